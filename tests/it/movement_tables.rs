@@ -2,7 +2,7 @@
 
 use fragd::{
     game::movement::{
-        Length, Publication, angles, player_entity, push, trajectory, velocity::normalized,
+        Length, Publication, angles, impulses, player_entity, trajectory, velocity::normalized,
     },
     model::{EntityState, LevelTime, PlayerState, Trajectory, Vec3, trig::Axes},
 };
@@ -107,7 +107,7 @@ fn jump_pad_velocities_match_reference() {
         };
         state.powerups[6] = line.number("pw_flight");
         let pad = line.vec3(["pad_origin2_x", "pad_origin2_y", "pad_origin2_z"]);
-        push::touch_jump_pad(&mut state, line.number("pad_number"), pad);
+        impulses::touch_jump_pad(&mut state, line.number("pad_number"), pad);
         check_vec3(&line, ["out_vx", "out_vy", "out_vz"], state.velocity);
         for (column, ours) in [
             ("out_jumppad_ent", state.jumppad_ent),

@@ -1,4 +1,4 @@
-//! Game driver: applies random inputs to a level and checks it after each.
+//! Game driver: applies random inputs to a level and validates it after each.
 
 use super::{host::TestHost, inputs::Input};
 use crate::{
@@ -7,26 +7,26 @@ use crate::{
     model::{ClientNum, EntityNum, LevelTime, Words, limits::MAX_CLIENTS},
 };
 
-/// What a run showed.
+/// Output of a run.
 #[derive(PartialEq)]
 pub(super) struct Transcript {
     /// All states and entities at the end.
     words: Vec<u32>,
-    /// Everything that clients were told, in order.
+    /// All text sent to clients, in order.
     told: Vec<String>,
 }
 
-/// A level with clients in it, and the rules of the order in which a server calls.
-pub(super) struct Drive {
+/// A level with clients, called in the order of a server.
+pub(super) struct GameDriver {
     pub(super) game: Box<dyn Game>,
     host: TestHost,
     pub(super) now: LevelTime,
-    /// By client: connected, and in the game.
+    /// By client: connected, in the level.
     stages: Vec<(bool, bool)>,
     bots: Vec<bool>,
 }
 
-impl Drive {
+impl GameDriver {
     pub(super) fn new(game: Box<dyn Game>, seed: u32, mut host: TestHost) -> Self {
         host.set_setting("mapname", "oa_dm1");
         let mut drive = Self {
@@ -51,7 +51,7 @@ impl Drive {
         self.now = self.now + ms;
         self.game.run_frame(&mut self.host, self.now);
         let asked = std::mem::take(&mut self.host.queued);
-        // Here every line that ends a level leads to its restart.
+        // Every console line that ends a level restarts it here.
         if asked.iter().any(|line| line.starts_with("map_restart") || line.starts_with("vstr")) {
             self.again(9, true);
         }
@@ -77,7 +77,7 @@ impl Drive {
         }
     }
 
-    /// Does what the input says where it is legal, then looks at everything.
+    /// Applies an input if it is legal, then validates the output.
     pub(super) fn run(&mut self, input: &Input) {
         let at = |client: &usize| ClientNum::new(*client).expect("inputs name client numbers");
         match input {
@@ -110,7 +110,7 @@ impl Drive {
             Input::Set(name, value) => self.host.set_setting(name, value),
             Input::Restart => self.again(7, true),
             Input::NewLevel => self.again(8, false),
-            // What a server would not call in this stage.
+            // A server would not make the call in this state.
             Input::Connect { .. }
             | Input::Begin(_)
             | Input::Userinfo(..)
@@ -124,7 +124,7 @@ impl Drive {
                 self.disconnect(client);
             }
         }
-        self.look();
+        self.check();
     }
 
     fn disconnect(&mut self, client: ClientNum) {
@@ -133,14 +133,14 @@ impl Drive {
         assert_eq!(self.host.configstring(configstring::player(client)), "");
     }
 
-    /// Everything that a server would send must be legal.
-    fn look(&self) {
+    /// Checks that all entities and states are legal.
+    fn check(&self) {
         let count = self.game.entity_count();
         for number in (0..count).filter_map(EntityNum::new) {
             let Some(entity) = self.game.entity(number) else { continue };
             assert_eq!(entity.state.number, number.index() as i32);
             let state = entity.state;
-            // The count of an event's occurrences goes with its type, and is lost on the way.
+            // The occurrence count is part of the type and dropped by the wire format.
             assert!((0..=89).contains(&(state.e_type & 0xff)), "entity type {}", state.e_type);
             assert!(state.e_type < 0x400, "entity type {}", state.e_type);
             assert!((0..32).contains(&state.weapon));
@@ -157,12 +157,12 @@ impl Drive {
             let entry = self.host.configstring(configstring::player(client));
             assert_eq!(connected, !entry.is_empty(), "player entry of {client}: {entry:?}");
             if active {
-                self.look_at_player(client);
+                self.check_player(client);
             }
         }
     }
 
-    fn look_at_player(&self, client: ClientNum) {
+    fn check_player(&self, client: ClientNum) {
         let state = self.game.player(client);
         for v in [state.origin, state.velocity, state.viewangles] {
             assert!(v.0.iter().all(|f| f.is_finite()), "{state:?}");
@@ -173,14 +173,14 @@ impl Drive {
         assert!((0..=0xffff).contains(&state.pm_flags));
         assert!((0..MAX_CLIENTS as i32).contains(&state.client_num));
         assert!((0..=1023).contains(&state.ground_entity_num));
-        // Commands run at most 200 ms ahead, and a fixed step more.
+        // Usercmds run at most 200 ms ahead, plus a fixed sub-step.
         assert!(LevelTime(state.command_time).distance(self.now) <= 200 + 33, "{state:?}");
         for value in state.stats.iter().chain(&state.persistant) {
             assert!(i16::try_from(*value).is_ok(), "{value} does not travel");
         }
     }
 
-    /// Everything that shows, to compare two runs.
+    /// Returns the output, to compare two runs.
     pub(super) fn transcript(&self) -> Transcript {
         let mut words = Vec::new();
         for client in ClientNum::all() {

@@ -13,9 +13,9 @@ use crate::{
     world::{Bsp, TracePrecision},
 };
 
-/// A server made of paper: remembers what the rules asked for.
+/// Host that records the calls of a game.
 pub(in crate::game) struct TestHost {
-    /// The map; open space without one.
+    /// Map, or `None` for open space.
     pub(in crate::game) world: Option<World>,
     settings: Values,
     variables: BTreeMap<String, String>,
@@ -25,21 +25,21 @@ pub(in crate::game) struct TestHost {
     pub(in crate::game) local: bool,
     /// Reliable commands, in order.
     pub(in crate::game) sent: Vec<(Option<ClientNum>, String)>,
-    /// Configstring changes and reliable commands, in order, as a client would get them.
+    /// Configstring changes and reliable commands in order, as a client gets them.
     pub(in crate::game) told: Vec<String>,
     pub(in crate::game) dropped: Vec<(ClientNum, String)>,
-    /// Console lines, in order.
+    /// Queued console lines, in order.
     pub(in crate::game) queued: Vec<String>,
-    /// What the console showed, line after line.
+    /// Lines printed to the console.
     pub(in crate::game) printed: Vec<String>,
     /// Answers to console lines.
     pub(in crate::game) replies: Vec<String>,
     pub(in crate::game) maps: Vec<String>,
-    /// Lines of the log behind their clocks, in order.
+    /// Game log lines with their clocks, in order.
     pub(in crate::game) logged: Vec<(i32, String)>,
 }
 
-/// The defaults of a game, but no match limits and all votes allowed.
+/// Returns the defaults of a game, without match limits and with all votes allowed.
 fn test_values(game: GameFolder) -> Values {
     let mut values = Values::new(settings::SETTINGS, game);
     for (name, value) in [("fraglimit", "0"), ("capturelimit", "0"), ("voteflags", "1023")] {
@@ -71,14 +71,14 @@ impl Default for TestHost {
 }
 
 impl TestHost {
-    /// A server with the sample map.
+    /// Creates a host with the test map.
     pub(super) fn with_map() -> Self {
         let bsp = Bsp::load(&TestMap::test_yard(YARD).file()).expect("a sound map");
         let world = World::new(bsp, TracePrecision::Single).expect("a sound map");
         Self { world: Some(world), ..Self::default() }
     }
 
-    /// A server of one game.
+    /// Creates a host with the settings of a ruleset.
     pub(in crate::game) fn of_ruleset(ruleset: &Ruleset) -> Self {
         let game = GameFolder::named(ruleset.folder).expect("a game");
         Self { settings: test_values(game), ..Self::default() }
@@ -94,7 +94,7 @@ impl TestHost {
         to_one.map(|(_, text)| text.as_str()).collect()
     }
 
-    /// Clears what a new level begins without.
+    /// Clears the state that a new level resets.
     pub(in crate::game) fn clear_level(&mut self) {
         if let Some(world) = &mut self.world {
             world.clear();
@@ -196,7 +196,7 @@ impl Host for TestHost {
     }
 }
 
-/// Reliable commands that clients' games know.
+/// Reliable commands that clients know.
 const KNOWN_TO_CLIENTS: [&str; 19] = [
     "print",
     "cp",
@@ -226,7 +226,7 @@ fn check_command(text: &str) {
     assert!(text.chars().all(allowed), "{text:?}");
     let inside = text.trim_end_matches(['"', '\n']);
     let command = Words::parse(text);
-    // What maps write in the middle of the screen may have several lines.
+    // Center prints of maps may have several lines.
     let one_line = command.command() != "cp";
     assert!(!(one_line && inside.contains('\n')), "a line break inside: {text:?}");
     assert!(KNOWN_TO_CLIENTS.contains(&command.command()), "{text:?}");

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::model::{Buttons, UserCmd, limits::MAX_CLIENTS};
 
-/// What happens to a game.
+/// Input of a game.
 #[derive(Clone, Debug)]
 pub(super) enum Input {
     Connect { client: usize, userinfo: String, bot: bool },
@@ -97,7 +97,7 @@ fn lines() -> impl Strategy<Value = String> {
 }
 
 pub(super) fn inputs() -> impl Strategy<Value = Input> {
-    // Few clients meet more often; any number may come.
+    // Prefer few clients, so that they interact more often.
     let client = || prop_oneof![4 => 0..6usize, 1 => 0..MAX_CLIENTS];
     let settings = prop::sample::select(vec![
         "g_speed",

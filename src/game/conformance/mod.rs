@@ -1,8 +1,8 @@
 //! Conformance tests of the game interface, in open space and in the world of a map.
 //!
-//! [`check`] drives a game through legal orders of calls with hostile inputs and looks at everything
-//! the game shows: states must be finite and legal, commands short and well quoted, and the same seed
-//! with the same calls must give the same states.
+//! [`check`] calls a game in legal orders with hostile inputs and validates its output: states must be
+//! finite and legal, commands short and quoted, and the same seed with the same calls must give the
+//! same states.
 
 mod drive;
 mod host;
@@ -15,20 +15,20 @@ use proptest::{
 
 pub(super) use self::host::TestHost;
 use self::{
-    drive::Drive,
+    drive::GameDriver,
     inputs::{Input, inputs},
 };
 use super::Game;
 use crate::model::{ClientNum, UserCmd, limits::MAX_CLIENTS};
 
-/// Holds an implementation to everything above, in open space and on a map.
+/// Checks a game in open space and on a map.
 pub(super) fn check(make: impl Fn() -> Box<dyn Game>) {
     for host in [TestHost::default, TestHost::with_map] {
-        everybody_comes_and_goes(make(), host());
+        fill_and_empty_all_slots(make(), host());
         let mut runner =
             TestRunner::new(Config { cases: 256, failure_persistence: None, ..Config::default() });
         let run = |inputs: &[Input]| {
-            let mut drive = Drive::new(make(), 42, host());
+            let mut drive = GameDriver::new(make(), 42, host());
             for input in inputs {
                 drive.run(input);
             }
@@ -43,9 +43,9 @@ pub(super) fn check(make: impl Fn() -> Box<dyn Game>) {
     }
 }
 
-/// Sixty-four clients in, through a restart and a new level, and out in another order.
-fn everybody_comes_and_goes(game: Box<dyn Game>, host: TestHost) {
-    let mut drive = Drive::new(game, 1, host);
+/// Connects 64 clients, restarts, changes the level, and disconnects them in another order.
+fn fill_and_empty_all_slots(game: Box<dyn Game>, host: TestHost) {
+    let mut drive = GameDriver::new(game, 1, host);
     for client in 0..MAX_CLIENTS {
         let userinfo = format!("\\name\\player{client}\\model\\sarge");
         drive.run(&Input::Connect { client, userinfo, bot: false });

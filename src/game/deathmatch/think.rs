@@ -33,7 +33,7 @@ use crate::{
         clients::{Clients, Role, SPECTATOR_SPEED},
         movement::{
             ClampedCommand, OpenSpace, PmoveInput, PmoveWorld, Publication, clamp_command_time,
-            events, move_player, player_entity, push,
+            events, impulses, move_player, player_entity,
         },
     },
 };
@@ -421,7 +421,7 @@ pub(super) fn teleport(
     }
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     player.unlink(cx.host);
-    push::teleport(&mut player.state, origin, angles, &player.command);
+    impulses::teleport(&mut player.state, origin, angles, &player.command);
     if plays {
         telefrag_overlapping(cx, sys, client);
     }

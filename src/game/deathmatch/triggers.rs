@@ -25,7 +25,7 @@ use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{EntityType, Event, MeansOfDeath, contents},
-    game::movement::push,
+    game::movement::impulses,
 };
 
 /// Half size of the box around a player in which triggers are searched.
@@ -150,7 +150,7 @@ pub(super) fn touch_triggers(cx: &mut Context<'_>, sys: &mut Systems, client: Cl
         }
     }
     if let Some(player) = cx.clients.players[client.index()].as_mut() {
-        push::leave_jump_pad(&mut player.state);
+        impulses::leave_jump_pad(&mut player.state);
     }
 }
 
@@ -162,7 +162,7 @@ fn touch(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, number: Ent
             let velocity = entity.state.origin2;
             if let Some(player) = cx.clients.players[client.index()].as_mut() {
                 let before = player.state.event_sequence;
-                push::touch_jump_pad(&mut player.state, number.index() as i32, velocity);
+                impulses::touch_jump_pad(&mut player.state, number.index() as i32, velocity);
                 if player.state.event_sequence != before {
                     cx.entities.player_event_at[client.index()] = cx.clients.now;
                 }
@@ -238,7 +238,7 @@ pub(super) fn aim_push_trigger(cx: &mut Context<'_>, number: EntityNum) {
     let Some(pad) = cx.entities.get_mut(number) else { return };
     pad.think_at = None;
     let center = (pad.shared.absmin + pad.shared.absmax) * 0.5;
-    match target.and_then(|target| push::pad_velocity(center, target, gravity)) {
+    match target.and_then(|target| impulses::pad_velocity(center, target, gravity)) {
         Some(velocity) => pad.state.origin2 = velocity,
         None => cx.entities.remove(cx.host, number, now),
     }

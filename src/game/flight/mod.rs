@@ -1,18 +1,17 @@
 //! Free flight: players fly without collision, on maps without geometry.
 //!
-//! Everything around the flying is what a deathmatch game has, so that an unmodified client enters,
-//! sees the others, chats, watches and reads the scoreboard. Nobody shoots and nothing is hurt; every
-//! game type is played as free for all.
+//! Unmodified clients can enter, see other players, chat, spectate and read the scoreboard. It has no
+//! attacks, items or damage; every game type is played as free for all.
 //!
 //! Invariants: a slot without a player has no entity and an empty player entry; sessions survive level
-//! changes as long as this value lives; the same seed and the same calls give the same states; thinking
-//! and frames allocate only when there is something to say.
+//! changes as long as this value lives; the same seed and the same calls give the same states; usercmds
+//! and frames allocate only to send text.
 //! Source: the base game's lifecycle, release 1.32, and OpenArena 0.8.8.
 
-mod levels;
-mod pilot;
+mod free_move;
+mod spawn_table;
 
-use self::{levels::Level, pilot::Around};
+use self::{free_move::FlightContext, spawn_table::SpawnTableEntry};
 use super::{
     EntityView, Game, Host, LevelStart, Ruleset,
     clients::{self, ClientContext, ClientRules, Clients, Placement, Player, Role},
@@ -25,65 +24,65 @@ use crate::model::{
 };
 use crate::world::MapEntities;
 
-/// Two players closer than this are in each other's way.
-const ELBOW_ROOM: f32 = 64.0;
-/// How far aside somebody begins when every spot is taken.
-const ASIDE: f32 = 80.0;
+/// Minimum distance of a spawn point from other players, in units.
+const MIN_SPAWN_DISTANCE: f32 = 64.0;
+/// Offset from the spawn point when all are occupied, in units.
+const SPAWN_OFFSET: f32 = 80.0;
 
-/// Free flight.
+/// Game without geometry, combat and items.
 #[derive(Debug)]
 pub struct Flight {
     clients: Clients,
-    level: Level,
-    /// The level's chance.
+    map: SpawnTableEntry,
+    /// Random seed of the level.
     seed: u32,
-    /// What a free slot sees.
-    nobody: PlayerState,
+    /// Player state of free slots.
+    free_slot: PlayerState,
 }
 
 impl Flight {
-    /// A game for clients that have this ruleset's data.
+    /// Creates a game with a ruleset.
     #[must_use]
     pub fn new(ruleset: &'static Ruleset) -> Self {
         Self {
             clients: Clients::new(ruleset),
-            level: Level::named(""),
+            map: SpawnTableEntry::of_map(""),
             seed: 0,
-            nobody: PlayerState::default(),
+            free_slot: PlayerState::default(),
         }
     }
 
-    /// Runs what concerns clients alone, with the rules of free flight behind it.
+    /// Runs a function on the clients, with the rules of free flight.
     fn clients<R>(
         &mut self,
         host: &mut dyn Host,
         run: impl FnOnce(&mut ClientContext<'_>) -> R,
     ) -> R {
-        let Self { clients, level, seed, .. } = self;
-        let mut rules = FlightRules { level, seed };
+        let Self { clients, map, seed, .. } = self;
+        let mut rules = FlightRules { map, seed };
         run(&mut ClientContext { host, clients, rules: &mut rules })
     }
 
-    /// Runs a client's last command.
+    /// Runs the last usercmd of a client.
     fn think(&mut self, host: &mut dyn Host, client: ClientNum) {
         let role = self.clients.role(client);
-        let Some((player, around)) = in_context(&mut self.clients, client) else { return };
+        let Some((player, cx)) = in_context(&mut self.clients, client) else { return };
         let command = player.command;
         if role.plays() {
-            if player.is_inactive(host, client, &command, around.settings, around.now) {
+            if player.is_inactive(host, client, &command, cx.settings, cx.now) {
                 host.drop_client(client, "Dropped due to inactivity");
                 return;
             }
-            player.set_movement(role, around.settings);
-            if player.fly(&command, &around) {
-                player.publish(host, role, around.settings);
+            player.set_movement(role, cx.settings);
+            if player.fly(&command, &cx) {
+                player.publish(host, role, cx.settings);
                 player.link(host, role);
             }
             player.buttons = command.buttons;
         } else {
             if player.followed.is_none() && role != Role::Scoreboard {
-                player.set_movement(role, around.settings);
-                player.fly(&command, &around);
+                player.set_movement(role, cx.settings);
+                player.fly(&command, &cx);
             }
             let pressed = command.buttons.0 & !player.buttons.0;
             player.buttons = command.buttons;
@@ -91,49 +90,52 @@ impl Flight {
         }
     }
 
-    /// What is due to a client at the end of each frame.
+    /// Updates the connection flag and the entity of a client at the end of a frame.
     fn end_frame(&mut self, host: &mut dyn Host, client: ClientNum) {
         let role = self.clients.role(client);
         self.clients.update_connection_flag(client);
-        let Some((player, around)) = in_context(&mut self.clients, client) else { return };
-        player.publish(host, role, around.settings);
+        let Some((player, cx)) = in_context(&mut self.clients, client) else { return };
+        player.publish(host, role, cx.settings);
     }
 }
 
-/// The player, and what its steps depend on.
-fn in_context(clients: &mut Clients, client: ClientNum) -> Option<(&mut Player, Around<'_>)> {
+/// Returns a player and the context of its usercmds.
+fn in_context(
+    clients: &mut Clients,
+    client: ClientNum,
+) -> Option<(&mut Player, FlightContext<'_>)> {
     let Clients { ruleset, settings, now, players, .. } = clients;
-    let around = Around { ruleset, settings, now: *now };
-    players[client.index()].as_mut().map(|player| (player, around))
+    let cx = FlightContext { ruleset, settings, now: *now };
+    players[client.index()].as_mut().map(|player| (player, cx))
 }
 
-/// The rules of free flight for client commands: a client that dies is placed again.
+/// Client operations of free flight.
 struct FlightRules<'a> {
-    level: &'a Level,
+    map: &'a SpawnTableEntry,
     seed: &'a mut u32,
 }
 
 impl FlightRules<'_> {
-    /// The next number of the level's chance, in 16 bits.
-    fn chance(&mut self) -> usize {
+    /// Returns the next random number, in 16 bits.
+    fn random(&mut self) -> usize {
         *self.seed = self.seed.wrapping_mul(69_069).wrapping_add(1);
         (*self.seed >> 16) as usize
     }
 
-    /// Where a client begins: a free spot by chance, or beside a taken one.
+    /// Selects a spawn point: a random free one, or a position beside an occupied one.
     fn spot(&mut self, clients: &Clients, client: ClientNum) -> Placement {
         if !clients.role(client).plays() {
-            return self.level.view;
+            return self.map.view;
         }
-        let start = self.chance();
-        let count = self.level.spawns.len();
-        let spots = (0..count).map(|step| self.level.spawns[(start + step) % count]);
+        let start = self.random();
+        let count = self.map.spawns.len();
+        let spots = (0..count).map(|step| self.map.spawns[(start + step) % count]);
         let mut spots = spots.filter(|spot| Self::is_free(clients, client, spot.origin));
         spots.next().unwrap_or_else(|| {
-            let mut spot = self.level.spawns[start % count];
+            let mut spot = self.map.spawns[start % count];
             let yaw = 360.0 / MAX_CLIENTS as f32 * client.index() as f32;
             let outward = super::movement::angles::axes(Vec3::new(0.0, yaw, 0.0)).forward;
-            spot.origin = spot.origin.add_scaled(outward, ASIDE);
+            spot.origin = spot.origin.add_scaled(outward, SPAWN_OFFSET);
             spot
         })
     }
@@ -141,17 +143,17 @@ impl FlightRules<'_> {
     fn is_free(clients: &Clients, client: ClientNum, origin: Vec3) -> bool {
         ClientNum::all().filter(|&other| other != client && clients.plays(other)).all(|other| {
             let away = clients.player(other).map(|player| (player.state.origin - origin).length());
-            away.is_none_or(|distance| distance > ELBOW_ROOM)
+            away.is_none_or(|distance| distance > MIN_SPAWN_DISTANCE)
         })
     }
 
-    /// Puts a client at a spot, with everything a newcomer has.
+    /// Spawns a client.
     fn appear(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum) {
         let spot = self.spot(clients, client);
         let role = clients.role(client);
-        let Some((player, around)) = in_context(clients, client) else { return };
-        player.spawn(host, client, spot, role, &around);
-        for command in around.ruleset.spawn_commands {
+        let Some((player, cx)) = in_context(clients, client) else { return };
+        player.spawn(host, client, spot, role, &cx);
+        for command in cx.ruleset.spawn_commands {
             host.send_command(Some(client), command);
         }
     }
@@ -164,7 +166,7 @@ impl ClientRules for FlightRules<'_> {
         clients.entered(host, client);
     }
 
-    /// Places the client again. It loses nothing by that: there are no scores in free flight.
+    /// Respawns the client. Free flight has no scores.
     fn kill(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum) {
         self.appear(clients, host, client);
     }
@@ -178,7 +180,7 @@ impl ClientRules for FlightRules<'_> {
         angles: Vec3,
     ) {
         if let Some(player) = clients.players[client.index()].as_mut() {
-            super::movement::push::teleport(&mut player.state, origin, angles, &player.command);
+            super::movement::impulses::teleport(&mut player.state, origin, angles, &player.command);
         }
     }
 }
@@ -188,7 +190,7 @@ impl Game for Flight {
         self.seed = start.seed;
         self.clients.start(host, &start);
         let ruleset = self.clients.ruleset;
-        self.level = Level::named(host.settings().text(engine::key::MAPNAME));
+        self.map = SpawnTableEntry::of_map(host.settings().text(engine::key::MAPNAME));
         if host.settings().int(key::G_GAMETYPE) != 0 {
             host.print("free flight knows no teams: g_gametype is 0 now");
             host.set_setting("g_gametype", "0");
@@ -198,14 +200,14 @@ impl Game for Flight {
         let replaced = ruleset.music_setting
             && !custom_music.is_empty()
             && !custom_music.eq_ignore_ascii_case("none");
-        let music = if replaced { custom_music.as_str() } else { self.level.music };
+        let music = if replaced { custom_music.as_str() } else { self.map.music };
         let motd = super::userinfo::clean_text(host.settings().text(key::G_MOTD), 255);
         let strings = [
             (configstring::FRY_SOUND, configstring::FRY_SOUND_FILE),
             (configstring::GAME_VERSION, ruleset.version),
             (configstring::LEVEL_START_TIME, &start.time.to_string()),
             (configstring::MUSIC, music),
-            (configstring::MESSAGE, self.level.title),
+            (configstring::MESSAGE, self.map.title),
             (configstring::MOTD, &motd),
             (configstring::WARMUP, ""),
             (configstring::ITEMS, &ruleset.item_bits()),
@@ -300,7 +302,7 @@ impl Game for Flight {
     }
 
     fn player(&self, client: ClientNum) -> &PlayerState {
-        self.clients.players[client.index()].as_ref().map_or(&self.nobody, Player::view_state)
+        self.clients.players[client.index()].as_ref().map_or(&self.free_slot, Player::view_state)
     }
 
     fn set_ping(&mut self, client: ClientNum, ping_ms: i32) {

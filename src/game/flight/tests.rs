@@ -1,4 +1,4 @@
-//! Free-flight tests through the game interface.
+//! Unit tests of free flight through the game interface.
 
 use super::*;
 use crate::model::Buttons;
@@ -11,34 +11,34 @@ fn client(number: usize) -> ClientNum {
     ClientNum::new(number).expect("a client number")
 }
 
-/// A level at time 1000, with everybody of `names` in it.
-struct Field {
+/// A level at time 1000 with connected players.
+struct Fixture {
     game: Flight,
     host: TestHost,
     now: LevelTime,
 }
 
-impl Field {
+impl Fixture {
     fn new(ruleset: &'static Ruleset) -> Self {
-        let mut field = Self {
+        let mut fixture = Self {
             game: Flight::new(ruleset),
             host: TestHost::of_ruleset(ruleset),
             now: LevelTime(1000),
         };
-        field.host.set_setting("mapname", "oa_dm1");
-        let start = LevelStart { time: field.now, seed: 1, restart: false };
-        field.game.init(&mut field.host, start);
-        field
+        fixture.host.set_setting("mapname", "oa_dm1");
+        let start = LevelStart { time: fixture.now, seed: 1, restart: false };
+        fixture.game.init(&mut fixture.host, start);
+        fixture
     }
 
     fn with(ruleset: &'static Ruleset, names: &[&str]) -> Self {
-        let mut field = Self::new(ruleset);
+        let mut fixture = Self::new(ruleset);
         for (number, name) in names.iter().enumerate() {
-            field.connect(number, &format!("\\name\\{name}\\model\\sarge")).expect("room");
-            field.game.client_begin(&mut field.host, client(number));
+            fixture.connect(number, &format!("\\name\\{name}\\model\\sarge")).expect("room");
+            fixture.game.client_begin(&mut fixture.host, client(number));
         }
-        field.forget();
-        field
+        fixture.forget();
+        fixture
     }
 
     fn connect(&mut self, number: usize, userinfo: &str) -> Result<(), String> {
@@ -61,7 +61,7 @@ impl Field {
         self.game.client_think(&mut self.host, client(number), &command);
     }
 
-    /// A command for the level's time now.
+    /// Returns a usercmd at the level time.
     fn command(&self) -> UserCmd {
         UserCmd { server_time: self.now.0, ..UserCmd::default() }
     }
@@ -72,7 +72,7 @@ impl Field {
         self.think(number, command);
     }
 
-    /// What one client is told in answer to a line.
+    /// Runs a client command and returns the commands sent to the client.
     fn say(&mut self, number: usize, line: &str) -> Vec<String> {
         self.forget();
         self.game.client_command(&mut self.host, client(number), &Words::parse(line));
@@ -98,11 +98,11 @@ fn flight_conforms() {
 }
 
 #[test]
-fn a_level_starts_with_its_configstrings_in_order() {
-    let field = Field::new(Ruleset::BASEQ3);
+fn level_start_sets_configstrings_in_order() {
+    let fixture = Fixture::new(Ruleset::BASEQ3);
     let items = format!("cs 27 \"00000000101{}\"", "0".repeat(25));
     assert_eq!(
-        field.host.told,
+        fixture.host.told,
         [
             "cs 289 \"sound/player/fry.wav\"",
             "cs 20 \"baseq3-1\"",
@@ -114,20 +114,20 @@ fn a_level_starts_with_its_configstrings_in_order() {
             "cs 7 \"-9999\"",
         ]
     );
-    let oa = Field::new(Ruleset::BASEOA);
+    let oa = Fixture::new(Ruleset::BASEOA);
     assert_eq!(oa.host.configstring(configstring::GAME_VERSION), "baseoa-1");
     assert_eq!(oa.host.configstring(configstring::ITEMS).len(), 61);
 }
 
 #[test]
-fn a_second_client_is_announced_in_the_documented_order() {
-    let mut field = Field::with(Ruleset::BASEQ3, &["alpha"]);
-    field.connect(1, "\\name\\beta").expect("room");
-    field.game.client_begin(&mut field.host, client(1));
+fn second_client_is_announced_in_documented_order() {
+    let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha"]);
+    fixture.connect(1, "\\name\\beta").expect("room");
+    fixture.game.client_begin(&mut fixture.host, client(1));
     let entry = "n\\beta\\t\\0\\model\\\\hmodel\\\\g_redteam\\\\g_blueteam\\\\c1\\\\c2\\\\hc\\100\
                  \\w\\0\\l\\0\\tt\\0\\tl\\0";
     assert_eq!(
-        field.host.told,
+        fixture.host.told,
         [
             &format!("cs 545 \"{entry}\""),
             "print \"beta^7 connected\n\"",
@@ -138,9 +138,9 @@ fn a_second_client_is_announced_in_the_documented_order() {
 }
 
 #[test]
-fn a_newcomer_has_what_the_display_shows() {
-    let field = Field::with(Ruleset::BASEQ3, &["alpha"]);
-    let state = field.state(0);
+fn entering_player_has_health_and_weapons_for_the_hud() {
+    let fixture = Fixture::with(Ruleset::BASEQ3, &["alpha"]);
+    let state = fixture.state(0);
     assert_eq!(state.stats[..7], [125, 0, 6, 0, 0, 0, 100]);
     assert_eq!((state.weapon, state.weaponstate, state.viewheight), (2, 0, 26));
     assert_eq!((state.ammo[1], state.ammo[2], state.ammo[10]), (-1, 100, -1));
@@ -148,45 +148,48 @@ fn a_newcomer_has_what_the_display_shows() {
     assert_eq!((state.gravity, state.speed, state.pm_type), (800, 320, 1));
     assert_eq!((state.pm_flags, state.pm_time), (576, 100));
     assert_eq!((state.persistant[4], state.command_time), (1, 900));
-    let oa = Field::with(Ruleset::BASEOA, &["alpha"]);
+    let oa = Fixture::with(Ruleset::BASEOA, &["alpha"]);
     assert_eq!(oa.state(0).stats[..8], [125, 0, 0, 6, 0, 0, 0, 100]);
     assert!(oa.is_visible(0));
 }
 
 #[test]
-fn openarena_is_told_that_it_lives() {
-    let mut field = Field::new(Ruleset::BASEOA);
-    field.connect(0, "\\name\\alpha").expect("room");
-    field.game.client_begin(&mut field.host, client(0));
-    assert_eq!(field.host.sent_to(client(0)), ["respawn 0", "cp \"\""]);
+fn openarena_client_gets_respawn_command() {
+    let mut fixture = Fixture::new(Ruleset::BASEOA);
+    fixture.connect(0, "\\name\\alpha").expect("room");
+    fixture.game.client_begin(&mut fixture.host, client(0));
+    assert_eq!(fixture.host.sent_to(client(0)), ["respawn 0", "cp \"\""]);
 }
 
 #[test]
-fn the_password_is_asked_of_strangers() {
-    let mut field = Field::new(Ruleset::BASEOA);
-    field.host.set_setting("g_password", "secret");
-    assert_eq!(field.connect(0, "\\name\\a"), Err("Invalid password".to_owned()));
-    assert_eq!(field.connect(0, "\\name\\a\\password\\wrong"), Err("Invalid password".to_owned()));
-    assert!(field.host.told.iter().all(|line| !line.contains("connected")));
-    assert_eq!(field.connect(0, "\\name\\a\\password\\secret"), Ok(()));
-    field.host.local = true;
-    assert_eq!(field.connect(1, "\\name\\b"), Ok(()));
-    field.host.local = false;
-    field.host.set_setting("g_password", "none");
-    assert_eq!(field.connect(2, "\\name\\c"), Ok(()));
+fn password_is_required_from_remote_clients() {
+    let mut fixture = Fixture::new(Ruleset::BASEOA);
+    fixture.host.set_setting("g_password", "secret");
+    assert_eq!(fixture.connect(0, "\\name\\a"), Err("Invalid password".to_owned()));
+    assert_eq!(
+        fixture.connect(0, "\\name\\a\\password\\wrong"),
+        Err("Invalid password".to_owned())
+    );
+    assert!(fixture.host.told.iter().all(|line| !line.contains("connected")));
+    assert_eq!(fixture.connect(0, "\\name\\a\\password\\secret"), Ok(()));
+    fixture.host.local = true;
+    assert_eq!(fixture.connect(1, "\\name\\b"), Ok(()));
+    fixture.host.local = false;
+    fixture.host.set_setting("g_password", "none");
+    assert_eq!(fixture.connect(2, "\\name\\c"), Ok(()));
 }
 
 #[test]
-fn players_begin_apart_and_look_where_the_spot_says() {
+fn players_spawn_apart_with_angles_of_spawn_point() {
     let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
-    let field = Field::with(Ruleset::BASEOA, &names);
+    let fixture = Fixture::with(Ruleset::BASEOA, &names);
     for one in 0..names.len() {
         for other in 0..one {
-            let away = (field.state(one).origin - field.state(other).origin).length();
-            assert!(away > ELBOW_ROOM, "{one} and {other} are {away} apart");
+            let away = (fixture.state(one).origin - fixture.state(other).origin).length();
+            assert!(away > MIN_SPAWN_DISTANCE, "{one} and {other} are {away} apart");
         }
     }
-    let mut turned = Field::new(Ruleset::BASEOA);
+    let mut turned = Fixture::new(Ruleset::BASEOA);
     turned.host.usercmds[0] = UserCmd { angles: [5000, 30_000, 0], ..UserCmd::default() };
     turned.connect(0, "\\name\\a").expect("room");
     turned.game.client_begin(&mut turned.host, client(0));
@@ -198,18 +201,18 @@ fn players_begin_apart_and_look_where_the_spot_says() {
 }
 
 #[test]
-fn a_player_flies_and_others_see_it() {
-    let mut field = Field::with(Ruleset::BASEOA, &["alpha", "beta"]);
-    let before = field.state(0).origin;
+fn player_flight_moves_its_entity() {
+    let mut fixture = Fixture::with(Ruleset::BASEOA, &["alpha", "beta"]);
+    let before = fixture.state(0).origin;
     for _ in 0..10 {
-        field.frame(50);
-        let command = UserCmd { upmove: 127, ..field.command() };
-        field.think(0, command);
+        fixture.frame(50);
+        let command = UserCmd { upmove: 127, ..fixture.command() };
+        fixture.think(0, command);
     }
-    let state = *field.state(0);
+    let state = *fixture.state(0);
     assert!((state.velocity[2] - 320.0).abs() < 0.01, "{:?}", state.velocity);
     assert!(state.origin[2] > before[2] + 100.0);
-    let entity = field.game.entity(EntityNum::from(client(0))).expect("an entity");
+    let entity = fixture.game.entity(EntityNum::from(client(0))).expect("an entity");
     assert_eq!(entity.state.pos.base, state.origin.truncated());
     assert_eq!(entity.state.pos.kind, 1);
     assert_eq!(entity.shared.current_origin, state.origin);
@@ -217,190 +220,196 @@ fn a_player_flies_and_others_see_it() {
 }
 
 #[test]
-fn commands_stay_near_the_levels_clock() {
-    let mut field = Field::with(Ruleset::BASEOA, &["alpha"]);
-    field.frame(5000);
+fn usercmd_time_is_clamped_to_level_time() {
+    let mut fixture = Fixture::with(Ruleset::BASEOA, &["alpha"]);
+    fixture.frame(5000);
     for (asked, got) in [(i32::MIN, 5000), (4000, 5000), (i32::MAX, 6200), (0, 6200)] {
         let command = UserCmd { server_time: asked, ..UserCmd::default() };
-        field.think(0, command);
-        assert_eq!(field.state(0).command_time, got, "asked {asked}");
+        fixture.think(0, command);
+        assert_eq!(fixture.state(0).command_time, got, "asked {asked}");
     }
-    field.host.set_setting("pmove_fixed", "1");
-    field.frame(1000);
+    fixture.host.set_setting("pmove_fixed", "1");
+    fixture.frame(1000);
     let command = UserCmd { server_time: 6995, ..UserCmd::default() };
-    field.think(0, command);
-    // Up to the next multiple of 11.
-    assert_eq!(field.state(0).command_time, 6996);
+    fixture.think(0, command);
+    // Rounded up to a multiple of 11.
+    assert_eq!(fixture.state(0).command_time, 6996);
 }
 
 #[test]
-fn synchronous_clients_move_with_the_frame() {
-    let mut field = Field::with(Ruleset::BASEOA, &["alpha"]);
-    field.host.set_setting("g_synchronousClients", "1");
-    field.frame(50);
-    let before = field.state(0).command_time;
-    let command = field.command();
-    field.think(0, command);
-    assert_eq!(field.state(0).command_time, before);
-    field.frame(50);
-    assert_eq!(field.state(0).command_time, command.server_time);
+fn synchronous_clients_move_in_server_frames() {
+    let mut fixture = Fixture::with(Ruleset::BASEOA, &["alpha"]);
+    fixture.host.set_setting("g_synchronousClients", "1");
+    fixture.frame(50);
+    let before = fixture.state(0).command_time;
+    let command = fixture.command();
+    fixture.think(0, command);
+    assert_eq!(fixture.state(0).command_time, before);
+    fixture.frame(50);
+    assert_eq!(fixture.state(0).command_time, command.server_time);
 }
 
 #[test]
-fn spectators_fly_unseen() {
+fn spectators_fly_without_visible_entity() {
     for ruleset in Ruleset::ALL {
-        let mut field = Field::with(ruleset, &["alpha", "beta"]);
-        let told = field.say(0, "team s");
+        let mut fixture = Fixture::with(ruleset, &["alpha", "beta"]);
+        let told = fixture.say(0, "team s");
         assert!(told.contains(&"cp \"alpha^7 joined the spectators.\n\"".to_owned()), "{told:?}");
-        assert!(!field.is_visible(0) && field.is_visible(1));
-        assert_eq!((field.state(0).persistant[3], field.state(0).speed), (3, 400));
-        assert!(field.host.configstring(configstring::player(client(0))).contains("\\t\\3\\"));
-        field.frame(50);
-        let before = field.state(0).origin;
-        let command = UserCmd { upmove: 127, ..field.command() };
-        field.think(0, command);
-        assert!(field.state(0).origin[2] > before[2]);
-        field.frame(50);
-        assert!(!field.is_visible(0));
+        assert!(!fixture.is_visible(0) && fixture.is_visible(1));
+        assert_eq!((fixture.state(0).persistant[3], fixture.state(0).speed), (3, 400));
+        assert!(fixture.host.configstring(configstring::player(client(0))).contains("\\t\\3\\"));
+        fixture.frame(50);
+        let before = fixture.state(0).origin;
+        let command = UserCmd { upmove: 127, ..fixture.command() };
+        fixture.think(0, command);
+        assert!(fixture.state(0).origin[2] > before[2]);
+        fixture.frame(50);
+        assert!(!fixture.is_visible(0));
 
-        let refused = field.say(0, "team free");
+        let refused = fixture.say(0, "team free");
         assert_eq!(refused, ["print \"May not switch teams more than once per 5 seconds.\n\""]);
-        field.frame(5000);
-        let told = field.say(0, "team free");
+        fixture.frame(5000);
+        let told = fixture.say(0, "team free");
         assert!(told.contains(&"cp \"alpha^7 joined the battle.\n\"".to_owned()), "{told:?}");
         assert!(told.contains(&"print \"alpha^7 entered the game\n\"".to_owned()), "{told:?}");
-        assert!(field.is_visible(0));
+        assert!(fixture.is_visible(0));
     }
 }
 
 #[test]
-fn a_newcomer_may_ask_to_watch() {
+fn client_can_connect_as_spectator() {
     for (ruleset, key) in [(Ruleset::BASEQ3, "teampref"), (Ruleset::BASEOA, "team")] {
-        let mut field = Field::new(ruleset);
-        field.connect(0, &format!("\\name\\a\\{key}\\spectator")).expect("room");
-        field.game.client_begin(&mut field.host, client(0));
-        assert_eq!(field.state(0).persistant[3], 3);
-        assert!(field.host.sent_to_all().iter().all(|text| !text.contains("entered")));
-        assert_eq!(field.state(0).origin, field.game.level.view.origin);
+        let mut fixture = Fixture::new(ruleset);
+        fixture.connect(0, &format!("\\name\\a\\{key}\\spectator")).expect("room");
+        fixture.game.client_begin(&mut fixture.host, client(0));
+        assert_eq!(fixture.state(0).persistant[3], 3);
+        assert!(fixture.host.sent_to_all().iter().all(|text| !text.contains("entered")));
+        assert_eq!(fixture.state(0).origin, fixture.game.map.view.origin);
     }
 }
 
 #[test]
-fn no_more_play_than_the_setting_allows() {
-    let mut field = Field::new(Ruleset::BASEOA);
-    field.host.set_setting("g_maxGameClients", "1");
-    field.frame(50);
+fn players_beyond_setting_become_spectators() {
+    let mut fixture = Fixture::new(Ruleset::BASEOA);
+    fixture.host.set_setting("g_maxGameClients", "1");
+    fixture.frame(50);
     for number in 0..2 {
-        field.connect(number, "\\name\\a").expect("room");
-        field.game.client_begin(&mut field.host, client(number));
+        fixture.connect(number, "\\name\\a").expect("room");
+        fixture.game.client_begin(&mut fixture.host, client(number));
     }
-    assert_eq!((field.state(0).persistant[3], field.state(1).persistant[3]), (0, 3));
-    field.say(1, "team free");
-    assert_eq!(field.state(1).persistant[3], 3);
+    assert_eq!((fixture.state(0).persistant[3], fixture.state(1).persistant[3]), (0, 3));
+    fixture.say(1, "team free");
+    assert_eq!(fixture.state(1).persistant[3], 3);
 }
 
 #[test]
-fn followers_see_what_the_other_sees() {
-    let mut field = Field::with(Ruleset::BASEOA, &["alpha", "beta", "gamma"]);
-    field.say(2, "team s");
-    field.press(2, Buttons::ATTACK);
-    assert_eq!(field.state(2).client_num, 0);
-    assert_ne!(field.state(2).pm_flags & pm_flag::FOLLOW, 0);
-    field.press(2, Buttons::ATTACK);
-    field.frame(50);
-    assert_eq!((field.state(2).client_num, field.state(2).origin), (1, field.state(1).origin));
-    // Held, the button does nothing more.
-    let held = UserCmd { buttons: Buttons::ATTACK, ..field.command() };
-    field.think(2, held);
-    assert_eq!(field.state(2).client_num, 0);
-    field.think(2, held);
-    assert_eq!(field.state(2).client_num, 0);
+fn followers_get_playerstate_of_followed_player() {
+    let mut fixture = Fixture::with(Ruleset::BASEOA, &["alpha", "beta", "gamma"]);
+    fixture.say(2, "team s");
+    fixture.press(2, Buttons::ATTACK);
+    assert_eq!(fixture.state(2).client_num, 0);
+    assert_ne!(fixture.state(2).pm_flags & pm_flag::FOLLOW, 0);
+    fixture.press(2, Buttons::ATTACK);
+    fixture.frame(50);
+    assert_eq!(
+        (fixture.state(2).client_num, fixture.state(2).origin),
+        (1, fixture.state(1).origin)
+    );
+    // A held button has no further effect.
+    let held = UserCmd { buttons: Buttons::ATTACK, ..fixture.command() };
+    fixture.think(2, held);
+    assert_eq!(fixture.state(2).client_num, 0);
+    fixture.think(2, held);
+    assert_eq!(fixture.state(2).client_num, 0);
 
-    field.say(2, "follow BETA");
-    assert_eq!(field.state(2).client_num, 1);
-    field.say(2, "followprev");
-    assert_eq!(field.state(2).client_num, 0);
-    field.press(2, Buttons::USE_HOLDABLE);
-    let state = field.state(2);
+    fixture.say(2, "follow BETA");
+    assert_eq!(fixture.state(2).client_num, 1);
+    fixture.say(2, "followprev");
+    assert_eq!(fixture.state(2).client_num, 0);
+    fixture.press(2, Buttons::USE_HOLDABLE);
+    let state = fixture.state(2);
     assert_eq!((state.client_num, state.pm_flags & pm_flag::FOLLOW), (2, 0));
-    assert_eq!(state.origin, field.state(0).origin);
+    assert_eq!(state.origin, fixture.state(0).origin);
     assert_eq!(state.persistant[3], 3);
 }
 
 #[test]
-fn followers_of_the_gone_are_freed() {
+fn followers_of_disconnected_player_become_free_spectators() {
     for leave in ["team s", "disconnect"] {
-        let mut field = Field::with(Ruleset::BASEQ3, &["alpha", "beta"]);
-        field.say(1, "follow alpha");
-        assert_eq!(field.state(1).client_num, 0, "following makes a player a spectator");
+        let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha", "beta"]);
+        fixture.say(1, "follow alpha");
+        assert_eq!(fixture.state(1).client_num, 0, "following makes a player a spectator");
         if leave == "disconnect" {
-            field.game.client_disconnect(&mut field.host, client(0));
+            fixture.game.client_disconnect(&mut fixture.host, client(0));
         } else {
-            field.say(0, leave);
+            fixture.say(0, leave);
         }
-        assert_eq!(field.state(1).client_num, 1);
-        field.frame(50);
-        assert_eq!(field.state(1).pm_flags & pm_flag::FOLLOW, 0);
+        assert_eq!(fixture.state(1).client_num, 1);
+        fixture.frame(50);
+        assert_eq!(fixture.state(1).pm_flags & pm_flag::FOLLOW, 0);
     }
 }
 
 #[test]
-fn automatic_followers_find_their_place() {
-    let mut field = Field::with(Ruleset::BASEQ3, &["alpha", "beta", "gamma"]);
-    field.say(0, "team follow2");
-    assert_eq!(field.state(0).client_num, 2);
-    field.say(2, "team s");
-    field.frame(50);
-    assert_eq!(field.state(0).client_num, 0);
-    field.frame(6000);
-    field.say(2, "team f");
-    field.frame(50);
-    assert_eq!(field.state(0).client_num, 2);
+fn auto_followers_select_first_or_second_player() {
+    let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha", "beta", "gamma"]);
+    fixture.say(0, "team follow2");
+    assert_eq!(fixture.state(0).client_num, 2);
+    fixture.say(2, "team s");
+    fixture.frame(50);
+    assert_eq!(fixture.state(0).client_num, 0);
+    fixture.frame(6000);
+    fixture.say(2, "team f");
+    fixture.frame(50);
+    assert_eq!(fixture.state(0).client_num, 2);
 }
 
 #[test]
-fn ranks_are_shared_when_scores_are() {
-    let mut field = Field::with(Ruleset::BASEQ3, &["alpha", "beta", "gamma"]);
-    let ranks = |field: &Field| [0, 1, 2].map(|n| field.state(n).persistant[2]);
-    assert_eq!(ranks(&field), [0x4000; 3]);
+fn equal_scores_share_a_rank() {
+    let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha", "beta", "gamma"]);
+    let ranks = |fixture: &Fixture| [0, 1, 2].map(|n| fixture.state(n).persistant[2]);
+    assert_eq!(ranks(&fixture), [0x4000; 3]);
     for (number, score) in [(0, 5), (1, 9), (2, 5)] {
-        let player = field.game.clients.players[number].as_mut().expect("connected");
+        let player = fixture.game.clients.players[number].as_mut().expect("connected");
         player.state.persistant[0] = score;
     }
-    field.game.clients.rank(&mut field.host);
-    assert_eq!(ranks(&field), [0x4001, 0, 0x4001]);
-    assert_eq!(field.host.configstring(configstring::SCORES1), "9");
-    assert_eq!(field.host.configstring(configstring::SCORES2), "5");
-    field.game.set_ping(client(1), 1500);
-    let told = field.say(0, "score");
+    fixture.game.clients.rank(&mut fixture.host);
+    assert_eq!(ranks(&fixture), [0x4001, 0, 0x4001]);
+    assert_eq!(fixture.host.configstring(configstring::SCORES1), "9");
+    assert_eq!(fixture.host.configstring(configstring::SCORES2), "5");
+    fixture.game.set_ping(client(1), 1500);
+    let told = fixture.say(0, "score");
     assert!(told[0].starts_with("scores 3 0 0 1 9 999 0 0 0 0 0 0 0 0 0 1 0 0 5 0 "), "{told:?}");
 }
 
 #[test]
-fn chat_has_the_documented_form() {
-    let mut field = Field::with(Ruleset::BASEQ3, &["alpha", "^1Be ta"]);
-    assert_eq!(field.say(0, "say hello  there"), ["chat \"alpha^7\x19: ^2hello there\""]);
-    assert_eq!(field.say(0, "say_team hi"), ["chat \"alpha^7\x19: ^2hi\""]);
-    assert_eq!(field.say(0, "say \"a;b\" \"\""), ["chat \"alpha^7\x19: ^2a;b \""]);
-    assert_eq!(field.say(0, "say"), [""; 0]);
+fn chat_has_documented_form() {
+    let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha", "^1Be ta"]);
+    assert_eq!(fixture.say(0, "say hello  there"), ["chat \"alpha^7\x19: ^2hello there\""]);
+    assert_eq!(fixture.say(0, "say_team hi"), ["chat \"alpha^7\x19: ^2hi\""]);
+    assert_eq!(fixture.say(0, "say \"a;b\" \"\""), ["chat \"alpha^7\x19: ^2a;b \""]);
+    assert_eq!(fixture.say(0, "say"), [""; 0]);
     let long = "x".repeat(1000);
     assert_eq!(
-        field.say(0, &format!("say {long}")),
+        fixture.say(0, &format!("say {long}")),
         [format!("chat \"alpha^7\x19: ^2{}\"", &long[..149])]
     );
-    let told = field.say(0, "tell \"be TA\" psst");
+    let told = fixture.say(0, "tell \"be TA\" psst");
     assert_eq!(told, ["chat \"\x19[alpha^7\x19]\x19: ^6psst\""]);
-    assert_eq!(field.host.sent_to(client(1)), told);
-    assert_eq!(field.say(0, "tell nobody psst"), ["print \"User nobody is not on the server\n\""]);
-    assert_eq!(field.say(0, "tell 9 psst"), ["print \"User 9 is not on the server\n\""]);
-    let mut oa = Field::with(Ruleset::BASEOA, &["alpha"]);
+    assert_eq!(fixture.host.sent_to(client(1)), told);
+    assert_eq!(
+        fixture.say(0, "tell nobody psst"),
+        ["print \"User nobody is not on the server\n\""]
+    );
+    assert_eq!(fixture.say(0, "tell 9 psst"), ["print \"User 9 is not on the server\n\""]);
+    let mut oa = Fixture::with(Ruleset::BASEOA, &["alpha"]);
     assert_eq!(oa.say(0, "tell 9 psst"), ["print \"Client 9 is not active\n\""]);
     assert_eq!(oa.say(0, "tell 64 psst"), ["print \"Bad client slot: 64\n\""]);
 }
 
 #[test]
-fn refusals_are_each_games_own() {
-    let answers = |ruleset, line: &str| Field::with(ruleset, &["alpha"]).say(0, line).join("|");
+fn refusals_depend_on_ruleset() {
+    let answers = |ruleset, line: &str| Fixture::with(ruleset, &["alpha"]).say(0, line).join("|");
     for (line, q3, oa) in [
         ("nonsense x", "unknown cmd nonsense", "Unknown command nonsense"),
         ("\"a\x1bb\"", "unknown cmd ab", "Unknown command ab"),
@@ -418,104 +427,104 @@ fn refusals_are_each_games_own() {
     }
     let refused = answers(Ruleset::BASEOA, "follownext");
     assert_eq!(refused, "print \"Cannot use this command when on a team\n\"");
-    let mut field = Field::with(Ruleset::BASEOA, &["alpha"]);
-    field.say(0, "team s");
-    assert_eq!(field.say(0, "kill"), ["print \"Join a team first\n\""]);
-    assert_eq!(field.say(0, "team"), ["print \"Spectator team\n\""]);
+    let mut fixture = Fixture::with(Ruleset::BASEOA, &["alpha"]);
+    fixture.say(0, "team s");
+    assert_eq!(fixture.say(0, "kill"), ["print \"Join a team first\n\""]);
+    assert_eq!(fixture.say(0, "team"), ["print \"Spectator team\n\""]);
 }
 
 #[test]
-fn kill_begins_anew_elsewhere() {
-    let mut field = Field::with(Ruleset::BASEQ3, &["alpha"]);
-    let before = *field.state(0);
-    field.say(0, "kill");
-    let after = field.state(0);
+fn kill_respawns_player_elsewhere() {
+    let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha"]);
+    let before = *fixture.state(0);
+    fixture.say(0, "kill");
+    let after = fixture.state(0);
     assert_eq!(after.persistant[4], before.persistant[4] + 1);
     assert_ne!((after.e_flags ^ before.e_flags) & entity_flag::TELEPORT, 0);
-    assert!(field.is_visible(0));
+    assert!(fixture.is_visible(0));
 }
 
 #[test]
-fn where_says_where() {
-    let mut field = Field::with(Ruleset::BASEQ3, &["alpha"]);
-    let [x, y, z] = field.state(0).origin.0.map(|f| f as i32);
-    assert_eq!(field.say(0, "where"), [format!("print \"({x} {y} {z})\n\"")]);
+fn origin_is_printed_by_where_command() {
+    let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha"]);
+    let [x, y, z] = fixture.state(0).origin.0.map(|f| f as i32);
+    assert_eq!(fixture.say(0, "where"), [format!("print \"({x} {y} {z})\n\"")]);
 }
 
 #[test]
-fn renames_are_announced_and_limited() {
-    let mut field = Field::with(Ruleset::BASEOA, &["alpha"]);
-    let rename = |field: &mut Field, name: &str| {
-        field.forget();
-        field.host.userinfos[0] = format!("\\name\\{name}");
-        field.game.client_userinfo_changed(&mut field.host, client(0));
-        field.host.sent.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>()
+fn name_changes_are_announced_and_limited() {
+    let mut fixture = Fixture::with(Ruleset::BASEOA, &["alpha"]);
+    let rename = |fixture: &mut Fixture, name: &str| {
+        fixture.forget();
+        fixture.host.userinfos[0] = format!("\\name\\{name}");
+        fixture.game.client_userinfo_changed(&mut fixture.host, client(0));
+        fixture.host.sent.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(rename(&mut field, "omega"), ["print \"alpha^7 renamed to omega\n\""]);
-    assert_eq!(rename(&mut field, "omega"), [""; 0]);
+    assert_eq!(rename(&mut fixture, "omega"), ["print \"alpha^7 renamed to omega\n\""]);
+    assert_eq!(rename(&mut fixture, "omega"), [""; 0]);
     assert_eq!(
-        rename(&mut field, "psi"),
+        rename(&mut fixture, "psi"),
         ["print \"Name change spam protection (g_minNameChangePeriod = 10)\n\""]
     );
-    assert_eq!(field.host.userinfos[0], "\\name\\omega");
-    field.frame(10_000);
-    assert_eq!(rename(&mut field, "  ^0psi"), ["print \"omega^7 renamed to psi\n\""]);
-    field.host.userinfos[0] = "\\name\\a;quit".to_owned();
-    field.game.client_userinfo_changed(&mut field.host, client(0));
-    assert_eq!(field.host.dropped, [(client(0), "Invalid userinfo".to_owned())]);
+    assert_eq!(fixture.host.userinfos[0], "\\name\\omega");
+    fixture.frame(10_000);
+    assert_eq!(rename(&mut fixture, "  ^0psi"), ["print \"omega^7 renamed to psi\n\""]);
+    fixture.host.userinfos[0] = "\\name\\a;quit".to_owned();
+    fixture.game.client_userinfo_changed(&mut fixture.host, client(0));
+    assert_eq!(fixture.host.dropped, [(client(0), "Invalid userinfo".to_owned())]);
 }
 
 #[test]
-fn the_inactive_are_warned_and_dropped() {
-    let mut field = Field::with(Ruleset::BASEOA, &["alpha"]);
-    field.host.set_setting("g_inactivity", "20");
-    field.frame(50);
-    let moving = UserCmd { forwardmove: 1, ..field.command() };
-    field.think(0, moving);
-    field.forget();
+fn inactive_player_is_warned_before_drop() {
+    let mut fixture = Fixture::with(Ruleset::BASEOA, &["alpha"]);
+    fixture.host.set_setting("g_inactivity", "20");
+    fixture.frame(50);
+    let moving = UserCmd { forwardmove: 1, ..fixture.command() };
+    fixture.think(0, moving);
+    fixture.forget();
     for second in 1..=21 {
-        field.frame(1000);
-        let command = field.command();
-        field.think(0, command);
-        let warned = field.host.sent_to(client(0)).len();
+        fixture.frame(1000);
+        let command = fixture.command();
+        fixture.think(0, command);
+        let warned = fixture.host.sent_to(client(0)).len();
         assert_eq!(warned, usize::from(second > 10), "second {second}");
-        assert_eq!(field.host.dropped.len(), usize::from(second > 20), "second {second}");
+        assert_eq!(fixture.host.dropped.len(), usize::from(second > 20), "second {second}");
     }
-    assert_eq!(field.host.sent_to(client(0)), ["cp \"Ten seconds until inactivity drop!\n\""]);
-    assert_eq!(field.host.dropped[0].1, "Dropped due to inactivity");
+    assert_eq!(fixture.host.sent_to(client(0)), ["cp \"Ten seconds until inactivity drop!\n\""]);
+    assert_eq!(fixture.host.dropped[0].1, "Dropped due to inactivity");
 }
 
 #[test]
-fn silence_shows_as_connection_trouble() {
+fn silent_client_gets_connection_flag() {
     for (ruleset, frames) in [(Ruleset::BASEQ3, 20), (Ruleset::BASEOA, 3)] {
-        let mut field = Field::with(ruleset, &["alpha"]);
-        let command = field.command();
-        field.think(0, command);
+        let mut fixture = Fixture::with(ruleset, &["alpha"]);
+        let command = fixture.command();
+        fixture.think(0, command);
         for frame in 0..=frames {
             assert_eq!(
-                field.state(0).e_flags & entity_flag::CONNECTION,
+                fixture.state(0).e_flags & entity_flag::CONNECTION,
                 0,
                 "{} frame {frame}",
                 ruleset.folder
             );
-            field.frame(50);
+            fixture.frame(50);
         }
-        assert_ne!(field.state(0).e_flags & entity_flag::CONNECTION, 0, "{}", ruleset.folder);
-        let command = field.command();
-        field.think(0, command);
-        field.frame(50);
-        assert_eq!(field.state(0).e_flags & entity_flag::CONNECTION, 0);
+        assert_ne!(fixture.state(0).e_flags & entity_flag::CONNECTION, 0, "{}", ruleset.folder);
+        let command = fixture.command();
+        fixture.think(0, command);
+        fixture.frame(50);
+        assert_eq!(fixture.state(0).e_flags & entity_flag::CONNECTION, 0);
     }
 }
 
 #[test]
-fn entities_move_as_each_games_clients_expect() {
+fn entity_smoothing_depends_on_ruleset() {
     for (ruleset, kind) in [(Ruleset::BASEQ3, 3), (Ruleset::BASEOA, 1)] {
-        let mut field = Field::with(ruleset, &["alpha"]);
-        field.frame(50);
-        let command = field.command();
-        field.think(0, command);
-        let entity = field.game.entity(EntityNum::from(client(0))).expect("an entity");
+        let mut fixture = Fixture::with(ruleset, &["alpha"]);
+        fixture.frame(50);
+        let command = fixture.command();
+        fixture.think(0, command);
+        let entity = fixture.game.entity(EntityNum::from(client(0))).expect("an entity");
         assert_eq!(entity.state.pos.kind, kind);
         if kind == 3 {
             assert_eq!((entity.state.pos.time, entity.state.pos.duration), (1050, 50));
@@ -524,30 +533,30 @@ fn entities_move_as_each_games_clients_expect() {
 }
 
 #[test]
-fn roles_survive_a_restart_and_the_rest_does_not() {
-    let mut field = Field::with(Ruleset::BASEQ3, &["alpha", "beta"]);
-    field.say(1, "team s");
-    field.game.shutdown(&mut field.host, true);
-    let start = LevelStart { time: field.now + 100, seed: 2, restart: true };
-    field.game.init(&mut field.host, start);
-    assert_eq!(field.game.entity_count(), 0);
+fn roles_survive_restart_and_scores_do_not() {
+    let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha", "beta"]);
+    fixture.say(1, "team s");
+    fixture.game.shutdown(&mut fixture.host, true);
+    let start = LevelStart { time: fixture.now + 100, seed: 2, restart: true };
+    fixture.game.init(&mut fixture.host, start);
+    assert_eq!(fixture.game.entity_count(), 0);
     for number in 0..2 {
-        field.game.client_connect(&mut field.host, client(number), false, false).expect("room");
-        field.game.client_begin(&mut field.host, client(number));
+        fixture.game.client_connect(&mut fixture.host, client(number), false, false).expect("room");
+        fixture.game.client_begin(&mut fixture.host, client(number));
     }
-    assert_eq!((field.state(0).persistant[3], field.state(1).persistant[3]), (0, 3));
-    assert_eq!(field.state(0).persistant[4], 1);
-    assert_eq!(field.host.configstring(configstring::LEVEL_START_TIME), "1100");
-    assert!(field.host.sent_to_all().iter().all(|text| !text.contains("connected")));
+    assert_eq!((fixture.state(0).persistant[3], fixture.state(1).persistant[3]), (0, 3));
+    assert_eq!(fixture.state(0).persistant[4], 1);
+    assert_eq!(fixture.host.configstring(configstring::LEVEL_START_TIME), "1100");
+    assert!(fixture.host.sent_to_all().iter().all(|text| !text.contains("connected")));
 }
 
 #[test]
-fn who_leaves_leaves_nothing() {
-    let mut field = Field::with(Ruleset::BASEQ3, &["alpha", "beta"]);
-    field.game.client_disconnect(&mut field.host, client(0));
-    assert!(field.game.entity(EntityNum::from(client(0))).is_none());
-    assert_eq!(field.host.configstring(configstring::player(client(0))), "");
-    assert_eq!(field.host.configstring(configstring::SCORES2), "-9999");
-    assert_eq!(field.state(1).persistant[2], 0);
-    assert_eq!(*field.state(0), PlayerState::default());
+fn disconnected_client_leaves_no_state() {
+    let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha", "beta"]);
+    fixture.game.client_disconnect(&mut fixture.host, client(0));
+    assert!(fixture.game.entity(EntityNum::from(client(0))).is_none());
+    assert_eq!(fixture.host.configstring(configstring::player(client(0))), "");
+    assert_eq!(fixture.host.configstring(configstring::SCORES2), "-9999");
+    assert_eq!(fixture.state(1).persistant[2], 0);
+    assert_eq!(*fixture.state(0), PlayerState::default());
 }

@@ -9,45 +9,45 @@ use crate::model::{
     trig::{Axes, arc_tangent},
 };
 
-/// Fractions of a turn in one turn.
+/// 16-bit angle units in one turn.
 const TURN: f32 = 65_536.0;
-/// How far a player can look up or down, in fractions of a turn.
+/// Pitch limit of a player, in 16-bit angle units.
 const PITCH_LIMIT: i32 = 16_000;
 /// Half a turn in radians, rounded once.
 const HALF_TURN: f32 = std::f32::consts::PI;
 
-/// The axes of view angles (pitch, yaw, roll in degrees).
+/// Returns the axes of view angles (pitch, yaw, roll in degrees).
 #[must_use]
 pub fn axes(angles: Vec3) -> Axes {
     Axes::of_angles(angles)
 }
 
-/// Degrees as a 16-bit fraction of a turn, cut toward zero before wrapping.
+/// Converts degrees to a 16-bit angle, truncated toward zero before wrapping.
 #[must_use]
 pub fn to_short(degrees: f32) -> i32 {
     whole(degrees * TURN / 360.0) & 0xffff
 }
 
-/// A 16-bit fraction of a turn in degrees, −180 to 180. Exact.
+/// Converts a 16-bit angle to degrees, −180 to 180. Exact.
 #[must_use]
 pub fn from_short(short: i16) -> f32 {
     f32::from(short) * (360.0 / TURN)
 }
 
-/// The same angle from 0 up to 360, cut to a 65536th of a turn.
+/// Normalizes an angle to `0..360` degrees, truncated to 16-bit precision.
 #[must_use]
 pub fn normalised_360(degrees: f32) -> f32 {
     (360.0 / TURN) * (whole(degrees * (TURN / 360.0)) & 0xffff) as f32
 }
 
-/// The same angle from −180 to 180, cut to a 65536th of a turn.
+/// Normalizes an angle to −180 to 180 degrees, truncated to 16-bit precision.
 #[must_use]
 pub fn normalised_180(degrees: f32) -> f32 {
     let degrees = normalised_360(degrees);
     if degrees > 180.0 { degrees - 360.0 } else { degrees }
 }
 
-/// The angles (pitch from −360 to 0, yaw from 0 to 360, no roll) that look along a direction.
+/// Returns the angles of a direction: pitch from −360 to 0, yaw from 0 to 360, roll 0.
 #[must_use]
 pub fn of_direction(direction: Vec3) -> Vec3 {
     let Vec3([x, y, z]) = direction;
@@ -67,13 +67,13 @@ pub fn of_direction(direction: Vec3) -> Vec3 {
     Vec3::new(-upright(pitch), upright(yaw), 0.0)
 }
 
-/// Cut toward zero; what does not fit becomes the lowest integer.
+/// Truncates toward zero. A value out of range becomes the lowest integer, as on x86.
 fn whole(value: f32) -> i32 {
     if value.abs() < 2_147_483_648.0 { value as i32 } else { i32::MIN }
 }
 
-/// Follows the command's angles: view angles are the command's plus the state's delta, and pitch stops
-/// short of straight up and down by moving the delta.
+/// Updates the view angles: the usercmd's angles plus the state's delta angles. The pitch limit
+/// adjusts the delta.
 pub fn turn(state: &mut PlayerState, command: &UserCmd) {
     if state.pm_type >= PmType::Intermission as i32
         || (state.stats[HEALTH] <= 0 && state.pm_type != PmType::Spectator)
@@ -91,8 +91,7 @@ pub fn turn(state: &mut PlayerState, command: &UserCmd) {
     }
 }
 
-/// Makes the player look along `angles` whatever the client's own angles are: the delta to the last
-/// command's takes up the difference.
+/// Sets the view angles, and the delta angles that the last usercmd needs to produce them.
 pub fn look(state: &mut PlayerState, angles: Vec3, last: &UserCmd) {
     for axis in 0..3 {
         state.delta_angles[axis] = to_short(angles[axis]).wrapping_sub(last.angles[axis]);
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn pitch_stops_at_the_limit_and_the_delta_gives_way() {
+    fn pitch_limit_adjusts_delta_angles() {
         let mut state = PlayerState::default();
         state.stats[HEALTH] = 1;
         let command = UserCmd { angles: [0x6000, 0x4000, 0], ..UserCmd::default() };
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dead_do_not_turn_and_spectators_do() {
+    fn spectators_turn_and_dead_players_do_not() {
         let command = UserCmd { angles: [0, 0x4000, 0], ..UserCmd::default() };
         let mut state = PlayerState::default();
         turn(&mut state, &command);
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_somewhere_cancels_the_clients_own_angles() {
+    fn set_view_angles_cancel_usercmd_angles() {
         let mut state = PlayerState::default();
         state.stats[HEALTH] = 1;
         let command = UserCmd { angles: [100, 40_000, 0], ..UserCmd::default() };

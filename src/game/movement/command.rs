@@ -1,37 +1,37 @@
-//! Usercmd timing: division into sub-steps, and the work of each sub-step around the move.
+//! Usercmd timing: division into sub-steps, and the start of each sub-step before the move.
 //!
-//! Invariants: a command runs a bounded number of steps (it may lag at most [`LONGEST_LAG_MS`]); the
-//! state's command time never goes back. Source: the base game's movement.
+//! Invariants: a usercmd runs a bounded number of sub-steps (it covers at most [`LONGEST_LAG_MS`]); the
+//! command time never decreases. Source: the base game's movement.
 
 use super::{HEALTH, angles, set};
 use crate::bg::{PmType, entity_flag, pm_flag};
 use crate::model::{Buttons, PlayerState, UserCmd, trig::Axes};
 
-/// Longest step, when steps are not fixed.
+/// Maximum length of a sub-step without `pmove_fixed`, in ms.
 pub const LONGEST_STEP_MS: i32 = 66;
-/// Time that one command can make up for.
+/// Maximum time that one usercmd covers, in ms.
 pub const LONGEST_LAG_MS: i32 = 1000;
-/// How many values the count of commands has (it travels in 6 bits of prediction's memory).
+/// Mask of the pmove frame counter: 6 bits, as in the client's prediction.
 const FRAME_COUNT_MASK: i32 = 63;
-/// Upward move that counts as a jump.
+/// Minimum upward move of a jump.
 pub(super) const JUMP_MOVE: i8 = 10;
-/// Sideways or forward move up to which a player may walk.
+/// Maximum forward or sideways move with the walk button.
 const WALK_MOVE: u8 = 64;
 
-/// One step of a command.
+/// A sub-step of a usercmd.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
-    /// Length in milliseconds, 1 to 200.
+    /// Length in ms, 1 to 200.
     pub(super) ms: i32,
     /// Length in seconds.
     pub(super) seconds: f32,
-    /// Where the view points, as axes.
+    /// Axes of the view angles.
     pub(super) axes: Axes,
 }
 
-/// Runs `step` over the command in pieces of at most [`LONGEST_STEP_MS`], or of `fixed_ms`.
+/// Runs `step` for each sub-step of a usercmd, of at most [`LONGEST_STEP_MS`] or of `fixed_ms`.
 ///
-/// Changes that a step makes to the command (moves cleared while talking) stay for the next.
+/// Changes to the usercmd (moves cleared while talking) apply to later sub-steps too.
 pub(super) fn run_command(
     state: &mut PlayerState,
     command: &UserCmd,
@@ -56,7 +56,7 @@ pub(super) fn run_command(
     }
 }
 
-/// What comes before the move in every step: buttons to flags, time, view angles.
+/// Starts a sub-step: flags from buttons, command time, view angles.
 pub(super) fn begin_step(
     state: &mut PlayerState,
     command: &mut UserCmd,
@@ -102,7 +102,7 @@ pub(super) fn begin_step(
     Step { ms, seconds: ms as f32 * 0.001, axes }
 }
 
-/// Lets a step's time pass on the movement timer and the animation timers.
+/// Advances the movement timer and the animation timers by the length of a sub-step.
 pub(super) fn drop_timers(state: &mut PlayerState, ms: i32) {
     if state.pm_time != 0 {
         if ms >= state.pm_time {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn long_commands_are_cut() {
+    fn usercmds_are_divided_into_sub_steps() {
         assert_eq!(steps_of(0, 150, None), [66, 66, 18]);
         assert_eq!(steps_of(0, 66, None), [66]);
         assert_eq!(steps_of(100, 132, Some(8)), [8; 4]);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_talking_player_neither_moves_nor_fires() {
+    fn talking_player_neither_moves_nor_fires() {
         let mut state = PlayerState { weapon: 2, ..PlayerState::default() };
         state.stats[HEALTH] = 100;
         state.ammo[2] = 10;
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn fire_waits_for_the_button_to_come_up_after_a_spawn() {
+    fn spawned_player_fires_after_releasing_attack() {
         let mut state =
             PlayerState { weapon: 2, pm_flags: pm_flag::RESPAWNED, ..PlayerState::default() };
         state.stats[HEALTH] = 100;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_movement_timer_takes_its_flags_along() {
+    fn movement_timer_clears_its_flags() {
         let mut state = PlayerState {
             pm_time: 100,
             pm_flags: pm_flag::TIME_KNOCKBACK | pm_flag::DUCKED,

@@ -1,26 +1,26 @@
-//! Command time: a client moves no faster than server time passes.
+//! Command time limits: a client moves no faster than the server time passes.
 //!
 //! Source: the base game's server side.
 
 use super::PmoveRules;
 use crate::model::{LevelTime, PlayerState, UserCmd};
 
-/// How far behind and ahead of the level's clock a command may be, in milliseconds.
+/// Maximum lag and lead of a usercmd relative to the level time, in ms.
 const WINDOW_MS: (i32, i32) = (1000, 200);
-/// Longest time that counts for what happens once a second, in milliseconds.
+/// Maximum time per usercmd that counts for timers of once a second, in ms.
 const LONGEST_MS: i32 = 200;
 
-/// A command whose time is one that it may have.
+/// A usercmd with a valid time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClampedCommand {
-    /// The command, its time brought into the window and, where steps are fixed, up to a whole step.
+    /// The usercmd with its time clamped and, with `pmove_fixed`, rounded up to a whole sub-step.
     pub command: UserCmd,
-    /// Milliseconds since the state's last command as they count for what happens once a second.
+    /// Time since the state's last usercmd that counts for timers of once a second, in ms.
     pub ms: i32,
 }
 
-/// Brings a command's time near `now`, the time of the last server frame. None when the state is that
-/// far already.
+/// Clamps a usercmd's time to the window around `now`, the time of the last server frame. Returns
+/// `None` if the state has reached that time.
 #[must_use]
 pub fn clamp_command_time(
     state: &PlayerState,
@@ -37,7 +37,7 @@ pub fn clamp_command_time(
         return None;
     }
     if let Some(step) = rules.fixed_step_ms {
-        // A clock at its very end stays there.
+        // A time that would overflow stays.
         let whole = command.server_time.checked_add(step - 1).map(|time| time / step * step);
         command.server_time = whole.unwrap_or(command.server_time);
     }
@@ -54,13 +54,12 @@ mod tests {
         let rules = PmoveRules::new(PmoveVariant::QUAKE3, settings);
         let state = PlayerState { command_time, ..PlayerState::default() };
         let command = UserCmd { server_time, ..UserCmd::default() };
-        clamp_command_time(&state, &command, &rules, LevelTime(10_000)).map(|clamp_command_time| {
-            (clamp_command_time.command.server_time, clamp_command_time.ms)
-        })
+        clamp_command_time(&state, &command, &rules, LevelTime(10_000))
+            .map(|clamped| (clamped.command.server_time, clamped.ms))
     }
 
     #[test]
-    fn commands_stay_near_the_levels_clock() {
+    fn command_time_is_clamped_to_level_time() {
         assert_eq!(check(9990, 10_000, false), Some((10_000, 10)));
         assert_eq!(check(9990, i32::MAX, false), Some((10_200, 200)));
         assert_eq!(check(0, i32::MIN, false), Some((9000, 200)));
@@ -70,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn fixed_steps_are_whole() {
+    fn command_time_is_rounded_to_fixed_steps() {
         assert_eq!(check(9990, 10_001, true), Some((10_008, 11)));
         assert_eq!(check(9990, 10_000, true), Some((10_000, 10)));
     }

@@ -10,12 +10,11 @@ use crate::bg::{
 };
 use crate::model::Vec3;
 
-/// Half the side of the open shell of invulnerability.
+/// Half the side of the box of an expanded invulnerability sphere, in units.
 const SHELL: f32 = 42.0;
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
-    /// Sets the box and the eyes. Who wants to stand up does so only where there is room; who ducks is
-    /// not asked whether the box fits.
+    /// Sets bounding box and view height. A ducked player stands up only if the standing box fits.
     pub(super) fn check_duck(&mut self) {
         if self.is_invulnerable() {
             if self.has(pm_flag::INVULEXPAND) {

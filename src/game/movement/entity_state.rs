@@ -6,21 +6,20 @@ use super::{HEALTH, events, set};
 use crate::bg::{EntityType, PmType, entity_flag};
 use crate::model::{EntityState, PlayerState, Trajectory, TrajectoryKind, Vec3};
 
-/// Health at and below which nothing is left of a body.
+/// Health at and below which a body is gibbed.
 const GIB_HEALTH: i32 = -40;
 
-/// How a state becomes an entity.
+/// Options of the conversion to an entity state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Publication {
-    /// Positions and angles are cut to whole numbers, as servers do; clients predict without.
+    /// Whether origins and angles are truncated to whole numbers, as by servers; clients predict without.
     pub truncated: bool,
-    /// The entity goes on in a line for so many milliseconds after the last command; without, clients
-    /// interpolate.
+    /// Time of linear extrapolation after the last usercmd, in ms. With `None` clients interpolate.
     pub linear_stop_ms: Option<i32>,
 }
 
-/// Brings the entity up to date. Members that no state fills keep their values. At most one event that
-/// has not been shown yet moves into the entity.
+/// Updates the entity state from the player state. Fields without a source keep their values. At most
+/// one pending event moves into the entity.
 pub fn player_entity(state: &mut PlayerState, entity: &mut EntityState, how: Publication) {
     let whole = |v: Vec3| if how.truncated { v.truncated() } else { v };
     let hidden = state.pm_type == PmType::Intermission
@@ -65,7 +64,7 @@ pub fn player_entity(state: &mut PlayerState, entity: &mut EntityState, how: Pub
 mod tests {
     use super::*;
 
-    /// Fills the members of a state from the columns of one line.
+    /// Row of the vector file, by column name.
     struct Row<'a> {
         names: Vec<&'a str>,
         values: Vec<&'a str>,
@@ -128,7 +127,7 @@ mod tests {
             let how = Publication { truncated: row.int("snap") == 1, linear_stop_ms: None };
             player_entity(&mut state, &mut entity, how);
             let first = names.iter().position(|n| *n == "out_number").expect("a column");
-            // Integers are written as numbers, floats as words; which is which shows in the struct.
+            // Columns hold integers as decimal numbers and floats as hexadecimal words.
             for (at, word) in entity.words().iter().enumerate() {
                 let theirs = row.values[first + at];
                 let float = u32::from_str_radix(theirs, 16).ok().filter(|_| theirs.len() == 8);
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smoothed_form_goes_on_from_the_last_command() {
+    fn smoothed_entity_extrapolates_from_last_usercmd() {
         let mut state = PlayerState { command_time: 1234, ..PlayerState::default() };
         let mut entity = EntityState::default();
         let how = Publication { truncated: true, linear_stop_ms: Some(50) };

@@ -1,21 +1,21 @@
 //! Player events: predictable ring of two, external event, and their transfer to the entity.
 //!
-//! Clients raise predictable events themselves and skip those they have shown, so the sequence number
-//! must advance exactly as theirs. Everything else that happens to a player is external. Source: the
-//! base game's events.
+//! Clients raise predictable events themselves and skip those that they have played, so the sequence
+//! number must advance exactly as theirs. All other events of a player are external. Source: the base
+//! game's events.
 
 use super::entity_state::{Publication, player_entity};
 use crate::bg::{EntityType, Event, entity_flag};
 use crate::model::{EntityState, PlayerState};
 
-/// Bits above an event's number that count its occurrences.
+/// Bits above the event number that count occurrences.
 const COUNT_MASK: i32 = 0x300;
-/// One occurrence.
+/// Increment of the occurrence count.
 const COUNT_STEP: i32 = 0x100;
-/// How long an event stays on an entity, in milliseconds.
+/// Time that an event stays on an entity, in ms.
 pub const EVENT_MS: i32 = 300;
 
-/// Queues a predictable event. Two fit; a third overwrites the first.
+/// Queues a predictable event. The ring holds two; a third overwrites the first.
 pub fn queue(state: &mut PlayerState, event: Event, parm: i32) {
     let slot = slot(state.event_sequence);
     state.events[slot] = event as i32;
@@ -23,7 +23,7 @@ pub fn queue(state: &mut PlayerState, event: Event, parm: i32) {
     state.event_sequence = state.event_sequence.wrapping_add(1);
 }
 
-/// Shows an event that clients do not predict, at level time `now` in milliseconds.
+/// Sets the external event of a player at level time `now`.
 pub fn show_external(state: &mut PlayerState, event: Event, parm: i32, now: i32) {
     let count = ((state.external_event & COUNT_MASK) + COUNT_STEP) & COUNT_MASK;
     state.external_event = event as i32 | count;
@@ -31,7 +31,7 @@ pub fn show_external(state: &mut PlayerState, event: Event, parm: i32, now: i32)
     state.external_event_time = now;
 }
 
-/// Moves the next predictable event into the entity, or the external one as long as there is one.
+/// Moves the next predictable event into the entity, or the external event if one is set.
 pub(super) fn show_on_entity(state: &mut PlayerState, entity: &mut EntityState) {
     if state.external_event != 0 {
         entity.event = state.external_event;
@@ -46,8 +46,9 @@ pub(super) fn show_on_entity(state: &mut PlayerState, entity: &mut EntityState) 
     }
 }
 
-/// The predictable event that the player's entity had no room for, as an entity of its own, to be sent
-/// for [`EVENT_MS`] to everybody but the player. `number` is the new entity's. None when all are shown.
+/// Returns a temp entity for the next pending predictable event, or `None` if all have been sent.
+///
+/// The caller sends it for [`EVENT_MS`] to all clients except the player. `number` is the entity number.
 pub fn left_over(state: &mut PlayerState, number: i32) -> Option<EntityState> {
     if state.entity_event_sequence >= state.event_sequence {
         return None;
@@ -57,8 +58,8 @@ pub fn left_over(state: &mut PlayerState, number: i32) -> Option<EntityState> {
     let how = Publication { truncated: true, linear_stop_ms: None };
     player_entity(state, &mut entity, how);
     state.external_event = external;
-    // The count of occurrences is part of the type, and lost where the type travels in 8 bits: so in
-    // every game.
+    // The occurrence count is part of the type. The wire format sends 8 bits and drops it, in every
+    // game.
     entity.e_type = EntityType::Events as i32 + entity.event;
     entity.number = number;
     entity.e_flags |= entity_flag::PLAYER_EVENT;
@@ -77,7 +78,7 @@ mod tests {
     use crate::model::Vec3;
 
     #[test]
-    fn the_ring_keeps_the_last_two() {
+    fn event_ring_keeps_last_two_events() {
         let mut state = PlayerState::default();
         for (at, event) in [Event::Jump, Event::Footstep, Event::Swim].into_iter().enumerate() {
             queue(&mut state, event, at as i32);
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn an_external_event_that_happens_again_looks_different() {
+    fn repeated_external_event_changes_its_count() {
         let mut state = PlayerState::default();
         let shown: Vec<_> = (0..5)
             .map(|now| {
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_entity_has_no_room_for_becomes_another_entity() {
+    fn pending_event_becomes_temp_entity() {
         let mut state = PlayerState {
             client_num: 5,
             origin: Vec3::new(1.5, -1.5, 0.0),

@@ -9,12 +9,13 @@ use super::{
 };
 use crate::model::Vec3;
 
-/// Rate of acceleration.
+/// Acceleration.
 const ACCELERATION: f32 = 8.0;
-/// How far before its point a hook stops pulling.
+/// Distance from the grapple point to the hold point, in units.
 const HOOK_LENGTH: f32 = 16.0;
-/// Speed of the pull, units per second, and the distance within which it gets weaker.
+/// Speed of the grapple pull, in units per second.
 const PULL_SPEED: f32 = 800.0;
+/// Distance within which the pull gets slower, in units.
 const PULL_NEAR: f32 = 100.0;
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
@@ -26,7 +27,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.step_slide(Gravity::Off);
     }
 
-    /// The wished velocity of who moves freely: along the view, and straight up. None without a wish.
+    /// Returns the wish velocity in flight: along the view axes and up. `None` without input.
     pub(super) fn flying_wish(&self) -> Option<Vec3> {
         let scale = command_scale(self.command, self.state.speed);
         if scale == 0.0 {
@@ -39,7 +40,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         Some(wish)
     }
 
-    /// Takes on the speed at which the hook pulls.
+    /// Sets the velocity of the grapple pull.
     pub(super) fn grapple_move(&mut self) {
         let hold = self.state.grapple_point.add_scaled(self.step.axes.forward, -HOOK_LENGTH);
         let rope = hold - self.state.origin;

@@ -6,13 +6,13 @@ use super::{Pmove, PmoveWorld, animation::continue_legs, events::queue};
 use crate::bg::{Event, animation, pm_flag};
 use crate::model::{Buttons, EntityNum, contents::surface};
 
-/// Horizontal speed below which a player without a wish stands, units per second.
+/// Horizontal speed below which a player without input stands, in units per second.
 const STANDING: f32 = 5.0;
-/// A foot comes down whenever this bit of the bob changes, counted from [`BOB_START`].
+/// Bit of the bob cycle, counted from [`BOB_START`], whose change is a footstep.
 const FOOT_BIT: i32 = 128;
 const BOB_START: i32 = 64;
 
-/// A way to go on foot: bob per millisecond, legs forwards and backwards, whether it can be heard.
+/// Gait: bob per ms, leg animations forward and backward, whether footsteps are audible.
 struct Gait {
     rate: f32,
     forwards: i32,
@@ -36,7 +36,7 @@ const WALKING: Gait = Gait {
 };
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
-    /// Shows the legs of the way the player goes, and the steps.
+    /// Updates the leg animation and the bob cycle, and raises footstep events.
     pub(super) fn bob_footsteps(&mut self) {
         let velocity = self.state.velocity;
         let speed = (velocity[0] * velocity[0] + velocity[1] * velocity[1]).sqrt();
@@ -87,7 +87,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         queue(self.state, event, 0);
     }
 
-    /// The event of a foot on the ground. That of a silent surface is queued as well.
+    /// Returns the footstep event of the ground. The empty event of silent surfaces is queued too.
     pub(super) fn footstep(&self) -> Event {
         if self.ground.has(surface::NOSTEPS) {
             Event::None

@@ -6,52 +6,52 @@ use super::{HEALTH, Pmove, PmoveWorld, animation::force_legs, events::queue};
 use crate::bg::{Event, animation, pm_flag};
 use crate::model::{EntityNum, Trace, Vec3, contents::surface};
 
-/// How far below the box ground is looked for.
+/// Distance of the ground trace below the box, in units.
 const REACH: f32 = 0.25;
-/// How far below the box there must be nothing for a fall to show.
+/// Free distance below the box that starts the fall animation, in units.
 const FALL_REACH: f32 = 64.0;
-/// Least z of a normal that can be walked on.
+/// Minimum z of the normal of walkable ground.
 pub(super) const LEAST_WALKABLE: f32 = 0.7;
-/// Speed off the ground from which on it is left, units per second.
+/// Speed along the ground's normal above which the player leaves the ground, in units per second.
 const KICK_OFF: f32 = 10.0;
-/// Downward speed from which on a landing keeps its player's speed on walls for a while.
+/// Vertical speed below which a landing starts the movement timer, in units per second.
 const HARD_LANDING: f32 = -200.0;
-/// That while, in milliseconds.
+/// Movement timer after a hard landing, in ms.
 const HARD_LANDING_MS: i32 = 250;
-/// How long legs show the landing, in milliseconds.
+/// Leg timer of the landing animation, in ms.
 const LANDING_MS: i32 = 130;
-/// Entity number of "no ground".
+/// Ground entity number of a player in the air.
 const NOWHERE: i32 = EntityNum::NONE.index() as i32;
 
-/// What is under a player during one step.
+/// Ground under a player in a sub-step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ground {
-    /// What was found below.
+    /// Result of the ground trace.
     pub(super) trace: Trace,
-    /// Whether its plane counts: also on slopes too steep to walk on.
+    /// Whether the ground plane clips movement; also true on slopes too steep to walk on.
     pub(super) plane: bool,
-    /// Whether it can be walked on.
+    /// Whether the ground is walkable.
     pub(super) walking: bool,
 }
 
 impl Ground {
-    /// Nothing, as every step begins.
+    /// No ground, the value at the start of a sub-step.
     pub(super) const AIR: Self =
         Self { trace: Trace::free(Vec3::ZERO), plane: false, walking: false };
 
-    /// The direction that the ground faces.
+    /// Returns the normal of the ground plane.
     pub(super) const fn normal(&self) -> Vec3 {
         self.trace.plane.normal
     }
 
-    /// Whether the ground has one of these surface bits.
+    /// Whether the ground has one of these surface flags.
     pub(super) const fn has(&self, flag: i32) -> bool {
         self.trace.surface_flags & flag != 0
     }
 }
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
-    /// Looks what is below, and lands on it or leaves it.
+    /// Traces the ground and updates the ground state, with landing and jump animations.
     pub(super) fn ground_trace(&mut self) {
         let below = self.below(REACH);
         self.ground.trace = self.trace(self.state.origin, below);
@@ -73,7 +73,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         }
     }
 
-    /// Whether the box, stuck in something, is free a unit away. The ground is then looked for again.
+    /// Whether a stuck box is free one unit away. Then traces the ground again.
     fn is_freed(&mut self) -> bool {
         const NEAR: [f32; 3] = [-1.0, 0.0, 1.0];
         for x in NEAR {
@@ -120,14 +120,14 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.touch(entity);
     }
 
-    /// Stands on nothing; `sliding` when the slope below is only too steep.
+    /// Clears the ground. `sliding` keeps the plane of a slope that is too steep.
     pub(super) fn leave_ground(&mut self, sliding: bool) {
         self.state.ground_entity_num = NOWHERE;
         self.ground.plane = sliding;
         self.ground.walking = false;
     }
 
-    /// Shows the legs of a jump, and remembers which way it went.
+    /// Starts the jump animation, forward or backward.
     pub(super) fn show_jump(&mut self) {
         if self.command.forwardmove >= 0 {
             force_legs(self.state, animation::LEGS_JUMP);
@@ -149,7 +149,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             if force > 60.0 {
                 queue(self.state, Event::FallFar, 0);
             } else if force > 40.0 {
-                // Corpses do not moan.
+                // Dead players have no pain event.
                 if self.state.stats[HEALTH] > 0 {
                     queue(self.state, Event::FallMedium, 0);
                 }
@@ -163,8 +163,8 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.state.bob_cycle = 0;
     }
 
-    /// How hard the player comes down: speed at the moment of contact, which was somewhere within the
-    /// step, squared, in ten thousandths. None when it goes unnoticed.
+    /// Returns the squared speed at contact, times 0.0001, or `None` if it is too small for an event. The
+    /// contact time within the sub-step is solved from the height difference.
     fn landing_force(&self) -> Option<f32> {
         let distance = self.state.origin[2] - self.before.origin[2];
         let speed = self.before.velocity[2];

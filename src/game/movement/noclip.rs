@@ -1,7 +1,7 @@
 //! Noclip movement: flight without collision.
 //!
-//! Velocity is never rounded here, in neither game, so whether `pmove_float` is set does not matter.
-//! Source: the base game's movement; checked against 250 commands run by its bytecode.
+//! Velocity is not rounded in any game, regardless of `pmove_float`. Source: the base game's movement;
+//! checked against 250 usercmds run by its bytecode.
 
 use super::{
     Acceleration, Pmove, PmoveWorld,
@@ -13,12 +13,12 @@ use super::{
 use crate::bg::player_box::VIEW_HEIGHT;
 use crate::model::{PlayerState, UserCmd, Vec3};
 
-/// Half as much again as on the ground.
+/// Friction: 1.5 times that on ground.
 const FRICTION: f32 = GROUND_FRICTION * 1.5;
-/// As on the ground.
+/// Acceleration, equal to that on ground.
 const ACCELERATION: f32 = 10.0;
 
-/// Runs one command of a flier by the rules that all games share, without asking for a world.
+/// Runs one usercmd in noclip, with the rules common to all games and without a world.
 pub fn noclip_move(
     state: &mut PlayerState,
     command: &UserCmd,
@@ -33,7 +33,7 @@ pub fn noclip_move(
 }
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
-    /// Flies through everything for the length of the step.
+    /// Moves without collision for the length of the sub-step.
     pub(super) fn noclip_move(&mut self) {
         let (how, length) = (self.rules.acceleration, self.rules.variant.length);
         fly(self.state, self.command, &self.step, how, length);
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use crate::bg::pm_flag;
 
-    /// The state from which the vectors start: just spawned, looking along y.
+    /// Returns the start state of the vectors: spawned, looking along y.
     fn spawned() -> PlayerState {
         let mut state = PlayerState {
             command_time: 1000,
@@ -108,12 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn one_step_by_hand() {
+    fn noclip_step_matches_hand_computation() {
         let mut state = spawned();
         state.velocity = Vec3::new(200.0, 0.0, 0.0);
         let command = UserCmd { server_time: 1050, ..UserCmd::default() };
         noclip_move(&mut state, &command, None, Acceleration::Plain);
-        // 200·9·0.05 = 90 lost; 110·0.05 = 5.5 flown.
+        // Friction: 200·9·0.05 = 90. Distance: 110·0.05 = 5.5.
         assert!((state.velocity[0] - 110.0).abs() < 1e-4, "{:?}", state.velocity);
         assert!((state.origin[0] - 109.5).abs() < 1e-4, "{:?}", state.origin);
 
@@ -125,13 +125,13 @@ mod tests {
         let mut state = spawned();
         let up = UserCmd { upmove: 127, ..command };
         noclip_move(&mut state, &up, None, Acceleration::Plain);
-        // From rest: 10·0.05·320 = 160 straight up, for 0.05 s.
+        // From rest: 10·0.05·320 = 160 up, for 0.05 s.
         assert!((state.velocity[2] - 160.0).abs() < 1e-4, "{:?}", state.velocity);
         assert!((state.origin[2] - 41.0).abs() < 1e-4, "{:?}", state.origin);
     }
 
     #[test]
-    fn fixed_steps_give_the_same_flight_however_commands_are_cut() {
+    fn fixed_steps_make_flight_independent_of_usercmd_lengths() {
         let command = |server_time| UserCmd { server_time, forwardmove: 127, ..UserCmd::default() };
         let mut whole = spawned();
         noclip_move(&mut whole, &command(1064), Some(8), Acceleration::Plain);

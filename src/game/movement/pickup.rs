@@ -9,26 +9,28 @@ use crate::{
     game::Ruleset,
 };
 
-/// How far the player's origin may be from the item's: least and most along the first axis, most along
-/// the others. The first axis is not symmetric, in every game.
+/// Pickup range along the first axis, from the item to the player, in units. It is asymmetric in every
+/// game.
 const REACH_X: (f32, f32) = (-50.0, 44.0);
+/// Pickup range along the other axes, in units.
 const REACH: f32 = 36.0;
-/// Rounds of one kind that anybody carries.
+/// Maximum ammo of one kind from pickups.
 pub const MAX_ROUNDS: i32 = 200;
-/// Health that goes beyond the maximum, by what the item gives.
+/// Quantities of the health items that exceed the maximum health.
 pub const BEYOND: [i32; 2] = [5, 100];
-/// Bits of a rune's spawn flags: for one team only.
+/// Spawn flag of a rune for the red team only.
 const RED_ONLY: i32 = 2;
+/// Spawn flag of a rune for the blue team only.
 const BLUE_ONLY: i32 = 4;
 
-/// Whether a player stands on an item.
+/// Whether a player is in pickup range of an item.
 #[must_use]
 pub fn is_in_reach(item: Vec3, player: Vec3) -> bool {
     let way = player - item;
     (REACH_X.0..=REACH_X.1).contains(&way[0]) && way[1].abs() <= REACH && way[2].abs() <= REACH
 }
 
-/// Whether an item is of use to a player.
+/// Whether a player may pick up an item.
 #[must_use]
 pub fn may_take(
     ruleset: &Ruleset,
@@ -61,7 +63,7 @@ pub fn may_take(
     }
 }
 
-/// The other side's flag always; one's own where it was dropped, or to bring the other one to it.
+/// Whether a player may touch a flag: the enemy's always, its own to return or to capture.
 fn may_touch_flag(tag: i32, entity: &EntityState, state: &PlayerState) -> bool {
     let (own, other) = match state.persistant[Persistent::Team] {
         team if team == Team::Red => (Powerup::RedFlag, Powerup::BlueFlag),
@@ -72,7 +74,7 @@ fn may_touch_flag(tag: i32, entity: &EntityState, state: &PlayerState) -> bool {
     tag == other as i32 || (tag == own as i32 && (is_dropped || state.powerups[other] != 0))
 }
 
-/// The tag of the rune that a player carries.
+/// Returns the rune of a player.
 #[must_use]
 pub fn rune_of(ruleset: &Ruleset, state: &PlayerState) -> Option<Rune> {
     let number = state.stats[ruleset.stats.rune?];
@@ -80,14 +82,14 @@ pub fn rune_of(ruleset: &Ruleset, state: &PlayerState) -> Option<Rune> {
     Rune::try_from(item.tag).ok()
 }
 
-/// How much armour items give a player.
+/// Returns the maximum armor of a player from items.
 #[must_use]
 pub fn most_armor(ruleset: &Ruleset, state: &PlayerState) -> i32 {
     let most = state.stats[ruleset.stats.max_health];
     if rune_of(ruleset, state) == Some(Rune::Guard) { most } else { most.saturating_mul(2) }
 }
 
-/// How far an item that gives `quantity` brings a player's health.
+/// Returns the maximum health of a player from an item of `quantity`.
 #[must_use]
 pub fn most_health(ruleset: &Ruleset, state: &PlayerState, quantity: i32) -> i32 {
     let most = state.stats[ruleset.stats.max_health];
@@ -101,7 +103,7 @@ mod tests {
     use crate::bg::UNTIL_LOST;
 
     #[test]
-    fn the_reach_is_not_symmetric() {
+    fn pickup_range_is_asymmetric() {
         let item = Vec3::new(100.0, 200.0, 300.0);
         let reaches = |x, y, z| is_in_reach(item, item + Vec3::new(x, y, z));
         assert!(reaches(44.0, 36.0, 36.0) && reaches(-50.0, -36.0, -36.0));
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_full_takes_no_more() {
+    fn full_player_cannot_pick_up_items() {
         for ruleset in Ruleset::ALL {
             let stats = ruleset.stats;
             let with = |class, stat: usize, value| {
@@ -154,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn runes_are_carried_one_at_a_time_and_by_their_team() {
+    fn player_carries_one_rune_of_its_team() {
         let oa = Ruleset::BASEOA;
         let scout = |fill: &dyn Fn(&mut PlayerState, &mut EntityState)| {
             takes(oa, "item_scout", GameType::TeamDeathmatch, fill)
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_taken_by_the_other_side() {
+    fn flag_is_taken_by_enemy_or_returned() {
         for ruleset in Ruleset::ALL {
             let flag = |class, team: Team, dropped: bool, carried: usize| {
                 takes(ruleset, class, GameType::CaptureTheFlag, |state, entity| {

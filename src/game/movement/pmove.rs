@@ -1,4 +1,4 @@
-//! Pmove state of one usercmd: order of a sub-step, and results besides the player state.
+//! Pmove state of one usercmd: order of a sub-step, and results outside the player state.
 //!
 //! Source: the base game's movement.
 
@@ -10,19 +10,19 @@ use super::{
 use crate::bg::{PmType, Powerup, contents, pm_flag};
 use crate::model::{EntityNum, PlayerState, Trace, UserCmd, Vec3, contents::surface};
 
-/// Most entities that one step remembers to have touched.
+/// Maximum entities in a touch list.
 const MAX_TOUCHED: usize = 32;
 
-/// What a command depends on, besides the state and the rules.
+/// Input of a usercmd besides the player state and the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PmoveInput {
     /// Content bits that stop the player.
     pub mask: i32,
-    /// Whether the gauntlet reaches somebody. Clients never predict that.
+    /// Whether the gauntlet hits a player. Clients do not predict it.
     pub gauntlet_hit: bool,
 }
 
-/// Entities run into during a step, each once; never the world.
+/// Entities touched in a sub-step, each once, without the world.
 #[derive(Clone, Copy, Debug)]
 pub struct TouchList {
     entities: [EntityNum; MAX_TOUCHED],
@@ -32,7 +32,7 @@ pub struct TouchList {
 impl TouchList {
     const NONE: Self = Self { entities: [EntityNum::NONE; MAX_TOUCHED], len: 0 };
 
-    /// The entities, in the order in which they were touched first.
+    /// Returns the entities in the order of their first touch.
     #[must_use]
     pub fn as_slice(&self) -> &[EntityNum] {
         &self.entities[..self.len]
@@ -47,20 +47,20 @@ impl TouchList {
     }
 }
 
-/// What comes of a command besides the state; all of it as the last step left it.
+/// Result of a usercmd outside the player state, from its last sub-step.
 #[derive(Clone, Copy, Debug)]
 pub struct PmoveResult {
-    /// Entities run into.
+    /// Touched entities.
     pub touched: TouchList,
-    /// How deep in liquid: 0 dry, 1 feet, 2 waist, 3 eyes.
+    /// Water level: 0 dry, 1 feet, 2 waist, 3 eyes.
     pub water_level: u8,
-    /// Content bits at the feet when they are in liquid.
+    /// Content bits at the feet if they are in liquid.
     pub water_type: i32,
-    /// Lower corner of the player's box; zero when the movement has none.
+    /// Lower corner of the bounding box; zero for movement without a box.
     pub mins: Vec3,
-    /// Upper corner of the player's box.
+    /// Upper corner of the bounding box.
     pub maxs: Vec3,
-    /// Horizontal speed in units per second, where feet matter.
+    /// Horizontal speed in units per second, if the sub-step ran footsteps.
     pub xy_speed: f32,
 }
 
@@ -75,10 +75,10 @@ impl PmoveResult {
     };
 }
 
-/// Runs one usercmd of a player, in steps.
+/// Runs one usercmd of a player in sub-steps.
 ///
-/// The command's time must have been brought near the level's (see [`clamp_command_time`](super::clamp_command_time)); one that
-/// is not newer than the state changes nothing.
+/// The caller clamps the command time with [`clamp_command_time`](super::clamp_command_time). A usercmd
+/// that is not newer than the state changes nothing.
 pub fn move_player<W: PmoveWorld + ?Sized>(
     state: &mut PlayerState,
     command: &UserCmd,
@@ -89,7 +89,7 @@ pub fn move_player<W: PmoveWorld + ?Sized>(
     let mut outcome = PmoveResult::NONE;
     let mut mask = conditions.mask;
     run_command(state, command, rules.fixed_step_ms, |state, command| {
-        // Others pass through the dead.
+        // Dead players pass through other players.
         if state.stats[HEALTH] <= 0 {
             mask &= !contents::BODY;
         }
@@ -115,7 +115,7 @@ pub fn move_player<W: PmoveWorld + ?Sized>(
     outcome
 }
 
-/// How a step began.
+/// Player state at the start of a sub-step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StepStart {
     pub(super) origin: Vec3,
@@ -123,7 +123,7 @@ pub(super) struct StepStart {
     pub(super) water_level: u8,
 }
 
-/// A player in the middle of a step.
+/// A sub-step in progress.
 pub(super) struct Pmove<'a, W: ?Sized> {
     pub(super) state: &'a mut PlayerState,
     pub(super) command: &'a mut UserCmd,
@@ -138,7 +138,7 @@ pub(super) struct Pmove<'a, W: ?Sized> {
 }
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
-    /// Everything after the view angles.
+    /// Runs the part of a sub-step after the view angles.
     fn step(&mut self) {
         match self.state.pm_type {
             kind if kind == PmType::Spectator => {
@@ -155,7 +155,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         }
     }
 
-    /// The step of somebody whom the world can stop.
+    /// Runs a sub-step with collision.
     fn step_with_collision(&mut self) {
         self.set_water_level();
         self.before.water_level = self.outcome.water_level;
@@ -185,7 +185,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.round_velocity();
     }
 
-    /// The first kind of movement that applies.
+    /// Runs the first kind of movement that applies.
     fn make_move(&mut self) {
         if self.rules.variant.invulnerability_holds && self.is_invulnerable() {
             self.command.forwardmove = 0;
@@ -215,27 +215,27 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         }
     }
 
-    /// How far the player's box gets.
+    /// Traces the player's bounding box.
     pub(super) fn trace(&mut self, start: Vec3, end: Vec3) -> Trace {
         self.world.trace(start, self.outcome.mins, self.outcome.maxs, end, self.mask)
     }
 
-    /// Remembers to have touched an entity.
+    /// Adds an entity to the touch list.
     pub(super) fn touch(&mut self, entity: EntityNum) {
         self.outcome.touched.add(entity);
     }
 
-    /// Whether one of the movement flags is set.
+    /// Whether one of the `pm_flags` is set.
     pub(super) fn has(&self, flag: i32) -> bool {
         self.state.pm_flags & flag != 0
     }
 
-    /// Whether the player stands in a shell of invulnerability.
+    /// Whether the player is inside an invulnerability sphere.
     pub(super) fn is_invulnerable(&self) -> bool {
         self.state.powerups[Powerup::Invulnerability] != 0
     }
 
-    /// Gravity's change of vertical speed during the step.
+    /// Returns the vertical speed that gravity adds in a sub-step.
     pub(super) fn gravity_gain(&self) -> f32 {
         self.state.gravity as f32 * self.step.seconds
     }
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn touched_entities_are_remembered_once_and_never_the_world() {
+    fn touch_list_has_entities_once_without_world() {
         let mut touched = TouchList::NONE;
         let entity = |number| EntityNum::new(number).expect("in range");
         for number in [5, 1022, 5, 7] {

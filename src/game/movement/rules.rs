@@ -1,9 +1,8 @@
 //! Pmove variants: differences between the movement of games, as one table, and server settings.
 //!
-//! The moves ask for a rule by its name and never which game it is. What is told to clients must be
-//! what is done here: `pmove_fixed`, `pmove_msec` and `pmove_float` travel in the systeminfo, `dmflags`
-//! in the serverinfo. Source: the base game's release 1.32, ioquake3's sources of it, OpenArena 0.8.8
-//! and its later sources.
+//! Movement code reads the table and never compares variants. Clients predict with the same settings:
+//! `pmove_fixed`, `pmove_msec` and `pmove_float` are sent in the systeminfo, `dmflags` in the serverinfo.
+//! Source: the base game's release 1.32, ioquake3's sources of it, OpenArena 0.8.8 and its later sources.
 
 use super::velocity::{Acceleration, Length};
 use crate::{
@@ -11,59 +10,59 @@ use crate::{
     game::Ruleset,
 };
 
-/// Bit of `dmflags`, in every game: nobody's steps are heard.
+/// Bit of `dmflags` in every game: no footsteps.
 const NO_FOOTSTEPS_DMFLAG: i32 = 32;
 
-/// What may be above the edge that a swimmer climbs.
+/// Contents that a water jump accepts above the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Headroom {
-    /// Nothing whatever, not even fog.
+    /// No contents, not even fog.
     Empty,
-    /// Anything that does not stop a player.
+    /// Any contents that do not stop a player.
     Passable,
 }
 
-/// One game's movement. Bits of `dmflags` are 0 where the game has no such flag.
+/// Movement of one game. Bits of `dmflags` are 0 where the game has no such flag.
 #[derive(Debug, PartialEq)]
 pub struct PmoveVariant {
-    /// Its name in settings and logs.
+    /// Name in settings and logs.
     pub name: &'static str,
-    /// What else is so in the game of clients that move like this.
+    /// Ruleset of the clients with this movement.
     pub ruleset: &'static Ruleset,
-    /// Where statistics stand.
+    /// Indexes of the player's stats.
     pub stats: StatLayout,
     /// Highest weapon number.
     pub last_weapon: i32,
-    /// Items that the game knows.
+    /// Items of the game.
     pub items: ItemList,
-    /// What may be above the edge that a swimmer climbs.
+    /// Contents that a water jump accepts above the edge.
     pub headroom: Headroom,
-    /// Whether fire shows while flying through walls.
+    /// Whether the firing flag is set in noclip.
     pub noclip_fires: bool,
-    /// What the length of a vector that is brought to length 1 was.
+    /// Computation of a vector's length on normalization.
     pub length: Length,
-    /// Whether the team's orders have gestures.
+    /// Whether team orders have gestures.
     pub team_gestures: bool,
-    /// Whether invulnerability holds its owner in place.
+    /// Whether invulnerability holds the player in place.
     pub invulnerability_holds: bool,
-    /// Ammunition from which on none is used up.
+    /// Ammo count from which on ammo is unlimited.
     pub endless_from: Option<i32>,
-    /// Whether the setting `pmove_float` exists: velocity keeps its fractions.
+    /// Whether the setting `pmove_float` exists (velocities keep their fractions).
     pub float_setting: bool,
-    /// Whether velocity is rounded on slippery ground in spite of that setting.
+    /// Whether velocity is rounded on slick surfaces even with `pmove_float`.
     pub rounds_on_slick: bool,
-    /// Whether the torso follows the feet within a step, instead of leading them.
+    /// Whether a sub-step runs footsteps before the torso animation.
     pub torso_last: bool,
-    /// Bit of `dmflags`: turning gains no speed.
+    /// Bit of `dmflags`: no bunny hopping, turning gains no speed.
     pub no_bunny_dmflag: i32,
-    /// Bit of `dmflags`: weapons change in no time.
+    /// Bit of `dmflags`: instant weapon change.
     pub instant_weapons_dmflag: i32,
-    /// Bit of `dmflags`: swimming is ten times as fast.
+    /// Bit of `dmflags`: ten times the swimming speed.
     pub fast_water_dmflag: i32,
 }
 
 impl PmoveVariant {
-    /// The base game, release 1.32: what the bytecode in its data does.
+    /// The base game, release 1.32, as the bytecode in its data.
     pub const QUAKE3: &'static Self = &Self {
         name: "quake3",
         ruleset: Ruleset::BASEQ3,
@@ -110,7 +109,7 @@ impl PmoveVariant {
         ..*Self::QUAKE3
     };
 
-    /// OpenArena's sources after 0.8.8, as far as they are known.
+    /// OpenArena's sources after 0.8.8.
     pub const OPENARENA_NEXT: &'static Self = &Self {
         name: "openarena-next",
         ruleset: Ruleset::BASEOA_NEXT,
@@ -125,13 +124,13 @@ impl PmoveVariant {
     pub const ALL: [&'static Self; 4] =
         [Self::QUAKE3, Self::IOQUAKE3, Self::OPENARENA, Self::OPENARENA_NEXT];
 
-    /// The variant of a name.
+    /// Returns the variant with a name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::ALL.into_iter().find(|variant| variant.name.eq_ignore_ascii_case(name))
     }
 
-    /// The variant that clients with this ruleset's data run, unless an operator knows better.
+    /// Returns the default variant of a ruleset.
     #[must_use]
     pub fn of_ruleset(ruleset: &Ruleset) -> &'static Self {
         let first = Self::ALL.into_iter().find(|variant| variant.ruleset == ruleset);
@@ -139,42 +138,42 @@ impl PmoveVariant {
     }
 }
 
-/// A server's settings that movement goes by, as an operator wrote them.
+/// Server settings of the movement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PmoveSettings {
-    /// `pmove_fixed`: everybody moves in steps of the same length.
+    /// `pmove_fixed`: sub-steps have a fixed length.
     pub fixed: bool,
-    /// `pmove_msec`: that length, positive.
+    /// `pmove_msec`: length of a fixed sub-step in ms, positive.
     pub fixed_step_ms: i32,
-    /// `pmove_float`: velocity keeps its fractions, where the game knows that.
+    /// `pmove_float`: velocities keep their fractions, in variants with that setting.
     pub float: bool,
     /// `dmflags`.
     pub dmflags: i32,
 }
 
-/// The rules of one server's movement.
+/// Movement rules of a server: variant and settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PmoveRules {
-    /// The game's.
+    /// Variant of the game.
     pub variant: &'static PmoveVariant,
-    /// Length of fixed steps in milliseconds; `None` when steps are as long as commands.
+    /// Length of a fixed sub-step, in ms; `None` without `pmove_fixed`.
     pub fixed_step_ms: Option<i32>,
-    /// Velocity is rounded to whole numbers after each step.
+    /// Whether velocity is rounded to whole numbers after each sub-step.
     pub whole_velocity: bool,
-    /// How speed is gained.
+    /// Kind of acceleration.
     pub acceleration: Acceleration,
-    /// Weapons change in no time.
+    /// Whether weapon changes are instant.
     pub instant_weapons: bool,
-    /// Part of the walking speed that a swimmer reaches.
+    /// Swimming speed as a fraction of the running speed.
     pub swim_scale: f32,
-    /// Nobody's steps are heard.
+    /// Whether footstep events are omitted.
     pub silent_steps: bool,
-    /// Height of a standing player's eyes above the origin.
+    /// View height of a standing player above the origin.
     pub view_height: i32,
 }
 
 impl PmoveRules {
-    /// The rules of a game under these settings.
+    /// Combines a variant with the settings of a server.
     #[must_use]
     pub fn new(variant: &'static PmoveVariant, settings: PmoveSettings) -> Self {
         let flag = |bit: i32| settings.dmflags & bit != 0;
@@ -194,7 +193,7 @@ impl PmoveRules {
         }
     }
 
-    /// The same rules without fixed steps: a server moves spectators so.
+    /// Returns the rules without fixed sub-steps, as servers move spectators.
     #[must_use]
     pub const fn with_free_steps(mut self) -> Self {
         self.fixed_step_ms = None;
@@ -214,7 +213,7 @@ mod tests {
         PmoveSettings { fixed: true, fixed_step_ms: 33, float: true, dmflags: -1 };
 
     #[test]
-    fn a_game_heeds_only_its_own_flags() {
+    fn pmove_rules_ignore_flags_of_other_games() {
         let base = PmoveRules::new(PmoveVariant::QUAKE3, EVERYTHING);
         assert!(base.whole_velocity && base.silent_steps && !base.instant_weapons);
         assert_eq!((base.acceleration, base.swim_scale), (Acceleration::Plain, 0.5));
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_agree_with_the_profiles_of_their_games() {
+    fn pmove_variants_agree_with_their_rulesets() {
         let usual = Ruleset::ALL.map(|ruleset| PmoveVariant::of_ruleset(ruleset).name);
         assert_eq!(usual, ["openarena", "quake3", "openarena-next"]);
         for variant in PmoveVariant::ALL {

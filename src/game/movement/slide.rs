@@ -11,27 +11,27 @@ use super::{
 use crate::bg::Event;
 use crate::model::Vec3;
 
-/// Most surfaces that one slide minds.
+/// Maximum clip planes of a slide move.
 const MAX_PLANES: usize = 5;
-/// Most times that one slide runs into something.
+/// Maximum collisions of a slide move.
 const MAX_BUMPS: u32 = 4;
-/// Cosine of the angle within which two surfaces count as the same.
+/// Cosine of the angle within which two planes count as the same.
 const SAME_PLANE: f32 = 0.99;
-/// Speed along a normal below which a velocity leads into the surface, units per second.
+/// Speed along a normal below which a velocity leads into the plane, in units per second.
 const INTO_PLANE: f32 = 0.1;
-/// Highest stair, in units.
+/// Maximum height of a step-up, in units.
 const STEP_HEIGHT: f32 = 18.0;
-/// Stairs lower than this are not heard.
+/// Height above which a step-up raises an event, in units.
 const LEAST_STEP: f32 = 2.0;
 
-/// Whether gravity acts during a slide.
+/// Whether gravity acts during a slide move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gravity {
     Off,
     On,
 }
 
-/// The directions that a slide must not lead into.
+/// Normals of the clip planes of a slide move.
 struct Planes {
     normals: [Vec3; MAX_PLANES],
     len: usize,
@@ -46,7 +46,7 @@ impl Planes {
         self.len == MAX_PLANES
     }
 
-    /// Adds a normal; there must be room.
+    /// Adds a normal. The list must not be full.
     fn push(&mut self, normal: Vec3) {
         self.normals[self.len] = normal;
         self.len += 1;
@@ -54,11 +54,11 @@ impl Planes {
 }
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
-    /// Moves for the length of the step, along whatever is in the way. Whether anything was.
+    /// Moves for the length of the sub-step and slides along obstacles. Returns whether one was hit.
     pub(super) fn slide(&mut self, gravity: Gravity) -> bool {
-        // What the velocity is when the movement timer runs: as if nothing had been hit.
+        // Velocity without collisions. It is restored while the movement timer runs.
         let mut unhindered = self.state.velocity;
-        // The velocity at the end of the step; between, half of what gravity adds is there.
+        // Velocity at the end of the sub-step; during the move, half of gravity's gain applies.
         let mut end = self.state.velocity;
         if gravity == Gravity::On {
             end[2] -= self.gravity_gain();
@@ -80,7 +80,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             let goal = self.state.origin.add_scaled(self.state.velocity, left);
             let trace = self.trace(self.state.origin, goal);
             if trace.allsolid {
-                // Falling inside something would only gather speed.
+                // Do not accumulate falling speed inside solid.
                 self.state.velocity[2] = 0.0;
                 return true;
             }
@@ -99,7 +99,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             }
             let normal = trace.plane.normal;
             if planes.as_slice().iter().any(|plane| normal.dot(*plane) > SAME_PLANE) {
-                // Rounding kept the box at a surface it was to slide along: nudge it off.
+                // The same plane again, by rounding: push the box off the plane.
                 self.state.velocity += normal;
                 continue;
             }
@@ -122,7 +122,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         bumps != 0
     }
 
-    /// Slides, and where that hits something, tries the same a stair higher.
+    /// Slides, and after a collision tries the same move one step higher.
     pub(super) fn step_slide(&mut self, gravity: Gravity) {
         let (origin, velocity) = (self.state.origin, self.state.velocity);
         if !self.slide(gravity) {
@@ -168,8 +168,8 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 }
 
-/// A velocity, and the one at the end of the step, turned so that they lead into none of the surfaces:
-/// along one, along the crease of two, or, between three, nowhere.
+/// Clips the velocity, and the one at the end of the sub-step, to the planes. It slides along one plane
+/// or along the crease of two. Returns `None` in a corner of three.
 fn deflected(velocity: Vec3, end: Vec3, planes: &[Vec3]) -> Option<(Vec3, Vec3)> {
     let leads_into = |velocity: Vec3, plane: Vec3| velocity.dot(plane) < INTO_PLANE;
     let Some(first) = planes.iter().position(|&plane| leads_into(velocity, plane)) else {
@@ -204,17 +204,17 @@ mod tests {
     const Z: Vec3 = Vec3::new(0.0, 0.0, 1.0);
 
     #[test]
-    fn a_wall_takes_what_leads_into_it() {
+    fn slide_move_clips_velocity_at_wall() {
         let velocity = Vec3::new(100.0, 50.0, 1.0);
         let (slid, _) = deflected(velocity, velocity, &[X]).expect("one wall is no corner");
-        // 0.1 % more than 100 is taken.
+        // Overclip removes 0.1% more than 100.
         assert!((slid[0] + 0.1).abs() < 1e-4 && slid[1] == 50.0, "{slid:?}");
         assert_eq!(deflected(X, X, &[X]), Some((X, X)));
     }
 
     #[test]
-    fn two_walls_leave_their_crease_and_three_nothing() {
-        // A sharp corner: along the first wall leads into the second and back.
+    fn slide_move_follows_crease_and_stops_in_corner() {
+        // A sharp corner: sliding along one wall leads into the other.
         let sharp = Vec3::new(0.6, -0.8, 0.0);
         let velocity = Vec3::new(100.0, 50.0, 20.0);
         let (slid, _) = deflected(velocity, velocity, &[X, sharp]).expect("up is free");

@@ -12,11 +12,11 @@ use crate::model::{
     contents::{mask, surface},
 };
 
-/// A floor at height 0 without end, with what is at a height above it.
+/// Infinite floor at height 0, with contents above it.
 struct Floor {
     surface_flags: i32,
     entity: EntityNum,
-    /// Contents from a height up to another.
+    /// Contents between two heights.
     layers: Vec<(f32, f32, i32)>,
 }
 
@@ -32,7 +32,7 @@ impl PmoveWorld for Floor {
         if to > 0.0 {
             return Trace::free(end);
         }
-        // Engines stop an eighth of a unit before what they hit.
+        // Engines stop an eighth of a unit before a hit surface.
         let fraction = if from > to { ((from - 0.125) / (from - to)).max(0.0) } else { 0.0 };
         Trace {
             fraction,
@@ -56,7 +56,7 @@ const SETTINGS: PmoveSettings =
     PmoveSettings { fixed: false, fixed_step_ms: 8, float: false, dmflags: 0 };
 const CONDITIONS: PmoveInput = PmoveInput { mask: mask::PLAYER_SOLID, gauntlet_hit: false };
 
-/// A player who stands on the floor, with a machine gun.
+/// Returns a player standing on the floor, with a machine gun.
 fn standing(rules: &PmoveRules) -> PlayerState {
     let mut state = PlayerState {
         command_time: 1000,
@@ -78,7 +78,7 @@ fn standing(rules: &PmoveRules) -> PlayerState {
     state
 }
 
-/// A player, what surrounds it, and the rules.
+/// A player with its world, rules and usercmd.
 struct Scene {
     state: PlayerState,
     rules: PmoveRules,
@@ -95,14 +95,14 @@ impl Scene {
         Self { state, rules, conditions: CONDITIONS, floor, command }
     }
 
-    /// Runs one step of so many milliseconds.
+    /// Runs one usercmd of `ms`.
     fn step(&mut self, ms: i32) -> PmoveResult {
         self.command.server_time = self.state.command_time + ms;
         let Self { state, rules, conditions, floor, command } = self;
         move_player(state, command, rules, *conditions, floor)
     }
 
-    /// Runs steps and lists the events that they raise.
+    /// Runs usercmds and returns the events raised.
     fn events(&mut self, steps: u32, ms: i32) -> Vec<Event> {
         let mut events = Vec::new();
         for _ in 0..steps {
@@ -128,7 +128,7 @@ fn openarena(dmflags: i32) -> Scene {
 }
 
 #[test]
-fn slippery_ground_does_not_slow_and_hardly_speeds_up() {
+fn slick_ground_has_no_friction_and_little_acceleration() {
     let speeds = [0, surface::SLICK].map(|flags| {
         let mut scene = quake3(Floor::with(flags));
         scene.state.velocity = Vec3::new(200.0, 0.0, 0.0);
@@ -139,13 +139,13 @@ fn slippery_ground_does_not_slow_and_hardly_speeds_up() {
         scene.step(8);
         (coasting, scene.state.velocity[0])
     });
-    // 200 − 200·6·0.008 = 190.4; 320·10·0.008 = 25.6, or a tenth of that. Where it slips, gravity's 6.4
-    // of one step are turned along the ground as well: √(2.56² + 6.4²) = 6.9.
+    // 200 − 200·6·0.008 = 190.4; 320·10·0.008 = 25.6, or a tenth of that. On slick ground gravity's 6.4
+    // per sub-step turn along the ground too: √(2.56² + 6.4²) = 6.9.
     assert_eq!(speeds, [(190.0, 26.0), (200.0, 7.0)]);
 }
 
 #[test]
-fn feet_sound_as_the_floor_does() {
+fn footstep_events_depend_on_surface() {
     let steps = |flags, dmflags, buttons| {
         let settings = PmoveSettings { dmflags, ..SETTINGS };
         let mut scene = Scene::new(PmoveVariant::QUAKE3, settings, Floor::with(flags));
@@ -163,7 +163,7 @@ fn feet_sound_as_the_floor_does() {
 }
 
 #[test]
-fn falls_hurt_unless_the_floor_is_soft() {
+fn fall_events_depend_on_speed_and_surface() {
     let fall = |flags, speed: f32, dead: bool| {
         let mut scene = quake3(Floor::with(flags));
         scene.state.ground_entity_num = EntityNum::NONE.index() as i32;
@@ -187,7 +187,7 @@ fn falls_hurt_unless_the_floor_is_soft() {
 }
 
 #[test]
-fn who_stands_on_something_touches_it() {
+fn player_touches_entity_it_stands_on() {
     let lift = EntityNum::new(77).expect("in range");
     let mut scene = quake3(Floor { entity: lift, ..Floor::with(0) });
     let outcome = scene.step(8);
@@ -198,7 +198,7 @@ fn who_stands_on_something_touches_it() {
 }
 
 #[test]
-fn holding_jump_jumps_once_and_does_not_slow_the_run() {
+fn held_jump_jumps_once_without_slowing_run() {
     let mut scene = quake3(Floor::with(0));
     scene.command.upmove = 127;
     assert_eq!(scene.events(1, 50), [Event::Jump]);
@@ -211,7 +211,7 @@ fn holding_jump_jumps_once_and_does_not_slow_the_run() {
 }
 
 #[test]
-fn weapons_change_in_time_or_in_none() {
+fn weapon_change_takes_time_or_is_instant() {
     let change = |dmflags| {
         let mut scene = openarena(dmflags);
         scene.command.weapon = 5;
@@ -232,28 +232,28 @@ fn weapons_change_in_time_or_in_none() {
 }
 
 #[test]
-fn what_is_not_owned_cannot_be_wielded() {
+fn weapon_not_owned_cannot_be_selected() {
     for wanted in [0, 14, 200, 255] {
         let mut scene = openarena(0);
         scene.command.weapon = wanted;
         scene.step(8);
         assert_eq!((scene.state.weapon, scene.state.weaponstate), (2, WeaponState::Ready as i32));
     }
-    // The base game ends with the hook, whatever the bits say.
+    // The base game's last weapon is the hook; higher bits are ignored.
     let mut scene = quake3(Floor::with(0));
     scene.command.weapon = 11;
     scene.step(8);
     assert_eq!(scene.state.weaponstate, WeaponState::Ready);
 }
 
-/// Shots within two seconds.
+/// Counts the shots within two seconds.
 fn shots(scene: &mut Scene) -> usize {
     scene.command.buttons = Buttons::ATTACK;
     scene.events(1000, 2).into_iter().filter(|event| *event == Event::FireWeapon).count()
 }
 
 #[test]
-fn runes_and_haste_fire_faster() {
+fn runes_and_haste_shorten_fire_interval() {
     let with = |item, haste| {
         let mut scene = openarena(0);
         let rune = scene.rules.variant.stats.rune.expect("OpenArena has runes");
@@ -262,7 +262,7 @@ fn runes_and_haste_fire_faster() {
         let shots = shots(&mut scene);
         (scene.state.weapon_time, shots)
     };
-    // 100 ms; 76 ms hastened; 66 ms for scouts, who are not hastened on top; and no rune is no rune.
+    // 100 ms; 76 ms with haste; 66 ms with scout, which haste does not add to; 100 ms without a rune.
     assert_eq!(with(0, 0).1, 20);
     assert_eq!(with(0, 1).1, 27);
     assert_eq!(with(42, 1).1, 31);
@@ -271,7 +271,7 @@ fn runes_and_haste_fire_faster() {
 }
 
 #[test]
-fn the_gauntlet_fires_only_when_it_hits() {
+fn gauntlet_fires_only_when_it_hits() {
     let mut scene = quake3(Floor::with(0));
     scene.state.weapon = Weapon::Gauntlet as i32;
     scene.command.weapon = 1;
@@ -283,7 +283,7 @@ fn the_gauntlet_fires_only_when_it_hits() {
 }
 
 #[test]
-fn ammunition_runs_out_unless_it_is_endless() {
+fn ammo_runs_out_unless_unlimited() {
     for (variant, ammo, left) in [
         (PmoveVariant::QUAKE3, 999, 979),
         (PmoveVariant::OPENARENA, 999, 999),
@@ -303,14 +303,14 @@ fn ammunition_runs_out_unless_it_is_endless() {
 }
 
 #[test]
-fn weapons_rest_before_an_elimination_round() {
+fn weapons_are_disabled_in_elimination_warmup() {
     let mut scene = openarena(0);
     scene.state.pm_flags |= pm_flag::ELIMINATION_WARMUP;
     assert_eq!(shots(&mut scene), 0);
 }
 
 #[test]
-fn medkits_are_kept_by_the_healthy() {
+fn healthy_player_keeps_medkit() {
     for (health, used) in [(125, vec![]), (124, vec![Event::UseItem2])] {
         let mut scene = quake3(Floor::with(0));
         scene.state.stats[HEALTH] = health;
@@ -318,7 +318,7 @@ fn medkits_are_kept_by_the_healthy() {
         scene.command.buttons = Buttons::USE_HOLDABLE;
         assert_eq!(scene.events(3, 8), used, "at {health}");
     }
-    // OpenArena's shell is item 38, tag 5.
+    // OpenArena's invulnerability is item 38, tag 5.
     let mut scene = openarena(0);
     scene.state.stats[scene.rules.variant.stats.holdable] = 38;
     scene.command.buttons = Buttons::USE_HOLDABLE;
@@ -327,7 +327,7 @@ fn medkits_are_kept_by_the_healthy() {
 }
 
 #[test]
-fn orders_have_gestures_in_openarena_only() {
+fn team_orders_have_gestures_in_openarena_only() {
     let shown = |mut scene: Scene, buttons| {
         scene.command.buttons = Buttons(buttons);
         let events = scene.events(1, 8);
@@ -342,7 +342,7 @@ fn orders_have_gestures_in_openarena_only() {
 }
 
 #[test]
-fn a_shell_of_invulnerability_holds_and_widens() {
+fn invulnerability_holds_player_and_expands_box() {
     let mut scene = openarena(0);
     scene.state.powerups[Powerup::Invulnerability] = 1;
     scene.state.pm_flags |= pm_flag::INVULEXPAND;
@@ -355,7 +355,7 @@ fn a_shell_of_invulnerability_holds_and_widens() {
 }
 
 #[test]
-fn the_flag_against_bunnies_takes_sideways_speed() {
+fn no_bunny_flag_reduces_sideways_speed() {
     let run = |dmflags| {
         let mut scene = openarena(dmflags);
         scene.state.velocity = Vec3::new(0.0, 300.0, 0.0);
@@ -369,7 +369,7 @@ fn the_flag_against_bunnies_takes_sideways_speed() {
 }
 
 #[test]
-fn fire_shows_in_noclip_in_all_games_but_the_newer_builds() {
+fn firing_flag_in_noclip_depends_on_variant() {
     let fires = |variant| {
         let mut scene = Scene::new(variant, SETTINGS, Floor::with(0));
         scene.state.pm_type = PmType::Noclip as i32;
@@ -381,11 +381,11 @@ fn fire_shows_in_noclip_in_all_games_but_the_newer_builds() {
 }
 
 #[test]
-fn swimmers_climb_where_there_is_room() {
+fn water_jump_requires_free_space() {
     let climbs = |variant, above| {
         let mut scene = Scene::new(variant, SETTINGS, Floor::with(0));
         scene.state.origin[2] = 100.0;
-        // Water to the waist, an edge 4 above the origin, and what is 16 above that.
+        // Water to the waist, an edge 4 above the origin, and contents 16 above that.
         scene.floor.layers =
             vec![(0.0, 102.0, 0x20), (103.0, 105.0, contents::SOLID), (119.0, 121.0, above)];
         scene.command.forwardmove = 127;
@@ -405,7 +405,7 @@ fn swimmers_climb_where_there_is_room() {
 }
 
 #[test]
-fn rounding_follows_the_settings() {
+fn velocity_rounding_follows_settings() {
     let is_whole = |variant, float, flags| {
         let settings = PmoveSettings { float, ..SETTINGS };
         let mut scene = Scene::new(variant, settings, Floor::with(flags));
@@ -422,7 +422,7 @@ fn rounding_follows_the_settings() {
 }
 
 #[test]
-fn the_dead_lie_low_and_are_walked_through() {
+fn dead_player_has_low_box_without_body_collision() {
     struct Asked(i32);
     impl PmoveWorld for Asked {
         fn trace(&mut self, _: Vec3, _: Vec3, _: Vec3, end: Vec3, mask: i32) -> Trace {
@@ -444,7 +444,7 @@ fn the_dead_lie_low_and_are_walked_through() {
     assert_eq!((outcome.maxs[2], state.viewheight, state.weapon), (-8.0, -16, Weapon::None as i32));
 }
 
-/// Answers anything at all, as a broken world might.
+/// World with random results.
 struct Chaos(u64);
 
 impl Chaos {
@@ -486,10 +486,10 @@ impl PmoveWorld for Chaos {
 }
 
 proptest! {
-    /// States that no server makes, commands that no client sends, a world that contradicts itself: a
-    /// command ends, and time does not go back.
+    /// Random states and usercmds in an inconsistent world: every usercmd ends, and the command time does
+    /// not decrease.
     #[test]
-    fn nothing_panics(
+    fn pmove_survives_invalid_states_and_worlds(
         words in prop::collection::vec(prop_oneof![Just(0u32), 0..200u32, any::<u32>()], PlayerState::WORDS),
         pm_type in 0..7i32,
         time in any::<i32>(),

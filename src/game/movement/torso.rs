@@ -10,12 +10,12 @@ use super::{
 use crate::bg::{Event, Weapon, WeaponState, animation};
 use crate::model::Buttons;
 
-/// How long a taunt is shown, in milliseconds.
+/// Torso timer of a taunt, in ms.
 const TAUNT_MS: i32 = 2294;
-/// How long an order is shown, in milliseconds.
+/// Torso timer of a team order, in ms.
 const ORDER_MS: i32 = 600;
 
-/// Buttons of orders and what they show; the first that is down counts.
+/// Buttons of team orders with their animations, by precedence.
 const ORDERS: [(Buttons, i32); 6] = [
     (Buttons::GETFLAG, animation::TORSO_GETFLAG),
     (Buttons::GUARDBASE, animation::TORSO_GUARDBASE),
@@ -26,7 +26,7 @@ const ORDERS: [(Buttons, i32); 6] = [
 ];
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
-    /// Taunts or gives an order, if no such thing is being shown.
+    /// Starts a taunt or a team order gesture, unless the torso timer runs.
     pub(super) fn gesture(&mut self) {
         let down = |button| self.command.buttons.contains(button);
         let taunts = down(Buttons::GESTURE);
@@ -44,7 +44,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         }
     }
 
-    /// Shows how a weapon is held that does nothing.
+    /// Continues the torso animation of a ready weapon.
     pub(super) fn hold_weapon(&mut self) {
         if self.state.weaponstate == WeaponState::Ready {
             continue_torso(self.state, resting(self.state.weapon));
@@ -52,7 +52,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 }
 
-/// The torso that holds a weapon.
+/// Returns the torso animation of a ready weapon.
 pub(super) const fn resting(weapon: i32) -> i32 {
     if weapon == Weapon::Gauntlet as i32 { animation::TORSO_STAND2 } else { animation::TORSO_STAND }
 }

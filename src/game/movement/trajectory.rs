@@ -4,11 +4,11 @@
 
 use crate::model::{LevelTime, Trajectory, TrajectoryKind, Vec3, trig::sine_cosine};
 
-/// What things thrown fall with, units per second squared, whatever the setting for players.
+/// Gravity of trajectories in units per second squared, independent of `g_gravity`.
 const GRAVITY: f32 = 800.0;
 const HALF_TURN: f32 = std::f32::consts::PI;
 
-/// How something moves, of those kinds that move.
+/// Motion of a trajectory.
 enum Course {
     Rest,
     Line,
@@ -17,7 +17,7 @@ enum Course {
     Fall,
 }
 
-/// A kind that nobody knows is at rest.
+/// Returns the motion of a trajectory; unknown kinds are at rest.
 const fn course(trajectory: &Trajectory) -> Course {
     const LINEAR: i32 = TrajectoryKind::Linear as i32;
     const LINEAR_STOP: i32 = TrajectoryKind::LinearStop as i32;
@@ -32,7 +32,7 @@ const fn course(trajectory: &Trajectory) -> Course {
     }
 }
 
-/// The position at a time.
+/// Returns the position at a time.
 #[must_use]
 pub fn position(trajectory: &Trajectory, at: LevelTime) -> Vec3 {
     let Trajectory { base, delta, .. } = *trajectory;
@@ -53,7 +53,7 @@ pub fn position(trajectory: &Trajectory, at: LevelTime) -> Vec3 {
     }
 }
 
-/// The velocity at a time, units per second.
+/// Returns the velocity at a time, in units per second.
 #[must_use]
 pub fn velocity(trajectory: &Trajectory, at: LevelTime) -> Vec3 {
     let delta = trajectory.delta;
@@ -84,7 +84,7 @@ fn seconds(trajectory: &Trajectory, at: i32) -> f32 {
     at.wrapping_sub(trajectory.time) as f32 * 0.001
 }
 
-/// The phase of a swing, in radians.
+/// Returns the phase of a sine motion, in radians.
 fn phase(trajectory: &Trajectory, at: i32) -> f32 {
     let turns = at.wrapping_sub(trajectory.time) as f32 / trajectory.duration as f32;
     turns * HALF_TURN * 2.0

@@ -4,25 +4,25 @@
 
 use crate::model::{UserCmd, Vec3};
 
-/// Speed below which friction on the ground does not weaken further, units per second.
+/// Speed below which ground friction stays constant, in units per second.
 pub const STOP_SPEED: f32 = 100.0;
-/// Friction on the ground.
+/// Ground friction.
 pub const GROUND_FRICTION: f32 = 6.0;
 
-/// How much more is taken away where a surface was run into.
+/// Factor of the velocity removed along a plane that was hit.
 const OVERCLIP: f32 = 1.001;
 
-/// How a wish becomes velocity.
+/// Kind of acceleration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Acceleration {
-    /// Only the part of the velocity along the wish counts, so that turning gains speed.
+    /// Uses the velocity along the wish direction only, so that turning gains speed.
     #[default]
     Plain,
-    /// The whole difference to the wish counts.
+    /// Uses the whole difference to the wish velocity.
     NoBunny,
 }
 
-/// Turns the moves of a command into a speed: all of them together are at most `speed`.
+/// Returns the scale from a usercmd's moves to a speed of at most `speed`.
 #[must_use]
 pub fn command_scale(command: &UserCmd, speed: i32) -> f32 {
     let moves = [command.forwardmove, command.rightmove, command.upmove].map(i32::from);
@@ -35,18 +35,18 @@ pub fn command_scale(command: &UserCmd, speed: i32) -> f32 {
     (speed as f32 * largest as f32) / (127.0 * total)
 }
 
-/// What is taken for the length of a vector that is brought to length 1. The two may differ in the last
-/// bit, which goes on into the speed wished for.
+/// Computation of a vector's length on normalization. The variants can differ in the last bit, which
+/// changes the wish speed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Length {
-    /// The square root of the squares' sum.
+    /// Square root of the sum of squares.
     #[default]
     Root,
-    /// The squares' sum times the reciprocal of its root.
+    /// Sum of squares times the reciprocal of its root.
     Product,
 }
 
-/// The vector with length 1, and its length before; a zero vector stays.
+/// Normalizes a vector and returns it with its old length; a zero vector stays.
 #[must_use]
 pub fn normalized(v: Vec3, length: Length) -> (Vec3, f32) {
     let squares = v.dot(v);
@@ -62,14 +62,14 @@ pub fn normalized(v: Vec3, length: Length) -> (Vec3, f32) {
     (v * reciprocal, length)
 }
 
-/// The direction of a vector: length 1, or zero.
+/// Returns the normalized vector, or zero.
 #[must_use]
 pub fn direction(v: Vec3) -> Vec3 {
     normalized(v, Length::Root).0
 }
 
-/// A velocity that slides along a surface that it ran into: a little more than the part against the
-/// normal is taken away, so that it leads off the surface.
+/// Clips a velocity to a plane. The overclip factor removes slightly more than the part against the
+/// normal, so that the result leads off the plane.
 #[must_use]
 pub fn clipped(velocity: Vec3, normal: Vec3) -> Vec3 {
     let into = velocity.dot(normal);
@@ -77,13 +77,13 @@ pub fn clipped(velocity: Vec3, normal: Vec3) -> Vec3 {
     velocity - normal * back
 }
 
-/// A velocity of length `speed` after losing `drop` of it.
+/// Returns a velocity of length `speed` after a loss of `drop`.
 #[must_use]
 pub fn slowed(velocity: Vec3, speed: f32, drop: f32) -> Vec3 {
     velocity * ((speed - drop).max(0.0) / speed)
 }
 
-/// A velocity after `seconds` of acceleration toward `wish_speed` along `direction`.
+/// Returns a velocity after `seconds` of acceleration toward `wish_speed` along `direction`.
 #[must_use]
 pub fn accelerated(
     velocity: Vec3,
@@ -119,19 +119,19 @@ mod tests {
     }
 
     #[test]
-    fn diagonal_moves_are_no_faster() {
+    fn diagonal_moves_have_same_speed() {
         assert_eq!(command_scale(&moves(0, 0, 0), 320), 0.0);
         // 320·127 / (127·127)
         assert_eq!(command_scale(&moves(127, 0, 0), 320), 320.0 / 127.0);
         // √(2·127²) = 179.60512; 320·127 / (127·179.60512) = 1.7816863
         let diagonal = command_scale(&moves(127, -127, 0), 320);
         assert!((diagonal - 1.781_686_3).abs() < 1e-6, "{diagonal}");
-        // The field's most negative move has no positive counterpart.
+        // −128 has no positive counterpart in 8 bits.
         assert!(command_scale(&moves(-128, -128, -128), 320).is_finite());
     }
 
     #[test]
-    fn friction_takes_its_part_and_no_more() {
+    fn friction_stops_at_zero_velocity() {
         let velocity = Vec3::new(300.0, 400.0, 0.0);
         // 500 − 50 = 450, nine tenths of each component.
         let slower = slowed(velocity, 500.0, 50.0);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn acceleration_stops_at_the_wish() {
+    fn acceleration_stops_at_wish_speed() {
         let forward = Vec3::new(1.0, 0.0, 0.0);
         let plain = Acceleration::Plain;
         // 10 · 0.05 · 320 = 160
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn sliding_leads_off_the_surface() {
+    fn clipped_velocity_leads_off_the_plane() {
         let floor = Vec3::new(0.0, 0.0, 1.0);
         let slid = clipped(Vec3::new(10.0, 0.0, -100.0), floor);
         assert_eq!(slid[0], 10.0);
@@ -163,8 +163,8 @@ mod tests {
     }
 
     #[test]
-    fn without_bunny_hopping_sideways_speed_is_given_up() {
-        // Wish (320,0,0) from (320,240,0): the difference is (0,−240,0), gain at most 160.
+    fn no_bunny_acceleration_reduces_sideways_speed() {
+        // Wish (320,0,0) from (320,240,0): the difference is (0,−240,0), the gain at most 160.
         let velocity = Vec3::new(320.0, 240.0, 0.0);
         let forward = Vec3::new(1.0, 0.0, 0.0);
         let v = accelerated(velocity, forward, 320.0, 10.0, 0.05, Acceleration::NoBunny);

@@ -15,24 +15,27 @@ use super::{
 use crate::bg::{Event, PmType, Powerup, pm_flag};
 use crate::model::{Vec3, contents::surface};
 
-/// Rates of acceleration.
+/// Acceleration on ground.
 const WALK_ACCELERATION: f32 = 10.0;
+/// Acceleration in the air and on slick surfaces.
 const AIR_ACCELERATION: f32 = 1.0;
-/// Rates of friction, besides that of the ground.
+/// Friction in water, per water level.
 const WATER_FRICTION: f32 = 1.0;
+/// Friction with the flight powerup.
 const FLIGHT_FRICTION: f32 = 3.0;
+/// Friction of spectators.
 const SPECTATOR_FRICTION: f32 = 5.0;
-/// Part of the speed that is left to who crouches.
+/// Speed of a ducked player as a fraction of the running speed.
 const CROUCH_SCALE: f32 = 0.25;
-/// Upward speed of a jump, units per second.
+/// Upward speed of a jump, in units per second.
 const JUMP_SPEED: f32 = 270.0;
-/// Speed that a body loses in each step, units per second.
+/// Speed that a dead player on the ground loses per sub-step, in units per second.
 const BODY_DRAG: f32 = 20.0;
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     pub(super) fn walk(&mut self) {
         if self.outcome.water_level > 2 && self.step.axes.forward.dot(self.ground.normal()) > 0.0 {
-            // Looks away from the ground, under water.
+            // Looking away from the ground under water starts to swim.
             self.swim();
             return;
         }
@@ -72,7 +75,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             self.state.velocity[2] -= self.gravity_gain();
         }
 
-        // Up and down slopes at the same speed.
+        // Keep the speed on slopes.
         let speed = self.state.velocity.length();
         self.state.velocity = direction(clipped(self.state.velocity, normal)) * speed;
         if self.state.velocity[0] != 0.0 || self.state.velocity[1] != 0.0 {
@@ -97,7 +100,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.step_slide(Gravity::On);
     }
 
-    /// What lies comes to rest.
+    /// Slows a dead player on the ground.
     pub(super) fn dead_move(&mut self) {
         if self.ground.walking {
             let speed = self.state.velocity.length() - BODY_DRAG;
@@ -106,8 +109,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         }
     }
 
-    /// Jumps if the player wants to and may. A jump that is only held counts as no upward move, so that
-    /// it does not slow the walk.
+    /// Starts a jump on a new press. A held jump clears the upward move, which would slow the walk.
     fn jumps(&mut self) -> bool {
         if self.has(pm_flag::RESPAWNED) || self.command.upmove < JUMP_MOVE {
             return false;
@@ -124,12 +126,12 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         true
     }
 
-    /// Lets friction take its part of the velocity.
+    /// Applies friction.
     pub(super) fn slow_down(&mut self) {
         let velocity = self.state.velocity;
         let speed = if self.ground.walking { flat(velocity) } else { velocity }.length();
         if speed < 1.0 {
-            // Sinking goes on.
+            // Keep the vertical velocity, so that sinking continues.
             self.state.velocity[0] = 0.0;
             self.state.velocity[1] = 0.0;
             return;
@@ -153,7 +155,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.state.velocity = slowed(velocity, speed, drop);
     }
 
-    /// Gains speed toward a wish.
+    /// Applies acceleration toward a wish direction.
     pub(super) fn accelerate(&mut self, direction: Vec3, wish_speed: f32, rate: f32) {
         self.state.velocity = accelerated(
             self.state.velocity,
@@ -165,7 +167,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         );
     }
 
-    /// Turns the legs the way the player moves, in eighths of a turn to the left.
+    /// Sets the movement direction of the legs, in eighths of a turn to the left.
     fn show_direction(&mut self) {
         let moves = (self.command.forwardmove.signum(), self.command.rightmove.signum());
         self.state.movement_dir = match moves {
@@ -177,7 +179,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             (-1, 1) => 5,
             (0, 1) => 6,
             (1, 1) => 7,
-            // Who stops stands less sideways than who strafes.
+            // Without input, strafing directions change to diagonal ones.
             _ => match self.state.movement_dir {
                 2 => 1,
                 6 => 7,
@@ -187,12 +189,12 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 }
 
-/// The horizontal part.
+/// Returns the horizontal part of a vector.
 pub(super) const fn flat(Vec3([x, y, _]): Vec3) -> Vec3 {
     Vec3::new(x, y, 0.0)
 }
 
-/// The speed, no more than `most`.
+/// Limits a speed to `most`.
 pub(super) fn at_most(speed: f32, most: f32) -> f32 {
     if speed > most { most } else { speed }
 }

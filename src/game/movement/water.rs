@@ -16,24 +16,26 @@ use crate::model::{
     contents::{content, mask},
 };
 
-/// Rate of acceleration under water.
+/// Acceleration in water.
 const ACCELERATION: f32 = 4.0;
-/// Speed at which who does nothing sinks, units per second.
+/// Sinking speed without input, in units per second.
 const SINKING: f32 = 60.0;
-/// How far ahead, and how high above the origin, an edge is looked for.
+/// Distance ahead of the origin at which an edge is checked, in units.
 const EDGE_AHEAD: f32 = 30.0;
+/// Height above the origin at which an edge is checked, in units.
 const EDGE_UP: f32 = 4.0;
-/// How far above that there must be room.
+/// Height above the edge that must be free, in units.
 const ROOM_UP: f32 = 16.0;
-/// Speeds of the leap, ahead and up, units per second.
+/// Forward speed of a water jump, in units per second.
 const LEAP_AHEAD: f32 = 200.0;
+/// Upward speed of a water jump, in units per second.
 const LEAP_UP: f32 = 350.0;
-/// Longest leap in milliseconds.
+/// Maximum duration of a water jump, in ms.
 const LEAP_MS: i32 = 2000;
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
-    /// Finds how deep the player stands in liquid: by three points between feet and eyes. The eyes are
-    /// where the last stance put them.
+    /// Sets the water level from the contents at three points between feet and eyes. The view height is
+    /// that of the previous sub-step.
     pub(super) fn set_water_level(&mut self) {
         self.outcome.water_level = 0;
         self.outcome.water_type = 0;
@@ -57,7 +59,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.world.point_contents(Vec3::new(x, y, z + MINS[2] + height as f32))
     }
 
-    /// Shows that feet or head went in or out since the step began.
+    /// Raises events for feet or head that entered or left water in this sub-step.
     pub(super) fn cross_water(&mut self) {
         let (before, now) = (self.before.water_level, self.outcome.water_level);
         let crossings = [
@@ -92,7 +94,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.slide(Gravity::Off);
     }
 
-    /// Leaps, if there is an edge ahead with room above it.
+    /// Starts a water jump if there is an edge ahead with free space above it.
     fn starts_leap(&mut self) -> bool {
         if self.state.pm_time != 0 || self.outcome.water_level != 2 {
             return false;
@@ -118,7 +120,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         true
     }
 
-    /// Flies on in a leap; it ends when it leads down.
+    /// Moves a player in a water jump, which ends on the way down.
     pub(super) fn water_jump_move(&mut self) {
         self.step_slide(Gravity::On);
         self.state.velocity[2] -= self.gravity_gain();

@@ -1,4 +1,6 @@
-//! Weapon timing and events, as clients predict them (`PM_Weapon`). Attacks are in `deathmatch`.
+//! Weapon timing and events, as clients predict them (`PM_Weapon`).
+//!
+//! Attacks are in `deathmatch`.
 //!
 //! Source: the base game's movement; OpenArena's runes and flags.
 
@@ -11,12 +13,13 @@ use crate::bg::{
 };
 use crate::model::Buttons;
 
-/// Milliseconds that a weapon takes to go down and to come up.
+/// Time to lower a weapon, in ms.
 const DROP_MS: i32 = 200;
+/// Time to raise a weapon, in ms.
 const RAISE_MS: i32 = 250;
-/// Milliseconds until the next click of an empty weapon.
+/// Interval between clicks of an empty weapon, in ms.
 const EMPTY_MS: i32 = 500;
-/// Health above the maximum from which on a medkit is kept.
+/// Health above the maximum from which on a medkit cannot be used.
 const MEDKIT_MARGIN: i32 = 25;
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
@@ -53,7 +56,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         }
     }
 
-    /// Uses what is held when the button goes down. The step's weapons rest then.
+    /// Uses the holdable item on a button press. Returns whether the sub-step skips weapons.
     fn uses_item(&mut self) -> bool {
         if !self.command.buttons.contains(Buttons::USE_HOLDABLE) {
             self.state.pm_flags &= !pm_flag::USE_ITEM_HELD;
@@ -79,7 +82,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         (1..=self.rules.variant.last_weapon).contains(&number) && owned >> number & 1 != 0
     }
 
-    /// Begins to change to another weapon.
+    /// Starts to lower the weapon for a change to another.
     fn put_away(&mut self, wanted: i32) {
         if !self.owns(wanted) || self.state.weaponstate == WeaponState::Dropping {
             return;
@@ -92,7 +95,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         }
     }
 
-    /// Ends the change: the weapon that is wanted by now comes up, if it is owned.
+    /// Raises the requested weapon, if the player has it.
     fn take_up(&mut self, wanted: i32) {
         self.state.weapon = if self.owns(wanted) { wanted } else { Weapon::None as i32 };
         self.state.weaponstate = WeaponState::Raising as i32;
@@ -122,7 +125,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.state.weapon_time = self.state.weapon_time.saturating_add(self.interval_ms());
     }
 
-    /// Takes what one shot needs. False when there is nothing left.
+    /// Uses ammo for one shot. Returns false if there is none.
     fn takes_ammunition(&mut self) -> bool {
         let number = usize::try_from(self.state.weapon).ok();
         let Some(ammo) = number.and_then(|number| self.state.ammo.get_mut(number)) else {
@@ -153,7 +156,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 }
 
-/// The tag of a carried item, if it is of that kind.
+/// Returns the tag of an item if it has this kind.
 fn tag_of(items: ItemList, kind: ItemKind, number: i32) -> Option<i32> {
     items.get(number).filter(|item| item.kind == kind).map(|item| item.tag)
 }

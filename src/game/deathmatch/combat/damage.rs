@@ -13,7 +13,7 @@ use crate::game::deathmatch::{
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::{
     bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag},
-    game::movement::{push, velocity},
+    game::movement::{impulses, velocity},
 };
 
 /// Damage above which knockback does not grow.
@@ -222,7 +222,12 @@ impl Combat {
         }
         let scale = cx.frame.combat.knockback;
         if let Some(player) = cx.clients.players[victim.index()].as_mut() {
-            push::knock_back(&mut player.state, velocity::direction(direction), knockback, scale);
+            impulses::knock_back(
+                &mut player.state,
+                velocity::direction(direction),
+                knockback,
+                scale,
+            );
         }
         let foe = other.filter(|&other| !cx.clients.are_mates(other, victim));
         let now = cx.clients.now;

@@ -19,7 +19,7 @@ use crate::{
             combat::{Hit, LETHAL},
             movers::direction_of,
         },
-        movement::push::pad_velocity,
+        movement::impulses::pad_velocity,
         userinfo::clean_text,
     },
 };

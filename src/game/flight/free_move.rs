@@ -1,7 +1,6 @@
 //! Free-flight movement and entity state of a player.
 //!
-//! Invariants: states are finite; a player's entity is linked only while it flies for all to see.
-//! Source: the base game's think rules.
+//! Invariants: states are finite; only players have a linked entity. Source: the base game's think rules.
 
 use crate::model::{ClientNum, EntityNum, LevelTime, UserCmd};
 use crate::{
@@ -13,70 +12,70 @@ use crate::{
     },
 };
 
-/// How far behind and ahead of the level's clock a command may be, in milliseconds.
+/// Maximum lag and lead of a usercmd relative to the level time, in ms.
 const COMMAND_WINDOW_MS: (i32, i32) = (1000, 200);
 
 impl Player {
-    /// Puts the player at a spot with everything a newcomer has, and runs the last command that came.
+    /// Spawns the player and runs its last usercmd.
     pub(super) fn spawn(
         &mut self,
         host: &mut dyn Host,
         client: ClientNum,
         spot: Placement,
         role: Role,
-        around: &Around<'_>,
+        cx: &FlightContext<'_>,
     ) {
         self.command = host.usercmd(client);
-        self.reset(client, spot, role, around.ruleset, around.settings, around.now);
-        // Who flies has neither stance nor ground.
+        self.reset(client, spot, role, cx.ruleset, cx.settings, cx.now);
+        // Noclip movement has neither ducking nor ground.
         self.state.viewheight = player_box::VIEW_HEIGHT;
         self.state.ground_entity_num = EntityNum::NONE.index() as i32;
-        self.set_movement(role, around.settings);
+        self.set_movement(role, cx.settings);
 
         let command = self.command;
-        if self.clamped_time(&command, around.now) > self.state.command_time {
-            self.fly(&command, around);
+        if self.clamped_time(&command, cx.now) > self.state.command_time {
+            self.fly(&command, cx);
         }
-        self.publish(host, role, around.settings);
+        self.publish(host, role, cx.settings);
         self.link(host, role);
     }
 
-    /// The command's time within what the level's clock allows.
+    /// Returns the usercmd's time, clamped to the window around the level time.
     fn clamped_time(&self, command: &UserCmd, now: LevelTime) -> i32 {
         let earliest = now.0.saturating_sub(COMMAND_WINDOW_MS.0);
         let latest = now.0.saturating_add(COMMAND_WINDOW_MS.1);
         command.server_time.clamp(earliest, latest)
     }
 
-    /// Runs one command of somebody who flies. False when it was too old.
-    pub(super) fn fly(&mut self, command: &UserCmd, around: &Around<'_>) -> bool {
+    /// Runs a usercmd. Returns false if it is too old.
+    pub(super) fn fly(&mut self, command: &UserCmd, cx: &FlightContext<'_>) -> bool {
         let mut command = *command;
-        command.server_time = self.clamped_time(&command, around.now);
+        command.server_time = self.clamped_time(&command, cx.now);
         if command.server_time <= self.state.command_time {
             return false;
         }
-        let fixed = around.settings.fixed_step_ms;
+        let fixed = cx.settings.fixed_step_ms;
         if let Some(step) = fixed {
-            // Up to the next whole step; the clock is far from its end, or the command waits there.
+            // Round up to a whole sub-step. A time that would overflow stays.
             let rounded = command.server_time.checked_add(step - 1).map(|time| time / step * step);
             command.server_time = rounded.unwrap_or(command.server_time);
         }
-        // Spectators fly by the same steps as players: that is what their clients predict.
-        noclip_move(&mut self.state, &command, fixed, around.settings.acceleration);
+        // Spectators use the same sub-steps as players, because their clients predict them.
+        noclip_move(&mut self.state, &command, fixed, cx.settings.acceleration);
         true
     }
 
-    /// What kind of movement the next command is.
+    /// Sets movement type, gravity and speed for the next usercmd.
     ///
-    /// Spectators pass through walls as well. Their own kind stops at walls, which only clients know
-    /// here: they would predict one place and be told another.
+    /// Spectators use noclip too. The spectator type collides with walls, which only clients know here, so
+    /// prediction would differ.
     pub(super) fn set_movement(&mut self, role: Role, settings: &GameSettings) {
         self.state.pm_type = PmType::Noclip as i32;
         self.state.gravity = settings.gravity;
         self.state.speed = if role.plays() { settings.speed } else { SPECTATOR_SPEED };
     }
 
-    /// Brings the entity up to date with the state.
+    /// Updates the entity state from the player state.
     pub(super) fn publish(&mut self, host: &mut dyn Host, role: Role, settings: &GameSettings) {
         let how = Publication { truncated: true, linear_stop_ms: settings.linear_stop_ms };
         player_entity(&mut self.state, &mut self.entity, how);
@@ -86,12 +85,12 @@ impl Player {
         }
     }
 
-    /// Makes a player part of the world, where its entity stands, so that others are told of it.
+    /// Links a player's entity at its sent origin, so that snapshots include it.
     pub(super) fn link(&mut self, host: &mut dyn Host, role: Role) {
         if !role.plays() {
             return;
         }
-        // A flier's movement has no box. Others keep the standing one: names show when aimed at.
+        // Noclip has no box. The standing box lets clients show the name of an aimed-at player.
         self.shared.mins = player_box::MINS;
         self.shared.maxs = player_box::MAXS;
         self.shared.contents = contents::BODY;
@@ -102,9 +101,9 @@ impl Player {
     }
 }
 
-/// What a player's step depends on, besides the player.
+/// Context of a usercmd.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around<'a> {
+pub(super) struct FlightContext<'a> {
     pub(super) ruleset: &'static Ruleset,
     pub(super) settings: &'a GameSettings,
     /// Level time of the last frame.

@@ -2,19 +2,19 @@
 
 use crate::model::{Trace, Vec3};
 
-/// Answers where a player's box gets to and what a point lies in.
+/// World of a moving player.
 ///
-/// Who implements it knows the player and leaves it out of its answers.
+/// Implementations exclude the player itself from their results.
 pub trait PmoveWorld {
-    /// How far a box (`mins` to `maxs`, relative to the moving point) gets from `start` to `end` through
-    /// whatever has one of the content bits of `mask`. With `end` equal to `start`: whether it fits there.
+    /// Traces a box from `start` to `end`. `mins` and `maxs` are relative to the moving point; the content
+    /// bits of `mask` stop the trace. With `end` equal to `start` it tests whether the box fits.
     fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace;
 
-    /// Content bits at a point.
+    /// Returns the content bits at a point.
     fn point_contents(&mut self, point: Vec3) -> i32;
 }
 
-/// A world with nothing in it.
+/// An empty world.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenSpace;
 

@@ -1,4 +1,6 @@
-//! Spawn points of maps without geometry: a table of known maps, and a ring for all others.
+//! Spawn points of maps without geometry.
+//!
+//! A table lists known maps; other maps get a ring of spawn points.
 //!
 //! Source: the entity lists of OpenArena's levels, as `maps/levels.csv` has them.
 
@@ -7,42 +9,42 @@ use crate::model::Vec3;
 
 const TABLE: &str = include_str!("../../../maps/levels.csv");
 
-/// How far above its spot a player appears.
+/// Height of a spawned player above the spawn point, in units.
 const SPAWN_RISE: f32 = 9.0;
-/// Places of the ring, and its size, where nothing is known of a level.
+/// Ring of spawn points of unknown maps: number, radius and height in units.
 const RING: (u8, f32, f32) = (16, 192.0, 64.0);
 
-/// What is known of a level. At least one spawn spot.
+/// Data of a map, with at least one spawn point.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Level {
-    /// Title, empty when unknown.
+pub(super) struct SpawnTableEntry {
+    /// Title; empty if unknown.
     pub(super) title: &'static str,
-    /// Music, empty for none.
+    /// Music; empty for none.
     pub(super) music: &'static str,
-    /// Where players begin.
+    /// Spawn points of players.
     pub(super) spawns: Vec<Placement>,
-    /// Where spectators begin.
+    /// Start of spectators.
     pub(super) view: Placement,
 }
 
-impl Level {
-    /// The level of this name, or open space when the table does not have it.
-    pub(super) fn named(map: &str) -> Self {
+impl SpawnTableEntry {
+    /// Returns the entry of a map, or the ring for a map that is not in the table.
+    pub(super) fn of_map(map: &str) -> Self {
         let mut level = Self::open_space();
         let mut view = None;
         let mut wanted = false;
         let mut spawns = Vec::new();
         for row in rows() {
             match row {
-                Row::Level { map: name, music, title } => {
+                TableRow::Level { map: name, music, title } => {
                     wanted = name.eq_ignore_ascii_case(map);
                     if wanted {
                         (level.music, level.title) = (music, title);
                     }
                 }
-                Row::Spawn(spot) if wanted => spawns.push(spot),
-                Row::View(spot) if wanted => view = Some(spot),
-                Row::Spawn(_) | Row::View(_) => {}
+                TableRow::Spawn(spot) if wanted => spawns.push(spot),
+                TableRow::View(spot) if wanted => view = Some(spot),
+                TableRow::Spawn(_) | TableRow::View(_) => {}
             }
         }
         if !spawns.is_empty() {
@@ -65,18 +67,18 @@ impl Level {
     }
 }
 
-enum Row {
+enum TableRow {
     Level { map: &'static str, music: &'static str, title: &'static str },
     Spawn(Placement),
     View(Placement),
 }
 
-/// The table's rows. A row that cannot be read is left out; a test says that there is none.
-fn rows() -> impl Iterator<Item = Row> {
+/// Returns the rows of the table. Invalid rows are skipped; a test shows that there are none.
+fn rows() -> impl Iterator<Item = TableRow> {
     TABLE.lines().filter(|line| !line.starts_with('#')).filter_map(row)
 }
 
-fn row(line: &'static str) -> Option<Row> {
+fn row(line: &'static str) -> Option<TableRow> {
     let (kind, rest) = line.split_once(',')?;
     let mut numbers = rest.split(',').map(str::parse::<f32>);
     let mut next = || numbers.next()?.ok().filter(|number| number.is_finite());
@@ -84,15 +86,15 @@ fn row(line: &'static str) -> Option<Row> {
         "level" => {
             let (map, rest) = rest.split_once(',')?;
             let (music, title) = rest.split_once(',')?;
-            Some(Row::Level { map, music, title })
+            Some(TableRow::Level { map, music, title })
         }
         "spawn" => {
             let origin = Vec3::new(next()?, next()?, next()? + SPAWN_RISE);
-            Some(Row::Spawn(Placement { origin, angles: Vec3::new(0.0, next()?, 0.0) }))
+            Some(TableRow::Spawn(Placement { origin, angles: Vec3::new(0.0, next()?, 0.0) }))
         }
         "view" => {
             let origin = Vec3::new(next()?, next()?, next()?);
-            Some(Row::View(Placement { origin, angles: Vec3::new(next()?, next()?, 0.0) }))
+            Some(TableRow::View(Placement { origin, angles: Vec3::new(next()?, next()?, 0.0) }))
         }
         _ => None,
     }
@@ -103,15 +105,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_can_be_read() {
+    fn spawn_table_rows_are_readable() {
         for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
             assert!(row(line).is_some(), "{line}");
         }
     }
 
     #[test]
-    fn a_known_level_has_its_own_spots() {
-        let level = Level::named("OA_DM1");
+    fn known_map_has_its_own_spawn_points() {
+        let level = SpawnTableEntry::of_map("OA_DM1");
         assert_eq!(level.spawns.len(), 8);
         assert_eq!(level.music, "music/sonic6.ogg");
         assert!(level.title.starts_with("Place of Two Deaths"));
@@ -122,8 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_level_has_a_ring() {
-        let level = Level::named("../nowhere");
+    fn unknown_map_has_a_ring_of_spawn_points() {
+        let level = SpawnTableEntry::of_map("../nowhere");
         assert_eq!((level.spawns.len(), level.title), (16, ""));
         assert_eq!(level.spawns[0].origin, Vec3::new(192.0, 0.0, 64.0));
         assert_eq!(level.spawns[0].angles, Vec3::new(0.0, 180.0, 0.0));

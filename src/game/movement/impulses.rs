@@ -1,22 +1,23 @@
 //! Impulses: jump pads, teleporters and knockback.
 //!
-//! Clients predict jump pads, and nothing else of this. Source: the base game's triggers and combat.
+//! Clients predict jump pads only. Source: the base game's triggers and combat.
 
 use super::{angles, events::queue, velocity::direction};
 use crate::bg::{Event, PmType, Powerup, entity_flag, pm_flag};
 use crate::model::{PlayerState, UserCmd, Vec3};
 
-/// Steepness, in degrees, from which on a pad sounds like one that throws upward.
+/// Pitch from which on a jump pad uses the sound of steep pads, in degrees.
 const STEEP: f32 = 45.0;
-/// Speed at which a teleporter spits players out, units per second, and how long they then keep it.
+/// Exit speed of a teleporter, in units per second.
 const EXIT_SPEED: f32 = 400.0;
+/// Movement timer after a teleport, in ms.
 const EXIT_MS: i32 = 160;
-/// What a hit's knockback is divided by: the mass of a player.
+/// Mass of a player; knockback is divided by it.
 const MASS: f32 = 200.0;
-/// Limits of how long a hit player slips, in milliseconds.
+/// Minimum and maximum of the knockback timer, in ms.
 const SLIP_MS: (i32, i32) = (50, 200);
 
-/// Touches jump pad `pad` (an entity number), which throws at `velocity`. Heard once per contact.
+/// Touches jump pad `pad` (an entity number), which sets `velocity`. The sound is played once per contact.
 pub fn touch_jump_pad(state: &mut PlayerState, pad: i32, velocity: Vec3) {
     if state.pm_type != PmType::Normal || state.powerups[Powerup::Flight] != 0 {
         return;
@@ -30,7 +31,7 @@ pub fn touch_jump_pad(state: &mut PlayerState, pad: i32, velocity: Vec3) {
     state.velocity = velocity;
 }
 
-/// Forgets the pad that the last command did not touch. To be called after all triggers were handled.
+/// Clears the jump pad if the last usercmd did not touch it. Call it after all triggers.
 pub fn leave_jump_pad(state: &mut PlayerState) {
     if state.jumppad_frame != state.pmove_framecount {
         state.jumppad_frame = 0;
@@ -38,8 +39,8 @@ pub fn leave_jump_pad(state: &mut PlayerState) {
     }
 }
 
-/// The velocity at which a pad throws from `center` to `target`: the target is the top of the arc. None
-/// where the target is not above the pad, or there is no gravity: such a pad cannot throw.
+/// Returns the launch velocity of a jump pad from `center` to `target`, the apex of the arc. `None` if
+/// the target is not above the pad or gravity is zero.
 #[must_use]
 pub fn pad_velocity(center: Vec3, target: Vec3, gravity: f32) -> Option<Vec3> {
     let height = target[2] - center[2];
@@ -55,8 +56,7 @@ pub fn pad_velocity(center: Vec3, target: Vec3, gravity: f32) -> Option<Vec3> {
     Some(velocity)
 }
 
-/// Puts a player elsewhere, looking along `view` and thrown that way. `last` is the client's last
-/// command.
+/// Teleports a player with exit speed along the angles `view`. `last` is the client's last usercmd.
 pub fn teleport(state: &mut PlayerState, origin: Vec3, view: Vec3, last: &UserCmd) {
     state.origin = origin;
     state.origin[2] += 1.0;
@@ -67,7 +67,7 @@ pub fn teleport(state: &mut PlayerState, origin: Vec3, view: Vec3, last: &UserCm
     angles::look(state, view, last);
 }
 
-/// Pushes a player who was hit for `points` along a direction of length 1. `knockback` is the setting
+/// Adds the knockback of `points` damage along a unit direction. `knockback` is the setting
 /// `g_knockback`.
 pub fn knock_back(state: &mut PlayerState, direction: Vec3, points: i32, knockback: f32) {
     let speed = knockback * points as f32 / MASS;
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pad_throws_to_its_targets_height() {
+    fn jump_pad_reaches_height_of_target() {
         let center = Vec3::new(10.0, 0.0, 0.0);
         let v = pad_velocity(center, Vec3::new(410.0, 0.0, 400.0), 800.0).expect("it throws");
         // √(400 / 400) = 1 s up at 800.
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pad_is_forgotten_a_command_later() {
+    fn jump_pad_is_cleared_one_usercmd_later() {
         let mut state = PlayerState { pmove_framecount: 9, ..PlayerState::default() };
         touch_jump_pad(&mut state, 70, Vec3::new(0.0, 0.0, 500.0));
         touch_jump_pad(&mut state, 70, Vec3::new(0.0, 0.0, 500.0));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn teleporters_turn_and_throw() {
+    fn teleport_sets_angles_and_exit_speed() {
         let mut state = PlayerState::default();
         let last = UserCmd { angles: [0, 100, 0], ..UserCmd::default() };
         teleport(&mut state, Vec3::new(1.0, 2.0, 3.0), Vec3::new(0.0, 90.0, 0.0), &last);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn hits_push_and_make_slip_for_a_while() {
+    fn knockback_adds_velocity_and_starts_timer() {
         let mut state = PlayerState::default();
         knock_back(&mut state, Vec3::new(0.0, 1.0, 0.0), 100, 1000.0);
         assert_eq!((state.velocity[1], state.pm_time), (500.0, 200));
