@@ -84,47 +84,66 @@ pub struct QueryFlood {
     pub status_per_second: u32,
 }
 
-/// Options of a load test.
-#[derive(Clone, Debug)]
-pub struct BotsOptions {
-    /// Servers, at least one. Bots are assigned to them in turn.
-    pub servers: Vec<SocketAddr>,
-    /// Protocol of the bots.
-    pub protocol: ProtocolChoice,
-    /// Bot counts over time. Not empty.
-    pub stages: Vec<Stage>,
-    /// Random seed of input, identities and impairment.
-    pub seed: u64,
-    /// Joins per second, at least 1.
-    pub joins_per_second: u32,
-    /// Packets per second of each bot, 15 to 125.
-    pub packets_per_second: u32,
-    /// Client frames per second, each with one usercmd, 15 to 250.
-    pub frames_per_second: u32,
-    /// Userinfo `rate` of each bot, in bytes per second.
-    pub rate_bytes_per_sec: u32,
-    /// Userinfo `snaps` of each bot, in snapshots per second.
-    pub snaps: u32,
-    /// Prefix of the bots' names; a number follows.
-    pub name_prefix: String,
-    /// Behavior of the bots.
-    pub behavior: Behaviors,
-    /// Password of the server; empty for none.
-    pub password: String,
-    /// Impairment of datagrams to the server.
-    pub uplink: Impairment,
-    /// Impairment of datagrams from the server.
-    pub downlink: Impairment,
-    /// Mean time between NAT rebindings of a bot; 0 disables them.
-    pub rebind: Millis,
-    /// Silence after which the server counts as lost, and maximum wait for a first answer.
-    pub timeout: Millis,
-    /// Whether a dropped bot, or one that lost the server, reconnects.
-    pub reconnects: bool,
-    /// Query load beside the players.
-    pub queries: QueryFlood,
-    /// Pass criteria of each stage. A stage that fails is the last.
-    pub expectations: Expectations,
+/// Declares the options with their defaults.
+macro_rules! options {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident { $($(#[$doc:meta])* pub $field:ident: $type:ty = $default:expr,)+ }
+    ) => {
+        $(#[$meta])*
+        pub struct $name { $($(#[$doc])* pub $field: $type,)+ }
+
+        impl $name {
+            fn defaults() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+    };
+}
+
+options! {
+    /// Options of a load test.
+    #[derive(Clone, Debug)]
+    pub struct BotsOptions {
+        /// Servers, at least one. Bots are assigned to them in turn.
+        pub servers: Vec<SocketAddr> = Vec::new(),
+        /// Protocol of the bots.
+        pub protocol: ProtocolChoice = ProtocolChoice::Auto,
+        /// Bot counts over time. Not empty.
+        pub stages: Vec<Stage> = Vec::new(),
+        /// Random seed of input, identities and impairment.
+        pub seed: u64 = 0,
+        /// Joins per second, at least 1.
+        pub joins_per_second: u32 = 20,
+        /// Packets per second of each bot, 15 to 125.
+        pub packets_per_second: u32 = 30,
+        /// Client frames per second, each with one usercmd, 15 to 250.
+        pub frames_per_second: u32 = 60,
+        /// Userinfo `rate` of each bot, in bytes per second.
+        pub rate_bytes_per_sec: u32 = 25_000,
+        /// Userinfo `snaps` of each bot, in snapshots per second.
+        pub snaps: u32 = 20,
+        /// Prefix of the bots' names; a number follows.
+        pub name_prefix: String = "bot".to_owned(),
+        /// Behavior of the bots.
+        pub behavior: Behaviors = Behaviors::PLAYER,
+        /// Password of the server; empty for none.
+        pub password: String = String::new(),
+        /// Impairment of datagrams to the server.
+        pub uplink: Impairment = Impairment::default(),
+        /// Impairment of datagrams from the server.
+        pub downlink: Impairment = Impairment::default(),
+        /// Mean time between NAT rebindings of a bot; 0 disables them.
+        pub rebind: Millis = Millis(0),
+        /// Silence after which the server counts as lost, and maximum wait for a first answer.
+        pub timeout: Millis = Millis::seconds(10),
+        /// Whether a dropped bot, or one that lost the server, reconnects.
+        pub reconnects: bool = false,
+        /// Query load beside the players.
+        pub queries: QueryFlood = QueryFlood::default(),
+        /// Pass criteria of each stage. A stage that fails is the last.
+        pub expectations: Expectations = Expectations::default(),
+    }
 }
 
 impl BotsOptions {
@@ -147,27 +166,8 @@ impl BotsOptions {
         count: u16,
         duration: Millis,
     ) -> Self {
-        Self {
-            servers,
-            protocol: protocol.into(),
-            stages: vec![Stage { bots: count, duration }],
-            seed: 0,
-            joins_per_second: 20,
-            packets_per_second: 30,
-            frames_per_second: 60,
-            rate_bytes_per_sec: 25_000,
-            snaps: 20,
-            name_prefix: "bot".to_owned(),
-            behavior: Behaviors::PLAYER,
-            password: String::new(),
-            uplink: Impairment::default(),
-            downlink: Impairment::default(),
-            rebind: Millis(0),
-            timeout: Millis::seconds(10),
-            reconnects: false,
-            queries: QueryFlood::default(),
-            expectations: Expectations::default(),
-        }
+        let stages = vec![Stage { bots: count, duration }];
+        Self { servers, protocol: protocol.into(), stages, ..Self::defaults() }
     }
 
     /// Returns the index of a bot's server in `servers`, by the bot's number.

@@ -1,8 +1,9 @@
 //! Load test options, on the command line and in scenario files.
 //!
-//! A scenario file is a TOML table of the long options, with `_` for `-`. Each option is defined once: a
-//! scenario becomes command-line arguments, so both accept the same values. Invariant: the command line
-//! overrides the file, the file overrides the defaults.
+//! A scenario file is a TOML table of the long options, with `_` for `-`. Each option is one row of [`LoadTest`]:
+//! its argument and the field of [`bots::BotsOptions`] that it sets. A scenario becomes command-line arguments,
+//! so both accept the same values. Invariant: the command line overrides the file, the file overrides the
+//! defaults.
 
 use std::{net::SocketAddr, str::FromStr};
 
@@ -10,7 +11,7 @@ use clap::{Args, FromArgMatches as _};
 use toml::de::{DeTable, DeValue};
 
 use crate::{
-    bots::{self, Behaviors, Expectations, MAX_BOTS, QueryFlood, Stage, Stages},
+    bots::{self, Behaviors, Expectations, MAX_BOTS, Stages},
     client::ProtocolChoice,
     impairment::Impairment,
     model::Millis,
@@ -21,37 +22,65 @@ const COUNT: u16 = 1;
 /// Default duration.
 const DURATION: Millis = Millis::seconds(30);
 
-/// Merge of an option given twice.
-trait Merge {
-    /// The value of `self`, or else of `other`.
+/// Field type of an option: `Option`, or `bool` for a switch.
+trait Given {
+    /// Value that the option sets.
+    type Value;
+
+    /// Returns `self` if the option was given, `other` if not.
     fn or_else(self, other: Self) -> Self;
+
+    /// Returns the value if the option was given.
+    fn given(self) -> Option<Self::Value>;
 }
 
-impl<T> Merge for Option<T> {
+impl<T> Given for Option<T> {
+    type Value = T;
+
     fn or_else(self, other: Self) -> Self {
         self.or(other)
     }
-}
 
-impl Merge for bool {
-    fn or_else(self, other: Self) -> Self {
-        self || other
+    fn given(self) -> Option<T> {
+        self
     }
 }
 
-/// Declares options with the merge of two sets of them.
+impl Given for bool {
+    type Value = Self;
+
+    fn or_else(self, other: Self) -> Self {
+        self || other
+    }
+
+    fn given(self) -> Option<Self> {
+        self.then_some(true)
+    }
+}
+
+/// Declares options, each with a function that sets its value, if given, in the options of the load test.
 macro_rules! options {
     (
         $(#[$meta:meta])*
-        pub struct $name:ident { $($(#[$field_meta:meta])* pub $field:ident: $type:ty,)+ }
+        pub struct $name:ident {
+            $($(#[$field_meta:meta])* pub $field:ident: $type:ty = $set:expr,)+
+        }
     ) => {
         $(#[$meta])*
         pub struct $name { $($(#[$field_meta])* pub $field: $type,)+ }
 
         impl $name {
-            /// The options given here, and those of `other` that are not.
+            /// Returns the options given here, and those of `other` that are not.
             fn or_else(self, other: Self) -> Self {
-                Self { $($field: Merge::or_else(self.$field, other.$field),)+ }
+                Self { $($field: Given::or_else(self.$field, other.$field),)+ }
+            }
+
+            /// Applies the given options in order of declaration.
+            fn apply(self, test: &mut bots::BotsOptions) {
+                $(if let Some(value) = self.$field.given() {
+                    let set: fn(&mut bots::BotsOptions, <$type as Given>::Value) = $set;
+                    set(test, value);
+                })+
             }
         }
     };
@@ -64,75 +93,100 @@ options! {
         /// Number of bots [default: 1]
         #[arg(short = 'n', long = "bots", value_name = "N",
             value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_BOTS)))]
-        pub bots: Option<u16>,
+        pub bots: Option<u16> =
+            |test, bots| test.stages.iter_mut().for_each(|stage| stage.bots = bots),
         /// Duration in seconds [default: 30]
         #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..=86_400))]
-        pub seconds: Option<u32>,
+        pub seconds: Option<u32> =
+            |test, seconds| {
+            let duration = Millis::seconds(seconds.into());
+            test.stages.iter_mut().for_each(|stage| stage.duration = duration);
+        },
         /// Stages instead of --bots and --seconds, e.g. 16:30s,32:30s,64:2m
         #[arg(long, value_name = "N:TIME,…", conflicts_with_all = ["bots", "seconds"])]
-        pub stages: Option<Stages>,
+        pub stages: Option<Stages> =
+            |test, Stages(stages)| test.stages = stages,
         /// Ramp-up in joins per second, e.g. 10 or 10/s [default: 20]
         #[arg(long, value_name = "N/s")]
-        pub ramp: Option<PerSecond>,
+        pub ramp: Option<PerSecond> =
+            |test, PerSecond(ramp)| test.joins_per_second = ramp,
         /// Protocol: 68, compat (71, OpenArena), native (71, ioquake3) or auto, which detects the protocol of
         /// the server [default: auto]
         #[arg(long, alias = "wire", value_name = "PROTOCOL")]
-        pub protocol: Option<ProtocolChoice>,
+        pub protocol: Option<ProtocolChoice> =
+            |test, protocol| test.protocol = protocol,
         /// Behavior
         #[arg(long = "do", value_name = "WORDS",
             help = format!("Behavior: {} [default: {}]", Behaviors::words(), Behaviors::PLAYER))]
-        pub behavior: Option<Behaviors>,
+        pub behavior: Option<Behaviors> =
+            |test, behavior| test.behavior = behavior,
         /// Impair both directions: latency=40ms,jitter=10ms,loss=1%,dup=1%,reorder=1%,rate=8000 (bytes/s).
         /// jitter adds to latency and keeps the order; reorder is the share that skips both, and lets jitter
         /// change the order too
         #[arg(long, value_name = "IMPAIRMENT")]
-        pub network: Option<Impairment>,
+        pub network: Option<Impairment> =
+            |test, both| (test.uplink, test.downlink) = (both, both),
         /// Impair the client-to-server direction only
         #[arg(long, value_name = "IMPAIRMENT")]
-        pub uplink: Option<Impairment>,
+        pub uplink: Option<Impairment> =
+            |test, uplink| test.uplink = uplink,
         /// Impair the server-to-client direction only
         #[arg(long, value_name = "IMPAIRMENT")]
-        pub downlink: Option<Impairment>,
+        pub downlink: Option<Impairment> =
+            |test, downlink| test.downlink = downlink,
         /// Mean time between NAT rebindings per bot, e.g. 30s
         #[arg(long, value_name = "TIME")]
-        pub rebind: Option<Duration>,
+        pub rebind: Option<Duration> =
+            |test, Duration(mean)| test.rebind = mean,
         /// Silence after which a server counts as lost, e.g. 30s; also the wait for a first reply
         /// [default: 10s]
         #[arg(long, value_name = "TIME")]
-        pub timeout: Option<Duration>,
+        pub timeout: Option<Duration> =
+            |test, Duration(silence)| test.timeout = silence,
         /// Reconnect dropped bots
         #[arg(long)]
-        pub reconnect: bool,
+        pub reconnect: bool =
+            |test, on| test.reconnects = on,
         /// Additional getinfo queries per second
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
-        pub getinfo_per_second: Option<u32>,
+        pub getinfo_per_second: Option<u32> =
+            |test, rate| test.queries.info_per_second = rate,
         /// Additional getstatus queries per second
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
-        pub getstatus_per_second: Option<u32>,
+        pub getstatus_per_second: Option<u32> =
+            |test, rate| test.queries.status_per_second = rate,
         /// Packets per second of each bot [default: 30]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(15..=125))]
-        pub packets_per_second: Option<u16>,
+        pub packets_per_second: Option<u16> =
+            |test, rate| test.packets_per_second = rate.into(),
         /// Client frames per second of each bot [default: 60]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(15..=250))]
-        pub frames_per_second: Option<u16>,
+        pub frames_per_second: Option<u16> =
+            |test, rate| test.frames_per_second = rate.into(),
         /// Rate that each bot requests, in bytes per second [default: 25000]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=1_000_000))]
-        pub rate: Option<u32>,
+        pub rate: Option<u32> =
+            |test, rate| test.rate_bytes_per_sec = rate,
         /// Snapshots per second that each bot requests [default: 20]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=125))]
-        pub snaps: Option<u16>,
+        pub snaps: Option<u16> =
+            |test, snaps| test.snaps = snaps.into(),
         /// Fail with exit code 1 unless all hold, e.g. snapshot_gap_p99<120ms,loss<1%,drops=0
         #[arg(long, value_name = "LIMITS")]
-        pub expect: Option<Expectations>,
+        pub expect: Option<Expectations> =
+            |test, limits| test.expectations = limits,
         /// Random seed [default: random]
         #[arg(long, value_name = "N")]
-        pub seed: Option<u64>,
+        pub seed: Option<u64> =
+            |test, seed| test.seed = seed,
         /// Prefix of bot names [default: bot]
         #[arg(long, value_name = "TEXT", value_parser = name_prefix)]
-        pub name_prefix: Option<String>,
+        pub name_prefix: Option<String> =
+            |test, prefix| test.name_prefix = prefix,
         /// Password of the server
         #[arg(long, value_name = "TEXT")]
-        pub password: Option<String>,
+        pub password: Option<String> =
+            |test, password| test.password = password,
     }
 }
 
@@ -165,10 +219,12 @@ impl LoadTest {
         Self::from_arg_matches(&matches).map_err(|error| first_line(&error))
     }
 
-    /// These options, and those of the scenario `file` that are not given here. Expectations of both apply.
+    /// Returns these options, and those of the scenario `file` that are not given here.
+    ///
+    /// Expectations of both apply.
     #[must_use]
     pub fn merged_with(mut self, mut file: Self) -> Self {
-        // Stages, and a number of bots with a duration, are two ways to give the same.
+        // Stages and a bot count with a duration exclude each other.
         if self.stages.is_some() {
             (file.bots, file.seconds) = (None, None);
         } else if self.bots.is_some() || self.seconds.is_some() {
@@ -180,41 +236,17 @@ impl LoadTest {
         self.or_else(file)
     }
 
-    /// The load test against `servers`, at least one. `seed` is the default of `--seed`.
+    /// Returns the load test against `servers`, at least one. `seed` is the default of `--seed`.
     #[must_use]
     pub fn build(self, servers: Vec<SocketAddr>, seed: u64) -> bots::BotsOptions {
-        let duration = self.seconds.map_or(DURATION, |seconds| Millis::seconds(seconds.into()));
-        let one = Stage { bots: self.bots.unwrap_or(COUNT), duration };
-        let wire = self.protocol.unwrap_or(ProtocolChoice::Auto);
-        let usual = bots::BotsOptions::to_all(servers, wire, one.bots, duration);
-        bots::BotsOptions {
-            stages: self.stages.map_or_else(|| vec![one], |stages| stages.0),
-            seed: self.seed.unwrap_or(seed),
-            joins_per_second: self.ramp.map_or(usual.joins_per_second, |PerSecond(ramp)| ramp),
-            packets_per_second: self.packets_per_second.map_or(usual.packets_per_second, u32::from),
-            frames_per_second: self.frames_per_second.map_or(usual.frames_per_second, u32::from),
-            rate_bytes_per_sec: self.rate.unwrap_or(usual.rate_bytes_per_sec),
-            snaps: self.snaps.map_or(usual.snaps, u32::from),
-            name_prefix: self.name_prefix.unwrap_or(usual.name_prefix),
-            behavior: self.behavior.unwrap_or(usual.behavior),
-            password: self.password.unwrap_or_default(),
-            uplink: self.uplink.or(self.network).unwrap_or_default(),
-            downlink: self.downlink.or(self.network).unwrap_or_default(),
-            rebind: self.rebind.map_or(Millis(0), |Duration(time)| time),
-            timeout: self.timeout.map_or(usual.timeout, |Duration(time)| time),
-            reconnects: self.reconnect,
-            queries: QueryFlood {
-                info_per_second: self.getinfo_per_second.unwrap_or(0),
-                status_per_second: self.getstatus_per_second.unwrap_or(0),
-            },
-            expectations: self.expect.unwrap_or_default(),
-            servers: usual.servers,
-            protocol: usual.protocol,
-        }
+        let mut test = bots::BotsOptions::to_all(servers, ProtocolChoice::Auto, COUNT, DURATION);
+        test.seed = seed;
+        self.apply(&mut test);
+        test
     }
 }
 
-/// The command-line argument of a scenario entry; none for a switch that is off.
+/// Returns the command-line argument of a scenario entry; `None` for a switch that is off.
 fn argument(
     command: &clap::Command,
     key: &str,
@@ -239,14 +271,14 @@ fn argument(
     Ok(Some(format!("--{long}={text}")))
 }
 
-/// The error itself, without usage hints.
+/// Returns the first line of an error, without usage hints.
 fn first_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
-/// Line number, from 1, of a byte of `text`.
+/// Returns the line number, from 1, of a byte of `text`.
 fn line_of(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
 }
@@ -319,7 +351,7 @@ mod tests {
             ..LoadTest::default()
         };
         let built = line.merged_with(file).build(server(), 7);
-        assert_eq!(built.stages, [Stage { bots: 3, duration: DURATION }]);
+        assert_eq!(built.stages, [bots::Stage { bots: 3, duration: DURATION }]);
         assert_eq!((built.seed, built.joins_per_second), (1, 5));
         assert_eq!(built.expectations, "drops=0,loss<2%".parse().unwrap());
     }
