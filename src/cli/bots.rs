@@ -50,7 +50,7 @@ pub struct BotsOptions {
     pub scenario: Option<PathBuf>,
     /// The load test.
     #[command(flatten)]
-    pub test: LoadTest,
+    pub test: Box<LoadTest>,
     /// Process id of a local server, to measure CPU time and memory; several (comma-separated) are added
     #[arg(long, value_name = "PID", value_delimiter = ',')]
     pub pid: Vec<u32>,

@@ -20,15 +20,8 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
 pub use address::ServerAddress;
-pub use bots::BotsOptions;
 pub use load_test::{Duration, LoadTest, PerSecond};
-pub use maps::MapsOptions;
 pub use plus_commands::{PlusCommands, split};
-pub use query::QueryOptions;
-pub use replay::ReplayOptions;
-pub use serve::ServeOptions;
-pub use settings::SettingsOptions;
-pub use sim::SimOptions;
 
 use crate::settings::{Choice as _, GameFolder, Kind, SETTINGS};
 
@@ -87,30 +80,34 @@ struct Cli {
     serve: ServeOptions,
 }
 
-/// Subcommand with its options.
-#[derive(Clone, Debug, PartialEq, Subcommand)]
-pub enum Command {
+/// Declares the subcommands. A row is the help text, the module and the variant with its options.
+macro_rules! subcommands {
+    ($($(#[$help:meta])* $module:ident: $variant:ident($options:ident),)+) => {
+        $(pub use $module::$options;)+
+
+        /// Subcommand with its options.
+        #[derive(Clone, Debug, PartialEq, Subcommand)]
+        pub enum Command {
+            $($(#[$help])* #[command(after_help = $module::EXAMPLES)] $variant($options),)+
+        }
+    };
+}
+
+subcommands! {
     /// Host a server (the default subcommand)
-    #[command(after_help = serve::EXAMPLES)]
-    Serve(ServeOptions),
+    serve: Serve(ServeOptions),
     /// Query a server's status and players
-    #[command(after_help = query::EXAMPLES)]
-    Query(QueryOptions),
+    query: Query(QueryOptions),
     /// Load-test a server with simulated clients
-    #[command(after_help = bots::EXAMPLES)]
-    Bots(Box<BotsOptions>),
+    bots: Bots(BotsOptions),
     /// List installed maps, or draw one
-    #[command(after_help = maps::EXAMPLES)]
-    Maps(MapsOptions),
+    maps: Maps(MapsOptions),
     /// Explain settings, or print a config template
-    #[command(after_help = settings::EXAMPLES)]
-    Settings(SettingsOptions),
+    settings: Settings(SettingsOptions),
     /// Replay a recorded journal and compare every datagram sent
-    #[command(after_help = replay::EXAMPLES)]
-    Replay(ReplayOptions),
+    replay: Replay(ReplayOptions),
     /// Simulate a server and clients under seeded network faults
-    #[command(after_help = sim::EXAMPLES)]
-    Sim(SimOptions),
+    sim: Sim(SimOptions),
 }
 
 /// Parses the program's arguments, its own name first.

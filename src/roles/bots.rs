@@ -83,8 +83,8 @@ fn seconds(samples: &[Sample]) -> Vec<u8> {
 fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
     let failed = |what: String| Refusal(what, ExitStatus::Failed);
     let test = match &options.scenario {
-        Some(path) => options.test.clone().merged_with(scenario(path)?),
-        None => options.test.clone(),
+        Some(path) => LoadTest::clone(&options.test).merged_with(scenario(path)?),
+        None => LoadTest::clone(&options.test),
     };
     let servers: Result<Vec<_>, _> =
         options.connect.iter().map(|one| io::resolve(&one.to_string(), one.port)).collect();

@@ -1,9 +1,25 @@
 //! Roles of the program: each builds a node and runs it.
 
-pub(crate) mod bots;
-pub(crate) mod maps;
+mod bots;
+mod maps;
 mod monitoring;
-pub(crate) mod query;
-pub(crate) mod replay;
-pub(crate) mod serve;
-pub(crate) mod sim;
+mod query;
+mod replay;
+mod serve;
+mod settings;
+mod sim;
+
+use fragd::cli::{Command, ExitStatus};
+
+/// Runs the role of a subcommand.
+pub(crate) fn run(command: &Command) -> ExitStatus {
+    match command {
+        Command::Serve(options) => serve::run(options),
+        Command::Query(options) => query::run(options),
+        Command::Bots(options) => bots::run(options),
+        Command::Maps(options) => maps::run(options),
+        Command::Settings(options) => settings::run(options),
+        Command::Replay(options) => replay::run(options),
+        Command::Sim(options) => sim::run(options),
+    }
+}
