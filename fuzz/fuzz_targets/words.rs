@@ -2,7 +2,7 @@
 #![no_main]
 
 use fragd::wire::Protocol;
-use fragd::{cli::PlusCommands, model::Words, node::{Hosted as _, Node as _}, settings::GameFolder};
+use fragd::{cli::PlusCommands, model::CommandArgs, node::{Hosted as _, Node as _}, settings::GameFolder};
 use fragd_fuzz::with_server;
 use libfuzzer_sys::fuzz_target;
 
@@ -13,8 +13,8 @@ fuzz_target!(|data: &[u8]| {
     with_server(GameFolder::BaseOa, true, data, |server, stranger| {
         let _ = stranger.join(server, fragd::model::Protocol::Q3_68);
         for line in text.split('\0').take(16) {
-            let words = Words::parse(line);
-            let _ = (words.len(), words.from(1));
+            let words = CommandArgs::parse(line);
+            let _ = (words.len(), words.rest(1));
             server.handle_console_line(stranger.now, line);
             stranger.wait(server, 50);
             while server.poll_console().is_some() {}

@@ -117,7 +117,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::Words;
+    use crate::model::CommandArgs;
 
     fn arguments(words: &[&str]) -> Vec<OsString> {
         words.iter().map(OsString::from).collect()
@@ -210,7 +210,7 @@ mod tests {
             given.extend(words.iter().filter(|word| !begins_command(OsStr::new(word))).cloned());
             let given: Vec<&str> = given.iter().map(String::as_str).collect();
             let commands = read(&given).unwrap();
-            let line = Words::parse(&commands.lines[0]);
+            let line = CommandArgs::parse(&commands.lines[0]);
             prop_assert_eq!(line.arguments(), &given[1..]);
         }
 

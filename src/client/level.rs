@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use crate::{
     model::{
-        Baselines, ClientNum, ConfigIndex, ServerId, Words,
+        Baselines, ClientNum, CommandArgs, ConfigIndex, ServerId,
         limits::{MAX_BIG_STRING_LEN, MAX_GAMESTATE_CHARS},
-        text::leading_int,
+        text::atoi,
     },
     wire::{gamestate::Gamestate, info::InfoString},
 };
@@ -84,10 +84,10 @@ impl LevelState {
         if !matches!(name, "cs" | "bcs0" | "bcs1" | "bcs2" | "map_restart" | "disconnect") {
             return Ok(CommandEffect::Passed);
         }
-        let words = Words::parse(text);
-        let index = leading_int(words.get(1));
+        let words = CommandArgs::parse(text);
+        let index = atoi(words.get(1));
         match name {
-            "cs" => self.set(index, &words.from(2)),
+            "cs" => self.set(index, &words.rest(2)),
             "bcs0" => {
                 self.pieces = None;
                 self.append(index, String::new(), words.get(2))

@@ -13,7 +13,7 @@ use rand_pcg::{
 use serde::Serialize;
 
 use crate::{
-    model::{Millis, text::without_colours},
+    model::{Millis, text::strip_colors},
     node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
     wire::{
         connectionless::{self, InfoResponse, Message, StatusResponse},
@@ -254,7 +254,7 @@ fn players(status: StatusResponse<'_>) -> Vec<QueryPlayer> {
         QueryPlayer {
             score: player.score,
             ping_ms: player.ping,
-            name: without_colours(&coloured_name),
+            name: strip_colors(&coloured_name),
             coloured_name,
         }
     };
@@ -271,9 +271,9 @@ impl QueryResult {
     /// Returns all settings of the server, one per line.
     #[must_use]
     pub fn settings(&self) -> String {
-        let width = self.status.keys().map(|key| without_colours(key).len()).max().unwrap_or(0);
+        let width = self.status.keys().map(|key| strip_colors(key).len()).max().unwrap_or(0);
         let line = |(key, value): (&String, &String)| {
-            format!("{:<width$}  {}\n", without_colours(key), without_colours(value))
+            format!("{:<width$}  {}\n", strip_colors(key), strip_colors(value))
         };
         self.status.iter().map(line).collect()
     }
@@ -281,7 +281,7 @@ impl QueryResult {
     /// Returns a value of either response without color codes, or a dash.
     fn shown(&self, keys: &[&str]) -> String {
         let value = |key: &&str| self.status.get(*key).or_else(|| self.info.get(*key));
-        keys.iter().find_map(value).map_or_else(|| "-".to_owned(), |value| without_colours(value))
+        keys.iter().find_map(value).map_or_else(|| "-".to_owned(), |value| strip_colors(value))
     }
 }
 

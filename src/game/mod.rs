@@ -25,8 +25,8 @@ use std::net::IpAddr;
 use crate::{
     cvar::Values,
     model::{
-        ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime, PlayerState,
-        UserCmd, Words,
+        ClientNum, CommandArgs, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime,
+        PlayerState, UserCmd,
     },
     world::{MapEntities, World},
 };
@@ -85,7 +85,7 @@ pub trait Game {
     fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum);
 
     /// Runs a client command that the engine does not handle.
-    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words);
+    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &CommandArgs);
 
     /// Runs an accepted usercmd of a client in the level.
     fn client_think(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd);
@@ -94,7 +94,7 @@ pub trait Game {
     fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime);
 
     /// Runs a console command that the engine does not know. Returns whether the game knows it.
-    fn console_command(&mut self, host: &mut dyn Host, words: &Words) -> bool;
+    fn console_command(&mut self, host: &mut dyn Host, words: &CommandArgs) -> bool;
 
     /// Returns one more than the highest entity number in use.
     fn entity_count(&self) -> usize;

@@ -8,7 +8,7 @@
 use super::ruleset::DefaultName;
 use crate::model::{
     ClientNum,
-    text::{leading_int, truncated},
+    text::{atoi, truncated},
 };
 
 /// Maximum length of a name, in bytes.
@@ -84,21 +84,21 @@ impl<'a> PlayerUserinfo<'a> {
     /// Returns the handicap: maximum health from 1 to 100.
     #[must_use]
     pub fn handicap(&self) -> i32 {
-        let handicap = leading_int(self.value("handicap"));
+        let handicap = atoi(self.value("handicap"));
         if (1..=100).contains(&handicap) { handicap } else { 100 }
     }
 
     /// Returns the team task, 0 to 9.
     #[must_use]
     pub fn team_task(&self) -> i32 {
-        team_task(leading_int(self.value("teamtask")))
+        team_task(atoi(self.value("teamtask")))
     }
 
     /// Whether the client requests the team overlay.
     #[must_use]
     pub fn wants_overlay(&self) -> bool {
         let wish = self.value("teamoverlay");
-        wish.is_empty() || leading_int(wish) != 0
+        wish.is_empty() || atoi(wish) != 0
     }
 
     fn clean(&self, key: &str, len: usize) -> String {

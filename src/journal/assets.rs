@@ -18,13 +18,13 @@ use super::{
     format::checksum,
     recorder::SharedRecorder,
 };
-use crate::model::assets::{AssetError, Assets, Found, GamePath, PackInfo};
+use crate::model::assets::{AssetError, AssetLocation, Assets, GamePath, PackInfo};
 
 /// Request for game files and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AssetAnswer {
     /// Location of a file.
-    Find(String, Option<Found>),
+    Find(String, Option<AssetLocation>),
     /// A file was read: its length and checksum.
     Read(String, Result<(u64, u32), AssetError>),
     /// Files of a folder with an extension.
@@ -104,7 +104,7 @@ impl AssetAnswer {
                     1 => {
                         let place = from.text()?;
                         let pack = from.small::<usize>()?.checked_sub(1);
-                        Some(Found { place, pack, len: from.number()? })
+                        Some(AssetLocation { place, pack, len: from.number()? })
                     }
                     _ => return Err("a file that is neither found nor not"),
                 };
@@ -214,7 +214,7 @@ impl RecordedAssets {
 }
 
 impl Assets for RecordedAssets {
-    fn find(&self, name: &str) -> Option<Found> {
+    fn find(&self, name: &str) -> Option<AssetLocation> {
         let found = self.assets.find(name);
         self.note(&AssetAnswer::Find(name.to_owned(), found.clone()));
         found
@@ -335,7 +335,7 @@ impl ReplayedAssets {
 }
 
 impl Assets for ReplayedAssets {
-    fn find(&self, name: &str) -> Option<Found> {
+    fn find(&self, name: &str) -> Option<AssetLocation> {
         match self.answers.answer((0, name, ""))? {
             AssetAnswer::Find(_, found) => found,
             _ => None,

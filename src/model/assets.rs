@@ -104,7 +104,7 @@ pub enum AssetError {
 
 /// Location of a game file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct AssetLocation {
     /// Archive or folder, as shown to operators.
     pub place: String,
     /// Index in [`Assets::packs`]; none for a loose file.
@@ -147,7 +147,7 @@ impl PackInfo {
 /// Source of game files. Names are compared without case.
 pub trait Assets {
     /// Returns the location of a file.
-    fn find(&self, name: &str) -> Option<Found>;
+    fn find(&self, name: &str) -> Option<AssetLocation>;
 
     /// Reads a whole file of at most `max` bytes.
     ///
@@ -165,7 +165,7 @@ pub trait Assets {
 }
 
 impl<A: Assets + ?Sized> Assets for Box<A> {
-    fn find(&self, name: &str) -> Option<Found> {
+    fn find(&self, name: &str) -> Option<AssetLocation> {
         (**self).find(name)
     }
 
@@ -199,9 +199,9 @@ impl MemoryAssets {
 }
 
 impl Assets for MemoryAssets {
-    fn find(&self, name: &str) -> Option<Found> {
+    fn find(&self, name: &str) -> Option<AssetLocation> {
         let bytes = self.0.get(&path(name).ok()?)?;
-        Some(Found { place: "memory".to_owned(), pack: None, len: bytes.len() as u64 })
+        Some(AssetLocation { place: "memory".to_owned(), pack: None, len: bytes.len() as u64 })
     }
 
     fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, AssetError> {

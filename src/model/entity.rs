@@ -99,7 +99,7 @@ impl EntityState {
 
     /// Returns the state with 0 for each vector component that is not finite; `None` if all are.
     #[must_use]
-    pub fn mended(&self) -> Option<Self> {
+    pub fn sanitized(&self) -> Option<Self> {
         let mut state = *self;
         let vectors = [
             &mut state.pos.base,

@@ -19,7 +19,7 @@ pub struct SlotId(u32);
 
 /// One entity of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct FrameEntry {
     /// Entity number.
     pub number: EntityNum,
     /// Slot of its state.
@@ -36,7 +36,7 @@ struct Slot {
 #[derive(Clone, Debug, Default)]
 struct Frame {
     number: Option<FrameNum>,
-    entries: Vec<Entry>,
+    entries: Vec<FrameEntry>,
 }
 
 /// Ring of the last frames.
@@ -58,7 +58,7 @@ impl FrameRing {
 
     /// Returns the entities of frame `number`, ascending, or `None` when it is not stored.
     #[must_use]
-    pub fn frame(&self, number: FrameNum) -> Option<&[Entry]> {
+    pub fn frame(&self, number: FrameNum) -> Option<&[FrameEntry]> {
         let frame = &self.frames[self.place(number)];
         (frame.number == Some(number)).then_some(&frame.entries)
     }
@@ -69,15 +69,15 @@ impl FrameRing {
         &self.slots[slot.0 as usize].state
     }
 
-    /// Starts frame `number` in place of the oldest. It is stored by [`Recording::finish`].
-    pub fn begin(&mut self, number: FrameNum) -> Recording<'_> {
+    /// Starts frame `number` in place of the oldest. It is stored by [`FrameBuilder::finish`].
+    pub fn begin(&mut self, number: FrameNum) -> FrameBuilder<'_> {
         let place = self.place(number);
         let mut entries = std::mem::take(&mut self.frames[place].entries);
         self.frames[place].number = None;
         for entry in entries.drain(..) {
             self.release(entry.slot);
         }
-        Recording { ring: self, number, entries }
+        FrameBuilder { ring: self, number, entries }
     }
 
     /// Stores frame `number` as a whole and shares the states that equal those of frame `previous`.
@@ -92,27 +92,27 @@ impl FrameRing {
         let mut mended_states = 0;
         let previous = self.place(previous);
         let mut cursor = 0;
-        let mut recording = self.begin(number);
+        let mut builder = self.begin(number);
         for (entity, state) in states {
-            let before = recording.ring.frames[previous].entries.get(cursor..).unwrap_or(&[]);
+            let before = builder.ring.frames[previous].entries.get(cursor..).unwrap_or(&[]);
             let skipped = before.iter().take_while(|entry| entry.number < entity).count();
             cursor += skipped;
             let same = before
                 .get(skipped)
                 .filter(|entry| entry.number == entity)
-                .filter(|entry| recording.ring.state(entry.slot).words() == state.words());
+                .filter(|entry| builder.ring.state(entry.slot).words() == state.words());
             match same.copied() {
-                Some(entry) => recording.keep(entry),
-                None => match state.mended() {
-                    None => recording.tell(entity, state),
-                    Some(mended) => {
+                Some(entry) => builder.share(entry),
+                None => match state.sanitized() {
+                    None => builder.push(entity, state),
+                    Some(sanitized) => {
                         mended_states += 1;
-                        recording.tell(entity, &mended);
+                        builder.push(entity, &sanitized);
                     }
                 },
             }
         }
-        recording.finish();
+        builder.finish();
         mended_states
     }
 
@@ -182,17 +182,17 @@ impl FrameRing {
     }
 }
 
-/// A frame under construction. Dropped before [`Recording::finish`], it is not stored.
+/// A frame under construction. Dropped before [`FrameBuilder::finish`], it is not stored.
 #[derive(Debug)]
-pub struct Recording<'a> {
+pub struct FrameBuilder<'a> {
     ring: &'a mut FrameRing,
     number: FrameNum,
-    entries: Vec<Entry>,
+    entries: Vec<FrameEntry>,
 }
 
-impl Recording<'_> {
+impl FrameBuilder<'_> {
     /// Adds an entity with the entry of another stored frame.
-    pub fn keep(&mut self, entry: Entry) {
+    pub fn share(&mut self, entry: FrameEntry) {
         if self.ascends(entry.number) {
             self.ring.slots[entry.slot.0 as usize].uses += 1;
             self.entries.push(entry);
@@ -200,10 +200,10 @@ impl Recording<'_> {
     }
 
     /// Adds an entity with a new state.
-    pub fn tell(&mut self, number: EntityNum, state: &EntityState) {
+    pub fn push(&mut self, number: EntityNum, state: &EntityState) {
         if self.ascends(number) {
             let slot = self.ring.store(state);
-            self.entries.push(Entry { number, slot });
+            self.entries.push(FrameEntry { number, slot });
         }
     }
 
@@ -226,7 +226,7 @@ impl Recording<'_> {
     }
 }
 
-impl Drop for Recording<'_> {
+impl Drop for FrameBuilder<'_> {
     fn drop(&mut self) {
         for entry in self.entries.drain(..) {
             self.ring.release(entry.slot);
@@ -330,7 +330,7 @@ mod tests {
     fn dropped_frame_builder_stores_nothing() {
         let mut ring = FrameRing::new(2);
         let (number, state) = entity(3, 1);
-        ring.begin(1).tell(number, &state);
+        ring.begin(1).push(number, &state);
         assert!(ring.frame(1).is_none());
         assert_eq!(ring.states_in_use(), 0);
         ring.record(1, 0, std::iter::once((number, &state)));

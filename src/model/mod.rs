@@ -6,6 +6,7 @@
 
 pub mod assets;
 mod checksum;
+mod command_args;
 pub mod contents;
 mod entity;
 mod entity_set;
@@ -19,12 +20,12 @@ mod trace;
 pub mod trig;
 mod usercmd;
 mod vec3;
-mod words;
 
 pub use checksum::block_checksum;
+pub use command_args::{ArgRanges, CommandArgs, MAX_WORDS};
 pub use entity::{EntityShared, EntityState, SvFlags, Trajectory, TrajectoryKind};
 pub use entity_set::EntitySet;
-pub use frames::{Baselines, Entry, FrameNum, FrameRing, Recording, SlotId};
+pub use frames::{Baselines, FrameBuilder, FrameEntry, FrameNum, FrameRing, SlotId};
 pub use ids::{
     Challenge, ClientNum, CommandNum, ConfigIndex, EntityNum, Qport, Sequence, ServerId,
 };
@@ -33,4 +34,3 @@ pub use time::{LevelTime, Millis, UnixMillis};
 pub use trace::{Trace, TracePlane};
 pub use usercmd::{Buttons, UserCmd};
 pub use vec3::Vec3;
-pub use words::{MAX_WORDS, WordRanges, Words};

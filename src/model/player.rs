@@ -66,7 +66,7 @@ impl PlayerState {
 
     /// Returns the state with 0 for each vector component that is not finite; `None` if all are.
     #[must_use]
-    pub fn mended(&self) -> Option<Self> {
+    pub fn sanitized(&self) -> Option<Self> {
         let vectors = [self.origin, self.velocity, self.grapple_point, self.viewangles];
         (!vectors.iter().all(|vector| vector.is_finite())).then(|| Self {
             origin: self.origin.finite_or_zero(),

@@ -9,7 +9,7 @@ fn begins_with_colour(rest: &[u8]) -> bool {
 
 /// Returns the text without color codes and bytes outside printable ASCII, as for name matching.
 #[must_use]
-pub fn without_colours(text: &str) -> String {
+pub fn strip_colors(text: &str) -> String {
     let mut rest = text.as_bytes();
     let mut plain = String::with_capacity(rest.len());
     while let Some(&byte) = rest.first() {
@@ -56,7 +56,7 @@ pub fn truncated(text: &str, len: usize) -> &str {
 /// Returns the integer at the start of `text` as C's `atoi`: sign, digits, then anything; 0 without
 /// one. Saturates instead of overflowing.
 #[must_use]
-pub fn leading_int(text: &str) -> i32 {
+pub fn atoi(text: &str) -> i32 {
     let text = text.trim_start();
     let (negative, digits) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn colors_and_control_bytes_are_removed() {
-        assert_eq!(without_colours("^1Sa^^7rge\x1b[2J"), "Sa^rge[2J");
-        assert_eq!(without_colours("end^"), "end^");
+        assert_eq!(strip_colors("^1Sa^^7rge\x1b[2J"), "Sa^rge[2J");
+        assert_eq!(strip_colors("end^"), "end^");
     }
 
     #[test]
@@ -93,7 +93,7 @@ mod tests {
         for (text, value) in
             [("12abc", 12), ("", 0), ("-7", -7), ("  +3", 3), ("99999999999", i32::MAX), ("x", 0)]
         {
-            assert_eq!(leading_int(text), value, "{text:?}");
+            assert_eq!(atoi(text), value, "{text:?}");
         }
     }
 }

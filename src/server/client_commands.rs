@@ -5,7 +5,7 @@
 
 use super::{Server, rate_limiter::BucketLimit};
 use crate::{
-    model::{ClientNum, Millis, Words, text},
+    model::{ClientNum, CommandArgs, Millis, text},
     observe::Counter,
     settings::key,
     wire::userinfo::check_userinfo,
@@ -24,7 +24,7 @@ const MAX_ARGUMENT_LEN: usize = 255;
 struct EngineCommand {
     name: &'static str,
     /// Returns false if the client must resend the command: the rest of the message is ignored.
-    run: fn(&mut Server, ClientNum, &Words) -> bool,
+    run: fn(&mut Server, ClientNum, &CommandArgs) -> bool,
 }
 
 const ENGINE_COMMANDS: &[EngineCommand] = &[
@@ -48,7 +48,7 @@ const ENGINE_COMMANDS: &[EngineCommand] = &[
 
 /// Runs a command. Returns false if the client must resend it, as if it had not arrived.
 pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &str) -> bool {
-    let mut words = Words::parse(line);
+    let mut words = CommandArgs::parse(line);
     if let Some(command) = ENGINE_COMMANDS.iter().find(|c| c.name == words.command()) {
         return (command.run)(server, number, &words);
     }
@@ -70,7 +70,7 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
 }
 
 /// Replaces the userinfo of a client.
-fn handle_userinfo(server: &mut Server, number: ClientNum, words: &Words) -> bool {
+fn handle_userinfo(server: &mut Server, number: ClientNum, words: &CommandArgs) -> bool {
     let now = server.core.now;
     let Some(client) = server.core.clients.get_mut(number) else { return true };
     if !client.buckets.userinfos.allows(now, USERINFOS) {
@@ -96,7 +96,7 @@ fn handle_userinfo(server: &mut Server, number: ClientNum, words: &Words) -> boo
 
 /// Queues the refusal of a file. A client that requests one while it loads would wait without an
 /// answer. A client in the game has all its files.
-fn refuse_download(server: &mut Server, number: ClientNum, words: &Words) -> bool {
+fn refuse_download(server: &mut Server, number: ClientNum, words: &CommandArgs) -> bool {
     let now = server.core.now;
     let Some(client) = server.core.clients.get_mut(number) else { return true };
     if client.is_active() || !client.buckets.downloads.allows(now, DOWNLOADS) {

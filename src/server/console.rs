@@ -13,7 +13,7 @@ pub(super) use self::output::ConsoleStreams;
 use self::table::COMMANDS;
 use super::{Server, core::Core};
 use crate::{
-    model::{ClientNum, Words, text},
+    model::{ClientNum, CommandArgs, text},
     settings::{ChangeSource, SetCommand},
 };
 
@@ -55,7 +55,7 @@ impl Server {
             return;
         }
         for command in split_commands(line) {
-            let words = Words::parse(command);
+            let words = CommandArgs::parse(command);
             if words.is_empty() {
                 continue;
             }
@@ -72,7 +72,7 @@ impl Server {
         }
     }
 
-    fn run_command(&mut self, words: &Words, depth: u8) {
+    fn run_command(&mut self, words: &CommandArgs, depth: u8) {
         // A leading slash is a habit from the console of clients.
         let name = words.command().trim_start_matches(['/', '\\']);
         if let Some(command) = COMMANDS.iter().find(|c| c.name.eq_ignore_ascii_case(name)) {
@@ -81,7 +81,7 @@ impl Server {
             if words.len() == 1 {
                 self.core.show_setting(name);
             } else {
-                let value = words.from(1);
+                let value = words.rest(1);
                 self.core.change_setting(SetCommand::Set, name, &value);
             }
         } else if self.game.console_command(&mut self.core, words) {
@@ -164,12 +164,12 @@ impl Core {
         {
             return self.player_in(slot);
         }
-        let plain = text::without_colours(wanted);
+        let plain = text::strip_colors(wanted);
         let exact = self.clients.present().find(|(_, client)| client.name == wanted);
         exact
             .or_else(|| {
                 self.clients.present().find(|(_, client)| {
-                    text::without_colours(&client.name).eq_ignore_ascii_case(&plain)
+                    text::strip_colors(&client.name).eq_ignore_ascii_case(&plain)
                 })
             })
             .map(|(number, _)| number)

@@ -12,7 +12,8 @@
 
 use crate::{
     model::{
-        Baselines, EntityNum, EntitySet, Entry, FrameNum, FrameRing, SlotId, limits::MAX_ENTITIES,
+        Baselines, EntityNum, EntitySet, FrameEntry, FrameNum, FrameRing, SlotId,
+        limits::MAX_ENTITIES,
     },
     wire::{
         bits::BitWriter,
@@ -115,7 +116,7 @@ impl DeltaCache {
         entity::write_end(writer);
     }
 
-    fn begin(&mut self, number: FrameNum, entries: &[Entry]) {
+    fn begin(&mut self, number: FrameNum, entries: &[FrameEntry]) {
         self.frame = Some(number);
         self.used = 0;
         self.pieces.clear();
@@ -160,7 +161,7 @@ impl FrameDelta {
     }
 
     /// Finds the changes between two frames, both ascending.
-    fn compare(&mut self, base: FrameNum, old: &[Entry], new: &[Entry]) {
+    fn compare(&mut self, base: FrameNum, old: &[FrameEntry], new: &[FrameEntry]) {
         self.begin(Some(base));
         let mut old = old.iter().peekable();
         for entry in new {
@@ -223,9 +224,9 @@ mod tests {
     }
 
     /// Those of a frame's entities that a client sees of this nature.
-    fn seen(entries: &[Entry], nature: u64) -> EntitySet {
+    fn seen(entries: &[FrameEntry], nature: u64) -> EntitySet {
         let mut set = EntitySet::default();
-        let told = |entry: &&Entry| nature >> (entry.number.index() % 61) & 1 != 0;
+        let told = |entry: &&FrameEntry| nature >> (entry.number.index() % 61) & 1 != 0;
         entries.iter().filter(told).for_each(|entry| set.insert(entry.number));
         set
     }

@@ -285,7 +285,7 @@ impl Server {
             .take(game.entity_count())
             .filter_map(|number| game.entity(number))
             .filter(|entity| entity.shared.is_linked() && entity.state.number != 0)
-            .map(|entity| entity.state.mended().unwrap_or(*entity.state));
+            .map(|entity| entity.state.sanitized().unwrap_or(*entity.state));
         let mut baselines = Baselines::new(states.collect());
         let level = &mut self.core.level;
         let mut writer = BitWriter::new();

@@ -159,12 +159,12 @@ impl Server {
         begin_message(writer, client);
         let active = client.is_active();
         let null_player = PlayerState::default();
-        let mended;
+        let sanitized;
         let (player, (seen, areas)) = if active {
             let player = game.player(number);
-            mended = player.mended();
-            stats.add(Counter::StatesSanitized, u64::from(mended.is_some()));
-            let player = mended.as_ref().unwrap_or(player);
+            sanitized = player.sanitized();
+            stats.add(Counter::StatesSanitized, u64::from(sanitized.is_some()));
+            let player = sanitized.as_ref().unwrap_or(player);
             (player, frames.visible_to(player, level.world.as_ref(), limit))
         } else {
             (&null_player, Default::default())

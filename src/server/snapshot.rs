@@ -8,7 +8,7 @@
 //! Source: Quake III protocol 68, snapshot building. Engine names: `PACKET_BACKUP`, `clientSnapshot_t`.
 
 use crate::model::{
-    EntitySet, EntityState, Entry, FrameNum, FrameRing, Millis, PlayerState, Sequence,
+    EntitySet, EntityState, FrameEntry, FrameNum, FrameRing, Millis, PlayerState, Sequence,
     limits::PACKET_BACKUP,
 };
 
@@ -32,7 +32,7 @@ pub(super) struct SentSnapshot {
 /// Entities of `entries` that are in a set.
 pub(super) fn visible_entities<'a>(
     frames: &'a FrameRing,
-    entries: &'a [Entry],
+    entries: &'a [FrameEntry],
     seen: &'a EntitySet,
 ) -> impl Iterator<Item = &'a EntityState> {
     entries.iter().filter(|e| seen.contains(e.number)).map(|e| frames.state(e.slot))

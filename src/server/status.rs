@@ -62,7 +62,7 @@ fn ioq3(out: &mut String, rows: &[StatusRow]) {
                 format!("{ping_ms:4} ")
             }
         };
-        let name_pad = padding(16, text::without_colours(&row.name).len(), 1);
+        let name_pad = padding(16, text::strip_colors(&row.name).len(), 1);
         let address_pad = padding(39, row.address.len(), 1);
         let _ = writeln!(
             out,
@@ -96,7 +96,7 @@ fn quake3(out: &mut String, rows: &[StatusRow]) {
 }
 
 fn quake3e(out: &mut String, rows: &[StatusRow]) {
-    let name_len = |row: &StatusRow| text::without_colours(&row.name).len();
+    let name_len = |row: &StatusRow| text::strip_colors(&row.name).len();
     let name_width = rows.iter().map(name_len).max().unwrap_or(0).max(4);
     let address_width = rows.iter().map(|row| row.address.len()).max().unwrap_or(0).max(7);
     let _ = writeln!(out, "cl score ping {:name_width$} {:address_width$} rate", "name", "address");

@@ -196,7 +196,7 @@ impl ConnectText {
             }
         }
         let [challenge, protocol, qport] =
-            values.map(|value| Some(value.filter(|text| !text.is_empty())?.leading_int()));
+            values.map(|value| Some(value.filter(|text| !text.is_empty())?.atoi()));
         Claim {
             challenge: challenge.map(Challenge),
             protocol,

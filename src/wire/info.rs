@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::model::{
     limits::{MAX_BIG_STRING_LEN, MAX_INFO_LEN},
-    text::{leading_int, truncated},
+    text::{atoi, truncated},
 };
 
 use super::text::WireText;
@@ -121,7 +121,7 @@ impl InfoString {
     /// Returns the value of `key` as C's `atoi` reads it; `None` without the key.
     #[must_use]
     pub fn int(&self, key: &str) -> Option<i32> {
-        self.get(key).map(leading_int)
+        self.get(key).map(atoi)
     }
 
     /// Sets `key` at the end of the text. In the normal kind an empty value removes the key.

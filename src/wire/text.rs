@@ -7,7 +7,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::model::{WordRanges, text};
+use crate::model::{ArgRanges, text};
 
 use super::bits::safe_byte;
 
@@ -63,14 +63,14 @@ impl<'a> WireText<'a> {
     /// Splits a line into words. The filter does not change separators, so filtering after the
     /// split is correct.
     pub fn words(self) -> impl Iterator<Item = Self> + Clone + 'a {
-        WordRanges::new(self.0).map(move |range| Self(&self.0[range]))
+        ArgRanges::new(self.0).map(move |range| Self(&self.0[range]))
     }
 
     /// Returns the integer at the start as C's `atoi`; 0 without one.
     #[must_use]
-    pub fn leading_int(self) -> i32 {
+    pub fn atoi(self) -> i32 {
         let ascii = self.0.iter().position(|byte| !byte.is_ascii()).unwrap_or(self.0.len());
-        std::str::from_utf8(&self.0[..ascii]).map_or(0, text::leading_int)
+        std::str::from_utf8(&self.0[..ascii]).map_or(0, text::atoi)
     }
 
     /// Whether the text equals a command name, without regard to case.
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn number_stops_at_first_non_digit() {
-        assert_eq!(WireText::new(b"-12\xff").leading_int(), -12);
-        assert_eq!(WireText::new(b"\xff12").leading_int(), 0);
+        assert_eq!(WireText::new(b"-12\xff").atoi(), -12);
+        assert_eq!(WireText::new(b"\xff12").atoi(), 0);
     }
 }

@@ -7,7 +7,7 @@
 use crate::model::{
     Challenge, Qport,
     limits::{MAX_INFO_LEN, MAX_NAME_LEN},
-    text::{leading_int, truncated},
+    text::{atoi, truncated},
 };
 
 use super::info::{InfoError, InfoString, is_forbidden, pairs};
@@ -75,7 +75,7 @@ impl<'a> Userinfo<'a> {
     #[must_use]
     pub fn handicap(self) -> i32 {
         let text = self.text("handicap");
-        let handicap = leading_int(text);
+        let handicap = atoi(text);
         if text.len() <= 4 && (1..=100).contains(&handicap) { handicap } else { 100 }
     }
 

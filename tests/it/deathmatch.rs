@@ -6,8 +6,8 @@ use fragd::{
     cvar::{Choice as _, GameFolder, Values},
     game::{Deathmatch, Game, Host, LevelStart, Ruleset},
     model::{
-        Buttons, ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime,
-        PlayerState, UserCmd, Vec3, Words,
+        Buttons, ClientNum, CommandArgs, ConfigIndex, EntityNum, EntityShared, EntityState,
+        LevelTime, PlayerState, UserCmd, Vec3,
     },
     settings::SETTINGS,
     world::{Bsp, MapEntities, TracePrecision, World, entity_string::MapEntity},
@@ -204,7 +204,7 @@ fn dead_player_respawns_after_1700_ms() {
     let Some(mut level) = Level::start("oa_dm1", Ruleset::BASEQ3) else { return };
     let client = level.join(0);
     level.idle(client, 500);
-    level.game.client_command(&mut level.host, client, &Words::parse("kill"));
+    level.game.client_command(&mut level.host, client, &CommandArgs::parse("kill"));
     assert!(level.state(client).stats[0] <= 0);
     let mut waited = 0;
     while level.state(client).stats[0] <= 0 {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use fragd::{
     bg::items,
     game::{Game as _, Ruleset},
-    model::{ClientNum, EntityNum, EntityShared, EntityState, SvFlags, Vec3, Words},
+    model::{ClientNum, CommandArgs, EntityNum, EntityShared, EntityState, SvFlags, Vec3},
     world::{Bsp, MapEntities},
 };
 
@@ -190,7 +190,7 @@ fn dropped_items_fall_and_can_be_picked_up() {
         let until = level.state(client).powerups[1];
         assert!(until > level.now.0, "it took the quad");
         assert_eq!(until % 1000, 0);
-        level.game.client_command(&mut level.host, client, &Words::parse("kill"));
+        level.game.client_command(&mut level.host, client, &CommandArgs::parse("kill"));
         let flying = |level: &Level| {
             shown(level)
                 .into_iter()
@@ -264,7 +264,7 @@ fn level_with_absurd_items_keeps_running() {
             level.frame(if round % 20 == 0 { 60_000 } else { FRAME_MS });
             if round % 10 == 0 {
                 let victim = players[round / 10 % 4];
-                level.game.client_command(&mut level.host, victim, &Words::parse("kill"));
+                level.game.client_command(&mut level.host, victim, &CommandArgs::parse("kill"));
             }
         }
         assert!(level.game.entity_count() <= 1022);

@@ -9,8 +9,8 @@ use fragd::{
     client::Protocol,
     game::{EntityView, Game, Host, LevelStart},
     model::{
-        ClientNum, EntityNum, EntityShared, EntityState, LevelTime, Millis, PlayerState, SvFlags,
-        UserCmd, Vec3, Words, assets::MemoryAssets,
+        ClientNum, CommandArgs, EntityNum, EntityShared, EntityState, LevelTime, Millis,
+        PlayerState, SvFlags, UserCmd, Vec3, assets::MemoryAssets,
     },
     node::Hosted as _,
     server::{Geometry, Server},
@@ -86,7 +86,7 @@ impl Game for Puppets {
         self.connected[client.index()] = false;
     }
 
-    fn client_command(&mut self, _host: &mut dyn Host, _client: ClientNum, _words: &Words) {}
+    fn client_command(&mut self, _host: &mut dyn Host, _client: ClientNum, _words: &CommandArgs) {}
 
     fn client_think(&mut self, _host: &mut dyn Host, _client: ClientNum, _command: &UserCmd) {}
 
@@ -125,7 +125,7 @@ impl Game for Puppets {
         }
     }
 
-    fn console_command(&mut self, _host: &mut dyn Host, _words: &Words) -> bool {
+    fn console_command(&mut self, _host: &mut dyn Host, _words: &CommandArgs) -> bool {
         false
     }
 

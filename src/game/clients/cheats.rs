@@ -5,7 +5,7 @@
 
 use super::{ClientContext, commands::answer};
 use crate::bg::{Persistent, Weapon};
-use crate::model::{ClientNum, Vec3, Words};
+use crate::model::{ClientNum, CommandArgs, Vec3};
 
 /// Rounds of every weapon after `give ammo`.
 const GIVEN_ROUNDS: i32 = 999;
@@ -38,9 +38,9 @@ pub(in crate::game) struct Cheats {
 
 impl ClientContext<'_> {
     /// Runs a cheat command of a client.
-    pub(super) fn cheat(&mut self, client: ClientNum, cheat: Cheat, words: &Words) {
+    pub(super) fn cheat(&mut self, client: ClientNum, cheat: Cheat, words: &CommandArgs) {
         match cheat {
-            Cheat::Give => self.give(client, &words.from(1)),
+            Cheat::Give => self.give(client, &words.rest(1)),
             Cheat::God => self.switch(client, "godmode", |cheats| &mut cheats.god),
             Cheat::NoTarget => self.switch(client, "notarget", |cheats| &mut cheats.notarget),
             Cheat::Noclip => self.switch(client, "noclip", |cheats| &mut cheats.noclip),
@@ -56,7 +56,7 @@ impl ClientContext<'_> {
         answer(self.host, client, &format!("{name} {}", if *switch { "ON" } else { "OFF" }));
     }
 
-    fn set_view(&mut self, client: ClientNum, words: &Words) {
+    fn set_view(&mut self, client: ClientNum, words: &CommandArgs) {
         if words.len() != 5 {
             return answer(self.host, client, "usage: setviewpos x y z yaw");
         }

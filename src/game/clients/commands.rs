@@ -14,8 +14,8 @@ use crate::game::{
     userinfo::{PlayerUserinfo, clean_text, team_task},
 };
 use crate::model::{
-    ClientNum, Words,
-    text::{leading_int, without_colours},
+    ClientNum, CommandArgs,
+    text::{atoi, strip_colors},
 };
 
 use std::fmt::Write as _;
@@ -165,7 +165,7 @@ const MAPS_PER_PAGE: usize = 10;
 const MAX_ECHO_LEN: usize = 64;
 
 impl ClientContext<'_> {
-    pub(in crate::game) fn run_client_command(&mut self, client: ClientNum, words: &Words) {
+    pub(in crate::game) fn run_client_command(&mut self, client: ClientNum, words: &CommandArgs) {
         let known = COMMANDS.iter().find(|row| {
             row.name.eq_ignore_ascii_case(words.command())
                 && row.only.is_none_or(|base| base == self.clients.ruleset.base)
@@ -173,7 +173,7 @@ impl ClientContext<'_> {
         let ruleset = self.clients.ruleset;
         if self.clients.intermission && !allowed_in_intermission(ruleset, words.command()) {
             if ruleset.intermission_text_is_chat {
-                self.say(client, Audience::All, &words.from(0));
+                self.say(client, Audience::All, &words.rest(0));
             }
             return;
         }
@@ -204,11 +204,11 @@ impl ClientContext<'_> {
             return answer(self.host, client, ruleset.living_refusal);
         }
         match row.command {
-            ClientCommand::Say => self.say(client, Audience::All, &words.from(1)),
-            ClientCommand::SayToTeam => self.say(client, Audience::Team, &words.from(1)),
+            ClientCommand::Say => self.say(client, Audience::All, &words.rest(1)),
+            ClientCommand::SayToTeam => self.say(client, Audience::Team, &words.rest(1)),
             ClientCommand::Tell => {
                 if let Some(target) = self.named_player(client, words.get(1)) {
-                    self.say(client, Audience::One(target), &words.from(2));
+                    self.say(client, Audience::One(target), &words.rest(2));
                 }
             }
             ClientCommand::Order => {
@@ -221,7 +221,7 @@ impl ClientContext<'_> {
                 }
             }
             ClientCommand::Voice(to, only) => self.voice(client, to, only, words),
-            ClientCommand::MapPage => send_map_page(self.host, client, leading_int(words.get(1))),
+            ClientCommand::MapPage => send_map_page(self.host, client, atoi(words.get(1))),
             ClientCommand::Scores => self.clients.send_scores(self.host, client),
             ClientCommand::Team => self.team_command(client, words.get(1)),
             ClientCommand::Follow if words.len() < 2 => self.stop_following(client),
@@ -249,7 +249,7 @@ impl ClientContext<'_> {
             ClientCommand::Vote => self.cast_vote(client, words.get(1)),
             ClientCommand::CallTeamVote => self.call_team_vote(client, words),
             ClientCommand::TeamVote => self.cast_team_vote(client, words.get(1)),
-            ClientCommand::TeamTask => self.set_team_task(client, leading_int(words.get(1))),
+            ClientCommand::TeamTask => self.set_team_task(client, atoi(words.get(1))),
             ClientCommand::Cheat(cheat) => self.cheat(client, cheat, words),
             ClientCommand::Kill | ClientCommand::Silent => {}
         }
@@ -269,10 +269,10 @@ impl Clients {
                 return found;
             }
         }
-        let wanted = without_colours(word);
+        let wanted = strip_colors(word);
         let found = ClientNum::all().find(|&other| {
             self.active(other)
-                .is_some_and(|player| without_colours(&player.name).eq_ignore_ascii_case(&wanted))
+                .is_some_and(|player| strip_colors(&player.name).eq_ignore_ascii_case(&wanted))
         });
         found.ok_or_else(|| format!("User {} is not on the server", clean_text(word, MAX_ECHO_LEN)))
     }
@@ -308,7 +308,7 @@ impl ClientContext<'_> {
     }
 
     /// Runs a voice chat command.
-    fn voice(&mut self, client: ClientNum, to: VoiceAudience, only: bool, words: &Words) {
+    fn voice(&mut self, client: ClientNum, to: VoiceAudience, only: bool, words: &CommandArgs) {
         let (to, id) = match to {
             VoiceAudience::All => (Audience::All, words.get(1)),
             VoiceAudience::Team => (Audience::Team, words.get(1)),

@@ -3,10 +3,10 @@
 //! Source: the base game's console commands.
 
 use super::{ClientContext, ip_bans};
-use crate::model::Words;
+use crate::model::CommandArgs;
 
 /// Name and handler of a console command.
-type CommandRow = (&'static str, fn(&mut ClientContext<'_>, &Words));
+type CommandRow = (&'static str, fn(&mut ClientContext<'_>, &CommandArgs));
 
 const COMMANDS: &[CommandRow] = &[
     ("addip", |cx, words| ip_bans::add(cx.host, words.get(1))),
@@ -17,14 +17,14 @@ const COMMANDS: &[CommandRow] = &[
 
 impl ClientContext<'_> {
     /// Runs a console line. Returns false for a command that is not in the table.
-    pub(in crate::game) fn run_console(&mut self, words: &Words) -> bool {
+    pub(in crate::game) fn run_console(&mut self, words: &CommandArgs) -> bool {
         let named = |&&(name, _): &&CommandRow| name.eq_ignore_ascii_case(words.command());
         let Some((_, run)) = COMMANDS.iter().find(named) else { return false };
         run(self, words);
         true
     }
 
-    fn force(&mut self, words: &Words) {
+    fn force(&mut self, words: &CommandArgs) {
         if words.len() < 3 {
             return self.host.reply("Usage: forceteam <player> <team>");
         }

@@ -4,7 +4,7 @@
 //! from that value, never from client text. Source: the base game's votes; OpenArena's, with their limits.
 
 use super::Clients;
-use crate::model::{ClientNum, Words, text::leading_int};
+use crate::model::{ClientNum, CommandArgs, text::atoi};
 use crate::{
     bg::GameType,
     cvar::{Int, Key},
@@ -62,7 +62,7 @@ const PROPOSALS: &[ProposalRow] = &[
     row("g_gametype", 8, |_, host, word| game_type(host, word)),
     row("kick", 16, |clients, _, word| clients.player_called(word).map(Proposal::Kick)),
     row("clientkick", 16, |clients, _, word| clients.player_numbered(word).map(Proposal::Kick)),
-    row("g_doWarmup", 32, |_, _, word| Ok(Proposal::Warmup(leading_int(word) != 0))),
+    row("g_doWarmup", 32, |_, _, word| Ok(Proposal::Warmup(atoi(word) != 0))),
     row("timelimit", 64, |_, host, word| {
         limit(host, word, [key::G_VOTE_MIN_TIMELIMIT, key::G_VOTE_MAX_TIMELIMIT])
             .map(Proposal::TimeLimit)
@@ -100,7 +100,7 @@ const PROPOSALS: &[ProposalRow] = &[
 pub(super) fn read(
     clients: &Clients,
     host: &dyn Host,
-    words: &Words,
+    words: &CommandArgs,
 ) -> Result<Proposal, Vec<String>> {
     let flags = host.settings().int(key::VOTEFLAGS);
     let allowed = |row: &&ProposalRow| {
@@ -115,7 +115,7 @@ pub(super) fn read(
         let known = format!("Vote commands are: {}.", known.join(", "));
         return Err(vec!["Invalid vote string.".to_owned(), known]);
     };
-    let word = if row.name == "kick" { words.from(2) } else { words.get(2).to_owned() };
+    let word = if row.name == "kick" { words.rest(2) } else { words.get(2).to_owned() };
     (row.read)(clients, host, &word).map_err(|refusal| vec![refusal])
 }
 

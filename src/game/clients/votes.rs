@@ -11,7 +11,7 @@ use super::{
     commands::answer,
     proposal::{self, Proposal},
 };
-use crate::model::{ClientNum, ConfigIndex, LevelTime, Words, limits::MAX_CLIENTS};
+use crate::model::{ClientNum, CommandArgs, ConfigIndex, LevelTime, limits::MAX_CLIENTS};
 use crate::{
     bg::{TeamColor, configstring, entity_flag},
     game::{Host, settings::key},
@@ -204,7 +204,7 @@ impl ClientContext<'_> {
     }
 
     /// Runs the `callvote` command.
-    pub(super) fn call_vote(&mut self, client: ClientNum, words: &Words) {
+    pub(super) fn call_vote(&mut self, client: ClientNum, words: &CommandArgs) {
         let refusal = if !self.host.settings().flag(key::G_ALLOW_VOTE) {
             Some("Voting not allowed here.")
         } else if self.clients.votes.open.is_some() {
@@ -262,7 +262,7 @@ impl ClientContext<'_> {
     }
 
     /// Runs the `callteamvote` command.
-    pub(super) fn call_team_vote(&mut self, client: ClientNum, words: &Words) {
+    pub(super) fn call_team_vote(&mut self, client: ClientNum, words: &CommandArgs) {
         let color = self.clients.role(client).color();
         let open = color.is_some_and(|color| self.clients.votes.teams[color as usize].is_some());
         let refusal = match color {
@@ -282,7 +282,7 @@ impl ClientContext<'_> {
         }
         let wanted = match words.len() {
             2 => Ok(client),
-            _ => self.clients.player_called(&words.from(2)),
+            _ => self.clients.player_called(&words.rest(2)),
         };
         let leader = match wanted {
             Ok(leader) if self.clients.role(leader).color() == Some(color) => leader,

@@ -4,7 +4,7 @@ use super::{host::TestHost, inputs::Input};
 use crate::{
     bg::configstring,
     game::{Game, Host as _, LevelStart},
-    model::{ClientNum, EntityNum, LevelTime, Words, limits::MAX_CLIENTS},
+    model::{ClientNum, CommandArgs, EntityNum, LevelTime, limits::MAX_CLIENTS},
 };
 
 /// Output of a run.
@@ -100,7 +100,7 @@ impl GameDriver {
                 self.game.client_think(&mut self.host, at(client), command);
             }
             Input::Command(client, line) if self.stages[*client].0 => {
-                self.game.client_command(&mut self.host, at(client), &Words::parse(line));
+                self.game.client_command(&mut self.host, at(client), &CommandArgs::parse(line));
             }
             Input::Disconnect(client) if self.stages[*client].0 => self.disconnect(at(client)),
             Input::Frame(ms) => self.frame(*ms),

@@ -6,7 +6,7 @@ use crate::{
     cvar::{Choice as _, GameFolder, Values},
     game::{Host, Ruleset, World, settings},
     model::{
-        ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, UserCmd, Vec3, Words,
+        ClientNum, CommandArgs, ConfigIndex, EntityNum, EntityShared, EntityState, UserCmd, Vec3,
         limits::{MAX_CLIENTS, MAX_CONFIGSTRINGS, MAX_SERVER_COMMAND_LEN},
     },
     testing::sample_maps::{TestMap, YARD},
@@ -225,7 +225,7 @@ fn check_command(text: &str) {
     let allowed = |c: char| (' '..='~').contains(&c) || c == '\n' || c == '\x19';
     assert!(text.chars().all(allowed), "{text:?}");
     let inside = text.trim_end_matches(['"', '\n']);
-    let command = Words::parse(text);
+    let command = CommandArgs::parse(text);
     // Center prints of maps may have several lines.
     let one_line = command.command() != "cp";
     assert!(!(one_line && inside.contains('\n')), "a line break inside: {text:?}");

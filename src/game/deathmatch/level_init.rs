@@ -11,7 +11,7 @@ use crate::game::deathmatch::{
     context::Context, items::Items, movers::form_mover_teams, spawn_functions::spawn_entities,
     systems::Systems, targets::Targets, targets::portals::aim_portals,
 };
-use crate::model::{EntityNum, text::leading_int};
+use crate::model::{EntityNum, text::atoi};
 use crate::world::{MapEntities, entity_string::MapEntity};
 use crate::{
     bg::{GameType, configstring, items::ItemKind},
@@ -66,7 +66,7 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
     if let Some(world) = world {
         let default = key::G_GRAVITY.setting().in_game(cx.host.settings().game()).default;
         let gravity = world.spawn_value("gravity").unwrap_or(default);
-        cx.host.set_setting("g_gravity", &leading_int(gravity).clamp(0, 0xffff).to_string());
+        cx.host.set_setting("g_gravity", &atoi(gravity).clamp(0, 0xffff).to_string());
         cx.refresh_settings();
     }
     if let Some(entities) = &entities {

@@ -50,7 +50,7 @@ use super::{
 };
 use crate::{
     bg::{Event, Persistent},
-    model::{ClientNum, EntityNum, LevelTime, PlayerState, UserCmd, Words},
+    model::{ClientNum, CommandArgs, EntityNum, LevelTime, PlayerState, UserCmd},
     world::MapEntities,
 };
 
@@ -166,7 +166,7 @@ impl Game for Deathmatch {
         client_context(cx, sys, |clients| clients.disconnect(client));
     }
 
-    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
+    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &CommandArgs) {
         if self.clients.active(client).is_some() {
             let (mut cx, sys) = self.call(host);
             client_context(&mut cx, sys, |clients| clients.run_client_command(client, words));
@@ -185,7 +185,7 @@ impl Game for Deathmatch {
         frame::run_frame(&mut cx, sys, time);
     }
 
-    fn console_command(&mut self, host: &mut dyn Host, words: &Words) -> bool {
+    fn console_command(&mut self, host: &mut dyn Host, words: &CommandArgs) -> bool {
         let (mut cx, sys) = self.call(host);
         client_context(&mut cx, sys, |clients| clients.run_console(words))
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{entities::EntityKind, items, movers, targets, triggers};
 use crate::game::{Host, userinfo::clean_text};
-use crate::model::{Vec3, text::leading_int};
+use crate::model::{Vec3, text::atoi};
 use crate::world::{MapEntities, PvsLocation, entity_string::MapEntity};
 
 /// Maximum number of unknown classes that are logged.
@@ -141,7 +141,7 @@ fn is_known(cx: &Context<'_>, class: &str) -> bool {
 /// Whether the filters of a map entity admit it in the current game type and ruleset.
 fn passes_filters(cx: &Context<'_>, map_entity: &MapEntity) -> bool {
     let game_type = cx.clients.game_type;
-    let set = |key| map_entity.spawn_value(key).is_some_and(|value| leading_int(value) != 0);
+    let set = |key| map_entity.spawn_value(key).is_some_and(|value| atoi(value) != 0);
     let listed = |key| map_entity.spawn_value(key).map(|list| list.contains(game_type.key()));
     let excluded = cx.clients.ruleset.excludes_gametypes && listed("!gametype") == Some(true);
     let unwanted = set(if game_type.has_teams() { "notteam" } else { "notfree" })

@@ -28,7 +28,7 @@ fn god_mode_and_noclip_prevent_damage() {
     game.client_connect(&mut host, client, true, false).expect("room");
     game.client_begin(&mut host, client);
     let mut health_after = |line: &str| {
-        game.client_command(&mut host, client, &Words::parse(line));
+        game.client_command(&mut host, client, &CommandArgs::parse(line));
         game.with(&mut host, |cx, sys| {
             damage_player(
                 cx,

@@ -20,7 +20,7 @@ use super::{
 use crate::bg::{Persistent, configstring};
 use crate::cvar::engine;
 use crate::model::{
-    ClientNum, EntityNum, LevelTime, PlayerState, UserCmd, Vec3, Words, limits::MAX_CLIENTS,
+    ClientNum, CommandArgs, EntityNum, LevelTime, PlayerState, UserCmd, Vec3, limits::MAX_CLIENTS,
 };
 use crate::world::MapEntities;
 
@@ -257,7 +257,7 @@ impl Game for Flight {
         self.clients(host, |clients| clients.disconnect(client));
     }
 
-    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
+    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &CommandArgs) {
         if self.clients.active(client).is_some() {
             self.clients(host, |clients| clients.run_client_command(client, words));
         }
@@ -288,7 +288,7 @@ impl Game for Flight {
         self.clients(host, |clients| clients.run_client_frame());
     }
 
-    fn console_command(&mut self, host: &mut dyn Host, words: &Words) -> bool {
+    fn console_command(&mut self, host: &mut dyn Host, words: &CommandArgs) -> bool {
         self.clients(host, |clients| clients.run_console(words))
     }
 

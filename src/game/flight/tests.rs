@@ -75,7 +75,7 @@ impl Fixture {
     /// Runs a client command and returns the commands sent to the client.
     fn say(&mut self, number: usize, line: &str) -> Vec<String> {
         self.forget();
-        self.game.client_command(&mut self.host, client(number), &Words::parse(line));
+        self.game.client_command(&mut self.host, client(number), &CommandArgs::parse(line));
         let sent = self.host.sent.iter().filter(|(to, _)| to.is_none_or(|to| to == client(number)));
         sent.map(|(_, text)| text.clone()).collect()
     }

@@ -21,7 +21,7 @@ pub use folder::Folder;
 pub use pack::{MAX_ENTRY_LEN, Pack, PackError, PackFault};
 pub use search_paths::base_paths;
 
-use crate::model::assets::{AssetError, Assets, Found, GamePath, PackInfo};
+use crate::model::assets::{AssetError, AssetLocation, Assets, GamePath, PackInfo};
 
 /// Maximum archives per folder.
 const MAX_PACKS: usize = 1024;
@@ -126,14 +126,14 @@ impl GameData {
 }
 
 impl Assets for GameData {
-    fn find(&self, name: &str) -> Option<Found> {
+    fn find(&self, name: &str) -> Option<AssetLocation> {
         let path = GamePath::new(name.as_bytes())?;
         self.sources.iter().find_map(|source| {
             let (place, pack, len) = match source {
                 Source::Folder(folder) => (folder.path(), None, folder.locate(&path)?.1),
                 Source::Pack(pack, number) => (pack.path(), Some(*number), pack.len_of(&path)?),
             };
-            Some(Found { place: place.display().to_string(), pack, len })
+            Some(AssetLocation { place: place.display().to_string(), pack, len })
         })
     }
 

@@ -9,7 +9,7 @@ use super::{
     table::{COMMANDS, CommandRow},
 };
 use crate::{
-    model::{Words, text},
+    model::{CommandArgs, text},
     node::Hosted as _,
     server::{
         Server,
@@ -21,12 +21,12 @@ use crate::{
     settings::{SetCommand, key, name_matches},
 };
 
-pub(super) fn run_variable(server: &mut Server, words: &Words, depth: u8) {
+pub(super) fn run_variable(server: &mut Server, words: &CommandArgs, depth: u8) {
     let line = server.core.settings.get(words.get(1)).unwrap_or("").to_owned();
     server.run_nested(&line, depth + 1);
 }
 
-pub(super) fn explain(server: &mut Server, words: &Words) {
+pub(super) fn explain(server: &mut Server, words: &CommandArgs) {
     let wanted = words.get(1);
     let mut out = String::new();
     for command in COMMANDS {
@@ -41,7 +41,7 @@ pub(super) fn explain(server: &mut Server, words: &Words) {
     server.core.print_line(out);
 }
 
-pub(super) fn list_commands(server: &mut Server, words: &Words) {
+pub(super) fn list_commands(server: &mut Server, words: &CommandArgs) {
     let named = |command: &&CommandRow| name_matches(words.get(1), command.name);
     let names: Vec<_> = COMMANDS.iter().filter(named).map(|command| command.name).collect();
     for name in &names {
@@ -50,12 +50,12 @@ pub(super) fn list_commands(server: &mut Server, words: &Words) {
     server.core.print_line(format!("{} commands", names.len()));
 }
 
-pub(super) fn list_settings(server: &mut Server, words: &Words) {
+pub(super) fn list_settings(server: &mut Server, words: &CommandArgs) {
     let list = server.core.settings.cvarlist(words.get(1));
     server.core.print_lines(&list);
 }
 
-pub(super) fn list_counters(server: &mut Server, words: &Words) {
+pub(super) fn list_counters(server: &mut Server, words: &CommandArgs) {
     let lines: Vec<_> = server
         .samples()
         .filter(|sample| name_matches(words.get(1), sample.name))
@@ -64,17 +64,17 @@ pub(super) fn list_counters(server: &mut Server, words: &Words) {
     lines.into_iter().for_each(|line| server.core.print_line(line));
 }
 
-pub(super) fn set(server: &mut Server, words: &Words, command: SetCommand) {
+pub(super) fn set(server: &mut Server, words: &CommandArgs, command: SetCommand) {
     if words.len() < 2 {
         server.core.print_line(format!("Usage: {} <name> <value>", words.command()));
     } else if words.len() == 2 {
         server.core.show_setting(words.get(1));
     } else {
-        server.core.change_setting(command, words.get(1), &words.from(2));
+        server.core.change_setting(command, words.get(1), &words.rest(2));
     }
 }
 
-pub(super) fn change_map(server: &mut Server, words: &Words, cheats: bool) {
+pub(super) fn change_map(server: &mut Server, words: &CommandArgs, cheats: bool) {
     let map = words.get(1).to_owned();
     if !is_map_name(&map) {
         server
@@ -90,9 +90,9 @@ pub(super) fn change_map(server: &mut Server, words: &Words, cheats: bool) {
 }
 
 /// Restarts the level at once, or after a countdown that the game shows to clients.
-pub(super) fn restart_in(server: &mut Server, words: &Words) {
+pub(super) fn restart_in(server: &mut Server, words: &CommandArgs) {
     let asked = words.get(1);
-    let seconds = if asked.is_empty() { RESTART_DELAY_S } else { text::leading_int(asked) };
+    let seconds = if asked.is_empty() { RESTART_DELAY_S } else { text::atoi(asked) };
     let at = server.core.level.time + seconds.min(MAX_RESTART_DELAY_S) * 1000;
     if seconds > 0 && server.game.show_restart_countdown(&mut server.core, at) {
         server.core.level.restart_at = Some(at);
@@ -101,26 +101,26 @@ pub(super) fn restart_in(server: &mut Server, words: &Words) {
     }
 }
 
-pub(super) fn quit(server: &mut Server, words: &Words) {
-    let reason = words.from(1);
+pub(super) fn quit(server: &mut Server, words: &CommandArgs) {
+    let reason = words.rest(1);
     let now = server.core.now;
     server.stop(now, if reason.is_empty() { "Server quit" } else { &reason });
 }
 
-pub(super) fn say(server: &mut Server, words: &Words) {
-    let said = sanitize_chat(&words.from(1));
+pub(super) fn say(server: &mut Server, words: &CommandArgs) {
+    let said = sanitize_chat(&words.rest(1));
     server.core.send_reliable_to_all(&format!("chat \"console: {said}\"\n"));
     server.core.print_line(format!("console: {said}"));
 }
 
-pub(super) fn tell_player(server: &mut Server, words: &Words) {
+pub(super) fn tell_player(server: &mut Server, words: &CommandArgs) {
     if words.len() < 3 {
         server.core.print_line("Usage: tell <name or slot> <text>");
         return;
     }
     match server.core.find_player(words.get(1)) {
         Ok(number) => {
-            let said = sanitize_chat(&words.from(2));
+            let said = sanitize_chat(&words.rest(2));
             let command = format!("chat \"console_tell: {said}\"\n");
             server.core.send_reliable(number, &command.into());
             server.core.print_line(format!("console_tell: {said}"));
@@ -129,8 +129,8 @@ pub(super) fn tell_player(server: &mut Server, words: &Words) {
     }
 }
 
-pub(super) fn kick(server: &mut Server, words: &Words) {
-    let wanted = words.from(1);
+pub(super) fn kick(server: &mut Server, words: &CommandArgs) {
+    let wanted = words.rest(1);
     if wanted.is_empty() {
         server.core.print_line(
             "Usage: kick <player name>\nkick all = kick everyone\nkick allbots = kick all bots",
@@ -148,14 +148,14 @@ pub(super) fn kick(server: &mut Server, words: &Words) {
     server.process_pending_drops();
 }
 
-pub(super) fn client_kick(server: &mut Server, words: &Words) {
+pub(super) fn client_kick(server: &mut Server, words: &CommandArgs) {
     let slot = words.get(1);
     if words.len() != 2 {
         server.core.print_line(format!("Usage: {} <client number>", words.command()));
     } else if slot.is_empty() || !slot.bytes().all(|byte| byte.is_ascii_digit()) {
         server.core.print_line(format!("Bad slot number: {slot}"));
     } else {
-        let slot = usize::try_from(text::leading_int(slot)).unwrap_or(usize::MAX);
+        let slot = usize::try_from(text::atoi(slot)).unwrap_or(usize::MAX);
         match server.core.player_in(slot) {
             Ok(number) => server.drop_client(number, "was kicked"),
             Err(error) => server.core.print_line(error.to_string()),
@@ -164,7 +164,7 @@ pub(super) fn client_kick(server: &mut Server, words: &Words) {
     server.process_pending_drops();
 }
 
-pub(super) fn dump_user(server: &mut Server, words: &Words) {
+pub(super) fn dump_user(server: &mut Server, words: &CommandArgs) {
     match server.core.find_player(words.get(1)) {
         Ok(number) => {
             let info = server.core.clients.get(number).map(|c| c.userinfo.clone());

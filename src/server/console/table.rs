@@ -3,7 +3,7 @@
 //! Source: console commands of Quake III servers.
 
 use super::{Server, commands};
-use crate::{model::Words, settings::SetCommand};
+use crate::{model::CommandArgs, settings::SetCommand};
 
 /// One console command.
 pub(super) struct CommandRow {
@@ -12,7 +12,7 @@ pub(super) struct CommandRow {
     pub(super) usage: &'static str,
     /// One imperative sentence.
     pub(super) help: &'static str,
-    pub(super) run: fn(&mut Server, &Words, u8),
+    pub(super) run: fn(&mut Server, &CommandArgs, u8),
 }
 
 /// Every command, by name.
@@ -57,7 +57,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         name: "echo",
         usage: "<text>",
         help: "Print text.",
-        run: |server, words, _| server.core.print_line(words.from(1)),
+        run: |server, words, _| server.core.print_line(words.rest(1)),
     },
     CommandRow {
         name: "help",

@@ -47,7 +47,7 @@ impl ChallengeResponse {
         Ok(Self {
             challenge: challenge(&mut words).ok_or(error)?,
             client_challenge: challenge(&mut words),
-            protocol: words.next().map(WireText::leading_int),
+            protocol: words.next().map(WireText::atoi),
         })
     }
 
@@ -73,7 +73,7 @@ pub struct ConnectResponse {
 
 impl ConnectResponse {
     pub(super) fn parse<'a>(mut words: impl Iterator<Item = WireText<'a>>) -> Self {
-        Self { challenge: challenge(&mut words), protocol: words.next().map(WireText::leading_int) }
+        Self { challenge: challenge(&mut words), protocol: words.next().map(WireText::atoi) }
     }
 
     pub(super) fn write(self, out: &mut Vec<u8>) {
@@ -86,5 +86,5 @@ impl ConnectResponse {
 }
 
 fn challenge<'a>(words: &mut impl Iterator<Item = WireText<'a>>) -> Option<Challenge> {
-    words.next().map(|word| Challenge(word.leading_int()))
+    words.next().map(|word| Challenge(word.atoi()))
 }

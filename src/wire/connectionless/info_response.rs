@@ -1,7 +1,7 @@
 //! Info response: keys of `infoResponse`, as one table for reading and writing.
 
 use crate::{
-    model::text::leading_int,
+    model::text::atoi,
     wire::{info::InfoString, text::WireText},
 };
 
@@ -48,11 +48,7 @@ struct Key {
 /// Keys in the order in which they are written.
 const KEYS: &[Key] = &[
     Key { name: "gamename", get: |s| s.gamename.into(), set: |s, v| s.gamename = v },
-    Key {
-        name: "protocol",
-        get: |s| s.protocol.to_string(),
-        set: |s, v| s.protocol = leading_int(v),
-    },
+    Key { name: "protocol", get: |s| s.protocol.to_string(), set: |s, v| s.protocol = atoi(v) },
     Key { name: "hostname", get: |s| s.hostname.into(), set: |s, v| s.hostname = v },
     Key { name: "mapname", get: |s| s.mapname.into(), set: |s, v| s.mapname = v },
     Key { name: "clients", get: |s| s.clients.to_string(), set: |s, v| s.clients = count(v) },
@@ -66,16 +62,12 @@ const KEYS: &[Key] = &[
         get: |s| s.max_clients.to_string(),
         set: |s, v| s.max_clients = count(v),
     },
-    Key {
-        name: "gametype",
-        get: |s| s.gametype.to_string(),
-        set: |s, v| s.gametype = leading_int(v),
-    },
-    Key { name: "pure", get: |s| flag(s.pure), set: |s, v| s.pure = leading_int(v) != 0 },
+    Key { name: "gametype", get: |s| s.gametype.to_string(), set: |s, v| s.gametype = atoi(v) },
+    Key { name: "pure", get: |s| flag(s.pure), set: |s, v| s.pure = atoi(v) != 0 },
     Key {
         name: "g_needpass",
         get: |s| s.needs_password.map(flag).unwrap_or_default(),
-        set: |s, v| s.needs_password = Some(leading_int(v) != 0),
+        set: |s, v| s.needs_password = Some(atoi(v) != 0),
     },
     Key { name: "voip", get: |s| s.voip.into(), set: |s, v| s.voip = v },
     Key { name: "minPing", get: |s| nonzero(s.min_ping), set: |s, v| s.min_ping = count(v) },
@@ -117,7 +109,7 @@ impl<'a> InfoResponse<'a> {
 }
 
 fn count(value: &str) -> u32 {
-    leading_int(value).max(0).unsigned_abs()
+    atoi(value).max(0).unsigned_abs()
 }
 
 fn flag(value: bool) -> String {

@@ -73,7 +73,7 @@ impl<'a> ListRequest<'a> {
             return Err(bad("game name"));
         }
         let mut request =
-            Self { extended, game, protocol: protocol.leading_int(), filter: Default::default() };
+            Self { extended, game, protocol: protocol.atoi(), filter: Default::default() };
         for word in words {
             request.filter.read(word);
         }

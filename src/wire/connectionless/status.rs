@@ -57,7 +57,7 @@ impl<'a> StatusPlayer<'a> {
         let score = words.next().filter(|word| word.is_integer())?;
         let ping = words.next()?;
         let name = line.between_quotes().or_else(|| words.next()).unwrap_or_default();
-        Some(Self { score: score.leading_int(), ping: ping.leading_int(), name })
+        Some(Self { score: score.atoi(), ping: ping.atoi(), name })
     }
 
     fn write(self, out: &mut Vec<u8>) {

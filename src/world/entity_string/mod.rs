@@ -14,7 +14,7 @@ use std::str;
 use thiserror::Error;
 
 use self::tokens::Tokens;
-use crate::model::{Vec3, text::leading_int};
+use crate::model::{Vec3, text::atoi};
 
 /// Maximum length of the entity string, in bytes.
 pub const MAX_TEXT_LEN: usize = 1024 * 1024;
@@ -243,7 +243,7 @@ impl MapEntity {
     /// Returns an integer; 0 when invalid.
     #[must_use]
     pub fn int(&self, key: &str) -> Option<i32> {
-        self.field(key).map(leading_int)
+        self.field(key).map(atoi)
     }
 }
 

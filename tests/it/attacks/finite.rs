@@ -3,8 +3,8 @@
 use fragd::{
     game::{EntityView, Flight, Game, Host, LevelStart, Ruleset},
     model::{
-        ClientNum, EntityNum, EntityShared, EntityState, LevelTime, PlayerState, UserCmd, Vec3,
-        Words, assets::MemoryAssets,
+        ClientNum, CommandArgs, EntityNum, EntityShared, EntityState, LevelTime, PlayerState,
+        UserCmd, Vec3, assets::MemoryAssets,
     },
     observe::Counter,
     server::Server,
@@ -73,7 +73,7 @@ impl Game for Rotten {
     fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
         self.inner.client_disconnect(host, client);
     }
-    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &Words) {
+    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &CommandArgs) {
         self.inner.client_command(host, client, words);
     }
     fn client_think(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd) {
@@ -83,7 +83,7 @@ impl Game for Rotten {
         self.inner.run_frame(host, time);
         self.spoil();
     }
-    fn console_command(&mut self, host: &mut dyn Host, words: &Words) -> bool {
+    fn console_command(&mut self, host: &mut dyn Host, words: &CommandArgs) -> bool {
         self.inner.console_command(host, words)
     }
     fn entity_count(&self) -> usize {

@@ -116,7 +116,7 @@ fn team_task_is_published_in_player_entry() {
 
 fn console(fixture: &mut Fixture, line: &str) -> bool {
     fixture.host.replies.clear();
-    fixture.game.console_command(&mut fixture.host, &Words::parse(line))
+    fixture.game.console_command(&mut fixture.host, &CommandArgs::parse(line))
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod votes;
 
 use crate::game::Host as _;
 use crate::game::{Deathmatch, Game, LevelStart, Ruleset, conformance::TestHost};
-use crate::model::{Buttons, ClientNum, LevelTime, PlayerState, UserCmd, Words};
+use crate::model::{Buttons, ClientNum, CommandArgs, LevelTime, PlayerState, UserCmd};
 
 pub(super) fn client(number: usize) -> ClientNum {
     ClientNum::new(number).expect("a client number")
@@ -91,7 +91,7 @@ impl Fixture {
     /// Runs a client command and returns all commands sent.
     pub(super) fn say(&mut self, number: usize, line: &str) -> &[(Option<ClientNum>, String)] {
         self.forget();
-        self.game.client_command(&mut self.host, client(number), &Words::parse(line));
+        self.game.client_command(&mut self.host, client(number), &CommandArgs::parse(line));
         &self.host.sent
     }
 

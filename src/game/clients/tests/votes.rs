@@ -108,7 +108,7 @@ fn proposals_have_text_and_console_lines() {
                 fixture.game.client_command(
                     &mut fixture.host,
                     client(number),
-                    &Words::parse("vote y"),
+                    &CommandArgs::parse("vote y"),
                 );
             }
             fixture.wait(3100);
@@ -285,7 +285,11 @@ fn team_votes_on_its_leader() {
         assert_eq!(strings, ["1000", "leader beta", "1", "0"]);
         assert_eq!(fixture.ask(3, "teamvote yes"), "print \"No team vote in progress.\n\"");
         assert_eq!(fixture.ask(1, "teamvote yes"), "print \"Team vote already cast.\n\"");
-        fixture.game.client_command(&mut fixture.host, client(2), &Words::parse("teamvote yes"));
+        fixture.game.client_command(
+            &mut fixture.host,
+            client(2),
+            &CommandArgs::parse("teamvote yes"),
+        );
         assert_eq!(fixture.configstring(16), "2");
         fixture.forget();
         fixture.wait(50);
@@ -313,7 +317,11 @@ fn shuffle_balances_teams() {
     }
     fixture.say(0, "callvote shuffle");
     for number in 1..4 {
-        fixture.game.client_command(&mut fixture.host, client(number), &Words::parse("vote yes"));
+        fixture.game.client_command(
+            &mut fixture.host,
+            client(number),
+            &CommandArgs::parse("vote yes"),
+        );
     }
     fixture.wait(3100);
     let teams = [0, 1, 2, 3].map(|n| fixture.configstring(544 + n).split('\\').nth(3) == Some("1"));

@@ -12,7 +12,7 @@ use crate::game::deathmatch::{
 use std::collections::BTreeMap;
 
 use super::{ItemState, ItemThink, MAXS, MINS};
-use crate::model::{EntityNum, Vec3, text::leading_int};
+use crate::model::{EntityNum, Vec3, text::atoi};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{
@@ -107,7 +107,7 @@ fn replacement(cx: &mut Context<'_>, item: &Item) -> Option<(i32, &'static Item)
 
 /// Whether a setting disables an item.
 fn is_disabled(cx: &Context<'_>, item: &Item) -> bool {
-    leading_int(cx.host.setting(&format!("disable_{}", item.class))) != 0
+    atoi(cx.host.setting(&format!("disable_{}", item.class))) != 0
         || (item.kind == ItemKind::Rune && !cx.host.settings().flag(key::G_RUNES))
         || (item.kind != ItemKind::Team && cx.frame.combat.loadout.replaces_items())
 }

@@ -12,7 +12,7 @@ use crate::game::deathmatch::{
     systems::Systems,
     targets::fire_targets,
 };
-use crate::model::{ClientNum, EntityNum, EntityState, SvFlags, Vec3, text::leading_int};
+use crate::model::{ClientNum, EntityNum, EntityState, SvFlags, Vec3, text::atoi};
 use crate::{
     bg::{Event, Persistent, contents, items::ItemKind, player_event},
     game::{
@@ -245,5 +245,5 @@ fn deny_others(cx: &mut Context<'_>, taker: ClientNum, at: Vec3) {
 /// Whether a client predicts pickups and their sounds.
 fn predicts_items(host: &dyn Host, client: ClientNum) -> bool {
     PlayerUserinfo::parse(host.userinfo(client))
-        .is_some_and(|info| leading_int(info.value("cg_predictItems")) != 0)
+        .is_some_and(|info| atoi(info.value("cg_predictItems")) != 0)
 }

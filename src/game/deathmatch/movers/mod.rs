@@ -31,7 +31,7 @@ use super::{
     entities::{Entity, EntityKind},
 };
 use crate::model::{
-    ClientNum, EntityNum, LevelTime, SvFlags, Trajectory, TrajectoryKind, Vec3, text::leading_int,
+    ClientNum, EntityNum, LevelTime, SvFlags, Trajectory, TrajectoryKind, Vec3, text::atoi,
 };
 use crate::world::{bsp::AreaNum, entity_string::MapEntity};
 use crate::{
@@ -109,7 +109,7 @@ impl Mover {
             state: MoverState::At(0),
             travel_ms: 0,
             wait_ms: 0,
-            damage: map_entity.spawn_value("dmg").map_or(DAMAGE, leading_int),
+            damage: map_entity.spawn_value("dmg").map_or(DAMAGE, atoi),
             crusher: false,
             start_sound: 0,
             return_sound: 0,

@@ -3,7 +3,7 @@
 use crate::game::deathmatch::{
     combat::death::suicide, items::flags::touch_team_item, teams::frag_bonuses::reward_kill,
 };
-use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, Words};
+use crate::model::{ClientNum, CommandArgs, LevelTime, UserCmd, Vec3};
 use crate::{
     bg::{EntityType, Event, Persistent, entity_flag},
     game::{
@@ -26,7 +26,11 @@ fn field(ruleset: &'static Ruleset, game_type: &str) -> (Deathmatch, TestHost) {
         host.userinfos[number] = format!("\\name\\p{number}");
         game.client_connect(&mut host, client(number), true, false).expect("room");
         game.client_begin(&mut host, client(number));
-        game.client_command(&mut host, client(number), &Words::parse(&format!("team {team}")));
+        game.client_command(
+            &mut host,
+            client(number),
+            &CommandArgs::parse(&format!("team {team}")),
+        );
         put(&mut game, number, 5000.0 * (number + 1) as f32);
         game.clients.players[number].as_mut().expect("there").unlink(&mut host);
     }

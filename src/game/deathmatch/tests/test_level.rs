@@ -86,7 +86,7 @@ impl TestLevel {
     /// Joins a spectator at an origin.
     pub(super) fn watch(&mut self, number: usize, at: [f32; 3]) -> ClientNum {
         let client = self.join(number, at);
-        let words = crate::model::Words::parse("team spectator");
+        let words = crate::model::CommandArgs::parse("team spectator");
         self.game.client_command(&mut self.host, client, &words);
         self.put(client, at);
         client

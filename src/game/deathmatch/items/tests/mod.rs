@@ -248,7 +248,7 @@ fn flags(ruleset: &'static Ruleset) -> (Level, [ClientNum; 2], [EntityNum; 2]) {
     let players = [level.join(0), level.join(1)];
     // Red joins last: a spawn at the only spawn point telefrags the player there.
     for (player, team) in players.into_iter().zip(["team red", "team blue"]).rev() {
-        level.game.client_command(&mut level.host, player, &crate::model::Words::parse(team));
+        level.game.client_command(&mut level.host, player, &crate::model::CommandArgs::parse(team));
     }
     level.host.sent.clear();
     let flags = [Flag::Red, Flag::Blue].map(|flag| {

@@ -6,7 +6,7 @@ mod phases;
 use super::*;
 use crate::game::Host;
 use crate::game::deathmatch::{Deathmatch, combat::death::suicide, rules::client_context};
-use crate::model::{Buttons, ConfigIndex, EntityNum, UserCmd, Words};
+use crate::model::{Buttons, CommandArgs, ConfigIndex, EntityNum, UserCmd};
 use crate::world::MapEntities;
 use crate::{
     bg::{GameType, Persistent, PmType, TIED, TeamColor, configstring},
@@ -143,7 +143,7 @@ impl Match {
     }
 
     fn say(&mut self, number: usize, line: &str) {
-        self.game.client_command(&mut self.host, client(number), &Words::parse(line));
+        self.game.client_command(&mut self.host, client(number), &CommandArgs::parse(line));
     }
 
     fn string(&self, index: ConfigIndex) -> &str {

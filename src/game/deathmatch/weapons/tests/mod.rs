@@ -3,7 +3,7 @@
 mod projectiles;
 
 use crate::game::deathmatch::{combat::damage::damage_entity, weapons::kamikaze::start_kamikaze};
-use crate::model::{Buttons, ClientNum, Vec3, Words};
+use crate::model::{Buttons, ClientNum, CommandArgs, Vec3};
 use crate::{
     bg::{Event, Persistent, Powerup, Weapon, pm_flag},
     game::{

@@ -273,7 +273,7 @@ fn mine_near_own_flag_waits_a_fifteenth() {
     for (x, waits_ms) in [(0.0, 20_000 / 15), (-1500.0, 20_000)] {
         let mut arena = Arena::of(Ruleset::BASEOA, &[], &[("g_gametype", "4")], flags);
         let one = arena.join(0, x, 0.0, 0.0);
-        arena.game.client_command(&mut arena.host, one, &Words::parse("team red"));
+        arena.game.client_command(&mut arena.host, one, &CommandArgs::parse("team red"));
         (arena.player(one).state.pm_flags, arena.player(one).state.pm_time) = (0, 0);
         arena.arm(one, Weapon::ProxLauncher, 10);
         arena.put(one, Vec3::new(x, 0.0, 24.125), Vec3::new(45.0, 180.0, 0.0));

@@ -13,16 +13,16 @@ pub const MAX_WORDS: usize = 1024;
 
 /// Words of one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Words {
+pub struct CommandArgs {
     words: Vec<String>,
 }
 
-impl Words {
+impl CommandArgs {
     /// Splits `line` into words.
     #[must_use]
     pub fn parse(line: &str) -> Self {
         let word = |range: Range<usize>| line.get(range).unwrap_or_default().to_owned();
-        Self { words: WordRanges::new(line.as_bytes()).map(word).collect() }
+        Self { words: ArgRanges::new(line.as_bytes()).map(word).collect() }
     }
 
     /// Returns word `index`, or the empty string.
@@ -39,7 +39,7 @@ impl Words {
 
     /// Returns the words from `index` on, joined by single spaces.
     #[must_use]
-    pub fn from(&self, index: usize) -> String {
+    pub fn rest(&self, index: usize) -> String {
         self.words.get(index..).unwrap_or(&[]).join(" ")
     }
 
@@ -73,13 +73,13 @@ impl Words {
 /// when the line is UTF-8, because every separator is ASCII.
 /// line is UTF-8: every separator is ASCII.
 #[derive(Clone, Debug)]
-pub struct WordRanges<'a> {
+pub struct ArgRanges<'a> {
     line: &'a [u8],
     at: usize,
     left: usize,
 }
 
-impl<'a> WordRanges<'a> {
+impl<'a> ArgRanges<'a> {
     /// Creates the iterator for `line`.
     #[must_use]
     pub const fn new(line: &'a [u8]) -> Self {
@@ -95,7 +95,7 @@ impl<'a> WordRanges<'a> {
     }
 }
 
-impl Iterator for WordRanges<'_> {
+impl Iterator for ArgRanges<'_> {
     type Item = Range<usize>;
 
     fn next(&mut self) -> Option<Range<usize>> {
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     fn check(line: &str, expected: &[&str]) {
-        let words = Words::parse(line);
+        let words = CommandArgs::parse(line);
         assert_eq!(words.words, expected, "{line:?}");
     }
 
@@ -157,21 +157,21 @@ mod tests {
 
     #[test]
     fn word_ranges_match_their_line() {
-        let ranges: Vec<_> = WordRanges::new(b"rcon \"a b\" \xff").collect();
+        let ranges: Vec<_> = ArgRanges::new(b"rcon \"a b\" \xff").collect();
         assert_eq!(ranges, [0..4, 6..9, 11..12]);
-        assert_eq!(WordRanges::new(b"\"").next(), Some(1..1));
+        assert_eq!(ArgRanges::new(b"\"").next(), Some(1..1));
         check("t\u{e9}l\u{e9} \"\u{e9}", &["t\u{e9}l\u{e9}", "\u{e9}"]);
     }
 
     #[test]
     fn words_of_a_line_are_bounded() {
-        assert_eq!(Words::parse(&"a ".repeat(5000)).len(), MAX_WORDS);
+        assert_eq!(CommandArgs::parse(&"a ".repeat(5000)).len(), MAX_WORDS);
     }
 
     #[test]
     fn missing_words_are_empty() {
-        let words = Words::parse("tell 3 hi there");
-        assert_eq!((words.get(1), words.get(9), words.from(2).as_str()), ("3", "", "hi there"));
+        let words = CommandArgs::parse("tell 3 hi there");
+        assert_eq!((words.get(1), words.get(9), words.rest(2).as_str()), ("3", "", "hi there"));
         assert_eq!(words.arguments(), ["3", "hi", "there"]);
     }
 }
