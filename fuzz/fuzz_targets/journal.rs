@@ -35,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// What is read of a journal that comes in pieces of that length, as text, and what ends it.
+/// Reads a journal in chunks of that length. Returns its entries as text, and its end.
 fn entries(journal: &[u8], piece: usize) -> (Vec<String>, Option<String>) {
     let mut reader = Reader::new();
     let mut entries = Vec::new();

@@ -15,7 +15,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = MapSummary::of(&map, &entities);
     let options = DrawOptions { side: 8 + usize::from(choice >> 3), clusters: choice & 1 != 0 };
     let scene = mapdraw::draw("fuzz", &map, &triangles, &entities, options);
-    // Most of a run would be compression, which is the same whatever the map.
+    // Compression would take most of a run and does not depend on the map.
     if choice & 2 != 0 && choice & 4 != 0 {
         let picture = mapdraw::png(&scene).expect("a picture of bounded size");
         assert!(picture.starts_with(b"\x89PNG"));

@@ -58,7 +58,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Lives through a journal as far as it goes.
+/// Replays a journal up to its first error.
 fn replay(journal: &[u8]) -> Option<StepResult> {
     let mut steps = Steps::new();
     steps.feed(journal);

@@ -12,7 +12,7 @@ use fragd::{
 use fragd_fuzz::pieces;
 use libfuzzer_sys::fuzz_target;
 
-/// What was asked with.
+/// Challenges of the requests sent.
 #[derive(Default)]
 struct Asked {
     info: String,
@@ -32,7 +32,7 @@ impl Asked {
         }
     }
 
-    /// An answer that begins right and goes on with any bytes.
+    /// A response with a valid start and any bytes behind it.
     fn answer(&self, kind: u8, body: &[u8]) -> Vec<u8> {
         let start = match kind % 8 {
             0 => String::new(),

@@ -35,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
             Err(_) => InfoString::normal(),
         };
         if choice & 4 != 0 {
-            // Somebody who plays and changes it.
+            // A connected client that changes its userinfo.
             let Some(mut channel) = stranger.join(server, Protocol::Q3_68) else { return };
             let head = head(server, 0);
             let command = format!("userinfo \"{text}\"");

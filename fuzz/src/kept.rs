@@ -1,9 +1,9 @@
-//! Servers that serve many inputs, for making one costs more than most inputs.
+//! Servers that are reused for many inputs, because creating one costs more than most inputs.
 //!
-//! Each input has a new stranger at a new address, and comes so long after the one before that budgets are
-//! whole again and silent clients are gone. Settings and levels stay what inputs made of them, so a server
-//! serves [`USES`] inputs and no more. A fault may need those before it: they are written down then, as
-//! files that the target takes in order before the one that failed.
+//! Each input has a new client at a new address. The pause before it lets budgets refill and silent
+//! clients time out. Settings and levels stay as earlier inputs left them, so a server is used for
+//! [`USES`] inputs at most. A failure may depend on earlier inputs: they are then written to files
+//! that the target runs in order before the failing one.
 
 use std::{
     cell::RefCell,
@@ -37,7 +37,7 @@ thread_local! {
     static BEFORE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs an input upon a server of `game`, on the yard or in open space.
+/// Runs an input on a server of `game`, on the test map or in open space.
 pub fn with_server(
     game: GameFolder,
     with_map: bool,
@@ -53,7 +53,7 @@ pub fn with_server(
         }));
     });
     SERVERS.with_borrow_mut(|servers| {
-        // All begin anew together, so that the inputs before a fault are few.
+        // All servers are replaced together, so that few inputs precede a failure.
         if BEFORE.with_borrow(|before| before.len() >= USES) {
             servers.clear();
             BEFORE.with_borrow_mut(Vec::clear);

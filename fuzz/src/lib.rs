@@ -61,10 +61,10 @@ pub fn server(game: GameFolder, map: Option<Vec<u8>>) -> Server {
     server_with(game, Box::new(assets))
 }
 
-/// What servers are given for chance.
+/// Entropy of the servers.
 pub const ENTROPY: [u8; 32] = [7; 32];
 
-/// A server of four places with these files.
+/// A server of four slots with these files.
 pub fn server_with(game: GameFolder, assets: Box<dyn Assets>) -> Server {
     let mut settings = Settings::new(game);
     for (name, value) in [
@@ -80,11 +80,11 @@ pub fn server_with(game: GameFolder, assets: Box<dyn Assets>) -> Server {
     Server::builder(settings, ENTROPY).assets(assets).build()
 }
 
-/// Somebody at one address.
+/// A client at one address.
 pub struct Stranger {
     pub address: SocketAddr,
     pub now: Millis,
-    /// What the server answered, newest last.
+    /// Datagrams of the server, newest last.
     pub replies: Vec<Vec<u8>>,
 }
 

@@ -1,4 +1,4 @@
-//! Setting rows: name, kind, flags and default per game, help, and the typed key of a row.
+//! Setting rows: name, kind, flags, per-game default, help, typed key.
 //!
 //! Invariant: only [`setting_rows`](super::setting_rows) makes a [`Key<T>`], from the same words that make
 //! the row's [`Kind`]. So the type that a key reads is the type that the row accepts.

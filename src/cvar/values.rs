@@ -91,7 +91,7 @@ impl Values {
         self.row_named(name).map(|row| self.values[row].text.as_str())
     }
 
-    /// Sets a value by its name, whatever the flags of its row are. False for an unknown name.
+    /// Sets a value by name, ignoring the flags of its row. False for an unknown name.
     ///
     /// # Errors
     /// When the row does not accept the value.

@@ -21,7 +21,7 @@ use siphasher::sip::SipHasher24;
 
 use crate::model::{Challenge, Millis};
 
-/// Length of a time slot, as a power of two in ms: a challenge is valid for 16 to 33 seconds.
+/// Length of a time slot, as a power of two in ms. A challenge is valid for 16 to 33 seconds.
 const SLOT: u32 = 14;
 
 /// Hash inputs of the challenges of one address in one time slot, preferred one first.
@@ -53,8 +53,8 @@ impl Challenges {
         Self { key }
     }
 
-    /// Returns a challenge for an address: the first of this time slot that is not in use, or the
-    /// first if all are.
+    /// Returns a challenge for an address. It is the first unused one of this time slot, or the
+    /// first if all are used.
     pub(super) fn make(
         &self,
         now: Millis,

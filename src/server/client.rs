@@ -233,8 +233,8 @@ impl Client {
         }
     }
 
-    /// Notes that a client that joins is sent the gamestate of the level in force, its first or a
-    /// repeated one.
+    /// Records that the gamestate of the current level is sent to a joining client. It may be the
+    /// first or a repeated one.
     pub(super) fn prime(&mut self, now: Millis) {
         let joining_since = match &self.state {
             ClientState::Connected(connected) => connected.joining_since,
@@ -355,8 +355,8 @@ impl ClientSlots {
         self.slots[number.index()] = None;
     }
 
-    /// Whether datagrams with that challenge may be on the network: a client of some slot has it,
-    /// or had it before. Nothing was sent yet to a client that has sent no message.
+    /// Whether datagrams with a challenge may be on the network, because a current or former client
+    /// has it. Nothing was sent yet to a client that has sent no message.
     pub(super) fn has_used(&self, challenge: Challenge) -> bool {
         self.challenges.contains(&Some(challenge))
             || self.iter().any(|(_, client)| {

@@ -244,7 +244,8 @@ impl Host for Core {
     }
 
     fn is_local(&self, client: ClientNum) -> bool {
-        // A client on this machine connects over loopback as others do. There is no local client.
+        // A client on this machine connects over loopback like any other, so every client is
+        // remote.
         let _ = client;
         false
     }

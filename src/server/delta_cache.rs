@@ -65,8 +65,8 @@ impl DeltaCache {
         self.frame = None;
     }
 
-    /// Writes the entity list that leads from the entities seen in a base frame (`old`; none if
-    /// `None`) to those `seen` in frame `number`. Both frames must be in the ring.
+    /// Writes the entity list from a base frame to frame `number`, both in the ring. `old` is the
+    /// set visible in the base frame (none if `None`), `seen` that of frame `number`.
     pub(super) fn write_list(
         &mut self,
         writer: &mut BitWriter,
@@ -127,8 +127,8 @@ impl DeltaCache {
     }
 }
 
-/// Entities to write for a client that saw the set `old` and sees `new`, where `changed` are those that
-/// changed of the ones in both.
+/// Returns the entities to write for a client whose visible set changes from `old` to `new`.
+/// `changed` are the changed ones among those in both.
 fn entities_to_write(old: &EntitySet, new: &EntitySet, changed: &EntitySet) -> EntitySet {
     let (old, new, changed) = (old.words(), new.words(), changed.words());
     EntitySet::of_words(std::array::from_fn(|at| {

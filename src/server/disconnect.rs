@@ -112,9 +112,9 @@ impl Server {
         self.process_pending_drops();
     }
 
-    /// Drops abandoned connections of players that have rejoined: an older client of the same host
-    /// and qport, or of the same host, name and guid, that has been silent since the newer one
-    /// connected.
+    /// Drops abandoned connections of players that have rejoined. Such a client has the same host
+    /// and qport as a newer one, or the same host, name and guid. It has been silent since the
+    /// newer one connected.
     fn drop_abandoned_clients(&mut self) {
         let now = self.core.now;
         let silent = |client: &Client| now.since(client.received_at) >= ABANDONED_AFTER;

@@ -1,4 +1,4 @@
-//! Game log buffer: lines of the match with the level time, until the node is polled for them.
+//! Game log buffer: match events with server time, for the driver to poll.
 //!
 //! `  4:07 say: kim: well played`: minutes in three columns, seconds in two, a space. Invariants: a
 //! name cannot split a line; the buffer is bounded. Source: the log format that statistics tools

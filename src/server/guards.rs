@@ -6,7 +6,7 @@
 //!                             └ rcon: lockouts
 //! ```
 //!
-//! Invariant: the memory of every guard is bounded, whatever addresses send.
+//! Invariant: the memory of every guard is bounded, for any source addresses.
 
 use std::net::SocketAddr;
 

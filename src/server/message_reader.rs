@@ -27,7 +27,7 @@ pub(super) struct ClientMessage {
     pub(super) usercmds: Option<UsercmdBlock>,
 }
 
-/// Usercmds of a message; they lie in the caller's buffer.
+/// Usercmds of a message, stored in the caller's buffer.
 #[derive(Clone, Copy)]
 pub(super) struct UsercmdBlock {
     /// Whether the client asks for delta snapshots.

@@ -85,7 +85,7 @@ pub enum Geometry {
     None,
 }
 
-/// What a server depends on besides its settings, game data and game.
+/// Inputs of a server besides its settings, game data and game.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerStart {
     /// Bytes of the operating system's random source: the key of challenges, and the seed of all random

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn n13_ports_and_leaps_need_proof_unless_a_joining_client_is_silent() {
+    fn n13_port_changes_and_jumps_need_proof() {
         let joining = Known { is_active: false, ..KNOWN };
         let waiting = Known { silence: Millis(2000), ..joining };
         for (known, lost, is_from_its_port, needs_proof) in [

@@ -28,8 +28,8 @@ const REQUESTED_RATES: std::ops::RangeInclusive<i32> = 1000..=90_000;
 const LAN_RATE: u32 = 99_999;
 /// Lowest effective value of `sv_maxRate` and `sv_minRate`.
 const LEAST_LIMIT: i32 = 1000;
-/// Least time between two fragments of a gamestate: more than the jitter of usual wireless
-/// networks, so that they arrive in order.
+/// Minimum interval between two fragments of a gamestate. It exceeds the jitter of usual wireless
+/// networks, so that fragments arrive in order.
 const FRAGMENT_SPACING: Millis = Millis(20);
 /// Least time between two fragments of a gamestate that repeats a lost one.
 const RETRY_SPACING: Millis = Millis(40);
@@ -111,8 +111,8 @@ pub(super) fn fragment_copies(is_retry: bool) -> u8 {
     if is_retry { RETRY_COPIES } else { 1 }
 }
 
-/// Maximum bytes of unacknowledged commands of a client: a quarter of what its rate allows between two
-/// snapshots, so that many commands at once delay no snapshot.
+/// Maximum bytes of unacknowledged commands of a client. A quarter of its rate between two
+/// snapshots, so that a burst of commands delays no snapshot.
 pub(super) fn reliable_budget(settings: &Settings, client: &Client) -> usize {
     let (rate, address) = (client.send_rate, client.remote.address());
     if is_unlimited(settings, address) {

@@ -1,4 +1,4 @@
-//! Snapshot ring of a client: the snapshots it was sent, as delta bases for the next one.
+//! Snapshot ring of a client: sent snapshots as delta bases.
 //!
 //! Entity states are in the frame ring that all clients share. For each snapshot a client has the
 //! frame number, the set of entities and its playerstate.

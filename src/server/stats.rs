@@ -1,4 +1,4 @@
-//! Statistics of the server: counters, those of the event loop, and the rate limit of log lines.
+//! Server statistics: counters, event-loop counters, rate limit of log lines.
 
 use crate::{
     model::Millis,

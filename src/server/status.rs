@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn every_style_has_slot_score_state_first_and_rate_last() {
+    fn status_rows_start_with_slot_and_end_with_rate() {
         let standings = [
             StatusState::Connecting,
             StatusState::Primed { ping_ms: 999 },
