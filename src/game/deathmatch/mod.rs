@@ -150,7 +150,7 @@ impl Game for Deathmatch {
         let cx = &mut cx;
         sys.match_state.forfeit(cx, client);
         sys.projectiles.drop_hook(cx, client);
-        sys.projectiles.drop_ticking_mine(cx, client);
+        sys.projectiles.remove_player_mine(cx, client);
         if cx.clients.plays(client) {
             if cx.clients.ruleset.disconnect_counts_as_death {
                 die_on_disconnect(cx, sys, client);

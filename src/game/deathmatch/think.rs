@@ -103,7 +103,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         (sys.spawn_points.spectator_spawn(), None)
     };
     sys.projectiles.drop_hook(cx, client);
-    sys.projectiles.drop_ticking_mine(cx, client);
+    sys.projectiles.remove_player_mine(cx, client);
     sys.projectiles.reset_client(client);
     cx.entities.player_event_at[client.index()] = now;
     sys.combat.players[client.index()] = PlayerCombatState {
@@ -271,7 +271,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
         return;
     };
     sys.projectiles.begin_command(client, asked_time);
-    sys.combat.fade_award(cx, client);
+    sys.combat.expire_award(cx, client);
     sys.projectiles.hold_hook(cx, client, command.buttons);
     let before = cx.clients.player(client).map(|player| player.state);
     let gauntlet_hit =
@@ -398,7 +398,7 @@ pub(super) fn end_frame(cx: &mut Context<'_>, sys: &mut Systems, client: ClientN
     if cx.clients.role(client).plays() {
         end_powerups(cx, client);
         apply_world_effects(cx, sys, client);
-        sys.combat.show_pain(cx, client);
+        sys.combat.send_damage_feedback(cx, client);
     }
     sys.combat.publish(cx, client);
     send_pending_events(cx, client);

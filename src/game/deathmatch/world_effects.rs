@@ -63,7 +63,7 @@ pub(super) fn apply_world_effects(cx: &mut Context<'_>, sys: &mut Systems, clien
         player.state.loop_sound = if burns { FRY_SOUND } else { 0 };
     }
     if hurts && suited {
-        cx.show(client, Event::PowerupBattleSuit, 0);
+        cx.add_player_event(client, Event::PowerupBattleSuit, 0);
     }
     for (points, means) in hits.into_iter().flatten() {
         let hit = Hit { no_armor: means == MeansOfDeath::Water, ..Hit::by_world(points, means) };

@@ -40,7 +40,7 @@ impl Combat {
     }
 
     /// Hides an award after its time.
-    pub(in crate::game::deathmatch) fn fade_award(
+    pub(in crate::game::deathmatch) fn expire_award(
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,
@@ -77,7 +77,7 @@ impl Combat {
     }
 
     /// Counts the hits of a railgun shot for the impressive award. A miss resets the streak.
-    pub(in crate::game::deathmatch) fn count_streak(
+    pub(in crate::game::deathmatch) fn count_rail_hits(
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,

@@ -72,7 +72,7 @@ mod tests {
     use crate::game::conformance::TestHost;
 
     #[test]
-    fn defaults_are_those_of_the_rows() {
+    fn defaults_match_setting_rows() {
         let host = TestHost::default();
         let base = CombatSettings::read(&host, Ruleset::BASEQ3);
         assert_eq!((base.knockback, base.quad_factor, base.blood), (1000.0, 3.0, true));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn rejected_values_keep_the_old_ones() {
+    fn rejected_value_keeps_previous_one() {
         let mut host = TestHost::default();
         for (name, value) in [
             ("g_knockback", "nan"),

@@ -155,7 +155,7 @@ pub(in crate::game::deathmatch) fn damage_player(
         return;
     }
     if cx.has_powerup(victim, Powerup::BattleSuit) {
-        cx.show(victim, Event::PowerupBattleSuit, 0);
+        cx.add_player_event(victim, Event::PowerupBattleSuit, 0);
         if hit.is_splash || hit.means == MeansOfDeath::Falling {
             return;
         }

@@ -6,7 +6,7 @@
 
 use super::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
 use crate::game::deathmatch::{
-    combat::Combat, context::Context, systems::Systems, teams::frag_bonuses::reward_kill,
+    combat::Combat, context::Context, systems::Systems, teams::frag_bonuses::add_frag_bonus,
 };
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
 use crate::{
@@ -74,6 +74,7 @@ pub(in crate::game::deathmatch) fn die_on_disconnect(
     cx.clients.team_scores = before;
 }
 
+/// Kills a player: obituary, score, drops, corpse or gibs.
 pub(in crate::game::deathmatch) fn die(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -85,7 +86,7 @@ pub(in crate::game::deathmatch) fn die(
     let killer = hit.attacker.map_or(EntityNum::WORLD, EntityNum::from);
     sys.combat.players[victim.index()].dead = true;
     sys.projectiles.drop_hook(cx, victim);
-    sys.projectiles.drop_ticking_mine(cx, victim);
+    sys.projectiles.remove_player_mine(cx, victim);
 
     send_obituary(cx, victim, hit, origin);
     sys.match_state.score_death(cx, victim, hit.attacker, origin);
@@ -96,10 +97,10 @@ pub(in crate::game::deathmatch) fn die(
         sys.combat.award_frag(cx, killer, victim, hit.means == MeansOfDeath::Gauntlet);
     }
     if let Some(killer) = hit.attacker {
-        reward_kill(cx, sys, victim, killer);
+        add_frag_bonus(cx, sys, victim, killer);
     }
     if hit.means == MeansOfDeath::Suicide {
-        sys.items.return_flags_of(cx, victim);
+        sys.items.return_carried_flags(cx, victim);
     }
     sys.items.drop_at_death(cx, victim);
     send_scores_of(cx, victim);
@@ -122,7 +123,7 @@ pub(in crate::game::deathmatch) fn die(
         for at in [&mut player.state.legs_anim, &mut player.state.torso_anim] {
             *at = (*at & animation::TOGGLE) ^ animation::TOGGLE | shown;
         }
-        cx.show(victim, Event::death(death), killer);
+        cx.add_player_event(victim, Event::death(death), killer);
     }
     if let Some(player) = cx.clients.players[victim.index()].as_mut() {
         cx.host.link_entity(&mut player.entity, &mut player.shared);
@@ -163,10 +164,10 @@ fn send_scores_of(cx: &mut Context<'_>, victim: ClientNum) {
     cx.clients.send_scores(cx.host, victim);
     let number = victim.index() as i32;
     for client in ClientNum::all() {
-        let watches = cx.clients.active(client).is_some_and(|player| {
-            player.followed.as_ref().is_some_and(|seen| seen.client_num == number)
+        let follows = cx.clients.active(client).is_some_and(|player| {
+            player.followed.as_ref().is_some_and(|followed| followed.client_num == number)
         });
-        if watches {
+        if follows {
             cx.clients.send_scores(cx.host, client);
         }
     }
@@ -227,7 +228,7 @@ fn respawn_time(cx: &Context<'_>) -> LevelTime {
 impl Combat {
     /// Gibs a player's body.
     pub(super) fn gib(&mut self, cx: &mut Context<'_>, victim: ClientNum, killer: i32) {
-        cx.show(victim, Event::GibPlayer, killer);
+        cx.add_player_event(victim, Event::GibPlayer, killer);
         self.players[victim.index()].gibbed = true;
         if let Some(player) = cx.clients.players[victim.index()].as_mut() {
             player.shared.contents = 0;

@@ -21,7 +21,12 @@ const NO_DIRECTION: i32 = 255;
 
 impl Context<'_> {
     /// Adds an external event to a player.
-    pub(in crate::game::deathmatch) fn show(&mut self, client: ClientNum, event: Event, parm: i32) {
+    pub(in crate::game::deathmatch) fn add_player_event(
+        &mut self,
+        client: ClientNum,
+        event: Event,
+        parm: i32,
+    ) {
         let now = self.clients.now;
         if let Some(player) = self.clients.players[client.index()].as_mut() {
             events::show_external(&mut player.state, event, parm, now.0);
@@ -32,17 +37,17 @@ impl Context<'_> {
 
 impl Combat {
     /// Sends a player the damage of the frame, and a pain event to other players.
-    pub(in crate::game::deathmatch) fn show_pain(
+    pub(in crate::game::deathmatch) fn send_damage_feedback(
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,
     ) {
         let now = cx.clients.now;
-        let unharmed = cx.is_god(client);
+        let invincible = cx.is_god(client);
         let combat = &mut self.players[client.index()];
-        let lost = combat.damage_taken.saturating_add(combat.armor_taken).min(MAX_SHOWN);
+        let damage = combat.damage_taken.saturating_add(combat.armor_taken).min(MAX_SHOWN);
         (combat.damage_taken, combat.armor_taken) = (0, 0);
-        if lost <= 0 || combat.dead {
+        if damage <= 0 || combat.dead {
             return;
         }
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
@@ -56,12 +61,12 @@ impl Combat {
             }
             None => (state.damage_pitch, state.damage_yaw) = (NO_DIRECTION, NO_DIRECTION),
         }
-        state.damage_count = lost;
-        if now.distance(combat.pain_debounce_until) > 0 && !unharmed {
+        state.damage_count = damage;
+        if now.distance(combat.pain_debounce_until) > 0 && !invincible {
             combat.pain_debounce_until = now + PAIN_MS;
             state.damage_event = state.damage_event.wrapping_add(1) & 0xff;
             let health = state.stats[HEALTH];
-            cx.show(client, Event::Pain, health);
+            cx.add_player_event(client, Event::Pain, health);
         }
     }
 }

@@ -68,7 +68,7 @@ impl MatchState {
             }
             for other in ClientNum::all().filter(|&other| other != killer) {
                 if cx.clients.plays(other) {
-                    show_points(cx, killer, 1, at);
+                    send_score_plum(cx, killer, 1, at);
                     change_score(cx, other, 1);
                 }
             }
@@ -88,7 +88,7 @@ impl MatchState {
         if self.is_warmup() {
             return;
         }
-        show_points(cx, client, points, at);
+        send_score_plum(cx, client, points, at);
         change_score(cx, client, points);
         share_score(cx, client, points);
         cx.clients.rank(cx.host);
@@ -102,7 +102,7 @@ fn change_score(cx: &mut Context<'_>, client: ClientNum, points: i32) {
     *score = score.saturating_add(points).clamp(i32::from(i16::MIN), i32::from(i16::MAX));
 }
 
-fn show_points(cx: &mut Context<'_>, client: ClientNum, points: i32, at: Vec3) {
+fn send_score_plum(cx: &mut Context<'_>, client: ClientNum, points: i32, at: Vec3) {
     cx.temp_entity(at, Event::ScorePlum, |state, shared| {
         send_only_to(shared, client.index());
         state.other_entity_num = client.index() as i32;

@@ -22,23 +22,26 @@ fn hit(by: ClientNum, points: i32) -> Hit {
     Hit { attacker: Some(by), direction: Some(EAST), ..Hit::by_world(points, MeansOfDeath::Rocket) }
 }
 
-fn two(ruleset: &'static Ruleset, settings: &[(&str, &str)]) -> (Arena, ClientNum, ClientNum) {
+fn two_players(
+    ruleset: &'static Ruleset,
+    settings: &[(&str, &str)],
+) -> (Arena, ClientNum, ClientNum) {
     let mut arena = Arena::with(ruleset, &[], settings);
     let one = arena.join(0, 0.0, 0.0, 0.0);
     let other = arena.join(1, 300.0, 0.0, 180.0);
     (arena, one, other)
 }
 
-fn hurt_by(arena: &mut Arena, victim: ClientNum, hit: &Hit) {
+fn apply_hit(arena: &mut Arena, victim: ClientNum, hit: &Hit) {
     arena.game.with(&mut arena.host, |cx, sys| damage_player(cx, sys, victim, hit));
 }
 
 #[test]
 fn hit_damages_pushes_and_sends_feedback() {
     for ruleset in Ruleset::ALL {
-        let (mut arena, one, other) = two(ruleset, &[]);
+        let (mut arena, one, other) = two_players(ruleset, &[]);
         arena.player(other).state.stats[ruleset.stats.armor] = 50;
-        hurt_by(&mut arena, other, &hit(one, 40));
+        apply_hit(&mut arena, other, &hit(one, 40));
         // Armor absorbs 27 of 40.
         assert_eq!(arena.health(other), 100 - 13, "{}", ruleset.folder);
         let state = arena.state(other);
@@ -58,53 +61,53 @@ fn hit_damages_pushes_and_sends_feedback() {
 
 #[test]
 fn knockback_is_limited_and_follows_its_setting() {
-    let (mut arena, one, other) = two(Ruleset::BASEQ3, &[("g_knockback", "500")]);
+    let (mut arena, one, other) = two_players(Ruleset::BASEQ3, &[("g_knockback", "500")]);
     arena.frame();
     arena.player(other).state.stats[0] = 999;
-    hurt_by(&mut arena, other, &hit(one, 400));
+    apply_hit(&mut arena, other, &hit(one, 400));
     assert_eq!(arena.state(other).velocity, EAST * 500.0);
     let still = Hit { no_knockback: true, ..hit(one, 10) };
-    hurt_by(&mut arena, other, &still);
+    apply_hit(&mut arena, other, &still);
     assert_eq!(arena.state(other).velocity, EAST * 500.0);
 }
 
 #[test]
 fn handicap_and_self_damage_reduce_damage() {
-    let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
+    let (mut arena, one, other) = two_players(Ruleset::BASEQ3, &[]);
     arena.player(one).max_health = 50;
-    hurt_by(&mut arena, other, &hit(one, 40));
+    apply_hit(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 80);
-    hurt_by(&mut arena, one, &hit(one, 41));
+    apply_hit(&mut arena, one, &hit(one, 41));
     assert_eq!(arena.health(one), 80, "half, and no handicap");
     assert_eq!(arena.state(one).persistant[Persistent::Hits], 1);
-    hurt_by(&mut arena, other, &Hit { damage: 0, ..hit(one, 0) });
+    apply_hit(&mut arena, other, &Hit { damage: 0, ..hit(one, 0) });
     assert_eq!(arena.health(other), 79, "at least 1");
-    hurt_by(&mut arena, other, &hit(one, i32::MAX));
+    apply_hit(&mut arena, other, &hit(one, i32::MAX));
     assert!(arena.health(other) >= -999);
     assert_eq!(arena.obituaries(), [6]);
 }
 
 #[test]
 fn battle_suit_halves_damage_and_blocks_splash() {
-    let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
+    let (mut arena, one, other) = two_players(Ruleset::BASEQ3, &[]);
     arena.player(other).state.powerups[Powerup::BattleSuit] = i32::MAX;
-    hurt_by(&mut arena, other, &hit(one, 40));
+    apply_hit(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 80);
     assert_eq!(arena.state(other).external_event & 0xff, Event::PowerupBattleSuit);
-    hurt_by(&mut arena, other, &Hit { is_splash: true, ..hit(one, 40) });
-    hurt_by(&mut arena, other, &Hit::by_world(10, MeansOfDeath::Falling));
+    apply_hit(&mut arena, other, &Hit { is_splash: true, ..hit(one, 40) });
+    apply_hit(&mut arena, other, &Hit::by_world(10, MeansOfDeath::Falling));
     assert_eq!(arena.health(other), 80);
 }
 
 #[test]
 fn spawn_protection_blocks_damage_in_openarena() {
-    let (mut arena, one, other) = two(Ruleset::BASEOA, &[("g_spawnprotect", "500")]);
-    hurt_by(&mut arena, other, &hit(one, 40));
+    let (mut arena, one, other) = two_players(Ruleset::BASEOA, &[("g_spawnprotect", "500")]);
+    apply_hit(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 100);
-    hurt_by(&mut arena, other, &Hit::by_world(5, MeansOfDeath::Falling));
+    apply_hit(&mut arena, other, &Hit::by_world(5, MeansOfDeath::Falling));
     assert_eq!(arena.health(other), 95);
     arena.run_for(600);
-    hurt_by(&mut arena, other, &hit(one, 40));
+    apply_hit(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 55);
 }
 
@@ -112,17 +115,17 @@ fn spawn_protection_blocks_damage_in_openarena() {
 fn openarena_settings_change_damage() {
     let settings =
         [("g_damageModifier", "2"), ("g_vampire", "0.5"), ("g_vampire_max_health", "130")];
-    let (mut arena, one, other) = two(Ruleset::BASEOA, &settings);
-    hurt_by(&mut arena, other, &hit(one, 20));
+    let (mut arena, one, other) = two_players(Ruleset::BASEOA, &settings);
+    apply_hit(&mut arena, other, &hit(one, 20));
     assert_eq!((arena.health(other), arena.health(one)), (60, 120));
-    hurt_by(&mut arena, other, &hit(one, 15));
+    apply_hit(&mut arena, other, &hit(one, 15));
     assert_eq!((arena.health(other), arena.health(one)), (30, 130), "at most 130");
-    let (mut arena, one, other) = two(Ruleset::BASEOA, &[("g_catchup", "10")]);
+    let (mut arena, one, other) = two_players(Ruleset::BASEOA, &[("g_catchup", "10")]);
     arena.player(one).state.persistant[Persistent::Score] = 5;
-    hurt_by(&mut arena, other, &hit(one, 40));
+    apply_hit(&mut arena, other, &hit(one, 40));
     assert_eq!(arena.health(other), 80, "10% for each of 5 points");
-    let (mut arena, one, _) = two(Ruleset::BASEOA, &[("dmflags", "1024")]);
-    hurt_by(&mut arena, one, &hit(one, 40));
+    let (mut arena, one, _) = two_players(Ruleset::BASEOA, &[("dmflags", "1024")]);
+    apply_hit(&mut arena, one, &hit(one, 40));
     assert_eq!(arena.health(one), 100);
 }
 
@@ -130,7 +133,7 @@ fn openarena_settings_change_damage() {
 fn splash_damage_falls_with_distance() {
     // The box starts at 285 − 1, the explosion is 60 units in front: half of 100 at radius 120.
     for ruleset in Ruleset::ALL {
-        let (mut arena, one, other) = two(ruleset, &[]);
+        let (mut arena, one, other) = two_players(ruleset, &[]);
         let splash = SplashDamage {
             center: Vec3::new(284.0 - 60.0, 0.0, 20.0),
             damage: 100.0,
@@ -182,8 +185,8 @@ fn splash_damage_is_blocked_by_walls_except_corners() {
 #[test]
 fn frag_is_announced_scored_and_awarded() {
     for ruleset in Ruleset::ALL {
-        let (mut arena, one, other) = two(ruleset, &[]);
-        hurt_by(&mut arena, other, &hit(one, 110));
+        let (mut arena, one, other) = two_players(ruleset, &[]);
+        apply_hit(&mut arena, other, &hit(one, 110));
         let obituary = arena.event(Event::Obituary);
         assert_eq!(
             (obituary.event_parm, obituary.other_entity_num, obituary.other_entity_num2),
@@ -196,7 +199,7 @@ fn frag_is_announced_scored_and_awarded() {
         assert_eq!(arena.state(one).persistant[Persistent::Excellent], 0);
         let third = arena.join(2, 0.0, 300.0, 0.0);
         arena.run_for(2900);
-        hurt_by(&mut arena, third, &Hit { means: MeansOfDeath::Gauntlet, ..hit(one, 110) });
+        apply_hit(&mut arena, third, &Hit { means: MeansOfDeath::Gauntlet, ..hit(one, 110) });
         let state = arena.state(one);
         let awards = [Persistent::Excellent, Persistent::Gauntlet].map(|n| state.persistant[n]);
         assert_eq!(awards, [1, 1], "{}", ruleset.folder);
@@ -211,19 +214,19 @@ fn frag_is_announced_scored_and_awarded() {
 
 #[test]
 fn suicide_penalty_follows_ruleset() {
-    let (mut arena, one, _) = two(Ruleset::BASEQ3, &[]);
+    let (mut arena, one, _) = two_players(Ruleset::BASEQ3, &[]);
     arena.game.with(&mut arena.host, |cx, sys| suicide(cx, sys, one));
     assert_eq!(arena.state(one).persistant[Persistent::Score], -1);
     assert_eq!(arena.obituaries(), [20]);
 
-    let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
+    let (mut arena, one, other) = two_players(Ruleset::BASEOA, &[]);
     arena.game.with(&mut arena.host, |cx, sys| suicide(cx, sys, one));
     let score = |arena: &Arena, client| arena.state(client).persistant[Persistent::Score];
     assert_eq!((score(&arena, one), score(&arena, other)), (0, 1));
     let plum = arena.event(Event::ScorePlum);
     assert_eq!((plum.time, plum.other_entity_num), (1, 0));
 
-    let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
+    let (mut arena, one, other) = two_players(Ruleset::BASEOA, &[]);
     arena.join(2, 0.0, 300.0, 0.0);
     arena.player(one).state.persistant[Persistent::Score] = 1;
     arena.game.with(&mut arena.host, |cx, sys| suicide(cx, sys, one));
@@ -234,10 +237,10 @@ fn suicide_penalty_follows_ruleset() {
 #[test]
 fn pusher_is_credited_with_frag_in_openarena() {
     for (ruleset, killer, score) in [(Ruleset::BASEOA, 0, 1), (Ruleset::BASEQ3, 1022, 0)] {
-        let (mut arena, one, other) = two(ruleset, &[]);
-        hurt_by(&mut arena, other, &hit(one, 10));
+        let (mut arena, one, other) = two_players(ruleset, &[]);
+        apply_hit(&mut arena, other, &hit(one, 10));
         arena.run_for(4000);
-        hurt_by(&mut arena, other, &Hit::by_world(999, MeansOfDeath::Lava));
+        apply_hit(&mut arena, other, &Hit::by_world(999, MeansOfDeath::Lava));
         assert_eq!(arena.event(Event::Obituary).other_entity_num2, killer);
         assert_eq!(arena.state(one).persistant[Persistent::Score], score);
     }
@@ -246,8 +249,8 @@ fn pusher_is_credited_with_frag_in_openarena() {
     alone.game.with(&mut alone.host, |cx, sys| suicide(cx, sys, one));
     assert!(alone.events(Event::ScorePlum).is_empty(), "no player gains");
 
-    let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
-    hurt_by(&mut arena, other, &hit(one, 10));
+    let (mut arena, one, other) = two_players(Ruleset::BASEOA, &[]);
+    apply_hit(&mut arena, other, &hit(one, 10));
     arena.game.with(&mut arena.host, |cx, sys| suicide(cx, sys, other));
     assert_eq!(arena.obituaries(), [MeansOfDeath::Falling as i32]);
     assert_eq!(arena.state(one).persistant[Persistent::Score], 1);
@@ -260,7 +263,7 @@ fn dead_player_faces_killer() {
         let one = arena.join(0, 0.0, -200.0, 0.0);
         let other = arena.join(1, x, y, 45.0);
         let hit = hit(one, other);
-        hurt_by(&mut arena, other, &hit);
+        apply_hit(&mut arena, other, &hit);
         arena.state(other).stats[Ruleset::BASEQ3.stats.dead_yaw]
     };
     let by_world = Hit::by_world(999, MeansOfDeath::Rocket);
@@ -280,8 +283,8 @@ fn dead_player_faces_killer() {
 
 #[test]
 fn corpse_is_gibbed_at_minus_40_health() {
-    let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
-    hurt_by(&mut arena, other, &hit(one, 110));
+    let (mut arena, one, other) = two_players(Ruleset::BASEQ3, &[]);
+    apply_hit(&mut arena, other, &hit(one, 110));
     let body = arena.game.clients.player(other).expect("it").shared;
     assert_eq!((body.contents, body.maxs[2]), (contents::CORPSE, -8.0));
     assert_eq!(arena.state(other).pm_type, PmType::Dead as i32, "before the next usercmd");
@@ -289,21 +292,21 @@ fn corpse_is_gibbed_at_minus_40_health() {
     assert_eq!(arena.state(other).external_event & 0xff, Event::Death1);
     assert_eq!(arena.state(other).velocity, EAST * 550.0, "the lethal hit has knockback");
     assert_eq!(arena.state(other).stats[Ruleset::BASEQ3.stats.dead_yaw], 180, "faces the killer");
-    hurt_by(&mut arena, other, &hit(one, 29));
+    apply_hit(&mut arena, other, &hit(one, 29));
     assert_eq!(arena.health(other), -39);
     assert_eq!(arena.state(other).velocity, EAST * 550.0, "no knockback on corpses");
-    hurt_by(&mut arena, other, &hit(one, 1));
+    apply_hit(&mut arena, other, &hit(one, 1));
     let state = arena.state(other);
     assert_eq!(
         (state.external_event & 0xff, state.external_event_parm),
         (Event::GibPlayer as i32, 0)
     );
-    hurt_by(&mut arena, other, &hit(one, 100));
+    apply_hit(&mut arena, other, &hit(one, 100));
     assert_eq!(arena.health(other), -40, "a gibbed body takes no damage");
 
     for (blood, health, shown) in [("1", -45, Event::GibPlayer), ("0", -39, Event::Death1)] {
-        let (mut arena, one, other) = two(Ruleset::BASEQ3, &[("com_blood", blood)]);
-        hurt_by(&mut arena, other, &hit(one, 145));
+        let (mut arena, one, other) = two_players(Ruleset::BASEQ3, &[("com_blood", blood)]);
+        apply_hit(&mut arena, other, &hit(one, 145));
         let state = arena.state(other);
         assert_eq!(
             (state.stats[0], state.external_event & 0xff),
@@ -316,8 +319,8 @@ fn corpse_is_gibbed_at_minus_40_health() {
 
 #[test]
 fn corpse_in_body_queue_can_be_gibbed() {
-    let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
-    hurt_by(&mut arena, other, &hit(one, 110));
+    let (mut arena, one, other) = two_players(Ruleset::BASEQ3, &[]);
+    apply_hit(&mut arena, other, &hit(one, 110));
     let seen_at = arena.player(other).entity.pos.base;
     arena.player(other).shared.current_origin = seen_at + EAST * 0.5;
     arena.game.with(&mut arena.host, |cx, sys| respawn(cx, sys, other));
@@ -340,8 +343,8 @@ fn corpse_in_body_queue_can_be_gibbed() {
 #[test]
 fn dead_player_respawns_after_delay_or_wave() {
     let respawn = |ruleset, settings: &[(&str, &str)]| {
-        let (mut arena, one, other) = two(ruleset, settings);
-        hurt_by(&mut arena, other, &hit(one, 110));
+        let (mut arena, one, other) = two_players(ruleset, settings);
+        apply_hit(&mut arena, other, &hit(one, 110));
         arena.game.systems.combat.players[other.index()].respawn_at.distance(arena.now)
     };
     assert_eq!(respawn(Ruleset::BASEQ3, &[]), 1700);
@@ -384,12 +387,12 @@ fn obituary_carries_means_of_death_number() {
         MeansOfDeath::Grapple,
     ];
     for (number, means) in (1..).zip(means) {
-        let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
-        hurt_by(&mut arena, other, &Hit { attacker: Some(one), ..Hit::by_world(200, means) });
+        let (mut arena, one, other) = two_players(Ruleset::BASEOA, &[]);
+        apply_hit(&mut arena, other, &Hit { attacker: Some(one), ..Hit::by_world(200, means) });
         assert_eq!(arena.obituaries(), [number], "{}", means.name());
     }
-    let (mut arena, one, other) = two(Ruleset::BASEQ3, &[]);
-    hurt_by(
+    let (mut arena, one, other) = two_players(Ruleset::BASEQ3, &[]);
+    apply_hit(
         &mut arena,
         other,
         &Hit { attacker: Some(one), ..Hit::by_world(200, MeansOfDeath::Grapple) },
@@ -399,7 +402,7 @@ fn obituary_carries_means_of_death_number() {
 
 #[test]
 fn hostile_numbers_damage_players_only() {
-    let (mut arena, one, other) = two(Ruleset::BASEOA, &[]);
+    let (mut arena, one, other) = two_players(Ruleset::BASEOA, &[]);
     for number in (0..1024).filter_map(EntityNum::new) {
         let strange =
             Hit { direction: Some(Vec3::new(f32::NAN, f32::INFINITY, 0.0)), ..hit(one, i32::MIN) };

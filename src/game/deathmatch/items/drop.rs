@@ -123,10 +123,10 @@ pub(super) fn launch_item(
     entity.shared.mins = MINS;
     entity.shared.maxs = MAXS;
     entity.shared.contents = contents::TRIGGER;
-    let place = cx.entities.add(entity, now, started)?;
-    schedule(cx, place, ItemThink::Vanish, LIFE_MS);
-    cx.entities.link(cx.host, place);
-    Some(place)
+    let dropped = cx.entities.add(entity, now, started)?;
+    schedule(cx, dropped, ItemThink::Vanish, LIFE_MS);
+    cx.entities.link(cx.host, dropped);
+    Some(dropped)
 }
 impl Items {
     /// Moves a flying item. Returns the trace of its collision, if any.

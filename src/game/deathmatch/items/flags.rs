@@ -110,7 +110,7 @@ impl Flag {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum FlagStatus {
     #[default]
-    Home = 0,
+    AtBase = 0,
     Carried = 1,
     Dropped = 2,
 }
@@ -133,7 +133,7 @@ impl Items {
     /// Sends the flag status to all clients, in game types with flags.
     pub(in crate::game::deathmatch) fn publish_flags(&self, cx: &mut Context<'_>) {
         if cx.clients.game_type.has_flags() {
-            let [red, blue] = self.flags.map(|place| place as i32);
+            let [red, blue] = self.flags.map(|status| status as i32);
             cx.host.set_configstring(configstring::FLAG_STATUS, &format!("{red}{blue}"));
         }
     }
@@ -141,18 +141,18 @@ impl Items {
 
 impl Entities {
     /// Returns the base position of a flag, or none on a map without that flag.
-    pub(in crate::game::deathmatch) fn flag_home(&self, flag: Flag) -> Option<crate::model::Vec3> {
+    pub(in crate::game::deathmatch) fn flag_base(&self, flag: Flag) -> Option<crate::model::Vec3> {
         self.numbers().find_map(|number| {
             let (entity, pickup) = self.pickup(number)?;
-            let is_home = pickup.number == flag.spec().item && !pickup.is_dropped;
-            is_home.then_some(entity.shared.current_origin)
+            let is_base = pickup.number == flag.spec().item && !pickup.is_dropped;
+            is_base.then_some(entity.shared.current_origin)
         })
     }
 }
 
 impl Items {
-    fn move_flag(&mut self, cx: &mut Context<'_>, flag: Flag, place: FlagStatus) {
-        self.flags[flag as usize] = place;
+    fn move_flag(&mut self, cx: &mut Context<'_>, flag: Flag, status: FlagStatus) {
+        self.flags[flag as usize] = status;
         self.publish_flags(cx);
     }
 }
@@ -176,11 +176,11 @@ pub(in crate::game::deathmatch) fn touch_team_item(
     }
     if is_dropped {
         reward_return(cx, sys, client, flag);
-        sys.items.send_flag_home(cx, flag, ReturnAnnouncement::Sound);
+        sys.items.return_flag(cx, flag, ReturnAnnouncement::Sound);
     } else {
         player.state.powerups[flag.other().powerup()] = 0;
         for each in [flag, flag.other()] {
-            sys.items.send_flag_home(cx, each, ReturnAnnouncement::None);
+            sys.items.return_flag(cx, each, ReturnAnnouncement::None);
         }
         reward_capture(cx, sys, client, flag);
     }
@@ -188,11 +188,11 @@ pub(in crate::game::deathmatch) fn touch_team_item(
 }
 impl Items {
     /// Returns a flag to its base. No player carries it from then on.
-    pub(super) fn send_flag_home(
+    pub(super) fn return_flag(
         &mut self,
         cx: &mut Context<'_>,
         flag: Flag,
-        words: ReturnAnnouncement,
+        announcement: ReturnAnnouncement,
     ) {
         let spec = flag.spec();
         for number in cx.entities.numbers() {
@@ -203,17 +203,17 @@ impl Items {
             if pickup.is_dropped {
                 remove_item(cx, number);
             } else {
-                show_again(cx, number);
+                show_item(cx, number);
             }
         }
         for player in cx.clients.players.iter_mut().flatten() {
             player.state.powerups[spec.powerup] = 0;
         }
-        self.move_flag(cx, flag, FlagStatus::Home);
-        if words != ReturnAnnouncement::None {
+        self.move_flag(cx, flag, FlagStatus::AtBase);
+        if announcement != ReturnAnnouncement::None {
             send_team_sound(cx, spec.back_sound);
         }
-        if words == ReturnAnnouncement::SoundAndText {
+        if announcement == ReturnAnnouncement::SoundAndText {
             let line = format!("print \"The {} flag has returned!\n\"", flag.name());
             cx.host.send_command(None, &line);
         }
@@ -246,7 +246,7 @@ impl Items {
         let dropped = item.and_then(|item| launch_item(cx, client, spec.item, item, angle));
         match dropped {
             Some(_) => self.move_flag(cx, flag, FlagStatus::Dropped),
-            None => self.send_flag_home(cx, flag, ReturnAnnouncement::SoundAndText),
+            None => self.return_flag(cx, flag, ReturnAnnouncement::SoundAndText),
         }
     }
 
@@ -262,7 +262,7 @@ impl Items {
     }
 
     /// Returns every flag that a player carries to its base at once, after a suicide.
-    pub(in crate::game::deathmatch) fn return_flags_of(
+    pub(in crate::game::deathmatch) fn return_carried_flags(
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,
@@ -273,14 +273,14 @@ impl Items {
                 .player(client)
                 .is_some_and(|player| player.state.powerups[spec.powerup] != 0);
             if carries {
-                self.send_flag_home(cx, spec.flag, ReturnAnnouncement::SoundAndText);
+                self.return_flag(cx, spec.flag, ReturnAnnouncement::SoundAndText);
             }
         }
     }
 }
 
 /// Shows an item at its place at once, without its chain.
-pub(super) fn show_again(cx: &mut Context<'_>, number: EntityNum) {
+pub(super) fn show_item(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let Some(entity) = cx.entities.get_mut(number) else { return };
     entity.shared.contents = contents::TRIGGER;

@@ -146,8 +146,8 @@ impl Items {
 impl Items {
     /// Registers an item for precaching by clients; only valid during level start.
     pub(in crate::game::deathmatch) fn register_item(&mut self, number: i32) {
-        let place = usize::try_from(number).ok();
-        if let Some(registered) = place.and_then(|place| self.registered.get_mut(place)) {
+        let index = usize::try_from(number).ok();
+        if let Some(registered) = index.and_then(|index| self.registered.get_mut(index)) {
             *registered = true;
         }
     }
@@ -258,7 +258,7 @@ impl Items {
     ) {
         let Some((_, pickup)) = cx.entities.pickup(number) else { return };
         match Flag::of_item(pickup.number).filter(|_| cx.clients.game_type.has_flags()) {
-            Some(flag) => self.send_flag_home(cx, flag, words),
+            Some(flag) => self.return_flag(cx, flag, words),
             None => remove_item(cx, number),
         }
     }

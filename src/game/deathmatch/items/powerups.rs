@@ -3,7 +3,7 @@
 //! Source: the base game's timers; OpenArena's runes and its setting `g_regen`.
 
 use crate::game::deathmatch::{
-    context::Context, items::Items, items::flags::show_again, systems::Systems,
+    context::Context, items::Items, items::flags::show_item, systems::Systems,
 };
 use crate::model::{ClientNum, PlayerState};
 use crate::{
@@ -109,7 +109,7 @@ fn pass_second(cx: &mut Context<'_>, client: ClientNum) {
         state.stats[stats.armor] -= 1;
     }
     if shown {
-        cx.show(client, Event::PowerupRegen, 0);
+        cx.add_player_event(client, Event::PowerupRegen, 0);
     }
 }
 impl Items {
@@ -157,7 +157,7 @@ impl Items {
         }
         let rune = self.carried[client.index()].rune.take();
         if let Some(number) = rune {
-            show_again(cx, number);
+            show_item(cx, number);
         }
         self.clear_carried(client);
     }
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn regeneration_is_fast_below_the_maximum_and_slow_above() {
+    fn regeneration_slows_above_maximum() {
         let mut health = 50;
         let mut seen = Vec::new();
         while let Some(more) = regenerated(health, 100) {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn haste_and_scout_run_faster() {
+    fn haste_and_scout_raise_speed() {
         let mut state = PlayerState::default();
         assert_eq!(speed_of(Ruleset::BASEOA, 320, &state), 320);
         state.powerups[Powerup::Haste] = 1;

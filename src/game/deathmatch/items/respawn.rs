@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's items; OpenArena's rule for a quad damage with factor 1.
 
-use super::{ItemThink, drop::without, spawn::return_sound};
+use super::{ItemThink, drop::without, spawn::respawn_sound};
 use crate::game::deathmatch::{context::Context, items::schedule};
 use crate::model::{EntityNum, SvFlags};
 use crate::{
@@ -49,7 +49,7 @@ pub(super) fn respawn_item(cx: &mut Context<'_>, number: EntityNum) {
     cx.entities.link(cx.host, chosen);
     schedule(cx, chosen, ItemThink::Rest, 0);
     let Some((_, pickup)) = cx.entities.pickup(chosen) else { return };
-    if let Some(name) = return_sound(pickup.item) {
+    if let Some(name) = respawn_sound(pickup.item) {
         let heard = if pickup.is_silent { Event::GeneralSound } else { Event::GlobalSound };
         let sound = asset_index::sound_index(cx.host, name);
         cx.temp_entity(at, heard, |state, shared| {

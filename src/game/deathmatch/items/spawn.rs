@@ -45,7 +45,7 @@ pub(super) const POWERUP_SOUND: &str = "sound/items/poweruprespawn.wav";
 pub(super) const KAMIKAZE_SOUND: &str = "sound/items/kamikazerespawn.wav";
 
 /// Returns the respawn sound that all clients hear, if the item has one.
-pub(super) fn return_sound(item: &Item) -> Option<&'static str> {
+pub(super) fn respawn_sound(item: &Item) -> Option<&'static str> {
     match item.kind {
         ItemKind::Powerup => Some(POWERUP_SOUND),
         ItemKind::Holdable if item.tag == Holdable::Kamikaze => Some(KAMIKAZE_SOUND),
@@ -63,7 +63,7 @@ pub(in crate::game::deathmatch) fn spawn_item(
     let Some(own) = ruleset.items.by_class(map_entity.classname()) else { return false };
     let (number, item) = replacement(cx, own.1).unwrap_or(own);
     sys.items.register_item(number);
-    if let Some(name) = return_sound(item) {
+    if let Some(name) = respawn_sound(item) {
         asset_index::sound_index(cx.host, name);
     }
     if is_disabled(cx, item) {
@@ -79,15 +79,15 @@ pub(in crate::game::deathmatch) fn spawn_item(
         bounce: BOUNCE,
         ..ItemState::new(number, item)
     };
-    let Some(place) = sys.targets.add(cx, map_entity, EntityKind::Item(Box::new(pickup))) else {
+    let Some(spawned) = sys.targets.add(cx, map_entity, EntityKind::Item(Box::new(pickup))) else {
         return true;
     };
-    if let Some(entity) = cx.entities.get_mut(place)
+    if let Some(entity) = cx.entities.get_mut(spawned)
         && item.kind == ItemKind::Rune
     {
         entity.state.generic1 = entity.spawnflags;
     }
-    schedule(cx, place, ItemThink::Settle, SETTLE_MS);
+    schedule(cx, spawned, ItemThink::Settle, SETTLE_MS);
     true
 }
 

@@ -196,7 +196,7 @@ fn announce(cx: &mut Context<'_>, client: ClientNum, pickup: &ItemState, at: Vec
     let now = cx.clients.now;
     let predicts = pickup.item.kind != ItemKind::Powerup && predicts_items(cx.host, client);
     if !predicts {
-        cx.show(client, Event::ItemPickup, pickup.number);
+        cx.add_player_event(client, Event::ItemPickup, pickup.number);
     } else if let Some(player) = cx.clients.players[client.index()].as_mut() {
         events::queue(&mut player.state, Event::ItemPickup, pickup.number);
         cx.entities.player_event_at[client.index()] = now;

@@ -9,7 +9,7 @@ use super::{MatchEnd, RESTART};
 use crate::game::deathmatch::{
     context::Context,
     matches::MatchState,
-    matches::tournament::{remove_tournament_loser, settle_tournament},
+    matches::tournament::{record_tournament_result, remove_tournament_loser},
     rules::client_context,
     spawn_points::SpawnPoints,
     systems::Systems,
@@ -33,7 +33,7 @@ const ROTATION: (&str, &str) = ("d1", "vstr d2");
 /// Shows the scoreboard to all clients.
 pub(super) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
     if cx.clients.mode().plays_in_turn {
-        settle_tournament(cx);
+        record_tournament_result(cx);
     }
     let since = cx.clients.now;
     sys.match_state.ending = MatchEnd::Intermission { since, ready_wait_from: None };

@@ -30,7 +30,7 @@ fn opponents(cx: &Context<'_>) -> Option<(ClientNum, ClientNum)> {
 }
 
 /// Counts the win and the loss of a finished match.
-pub(super) fn settle_tournament(cx: &mut Context<'_>) {
+pub(super) fn record_tournament_result(cx: &mut Context<'_>) {
     let Some((winner, loser)) = opponents(cx) else { return };
     cx.clients.count_win(cx.host, winner);
     cx.clients.count_loss(cx.host, loser);

@@ -137,7 +137,7 @@ pub(super) fn apply_to_activator(
         TargetKind::Push(sound) => sys.combat.throw(cx, number, *sound, client),
         TargetKind::Give => give_targets(cx, sys, number, client),
         TargetKind::Strip => {
-            sys.items.return_flags_of(cx, client);
+            sys.items.return_carried_flags(cx, client);
             if let Some(player) = cx.clients.players[client.index()].as_mut() {
                 player.state.powerups = [0; 16];
             }

@@ -66,7 +66,7 @@ pub(super) fn play_speaker(
     if flags & (LOOPS | LOOPS_LATER) != 0 {
         entity.state.loop_sound = if entity.state.loop_sound == 0 { sound } else { 0 };
     } else if let Some(client) = activator.filter(|_| flags & ACTIVATOR != 0) {
-        cx.show(client, Event::GeneralSound, sound);
+        cx.add_player_event(client, Event::GeneralSound, sound);
     } else if flags & GLOBAL != 0 {
         entity.add_event(Event::GlobalSound, sound, now);
     } else {

@@ -9,7 +9,7 @@ use crate::game::deathmatch::{
     context::Context,
     systems::Systems,
     teams::TeamState,
-    teams::{place_of, print_deed},
+    teams::{position_of, print_flag_event},
 };
 use crate::model::{ClientNum, Vec3};
 use crate::{
@@ -48,7 +48,7 @@ impl TeamState {
 }
 
 /// Adds the team bonus for a kill. Must run while the victim still carries its flag.
-pub(in crate::game::deathmatch) fn reward_kill(
+pub(in crate::game::deathmatch) fn add_frag_bonus(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     victim: ClientNum,
@@ -60,12 +60,12 @@ pub(in crate::game::deathmatch) fn reward_kill(
         return;
     }
     let now = cx.clients.now;
-    let at = place_of(cx, victim);
+    let at = position_of(cx, victim);
     let own = Flag::of_color(killers);
     if carries(cx, victim, own) {
         sys.team_state.assists[killer.index()].fragged_carrier_at = Some(now);
-        let deed = format!("fragged {}'s flag carrier!", victims.upper_name());
-        print_deed(cx, killer, &deed);
+        let event = format!("fragged {}'s flag carrier!", victims.upper_name());
+        print_flag_event(cx, killer, &event);
         sys.match_state.add_score(cx, killer, CARRIER, at);
         // The former carrier is no longer in danger.
         for client in ClientNum::all() {
@@ -79,14 +79,14 @@ pub(in crate::game::deathmatch) fn reward_kill(
     let points = if danger && !carries(cx, killer, own.other()) {
         sys.team_state.assists[victim.index()].hurt_carrier_at = None;
         DANGER
-    } else if guards(cx, [victim, killer], cx.entities.flag_home(own)) {
+    } else if guards(cx, [victim, killer], cx.entities.flag_base(own)) {
         NEAR_FLAG
     } else {
         let carrier = cx
             .clients
             .team_of(killers)
             .find(|&mate| mate != killer && carries(cx, mate, own.other()));
-        let carrier = carrier.map(|carrier| place_of(cx, carrier));
+        let carrier = carrier.map(|carrier| position_of(cx, carrier));
         if !guards(cx, [victim, killer], carrier) {
             return;
         }
@@ -97,11 +97,12 @@ pub(in crate::game::deathmatch) fn reward_kill(
 }
 
 /// Whether one of two players is near a position and in sight of it.
-fn guards(cx: &Context<'_>, who: [ClientNum; 2], place: Option<Vec3>) -> bool {
-    let Some(place) = place else { return false };
-    who.into_iter().map(|client| place_of(cx, client)).any(|at| {
-        let sees =
-            || cx.host.world().is_none_or(|world| world.bsp().sees(place, at, Some(world.areas())));
-        (at - place).length() < NEAR && sees()
+fn guards(cx: &Context<'_>, players: [ClientNum; 2], position: Option<Vec3>) -> bool {
+    let Some(position) = position else { return false };
+    players.into_iter().map(|client| position_of(cx, client)).any(|at| {
+        let sees = || {
+            cx.host.world().is_none_or(|world| world.bsp().sees(position, at, Some(world.areas())))
+        };
+        (at - position).length() < NEAR && sees()
     })
 }

@@ -58,12 +58,12 @@ fn quoted_name(cx: &Context<'_>, client: ClientNum) -> String {
     player.map_or_else(String::new, |player| player.name.replace('"', "'"))
 }
 
-fn print_deed(cx: &mut Context<'_>, client: ClientNum, deed: &str) {
+fn print_flag_event(cx: &mut Context<'_>, client: ClientNum, event: &str) {
     let name = quoted_name(cx, client);
-    cx.host.send_command(None, &format!("print \"{name}^7 {deed}\n\""));
+    cx.host.send_command(None, &format!("print \"{name}^7 {event}\n\""));
 }
 
-fn place_of(cx: &Context<'_>, client: ClientNum) -> Vec3 {
+fn position_of(cx: &Context<'_>, client: ClientNum) -> Vec3 {
     cx.clients.player(client).map_or(Vec3::ZERO, |player| player.state.origin)
 }
 
@@ -74,11 +74,11 @@ pub(in crate::game::deathmatch) fn announce_flag_taken(
     client: ClientNum,
     flag: Flag,
 ) {
-    print_deed(cx, client, &format!("got the {} flag!", flag.name()));
+    print_flag_event(cx, client, &format!("got the {} flag!", flag.name()));
     let now = cx.clients.now;
-    let heard = &mut sys.team_state.taken_at[flag as usize];
-    if !within(*heard, now, TAKEN_MS) {
-        *heard = Some(now);
+    let announced_at = &mut sys.team_state.taken_at[flag as usize];
+    if !within(*announced_at, now, TAKEN_MS) {
+        *announced_at = Some(now);
         let sound = match flag {
             Flag::Blue => TeamSound::RedTook,
             Flag::Red => TeamSound::BlueTook,
@@ -86,7 +86,7 @@ pub(in crate::game::deathmatch) fn announce_flag_taken(
         send_team_sound(cx, sound);
     }
     if cx.clients.ruleset.shows_every_score {
-        let at = place_of(cx, client);
+        let at = position_of(cx, client);
         sys.match_state.add_score(cx, client, 0, at);
     }
 }
@@ -98,10 +98,10 @@ pub(in crate::game::deathmatch) fn reward_return(
     client: ClientNum,
     flag: Flag,
 ) {
-    print_deed(cx, client, &format!("returned the {} flag!", flag.name()));
+    print_flag_event(cx, client, &format!("returned the {} flag!", flag.name()));
     sys.team_state.assists[client.index()].returned_at = Some(cx.clients.now);
     sys.team_state.taken_at[flag as usize] = None;
-    let at = place_of(cx, client);
+    let at = position_of(cx, client);
     sys.match_state.add_score(cx, client, RETURN, at);
 }
 
@@ -113,17 +113,17 @@ pub(in crate::game::deathmatch) fn reward_capture(
     own: Flag,
 ) {
     let color = own.color();
-    print_deed(cx, client, &format!("captured the {} flag!", own.other().name()));
+    print_flag_event(cx, client, &format!("captured the {} flag!", own.other().name()));
     sys.team_state.taken_at = [None; 2];
     score_for_team(cx, color);
     let team: Vec<ClientNum> = cx.clients.team_of(color).collect();
     for &mate in &team {
         if cx.clients.plays(mate) && !cx.is_dead(mate) {
-            cx.show(mate, Event::Taunt, 0);
+            cx.add_player_event(mate, Event::Taunt, 0);
         }
     }
     sys.combat.award(cx, client, entity_flag::AWARD_CAPTURE, Persistent::Captures);
-    let at = place_of(cx, client);
+    let at = position_of(cx, client);
     sys.match_state.add_score(cx, client, CAPTURE, at);
     send_team_sound(
         cx,
@@ -140,7 +140,7 @@ pub(in crate::game::deathmatch) fn reward_capture(
         {
             if within(at, now, ASSIST_MS) {
                 sys.combat.award(cx, mate, entity_flag::AWARD_ASSIST, Persistent::Assist);
-                let at = place_of(cx, mate);
+                let at = position_of(cx, mate);
                 sys.match_state.add_score(cx, mate, points, at);
             }
         }

@@ -1,7 +1,7 @@
 //! Tests of capture the flag in open space.
 
 use crate::game::deathmatch::{
-    combat::death::suicide, items::flags::touch_team_item, teams::frag_bonuses::reward_kill,
+    combat::death::suicide, items::flags::touch_team_item, teams::frag_bonuses::add_frag_bonus,
 };
 use crate::model::{ClientNum, CommandArgs, LevelTime, UserCmd, Vec3};
 use crate::{
@@ -143,7 +143,7 @@ fn flag_return_and_carrier_frag_count_as_assists() {
     // Blue takes the red flag and is killed. Red returns the flag and captures.
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(2), Flag::Red, false));
     host.sent.clear();
-    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
+    game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     assert_eq!(host.sent_to_all(), ["print \"p1^7 fragged BLUE's flag carrier!\n\""]);
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(1), Flag::Red, true));
     assert_eq!(scores(&game), [0, 3, 0, 0], "2 for the carrier, 1 for the return");
@@ -163,13 +163,13 @@ fn frag_of_player_who_hurt_carrier_scores_two() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
     game.with(&mut host, |cx, sys| sys.team_state.record_carrier_hurt(cx, client(0), client(2)));
-    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
-    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
+    game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
+    game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0, 2, 0, 0], "once");
     assert_eq!(persistant_of(&game, 1, Persistent::Defend), 1);
     game.with(&mut host, |cx, sys| sys.team_state.record_carrier_hurt(cx, client(0), client(2)));
     game.clients.now = LevelTime(9000);
-    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
+    game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0, 2, 0, 0], "after 8 seconds");
 }
 
@@ -177,12 +177,12 @@ fn frag_of_player_who_hurt_carrier_scores_two() {
 fn frag_near_own_carrier_scores_one() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
-    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
+    game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0; 4], "out of range");
     put(&mut game, 1, 5900.0);
-    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(2), client(1)));
+    game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0, 1, 0, 0]);
-    game.with(&mut host, |cx, sys| reward_kill(cx, sys, client(0), client(1)));
+    game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(0), client(1)));
     assert_eq!(scores(&game), [0, 1, 0, 0], "a teammate scores nothing");
 }
 

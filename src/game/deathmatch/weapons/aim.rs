@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn perpendiculars_are_those_that_clients_find() {
+    fn perpendicular_matches_client() {
         for line in include_str!("../../../../tests/vectors/game/directions.csv").lines().skip(1) {
             let row: Vec<f32> = line.split(',').map(|word| word.parse().unwrap()).collect();
             let forward = Vec3::new(row[0], row[1], row[2]);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn bullets_stray_no_farther_than_their_spread() {
+    fn bullet_stays_within_its_spread() {
         let aim = Aim { muzzle: Vec3::new(1.0, 2.0, 3.0), axes: angles::axes(Vec3::ZERO) };
         for seed in 0..256 {
             let end = apply_spread(&aim, 200.0, &mut SharedRng(seed)) - aim.muzzle;

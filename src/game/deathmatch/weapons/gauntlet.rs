@@ -48,7 +48,7 @@ pub(in crate::game::deathmatch) fn gauntlet_attack(
         });
     }
     if cx.has_powerup(client, Powerup::Quad) {
-        cx.show(client, Event::PowerupQuad, 0);
+        cx.add_player_event(client, Event::PowerupQuad, 0);
     }
     let hit = Hit {
         attacker: Some(client),

@@ -25,12 +25,12 @@ const HOOK_PRESTEP_MS: i32 = 50;
 impl Projectiles {
     /// Fires a hook, once per press of the attack button.
     pub(super) fn fire_hook(&mut self, cx: &mut Context<'_>, client: ClientNum, aim: &Aim) {
-        let body = &mut self.players[client.index()];
-        let held = std::mem::replace(&mut body.hook_held, true);
-        if held || body.hook.is_some() {
+        let player = &mut self.players[client.index()];
+        let held = std::mem::replace(&mut player.hook_held, true);
+        if held || player.hook.is_some() {
             return;
         }
-        let time = body.attack_time.saturating_add(HOOK_PRESTEP_MS);
+        let time = player.attack_time.saturating_add(HOOK_PRESTEP_MS);
         let owner = client.into();
         let forward = aim.axes.forward;
         let hook = launch(cx, owner, Weapon::Grapple as i32, aim.muzzle, forward);
@@ -65,7 +65,7 @@ impl Projectiles {
         client: ClientNum,
     ) {
         if let Some(hook) = self.players[client.index()].hook {
-            self.release(cx, hook);
+            self.remove_missile(cx, hook);
             self.clear_hook(cx, client);
         }
     }
@@ -87,7 +87,7 @@ impl Combat {
         let (base, shooter) = (entity.state.pos.base, missile.shooter());
         let victim = client_of(trace.entity).filter(|_| self.is_damageable(cx, trace.entity));
         let at = match victim {
-            Some(_) => middle_of(cx, trace.entity).unwrap_or(trace.endpos),
+            Some(_) => center_of(cx, trace.entity).unwrap_or(trace.endpos),
             None => trace.endpos,
         };
         let at = snap_toward(at, base, how);
@@ -137,7 +137,7 @@ impl Combat {
             }
             return;
         };
-        let Some(middle) = middle_of(cx, victim) else { return };
+        let Some(middle) = center_of(cx, victim) else { return };
         let Some((entity, missile)) = cx.entities.missile_mut(number) else { return };
         let at = snap_toward(middle, entity.state.pos.base, how);
         entity.set_origin(at);
@@ -153,7 +153,7 @@ impl Combat {
 }
 
 /// Returns the center of an entity's bounding box.
-fn middle_of(cx: &Context<'_>, number: EntityNum) -> Option<Vec3> {
+fn center_of(cx: &Context<'_>, number: EntityNum) -> Option<Vec3> {
     let shared = cx.shared(number)?;
     Some(shared.current_origin + (shared.mins + shared.maxs) * 0.5)
 }

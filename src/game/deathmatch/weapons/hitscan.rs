@@ -26,16 +26,17 @@ use crate::{
 /// Event parameter of a rail trail without an impact mark.
 const NO_MARK: i32 = 255;
 /// Maximum number of entities that a rail shot penetrates.
-const MAX_BODIES: usize = 4;
+const MAX_PENETRATIONS: usize = 4;
 /// Offset of the rail trail from the muzzle, right and up, in units.
-const BEAM_RIGHT: f32 = 4.0;
-const BEAM_UP: f32 = -1.0;
+const TRAIL_RIGHT: f32 = 4.0;
+const TRAIL_UP: f32 = -1.0;
 
 /// Whether a shot leaves no impact mark.
 pub(super) const fn leaves_no_mark(trace: &Trace) -> bool {
     trace.surface_flags & surface::NOIMPACT != 0
 }
 
+/// Fires one bullet.
 pub(super) fn fire_bullet(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -47,24 +48,24 @@ pub(super) fn fire_bullet(
 ) {
     let seed = sys.projectiles.shot_seed(cx, client);
     let end = apply_spread(aim, spread, &mut SharedRng(seed));
-    let ray = follow_shot(cx, client, aim.muzzle, end);
-    if leaves_no_mark(&ray.trace) || ray.trace.entity == EntityNum::NONE {
+    let shot = follow_shot(cx, client, aim.muzzle, end);
+    if leaves_no_mark(&shot.trace) || shot.trace.entity == EntityNum::NONE {
         return;
     }
-    let target = ray.trace.entity;
-    let fights = cx.clients.ruleset.combat;
-    let at = snap_toward(ray.trace.endpos, ray.start, fights.end_rounding);
+    let target = shot.trace.entity;
+    let quirks = cx.clients.ruleset.combat;
+    let at = snap_toward(shot.trace.endpos, shot.start, quirks.end_rounding);
     let shooter = client.index() as i32;
     let into_flesh = client_of(target).is_some() && sys.combat.is_damageable(cx, target);
     let (event, parm) = if into_flesh {
         (Event::BulletHitFlesh, target.index() as i32)
     } else {
-        (Event::BulletHitWall, dir_to_byte(ray.trace.plane.normal))
+        (Event::BulletHitWall, dir_to_byte(shot.trace.plane.normal))
     };
     cx.temp_entity(at, event, |state, _| {
         state.event_parm = parm;
         state.other_entity_num = shooter;
-        if fights.names_shooters {
+        if quirks.names_shooters {
             state.client_num = shooter;
         }
     });
@@ -73,13 +74,14 @@ pub(super) fn fire_bullet(
     }
     let hit = Hit {
         attacker: Some(client),
-        direction: Some(ray.direction),
+        direction: Some(shot.direction),
         point: Some(at),
         ..Hit::by_world(damage, weapons::weapon(number).means)
     };
     damage_entity(cx, sys, target, &hit);
 }
 
+/// Fires the lightning gun for one usercmd.
 pub(super) fn fire_lightning(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -89,18 +91,18 @@ pub(super) fn fire_lightning(
     damage: i32,
 ) {
     let end = aim.muzzle.add_scaled(aim.axes.forward, range);
-    let ray = follow_shot(cx, client, aim.muzzle, end);
-    if ray.deflections > 0 {
-        let far = ray.trace.endpos;
-        cx.temp_entity(ray.start, Event::LightningBolt, |state, _| state.origin2 = far);
+    let shot = follow_shot(cx, client, aim.muzzle, end);
+    if shot.deflections > 0 {
+        let far = shot.trace.endpos;
+        cx.temp_entity(shot.start, Event::LightningBolt, |state, _| state.origin2 = far);
     }
-    let target = ray.trace.entity;
+    let target = shot.trace.entity;
     if target == EntityNum::NONE {
         return;
     }
-    let normal = dir_to_byte(ray.trace.plane.normal);
+    let normal = dir_to_byte(shot.trace.plane.normal);
     if client_of(target).is_some() && sys.combat.is_damageable(cx, target) {
-        cx.temp_entity(ray.trace.endpos, Event::MissileHit, |state, _| {
+        cx.temp_entity(shot.trace.endpos, Event::MissileHit, |state, _| {
             state.other_entity_num = target.index() as i32;
             state.event_parm = normal;
             state.weapon = Weapon::Lightning as i32;
@@ -108,15 +110,15 @@ pub(super) fn fire_lightning(
         if sys.combat.is_good_hit(cx, client, target) {
             count_accurate(cx, client, Weapon::Lightning);
         }
-    } else if !leaves_no_mark(&ray.trace) {
-        cx.temp_entity(ray.trace.endpos, Event::MissileMiss, |state, _| {
+    } else if !leaves_no_mark(&shot.trace) {
+        cx.temp_entity(shot.trace.endpos, Event::MissileMiss, |state, _| {
             state.event_parm = normal;
         });
     }
     let hit = Hit {
         attacker: Some(client),
-        direction: Some(ray.direction),
-        point: Some(ray.trace.endpos),
+        direction: Some(shot.direction),
+        point: Some(shot.trace.endpos),
         ..Hit::by_world(damage, Weapon::Lightning.spec().means)
     };
     damage_entity(cx, sys, target, &hit);
@@ -134,11 +136,11 @@ pub(super) fn fire_rail(
 ) {
     let end = aim.muzzle.add_scaled(aim.axes.forward, range);
     let mut hits = 0;
-    let mut passed = [EntityNum::NONE; MAX_BODIES];
+    let mut passed = [EntityNum::NONE; MAX_PENETRATIONS];
     let mut count = 0;
-    let mut ray = follow_shot(cx, client, aim.muzzle, end);
+    let mut shot = follow_shot(cx, client, aim.muzzle, end);
     loop {
-        let target = ray.trace.entity;
+        let target = shot.trace.entity;
         if target.index() >= EntityNum::WORLD.index() {
             break;
         }
@@ -147,39 +149,39 @@ pub(super) fn fire_rail(
             let hit = Hit {
                 attacker: Some(client),
                 direction: Some(aim.axes.forward),
-                point: Some(ray.trace.endpos),
+                point: Some(shot.trace.endpos),
                 ..Hit::by_world(damage, Weapon::Railgun.spec().means)
             };
             damage_entity(cx, sys, target, &hit);
         }
-        if ray.trace.contents & content::SOLID != 0 {
+        if shot.trace.contents & content::SOLID != 0 {
             break;
         }
         // Unlinked for the rest of the trace.
         cx.unlink_entity(target);
         passed[count] = target;
         count += 1;
-        if count >= bodies.min(MAX_BODIES) {
+        if count >= bodies.min(MAX_PENETRATIONS) {
             break;
         }
-        let reached = ray.start;
-        ray = follow_shot(cx, client, reached, end);
+        let reached = shot.start;
+        shot = follow_shot(cx, client, reached, end);
     }
     for &number in &passed[..count] {
         cx.relink_entity(number);
     }
-    show_rail_trail(cx, client, aim, &ray.trace);
+    show_rail_trail(cx, client, aim, &shot.trace);
     if hits > 0 {
         count_accurate(cx, client, Weapon::Railgun);
     }
-    sys.combat.count_streak(cx, client, hits);
+    sys.combat.count_rail_hits(cx, client, hits);
 }
 
 fn show_rail_trail(cx: &mut Context<'_>, client: ClientNum, aim: &Aim, trace: &Trace) {
     let how = cx.clients.ruleset.combat.end_rounding;
     let at = snap_toward(trace.endpos, aim.muzzle, how);
     let start: Vec3 =
-        aim.muzzle.add_scaled(aim.axes.right, BEAM_RIGHT).add_scaled(aim.axes.up, BEAM_UP);
+        aim.muzzle.add_scaled(aim.axes.right, TRAIL_RIGHT).add_scaled(aim.axes.up, TRAIL_UP);
     let mark = if leaves_no_mark(trace) { NO_MARK } else { dir_to_byte(trace.plane.normal) };
     cx.temp_entity(at, Event::RailTrail, |state, _| {
         state.client_num = client.index() as i32;

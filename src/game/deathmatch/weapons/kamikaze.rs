@@ -24,7 +24,7 @@ const STEP_MS: i32 = 100;
 const BLAST_FROM_MS: i32 = 250;
 const BLAST_GROWS_MS: i32 = 1750;
 const SHOCKWAVE_GROWS_MS: i32 = 3000;
-const OVER_MS: i32 = 2000;
+const END_MS: i32 = 2000;
 /// Maximum radius, damage and knockback of the explosion and the shockwave.
 const BLAST_RADIUS: f32 = 720.0;
 const BLAST_DAMAGE: i32 = 400;
@@ -45,7 +45,7 @@ pub(in crate::game::deathmatch) struct Kamikaze {
     by: ClientNum,
     since: LevelTime,
     /// Current view rotation of the earthquake.
-    turned: Vec3,
+    view_turn: Vec3,
 }
 
 /// Starts the kamikaze of a player.
@@ -57,8 +57,8 @@ pub(in crate::game::deathmatch) fn start_kamikaze(
     let (now, started) = cx.clock();
     let Some(player) = cx.clients.player(client) else { return };
     let at = player.entity.pos.base.truncated();
-    let work = Kamikaze { by: client, since: now, turned: Vec3::ZERO };
-    let mut entity = Entity::new(EntityKind::Kamikaze(work), at);
+    let kamikaze = Kamikaze { by: client, since: now, view_turn: Vec3::ZERO };
+    let mut entity = Entity::new(EntityKind::Kamikaze(kamikaze), at);
     entity.state.e_type = EntityType::with_event(Event::Kamikaze);
     entity.state.client_num = client.index() as i32;
     entity.shared.sv_flags = SvFlags::BROADCAST;
@@ -87,32 +87,38 @@ pub(in crate::game::deathmatch) fn run_kamikaze(
 ) {
     let now = cx.clients.now;
     let Some(entity) = cx.entities.get(number) else { return };
-    let (EntityKind::Kamikaze(work), true) =
+    let (EntityKind::Kamikaze(kamikaze), true) =
         (&entity.kind, entity.think_at.is_some_and(|at| at.distance(now) <= 0))
     else {
         return;
     };
-    let (work, at) = (*work, entity.shared.current_origin);
-    let age_ms = now.distance(work.since);
+    let (kamikaze, at) = (*kamikaze, entity.shared.current_origin);
+    let age_ms = now.distance(kamikaze.since);
     let grown = |from_ms: i32, grows_ms: i32, most: f32| {
         most * ((age_ms - from_ms) as f32 / grows_ms as f32).clamp(0.0, 1.0)
     };
-    shockwave(cx, sys, &work, at, grown(0, SHOCKWAVE_GROWS_MS, SHOCKWAVE_RADIUS));
+    shockwave(cx, sys, &kamikaze, at, grown(0, SHOCKWAVE_GROWS_MS, SHOCKWAVE_RADIUS));
     if age_ms >= BLAST_FROM_MS {
-        expand_blast(cx, sys, &work, at, grown(BLAST_FROM_MS, BLAST_GROWS_MS, BLAST_RADIUS));
+        expand_blast(cx, sys, &kamikaze, at, grown(BLAST_FROM_MS, BLAST_GROWS_MS, BLAST_RADIUS));
     }
-    let turned = shake(cx, work.turned, age_ms >= OVER_MS);
-    if age_ms >= OVER_MS {
+    let view_turn = shake(cx, kamikaze.view_turn, age_ms >= END_MS);
+    if age_ms >= END_MS {
         return cx.entities.remove(cx.host, number, now);
     }
     if let Some(entity) = cx.entities.get_mut(number) {
-        entity.kind = EntityKind::Kamikaze(Kamikaze { turned, ..work });
+        entity.kind = EntityKind::Kamikaze(Kamikaze { view_turn, ..kamikaze });
         entity.think_at = Some(now + STEP_MS);
     }
 }
 
 /// Applies the explosion: the same damage for every entity within the radius, once per player.
-fn expand_blast(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3, radius: f32) {
+fn expand_blast(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    kamikaze: &Kamikaze,
+    at: Vec3,
+    radius: f32,
+) {
     let now = cx.clients.now;
     let (found, count) = entities_around(&*cx.host, at, radius);
     for &number in &found[..count] {
@@ -120,13 +126,13 @@ fn expand_blast(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Ve
             continue;
         }
         if let Some(client) = ClientNum::new(number.index()) {
-            let spared = &mut sys.projectiles.players[client.index()].blast_immune_until;
-            if spared.is_some_and(|until| until.distance(now) > 0) {
+            let immune_until = &mut sys.projectiles.players[client.index()].blast_immune_until;
+            if immune_until.is_some_and(|until| until.distance(now) > 0) {
                 continue;
             }
-            *spared = Some(now + REHIT_MS);
+            *immune_until = Some(now + REHIT_MS);
         }
-        let hit = kamikaze_hit(cx, work, at, number, BLAST_DAMAGE);
+        let hit = kamikaze_hit(cx, kamikaze, at, number, BLAST_DAMAGE);
         damage_entity(cx, sys, number, &hit);
     }
 }
@@ -134,7 +140,7 @@ fn expand_blast(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Ve
 /// Returns the hit on an entity, with knockback away from `at`.
 fn kamikaze_hit(
     cx: &Context<'_>,
-    work: &Kamikaze,
+    kamikaze: &Kamikaze,
     at: Vec3,
     number: EntityNum,
     damage: i32,
@@ -142,7 +148,7 @@ fn kamikaze_hit(
     let mut direction = cx.origin_of(number).unwrap_or(at) - at;
     direction[2] += 24.0;
     Hit {
-        attacker: Some(work.by),
+        attacker: Some(kamikaze.by),
         direction: Some(direction),
         point: Some(at),
         is_splash: true,
@@ -151,19 +157,19 @@ fn kamikaze_hit(
 }
 
 /// Applies the shockwave: damages and throws each player within the radius once.
-fn shockwave(cx: &mut Context<'_>, sys: &mut Systems, work: &Kamikaze, at: Vec3, radius: f32) {
+fn shockwave(cx: &mut Context<'_>, sys: &mut Systems, kamikaze: &Kamikaze, at: Vec3, radius: f32) {
     let now = cx.clients.now;
     let (found, count) = entities_around(&*cx.host, at, radius);
     for &number in &found[..count] {
         let Some(client) = ClientNum::new(number.index()) else { continue };
-        let spared = sys.projectiles.players[client.index()].shockwave_immune_until;
-        if spared.is_some_and(|until| until.distance(now) > 0)
+        let immune_until = sys.projectiles.players[client.index()].shockwave_immune_until;
+        if immune_until.is_some_and(|until| until.distance(now) > 0)
             || !sys.combat.is_within(cx, number, at, radius)
         {
             continue;
         }
         sys.projectiles.players[client.index()].shockwave_immune_until = Some(now + REHIT_MS);
-        let hit = kamikaze_hit(cx, work, at, number, SHOCKWAVE_DAMAGE);
+        let hit = kamikaze_hit(cx, kamikaze, at, number, SHOCKWAVE_DAMAGE);
         damage_player(cx, sys, client, &hit);
         let mut away = hit.direction.unwrap_or(Vec3::ZERO);
         away[2] = 0.0;
@@ -190,9 +196,9 @@ fn entities_around(host: &dyn Host, at: Vec3, radius: f32) -> ([EntityNum; MAX_E
 }
 
 /// Shakes the view of every player and throws those on the ground. The end restores the views.
-fn shake(cx: &mut Context<'_>, turned: Vec3, over: bool) -> Vec3 {
+fn shake(cx: &mut Context<'_>, view_turn: Vec3, ends: bool) -> Vec3 {
     let mut draw = |most: f32| 2.0 * (cx.rng.chance() - 0.5) * most;
-    let next = if over {
+    let next = if ends {
         Vec3::ZERO
     } else {
         Vec3::new(draw(SHAKE_ANGLE), draw(SHAKE_ANGLE), draw(SHAKE_ANGLE))
@@ -205,13 +211,13 @@ fn shake(cx: &mut Context<'_>, turned: Vec3, over: bool) -> Vec3 {
         let (x, y, z) = (cx.rng.chance(), cx.rng.chance(), cx.rng.chance());
         let Some(player) = cx.clients.players[client.index()].as_mut() else { continue };
         let state = &mut player.state;
-        if state.ground_entity_num != none && !over {
+        if state.ground_entity_num != none && !ends {
             state.velocity[0] += 2.0 * (x - 0.5) * SHAKE_SPEED;
             state.velocity[1] += 2.0 * (y - 0.5) * SHAKE_SPEED;
             state.velocity[2] = SHAKE_LIFT + z * 25.0;
         }
         for axis in 0..3 {
-            let turn = angles::to_short(next[axis] - turned[axis]) as i16;
+            let turn = angles::to_short(next[axis] - view_turn[axis]) as i16;
             state.delta_angles[axis] = state.delta_angles[axis].wrapping_add(i32::from(turn));
         }
     }

@@ -61,7 +61,7 @@ pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, 
     entity.shared.maxs = Vec3([SIZE; 3]);
     entity.add_event(Event::ProximityMineStick, trace.surface_flags & 0xff, now);
     entity.think_at = Some(now + ARM_MS);
-    cx.entities.set_missile_state(number, MissileState::Settling);
+    cx.entities.set_missile_state(number, MissileState::Arming);
     cx.entities.link(cx.host, number);
 }
 impl Projectiles {
@@ -111,7 +111,7 @@ pub(super) fn arm_mine(cx: &mut Context<'_>, number: EntityNum) {
         entity.shared.contents = contents::CORPSE;
         entity.think_at = Some(now + waits_ms);
     }
-    cx.entities.set_missile_state(number, MissileState::Waiting);
+    cx.entities.set_missile_state(number, MissileState::Armed);
     cx.entities.link(cx.host, number);
 }
 
@@ -122,11 +122,12 @@ fn is_near_own_flag(cx: &Context<'_>, number: EntityNum) -> bool {
     let own = [Flag::Red, Flag::Blue].into_iter().find(|flag| flag.team() as i32 == team);
     let home = own
         .filter(|_| cx.clients.game_type.has_flags())
-        .and_then(|flag| cx.entities.flag_home(flag));
+        .and_then(|flag| cx.entities.flag_base(flag));
     home.is_some_and(|home| (home - at).length() < NEAR_FLAG)
 }
 
-/// Triggers an armed mine when an enemy is visible within its radius, or when its time is over.
+/// Triggers an armed mine when a player outside its team is visible within its radius. Explodes it when its
+/// time is over.
 pub(super) fn check_proximity(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -204,7 +205,7 @@ pub(super) fn explode_on_player(
 }
 impl Projectiles {
     /// Removes the mine on a player who dies.
-    pub(in crate::game::deathmatch) fn drop_ticking_mine(
+    pub(in crate::game::deathmatch) fn remove_player_mine(
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,

@@ -52,9 +52,9 @@ pub(super) enum MissileState {
     /// Hook attached to the map or to an entity.
     Hooked(Option<EntityNum>),
     /// Mine that sticks and is not armed yet.
-    Settling,
+    Arming,
     /// Armed mine that waits for an enemy.
-    Waiting,
+    Armed,
     /// Triggered mine that is about to explode.
     Triggered,
     /// Mine that ticks on a player.
@@ -88,7 +88,7 @@ impl Missile {
 
     /// Whether the missile is an armed mine, which can be shot.
     pub(in crate::game::deathmatch) fn is_armed(&self) -> bool {
-        matches!(self.state, MissileState::Waiting | MissileState::Triggered)
+        matches!(self.state, MissileState::Armed | MissileState::Triggered)
     }
 }
 
@@ -126,18 +126,18 @@ pub(in crate::game::deathmatch) fn launch(
     start: Vec3,
     direction: Vec3,
 ) -> Option<EntityNum> {
-    let strength = client_of(owner).map_or(1.0, |client| damage_multiplier(cx, client));
+    let multiplier = client_of(owner).map_or(1.0, |client| damage_multiplier(cx, client));
     let weapon = weapons::weapon(number);
     let (Attack::Missile(kind) | Attack::Grapple(kind)) = weapon.attack else { return None };
     let (now, started) = cx.clock();
     let faster = if kind.random_speed > 0.0 { cx.rng.chance() * kind.random_speed } else { 0.0 };
     let speed = kind.speed + faster;
-    let raised = |damage: i32| (damage as f32 * strength).min(MAX_DAMAGE);
+    let scaled = |damage: i32| (damage as f32 * multiplier).min(MAX_DAMAGE);
     let missile = Missile {
         owner,
         number,
-        damage: raised(weapon.damage) as i32,
-        splash_damage: raised(kind.splash_damage).trunc(),
+        damage: scaled(weapon.damage) as i32,
+        splash_damage: scaled(kind.splash_damage).trunc(),
         splash_radius: kind.splash_radius,
         means: weapon.means,
         splash_means: kind.splash_means,
@@ -172,9 +172,9 @@ pub(in crate::game::deathmatch) fn launch(
         ImpactBehavior::Explodes => {}
     }
     entity.think_at = Some(now + kind.life_ms);
-    let place = cx.entities.add(entity, now, started)?;
-    cx.entities.link(cx.host, place);
-    Some(place)
+    let number = cx.entities.add(entity, now, started)?;
+    cx.entities.link(cx.host, number);
+    Some(number)
 }
 
 /// Runs every missile, in rulesets that run missiles after all other entities.
@@ -200,16 +200,16 @@ pub(in crate::game::deathmatch) fn run_missile(
     let due = entity.think_at.is_some_and(|at| at.distance(cx.clients.now) <= 0);
     match missile.state {
         MissileState::Flying if due && missile.on_impact == ImpactBehavior::Hooks => {
-            sys.projectiles.release(cx, number);
+            sys.projectiles.remove_missile(cx, number);
         }
         MissileState::Flying | MissileState::Triggered if due => explode(cx, sys, number),
         MissileState::Hooked(victim) if due => sys.combat.follow_victim(cx, number, victim),
-        MissileState::Settling if due => arm_mine(cx, number),
-        MissileState::Waiting => check_proximity(cx, sys, number, due),
+        MissileState::Arming if due => arm_mine(cx, number),
+        MissileState::Armed => check_proximity(cx, sys, number, due),
         MissileState::OnPlayer(client) if due => explode_on_player(cx, sys, number, client),
         MissileState::Flying
         | MissileState::Hooked(_)
-        | MissileState::Settling
+        | MissileState::Arming
         | MissileState::Triggered
         | MissileState::OnPlayer(_) => {}
     }
@@ -237,7 +237,7 @@ fn move_missile(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     cx.entities.link(cx.host, number);
     if trace.fraction < 1.0 {
         if leaves_no_mark(&trace) {
-            sys.projectiles.release(cx, number);
+            sys.projectiles.remove_missile(cx, number);
             return;
         }
         missile_impact(cx, sys, number, &trace);
@@ -327,8 +327,8 @@ fn hit_directly(
     }
     let at = entity.shared.current_origin;
     let shooter = missile.shooter();
-    let good = shooter.is_some_and(|shooter| sys.combat.is_good_hit(cx, shooter, other));
-    if let Some(shooter) = shooter.filter(|_| good) {
+    let hit_enemy = shooter.is_some_and(|shooter| sys.combat.is_good_hit(cx, shooter, other));
+    if let Some(shooter) = shooter.filter(|_| hit_enemy) {
         count_accurate(cx, shooter, missile.number);
     }
     let hit = Hit {
@@ -339,7 +339,7 @@ fn hit_directly(
         ..Hit::by_world(missile.damage, missile.means)
     };
     damage_entity(cx, sys, other, &hit);
-    good
+    hit_enemy
 }
 
 /// Applies the splash damage of a missile. Counts as a hit if the missile had none before.
@@ -354,7 +354,7 @@ fn splash(
     if missile.splash_damage <= 0.0 {
         return;
     }
-    let force = SplashDamage {
+    let explosion = SplashDamage {
         center,
         damage: missile.splash_damage,
         radius: missile.splash_radius,
@@ -362,7 +362,7 @@ fn splash(
         attacker: missile.shooter(),
         spared,
     };
-    let hit = splash_damage(cx, sys, &force);
+    let hit = splash_damage(cx, sys, &explosion);
     if let Some(shooter) = missile.shooter().filter(|_| hit && counts) {
         count_accurate(cx, shooter, missile.number);
     }
@@ -419,8 +419,8 @@ fn bounce(cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
 /// Deflects a missile off an invulnerability sphere.
 fn deflect_missile(cx: &mut Context<'_>, number: EntityNum, sphere: ClientNum, trace: &Trace) {
     let Some((entity, _)) = cx.entities.missile(number) else { return };
-    let (way, at) = (entity.state.pos.delta, entity.shared.current_origin);
-    if let Some((_, normal)) = deflect_off_sphere(cx, sphere, at, way) {
+    let (direction, at) = (entity.state.pos.delta, entity.shared.current_origin);
+    if let Some((_, normal)) = deflect_off_sphere(cx, sphere, at, direction) {
         let now = cx.clients.now;
         if let Some(entity) = cx.entities.get_mut(number) {
             let velocity = trajectory::velocity(&entity.state.pos, now);
@@ -439,7 +439,11 @@ fn deflect_missile(cx: &mut Context<'_>, number: EntityNum, sphere: ClientNum, t
 }
 impl Projectiles {
     /// Removes a missile without an explosion; a hook is released.
-    pub(in crate::game::deathmatch) fn release(&mut self, cx: &mut Context<'_>, number: EntityNum) {
+    pub(in crate::game::deathmatch) fn remove_missile(
+        &mut self,
+        cx: &mut Context<'_>,
+        number: EntityNum,
+    ) {
         let now = cx.clients.now;
         if let Some((_, missile)) = cx.entities.missile(number)
             && let Some(shooter) = missile.shooter()

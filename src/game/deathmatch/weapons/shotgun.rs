@@ -44,19 +44,19 @@ pub(super) fn fire_shotgun(
     });
     let mut accurate = false;
     for end in pattern(aim.muzzle, sent, seed, count, spread) {
-        let ray = follow_shot(cx, client, aim.muzzle, end);
-        if leaves_no_mark(&ray.trace) || !sys.combat.is_damageable(cx, ray.trace.entity) {
+        let shot = follow_shot(cx, client, aim.muzzle, end);
+        if leaves_no_mark(&shot.trace) || !sys.combat.is_damageable(cx, shot.trace.entity) {
             continue;
         }
-        accurate |= sys.combat.is_good_hit(cx, client, ray.trace.entity);
-        let turned = ray.deflections > 0;
+        accurate |= sys.combat.is_good_hit(cx, client, shot.trace.entity);
+        let turned = shot.deflections > 0;
         let hit = Hit {
             attacker: Some(client),
-            direction: Some(if turned { ray.direction } else { aim.axes.forward }),
-            point: Some(ray.trace.endpos),
+            direction: Some(if turned { shot.direction } else { aim.axes.forward }),
+            point: Some(shot.trace.endpos),
             ..Hit::by_world(damage, Weapon::Shotgun.spec().means)
         };
-        damage_entity(cx, sys, ray.trace.entity, &hit);
+        damage_entity(cx, sys, shot.trace.entity, &hit);
     }
     if accurate {
         count_accurate(cx, client, Weapon::Shotgun);
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pellets_stray_as_clients_draw_them() {
+    fn pellet_pattern_matches_client() {
         let mut rows = 0;
         for line in include_str!("../../../../tests/vectors/game/pellets.csv").lines().skip(1) {
             let row: Vec<f64> = line.split(',').map(|word| word.parse().unwrap()).collect();

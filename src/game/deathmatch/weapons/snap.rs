@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_game_rounds_toward_the_muzzle_its_way() {
+    fn end_point_snaps_toward_muzzle_per_ruleset() {
         let (end, from) = (Vec3::new(10.5, -10.5, 3.0), Vec3::new(0.0, -20.0, 8.0));
         let floors = snap_toward(end, from, EndRounding::FloorOrCeiling);
         assert_eq!(floors, Vec3::new(10.0, -11.0, 3.0));

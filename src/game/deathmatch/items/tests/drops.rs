@@ -126,7 +126,7 @@ fn flag_is_carried_and_returned() {
     assert_eq!(level.state(red).powerups[Powerup::BlueFlag], UNTIL_LOST);
     assert_eq!(level.host.configstring(configstring::FLAG_STATUS), "01");
     level.game.with(&mut level.host, |cx, sys| {
-        sys.items.send_flag_home(cx, Flag::Blue, flags::ReturnAnnouncement::None)
+        sys.items.return_flag(cx, Flag::Blue, flags::ReturnAnnouncement::None)
     });
     assert_eq!(level.state(red).powerups[Powerup::BlueFlag], 0);
     assert!(level.is_there(blue_flag) && level.is_there(red_flag));
