@@ -47,7 +47,7 @@ pub const PLAYERS: u16 = 544;
 /// First of 64 location names.
 pub const LOCATIONS: u16 = 608;
 
-/// Score shown for an empty place in the ranking.
+/// Score shown for an empty position in the ranking.
 pub const NO_SCORE: i32 = -9999;
 
 /// Burning sound of a player, the first sound of every level.
@@ -55,7 +55,7 @@ pub const FRY_SOUND: ConfigIndex = ConfigIndex::at(SOUNDS + 1);
 /// File of [`FRY_SOUND`].
 pub const FRY_SOUND_FILE: &str = "sound/player/fry.wav";
 
-/// Index of a client's player entry.
+/// Returns the index of a client's player entry.
 ///
 /// # Panics
 /// Never: every client number has an entry.

@@ -39,7 +39,7 @@ wire_enum! {
 }
 
 impl EntityType {
-    /// The type number of a temp entity: an entity that shows one event.
+    /// Returns the type number of a temp entity for an event.
     #[must_use]
     pub const fn with_event(event: Event) -> i32 {
         Self::Events as i32 + event as i32

@@ -4,7 +4,7 @@
 //! Engine names: `EV_*`.
 
 wire_enum! {
-    /// An event (`EV_*`): an effect that clients show or play on an entity.
+    /// An event (`EV_*`): an effect that clients show or play at an entity.
     pub enum Event {
         /// No event; footstep on a silent surface.
         None = 0,
@@ -184,20 +184,20 @@ impl Event {
         Self::UseItem15,
     ];
 
-    /// The use of a holdable; the tag is taken modulo 16.
+    /// Returns the event of a used holdable; the tag is taken modulo 16.
     #[must_use]
     pub const fn use_item(tag: i32) -> Self {
         Self::USE_ITEMS[(tag & 15) as usize]
     }
 
-    /// The tag of the holdable that the event uses, 1 to 15. None for other events.
+    /// Returns the tag of the used holdable, 1 to 15. `None` for other events.
     #[must_use]
     pub const fn used_item(number: i32) -> Option<i32> {
         let tag = number - Self::UseItem0 as i32;
         if tag > 0 && tag < 16 { Some(tag) } else { None }
     }
 
-    /// A death sound; the number is taken modulo 3.
+    /// Returns a death event; the number is taken modulo 3.
     #[must_use]
     pub const fn death(number: i32) -> Self {
         [Self::Death1, Self::Death2, Self::Death3][number.rem_euclid(3) as usize]

@@ -39,7 +39,7 @@ const ROWS: [GameTypeRow; 5] = [
 ];
 
 impl GameType {
-    /// The game type of a `g_gametype` number. None for unsupported ones.
+    /// Returns the game type of a `g_gametype` number. `None` if it is not supported.
     #[must_use]
     pub fn of_number(number: i32) -> Option<Self> {
         ROWS.iter().map(|row| row.kind).find(|&kind| kind as i32 == number)

@@ -1,8 +1,8 @@
-//! Items: one list, of which each game knows the beginning.
+//! Item list, shared by all games; each game knows its first items.
 //!
-//! Invariants: an item's index in [`ITEMS`] is its number on the wire and its bit in configstring 27. A
-//! game with `n` items knows numbers below `n`; clients reject all others. Source: the base game's
-//! item list; OpenArena's, which continues it.
+//! Invariants: an item's index in [`ITEMS`] is its number in entities and its bit in configstring 27. A
+//! game with `n` items knows numbers below `n`; clients reject higher ones. Source: the base game's item
+//! list; OpenArena's, which continues it.
 
 /// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ pub const ITEMS: &[Item] = &[
     item("team_dom_pointBlue", ItemKind::Team, 2, 0, "Blue domination point"),
 ];
 
-/// The items that one game knows: the beginning of [`ITEMS`].
+/// Items of one game: the first of [`ITEMS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ItemList {
     len: usize,
@@ -135,32 +135,32 @@ impl ItemList {
         self.len
     }
 
-    /// Whether the list has no items; it never is.
+    /// Whether the list is empty; always false.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.len == 0
     }
 
-    /// The item of a number. None for 0 and for numbers that the game does not know.
+    /// Returns an item by number. `None` for 0 and for numbers that the game does not know.
     #[must_use]
     pub fn get(self, number: i32) -> Option<&'static Item> {
         let number = usize::try_from(number).ok().filter(|&number| number > 0)?;
         ITEMS[..self.len].get(number)
     }
 
-    /// Number and item of a classname; case does not count.
+    /// Finds number and item by classname, ignoring case.
     #[must_use]
     pub fn by_class(self, class: &str) -> Option<(i32, &'static Item)> {
         self.find(|item| item.class.eq_ignore_ascii_case(class))
     }
 
-    /// Number and item of a display name; case does not count.
+    /// Finds number and item by display name, ignoring case.
     #[must_use]
     pub fn by_name(self, name: &str) -> Option<(i32, &'static Item)> {
         self.find(|item| item.name.eq_ignore_ascii_case(name))
     }
 
-    /// Number and item of a kind and a tag.
+    /// Finds number and item by kind and tag.
     #[must_use]
     pub fn by_tag(self, kind: ItemKind, tag: i32) -> Option<(i32, &'static Item)> {
         self.find(|item| item.kind == kind && item.tag == tag)

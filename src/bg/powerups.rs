@@ -59,7 +59,7 @@ wire_enum! {
     pub enum Rune {
         /// Scout: faster movement and fire, no armor.
         Scout = 10,
-        /// Guard: doubled maximum of health and armor.
+        /// Guard: twice the maximum of health and armor.
         Guard = 11,
         /// Doubler: double damage.
         Doubler = 12,

@@ -1,15 +1,15 @@
-//! Statistics of a player state: the index of each one.
+//! Stat layout: index of each stat of a player state.
 //!
-//! The layout differs between games. Source: the base game's and OpenArena's statistics.
+//! The layout differs between games. Source: the base game's and OpenArena's stats.
 
-/// Index of each statistic in a player state (`STAT_*`).
+/// Index of each stat in a player state (`STAT_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatLayout {
     /// Health.
     pub health: usize,
     /// Item index of the holdable.
     pub holdable: usize,
-    /// Item index of the rune, in games that have them.
+    /// Item index of the rune, in games with runes.
     pub rune: Option<usize>,
     /// Owned weapons, one bit each.
     pub weapons: usize,

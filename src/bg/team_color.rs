@@ -18,7 +18,7 @@ impl TeamColor {
     /// Both colors.
     pub const ALL: [Self; 2] = [Self::Red, Self::Blue];
 
-    /// The opposing team.
+    /// Returns the opposing team.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -27,7 +27,7 @@ impl TeamColor {
         }
     }
 
-    /// The team number of player states.
+    /// Returns the team number of player states.
     #[must_use]
     pub const fn team(self) -> Team {
         match self {

@@ -1,8 +1,7 @@
 //! Weapon table: fire interval, damage and attack of each weapon.
 //!
-//! Invariants: a row's index is the weapon number of events, statistics and commands. Weapons above a
-//! game's last weapon are never owned there. Source: the base game's weapons; OpenArena's,
-//! which continue them.
+//! Invariants: a row's index is the weapon number of events, stats and usercmds. Players of a game never
+//! own weapons above its last weapon. Source: the base game's weapons; OpenArena's, which continue them.
 
 use super::{MeansOfDeath, Weapon};
 
@@ -111,7 +110,7 @@ pub enum ImpactBehavior {
 }
 
 /// Prestep of most projectiles, in ms.
-const AHEAD_MS: i32 = 50;
+const PRESTEP_MS: i32 = 50;
 
 const NOTHING: WeaponSpec = WeaponSpec {
     interval_ms: OTHER_INTERVAL_MS,
@@ -126,7 +125,7 @@ const fn gun(interval_ms: i32, damage: i32, means: MeansOfDeath, attack: Attack)
     WeaponSpec { interval_ms, damage, team_damage: damage, instagib_damage: damage, attack, means }
 }
 
-/// A projectile that flies straight and explodes.
+/// Returns a projectile that flies straight and explodes.
 const fn rocket(
     speed: f32,
     life_ms: i32,
@@ -143,14 +142,14 @@ const fn rocket(
         falls: false,
         on_impact: ImpactBehavior::Explodes,
         life_ms,
-        prestep_ms: AHEAD_MS,
+        prestep_ms: PRESTEP_MS,
         splash_damage: damage,
         splash_radius: radius,
         splash_means: means,
     }
 }
 
-/// A projectile that is thrown and falls.
+/// Returns a projectile that falls with gravity.
 const fn grenade(life_ms: i32, on_impact: ImpactBehavior, means: MeansOfDeath) -> Missile {
     Missile { up_bias: 0.2, falls: true, on_impact, ..rocket(700.0, life_ms, 100, 150.0, means) }
 }
@@ -168,7 +167,7 @@ const HOOK: Missile = Missile {
     ..rocket(800.0, 10_000, 0, 0.0, MeansOfDeath::Grapple)
 };
 
-/// Weapons by number; 0 is no weapon.
+/// Weapons by number; 0 means no weapon.
 pub const WEAPONS: [WeaponSpec; 14] = [
     NOTHING,
     WeaponSpec {
@@ -220,20 +219,20 @@ pub const WEAPONS: [WeaponSpec; 14] = [
     gun(30, 7, MeansOfDeath::Chaingun, Attack::Bullet { spread: 600.0 }),
 ];
 
-/// The weapon of a number. Number 0 and unknown numbers have no attack.
+/// Returns the weapon of a number. Number 0 and unknown numbers have no attack.
 #[must_use]
 pub fn weapon(number: i32) -> &'static WeaponSpec {
     usize::try_from(number).ok().and_then(|number| WEAPONS.get(number)).unwrap_or(&NOTHING)
 }
 
 impl Weapon {
-    /// The weapon's bit in the statistic of owned weapons.
+    /// Returns the weapon's bit in the stat of owned weapons.
     #[must_use]
     pub const fn bit(self) -> i32 {
         1 << self as i32
     }
 
-    /// The weapon's properties.
+    /// Returns the weapon's properties.
     #[must_use]
     pub const fn spec(self) -> &'static WeaponSpec {
         &WEAPONS[self as usize]
@@ -244,7 +243,7 @@ impl Weapon {
 mod tests {
     use super::*;
 
-    /// Column of the reference's table of weapons that this table is compared with.
+    /// Fire intervals of the reference, in ms.
     const INTERVALS_MS: [i32; 13] =
         [400, 100, 1000, 800, 800, 50, 1500, 100, 200, 400, 1000, 800, 30];
 
@@ -270,7 +269,7 @@ mod tests {
             let WeaponSpec { damage: direct, attack: Attack::Missile(missile), .. } =
                 *weapon(number)
             else {
-                panic!("weapon {number} throws nothing")
+                panic!("weapon {number} has no projectile")
             };
             let ours = (missile.splash_damage, missile.splash_radius, missile.speed);
             assert_eq!((direct, ours), (damage, (splash, radius, speed)), "weapon {number}");

@@ -1,7 +1,7 @@
-//! Macros for enums whose values travel as `i32`.
+//! Macros for enums whose values are sent as `i32`.
 //!
-//! The structs of `model` keep raw integers, as the network delivers them. An enum of this module converts
-//! with [`TryFrom`], compares with a raw integer directly, and is written with `as i32` or [`From`].
+//! The structs of `model` store raw integers, as received. An enum of this module converts with
+//! [`TryFrom`], compares with a raw integer directly, and is written with `as i32` or [`From`].
 
 /// Declares an enum of wire values: conversions, comparison with raw integers and a list of all variants.
 macro_rules! wire_enum {
@@ -54,7 +54,7 @@ macro_rules! wire_enum {
     };
 }
 
-/// Lets an enum index the arrays of a player state.
+/// Implements indexing of a player state's arrays by an enum.
 macro_rules! index_by {
     ($name:ident) => {
         impl ::std::ops::Index<$name> for [i32; 16] {
@@ -73,7 +73,7 @@ macro_rules! index_by {
     };
 }
 
-/// A number that no value of an enum has.
+/// A number without a value in the enum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {kind}: {number}")]
 pub struct UnknownValue {

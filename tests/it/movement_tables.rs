@@ -52,9 +52,9 @@ fn vectors_normalize_in_both_precisions() {
 fn angles_wrap() {
     for line in Table::read("angles.csv.gz").rows() {
         let angle = line.float("angle");
-        check(&line, "normalize360", angles::normalised_360(angle));
-        check(&line, "normalize180", angles::normalised_180(angle));
-        check(&line, "anglemod", angles::normalised_360(angle));
+        check(&line, "normalize360", angles::normalized_360(angle));
+        check(&line, "normalize180", angles::normalized_180(angle));
+        check(&line, "anglemod", angles::normalized_360(angle));
         let short = angles::to_short(angle);
         assert_eq!(short, line.number::<i32>("angle2short"), "{line}");
         check(&line, "short2angle_of_it", angles::from_short(short as i16));

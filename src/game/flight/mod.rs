@@ -1,6 +1,6 @@
 //! Free flight: players fly without collision, on maps without geometry.
 //!
-//! Unmodified clients can enter, see other players, chat, spectate and read the scoreboard. It has no
+//! Unmodified clients can enter, see other players, chat, spectate and read the scoreboard. The game has no
 //! attacks, items or damage; every game type is played as free for all.
 //!
 //! Invariants: a slot without a player has no entity and an empty player entry; sessions survive level

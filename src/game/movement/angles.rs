@@ -36,14 +36,14 @@ pub fn from_short(short: i16) -> f32 {
 
 /// Normalizes an angle to `0..360` degrees, truncated to 16-bit precision.
 #[must_use]
-pub fn normalised_360(degrees: f32) -> f32 {
+pub fn normalized_360(degrees: f32) -> f32 {
     (360.0 / TURN) * (whole(degrees * (TURN / 360.0)) & 0xffff) as f32
 }
 
 /// Normalizes an angle to −180 to 180 degrees, truncated to 16-bit precision.
 #[must_use]
-pub fn normalised_180(degrees: f32) -> f32 {
-    let degrees = normalised_360(degrees);
+pub fn normalized_180(degrees: f32) -> f32 {
+    let degrees = normalized_360(degrees);
     if degrees > 180.0 { degrees - 360.0 } else { degrees }
 }
 

@@ -23,7 +23,7 @@ pub fn touch_jump_pad(state: &mut PlayerState, pad: i32, velocity: Vec3) {
         return;
     }
     if state.jumppad_ent != pad {
-        let pitch = angles::normalised_180(angles::of_direction(velocity)[0]);
+        let pitch = angles::normalized_180(angles::of_direction(velocity)[0]);
         queue(state, Event::JumpPad, i32::from(pitch.abs() >= STEEP));
     }
     state.jumppad_ent = pad;
