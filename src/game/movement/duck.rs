@@ -11,14 +11,17 @@ use crate::bg::{
 use crate::model::Vec3;
 
 /// Half the side of the box of an expanded invulnerability sphere, in units.
-const SHELL: f32 = 42.0;
+const SPHERE_HALF: f32 = 42.0;
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     /// Sets bounding box and view height. A ducked player stands up only if the standing box fits.
     pub(super) fn check_duck(&mut self) {
         if self.is_invulnerable() {
             if self.has(pm_flag::INVULEXPAND) {
-                self.set_box(Vec3::new(-SHELL, -SHELL, -SHELL), Vec3::new(SHELL, SHELL, SHELL));
+                self.set_box(
+                    Vec3::new(-SPHERE_HALF, -SPHERE_HALF, -SPHERE_HALF),
+                    Vec3::new(SPHERE_HALF, SPHERE_HALF, SPHERE_HALF),
+                );
             } else {
                 self.set_box(MINS, CROUCHED_MAXS);
             }

@@ -20,15 +20,15 @@ const PULL_NEAR: f32 = 100.0;
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     pub(super) fn fly(&mut self) {
-        self.slow_down();
-        let wish = self.flying_wish().unwrap_or(Vec3::ZERO);
+        self.apply_friction();
+        let wish = self.fly_wish().unwrap_or(Vec3::ZERO);
         let (wish, wish_speed) = normalized(wish, self.rules.variant.length);
         self.accelerate(wish, wish_speed, ACCELERATION);
         self.step_slide(Gravity::Off);
     }
 
     /// Returns the wish velocity in flight: along the view axes and up. `None` without input.
-    pub(super) fn flying_wish(&self) -> Option<Vec3> {
+    pub(super) fn fly_wish(&self) -> Option<Vec3> {
         let scale = command_scale(self.command, self.state.speed);
         if scale == 0.0 {
             return None;

@@ -73,11 +73,11 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.state.bob_cycle = (old as f32 + gait.rate * self.step.ms as f32) as i32 & 255;
         let foot = |bob: i32| bob.wrapping_add(BOB_START) & FOOT_BIT;
         if foot(old) != foot(self.state.bob_cycle) {
-            self.put_foot_down(gait.loud);
+            self.add_footstep_event(gait.loud);
         }
     }
 
-    fn put_foot_down(&mut self, loud: bool) {
+    fn add_footstep_event(&mut self, loud: bool) {
         let event = match self.outcome.water_level {
             0 if loud && !self.rules.silent_steps => self.footstep(),
             1 => Event::FootSplash,

@@ -11,9 +11,9 @@ const REACH: f32 = 0.25;
 /// Free distance below the box that starts the fall animation, in units.
 const FALL_REACH: f32 = 64.0;
 /// Minimum z of the normal of walkable ground.
-pub(super) const LEAST_WALKABLE: f32 = 0.7;
+pub(super) const MIN_WALK_NORMAL: f32 = 0.7;
 /// Speed along the ground's normal above which the player leaves the ground, in units per second.
-const KICK_OFF: f32 = 10.0;
+const LEAVE_GROUND_SPEED: f32 = 10.0;
 /// Vertical speed below which a landing starts the movement timer, in units per second.
 const HARD_LANDING: f32 = -200.0;
 /// Movement timer after a hard landing, in ms.
@@ -21,7 +21,7 @@ const HARD_LANDING_MS: i32 = 250;
 /// Leg timer of the landing animation, in ms.
 const LANDING_MS: i32 = 130;
 /// Ground entity number of a player in the air.
-const NOWHERE: i32 = EntityNum::NONE.index() as i32;
+const NO_GROUND: i32 = EntityNum::NONE.index() as i32;
 
 /// Ground under a player in a sub-step.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     pub(super) fn ground_trace(&mut self) {
         let below = self.below(REACH);
         self.ground.trace = self.trace(self.state.origin, below);
-        if self.ground.trace.allsolid && !self.is_freed() {
+        if self.ground.trace.allsolid && !self.correct_all_solid() {
             self.leave_ground(false);
             return;
         }
@@ -63,10 +63,12 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         let normal = trace.plane.normal;
         if trace.fraction == 1.0 {
             self.fall_off();
-        } else if self.state.velocity[2] > 0.0 && self.state.velocity.dot(normal) > KICK_OFF {
-            self.show_jump();
+        } else if self.state.velocity[2] > 0.0
+            && self.state.velocity.dot(normal) > LEAVE_GROUND_SPEED
+        {
+            self.start_jump_animation();
             self.leave_ground(false);
-        } else if normal[2] < LEAST_WALKABLE {
+        } else if normal[2] < MIN_WALK_NORMAL {
             self.leave_ground(true);
         } else {
             self.stand();
@@ -74,7 +76,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 
     /// Whether a stuck box is free one unit away. Then traces the ground again.
-    fn is_freed(&mut self) -> bool {
+    fn correct_all_solid(&mut self) -> bool {
         const NEAR: [f32; 3] = [-1.0, 0.0, 1.0];
         for x in NEAR {
             for y in NEAR {
@@ -92,10 +94,10 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 
     fn fall_off(&mut self) {
-        if self.state.ground_entity_num != NOWHERE {
+        if self.state.ground_entity_num != NO_GROUND {
             let below = self.below(FALL_REACH);
             if self.trace(self.state.origin, below).fraction == 1.0 {
-                self.show_jump();
+                self.start_jump_animation();
             }
         }
         self.leave_ground(false);
@@ -108,7 +110,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             self.state.pm_flags &= !(pm_flag::TIME_WATERJUMP | pm_flag::TIME_LAND);
             self.state.pm_time = 0;
         }
-        if self.state.ground_entity_num == NOWHERE {
+        if self.state.ground_entity_num == NO_GROUND {
             self.land();
             if self.before.velocity[2] < HARD_LANDING {
                 self.state.pm_flags |= pm_flag::TIME_LAND;
@@ -122,13 +124,13 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
 
     /// Clears the ground. `sliding` keeps the plane of a slope that is too steep.
     pub(super) fn leave_ground(&mut self, sliding: bool) {
-        self.state.ground_entity_num = NOWHERE;
+        self.state.ground_entity_num = NO_GROUND;
         self.ground.plane = sliding;
         self.ground.walking = false;
     }
 
     /// Starts the jump animation, forward or backward.
-    pub(super) fn show_jump(&mut self) {
+    pub(super) fn start_jump_animation(&mut self) {
         if self.command.forwardmove >= 0 {
             force_legs(self.state, animation::LEGS_JUMP);
             self.state.pm_flags &= !pm_flag::BACKWARDS_JUMP;

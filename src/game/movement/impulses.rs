@@ -15,7 +15,7 @@ const EXIT_MS: i32 = 160;
 /// Mass of a player; knockback is divided by it.
 const MASS: f32 = 200.0;
 /// Minimum and maximum of the knockback timer, in ms.
-const SLIP_MS: (i32, i32) = (50, 200);
+const KNOCKBACK_MS: (i32, i32) = (50, 200);
 
 /// Touches jump pad `pad` (an entity number), which sets `velocity`. The sound is played once per contact.
 pub fn touch_jump_pad(state: &mut PlayerState, pad: i32, velocity: Vec3) {
@@ -73,7 +73,7 @@ pub fn knock_back(state: &mut PlayerState, direction: Vec3, points: i32, knockba
     let speed = knockback * points as f32 / MASS;
     state.velocity = state.velocity.add_scaled(direction, speed);
     if state.pm_time == 0 {
-        state.pm_time = points.saturating_mul(2).clamp(SLIP_MS.0, SLIP_MS.1);
+        state.pm_time = points.saturating_mul(2).clamp(KNOCKBACK_MS.0, KNOCKBACK_MS.1);
         state.pm_flags |= pm_flag::TIME_KNOCKBACK;
     }
 }

@@ -17,7 +17,7 @@ const REACH: f32 = 36.0;
 /// Maximum ammo of one kind from pickups.
 pub const MAX_ROUNDS: i32 = 200;
 /// Quantities of the health items that exceed the maximum health.
-pub const BEYOND: [i32; 2] = [5, 100];
+pub const OVER_MAX_HEALTH: [i32; 2] = [5, 100];
 /// Spawn flag of a rune for the red team only.
 const RED_ONLY: i32 = 2;
 /// Spawn flag of a rune for the blue team only.
@@ -94,7 +94,7 @@ pub fn most_armor(ruleset: &Ruleset, state: &PlayerState) -> i32 {
 pub fn most_health(ruleset: &Ruleset, state: &PlayerState, quantity: i32) -> i32 {
     let most = state.stats[ruleset.stats.max_health];
     let guarded = rune_of(ruleset, state) == Some(Rune::Guard);
-    if BEYOND.contains(&quantity) && !guarded { most.saturating_mul(2) } else { most }
+    if OVER_MAX_HEALTH.contains(&quantity) && !guarded { most.saturating_mul(2) } else { most }
 }
 
 #[cfg(test)]

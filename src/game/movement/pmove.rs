@@ -166,7 +166,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         }
         drop_timers(self.state, self.step.ms);
 
-        self.make_move();
+        self.run_move();
 
         self.gesture();
         self.ground_trace();
@@ -181,12 +181,12 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             self.hold_weapon();
             self.bob_footsteps();
         }
-        self.cross_water();
+        self.add_water_events();
         self.round_velocity();
     }
 
     /// Runs the first kind of movement that applies.
-    fn make_move(&mut self) {
+    fn run_move(&mut self) {
         if self.rules.variant.invulnerability_holds && self.is_invulnerable() {
             self.command.forwardmove = 0;
             self.command.rightmove = 0;

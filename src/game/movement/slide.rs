@@ -5,7 +5,7 @@
 use super::{
     Pmove, PmoveWorld,
     events::queue,
-    ground::LEAST_WALKABLE,
+    ground::MIN_WALK_NORMAL,
     velocity::{clipped, direction},
 };
 use crate::bg::Event;
@@ -22,7 +22,7 @@ const INTO_PLANE: f32 = 0.1;
 /// Maximum height of a step-up, in units.
 const STEP_HEIGHT: f32 = 18.0;
 /// Height above which a step-up raises an event, in units.
-const LEAST_STEP: f32 = 2.0;
+const MIN_STEP_EVENT: f32 = 2.0;
 
 /// Whether gravity acts during a slide move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         }
         let at_height = |z: f32| Vec3::new(origin[0], origin[1], z);
         let floor = self.trace(origin, at_height(origin[2] - STEP_HEIGHT));
-        let on_stairs = floor.fraction != 1.0 && floor.plane.normal[2] >= LEAST_WALKABLE;
+        let on_stairs = floor.fraction != 1.0 && floor.plane.normal[2] >= MIN_WALK_NORMAL;
         if self.state.velocity[2] > 0.0 && !on_stairs {
             return;
         }
@@ -152,11 +152,11 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         if floor.fraction < 1.0 {
             self.state.velocity = clipped(self.state.velocity, floor.plane.normal);
         }
-        self.show_stair(self.state.origin[2] - origin[2]);
+        self.add_step_event(self.state.origin[2] - origin[2]);
     }
 
-    fn show_stair(&mut self, height: f32) {
-        if height > LEAST_STEP {
+    fn add_step_event(&mut self, height: f32) {
+        if height > MIN_STEP_EVENT {
             let event = match height {
                 height if height < 7.0 => Event::Step4,
                 height if height < 11.0 => Event::Step8,

@@ -30,7 +30,7 @@ const CROUCH_SCALE: f32 = 0.25;
 /// Upward speed of a jump, in units per second.
 const JUMP_SPEED: f32 = 270.0;
 /// Speed that a dead player on the ground loses per sub-step, in units per second.
-const BODY_DRAG: f32 = 20.0;
+const DEAD_DRAG: f32 = 20.0;
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     pub(super) fn walk(&mut self) {
@@ -47,9 +47,9 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             }
             return;
         }
-        self.slow_down();
+        self.apply_friction();
         let scale = command_scale(self.command, self.state.speed);
-        self.show_direction();
+        self.set_movement_dir();
 
         let normal = self.ground.normal();
         let along_ground = |axis: Vec3| direction(clipped(flat(axis), normal));
@@ -84,9 +84,9 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 
     pub(super) fn air_move(&mut self) {
-        self.slow_down();
+        self.apply_friction();
         let scale = command_scale(self.command, self.state.speed);
-        self.show_direction();
+        self.set_movement_dir();
         let forward = direction(flat(self.step.axes.forward));
         let right = direction(flat(self.step.axes.right));
         let wish = forward * f32::from(self.command.forwardmove)
@@ -103,7 +103,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     /// Slows a dead player on the ground.
     pub(super) fn dead_move(&mut self) {
         if self.ground.walking {
-            let speed = self.state.velocity.length() - BODY_DRAG;
+            let speed = self.state.velocity.length() - DEAD_DRAG;
             self.state.velocity =
                 if speed <= 0.0 { Vec3::ZERO } else { direction(self.state.velocity) * speed };
         }
@@ -122,12 +122,12 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.state.pm_flags |= pm_flag::JUMP_HELD;
         self.state.velocity[2] = JUMP_SPEED;
         queue(self.state, Event::Jump, 0);
-        self.show_jump();
+        self.start_jump_animation();
         true
     }
 
     /// Applies friction.
-    pub(super) fn slow_down(&mut self) {
+    pub(super) fn apply_friction(&mut self) {
         let velocity = self.state.velocity;
         let speed = if self.ground.walking { flat(velocity) } else { velocity }.length();
         if speed < 1.0 {
@@ -168,7 +168,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 
     /// Sets the movement direction of the legs, in eighths of a turn to the left.
-    fn show_direction(&mut self) {
+    fn set_movement_dir(&mut self) {
         let moves = (self.command.forwardmove.signum(), self.command.rightmove.signum());
         self.state.movement_dir = match moves {
             (1, 0) => 0,

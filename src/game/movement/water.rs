@@ -19,7 +19,7 @@ use crate::model::{
 /// Acceleration in water.
 const ACCELERATION: f32 = 4.0;
 /// Sinking speed without input, in units per second.
-const SINKING: f32 = 60.0;
+const SINK_SPEED: f32 = 60.0;
 /// Distance ahead of the origin at which an edge is checked, in units.
 const EDGE_AHEAD: f32 = 30.0;
 /// Height above the origin at which an edge is checked, in units.
@@ -27,11 +27,11 @@ const EDGE_UP: f32 = 4.0;
 /// Height above the edge that must be free, in units.
 const ROOM_UP: f32 = 16.0;
 /// Forward speed of a water jump, in units per second.
-const LEAP_AHEAD: f32 = 200.0;
+const JUMP_FORWARD_SPEED: f32 = 200.0;
 /// Upward speed of a water jump, in units per second.
-const LEAP_UP: f32 = 350.0;
+const JUMP_UP_SPEED: f32 = 350.0;
 /// Maximum duration of a water jump, in ms.
-const LEAP_MS: i32 = 2000;
+const JUMP_MS: i32 = 2000;
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     /// Sets the water level from the contents at three points between feet and eyes. The view height is
@@ -60,7 +60,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 
     /// Raises events for feet or head that entered or left water in this sub-step.
-    pub(super) fn cross_water(&mut self) {
+    pub(super) fn add_water_events(&mut self) {
         let (before, now) = (self.before.water_level, self.outcome.water_level);
         let crossings = [
             (before == 0 && now != 0, Event::WaterTouch),
@@ -76,12 +76,12 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 
     pub(super) fn swim(&mut self) {
-        if self.starts_leap() {
+        if self.starts_water_jump() {
             self.water_jump_move();
             return;
         }
-        self.slow_down();
-        let wish = self.flying_wish().unwrap_or(Vec3::new(0.0, 0.0, -SINKING));
+        self.apply_friction();
+        let wish = self.fly_wish().unwrap_or(Vec3::new(0.0, 0.0, -SINK_SPEED));
         let (wish, wish_speed) = normalized(wish, self.rules.variant.length);
         let most = self.state.speed as f32 * self.rules.swim_scale;
         self.accelerate(wish, at_most(wish_speed, most), ACCELERATION);
@@ -95,7 +95,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 
     /// Starts a water jump if there is an edge ahead with free space above it.
-    fn starts_leap(&mut self) -> bool {
+    fn starts_water_jump(&mut self) -> bool {
         if self.state.pm_time != 0 || self.outcome.water_level != 2 {
             return false;
         }
@@ -113,10 +113,10 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         if self.world.point_contents(spot) & stops != 0 {
             return false;
         }
-        self.state.velocity = self.step.axes.forward * LEAP_AHEAD;
-        self.state.velocity[2] = LEAP_UP;
+        self.state.velocity = self.step.axes.forward * JUMP_FORWARD_SPEED;
+        self.state.velocity[2] = JUMP_UP_SPEED;
         self.state.pm_flags |= pm_flag::TIME_WATERJUMP;
-        self.state.pm_time = LEAP_MS;
+        self.state.pm_time = JUMP_MS;
         true
     }
 

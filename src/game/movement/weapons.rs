@@ -24,8 +24,8 @@ const MEDKIT_MARGIN: i32 = 25;
 
 impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     pub(super) fn handle_weapon(&mut self) {
-        let watches = self.state.persistant[Persistent::Team] == Team::Spectator;
-        if self.has(pm_flag::RESPAWNED) || watches {
+        let spectates = self.state.persistant[Persistent::Team] == Team::Spectator;
+        if self.has(pm_flag::RESPAWNED) || spectates {
             return;
         }
         if self.state.stats[HEALTH] <= 0 {
@@ -41,13 +41,13 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         let fires = self.state.weaponstate == WeaponState::Firing;
         let wanted = i32::from(self.command.weapon);
         if (self.state.weapon_time <= 0 || !fires) && self.state.weapon != wanted {
-            self.put_away(wanted);
+            self.lower_weapon(wanted);
         }
         if self.state.weapon_time > 0 {
             return;
         }
         match WeaponState::try_from(self.state.weaponstate) {
-            Ok(WeaponState::Dropping) => self.take_up(wanted),
+            Ok(WeaponState::Dropping) => self.raise_weapon(wanted),
             Ok(WeaponState::Raising) => {
                 self.state.weaponstate = WeaponState::Ready as i32;
                 start_torso(self.state, resting(self.state.weapon));
@@ -83,7 +83,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 
     /// Starts to lower the weapon for a change to another.
-    fn put_away(&mut self, wanted: i32) {
+    fn lower_weapon(&mut self, wanted: i32) {
         if !self.owns(wanted) || self.state.weaponstate == WeaponState::Dropping {
             return;
         }
@@ -96,7 +96,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 
     /// Raises the requested weapon, if the player has it.
-    fn take_up(&mut self, wanted: i32) {
+    fn raise_weapon(&mut self, wanted: i32) {
         self.state.weapon = if self.owns(wanted) { wanted } else { Weapon::None as i32 };
         self.state.weaponstate = WeaponState::Raising as i32;
         if !self.rules.instant_weapons {
@@ -106,17 +106,17 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 
     fn fire(&mut self) {
-        let saws = self.state.weapon == Weapon::Gauntlet;
+        let gauntlet = self.state.weapon == Weapon::Gauntlet;
         let attacks = self.command.buttons.contains(Buttons::ATTACK);
-        if !attacks || (saws && !self.gauntlet_hit) {
+        if !attacks || (gauntlet && !self.gauntlet_hit) {
             self.state.weapon_time = 0;
             self.state.weaponstate = WeaponState::Ready as i32;
             return;
         }
-        let torso = if saws { animation::TORSO_ATTACK2 } else { animation::TORSO_ATTACK };
+        let torso = if gauntlet { animation::TORSO_ATTACK2 } else { animation::TORSO_ATTACK };
         start_torso(self.state, torso);
         self.state.weaponstate = WeaponState::Firing as i32;
-        if !self.takes_ammunition() {
+        if !self.use_ammo() {
             queue(self.state, Event::NoAmmo, 0);
             self.state.weapon_time = self.state.weapon_time.saturating_add(EMPTY_MS);
             return;
@@ -126,7 +126,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 
     /// Uses ammo for one shot. Returns false if there is none.
-    fn takes_ammunition(&mut self) -> bool {
+    fn use_ammo(&mut self) -> bool {
         let number = usize::try_from(self.state.weapon).ok();
         let Some(ammo) = number.and_then(|number| self.state.ammo.get_mut(number)) else {
             return false;
@@ -147,12 +147,12 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         let variant = self.rules.variant;
         let carried = variant.stats.rune.map(|stat| self.state.stats[stat]);
         let rune = carried.and_then(|item| tag_of(variant.items, ItemKind::Rune, item));
-        let hastens = match rune.and_then(|tag| Rune::try_from(tag).ok()) {
+        let haste = match rune.and_then(|tag| Rune::try_from(tag).ok()) {
             Some(Rune::Scout) => Some(1.5),
             Some(Rune::AmmoRegen) => Some(1.3),
             _ => (self.state.powerups[Powerup::Haste] != 0).then_some(1.3),
         };
-        hastens.map_or(interval, |factor: f32| (interval as f32 / factor) as i32)
+        haste.map_or(interval, |factor: f32| (interval as f32 / factor) as i32)
     }
 }
 
