@@ -43,23 +43,23 @@ const ROOM: [Block; 6] = [
 
 /// Returns the entity string, with spawn points along one wall.
 fn entities(more: &str) -> String {
-    let spot = |n: i32| {
+    let spawn_point = |n: i32| {
         let x = n * 200 - 1500;
         format!("{{ classname info_player_deathmatch origin \"{x} -1900 16\" }}\n")
     };
-    let spots: String = (0..16).map(spot).collect();
-    format!("{{ classname worldspawn }}\n{spots}{more}\0")
+    let spawn_points: String = (0..16).map(spawn_point).collect();
+    format!("{{ classname worldspawn }}\n{spawn_points}{more}\0")
 }
 
 /// Builds the map of the room with more boxes.
 fn map(blocks: &[Block], more: &str) -> Bsp {
-    let matter = |&(mins, maxs, stuff): &Block| sample_maps::Block {
+    let block = |&(mins, maxs, stuff): &Block| sample_maps::Block {
         mins,
         maxs,
         contents: contents::SOLID,
         surface_flags: SURFACES[stuff as usize],
     };
-    let blocks: Vec<_> = ROOM.iter().chain(blocks).map(matter).collect();
+    let blocks: Vec<_> = ROOM.iter().chain(blocks).map(block).collect();
     let file = TestMap::from_boxes(&entities(more), &blocks, &[]).file();
     Bsp::load(&file).unwrap_or_else(|error| panic!("{error}"))
 }

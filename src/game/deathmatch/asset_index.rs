@@ -21,15 +21,15 @@ fn register(host: &mut dyn Host, first: u16, name: &str) -> i32 {
     if name.is_empty() {
         return 0;
     }
-    for place in 1..MAX_NAMES {
-        let Some(index) = ConfigIndex::new(usize::from(first + place)) else { break };
+    for offset in 1..MAX_NAMES {
+        let Some(index) = ConfigIndex::new(usize::from(first + offset)) else { break };
         let taken = host.configstring(index);
         if taken == name {
-            return i32::from(place);
+            return i32::from(offset);
         }
         if taken.is_empty() {
             host.set_configstring(index, &name);
-            return i32::from(place);
+            return i32::from(offset);
         }
     }
     host.print(&format!("no room for {name}"));

@@ -156,12 +156,12 @@ pub(super) fn run_corpse(cx: &mut Context<'_>, number: EntityNum) {
             let trace = world.scene(&*cx, number).trace(from, mins, maxs, to, mask::DEAD_SOLID);
             (trace.endpos, trace.fraction < 1.0 || trace.startsolid)
         });
-        let (place, stopped) = at.unwrap_or((from, true));
+        let (origin, stopped) = at.unwrap_or((from, true));
         if let Some(body) = cx.entities.get_mut(number) {
             if stopped {
-                body.set_origin(place.truncated());
+                body.set_origin(origin.truncated());
             } else {
-                body.shared.current_origin = place;
+                body.shared.current_origin = origin;
             }
         }
         cx.entities.link(cx.host, number);

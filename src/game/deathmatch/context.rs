@@ -31,19 +31,19 @@ impl Rng {
     }
 
     /// Returns the next number in 0.0..1.0.
-    pub(super) fn chance(&mut self) -> f32 {
+    pub(super) fn random(&mut self) -> f32 {
         self.seed = self.seed.wrapping_mul(69_069).wrapping_add(1);
         (self.seed >> 16) as f32 / 65_536.0
     }
 
     /// Returns the next number in −1.0..1.0.
-    pub(super) fn either_way(&mut self) -> f32 {
-        2.0 * (self.chance() - 0.5)
+    pub(super) fn crandom(&mut self) -> f32 {
+        2.0 * (self.random() - 0.5)
     }
 
     /// Returns a random index below `count`; 0 for an empty list.
     pub(super) fn pick(&mut self, count: usize) -> usize {
-        ((self.chance() * count as f32) as usize).min(count.saturating_sub(1))
+        ((self.random() * count as f32) as usize).min(count.saturating_sub(1))
     }
 }
 

@@ -213,12 +213,12 @@ impl Entities {
 
     /// Unlinks an entity and frees its slot.
     pub(super) fn remove(&mut self, host: &mut dyn Host, number: EntityNum, now: LevelTime) {
-        let Some(place) = number.index().checked_sub(MAX_CLIENTS) else { return };
-        let Some(mut entity) = self.slots.get_mut(place).and_then(Option::take) else { return };
+        let Some(slot) = number.index().checked_sub(MAX_CLIENTS) else { return };
+        let Some(mut entity) = self.slots.get_mut(slot).and_then(Option::take) else { return };
         if entity.shared.is_linked() {
             host.unlink_entity(number, &mut entity.shared);
         }
-        self.freed_at[place] = now;
+        self.freed_at[slot] = now;
         self.free.insert(number);
     }
 
@@ -270,9 +270,9 @@ mod tests {
     fn freed_number_rests_before_reuse() {
         let (mut entities, mut host) = (Entities::default(), TestHost::default());
         let started = LevelTime(0);
-        let place = || Entity::new(EntityKind::TargetPosition, Vec3::ZERO);
+        let target = || Entity::new(EntityKind::TargetPosition, Vec3::ZERO);
         let add = |entities: &mut Entities, at| {
-            entities.add(place(), LevelTime(at), started).map(EntityNum::index)
+            entities.add(target(), LevelTime(at), started).map(EntityNum::index)
         };
         assert_eq!((add(&mut entities, 0), add(&mut entities, 0)), (Some(64), Some(65)));
         let first = EntityNum::new(64).unwrap();

@@ -194,7 +194,7 @@ fn pick_from_far_half(
     let away = |point: &SpawnPoint| (point.origin - avoided).length();
     free.sort_by(|a, b| away(b).total_cmp(&away(a)));
     let half = free.len() / 2;
-    let pick = (cx.rng.chance() * half as f32) as usize;
+    let pick = (cx.rng.random() * half as f32) as usize;
     free[pick.min(free.len() - 1)]
 }
 

@@ -97,7 +97,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     let Some(player) = cx.clients.player(client) else { return };
     let avoided = player.state.origin;
     let is_local_start = first && cx.host.is_local(client);
-    let (spot, start) = if role.plays() {
+    let (placement, spawn_point) = if role.plays() {
         sys.spawn_points.select_spawn_point(cx, client, avoided, is_local_start)
     } else {
         (sys.spawn_points.spectator_spawn(), None)
@@ -116,7 +116,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     let Clients { players, settings, .. } = &mut *cx.clients;
     let Some(player) = players[client.index()].as_mut() else { return };
     player.command = cx.host.usercmd(client);
-    player.reset(client, spot, role, ruleset, settings, now);
+    player.reset(client, placement, role, ruleset, settings, now);
     player.state.ammo[Weapon::Machinegun] = spawn_bullets;
     if role.plays() {
         arms.equip(&mut player.state, &ruleset.stats);
@@ -126,7 +126,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     player.shared.maxs = player_box::MAXS;
     player.shared.contents = contents::BODY;
     player.shared.owner_num = EntityNum::NONE.index() as i32;
-    player.shared.current_origin = spot.origin;
+    player.shared.current_origin = placement.origin;
     player.entity.event = 0;
     for command in ruleset.spawn_commands {
         cx.host.send_command(Some(client), command);
@@ -136,11 +136,11 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     }
     if role.plays() {
         telefrag_overlapping(cx, sys, client);
-        if let Some(start) = start {
-            fire_targets(cx, sys, start, Some(client));
+        if let Some(spawn_point) = spawn_point {
+            fire_targets(cx, sys, spawn_point, Some(client));
         }
         if ruleset.spawn_effect_at_spot {
-            cx.show_teleport(client, spot.origin, Event::PlayerTeleportIn);
+            cx.show_teleport(client, placement.origin, Event::PlayerTeleportIn);
         }
         sys.combat.publish(cx, client);
         link_player(cx, client);
@@ -165,8 +165,8 @@ fn telefrag_overlapping(cx: &mut Context<'_>, sys: &mut Systems, client: ClientN
     let Some(player) = cx.clients.player(client) else { return };
     let (mins, maxs) = (player.shared.mins, player.shared.maxs);
     let origin = player.state.origin;
-    let met: Vec<ClientNum> = cx.others_in(client, origin + mins, origin + maxs).collect();
-    for other in met {
+    let overlapping: Vec<ClientNum> = cx.others_in(client, origin + mins, origin + maxs).collect();
+    for other in overlapping {
         damage_player(cx, sys, other, &Hit::telefrag(client));
     }
 }

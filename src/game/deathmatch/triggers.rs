@@ -198,25 +198,25 @@ fn touch_hurt_trigger(
     let now = cx.clients.now;
     let Some(entity) = cx.entities.get_mut(number) else { return };
     let (flags, (fast, slow)) = (entity.spawnflags, HURT_MS);
-    let EntityKind::Hurt(place) = &mut entity.kind else { return };
-    if place.next.distance(now) > 0 {
+    let EntityKind::Hurt(hurt) = &mut entity.kind else { return };
+    if hurt.next.distance(now) > 0 {
         return;
     }
-    place.next = now + if flags & HURT_SLOW != 0 { slow } else { fast };
-    let place = *place;
+    hurt.next = now + if flags & HURT_SLOW != 0 { slow } else { fast };
+    let hurt = *hurt;
     if flags & HURT_SILENT == 0
         && let Some(player) = cx.clients.player(client)
     {
         let at = player.shared.current_origin;
-        cx.temp_entity(at, Event::GeneralSound, |state, _| state.event_parm = place.sound);
+        cx.temp_entity(at, Event::GeneralSound, |state, _| state.event_parm = hurt.sound);
     }
-    let hit = Hit::by_world(place.points, MeansOfDeath::TriggerHurt);
+    let hit = Hit::by_world(hurt.points, MeansOfDeath::TriggerHurt);
     damage_player(cx, sys, client, &Hit { no_protection: flags & HURT_UNSTOPPABLE != 0, ..hit });
 }
 
 /// Turns a hurt trigger on or off.
 pub(super) fn toggle_hurt_trigger(cx: &mut Context<'_>, number: EntityNum) {
-    if cx.entities.get(number).is_some_and(|place| place.shared.is_linked()) {
+    if cx.entities.get(number).is_some_and(|hurt| hurt.shared.is_linked()) {
         cx.entities.unlink(cx.host, number);
     } else {
         cx.entities.link(cx.host, number);

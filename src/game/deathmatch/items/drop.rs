@@ -105,7 +105,7 @@ pub(super) fn launch_item(
     let (origin, yaw) = (player.entity.pos.base, player.entity.apos.base[1]);
     let mut velocity = angles::axes(Vec3::new(0.0, yaw + angle, 0.0)).forward * FORWARD;
     let (up, spread) = UP;
-    velocity[2] += up + spread * cx.rng.either_way();
+    velocity[2] += up + spread * cx.rng.crandom();
     let (now, started) = cx.clock();
     let pickup = ItemState { is_dropped: true, ..ItemState::new(number, item) };
     let mut entity = Entity::new(EntityKind::Item(Box::new(pickup)), origin);

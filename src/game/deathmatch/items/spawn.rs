@@ -173,7 +173,7 @@ pub(super) fn drop_to_floor(cx: &mut Context<'_>, number: EntityNum) {
         entity.shared.contents = 0;
         if !waits {
             let (least, spread) = FIRST_POWERUP_S;
-            let seconds = least + spread * cx.rng.either_way();
+            let seconds = least + spread * cx.rng.crandom();
             schedule(cx, number, ItemThink::Respawn, (seconds * 1000.0) as i32);
         }
     } else {

@@ -82,7 +82,7 @@ pub(in crate::game::deathmatch) fn touch_item(
     }
     let respawn_s = if pickup.wait > 0.0 { Some(pickup.wait) } else { respawn_s };
     if let Some(seconds) = respawn_s {
-        let varied = seconds + cx.rng.either_way() * pickup.random;
+        let varied = seconds + cx.rng.crandom() * pickup.random;
         let seconds = if pickup.random > 0.0 { varied.max(1.0) } else { seconds };
         let ms = (seconds.clamp(0.0, MAX_RESPAWN_S) * 1000.0) as i32;
         schedule(cx, number, ItemThink::Respawn, ms);

@@ -71,10 +71,10 @@ impl Targets {
         lip: f32,
         starts_open: bool,
     ) {
-        let Some(place) = self.add_mover(cx, map_entity, mover) else { return };
+        let Some(mover_num) = self.add_mover(cx, map_entity, mover) else { return };
         let direction = direction_of(map_entity.angles());
         let lip = number(map_entity, "lip", lip);
-        cx.entities.with_mover(place, |entity, mover| {
+        cx.entities.with_mover(mover_num, |entity, mover| {
             let size = entity.shared.maxs - entity.shared.mins;
             let along = Vec3(direction.0.map(f32::abs)).dot(size) - lip;
             let mut positions =
@@ -85,7 +85,7 @@ impl Targets {
             entity.state.angles = Vec3::ZERO;
             mover.set_positions(positions, speed);
         });
-        rest_at(cx, place, 0);
+        rest_at(cx, mover_num, 0);
     }
 }
 

@@ -34,10 +34,10 @@ pub(in crate::game::deathmatch) fn plat(
     mover.arrival_sound = sound_index(cx.host, "sound/movers/plats/pt1_end.wav");
     mover.crusher = map_entity.int("spawnflags").unwrap_or(0) & CRUSHER != 0;
     mover.wait_ms = WAIT_MS;
-    let Some(place) = sys.targets.add_mover(cx, map_entity, mover) else { return };
+    let Some(mover_num) = sys.targets.add_mover(cx, map_entity, mover) else { return };
     let lip = number(map_entity, "lip", 8.0);
     let speed = number(map_entity, "speed", 200.0);
-    cx.entities.with_mover(place, |entity, mover| {
+    cx.entities.with_mover(mover_num, |entity, mover| {
         let tall = entity.shared.maxs[2] - entity.shared.mins[2];
         let top = map_entity.origin();
         let mut bottom = top;
@@ -45,9 +45,9 @@ pub(in crate::game::deathmatch) fn plat(
         entity.state.angles = Vec3::ZERO;
         mover.set_positions([bottom, top], speed);
     });
-    rest_at(cx, place, 0);
-    if cx.entities.get(place).is_some_and(|entity| entity.targetname.is_empty()) {
-        add_plat_trigger(cx, place);
+    rest_at(cx, mover_num, 0);
+    if cx.entities.get(mover_num).is_some_and(|entity| entity.targetname.is_empty()) {
+        add_plat_trigger(cx, mover_num);
     }
 }
 

@@ -35,7 +35,7 @@ struct Pushed {
 pub(super) fn push_team(cx: &mut Context<'_>, sys: &mut Systems, team: &[EntityNum]) -> bool {
     let now = cx.clients.now;
     let mut pushed = Vec::new();
-    for (place, &member) in team.iter().enumerate() {
+    for (index, &member) in team.iter().enumerate() {
         let displacement = cx.entities.with_mover(member, |entity, mover| {
             let at = [entity.shared.current_origin, entity.shared.current_angles];
             mover.before = at;
@@ -45,7 +45,7 @@ pub(super) fn push_team(cx: &mut Context<'_>, sys: &mut Systems, team: &[EntityN
         });
         let Some((step, turn)) = displacement else { continue };
         if let Err(blocker) = push(cx, sys, member, step, turn, &mut pushed) {
-            undo_push(cx, team, place, &pushed);
+            undo_push(cx, team, index, &pushed);
             handle_blocked(cx, sys, team[0], blocker);
             return false;
         }

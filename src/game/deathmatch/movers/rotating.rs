@@ -26,9 +26,11 @@ pub(in crate::game::deathmatch) fn rotating(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    let place = sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
+    let mover_num = sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
     let speed = number_or(map_entity, "speed", 100.0);
-    let Some(entity) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
+    let Some(entity) = mover_num.and_then(|mover_num| cx.entities.get_mut(mover_num)) else {
+        return;
+    };
     let axis = match entity.spawnflags {
         flags if flags & 4 != 0 => 2,
         flags if flags & 8 != 0 => 0,
@@ -36,7 +38,7 @@ pub(in crate::game::deathmatch) fn rotating(
     };
     entity.state.apos.kind = TrajectoryKind::Linear as i32;
     entity.state.apos.delta[axis] = speed;
-    set_going(cx, place);
+    set_going(cx, mover_num);
 }
 
 /// `func_bobbing`.
@@ -45,9 +47,11 @@ pub(in crate::game::deathmatch) fn bobbing(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    let place = sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
+    let mover_num = sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
     let period_ms = (number(map_entity, "speed", 4.0) * 1000.0) as i32;
-    let Some(entity) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
+    let Some(entity) = mover_num.and_then(|mover_num| cx.entities.get_mut(mover_num)) else {
+        return;
+    };
     let axis = match entity.spawnflags {
         flags if flags & 1 != 0 => 0,
         flags if flags & 2 != 0 => 1,
@@ -58,7 +62,7 @@ pub(in crate::game::deathmatch) fn bobbing(
     pos.duration = period_ms.max(1);
     pos.time = (pos.duration as f32 * number(map_entity, "phase", 0.0)) as i32;
     pos.delta[axis] = number(map_entity, "height", 32.0);
-    set_going(cx, place);
+    set_going(cx, mover_num);
 }
 
 /// `func_pendulum`.
@@ -67,9 +71,11 @@ pub(in crate::game::deathmatch) fn pendulum(
     sys: &mut Systems,
     map_entity: &MapEntity,
 ) {
-    let place = sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
+    let mover_num = sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
     let gravity = cx.clients.settings.gravity.max(1) as f32;
-    let Some(entity) = place.and_then(|place| cx.entities.get_mut(place)) else { return };
+    let Some(entity) = mover_num.and_then(|mover_num| cx.entities.get_mut(mover_num)) else {
+        return;
+    };
     let length = entity.shared.mins[2].abs().max(MIN_PENDULUM);
     let frequency = (gravity / (3.0 * length)).sqrt() / (std::f32::consts::PI * 2.0);
     let apos = &mut entity.state.apos;
@@ -78,7 +84,7 @@ pub(in crate::game::deathmatch) fn pendulum(
     apos.duration = ((1000.0 / frequency) as i32).max(1);
     apos.time = (apos.duration as f32 * number(map_entity, "phase", 0.0)) as i32;
     apos.delta[2] = number(map_entity, "speed", 30.0);
-    set_going(cx, place);
+    set_going(cx, mover_num);
 }
 
 /// Moves an entity to the current position of its trajectories and links it.

@@ -74,8 +74,8 @@ pub(in crate::game::deathmatch) fn train(
         mover.damage = 0;
     }
     let due = cx.clients.now + START_MS;
-    let Some(place) = sys.targets.add_mover(cx, map_entity, mover) else { return };
-    if let Some(entity) = cx.entities.get_mut(place) {
+    let Some(mover_num) = sys.targets.add_mover(cx, map_entity, mover) else { return };
+    if let Some(entity) = cx.entities.get_mut(mover_num) {
         entity.state.angles = Vec3::ZERO;
         entity.think_at = Some(due);
     }

@@ -224,8 +224,8 @@ pub(in crate::game::deathmatch) fn teleport_to_target(
     from: EntityNum,
 ) {
     let Some(destination) = pick_target(cx, from) else { return };
-    let Some(place) = cx.entities.get(destination) else { return };
-    let (origin, angles) = (place.state.origin, place.state.angles);
+    let Some(destination) = cx.entities.get(destination) else { return };
+    let (origin, angles) = (destination.state.origin, destination.state.angles);
     teleport(cx, sys, client, origin, angles);
 }
 

@@ -111,13 +111,13 @@ fn fire_laser(
         .host
         .world()
         .map(|world| world.scene(&*cx, number).trace(from, Vec3::ZERO, Vec3::ZERO, end, STOPS));
-    let (end, met) = trace.map_or((end, None), |trace| (trace.endpos, Some(trace.entity)));
+    let (end, hit_entity) = trace.map_or((end, None), |trace| (trace.endpos, Some(trace.entity)));
     if let Some(entity) = cx.entities.get_mut(number) {
         entity.state.origin2 = end;
     }
     cx.entities.link(cx.host, number);
     cx.entities.schedule(number, Some(cx.clients.now + STEP_MS), activator);
-    let Some(met) = met else { return };
+    let Some(hit_entity) = hit_entity else { return };
     let hit = Hit::by_world(laser.damage, MeansOfDeath::TargetLaser);
     let hit = Hit {
         attacker: activator,
@@ -126,5 +126,5 @@ fn fire_laser(
         point: Some(end),
         ..hit
     };
-    damage_entity(cx, sys, met, &hit);
+    damage_entity(cx, sys, hit_entity, &hit);
 }

@@ -51,8 +51,8 @@ pub(in crate::game::deathmatch) fn run_location(cx: &mut Context<'_>, number: En
         let EntityKind::Location(name) = &cx.entities.get(number)?.kind else { return None };
         Some(&**name)
     });
-    for (place, name) in (0..MAX_NAMES).zip([NOWHERE].into_iter().chain(names)) {
-        if let Some(index) = ConfigIndex::new(usize::from(configstring::LOCATIONS + place)) {
+    for (offset, name) in (0..MAX_NAMES).zip([NOWHERE].into_iter().chain(names)) {
+        if let Some(index) = ConfigIndex::new(usize::from(configstring::LOCATIONS + offset)) {
             cx.host.set_configstring(index, name);
         }
     }

@@ -32,10 +32,11 @@ pub(in crate::game::deathmatch) fn speaker(
     };
     let name = if noise.contains(".wav") { noise.to_owned() } else { format!("{noise}.wav") };
     let number = sound_index(cx.host, &name);
-    let Some(place) = sys.targets.add_target(cx, map_entity, TargetKind::Speaker(number)) else {
+    let Some(entity_num) = sys.targets.add_target(cx, map_entity, TargetKind::Speaker(number))
+    else {
         return;
     };
-    let Some(entity) = cx.entities.get_mut(place) else { return };
+    let Some(entity) = cx.entities.get_mut(entity_num) else { return };
     if noise.starts_with('*') {
         // Sounds of player models play on the activator.
         entity.spawnflags |= ACTIVATOR;
@@ -51,7 +52,7 @@ pub(in crate::game::deathmatch) fn speaker(
     if entity.spawnflags & GLOBAL != 0 {
         entity.shared.sv_flags = SvFlags::BROADCAST;
     }
-    cx.entities.link(cx.host, place);
+    cx.entities.link(cx.host, entity_num);
 }
 
 pub(super) fn play_speaker(

@@ -30,10 +30,10 @@ fn door_opens_waits_and_closes() {
     let door = "{ classname func_door model *1 angle 90 targetname d }";
     let mut level = TestLevel::new(&[DOOR], door);
     let used = level.now;
-    assert!(!level.is_open(), "a shut door hides what is behind it");
+    assert!(!level.is_open(), "a closed door closes its area portal");
     level.use_entity(64, None);
     let pos = level.entity(64).state.pos;
-    // 130 units along its way less a lip of 8, at 400 units per second.
+    // 130 units of travel less a lip of 8, at 400 units per second.
     assert_eq!((pos.kind, pos.time, pos.duration), (3, used.0 + 50, 305));
     assert!((pos.delta[1] - 400.0).abs() < 0.01 && pos.base == Vec3::ZERO, "{pos:?}");
     let (start, end) = (
@@ -49,7 +49,7 @@ fn door_opens_waits_and_closes() {
     assert!((level.entity(64).state.pos.base[1] - 122.0).abs() < 0.01);
     assert_eq!((level.entity(64).state.pos.kind, event_of(&level, 64)), (0, (45, end)));
     level.run(1950);
-    assert_eq!(mover_state(&level, 64), MoverState::At(1), "two seconds are not over");
+    assert_eq!(mover_state(&level, 64), MoverState::At(1), "the wait of two seconds is not over");
     level.run(50);
     let pos = level.entity(64).state.pos;
     assert_eq!((pos.kind, pos.time, pos.duration), (3, level.now.0, 305));
@@ -70,7 +70,7 @@ fn used_door_reverses_in_motion_and_restarts_its_wait() {
     level.run(200);
     level.use_entity(64, None);
     let pos = level.entity(64).state.pos;
-    // 150 of 305 ms were passed: as if it had left the other end 155 ms ago.
+    // 150 of 305 ms have passed: the trajectory starts as if it had left the other position 155 ms ago.
     assert_eq!((pos.time, pos.duration), (used.0 + 200 - 155, 305));
     assert!((level.entity(64).shared.current_origin[1] - 60.0).abs() < 0.1);
     level.run(150);
@@ -80,7 +80,7 @@ fn used_door_reverses_in_motion_and_restarts_its_wait() {
     level.run(400 + 1500);
     level.use_entity(64, None);
     level.run(1950);
-    assert_eq!(mover_state(&level, 64), MoverState::At(1), "the two seconds began anew");
+    assert_eq!(mover_state(&level, 64), MoverState::At(1), "the wait restarted");
     level.run(50);
     assert_eq!(mover_state(&level, 64), MoverState::To(0));
 }
@@ -92,7 +92,11 @@ fn negative_wait_ends_at_once_and_zero_is_default() {
     let mut level = TestLevel::new(&[DOOR], &door(-1));
     level.use_entity(64, None);
     level.run(400);
-    assert_eq!(mover_state(&level, 64), MoverState::To(0), "back in the frame in which it arrived");
+    assert_eq!(
+        mover_state(&level, 64),
+        MoverState::To(0),
+        "it returns in the frame of its arrival"
+    );
     let mut level = TestLevel::new(&[DOOR], &door(0));
     level.use_entity(64, None);
     level.run(400 + 1950);
@@ -130,7 +134,7 @@ fn door_opens_for_nearby_player_without_reversing() {
     assert_eq!(
         mover_state(&level, 65),
         MoverState::At(1),
-        "it stays open as long as somebody is there"
+        "a player in the trigger box keeps it open"
     );
 }
 
@@ -147,7 +151,7 @@ fn spectator_passes_closed_door() {
     // The trigger box ends 131 units from the center; a spectator appears 10 units deep in the margin of 100.
     assert_eq!(level.state(client).origin, Vec3::new(41.0, 0.0, 65.0));
     assert_eq!(level.state(client).e_flags ^ flags, entity_flag::TELEPORT);
-    assert_eq!(mover_state(&level, 65), MoverState::At(0), "it does not open for them");
+    assert_eq!(mover_state(&level, 65), MoverState::At(0), "it does not open for spectators");
 }
 
 #[test]
@@ -190,7 +194,7 @@ fn button_moves_fires_and_returns_silently() {
     level.run(350);
     assert_eq!(level.entity(65).state.event, 0);
     level.run(50);
-    assert_eq!(event_of(&level, 65).0, 45, "its targets fire when it is in");
+    assert_eq!(event_of(&level, 65).0, 45, "its targets fire on arrival");
     assert_eq!(heard & 0xff, 45);
     level.run(1000);
     assert_eq!((mover_state(&level, 64), level.entity(64).state.event), (MoverState::To(0), 0));
@@ -209,17 +213,13 @@ fn mover_team_moves_together_under_its_master() {
     assert_eq!((&*level.entity(64).targetname, &*level.entity(65).targetname), ("x", ""));
     let client = level.join(0, [-100.0, 0.0, STANDING]);
     level.stand(client);
-    assert_eq!(
-        mover_state(&level, 64),
-        MoverState::At(0),
-        "a team that something else opens is not opened by touch"
-    );
+    assert_eq!(mover_state(&level, 64), MoverState::At(0), "a targeted team has no trigger box");
     level.use_entity(66, None);
     let starts = [64, 65].map(|number| level.entity(number).state.pos.time);
     assert_eq!(starts, [level.now.0 + 50; 2]);
     level.run(400);
     assert_eq!([mover_state(&level, 64), mover_state(&level, 65)], [MoverState::At(1); 2]);
-    assert_eq!(event_of(&level, 67).0, 45, "each fires its own targets");
+    assert_eq!(event_of(&level, 67).0, 45, "each member fires its own targets");
     level.run(2000);
     assert_eq!([mover_state(&level, 64), mover_state(&level, 65)], [MoverState::To(0); 2]);
 }
@@ -229,19 +229,23 @@ fn plat_waits_for_player_on_it() {
     let lift: Corners = [[-64.0, -64.0, 0.0], [64.0, 64.0, 16.0]];
     let plat = "{ classname func_plat model *1 height 100 origin \"0 0 120\" }\n";
     let mut level = TestLevel::new(&[lift], &format!("{plat}{SPOT}"));
-    assert_eq!(level.entity(64).state.pos.base, Vec3::new(0.0, 0.0, 20.0), "it waits below");
+    assert_eq!(
+        level.entity(64).state.pos.base,
+        Vec3::new(0.0, 0.0, 20.0),
+        "it starts at the bottom"
+    );
     let client = level.join(0, [0.0, 0.0, 20.0 + 16.0 + STANDING]);
     level.stand(client);
     level.stand(client);
     let pos = level.entity(64).state.pos;
     assert_eq!((pos.kind, pos.duration), (3, 500), "100 units at 200 per second");
     level.stand_for(client, 3000);
-    assert_eq!(mover_state(&level, 64), MoverState::At(1), "somebody stands on it");
+    assert_eq!(mover_state(&level, 64), MoverState::At(1), "a player is on it");
     let height = level.state(client).origin[2];
     assert!((height - (120.0 + 16.0 + STANDING)).abs() < 0.2, "{height}");
     level.put(client, [600.0, 0.0, STANDING]);
     level.run(1000);
-    assert_eq!(mover_state(&level, 64), MoverState::To(0), "a second after the last one left");
+    assert_eq!(mover_state(&level, 64), MoverState::To(0), "a second after the player left");
 }
 
 const WAY: &str = "{ classname func_train model *1 target a speed 200 }\n\
@@ -275,9 +279,9 @@ fn train_follows_its_corners() {
     assert_eq!(course(&level), (3, first.0 + 3000, 2000, Vec3::new(200.0, 400.0, 100.0)));
     level.run(2000);
     let hidden = |level: &TestLevel| level.entity(64).shared.sv_flags.contains(SvFlags::NO_CLIENT);
-    assert_eq!((course(&level).2, hidden(&level)), (1, true), "it is elsewhere at once, unseen");
+    assert_eq!((course(&level).2, hidden(&level)), (1, true), "it jumps and is hidden");
     level.run(50);
-    // From the last corner on to the second: the way need not lead back to the first.
+    // From the last corner to the second: a loop need not include the first.
     assert_eq!(course(&level).3, Vec3::new(200.0, 0.0, 200.0));
     let distance = (400.0_f32 * 400.0 + 100.0 * 100.0).sqrt();
     assert_eq!((course(&level).2, hidden(&level)), ((distance * 5.0) as i32, false));
@@ -304,9 +308,9 @@ fn bobbing_mover_carries_player() {
     level.run(200);
     assert_eq!(level.now, LevelTime(1500));
     let height = |level: &TestLevel| level.entity(64).shared.current_origin[2];
-    assert!((height(&level) - 100.0).abs() < 0.1, "half a period after the swing began");
+    assert!((height(&level) - 100.0).abs() < 0.1, "half a period after the start");
     let client = level.join(0, [0.0, 0.0, height(&level) + 16.0 + STANDING]);
-    // It falls until it has caught up with the slab, which is on its way down.
+    // It falls until it has caught up with the descending slab.
     level.stand_for(client, 500);
     let mut reached = [f32::MAX, f32::MIN];
     for _ in 0..60 {

@@ -31,7 +31,7 @@ fn blocked_door_damages_player_and_reverses() {
     let before = health(&level);
     level.run(2150);
     assert_eq!((health(&level), mover_state(&level, 64)), (before, MoverState::To(0)));
-    // It comes down from 122 at 400 units per second, and meets a head at 56.
+    // It comes down from 122 at 400 units per second, and reaches a head at 56.
     level.run(50);
     assert_eq!((health(&level), mover_state(&level, 64)), (before - 5, MoverState::To(1)));
     level.run(200);
@@ -49,13 +49,13 @@ fn crusher_damages_without_reversing() {
     assert_eq!((health(&level), mover_state(&level, 64)), (before - 10, MoverState::To(0)));
     level.run(150);
     assert_eq!(health(&level), before - 40, "ten points each frame");
-    assert_eq!(level.entity(64).shared.current_origin, place, "it stands still meanwhile");
-    assert_eq!(level.entity(64).state.pos.time, time + 150, "and its time with it");
+    assert_eq!(level.entity(64).shared.current_origin, place, "it stops while blocked");
+    assert_eq!(level.entity(64).state.pos.time, time + 150, "and its trajectory is delayed");
     let bodies =
         |level: &TestLevel| level.temp_entities().iter().filter(|event| event.0 == 60).count();
     level.run(1000);
     assert!(health(&level) <= 0);
-    assert_eq!(bodies(&level), 0, "obituaries are gone after 300 ms");
+    assert_eq!(bodies(&level), 0, "obituaries expire after 300 ms");
 }
 
 #[test]
@@ -85,7 +85,11 @@ fn corpse_blocking_door_is_removed() {
     level.run(50);
     assert!(!level.entity(corpse).shared.is_linked());
     assert!(level.temp_entities().iter().any(|event| event.0 == 41));
-    assert_eq!(mover_state(&level, 64), MoverState::To(0), "the door does not turn around for it");
+    assert_eq!(
+        mover_state(&level, 64),
+        MoverState::To(0),
+        "the door does not reverse for a corpse"
+    );
     level.run(100);
     assert_eq!(mover_state(&level, 64), MoverState::At(0));
 }
@@ -101,8 +105,8 @@ fn bobbing_mover_kills_stuck_player() {
     let obituary = events.iter().find(|event| event.0 == 60).map(|event| event.1);
     assert!(obituary.is_none() || obituary == Some(MeansOfDeath::Crush as i32), "{events:?}");
     let player = level.game.clients.players[0].as_ref().expect("a player");
-    assert_eq!((player.state.stats[0], player.shared.contents), (-999, 0), "nothing is left");
-    assert!((level.entity(64).shared.current_origin[2] - 61.0).abs() < 25.0, "it does not wait");
+    assert_eq!((player.state.stats[0], player.shared.contents), (-999, 0), "the body is gibbed");
+    assert!((level.entity(64).shared.current_origin[2] - 61.0).abs() < 25.0, "it does not stop");
 }
 
 #[test]
@@ -139,7 +143,10 @@ fn train_waits_for_blocking_player() {
     let time = level.entity(64).state.pos.time;
     level.run(600);
     let origin = level.entity(64).shared.current_origin;
-    assert!(origin[2] <= 20.1 || level.entity(64).state.pos.time != time, "it goes on: {origin:?}");
+    assert!(
+        origin[2] <= 20.1 || level.entity(64).state.pos.time != time,
+        "it moves again: {origin:?}"
+    );
     assert_eq!(level.entity(64).shared.contents & contents::SOLID, contents::SOLID);
     assert_ne!(origin, Vec3::ZERO);
 }

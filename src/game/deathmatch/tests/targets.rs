@@ -30,7 +30,7 @@ fn push_sets_velocity_and_sounds_every_1500_ms() {
     assert_eq!(heard(&level, wind), 0);
     level.run(50);
     level.use_entity(64, Some(client));
-    assert_eq!(heard(&level, wind), 0, "not before 1500 ms are over");
+    assert_eq!(heard(&level, wind), 0, "not within 1500 ms");
     level.run(50);
     level.use_entity(64, Some(client));
     assert_eq!(heard(&level, wind), 1);
@@ -126,7 +126,7 @@ fn laser_damages_every_100_ms() {
     level.run(500);
     assert_eq!(level.state(client).stats[0], before - 6);
     level.use_entity(64, Some(client));
-    assert_eq!(level.state(client).stats[0], before - 7, "half of three when it is one's own");
+    assert_eq!(level.state(client).stats[0], before - 7, "half of three for the activator");
     level.run(20_000);
     assert!(level.host.printed.iter().any(|line| line.ends_with("by MOD_TARGET_LASER")));
 }
@@ -168,7 +168,7 @@ fn speakers_publish_sounds_and_play_when_used() {
     assert!(level.entity(67).shared.sv_flags.contains(SvFlags::BROADCAST));
     let state = level.state(client);
     assert_eq!((state.external_event & 0xff, state.external_event_parm), (45, falling));
-    assert_eq!(event(68).0, 0, "sounds of a player's model are its own");
+    assert_eq!(event(68).0, 0, "player model sounds play on the activator");
     assert!(level.host.printed.iter().any(|line| line.contains("without a noise")));
 }
 
@@ -276,5 +276,5 @@ fn laser_hit_has_direction() {
     assert_eq!(state.damage_count, 20);
     // It comes from the west, and pushes east: 1000 · 20 / 200.
     assert_eq!(state.velocity[0], 100.0);
-    assert_ne!((state.damage_pitch, state.damage_yaw), (255, 255), "a direction is told");
+    assert_ne!((state.damage_pitch, state.damage_yaw), (255, 255), "the hit has a direction");
 }

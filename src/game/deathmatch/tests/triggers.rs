@@ -28,9 +28,9 @@ fn trigger_fires_again_after_its_wait() {
     let client = level.join(0, [0.0, 0.0, STANDING]);
     level.stand(client);
     assert_eq!(plays(&level, 65), 1);
-    // Commands run in the time of the frame before them.
+    // Usercmds run at the time of the previous frame.
     level.stand_for(client, 450);
-    assert_eq!(level.entity(65).state.event, 0, "it rests for half a second");
+    assert_eq!(level.entity(65).state.event, 0, "it waits for half a second");
     level.stand(client);
     assert_eq!(level.entity(65).state.event & 0xff, 45);
 }
@@ -88,8 +88,8 @@ fn timer_repeats_and_use_toggles_it() {
     level.run(4000);
     assert_eq!(level.entity(65).state.event, 0);
     level.use_entity(64, None);
-    assert_ne!(level.entity(65).state.event, 0, "on, and at once");
-    // Without a chance below the wait, the chance is 100 seconds less than it.
+    assert_ne!(level.entity(65).state.event, 0, "on, with an immediate firing");
+    // A random time that is not below the wait becomes the wait less 100 s.
     let level = timer("wait 5 random 5");
     assert!(level.host.printed.iter().any(|line| line.contains("below the wait")));
 }
@@ -111,7 +111,7 @@ fn relays_fire_all_or_one_target() {
     level.use_entity(64, Some(client));
     assert_eq!(plays(&level, 65), 0, "for the red team only");
     level.use_entity(64, None);
-    assert_eq!(plays(&level, 65), 1, "nobody has no team");
+    assert_eq!(plays(&level, 65), 1, "no activator, no team filter");
 }
 
 #[test]
@@ -134,10 +134,10 @@ fn circular_targets_terminate() {
     let speaker = SPEAKER.replace("targetname s", "targetname a");
     let mut level = TestLevel::new(&[], &format!("{text}{speaker}"));
     level.use_entity(64, None);
-    assert_eq!(level.game.systems.targets.use_budget(), 0, "and no more in this frame");
+    assert_eq!(level.game.systems.targets.use_budget(), 0, "the budget of the frame is spent");
     level.frame(50);
     level.use_entity(104, None);
-    assert_eq!(level.entity(104).state.event & 0xff, 45, "the next frame goes on");
+    assert_eq!(level.entity(104).state.event & 0xff, 45, "the next frame has a new budget");
     let circle = "{ classname target_relay targetname a target b }\n\
         { classname target_relay targetname b target a }\n";
     let mut level = TestLevel::new(&[], circle);
@@ -160,7 +160,7 @@ fn hurt_trigger_damages_every_100_ms_or_second() {
         let place = format!("{{ classname trigger_hurt model *1 targetname h {keys} }}\n");
         let mut level = TestLevel::new(&[SPACE], &format!("{place}{SPOT}"));
         let client = level.join(0, [0.0, 0.0, STANDING]);
-        // Above 100 one point is lost each second as well.
+        // Health above 100 also decays by one point per second.
         let before = 100;
         level.game.clients.players[0].as_mut().expect("a player").state.stats[0] = before;
         level.stand(client);
@@ -176,7 +176,7 @@ fn hurt_trigger_damages_every_100_ms_or_second() {
         level.use_entity(64, None);
         let before = health(&level);
         level.stand_for(client, 100);
-        assert_eq!(health(&level), before, "used, it stops");
+        assert_eq!(health(&level), before, "use turns it off");
     }
 }
 

@@ -46,7 +46,7 @@ impl Projectiles {
         if cx.clients.ruleset.combat.seeded_by_time {
             self.players[client.index()].attack_time.rem_euclid(SEEDS)
         } else {
-            (cx.rng.chance() * SEEDS as f32) as i32
+            (cx.rng.random() * SEEDS as f32) as i32
         }
     }
 }
@@ -58,7 +58,7 @@ pub(super) fn missile_direction(cx: &mut Context<'_>, missile: &Missile, aim: &A
         direction[2] += missile.up_bias;
         return velocity::direction(direction);
     }
-    let mut rng = SharedRng((cx.rng.chance() * i32::MAX as f32) as i32);
+    let mut rng = SharedRng((cx.rng.random() * i32::MAX as f32) as i32);
     velocity::direction(apply_spread(aim, missile.spread, &mut rng) - aim.muzzle)
 }
 

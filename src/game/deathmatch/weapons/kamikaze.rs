@@ -197,7 +197,7 @@ fn entities_around(host: &dyn Host, at: Vec3, radius: f32) -> ([EntityNum; MAX_E
 
 /// Shakes the view of every player and throws those on the ground. The end restores the views.
 fn shake(cx: &mut Context<'_>, view_turn: Vec3, ends: bool) -> Vec3 {
-    let mut draw = |most: f32| 2.0 * (cx.rng.chance() - 0.5) * most;
+    let mut draw = |most: f32| 2.0 * (cx.rng.random() - 0.5) * most;
     let next = if ends {
         Vec3::ZERO
     } else {
@@ -208,7 +208,7 @@ fn shake(cx: &mut Context<'_>, view_turn: Vec3, ends: bool) -> Vec3 {
         if !cx.clients.plays(client) {
             continue;
         }
-        let (x, y, z) = (cx.rng.chance(), cx.rng.chance(), cx.rng.chance());
+        let (x, y, z) = (cx.rng.random(), cx.rng.random(), cx.rng.random());
         let Some(player) = cx.clients.players[client.index()].as_mut() else { continue };
         let state = &mut player.state;
         if state.ground_entity_num != none && !ends {

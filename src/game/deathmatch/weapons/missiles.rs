@@ -130,7 +130,7 @@ pub(in crate::game::deathmatch) fn launch(
     let weapon = weapons::weapon(number);
     let (Attack::Missile(kind) | Attack::Grapple(kind)) = weapon.attack else { return None };
     let (now, started) = cx.clock();
-    let faster = if kind.random_speed > 0.0 { cx.rng.chance() * kind.random_speed } else { 0.0 };
+    let faster = if kind.random_speed > 0.0 { cx.rng.random() * kind.random_speed } else { 0.0 };
     let speed = kind.speed + faster;
     let scaled = |damage: i32| (damage as f32 * multiplier).min(MAX_DAMAGE);
     let missile = Missile {
