@@ -68,7 +68,7 @@ def from_words():
         ("levels", "map yard\0map_restart\0serverinfo\0+set a b"),
         ("nested", "set a \"vstr a\"\0vstr a; vstr a"),
     ):
-        seed("words", name, text.encode())
+        seed("console_commands", name, text.encode())
     config = (HERE.parent / "config" / "fragd.toml").read_text()
     lines = [line[1:] for line in config.splitlines() if line.startswith("#") and " = " in line and line[1] != " "]
     tables = [line for line in config.splitlines() if line.startswith("[")]
@@ -188,7 +188,7 @@ def from_arguments():
     configs = HERE.parent / "config" / "loadtests"
     for file in sorted(configs.glob("*.toml")):
         lines = [line for line in file.read_text().splitlines() if line and not line.startswith("#")]
-        seed("arguments", file.stem, b"\1" + "\n".join(lines).encode())
+        seed("command_line", file.stem, b"\1" + "\n".join(lines).encode())
     for name, kind, words in (
         ("serve", 0, "serve\0--port\x000\0+set\0g_speed\x00300\0+map\0oa_dm1"),
         ("bots", 0, "bots\0--connect\0h:1,[::1]\0-n\x004\0--network\0loss=1%\0--expect\0drops=0"),
@@ -203,7 +203,7 @@ def from_arguments():
         ("networks", 7, "any 10.0.0.0/8 ::1/128"),
         ("pattern", 8, "g_*\0g_spead"),
     ):
-        seed("arguments", name, bytes([kind]) + words.encode())
+        seed("command_line", name, bytes([kind]) + words.encode())
 
 
 def from_replies():
@@ -213,11 +213,11 @@ def from_replies():
         for kind, word in ((1, b"infoResponse\n"), (2, b"statusResponse\n")):
             if packet.startswith(b"\xff\xff\xff\xff" + word):
                 body = packet[4 + len(word) :]
-                seed("replies", row["name"], b"\0" + ask + piece(bytes([kind]) + body))
+                seed("handshake_replies", row["name"], b"\0" + ask + piece(bytes([kind]) + body))
     for wire in range(3):
         joined = challenge + ask + piece(b"\5") + ask
-        seed("replies", f"join{wire}", bytes([wire]) + ask + joined)
-        seed("replies", f"refused{wire}", bytes([wire]) + ask + challenge + piece(b"\x06Server is full.\n"))
+        seed("handshake_replies", f"join{wire}", bytes([wire]) + ask + joined)
+        seed("handshake_replies", f"refused{wire}", bytes([wire]) + ask + challenge + piece(b"\x06Server is full.\n"))
 
 
 def from_states():
@@ -290,7 +290,7 @@ def blocks():
         body += lump
     seed("map", "room", head + body)
     for choice in (0, 1, 255):
-        seed("plan", f"room{choice}", bytes([choice]) + head + body)
+        seed("map_drawing", f"room{choice}", bytes([choice]) + head + body)
 
 
 if __name__ == "__main__":
@@ -304,5 +304,5 @@ if __name__ == "__main__":
     from_states()
     archive()
     blocks()
-    seed("entity_text", "yard", b"\x00" + YARD.encode())
-    seed("entity_text", "yard3", b"\x01" + YARD.encode())
+    seed("entity_string", "yard", b"\x00" + YARD.encode())
+    seed("entity_string", "yard3", b"\x01" + YARD.encode())

@@ -4,6 +4,7 @@
 #[allow(dead_code, unreachable_pub, reason = "shared with the tests")]
 use std::sync::{Arc, LazyLock};
 
+use fragd::testing::scripted_server::{Level, ScriptedServer, World};
 use fragd::{
     bots::{Behavior, Behaviors, Bots, BotsOptions},
     client::Protocol,
@@ -13,7 +14,6 @@ use fragd::{
 };
 use fragd_fuzz::{YARD, pieces};
 use libfuzzer_sys::fuzz_target;
-use fragd::testing::scripted_server::{Level, ScriptedServer, World};
 
 static MAP: LazyLock<Arc<CollisionMap>> = LazyLock::new(|| {
     let map = Bsp::load(&YARD).expect("a sound map");

@@ -1,6 +1,7 @@
 //! A client whose server says anything.
 #![no_main]
 
+use fragd::testing::scripted_server::{Level, ScriptedServer, World};
 #[allow(dead_code, unreachable_pub, reason = "shared with the tests")]
 use fragd::{
     client::{Client, ClientOptions, Protocol},
@@ -9,7 +10,6 @@ use fragd::{
 };
 use fragd_fuzz::pieces;
 use libfuzzer_sys::fuzz_target;
-use fragd::testing::scripted_server::{Level, ScriptedServer, World};
 
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };

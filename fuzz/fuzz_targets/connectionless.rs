@@ -18,10 +18,10 @@ fuzz_target!(|data: &[u8]| {
             _ => {}
         }
     }
-    with_server(GameFolder::BaseOa, false, data, |server, stranger| {
+    with_server(GameFolder::BaseOa, false, data, |server, raw| {
         for piece in pieces(data, 8) {
-            stranger.send(server, &[b"\xff\xff\xff\xff", piece].concat());
-            stranger.wait(server, 100);
+            raw.send(server, &[b"\xff\xff\xff\xff", piece].concat());
+            raw.wait(server, 100);
         }
     });
 });

@@ -3,7 +3,7 @@
 
 use fragd::{
     cli::{self, Command},
-    journal::{Entry, Reader, Start, Steps, JournalOpenError},
+    journal::{Entry, JournalOpenError, Reader, Start, Steps},
 };
 use fragd_fuzz::{journal::Writer, pieces};
 use libfuzzer_sys::fuzz_target;
@@ -43,7 +43,11 @@ fn entries(journal: &[u8], piece: usize) -> (Vec<String>, Option<String>) {
         reader.feed(piece);
         match reader.read_head() {
             Ok(_) => {}
-            Err(unfit @ (JournalOpenError::NoJournal | JournalOpenError::Version(_) | JournalOpenError::NoStart(_))) => {
+            Err(
+                unfit @ (JournalOpenError::NoJournal
+                | JournalOpenError::Version(_)
+                | JournalOpenError::NoStart(_)),
+            ) => {
                 return (entries, Some(unfit.to_string()));
             }
         }

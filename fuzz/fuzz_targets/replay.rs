@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use fragd::{
-    journal::{Answers, Replay, ReplayedAssets, Step, Steps, StepResult},
+    journal::{Answers, Replay, ReplayedAssets, Step, StepResult, Steps},
     model::Millis,
     settings::GameFolder,
 };

@@ -2,11 +2,10 @@
 #![no_main]
 
 use fragd::{
-    model::{CommandNum},
+    model::CommandNum,
     settings::GameFolder,
     wire::{
-        Protocol,
-        client_message,
+        Protocol, client_message,
         connect::write_connect,
         info::InfoString,
         userinfo::{Userinfo, check_userinfo},
@@ -18,10 +17,10 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     let [choice, text @ ..] = data else { return };
     let game = if choice & 1 == 0 { GameFolder::BaseOa } else { GameFolder::BaseQ3 };
-    with_server(game, false, data, |server, stranger| {
+    with_server(game, false, data, |server, raw| {
         if choice & 2 == 0 {
             // The packed text as it comes.
-            stranger.send(server, &[b"\xff\xff\xff\xffconnect ", text].concat());
+            raw.send(server, &[b"\xff\xff\xff\xffconnect ", text].concat());
             return;
         }
         let text: String = text.iter().map(|&byte| char::from(byte)).collect();
@@ -36,16 +35,16 @@ fuzz_target!(|data: &[u8]| {
         };
         if choice & 4 != 0 {
             // A connected client that changes its userinfo.
-            let Some(mut channel) = stranger.join(server, Protocol::Q3_68) else { return };
+            let Some(mut channel) = raw.join(server, Protocol::Q3_68) else { return };
             let head = head(server, 0);
             let command = format!("userinfo \"{text}\"");
-            stranger.say(server, &mut channel, &head, |writer| {
+            raw.say(server, &mut channel, &head, |writer| {
                 client_message::write_command(writer, CommandNum(1), command.as_bytes());
             });
-            stranger.wait(server, 50);
+            raw.wait(server, 50);
             return;
         }
-        let Some(challenge) = stranger.challenge(server) else { return };
+        let Some(challenge) = raw.challenge(server) else { return };
         let challenge = challenge.0.to_string();
         for (key, value) in [("protocol", "71"), ("challenge", &challenge), ("qport", "5")] {
             if info.set(key, value).is_err() {
@@ -54,8 +53,8 @@ fuzz_target!(|data: &[u8]| {
         }
         let mut bytes = Vec::new();
         if write_connect(&info, &mut bytes).is_ok() {
-            stranger.send(server, &bytes);
-            stranger.wait(server, 50);
+            raw.send(server, &bytes);
+            raw.wait(server, 50);
         }
     });
 });

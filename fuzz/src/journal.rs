@@ -4,14 +4,14 @@ use std::{cell::RefCell, rc::Rc};
 
 use fragd::wire::Protocol;
 use fragd::{
-    journal::{FORMAT_VERSION, MAGIC, RecordedAssets, Recorder, Journaled, Start},
+    journal::{FORMAT_VERSION, Journaled, MAGIC, RecordedAssets, Recorder, Start},
     model::{CommandNum, assets::MemoryAssets},
-    node::{Hosted as _, Node as _},
+    node::Hosted as _,
     settings::GameFolder,
     wire::client_message,
 };
 
-use crate::{ENTROPY, Stranger, YARD, head, server_with};
+use crate::{ENTROPY, RawClient, YARD, head, server_with};
 
 /// Puts records under right lengths and checksums.
 pub struct Writer {
@@ -84,25 +84,25 @@ pub fn recorded() -> Vec<u8> {
     let assets = RecordedAssets::new(Box::new(files), Rc::clone(&recorder));
     let server = server_with(GameFolder::BaseOa, Box::new(assets));
     let mut server = Journaled::new(server, recorder);
-    let mut stranger = Stranger::new();
+    let mut raw = RawClient::new();
     for (port, protocol) in [(27_960, Protocol::Q3_68), (27_961, Protocol::IOQ3_71)] {
-        stranger.address.set_port(port);
-        let mut channel = stranger.join(&mut server, protocol).expect("a challenge");
+        raw.address.set_port(port);
+        let mut channel = raw.join(&mut server, protocol).expect("a challenge");
         for number in 0..5 {
             let head = head(server.node(), number);
-            stranger.say(&mut server, &mut channel, &head, |writer| {
+            raw.say(&mut server, &mut channel, &head, |writer| {
                 client_message::write_command(writer, CommandNum(number + 1), b"score");
             });
-            stranger.wait(&mut server, 50);
+            raw.wait(&mut server, 50);
         }
     }
-    server.handle_console_line(stranger.now, "say hello");
-    stranger.wait(&mut server, 50);
-    server.handle_console_line(stranger.now, "map yard");
-    stranger.wait(&mut server, 50);
-    stranger.send(&mut server, b"\xff\xff\xff\xffgetstatus x");
-    server.stop(stranger.now, "over");
-    stranger.wait(&mut server, 50);
+    server.handle_console_line(raw.now, "say hello");
+    raw.wait(&mut server, 50);
+    server.handle_console_line(raw.now, "map yard");
+    raw.wait(&mut server, 50);
+    raw.send(&mut server, b"\xff\xff\xff\xffgetstatus x");
+    server.stop(raw.now, "over");
+    raw.wait(&mut server, 50);
     server.finish();
     bytes.take()
 }

@@ -1,7 +1,7 @@
 //! Fixtures of the fuzz targets: a server on a small map and a raw client.
 
 pub mod journal;
-mod kept;
+mod server_pool;
 
 use std::{
     net::SocketAddr,
@@ -28,7 +28,7 @@ use fragd::{
     },
 };
 
-pub use kept::with_server;
+pub use server_pool::with_server;
 
 /// Cuts bytes into pieces: a length of two bytes before each, at most `most`.
 pub fn pieces(mut bytes: &[u8], most: usize) -> Vec<&[u8]> {
@@ -81,14 +81,14 @@ pub fn server_with(game: GameFolder, assets: Box<dyn Assets>) -> Server {
 }
 
 /// A client at one address.
-pub struct Stranger {
+pub struct RawClient {
     pub address: SocketAddr,
     pub now: Millis,
     /// Datagrams of the server, newest last.
     pub replies: Vec<Vec<u8>>,
 }
 
-impl Stranger {
+impl RawClient {
     pub fn new() -> Self {
         Self {
             address: "10.0.0.9:27960".parse().expect("an address"),
@@ -169,7 +169,7 @@ impl Stranger {
     }
 }
 
-impl Default for Stranger {
+impl Default for RawClient {
     fn default() -> Self {
         Self::new()
     }

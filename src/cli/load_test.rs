@@ -41,7 +41,7 @@ impl<T> Given for Option<T> {
         self.or(other)
     }
 
-    fn given(self) -> Option<T> {
+    fn given(self) -> Self {
         self
     }
 }

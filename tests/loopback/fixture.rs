@@ -418,7 +418,7 @@ fn seat(server: SocketAddr) -> Seats {
         let clock = Clock::start();
         let players = Protocol::ALL.iter().enumerate().map(|(number, wire)| {
             let name = format!("honest{number}");
-            let mut player = Player::new(server, *wire, &name, qport_seed(number), clock.now());
+            let mut player = Player::new(server, wire, &name, qport_seed(number), clock.now());
             player.set_port(LocalPort(number as u16));
             player
         });

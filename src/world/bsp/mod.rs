@@ -4,10 +4,10 @@
 //! - every index and range is inside its table;
 //! - every float is finite, and every normal has length 1;
 //! - a walk down the tree from [`Bsp::ROOT`] reaches no node and no leaf twice and ends within
-//! [`MAX_TREE_DEPTH`] steps;
+//!   [`MAX_TREE_DEPTH`] steps;
 //! - a patch is a grid with odd sides;
 //! - no brush, side, leaf entry or patch vertex is referenced twice, so the cost of a query and the
-//! memory of derived data grow linearly with the file.
+//!   memory of derived data grow linearly with the file.
 //!
 //! Source: IBSP, version 46, the format of Quake III Arena's maps.
 

@@ -2,7 +2,12 @@
 #![no_main]
 
 use fragd::wire::Protocol;
-use fragd::{cli::PlusCommands, model::CommandArgs, node::{Hosted as _, Node as _}, settings::GameFolder};
+use fragd::{
+    cli::PlusCommands,
+    model::CommandArgs,
+    node::{Hosted as _, Node as _},
+    settings::GameFolder,
+};
 use fragd_fuzz::with_server;
 use libfuzzer_sys::fuzz_target;
 
@@ -10,13 +15,13 @@ fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let arguments: Vec<_> = text.split('\0').map(Into::into).collect();
     let _ = PlusCommands::read(&arguments);
-    with_server(GameFolder::BaseOa, true, data, |server, stranger| {
-        let _ = stranger.join(server, fragd::model::Protocol::Q3_68);
+    with_server(GameFolder::BaseOa, true, data, |server, raw| {
+        let _ = raw.join(server, Protocol::Q3_68);
         for line in text.split('\0').take(16) {
             let words = CommandArgs::parse(line);
             let _ = (words.len(), words.rest(1));
-            server.handle_console_line(stranger.now, line);
-            stranger.wait(server, 50);
+            server.handle_console_line(raw.now, line);
+            raw.wait(server, 50);
             while server.poll_console().is_some() {}
             if server.is_finished() {
                 break;

@@ -2,8 +2,8 @@
 #![no_main]
 
 use fragd::wire::Protocol;
-use fragd::{node::{Hosted as _, Node as _}, settings::GameFolder, world::MapEntities};
-use fragd_fuzz::{Stranger, server, yard};
+use fragd::{node::Hosted as _, settings::GameFolder, world::MapEntities};
+use fragd_fuzz::{RawClient, server, yard};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -20,10 +20,10 @@ fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let game = if choice & 1 == 0 { GameFolder::BaseOa } else { GameFolder::BaseQ3 };
     let mut server = server(game, Some(yard(text)));
-    let mut stranger = Stranger::new();
-    stranger.join(&mut server, Protocol::Q3_68).expect("a challenge");
+    let mut raw = RawClient::new();
+    raw.join(&mut server, Protocol::Q3_68).expect("a challenge");
     for _ in 0..40 {
-        stranger.wait(&mut server, 50);
+        raw.wait(&mut server, 50);
         while server.poll_console().is_some() {}
     }
 });

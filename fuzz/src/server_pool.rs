@@ -15,16 +15,21 @@ use std::{
     sync::Once,
 };
 
-use fragd::{model::Millis, node::{Hosted as _, Node as _}, server::Server, settings::GameFolder};
+use fragd::{
+    model::Millis,
+    node::{Hosted as _, Node as _},
+    server::Server,
+    settings::GameFolder,
+};
 
-use crate::{Stranger, YARD, server};
+use crate::{RawClient, YARD, server};
 
 /// Inputs that a server serves.
 const USES: usize = 64;
 /// Time between two inputs.
 const PAUSE: Millis = Millis::seconds(600);
 
-struct Kept {
+struct PooledServer {
     server: Server,
     now: Millis,
     uses: usize,
@@ -32,7 +37,7 @@ struct Kept {
 
 thread_local! {
     /// By game, and whether there is a map.
-    static SERVERS: RefCell<HashMap<(bool, bool), Kept>> = RefCell::default();
+    static SERVERS: RefCell<HashMap<(bool, bool), PooledServer>> = RefCell::default();
     /// Inputs since the oldest server was made.
     static BEFORE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
@@ -42,7 +47,7 @@ pub fn with_server(
     game: GameFolder,
     with_map: bool,
     input: &[u8],
-    run: impl FnOnce(&mut Server, &mut Stranger),
+    run: impl FnOnce(&mut Server, &mut RawClient),
 ) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -59,25 +64,25 @@ pub fn with_server(
             BEFORE.with_borrow_mut(Vec::clear);
         }
         let key = (game == GameFolder::BaseOa, with_map);
-        let kept = servers.entry(key).or_insert_with(|| Kept {
+        let pooled = servers.entry(key).or_insert_with(|| PooledServer {
             server: server(game, with_map.then(|| YARD.clone())),
             now: Millis(10_000),
             uses: 0,
         });
-        kept.uses += 1;
-        let mut stranger = Stranger::new();
-        stranger.now = kept.now;
-        let [_, _, high, low] = (kept.uses as u32).to_be_bytes();
-        stranger.address.set_ip(IpAddr::V4(Ipv4Addr::new(10, 1, high, low)));
-        run(&mut kept.server, &mut stranger);
+        pooled.uses += 1;
+        let mut raw = RawClient::new();
+        raw.now = pooled.now;
+        let [_, _, high, low] = (pooled.uses as u32).to_be_bytes();
+        raw.address.set_ip(IpAddr::V4(Ipv4Addr::new(10, 1, high, low)));
+        run(&mut pooled.server, &mut raw);
         // The frames that are due then, and nothing left of this input's client.
-        kept.now = stranger.now + PAUSE;
-        kept.server.frame(kept.now);
+        pooled.now = raw.now + PAUSE;
+        pooled.server.frame(pooled.now);
         let mut packet = Vec::new();
-        while kept.server.poll_transmit(&mut packet).is_some() {}
-        while kept.server.poll_console().is_some() {}
-        while kept.server.poll_game_log().is_some() {}
-        if kept.server.is_finished() {
+        while pooled.server.poll_transmit(&mut packet).is_some() {}
+        while pooled.server.poll_console().is_some() {}
+        while pooled.server.poll_game_log().is_some() {}
+        if pooled.server.is_finished() {
             servers.remove(&key);
         }
         BEFORE.with_borrow_mut(|before| before.push(input.to_vec()));

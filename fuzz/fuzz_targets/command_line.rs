@@ -4,11 +4,11 @@
 use std::{fmt::Display, net::SocketAddr, str::FromStr};
 
 use fragd::{
-    bots::{Behaviors, Expectations, Stages, IntervalStats},
+    bots::{Behaviors, Expectations, IntervalStats, Stages},
     cli::{self, LoadTest, ServerAddress},
     client::ProtocolChoice,
+    impairment::{Impairment, SeededRng},
     settings::{Networks, name_matches, nearest_setting},
-    impairment::{SeededRng, Impairment},
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -25,7 +25,7 @@ fuzz_target!(|data: &[u8]| {
         1 => {
             let Ok(test) = LoadTest::parse(text) else { return };
             let server: SocketAddr = "10.0.0.1:27960".parse().expect("an address");
-            let options = test.clone().or(test).build(vec![server], 7);
+            let options = test.clone().merged_with(test).build(vec![server], 7);
             assert!(!options.stages.is_empty());
         }
         2 => {
@@ -38,10 +38,10 @@ fuzz_target!(|data: &[u8]| {
         }
         3 => {
             if let Ok(expectations) = text.parse::<Expectations>() {
-                for broken in expectations.broken(&IntervalStats::default()) {
-                    let again = broken.expectation.to_string().parse::<Expectations>();
-                    assert!(again.is_ok(), "{}", broken.expectation);
-                    let _ = broken.to_string();
+                for failed in expectations.failed(&IntervalStats::default()) {
+                    let again = failed.expectation.to_string().parse::<Expectations>();
+                    assert!(again.is_ok(), "{}", failed.expectation);
+                    let _ = failed.to_string();
                 }
             }
         }

@@ -51,7 +51,7 @@ impl Asked {
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
     let server: SocketAddr = "10.0.0.1:27960".parse().expect("an address");
-    let stranger: SocketAddr = "10.0.0.2:1".parse().expect("an address");
+    let raw: SocketAddr = "10.0.0.2:1".parse().expect("an address");
     let wire = Protocol::ALL[usize::from(*choice) % Protocol::ALL.len()];
     let mut info = InfoString::normal();
     info.set("name", "fuzz").expect("a right value");
@@ -71,7 +71,7 @@ fuzz_target!(|data: &[u8]| {
             asked.note(&packet);
         }
         let [kind, body @ ..] = piece else { continue };
-        let from = if kind & 128 == 0 { server } else { stranger };
+        let from = if kind & 128 == 0 { server } else { raw };
         let answer = asked.answer(*kind, &body[..body.len().min(16_000)]);
         client.handle_datagram(now, from, &answer);
         query.handle_datagram(now, Route { local: LocalPort(0), remote: from }, &answer);
