@@ -23,7 +23,7 @@ fn requests() -> [Vec<u8>; 5] {
 fn eight_players_are_unaffected_by_distributed_flood() {
     let mut sim = SimFixture::new(SEED, &[]);
     for (i, wire) in Protocol::ALL.iter().cycle().take(5).enumerate() {
-        sim.join(*wire, &format!("p{i}"));
+        sim.join(wire, &format!("p{i}"));
     }
     let mut fixture = AttackFixture::around(sim);
     assert_eq!(fixture.server().active_clients(), 8);
