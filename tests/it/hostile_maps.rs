@@ -178,7 +178,7 @@ fn map_error_names_lump_and_record() {
         (Lump::BrushSides, 8, 7, "brush sides, record 1: plane 7 not found (table has 7)"),
         (Lump::Planes, 16, NAN, "planes, record 1: normal is not a finite number"),
         (Lump::Planes, 12, 0x7f80_0000, "planes, record 0: distance is not a finite number"),
-        (Lump::Planes, 0, 0, "planes, record 0: the normal has length 0, not 1"),
+        (Lump::Planes, 0, 0, "planes, record 0: normal has length 0 (expected 1)"),
         (Lump::Nodes, 4, 0, "nodes, record 0: tree reaches this record twice"),
         (Lump::Nodes, 8, -1, "leafs, record 0: tree reaches this record twice"),
         (

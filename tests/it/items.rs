@@ -167,9 +167,9 @@ fn items_in_solid_are_removed_and_logged() {
     let level = Level::with_entities("oa_dm1", Ruleset::BASEQ3, &all).expect("the map was there");
     assert_eq!(level.of_type(ITEM), 0);
     let lines = &level.host.printed;
-    assert!(lines.iter().any(|line| line.starts_with("the item_quad at ")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with("item item_quad at ")), "{lines:?}");
     assert!(
-        lines.iter().any(|line| line.contains("weapon_nothing, which is unknown")),
+        lines.iter().any(|line| line.contains("weapon_nothing removed: unknown class")),
         "{lines:?}"
     );
 }

@@ -118,7 +118,7 @@ pub(super) fn spawn_entities(cx: &mut Context<'_>, sys: &mut Systems, entities: 
         }
     }
     for (class, count) in unknown.iter().take(MAX_NAMED) {
-        cx.host.print(&format!("the map has {count} entities of class {class}, which is unknown"));
+        cx.host.print(&format!("{count} entities of class {class} removed: unknown class"));
     }
     if unknown.len() > MAX_NAMED {
         cx.host.print(&format!("and {} more unknown classes", unknown.len() - MAX_NAMED));

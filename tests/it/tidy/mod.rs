@@ -1,4 +1,4 @@
-//! Wording rules for every text of the repository, with ratchets per module.
+//! Wording rules for every text of the repository.
 //!
 //! | rule | rejects |
 //! |---|---|
@@ -12,9 +12,6 @@
 //! | T8 | retired type names |
 //! | T9 | log lines with a capital or a period; errors of the form "X is no Y" |
 //!
-//! `ratchet.csv` holds the number of findings that remain, which may only fall. List those of a folder with
-//! `FRAGD_TIDY=src/server cargo test --test it tidy::list -- --ignored --nocapture`, and commit lower numbers with
-//! `cargo test --test it tidy::lower_ratchet -- --ignored`.
 //! One line is exempted by `// tidy: allow WORD: REASON` in it or above it.
 
 mod prose;
@@ -78,7 +75,6 @@ const OPERATOR_TEXTS: &[&str] = &[
 /// One violation.
 struct Finding {
     rule: &'static str,
-    module: String,
     place: String,
     word: String,
     suggestion: String,
@@ -108,7 +104,6 @@ impl File<'_> {
         }
         self.findings.push(Finding {
             rule,
-            module: module_of(self.path),
             place: format!("{}:{line}", self.path),
             word: word.to_owned(),
             suggestion: suggestion.to_owned(),
@@ -266,20 +261,6 @@ fn without_attack_numbers(name: &str) -> &str {
     rest
 }
 
-/// The module that a file's findings count for.
-fn module_of(path: &str) -> String {
-    let parts: Vec<_> = path.split('/').collect();
-    match parts.as_slice() {
-        ["src", "game", module, _, ..] => format!("game/{module}"),
-        ["src", file] => file.trim_end_matches(".rs").to_owned(),
-        ["src", module, ..] => (*module).to_owned(),
-        [file] if file.ends_with(".md") => "documents".to_owned(),
-        ["docs", ..] => "documents".to_owned(),
-        [first, ..] => (*first).to_owned(),
-        [] => String::new(),
-    }
-}
-
 fn paths(root: &Path, path: &Path, all: &mut Vec<PathBuf>) {
     let relative = path.strip_prefix(root).unwrap().to_str().unwrap();
     if EXCLUDED.contains(&relative) {
@@ -357,76 +338,10 @@ fn findings() -> (Vec<Finding>, usize) {
     (findings, exemptions)
 }
 
-fn ratchet_path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tidy/ratchet.csv")
-}
-
-/// Findings that remain, by rule and module.
-fn ratchet() -> BTreeMap<(String, String), usize> {
-    fs::read_to_string(ratchet_path())
-        .unwrap()
-        .lines()
-        .skip(1)
-        .map(|line| {
-            let [rule, module, count] = line.split(',').collect::<Vec<_>>()[..] else {
-                panic!("ratchet.csv: {line}: rule, module, count")
-            };
-            ((rule.to_owned(), module.to_owned()), count.parse().unwrap())
-        })
-        .collect()
-}
-
-fn counted(findings: &[Finding]) -> BTreeMap<(String, String), usize> {
-    let mut counts = BTreeMap::new();
-    for finding in findings {
-        *counts.entry((finding.rule.to_owned(), finding.module.clone())).or_default() += 1;
-    }
-    counts
-}
-
 #[test]
 fn repository_follows_wording_rules() {
     let (findings, exemptions) = findings();
     assert!(exemptions <= MAX_EXEMPTIONS, "{exemptions} lines are exempted");
-    let (counts, ratchet) = (counted(&findings), ratchet());
-    let mut failures = String::new();
-    for finding in &findings {
-        let key = (finding.rule.to_owned(), finding.module.clone());
-        if counts[&key] > ratchet.get(&key).copied().unwrap_or(0) {
-            failures += &format!("{finding}\n");
-        }
-    }
-    assert!(failures.is_empty(), "\n{failures}");
-    let lower =
-        ratchet.iter().any(|(key, limit)| counts.get(key).is_none_or(|count| count < limit));
-    assert!(!lower, "counts fell: cargo test --test it tidy::lower_ratchet -- --ignored");
-}
-
-/// Writes the counts into `ratchet.csv`, none of them higher than before.
-#[test]
-#[ignore = "writes ratchet.csv"]
-fn lower_ratchet() {
-    let (counts, ratchet) = (counted(&findings().0), ratchet());
-    let mut text = "rule,module,count\n".to_owned();
-    for ((rule, module), limit) in ratchet {
-        let count = counts.get(&(rule.clone(), module.clone())).copied().unwrap_or(0).min(limit);
-        if count > 0 {
-            text += &format!("{rule},{module},{count}\n");
-        }
-    }
-    fs::write(ratchet_path(), text).unwrap();
-}
-
-/// Lists the findings below the path in `FRAGD_TIDY`, then the counts of all modules.
-#[test]
-#[ignore = "prints a list"]
-fn list() {
-    let (findings, _) = findings();
-    let prefix = std::env::var("FRAGD_TIDY").unwrap_or_default();
-    for finding in findings.iter().filter(|finding| finding.place.starts_with(&prefix)) {
-        println!("{finding}");
-    }
-    for ((rule, module), count) in counted(&findings) {
-        println!("{rule},{module},{count}");
-    }
+    let list: String = findings.iter().map(|finding| format!("{finding}\n")).collect();
+    assert!(list.is_empty(), "\n{list}");
 }
