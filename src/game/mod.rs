@@ -13,7 +13,6 @@ mod conformance;
 mod deathmatch;
 mod direction_bytes;
 mod flight;
-mod modes;
 pub mod movement;
 mod rng;
 pub mod ruleset;

@@ -469,5 +469,4 @@ impl Settings {
 }
 
 #[cfg(test)]
-#[path = "store_tests.rs"]
 mod tests;

@@ -26,7 +26,7 @@ const STAY: Millis = Millis::seconds(3600);
 
 /// Input of a node, with its time.
 #[derive(Debug)]
-enum Told {
+enum RecordedInput {
     Datagram(Millis, Route, Vec<u8>),
     /// A call of its frame.
     Frame(Millis),
@@ -34,7 +34,7 @@ enum Told {
     Drained(Millis, u64),
 }
 
-impl Told {
+impl RecordedInput {
     fn at(&self) -> Millis {
         match self {
             Self::Datagram(at, ..) | Self::Frame(at) | Self::Drained(at, _) => *at,
@@ -42,32 +42,32 @@ impl Told {
     }
 }
 
-/// A node, and what it said, heard and wrote.
-struct Taped {
+/// Node whose inputs, sent datagrams and log are recorded.
+struct RecordingNode {
     actor: Actor,
     sent: DefaultHasher,
     sent_bytes: u64,
-    heard: Option<Vec<Told>>,
+    inputs: Option<Vec<RecordedInput>>,
     log: String,
 }
 
-impl Taped {
+impl RecordingNode {
     fn new(actor: Actor) -> Self {
-        Self { actor, sent: DefaultHasher::new(), sent_bytes: 0, heard: None, log: String::new() }
+        Self { actor, sent: DefaultHasher::new(), sent_bytes: 0, inputs: None, log: String::new() }
     }
 }
 
-impl Node for Taped {
+impl Node for RecordingNode {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
-        if let Some(heard) = &mut self.heard {
-            heard.push(Told::Datagram(now, route, bytes.to_vec()));
+        if let Some(inputs) = &mut self.inputs {
+            inputs.push(RecordedInput::Datagram(now, route, bytes.to_vec()));
         }
         self.actor.handle_datagram(now, route, bytes);
     }
 
     fn frame(&mut self, now: Millis) {
-        if let Some(heard) = &mut self.heard {
-            heard.push(Told::Frame(now));
+        if let Some(inputs) = &mut self.inputs {
+            inputs.push(RecordedInput::Frame(now));
         }
         self.actor.frame(now);
     }
@@ -78,11 +78,12 @@ impl Node for Taped {
 
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
         let Some(route) = self.actor.poll_transmit(packet) else {
-            if let Some(heard) = &mut self.heard
-                && let Some(Told::Datagram(at, ..) | Told::Frame(at)) = heard.last()
+            if let Some(inputs) = &mut self.inputs
+                && let Some(RecordedInput::Datagram(at, ..) | RecordedInput::Frame(at)) =
+                    inputs.last()
             {
                 let at = *at;
-                heard.push(Told::Drained(at, self.sent_bytes));
+                inputs.push(RecordedInput::Drained(at, self.sent_bytes));
             }
             return None;
         };
@@ -96,7 +97,7 @@ impl Node for Taped {
     }
 }
 
-impl Hosted for Taped {
+impl Hosted for RecordingNode {
     fn handle_console_line(&mut self, now: Millis, line: &str) {
         self.actor.handle_console_line(now, line);
     }
@@ -129,7 +130,7 @@ impl Hosted for Taped {
     }
 }
 
-/// A server of a map of this name and file.
+/// Server on a map, given by name and file.
 pub fn server((map, file): (&str, &[u8]), seed: u64, set: &[(&str, &str)]) -> Server {
     let mut settings = Settings::default();
     let usual = [("sv_maxclients", "64"), ("sv_maxclientsPerIP", "0"), ("map", map)];
@@ -146,16 +147,16 @@ pub fn server((map, file): (&str, &[u8]), seed: u64, set: &[(&str, &str)]) -> Se
 /// A server and its bots.
 pub struct BotMatch {
     pub network: Network,
-    nodes: [Taped; 2],
+    nodes: [RecordingNode; 2],
 }
 
 impl BotMatch {
-    /// `count` bots that join on a map of this name and file, with these settings.
+    /// Bot match with 20 ms of latency; the map is a name and its file.
     pub fn on(map: (&str, &[u8]), count: u16, seed: u64, set: &[(&str, &str)]) -> Self {
         Self::over(Impairment::latency(Millis(20)), map, count, seed, set)
     }
 
-    /// The same, over a network of this kind.
+    /// Bot match over an impaired network.
     pub fn over(
         impairment: Impairment,
         map: (&str, &[u8]),
@@ -177,7 +178,7 @@ impl BotMatch {
         let find = Box::new(move |_: &str| Some(collision.clone()));
         let bots = Bots::with_maps_and_meter(options, network.now(), Some(find), None);
         let nodes = [Actor::Server(Box::new(server)), Actor::Bots(Box::new(bots))];
-        Self { network, nodes: nodes.map(Taped::new) }
+        Self { network, nodes: nodes.map(RecordingNode::new) }
     }
 
     pub fn run_for(&mut self, span: Millis) {
@@ -185,7 +186,7 @@ impl BotMatch {
         self.network.run_until(&mut self.nodes, end, |_, _| {});
     }
 
-    /// Runs to the server's next frame, which `frame` carries out.
+    /// Runs up to the server's next frame. `frame` gets the call that runs it.
     pub fn next_frame(&mut self, frame: impl FnOnce(&mut dyn FnMut())) {
         let at = self.nodes[0].next_frame();
         self.network.run_until(&mut self.nodes, Millis(at.0 - 1), |_, _| {});
@@ -205,7 +206,7 @@ impl BotMatch {
         &self.nodes[0].log
     }
 
-    /// One number for every datagram that was sent and every line that was logged.
+    /// Digest of all sent datagrams and logged lines.
     pub fn digest(&self) -> u64 {
         let mut all = DefaultHasher::new();
         for node in &self.nodes {
@@ -215,10 +216,10 @@ impl BotMatch {
     }
 }
 
-/// A server that is told again what one was told whose clients fought, and must say as much.
+/// Replay of a recorded bot match on a new server, which must send as many bytes.
 pub struct Replay {
     server: Server,
-    told: std::iter::Peekable<std::vec::IntoIter<Told>>,
+    inputs: std::iter::Peekable<std::vec::IntoIter<RecordedInput>>,
     now: Millis,
     sent_bytes: u64,
     packet: Vec<u8>,
@@ -228,27 +229,32 @@ impl Replay {
     /// Statistics of `count` bots on a map after the given time.
     pub fn of(map: (&str, &[u8]), count: u16, span: Millis) -> Self {
         let set = [("fraglimit", "0"), ("g_log", "")];
-        let mut fighters = BotMatch::on(map, count, 7, &set);
-        fighters.nodes[0].heard = Some(Vec::new());
-        let now = fighters.network.now();
-        fighters.run_for(span);
-        assert_eq!(fighters.server().active_clients(), usize::from(count));
-        let told = fighters.nodes[0].heard.take().unwrap_or_default().into_iter().peekable();
-        Self { server: server(map, 7, &set), told, now, sent_bytes: 0, packet: Vec::new() }
+        let mut recorded = BotMatch::on(map, count, 7, &set);
+        recorded.nodes[0].inputs = Some(Vec::new());
+        let now = recorded.network.now();
+        recorded.run_for(span);
+        assert_eq!(recorded.server().active_clients(), usize::from(count));
+        let inputs = recorded.nodes[0].inputs.take().unwrap_or_default().into_iter().peekable();
+        Self { server: server(map, 7, &set), inputs, now, sent_bytes: 0, packet: Vec::new() }
     }
 
-    /// Lets the server live for a while: it hears, runs its frames, and sends.
+    /// Replays the inputs of a time span.
     pub fn run_for(&mut self, span: Millis) {
         self.now += span;
-        while let Some(told) = self.told.next_if(|told| told.at() <= self.now) {
-            match told {
-                Told::Datagram(at, route, bytes) => self.server.handle_datagram(at, route, &bytes),
-                Told::Frame(at) => self.server.frame(at),
-                Told::Drained(_, sent_bytes) => {
+        while let Some(input) = self.inputs.next_if(|input| input.at() <= self.now) {
+            match input {
+                RecordedInput::Datagram(at, route, bytes) => {
+                    self.server.handle_datagram(at, route, &bytes)
+                }
+                RecordedInput::Frame(at) => self.server.frame(at),
+                RecordedInput::Drained(_, sent_bytes) => {
                     while self.server.poll_transmit(&mut self.packet).is_some() {
                         self.sent_bytes += self.packet.len() as u64;
                     }
-                    assert_eq!(self.sent_bytes, sent_bytes, "it lives through something else");
+                    assert_eq!(
+                        self.sent_bytes, sent_bytes,
+                        "the replay diverged from the recording"
+                    );
                 }
             }
             while self.server.poll_console().is_some() {}

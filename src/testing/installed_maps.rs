@@ -14,16 +14,16 @@ use crate::{
 
 use crate::io::GameData;
 
-/// The game whose data the vectors are from.
+/// Game folder of the reference vectors.
 const GAME: &str = "baseoa";
 
-/// A map by name, or `None`, and a line that says so, when it is not installed.
+/// Map by name. Without it, prints that the test is skipped.
 pub fn load(name: &str) -> Option<Bsp> {
     let bytes = read(&format!("maps/{name}.bsp"))?;
     Some(Bsp::load(&bytes).unwrap_or_else(|error| panic!("{name}: {error}")))
 }
 
-/// A game file, or `None`, and a line that says so, when it is not installed.
+/// Game file by path. Without it, prints that the test is skipped.
 pub fn read(path: &str) -> Option<Vec<u8>> {
     let data = data();
     if data.find(path).is_none() {
@@ -33,12 +33,12 @@ pub fn read(path: &str) -> Option<Vec<u8>> {
     Some(data.read(path, MAX_FILE_LEN as u64).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// All data that is installed.
+/// Installed data of the game folder.
 pub fn data() -> GameData {
     GameData::open(&base_paths("", GAME), &[GAME])
 }
 
-/// An archive by name, or `None`, and a line that says so, when it is not installed.
+/// Archive by name. Without it, prints that the test is skipped.
 pub fn pack(name: &str) -> Option<Pack> {
     let file = format!("{name}.pk3");
     let paths = base_paths("", GAME).into_iter();

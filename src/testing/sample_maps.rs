@@ -2,7 +2,7 @@
 //!
 //! Invariant: a map of [`TestMap::from_boxes`] is valid. Source: IBSP, version 46.
 
-/// Numbers as a map file has them.
+/// Little-endian encoding of numbers.
 pub trait Numbers {
     fn bytes(&self) -> Vec<u8>;
 }
@@ -26,7 +26,7 @@ pub struct TestMap {
     pub lumps: [Vec<u8>; 17],
 }
 
-/// A box of one matter.
+/// Solid or liquid box.
 #[derive(Clone, Copy)]
 pub struct Block {
     pub mins: [f32; 3],
@@ -146,7 +146,7 @@ impl TestMap {
     }
 }
 
-/// Entities for the yard: places to begin at, and one of each kind that moves or touches players.
+/// Entities of the yard: spawn points, and one entity of each kind that moves or touches players.
 pub const YARD: &str = r#"
 { "classname" "worldspawn" "message" "Yard" }
 { "classname" "info_player_deathmatch" "origin" "0 0 32" "angle" "90" }

@@ -34,7 +34,7 @@ pub struct World {
 }
 
 impl World {
-    /// A world at that time with entities of those numbers, which change with time.
+    /// Snapshot at a time, with entities whose states depend on the time.
     pub fn at(time: i32, numbers: &[usize]) -> Self {
         let entity = |&number: &usize| EntityState {
             time,
@@ -51,7 +51,7 @@ impl World {
     }
 }
 
-/// The level a gamestate tells of.
+/// Level of a gamestate.
 #[derive(Clone, Debug)]
 pub struct Level {
     pub configstrings: Vec<(u16, String)>,
@@ -165,7 +165,7 @@ impl Peer {
         }
     }
 
-    /// Ends the message and cuts it into datagrams.
+    /// Ends the message and fragments it into datagrams.
     fn finish(&mut self) -> Vec<Vec<u8>> {
         server_message::end(&mut self.writer);
         assert!(!self.writer.overflowed());
@@ -205,7 +205,7 @@ impl Peer {
         self.finish()
     }
 
-    /// A snapshot relative to that message; the test's fault when nothing was shown then.
+    /// Snapshot relative to that message. Panics if the message had none.
     pub fn snapshot(&mut self, world: &World, base: Option<Sequence>) -> Vec<Vec<u8>> {
         let sequence = self.channel.next_sequence();
         let zero = World::default();
@@ -234,7 +234,7 @@ impl Peer {
         self.finish()
     }
 
-    /// The snapshot as a server would send it: relative to what the client has, if it may be.
+    /// Snapshot as a server sends it: relative to the client's acknowledged one, if allowed.
     pub fn next_snapshot(&mut self, world: &World) -> Vec<Vec<u8>> {
         let wanted = self.last_move.is_some_and(|(_, delta)| delta);
         let base =
@@ -259,7 +259,7 @@ impl ScriptedServer {
         Self { wire, challenge: Challenge(-123_456), peers: HashMap::new(), refusal: None }
     }
 
-    /// Takes a client's datagram; what is answered to it at once.
+    /// Handles a client's datagram and returns the immediate replies.
     pub fn handle(&mut self, from: u16, datagram: &[u8]) -> Vec<Vec<u8>> {
         if !is_connectionless(datagram) {
             if let Some(peer) = self.peers.get_mut(&from) {

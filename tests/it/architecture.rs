@@ -1,4 +1,4 @@
-//! Layering: imports as listed in `ARCHITECTURE.md`, no I/O outside `io`, documented fuzz targets.
+//! Layering: imports as listed in `ARCHITECTURE.md` and inside `game`, no I/O outside `io`, documented fuzz targets.
 
 use std::{
     collections::BTreeSet,
@@ -31,6 +31,35 @@ const MODULES: &[(&str, &[&str])] = &[
     ("cli", &["bots", "client", "model", "impairment", "settings"]),
 ];
 
+/// Modules of `game`, lowest first.
+const GAME: &[(&str, &[&str])] = &[
+    ("rng", &[]),
+    ("direction_bytes", &[]),
+    ("settings", &[]),
+    ("ruleset", &[]),
+    ("movement", &["ruleset"]),
+    ("userinfo", &["ruleset"]),
+    ("clients", &["movement", "ruleset", "settings", "userinfo"]),
+    ("flight", &["clients", "movement", "ruleset", "settings", "userinfo"]),
+    (
+        "deathmatch",
+        &["clients", "direction_bytes", "movement", "rng", "ruleset", "settings", "userinfo"],
+    ),
+    ("conformance", &["settings"]),
+];
+
+/// Subsystems of deathmatch. The other files of the folder join them and are not listed.
+const DEATHMATCH: &[(&str, &[&str])] = &[
+    ("matches", &["modes"]),
+    ("teams", &["items"]),
+    ("modes", &["matches", "teams"]),
+    ("items", &["targets", "teams", "weapons"]),
+    ("weapons", &["combat", "items"]),
+    ("combat", &["matches", "movers", "teams", "weapons"]),
+    ("movers", &["combat", "items", "targets"]),
+    ("targets", &["combat", "items", "movers", "weapons"]),
+];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
@@ -50,51 +79,70 @@ fn files(module: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The modules that a source text names behind `crate::`.
-fn imports(source: &str) -> BTreeSet<String> {
-    let mut modules = BTreeSet::new();
-    for (at, path) in source.match_indices("crate::") {
-        let rest = &source[at + path.len()..];
-        match rest.strip_prefix('{') {
-            Some(list) => modules.extend(first_words_of_group(list)),
-            None => modules.extend(first_word(rest)),
-        }
-    }
-    modules
+/// Module path of a source file: `["game", "clients"]` for `src/game/clients/mod.rs`.
+fn module_path(file: &Path) -> Vec<String> {
+    let inside = file.strip_prefix(root()).unwrap().with_extension("");
+    let mut path: Vec<String> =
+        inside.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+    path.pop_if(|last| last == "mod");
+    path
 }
 
-fn first_word(text: &str) -> Option<String> {
-    let word: String =
-        text.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-    (!word.is_empty()).then_some(word)
-}
-
-/// The first words of `a::b, c::{d, e}, f}`.
-fn first_words_of_group(list: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let (mut depth, mut fresh) = (0, true);
-    for (at, c) in list.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' if depth == 0 => break,
-            '}' => depth -= 1,
-            ',' if depth == 0 => fresh = true,
-            c if fresh && depth == 0 && !c.is_whitespace() => {
-                words.extend(first_word(&list[at..]));
-                fresh = false;
+/// Absolute paths behind `crate::` and `super::` in the source text of a module.
+fn imports(module: &[String], source: &str) -> BTreeSet<Vec<String>> {
+    let mut paths = BTreeSet::new();
+    for prefix in ["crate::", "super::"] {
+        for (at, _) in source.match_indices(prefix) {
+            // A chain of `super::` is read once, from its start.
+            if source[..at].ends_with("super::") {
+                continue;
             }
-            _ => {}
+            let (mut base, mut rest) = (Vec::new(), &source[at..]);
+            if let Some(behind) = rest.strip_prefix("crate::") {
+                rest = behind;
+            } else {
+                base = module.to_vec();
+                while let Some(behind) = rest.strip_prefix("super::") {
+                    base.pop();
+                    rest = behind;
+                }
+            }
+            collect_paths(&base, rest, &mut paths);
         }
     }
-    words
+    paths
+}
+
+/// Adds the paths of a use tree such as `a::{b, c::d}` and returns the text behind it.
+fn collect_paths<'a>(base: &[String], tree: &'a str, paths: &mut BTreeSet<Vec<String>>) -> &'a str {
+    let Some(mut rest) = tree.strip_prefix('{') else {
+        let end = tree.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(tree.len());
+        let path = [base, &[tree[..end].to_owned()]].concat();
+        return match tree[end..].strip_prefix("::") {
+            Some(behind) if !behind.starts_with('<') => collect_paths(&path, behind, paths),
+            _ => {
+                paths.insert(path);
+                &tree[end..]
+            }
+        };
+    };
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+        match rest.strip_prefix('}') {
+            Some(behind) => return behind,
+            None if rest.is_empty() => return rest,
+            None => rest = collect_paths(base, rest, paths).trim_start_matches('*'),
+        }
+    }
 }
 
 #[test]
 fn import_parser_reads_every_form() {
-    let source =
-        "use crate::{\n    model::{A, B},\n    wire::x,\n};\nuse crate::netchan::Y; crate::io::z()";
-    let expected = ["io", "model", "netchan", "wire"].map(String::from);
-    assert_eq!(imports(source), BTreeSet::from(expected));
+    let source = "use crate::{\n    model::{A, B},\n    wire::x,\n};\nuse super::super::y::Y; crate::io::z()";
+    let module = ["game", "clients", "chat"].map(String::from);
+    let expected = ["game::y::Y", "io::z", "model::A", "model::B", "wire::x"];
+    let paths: Vec<_> = imports(&module, source).iter().map(|path| path.join("::")).collect();
+    assert_eq!(paths, expected);
 }
 
 #[test]
@@ -102,13 +150,39 @@ fn modules_import_only_listed_modules() {
     let known: BTreeSet<_> = MODULES.iter().map(|(module, _)| *module).collect();
     for (module, allowed) in MODULES {
         for file in files(module) {
-            for import in imports(&fs::read_to_string(&file).unwrap()) {
-                let legal = import == *module || allowed.contains(&import.as_str());
+            for path in imports(&module_path(&file), &fs::read_to_string(&file).unwrap()) {
+                let import = path[0].as_str();
                 assert!(
-                    legal || !known.contains(import.as_str()),
+                    import == *module || allowed.contains(&import) || !known.contains(import),
                     "{}: {module} must not import {import}",
                     file.display()
                 );
+            }
+        }
+    }
+}
+
+/// Modules of `game`, and of `game/deathmatch`, import those of the same folder that their row lists.
+#[test]
+fn game_modules_import_only_listed_modules() {
+    for (folder, rows) in [("game", GAME), ("game/deathmatch", DEATHMATCH)] {
+        let parent: Vec<_> = folder.split('/').map(String::from).collect();
+        for (module, allowed) in rows {
+            for file in files(&format!("{folder}/{module}")) {
+                let name = file.to_str().unwrap();
+                if name.contains("/tests/") || name.ends_with("/tests.rs") {
+                    continue;
+                }
+                let source = fs::read_to_string(&file).unwrap();
+                let production = source.split("#[cfg(test)]\nmod ").next().unwrap();
+                for path in imports(&module_path(&file), production) {
+                    let Some([import, ..]) = path.strip_prefix(parent.as_slice()) else { continue };
+                    let is_row = rows.iter().any(|(known, _)| known == import);
+                    assert!(
+                        import == module || !is_row || allowed.contains(&import.as_str()),
+                        "{name}: {module} must not import {import}"
+                    );
+                }
             }
         }
     }

@@ -117,7 +117,7 @@ impl ClientContext<'_> {
     }
 
     fn send_to_hearers(&mut self, from: ClientNum, to: Audience, line: &str) {
-        let undisturbed = !self.clients.mode().mutes_spectators || self.clients.role(from).plays();
+        let undisturbed = !self.clients.join.mutes_spectators || self.clients.role(from).plays();
         if to == Audience::All && undisturbed {
             return self.host.send_command(None, line);
         }
@@ -130,7 +130,7 @@ impl ClientContext<'_> {
 
 /// Whether a text from `from` to `to` reaches `client`. Tournament players do not hear spectators.
 fn is_heard(clients: &Clients, from: ClientNum, client: ClientNum, to: Audience) -> bool {
-    let disturbs = clients.mode().mutes_spectators
+    let disturbs = clients.join.mutes_spectators
         && clients.role(client).plays()
         && !clients.role(from).plays();
     let meant = match to {

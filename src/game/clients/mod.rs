@@ -34,7 +34,6 @@ pub(in crate::game) use self::{
 };
 use super::{
     Host, LevelStart, Ruleset,
-    modes::Mode,
     ruleset::ConnectionIconDelay,
     settings::{SettingsVersion, key},
     userinfo::{Detail, PlayerEntryFields, PlayerUserinfo, player_entry},
@@ -93,6 +92,23 @@ pub(in crate::game) struct ClientContext<'a> {
     pub(in crate::game) rules: &'a mut dyn ClientRules,
 }
 
+/// Rules of a game type about players and spectators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::game) struct JoinRules {
+    /// Maximum number of players, if lower than the operator's limit.
+    pub(in crate::game) max_players: Option<usize>,
+    /// Whether spectators queue to play: the loser makes room, and a player who leaves loses.
+    pub(in crate::game) plays_in_turn: bool,
+    /// Whether spectator chat is hidden from players.
+    pub(in crate::game) mutes_spectators: bool,
+}
+
+impl JoinRules {
+    /// Any number of players, and spectators who are heard.
+    pub(in crate::game) const UNLIMITED: Self =
+        Self { max_players: None, plays_in_turn: false, mutes_spectators: false };
+}
+
 /// The connected clients of a level, their sessions, and the match state common to all games.
 #[derive(Debug)]
 pub(in crate::game) struct Clients {
@@ -102,6 +118,8 @@ pub(in crate::game) struct Clients {
     pub(in crate::game) settings_version: SettingsVersion,
     /// Game type of the level.
     pub(in crate::game) game_type: GameType,
+    /// Join rules of the game type.
+    pub(in crate::game) join: JoinRules,
     /// Scores of red and blue.
     pub(in crate::game) team_scores: [i32; 2],
     /// Whether the intermission has begun.
@@ -133,6 +151,7 @@ impl Clients {
             settings: GameSettings::default(),
             settings_version: SettingsVersion::default(),
             game_type: GameType::default(),
+            join: JoinRules::UNLIMITED,
             team_scores: [0; 2],
             intermission: false,
             now: LevelTime::default(),
@@ -166,17 +185,13 @@ impl Clients {
         self.settings_version = SettingsVersion::default();
     }
 
-    /// Sets the game type. A change resets all sessions, because the teams differ.
-    pub(in crate::game) fn play_game_type(&mut self, game_type: GameType) {
+    /// Sets the game type and its join rules. A change resets all sessions, because the teams differ.
+    pub(in crate::game) fn play_game_type(&mut self, game_type: GameType, join: JoinRules) {
         if self.game_type != game_type {
             self.sessions.fill(Session::NEW);
         }
         self.game_type = game_type;
-    }
-
-    /// The mode of the level's game type.
-    pub(in crate::game) const fn mode(&self) -> &'static Mode {
-        Mode::of(self.game_type)
+        self.join = join;
     }
 
     pub(in crate::game) fn player(&self, client: ClientNum) -> Option<&Player> {
@@ -223,7 +238,7 @@ impl Clients {
             .filter(|&other| other != client && self.player(other).is_some())
             .filter(|&other| self.role(other).plays())
             .count();
-        let most = self.settings.max_players.into_iter().chain(self.mode().max_players).min();
+        let most = self.settings.max_players.into_iter().chain(self.join.max_players).min();
         most.is_some_and(|most| others >= most)
     }
 

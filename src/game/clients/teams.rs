@@ -105,7 +105,7 @@ impl ClientContext<'_> {
     pub(super) fn give_up(&mut self, client: ClientNum, role: Role) {
         let clients = &mut *self.clients;
         let plays = clients.role(client).plays() && !role.plays();
-        if clients.mode().plays_in_turn && plays {
+        if clients.join.plays_in_turn && plays {
             clients.count_loss(self.host, client);
         }
     }

@@ -9,6 +9,7 @@
 use super::{
     combat::{CombatSettings, HEALTH},
     entities::{Entities, EntityKind},
+    modes::Mode,
 };
 use crate::bg::Event;
 use crate::game::{
@@ -98,6 +99,11 @@ impl Context<'_> {
     /// Returns the time of this frame and of the level's start.
     pub(super) fn clock(&self) -> (LevelTime, LevelTime) {
         (self.clients.now, self.clients.started)
+    }
+
+    /// Returns the mode of the level's game type.
+    pub(super) const fn mode(&self) -> &'static Mode {
+        Mode::of(self.clients.game_type)
     }
 
     /// Reads the settings if any has changed.

@@ -5,6 +5,7 @@
 
 use super::{
     entities::{Entity, EntityKind},
+    modes::Mode,
     teams::TeamState,
 };
 use crate::game::deathmatch::{
@@ -32,7 +33,8 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
             .print(&format!("g_gametype {number} not supported (expected 0, 1, 3 or 4): using 0"));
         cx.host.set_setting("g_gametype", "0");
     }
-    cx.clients.play_game_type(game_type.unwrap_or_default());
+    let game_type = game_type.unwrap_or_default();
+    cx.clients.play_game_type(game_type, Mode::of(game_type).join);
     let parsed = cx.host.world().map(|world| MapEntities::parse(&world.bsp().entity_text));
     let entities = match parsed {
         Some(Ok(entities)) => Some(entities),

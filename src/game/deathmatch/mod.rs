@@ -10,8 +10,6 @@
 //!
 //! Source: the base game's rules, release 1.32 and its ioquake3 build; OpenArena 0.8.8.
 
-#[cfg(test)]
-mod arena;
 mod asset_index;
 mod body_queue;
 mod combat;
@@ -22,6 +20,7 @@ mod frame;
 mod items;
 mod level_init;
 mod matches;
+mod modes;
 mod movers;
 mod rules;
 mod spawn_functions;
@@ -148,7 +147,7 @@ impl Game for Deathmatch {
     fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
         let (mut cx, sys) = self.call(host);
         let cx = &mut cx;
-        sys.match_state.forfeit(cx, client);
+        (cx.mode().disconnect)(cx, sys, client);
         sys.projectiles.drop_hook(cx, client);
         sys.projectiles.remove_player_mine(cx, client);
         if cx.clients.plays(client) {

@@ -135,7 +135,7 @@ impl SpawnPoints {
         avoided: Vec3,
         first: bool,
     ) -> (Placement, Option<crate::model::EntityNum>) {
-        if let Some(point) = self.select_team_spawn_point(cx, client) {
+        if let Some(point) = (cx.mode().spawn_point)(self, cx, client) {
             return (point.placement(), point.number);
         }
         let is_bot = cx.clients.player(client).is_some_and(|player| player.is_bot);
@@ -161,16 +161,13 @@ impl SpawnPoints {
         })
     }
 
-    /// Selects a team spawn point, in game types with flags: a random free one, or else the first.
-    fn select_team_spawn_point(
-        &mut self,
+    /// Selects a spawn point of the player's team: a random free one, or else the first.
+    pub(super) fn select_team_spawn_point(
+        &self,
         cx: &mut Context<'_>,
         client: ClientNum,
     ) -> Option<SpawnPoint> {
         let color = cx.clients.role(client).color()?;
-        if !cx.clients.game_type.has_flags() {
-            return None;
-        }
         let is_new = cx.clients.player(client).is_some_and(|player| player.team_is_new);
         let points = &self.teams[color as usize][usize::from(is_new)];
         let first = *points.first()?;

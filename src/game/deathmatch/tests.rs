@@ -6,6 +6,7 @@ use crate::game::deathmatch::combat::damage::damage_player;
 
 mod movers;
 mod obstacles;
+pub(in crate::game::deathmatch) mod room;
 mod targets;
 mod test_level;
 mod triggers;

@@ -111,7 +111,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
             .then(|| now + cx.frame.combat.protection_ms),
         ..PlayerCombatState::new(now)
     };
-    let (spawn_bullets, arms) = (cx.clients.mode().spawn_bullets, cx.frame.combat.loadout);
+    let (spawn_bullets, arms) = (cx.mode().spawn_bullets, cx.frame.combat.loadout);
     sys.items.clear_carried(client);
     let Clients { players, settings, .. } = &mut *cx.clients;
     let Some(player) = players[client.index()].as_mut() else { return };
@@ -373,7 +373,8 @@ fn wait_for_respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
     let forced = cx.clients.settings.forced_respawn_s.map(|s| s.saturating_mul(1000));
     let Some(player) = cx.clients.player(client) else { return };
     let asked = player.buttons.0 & (Buttons::ATTACK.0 | Buttons::USE_HOLDABLE.0) != 0;
-    if asked || forced.is_some_and(|ms| since > ms) {
+    let asked = asked || forced.is_some_and(|ms| since > ms);
+    if asked && (cx.mode().may_respawn)(cx, client) {
         respawn(cx, sys, client);
     }
 }

@@ -5,9 +5,7 @@
 //! Engine names: `player_die`, `EV_OBITUARY`, `Cmd_Kill_f`.
 
 use super::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
-use crate::game::deathmatch::{
-    combat::Combat, context::Context, systems::Systems, teams::frag_bonuses::add_frag_bonus,
-};
+use crate::game::deathmatch::{combat::Combat, context::Context, systems::Systems};
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
 use crate::{
     bg::{Event, MeansOfDeath, PmType, Weapon, animation, contents, entity_flag},
@@ -97,7 +95,7 @@ pub(in crate::game::deathmatch) fn die(
         sys.combat.award_frag(cx, killer, victim, hit.means == MeansOfDeath::Gauntlet);
     }
     if let Some(killer) = hit.attacker {
-        add_frag_bonus(cx, sys, victim, killer);
+        (cx.mode().kill_bonus)(cx, sys, victim, killer);
     }
     if hit.means == MeansOfDeath::Suicide {
         sys.items.return_carried_flags(cx, victim);

@@ -47,7 +47,7 @@ impl Items {
         {
             launch_item(cx, client, number, item, 0.0);
         }
-        if cx.clients.mode().drops_powerups {
+        if cx.mode().drops_powerups {
             self.drop_powerups(cx, client);
         }
         self.return_rune(cx, client);

@@ -149,7 +149,7 @@ fn pick_up(
     number: Option<EntityNum>,
 ) -> TouchResult {
     let (ruleset, now) = (cx.clients.ruleset, cx.clients.now);
-    let in_teams = cx.clients.mode().team_weapons;
+    let in_teams = cx.mode().team_weapons;
     let Some(player) = cx.clients.players[client.index()].as_mut() else {
         return TouchResult::Stays;
     };

@@ -6,8 +6,7 @@
 //! Engine names: `CheckExitRules`, `ScoreIsTied`, `LogExit`.
 
 use super::MatchEnd;
-use crate::game::deathmatch::{context::Context, matches::MatchState};
-use crate::game::modes::ScoreLimit;
+use crate::game::deathmatch::{context::Context, matches::MatchState, modes::Mode};
 use crate::model::ClientNum;
 use crate::{
     bg::configstring,
@@ -29,11 +28,39 @@ const TEAMS: [&str; 2] = ["Red", "Blue"];
 
 /// Limit that ends the match.
 #[derive(Debug, PartialEq, Eq)]
-struct LimitHit {
+pub(in crate::game::deathmatch) struct LimitHit {
     /// Text printed to all clients.
     text: String,
     /// Reason in the game log.
     reason: &'static str,
+}
+
+/// `fraglimit`, reached by one player.
+pub(in crate::game::deathmatch) fn player_fraglimit(
+    clients: &Clients,
+    leaders: [Option<ClientNum>; 2],
+) -> Option<LimitHit> {
+    let (best, limit) = (leaders[0]?, clients.settings.frag_limit?);
+    let winner = clients.player(best).filter(|_| clients.score(best) >= limit)?;
+    Some(LimitHit { text: format!("{}^7 hit the fraglimit.", winner.name), reason: FRAGS })
+}
+
+/// `fraglimit`, reached by a team.
+pub(in crate::game::deathmatch) fn team_fraglimit(
+    clients: &Clients,
+    _: [Option<ClientNum>; 2],
+) -> Option<LimitHit> {
+    let team = clients.winning_team(clients.settings.frag_limit?)?;
+    Some(LimitHit { text: format!("{team} hit the fraglimit."), reason: FRAGS })
+}
+
+/// `capturelimit`, reached by a team.
+pub(in crate::game::deathmatch) fn capturelimit(
+    clients: &Clients,
+    _: [Option<ClientNum>; 2],
+) -> Option<LimitHit> {
+    let team = clients.winning_team(clients.settings.capture_limit?)?;
+    Some(LimitHit { text: format!("{team} hit the capturelimit."), reason: CAPTURES })
 }
 
 impl MatchState {
@@ -69,22 +96,7 @@ impl Clients {
         if self.ruleset.limits_need_two && leaders[1].is_none() {
             return None;
         }
-        let text = match self.mode().score_limit {
-            ScoreLimit::Captures => {
-                let team = self.winning_team(settings.capture_limit?)?;
-                let text = format!("{team} hit the capturelimit.");
-                return Some(LimitHit { text, reason: CAPTURES });
-            }
-            ScoreLimit::TeamFrags => {
-                format!("{} hit the fraglimit.", self.winning_team(settings.frag_limit?)?)
-            }
-            ScoreLimit::PlayerFrags => {
-                let (best, limit) = (leaders[0]?, settings.frag_limit?);
-                let winner = self.player(best).filter(|_| self.score(best) >= limit)?;
-                format!("{}^7 hit the fraglimit.", winner.name)
-            }
-        };
-        Some(LimitHit { text, reason: FRAGS })
+        (Mode::of(self.game_type).score_limit)(self, leaders)
     }
 
     /// Returns the first team with at least `limit` points.

@@ -7,13 +7,8 @@
 
 use super::{MatchEnd, RESTART};
 use crate::game::deathmatch::{
-    context::Context,
-    matches::MatchState,
-    matches::tournament::{record_tournament_result, remove_tournament_loser},
-    rules::client_context,
-    spawn_points::SpawnPoints,
-    systems::Systems,
-    think::respawn,
+    context::Context, matches::MatchState, rules::client_context, spawn_points::SpawnPoints,
+    systems::Systems, think::respawn,
 };
 use crate::model::{Buttons, ClientNum, LevelTime, Vec3};
 use crate::{
@@ -32,9 +27,7 @@ const ROTATION: (&str, &str) = ("d1", "vstr d2");
 
 /// Shows the scoreboard to all clients.
 pub(super) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
-    if cx.clients.mode().plays_in_turn {
-        record_tournament_result(cx);
-    }
+    (cx.mode().match_end)(cx);
     let since = cx.clients.now;
     sys.match_state.ending = MatchEnd::Intermission { since, ready_wait_from: None };
     sys.match_state.ready = 0;
@@ -142,8 +135,8 @@ pub(super) fn wait_for_ready(
 
 /// Queues the next level.
 fn leave_level(cx: &mut Context<'_>, sys: &mut Systems) {
-    if cx.clients.mode().plays_in_turn {
-        remove_tournament_loser(cx, sys);
+    (cx.mode().level_end)(cx, sys);
+    if cx.mode().repeats_level {
         return sys.match_state.queue_level_change(cx, RESTART);
     }
     let next = cx.host.settings().text(key::NEXTMAP);

@@ -6,13 +6,12 @@
 use super::{MatchEnd, RESTART, warmup::Warmup};
 use crate::game::clients::Role;
 use crate::game::deathmatch::{
-    context::Context, matches::MatchState, matches::playing, rules::client_context,
-    systems::Systems,
+    context::Context, matches::playing, rules::client_context, systems::Systems,
 };
 use crate::model::ClientNum;
 
 /// Brings the longest waiting spectator into play while a place is free, and starts another warm-up.
-pub(super) fn add_tournament_player(cx: &mut Context<'_>, sys: &mut Systems) {
+pub(in crate::game::deathmatch) fn add_tournament_player(cx: &mut Context<'_>, sys: &mut Systems) {
     while playing(cx).nth(1).is_none()
         && let Some(next) = cx.clients.next_challenger()
         && !cx.clients.is_full(next)
@@ -30,36 +29,43 @@ fn opponents(cx: &Context<'_>) -> Option<(ClientNum, ClientNum)> {
 }
 
 /// Counts the win and the loss of a finished match.
-pub(super) fn record_tournament_result(cx: &mut Context<'_>) {
+pub(in crate::game::deathmatch) fn record_tournament_result(cx: &mut Context<'_>) {
     let Some((winner, loser)) = opponents(cx) else { return };
     cx.clients.count_win(cx.host, winner);
     cx.clients.count_loss(cx.host, loser);
 }
 
 /// Moves the loser to the spectators.
-pub(super) fn remove_tournament_loser(cx: &mut Context<'_>, sys: &mut Systems) {
+pub(in crate::game::deathmatch) fn remove_tournament_loser(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+) {
     if let Some((_, loser)) = opponents(cx) {
         client_context(cx, sys, |clients| clients.change_role(loser, Role::Spectating));
     }
 }
-impl MatchState {
-    /// Makes a player who disconnects the loser. During the intermission the level ends at once.
-    pub(in crate::game::deathmatch) fn forfeit(&mut self, cx: &mut Context<'_>, client: ClientNum) {
-        if !cx.clients.mode().plays_in_turn || !cx.clients.plays(client) {
-            return;
+
+/// Makes a player who disconnects the loser. During the intermission the level ends at once.
+pub(in crate::game::deathmatch) fn forfeit(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+) {
+    if !cx.clients.plays(client) {
+        return;
+    }
+    let match_state = &mut sys.match_state;
+    match match_state.ending {
+        MatchEnd::Intermission { .. } if match_state.leaving_at.is_none() => {
+            match_state.queue_level_change(cx, RESTART);
         }
-        match self.ending {
-            MatchEnd::Intermission { .. } if self.leaving_at.is_none() => {
-                self.queue_level_change(cx, RESTART);
+        MatchEnd::None if match_state.warmup == Warmup::None => {
+            let winner =
+                opponents(cx).map(|(best, other)| if best == client { other } else { best });
+            if let Some(winner) = winner {
+                cx.clients.count_win(cx.host, winner);
             }
-            MatchEnd::None if self.warmup == Warmup::None => {
-                let winner =
-                    opponents(cx).map(|(best, other)| if best == client { other } else { best });
-                if let Some(winner) = winner {
-                    cx.clients.count_win(cx.host, winner);
-                }
-            }
-            MatchEnd::None | MatchEnd::Queued(_) | MatchEnd::Intermission { .. } => {}
         }
+        MatchEnd::None | MatchEnd::Queued(_) | MatchEnd::Intermission { .. } => {}
     }
 }

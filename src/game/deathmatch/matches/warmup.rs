@@ -8,10 +8,9 @@
 use super::RESTART;
 use crate::bg::{Team, configstring};
 use crate::game::deathmatch::{
-    context::Context, matches::MatchState, matches::playing,
-    matches::tournament::add_tournament_player, systems::Systems,
+    context::Context, matches::MatchState, matches::playing, modes::PlayerCounts, systems::Systems,
 };
-use crate::{game::modes::PlayerCounts, model::LevelTime};
+use crate::model::LevelTime;
 
 /// Warm-up state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +31,7 @@ pub(super) enum Warmup {
 impl MatchState {
     /// Starts the warm-up of a new level, unless the level restart has just ended one.
     pub(super) fn begin_warmup(&mut self, cx: &mut Context<'_>, warmed_up: bool) {
-        let wanted = cx.clients.settings.warmup && cx.clients.mode().has_warmup;
+        let wanted = cx.clients.settings.warmup && cx.mode().has_warmup;
         self.set_warmup(cx, if wanted && !warmed_up { Warmup::Waiting } else { Warmup::None });
     }
 }
@@ -42,10 +41,8 @@ pub(super) fn run_warmup(cx: &mut Context<'_>, sys: &mut Systems) {
     if playing(cx).next().is_none() {
         return;
     }
-    let in_turn = cx.clients.mode().plays_in_turn;
-    if in_turn {
-        add_tournament_player(cx, sys);
-    }
+    (cx.mode().frame)(cx, sys);
+    let in_turn = cx.mode().join.plays_in_turn;
     if !enough_players(cx) {
         if (in_turn || sys.match_state.is_warmup()) && sys.match_state.warmup != Warmup::Waiting {
             sys.match_state.set_warmup(cx, Warmup::Waiting);
@@ -89,7 +86,7 @@ impl MatchState {
 /// Whether enough players are in the game for a match.
 fn enough_players(cx: &Context<'_>) -> bool {
     let on = |team| playing(cx).filter(|&client| cx.clients.team(client) == team).count();
-    (cx.clients.mode().enough_players)(PlayerCounts {
+    (cx.mode().enough_players)(PlayerCounts {
         players: playing(cx).count(),
         red: on(Team::Red),
         blue: on(Team::Blue),

@@ -56,7 +56,7 @@ pub(in crate::game::deathmatch) fn add_frag_bonus(
 ) {
     let [one, other] = [victim, killer].map(|client| cx.clients.role(client).color());
     let (Some(victims), Some(killers)) = (one, other) else { return };
-    if victims == killers || !cx.clients.game_type.has_flags() {
+    if victims == killers {
         return;
     }
     let now = cx.clients.now;

@@ -174,7 +174,7 @@ pub(in crate::game::deathmatch) fn share_score(
     points: i32,
 ) {
     let color = cx.clients.role(client).color();
-    if let Some(color) = color.filter(|_| cx.clients.mode().shares_score) {
+    if let Some(color) = color.filter(|_| cx.mode().shares_score) {
         let score = &mut cx.clients.team_scores[color as usize];
         *score = score.saturating_add(points);
     }

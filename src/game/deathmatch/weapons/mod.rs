@@ -143,7 +143,7 @@ pub(in crate::game::deathmatch) fn fire_weapon(
 fn base_damage(cx: &Context<'_>, weapon: &WeaponSpec) -> i32 {
     if cx.frame.combat.loadout.is_instagib() {
         weapon.instagib_damage
-    } else if cx.clients.mode().team_damage {
+    } else if cx.mode().team_damage {
         weapon.team_damage
     } else {
         weapon.damage

@@ -8,7 +8,7 @@ use crate::{
     bg::{Event, Persistent, Powerup, Weapon, pm_flag},
     game::{
         BaseGame, Game, Host, Ruleset,
-        deathmatch::arena::{Arena, Block, FRAME_MS, STANDING, Stuff},
+        deathmatch::tests::room::{Block, FRAME_MS, STANDING, Stuff, TestRoom},
     },
 };
 
@@ -20,12 +20,12 @@ fn duel(
     ruleset: &'static Ruleset,
     number: impl Into<i32>,
     blocks: &[Block],
-) -> (Arena, ClientNum, ClientNum) {
-    let mut arena = Arena::with(ruleset, blocks, &[]);
-    let one = arena.join(0, 0.0, 0.0, 0.0);
-    let other = arena.join(1, 300.0, 0.0, 180.0);
-    arena.arm(one, number, 10);
-    (arena, one, other)
+) -> (TestRoom, ClientNum, ClientNum) {
+    let mut room = TestRoom::with(ruleset, blocks, &[]);
+    let one = room.join(0, 0.0, 0.0, 0.0);
+    let other = room.join(1, 300.0, 0.0, 180.0);
+    room.arm(one, number, 10);
+    (room, one, other)
 }
 
 #[test]
@@ -33,32 +33,32 @@ fn bullet_hits_player_in_front() {
     for (ruleset, number, means) in
         [(Ruleset::BASEQ3, 2, 3), (Ruleset::BASEOA, 2, 3), (Ruleset::BASEOA, 13, 24)]
     {
-        let (mut arena, one, other) = duel(ruleset, number, &[]);
-        arena.put(other, Vec3::new(60.0, 0.0, 24.125), Vec3::ZERO);
-        arena.fire(one);
-        assert_eq!(arena.health(other), 93, "{} {number}", ruleset.folder);
-        assert_eq!(arena.state(one).ammo[number as usize], 9);
-        let shown = arena.event(Event::BulletHitFlesh);
+        let (mut room, one, other) = duel(ruleset, number, &[]);
+        room.put(other, Vec3::new(60.0, 0.0, 24.125), Vec3::ZERO);
+        room.fire(one);
+        assert_eq!(room.health(other), 93, "{} {number}", ruleset.folder);
+        assert_eq!(room.state(one).ammo[number as usize], 9);
+        let shown = room.event(Event::BulletHitFlesh);
         assert_eq!((shown.event_parm, shown.other_entity_num), (1, 0));
         assert_eq!(shown.pos.base[0], 44.0, "in front of the box");
-        assert_eq!(arena.player(one).accuracy.of(number), (1, 1));
-        assert_eq!(arena.player(one).accuracy.percent(), 100);
-        arena.player(other).state.stats[0] = 7;
-        arena.player(one).state.weapon_time = 0;
-        arena.fire(one);
-        assert_eq!(arena.obituaries(), [means]);
+        assert_eq!(room.player(one).accuracy.of(number), (1, 1));
+        assert_eq!(room.player(one).accuracy.percent(), 100);
+        room.player(other).state.stats[0] = 7;
+        room.player(one).state.weapon_time = 0;
+        room.fire(one);
+        assert_eq!(room.obituaries(), [means]);
     }
 }
 
 #[test]
 fn bullet_spread_is_seeded_by_usercmd_time() {
     let hits = |ruleset: &'static Ruleset, skip: i32| {
-        let mut arena = Arena::new(ruleset);
-        let one = arena.join(0, 0.0, 0.0, 0.0);
-        arena.arm(one, Weapon::Machinegun, 50);
-        arena.run_for(skip);
-        arena.fire(one);
-        let mark = arena.event(Event::BulletHitWall);
+        let mut room = TestRoom::new(ruleset);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        room.arm(one, Weapon::Machinegun, 50);
+        room.run_for(skip);
+        room.fire(one);
+        let mark = room.event(Event::BulletHitWall);
         assert_eq!(mark.event_parm, 143, "the wall faces west");
         mark.pos.base
     };
@@ -82,159 +82,159 @@ fn bullet_spread_is_seeded_by_usercmd_time() {
 
 #[test]
 fn quad_and_doubler_multiply_damage() {
-    let (mut arena, one, other) = duel(Ruleset::BASEOA, Weapon::Lightning, &[]);
-    arena.player(one).state.powerups[Powerup::Quad] = i32::MAX;
-    arena.fire(one);
-    assert_eq!(arena.health(other), 100 - 24);
+    let (mut room, one, other) = duel(Ruleset::BASEOA, Weapon::Lightning, &[]);
+    room.player(one).state.powerups[Powerup::Quad] = i32::MAX;
+    room.fire(one);
+    assert_eq!(room.health(other), 100 - 24);
     let rune = Ruleset::BASEOA.stats.rune.expect("a place");
-    arena.player(one).state.stats[rune] = 44;
-    arena.player(one).state.weapon_time = 0;
-    arena.fire(one);
-    assert_eq!(arena.health(other), 100 - 24 - 48);
+    room.player(one).state.stats[rune] = 44;
+    room.player(one).state.weapon_time = 0;
+    room.fire(one);
+    assert_eq!(room.health(other), 100 - 24 - 48);
 }
 
 #[test]
 fn shotgun_event_carries_direction_and_seed() {
     for ruleset in Ruleset::ALL {
-        let (mut arena, one, other) = duel(ruleset, Weapon::Shotgun, &[]);
-        arena.put(other, Vec3::new(60.0, 0.0, 24.125), Vec3::ZERO);
-        arena.player(other).state.stats[0] = 200;
-        arena.fire(one);
-        assert_eq!(arena.health(other), 200 - 110, "{}: every pellet", ruleset.folder);
-        let shown = arena.event(Event::Shotgun);
+        let (mut room, one, other) = duel(ruleset, Weapon::Shotgun, &[]);
+        room.put(other, Vec3::new(60.0, 0.0, 24.125), Vec3::ZERO);
+        room.player(other).state.stats[0] = 200;
+        room.fire(one);
+        assert_eq!(room.health(other), 200 - 110, "{}: every pellet", ruleset.folder);
+        let shown = room.event(Event::Shotgun);
         assert_eq!(shown.pos.base, Vec3::new(14.0, 0.0, MUZZLE_Z));
         assert_eq!((shown.origin2, shown.other_entity_num), (Vec3::new(4096.0, 0.0, 0.0), 0));
         assert!((0..256).contains(&shown.event_parm));
         if ruleset.base == BaseGame::OpenArena {
-            assert_eq!(shown.event_parm, arena.now.0 % 256);
+            assert_eq!(shown.event_parm, room.now.0 % 256);
         }
-        assert_eq!(arena.player(one).accuracy.of(Weapon::Shotgun as i32), (1, 1), "one shot");
-        assert_eq!(arena.state(one).weapon_time, 1000);
+        assert_eq!(room.player(one).accuracy.of(Weapon::Shotgun as i32), (1, 1), "one shot");
+        assert_eq!(room.state(one).weapon_time, 1000);
     }
 }
 
 #[test]
 fn lightning_range_is_768_units() {
     for ruleset in Ruleset::ALL {
-        let (mut arena, one, other) = duel(ruleset, Weapon::Lightning, &[]);
-        arena.put(other, Vec3::new(14.0 + 768.0 + 14.0, 0.0, 24.125), Vec3::ZERO);
-        arena.fire(one);
-        assert_eq!(arena.health(other), 92, "{}", ruleset.folder);
-        let shown = arena.event(Event::MissileHit);
+        let (mut room, one, other) = duel(ruleset, Weapon::Lightning, &[]);
+        room.put(other, Vec3::new(14.0 + 768.0 + 14.0, 0.0, 24.125), Vec3::ZERO);
+        room.fire(one);
+        assert_eq!(room.health(other), 92, "{}", ruleset.folder);
+        let shown = room.event(Event::MissileHit);
         assert_eq!((shown.weapon, shown.other_entity_num, shown.event_parm), (6, 1, 143));
-        arena.put(other, Vec3::new(14.0 + 768.0 + 16.0, 0.0, 24.125), Vec3::ZERO);
-        arena.player(one).state.weapon_time = 0;
-        arena.fire(one);
-        assert_eq!(arena.health(other), 92);
+        room.put(other, Vec3::new(14.0 + 768.0 + 16.0, 0.0, 24.125), Vec3::ZERO);
+        room.player(one).state.weapon_time = 0;
+        room.fire(one);
+        assert_eq!(room.health(other), 92);
     }
     let wall = ([200.0, -100.0, 0.0], [220.0, 100.0, 200.0], Stuff::Wall);
-    let (mut arena, one, _) = duel(Ruleset::BASEQ3, Weapon::Lightning, &[wall]);
-    arena.fire(one);
-    let shown = arena.event(Event::MissileMiss);
+    let (mut room, one, _) = duel(Ruleset::BASEQ3, Weapon::Lightning, &[wall]);
+    room.fire(one);
+    let shown = room.event(Event::MissileMiss);
     assert_eq!((shown.weapon, shown.event_parm), (0, 143));
     let sky = ([200.0, -100.0, 0.0], [220.0, 100.0, 200.0], Stuff::Sky);
-    let (mut arena, one, _) = duel(Ruleset::BASEQ3, Weapon::Lightning, &[sky]);
-    arena.fire(one);
-    assert!(arena.events(Event::MissileMiss).is_empty());
+    let (mut room, one, _) = duel(Ruleset::BASEQ3, Weapon::Lightning, &[sky]);
+    room.fire(one);
+    assert!(room.events(Event::MissileMiss).is_empty());
 }
 
 #[test]
 fn rail_penetrates_four_players_and_earns_impressive() {
     for ruleset in Ruleset::ALL {
-        let (mut arena, one, _) = duel(ruleset, Weapon::Railgun, &[]);
+        let (mut room, one, _) = duel(ruleset, Weapon::Railgun, &[]);
         let others: Vec<ClientNum> =
-            (2..6).map(|n| arena.join(n, 300.0 + n as f32 * 100.0, 0.0, 0.0)).collect();
+            (2..6).map(|n| room.join(n, 300.0 + n as f32 * 100.0, 0.0, 0.0)).collect();
         for client in (1..6).filter_map(ClientNum::new) {
-            arena.player(client).state.stats[0] = 150;
+            room.player(client).state.stats[0] = 150;
         }
-        arena.fire(one);
+        room.fire(one);
         let left: Vec<i32> =
-            (1..6).filter_map(ClientNum::new).map(|client| arena.health(client)).collect();
+            (1..6).filter_map(ClientNum::new).map(|client| room.health(client)).collect();
         assert_eq!(left, [50, 50, 50, 50, 150], "{}", ruleset.folder);
-        let trail = arena.event(Event::RailTrail);
+        let trail = room.event(Event::RailTrail);
         assert_eq!(trail.origin2, Vec3::new(14.0, -4.0, MUZZLE_Z - 1.0));
         assert_eq!((trail.client_num, trail.event_parm), (0, 143));
-        let state = arena.state(one);
+        let state = room.state(one);
         assert_eq!(state.persistant[Persistent::Impressive], 1);
-        assert_eq!(arena.player(one).accuracy.of(Weapon::Railgun as i32), (1, 1));
-        assert_eq!(arena.game.systems.combat.players[0].streak, 2);
+        assert_eq!(room.player(one).accuracy.of(Weapon::Railgun as i32), (1, 1));
+        assert_eq!(room.game.systems.combat.players[0].streak, 2);
         // A penetrated player stays linked.
-        assert!(arena.game.clients.player(others[0]).expect("it").shared.is_linked());
-        assert_eq!(arena.state(one).weapon_time, 1500);
+        assert!(room.game.clients.player(others[0]).expect("it").shared.is_linked());
+        assert_eq!(room.state(one).weapon_time, 1500);
     }
 }
 
 #[test]
 fn two_consecutive_rail_hits_earn_impressive() {
-    let (mut arena, one, other) = duel(Ruleset::BASEQ3, Weapon::Railgun, &[]);
-    let shoot = |arena: &mut Arena, hits: bool| {
+    let (mut room, one, other) = duel(Ruleset::BASEQ3, Weapon::Railgun, &[]);
+    let shoot = |room: &mut TestRoom, hits: bool| {
         let y = if hits { 0.0 } else { 500.0 };
-        arena.put(other, Vec3::new(300.0, y, 24.125), Vec3::ZERO);
-        arena.player(other).state.stats[0] = 200;
-        arena.player(one).state.weapon_time = 0;
-        arena.fire(one);
-        arena.state(one).persistant[Persistent::Impressive]
+        room.put(other, Vec3::new(300.0, y, 24.125), Vec3::ZERO);
+        room.player(other).state.stats[0] = 200;
+        room.player(one).state.weapon_time = 0;
+        room.fire(one);
+        room.state(one).persistant[Persistent::Impressive]
     };
-    let counts = [true, false, true, true].map(|hits| shoot(&mut arena, hits));
+    let counts = [true, false, true, true].map(|hits| shoot(&mut room, hits));
     assert_eq!(counts, [0, 0, 0, 1]);
     // A rail shot that ends in the sky leaves no mark.
     let sky = ([200.0, -800.0, 0.0], [220.0, 800.0, 200.0], Stuff::Sky);
-    let (mut arena, one, _) = duel(Ruleset::BASEQ3, Weapon::Railgun, &[sky]);
-    arena.fire(one);
-    assert_eq!(arena.event(Event::RailTrail).event_parm, 255);
+    let (mut room, one, _) = duel(Ruleset::BASEQ3, Weapon::Railgun, &[sky]);
+    room.fire(one);
+    assert_eq!(room.event(Event::RailTrail).event_parm, 255);
 }
 
 #[test]
 fn gauntlet_hits_player_in_reach() {
     for ruleset in Ruleset::ALL {
-        let (mut arena, one, other) = duel(ruleset, Weapon::Gauntlet, &[]);
-        arena.player(one).state.ammo[1] = -1;
-        arena.fire(one);
-        assert_eq!((arena.health(other), arena.state(one).weapon_time), (100, 0));
-        arena.put(other, Vec3::new(60.0, 0.0, 24.125), Vec3::ZERO);
-        arena.fire(one);
-        assert_eq!(arena.health(other), 50, "{}", ruleset.folder);
-        assert_eq!(arena.state(one).weapon_time, 400);
-        let shown = arena.event(Event::MissileHit);
+        let (mut room, one, other) = duel(ruleset, Weapon::Gauntlet, &[]);
+        room.player(one).state.ammo[1] = -1;
+        room.fire(one);
+        assert_eq!((room.health(other), room.state(one).weapon_time), (100, 0));
+        room.put(other, Vec3::new(60.0, 0.0, 24.125), Vec3::ZERO);
+        room.fire(one);
+        assert_eq!(room.health(other), 50, "{}", ruleset.folder);
+        assert_eq!(room.state(one).weapon_time, 400);
+        let shown = room.event(Event::MissileHit);
         assert_eq!((shown.weapon, shown.other_entity_num), (1, 1));
-        arena.player(one).state.weapon_time = 0;
-        arena.player(one).state.powerups[Powerup::Quad] = i32::MAX;
-        arena.fire(one);
-        assert_eq!(arena.obituaries(), [2]);
-        assert_eq!(arena.state(one).external_event & 0xff, Event::PowerupQuad);
-        assert_eq!(arena.state(one).persistant[Persistent::Gauntlet], 1);
-        assert_eq!(arena.player(one).accuracy.of(1), (0, 0));
+        room.player(one).state.weapon_time = 0;
+        room.player(one).state.powerups[Powerup::Quad] = i32::MAX;
+        room.fire(one);
+        assert_eq!(room.obituaries(), [2]);
+        assert_eq!(room.state(one).external_event & 0xff, Event::PowerupQuad);
+        assert_eq!(room.state(one).persistant[Persistent::Gauntlet], 1);
+        assert_eq!(room.player(one).accuracy.of(1), (0, 0));
     }
 }
 
 #[test]
 fn invulnerability_deflects_shots() {
-    let (mut arena, one, other) = duel(Ruleset::BASEOA, Weapon::Railgun, &[]);
-    arena.player(other).state.powerups[Powerup::Invulnerability] = i32::MAX;
-    arena.fire(one);
-    assert_eq!(arena.health(other), 100);
-    assert!(!arena.events(Event::InvulnerabilityImpact).is_empty());
-    arena.arm(one, Weapon::RocketLauncher, 10);
-    arena.fire(one);
-    arena.run_for(500);
-    assert_eq!(arena.health(other), 100);
+    let (mut room, one, other) = duel(Ruleset::BASEOA, Weapon::Railgun, &[]);
+    room.player(other).state.powerups[Powerup::Invulnerability] = i32::MAX;
+    room.fire(one);
+    assert_eq!(room.health(other), 100);
+    assert!(!room.events(Event::InvulnerabilityImpact).is_empty());
+    room.arm(one, Weapon::RocketLauncher, 10);
+    room.fire(one);
+    room.run_for(500);
+    assert_eq!(room.health(other), 100);
 }
 
 #[test]
 fn weapon_fire_rate_matches_table() {
     for (number, interval) in [(2, 100), (3, 1000), (5, 800), (6, 50), (8, 100), (9, 200)] {
-        let mut arena = Arena::new(Ruleset::BASEQ3);
-        let one = arena.join(0, 0.0, 0.0, 0.0);
-        arena.arm(one, number, 200);
-        let start = arena.now.0 - FRAME_MS;
-        arena.player(one).state.command_time = start;
+        let mut room = TestRoom::new(Ruleset::BASEQ3);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        room.arm(one, number, 200);
+        let start = room.now.0 - FRAME_MS;
+        room.player(one).state.command_time = start;
         for _ in 0..40 {
-            arena.frame();
-            arena.think(one, Buttons::ATTACK);
-            arena.player(one).state.origin = Vec3::new(0.0, 0.0, 24.125);
-            arena.player(one).state.stats[0] = 100;
+            room.frame();
+            room.think(one, Buttons::ATTACK);
+            room.player(one).state.origin = Vec3::new(0.0, 0.0, 24.125);
+            room.player(one).state.stats[0] = 100;
         }
-        let shots = 200 - arena.state(one).ammo[number as usize];
+        let shots = 200 - room.state(one).ammo[number as usize];
         assert_eq!(shots, (2000 + interval - 1) / interval, "weapon {number}");
     }
 }
@@ -248,32 +248,32 @@ fn loadout_follows_settings() {
         (&[("g_rockets", "1")], rockets, Weapon::RocketLauncher, 999, &[8, 10, 12]),
         (&[], gauntlet | gun, Weapon::Machinegun, 100, &[8, 10]),
     ] {
-        let mut arena = Arena::with(Ruleset::BASEOA, &[], settings);
-        let one = arena.join(0, 0.0, 0.0, 0.0);
-        let state = arena.state(one);
+        let mut room = TestRoom::with(Ruleset::BASEOA, &[], settings);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        let state = room.state(one);
         assert_eq!(state.stats[Ruleset::BASEOA.stats.weapons], weapons, "{settings:?}");
         assert_eq!((state.weapon, state.ammo[in_hand]), (in_hand as i32, rounds), "{settings:?}");
-        let bits = arena.host.configstring(crate::bg::configstring::ITEMS);
+        let bits = room.host.configstring(crate::bg::configstring::ITEMS);
         let loaded: Vec<_> = bits.match_indices('1').map(|(at, _)| at).collect();
         assert_eq!(loaded, items, "{settings:?}");
     }
     // The base game does not have these settings.
-    let mut arena = Arena::with(Ruleset::BASEQ3, &[], &[("g_instantgib", "1")]);
-    let one = arena.join(0, 0.0, 0.0, 0.0);
-    assert_eq!(arena.state(one).weapon, Weapon::Machinegun);
+    let mut room = TestRoom::with(Ruleset::BASEQ3, &[], &[("g_instantgib", "1")]);
+    let one = room.join(0, 0.0, 0.0, 0.0);
+    assert_eq!(room.state(one).weapon, Weapon::Machinegun);
 }
 
 #[test]
 fn instagib_rail_leaves_no_drops() {
-    let mut arena = Arena::with(Ruleset::BASEOA, &[], &[("g_instantgib", "1")]);
-    let one = arena.join(0, 0.0, 0.0, 0.0);
-    let other = arena.join(1, 300.0, 0.0, 180.0);
-    arena.player(other).state.stats[Ruleset::BASEOA.stats.armor] = 200;
-    arena.fire(one);
+    let mut room = TestRoom::with(Ruleset::BASEOA, &[], &[("g_instantgib", "1")]);
+    let one = room.join(0, 0.0, 0.0, 0.0);
+    let other = room.join(1, 300.0, 0.0, 180.0);
+    room.player(other).state.stats[Ruleset::BASEOA.stats.armor] = 200;
+    room.fire(one);
     // 800 damage, of which armor absorbs up to 200.
-    assert_eq!(arena.health(other), 100 - 600);
+    assert_eq!(room.health(other), 100 - 600);
     assert_eq!(
-        arena.entities().filter(|state| state.e_type == 2).count(),
+        room.entities().filter(|state| state.e_type == 2).count(),
         0,
         "no weapon lies there"
     );
@@ -282,10 +282,10 @@ fn instagib_rail_leaves_no_drops() {
 #[test]
 fn gravity_follows_its_modifier() {
     for (ruleset, gravity) in [(Ruleset::BASEOA, 400), (Ruleset::BASEQ3, 800)] {
-        let mut arena = Arena::with(ruleset, &[], &[("g_gravityModifier", "0.5")]);
-        let one = arena.join(0, 0.0, 0.0, 0.0);
-        arena.think(one, crate::model::Buttons::default());
-        assert_eq!(arena.state(one).gravity, gravity, "{}", ruleset.folder);
+        let mut room = TestRoom::with(ruleset, &[], &[("g_gravityModifier", "0.5")]);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        room.think(one, crate::model::Buttons::default());
+        assert_eq!(room.state(one).gravity, gravity, "{}", ruleset.folder);
     }
 }
 
@@ -298,8 +298,8 @@ fn flag_stand_is_visible_to_all_clients() {
         (Ruleset::BASEOA, "0", vec![]),
         (Ruleset::BASEQ3, "4", vec![]),
     ] {
-        let arena = Arena::of(ruleset, &[], &[("g_gametype", game_type)], stands);
-        let shown: Vec<_> = arena
+        let room = TestRoom::of(ruleset, &[], &[("g_gametype", game_type)], stands);
+        let shown: Vec<_> = room
             .entities()
             .filter(|state| state.e_type == 12)
             .map(|state| (state.modelindex, state.pos.base[2]))

@@ -2,7 +2,7 @@
 //!
 //! The floor is at height 0, the ceiling at 1024, and each wall 2048 units from the center.
 
-use super::Deathmatch;
+use crate::game::deathmatch::Deathmatch;
 use crate::model::{
     Buttons, ClientNum, EntityNum, EntityState, LevelTime, PlayerState, UserCmd, Vec3,
 };
@@ -14,13 +14,13 @@ use crate::{
 };
 
 /// Duration of a frame, and of a usercmd, in ms.
-pub(super) const FRAME_MS: i32 = 50;
+pub(in crate::game::deathmatch) const FRAME_MS: i32 = 50;
 /// Origin height of a player on the floor, as spawn points place it.
-pub(super) const STANDING: f32 = 24.125;
+pub(in crate::game::deathmatch) const STANDING: f32 = 24.125;
 
 /// Surface of a box.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Stuff {
+pub(in crate::game::deathmatch) enum Stuff {
     Wall = 0,
     Sky = 1,
     Metal = 2,
@@ -30,7 +30,7 @@ pub(super) enum Stuff {
 const SURFACES: [i32; 3] = [0, 0x14, 0x1000];
 
 /// Box: lower corner, upper corner, surface.
-pub(super) type Block = ([f32; 3], [f32; 3], Stuff);
+pub(in crate::game::deathmatch) type Block = ([f32; 3], [f32; 3], Stuff);
 
 const ROOM: [Block; 6] = [
     ([-2112.0, -2112.0, -64.0], [2112.0, 2112.0, 0.0], Stuff::Wall),
@@ -65,15 +65,15 @@ fn map(blocks: &[Block], more: &str) -> Bsp {
 }
 
 /// Level with players.
-pub(super) struct Arena {
-    pub(super) game: Deathmatch,
-    pub(super) host: TestHost,
-    pub(super) now: LevelTime,
+pub(in crate::game::deathmatch) struct TestRoom {
+    pub(in crate::game::deathmatch) game: Deathmatch,
+    pub(in crate::game::deathmatch) host: TestHost,
+    pub(in crate::game::deathmatch) now: LevelTime,
 }
 
-impl Arena {
+impl TestRoom {
     /// Starts a game in the room with these boxes and settings.
-    pub(super) fn with(
+    pub(in crate::game::deathmatch) fn with(
         ruleset: &'static Ruleset,
         blocks: &[Block],
         settings: &[(&str, &str)],
@@ -82,7 +82,7 @@ impl Arena {
     }
 
     /// Starts a game with more map entities.
-    pub(super) fn of(
+    pub(in crate::game::deathmatch) fn of(
         ruleset: &'static Ruleset,
         blocks: &[Block],
         settings: &[(&str, &str)],
@@ -98,21 +98,27 @@ impl Arena {
             host.set_setting(name, value);
         }
         let now = LevelTime(1000);
-        let mut arena = Self { game: Deathmatch::new(ruleset), host, now };
-        let start = LevelStart { time: arena.now, seed: 3, restart: false };
-        arena.game.init(&mut arena.host, start);
+        let mut room = Self { game: Deathmatch::new(ruleset), host, now };
+        let start = LevelStart { time: room.now, seed: 3, restart: false };
+        room.game.init(&mut room.host, start);
         for _ in 0..3 {
-            arena.frame();
+            room.frame();
         }
-        arena
+        room
     }
 
-    pub(super) fn new(ruleset: &'static Ruleset) -> Self {
+    pub(in crate::game::deathmatch) fn new(ruleset: &'static Ruleset) -> Self {
         Self::with(ruleset, &[], &[])
     }
 
     /// Joins a player on the floor that faces `yaw`, with full health and no armor.
-    pub(super) fn join(&mut self, number: usize, x: f32, y: f32, yaw: f32) -> ClientNum {
+    pub(in crate::game::deathmatch) fn join(
+        &mut self,
+        number: usize,
+        x: f32,
+        y: f32,
+        yaw: f32,
+    ) -> ClientNum {
         let client = ClientNum::new(number).expect("a client number");
         self.host.userinfos[number] = format!("\\name\\player{number}\\model\\sarge");
         self.game.client_connect(&mut self.host, client, true, false).expect("room");
@@ -125,20 +131,23 @@ impl Arena {
         client
     }
 
-    pub(super) fn player(&mut self, client: ClientNum) -> &mut crate::game::clients::Player {
+    pub(in crate::game::deathmatch) fn player(
+        &mut self,
+        client: ClientNum,
+    ) -> &mut crate::game::clients::Player {
         self.game.clients.players[client.index()].as_mut().expect("a player")
     }
 
-    pub(super) fn state(&self, client: ClientNum) -> &PlayerState {
+    pub(in crate::game::deathmatch) fn state(&self, client: ClientNum) -> &PlayerState {
         Game::player(&self.game, client)
     }
 
-    pub(super) fn health(&self, client: ClientNum) -> i32 {
+    pub(in crate::game::deathmatch) fn health(&self, client: ClientNum) -> i32 {
         self.state(client).stats[0]
     }
 
     /// Places a player at an origin, without velocity.
-    pub(super) fn put(&mut self, client: ClientNum, origin: Vec3, view: Vec3) {
+    pub(in crate::game::deathmatch) fn put(&mut self, client: ClientNum, origin: Vec3, view: Vec3) {
         let player = self.player(client);
         player.state.origin = origin;
         player.state.velocity = Vec3::ZERO;
@@ -151,7 +160,12 @@ impl Arena {
     }
 
     /// Gives a player a weapon and selects it.
-    pub(super) fn arm(&mut self, client: ClientNum, number: impl Into<i32>, rounds: i32) {
+    pub(in crate::game::deathmatch) fn arm(
+        &mut self,
+        client: ClientNum,
+        number: impl Into<i32>,
+        rounds: i32,
+    ) {
         let number = number.into();
         let weapons = self.game.clients.ruleset.stats.weapons;
         let player = self.player(client);
@@ -165,7 +179,7 @@ impl Arena {
     }
 
     /// Runs one usercmd of a player, without a frame.
-    pub(super) fn think(&mut self, client: ClientNum, buttons: Buttons) {
+    pub(in crate::game::deathmatch) fn think(&mut self, client: ClientNum, buttons: Buttons) {
         let player = self.player(client);
         let command = UserCmd {
             server_time: player.state.command_time + FRAME_MS,
@@ -177,7 +191,7 @@ impl Arena {
     }
 
     /// Fires once, without a frame.
-    pub(super) fn fire(&mut self, client: ClientNum) {
+    pub(in crate::game::deathmatch) fn fire(&mut self, client: ClientNum) {
         let now = self.now.0;
         let state = &mut self.player(client).state;
         state.command_time = now - FRAME_MS;
@@ -185,18 +199,18 @@ impl Arena {
         self.player(client).command.buttons = Buttons::default();
     }
 
-    pub(super) fn frame(&mut self) {
+    pub(in crate::game::deathmatch) fn frame(&mut self) {
         self.now = self.now + FRAME_MS;
         self.game.run_frame(&mut self.host, self.now);
     }
 
-    pub(super) fn run_for(&mut self, ms: i32) {
+    pub(in crate::game::deathmatch) fn run_for(&mut self, ms: i32) {
         for _ in 0..ms / FRAME_MS {
             self.frame();
         }
     }
 
-    pub(super) fn entities(&self) -> impl Iterator<Item = &EntityState> {
+    pub(in crate::game::deathmatch) fn entities(&self) -> impl Iterator<Item = &EntityState> {
         (0..self.game.entity_count())
             .filter_map(EntityNum::new)
             .filter_map(|number| self.game.entity(number))
@@ -204,7 +218,7 @@ impl Arena {
     }
 
     /// Returns the current temporary entities with an event.
-    pub(super) fn events(&self, event: Event) -> Vec<EntityState> {
+    pub(in crate::game::deathmatch) fn events(&self, event: Event) -> Vec<EntityState> {
         self.entities()
             .filter(|state| state.e_type & 0xff == EntityType::with_event(event))
             .copied()
@@ -212,19 +226,19 @@ impl Arena {
     }
 
     /// Returns the only temporary entity with an event.
-    pub(super) fn event(&self, event: Event) -> EntityState {
+    pub(in crate::game::deathmatch) fn event(&self, event: Event) -> EntityState {
         let events = self.events(event);
         assert_eq!(events.len(), 1, "{event:?}: {events:?}");
         events[0]
     }
 
     /// Returns all projectiles.
-    pub(super) fn missiles(&self) -> Vec<EntityState> {
+    pub(in crate::game::deathmatch) fn missiles(&self) -> Vec<EntityState> {
         self.entities().filter(|state| state.e_type == 3).copied().collect()
     }
 
     /// Returns the means of death of the current obituaries, in order.
-    pub(super) fn obituaries(&self) -> Vec<i32> {
+    pub(in crate::game::deathmatch) fn obituaries(&self) -> Vec<i32> {
         self.events(Event::Obituary).iter().map(|state| state.event_parm).collect()
     }
 }

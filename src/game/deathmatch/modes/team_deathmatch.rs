@@ -1,17 +1,17 @@
 //! Team deathmatch: red against blue, frags count for the team.
 
-use super::{Mode, PlayerCounts, ScoreLimit, free_for_all, two_players};
-use crate::bg::GameType;
+use super::{Mode, PlayerCounts, free_for_all, two_players};
+use crate::{bg::GameType, game::deathmatch::matches::exit_rules::team_fraglimit};
 
 pub(super) const MODE: Mode = Mode {
     game_type: GameType::TeamDeathmatch,
-    enough_players,
     spawn_bullets: 50,
     team_damage: true,
     team_weapons: true,
     drops_powerups: false,
     shares_score: true,
-    score_limit: ScoreLimit::TeamFrags,
+    enough_players,
+    score_limit: team_fraglimit,
     ..free_for_all::MODE
 };
 

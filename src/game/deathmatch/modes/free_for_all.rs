@@ -1,0 +1,28 @@
+//! Free for all: no teams.
+
+use super::{Mode, two_players};
+use crate::{
+    bg::GameType,
+    game::{clients::JoinRules, deathmatch::matches::exit_rules::player_fraglimit},
+};
+
+pub(super) const MODE: Mode = Mode {
+    game_type: GameType::FreeForAll,
+    join: JoinRules::UNLIMITED,
+    has_warmup: true,
+    spawn_bullets: 100,
+    team_damage: false,
+    team_weapons: false,
+    drops_powerups: true,
+    shares_score: false,
+    repeats_level: false,
+    enough_players: two_players,
+    frame: |_, _| {},
+    spawn_point: |_, _, _| None,
+    may_respawn: |_, _| true,
+    kill_bonus: |_, _, _, _| {},
+    score_limit: player_fraglimit,
+    match_end: |_| {},
+    level_end: |_, _| {},
+    disconnect: |_, _, _| {},
+};
