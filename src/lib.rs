@@ -41,7 +41,7 @@
 //! let socket = UdpSocket::bind("127.0.0.1:0")?;
 //! socket.set_read_timeout(Some(Duration::from_millis(10)))?;
 //! let (mut packet, mut buffer) = (Vec::new(), [0; 2048]);
-//! while client.ending().is_none() {
+//! while client.disconnect_reason().is_none() {
 //!     let now = Millis(start.elapsed().as_millis() as u64);
 //!     client.frame(now);
 //!     while let Some(to) = client.poll_transmit(&mut packet) {

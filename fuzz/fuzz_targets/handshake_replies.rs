@@ -78,7 +78,7 @@ fuzz_target!(|data: &[u8]| {
         while client.poll_event().is_some() {}
         now = Millis(now.0 + u64::from((kind >> 3) & 15) * 250);
     }
-    let _ = (client.stage(), client.ending().is_some(), client.statistics());
+    let _ = (client.state(), client.disconnect_reason().is_some(), client.statistics());
     if let Some(result) = query.result() {
         assert!(result.players.len() <= 256);
         let _ = (result.to_string(), result.settings(), result.to_json());

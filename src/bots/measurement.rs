@@ -139,7 +139,7 @@ impl Measurement {
         };
         self.samples.push(Sample {
             second: now.since(self.beginning.at).0 / 1000,
-            in_game: bots.iter().filter(|bot| bot.stage() == ConnectionState::Active).count(),
+            in_game: bots.iter().filter(|bot| bot.state() == ConnectionState::Active).count(),
             snapshots: played.snapshots,
             bytes_in: played.bytes_in,
             bytes_out: played.bytes_out,

@@ -209,7 +209,7 @@ impl Bots {
         if let Some((_, in_game)) = self.last_progress {
             return in_game;
         }
-        self.bots.iter().filter(|bot| bot.stage() == ConnectionState::Active).count()
+        self.bots.iter().filter(|bot| bot.state() == ConnectionState::Active).count()
     }
 
     /// Delivers a datagram to a bot.

@@ -92,7 +92,7 @@ pub struct ProtocolError {
 pub enum ProtocolErrorKind {
     /// Scrambled with a command that the client never sent, or without a header.
     #[error(transparent)]
-    Opening(#[from] UnscrambleError),
+    Unscramble(#[from] UnscrambleError),
     /// Acknowledgement of a command that the client never sent.
     #[error(transparent)]
     Acknowledge(AckError),
@@ -106,7 +106,7 @@ pub enum ProtocolErrorKind {
     },
     /// Several gamestates or snapshots in one message.
     #[error("a second gamestate or snapshot in one message")]
-    SecondPart,
+    RepeatedPart,
     /// Missing reliable command.
     #[error("command {got} after command {last}")]
     CommandGap {
@@ -126,7 +126,7 @@ pub enum ProtocolErrorKind {
     ConfigOverflow,
     /// Invalid or overlong parts of a long configstring.
     #[error("invalid parts of a long configstring")]
-    ConfigPieces,
+    BigConfigstring,
     /// Server time that decreases.
     #[error("server time {after} after {before}")]
     TimeBackwards {

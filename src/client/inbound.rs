@@ -32,7 +32,7 @@ impl Inbound {
     /// Reads the unscrambled message `sequence`. `voice` is the value of its protocol.
     ///
     /// # Errors
-    /// [`ProtocolErrorKind::Unreadable`] and [`ProtocolErrorKind::SecondPart`].
+    /// [`ProtocolErrorKind::Unreadable`] and [`ProtocolErrorKind::RepeatedPart`].
     pub(super) fn read(
         &mut self,
         mut reader: BitReader<'_>,
@@ -44,16 +44,16 @@ impl Inbound {
         self.commands.clear();
         self.gamestate = None;
         self.snapshot = None;
-        let result = self.read_parts(&mut reader, voice, sequence, history, baselines);
+        let result = self.read_ops(&mut reader, voice, sequence, history, baselines);
         result.map_err(|error| match error {
-            Stopped::Second => ProtocolErrorKind::SecondPart,
+            Stopped::Second => ProtocolErrorKind::RepeatedPart,
             Stopped::Wire(error) => {
                 ProtocolErrorKind::Unreadable { at_bit: reader.bit_position(), error }
             }
         })
     }
 
-    fn read_parts(
+    fn read_ops(
         &mut self,
         reader: &mut BitReader<'_>,
         voice: bool,

@@ -96,12 +96,14 @@ impl LevelState {
             "disconnect" => Ok(CommandEffect::Disconnect(words.get(1).trim_end().to_owned())),
             // Middle or last part.
             _ => {
-                let (index, begun) = self.pieces.take().ok_or(ProtocolErrorKind::ConfigPieces)?;
+                let (index, begun) =
+                    self.pieces.take().ok_or(ProtocolErrorKind::BigConfigstring)?;
                 self.append(index, begun, words.get(2))?;
                 if name == "bcs1" {
                     return Ok(CommandEffect::Piece);
                 }
-                let (index, whole) = self.pieces.take().ok_or(ProtocolErrorKind::ConfigPieces)?;
+                let (index, whole) =
+                    self.pieces.take().ok_or(ProtocolErrorKind::BigConfigstring)?;
                 self.set(index, &whole)
             }
         }
@@ -115,7 +117,7 @@ impl LevelState {
         piece: &str,
     ) -> Result<CommandEffect, ProtocolErrorKind> {
         if begun.len() + piece.len() > MAX_BIG_STRING_LEN {
-            return Err(ProtocolErrorKind::ConfigPieces);
+            return Err(ProtocolErrorKind::BigConfigstring);
         }
         begun.push_str(piece);
         self.pieces = Some((index, begun));
@@ -221,7 +223,7 @@ mod tests {
         for command in ["bcs1 7 \"x\"", "bcs2 7 \"x\""] {
             assert_eq!(
                 level.apply_command(command),
-                Err(ProtocolErrorKind::ConfigPieces),
+                Err(ProtocolErrorKind::BigConfigstring),
                 "nothing was begun"
             );
         }
@@ -237,7 +239,7 @@ mod tests {
         }
         assert_eq!(
             level.apply_command(&format!("bcs1 2 \"{piece}\"")),
-            Err(ProtocolErrorKind::ConfigPieces)
+            Err(ProtocolErrorKind::BigConfigstring)
         );
         let overflows = (0..1024)
             .filter(|index| level.apply_command(&format!("cs {index} \"{piece}\"")).is_err())

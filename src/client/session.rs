@@ -51,7 +51,7 @@ pub enum ConnectionState {
     Primed,
     /// In the game.
     Active,
-    /// Disconnected; [`Client::ending`] has the reason.
+    /// Disconnected; [`Client::reason`] has the reason.
     Disconnected,
 }
 
@@ -132,8 +132,8 @@ impl Client {
         match outcome {
             ReceiveOutcome::Dropped => false,
             ReceiveOutcome::Taken => true,
-            ReceiveOutcome::Ended(ending) => {
-                self.end(ending);
+            ReceiveOutcome::Ended(reason) => {
+                self.end(reason);
                 true
             }
         }
@@ -314,7 +314,7 @@ impl Client {
         }
     }
 
-    fn leave(&mut self, now: Millis, ending: DisconnectReason) {
+    fn leave(&mut self, now: Millis, reason: DisconnectReason) {
         if let Phase::Connection(connection) = &mut self.phase {
             connection.add_disconnect();
             for _ in 0..DISCONNECT_RESENDS {
@@ -322,17 +322,17 @@ impl Client {
                 let _ = connection.send(now, handshake::route_to(self.server), &mut self.outbox);
             }
         }
-        self.end(ending);
+        self.end(reason);
     }
 
-    fn end(&mut self, ending: DisconnectReason) {
-        self.phase = Phase::Ended(ending.clone());
-        self.events.push(ClientEvent::Disconnected(ending));
+    fn end(&mut self, reason: DisconnectReason) {
+        self.phase = Phase::Ended(reason.clone());
+        self.events.push(ClientEvent::Disconnected(reason));
     }
 
     /// Connection state.
     #[must_use]
-    pub fn stage(&self) -> ConnectionState {
+    pub fn state(&self) -> ConnectionState {
         match &self.phase {
             Phase::Handshake(handshake) if handshake.granted().is_none() => {
                 ConnectionState::Connecting
@@ -349,9 +349,9 @@ impl Client {
 
     /// Reason for the end of the connection, if it has ended.
     #[must_use]
-    pub fn ending(&self) -> Option<&DisconnectReason> {
+    pub fn disconnect_reason(&self) -> Option<&DisconnectReason> {
         match &self.phase {
-            Phase::Ended(ending) => Some(ending),
+            Phase::Ended(reason) => Some(reason),
             Phase::Handshake(_) | Phase::Connection(_) => None,
         }
     }

@@ -15,7 +15,7 @@ use crate::{
     wire::{
         WireError,
         bits::BitReader,
-        client_message::{ClientHeader, ClientOp, read_moves, read_part},
+        client_message::{ClientHeader, ClientOp, read_op, read_usercmds},
     },
 };
 
@@ -70,7 +70,7 @@ pub(super) fn read(
     let mut read = ClientMessage { head, commands: Vec::new(), usercmds: None };
     let mut commands = 0;
     loop {
-        match read_part(&mut reader).map_err(|error| unreadable(&reader, error))? {
+        match read_op(&mut reader).map_err(|error| unreadable(&reader, error))? {
             ClientOp::Command { number, text } => {
                 commands += 1;
                 if commands > MAX_RELIABLE_COMMANDS {
@@ -80,11 +80,11 @@ pub(super) fn read(
                     read.commands.push((number, text));
                 }
             }
-            ClientOp::Moves { delta } => {
+            ClientOp::Usercmds { delta } => {
                 let text = client.queue.commands.get(head.reliable_acknowledge);
                 let text = text.map_or(&b""[..], |text| text.as_bytes());
                 let key = usercmd_key(feed, head.message_acknowledge, text);
-                let count = read_moves(&mut reader, key, buffer)
+                let count = read_usercmds(&mut reader, key, buffer)
                     .map_err(|error| unreadable(&reader, error))?;
                 read.usercmds = Some(UsercmdBlock { delta, count });
                 return Ok(read);

@@ -151,7 +151,7 @@ impl Player {
     /// Whether the player is in the game.
     #[must_use]
     pub fn is_active(&self) -> bool {
-        self.client.stage() == ConnectionState::Active
+        self.client.state() == ConnectionState::Active
     }
 
     /// Whether the player waits for the gamestate of a connection from `host` that `server` has dropped.
@@ -162,14 +162,14 @@ impl Player {
     #[must_use]
     pub fn is_forgotten_by(&self, server: &Server, host: IpAddr) -> bool {
         let challenge =
-            self.client.challenge().filter(|_| self.client.stage() == ConnectionState::Connected);
+            self.client.challenge().filter(|_| self.client.state() == ConnectionState::Connected);
         challenge.is_some_and(|challenge| !server.knows(host, challenge))
     }
 
     /// Reason of the disconnect, if the connection has ended.
     #[must_use]
-    pub fn ending(&self) -> Option<&DisconnectReason> {
-        self.client.ending()
+    pub fn disconnect_reason(&self) -> Option<&DisconnectReason> {
+        self.client.disconnect_reason()
     }
 
     /// Sends a reliable command. Returns whether it was accepted.
@@ -227,7 +227,7 @@ impl Node for Player {
     fn frame(&mut self, now: Millis) {
         if now >= self.next_move {
             self.next_move = now + MOVE_INTERVAL;
-            if matches!(self.client.stage(), ConnectionState::Primed | ConnectionState::Active) {
+            if matches!(self.client.state(), ConnectionState::Primed | ConnectionState::Active) {
                 self.moves = self.moves.wrapping_add(1);
                 let turn = self.moves.wrapping_mul(311) as i32 & 0xffff;
                 let keys = self

@@ -131,7 +131,7 @@ impl Peer {
         ClientHeader::read(&mut reader).unwrap();
         self.last_move = None;
         loop {
-            match client_message::read_part(&mut reader).unwrap() {
+            match client_message::read_op(&mut reader).unwrap() {
                 ClientOp::Command { number, text } => {
                     match self.client_commands.take(number, &text) {
                         CommandOrder::Next => self.heard.push(text),
@@ -139,9 +139,10 @@ impl Peer {
                         CommandOrder::Lost => panic!("command {number} after a gap"),
                     }
                 }
-                ClientOp::Moves { delta } => {
+                ClientOp::Usercmds { delta } => {
                     let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
-                    let count = client_message::read_moves(&mut reader, key, &mut moves).unwrap();
+                    let count =
+                        client_message::read_usercmds(&mut reader, key, &mut moves).unwrap();
                     self.last_move = Some((count, delta));
                     for usercmd in &moves[..count] {
                         let newest = self.moves.last().map_or(i32::MIN, |last| last.server_time);

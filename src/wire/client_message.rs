@@ -66,8 +66,8 @@ pub enum ClientOp {
         /// Command text.
         text: String,
     },
-    /// Usercmds, to be read by [`read_moves`].
-    Moves {
+    /// Usercmds, to be read by [`read_usercmds`].
+    Usercmds {
         /// Whether the acknowledged message may be a delta base.
         delta: bool,
     },
@@ -79,15 +79,15 @@ pub enum ClientOp {
 ///
 /// # Errors
 /// As [`BitReader::bits`], and [`WireError::Operation`].
-pub fn read_part(reader: &mut BitReader<'_>) -> Result<ClientOp> {
+pub fn read_op(reader: &mut BitReader<'_>) -> Result<ClientOp> {
     loop {
         return match reader.byte()? {
             code::COMMAND => {
                 let number = CommandNum(reader.long()?);
                 Ok(ClientOp::Command { number, text: reader.string()? })
             }
-            code::MOVE => Ok(ClientOp::Moves { delta: true }),
-            code::MOVE_NO_DELTA => Ok(ClientOp::Moves { delta: false }),
+            code::MOVE => Ok(ClientOp::Usercmds { delta: true }),
+            code::MOVE_NO_DELTA => Ok(ClientOp::Usercmds { delta: false }),
             code::END => Ok(ClientOp::End),
             code::VOICE_SPEEX | code::VOICE_OPUS => {
                 skip_voice(reader)?;
@@ -114,7 +114,7 @@ fn skip_voice(reader: &mut BitReader<'_>) -> Result<()> {
 ///
 /// # Errors
 /// As [`BitReader::bits`], and [`WireError::UsercmdCount`].
-pub fn read_moves(
+pub fn read_usercmds(
     reader: &mut BitReader<'_>,
     key: u32,
     moves: &mut [UserCmd; MAX_PACKET_USERCMDS],
@@ -148,7 +148,7 @@ pub fn write_command(writer: &mut BitWriter, number: CommandNum, text: &[u8]) {
 }
 
 /// Appends 1 to 32 usercmds. Of more only the newest 32 are written; none writes nothing.
-pub fn write_moves(writer: &mut BitWriter, delta: bool, key: u32, moves: &[UserCmd]) {
+pub fn write_usercmds(writer: &mut BitWriter, delta: bool, key: u32, moves: &[UserCmd]) {
     let moves = &moves[moves.len().saturating_sub(MAX_PACKET_USERCMDS)..];
     if moves.is_empty() {
         return;

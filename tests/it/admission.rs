@@ -371,7 +371,7 @@ fn hostile_datagrams_do_not_affect_players() {
     }
     for node in nodes {
         let player = sim.player(node);
-        assert!(player.is_active(), "{:?}", player.ending());
+        assert!(player.is_active(), "{:?}", player.disconnect_reason());
     }
     sim.check_no_faults();
     let counters = sim.server().counters();

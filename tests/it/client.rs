@@ -61,7 +61,7 @@ impl Pair {
         pair.join();
         pair.level(&Level::with_id(10));
         pair.show(&World::at(1000, &[]));
-        assert_eq!(pair.client.stage(), ConnectionState::Active);
+        assert_eq!(pair.client.state(), ConnectionState::Active);
         pair.events.clear();
         pair
     }
@@ -104,7 +104,7 @@ impl Pair {
 
     fn join(&mut self) {
         self.pass(5);
-        assert_eq!(self.client.stage(), ConnectionState::Connected);
+        assert_eq!(self.client.state(), ConnectionState::Connected);
     }
 
     fn level(&mut self, level: &Level) {
@@ -134,7 +134,7 @@ impl Pair {
 fn client_joins_with_every_protocol() {
     for wire in Protocol::ALL {
         let mut pair = Pair::new(wire);
-        assert_eq!(pair.client.stage(), ConnectionState::Connecting);
+        assert_eq!(pair.client.state(), ConnectionState::Connecting);
         pair.join();
         assert_eq!(pair.events, [ClientEvent::Connected]);
         assert_eq!(pair.client.protocol(), wire);
@@ -170,12 +170,12 @@ fn refused_client_reports_reason_and_retries() {
     pair.server.refusal = Some("Server is full\n".to_owned());
     pair.pass(5);
     assert_eq!(pair.events, [ClientEvent::Refused("Server is full".to_owned())]);
-    assert_eq!(pair.client.stage(), ConnectionState::Connecting);
+    assert_eq!(pair.client.state(), ConnectionState::Connecting);
     pair.pass(2900);
     assert_eq!(pair.sent, 2);
     pair.server.refusal = None;
     pair.pass(200);
-    assert_eq!(pair.client.stage(), ConnectionState::Connected);
+    assert_eq!(pair.client.state(), ConnectionState::Connected);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn fragmented_gamestate_makes_a_level() {
         pair.events.clear();
         pair.deliver(&datagrams);
         assert_eq!(pair.events, [ClientEvent::Gamestate]);
-        assert_eq!(pair.client.stage(), ConnectionState::Primed);
+        assert_eq!(pair.client.state(), ConnectionState::Primed);
         assert_eq!(pair.client.server_id(), Some(ServerId(4711)));
         assert_eq!(pair.client.client_num(), ClientNum::new(5));
         for (index, text) in &level.configstrings {
@@ -231,7 +231,7 @@ fn fragmented_gamestate_makes_a_level() {
         let mut world = World::at(1000, &[70]);
         world.entities[0].e_type = 9;
         pair.show(&world);
-        assert_eq!(pair.client.stage(), ConnectionState::Active);
+        assert_eq!(pair.client.state(), ConnectionState::Active);
         assert_eq!(pair.client.entities().copied().collect::<Vec<_>>(), world.entities);
     }
 }
@@ -243,7 +243,7 @@ fn snapshot_before_gamestate_is_discarded() {
     pair.show(&World::at(500, &[3]).not_active());
     assert_eq!(pair.client.statistics().early_snapshots, 1);
     assert!(pair.client.snapshot().is_none());
-    assert_eq!(pair.client.stage(), ConnectionState::Connected);
+    assert_eq!(pair.client.state(), ConnectionState::Connected);
     pair.pass(1000);
     assert_eq!(pair.peer().head.message_acknowledge, 1, "it is acknowledged all the same");
 }
@@ -412,7 +412,7 @@ fn long_configstring_is_joined_and_restart_changes_server_id() {
         ]
     );
     assert_eq!(pair.client.configstring(ConfigIndex::at(30)), long);
-    assert_eq!(pair.client.stage(), ConnectionState::Active);
+    assert_eq!(pair.client.state(), ConnectionState::Active);
     pair.pass(40);
     assert_eq!(pair.peer().head.server_id, ServerId(11));
     assert_eq!(pair.peer().last_move, None, "usercmds of before are forgotten");
@@ -435,7 +435,7 @@ fn map_change_keeps_the_connection() {
         pair.level(&Level::with_id(20));
         let told = ClientEvent::ServerCommand("print \"with it\"".to_owned());
         assert_eq!(pair.events, [told, ClientEvent::Gamestate]);
-        assert_eq!(pair.client.stage(), ConnectionState::Primed);
+        assert_eq!(pair.client.state(), ConnectionState::Primed);
         assert!(pair.client.snapshot().is_none());
         assert_eq!(pair.client.level_time(pair.now), LevelTime(0));
         pair.move_at(0);
@@ -444,9 +444,9 @@ fn map_change_keeps_the_connection() {
         assert_eq!(pair.peer().last_move, Some((1, false)));
         // The new level's time is its own, and begins when the client is in.
         pair.show(&World::at(9000, &[]).not_active());
-        assert_eq!(pair.client.stage(), ConnectionState::Primed);
+        assert_eq!(pair.client.state(), ConnectionState::Primed);
         pair.show(&World::at(40, &[7]));
-        assert_eq!(pair.client.stage(), ConnectionState::Active);
+        assert_eq!(pair.client.state(), ConnectionState::Active);
         assert_eq!(pair.client.level_time(pair.now + Millis(5)), LevelTime(45));
         assert_eq!(pair.faults(), []);
         pair.client.send_command(pair.now, "say after").unwrap();
@@ -490,7 +490,7 @@ fn disconnect_is_sent_three_times() {
     assert_eq!(pair.peer().packets - before, 3);
     assert_eq!(pair.peer().heard, ["disconnect"]);
     assert_eq!(pair.events, [ClientEvent::Disconnected(DisconnectReason::Left)]);
-    assert_eq!(pair.client.stage(), ConnectionState::Disconnected);
+    assert_eq!(pair.client.state(), ConnectionState::Disconnected);
     assert_eq!(pair.client.next_frame(), Millis::NEVER);
     assert_eq!(pair.client.send_command(pair.now, "say x"), Err(CommandError::NotConnected));
 }
@@ -502,7 +502,7 @@ fn client_applies_server_commands() {
     pair.show(&World::at(1050, &[]));
     let ending = DisconnectReason::ServerSaid("was kicked".to_owned());
     assert_eq!(pair.events, [ClientEvent::Disconnected(ending.clone())]);
-    assert_eq!(pair.client.ending(), Some(&ending));
+    assert_eq!(pair.client.disconnect_reason(), Some(&ending));
     pair.show(&World::at(1100, &[]));
     pair.pass(3000);
     assert_eq!(pair.events.len(), 1, "nothing follows");
@@ -525,10 +525,10 @@ fn silence_times_out_the_connection() {
     let mut pair = Pair::playing(Protocol::IOQ3_71);
     pair.now += Millis::seconds(199);
     pair.pass(40);
-    assert_eq!(pair.client.stage(), ConnectionState::Active);
+    assert_eq!(pair.client.state(), ConnectionState::Active);
     pair.now += Millis::seconds(1);
     pair.pass(40);
-    assert_eq!(pair.client.ending(), Some(&DisconnectReason::TimedOut));
+    assert_eq!(pair.client.disconnect_reason(), Some(&DisconnectReason::TimedOut));
 }
 
 #[test]
@@ -539,7 +539,7 @@ fn too_many_commands_disconnect_cleanly() {
     }
     let overflow = Err(CommandError::Refused(AddError::Overflow));
     assert_eq!(pair.client.send_command(pair.now, "one more"), overflow);
-    assert_eq!(pair.client.ending(), Some(&DisconnectReason::CommandOverflow));
+    assert_eq!(pair.client.disconnect_reason(), Some(&DisconnectReason::CommandOverflow));
     // What fits into a packet is sent, in order: a packet of them all would be no message.
     pair.pass(1);
     assert!((8..=64).contains(&pair.peer().heard.len()), "{}", pair.peer().heard.len());
@@ -652,7 +652,7 @@ fn stale_message_is_ignored_after_reconnect() {
         pair.deliver(&acknowledging);
         assert_eq!(pair.client.statistics().messages, 0, "{wire:?}");
         pair.level(&Level::with_id(3));
-        assert_eq!(pair.client.stage(), ConnectionState::Primed, "{wire:?}");
+        assert_eq!(pair.client.state(), ConnectionState::Primed, "{wire:?}");
         assert_eq!(pair.client.statistics().faults, 0, "{wire:?}");
     }
 }
@@ -683,7 +683,7 @@ fn late_message_does_not_affect_new_connection() {
             assert_eq!(pair.client.statistics().messages, 1, "{wire:?} {is_same_challenge}");
             pair.show(&World::at(1050, &[1]));
             assert_eq!(
-                pair.client.stage(),
+                pair.client.state(),
                 ConnectionState::Active,
                 "{wire:?} {is_same_challenge}"
             );
@@ -755,7 +755,7 @@ proptest! {
         }
         // After any message it still sends, unless it was dropped.
         let waits = pair.client.poll_transmit(&mut Vec::new()).is_some();
-        prop_assert!(waits || pair.client.ending().is_some());
+        prop_assert!(waits || pair.client.disconnect_reason().is_some());
     }
 
     #[test]
@@ -808,7 +808,7 @@ fn native_client_falls_back_to_68() {
         WireText::from(text.as_str()).push_to(&mut datagram);
         client.handle_datagram(Millis(1), server_address(), &datagram);
         assert_eq!(client.protocol(), expected);
-        assert_eq!(client.stage(), ConnectionState::Challenging);
+        assert_eq!(client.state(), ConnectionState::Challenging);
         client.frame(Millis(1));
         client.poll_transmit(&mut packet);
         let Ok(Message::Connect(connect)) = Message::parse(&packet) else { panic!() };

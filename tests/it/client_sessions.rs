@@ -86,11 +86,14 @@ fn replay(name: &str, wire: &'static Protocol, guess: &'static Protocol) {
         }
         client.handle_datagram(now, server, &datagram);
         check(&mut client, row, decoded, &mut snapshots);
-        if client.stage() == ConnectionState::Disconnected {
+        if client.state() == ConnectionState::Disconnected {
             break;
         }
     }
-    assert_eq!(client.ending(), Some(&DisconnectReason::ServerSaid("disconnected".to_owned())));
+    assert_eq!(
+        client.disconnect_reason(),
+        Some(&DisconnectReason::ServerSaid("disconnected".to_owned()))
+    );
     // The last ones repeat the server's disconnect.
     let shown = |row: &&Row| {
         let decoded = row.text("decoded");
@@ -122,7 +125,7 @@ fn check(client: &mut Client, row: &Row, decoded: &str, snapshots: &mut u64) {
         let last = i64::from(client.last_server_command().0);
         assert_eq!(last, int(decoded, "serverCommandSequence "));
     }
-    if !decoded.contains(" snapshot: ") || client.stage() == ConnectionState::Disconnected {
+    if !decoded.contains(" snapshot: ") || client.state() == ConnectionState::Disconnected {
         return;
     }
     assert_eq!(events.last(), Some(&ClientEvent::Snapshot), "row {place}");

@@ -122,7 +122,7 @@ fn nat_rebinding_while_joining_still_joins() {
                 if moment == 2 {
                     player.levels == 1
                 } else {
-                    player.client().stage() == ConnectionState::Connected
+                    player.client().state() == ConnectionState::Connected
                 }
             };
             for _ in 0..2000 {
@@ -198,7 +198,7 @@ fn crashed_client_rejoins_within_five_seconds() {
                         player.is_active(),
                         "{case}: {:?} {:?}",
                         player.refusal,
-                        player.ending()
+                        player.disconnect_reason()
                     );
                     let entry = 544 + player.client().client_num().unwrap().index();
                     let entry = fragd::model::ConfigIndex::new(entry).unwrap();
@@ -374,7 +374,12 @@ impl Site {
             self.run_for(Millis(100));
         }
         for (address, player) in &self.players {
-            assert!(player.is_active(), "{address}: {:?} {:?}", player.refusal, player.ending());
+            assert!(
+                player.is_active(),
+                "{address}: {:?} {:?}",
+                player.refusal,
+                player.disconnect_reason()
+            );
             assert!(player.faults.is_empty(), "{address}: {:?}", player.faults);
         }
         self.now.since(begin)

@@ -128,11 +128,11 @@ fn read_server_message(reader: &mut BitReader<'_>) -> Result<()> {
 fn read_client_message(reader: &mut BitReader<'_>) -> Result<()> {
     ClientHeader::read(reader)?;
     loop {
-        match client_message::read_part(reader)? {
+        match client_message::read_op(reader)? {
             ClientOp::Command { text, .. } => assert!(text.len() <= MAX_STRING_LEN),
-            ClientOp::Moves { .. } => {
+            ClientOp::Usercmds { .. } => {
                 let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
-                let count = client_message::read_moves(reader, 7, &mut moves)?;
+                let count = client_message::read_usercmds(reader, 7, &mut moves)?;
                 assert!((1..=MAX_PACKET_USERCMDS).contains(&count));
             }
             ClientOp::End => return Ok(()),
@@ -200,7 +200,7 @@ static VALID: LazyLock<Vec<Valid>> = LazyLock::new(|| {
         client_message::begin(w, Protocol::Q3_68, &head);
         client_message::write_command(w, CommandNum(77), b"say hello");
         client_message::write_command(w, CommandNum(78), b"userinfo \"\\name\\x\"");
-        client_message::write_moves(w, true, 7, &usercmds());
+        client_message::write_usercmds(w, true, 7, &usercmds());
         client_message::end(w);
     });
     for code in [6, 7] {

@@ -24,7 +24,7 @@ fn join(sim: &mut SimFixture, node: usize, wire: &'static Protocol) {
 fn connect(sim: &mut SimFixture, node: usize) {
     for _ in 0..1000 {
         sim.run_for(Millis(1));
-        if sim.player(node).client().stage() == ConnectionState::Connected {
+        if sim.player(node).client().state() == ConnectionState::Connected {
             return;
         }
     }
@@ -135,5 +135,5 @@ fn rejoining_client_replaces_or_outlives_its_zombie() {
     assert!(is_forgotten(&mut sim));
     sim.network.set_impairment(GOOD);
     sim.run_for(Millis::seconds(5));
-    assert_eq!(sim.player(1).client().stage(), ConnectionState::Connected, "nothing tells it");
+    assert_eq!(sim.player(1).client().state(), ConnectionState::Connected, "nothing tells it");
 }

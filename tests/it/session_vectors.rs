@@ -353,11 +353,11 @@ impl ClientMessage {
     fn read(reader: &mut BitReader<'_>, key: u32) -> Self {
         let mut read = Self { commands: Vec::new(), delta: false, usercmds: Vec::new() };
         loop {
-            match client_message::read_part(reader).unwrap() {
+            match client_message::read_op(reader).unwrap() {
                 ClientOp::Command { number, text } => read.commands.push((number, text)),
-                ClientOp::Moves { delta } => {
+                ClientOp::Usercmds { delta } => {
                     let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
-                    let count = client_message::read_moves(reader, key, &mut moves).unwrap();
+                    let count = client_message::read_usercmds(reader, key, &mut moves).unwrap();
                     (read.delta, read.usercmds) = (delta, moves[..count].to_vec());
                 }
                 ClientOp::End => return read,
@@ -369,7 +369,7 @@ impl ClientMessage {
         for (number, text) in &self.commands {
             client_message::write_command(writer, *number, text.as_bytes());
         }
-        client_message::write_moves(writer, self.delta, key, &self.usercmds);
+        client_message::write_usercmds(writer, self.delta, key, &self.usercmds);
         client_message::end(writer);
     }
 

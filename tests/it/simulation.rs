@@ -84,7 +84,7 @@ fn sixty_clients_join_within_a_second() {
     assert_eq!(active, 60);
     assert_eq!(sim.server().active_clients(), 60);
     for player in sim.players() {
-        assert!(player.ending().is_none());
+        assert!(player.disconnect_reason().is_none());
         assert_eq!(player.client().entities().count(), 59);
     }
     sim.check_no_faults();
@@ -111,7 +111,7 @@ fn sixty_clients_leave_at_once_without_affecting_others() {
     assert_eq!(sim.server().active_clients(), 4);
     for node in stayers {
         let player = sim.player(node);
-        assert!(player.is_active(), "{:?}", player.ending());
+        assert!(player.is_active(), "{:?}", player.disconnect_reason());
         let farewells = player.heard.iter().filter(|line| line.contains("timed out")).count();
         assert!(farewells > 0);
     }
@@ -137,7 +137,7 @@ fn map_changes_and_restarts_keep_all_clients() {
             sim.console(line);
             sim.run_for(Millis::seconds(12));
             for player in sim.players() {
-                assert!(player.is_active(), "seed {seed}: {line}: {:?}", player.client().stage());
+                assert!(player.is_active(), "seed {seed}: {line}: {:?}", player.client().state());
                 let info = player.client().configstring(fragd::model::ConfigIndex::SERVERINFO);
                 assert!(info.contains(&format!("\\mapname\\{map}")), "{line}: {info}");
             }

@@ -148,7 +148,7 @@ impl Runner {
             assert!(moves.len() <= MAX_PACKET_USERCMDS);
             // No delta wanted: every snapshot can be read alone.
             let key = usercmd_key(self.feed, acknowledged, b"");
-            client_message::write_moves(&mut writer, false, key, moves);
+            client_message::write_usercmds(&mut writer, false, key, moves);
         }
         client_message::end(&mut writer);
         let mut datagram = Vec::new();

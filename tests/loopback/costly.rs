@@ -98,7 +98,7 @@ pub(super) fn moves(target: &Target) -> Load {
     from_client(target, |client| {
         let (moves, key) = (client.moves(32), client.key());
         client.send(|writer| {
-            client_message::write_moves(writer, false, key, &moves);
+            client_message::write_usercmds(writer, false, key, &moves);
             client_message::end(writer);
         })
     })

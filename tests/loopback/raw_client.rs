@@ -75,7 +75,7 @@ impl RawClient {
                 let (moves, key) = (client.moves(1), client.key());
                 client.send(|writer| {
                     client_message::write_command(writer, CommandNum(1), b"say here");
-                    client_message::write_moves(writer, false, key, &moves);
+                    client_message::write_usercmds(writer, false, key, &moves);
                     client_message::end(writer);
                 });
             }

@@ -58,7 +58,7 @@ impl Bot {
                 | ClientEvent::Print(_) => {}
             }
         }
-        if self.stage() == ConnectionState::Challenging {
+        if self.state() == ConnectionState::Challenging {
             self.stats.step(now, 0, context.stage_stats);
         }
         if let Some(client) = &self.client {

@@ -157,8 +157,8 @@ impl Bot {
         &self.lagometer
     }
 
-    pub(super) fn stage(&self) -> ConnectionState {
-        self.client.as_ref().map_or(ConnectionState::Connecting, Client::stage)
+    pub(super) fn state(&self) -> ConnectionState {
+        self.client.as_ref().map_or(ConnectionState::Connecting, Client::state)
     }
 
     pub(super) fn ping_ms(&self) -> Option<u64> {
@@ -173,7 +173,7 @@ impl Bot {
     /// Whether the bot has been in the game, or is connected and waits for the gamestate.
     pub(super) fn can_still_join(&self) -> bool {
         let is_under_way = matches!(
-            self.stage(),
+            self.state(),
             ConnectionState::Connected | ConnectionState::Primed | ConnectionState::Active
         );
         self.stats.entered.is_some() || (is_under_way && self.stats.protocol_errors() == 0)
@@ -186,7 +186,7 @@ impl Bot {
         interval: Millis,
         stage_stats: &mut StageStats,
     ) {
-        if self.stage() == ConnectionState::Active {
+        if self.state() == ConnectionState::Active {
             self.stats.record_open_gap(now, interval, stage_stats);
         }
     }
@@ -194,7 +194,7 @@ impl Bot {
     /// Returns the longest snapshot gap that ended after `since` or is still open, in ms.
     pub(super) fn worst_gap_since(&self, since: Millis, now: Millis) -> Option<u64> {
         let open = self.stats.open_gap(now);
-        let open = Some(open).filter(|_| self.stage() == ConnectionState::Active);
+        let open = Some(open).filter(|_| self.state() == ConnectionState::Active);
         self.stats.gap_ending_after(since).max(open)
     }
 
@@ -216,7 +216,7 @@ impl Bot {
         // A mute bot drops everything from the gamestate on, and so acknowledges nothing.
         let is_mute = context.options.behavior.contains(Behavior::Mute)
             && matches!(
-                client.stage(),
+                client.state(),
                 ConnectionState::Connected | ConnectionState::Primed | ConnectionState::Active
             );
         if !is_mute {
@@ -243,7 +243,7 @@ impl Bot {
             self.handle_events(now, context);
             return;
         }
-        let before = self.stage();
+        let before = self.state();
         let Some(client) = &mut self.client else { return };
         if now >= client.next_frame() {
             match before {
@@ -269,7 +269,7 @@ impl Bot {
         self.leaves_at = Millis::NEVER;
         let downlink = context.options.downlink;
         let max_silence = SILENCE + downlink.latency + downlink.jitter;
-        if self.stage() == ConnectionState::Active
+        if self.state() == ConnectionState::Active
             && self.stats.last_snapshot.is_some_and(|(at, _)| now.since(at) > max_silence)
         {
             self.log("dropped: the server has fallen silent");
@@ -298,7 +298,7 @@ impl Bot {
         let ended = self
             .client
             .as_ref()
-            .is_some_and(|client| client.stage() == ConnectionState::Disconnected);
+            .is_some_and(|client| client.state() == ConnectionState::Disconnected);
         if ended {
             self.client = None;
         }

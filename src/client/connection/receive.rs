@@ -105,7 +105,7 @@ impl Connection {
         let is_of_others = matches!(
             kind,
             ProtocolErrorKind::Acknowledge(_)
-                | ProtocolErrorKind::Opening(UnscrambleError::UnknownCommand(_))
+                | ProtocolErrorKind::Unscramble(UnscrambleError::UnknownCommand(_))
         );
         received.far_ahead
             || is_of_others && self.is_first()

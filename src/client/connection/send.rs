@@ -79,7 +79,7 @@ impl Connection {
             // Only a message with a stored snapshot can be a delta base.
             let newest = self.history.current().map(|current| current.sequence);
             let delta = newest == Some(self.channel.last_received());
-            client_message::write_moves(writer, delta, key, &moves[..count]);
+            client_message::write_usercmds(writer, delta, key, &moves[..count]);
             self.usercmds.sent(now);
         }
         client_message::end(writer);

@@ -76,7 +76,7 @@ impl Trial {
 
     /// Whether a player is online and its connection has not ended.
     pub(super) fn is_playing(&mut self, place: usize) -> bool {
-        self.player(place).is_some_and(|player| player.ending().is_none())
+        self.player(place).is_some_and(|player| player.disconnect_reason().is_none())
     }
 
     /// Whether a player waits for a server that has dropped its connection.

@@ -213,7 +213,7 @@ impl Trial {
         while let Some(place) = self.first_inactive_player() {
             if self.network.now().since(began) > RECOVERY_LIMIT {
                 let player = self.actors[SERVER + 1 + place].player();
-                let stage = player.map(|player| (player.client().stage(), player.refusal.clone()));
+                let stage = player.map(|player| (player.client().state(), player.refusal.clone()));
                 return Err(format!(
                     "player {place} is not in the game {RECOVERY_LIMIT} after the last fault: {stage:?}"
                 ));

@@ -157,7 +157,7 @@ impl AttackFixture {
         assert!(info.len() == 1 && info[0].contains("\\challenge\\alive"), "{info:?}");
         for (i, honest) in self.honest.iter().enumerate() {
             let player = self.sim.player(honest.node);
-            assert!(player.is_active(), "player {i}: {:?}", player.ending());
+            assert!(player.is_active(), "player {i}: {:?}", player.disconnect_reason());
             let worst = honest.worst_gap;
             assert!(worst <= self.worst_gap, "player {i}: {worst} without a snapshot");
         }

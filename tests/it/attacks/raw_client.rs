@@ -221,7 +221,7 @@ impl RawClient {
     ) {
         let key = usercmd_key(self.feed, head.message_acknowledge, self.command.1.as_bytes());
         self.send(fixture, head, |writer| {
-            client_message::write_moves(writer, delta, key, moves);
+            client_message::write_usercmds(writer, delta, key, moves);
             client_message::end(writer);
         });
     }

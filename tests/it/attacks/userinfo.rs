@@ -137,7 +137,7 @@ fn gamestate_fits(map: &str, next: &str, set: &[(&str, &str)]) {
     for honest in 0..Protocol::ALL.len() {
         let node = fixture.honest[honest].node;
         let player = fixture.sim.player(node);
-        assert!(player.is_active(), "{map} to {next}: {:?}", player.ending());
+        assert!(player.is_active(), "{map} to {next}: {:?}", player.disconnect_reason());
     }
     fixture.sim.check_no_faults();
 }
