@@ -40,7 +40,7 @@ const GAME: &[(&str, &[&str])] = &[
     ("movement", &["ruleset"]),
     ("userinfo", &["ruleset"]),
     ("clients", &["movement", "ruleset", "settings", "userinfo"]),
-    ("flight", &["clients", "movement", "ruleset", "settings", "userinfo"]),
+    ("flight", &["clients", "movement", "rng", "ruleset", "settings", "userinfo"]),
     (
         "deathmatch",
         &["clients", "direction_bytes", "movement", "rng", "ruleset", "settings", "userinfo"],

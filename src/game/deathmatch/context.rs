@@ -16,37 +16,10 @@ use crate::game::{
     Host, Ruleset,
     clients::Clients,
     movement::{self, PmoveSettings, PmoveVariant, events},
+    rng::LevelRng,
 };
 use crate::model::{ClientNum, EntityNum, EntityShared, EntityState, LevelTime, Vec3};
 use crate::world::links::EntityViews;
-
-/// Random number generator of a level, deterministic by its seed.
-#[derive(Debug, Default)]
-pub(super) struct Rng {
-    seed: u32,
-}
-
-impl Rng {
-    pub(super) const fn new(seed: u32) -> Self {
-        Self { seed }
-    }
-
-    /// Returns the next number in 0.0..1.0.
-    pub(super) fn random(&mut self) -> f32 {
-        self.seed = self.seed.wrapping_mul(69_069).wrapping_add(1);
-        (self.seed >> 16) as f32 / 65_536.0
-    }
-
-    /// Returns the next number in −1.0..1.0.
-    pub(super) fn crandom(&mut self) -> f32 {
-        2.0 * (self.random() - 0.5)
-    }
-
-    /// Returns a random index below `count`; 0 for an empty list.
-    pub(super) fn pick(&mut self, count: usize) -> usize {
-        ((self.random() * count as f32) as usize).min(count.saturating_sub(1))
-    }
-}
 
 /// Settings of the current frame, and its duration.
 #[derive(Debug)]
@@ -92,7 +65,7 @@ pub(super) struct Context<'a> {
     pub(super) clients: &'a mut Clients,
     pub(super) entities: &'a mut Entities,
     pub(super) frame: &'a mut Frame,
-    pub(super) rng: &'a mut Rng,
+    pub(super) rng: &'a mut LevelRng,
 }
 
 impl Context<'_> {

@@ -35,7 +35,7 @@ mod world_effects;
 
 use self::{
     combat::death::die_on_disconnect,
-    context::{Context, Frame, Rng, view_of},
+    context::{Context, Frame, view_of},
     entities::Entities,
     level_init::start_level,
     rules::{begin, client_context},
@@ -46,6 +46,7 @@ use super::{
     EntityView, Game, Host, LevelStart, Ruleset,
     clients::{self, Clients, JoinState, Player},
     movement::PmoveVariant,
+    rng::LevelRng,
 };
 use crate::{
     bg::{Event, Persistent},
@@ -59,7 +60,7 @@ pub struct Deathmatch {
     clients: Clients,
     entities: Entities,
     frame: Frame,
-    rng: Rng,
+    rng: LevelRng,
     systems: Systems,
     /// Player state of a free slot.
     free_slot: PlayerState,
@@ -79,7 +80,7 @@ impl Deathmatch {
             clients: Clients::new(variant.ruleset),
             entities: Entities::default(),
             frame: Frame::new(variant),
-            rng: Rng::default(),
+            rng: LevelRng::default(),
             systems: Systems::default(),
             free_slot: PlayerState::default(),
         }
@@ -94,7 +95,7 @@ impl Deathmatch {
 
 impl Game for Deathmatch {
     fn init(&mut self, host: &mut dyn Host, start: LevelStart) {
-        self.rng = Rng::new(start.seed);
+        self.rng = LevelRng::new(start.seed);
         self.frame.ms = 0;
         self.clients.start(host, &start);
         let (mut cx, sys) = self.call(host);

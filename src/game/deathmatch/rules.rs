@@ -2,7 +2,7 @@
 
 use super::{
     combat::death::{suicide, suicide_on_team_change},
-    context::{Context, Frame, Rng},
+    context::{Context, Frame},
     entities::Entities,
     items::touch::give_new_item,
     systems::Systems,
@@ -13,6 +13,7 @@ use crate::{
     game::{
         Host,
         clients::{ClientContext, ClientRules, Clients},
+        rng::LevelRng,
     },
     model::{ClientNum, PlayerState, Vec3},
 };
@@ -21,7 +22,7 @@ use crate::{
 pub(super) struct DeathmatchRules<'a> {
     pub(super) entities: &'a mut Entities,
     pub(super) frame: &'a mut Frame,
-    pub(super) rng: &'a mut Rng,
+    pub(super) rng: &'a mut LevelRng,
     pub(super) sys: &'a mut Systems,
 }
 

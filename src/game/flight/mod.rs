@@ -15,6 +15,7 @@ use self::{free_move::FlightContext, spawn_table::SpawnTableEntry};
 use super::{
     EntityView, Game, Host, LevelStart, Ruleset,
     clients::{self, ClientContext, ClientRules, Clients, Placement, Player, Role},
+    rng::LevelRng,
     settings::key,
 };
 use crate::bg::{Persistent, configstring};
@@ -34,8 +35,7 @@ const SPAWN_OFFSET: f32 = 80.0;
 pub struct Flight {
     clients: Clients,
     map: SpawnTableEntry,
-    /// Random seed of the level.
-    seed: u32,
+    rng: LevelRng,
     /// Player state of free slots.
     free_slot: PlayerState,
 }
@@ -47,7 +47,7 @@ impl Flight {
         Self {
             clients: Clients::new(ruleset),
             map: SpawnTableEntry::of_map(""),
-            seed: 0,
+            rng: LevelRng::default(),
             free_slot: PlayerState::default(),
         }
     }
@@ -58,8 +58,8 @@ impl Flight {
         host: &mut dyn Host,
         run: impl FnOnce(&mut ClientContext<'_>) -> R,
     ) -> R {
-        let Self { clients, map, seed, .. } = self;
-        let mut rules = FlightRules { map, seed };
+        let Self { clients, map, rng, .. } = self;
+        let mut rules = FlightRules { map, rng };
         run(&mut ClientContext { host, clients, rules: &mut rules })
     }
 
@@ -112,22 +112,16 @@ fn in_context(
 /// Client operations of free flight.
 struct FlightRules<'a> {
     map: &'a SpawnTableEntry,
-    seed: &'a mut u32,
+    rng: &'a mut LevelRng,
 }
 
 impl FlightRules<'_> {
-    /// Returns the next random number, in 16 bits.
-    fn random(&mut self) -> usize {
-        *self.seed = self.seed.wrapping_mul(69_069).wrapping_add(1);
-        (*self.seed >> 16) as usize
-    }
-
     /// Selects a spawn point: a random free one, or a position beside an occupied one.
     fn spot(&mut self, clients: &Clients, client: ClientNum) -> Placement {
         if !clients.role(client).plays() {
             return self.map.view;
         }
-        let start = self.random();
+        let start = self.rng.bits() as usize;
         let count = self.map.spawns.len();
         let spots = (0..count).map(|step| self.map.spawns[(start + step) % count]);
         let mut spots = spots.filter(|spot| Self::is_free(clients, client, spot.origin));
@@ -187,7 +181,7 @@ impl ClientRules for FlightRules<'_> {
 
 impl Game for Flight {
     fn init(&mut self, host: &mut dyn Host, start: LevelStart) {
-        self.seed = start.seed;
+        self.rng = LevelRng::new(start.seed);
         self.clients.start(host, &start);
         let ruleset = self.clients.ruleset;
         self.map = SpawnTableEntry::of_map(host.settings().text(engine::key::MAPNAME));

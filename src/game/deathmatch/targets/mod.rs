@@ -297,7 +297,7 @@ pub(in crate::game::deathmatch) fn random_wait(cx: &mut Context<'_>, number: Ent
     else {
         return 0;
     };
-    let chance = 2.0 * (cx.rng.random() - 0.5);
+    let chance = cx.rng.crandom();
     ((wait + random * chance) * 1000.0).clamp(1.0, 86_400_000.0) as i32
 }
 

@@ -84,7 +84,7 @@ pub(in crate::game::deathmatch) fn shoot(cx: &mut Context<'_>, number: EntityNum
     };
     let up = perpendicular(direction(forward));
     let right = up.cross(forward);
-    let mut stray = || 2.0 * (cx.rng.random() - 0.5) * spread;
+    let mut stray = || cx.rng.crandom() * spread;
     let along = forward.add_scaled(up, stray()).add_scaled(right, stray());
     launch(cx, number, weapon, from, along);
     if let Some(entity) = cx.entities.get_mut(number) {

@@ -197,7 +197,7 @@ fn entities_around(host: &dyn Host, at: Vec3, radius: f32) -> ([EntityNum; MAX_E
 
 /// Shakes the view of every player and throws those on the ground. The end restores the views.
 fn shake(cx: &mut Context<'_>, view_turn: Vec3, ends: bool) -> Vec3 {
-    let mut draw = |most: f32| 2.0 * (cx.rng.random() - 0.5) * most;
+    let mut draw = |most: f32| cx.rng.crandom() * most;
     let next = if ends {
         Vec3::ZERO
     } else {
