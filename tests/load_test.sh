@@ -64,8 +64,8 @@ page() {
     not grep -aE 'CONSOLE|net::ERR|Uncaught' "$work/$name-browser.log"
   check "page $name: holds nothing from elsewhere and no script" \
     not grep -aqE '(src|href)=|<script|@import|url\(' "$file"
-  check "page $name: has a strip for each bot, and charts" \
-    test "$(grep -aoE '<figure class="strip">' "$file" | wc -l)" -eq "$2"
+  check "page $name: has a lagometer for each bot, and charts" \
+    test "$(grep -aoE '<figure class="lagometer">' "$file" | wc -l)" -eq "$2"
 }
 
 not() { ! "$@"; }

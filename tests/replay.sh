@@ -119,7 +119,7 @@ mkdir -p "$work/nothing"
 if grep -q 'found [0-9]* maps in' "$work/server.log"; then
   check 'replay: without the map ends with 2' replays 2 "$work/nomap.txt" "$journal" \
     --basepath "$work/nothing"
-  check 'replay: and names the map' says "$work/nomap.txt.err" "maps/$map.bsp: no file of"
+  check 'replay: and names the map' says "$work/nomap.txt.err" "maps/$map.bsp not found"
 fi
 note "$(sed -n '/^replayed/p;/^compared/p' "$work/whole.txt" | tr -s ' ' | tr '\n' ',')" \
   "$(stat -c %s "$journal") bytes of journal"

@@ -1,102 +1,194 @@
-//! Background text writer: a thread for sinks that may block.
+//! Background writer: a thread for a sink that may block. The log, the game log, journals and captures use it.
 //!
-//! Examples of such sinks are a paused terminal and a full pipe.
+//! Examples of such sinks are a slow disk, a paused terminal and a full pipe.
 //!
-//! Invariants: [`BackgroundWriter::write`] never waits; at most [`BOUNDS`] are queued; text beyond that is
-//! dropped and counted. Once the sink accepts text again, at most one log line per second reports the count.
+//! Invariants: [`BackgroundWriter::try_write`] never waits; the queue is bounded; pieces beyond that are
+//! dropped and counted. Once the sink accepts pieces again, at most one report per second gives the count.
 
 use std::{
     io::{self, Write},
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicU64, Ordering},
+        mpsc::{RecvTimeoutError, SyncSender},
     },
     thread,
     time::{Duration, Instant},
 };
 
-use super::byte_queue::{Bounds, Receiver, Sender, byte_queue};
+use super::byte_queue::{Bounds, Receiver, Refused, Sender, byte_queue};
 
-/// Bounds of the queue to a sink.
-const BOUNDS: Bounds = Bounds { messages: 8192, bytes: 1 << 20 };
-/// Minimum time between two reports of dropped text.
+/// Bounds of the queue to a text stream.
+const TEXT_BOUNDS: Bounds = Bounds { messages: 8192, bytes: 1 << 20 };
+/// Minimum time between two reports of dropped pieces.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// Poll interval of a wait for the last write.
 const FLUSH_POLL: Duration = Duration::from_millis(2);
 
-/// Reports how many pieces of text were dropped in total.
+/// Reports how many pieces were dropped in total.
 pub(super) type Report = Box<dyn Fn(u64) + Send>;
 
-/// Handle to a thread that writes text. Clones write to the same thread, which ends with the last one.
+/// Destination of a background writer. Its methods run in the thread and may block.
+pub(super) trait Sink: Send + 'static {
+    /// Whether an error ends the writer. Otherwise it drops the piece.
+    const ENDS_ON_ERROR: bool;
+
+    /// Writes or buffers a piece.
+    fn write(&mut self, piece: &[u8]) -> io::Result<()>;
+
+    /// Returns the time at which [`Sink::sync`] is due.
+    fn sync_at(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Writes buffered pieces and syncs the file, when due and after the last piece.
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Opens the file again, after an external rotation.
+    fn reopen(&mut self) {}
+}
+
+/// Text stream as a sink, flushed after each piece.
+struct TextSink<W>(W);
+
+impl<W: Write + Send + 'static> Sink for TextSink<W> {
+    const ENDS_ON_ERROR: bool = false;
+
+    fn write(&mut self, piece: &[u8]) -> io::Result<()> {
+        self.0.write_all(piece)?;
+        self.0.flush()
+    }
+}
+
+/// Input of the thread.
+#[derive(Debug)]
+enum Message {
+    Piece(Vec<u8>),
+    Reopen,
+}
+
+/// Options of a background writer.
+pub(super) struct WriterOptions {
+    /// Name of the thread.
+    pub(super) name: &'static str,
+    pub(super) bounds: Bounds,
+    pub(super) report: Report,
+    /// Channel that takes written pieces, so that their buffers are reused.
+    pub(super) spare: Option<SyncSender<Vec<u8>>>,
+}
+
+/// Handle to the thread. Clones write to the same thread, which ends with the last one.
 #[derive(Clone, Debug)]
 pub(super) struct BackgroundWriter {
-    sender: Sender<Vec<u8>>,
+    sender: Sender<Message>,
     dropped: Arc<AtomicU64>,
+    /// Expires with the thread.
+    running: Weak<()>,
 }
 
 impl BackgroundWriter {
     /// Starts the thread.
-    pub(super) fn start(
-        name: &str,
-        sink: impl Write + Send + 'static,
-        report: Report,
-    ) -> io::Result<Self> {
-        Self::bounded(name, sink, report, BOUNDS)
-    }
-
-    fn bounded(
-        name: &str,
-        sink: impl Write + Send + 'static,
-        report: Report,
-        bounds: Bounds,
-    ) -> io::Result<Self> {
-        let (sender, receiver) = byte_queue(bounds);
+    pub(super) fn start(options: WriterOptions, sink: impl Sink) -> io::Result<Self> {
+        let (sender, receiver) = byte_queue(options.bounds);
         let dropped = Arc::new(AtomicU64::new(0));
-        let counter = Arc::clone(&dropped);
-        thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(move || write_all(sink, receiver, &counter, &report))?;
-        Ok(Self { sender, dropped })
+        let (counter, token) = (Arc::clone(&dropped), Arc::new(()));
+        let running = Arc::downgrade(&token);
+        thread::Builder::new().name(options.name.to_owned()).spawn(move || {
+            write_all(sink, receiver, &counter, &options);
+            drop(token);
+        })?;
+        Ok(Self { sender, dropped, running })
     }
 
-    /// Returns how many pieces of text were dropped.
+    /// Starts a thread that writes to a text stream.
+    pub(super) fn text(
+        name: &'static str,
+        stream: impl Write + Send + 'static,
+        report: Report,
+    ) -> io::Result<Self> {
+        let options = WriterOptions { name, bounds: TEXT_BOUNDS, report, spare: None };
+        Self::start(options, TextSink(stream))
+    }
+
+    /// Queues a piece. Never waits.
+    ///
+    /// # Errors
+    /// The queue is full or the thread has ended; the piece is dropped and counted.
+    pub(super) fn try_write(&self, piece: Vec<u8>) -> Result<(), Refused> {
+        let bytes = piece.len();
+        self.sender.try_send(Message::Piece(piece), bytes).inspect_err(|_| {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        })
+    }
+
+    /// Makes the sink reopen its file, unless the queue is full.
+    pub(super) fn reopen(&self) {
+        let _ = self.sender.try_send(Message::Reopen, 0);
+    }
+
+    /// Returns how many pieces were dropped.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Waits until everything is written, at most for `longest`. Returns whether everything is written.
+    /// Waits until the queue is empty, at most for `longest`. Returns whether it is.
     pub(super) fn wait(&self, longest: Duration) -> bool {
-        let end = Instant::now() + longest;
-        while self.sender.held() > 0 {
-            if Instant::now() >= end {
-                return false;
-            }
-            thread::sleep(FLUSH_POLL);
-        }
-        true
+        wait_until(Some(longest), || self.sender.held() == 0)
     }
+
+    /// Closes the queue and waits for the end of the thread, at most for `longest`. Returns whether it has
+    /// ended. All clones must be gone.
+    pub(super) fn finish(self, longest: Option<Duration>) -> bool {
+        let Self { sender, running, .. } = self;
+        drop(sender);
+        wait_until(longest, || running.strong_count() == 0)
+    }
+
+    /// Whether the thread has ended.
+    #[cfg(test)]
+    pub(super) fn has_ended(&self) -> bool {
+        self.running.strong_count() == 0
+    }
+
+    /// Returns the queued bytes, including the piece being written.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.sender.held()
+    }
+}
+
+/// Polls a condition, at most for `longest`. Returns whether it came true.
+fn wait_until(longest: Option<Duration>, is_done: impl Fn() -> bool) -> bool {
+    let end = longest.map(|longest| Instant::now() + longest);
+    while !is_done() {
+        if end.is_some_and(|end| Instant::now() >= end) {
+            return false;
+        }
+        thread::sleep(FLUSH_POLL);
+    }
+    true
 }
 
 impl Write for BackgroundWriter {
     /// Queues a piece of text, or drops and counts it.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.sender.try_send(bytes.to_vec(), bytes.len()).is_err() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-        }
+        let _ = self.try_write(bytes.to_vec());
         Ok(bytes.len())
     }
 
-    /// Does nothing: the thread flushes after each piece.
+    /// Does nothing: the sink flushes after each piece.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-fn write_all(
-    mut sink: impl Write,
-    mut receiver: Receiver<Vec<u8>>,
+fn write_all<S: Sink>(
+    mut sink: S,
+    mut receiver: Receiver<Message>,
     dropped: &AtomicU64,
-    report: &Report,
+    options: &WriterOptions,
 ) {
     let mut reported = 0;
     let mut report_at = Instant::now();
@@ -104,21 +196,39 @@ fn write_all(
     let mut writes = false;
     loop {
         let total = dropped.load(Ordering::Relaxed);
-        let is_due = writes && total != reported;
-        if is_due && report_at <= Instant::now() {
-            report(total);
+        let report_due = (writes && total != reported).then_some(report_at);
+        if report_due.is_some_and(|at| at <= Instant::now()) {
+            (options.report)(total);
             (reported, report_at) = (total, Instant::now() + REPORT_INTERVAL);
             continue;
         }
-        match receiver.recv(is_due.then_some(report_at)) {
-            Ok(piece) => {
-                writes = sink.write_all(&piece).and_then(|()| sink.flush()).is_ok();
+        if sink.sync_at().is_some_and(|at| at <= Instant::now()) {
+            if sink.sync().is_err() && S::ENDS_ON_ERROR {
+                return;
+            }
+            continue;
+        }
+        let due = report_due.into_iter().chain(sink.sync_at()).min();
+        match receiver.recv(due) {
+            Ok(Message::Piece(piece)) => {
+                writes = sink.write(&piece).is_ok();
                 if !writes {
                     dropped.fetch_add(1, Ordering::Relaxed);
+                    if S::ENDS_ON_ERROR {
+                        return;
+                    }
+                }
+                // Surplus buffers are freed.
+                if let Some(spare) = &options.spare {
+                    let _ = spare.try_send(piece);
                 }
             }
-            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
-            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return,
+            Ok(Message::Reopen) => sink.reopen(),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                let _ = sink.sync();
+                return;
+            }
         }
     }
 }
@@ -157,7 +267,8 @@ mod tests {
         let report = Box::new(move |total| reporter.send(total).unwrap_or_default());
         let sink = Gate(gated, Arc::clone(&text));
         let bounds = Bounds { messages, bytes };
-        let writer = BackgroundWriter::bounded("test", sink, report, bounds).unwrap();
+        let options = WriterOptions { name: "test", bounds, report, spare: None };
+        let writer = BackgroundWriter::start(options, TextSink(sink)).unwrap();
         Fixture { writer, gate, text, reports }
     }
 
@@ -181,7 +292,10 @@ mod tests {
             assert!(writer.wait(SOON));
             let text = String::from_utf8(text.lock().unwrap().clone()).unwrap();
             let kept: String = (0..500 - dropped).map(|number| format!("{number:03}\n")).collect();
-            assert_eq!(text, kept, "the oldest text, in order");
+            // The last piece may be a later one: the thread takes its first piece at any time.
+            let but_last = kept.len() - 4;
+            assert_eq!(text[..but_last], kept[..but_last], "the oldest text, in order");
+            assert_eq!(text.len(), kept.len());
         }
     }
 

@@ -140,7 +140,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             Output::Stdout => {
                 let report =
                     Box::new(|total| log::warn!("standard output blocked: {total} texts dropped"));
-                let writer = BackgroundWriter::start("output", io::stdout(), report)?;
+                let writer = BackgroundWriter::text("output", io::stdout(), report)?;
                 (Box::new(writer.clone()), Some(writer))
             }
         };

@@ -1,4 +1,4 @@
-//! Game log writer (`games.log`): a thread, so that a slow disk stalls no frame.
+//! Game log file (`games.log`): written by a background writer, with rotation.
 //!
 //! Lines are written at once with `g_logSync`, otherwise within a second.
 //! Invariants: at most `BOUNDS` are queued; later pieces are dropped, counted and reported; an unwritable
@@ -9,13 +9,12 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::mpsc::{self, RecvTimeoutError, sync_channel},
-    thread,
     time::{Duration, Instant},
 };
 
 use super::{
-    byte_queue::{Bounds, Receiver, Refused, Sender, byte_queue},
+    background::{BackgroundWriter, Sink, WriterOptions},
+    byte_queue::Bounds,
     files::open_to_write,
 };
 
@@ -40,121 +39,68 @@ pub struct LogFile {
     pub max_bytes: Option<u64>,
 }
 
-enum Message {
-    Lines(String),
-    Reopen,
-}
-
-/// Handle to the game log writer.
+/// Handle to the game log's background writer.
+#[derive(Debug)]
 pub struct GameLog {
-    to_writer: Option<Sender<Message>>,
-    /// Closed when the writer is done.
-    done: mpsc::Receiver<()>,
-    /// Pieces dropped in total, and since the last report.
-    dropped: u64,
-    unreported: u64,
+    writer: BackgroundWriter,
 }
 
 impl GameLog {
     /// Starts the writer. The file is opened with the first lines.
     pub fn start(file: LogFile) -> io::Result<Self> {
-        let (to_writer, mut messages) = byte_queue(BOUNDS);
-        let (finished, done) = sync_channel(0);
-        thread::Builder::new().name("game log".to_owned()).spawn(move || {
-            Writer::new(file).run(&mut messages);
-            drop(finished);
-        })?;
-        Ok(Self { to_writer: Some(to_writer), done, dropped: 0, unreported: 0 })
+        let report = Box::new(|total| {
+            log::warn!("game log: {total} writes lost in all: disk too slow");
+        });
+        let options = WriterOptions { name: "game log", bounds: BOUNDS, report, spare: None };
+        Ok(Self { writer: BackgroundWriter::start(options, GameLogSink::new(file))? })
     }
 
     /// Queues whole lines. Never waits.
     pub fn add(&mut self, lines: String) {
-        let Some(to_writer) = &self.to_writer else { return };
-        let bytes = lines.len();
-        match to_writer.try_send(Message::Lines(lines), bytes) {
-            Ok(()) if self.unreported > 0 => {
-                log::warn!("game log: {} writes lost: disk too slow", self.unreported);
-                self.unreported = 0;
-            }
-            Ok(()) => {}
-            Err(Refused::Full) => {
-                self.dropped += 1;
-                self.unreported += 1;
-            }
-            // The writer ends only with this handle.
-            Err(Refused::Closed) => self.to_writer = None,
-        }
+        // A refused piece is counted and reported.
+        let _ = self.writer.try_write(lines.into_bytes());
     }
 
     /// Returns how many pieces were dropped because the disk was too slow.
-    pub(super) const fn dropped(&self) -> u64 {
-        self.dropped
+    pub(super) fn dropped(&self) -> u64 {
+        self.writer.dropped()
     }
 
     /// Returns a function that makes the writer reopen its file, e.g. after an external rotation.
     pub fn reopener(&self) -> impl FnMut() + use<> {
-        let to_writer = self.to_writer.clone();
-        move || {
-            if let Some(to_writer) = &to_writer {
-                let _ = to_writer.try_send(Message::Reopen, 0);
-            }
-        }
+        let writer = self.writer.clone();
+        move || writer.reopen()
     }
 
     /// Waits until everything is written. All reopeners must be gone.
-    pub fn finish(mut self) {
-        self.to_writer = None;
-        if self.done.recv_timeout(LAST_WRITE) == Err(RecvTimeoutError::Timeout) {
+    pub fn finish(self) {
+        if !self.writer.finish(Some(LAST_WRITE)) {
             log::warn!("game log: last writes lost: disk not responding");
         }
     }
 }
 
-/// State of the writing thread.
-struct Writer {
+/// File of the game log, with its buffered lines.
+struct GameLogSink {
     to: LogFile,
     open: Option<File>,
     /// Bytes in the open file.
     len: u64,
-    waiting: String,
+    waiting: Vec<u8>,
+    /// Time at which the buffered lines are written.
+    write_by: Option<Instant>,
     /// Whether the last attempt failed, so that it is logged once.
     failed: bool,
 }
 
-impl Writer {
+impl GameLogSink {
     fn new(to: LogFile) -> Self {
-        Self { to, open: None, len: 0, waiting: String::new(), failed: false }
-    }
-
-    fn run(&mut self, messages: &mut Receiver<Message>) {
-        let mut write_by = None::<Instant>;
-        loop {
-            match messages.recv(write_by) {
-                Ok(Message::Lines(lines)) => {
-                    self.waiting.push_str(&lines);
-                    if self.to.sync || self.waiting.len() >= GATHER_BYTES {
-                        self.write();
-                        write_by = None;
-                    } else {
-                        write_by.get_or_insert_with(|| Instant::now() + GATHER);
-                    }
-                }
-                Ok(Message::Reopen) => {
-                    self.write();
-                    self.open = None;
-                    write_by = None;
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    self.write();
-                    write_by = None;
-                }
-                Err(RecvTimeoutError::Disconnected) => return self.write(),
-            }
-        }
+        Self { to, open: None, len: 0, waiting: Vec::new(), write_by: None, failed: false }
     }
 
     /// Writes the buffered lines, or drops them on an error.
-    fn write(&mut self) {
+    fn write_waiting(&mut self) {
+        self.write_by = None;
         if self.waiting.is_empty() {
             return;
         }
@@ -194,12 +140,41 @@ impl Writer {
             self.open = Some(file);
         }
         let Some(file) = &mut self.open else { return Ok(()) };
-        file.write_all(self.waiting.as_bytes())?;
+        file.write_all(&self.waiting)?;
         self.len += self.waiting.len() as u64;
         if self.to.sync {
             file.sync_data()?;
         }
         Ok(())
+    }
+}
+
+impl Sink for GameLogSink {
+    // An unwritable file drops lines until it is writable again.
+    const ENDS_ON_ERROR: bool = false;
+
+    fn write(&mut self, piece: &[u8]) -> io::Result<()> {
+        self.waiting.extend_from_slice(piece);
+        if self.to.sync || self.waiting.len() >= GATHER_BYTES {
+            self.write_waiting();
+        } else {
+            self.write_by.get_or_insert_with(|| Instant::now() + GATHER);
+        }
+        Ok(())
+    }
+
+    fn sync_at(&self) -> Option<Instant> {
+        self.write_by
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.write_waiting();
+        Ok(())
+    }
+
+    fn reopen(&mut self) {
+        self.write_waiting();
+        self.open = None;
     }
 }
 
@@ -260,7 +235,7 @@ mod tests {
         let mut log = GameLog::start(to).unwrap();
         let piece = "x".repeat(1 << 20);
         (0..100).for_each(|_| log.add(piece.clone()));
-        let held = log.to_writer.as_ref().map_or(0, Sender::held);
+        let held = log.writer.held();
         assert!(held <= BOUNDS.bytes, "{held} bytes wait");
         assert_eq!(log.dropped(), 100 - (BOUNDS.bytes >> 20) as u64);
     }
@@ -284,10 +259,10 @@ mod tests {
     #[test]
     fn full_game_log_rotates_and_keeps_five() {
         let scratch = Scratch::new("rotate");
-        let mut writer = Writer::new(scratch.file(Some(10), true));
+        let mut writer = GameLogSink::new(scratch.file(Some(10), true));
         for number in 0..8 {
-            writer.waiting.push_str(&format!("line {number} of many\n"));
-            writer.write();
+            writer.waiting.extend_from_slice(format!("line {number} of many\n").as_bytes());
+            writer.write_waiting();
         }
         assert_eq!(scratch.read("games.log").as_deref(), Some("line 7 of many\n"));
         assert_eq!(scratch.read("games.log.1").as_deref(), Some("line 6 of many\n"));
@@ -300,9 +275,9 @@ mod tests {
     fn existing_game_log_counts_towards_the_size() {
         let scratch = Scratch::new("before");
         fs::write(scratch.0.join("games.log"), "old and long enough\n").unwrap();
-        let mut writer = Writer::new(scratch.file(Some(10), false));
-        writer.waiting.push_str("new\n");
-        writer.write();
+        let mut writer = GameLogSink::new(scratch.file(Some(10), false));
+        writer.waiting.extend_from_slice(b"new\n");
+        writer.write_waiting();
         assert_eq!(scratch.read("games.log").as_deref(), Some("new\n"));
         assert_eq!(scratch.read("games.log.1").as_deref(), Some("old and long enough\n"));
     }
@@ -312,15 +287,15 @@ mod tests {
         let scratch = Scratch::new("missing");
         let folder = scratch.0.join("later");
         let to = LogFile { path: folder.join("games.log"), ..scratch.file(None, false) };
-        let mut writer = Writer::new(to);
+        let mut writer = GameLogSink::new(to);
         for _ in 0..3 {
-            writer.waiting.push_str("lost\n");
-            writer.write();
+            writer.waiting.extend_from_slice(b"lost\n");
+            writer.write_waiting();
             assert!(writer.failed && writer.waiting.is_empty());
         }
         fs::create_dir(&folder).unwrap();
-        writer.waiting.push_str("kept\n");
-        writer.write();
+        writer.waiting.extend_from_slice(b"kept\n");
+        writer.write_waiting();
         assert!(!writer.failed);
         assert_eq!(scratch.read("later/games.log").as_deref(), Some("kept\n"));
     }
@@ -329,9 +304,9 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn full_disk_is_a_warning() {
         let to = LogFile { path: "/dev/full".into(), sync: false, max_bytes: Some(1) };
-        let mut writer = Writer::new(to);
-        writer.waiting.push_str("x\n");
-        writer.write();
+        let mut writer = GameLogSink::new(to);
+        writer.waiting.extend_from_slice(b"x\n");
+        writer.write_waiting();
         assert!(writer.failed);
     }
 
@@ -344,7 +319,7 @@ mod tests {
         let end = Instant::now() + Duration::from_secs(20);
         while scratch.read("games.log").as_deref() != Some("first\n") {
             assert!(Instant::now() < end, "the first line was never written");
-            thread::yield_now();
+            std::thread::yield_now();
         }
         fs::rename(scratch.0.join("games.log"), scratch.0.join("moved")).unwrap();
         reopen();

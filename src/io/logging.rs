@@ -40,7 +40,7 @@ pub fn init(default: LevelFilter) {
 /// System errors of the thread's creation.
 pub fn init_background(default: LevelFilter) -> io::Result<()> {
     let report = Box::new(|total| log::warn!("standard error blocked: {total} lines dropped"));
-    let writer = BackgroundWriter::start("log", io::stderr(), report)?;
+    let writer = BackgroundWriter::text("log", io::stderr(), report)?;
     let mut builder = builder(default);
     builder.target(Target::Pipe(Box::new(writer.clone())));
     if cfg!(unix)

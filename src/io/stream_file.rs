@@ -1,4 +1,4 @@
-//! Stream file writer for journals and captures: a thread with a bounded queue.
+//! Stream file of a journal or capture: written by a background writer.
 //!
 //! Invariants: writing never waits for the disk. When the queue is full or the disk fails, the file ends
 //! with a log line and the server continues. A killed process loses unwritten pieces, which is one frame's
@@ -8,15 +8,15 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::mpsc::{self, RecvTimeoutError, SyncSender},
-    thread::{self, JoinHandle},
+    sync::mpsc,
     time::{Duration, Instant},
 };
 
 use thiserror::Error;
 
 use super::{
-    byte_queue::{Bounds, Receiver, Refused, Sender, byte_queue},
+    background::{BackgroundWriter, Sink, WriterOptions},
+    byte_queue::{Bounds, Refused},
     files::open_to_write,
 };
 
@@ -34,15 +34,15 @@ pub struct StreamFileError {
     source: io::Error,
 }
 
-/// Handle to the writing thread.
+/// Handle to the file's background writer.
 #[derive(Debug)]
 pub struct StreamFile {
     kind: &'static str,
     path: PathBuf,
     /// `None` once the file has ended.
-    queue: Option<Sender<Vec<u8>>>,
+    writer: Option<BackgroundWriter>,
+    /// Buffers of written pieces.
     spare: mpsc::Receiver<Vec<u8>>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl StreamFile {
@@ -55,35 +55,30 @@ impl StreamFile {
     pub fn create(kind: &'static str, path: &Path) -> Result<Self, StreamFileError> {
         let failed = |source| StreamFileError { kind, path: path.to_owned(), source };
         let file = open(path).map_err(failed)?;
-        let (queue, mut pieces) = byte_queue(BOUNDS);
         let (back, spare) = mpsc::sync_channel(BOUNDS.messages);
-        let name = path.to_owned();
-        let thread = thread::Builder::new()
-            .name(kind.to_owned())
-            .spawn(move || {
-                if let Err(error) = write_all(file, &mut pieces, &back) {
-                    log::error!("{kind} {} stopped: {error}", name.display());
-                }
-            })
-            .map_err(failed)?;
-        let (queue, thread) = (Some(queue), Some(thread));
-        Ok(Self { kind, path: path.to_owned(), queue, spare, thread })
+        // A dropped piece ends the file, with a log line of its own.
+        let report = Box::new(|_| {});
+        let options = WriterOptions { name: kind, bounds: BOUNDS, report, spare: Some(back) };
+        let sink =
+            StreamSink { kind, path: path.to_owned(), file, synced: Instant::now(), dirty: false };
+        let writer = BackgroundWriter::start(options, sink).map_err(failed)?;
+        Ok(Self { kind, path: path.to_owned(), writer: Some(writer), spare })
     }
 
     /// Queues a piece.
     pub fn write(&mut self, bytes: &[u8]) {
-        let Some(queue) = &self.queue else { return };
+        let Some(writer) = &self.writer else { return };
         let mut piece = self.spare.try_recv().unwrap_or_default();
         piece.clear();
         piece.extend_from_slice(bytes);
-        match queue.try_send(piece, bytes.len()) {
+        match writer.try_write(piece) {
             Ok(()) => {}
-            // The thread ended with a disk error, which it has logged.
-            Err(Refused::Closed) => self.queue = None,
+            // The file ended with a disk error, which was logged.
+            Err(Refused::Closed) => self.writer = None,
             Err(Refused::Full) => {
                 let (kind, path) = (self.kind, self.path.display());
                 log::error!("{kind} {path} stopped: disk too slow");
-                self.queue = None;
+                self.writer = None;
             }
         }
     }
@@ -92,10 +87,8 @@ impl StreamFile {
 impl Drop for StreamFile {
     /// Waits until everything is written.
     fn drop(&mut self) {
-        self.queue = None;
-        if let Some(thread) = self.thread.take() {
-            // The thread has logged its error.
-            let _ = thread.join();
+        if let Some(writer) = self.writer.take() {
+            writer.finish(None);
         }
     }
 }
@@ -126,39 +119,41 @@ fn create_new(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Writes pieces until the last sender is dropped.
-fn write_all(
-    mut file: File,
-    pieces: &mut Receiver<Vec<u8>>,
-    back: &SyncSender<Vec<u8>>,
-) -> io::Result<()> {
-    let mut synced = Instant::now();
-    let mut dirty = false;
-    loop {
-        match pieces.recv(Some(Instant::now() + SYNC_INTERVAL)) {
-            Ok(piece) => {
-                file.write_all(&piece)?;
-                dirty = true;
-                // Surplus buffers are freed.
-                let _ = back.try_send(piece);
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-        if dirty && synced.elapsed() >= SYNC_INTERVAL {
-            sync(&file)?;
-            (synced, dirty) = (Instant::now(), false);
-        }
-    }
-    sync(&file)
+/// File behind the queue.
+struct StreamSink {
+    kind: &'static str,
+    path: PathBuf,
+    file: File,
+    synced: Instant,
+    dirty: bool,
 }
 
-/// Syncs a regular file to disk.
-fn sync(file: &File) -> io::Result<()> {
-    match file.sync_data() {
-        // Pipes and devices cannot be synced.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-        result => result,
+impl StreamSink {
+    fn log_end(&self, error: &io::Error) {
+        log::error!("{} {} stopped: {error}", self.kind, self.path.display());
+    }
+}
+
+impl Sink for StreamSink {
+    const ENDS_ON_ERROR: bool = true;
+
+    fn write(&mut self, piece: &[u8]) -> io::Result<()> {
+        self.file.write_all(piece).inspect_err(|error| self.log_end(error))?;
+        self.dirty = true;
+        Ok(())
+    }
+
+    fn sync_at(&self) -> Option<Instant> {
+        self.dirty.then(|| self.synced + SYNC_INTERVAL)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        (self.synced, self.dirty) = (Instant::now(), false);
+        match self.file.sync_data() {
+            // Pipes and devices cannot be synced.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            result => result.inspect_err(|error| self.log_end(error)),
+        }
     }
 }
 
@@ -196,10 +191,11 @@ mod tests {
     fn full_disk_ends_the_journal_without_blocking() {
         let mut file = StreamFile::create("journal", Path::new("/dev/full")).unwrap();
         file.write(b"x");
-        file.thread.take().unwrap().join().unwrap();
-        assert!(file.queue.is_some(), "nobody knows yet");
+        while !file.writer.as_ref().unwrap().has_ended() {
+            std::thread::yield_now();
+        }
         (0..3).for_each(|_| file.write(b"y"));
-        assert!(file.queue.is_none());
+        assert!(file.writer.is_none());
     }
 
     #[cfg(unix)]
