@@ -122,6 +122,38 @@ pub struct FieldTable<const WORDS: usize> {
     form: DeltaForm,
     /// Bit of each word's field; 0 for a word that is not sent.
     bit_of_word: [u64; WORDS],
+    /// Encoding of each field. As many as a delta can mark, so that an index needs no check.
+    codes: [FieldCode; MAX_FIELDS],
+}
+
+/// Maximum number of fields that a delta marks.
+const MAX_FIELDS: usize = 64;
+
+/// Encoding of a field, prepared for the per-entity loops.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(8))]
+struct FieldCode {
+    word: u8,
+    is_float: bool,
+    bits: u8,
+    /// Bits that are not Huffman-coded: those beyond whole bytes.
+    raw_bits: u8,
+    /// Huffman-coded bytes.
+    bytes: u8,
+    /// Shift to the left and back that extends the sign; 0 for unsigned fields.
+    sign_shift: u8,
+}
+
+impl FieldCode {
+    const NONE: Self =
+        Self { word: 0, is_float: false, bits: 0, raw_bits: 0, bytes: 0, sign_shift: 0 };
+
+    const fn new(word: u8, kind: FieldKind) -> Self {
+        let bits = kind.bits() as u8;
+        let sign_shift = if matches!(kind, Signed(_)) { 32 - bits } else { 0 };
+        let is_float = matches!(kind, Float);
+        Self { word, is_float, bits, raw_bits: bits & 7, bytes: bits >> 3, sign_shift }
+    }
 }
 
 use FieldKind::{Axis, Float, Int, Signed};
@@ -129,7 +161,8 @@ use FieldKind::{Axis, Float, Int, Signed};
 impl<const WORDS: usize> FieldTable<WORDS> {
     /// Checks the rows and indexes them by word.
     pub(super) const fn new(form: DeltaForm, fields: &'static [Field]) -> Self {
-        assert!(fields.len() <= 64, "a delta marks at most 64 fields");
+        assert!(fields.len() <= MAX_FIELDS, "a delta marks at most 64 fields");
+        let mut codes = [FieldCode::NONE; MAX_FIELDS];
         let mut bit_of_word = [0; WORDS];
         let mut i = 0;
         while i < fields.len() {
@@ -143,9 +176,10 @@ impl<const WORDS: usize> FieldTable<WORDS> {
                 Axis => panic!("axes belong to usercmds"),
             }
             bit_of_word[word as usize] = 1 << i;
+            codes[i] = FieldCode::new(word, kind);
             i += 1;
         }
-        Self { fields, form, bit_of_word }
+        Self { fields, form, bit_of_word, codes }
     }
 
     /// Returns the fields among `words` that differ: bit `i` for field `i`.
@@ -205,34 +239,30 @@ impl<const WORDS: usize> FieldTable<WORDS> {
                 pen.store(bytes);
                 unchanged = 0;
             }
-            let field = &self.fields[i as usize];
-            let value = to[usize::from(field.word)];
+            let code = &self.codes[i as usize % MAX_FIELDS];
+            let value = to[usize::from(code.word)];
             // The flags, then the raw bits of the value, then its remaining bytes.
             let mut raw = |bits: u32, len: u32| {
                 let flags = if ZERO_FLAGS { 0b11 | bits << 2 } else { 0b1 | bits << 1 };
                 let flags_len = if ZERO_FLAGS { 2 } else { 1 };
                 pen.raw(u64::from(flags) << unchanged, unchanged + flags_len + len);
             };
-            match field.kind {
-                Float if ZERO_FLAGS && value << 1 == 0 => pen.raw(0b01 << unchanged, unchanged + 2),
-                Float => match small_whole(f32::from_bits(value)) {
-                    Some(whole) => {
-                        raw((whole & 0x1f) << 1, 1 + 5);
-                        pen.byte((whole >> 5) as u8);
-                    }
-                    None => {
-                        raw(1, 1);
-                        pen.bytes(value, 4);
-                    }
-                },
-                Int(_) | Signed(_) | Axis if ZERO_FLAGS && value == 0 => {
+            if code.is_float {
+                if ZERO_FLAGS && value << 1 == 0 {
                     pen.raw(0b01 << unchanged, unchanged + 2);
+                } else if let Some(whole) = small_whole(f32::from_bits(value)) {
+                    raw((whole & 0x1f) << 1, 1 + 5);
+                    pen.byte((whole >> 5) as u8);
+                } else {
+                    raw(1, 1);
+                    pen.bytes(value, 4);
                 }
-                kind @ (Int(_) | Signed(_) | Axis) => {
-                    let odd = kind.bits() & 7;
-                    raw(value & ((1 << odd) - 1), odd);
-                    pen.bytes(value >> odd, kind.bits() >> 3);
-                }
+            } else if ZERO_FLAGS && value == 0 {
+                pen.raw(0b01 << unchanged, unchanged + 2);
+            } else {
+                let raw_bits = u32::from(code.raw_bits);
+                raw(value & ((1 << raw_bits) - 1), raw_bits);
+                pen.bytes(value >> raw_bits, u32::from(code.bytes));
             }
             pen.store(bytes);
         }
@@ -257,13 +287,15 @@ impl<const WORDS: usize> FieldTable<WORDS> {
         to: &mut [u32; WORDS],
     ) -> Result<()> {
         let count = reader.byte()?;
-        let fields = self.fields.get(..usize::from(count)).ok_or(WireError::FieldCount(count))?;
-        for field in fields {
+        if usize::from(count) > self.fields.len() {
+            return Err(WireError::FieldCount(count));
+        }
+        for code in &self.codes[..usize::from(count)] {
             // One window shows a field whole: at most 3 flags and 44 bits.
             let mut window = reader.window();
             if window.flag() {
-                let value = Self::read_value::<ZERO_FLAGS>(&mut window, field.kind);
-                to[usize::from(field.word)] = value.ok_or_else(|| reader.no_code(window))?;
+                let value = Self::read_value::<ZERO_FLAGS>(&mut window, *code);
+                to[usize::from(code.word)] = value.ok_or_else(|| reader.no_code(window))?;
             }
             reader.follow(window)?;
         }
@@ -271,20 +303,19 @@ impl<const WORDS: usize> FieldTable<WORDS> {
     }
 
     #[inline]
-    fn read_value<const ZERO_FLAGS: bool>(window: &mut Window, kind: FieldKind) -> Option<u32> {
+    fn read_value<const ZERO_FLAGS: bool>(window: &mut Window, code: FieldCode) -> Option<u32> {
         if ZERO_FLAGS && !window.flag() {
             return Some(0);
         }
-        match kind {
-            Float if window.flag() => window.int(32),
-            Float => Some((window.int(13)? as f32 - WHOLE_BIAS as f32).to_bits()),
-            Int(bits) => window.int(u32::from(bits)),
-            Signed(_) | Axis => {
-                let unused = 32 - kind.bits();
-                let value = window.int(kind.bits())?;
-                Some(((value << unused) as i32 >> unused) as u32)
-            }
+        if code.is_float {
+            return if window.flag() {
+                window.int(32)
+            } else {
+                Some((window.int(13)? as f32 - WHOLE_BIAS as f32).to_bits())
+            };
         }
+        let value = window.int(u32::from(code.bits))?;
+        Some(((value << code.sign_shift) as i32 >> code.sign_shift) as u32)
     }
 
     /// Returns name and value of each field that is not zero, for dumps.

@@ -85,17 +85,19 @@ fn write<T: UsercmdFields>(writer: &mut BitWriter, key: u32, from: &UserCmd, to:
     }
     let key = key ^ to.server_time as u32;
     let mut pen = writer.pen;
-    for fields in T::FIELDS.chunks(FIELDS_PER_STORE) {
-        for field in fields {
-            let value = field.get(after);
-            if field.get(before) == value {
-                pen.raw(0, 1);
-            } else {
-                pen.raw(1, 1);
-                pen.int(value ^ key, field.kind.bits());
-            }
+    // Indices are constants of the table, so the loop is unrolled.
+    for i in 0..T::FIELDS.len() {
+        let field = &T::FIELDS[i];
+        let value = field.get(after);
+        if field.get(before) == value {
+            pen.raw(0, 1);
+        } else {
+            pen.raw(1, 1);
+            pen.int(value ^ key, field.kind.bits());
         }
-        pen.store(&mut writer.bytes);
+        if (i + 1).is_multiple_of(FIELDS_PER_STORE) || i + 1 == T::FIELDS.len() {
+            pen.store(&mut writer.bytes);
+        }
     }
     writer.pen = pen;
 }
