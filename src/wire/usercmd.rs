@@ -13,9 +13,16 @@ use super::{
 use crate::model::UserCmd;
 
 /// Usercmd fields of a protocol, in wire order, besides the time.
-pub(super) trait UsercmdFields {
+pub(super) trait UsercmdFields<const N: usize> {
     /// One row per field, 16 bits at most.
-    const FIELDS: &'static [Field];
+    const FIELDS: &'static [Field; N];
+}
+
+/// Returns the value of every field. Rows are constants, so each is one load.
+#[inline(always)]
+fn values<const N: usize, T: UsercmdFields<N>>(usercmd: &UserCmd) -> [u32; N] {
+    let words = usercmd.words();
+    std::array::from_fn(|i| T::FIELDS[i].get(words))
 }
 
 /// Number of fields in one store of a writer and one window of a reader.
@@ -34,13 +41,13 @@ pub struct UsercmdCodec {
 
 impl UsercmdCodec {
     /// Compiles the codec of a field table.
-    pub(super) const fn new<T: UsercmdFields>() -> Self {
+    pub(super) const fn new<const N: usize, T: UsercmdFields<N>>() -> Self {
         let mut i = 0;
         while i < T::FIELDS.len() {
             assert!(T::FIELDS[i].kind.bits() <= 16, "usercmd fields have at most 16 bits");
             i += 1;
         }
-        Self { fields: T::FIELDS, write: write::<T>, read: read::<T> }
+        Self { fields: T::FIELDS, write: write::<N, T>, read: read::<N, T> }
     }
 
     /// Returns name and value of each field that is not zero, for dumps.
@@ -63,9 +70,14 @@ pub fn read_delta(reader: &mut BitReader<'_>, key: u32, from: &UserCmd) -> Resul
     (reader.encoding().usercmd.read)(reader, key, from)
 }
 
-fn write<T: UsercmdFields>(writer: &mut BitWriter, key: u32, from: &UserCmd, to: &UserCmd) {
-    let (before, after) = (from.words(), to.words());
-    let any = T::FIELDS.iter().any(|field| field.get(before) != field.get(after));
+fn write<const N: usize, T: UsercmdFields<N>>(
+    writer: &mut BitWriter,
+    key: u32,
+    from: &UserCmd,
+    to: &UserCmd,
+) {
+    let (before, after) = (values::<N, T>(from), values::<N, T>(to));
+    let any = before != after;
     let time_step = to.server_time.wrapping_sub(from.server_time);
     writer.put(|pen| {
         match u8::try_from(time_step) {
@@ -85,24 +97,25 @@ fn write<T: UsercmdFields>(writer: &mut BitWriter, key: u32, from: &UserCmd, to:
     }
     let key = key ^ to.server_time as u32;
     let mut pen = writer.pen;
-    // Indices are constants of the table, so the loop is unrolled.
-    for i in 0..T::FIELDS.len() {
-        let field = &T::FIELDS[i];
-        let value = field.get(after);
-        if field.get(before) == value {
+    for i in 0..N {
+        if before[i] == after[i] {
             pen.raw(0, 1);
         } else {
             pen.raw(1, 1);
-            pen.int(value ^ key, field.kind.bits());
+            pen.int(after[i] ^ key, T::FIELDS[i].kind.bits());
         }
-        if (i + 1).is_multiple_of(FIELDS_PER_STORE) || i + 1 == T::FIELDS.len() {
+        if (i + 1).is_multiple_of(FIELDS_PER_STORE) || i + 1 == N {
             pen.store(&mut writer.bytes);
         }
     }
     writer.pen = pen;
 }
 
-fn read<T: UsercmdFields>(reader: &mut BitReader<'_>, key: u32, from: &UserCmd) -> Result<UserCmd> {
+fn read<const N: usize, T: UsercmdFields<N>>(
+    reader: &mut BitReader<'_>,
+    key: u32,
+    from: &UserCmd,
+) -> Result<UserCmd> {
     let server_time = if reader.flag()? {
         from.server_time.wrapping_add(i32::from(reader.byte()?))
     } else {
@@ -113,17 +126,22 @@ fn read<T: UsercmdFields>(reader: &mut BitReader<'_>, key: u32, from: &UserCmd) 
         return Ok(to);
     }
     let key = key ^ server_time as u32;
-    let words = to.words_mut();
-    for fields in T::FIELDS.chunks(FIELDS_PER_STORE) {
+    let mut values = values::<N, T>(from);
+    let rows = T::FIELDS.chunks(FIELDS_PER_STORE);
+    for (values, fields) in values.chunks_mut(FIELDS_PER_STORE).zip(rows) {
         let mut window = reader.window();
-        for field in fields {
+        for (value, field) in values.iter_mut().zip(fields) {
             if window.flag() {
                 let bits = field.kind.bits();
-                let value = window.int(bits).ok_or_else(|| reader.no_code(window))?;
-                field.set(words, decoded(field.kind, (value ^ key) & ((1 << bits) - 1)));
+                let read = window.int(bits).ok_or_else(|| reader.no_code(window))?;
+                *value = (read ^ key) & ((1 << bits) - 1);
             }
         }
         reader.follow(window)?;
+    }
+    let words = to.words_mut();
+    for (value, field) in values.into_iter().zip(T::FIELDS) {
+        field.set(words, decoded(field.kind, value));
     }
     Ok(to)
 }
