@@ -51,7 +51,7 @@ pub enum ConnectionState {
     Primed,
     /// In the game.
     Active,
-    /// Disconnected; [`Client::reason`] has the reason.
+    /// Disconnected; [`Client::disconnect_reason`] has the reason.
     Disconnected,
 }
 
