@@ -1,11 +1,16 @@
-//! Processor time of a thread and its wait for a processor, by the kernel's accounting.
+//! Delays by the machine: processor time of a thread, its wait for a processor, and stalls.
 //!
 //! A server that is late because of its own work shows it in processor time. One that is late because
-//! of other programs shows it in wait. Only Linux provides the numbers; elsewhere tests are judged
-//! without them.
+//! of other programs shows it in wait, by the kernel's accounting. Only Linux provides these numbers;
+//! elsewhere tests are judged without them. A virtual machine that the host stops shows neither: only
+//! [`Heartbeat`] finds that.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -60,5 +65,40 @@ impl SchedWatch {
             }
         }
         worst
+    }
+}
+
+/// Sleep of a [`Heartbeat`], and how much longer it may take on an idle machine.
+const BEAT: Duration = Duration::from_millis(1);
+
+/// A thread that only sleeps, and so is late only if the machine is.
+pub(super) struct Heartbeat {
+    over: Arc<AtomicBool>,
+    thread: JoinHandle<SchedWatch>,
+}
+
+impl Heartbeat {
+    /// Starts the thread.
+    pub(super) fn start() -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&over);
+        let thread = thread::spawn(move || {
+            let watch = SchedWatch::default();
+            let (mut at, mut wait) = (Instant::now(), Duration::ZERO);
+            while !stop.load(Ordering::Relaxed) {
+                thread::sleep(BEAT);
+                let before = std::mem::replace(&mut at, Instant::now());
+                wait += (at - before).saturating_sub(2 * BEAT);
+                watch.0.lock().unwrap().push(Sample { at, run: Duration::ZERO, wait });
+            }
+            watch
+        });
+        Self { over, thread }
+    }
+
+    /// Stops the thread. Returns the longest delay within [`WINDOW`], after a moment.
+    pub(super) fn worst_stall(self, from: Instant) -> Duration {
+        self.over.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap().worst_wait(from)
     }
 }
