@@ -280,10 +280,10 @@ impl<K: Copy> Channel<K> {
         datagram: &[u8],
         message: &mut Vec<u8>,
     ) -> Result<Option<ReceivedMessage>, DropReason> {
-        let (header, bytes) =
-            HeaderLayout::new(self.end.other(), self.protocol.framing).read(datagram)?;
+        let framing = self.protocol.framing;
+        let (header, bytes) = HeaderLayout::new(self.end.other(), framing).read(datagram)?;
         let sequence = header.sequence;
-        let has_checksum = self.protocol.framing.checksum;
+        let has_checksum = framing.checksum;
         if has_checksum && header.checksum != checksum(self.challenge, sequence) {
             return Err(DropReason::Checksum(sequence));
         }

@@ -62,8 +62,8 @@ impl Scrambler {
 
 /// Multiplier that copies a byte to eight bytes.
 const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
-/// Mask of the first, third, fifth and seventh byte.
-const EVEN_BYTES: u64 = 0x00ff_00ff_00ff_00ff;
+/// Mask of the second, fourth, sixth and eighth byte.
+const ODD_BYTES: u64 = 0xff00_ff00_ff00_ff00;
 
 /// Letters of a text, repeated, eight at a time.
 struct KeyStream {
@@ -103,9 +103,8 @@ impl KeyStream {
         if self.at >= self.period {
             self.at -= self.period;
         }
-        // Every second letter is shifted by one bit. Letters are below 128, so none overflows into
-        // the next byte.
-        let terms = (word & EVEN_BYTES) | (word & !EVEN_BYTES) << 1;
+        // Every second letter is doubled. Letters are below 128, so none overflows into the next byte.
+        let terms = word + (word & ODD_BYTES);
         let terms = terms ^ terms << 8;
         let terms = terms ^ terms << 16;
         terms ^ terms << 32

@@ -22,8 +22,11 @@ const RECORD_HEADER_BITS: u32 = 2 + MAX_CODE_LEN + 2;
 pub fn write_delta(writer: &mut BitWriter, from: &EntityState, to: &EntityState, force: bool) {
     let (from, to, number) = (from.words(), to.words(), to.number as u32);
     // Most states are equal, and that test is faster than finding the differences.
+    if from == to && !force {
+        return;
+    }
     let table = writer.encoding().entity;
-    let changed = if from == to { 0 } else { table.changed(0..EntityState::WORDS, from, to) };
+    let changed = table.changed(0..EntityState::WORDS, from, to);
     if changed != 0 {
         const { assert!(RECORD_HEADER_BITS <= EntityTable::MAX_PREFIX_BITS) };
         writer.pen.int(number, 10);

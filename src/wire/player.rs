@@ -53,12 +53,12 @@ pub fn write_delta(writer: &mut BitWriter, from: &PlayerState, to: &PlayerState)
         | table.changed(ARRAYS_END..PlayerState::WORDS, from, to);
     table.write(writer, changed, to);
 
-    let masks = ARRAYS.each_ref().map(|array| array.changed(from, to));
-    let any = masks != [0; 4];
+    let any = from[ARRAYS_BEGIN..ARRAYS_END] != to[ARRAYS_BEGIN..ARRAYS_END];
     writer.flag(any);
     if !any {
         return;
     }
+    let masks = ARRAYS.each_ref().map(|array| array.changed(from, to));
     let mut pen = writer.pen;
     let bytes = &mut *writer.bytes;
     for (array, mask) in ARRAYS.iter().zip(masks) {

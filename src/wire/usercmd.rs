@@ -16,6 +16,16 @@ use crate::model::UserCmd;
 pub(super) trait UsercmdFields<const N: usize> {
     /// One row per field, 16 bits at most.
     const FIELDS: &'static [Field; N];
+    /// Bits of each field.
+    const WIDTHS: [u32; N] = {
+        let mut widths = [0; N];
+        let mut i = 0;
+        while i < N {
+            widths[i] = Self::FIELDS[i].kind.bits();
+            i += 1;
+        }
+        widths
+    };
 }
 
 /// Returns the value of every field. Rows are constants, so each is one load.
@@ -102,7 +112,7 @@ fn write<const N: usize, T: UsercmdFields<N>>(
             pen.raw(0, 1);
         } else {
             pen.raw(1, 1);
-            pen.int(after[i] ^ key, T::FIELDS[i].kind.bits());
+            pen.int(after[i] ^ key, T::WIDTHS[i]);
         }
         if (i + 1).is_multiple_of(FIELDS_PER_STORE) || i + 1 == N {
             pen.store(&mut writer.bytes);
@@ -127,21 +137,23 @@ fn read<const N: usize, T: UsercmdFields<N>>(
     }
     let key = key ^ server_time as u32;
     let mut values = values::<N, T>(from);
-    let rows = T::FIELDS.chunks(FIELDS_PER_STORE);
-    for (values, fields) in values.chunks_mut(FIELDS_PER_STORE).zip(rows) {
+    let widths = T::WIDTHS;
+    for (values, widths) in
+        values.chunks_mut(FIELDS_PER_STORE).zip(widths.chunks(FIELDS_PER_STORE))
+    {
         let mut window = reader.window();
-        for (value, field) in values.iter_mut().zip(fields) {
+        for (value, &width) in values.iter_mut().zip(widths) {
             if window.flag() {
-                let bits = field.kind.bits();
-                let read = window.int(bits).ok_or_else(|| reader.no_code(window))?;
-                *value = (read ^ key) & ((1 << bits) - 1);
+                let read = window.int(width).ok_or_else(|| reader.no_code(window))?;
+                *value = (read ^ key) & ((1 << width) - 1);
             }
         }
         reader.follow(window)?;
     }
     let words = to.words_mut();
-    for (value, field) in values.into_iter().zip(T::FIELDS) {
-        field.set(words, decoded(field.kind, value));
+    for i in 0..N {
+        let field = &T::FIELDS[i];
+        field.set(words, decoded(field.kind, values[i]));
     }
     Ok(to)
 }
