@@ -154,6 +154,7 @@ impl HeaderLayout {
     ///
     /// # Errors
     /// [`HeaderError`]. The caller filters connectionless datagrams.
+    #[inline]
     pub fn read(self, datagram: &[u8]) -> Result<(Header, &[u8]), HeaderError> {
         let mut reader = Fields { rest: datagram, len: datagram.len() };
         let word = reader.u32()?;

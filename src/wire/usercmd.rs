@@ -131,15 +131,13 @@ fn read<const N: usize, T: UsercmdFields<N>>(
     } else {
         reader.long()?
     };
-    let mut to = UserCmd { server_time, ..*from };
     if !reader.flag()? {
-        return Ok(to);
+        return Ok(UserCmd { server_time, ..*from });
     }
     let key = key ^ server_time as u32;
     let mut values = values::<N, T>(from);
     let widths = T::WIDTHS;
-    for (values, widths) in
-        values.chunks_mut(FIELDS_PER_STORE).zip(widths.chunks(FIELDS_PER_STORE))
+    for (values, widths) in values.chunks_mut(FIELDS_PER_STORE).zip(widths.chunks(FIELDS_PER_STORE))
     {
         let mut window = reader.window();
         for (value, &width) in values.iter_mut().zip(widths) {
@@ -150,10 +148,10 @@ fn read<const N: usize, T: UsercmdFields<N>>(
         }
         reader.follow(window)?;
     }
+    let mut to = UserCmd { server_time, ..*from };
     let words = to.words_mut();
-    for i in 0..N {
-        let field = &T::FIELDS[i];
-        field.set(words, decoded(field.kind, values[i]));
+    for (value, field) in values.into_iter().zip(T::FIELDS) {
+        field.set(words, decoded(field.kind, value));
     }
     Ok(to)
 }
