@@ -90,11 +90,11 @@ impl VerdictInput<'_> {
             let reason = self.refusal(|bot| bot.outcome == BotOutcome::Refused);
             return (Verdict::Refused, format!("{server} refused all {count} bots: {reason}"));
         }
-        let heard: u64 = each.iter().map(|bot| bot.heard).sum();
+        let received: u64 = each.iter().map(|bot| bot.datagrams_received).sum();
         let dropped: u64 = each.iter().map(|bot| bot.unreadable).sum();
-        if dropped > heard / 2 {
+        if dropped > received / 2 {
             let sentence = format!(
-                "{server} is not a Quake III server: {dropped} of {heard} datagrams are invalid"
+                "{server} is not a Quake III server: {dropped} of {received} datagrams are invalid"
             );
             return (Verdict::Unreadable, sentence);
         }
@@ -105,7 +105,7 @@ impl VerdictInput<'_> {
                 format!("{server} accepted bots, but none entered the game: {reason}"),
             );
         }
-        let sentence = match heard {
+        let sentence = match received {
             0 => format!("{server} does not answer"),
             _ => format!("{server} stopped answering: no bot entered the game"),
         };

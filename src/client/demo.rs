@@ -9,7 +9,10 @@
 use std::{collections::BTreeMap, fmt};
 
 use crate::{
-    model::{Baselines, EntityNum, EntityState, PlayerState, limits::PACKET_BACKUP},
+    model::{
+        Baselines, EntityNum, EntityState, PlayerState,
+        limits::{MAX_MESSAGE_LEN, PACKET_BACKUP},
+    },
     wire::{
         bits::BitReader,
         entity::{self, EntityUpdate},
@@ -19,8 +22,6 @@ use crate::{
     },
 };
 
-/// Longest message of the protocol.
-const MAX_MESSAGE_LEN: usize = 16_384;
 /// Bits that a whole message may have behind its end: its writer rounds up to the next byte.
 const MAX_PADDING: usize = 8;
 

@@ -2,7 +2,8 @@
 
 use fragd::{
     game::movement::{
-        Length, Publication, angles, impulses, player_entity, trajectory, velocity::normalized,
+        EntityStateOptions, Length, angles, impulses, player_entity, trajectory,
+        velocity::normalized,
     },
     model::{EntityState, LevelTime, PlayerState, Trajectory, Vec3, trig::Axes},
 };
@@ -209,7 +210,7 @@ fn player_states_convert_to_entity_states() {
         state.stats[0] = int("health");
         state.powerups = std::array::from_fn(|at| int(&format!("powerup{at}")));
         let mut entity = EntityState::default();
-        let how = Publication { truncated: int("snap") == 1, linear_stop_ms: None };
+        let how = EntityStateOptions { truncated: int("snap") == 1, linear_stop_ms: None };
         player_entity(&mut state, &mut entity, how);
         for ((column, is_float), &word) in ENTITY.iter().zip(entity.words()) {
             let column = format!("out_{column}");

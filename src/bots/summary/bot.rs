@@ -67,7 +67,7 @@ pub struct BotSummary {
     pub protocol_errors: u64,
     /// Datagrams received, and those among them that were dropped.
     #[serde(skip)]
-    pub(in crate::bots) heard: u64,
+    pub(in crate::bots) datagrams_received: u64,
     #[serde(skip)]
     pub(in crate::bots) unreadable: u64,
     /// Lagometer for the report.
@@ -102,7 +102,7 @@ impl BotSummary {
             ping_ms: rounded(stats.pings.mean()),
             worst_gap_ms: stats.gaps.max(),
             protocol_errors: stats.protocol_errors(),
-            heard: stats.statistics.datagrams_in,
+            datagrams_received: stats.statistics.datagrams_in,
             unreadable: stats.statistics.dropped_datagrams,
             lagometer: lagometer.clone(),
         }

@@ -104,7 +104,7 @@ pub(in crate::game) struct JoinRules {
 }
 
 impl JoinRules {
-    /// Any number of players, and spectators who are heard.
+    /// Any number of players, and spectators whose chat everybody receives.
     pub(in crate::game) const UNLIMITED: Self =
         Self { max_players: None, plays_in_turn: false, mutes_spectators: false };
 }
@@ -271,7 +271,7 @@ impl Clients {
             player.join_state = JoinState::Active;
             player.team_is_new = true;
             player.entered = now;
-            player.heard_at = now;
+            player.received_at = now;
             player.frames_missed = 0;
         }
     }
@@ -302,7 +302,7 @@ impl Clients {
             return false;
         };
         player.command = *command;
-        player.heard_at = now;
+        player.received_at = now;
         player.frames_missed = 0;
         !synchronous && !player.is_bot
     }
@@ -312,7 +312,7 @@ impl Clients {
         let (silence, now) = (self.ruleset.connection_icon_delay, self.now);
         let Some(player) = self.players[client.index()].as_mut() else { return };
         let silent = match silence {
-            ConnectionIconDelay::Millis(ms) => now.distance(player.heard_at) > ms,
+            ConnectionIconDelay::Millis(ms) => now.distance(player.received_at) > ms,
             ConnectionIconDelay::Frames(frames) => player.frames_missed > frames,
         };
         player.frames_missed = player.frames_missed.saturating_add(1);

@@ -142,7 +142,7 @@ pub(in crate::game) struct Player {
     /// Ping measured by the server, in ms.
     pub(in crate::game) ping_ms: i32,
     /// Level time of the last usercmd received; the frames since then follow.
-    pub(in crate::game) heard_at: LevelTime,
+    pub(in crate::game) received_at: LevelTime,
     pub(in crate::game) frames_missed: u32,
     /// Level time of the drop for inactivity; whether the client was warned follows.
     pub(in crate::game) inactive_at: LevelTime,
@@ -180,7 +180,7 @@ impl Player {
             entered: now,
             accuracy: Accuracy::default(),
             ping_ms: 0,
-            heard_at: now,
+            received_at: now,
             frames_missed: 0,
             inactive_at: now + INACTIVITY_GRACE_MS,
             inactivity_warned: false,

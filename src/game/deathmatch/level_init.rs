@@ -39,7 +39,7 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
     let entities = match parsed {
         Some(Ok(entities)) => Some(entities),
         Some(Err(error)) => {
-            cx.host.print(&format!("the map's {error}; it is played without entities"));
+            cx.host.print(&format!("the map's {error}; map entities ignored"));
             None
         }
         None => None,
@@ -90,7 +90,7 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
         cx.clients.publish_scores(cx.host);
     }
     if entities.is_some() && sys.spawn_points.is_empty() {
-        cx.host.print("the map has no spawn points; players begin at its origin");
+        cx.host.print("the map has no spawn points; players spawn at its origin");
     }
     cx.clients.log_start(cx.host);
     sys.match_state.begin_match(cx, start.restart);

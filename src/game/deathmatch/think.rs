@@ -32,8 +32,8 @@ use crate::{
     game::{
         clients::{Clients, Role, SPECTATOR_SPEED},
         movement::{
-            ClampedCommand, OpenSpace, PmoveInput, PmoveWorld, Publication, clamp_command_time,
-            events, impulses, move_player, player_entity,
+            ClampedCommand, EntityStateOptions, OpenSpace, PmoveInput, PmoveWorld,
+            clamp_command_time, events, impulses, move_player, player_entity,
         },
     },
 };
@@ -86,8 +86,8 @@ fn player_world<'a, 'b>(
 }
 
 /// Returns how player states convert to entity states.
-fn publication(cx: &Context<'_>) -> Publication {
-    Publication { truncated: true, linear_stop_ms: cx.clients.settings.linear_stop_ms }
+fn entity_state_options(cx: &Context<'_>) -> EntityStateOptions {
+    EntityStateOptions { truncated: true, linear_stop_ms: cx.clients.settings.linear_stop_ms }
 }
 
 /// Spawns a client: a player at a spawn point, a spectator at the intermission point.
@@ -173,7 +173,7 @@ fn telefrag_overlapping(cx: &mut Context<'_>, sys: &mut Systems, client: ClientN
 impl Combat {
     /// Updates a player's entity from its player state.
     fn publish(&mut self, cx: &mut Context<'_>, client: ClientNum) {
-        let how = publication(cx);
+        let how = entity_state_options(cx);
         let watches = !cx.clients.role(client).plays();
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         player_entity(&mut player.state, &mut player.entity, how);
@@ -189,7 +189,7 @@ impl Combat {
 /// Sends a predictable event that did not fit into the entity to the other clients.
 fn send_pending_events(cx: &mut Context<'_>, client: ClientNum) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
-    let Some(shown) = events::left_over(&mut player.state, 0) else { return };
+    let Some(shown) = events::pending_event(&mut player.state, 0) else { return };
     cx.temp_entity(shown.pos.base, Event::None, |state, shared| {
         let number = state.number;
         *state = shown;

@@ -8,7 +8,7 @@ use crate::{
     game::{
         Host, Ruleset,
         clients::{GameSettings, Placement, Player, Role, SPECTATOR_SPEED},
-        movement::{Publication, noclip_move, player_entity},
+        movement::{EntityStateOptions, noclip_move, player_entity},
     },
 };
 
@@ -77,7 +77,7 @@ impl Player {
 
     /// Updates the entity state from the player state.
     pub(super) fn publish(&mut self, host: &mut dyn Host, role: Role, settings: &GameSettings) {
-        let how = Publication { truncated: true, linear_stop_ms: settings.linear_stop_ms };
+        let how = EntityStateOptions { truncated: true, linear_stop_ms: settings.linear_stop_ms };
         player_entity(&mut self.state, &mut self.entity, how);
         if !role.plays() {
             self.entity.e_type = EntityType::Invisible as i32;

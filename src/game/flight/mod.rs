@@ -186,7 +186,7 @@ impl Game for Flight {
         let ruleset = self.clients.ruleset;
         self.map = SpawnTableEntry::of_map(host.settings().text(engine::key::MAPNAME));
         if host.settings().int(key::G_GAMETYPE) != 0 {
-            host.print("free flight knows no teams: g_gametype is 0 now");
+            host.print("free flight has no teams: g_gametype set to 0");
             host.set_setting("g_gametype", "0");
         }
 

@@ -11,7 +11,7 @@ const GIB_HEALTH: i32 = -40;
 
 /// Options of the conversion to an entity state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Publication {
+pub struct EntityStateOptions {
     /// Whether origins and angles are truncated to whole numbers, as by servers; clients predict without.
     pub truncated: bool,
     /// Time of linear extrapolation after the last usercmd, in ms. With `None` clients interpolate.
@@ -20,7 +20,7 @@ pub struct Publication {
 
 /// Updates the entity state from the player state. Fields without a source keep their values. At most
 /// one pending event moves into the entity.
-pub fn player_entity(state: &mut PlayerState, entity: &mut EntityState, how: Publication) {
+pub fn player_entity(state: &mut PlayerState, entity: &mut EntityState, how: EntityStateOptions) {
     let whole = |v: Vec3| if how.truncated { v.truncated() } else { v };
     let hidden = state.pm_type == PmType::Intermission
         || state.pm_type == PmType::Spectator
@@ -124,7 +124,7 @@ mod tests {
             let row = Row { names: names.clone(), values: line.split(',').collect() };
             let mut state = row.state();
             let mut entity = EntityState::default();
-            let how = Publication { truncated: row.int("snap") == 1, linear_stop_ms: None };
+            let how = EntityStateOptions { truncated: row.int("snap") == 1, linear_stop_ms: None };
             player_entity(&mut state, &mut entity, how);
             let first = names.iter().position(|n| *n == "out_number").expect("a column");
             // Columns hold integers as decimal numbers and floats as hexadecimal words.
@@ -146,7 +146,7 @@ mod tests {
     fn smoothed_entity_extrapolates_from_last_usercmd() {
         let mut state = PlayerState { command_time: 1234, ..PlayerState::default() };
         let mut entity = EntityState::default();
-        let how = Publication { truncated: true, linear_stop_ms: Some(50) };
+        let how = EntityStateOptions { truncated: true, linear_stop_ms: Some(50) };
         player_entity(&mut state, &mut entity, how);
         assert_eq!((entity.pos.kind, entity.pos.time, entity.pos.duration), (3, 1234, 50));
     }

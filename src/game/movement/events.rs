@@ -4,7 +4,7 @@
 //! number must advance exactly as theirs. All other events of a player are external. Source: the base
 //! game's events.
 
-use super::entity_state::{Publication, player_entity};
+use super::entity_state::{EntityStateOptions, player_entity};
 use crate::bg::{EntityType, Event, entity_flag};
 use crate::model::{EntityState, PlayerState};
 
@@ -49,13 +49,13 @@ pub(super) fn show_on_entity(state: &mut PlayerState, entity: &mut EntityState) 
 /// Returns a temp entity for the next pending predictable event, or `None` if all have been sent.
 ///
 /// The caller sends it for [`EVENT_MS`] to all clients except the player. `number` is the entity number.
-pub fn left_over(state: &mut PlayerState, number: i32) -> Option<EntityState> {
+pub fn pending_event(state: &mut PlayerState, number: i32) -> Option<EntityState> {
     if state.entity_event_sequence >= state.event_sequence {
         return None;
     }
     let external = std::mem::take(&mut state.external_event);
     let mut entity = EntityState::default();
-    let how = Publication { truncated: true, linear_stop_ms: None };
+    let how = EntityStateOptions { truncated: true, linear_stop_ms: None };
     player_entity(state, &mut entity, how);
     state.external_event = external;
     // The occurrence count is part of the type. The wire format sends 8 bits and drops it, in every
@@ -112,7 +112,7 @@ mod tests {
             external_event: 56,
             ..PlayerState::default()
         };
-        assert_eq!(left_over(&mut state, 100), None);
+        assert_eq!(pending_event(&mut state, 100), None);
         queue(&mut state, Event::Jump, 0);
         queue(&mut state, Event::Footstep, 0);
         state.external_event = 0;
@@ -120,11 +120,11 @@ mod tests {
         show_on_entity(&mut state, &mut entity);
         assert_eq!(entity.event, Event::Jump);
         state.external_event = 56;
-        let other = left_over(&mut state, 100).expect("one is left");
+        let other = pending_event(&mut state, 100).expect("one is left");
         assert_eq!((other.number, other.e_type), (100, 13 + (Event::Footstep as i32 | 0x100)));
         assert_eq!((other.pos.base, other.other_entity_num), (Vec3::new(1.0, -1.0, 0.0), 5));
         assert_ne!(other.e_flags & entity_flag::PLAYER_EVENT, 0);
         assert_eq!(state.external_event, 56);
-        assert_eq!(left_over(&mut state, 100), None);
+        assert_eq!(pending_event(&mut state, 100), None);
     }
 }

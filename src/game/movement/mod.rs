@@ -33,7 +33,7 @@ mod weapons;
 
 pub use command::{LONGEST_LAG_MS, LONGEST_STEP_MS};
 pub use command_time::{ClampedCommand, clamp_command_time};
-pub use entity_state::{Publication, player_entity};
+pub use entity_state::{EntityStateOptions, player_entity};
 pub use noclip::noclip_move;
 pub use pmove::{PmoveInput, PmoveResult, TouchList, move_player};
 pub use pmove_world::{OpenSpace, PmoveWorld};

@@ -406,7 +406,7 @@ proptest! {
         prop_assert!(outcome.touched.as_slice().len() <= 32);
         prop_assert_eq!(state.command_time, time.max(command.server_time));
         let mut entity = crate::model::EntityState::default();
-        player_entity(&mut state, &mut entity, Publication { truncated: true, linear_stop_ms: None });
-        events::left_over(&mut state, 100);
+        player_entity(&mut state, &mut entity, EntityStateOptions { truncated: true, linear_stop_ms: None });
+        events::pending_event(&mut state, 100);
     }
 }

@@ -42,7 +42,7 @@ fn resting(
     target.random = map_entity.float("random").unwrap_or(random);
     if target.wait >= 0.0 && target.random >= target.wait {
         target.random = target.wait - RANDOM_EXCESS;
-        host.print(&format!("line {}: the chance is not below the wait", map_entity.line()));
+        host.print(&format!("line {}: \"random\" must be less than \"wait\"", map_entity.line()));
     }
     EntityKind::Target(Box::new(target))
 }

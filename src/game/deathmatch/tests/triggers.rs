@@ -89,9 +89,9 @@ fn timer_repeats_and_use_toggles_it() {
     assert_eq!(level.entity(65).state.event, 0);
     level.use_entity(64, None);
     assert_ne!(level.entity(65).state.event, 0, "on, with an immediate firing");
-    // A random time that is not below the wait becomes the wait less 100 s.
+    // A random time of at least the wait becomes the wait less 100 s.
     let level = timer("wait 5 random 5");
-    assert!(level.host.printed.iter().any(|line| line.contains("below the wait")));
+    assert!(level.host.printed.iter().any(|line| line.contains("less than \"wait\"")));
 }
 
 #[test]
