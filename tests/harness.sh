@@ -80,7 +80,6 @@ clean_up() {
 
 # apart LOG COMMAND...: runs in parallel, with its own servers and clients and with output to LOG.
 # Leaves its id in `launched`; `rejoin` it.
-# to LOG. Leaves its id in `launched`; `rejoin` it.
 apart() {
   local log=$1
   shift
