@@ -64,7 +64,7 @@
 //! # Features
 //!
 //! `default` is everything. `default-features = false` leaves the wire format and netchan; add `client`,
-//! `server`, `load` (load test), `sim`, `maps` (drawings), `host` (sockets and event loop), `metrics`, `cli`.
+//! `server`, `load` (load test), `sim`, `maps` (map compiler, drawings), `host` (sockets and event loop), `metrics`, `cli`.
 
 #[cfg(feature = "server")]
 pub mod bg;
@@ -88,6 +88,8 @@ pub mod impairment;
 pub mod io;
 #[cfg(feature = "server")]
 pub mod journal;
+#[cfg(feature = "maps")]
+pub mod mapbuild;
 #[cfg(feature = "maps")]
 pub mod mapdraw;
 pub mod model;

@@ -1,0 +1,1 @@
+//! Light maps and light grid of a compiled map.

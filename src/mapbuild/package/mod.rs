@@ -1,0 +1,1 @@
+//! The pk3 of a map: archive, arena file, levelshot.
