@@ -1,1 +1,188 @@
-//! Light maps and light grid of a compiled map.
+//! Light maps, vertex colors and light grid of a compiled map.
+//!
+//! [`light`] turns a [`Scene`] into [`Lighting`]. Light of suns, sky, point lights and surface lights is summed at sample
+//! points of luxels, each with a shadow ray; then lit surfaces send one bounce. A texture has its own brightness at 64.
+//!
+//! Invariants:
+//! - The same scene gives the same bytes on every machine and with any number of threads. Sines come from `libm`.
+//! - Work is bounded by the number of luxels, which the page limit bounds.
+
+mod bounce;
+mod caster;
+mod fill;
+mod gather;
+mod grid;
+mod layout;
+mod parallel;
+mod samples;
+mod scene;
+pub(crate) mod vector;
+
+pub use layout::{PAGE_BYTES, PAGE_SIZE, Placement};
+pub use scene::{Material, Occluder, Plane, PointLight, Scene, Shape, Sun, Surface, Vertex};
+pub use vector::Vector;
+
+use self::{
+    caster::Caster,
+    fill::fill_voids,
+    gather::Sources,
+    parallel::map_parallel,
+    samples::sample,
+    vector::{add, brightest, scale},
+};
+
+/// Surfaces between two progress reports.
+const REPORT_INTERVAL: usize = 32;
+/// Sky directions of a sample, full and fast.
+const SKY_DIRECTIONS: [usize; 2] = [40, 12];
+/// Positions of samples within a luxel.
+const OFFSETS: [[f64; 2]; 4] = [[-0.25, -0.25], [0.25, -0.25], [-0.25, 0.25], [0.25, 0.25]];
+/// Color of a vertex without light map.
+const WHITE: [u8; 4] = [255; 4];
+
+/// Effort of light computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Whether one sample per luxel, few sky directions and no bounce suffice.
+    pub fast: bool,
+    /// Threads.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { fast: false, threads: 1 }
+    }
+}
+
+/// Light of a map, as the file stores it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lighting {
+    /// Pages of [`PAGE_BYTES`] bytes each.
+    pub pages: Vec<Vec<u8>>,
+    /// Place on the pages and colors of each surface of the scene.
+    pub surfaces: Vec<SurfaceLight>,
+    /// Light grid, 8 bytes per point; empty if it is too large.
+    pub grid: Vec<u8>,
+}
+
+/// Light of a surface.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SurfaceLight {
+    /// Light map rectangle, or `None` for a surface without light map.
+    pub placement: Option<Placement>,
+    /// Color of each vertex.
+    pub colors: Vec<[u8; 4]>,
+}
+
+/// Computes the light of a scene. `progress` receives finished and total surfaces.
+pub fn light(scene: &Scene, options: Options, progress: &mut dyn FnMut(usize, usize)) -> Lighting {
+    let (placements, page_count) = layout::place(scene);
+    let caster = Caster::new(&scene.occluders);
+    let offsets: &[[f64; 2]] = if options.fast { &[[0.0; 2]] } else { &OFFSETS };
+    let directions = SKY_DIRECTIONS[usize::from(options.fast)];
+    let sources = Sources::new(&caster, scene, directions, offsets.len());
+
+    let total = placements.len();
+    let mut luxels: Vec<Vec<Vector>> = Vec::with_capacity(total);
+    while luxels.len() < total {
+        progress(luxels.len(), total);
+        let first = luxels.len();
+        let count = REPORT_INTERVAL.min(total - first);
+        luxels.extend(map_parallel(count, options.threads, |i| match &placements[first + i] {
+            Some(placement) => direct(&sources, &scene.surfaces[first + i], placement, offsets),
+            None => Vec::new(),
+        }));
+    }
+    let mut bounced = Vec::new();
+    if !options.fast {
+        bounced = bounce::emitters(&sources, scene, &placements, &luxels);
+        bounce::add_bounce(&sources, scene, &placements, &bounced, options.threads, &mut luxels);
+    }
+    progress(total, total);
+    let grid = grid::grid(&sources, scene, &bounced, options.threads);
+    let pages = paint(&placements, &luxels, page_count);
+    let surfaces = placements
+        .into_iter()
+        .zip(&scene.surfaces)
+        .map(|(placement, surface)| SurfaceLight {
+            colors: colors(placement.as_ref(), surface, &pages),
+            placement,
+        })
+        .collect();
+    Lighting { pages, surfaces, grid }
+}
+
+/// Light of each luxel, without bounces.
+fn direct(
+    sources: &Sources,
+    surface: &Surface,
+    placement: &Placement,
+    offsets: &[[f64; 2]],
+) -> Vec<Vector> {
+    let mut values = Vec::with_capacity(placement.luxels());
+    for row in 0..placement.height {
+        for column in 0..placement.width {
+            let mut sum = [0.0; 3];
+            let mut count = 0u32;
+            for (set, [across, down]) in offsets.iter().enumerate() {
+                let (column, row) = (column as f64 + across, row as f64 + down);
+                if let Some(at) = sample(sources.caster, surface, placement, column, row) {
+                    sum = add(sum, sources.on_surface(at.point, at.normal, set));
+                    count += 1;
+                }
+            }
+            values.push((count > 0).then(|| scale(sum, 1.0 / f64::from(count))));
+        }
+    }
+    fill_voids(values, placement.width)
+}
+
+/// Writes all rectangles to their pages.
+fn paint(placements: &[Option<Placement>], luxels: &[Vec<Vector>], pages: usize) -> Vec<Vec<u8>> {
+    let mut result = vec![vec![0; PAGE_BYTES]; pages];
+    for (placement, luxels) in placements.iter().zip(luxels) {
+        let Some(placement) = placement else {
+            continue;
+        };
+        for (index, luxel) in luxels.iter().enumerate() {
+            let x = placement.x + index % placement.width;
+            let y = placement.y + index / placement.width;
+            let at = (y * PAGE_SIZE + x) * 3;
+            result[placement.page][at..at + 3].copy_from_slice(&to_bytes(*luxel));
+        }
+    }
+    result
+}
+
+/// Vertex colors: those of the nearest luxels.
+fn colors(placement: Option<&Placement>, surface: &Surface, pages: &[Vec<u8>]) -> Vec<[u8; 4]> {
+    let Some(placement) = placement else {
+        return surface.vertices().map(|_| WHITE).collect();
+    };
+    let size = PAGE_SIZE as f64;
+    let luxel = |at: f64, first: usize, count: usize| {
+        ((at * size) as usize).clamp(first, first + count - 1)
+    };
+    placement
+        .coordinates
+        .iter()
+        .map(|[u, v]| {
+            let x = luxel(*u, placement.x, placement.width);
+            let y = luxel(*v, placement.y, placement.height);
+            let at = (y * PAGE_SIZE + x) * 3;
+            let page = &pages[placement.page];
+            [page[at], page[at + 1], page[at + 2], 255]
+        })
+        .collect()
+}
+
+/// Bytes of a color. A color that is too bright keeps its hue.
+pub(crate) fn to_bytes(color: Vector) -> [u8; 3] {
+    let top = brightest(color);
+    let color = if top > 255.0 { scale(color, 255.0 / top) } else { color };
+    color.map(|c| c.round().clamp(0.0, 255.0) as u8)
+}
+
+#[cfg(test)]
+mod tests;

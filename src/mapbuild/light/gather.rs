@@ -1,0 +1,274 @@
+//! Light that arrives at a point: suns, sky, point lights, surface lights and bounced light.
+
+use super::{
+    caster::Caster,
+    scene::{Scene, Shape, Sun, Surface},
+    vector::{
+        Vector, add, along, bounds, brightest, cross, dot, length, major_axis, normalize, scale,
+        sub,
+    },
+};
+
+/// Light below this is not worth a shadow ray.
+const NEGLIGIBLE: f64 = 0.1;
+/// Factor of a point light's intensity over squared distance.
+const POINT_SCALE: f64 = 7500.0;
+/// Least squared distance of a point light.
+const MIN_SQUARE: f64 = 256.0;
+/// Distance between the emitters of a surface light.
+const EMITTER_STEP: f64 = 96.0;
+/// Distance of an emitter from its surface.
+const EMITTER_LIFT: f64 = 4.0;
+/// Maximum emitters along one axis of a surface.
+const MAX_EMITTERS: f64 = 64.0;
+
+/// Area that sends light away from its front.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Emitter {
+    /// Center, a little above the surface.
+    pub(crate) point: Vector,
+    /// Front.
+    pub(crate) normal: Vector,
+    /// Light times area.
+    pub(crate) power: Vector,
+    /// Area over pi, which bounds the light close to the emitter.
+    pub(crate) spread: f64,
+}
+
+/// One source's light at a point.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ray {
+    /// Unit vector to the source.
+    pub(crate) direction: Vector,
+    /// Light on a surface that faces the source.
+    pub(crate) light: Vector,
+}
+
+/// Light sources of a scene and the solids between them.
+#[derive(Debug)]
+pub(crate) struct Sources<'a> {
+    pub(crate) caster: &'a Caster,
+    scene: &'a Scene,
+    emitters: Vec<Emitter>,
+    /// Sets of directions to the sky. Samples of a luxel take different sets.
+    sky: Vec<Vec<Vector>>,
+    /// Length that leaves the map.
+    far: f64,
+}
+
+impl<'a> Sources<'a> {
+    /// Collects the sources. `directions` is the number of sky directions per set.
+    pub(crate) fn new(
+        caster: &'a Caster,
+        scene: &'a Scene,
+        directions: usize,
+        sets: usize,
+    ) -> Self {
+        let emitters = scene
+            .surfaces
+            .iter()
+            .flat_map(|surface| {
+                let material = scene.materials.get(surface.material);
+                let emission = material.map_or([0.0; 3], |m| m.emission);
+                surface_emitters(surface, emission)
+            })
+            .collect();
+        let has_sky = brightest(scene.sky) > 0.0;
+        let extent = super::vector::bounds(scene.occluders.iter().flat_map(|o| o.bounds));
+        let diagonal = length(sub(extent[1], extent[0]));
+        Self {
+            caster,
+            scene,
+            emitters,
+            sky: (0..sets)
+                .map(|set| hemisphere(if has_sky { directions } else { 0 }, set, sets))
+                .collect(),
+            far: if diagonal.is_finite() { diagonal + 128.0 } else { 1.0 },
+        }
+    }
+
+    /// Light on a surface at a point. `set` selects the sky directions.
+    pub(crate) fn on_surface(&self, point: Vector, normal: Vector, set: usize) -> Vector {
+        let mut sum = self.scene.ambient;
+        for sun in &self.scene.suns {
+            let facing = dot(normal, sun.direction);
+            if facing > 0.0 && self.sun_shines(sun, point) {
+                sum = along(sum, sun.intensity, facing);
+            }
+        }
+        sum = along(sum, self.scene.sky, self.sky_share(point, normal, set));
+        self.local(point, NEGLIGIBLE, Some(normal), &mut |ray| {
+            sum = along(sum, ray.light, dot(ray.direction, normal).max(0.0));
+        });
+        sum
+    }
+
+    fn sun_shines(&self, sun: &Sun, point: Vector) -> bool {
+        !self.caster.blocked(point, along(point, sun.direction, self.far))
+    }
+
+    /// Share of the sky's light that a surface receives. A free horizontal surface receives all of it.
+    fn sky_share(&self, point: Vector, normal: Vector, set: usize) -> f64 {
+        let directions = &self.sky[set % self.sky.len()];
+        let mut share = 0.0;
+        let mut all = 0.0;
+        for direction in directions {
+            all += direction[2];
+            let facing = dot(normal, *direction);
+            if facing > 0.02 && !self.caster.blocked(point, along(point, *direction, self.far)) {
+                share += facing;
+            }
+        }
+        if all > 0.0 { share / all } else { 0.0 }
+    }
+
+    /// Visits the light of suns, sky and local sources at a point in the open.
+    pub(crate) fn around(&self, point: Vector, visit: &mut dyn FnMut(Ray)) {
+        for sun in &self.scene.suns {
+            if self.sun_shines(sun, point) {
+                visit(Ray { direction: sun.direction, light: sun.intensity });
+            }
+        }
+        let directions = &self.sky[0];
+        for direction in directions {
+            if !self.caster.blocked(point, along(point, *direction, self.far)) {
+                visit(Ray {
+                    direction: *direction,
+                    light: scale(self.scene.sky, 1.0 / directions.len() as f64),
+                });
+            }
+        }
+        self.local(point, NEGLIGIBLE * 2.0, None, visit);
+    }
+
+    /// Visits point lights and surface lights.
+    fn local(
+        &self,
+        point: Vector,
+        negligible: f64,
+        normal: Option<Vector>,
+        visit: &mut dyn FnMut(Ray),
+    ) {
+        for light in &self.scene.lights {
+            let to = sub(light.origin, point);
+            let square = dot(to, to);
+            let distance = square.sqrt();
+            let direction = scale(to, 1.0 / distance.max(1e-6));
+            let facing = normal.map_or(1.0, |n| dot(n, direction));
+            let top = brightest(light.intensity);
+            if facing <= 0.0 || top <= 0.0 {
+                continue;
+            }
+            let factor = if light.linear {
+                (POINT_SCALE / 8000.0 - distance / top).max(0.0)
+            } else {
+                POINT_SCALE / square.max(MIN_SQUARE)
+            };
+            if top * factor * facing > negligible && !self.caster.blocked(point, light.origin) {
+                visit(Ray { direction, light: scale(light.intensity, factor) });
+            }
+        }
+        from_emitters(self.caster, &self.emitters, point, normal, negligible, visit);
+    }
+}
+
+/// Visits the light of emitters at a point.
+pub(crate) fn from_emitters(
+    caster: &Caster,
+    emitters: &[Emitter],
+    point: Vector,
+    normal: Option<Vector>,
+    negligible: f64,
+    visit: &mut dyn FnMut(Ray),
+) {
+    for emitter in emitters {
+        let to = sub(emitter.point, point);
+        let away = -dot(to, emitter.normal);
+        if away <= 0.0 {
+            continue;
+        }
+        let toward = normal.map(|n| dot(to, n));
+        if toward.is_some_and(|t| t <= 0.0) {
+            continue;
+        }
+        let square = dot(to, to);
+        let distance = square.sqrt();
+        let factor = away / distance / (square + emitter.spread);
+        let facing = toward.map_or(1.0, |t| t / distance);
+        if brightest(emitter.power) * factor * facing > negligible
+            && !caster.blocked(point, emitter.point)
+        {
+            visit(Ray {
+                direction: scale(to, 1.0 / distance),
+                light: scale(emitter.power, factor),
+            });
+        }
+    }
+}
+
+/// Divides a surface light into emitters.
+fn surface_emitters(surface: &Surface, emission: Vector) -> Vec<Emitter> {
+    let Shape::Polygon { ring, normal, .. } = &surface.shape else {
+        return Vec::new();
+    };
+    if brightest(emission) <= 0.0 || ring.len() < 3 {
+        return Vec::new();
+    }
+    let [low, high] = bounds(ring.iter().map(|v| v.point));
+    let area = polygon_area(surface);
+    let flat = major_axis(*normal);
+    let (u, v) = ((flat + 1) % 3, (flat + 2) % 3);
+    let count =
+        |axis: usize| ((high[axis] - low[axis]) / EMITTER_STEP).round().clamp(1.0, MAX_EMITTERS);
+    let (columns, rows) = (count(u), count(v));
+    let share = area / (columns * rows);
+    let mut emitters = Vec::new();
+    for row in 0..rows as usize {
+        for column in 0..columns as usize {
+            let mut point = scale(add(low, high), 0.5);
+            point[u] = low[u] + (column as f64 + 0.5) / columns * (high[u] - low[u]);
+            point[v] = low[v] + (row as f64 + 0.5) / rows * (high[v] - low[v]);
+            let height = dot(sub(point, ring[0].point), *normal) / normal[flat];
+            point[flat] -= height;
+            emitters.push(Emitter {
+                point: along(point, *normal, EMITTER_LIFT),
+                normal: *normal,
+                power: scale(emission, share),
+                spread: share / std::f64::consts::PI,
+            });
+        }
+    }
+    emitters
+}
+
+/// Area of a polygon, or 0 for other shapes.
+pub(crate) fn polygon_area(surface: &Surface) -> f64 {
+    let Shape::Polygon { ring, .. } = &surface.shape else {
+        return 0.0;
+    };
+    let Some(first) = ring.first() else {
+        return 0.0;
+    };
+    let mut sum = [0.0; 3];
+    for pair in ring.windows(2) {
+        let a = sub(pair[0].point, first.point);
+        let b = sub(pair[1].point, first.point);
+        sum = add(sum, cross(a, b));
+    }
+    length(sum) / 2.0
+}
+
+/// Directions evenly distributed over the upper hemisphere. The sets are interleaved.
+pub(crate) fn hemisphere(count: usize, set: usize, sets: usize) -> Vec<Vector> {
+    let golden = std::f64::consts::PI * (3.0 - 5.0f64.sqrt());
+    (0..count)
+        .map(|i| {
+            let index = (i * sets + set) as f64 + 0.5;
+            let z = 1.0 - index / (count * sets) as f64;
+            let radius = (1.0 - z * z).max(0.0).sqrt();
+            let turn = index * golden;
+            [radius * libm::cos(turn), radius * libm::sin(turn), z]
+        })
+        .map(normalize)
+        .collect()
+}

@@ -1,0 +1,38 @@
+//! Scoped threads over independent items, with results in order.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Computes one result per item. The number of threads has no influence on the results.
+pub(crate) fn map_parallel<T: Send>(
+    items: usize,
+    threads: usize,
+    compute: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
+    if threads <= 1 || items <= 1 {
+        return (0..items).map(compute).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let item = next.fetch_add(1, Ordering::Relaxed);
+            if item >= items {
+                return done;
+            }
+            done.push((item, compute(item)));
+        }
+    };
+    let mut results: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads.min(items)).map(|_| scope.spawn(work)).collect();
+        let mut results = work();
+        for other in others {
+            match other.join() {
+                Ok(more) => results.extend(more),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        results
+    });
+    results.sort_by_key(|(item, _)| *item);
+    results.into_iter().map(|(_, result)| result).collect()
+}
