@@ -21,6 +21,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind}
 
 pub use address::ServerAddress;
 pub use load_test::{Duration, LoadTest, PerSecond};
+pub use maps::{BuildOptions, MapsCommand};
 pub use plus_commands::{PlusCommands, split};
 
 use crate::settings::{Choice as _, GameFolder, Kind, SETTINGS};
@@ -58,6 +59,7 @@ Examples:
   fragd query 127.0.0.1                        query status and players
   fragd bots --connect 127.0.0.1 -n 16 --seconds 30
   fragd maps oa_dm1 --draw oa_dm1.svg          draw a top view of a map
+  fragd maps build arena.map                   compile a map from its source
   fragd settings sv_fps                        explain a setting
   fragd serve --journal server.journal         record every server input to a journal
   fragd replay server.journal                  replay that run and compare every datagram
@@ -100,7 +102,7 @@ subcommands! {
     query: Query(QueryOptions),
     /// Load-test a server with simulated clients
     bots: Bots(BotsOptions),
-    /// List installed maps, or draw one
+    /// List installed maps, draw one, or build one from its source
     maps: Maps(MapsOptions),
     /// Explain settings, or print a config template
     settings: Settings(SettingsOptions),

@@ -1,9 +1,151 @@
 //! Map compiler: from a `.map` source to the pk3 that clients download.
 //!
-//! The compiler is sans-I/O: source files come in as bytes by name, and the files of the pk3 go out as bytes.
-//! Invariant: the same source gives the same bytes on every machine.
+//! [`build`] reads the source, closes and divides space (planes, tree, portals, visible set), draws (surfaces,
+//! light) and packs. The compiler is sans-I/O: source files come in as bytes by name, and the files of the pk3 go
+//! out as bytes.
+//!
+//! Invariants: the same source gives the same bytes on every machine and with any number of threads. A problem of
+//! the source is a [`Diagnostic`] with file and line. Counts are limited, so that no source costs unbounded work.
+//!
+//! Source: IBSP 46, and the `.map` format of the base game's editors.
 
+mod areas;
+mod brushes;
+mod diagnostic;
+mod flood;
+mod geometry;
 pub mod image;
 pub mod light;
+mod lit;
+pub mod map_file;
+mod materials;
+mod models;
 pub mod package;
+mod patches;
+mod planes;
+mod portals;
+mod projection;
+pub mod shaders;
+mod surfaces;
 pub mod textures;
+mod tokens;
+mod tree;
+mod vector;
+mod visibility;
+mod visible_sides;
+mod winding;
+mod writer;
+
+pub use diagnostic::{BuildError, Diagnostic, Leak};
+pub use vector::Vector;
+
+use diagnostic::Findings;
+use materials::Materials;
+use shaders::Shaders;
+
+/// Source of a map, and how to build it.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// Name of the map: that of the `.bsp` file without extension.
+    pub name: &'a str,
+    /// Name of the source for error messages.
+    pub file: &'a str,
+    /// Text of the `.map` file.
+    pub text: &'a [u8],
+    /// Shader scripts with their names.
+    pub scripts: &'a [(String, Vec<u8>)],
+    /// Whether a draft suffices: fewer samples and no bounce of light.
+    pub fast: bool,
+    /// Number of threads for light.
+    pub threads: usize,
+}
+
+/// Stage of a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Planes and trees.
+    Tree,
+    /// Potentially visible set.
+    Visibility,
+    /// Surfaces.
+    Surfaces,
+    /// Light.
+    Light,
+    /// Textures and archive.
+    Package,
+}
+
+impl Stage {
+    /// Returns the name of the stage.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tree => "tree",
+            Self::Visibility => "visibility",
+            Self::Surfaces => "surfaces",
+            Self::Light => "light",
+            Self::Package => "package",
+        }
+    }
+}
+
+/// A built map.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// Archive for clients, the map file included.
+    pub pk3: Vec<u8>,
+    /// Map file alone.
+    pub bsp: Vec<u8>,
+    /// Problems that did not stop the build.
+    pub warnings: Vec<Diagnostic>,
+    /// Counts of the map.
+    pub counts: Counts,
+}
+
+/// Counts of a built map.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Brushes.
+    pub brushes: usize,
+    /// Planes, both directions.
+    pub planes: usize,
+    /// Nodes of the tree.
+    pub nodes: usize,
+    /// Clusters.
+    pub clusters: usize,
+    /// Portals between leafs.
+    pub portals: usize,
+    /// Areas.
+    pub areas: usize,
+    /// Surfaces.
+    pub surfaces: usize,
+}
+
+/// Builds a map. `progress` receives stage, finished and total steps.
+///
+/// # Errors
+/// Returns all problems that stopped the build, with the way out of a map that is not closed.
+pub fn build(
+    source: &Source<'_>,
+    progress: &mut dyn FnMut(Stage, usize, usize),
+) -> Result<Built, BuildError> {
+    let map = map_file::read(source.file, source.text)?;
+    let mut shaders = Shaders::new();
+    for (file, text) in source.scripts {
+        shaders.add_script(file, text)?;
+    }
+    let mut findings = Findings::new(source.file);
+    let geometry = geometry::compile(map, Materials::new(shaders), &mut findings, progress)?;
+    let bsp = writer::write(&geometry, &lit::Lighting::default());
+    let brushes = geometry.models.iter().flat_map(|model| &model.brushes);
+    let counts = Counts {
+        brushes: brushes.filter(|brush| brush.number.is_some()).count(),
+        planes: geometry.planes.all().len(),
+        nodes: geometry.tree.nodes.len(),
+        clusters: geometry.clusters,
+        portals: geometry.portals,
+        areas: geometry.areas,
+        surfaces: geometry.surfaces.len(),
+    };
+    Ok(Built { pk3: bsp.clone(), bsp, warnings: findings.into_warnings(), counts })
+}

@@ -1,9 +1,11 @@
-//! Map listing and drawing role (`fragd maps`).
+//! Map listing, drawing and building role (`fragd maps`).
+
+mod build;
 
 use std::{fs, io::Write as _, path::Path, time::Instant};
 
 use fragd::{
-    cli::{ExitStatus, MapsOptions},
+    cli::{ExitStatus, MapsCommand, MapsOptions},
     io::{GameData, assets::base_paths},
     mapdraw::{self, DrawOptions},
     model::assets::{Assets as _, GamePath},
@@ -15,8 +17,11 @@ use fragd::{
 };
 use serde_json::{Value, json};
 
-/// Lists or draws maps.
+/// Lists, draws or builds maps.
 pub(crate) fn run(options: &MapsOptions) -> ExitStatus {
+    if let Some(MapsCommand::Build(options)) = &options.command {
+        return build::run(options);
+    }
     let game = options.game.name();
     let bases = base_paths(&options.basepath, game);
     let folders = [options.mod_folder.as_deref().unwrap_or_default(), game];

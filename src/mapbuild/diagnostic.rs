@@ -1,0 +1,153 @@
+//! Problems of a map's source: file, line, what is wrong and what would be right.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::vector::Vector;
+
+/// Maximum number of problems that one build reports.
+const MAX_REPORTED: usize = 50;
+
+/// One problem of a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Name of the file.
+    pub file: String,
+    /// Line number, from 1; 0 for the file as a whole.
+    pub line: u32,
+    /// The problem, and in parentheses what would be right.
+    pub message: String,
+}
+
+impl Diagnostic {
+    /// Creates a diagnostic.
+    pub fn new(file: &str, line: u32, message: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), line, message: message.into() }
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.file, self.message),
+            line => write!(f, "{}:{line}: {}", self.file, self.message),
+        }
+    }
+}
+
+/// Way from an entity to the outside of a map that is not closed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leak {
+    /// Class of the entity from which the outside is reached.
+    pub class: String,
+    /// Line of that entity in the source.
+    pub line: u32,
+    /// Points of the way: the entity's origin, then the middle of each opening.
+    pub points: Vec<Vector>,
+}
+
+impl Leak {
+    /// Returns the text of the `.lin` file that editors show: one point a line.
+    #[must_use]
+    pub fn lin(&self) -> String {
+        let line = |point: &Vector| format!("{:.6} {:.6} {:.6}\n", point[0], point[1], point[2]);
+        self.points.iter().map(line).collect()
+    }
+
+    /// Returns the way in words, with whole coordinates.
+    #[must_use]
+    pub fn way(&self) -> String {
+        let text = |point: &Vector| format!("({:.0} {:.0} {:.0})", point[0], point[1], point[2]);
+        let shown: Vec<_> = self.points.iter().take(12).map(text).collect();
+        let rest = self.points.len().saturating_sub(shown.len());
+        let rest = if rest > 0 { format!(" and {rest} more points") } else { String::new() };
+        shown.join(" -> ") + &rest
+    }
+}
+
+/// A build that failed. Nothing of it is usable.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("{}", self.text())]
+pub struct BuildError {
+    /// Problems that stopped the build, at least one.
+    pub errors: Vec<Diagnostic>,
+    /// Problems that alone would not have stopped it.
+    pub warnings: Vec<Diagnostic>,
+    /// Way out of the map, if it is not closed.
+    pub leak: Option<Leak>,
+}
+
+impl BuildError {
+    fn text(&self) -> String {
+        let lines: Vec<_> = self.errors.iter().map(Diagnostic::to_string).collect();
+        lines.join("\n")
+    }
+}
+
+impl From<Diagnostic> for BuildError {
+    fn from(error: Diagnostic) -> Self {
+        Self { errors: vec![error], warnings: Vec::new(), leak: None }
+    }
+}
+
+/// Problems of one source file, collected during a build.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    file: String,
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Findings {
+    /// Creates an empty collection for a file.
+    #[must_use]
+    pub(super) fn new(file: &str) -> Self {
+        Self { file: file.to_owned(), ..Self::default() }
+    }
+
+    /// Adds a problem that stops the build.
+    pub(super) fn error(&mut self, line: u32, message: impl Into<String>) {
+        if self.errors.len() < MAX_REPORTED {
+            self.errors.push(Diagnostic::new(&self.file, line, message));
+        }
+    }
+
+    /// Adds a problem that does not stop the build.
+    pub(super) fn warn(&mut self, line: u32, message: impl Into<String>) {
+        if self.warnings.len() < MAX_REPORTED {
+            self.warnings.push(Diagnostic::new(&self.file, line, message));
+        }
+    }
+
+    /// Stops the build if there are errors.
+    ///
+    /// # Errors
+    /// Returns all problems found so far.
+    pub(super) fn check(&mut self) -> Result<(), BuildError> {
+        if self.errors.is_empty() { Ok(()) } else { Err(self.fail(None)) }
+    }
+
+    /// Returns all problems as a failed build.
+    pub(super) fn fail(&mut self, leak: Option<Leak>) -> BuildError {
+        if let Some(leak) = &leak {
+            let way = leak.way();
+            let what = format!(
+                "map is not closed: {} reaches the outside: {way} (expected solid brushes around \
+                 all rooms; open the .lin file in the editor)",
+                leak.class
+            );
+            self.error(leak.line, what);
+        }
+        let (mut errors, warnings) =
+            (std::mem::take(&mut self.errors), std::mem::take(&mut self.warnings));
+        errors.sort_by_key(|error| error.line);
+        BuildError { errors, warnings, leak }
+    }
+
+    /// Returns the warnings.
+    #[must_use]
+    pub(super) fn into_warnings(self) -> Vec<Diagnostic> {
+        self.warnings
+    }
+}

@@ -1,0 +1,261 @@
+//! Geometry of a map: from the source to trees, visibility and surfaces.
+
+use super::{
+    Stage,
+    areas::{number_areas, number_clusters},
+    brushes::Side,
+    diagnostic::{BuildError, Findings},
+    flood::{Start, flood},
+    map_file::{Entity, MapFile},
+    materials::Materials,
+    models::{self, Model},
+    planes::Planes,
+    portals::Portals,
+    surfaces::{self, Shape, Surface, close_gaps, fitting, is_drawn, list_in_leafs},
+    tree::{SplitFace, Tree},
+    vector::Bounds,
+    visibility::{self, Bits},
+    visible_sides::{Scene, VisibleSide},
+    winding::Winding,
+};
+use crate::model::contents::{content, surface};
+
+/// Geometry of a map.
+#[derive(Debug)]
+pub(super) struct Geometry {
+    /// Entities that are written, without groups.
+    pub entities: Vec<Entity>,
+    /// Planes.
+    pub planes: Planes,
+    /// Shaders in use.
+    pub materials: Materials,
+    /// The world, then the brush models.
+    pub models: Vec<Model>,
+    /// Tree with brushes and surfaces.
+    pub tree: Tree,
+    /// Number of clusters.
+    pub clusters: usize,
+    /// Number of areas.
+    pub areas: usize,
+    /// Visible clusters by cluster; none without visibility data.
+    pub visibility: Option<Vec<Bits>>,
+    /// Surfaces, model by model.
+    pub surfaces: Vec<Surface>,
+    /// Number of portals, for statistics.
+    pub portals: usize,
+}
+
+/// Compiler of one map's geometry.
+struct Compiler<'a> {
+    planes: Planes,
+    materials: Materials,
+    models: Vec<Model>,
+    bounds: Bounds,
+    starts: Vec<Start>,
+    findings: &'a mut Findings,
+}
+
+/// Compiles a map's geometry.
+///
+/// # Errors
+/// Returns all problems found, with the way out of a map that is not closed.
+pub(super) fn compile(
+    mut map: MapFile,
+    mut materials: Materials,
+    findings: &mut Findings,
+    progress: &mut dyn FnMut(Stage, usize, usize),
+) -> Result<Geometry, BuildError> {
+    let mut planes = Planes::default();
+    let models = models::of_map(&mut map, &mut planes, &mut materials, findings);
+    if models[0].brushes.is_empty() {
+        findings.error(1, "worldspawn has no brushes (expected solid brushes around all rooms)");
+    }
+    findings.check()?;
+    let starts = starts(&map.entities);
+    if starts.is_empty() {
+        findings.error(1, "no entity has an origin (expected spawn points inside the map)");
+    }
+    findings.check()?;
+    let world = models[0].brushes.iter();
+    let bounds = world.fold(Bounds::EMPTY, |bounds, brush| bounds.union(brush.bounds));
+    let mut compiler = Compiler { planes, materials, models, bounds, starts, findings };
+    let (mut tree, portals, visible) = compiler.trees(progress)?;
+
+    let clusters = number_clusters(&mut tree);
+    let world = &compiler.models[0].brushes;
+    let areas = number_areas(&mut tree, &portals, world, compiler.findings);
+    let mut report = |done, total| progress(Stage::Visibility, done, total);
+    let visibility = visibility::rows(&tree, &portals, clusters, &mut report);
+    if visibility.is_none() {
+        let what = "too many openings between rooms for visibility data; everything is visible \
+                    (expected more detail brushes)";
+        compiler.findings.warn(0, what);
+    }
+    for (index, brush) in world.iter().enumerate() {
+        if brush.is_detail && brush.number.is_some() {
+            tree.add_brush(index, brush, &compiler.planes);
+        }
+    }
+    for leaf in &mut tree.leafs {
+        leaf.brushes.sort_unstable();
+    }
+    progress(Stage::Surfaces, 0, 1);
+    let surfaces = close_gaps(compiler.surfaces(visible));
+    let lost = list_in_leafs(&mut tree, &surfaces, &compiler.planes);
+    compiler.report_lost(&surfaces, &lost);
+    compiler.findings.check()?;
+    let Compiler { planes, materials, models, .. } = compiler;
+    Ok(Geometry {
+        entities: map.entities,
+        planes,
+        materials,
+        models,
+        tree,
+        clusters,
+        areas,
+        visibility,
+        surfaces,
+        portals: portals.list.len(),
+    })
+}
+
+/// Returns the entities from which the inside is found.
+fn starts(entities: &[Entity]) -> Vec<Start> {
+    let point = |entity: &Entity| {
+        let origin = entity.vector("origin")?;
+        let is_point = entity.value("model").is_none_or(|model| !model.starts_with('*'));
+        is_point.then(|| Start { class: entity.class().to_owned(), line: entity.line, origin })
+    };
+    entities.iter().skip(1).filter_map(point).collect()
+}
+
+impl Compiler<'_> {
+    /// Makes both trees. Returns the second with its portals, and the visible parts of the world's sides.
+    fn trees(
+        &mut self,
+        progress: &mut dyn FnMut(Stage, usize, usize),
+    ) -> Result<(Tree, Portals, Vec<Vec<VisibleSide>>), BuildError> {
+        progress(Stage::Tree, 0, 3);
+        let mut faces = Vec::new();
+        for brush in self.models[0].brushes.iter().filter(|brush| !brush.is_detail) {
+            for side in &brush.sides {
+                faces.extend(self.face(side, side.winding.clone()));
+            }
+        }
+        let (first, _) = self.tree(faces)?;
+        progress(Stage::Tree, 1, 3);
+        let visible = self.visible_sides(&first);
+        let mut faces = Vec::new();
+        for (brush, visible) in self.models[0].brushes.iter().zip(&visible) {
+            for (side, visible) in brush.sides.iter().zip(visible) {
+                if !brush.is_detail {
+                    faces.extend(self.face(side, visible.for_tree.clone()));
+                }
+            }
+        }
+        progress(Stage::Tree, 2, 3);
+        let (tree, portals) = self.tree(faces)?;
+        Ok((tree, portals, visible))
+    }
+
+    /// Returns the face that splits the tree for a side.
+    fn face(&self, side: &Side, winding: Option<Winding>) -> Option<SplitFace> {
+        let flags = self.materials[side.material].shader.surface_flags;
+        if flags & surface::SKIP != 0 {
+            return None;
+        }
+        let is_hint = flags & surface::HINT != 0;
+        Some(SplitFace { winding: winding?, plane: side.plane & !1, is_hint })
+    }
+
+    /// Makes a tree with its structural brushes and portals, and closes what no entity reaches.
+    fn tree(&mut self, faces: Vec<SplitFace>) -> Result<(Tree, Portals), BuildError> {
+        let Ok(mut tree) = Tree::build(faces, self.bounds, &mut self.planes) else {
+            let what = "tree too deep for engines (expected fewer structural faces; make small things detail)";
+            self.findings.error(0, what);
+            return Err(self.findings.fail(None));
+        };
+        for (index, brush) in self.models[0].brushes.iter().enumerate() {
+            if brush.is_detail {
+                continue;
+            }
+            let reached = tree.add_brush(index, brush, &self.planes);
+            for leaf in reached {
+                let leaf = &mut tree.leafs[leaf];
+                leaf.is_opaque |= brush.is_opaque();
+                if brush.contents & content::AREAPORTAL != 0 {
+                    leaf.area_portal = Some(index);
+                }
+            }
+        }
+        let portals = Portals::of_tree(&mut tree, self.bounds, &self.planes);
+        match flood(&mut tree, &portals, &self.starts, &self.planes) {
+            Ok(in_solid) if in_solid.len() == self.starts.len() => {
+                let what =
+                    "all entities are in solid brushes (expected spawn points inside the map)";
+                self.findings.error(in_solid[0].line, what);
+                Err(self.findings.fail(None))
+            }
+            Ok(_) => Ok((tree, portals)),
+            Err(leak) => Err(self.findings.fail(Some(leak))),
+        }
+    }
+
+    /// Returns the visible parts of each side of each world brush.
+    fn visible_sides(&self, tree: &Tree) -> Vec<Vec<VisibleSide>> {
+        let brushes = &self.models[0].brushes;
+        let scene = Scene { tree, planes: &self.planes, brushes };
+        let of_brush = |(number, brush): (usize, &super::brushes::Brush)| {
+            let sides = brush.sides.iter();
+            sides
+                .map(|side| scene.visible(number, side, is_drawn(&self.materials, side.material)))
+                .collect()
+        };
+        brushes.iter().enumerate().map(of_brush).collect()
+    }
+
+    /// Returns the surfaces of all models.
+    fn surfaces(&self, world: Vec<Vec<VisibleSide>>) -> Vec<Surface> {
+        let mut list = Vec::new();
+        let mut world = world.into_iter();
+        for (number, model) in self.models.iter().enumerate() {
+            for brush in &model.brushes {
+                let visible = if number == 0 { world.next() } else { None };
+                for (index, side) in brush.sides.iter().enumerate() {
+                    if !is_drawn(&self.materials, side.material) {
+                        continue;
+                    }
+                    let drawn = match &visible {
+                        Some(sides) => sides[index].drawn.clone(),
+                        None => side.winding.iter().cloned().collect(),
+                    };
+                    let plane = &self.planes[side.plane];
+                    let parts = drawn.into_iter().flat_map(|part| fitting(part, plane));
+                    list.extend(parts.map(|winding| self.polygon(number, side, winding)));
+                }
+            }
+            for (material, patch) in &model.patches {
+                if surfaces::is_drawn(&self.materials, *material) || number == 0 {
+                    let shape = Shape::Patch(patch.clone());
+                    list.push(Surface { material: *material, model: number, shape });
+                }
+            }
+        }
+        list
+    }
+
+    fn polygon(&self, model: usize, side: &Side, winding: Winding) -> Surface {
+        let Side { plane, projection, material, .. } = *side;
+        Surface { material, model, shape: Shape::Polygon { winding, plane, projection } }
+    }
+
+    fn report_lost(&mut self, surfaces: &[Surface], lost: &[usize]) {
+        for &number in lost {
+            if let Shape::Patch(patch) = &surfaces[number].shape {
+                let what =
+                    "patch is outside the map or inside solid brushes (expected it in a room)";
+                self.findings.warn(patch.line, what);
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Brush models of a map: the world, and each entity with brushes or patches.
+//!
+//! Invariants: model 0 is the world with all groups; the key `model` of another model's entity is `*N`; brushes
+//! are numbered without gaps, model by model.
+
+use super::{
+    brushes::Brush,
+    diagnostic::Findings,
+    map_file::{Entity, MapFile, Patch},
+    materials::Materials,
+    planes::Planes,
+    vector::{Bounds, Vector},
+};
+use crate::{model::contents::content, world::bsp::MAX_MODELS};
+
+/// A brush model.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Model {
+    /// Brushes, those that only steer the compiler included.
+    pub brushes: Vec<Brush>,
+    /// Patches with their materials.
+    pub patches: Vec<(usize, Patch)>,
+}
+
+impl Model {
+    /// Returns the box around brushes and patches.
+    #[must_use]
+    pub(super) fn bounds(&self) -> Bounds {
+        let brushes = self.brushes.iter().filter(|brush| brush.number.is_some());
+        let brushes = brushes.fold(Bounds::EMPTY, |bounds, brush| bounds.union(brush.bounds));
+        let patches = self.patches.iter().flat_map(|(_, patch)| &patch.points);
+        patches.fold(brushes, |bounds, point| bounds.with(point.position))
+    }
+}
+
+/// Makes the models of a source, and changes its entities accordingly: groups and empty ones go, the keys `model`
+/// and `origin` are set.
+pub(super) fn of_map(
+    map: &mut MapFile,
+    planes: &mut Planes,
+    materials: &mut Materials,
+    findings: &mut Findings,
+) -> Vec<Model> {
+    let mut models = vec![Model::default()];
+    for (index, entity) in map.entities.iter_mut().enumerate() {
+        let is_world = index == 0 || entity.class().eq_ignore_ascii_case("func_group");
+        let (mut model, origin) = model_of(entity, planes, materials, findings);
+        if is_world {
+            models[0].brushes.append(&mut model.brushes);
+            models[0].patches.append(&mut model.patches);
+            continue;
+        }
+        if model.brushes.is_empty() && model.patches.is_empty() {
+            continue;
+        }
+        if let Some(origin) = origin {
+            entity.set("origin", text(origin));
+            for brush in &mut model.brushes {
+                brush.move_to_origin(origin, planes);
+            }
+            for point in model.patches.iter_mut().flat_map(|(_, patch)| &mut patch.points) {
+                point.position = point.position - origin;
+            }
+        }
+        entity.set("model", format!("*{}", models.len()));
+        models.push(model);
+    }
+    if models.len() > MAX_MODELS {
+        let what =
+            format!("too many entities with brushes: {} (max {MAX_MODELS})", models.len() - 1);
+        findings.error(0, what);
+    }
+    let is_group = |entity: &Entity| entity.class().eq_ignore_ascii_case("func_group");
+    map.entities.retain(|entity| !is_group(entity));
+    finish(&mut models, planes, materials);
+    models
+}
+
+/// Reads brushes and patches of an entity, and the middle of its origin brush.
+fn model_of(
+    entity: &mut Entity,
+    planes: &mut Planes,
+    materials: &mut Materials,
+    findings: &mut Findings,
+) -> (Model, Option<Vector>) {
+    let mut model = Model::default();
+    let mut origin = None;
+    for source in std::mem::take(&mut entity.brushes) {
+        let Some(brush) = Brush::new(&source, planes, materials, findings) else { continue };
+        if brush.contents & content::ORIGIN != 0 {
+            origin = Some(brush.bounds.center());
+        } else {
+            model.brushes.push(brush);
+        }
+    }
+    for patch in std::mem::take(&mut entity.patches) {
+        model.patches.push((materials.add(&patch.texture, patch.line), patch));
+    }
+    (model, origin)
+}
+
+/// Adds bevels and numbers the brushes that are written.
+fn finish(models: &mut [Model], planes: &mut Planes, materials: &Materials) {
+    let mut number = 0;
+    for brush in models.iter_mut().flat_map(|model| &mut model.brushes) {
+        brush.add_bevels(planes);
+        if !brush.is_hint(materials) {
+            brush.number = Some(number);
+            number += 1;
+        }
+    }
+}
+
+/// Returns the text of a position as in entity values.
+fn text(point: Vector) -> String {
+    let [x, y, z] = point.0;
+    format!("{x} {y} {z}")
+}

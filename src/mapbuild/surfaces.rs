@@ -1,0 +1,144 @@
+//! Drawn surfaces: polygons of brush sides and patches, without gaps between them.
+
+mod junctions;
+mod triangles;
+
+use super::{
+    map_file::Patch,
+    materials::Materials,
+    planes::{Plane, Planes},
+    projection::Projection,
+    tree::{Child, Tree},
+    vector::Vector,
+    winding::{Place, Winding},
+};
+use crate::model::contents::surface;
+
+pub(super) use junctions::close_gaps;
+pub(super) use triangles::{Triangulation, triangulate};
+
+/// Longest polygon, so that its light map fits on a page of 128 luxels of 16 units.
+const MAX_EXTENT: f64 = 1920.0;
+/// Tolerance of cuts.
+const CUT: f64 = 0.01;
+/// Distance within which a surface touches a leaf's border.
+const ON: f64 = 0.1;
+/// Maximum number of points that a client draws of one polygon.
+pub(super) const MAX_POINTS: usize = 64;
+
+/// A drawn surface.
+#[derive(Clone, Debug)]
+pub(super) struct Surface {
+    /// Material.
+    pub material: usize,
+    /// Model: 0 is the world.
+    pub model: usize,
+    /// Shape.
+    pub shape: Shape,
+}
+
+/// Shape of a surface.
+#[derive(Clone, Debug)]
+pub(super) enum Shape {
+    /// Part of a brush side.
+    Polygon {
+        /// Polygon; points may lie on its edges.
+        winding: Winding,
+        /// Plane of the side.
+        plane: usize,
+        /// Texture coordinates.
+        projection: Projection,
+    },
+    /// Curved patch.
+    Patch(Patch),
+}
+
+/// Whether surfaces of a material are drawn.
+#[must_use]
+pub(super) fn is_drawn(materials: &Materials, material: usize) -> bool {
+    materials[material].shader.surface_flags & (surface::NODRAW | surface::HINT | surface::SKIP)
+        == 0
+}
+
+/// Cuts a polygon into parts that fit on a light map page.
+#[must_use]
+pub(super) fn fitting(winding: Winding, plane: &Plane) -> Vec<Winding> {
+    let mut parts = vec![winding];
+    let main = plane.normal.main_axis();
+    for axis in (0..3).filter(|&axis| axis != main) {
+        let mut fitting = Vec::new();
+        while let Some(part) = parts.pop() {
+            let bounds = part.bounds();
+            if bounds.maxs[axis] - bounds.mins[axis] <= MAX_EXTENT {
+                fitting.push(part);
+                continue;
+            }
+            let dist = bounds.mins[axis] + MAX_EXTENT;
+            let cut = part.cut(&Plane { normal: Vector::along(axis, 1.0), dist }, CUT);
+            fitting.extend(cut.back);
+            parts.extend(cut.front);
+        }
+        parts = fitting;
+    }
+    parts
+}
+
+/// Lists each surface of the world in the open leafs that it touches. Returns the surfaces in no leaf.
+pub(super) fn list_in_leafs(tree: &mut Tree, surfaces: &[Surface], planes: &Planes) -> Vec<usize> {
+    let mut lost = Vec::new();
+    for (number, surface) in surfaces.iter().enumerate().filter(|(_, surface)| surface.model == 0) {
+        let mut leafs = Vec::new();
+        match &surface.shape {
+            Shape::Polygon { winding, plane, .. } => {
+                reach(tree, planes, winding.clone(), Some(*plane), tree.root, &mut leafs);
+            }
+            Shape::Patch(patch) => {
+                for corners in patch.triangles() {
+                    if let Some(triangle) = Winding::new(corners.to_vec()) {
+                        reach(tree, planes, triangle, None, tree.root, &mut leafs);
+                    }
+                }
+            }
+        }
+        leafs.sort_unstable();
+        leafs.dedup();
+        leafs.retain(|&leaf| !tree.leafs[leaf].is_opaque);
+        if leafs.is_empty() {
+            lost.push(number);
+        }
+        for leaf in leafs {
+            tree.leafs[leaf].surfaces.push(number);
+        }
+    }
+    lost
+}
+
+fn reach(
+    tree: &Tree,
+    planes: &Planes,
+    winding: Winding,
+    of: Option<usize>,
+    at: Child,
+    leafs: &mut Vec<usize>,
+) {
+    let node = match at {
+        Child::Leaf(leaf) => return leafs.push(leaf),
+        Child::Node(node) => &tree.nodes[node],
+    };
+    let [front, back] = node.children;
+    if of.is_some_and(|of| of & !1 == node.plane) {
+        let side = if of == Some(node.plane) { front } else { back };
+        return reach(tree, planes, winding, of, side, leafs);
+    }
+    let plane = &planes[node.plane];
+    if winding.place(plane, ON) == Place::On {
+        reach(tree, planes, winding.clone(), of, front, leafs);
+        return reach(tree, planes, winding, of, back, leafs);
+    }
+    let parts = winding.cut(plane, ON);
+    for (part, child) in [parts.front, parts.back].into_iter().zip(node.children) {
+        if let Some(part) = part {
+            reach(tree, planes, part, of, child, leafs);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Tokens of map sources and shader scripts, with their lines.
+//!
+//! White space separates tokens, `//` and `/* */` are comments, and double quotes enclose a token without
+//! escapes. Parentheses are tokens of their own; braces and brackets only when they stand alone, because texture
+//! names of older games begin with them.
+
+/// A token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token<'a> {
+    /// Line, from 1.
+    pub line: u32,
+    /// Text without the quotes.
+    pub text: &'a str,
+    /// Whether quotes enclosed it.
+    pub quoted: bool,
+}
+
+impl Token<'_> {
+    /// Whether the token is this punctuation, without quotes.
+    pub(super) fn is(&self, text: &str) -> bool {
+        !self.quoted && self.text == text
+    }
+
+    /// Returns the token for an error message, shortened.
+    pub(super) fn shown(&self) -> String {
+        let short: String = self.text.chars().take(40).collect();
+        format!("\"{short}\"")
+    }
+}
+
+/// Reader of tokens.
+#[derive(Clone, Debug)]
+pub(super) struct Tokens<'a> {
+    text: &'a str,
+    at: usize,
+    line: u32,
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text: text.strip_prefix('\u{feff}').unwrap_or(text), at: 0, line: 1 }
+    }
+
+    /// Current line, from 1.
+    pub(super) fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// Byte offset behind the last token.
+    pub(super) fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// Returns the next token without consuming it.
+    pub(super) fn peek(&self) -> Option<Token<'a>> {
+        self.clone().next()
+    }
+
+    /// Returns the next token if it is on the current line.
+    pub(super) fn next_on_line(&mut self) -> Option<Token<'a>> {
+        let mut ahead = self.clone();
+        let token = ahead.next().filter(|token| token.line == self.line)?;
+        *self = ahead;
+        Some(token)
+    }
+
+    fn skip_space(&mut self) {
+        loop {
+            let rest = &self.text.as_bytes()[self.at..];
+            match rest {
+                [b'\n', ..] => {
+                    self.line += 1;
+                    self.at += 1;
+                }
+                [byte, ..] if *byte <= b' ' => self.at += 1,
+                [b'/', b'/', ..] => {
+                    self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+                }
+                [b'/', b'*', ..] => {
+                    let end = rest[2..].windows(2).position(|pair| pair == b"*/");
+                    self.advance(end.map_or(rest.len(), |end| end + 4));
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Consumes bytes and counts their lines.
+    fn advance(&mut self, len: usize) {
+        let skipped = &self.text.as_bytes()[self.at..self.at + len];
+        self.line += skipped.iter().filter(|&&byte| byte == b'\n').count() as u32;
+        self.at += len;
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        self.skip_space();
+        let line = self.line;
+        let rest = &self.text[self.at..];
+        let bytes = rest.as_bytes();
+        let (start, len, end) = match bytes.first()? {
+            b'"' => {
+                let len = bytes[1..].iter().position(|&byte| byte == b'"');
+                let len = len.unwrap_or(bytes.len() - 1);
+                (1, len, (len + 2).min(bytes.len()))
+            }
+            b'(' | b')' => (0, 1, 1),
+            _ => {
+                let ends = |byte: &u8| *byte <= b' ' || matches!(byte, b'(' | b')' | b'"');
+                let len = bytes.iter().position(ends).unwrap_or(bytes.len());
+                (0, len, len)
+            }
+        };
+        self.advance(end);
+        Some(Token { line, text: &rest[start..start + len], quoted: start == 1 })
+    }
+}

@@ -1,0 +1,165 @@
+//! Map compiler role (`fragd maps build`): source files in, pk3 out.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    thread,
+    time::Instant,
+};
+
+use fragd::{
+    cli::{BuildOptions, ExitStatus},
+    mapbuild::{self, BuildError, Built, Source, Stage, map_file},
+};
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Largest shader script, in bytes.
+const MAX_SCRIPT_LEN: u64 = 4 * 1024 * 1024;
+/// Maximum number of shader scripts.
+const MAX_SCRIPTS: usize = 200;
+
+/// Builds a map and writes its pk3.
+pub(super) fn run(options: &BuildOptions) -> ExitStatus {
+    let start = Instant::now();
+    let output = options.output.clone().unwrap_or_else(|| options.source.with_extension("pk3"));
+    match build(options) {
+        Ok(built) => {
+            for warning in &built.warnings {
+                eprintln!("warning: {warning}");
+            }
+            if let Err(what) = write_whole(&output, &built.pk3) {
+                eprintln!("fragd: {what}");
+                return ExitStatus::Failed;
+            }
+            print_summary(&output, &built, start);
+            ExitStatus::Done
+        }
+        Err(what) => {
+            eprintln!("{what}");
+            ExitStatus::Failed
+        }
+    }
+}
+
+fn print_summary(output: &Path, built: &Built, start: Instant) {
+    let counts = &built.counts;
+    println!(
+        "{}: {} KB in {:.1} s: {} brushes, {} clusters, {} areas, {} surfaces",
+        output.display(),
+        built.pk3.len().div_ceil(1024),
+        start.elapsed().as_secs_f64(),
+        counts.brushes,
+        counts.clusters,
+        counts.areas,
+        counts.surfaces,
+    );
+}
+
+fn build(options: &BuildOptions) -> Result<Built, String> {
+    let path = &options.source;
+    let text = read(path, map_file::MAX_LEN as u64)?;
+    let folders = source_folders(path);
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let scripts = scripts(path, &folders)?;
+    let file = path.display().to_string();
+    let source = Source {
+        name: &stem,
+        file: &file,
+        text: &text,
+        scripts: &scripts,
+        fast: options.fast,
+        threads: thread::available_parallelism().map_or(1, usize::from),
+    };
+    let mut display = Display::new();
+    let built =
+        mapbuild::build(&source, &mut |stage, done, total| display.show(stage, done, total));
+    display.bar.finish_and_clear();
+    let lin = path.with_extension("lin");
+    built.map_err(|error| failure(&error, &lin)).inspect(|_| {
+        // The way out of an earlier version would mislead.
+        let _ = fs::remove_file(&lin);
+    })
+}
+
+/// Returns the problems of a failed build, and writes the way out of the map.
+fn failure(error: &BuildError, lin: &Path) -> String {
+    let mut lines: Vec<String> =
+        error.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
+    lines.extend(error.errors.iter().map(|error| format!("error: {error}")));
+    if let Some(leak) = &error.leak {
+        lines.push(match write_whole(lin, leak.lin().as_bytes()) {
+            Ok(()) => format!("way out written to {}", lin.display()),
+            Err(what) => what,
+        });
+    }
+    lines.join("\n")
+}
+
+/// Returns the folder of the source and the one above, in which scripts and images are found.
+fn source_folders(path: &Path) -> Vec<PathBuf> {
+    let own = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let own = own.unwrap_or(Path::new(".")).to_owned();
+    let above = own.join("..");
+    vec![own, above]
+}
+
+/// Reads the shader scripts of a map: its own beside the source, then those in the folders `scripts`.
+fn scripts(path: &Path, folders: &[PathBuf]) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let own = path.with_extension("shader");
+    let mut files: Vec<PathBuf> = own.exists().then_some(own).into_iter().collect();
+    for folder in folders {
+        let Ok(entries) = fs::read_dir(folder.join("scripts")) else { continue };
+        let entries = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let is_script = |path: &PathBuf| path.extension().is_some_and(|ext| ext == "shader");
+        let mut found: Vec<_> = entries.filter(is_script).collect();
+        found.sort();
+        files.extend(found);
+    }
+    files.truncate(MAX_SCRIPTS);
+    let named = |file: PathBuf| Ok((file.display().to_string(), read(&file, MAX_SCRIPT_LEN)?));
+    files.into_iter().map(named).collect()
+}
+
+fn read(path: &Path, max: u64) -> Result<Vec<u8>, String> {
+    let cannot = |error: io::Error| format!("error: {}: cannot be read: {error}", path.display());
+    let len = fs::metadata(path).map_err(cannot)?.len();
+    if len > max {
+        return Err(format!("error: {}: too long: {len} bytes (max {max})", path.display()));
+    }
+    fs::read(path).map_err(cannot)
+}
+
+/// Writes a file under a temporary name and renames it, so that no half-written file remains.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let temporary = path.with_file_name(name);
+    let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&temporary);
+        format!("{}: cannot be written: {error}", path.display())
+    })
+}
+
+/// Progress display: one rewritten line on a terminal, nothing otherwise.
+struct Display {
+    bar: ProgressBar,
+    stage: Option<Stage>,
+}
+
+impl Display {
+    fn new() -> Self {
+        let template = "{msg:12} {wide_bar} {pos}/{len} {elapsed}";
+        let style = ProgressStyle::with_template(template).expect("a sound template");
+        Self { bar: ProgressBar::new(1).with_style(style), stage: None }
+    }
+
+    fn show(&mut self, stage: Stage, done: usize, total: usize) {
+        if self.stage != Some(stage) {
+            self.stage = Some(stage);
+            self.bar.set_message(stage.name());
+        }
+        self.bar.set_length(total as u64);
+        self.bar.set_position(done as u64);
+    }
+}
