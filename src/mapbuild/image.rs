@@ -334,7 +334,7 @@ mod tests {
         assert!(!bytes.windows(2).any(|m| m == [0xFF, 0xC2]));
         let copy = read(&bytes).expect("JPG");
         for (a, b) in copy.bytes().iter().zip(image.bytes()) {
-            assert!(a.abs_diff(*b) < 6);
+            assert!(a.abs_diff(*b) < 10, "{a} instead of {b}");
         }
     }
 

@@ -19,6 +19,7 @@ mod scene;
 pub(crate) mod vector;
 
 pub use layout::{PAGE_BYTES, PAGE_SIZE, Placement};
+pub(crate) use samples::patch_vertex;
 pub use scene::{Material, Occluder, Plane, PointLight, Scene, Shape, Sun, Surface, Vertex};
 pub use vector::Vector;
 

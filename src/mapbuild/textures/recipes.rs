@@ -75,7 +75,7 @@ const SAND_PLAIN: &[Layer] = &[
 // Furnace brick: burnt, with soot.
 const BRICKS: Blocks = blocks(64.0, 32.0, true);
 const FURNACE: &[Layer] = &[
-    Ramp(&Block(BRICKS, 31), [122, 62, 46], [182, 104, 72]),
+    Ramp(&Block(BRICKS, 31), [138, 72, 54], [196, 118, 84]),
     Shade(&CLOUDY, 0.82, 1.12),
     Raise(&noise(20, 3, 32), 4.0),
     Raise(&Joint(BRICKS, 4.0), -6.0),
