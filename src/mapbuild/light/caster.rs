@@ -59,15 +59,17 @@ impl Ray {
     fn clip(&self, bounds: &[Vector; 2]) -> Option<(f64, f64)> {
         let mut enter = 0.0f64;
         let mut leave = 1.0f64;
+        let [low, high] = bounds;
         for axis in 0..3 {
+            let from = self.from[axis];
             if self.step[axis] == 0.0 {
-                if self.from[axis] < bounds[0][axis] || self.from[axis] > bounds[1][axis] {
+                if from < low[axis] || from > high[axis] {
                     return None;
                 }
                 continue;
             }
-            let a = (bounds[0][axis] - self.from[axis]) * self.inverse[axis];
-            let b = (bounds[1][axis] - self.from[axis]) * self.inverse[axis];
+            let a = (low[axis] - from) * self.inverse[axis];
+            let b = (high[axis] - from) * self.inverse[axis];
             let (near, far) = if a < b { (a, b) } else { (b, a) };
             if near > enter {
                 enter = near;

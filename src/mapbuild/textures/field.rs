@@ -72,17 +72,17 @@ pub(super) enum Field {
     /// Square lattice of bars: distance and width.
     Bars(f64, f64),
     /// Field above a threshold: `(field − at) · gain`.
-    Above(&'static Field, f64, f64),
+    Above(&'static Self, f64, f64),
     /// 1 where the field is at half, 0 at its extremes.
-    Ridge(&'static Field),
+    Ridge(&'static Self),
     /// 1 minus the field.
-    Not(&'static Field),
+    Not(&'static Self),
     /// Product of two fields.
-    And(&'static Field, &'static Field),
+    And(&'static Self, &'static Self),
     /// Greater of two fields.
-    Or(&'static Field, &'static Field),
+    Or(&'static Self, &'static Self),
     /// A field whose coordinates are shifted by a second one.
-    Warp(&'static Field, &'static Field, f64),
+    Warp(&'static Self, &'static Self, f64),
 }
 
 /// Rows of blocks.

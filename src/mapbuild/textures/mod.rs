@@ -37,7 +37,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The image is too large for the format.
 pub fn encode(image: &Image) -> Result<(&'static str, Vec<u8>), ImageError> {
     if image.has_alpha() {
-        return Ok(("tga", image.tga()?));
+        return Ok(("tga", image.tga()));
     }
     Ok(("jpg", image.jpg(JPG_QUALITY)?))
 }
