@@ -13,6 +13,8 @@ use crate::{
     wire::WireError,
 };
 
+use super::download::DownloadEvent;
+
 /// Maximum number of queued events.
 const MAX_EVENTS: usize = 1024;
 
@@ -42,6 +44,8 @@ pub enum ClientEvent {
     /// Protocol error at which an unmodified client would disconnect. This client drops the message
     /// and continues; a strict owner disconnects.
     ProtocolError(ProtocolError),
+    /// Download finished or failed.
+    Download(DownloadEvent),
     /// Connection ended. No event follows.
     Disconnected(DisconnectReason),
 }

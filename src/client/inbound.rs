@@ -8,7 +8,7 @@ use crate::{
     wire::{
         WireError,
         bits::BitReader,
-        download,
+        download::{self, Block},
         gamestate::{self, Gamestate},
         server_message::{self, ServerOp},
     },
@@ -26,6 +26,10 @@ pub(super) struct Inbound {
     pub(super) commands: Vec<(CommandNum, String)>,
     pub(super) gamestate: Option<Gamestate>,
     pub(super) snapshot: Option<PendingSnapshot>,
+    /// Download blocks in wire order.
+    pub(super) blocks: Vec<Block>,
+    /// Number of the next block of a download.
+    pub(super) expected_block: u32,
 }
 
 impl Inbound {
@@ -44,6 +48,7 @@ impl Inbound {
         self.commands.clear();
         self.gamestate = None;
         self.snapshot = None;
+        self.blocks.clear();
         let result = self.read_ops(&mut reader, voice, sequence, history, baselines);
         result.map_err(|error| match error {
             Stopped::Second => ProtocolErrorKind::RepeatedPart,
@@ -76,8 +81,10 @@ impl Inbound {
                     self.only_part()?;
                     self.snapshot = Some(history.read(reader, sequence, baselines)?);
                 }
-                // Never requested, so an unexpected download starts with block 0.
-                ServerOp::Download => drop(download::read(reader, 0)?),
+                ServerOp::Download => {
+                    let expected = self.expected_block + self.blocks.len() as u32;
+                    self.blocks.push(download::read(reader, expected)?);
+                }
                 ServerOp::VoiceSpeex | ServerOp::VoiceOpus if voice => {
                     server_message::read_voice(reader)?;
                 }

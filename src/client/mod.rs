@@ -19,6 +19,7 @@
 
 mod connection;
 pub mod demo;
+mod download;
 mod event;
 mod handshake;
 mod history;
@@ -31,6 +32,7 @@ mod session;
 mod statistics;
 mod usercmds;
 
+pub use download::{DownloadEvent, ReferencedPack};
 pub use event::{ClientEvent, DisconnectReason, ProtocolError, ProtocolErrorKind};
 pub use history::Snapshot;
 pub use options::{ClientOptions, ProtocolChoice, UnknownProtocol};

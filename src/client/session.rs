@@ -381,8 +381,15 @@ impl Client {
         &self.options.userinfo
     }
 
-    fn connected(&self) -> Option<&Connection> {
+    pub(super) fn connected(&self) -> Option<&Connection> {
         match &self.phase {
+            Phase::Connection(connection) => Some(connection),
+            Phase::Handshake(_) | Phase::Ended(_) => None,
+        }
+    }
+
+    pub(super) fn connection_mut(&mut self) -> Option<&mut Connection> {
+        match &mut self.phase {
             Phase::Connection(connection) => Some(connection),
             Phase::Handshake(_) | Phase::Ended(_) => None,
         }

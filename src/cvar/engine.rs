@@ -72,8 +72,9 @@ setting_rows! {
         "Keywords for the search of server lists.";
     SV_FPS, "sv_fps", Int::range(10, 125), oa_q3(("20", Y), ("20", P)),
         "Server frames per second; also the maximum snapshots per second of a client.";
-    SV_PURE, "sv_pure", Int::only_zero("pure servers are not implemented"), all("0", Y),
-        "Restrict clients to the data files of the server.";
+    SV_PURE, "sv_pure", Flag::either(), all("0", Y.and(L)),
+        "Restrict clients to the pk3 files of the server. Needs the game data, with vm/cgame.qvm and \
+         vm/ui.qvm; 0 for a server of its built-in maps alone.";
     TIMESCALE, "timescale", Float::range(0.1, 10.0), all("1", Y.and(Flags::CHEAT)),
         "Speed of the game time; 1 is real time.";
     SV_CHEATS, "sv_cheats", Flag::either(), all("0", Y.and(R)),
@@ -90,13 +91,13 @@ setting_rows! {
     SV_SERVERID, "sv_serverid", Int::range(0, i32::MAX), all("0", Y.and(R)),
         "Number of the current level; each map load increases it.";
     SV_PAKS, "sv_paks", Text::up_to(4095), all("", Y.and(R).and(C)),
-        "Checksums of the data files that pure clients must have; always empty.";
+        "Checksums of the data files that pure clients must have; empty if sv_pure is 0.";
     SV_PAK_NAMES, "sv_pakNames", Text::up_to(4095), all("", Y.and(R).and(C)),
-        "Names of the data files that pure clients must have; always empty.";
+        "Names of the data files that pure clients must have; empty if sv_pure is 0.";
     SV_REFERENCED_PAKS, "sv_referencedPaks", Text::up_to(4095), all("", Y.and(R).and(C)),
-        "Checksums of the data files that clients download; always empty.";
+        "Checksums of the data files that clients download: those of the map and of the mod.";
     SV_REFERENCED_PAK_NAMES, "sv_referencedPakNames", Text::up_to(4095), all("", Y.and(R).and(C)),
-        "Names of the data files that clients download; always empty.";
+        "Names of the data files that clients download: those of the map and of the mod.";
     VERSION, "version", Text::up_to(63),
         all(concat!("fragd ", env!("CARGO_PKG_VERSION")), S.and(R)),
         "Program name and version.";
@@ -138,12 +139,16 @@ setting_rows! {
     SV_MAX_PING, "sv_maxPing", Int::or_off(1, 9999), all("0", S),
         "Maximum ping of a connecting client in ms; 0 disables the limit. LAN clients are exempt, and a \
          lost packet counts as delay.";
-    SV_ALLOW_DOWNLOAD, "sv_allowDownload", Int::only_zero("downloads are not implemented"), all("0", S),
-        "Offer downloads of data files.";
-    SV_DL_URL, "sv_dlURL", Text::up_to(255), all("", N),
-        "URL of the data files for HTTP downloads.";
-    SV_DL_RATE, "sv_dlRate", Int::or_off(1, 100_000), all("100", N),
-        "Total rate of UDP downloads in kilobytes per second; 0 disables the limit.";
+    SV_ALLOW_DOWNLOAD, "sv_allowDownload", Int::range(0, 15), all("1", S),
+        "Offer pk3 files of the map and the mod to clients: 0 offers none, 1 offers them. Added to 1: 2 \
+         for no HTTP, 4 for no UDP, 8 for clients to stay connected during HTTP.";
+    SV_DL_URL, "sv_dlURL", Text::up_to(255), all("", S),
+        "URL for HTTP downloads, which clients extend by folder and file; empty announces sv_http.";
+    SV_DL_RATE, "sv_dlRate", Int::or_off(1, 100_000), all("100", S),
+        "Total rate of UDP downloads in kilobytes per second; 0 disables the limit. The rate of a client \
+         applies, too.";
+    SV_HTTP, "sv_http", Text::up_to(63), all("", I),
+        "Address and port of an HTTP server for downloads, e.g. 192.0.2.1:27960; empty disables it.";
     SV_MASTER1, "sv_master1", Text::up_to(255),
         oa_q3(("dpmaster.deathmask.net", N), ("master.quake3arena.com", N)),
         "Master server that receives heartbeats, as a name or name:port.";

@@ -8,6 +8,7 @@ use std::{
     cell::{OnceCell, RefCell},
     collections::VecDeque,
     fmt,
+    ops::Range,
     rc::Rc,
 };
 
@@ -31,6 +32,8 @@ pub enum AssetAnswer {
     List(String, String, Vec<GamePath>),
     /// Archives.
     Packs(Vec<PackInfo>),
+    /// Bytes of an archive were read: its index, their offset, their length and checksum.
+    Pack(usize, u64, Result<(u64, u32), AssetError>),
 }
 
 impl fmt::Display for AssetAnswer {
@@ -46,6 +49,12 @@ impl fmt::Display for AssetAnswer {
                 write!(f, "list {folder}/*.{extension}: {} files", names.len())
             }
             Self::Packs(packs) => write!(f, "list archives: {}", packs.len()),
+            Self::Pack(pack, offset, Ok((len, sum))) => {
+                write!(f, "read archive {pack} at {offset}: {len} bytes, checksum {sum:08x}")
+            }
+            Self::Pack(pack, offset, Err(error)) => {
+                write!(f, "read archive {pack} at {offset}: {error}")
+            }
         }
     }
 }
@@ -66,14 +75,7 @@ impl AssetAnswer {
             Self::Read(name, answer) => {
                 out.push(1);
                 put_text(out, name);
-                match answer {
-                    Ok((len, sum)) => {
-                        out.push(0);
-                        put_number(out, *len);
-                        out.extend_from_slice(&sum.to_le_bytes());
-                    }
-                    Err(error) => write_error(out, error),
-                }
+                write_known(out, answer);
             }
             Self::List(folder, extension, names) => {
                 out.push(2);
@@ -88,9 +90,16 @@ impl AssetAnswer {
                 for pack in packs {
                     put_text(out, &pack.folder);
                     put_text(out, &pack.name);
+                    put_number(out, pack.len);
                     put_number(out, pack.crcs.len() as u64);
                     pack.crcs.iter().for_each(|crc| out.extend_from_slice(&crc.to_le_bytes()));
                 }
+            }
+            Self::Pack(pack, offset, answer) => {
+                out.push(4);
+                put_number(out, *pack as u64);
+                put_number(out, *offset);
+                write_known(out, answer);
             }
         }
     }
@@ -112,11 +121,7 @@ impl AssetAnswer {
             }
             1 => {
                 let name = from.text()?;
-                let answer = match from.byte()? {
-                    0 => Ok((from.number()?, from.word()?)),
-                    kind => Err(read_error(kind, from)?),
-                };
-                Self::Read(name, answer)
+                Self::Read(name, read_known(from)?)
             }
             2 => {
                 let (folder, extension) = (from.text()?, from.text()?);
@@ -127,13 +132,14 @@ impl AssetAnswer {
             3 => {
                 let count: usize = from.small()?;
                 let pack = |from: &mut Cursor<'_>| {
-                    let (folder, name) = (from.text()?, from.text()?);
+                    let (folder, name, len) = (from.text()?, from.text()?, from.number()?);
                     let count: usize = from.small()?;
                     let crcs: Result<Vec<_>, _> = (0..count).map(|_| from.word()).collect();
-                    Ok(PackInfo { folder, name, crcs: crcs?.into() })
+                    Ok(PackInfo { folder, name, len, crcs: crcs?.into() })
                 };
                 Self::Packs((0..count).map(|_| pack(from)).collect::<Result<_, DecodeError>>()?)
             }
+            4 => Self::Pack(from.small()?, from.number()?, read_known(from)?),
             _ => return Err("a question about files that nobody knows"),
         })
     }
@@ -145,8 +151,27 @@ impl AssetAnswer {
             Self::Read(name, _) => (1, name, ""),
             Self::List(folder, extension, _) => (2, folder, extension),
             Self::Packs(_) => (3, "", ""),
+            Self::Pack(..) => (4, "", ""),
         }
     }
+}
+
+fn write_known(out: &mut Vec<u8>, answer: &Result<(u64, u32), AssetError>) {
+    match answer {
+        Ok((len, sum)) => {
+            out.push(0);
+            put_number(out, *len);
+            out.extend_from_slice(&sum.to_le_bytes());
+        }
+        Err(error) => write_error(out, error),
+    }
+}
+
+fn read_known(from: &mut Cursor<'_>) -> Result<Result<(u64, u32), AssetError>, DecodeError> {
+    Ok(match from.byte()? {
+        0 => Ok((from.number()?, from.word()?)),
+        kind => Err(read_error(kind, from)?),
+    })
 }
 
 fn path(from: &mut Cursor<'_>) -> Result<GamePath, DecodeError> {
@@ -176,6 +201,11 @@ fn write_error(out: &mut Vec<u8>, error: &AssetError) {
             put_text(out, place);
             put_text(out, why);
         }
+        AssetError::Archive { name, why } => {
+            out.push(5);
+            put_text(out, name);
+            put_text(out, why);
+        }
     }
 }
 
@@ -190,6 +220,7 @@ fn read_error(kind: u8, from: &mut Cursor<'_>) -> Result<AssetError, DecodeError
             max: from.number()?,
         },
         4 => AssetError::Unreadable { path: path(from)?, place: from.text()?, why: from.text()? },
+        5 => AssetError::Archive { name: from.text()?, why: from.text()? },
         _ => return Err("a fault of a file that nobody knows"),
     })
 }
@@ -240,6 +271,18 @@ impl Assets for RecordedAssets {
         self.packs_told.get_or_init(|| self.note(&AssetAnswer::Packs(packs.to_vec())));
         packs
     }
+
+    fn read_pack(&self, pack: usize, range: Range<u64>) -> Result<Vec<u8>, AssetError> {
+        let offset = range.start;
+        let read = self.assets.read_pack(pack, range);
+        let known = read.as_ref().map(|bytes| (bytes.len() as u64, checksum(bytes)));
+        self.note(&AssetAnswer::Pack(pack, offset, known.map_err(Clone::clone)));
+        read
+    }
+
+    fn offer(&self, packs: &[usize]) {
+        self.assets.offer(packs);
+    }
 }
 
 /// Request for files that cannot be answered as in the recorded run.
@@ -269,6 +312,9 @@ pub enum AssetMismatch {
 
 /// Finds a file by its name, length and checksum.
 pub type FindFile = Box<dyn Fn(&str, u64, u32) -> Option<Vec<u8>>>;
+
+/// Reads a range of an archive by its folder and name.
+pub type ReadPack = Box<dyn Fn(&PackInfo, Range<u64>) -> Option<Vec<u8>>>;
 
 /// Queue of recorded answers for a replayed node.
 #[derive(Clone, Default)]
@@ -315,6 +361,7 @@ fn name_of((kind, name, extension): (u8, &str, &str)) -> String {
         0 => format!("the place of {name}"),
         1 => name.to_owned(),
         2 => format!("the list of {name}/*.{extension}"),
+        4 => "bytes of an archive".to_owned(),
         _ => "the archives".to_owned(),
     }
 }
@@ -323,14 +370,20 @@ fn name_of((kind, name, extension): (u8, &str, &str)) -> String {
 pub struct ReplayedAssets {
     answers: Answers,
     find_file: FindFile,
+    read_pack: ReadPack,
     packs: OnceCell<Vec<PackInfo>>,
 }
 
 impl ReplayedAssets {
-    /// Answers from `answers`, with file contents from `find_file`.
+    /// Answers from `answers`, with file contents from `find_file` and bytes of archives from `read_pack`.
     #[must_use]
-    pub fn new(answers: Answers, find_file: FindFile) -> Self {
-        Self { answers, find_file, packs: OnceCell::new() }
+    pub fn new(answers: Answers, find_file: FindFile, read_pack: ReadPack) -> Self {
+        Self { answers, find_file, read_pack, packs: OnceCell::new() }
+    }
+
+    fn mismatch(&self, name: String, (len, sum): (u64, u32)) {
+        let mismatch = AssetMismatch::NotHere { name, len, sum };
+        self.answers.0.borrow_mut().mismatch.get_or_insert(mismatch);
     }
 }
 
@@ -353,8 +406,7 @@ impl Assets for ReplayedAssets {
         let (len, sum) = known?;
         let found = (self.find_file)(name, len, sum);
         found.filter(|bytes| (bytes.len() as u64, checksum(bytes)) == (len, sum)).ok_or_else(|| {
-            let mismatch = AssetMismatch::NotHere { name: name.to_owned(), len, sum };
-            self.answers.0.borrow_mut().mismatch.get_or_insert(mismatch);
+            self.mismatch(name.to_owned(), (len, sum));
             unreadable()
         })
     }
@@ -372,4 +424,22 @@ impl Assets for ReplayedAssets {
             _ => Vec::new(),
         })
     }
+
+    fn read_pack(&self, pack: usize, range: Range<u64>) -> Result<Vec<u8>, AssetError> {
+        let info = self.packs().get(pack).cloned();
+        let name = info.as_ref().map_or_else(String::new, PackInfo::file_name);
+        let unreadable = |name| AssetError::Archive { name, why: "not in the journal".to_owned() };
+        let Some(AssetAnswer::Pack(asked, offset, known)) = self.answers.answer((4, "", "")) else {
+            return Err(unreadable(name));
+        };
+        let known = known?;
+        let found = info.filter(|_| (asked, offset) == (pack, range.start));
+        let found = found.and_then(|info| (self.read_pack)(&info, range));
+        found.filter(|bytes| (bytes.len() as u64, checksum(bytes)) == known).ok_or_else(|| {
+            self.mismatch(name.clone(), known);
+            unreadable(name)
+        })
+    }
+
+    fn offer(&self, _: &[usize]) {}
 }

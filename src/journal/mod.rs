@@ -31,7 +31,9 @@ mod recorder;
 mod replay;
 mod steps;
 
-pub use assets::{Answers, AssetAnswer, AssetMismatch, FindFile, RecordedAssets, ReplayedAssets};
+pub use assets::{
+    Answers, AssetAnswer, AssetMismatch, FindFile, ReadPack, RecordedAssets, ReplayedAssets,
+};
 pub use format::{Entry, FORMAT_VERSION, Input, JournalEnd, MAGIC, Sent, Start, checksum};
 pub use journaled::Journaled;
 pub use reader::{Damage, DamageKind, JournalOpenError, Located, Reader};

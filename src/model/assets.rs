@@ -5,7 +5,7 @@
 //!
 //! Source: Quake III's data files and their checksums.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, ops::Range, sync::Arc};
 
 use thiserror::Error;
 
@@ -100,6 +100,14 @@ pub enum AssetError {
         /// Error of the system or the archive.
         why: String,
     },
+    /// Archive that cannot be read as a file.
+    #[error("{name}: {why}")]
+    Archive {
+        /// Folder, name and extension.
+        name: String,
+        /// Error of the system.
+        why: String,
+    },
 }
 
 /// Location of a game file.
@@ -120,11 +128,19 @@ pub struct PackInfo {
     pub folder: String,
     /// Name without folder and extension.
     pub name: String,
+    /// Length of the archive in bytes.
+    pub len: u64,
     /// CRC-32 of each non-empty file, in directory order.
     pub crcs: Arc<[u32]>,
 }
 
 impl PackInfo {
+    /// Returns the name that clients request: folder, name and extension.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        format!("{}/{}.pk3", self.folder, self.name)
+    }
+
     /// Returns the checksum that servers list.
     #[must_use]
     pub fn checksum(&self) -> i32 {
@@ -162,6 +178,17 @@ pub trait Assets {
 
     /// Archives, first searched first.
     fn packs(&self) -> &[PackInfo];
+
+    /// Reads bytes of an archive itself, as a client downloads it. `pack` is an index in
+    /// [`Assets::packs`].
+    ///
+    /// # Errors
+    ///
+    /// Archive unreadable, or shorter than the range.
+    fn read_pack(&self, pack: usize, range: Range<u64>) -> Result<Vec<u8>, AssetError>;
+
+    /// Receives the archives that clients may download, whenever a map is loaded.
+    fn offer(&self, packs: &[usize]);
 }
 
 impl<A: Assets + ?Sized> Assets for Box<A> {
@@ -180,11 +207,31 @@ impl<A: Assets + ?Sized> Assets for Box<A> {
     fn packs(&self) -> &[PackInfo] {
         (**self).packs()
     }
+
+    fn read_pack(&self, pack: usize, range: Range<u64>) -> Result<Vec<u8>, AssetError> {
+        (**self).read_pack(pack, range)
+    }
+
+    fn offer(&self, packs: &[usize]) {
+        (**self).offer(packs);
+    }
 }
 
-/// Files in memory, for tests and for maps from other sources.
+/// Files and archives in memory, for tests and for maps from other sources.
 #[derive(Clone, Debug, Default)]
-pub struct MemoryAssets(BTreeMap<GamePath, Vec<u8>>);
+pub struct MemoryAssets {
+    files: BTreeMap<GamePath, MemoryFile>,
+    packs: Vec<PackInfo>,
+    /// Bytes of each archive.
+    archives: Vec<Arc<[u8]>>,
+}
+
+/// A file and the archive that contains it.
+#[derive(Clone, Debug)]
+struct MemoryFile {
+    bytes: Vec<u8>,
+    pack: Option<usize>,
+}
 
 impl MemoryAssets {
     /// Adds or replaces a file.
@@ -193,20 +240,46 @@ impl MemoryAssets {
     ///
     /// Invalid name.
     pub fn insert(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), AssetError> {
-        self.0.insert(path(name)?, bytes);
+        self.files.insert(path(name)?, MemoryFile { bytes, pack: None });
+        Ok(())
+    }
+
+    /// Adds an archive of `folder` with its bytes and the files in it. The bytes are not parsed.
+    ///
+    /// # Errors
+    ///
+    /// Invalid name of a file.
+    pub fn insert_pack(
+        &mut self,
+        (folder, name): (&str, &str),
+        bytes: &[u8],
+        files: &[(&str, &[u8])],
+    ) -> Result<(), AssetError> {
+        let pack = Some(self.packs.len());
+        for (name, bytes) in files {
+            self.files.insert(path(name)?, MemoryFile { bytes: bytes.to_vec(), pack });
+        }
+        self.packs.push(PackInfo {
+            folder: folder.to_owned(),
+            name: name.to_owned(),
+            len: bytes.len() as u64,
+            crcs: files.iter().map(|(_, bytes)| block_checksum(bytes) as u32).collect(),
+        });
+        self.archives.push(bytes.into());
         Ok(())
     }
 }
 
 impl Assets for MemoryAssets {
     fn find(&self, name: &str) -> Option<AssetLocation> {
-        let bytes = self.0.get(&path(name).ok()?)?;
-        Some(AssetLocation { place: "memory".to_owned(), pack: None, len: bytes.len() as u64 })
+        let file = self.files.get(&path(name).ok()?)?;
+        let len = file.bytes.len() as u64;
+        Some(AssetLocation { place: "memory".to_owned(), pack: file.pack, len })
     }
 
     fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, AssetError> {
         let path = path(name)?;
-        let Some(bytes) = self.0.get(&path) else {
+        let Some(MemoryFile { bytes, .. }) = self.files.get(&path) else {
             return Err(AssetError::Missing { path });
         };
         let len = bytes.len() as u64;
@@ -219,12 +292,24 @@ impl Assets for MemoryAssets {
     fn list(&self, folder: &str, extension: &str) -> Vec<GamePath> {
         let Ok(folder) = path(folder) else { return Vec::new() };
         let extension = extension.to_ascii_lowercase();
-        self.0.keys().filter(|path| path.is_in(&folder, &extension)).cloned().collect()
+        self.files.keys().filter(|path| path.is_in(&folder, &extension)).cloned().collect()
     }
 
     fn packs(&self) -> &[PackInfo] {
-        &[]
+        &self.packs
     }
+
+    fn read_pack(&self, pack: usize, range: Range<u64>) -> Result<Vec<u8>, AssetError> {
+        let bytes = self.archives.get(pack).and_then(|archive| {
+            archive.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
+        });
+        bytes.map(<[u8]>::to_vec).ok_or_else(|| AssetError::Archive {
+            name: self.packs.get(pack).map_or_else(String::new, PackInfo::file_name),
+            why: "shorter than expected".to_owned(),
+        })
+    }
+
+    fn offer(&self, _: &[usize]) {}
 }
 
 fn path(name: &str) -> Result<GamePath, AssetError> {

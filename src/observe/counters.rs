@@ -86,6 +86,14 @@ counters! {
         "Entity states and playerstates sent with 0 for a number that was not finite.";
     ReliableOverflows, "q3_reliable_overflows_total",
         "Clients dropped for too many unacknowledged reliable commands.";
+    DownloadsStarted, "q3_downloads_total{result=\"started\"}", "UDP downloads started.";
+    DownloadsCompleted, "q3_downloads_total{result=\"completed\"}",
+        "UDP downloads acknowledged to the end.";
+    DownloadsRefused, "q3_downloads_total{result=\"refused\"}", "UDP downloads refused.";
+    DownloadBlocks, "q3_download_blocks_total{kind=\"all\"}", "Download blocks sent.";
+    DownloadBlocksResent, "q3_download_blocks_total{kind=\"repeated\"}",
+        "Download blocks sent again after a loss.";
+    DownloadBytes, "q3_download_bytes_total", "File bytes sent in download blocks.";
     ClientCommands, "q3_client_commands_total{result=\"run\"}", "Client commands passed to the game.";
     CommandsOverLimit, "q3_client_commands_total{result=\"limited\"}",
         "Client commands ignored by flood protection.";

@@ -4,16 +4,19 @@ mod dump;
 mod file;
 mod report;
 
-use std::io::{self as std_io, Write as _};
+use std::{
+    io::{self as std_io, Write as _},
+    rc::Rc,
+};
 
 use fragd::{
     cli::{self, Command, ExitStatus, ReplayOptions},
     io::{self, GameData, assets::base_paths},
     journal::{
-        Answers, AssetMismatch, Damage, DamageKind, FindFile, Replay, ReplayedAssets, Start, Step,
-        StepResult, checksum,
+        Answers, AssetMismatch, Damage, DamageKind, FindFile, ReadPack, Replay, ReplayedAssets,
+        Start, Step, StepResult, checksum,
     },
-    model::{Millis, UnixMillis},
+    model::{Millis, UnixMillis, assets::Assets as _},
     server::Server,
     settings::{Choice as _, Settings, key},
     world::bsp::MAX_FILE_LEN,
@@ -105,7 +108,8 @@ fn begin(
     let (settings, _) =
         asked.build(config).map_err(|faults| format!("journal settings not accepted: {faults}"))?;
     answers.expect(step.answers.iter().cloned());
-    let files = ReplayedAssets::new(answers.clone(), find_file(options, &settings));
+    let data = Rc::new(game_data(options, &settings));
+    let files = ReplayedAssets::new(answers.clone(), find_file(&data), read_pack(data));
     let began = UnixMillis(start.began_unix_ms);
     let server =
         Server::builder(settings, start.entropy).assets(files).started_at(Some(began)).build();
@@ -115,13 +119,27 @@ fn begin(
     Ok((replay, result))
 }
 
-/// Finds files in the recorded search paths, or in those of the command line.
-fn find_file(options: &ReplayOptions, settings: &Settings) -> FindFile {
+/// Opens the recorded search paths, or those of the command line.
+fn game_data(options: &ReplayOptions, settings: &Settings) -> GameData {
     let folder = settings.choice(key::GAME).name();
     let places = options.basepath.as_deref().unwrap_or(settings.text(key::FS_BASEPATH));
-    let data = GameData::open(&base_paths(places, folder), &[settings.text(key::FS_GAME), folder]);
+    GameData::open(&base_paths(places, folder), &[settings.text(key::FS_GAME), folder])
+        .with_builtin(folder)
+}
+
+/// Finds files by name and content.
+fn find_file(data: &Rc<GameData>) -> FindFile {
+    let data = Rc::clone(data);
     Box::new(move |name, len, sum| {
         let is_it = |bytes: &[u8]| bytes.len() as u64 == len && checksum(bytes) == sum;
         data.read_wanted(name, len.min(MAX_FILE_LEN as u64), is_it)
+    })
+}
+
+/// Reads bytes of archives by their folder and name.
+fn read_pack(data: Rc<GameData>) -> ReadPack {
+    Box::new(move |info, range| {
+        let pack = data.packs().iter().position(|pack| pack == info)?;
+        data.read_pack(pack, range).ok()
     })
 }

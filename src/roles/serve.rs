@@ -196,17 +196,18 @@ fn find_data(settings: &Settings) -> GameData {
         return GameData::default();
     }
     let paths = io::assets::base_paths(settings.text(key::FS_BASEPATH), folder);
-    let data = GameData::open(&paths, &[settings.text(key::FS_GAME), folder]);
-    for warning in data.warnings() {
-        log::warn!("{warning}");
-    }
-    let maps = data.list("maps", "bsp").len();
+    let installed = GameData::open(&paths, &[settings.text(key::FS_GAME), folder]);
+    let maps = installed.list("maps", "bsp").len();
     if maps == 0 {
-        log::warn!("no {folder} maps found: running free flight; set fs_basepath to the game data");
+        log::info!("no {folder} maps found, serving built-in maps; set fs_basepath to game data");
     } else {
         let folders: Vec<_> =
-            data.folders().iter().map(|path| path.display().to_string()).collect();
+            installed.folders().iter().map(|path| path.display().to_string()).collect();
         log::info!("found {maps} maps in {}", folders.join(", "));
+    }
+    let data = installed.with_builtin(folder);
+    for warning in data.warnings() {
+        log::warn!("{warning}");
     }
     data
 }

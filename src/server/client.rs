@@ -13,7 +13,10 @@
 
 use std::net::SocketAddr;
 
-use super::{command_queue::CommandQueue, rate_limiter::Bucket, snapshot::SnapshotHistory};
+use super::{
+    command_queue::CommandQueue, downloads::ClientDownloads, pure::PureState, rate_limiter::Bucket,
+    snapshot::SnapshotHistory,
+};
 use crate::{
     model::{
         Challenge, ClientNum, EntitySet, FrameNum, Millis, PlayerState, Qport, Sequence, UserCmd,
@@ -184,8 +187,9 @@ pub(super) struct Client {
     pub(super) spacing: Millis,
     /// Whether a snapshot was withheld for the rate since the last one that was sent.
     pub(super) rate_delayed: bool,
-    /// Rejection of the last file request, until it is sent.
-    pub(super) refused_download: Option<String>,
+    pub(super) downloads: ClientDownloads,
+    /// Proof of the archives that the client uses.
+    pub(super) pure: PureState,
     pub(super) buckets: ClientBuckets,
 }
 
@@ -216,7 +220,8 @@ impl Client {
             sent_at: Millis(0),
             spacing: Millis(0),
             rate_delayed: false,
-            refused_download: None,
+            downloads: ClientDownloads::default(),
+            pure: PureState::default(),
             buckets: ClientBuckets::default(),
         }
     }
@@ -242,6 +247,7 @@ impl Client {
             ClientState::Active(_) | ClientState::Zombie(_) => return,
         };
         let gamestate = SentGamestate { at: now, sequence: None, is_lost: false };
+        self.pure = PureState::default();
         let snapshots = SnapshotLog::new();
         self.state = ClientState::Primed(Primed { joining_since, gamestate, snapshots });
     }
@@ -255,6 +261,7 @@ impl Client {
             | ClientState::Active(Active { mut snapshots, .. }) => {
                 snapshots.last_at = None;
                 self.last_usercmd = usercmd;
+                self.downloads = ClientDownloads::default();
                 ClientState::Active(Active { snapshots, delta_request: None })
             }
             other => other,

@@ -3,7 +3,7 @@
 //! Invariant: a command that is ignored counts as received. Source: Quake III protocol 68, reliable
 //! commands; the limits are Quake3e's. Engine names: `SV_ExecuteClientCommand`, `sv_floodProtect`.
 
-use super::{Server, rate_limiter::BucketLimit};
+use super::{Server, downloads, pure, rate_limiter::BucketLimit};
 use crate::{
     model::{ClientNum, CommandArgs, Millis, text},
     observe::Counter,
@@ -15,8 +15,6 @@ use crate::{
 const COMMANDS: BucketLimit = BucketLimit { burst: 8, period: Millis(500) };
 /// Limit of userinfo changes.
 const USERINFOS: BucketLimit = BucketLimit { burst: 5, period: Millis(1000) };
-/// Limit of answers to file requests. A client requests one file and stops when it is refused.
-const DOWNLOADS: BucketLimit = BucketLimit { burst: 4, period: Millis(1000) };
 /// Longest argument in bytes; the rest is truncated.
 const MAX_ARGUMENT_LEN: usize = 255;
 
@@ -36,14 +34,10 @@ const ENGINE_COMMANDS: &[EngineCommand] = &[
             true
         },
     },
-    // Pure checks, voice and downloads: sent unasked, and ignored.
-    EngineCommand { name: "cp", run: |_, _, _| true },
-    EngineCommand { name: "vdr", run: |_, _, _| true },
+    EngineCommand { name: "cp", run: pure::handle_cp },
+    EngineCommand { name: "vdr", run: pure::handle_vdr },
+    // Voice: sent unasked, and ignored.
     EngineCommand { name: "voip", run: |_, _, _| true },
-    EngineCommand { name: "download", run: refuse_download },
-    EngineCommand { name: "nextdl", run: |_, _, _| true },
-    EngineCommand { name: "stopdl", run: |_, _, _| true },
-    EngineCommand { name: "donedl", run: |_, _, _| true },
 ];
 
 /// Runs a command. Returns false if the client must resend it, as if it had not arrived.
@@ -51,6 +45,9 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
     let mut words = CommandArgs::parse(line);
     if let Some(command) = ENGINE_COMMANDS.iter().find(|c| c.name == words.command()) {
         return (command.run)(server, number, &words);
+    }
+    if let Some((_, run)) = downloads::ROWS.iter().find(|(name, _)| *name == words.command()) {
+        return run(server, number, &words);
     }
     let now = server.core.now;
     let limited = server.core.settings.flag(key::SV_FLOOD_PROTECT);
@@ -91,21 +88,6 @@ fn handle_userinfo(server: &mut Server, number: ClientNum, words: &CommandArgs) 
         // The old userinfo stays.
         Err(fault) => server.core.log_client_error(number, Counter::BadUserinfo, fault),
     }
-    true
-}
-
-/// Queues the refusal of a file. A client that requests one while it loads would wait without an
-/// answer. A client in the game has all its files.
-fn refuse_download(server: &mut Server, number: ClientNum, words: &CommandArgs) -> bool {
-    let now = server.core.now;
-    let Some(client) = server.core.clients.get_mut(number) else { return true };
-    if client.is_active() || !client.buckets.downloads.allows(now, DOWNLOADS) {
-        server.core.stats.bump(Counter::CommandsOverLimit);
-        return true;
-    }
-    let file = clean_argument(words.get(1));
-    client.refused_download =
-        Some(format!("File \"{file}\" is not referenced and cannot be downloaded."));
     true
 }
 

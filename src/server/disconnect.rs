@@ -89,10 +89,14 @@ impl Server {
                 self.drop_client(number, "connection too old, please reconnect");
                 continue;
             }
+            if client.downloads.is_stalled(now) {
+                self.drop_client(number, "download stalled");
+                continue;
+            }
             let never_sent = !client.has_sent_message() && silence >= FIRST_MESSAGE_TIMEOUT;
             let is_silent = silence >= timeout || never_sent;
             let never_joins = joining_since
-                .zip(join_limit)
+                .zip(join_limit.map(|limit| limit + client.downloads.allowance()))
                 .is_some_and(|(since, limit)| now.since(since) >= limit);
             client.overdue_frames =
                 if is_silent || never_joins { client.overdue_frames + 1 } else { 0 };

@@ -9,7 +9,7 @@
 use rand_pcg::rand_core::Rng as _;
 
 use super::{
-    Geometry, Server, client::ClientState, configstrings::Configstrings, map_loader::MapError,
+    Geometry, Server, client::ClientState, configstrings::Configstrings, map_loader::MapError, pure,
 };
 use crate::{
     game::{Game, LevelStart},
@@ -38,8 +38,12 @@ pub(super) struct Level {
     pub(super) map: String,
     /// Geometry of the map; `None` in open space.
     pub(super) world: Option<World>,
+    /// Archive of the map, by its index in the game data.
+    pub(super) pack: Option<usize>,
     /// New with every load and restart.
     pub(super) server_id: ServerId,
+    /// Server id of the load, which `checksum_feed` belongs to.
+    pub(super) feed_id: ServerId,
     /// Part of the key of usercmds.
     pub(super) checksum_feed: i32,
     pub(super) time: LevelTime,
@@ -59,7 +63,9 @@ impl Level {
         Self {
             map: String::new(),
             world: None,
+            pack: None,
             server_id: ServerId(0),
+            feed_id: ServerId(0),
             checksum_feed: 0,
             time: LevelTime(0),
             configstrings: Configstrings::new(1),
@@ -81,6 +87,8 @@ impl Level {
 struct Prepared {
     /// Geometry of the map; `None` in open space.
     world: Option<World>,
+    /// Archive of the map.
+    pack: Option<usize>,
     /// The game for this geometry, if the running game is for the other.
     new_game: Option<Box<dyn Game>>,
 }
@@ -118,11 +126,11 @@ impl Server {
         let precision = precision.unwrap_or(settings.choice(key::CM_PRECISION));
         let new_game = (self.geometry != Geometry::Map).then(|| (self.games)(Geometry::Map));
         let game = new_game.as_deref().unwrap_or(&*self.game);
-        let world = Some(self.maps.load(map, precision, game)?);
-        Ok(Prepared { world, new_game })
+        let (world, pack) = self.maps.load(map, precision, game)?;
+        Ok(Prepared { world: Some(world), pack, new_game })
     }
 
-    fn start_map(&mut self, map: &str, Prepared { world, new_game }: Prepared) {
+    fn start_map(&mut self, map: &str, Prepared { world, pack, new_game }: Prepared) {
         if self.core.level.map.is_empty() {
             // A value that the operator set before the first map is kept.
             if self.core.settings.text(key::NEXTMAP).is_empty() {
@@ -149,6 +157,7 @@ impl Server {
             log::info!("map {map}: geometry uses {} KiB", world.memory_len() / 1024);
         }
         core.level.world = world;
+        core.level.pack = pack;
         core.frames.reset_visibility(core.level.world.as_mut());
         let slots = core.slots();
         let level = &mut core.level;
@@ -159,7 +168,9 @@ impl Server {
         level.configstrings = Configstrings::new(slots);
         level.checksum_feed = self.random.next_u32() as i32;
         level.server_id = level.next_id();
+        level.feed_id = level.server_id;
         let id = level.server_id;
+        pure::publish(self);
         self.publish_server_id(id);
         // The name was validated, so the write cannot fail.
         let _ = self.core.settings.write(key::MAPNAME, map);
@@ -255,7 +266,8 @@ impl Server {
         }
         self.core.level.time = time;
         let map = self.core.level.map.clone();
-        self.start_map(&map, Prepared { world, new_game: None });
+        let pack = self.core.level.pack;
+        self.start_map(&map, Prepared { world, pack, new_game: None });
     }
 
     /// Starts the level in the game and runs its settle frames.

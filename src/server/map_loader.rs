@@ -17,6 +17,9 @@ use crate::{
     },
 };
 
+/// Map in the program, which runs where no other map is installed.
+const BUILTIN_MAP: &str = "fragd1";
+
 /// Loader of map files.
 pub(super) struct MapLoader {
     assets: Box<dyn Assets>,
@@ -61,6 +64,22 @@ impl MapLoader {
         self.is_empty
     }
 
+    /// Game files.
+    pub(super) fn assets(&self) -> &dyn Assets {
+        &*self.assets
+    }
+
+    /// Returns the first map: `asked`, or the built-in one if the operator chose none and `asked` is not
+    /// installed.
+    pub(super) fn first_map<'a>(&self, asked: &'a str, is_chosen: bool) -> &'a str {
+        let exists = |map: &str| self.assets.find(&format!("maps/{map}.bsp")).is_some();
+        if is_chosen || self.is_empty || exists(asked) || !exists(BUILTIN_MAP) {
+            return asked;
+        }
+        log::info!("map {asked} not installed: running {BUILTIN_MAP}");
+        BUILTIN_MAP
+    }
+
     /// Names of all maps, in alphabetical order.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self
@@ -76,21 +95,19 @@ impl MapLoader {
         names
     }
 
-    /// Loads a map for a game and validates all of it.
+    /// Loads a map for a game and validates all of it. Returns its geometry and the index of its archive.
     pub(super) fn load(
         &self,
         map: &str,
         precision: Precision,
         game: &dyn Game,
-    ) -> Result<World, MapError> {
+    ) -> Result<(World, Option<usize>), MapError> {
         let file = format!("maps/{map}.bsp");
         let Some(found) = self.assets.find(&file) else { return Err(MapError::Missing(file)) };
         let bytes = self.assets.read(&file, MAX_FILE_LEN as u64).map_err(MapError::Unreadable)?;
-        build(&bytes, precision, game).map_err(|fault| MapError::Invalid {
-            file,
-            place: found.place,
-            fault,
-        })
+        let world = build(&bytes, precision, game);
+        let world = world.map_err(|fault| MapError::Invalid { file, place: found.place, fault })?;
+        Ok((world, found.pack))
     }
 }
 

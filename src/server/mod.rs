@@ -22,6 +22,7 @@ mod console;
 mod core;
 mod delta_cache;
 mod disconnect;
+mod downloads;
 mod frames;
 mod game_log;
 mod guards;
@@ -31,6 +32,7 @@ mod load_shedding;
 mod map_loader;
 mod message_reader;
 mod proof;
+mod pure;
 mod query;
 mod rate;
 mod rate_limiter;
@@ -132,14 +134,15 @@ impl Server {
     /// `games`. A map that cannot be loaded runs in open space, and the log names the error.
     #[must_use]
     pub fn new(
-        settings: Settings,
+        mut settings: Settings,
         assets: Box<dyn Assets>,
         games: GameFactory,
         start: impl Into<ServerStart>,
     ) -> Self {
         let ServerStart { entropy, epoch } = start.into();
-        let map = settings.text(key::MAP).to_owned();
         let maps = MapLoader::new(assets);
+        let map = maps.first_map(settings.text(key::MAP), settings.is_chosen(key::MAP)).to_owned();
+        announce_http(&mut settings);
         let (key, rest) = entropy.split_at(16);
         let word = |at: usize| {
             u64::from_le_bytes(rest[at..at + 8].try_into().expect("eight bytes of sixteen"))
@@ -199,6 +202,7 @@ impl Server {
         let gauges = [
             gauge("q3_clients", "Clients in the game.", self.active_clients()),
             gauge("q3_max_clients", "Client slots.", self.core.slots()),
+            gauge("q3_downloads_active", "Clients that download.", self.downloading_clients()),
         ];
         self.core.stats.samples().chain(gauges)
     }
@@ -207,6 +211,12 @@ impl Server {
     #[must_use]
     pub fn active_clients(&self) -> usize {
         self.core.clients.iter().filter(|(_, client)| client.is_active()).count()
+    }
+
+    /// Number of clients that download a file over UDP.
+    #[must_use]
+    pub fn downloading_clients(&self) -> usize {
+        self.core.clients.iter().filter(|(_, client)| client.downloads.is_active()).count()
     }
 
     /// Playerstate that a client in the game views.
@@ -312,6 +322,21 @@ impl Server {
     }
 }
 
+/// Names the server's own HTTP downloads in the serverinfo, unless the operator names others.
+fn announce_http(settings: &mut Settings) {
+    if settings.text(key::SV_HTTP).is_empty() || !settings.text(key::SV_DL_URL).is_empty() {
+        return;
+    }
+    match downloads::url_of(settings.values()) {
+        // A URL of an address is valid text.
+        Some(url) => drop(settings.write(key::SV_DL_URL, url)),
+        None => log::warn!(
+            "sv_http: clients do not know its address; set sv_dlURL to http://HOST:PORT, or sv_http \
+             to an address that they reach"
+        ),
+    }
+}
+
 impl Node for Server {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
         self.core.now = now;
@@ -326,6 +351,8 @@ impl Node for Server {
         if frames > 0 {
             self.run_frames(frames);
         }
+        // Behind the snapshots, which are never late for a download.
+        downloads::send_blocks(self);
     }
 
     fn next_frame(&self) -> Millis {

@@ -68,7 +68,7 @@ impl Core {
             humans: Some(clients),
             max_clients: (self.slots() as u32).saturating_sub(private),
             gametype: settings.int(key::G_GAMETYPE),
-            pure: settings.int(key::SV_PURE) != 0,
+            pure: settings.flag(key::SV_PURE),
             needs_password: Some(settings.flag(key::G_NEEDPASS)),
             voip: "",
             min_ping: int(key::SV_MIN_PING),

@@ -14,7 +14,7 @@ use super::{
     load_shedding::TrafficClass,
     message_reader::{self, ClientMessage, UsercmdBlock},
     proof::Known,
-    query,
+    pure, query,
     rate_limiter::BucketLimit,
     rcon,
 };
@@ -183,13 +183,23 @@ impl Server {
             self.drop_client(number, "disconnected");
             return;
         }
-        if !self.has_current_level(number, &head, acknowledged) {
+        // A download goes on while the level changes. The gamestate follows it.
+        let downloads = self.core.clients.get(number).is_some_and(|c| c.downloads.is_active())
+            || commands.iter().any(|(_, text)| text == "donedl" || text.starts_with("download "));
+        let names_level = head.server_id == self.core.level.server_id;
+        if !(downloads && !names_level) && !self.has_current_level(number, &head, acknowledged) {
             return;
         }
         for (command, text) in commands {
             if !self.handle_command(number, command, &text) {
                 return;
             }
+        }
+        if let Some(client) = self.core.clients.get_mut(number) {
+            client.downloads.record_received(acknowledged);
+        }
+        if !names_level {
+            return;
         }
         if let Some(UsercmdBlock { delta, count }) = block {
             self.handle_usercmds(number, delta, acknowledged, &usercmds[..count]);
@@ -238,7 +248,11 @@ impl Server {
             active.snapshots.history.acknowledge(ack, now);
         }
         let Some(last) = usercmds.last() else { return };
-        if matches!(client.state, ClientState::Primed(_)) {
+        let is_primed = matches!(client.state, ClientState::Primed(_));
+        if !pure::allows_usercmds(self, number) {
+            return;
+        }
+        if is_primed {
             self.enter_world(number, usercmds[0]);
         }
         for command in usercmds {

@@ -13,7 +13,7 @@ use super::{
     client::{Client, ClientState, MessageKind},
     core::Core,
     delta_cache::DeltaCache,
-    rate,
+    downloads, rate,
     stats::Stats,
 };
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     settings::{Settings, key},
     wire::{
         bits::BitWriter,
-        download, gamestate,
+        gamestate,
         server_message::{self, ServerOp},
         snapshot::{self, SnapFlags, SnapshotHeader},
     },
@@ -54,6 +54,11 @@ impl Sender {
     /// Moves the next datagram into `packet`.
     pub(super) fn poll(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
         self.outbox.pop(packet)
+    }
+
+    /// Message that is written.
+    pub(super) fn writer(&mut self) -> &mut BitWriter {
+        &mut self.writer
     }
 
     /// Discards encoded deltas, since baselines have changed.
@@ -124,9 +129,6 @@ impl Server {
     /// Sends a snapshot to every client that is due for one.
     pub(super) fn send_snapshots(&mut self) {
         for number in ClientNum::all() {
-            if self.core.clients.get(number).is_some_and(|c| c.refused_download.is_some()) {
-                self.core.send_download_refusal(number);
-            }
             if self.core.snapshot_due(number) {
                 self.send_snapshot(number);
             }
@@ -251,22 +253,6 @@ impl Core {
         self.transmit(number, MessageKind::Commands);
     }
 
-    /// Sends the refusal of a file, within the rate.
-    fn send_download_refusal(&mut self, number: ClientNum) {
-        let Self { clients, sender, settings, now, .. } = self;
-        let writer = &mut sender.writer;
-        let Some(client) = clients.get_mut(number) else { return };
-        if client.channel.is_busy() || rate::rate_delay(settings, client, *now) > Millis(0) {
-            return;
-        }
-        let Some(text) = client.refused_download.take() else { return };
-        server_message::begin(writer, client.channel.protocol(), client.incoming.last());
-        writer.byte(ServerOp::Download as u8);
-        download::write_refusal(writer, text.as_bytes());
-        server_message::end(writer);
-        self.transmit(number, MessageKind::Download);
-    }
-
     /// Whether a snapshot of a client is due in this frame. If it is withheld for the rate, the
     /// next one has the flag.
     fn snapshot_due(&mut self, number: ClientNum) -> bool {
@@ -308,7 +294,7 @@ impl Core {
     }
 
     /// Sends the message in the writer, or queues it behind earlier fragments.
-    fn transmit(&mut self, number: ClientNum, kind: MessageKind) {
+    pub(super) fn transmit(&mut self, number: ClientNum, kind: MessageKind) {
         let Self { clients, sender, stats, now, .. } = self;
         let Sender { outbox, writer, .. } = sender;
         let Some(client) = clients.get_mut(number) else { return };
@@ -352,6 +338,7 @@ impl Core {
             })
             .min()
             .unwrap_or(Millis::NEVER)
+            .min(downloads::next_due(self))
     }
 }
 

@@ -139,6 +139,12 @@ impl Settings {
         self.values.networks(key)
     }
 
+    /// Whether a value was set, even to the default.
+    #[must_use]
+    pub fn is_chosen<T>(&self, key: Key<T>) -> bool {
+        self.slots[key.row()].chosen
+    }
+
     /// The game whose defaults and flags apply.
     #[must_use]
     pub fn game(&self) -> GameFolder {

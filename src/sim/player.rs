@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::{
     client::{
-        Client, ClientEvent, ClientOptions, ConnectionState, DisconnectReason, Protocol,
-        ProtocolError,
+        Client, ClientEvent, ClientOptions, ConnectionState, DisconnectReason, DownloadEvent,
+        Protocol, ProtocolError,
     },
     impairment::SeededRng,
     model::{Buttons, Millis, Qport, Sequence, UserCmd},
@@ -16,6 +16,8 @@ use crate::{
 
 /// Time between two usercmds.
 const MOVE_INTERVAL: Millis = Millis(16);
+/// Longest archive that a player downloads, in bytes.
+const MAX_FILE_LEN: usize = 1 << 26;
 
 /// Random input of a player.
 #[derive(Debug)]
@@ -71,6 +73,12 @@ pub struct Player {
     pub faults: Vec<ProtocolError>,
     /// Reason of the last refusal.
     pub refusal: Option<String>,
+    /// Whether the player downloads the archives that the server references.
+    pub downloads: bool,
+    /// Archives that the player has, with their bytes.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Reasons of failed downloads.
+    pub failed_downloads: Vec<String>,
 }
 
 impl Player {
@@ -122,6 +130,9 @@ impl Player {
             seen: Vec::new(),
             faults: Vec::new(),
             refusal: None,
+            downloads: false,
+            files: Vec::new(),
+            failed_downloads: Vec::new(),
         }
     }
 
@@ -183,6 +194,11 @@ impl Player {
         info.set(key, value).is_ok() && self.client.set_userinfo(now, info).is_ok()
     }
 
+    /// Requests an archive. Returns whether the request was accepted.
+    pub fn download(&mut self, now: Millis, name: &str) -> bool {
+        self.client.download(now, name, MAX_FILE_LEN).is_ok()
+    }
+
     /// Disconnects with a disconnect message.
     pub fn leave(&mut self, now: Millis) {
         self.client.disconnect(now);
@@ -193,7 +209,15 @@ impl Player {
         std::mem::take(&mut self.is_touched)
     }
 
-    fn after(&mut self) {
+    /// Downloads the next missing archive. Returns whether there was one.
+    fn download_next(&mut self, now: Millis) -> bool {
+        let has = |name: &str| self.files.iter().any(|(own, _)| own == name);
+        let packs = self.client.referenced_packs();
+        let missing = packs.iter().find(|pack| !has(&pack.name));
+        missing.is_some_and(|pack| self.client.download(now, &pack.name, MAX_FILE_LEN).is_ok())
+    }
+
+    fn after(&mut self, now: Millis) {
         self.is_touched = true;
         while let Some(event) = self.client.poll_event() {
             match event {
@@ -203,7 +227,21 @@ impl Player {
                 ClientEvent::Snapshot => {
                     self.seen.extend(self.client.snapshot().map(|snapshot| snapshot.sequence));
                 }
-                ClientEvent::Gamestate => self.levels += 1,
+                ClientEvent::Gamestate => {
+                    self.levels += 1;
+                    if self.downloads {
+                        self.download_next(now);
+                    }
+                }
+                ClientEvent::Download(DownloadEvent::Finished { name, bytes }) => {
+                    self.files.push((name, bytes));
+                    if !self.download_next(now) {
+                        let _ = self.client.finish_downloads(now);
+                    }
+                }
+                ClientEvent::Download(DownloadEvent::Failed { reason, .. }) => {
+                    self.failed_downloads.push(reason);
+                }
                 ClientEvent::Connected
                 | ClientEvent::Entered
                 | ClientEvent::Configstring(_)
@@ -221,7 +259,7 @@ impl Node for Player {
             return;
         }
         self.client.handle_datagram(now, route.remote, bytes);
-        self.after();
+        self.after(now);
     }
 
     fn frame(&mut self, now: Millis) {
@@ -246,7 +284,7 @@ impl Node for Player {
             }
         }
         self.client.frame(now);
-        self.after();
+        self.after(now);
     }
 
     fn next_frame(&self) -> Millis {

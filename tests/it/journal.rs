@@ -81,7 +81,7 @@ fn replay_with(journal: &[u8], files: MemoryAssets, set: &[(&str, &str)]) -> Out
     let first = steps.next_step().or_else(|| steps.last_step()).unwrap();
     answers.expect(first.answers.clone());
     let find = Box::new(move |name: &str, len, _| files.read(name, len).ok());
-    let assets = ReplayedAssets::new(answers.clone(), find);
+    let assets = ReplayedAssets::new(answers.clone(), find, Box::new(|_, _| None));
     let mut replay = Replay::new(server(Box::new(assets), set));
     let mut result = StepResult::Same;
     let mut next = Some(fragd::journal::Step { answers: Vec::new(), ..first });

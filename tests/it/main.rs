@@ -13,6 +13,7 @@ mod connect_vectors;
 mod connectionless;
 mod deathmatch;
 mod discovery_vectors;
+mod downloads;
 mod honest;
 mod hostile;
 mod hostile_maps;

@@ -55,6 +55,7 @@ impl Bot {
                 ClientEvent::Configstring(_)
                 | ClientEvent::MapRestart
                 | ClientEvent::ServerCommand(_)
+                | ClientEvent::Download(_)
                 | ClientEvent::Print(_) => {}
             }
         }

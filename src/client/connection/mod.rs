@@ -24,8 +24,8 @@ use crate::{
 };
 
 use super::{
-    handshake::Granted, history::SnapshotHistory, inbound::Inbound, level::LevelState,
-    level_clock::LevelClock, usercmds::UsercmdHistory,
+    download::DownloadState, handshake::Granted, history::SnapshotHistory, inbound::Inbound,
+    level::LevelState, level_clock::LevelClock, usercmds::UsercmdHistory,
 };
 use detection::Detection;
 
@@ -44,6 +44,7 @@ pub(super) struct Connection {
     clock: LevelClock,
     ping: Option<Millis>,
     detection: Detection,
+    pub(super) download: DownloadState,
     packet_interval: Millis,
     next_packet: Millis,
     started: Millis,
@@ -74,6 +75,7 @@ impl Connection {
             clock: LevelClock::default(),
             ping: None,
             detection: Detection::Done,
+            download: DownloadState::default(),
             packet_interval: Millis(u64::from(interval)),
             next_packet: now,
             started: now,
@@ -119,6 +121,11 @@ impl Connection {
 
     pub(super) fn next_packet(&self) -> Millis {
         self.next_packet
+    }
+
+    /// Sends the next packet at `at` at the latest.
+    pub(super) fn hasten_packet(&mut self, at: Millis) {
+        self.next_packet = self.next_packet.min(at);
     }
 
     pub(super) fn level_time(&self, now: Millis) -> LevelTime {

@@ -128,6 +128,7 @@ impl Connection {
             self.channel.unscramble_server_message(sequence, &self.commands, &mut self.message)?;
         let baselines = self.level.as_ref().map_or(&self.no_baselines, |level| &level.baselines);
         let reader = self.channel.reader(&self.message);
+        self.inbound.expected_block = self.download.expected_block();
         let voice = self.channel.protocol().voice;
         self.inbound.read(reader, voice, sequence, &mut self.history, baselines)?;
         match self.commands.acknowledge(acknowledged) {
@@ -166,6 +167,7 @@ impl Connection {
                 fault(events, statistics, sequence, ProtocolErrorKind::NoServerId);
             }
             self.level = Some(level);
+            self.download.end_for_gamestate(events);
             self.history.forget();
             self.usercmds.forget();
             self.clock = LevelClock::default();
@@ -175,6 +177,9 @@ impl Connection {
             events.push(ClientEvent::Gamestate);
         }
         self.apply_snapshot(now, sequence, events, statistics);
+        for block in std::mem::take(&mut self.inbound.blocks) {
+            self.apply_block(now, block, events);
+        }
         None
     }
 

@@ -72,7 +72,9 @@ impl Connection {
             client_message::write_command(writer, number, text.as_bytes());
         }
         let text = self.server_commands.text();
-        if let Some(level) = &self.level {
+        if let Some(level) = &self.level
+            && self.download.allows_usercmds()
+        {
             let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
             let count = self.usercmds.select(&mut moves);
             let key = usercmd_key(level.checksum_feed, head.message_acknowledge, text.as_bytes());

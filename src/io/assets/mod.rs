@@ -5,8 +5,11 @@
 //!
 //! Source: the search order of ioquake3; names are compared case-insensitively.
 
+mod builtin;
 mod folder;
+mod offered;
 mod pack;
+mod pack_source;
 mod search_paths;
 #[cfg(test)]
 mod tests;
@@ -14,11 +17,14 @@ mod tests;
 use std::{
     collections::{BTreeSet, HashSet},
     fs,
+    ops::Range,
     path::{Path, PathBuf},
 };
 
 pub use folder::Folder;
+pub use offered::{OfferedPack, OfferedPacks};
 pub use pack::{MAX_ENTRY_LEN, Pack, PackError, PackFault};
+pub use pack_source::{PackReader, PackSource};
 pub use search_paths::base_paths;
 
 use crate::model::assets::{AssetError, AssetLocation, Assets, GamePath, PackInfo};
@@ -34,6 +40,7 @@ pub struct GameData {
     packs: Vec<PackInfo>,
     folders: Vec<PathBuf>,
     warnings: Vec<String>,
+    offered: OfferedPacks,
 }
 
 #[derive(Debug)]
@@ -79,14 +86,47 @@ impl GameData {
                 continue;
             }
             match Pack::open(&path, folder) {
-                Ok(pack) => {
-                    self.warnings.extend(pack.warning());
-                    self.packs.push(pack.info().clone());
-                    self.sources.push(Source::Pack(Box::new(pack), self.packs.len() - 1));
-                }
+                Ok(pack) => self.add_pack(pack),
                 Err(error) => self.warnings.push(format!("{error}; archive ignored")),
             }
         }
+    }
+
+    fn add_pack(&mut self, pack: Pack) {
+        self.warnings.extend(pack.warning());
+        self.packs.push(pack.info().clone());
+        self.sources.push(Source::Pack(Box::new(pack), self.packs.len() - 1));
+    }
+
+    /// Adds the archives in the program behind all others, as archives of the game folder `folder`. An archive
+    /// of the same name in that folder replaces one.
+    #[must_use]
+    pub fn with_builtin(mut self, folder: &str) -> Self {
+        for (name, bytes) in builtin::PACKS {
+            let is_same =
+                |pack: &PackInfo| pack.folder == folder && pack.name.eq_ignore_ascii_case(name);
+            if self.packs.iter().any(is_same) {
+                continue;
+            }
+            match Pack::builtin(name, bytes, folder) {
+                Ok(pack) => self.add_pack(pack),
+                Err(error) => self.warnings.push(format!("{error}; archive ignored")),
+            }
+        }
+        self
+    }
+
+    /// Returns the set of archives that the server offers for download.
+    #[must_use]
+    pub fn offered(&self) -> OfferedPacks {
+        self.offered.clone()
+    }
+
+    fn pack(&self, index: usize) -> Option<&Pack> {
+        self.sources.iter().find_map(|source| match source {
+            Source::Pack(pack, number) if *number == index => Some(&**pack),
+            Source::Pack(..) | Source::Folder(_) => None,
+        })
     }
 
     /// Whether no folder or archive was found.
@@ -167,5 +207,20 @@ impl Assets for GameData {
 
     fn packs(&self) -> &[PackInfo] {
         &self.packs
+    }
+
+    fn read_pack(&self, pack: usize, range: Range<u64>) -> Result<Vec<u8>, AssetError> {
+        let missing = || AssetError::Archive {
+            name: format!("archive {pack}"),
+            why: "not in the game data".to_owned(),
+        };
+        self.pack(pack).ok_or_else(missing)?.read_range(range)
+    }
+
+    fn offer(&self, packs: &[usize]) {
+        for pack in packs.iter().filter_map(|&index| self.pack(index)) {
+            let (source, checksum) = (pack.source().clone(), pack.info().checksum());
+            self.offered.add(pack.info().file_name(), OfferedPack { source, checksum });
+        }
     }
 }

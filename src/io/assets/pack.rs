@@ -9,8 +9,8 @@
 
 use std::{
     collections::HashMap,
-    fs::File,
-    io::{self, BufReader, Read as _},
+    io::{self, Read as _},
+    ops::Range,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -18,10 +18,8 @@ use std::{
 use thiserror::Error;
 use zip::{ZipArchive, result::ZipError};
 
-use crate::{
-    io::files::open_regular,
-    model::assets::{AssetError, GamePath, PackInfo},
-};
+use super::pack_source::{PackReader, PackSource};
+use crate::model::assets::{AssetError, GamePath, PackInfo};
 
 /// Maximum entries of an archive.
 const MAX_ENTRIES: usize = 65_535;
@@ -95,13 +93,13 @@ pub enum PackFault {
 /// An open archive.
 #[derive(Debug)]
 pub struct Pack {
-    path: PathBuf,
+    source: PackSource,
     info: PackInfo,
     /// Entry and length of each file.
     files: HashMap<GamePath, (usize, u64)>,
     /// Number of entries ignored for their names, and the first of them.
     unreachable: Option<(usize, String)>,
-    archive: Mutex<ZipArchive<BufReader<File>>>,
+    archive: Mutex<ZipArchive<PackReader>>,
 }
 
 impl Pack {
@@ -111,14 +109,29 @@ impl Pack {
     ///
     /// The archive is not readable or not consistent.
     pub fn open(path: &Path, folder: &str) -> Result<Self, PackError> {
-        Self::read_directory(path, folder)
+        let source = PackSource::file(path).map_err(PackFault::Io);
+        source
+            .and_then(|source| Self::read_directory(source, folder))
             .map_err(|fault| PackError { path: path.to_owned(), fault })
     }
 
-    fn read_directory(path: &Path, folder: &str) -> Result<Self, PackFault> {
-        let file = open_regular(path)?;
-        let packed_len = file.metadata()?.len();
-        let archive = ZipArchive::new(BufReader::new(file)).map_err(|error| match error {
+    /// Opens an archive in the program, as one of the game folder `folder`.
+    ///
+    /// # Errors
+    ///
+    /// The archive is not consistent.
+    pub fn builtin(
+        name: &'static str,
+        bytes: &'static [u8],
+        folder: &str,
+    ) -> Result<Self, PackError> {
+        Self::read_directory(PackSource::Builtin(name, bytes), folder)
+            .map_err(|fault| PackError { path: name.into(), fault })
+    }
+
+    fn read_directory(source: PackSource, folder: &str) -> Result<Self, PackFault> {
+        let packed_len = source.len();
+        let archive = ZipArchive::new(source.open()?).map_err(|error| match error {
             ZipError::Io(error) => PackFault::Io(error),
             error => PackFault::Zip(error),
         })?;
@@ -175,23 +188,43 @@ impl Pack {
             let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
             return Err(PackFault::Overlap(entry.name_raw().escape_ascii().to_string()));
         }
+        let stem = source.path().file_stem().unwrap_or_default();
         Ok(Self {
-            path: path.to_owned(),
             info: PackInfo {
                 folder: folder.to_owned(),
-                name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+                name: stem.to_string_lossy().into_owned(),
+                len: packed_len,
                 crcs: crcs.into(),
             },
+            source,
             files,
             unreachable,
             archive: Mutex::new(archive),
         })
     }
 
-    /// Path of the archive.
+    /// Path of the archive, or its name in the program.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.source.path()
+    }
+
+    /// Location of the bytes.
+    #[must_use]
+    pub const fn source(&self) -> &PackSource {
+        &self.source
+    }
+
+    /// Reads bytes of the archive itself.
+    ///
+    /// # Errors
+    ///
+    /// The archive is not readable.
+    pub fn read_range(&self, range: Range<u64>) -> Result<Vec<u8>, AssetError> {
+        self.source.read(range).map_err(|error| AssetError::Archive {
+            name: self.path().display().to_string(),
+            why: error.to_string(),
+        })
     }
 
     /// Returns name and checksum.
@@ -204,7 +237,7 @@ impl Pack {
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let (count, first) = self.unreachable.as_ref()?;
-        let path = self.path.display();
+        let path = self.path().display();
         Some(format!("{path}: {count} entries ignored for their names, first \"{first}\""))
     }
 
@@ -223,7 +256,7 @@ impl Pack {
     pub fn read(&self, path: &GamePath, max: u64) -> Option<Result<Vec<u8>, AssetError>> {
         let &(number, len) = self.files.get(path)?;
         let max = max.min(MAX_ENTRY_LEN);
-        let place = || self.path.display().to_string();
+        let place = || self.path().display().to_string();
         let too_long = |len| AssetError::TooLong { path: path.clone(), place: place(), len, max };
         if len > max {
             return Some(Err(too_long(len)));

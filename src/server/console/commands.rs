@@ -13,7 +13,7 @@ use crate::{
     node::Hosted as _,
     server::{
         Server,
-        client::ClientState,
+        client::{Client, ClientState},
         level::is_map_name,
         rate,
         status::{self, StatusRow, StatusState},
@@ -201,4 +201,18 @@ pub(super) fn show_status(server: &mut Server) {
     let style = core.settings.choice(key::SV_STATUS_STYLE);
     let table = status::table(style, &core.level.map, &rows);
     server.core.print_lines(&table);
+    show_downloads(server);
+}
+
+/// Prints a line for each download, behind the table that tools read.
+fn show_downloads(server: &mut Server) {
+    let line = |(number, client): (_, &Client)| {
+        let (name, done, len) = client.downloads.progress()?;
+        let percent = done * 100 / len.max(1);
+        Some(format!("client {number} downloads {name}: {percent}% of {} KiB", len.div_ceil(1024)))
+    };
+    let lines: Vec<_> = server.core.clients.iter().filter_map(line).collect();
+    for line in lines {
+        server.core.print_line(line);
+    }
 }

@@ -1,0 +1,254 @@
+//! Offer of a level: the archives that clients may download, and the reasons of refusals.
+//!
+//! A level offers the archive of its map and all archives of the mod folder. The archives of Quake III Arena
+//! and Team Arena are never offered, by name or by content.
+//! Source: Quake III protocol 68, UDP download; the texts are ioquake3's, which clients show.
+
+use crate::{
+    model::{assets::PackInfo, text},
+    settings::{Settings, Values, key},
+    wire::download::MAX_BLOCK_LEN,
+};
+
+/// Longest list of names or checksums in the systeminfo, in bytes.
+const MAX_LIST_LEN: usize = 4000;
+/// Longest file in bytes: a client of the 1.32 release reads block numbers as signed 16-bit numbers.
+const MAX_FILE_LEN: u64 = i16::MAX as u64 * MAX_BLOCK_LEN as u64;
+
+/// Checksums of the archives `baseq3/pak0` to `pak8`, then of `missionpack/pak0` to `pak3`.
+const ORIGINALS: [u32; 13] = [
+    1_566_731_103,
+    298_122_907,
+    412_165_236,
+    2_991_495_316,
+    1_197_932_710,
+    4_087_071_573,
+    3_709_064_859,
+    908_855_077,
+    977_125_798,
+    2_430_342_401,
+    511_014_160,
+    2_662_638_993,
+    1_438_664_554,
+];
+
+/// Bits of `sv_allowDownload`.
+const ALLOWED: i32 = 1;
+const NO_UDP: i32 = 4;
+
+/// Archives that clients may download.
+#[derive(Debug, Default)]
+pub(in crate::server) struct Offer {
+    files: Vec<OfferedFile>,
+}
+
+/// An archive that clients may download.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OfferedFile {
+    /// Index in the archives of the game data.
+    pub(super) pack: usize,
+    /// Folder, name and extension.
+    pub(super) name: String,
+    pub(super) len: u64,
+    checksum: i32,
+}
+
+impl Offer {
+    /// Creates the offer of a level. `needed` are the indices of the archives that the level uses.
+    pub(in crate::server) fn new(packs: &[PackInfo], base: &str, needed: &[usize]) -> Self {
+        let is_offered = |(index, pack): &(usize, &PackInfo)| {
+            (needed.contains(index) || pack.folder != base)
+                && is_listable(pack)
+                && !is_original(pack)
+        };
+        let file = |(index, pack): (usize, &PackInfo)| OfferedFile {
+            pack: index,
+            name: pack.file_name(),
+            len: pack.len,
+            checksum: pack.checksum(),
+        };
+        Self { files: packs.iter().enumerate().filter(is_offered).map(file).collect() }
+    }
+
+    /// Indices of the archives.
+    pub(in crate::server) fn packs(&self) -> Vec<usize> {
+        self.files.iter().map(|file| file.pack).collect()
+    }
+
+    /// Lists for the systeminfo: checksums, and names without extension.
+    pub(in crate::server) fn lists(&self) -> (String, String) {
+        let (mut checksums, mut names) = (String::new(), String::new());
+        for file in &self.files {
+            let name = file.name.trim_end_matches(".pk3");
+            if checksums.len() + 12 > MAX_LIST_LEN || names.len() + name.len() > MAX_LIST_LEN {
+                log::warn!("systeminfo full: {} not listed for download", file.name);
+                continue;
+            }
+            checksums.push_str(&format!("{} ", file.checksum));
+            if !names.is_empty() {
+                names.push(' ');
+            }
+            names.push_str(name);
+        }
+        (checksums, names)
+    }
+
+    /// Returns the file that a client requests, or the reason of the refusal.
+    pub(super) fn request(&self, asked: &str, settings: &Settings) -> Result<OfferedFile, String> {
+        let shown = text::truncated(asked, 255);
+        if let Some(text) = original_refusal(shown) {
+            return Err(text);
+        }
+        let found = self.files.iter().find(|file| file.name.eq_ignore_ascii_case(asked));
+        let Some(file) = found else {
+            return Err(format!("File \"{shown}\" is not referenced and cannot be downloaded."));
+        };
+        let allowed = settings.int(key::SV_ALLOW_DOWNLOAD);
+        if allowed & ALLOWED == 0 || allowed & NO_UDP != 0 {
+            let advice = if settings.flag(key::SV_PURE) {
+                "You will need to get this file elsewhere before you can connect to this pure \
+                 server.\n"
+            } else {
+                "The server you are connecting to is not a pure server, set autodownload to No in \
+                 your settings and you might be able to join the game anyway.\n"
+            };
+            return Err(format!(
+                "Could not download \"{shown}\" because autodownloading is disabled on the \
+                 server.\n\n{advice}"
+            ));
+        }
+        if file.len > MAX_FILE_LEN {
+            let url = settings.text(key::SV_DL_URL);
+            let place = if url.is_empty() { String::new() } else { format!(" at {url}/{shown}") };
+            return Err(format!(
+                "File \"{shown}\" is too large for a download from the game server: {} MiB (at \
+                 most 31). Get it{place} and put it into your game folder.\n",
+                file.len >> 20
+            ));
+        }
+        Ok(file.clone())
+    }
+}
+
+/// Returns the URL of the server's own HTTP downloads. `None` without `sv_http`, or if it names no address
+/// that clients can reach.
+pub(in crate::server) fn url_of(values: &Values) -> Option<String> {
+    let address: std::net::SocketAddr = values.text(key::SV_HTTP).parse().ok()?;
+    let bound = match address.ip() {
+        ip if !ip.is_unspecified() => ip,
+        std::net::IpAddr::V4(_) => values.address(key::NET_IP),
+        std::net::IpAddr::V6(_) => values.address(key::NET_IP6),
+    };
+    let address = std::net::SocketAddr::new(bound, address.port());
+    (!bound.is_unspecified() && address.port() != 0).then(|| format!("http://{address}"))
+}
+
+/// Whether the name of an archive can stand in a list of the systeminfo.
+fn is_listable(pack: &PackInfo) -> bool {
+    let is_fine = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with('.')
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_-.+!#~()[]".contains(&byte))
+    };
+    is_fine(&pack.folder) && is_fine(&pack.name) && pack.file_name().len() < 64
+}
+
+fn is_original(pack: &PackInfo) -> bool {
+    original_refusal(&pack.file_name()).is_some()
+        || ORIGINALS.contains(&pack.checksum().cast_unsigned())
+}
+
+/// Returns the refusal of an archive of Quake III Arena or Team Arena by its name.
+fn original_refusal(name: &str) -> Option<String> {
+    let lower = name.to_ascii_lowercase();
+    let number = |folder: &str| -> Option<u8> {
+        let number = lower.strip_prefix(folder)?.strip_prefix("/pak")?.strip_suffix(".pk3")?;
+        number.parse().ok().filter(|_| number.len() == 1)
+    };
+    if number("baseq3").is_some_and(|number| number <= 8) {
+        return Some(format!("Cannot autodownload id pk3 file \"{name}\""));
+    }
+    number("missionpack").filter(|&number| number <= 3).map(|_| {
+        format!(
+            "Cannot autodownload Team Arena file \"{name}\"\nThe Team Arena mission pack can be \
+             found in your local game store."
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pack(folder: &str, name: &str, len: u64) -> PackInfo {
+        PackInfo { folder: folder.into(), name: name.into(), len, crcs: [len as u32].into() }
+    }
+
+    fn refusal(offer: &Offer, asked: &str, set: &[(&str, &str)]) -> String {
+        let mut settings = Settings::default();
+        for (name, value) in set {
+            settings.set(name, value).unwrap();
+        }
+        offer.request(asked, &settings).map(|file| file.name).unwrap_or_else(|text| text)
+    }
+
+    #[test]
+    fn offer_has_needed_archives_and_those_of_the_mod() {
+        let packs = [
+            pack("mod", "z", 1),
+            pack("baseq3", "map", 2),
+            pack("baseq3", "other", 3),
+            pack("baseq3", "PAK0", 4),
+            pack("missionpack", "pak3", 5),
+            pack("mod", "two words", 6),
+        ];
+        let offer = Offer::new(&packs, "baseq3", &[1, 3]);
+        assert_eq!(offer.packs(), [0, 1]);
+        let (checksums, names) = offer.lists();
+        assert_eq!(names, "mod/z baseq3/map");
+        let expected = format!("{} {} ", packs[0].checksum(), packs[1].checksum());
+        assert_eq!(checksums, expected);
+    }
+
+    #[test]
+    fn requests_outside_the_offer_are_refused() {
+        let packs = [pack("baseoa", "map", 9), pack("baseoa", "server", 9)];
+        let offer = Offer::new(&packs, "baseoa", &[0]);
+        assert_eq!(refusal(&offer, "BASEOA/map.pk3", &[]), "baseoa/map.pk3");
+        for asked in [
+            "",
+            "baseoa/server.pk3",
+            "baseoa/map",
+            "map.pk3",
+            "/baseoa/map.pk3",
+            "baseoa//map.pk3",
+            "baseoa\\map.pk3",
+            "baseoa/../baseoa/map.pk3",
+            "../../etc/passwd",
+            "C:\\q3config.cfg",
+            "baseoa/%6dap.pk3",
+            "baseoa/map.pk3\0",
+        ] {
+            let text = refusal(&offer, asked, &[]);
+            assert!(text.ends_with("is not referenced and cannot be downloaded."), "{text}");
+        }
+        let text = refusal(&offer, "baseq3/pak0.pk3", &[]);
+        assert_eq!(text, "Cannot autodownload id pk3 file \"baseq3/pak0.pk3\"");
+    }
+
+    #[test]
+    fn refusals_name_the_reason() {
+        let offer = Offer::new(&[pack("mod", "huge", 64 << 20)], "baseoa", &[]);
+        let asked = "mod/huge.pk3";
+        assert!(
+            refusal(&offer, asked, &[("sv_allowDownload", "0")]).contains("disabled on the server")
+        );
+        assert!(
+            refusal(&offer, asked, &[("sv_allowDownload", "5")]).contains("disabled on the server")
+        );
+        let text = refusal(&offer, asked, &[("sv_dlURL", "http://example.org")]);
+        assert!(text.contains("Get it at http://example.org/mod/huge.pk3"), "{text}");
+    }
+}

@@ -1,0 +1,221 @@
+//! Pure servers: clients use only archives that the server has, and prove it with `cp`.
+//!
+//! ```text
+//! systeminfo: checksums and names of all archives
+//! cp ID CGAME UI @ REFERENCED… ENCODED     each number mixed with the feed of the gamestate
+//! ```
+//!
+//! Invariant: without a valid proof, no usercmd of a client runs on a pure server.
+//! Source: Quake III protocol 68, pure servers. Engine names: `SV_VerifyPaks_f`, `SV_ResetPureClient_f`.
+
+use std::collections::BTreeSet;
+
+use super::{Server, downloads::Offer};
+use crate::{
+    model::{ClientNum, CommandArgs, ServerId, assets::Assets, text::atoi},
+    settings::{Choice as _, key},
+};
+
+/// Longest list of names or checksums in the systeminfo, in bytes.
+const MAX_LIST_LEN: usize = 4000;
+
+/// Proof of a client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PureState {
+    is_proven: bool,
+}
+
+/// Checksums that the clients of a level prove.
+#[derive(Debug)]
+pub(super) struct PureLevel {
+    /// Checksum and file name of the archive with `vm/cgame.qvm`.
+    cgame: (i32, String),
+    /// Checksum and file name of the archive with `vm/ui.qvm`.
+    ui: (i32, String),
+    all: BTreeSet<i32>,
+    feed: i32,
+}
+
+/// Publishes the archives of a level that is loaded: those that clients download, and on a pure server all.
+pub(super) fn publish(server: &mut Server) {
+    let assets = server.maps.assets();
+    let settings = &server.core.settings;
+    let wants_pure = settings.flag(key::SV_PURE);
+    let modules = wants_pure.then(|| {
+        ["vm/cgame.qvm", "vm/ui.qvm"].map(|file| assets.find(file).and_then(|found| found.pack))
+    });
+    let modules = match modules {
+        Some([Some(cgame), Some(ui)]) => Some([cgame, ui]),
+        Some(_) => {
+            log::warn!(
+                "sv_pure set to 0: no pk3 file of the game data has vm/cgame.qvm and vm/ui.qvm"
+            );
+            None
+        }
+        None => None,
+    };
+    let (all, names) = modules.map(|_| lists(assets)).unwrap_or_default();
+    let fits = all.len() <= MAX_LIST_LEN && names.len() <= MAX_LIST_LEN;
+    if !fits {
+        log::warn!("sv_pure set to 0: names of the pk3 files exceed the systeminfo");
+    }
+    let modules = modules.filter(|_| fits);
+    let needed: Vec<usize> =
+        server.core.level.pack.into_iter().chain(modules.map(|[cgame, _]| cgame)).collect();
+    let base = settings.choice(key::GAME).name();
+    // An open space has no archive of a map, and its clients load their own.
+    let offer = Offer::new(assets.packs(), base, &needed);
+    assets.offer(&offer.packs());
+    let (checksums, referenced) = offer.lists();
+    let feed = server.core.level.checksum_feed;
+    let level = modules.map(|modules| PureLevel::new(assets, modules, feed));
+    let core = &mut server.core;
+    core.downloads.offer = offer;
+    core.pure = level;
+    // The lists are printable and within the limits of their rows.
+    let pure = core.pure.is_some();
+    let (all, names) = if pure { (all, names) } else { Default::default() };
+    let settings = &mut core.settings;
+    let _ = settings.write(key::SV_PURE, u8::from(pure));
+    let _ = settings.write(key::SV_PAKS, all);
+    let _ = settings.write(key::SV_PAK_NAMES, names);
+    let _ = settings.write(key::SV_REFERENCED_PAKS, checksums);
+    let _ = settings.write(key::SV_REFERENCED_PAK_NAMES, referenced);
+}
+
+/// Checksums and names of all archives, in search order.
+fn lists(assets: &dyn Assets) -> (String, String) {
+    let (mut checksums, mut names) = (String::new(), String::new());
+    for pack in assets.packs() {
+        checksums.push_str(&format!("{} ", pack.checksum()));
+        names.push_str(&format!("{} ", pack.name));
+    }
+    (checksums, names.trim_end().to_owned())
+}
+
+impl PureLevel {
+    fn new(assets: &dyn Assets, [cgame, ui]: [usize; 2], feed: i32) -> Self {
+        let packs = assets.packs();
+        let module = |pack: usize| {
+            packs
+                .get(pack)
+                .map_or_else(Default::default, |pack| (pack.pure_checksum(feed), pack.file_name()))
+        };
+        let all = packs.iter().map(|pack| pack.pure_checksum(feed)).collect();
+        Self { cgame: module(cgame), ui: module(ui), all, feed }
+    }
+
+    /// Checks the arguments of `cp` behind the server id. Returns the reason of a failure.
+    fn check(&self, words: &CommandArgs) -> Result<(), String> {
+        let invalid =
+            || "Unpure client: invalid list of pk3 files. Reconnect to try again.".to_owned();
+        let count = words.len();
+        if count < 6 || !words.get(4).starts_with('@') {
+            return Err(self.module_fault(words).unwrap_or_else(invalid));
+        }
+        if let Some(fault) = self.module_fault(words) {
+            return Err(fault);
+        }
+        let referenced: Vec<i32> = (5..count - 1).map(|at| atoi(words.get(at))).collect();
+        let distinct: BTreeSet<i32> = referenced.iter().copied().collect();
+        if distinct.len() != referenced.len() {
+            return Err(invalid());
+        }
+        let foreign = referenced.iter().filter(|sum| !self.all.contains(sum)).count();
+        if foreign > 0 {
+            return Err(format!(
+                "Unpure client: {foreign} pk3 files in use are not on this server. Set \
+                 cl_allowDownload 1, remove pk3 files that are not part of the game, and reconnect."
+            ));
+        }
+        let encoded = referenced.iter().fold(self.feed, |sum, one| sum ^ one);
+        if atoi(words.get(count - 1)) != encoded ^ referenced.len() as i32 {
+            return Err(invalid());
+        }
+        Ok(())
+    }
+
+    /// Returns the reason if a game module comes from another archive than the server's.
+    fn module_fault(&self, words: &CommandArgs) -> Option<String> {
+        let modules = [("vm/cgame.qvm", &self.cgame, 2), ("vm/ui.qvm", &self.ui, 3)];
+        let (file, (_, pack), _) =
+            modules.into_iter().find(|(_, (sum, _), at)| atoi(words.get(*at)) != *sum)?;
+        Some(format!(
+            "Unpure client: {file} must be that of {pack}. Set vm_game, vm_cgame and vm_ui to 2, \
+             remove other pk3 files with {file}, and reconnect."
+        ))
+    }
+}
+
+/// Checks the proof of a client.
+pub(super) fn handle_cp(server: &mut Server, number: ClientNum, words: &CommandArgs) -> bool {
+    let core = &mut server.core;
+    let Some(client) = core.clients.get_mut(number) else { return true };
+    let Some(level) = &core.pure else { return true };
+    // A proof of an earlier level.
+    if !client.has_level() || ServerId(atoi(words.get(1))) < core.level.feed_id {
+        return true;
+    }
+    match level.check(words) {
+        Ok(()) => client.pure.is_proven = true,
+        Err(reason) => server.drop_client(number, &reason),
+    }
+    true
+}
+
+/// Waits for another proof: the client loads its files again.
+pub(super) fn handle_vdr(server: &mut Server, number: ClientNum, _: &CommandArgs) -> bool {
+    if let Some(client) = server.core.clients.get_mut(number) {
+        client.pure = PureState::default();
+    }
+    true
+}
+
+/// Whether the usercmds of a client run.
+pub(super) fn allows_usercmds(server: &Server, number: ClientNum) -> bool {
+    let core = &server.core;
+    core.pure.is_none() || core.clients.get(number).is_some_and(|client| client.pure.is_proven)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::assets::MemoryAssets;
+
+    fn level() -> (PureLevel, [i32; 2]) {
+        let mut assets = MemoryAssets::default();
+        assets.insert_pack(("baseoa", "vms"), b"1", &[("vm/cgame.qvm", b"c")]).unwrap();
+        assets.insert_pack(("baseoa", "map"), b"2", &[("maps/m.bsp", b"m")]).unwrap();
+        let sums = [0, 1].map(|pack: usize| assets.packs()[pack].pure_checksum(77));
+        (PureLevel::new(&assets, [0, 0], 77), sums)
+    }
+
+    fn check(level: &PureLevel, words: String) -> String {
+        level.check(&CommandArgs::parse(&words)).map_or_else(|reason| reason, |()| String::new())
+    }
+
+    #[test]
+    fn proof_of_listed_archives_is_accepted() {
+        let (level, [vm, map]) = level();
+        let encoded = 77 ^ vm ^ map ^ 2;
+        assert_eq!(check(&level, format!("cp 1 {vm} {vm} @ {vm} {map} {encoded} ")), "");
+        assert_eq!(check(&level, format!("cp 1 {vm} {vm} @ {vm} {}", 77 ^ vm ^ 1)), "");
+    }
+
+    #[test]
+    fn wrong_proofs_name_the_file() {
+        let (level, [vm, map]) = level();
+        let foreign = format!("cp 1 {vm} {vm} @ {vm} 5 {}", 77 ^ vm ^ 5 ^ 2);
+        assert!(check(&level, foreign).contains("1 pk3 files in use are not on this server"));
+        let other = check(&level, format!("cp 1 {map} {vm} @ {vm} {}", 77 ^ vm ^ 1));
+        assert!(other.contains("vm/cgame.qvm must be that of baseoa/vms.pk3"), "{other}");
+        for words in [
+            format!("cp 1 {vm} {vm} @ {vm} {vm} {}", 77 ^ 2),
+            format!("cp 1 {vm} {vm} @ {vm} {}", 78 ^ vm),
+            format!("cp 1 {vm} {vm} {vm} {vm}"),
+            format!("cp 1 {vm} {vm} {vm} {vm} {vm} 3"),
+        ] {
+            assert!(check(&level, words.clone()).contains("invalid list"), "{words}");
+        }
+    }
+}
