@@ -64,7 +64,8 @@
 //! # Features
 //!
 //! `default` is everything. `default-features = false` leaves the wire format and netchan; add `client`,
-//! `server`, `load` (load test), `sim`, `maps` (map compiler, drawings), `host` (sockets and event loop), `metrics`, `cli`.
+//! `server`, `load` (load test), `sim`, `maps` (map compiler, drawings), `host` (sockets and event loop), `http`
+//! (downloads), `metrics`, `cli`.
 
 #[cfg(feature = "server")]
 pub mod bg;

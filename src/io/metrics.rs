@@ -1,14 +1,13 @@
 //! Metrics endpoint: counters over HTTP, served by its own thread.
 //!
 //! The event loop only hands over a copy once per second. Requests are bounded in size and time, and
-//! connections in number; each connection ends with its response. At the limit, a new connection replaces
-//! the oldest one of the address with the most connections, so idle connections lock out no other address.
+//! connections in number (`http_connections`); each connection ends with its response.
 //! Invariant: no other thread waits for this one.
 
 use std::{
     convert::Infallible,
     io,
-    net::{IpAddr, SocketAddr, TcpListener},
+    net::{SocketAddr, TcpListener},
     sync::Arc,
     thread,
     time::Duration,
@@ -23,7 +22,8 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::task::AbortHandle;
+
+use super::http_connections::Connections;
 
 /// Maximum simultaneous connections.
 const CONNECTIONS_MAX: usize = 8;
@@ -71,7 +71,7 @@ async fn accept(
     render: Render,
 ) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let mut open = Connections::default();
+    let mut open = Connections::new(CONNECTIONS_MAX);
     loop {
         let (stream, from) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -97,26 +97,6 @@ async fn accept(
             let _ = tokio::time::timeout(WHOLE_TIME, connection).await;
         });
         open.add(from.ip(), task.abort_handle());
-    }
-}
-
-/// Open connections, the oldest first.
-#[derive(Default)]
-struct Connections(Vec<(IpAddr, AbortHandle)>);
-
-impl Connections {
-    /// Adds a connection, and ends another one if there are too many.
-    fn add(&mut self, from: IpAddr, task: AbortHandle) {
-        self.0.retain(|(_, task)| !task.is_finished());
-        if self.0.len() == CONNECTIONS_MAX {
-            let count = |address| self.0.iter().filter(|(other, _)| *other == address).count();
-            // Among equals the first is the oldest.
-            let evicted = (0..self.0.len()).rev().max_by_key(|&at| count(self.0[at].0));
-            if let Some(at) = evicted {
-                self.0.remove(at).1.abort();
-            }
-        }
-        self.0.push((from, task));
     }
 }
 
@@ -207,25 +187,5 @@ mod tests {
             silent.extend((0..2).map(|_| TcpStream::connect(address).unwrap()));
         }
         drop(silent);
-    }
-
-    #[test]
-    fn address_with_most_connections_loses_its_oldest() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let idle = || tokio::spawn(std::future::pending::<()>());
-            let (monitor, greedy) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
-            let mut open = Connections::default();
-            let mut tasks = Vec::new();
-            for number in 0..30 {
-                let task = idle();
-                open.add(if number == 1 { monitor } else { greedy }, task.abort_handle());
-                tasks.push(task);
-                tokio::task::yield_now().await;
-            }
-            assert_eq!(open.0.len(), CONNECTIONS_MAX);
-            let alive: Vec<_> = (0..30).filter(|&at| !tasks[at].is_finished()).collect();
-            assert_eq!(alive, [1, 23, 24, 25, 26, 27, 28, 29], "the monitor's and the newest");
-        });
     }
 }

@@ -14,6 +14,10 @@ pub mod event_loop;
 pub mod files;
 pub mod game_log;
 mod housekeeping;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(any(feature = "http", feature = "metrics"))]
+mod http_connections;
 mod kernel_drops;
 pub mod logging;
 #[cfg(feature = "metrics")]

@@ -70,7 +70,9 @@ fn host(
     let progress = super::monitoring::start(&settings)?;
     let clock = Clock::start();
     let began = UnixMillis(io::unix_millis());
-    let mut data: Box<dyn Assets> = Box::new(find_data(&settings));
+    let data = find_data(&settings);
+    start_http(&settings, &data)?;
+    let mut data: Box<dyn Assets> = Box::new(data);
     let recorder = match &asked.journal {
         None => None,
         Some(path) => {
@@ -210,6 +212,21 @@ fn find_data(settings: &Settings) -> GameData {
         log::warn!("{warning}");
     }
     data
+}
+
+/// Starts the HTTP server of downloads, if `sv_http` names an address.
+fn start_http(settings: &Settings, data: &GameData) -> Result<(), String> {
+    let setting = settings.text(key::SV_HTTP);
+    if setting.is_empty() {
+        return Ok(());
+    }
+    let address: std::net::SocketAddr = setting.parse().map_err(|_| {
+        format!("sv_http: invalid address \"{setting}\" (expected e.g. 192.0.2.1:27960)")
+    })?;
+    let bound = io::http::serve(address, data.offered())
+        .map_err(|error| format!("sv_http: cannot listen on {address}: {error}"))?;
+    log::info!("serving downloads on http://{bound}");
+    Ok(())
 }
 
 /// Returns the addresses and ports of the settings.

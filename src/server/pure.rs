@@ -10,7 +10,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Server, downloads::Offer};
+use super::{
+    Server,
+    downloads::{ALLOWED, Offer},
+};
 use crate::{
     model::{ClientNum, CommandArgs, ServerId, assets::Assets, text::atoi},
     settings::{Choice as _, key},
@@ -63,9 +66,11 @@ pub(super) fn publish(server: &mut Server) {
     let needed: Vec<usize> =
         server.core.level.pack.into_iter().chain(modules.map(|[cgame, _]| cgame)).collect();
     let base = settings.choice(key::GAME).name();
-    // An open space has no archive of a map, and its clients load their own.
-    let offer = Offer::new(assets.packs(), base, &needed);
-    assets.offer(&offer.packs());
+    let has_http = !settings.text(key::SV_DL_URL).is_empty();
+    let offer = Offer::new(assets.packs(), base, &needed, has_http);
+    if settings.int(key::SV_ALLOW_DOWNLOAD) & ALLOWED != 0 {
+        assets.offer(&offer.packs());
+    }
     let (checksums, referenced) = offer.lists();
     let feed = server.core.level.checksum_feed;
     let level = modules.map(|modules| PureLevel::new(assets, modules, feed));

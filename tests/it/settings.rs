@@ -109,14 +109,7 @@ fn settings_without_effect_are_listed_as_such() {
 #[test]
 fn unimplemented_features_are_refused_with_a_reason() {
     let mut settings = fragd::settings::Settings::default();
-    for name in [
-        "g_delagHitscan",
-        "g_truePing",
-        "g_altExcellent",
-        "g_elimination",
-        "sv_pure",
-        "sv_allowDownload",
-    ] {
+    for name in ["g_delagHitscan", "g_truePing", "g_altExcellent", "g_elimination"] {
         settings.set(name, "0").unwrap();
         let error = settings.set(name, "1").unwrap_err().to_string();
         assert!(
@@ -189,7 +182,7 @@ fn serverinfo_keys_keep_their_order() {
     };
     let engine = "sv_hostname sv_maxclients sv_privateClients g_needpass sv_floodProtect mapname version \
                   com_gamename com_protocol protocol sv_minRate sv_maxRate sv_minPing sv_maxPing \
-                  sv_allowDownload";
+                  sv_allowDownload sv_dlRate";
     let rules = "gamename g_gametype dmflags fraglimit timelimit capturelimit g_maxGameClients";
     assert_eq!(keys(GameFolder::BaseQ3), format!("{engine} {rules}"));
     let openarena = "g_doWarmup g_allowVote videoflags voteflags g_voteGametypes g_voteMaxTimelimit \

@@ -22,7 +22,7 @@ mod send;
 mod window;
 
 pub(super) use commands::ROWS;
-pub(super) use offer::{Offer, url_of};
+pub(super) use offer::{ALLOWED, Offer, url_of};
 pub(super) use send::{next_due, send_blocks};
 
 use self::{budget::Budget, chunks::Chunks, offer::OfferedFile, window::Window};

@@ -32,8 +32,9 @@ const ORIGINALS: [u32; 13] = [
     1_438_664_554,
 ];
 
-/// Bits of `sv_allowDownload`.
-const ALLOWED: i32 = 1;
+/// Bit of `sv_allowDownload`: clients may download.
+pub(in crate::server) const ALLOWED: i32 = 1;
+/// Bit of `sv_allowDownload`: not over UDP.
 const NO_UDP: i32 = 4;
 
 /// Archives that clients may download.
@@ -55,10 +56,19 @@ pub(super) struct OfferedFile {
 
 impl Offer {
     /// Creates the offer of a level. `needed` are the indices of the archives that the level uses.
-    pub(in crate::server) fn new(packs: &[PackInfo], base: &str, needed: &[usize]) -> Self {
+    ///
+    /// A file that is too large for UDP is offered only with an HTTP server: a client that cannot download a
+    /// listed file does not join, even if it has the map.
+    pub(in crate::server) fn new(
+        packs: &[PackInfo],
+        base: &str,
+        needed: &[usize],
+        has_http: bool,
+    ) -> Self {
         let is_offered = |(index, pack): &(usize, &PackInfo)| {
             (needed.contains(index) || pack.folder != base)
                 && is_listable(pack)
+                && (has_http || pack.len <= MAX_FILE_LEN)
                 && !is_original(pack)
         };
         let file = |(index, pack): (usize, &PackInfo)| OfferedFile {
@@ -204,7 +214,7 @@ mod tests {
             pack("missionpack", "pak3", 5),
             pack("mod", "two words", 6),
         ];
-        let offer = Offer::new(&packs, "baseq3", &[1, 3]);
+        let offer = Offer::new(&packs, "baseq3", &[1, 3], false);
         assert_eq!(offer.packs(), [0, 1]);
         let (checksums, names) = offer.lists();
         assert_eq!(names, "mod/z baseq3/map");
@@ -215,7 +225,7 @@ mod tests {
     #[test]
     fn requests_outside_the_offer_are_refused() {
         let packs = [pack("baseoa", "map", 9), pack("baseoa", "server", 9)];
-        let offer = Offer::new(&packs, "baseoa", &[0]);
+        let offer = Offer::new(&packs, "baseoa", &[0], false);
         assert_eq!(refusal(&offer, "BASEOA/map.pk3", &[]), "baseoa/map.pk3");
         for asked in [
             "",
@@ -240,7 +250,9 @@ mod tests {
 
     #[test]
     fn refusals_name_the_reason() {
-        let offer = Offer::new(&[pack("mod", "huge", 64 << 20)], "baseoa", &[]);
+        let packs = [pack("mod", "huge", 64 << 20)];
+        assert!(Offer::new(&packs, "baseoa", &[], false).packs().is_empty());
+        let offer = Offer::new(&packs, "baseoa", &[], true);
         let asked = "mod/huge.pk3";
         assert!(
             refusal(&offer, asked, &[("sv_allowDownload", "0")]).contains("disabled on the server")

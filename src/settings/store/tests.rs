@@ -81,9 +81,9 @@ fn errors_name_setting_and_accepted_values() {
     );
     refused(
         &mut settings,
-        "sv_pure",
+        "g_truePing",
         "1",
-        "sv_pure: invalid value \"1\" (expected 0; pure servers are not implemented)",
+        "g_truePing: invalid value \"1\" (expected 0; pings are measured by packets only)",
     );
     refused(
         &mut settings,
