@@ -357,3 +357,40 @@ fn pure_server_without_game_modules_runs_unpure() {
     assert_eq!(fixture.server().settings().get("sv_pure"), Some("0"));
     assert_eq!(fixture.server().settings().get("sv_referencedPakNames"), Some("baseoa/yard"));
 }
+
+/// A pure server with an archive of game modules.
+fn pure_fixture() -> SimFixture {
+    let mut assets = assets(LEN);
+    let modules: [(&str, &[u8]); 2] = [("vm/cgame.qvm", b"c"), ("vm/ui.qvm", b"u")];
+    assets.insert_pack(("baseoa", "modules"), &archive(99), &modules).unwrap();
+    let set = [("map", "yard"), ("sv_pure", "1"), ("sv_lanNetworks", "any")];
+    SimFixture::around(13, Actor::Server(Box::new(server_with(Box::new(assets), &set))))
+}
+
+#[test]
+fn pure_server_lists_archives_and_waits_for_proof() {
+    let mut fixture = pure_fixture();
+    let node = fixture.join(Protocol::ALL[0], "player");
+    fixture.run_for(Millis::seconds(2));
+    assert!(!fixture.player(node).is_active() && fixture.player(node).levels == 1);
+    let setting = |name| fixture.server().settings().get(name).unwrap().to_owned();
+    assert_eq!(setting("sv_pure"), "1");
+    assert_eq!(setting("sv_pakNames"), "yard secret modules");
+    assert_eq!(setting("sv_paks").split_whitespace().count(), 3);
+    assert_eq!(setting("sv_referencedPakNames"), "baseoa/yard baseoa/modules");
+    let packs = fixture.player(node).client().referenced_packs();
+    assert_eq!(packs[1].name, "baseoa/modules.pk3");
+}
+
+#[test]
+fn failed_proof_tells_the_player_file_and_remedy() {
+    let mut fixture = pure_fixture();
+    let node = fixture.join(Protocol::ALL[0], "player");
+    fixture.run_for(Millis::seconds(1));
+    let now = fixture.network.now();
+    let id = fixture.player(node).client().server_id().unwrap();
+    fixture.player(node).send_command(now, &format!("cp {id} 1 2 @ 1 2 3 "));
+    fixture.run_for(Millis::seconds(1));
+    let reason = fixture.player(node).disconnect_reason().map(ToString::to_string).unwrap();
+    assert!(reason.starts_with("Unpure client: vm/cgame.qvm must be that of baseoa/modules.pk3"));
+}

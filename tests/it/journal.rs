@@ -310,7 +310,7 @@ fn files_that_are_not_journals_are_rejected() {
     assert_eq!(head(b"\x89FRGJ\n\x1a"), Err(JournalOpenError::NoJournal), "taken for text");
     assert_eq!(head(b"\x89FRGJ\r\n\x1a\x01\0\0\0"), Err(JournalOpenError::Version(1)));
     let mut steps = Steps::new();
-    steps.feed(b"\x89FRGJ\r\n\x1a\x02\0\0\0\x01\x09....");
+    steps.feed(b"\x89FRGJ\r\n\x1a\x03\0\0\0\x01\x09....");
     assert!(matches!(steps.start(), Err(JournalOpenError::NoStart(_))));
 }
 
