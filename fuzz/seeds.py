@@ -293,6 +293,46 @@ def blocks():
         seed("map_drawing", f"room{choice}", bytes([choice]) + head + body)
 
 
+def from_map_sources():
+    def box(low, high, texture):
+        (x, y, z), (u, v, w) = low, high
+        faces = [
+            ((x, y, z), (x, v, z), (x, y, w)), ((u, y, z), (u, y, w), (u, v, z)),
+            ((x, y, z), (x, y, w), (u, y, z)), ((x, v, z), (u, v, z), (x, v, w)),
+            ((x, y, z), (u, y, z), (x, v, z)), ((x, y, w), (x, v, w), (u, y, w)),
+        ]
+        points = lambda face: " ".join("( %d %d %d )" % point for point in face)
+        lines = [f"{points(face)} {texture} 0 0 0 0.5 0.5 0 0 0\n" for face in faces]
+        return "{\n" + "".join(lines) + "}\n"
+
+    walls = []
+    for axis in range(3):
+        for low, high in ((-272, -256), (256, 272)):
+            mins, maxs = [-272] * 3, [272] * 3
+            mins[axis], maxs[axis] = low, high
+            walls.append(box(mins, maxs, "common/caulk"))
+    spawn = '{\n"classname" "info_player_deathmatch"\n"origin" "0 0 -200"\n}\n'
+    patch = (
+        "{\npatchDef2\n{\ncommon/caulk\n( 3 3 0 0 0 )\n(\n"
+        + "".join(
+            "( " + " ".join(f"( {x} {y} 0 0 0 )" for y in (0, 32, 64)) + " )\n" for x in (0, 32, 64)
+        )
+        + ")\n}\n}\n"
+    )
+    door = '{\n"classname" "func_door"\n' + box((0, 0, 0), (8, 64, 64), "common/caulk") + "}\n"
+    room = lambda inside: '{\n"classname" "worldspawn"\n' + "".join(walls) + inside + "}\n" + spawn
+    seed("map_source", "room", room("").encode())
+    seed("map_source", "patch", room(patch).encode())
+    seed("map_source", "door", (room(box((-64, -64, -64), (0, 0, 0), "common/hint")) + door).encode())
+    seed("map_source", "leak", ('{\n"classname" "worldspawn"\n' + "".join(walls[1:]) + "}\n" + spawn).encode())
+    valve = room("").replace(" 0 0 0 0.5 0.5 0 0 0", " [ 1 0 0 0 ] [ 0 -1 0 8 ] 0 0.5 0.5")
+    seed("map_source", "valve", valve.encode())
+    for path in sorted((HERE.parent / "maps").glob("*.shader")):
+        seed("shader_script", path.stem, path.read_bytes())
+    seed("shader_script", "sky", b"textures/x/sky\n{\nsurfaceparm sky\nq3map_sun 1 1 1 90 45 60\nskyparms env/x - -\n}\n")
+    seed("shader_script", "stages", b"a/b\n{\n{\nmap $lightmap\n}\n{ map a/b.tga\nanimMap 4 a.tga b.tga\n}\n}\n")
+
+
 if __name__ == "__main__":
     from_sessions()
     from_packets()
@@ -302,6 +342,7 @@ if __name__ == "__main__":
     from_arguments()
     from_replies()
     from_states()
+    from_map_sources()
     archive()
     blocks()
     seed("entity_string", "yard", b"\x00" + YARD.encode())

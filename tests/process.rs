@@ -1,4 +1,4 @@
-//! Process-level tests: blocked sinks, special files, and signals during loading.
+//! Process-level tests: blocked sinks, special files, signals during loading, files of a failed build.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -229,4 +229,37 @@ fn signal_during_loading_ends_process() {
     let mut server = Server::start(&scratch.0, &arguments, |_| {});
     assert!(!server.answers(Duration::from_millis(500)), "it waits for a reader of the journal");
     assert_eq!(server.end().and_then(|status| status.code()), Some(128 + 15));
+}
+
+/// Runs `fragd maps build` on a source and returns success and standard error.
+fn build_map(source: &Path) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fragd"));
+    let output = command.args(["maps", "build", "--fast"]).arg(source).output().unwrap();
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn failed_map_build_leaves_only_the_way_out() {
+    let scratch = Scratch::new("build");
+    let source = scratch.0.join("room.map");
+    // A floor alone closes nothing.
+    let floor = "( -64 -64 0 ) ( 64 -64 0 ) ( -64 64 0 ) common/caulk 0 0 0 1 1\n\
+        ( -64 -64 8 ) ( -64 64 8 ) ( 64 -64 8 ) common/caulk 0 0 0 1 1\n\
+        ( -64 -64 0 ) ( -64 64 0 ) ( -64 -64 8 ) common/caulk 0 0 0 1 1\n\
+        ( 64 -64 0 ) ( 64 -64 8 ) ( 64 64 0 ) common/caulk 0 0 0 1 1\n\
+        ( -64 -64 0 ) ( -64 -64 8 ) ( 64 -64 0 ) common/caulk 0 0 0 1 1\n\
+        ( -64 64 0 ) ( 64 64 0 ) ( -64 64 8 ) common/caulk 0 0 0 1 1\n";
+    let text = format!(
+        "{{\n\"classname\" \"worldspawn\"\n{{\n{floor}}}\n}}\n\
+         {{\n\"classname\" \"info_player_start\"\n\"origin\" \"0 0 64\"\n}}\n"
+    );
+    fs::write(&source, text).unwrap();
+    let (is_built, errors) = build_map(&source);
+    assert!(!is_built && errors.contains("room.map:12: map is not closed"), "{errors}");
+    let mut names: Vec<_> =
+        fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["room.lin", "room.map"]);
+    let (is_built, errors) = build_map(&scratch.0.join("none.map"));
+    assert!(!is_built && errors.contains("none.map: cannot be read"), "{errors}");
 }

@@ -27,7 +27,7 @@ Examples:
   fragd maps build arena.map --fast            a draft in seconds: coarse light, no bounce
   fragd maps build arena.map -o /srv/quake3/baseoa/arena.pk3
 
-Shader scripts are NAME.shader beside the source, and scripts/*.shader beside the source or one folder above.
+Shader scripts are *.shader beside the source, and in the folder scripts there or one folder above.
 Images are textures/... in the same two folders; fragd draws those of its own maps itself.
 A map that is not closed is an error; NAME.lin shows the way out in the editor.
 docs/mapmaking.md explains how to make a map.

@@ -47,8 +47,6 @@ pub(super) struct Side {
     pub material: usize,
     /// Texture coordinates.
     pub projection: Projection,
-    /// Line in the source.
-    pub line: u32,
     /// Polygon; none for bevels.
     pub winding: Option<Winding>,
 }
@@ -83,7 +81,6 @@ impl Brush {
                 plane,
                 material: materials.add(&face.texture, face.line),
                 projection: Projection::new(&face.mapping, planes[plane].normal),
-                line: face.line,
                 winding: None,
             });
         }
@@ -173,11 +170,5 @@ impl Brush {
         }
         let bounds = self.windings().map(Winding::bounds);
         self.bounds = bounds.fold(Bounds::EMPTY, Bounds::union);
-    }
-
-    /// Whether a point is in the brush or on its surface.
-    #[must_use]
-    pub(super) fn contains(&self, point: Vector, planes: &Planes) -> bool {
-        self.sides.iter().all(|side| planes[side.plane].distance(point) <= 0.0)
     }
 }

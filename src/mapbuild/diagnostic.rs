@@ -113,6 +113,13 @@ impl Findings {
         }
     }
 
+    /// Adds a problem of another file that stops the build.
+    pub(super) fn error_in(&mut self, file: &str, line: u32, message: impl Into<String>) {
+        if self.errors.len() < MAX_REPORTED {
+            self.errors.push(Diagnostic::new(file, line, message));
+        }
+    }
+
     /// Adds a problem that does not stop the build.
     pub(super) fn warn(&mut self, line: u32, message: impl Into<String>) {
         if self.warnings.len() < MAX_REPORTED {
@@ -141,7 +148,8 @@ impl Findings {
         }
         let (mut errors, warnings) =
             (std::mem::take(&mut self.errors), std::mem::take(&mut self.warnings));
-        errors.sort_by_key(|error| error.line);
+        errors.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+        errors.dedup();
         BuildError { errors, warnings, leak }
     }
 

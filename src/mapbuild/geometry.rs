@@ -6,6 +6,7 @@ use super::{
     brushes::Side,
     diagnostic::{BuildError, Findings},
     flood::{Start, flood},
+    images::Images,
     map_file::{Entity, MapFile},
     materials::Materials,
     models::{self, Model},
@@ -62,6 +63,7 @@ struct Compiler<'a> {
 pub(super) fn compile(
     mut map: MapFile,
     mut materials: Materials,
+    images: &mut Images<'_>,
     findings: &mut Findings,
     progress: &mut dyn FnMut(Stage, usize, usize),
 ) -> Result<Geometry, BuildError> {
@@ -70,6 +72,7 @@ pub(super) fn compile(
     if models[0].brushes.is_empty() {
         findings.error(1, "worldspawn has no brushes (expected solid brushes around all rooms)");
     }
+    images.find_all(materials.all_mut(), findings);
     findings.check()?;
     let starts = starts(&map.entities);
     if starts.is_empty() {

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::shaders::{Shader, Shaders};
+use super::{
+    shaders::{Shader, Shaders},
+    vector::Vector,
+};
 
 /// A shader in use.
 #[derive(Clone, Debug)]
@@ -11,6 +14,8 @@ pub(super) struct Material {
     pub shader: Shader,
     /// Width and height of the image, in pixels.
     pub size: [f64; 2],
+    /// Mean color of the image, 0 to 1 per component.
+    pub color: Vector,
     /// Line of the first face or patch with it.
     pub line: u32,
 }
@@ -36,7 +41,7 @@ impl Materials {
             return number;
         }
         let shader = self.shaders.get(&format!("textures/{texture}"));
-        self.list.push(Material { shader, size: [128.0; 2], line });
+        self.list.push(Material { shader, size: [128.0; 2], color: Vector([0.5; 3]), line });
         self.numbers.insert(texture.to_owned(), self.list.len() - 1);
         self.list.len() - 1
     }
@@ -47,11 +52,9 @@ impl Materials {
         &self.list
     }
 
-    /// Sets the size of each image.
-    pub(super) fn set_sizes(&mut self, size: impl Fn(&Shader) -> Option<[f64; 2]>) {
-        for material in &mut self.list {
-            material.size = size(&material.shader).unwrap_or(material.size);
-        }
+    /// Returns all materials, to set sizes and colors.
+    pub(super) fn all_mut(&mut self) -> &mut [Material] {
+        &mut self.list
     }
 }
 

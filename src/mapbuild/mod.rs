@@ -9,14 +9,17 @@
 //!
 //! Source: IBSP 46, and the `.map` format of the base game's editors.
 
+mod archive;
 mod areas;
 mod brushes;
+mod checks;
 mod diagnostic;
 mod flood;
 mod geometry;
 pub mod image;
+mod images;
 pub mod light;
-mod lit;
+mod lit_scene;
 pub mod map_file;
 mod materials;
 mod models;
@@ -37,6 +40,7 @@ mod winding;
 mod writer;
 
 pub use diagnostic::{BuildError, Diagnostic, Leak};
+pub use images::Files;
 pub use vector::Vector;
 
 use diagnostic::Findings;
@@ -54,10 +58,23 @@ pub struct Source<'a> {
     pub text: &'a [u8],
     /// Shader scripts with their names.
     pub scripts: &'a [(String, Vec<u8>)],
-    /// Whether a draft suffices: fewer samples and no bounce of light.
-    pub fast: bool,
+    /// Reader of the author's images by name, such as `textures/arena/wall.tga`.
+    pub files: &'a images::Files<'a>,
+    /// Effort for light.
+    pub effort: Effort,
     /// Number of threads for light.
     pub threads: usize,
+}
+
+/// Effort for light.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// No light: geometry alone, for tests and tools.
+    Dark,
+    /// Fewer samples and no bounce, for drafts.
+    Fast,
+    /// Everything.
+    Full,
 }
 
 /// Stage of a build.
@@ -92,7 +109,7 @@ impl Stage {
 /// A built map.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// Archive for clients, the map file included.
+    /// Archive for clients, the map file included; empty without light.
     pub pk3: Vec<u8>,
     /// Map file alone.
     pub bsp: Vec<u8>,
@@ -135,8 +152,31 @@ pub fn build(
         shaders.add_script(file, text)?;
     }
     let mut findings = Findings::new(source.file);
-    let geometry = geometry::compile(map, Materials::new(shaders), &mut findings, progress)?;
-    let bsp = writer::write(&geometry, &lit::Lighting::default());
+    let mut images = images::Images::new(source.files);
+    let geometry =
+        geometry::compile(map, Materials::new(shaders), &mut images, &mut findings, progress)?;
+    let mut bsp = writer::write(&geometry, &light::Lighting::default());
+    // Light takes longest, so that errors come before it.
+    checks::check(&bsp, &geometry.entities, &mut findings);
+    findings.check()?;
+    let mut pk3 = Vec::new();
+    if source.effort != Effort::Dark {
+        let fast = source.effort == Effort::Fast;
+        let options = light::Options { fast, threads: source.threads };
+        let mut report = |done, total| progress(Stage::Light, done, total);
+        let scene = lit_scene::of_geometry(&geometry);
+        let lighting = light::light(&scene, options, &mut report);
+        bsp = writer::write(&geometry, &lighting);
+        progress(Stage::Package, 0, 1);
+        let contents = archive::Contents {
+            name: source.name,
+            geometry: &geometry,
+            scene: &scene,
+            lighting: &lighting,
+        };
+        pk3 = contents.pack(&bsp, images, &mut findings);
+        findings.check()?;
+    }
     let brushes = geometry.models.iter().flat_map(|model| &model.brushes);
     let counts = Counts {
         brushes: brushes.filter(|brush| brush.number.is_some()).count(),
@@ -147,5 +187,5 @@ pub fn build(
         areas: geometry.areas,
         surfaces: geometry.surfaces.len(),
     };
-    Ok(Built { pk3: bsp.clone(), bsp, warnings: findings.into_warnings(), counts })
+    Ok(Built { pk3, bsp, warnings: findings.into_warnings(), counts })
 }

@@ -22,6 +22,9 @@ const BASE: [[Vector; 3]; 6] = {
 /// Least advantage of a later base axis.
 const CLEAR_WIN: f64 = 1e-4;
 
+/// Smallest scale that is not zero.
+const MIN_SCALE: f64 = 1e-6;
+
 /// Texture coordinates as functions of position, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Projection {
@@ -92,5 +95,7 @@ fn sin_cos(degrees: f64) -> (f64, f64) {
 }
 
 fn scaled(axes: [Vector; 2], scale: [f64; 2]) -> [Vector; 2] {
-    [0, 1].map(|k| axes[k] * (1.0 / if scale[k] == 0.0 { 1.0 } else { scale[k] }))
+    // A scale of zero counts as one, as in editors.
+    let factor = |scale: f64| if scale.abs() < MIN_SCALE { 1.0 } else { 1.0 / scale };
+    [0, 1].map(|k| axes[k] * factor(scale[k]))
 }

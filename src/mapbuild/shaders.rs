@@ -154,7 +154,8 @@ pub fn read(file: &str, text: &[u8]) -> Result<Vec<Shader>, Diagnostic> {
                 format!("too many shaders (max {MAX_SHADERS})"),
             ));
         }
-        let start = tokens.offset() - name.text.len() - usize::from(name.quoted);
+        let quotes = 2 * usize::from(name.quoted);
+        let start = tokens.offset().saturating_sub(name.text.len() + quotes);
         let lower = name.text.to_ascii_lowercase();
         let mut shader =
             Shader { place: Some((file.to_owned(), name.line)), ..Shader::plain(&lower) };

@@ -15,7 +15,7 @@ use super::{
 use crate::model::contents::surface;
 
 pub(super) use junctions::close_gaps;
-pub(super) use triangles::{Triangulation, triangulate};
+use triangles::{Triangulation, triangulate};
 
 /// Longest polygon, so that its light map fits on a page of 128 luxels of 16 units.
 const MAX_EXTENT: f64 = 1920.0;
@@ -25,6 +25,9 @@ const CUT: f64 = 0.01;
 const ON: f64 = 0.1;
 /// Maximum number of points that a client draws of one polygon.
 pub(super) const MAX_POINTS: usize = 64;
+
+/// Surface flags of sides that are not drawn.
+pub(super) const HIDDEN: i32 = surface::NODRAW | surface::HINT | surface::SKIP;
 
 /// A drawn surface.
 #[derive(Clone, Debug)]
@@ -56,8 +59,7 @@ pub(super) enum Shape {
 /// Whether surfaces of a material are drawn.
 #[must_use]
 pub(super) fn is_drawn(materials: &Materials, material: usize) -> bool {
-    materials[material].shader.surface_flags & (surface::NODRAW | surface::HINT | surface::SKIP)
-        == 0
+    materials[material].shader.surface_flags & HIDDEN == 0
 }
 
 /// Cuts a polygon into parts that fit on a light map page.
@@ -111,6 +113,37 @@ pub(super) fn list_in_leafs(tree: &mut Tree, surfaces: &[Surface], planes: &Plan
         }
     }
     lost
+}
+
+/// Returns the vertices of a polygon's surface, and the corners of its triangles.
+pub(super) fn vertices_of(surface: &Surface) -> (Vec<Vector>, Vec<usize>) {
+    match &surface.shape {
+        Shape::Polygon { winding, .. } => {
+            let Triangulation { middle, corners } = triangulate(winding);
+            let mut points = winding.points().to_vec();
+            points.extend(middle);
+            (points, corners)
+        }
+        Shape::Patch(patch) => (patch.points.iter().map(|p| p.position).collect(), Vec::new()),
+    }
+}
+
+/// Returns texture coordinates in repeats, near zero to keep single precision exact.
+pub(super) fn texture_coordinates(
+    materials: &Materials,
+    surface: &Surface,
+    points: &[Vector],
+) -> Vec<[f64; 2]> {
+    let Shape::Polygon { projection, .. } = &surface.shape else { return Vec::new() };
+    let size = materials[surface.material].size;
+    let at = |point: &Vector| {
+        let pixels = projection.at(*point);
+        [0, 1].map(|k| pixels[k] / size[k])
+    };
+    let coordinates: Vec<[f64; 2]> = points.iter().map(at).collect();
+    let low =
+        [0, 1].map(|k| coordinates.iter().map(|st| st[k]).fold(f64::INFINITY, f64::min).floor());
+    coordinates.into_iter().map(|st| [0, 1].map(|k| st[k] - low[k])).collect()
 }
 
 fn reach(

@@ -5,9 +5,9 @@
 
 use super::{
     geometry::Geometry,
-    lit::{Lighting, SurfaceLight},
+    light::{Lighting, SurfaceLight},
     map_file::Entity,
-    surfaces::{Shape, Surface, Triangulation, triangulate},
+    surfaces::{Shape, Surface, texture_coordinates, vertices_of},
     tree::Child,
     vector::{Bounds, Vector},
 };
@@ -226,7 +226,7 @@ impl Lumps {
 
     fn polygon(&mut self, geometry: &Geometry, surface: &Surface, light: &SurfaceLight) {
         let (points, corners) = vertices_of(surface);
-        let st = texture_coordinates(geometry, surface, &points);
+        let st = texture_coordinates(&geometry.materials, surface, &points);
         let Shape::Polygon { plane, .. } = &surface.shape else { return };
         let normal = geometry.planes[*plane].normal;
         for (index, (point, st)) in points.iter().zip(st).enumerate() {
@@ -287,37 +287,6 @@ impl Lumps {
         }
         file
     }
-}
-
-/// Returns the vertices of a polygon's surface, and the corners of its triangles.
-pub(super) fn vertices_of(surface: &Surface) -> (Vec<Vector>, Vec<usize>) {
-    match &surface.shape {
-        Shape::Polygon { winding, .. } => {
-            let Triangulation { middle, corners } = triangulate(winding);
-            let mut points = winding.points().to_vec();
-            points.extend(middle);
-            (points, corners)
-        }
-        Shape::Patch(patch) => (patch.points.iter().map(|p| p.position).collect(), Vec::new()),
-    }
-}
-
-/// Returns texture coordinates in repeats, near zero to keep single precision exact.
-pub(super) fn texture_coordinates(
-    geometry: &Geometry,
-    surface: &Surface,
-    points: &[Vector],
-) -> Vec<[f64; 2]> {
-    let Shape::Polygon { projection, .. } = &surface.shape else { return Vec::new() };
-    let size = geometry.materials[surface.material].size;
-    let at = |point: &Vector| {
-        let pixels = projection.at(*point);
-        [0, 1].map(|k| pixels[k] / size[k])
-    };
-    let coordinates: Vec<[f64; 2]> = points.iter().map(at).collect();
-    let low =
-        [0, 1].map(|k| coordinates.iter().map(|st| st[k]).fold(f64::INFINITY, f64::min).floor());
-    coordinates.into_iter().map(|st| [0, 1].map(|k| st[k] - low[k])).collect()
 }
 
 /// Returns the entity string. Keys for compilers and editors and entities that are used up are left out.

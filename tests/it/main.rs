@@ -24,6 +24,7 @@ mod joining;
 mod journal;
 mod linked_entities;
 mod lossy_joins;
+mod map_compiler;
 mod matches;
 mod message_vectors;
 mod movement_tables;

@@ -94,7 +94,6 @@ impl Brush {
             plane,
             material: self.material,
             projection: Projection::new(&mapping, Vector::ZERO),
-            line: self.line,
             winding: None,
         }
     }

@@ -2,19 +2,21 @@
 
 use std::{
     fs, io,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     thread,
     time::Instant,
 };
 
 use fragd::{
     cli::{BuildOptions, ExitStatus},
-    mapbuild::{self, BuildError, Built, Source, Stage, map_file},
+    mapbuild::{self, BuildError, Built, Effort, Source, Stage, map_file},
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Largest shader script, in bytes.
 const MAX_SCRIPT_LEN: u64 = 4 * 1024 * 1024;
+/// Largest image file, in bytes.
+const MAX_IMAGE_LEN: u64 = 64 * 1024 * 1024;
 /// Maximum number of shader scripts.
 const MAX_SCRIPTS: usize = 200;
 
@@ -67,7 +69,8 @@ fn build(options: &BuildOptions) -> Result<Built, String> {
         file: &file,
         text: &text,
         scripts: &scripts,
-        fast: options.fast,
+        files: &|name| read_image(&folders, name),
+        effort: if options.fast { Effort::Fast } else { Effort::Full },
         threads: thread::available_parallelism().map_or(1, usize::from),
     };
     let mut display = Display::new();
@@ -95,6 +98,16 @@ fn failure(error: &BuildError, lin: &Path) -> String {
     lines.join("\n")
 }
 
+/// Reads an image of the author by its name in the game.
+fn read_image(folders: &[PathBuf], name: &str) -> Option<Vec<u8>> {
+    // The reader of sources rejects names that leave their folder.
+    let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+    let mut paths = folders.iter().map(|folder| folder.join(name)).filter(|_| is_inside);
+    let path = paths.find(|path| path.is_file())?;
+    let len = fs::metadata(&path).ok()?.len();
+    if len <= MAX_IMAGE_LEN { fs::read(path).ok() } else { None }
+}
+
 /// Returns the folder of the source and the one above, in which scripts and images are found.
 fn source_folders(path: &Path) -> Vec<PathBuf> {
     let own = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -103,15 +116,18 @@ fn source_folders(path: &Path) -> Vec<PathBuf> {
     vec![own, above]
 }
 
-/// Reads the shader scripts of a map: its own beside the source, then those in the folders `scripts`.
+/// Reads the shader scripts of a map: its own, the others beside the source, then those in the folders `scripts`.
+/// Of equal shaders, the first counts.
 fn scripts(path: &Path, folders: &[PathBuf]) -> Result<Vec<(String, Vec<u8>)>, String> {
     let own = path.with_extension("shader");
-    let mut files: Vec<PathBuf> = own.exists().then_some(own).into_iter().collect();
-    for folder in folders {
-        let Ok(entries) = fs::read_dir(folder.join("scripts")) else { continue };
+    let mut files: Vec<PathBuf> = own.exists().then(|| own.clone()).into_iter().collect();
+    let beside = folders.first().cloned();
+    for folder in beside.into_iter().chain(folders.iter().map(|folder| folder.join("scripts"))) {
+        let Ok(entries) = fs::read_dir(folder) else { continue };
         let entries = entries.filter_map(|entry| Some(entry.ok()?.path()));
         let is_script = |path: &PathBuf| path.extension().is_some_and(|ext| ext == "shader");
-        let mut found: Vec<_> = entries.filter(is_script).collect();
+        let is_new = |path: &PathBuf| path.file_name() != own.file_name() || !own.exists();
+        let mut found: Vec<_> = entries.filter(is_script).filter(is_new).collect();
         found.sort();
         files.extend(found);
     }

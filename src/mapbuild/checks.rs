@@ -1,0 +1,127 @@
+//! Checks of a built map, with the code that servers load and run it with.
+
+use super::{diagnostic::Findings, map_file::Entity};
+use crate::{
+    model::{Vec3, contents::mask},
+    world::{Bsp, CollisionMap, MapEntities, TracePrecision, entity_string::MAX_ENTITY_BYTES},
+};
+
+/// Half the width of the boxes of items and players.
+const HALF_WIDTH: f32 = 15.0;
+/// Height that the game adds to the origin of a spawn point.
+const SPAWN_LIFT: f32 = 9.0;
+/// Lowest and highest point of a player, relative to the origin.
+const PLAYER_HEIGHT: [f32; 2] = [-24.0, 32.0];
+
+/// Beginnings of the classes of items.
+const ITEMS: [&str; 5] = ["item_", "weapon_", "ammo_", "holdable_", "team_ctf_"];
+/// Beginnings of the classes of spawn points.
+const SPAWN_POINTS: [&str; 6] = [
+    "info_player_deathmatch",
+    "info_player_start",
+    "team_ctf_redplayer",
+    "team_ctf_blueplayer",
+    "team_ctf_redspawn",
+    "team_ctf_bluespawn",
+];
+/// Brush entities that do nothing without a target.
+const NEED_TARGET: [&str; 2] = ["trigger_push", "trigger_teleport"];
+
+/// Checks the written file and the places and links of its entities.
+pub(super) fn check(file: &[u8], entities: &[Entity], findings: &mut Findings) {
+    check_texts(entities, findings);
+    check_links(entities, findings);
+    let map = match Bsp::load(file) {
+        Ok(map) => map,
+        Err(error) => return findings.error(0, format!("written map file is not valid: {error}")),
+    };
+    for warning in &map.warnings {
+        findings.error(0, format!("written map file is not valid: {warning}"));
+    }
+    if let Err(error) = MapEntities::parse(&map.entity_text) {
+        findings.error(0, format!("entities cannot be read by servers: {error}"));
+    }
+    match CollisionMap::new(&map, TracePrecision::default()) {
+        Ok(collision) => check_places(&collision, entities, findings),
+        Err(error) => findings.error(0, format!("patch too fine for engines: {error}")),
+    }
+}
+
+fn check_texts(entities: &[Entity], findings: &mut Findings) {
+    for entity in entities {
+        let written = entity.pairs.iter().filter(|(key, _)| !key.starts_with('_'));
+        let len: usize = written.map(|(key, value)| key.len() + value.len() + 2).sum();
+        if len > MAX_ENTITY_BYTES {
+            let what = format!(
+                "keys and values of an entity too long: {len} bytes (max {MAX_ENTITY_BYTES})"
+            );
+            findings.error(entity.line, what);
+        }
+        if entity.class().is_empty() {
+            findings.error(entity.line, "entity without a class (expected the key \"classname\")");
+        }
+    }
+}
+
+fn check_links(entities: &[Entity], findings: &mut Findings) {
+    let has_name = |target: &str| {
+        let mut names = entities.iter().filter_map(|entity| entity.value("targetname"));
+        names.any(|name| name.eq_ignore_ascii_case(target))
+    };
+    for entity in entities {
+        let class = entity.class();
+        match entity.value("target") {
+            Some(target) if !has_name(target) => {
+                let what = format!(
+                    "target of {class} does not exist: {target:?} (expected an entity with this targetname)"
+                );
+                findings.warn(entity.line, what);
+            }
+            None if NEED_TARGET.iter().any(|known| known.eq_ignore_ascii_case(class)) => {
+                let what = format!("{class} without a target (expected the key \"target\")");
+                findings.warn(entity.line, what);
+            }
+            _ => {}
+        }
+    }
+    if !entities.iter().any(is_spawn_point) {
+        findings.warn(1, "no spawn point (expected 8 to 12 info_player_deathmatch)");
+    }
+}
+
+/// Reports items and spawn points that do not fit where they stand.
+fn check_places(collision: &CollisionMap, entities: &[Entity], findings: &mut Findings) {
+    for entity in entities {
+        let Some(origin) = entity.vector("origin") else { continue };
+        let origin = Vec3(origin.to_f32());
+        let flat = |z: f32| Vec3::new(HALF_WIDTH, HALF_WIDTH, z);
+        let (mins, maxs, lift, clip_mask) = if is_spawn_point(entity) {
+            let [low, high] = PLAYER_HEIGHT;
+            (Vec3::new(-HALF_WIDTH, -HALF_WIDTH, low), flat(high), SPAWN_LIFT, mask::PLAYER_SOLID)
+        } else if starts_with_any(entity.class(), &ITEMS) {
+            (flat(HALF_WIDTH) * -1.0, flat(HALF_WIDTH), 0.0, mask::SHOT)
+        } else {
+            continue;
+        };
+        let at = origin + Vec3::new(0.0, 0.0, lift);
+        if collision.trace(at, mins, maxs, at, clip_mask).startsolid {
+            let [x, y, z] = origin.0;
+            let what = format!(
+                "{} in solid: its box at ({x} {y} {z}) touches a brush or patch (expected {HALF_WIDTH} \
+                 units of space on all sides, the origin {} units over the floor)",
+                entity.class(),
+                if lift > 0.0 { "25" } else { "16" },
+            );
+            findings.error(entity.line, what);
+        }
+    }
+}
+
+fn is_spawn_point(entity: &Entity) -> bool {
+    starts_with_any(entity.class(), &SPAWN_POINTS)
+}
+
+fn starts_with_any(class: &str, starts: &[&str]) -> bool {
+    let class = class.to_ascii_lowercase();
+    starts.iter().any(|start| class.starts_with(start))
+}

@@ -1,0 +1,124 @@
+//! Light's view of a map: solids, surfaces, materials and light sources.
+
+use super::{
+    brushes::Brush,
+    geometry::Geometry,
+    light::{self, Occluder, PointLight, Scene, Vertex},
+    map_file::Entity,
+    surfaces::{Shape, Surface, texture_coordinates, vertices_of},
+    vector::Vector,
+};
+use crate::model::contents::{content, surface};
+
+/// Surface flags of materials without a light map.
+const UNLIT: i32 = surface::NOLIGHTMAP | surface::SKY | surface::NODRAW | surface::POINTLIGHT;
+/// Default of an entity's key `light`.
+const LIGHT: f64 = 300.0;
+/// Default of worldspawn's key `ambient`.
+const AMBIENT: f64 = 4.0;
+/// Default of worldspawn's key `gridsize`.
+const GRID_CELL: Vector = Vector([64.0, 64.0, 128.0]);
+/// Smallest cell of the light grid, per axis.
+const MIN_CELL: f64 = 16.0;
+
+/// Returns what light needs to know of a map. Surfaces keep their order.
+pub(super) fn of_geometry(geometry: &Geometry) -> Scene {
+    let world = &geometry.models[0];
+    let bounds = world.bounds();
+    let materials = geometry.materials.all().iter();
+    let entity = &geometry.entities[0];
+    let cell = entity.vector("gridsize").unwrap_or(GRID_CELL).max(Vector([MIN_CELL; 3]));
+    let suns = materials.clone().filter_map(|material| material.shader.sun);
+    let sky = materials.clone().find(|material| material.shader.sky_light > 0.0);
+    let sky = sky.map_or(Vector::ZERO, |sky| {
+        sky.shader.light_color.unwrap_or(sky.color) * sky.shader.sky_light
+    });
+    Scene {
+        occluders: world.brushes.iter().filter_map(|brush| occluder(brush, geometry)).collect(),
+        materials: materials.map(material).collect(),
+        surfaces: geometry.surfaces.iter().map(|surface| lit_surface(surface, geometry)).collect(),
+        lights: geometry.entities.iter().filter_map(point_light).collect(),
+        suns: suns.map(|sun| sun_light(&sun)).collect(),
+        sky: sky.0,
+        ambient: (color(entity) * entity.number("ambient", AMBIENT).max(0.0)).0,
+        grid_cell: cell.0,
+        bounds: [bounds.mins.0, bounds.maxs.0],
+    }
+}
+
+fn occluder(brush: &Brush, geometry: &Geometry) -> Option<Occluder> {
+    if brush.number.is_none() || brush.contents & content::SOLID == 0 {
+        return None;
+    }
+    let sides = brush.sides.iter().filter(|side| side.winding.is_some());
+    let planes = sides.map(|side| {
+        let plane = geometry.planes[side.plane];
+        light::Plane { normal: plane.normal.0, distance: plane.dist }
+    });
+    Some(Occluder {
+        planes: planes.collect(),
+        bounds: [brush.bounds.mins.0, brush.bounds.maxs.0],
+        sky: brush.has_sky,
+        casts_shadow: brush.is_opaque(),
+    })
+}
+
+fn material(material: &super::materials::Material) -> light::Material {
+    let shader = &material.shader;
+    let emitted = shader.light_color.unwrap_or_else(|| brightened(material.color));
+    light::Material {
+        color: material.color.0,
+        emission: (emitted * shader.surface_light).0,
+        lit: shader.surface_flags & UNLIT == 0,
+    }
+}
+
+fn lit_surface(surface: &Surface, geometry: &Geometry) -> light::Surface {
+    let vertex = |point: Vector, st| Vertex { point: point.0, st };
+    let shape = match &surface.shape {
+        Shape::Polygon { winding, plane, .. } => {
+            let (points, _) = vertices_of(surface);
+            let st = texture_coordinates(&geometry.materials, surface, &points);
+            let mut ring: Vec<Vertex> =
+                points.into_iter().zip(st).map(|(point, st)| vertex(point, st)).collect();
+            let extra = ring.split_off(winding.points().len());
+            light::Shape::Polygon { ring, extra, normal: geometry.planes[*plane].normal.0 }
+        }
+        Shape::Patch(patch) => light::Shape::Patch {
+            width: patch.width,
+            height: patch.height,
+            points: patch.points.iter().map(|p| vertex(p.position, p.texture)).collect(),
+        },
+    };
+    light::Surface { shape, material: surface.material, model: surface.model }
+}
+
+fn point_light(entity: &Entity) -> Option<PointLight> {
+    if !entity.class().eq_ignore_ascii_case("light") {
+        return None;
+    }
+    let intensity = color(entity) * entity.number("light", LIGHT).max(0.0);
+    let linear = entity.number("spawnflags", 0.0) as i64 & 1 != 0;
+    Some(PointLight { origin: entity.vector("origin")?.0, intensity: intensity.0, linear })
+}
+
+fn sun_light(sun: &super::shaders::Sun) -> light::Sun {
+    let (turn, height) = (sun.degrees.to_radians(), sun.elevation.to_radians());
+    let flat = libm::cos(height);
+    light::Sun {
+        direction: [libm::cos(turn) * flat, libm::sin(turn) * flat, libm::sin(height)],
+        intensity: (sun.color * sun.light).0,
+    }
+}
+
+/// Returns an entity's `_color`; white without one. The largest component is 1.
+fn color(entity: &Entity) -> Vector {
+    let color = entity.vector("_color").unwrap_or(Vector([1.0; 3]));
+    brightened(color.max(Vector::ZERO))
+}
+
+/// Returns a color with the largest component 1.
+fn brightened(color: Vector) -> Vector {
+    let largest = color[color.main_axis()];
+    if largest > 0.0 { color * (1.0 / largest) } else { Vector([1.0; 3]) }
+}
