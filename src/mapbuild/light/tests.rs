@@ -345,3 +345,14 @@ fn patch_is_lit_along_its_curve() {
     assert!(top > 70, "{top}");
     assert!(side < 50, "{side}");
 }
+
+#[test]
+fn bytes_keep_hue_beyond_full_brightness() {
+    assert_eq!(to_bytes([510.0, 255.0, 0.0]), [255, 128, 0]);
+    assert_eq!(to_bytes([0.4, 0.2, 0.1]), [0, 0, 0]);
+    assert_eq!(to_bytes([33.0, 33.0, 16.6]), [33, 33, 17]);
+    for value in 1..=255u8 {
+        let [r, ..] = to_bytes([f64::from(value); 3]);
+        assert!(r.abs_diff(value) <= 2, "{r} for {value}");
+    }
+}
