@@ -187,7 +187,7 @@ impl Server {
         let downloads = self.core.clients.get(number).is_some_and(|c| c.downloads.is_active())
             || commands.iter().any(|(_, text)| text == "donedl" || text.starts_with("download "));
         let names_level = head.server_id == self.core.level.server_id;
-        if !(downloads && !names_level) && !self.has_current_level(number, &head, acknowledged) {
+        if (!downloads || names_level) && !self.has_current_level(number, &head, acknowledged) {
             return;
         }
         for (command, text) in commands {
