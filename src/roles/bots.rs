@@ -174,7 +174,7 @@ impl ResourceMeter for ProcessMeter {
 /// Finds maps in the game data. Bots without maps navigate by touch.
 fn find_map(options: &BotsOptions) -> Option<FindMap> {
     let game = options.game.name();
-    let data = GameData::open(&base_paths(&options.basepath, game), &[game]);
+    let data = GameData::open(&base_paths(&options.basepath, game), &[game]).with_builtin(game);
     if data.is_empty() {
         return None;
     }

@@ -25,7 +25,7 @@ pub(crate) fn run(options: &MapsOptions) -> ExitStatus {
     let game = options.game.name();
     let bases = base_paths(&options.basepath, game);
     let folders = [options.mod_folder.as_deref().unwrap_or_default(), game];
-    let data = GameData::open(&bases, &folders);
+    let data = GameData::open(&bases, &folders).with_builtin(game);
     for warning in data.warnings() {
         eprintln!("fragd: {warning}");
     }

@@ -149,7 +149,8 @@ fn prepare(options: &SimOptions) -> Result<(TrialOptions, Actor), String> {
     let mut data = GameData::default();
     let mut maps = vec!["sim1".to_owned(), "sim2".to_owned()];
     if let Some(map) = &options.map {
-        data = GameData::open(&base_paths(&options.basepath, folder), &[folder]);
+        data =
+            GameData::open(&base_paths(&options.basepath, folder), &[folder]).with_builtin(folder);
         if data.find(&format!("maps/{map}.bsp")).is_none() {
             return Err(format!("map {map} not found; fragd maps lists the installed maps"));
         }

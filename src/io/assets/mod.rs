@@ -132,7 +132,7 @@ impl GameData {
     /// Whether no folder or archive was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.folders.is_empty()
+        self.folders.is_empty() && self.packs.is_empty()
     }
 
     /// Returns the first file of that name, in search order, that `wanted` accepts. Files of more than `max`

@@ -52,8 +52,9 @@ fn handle_download(server: &mut Server, number: ClientNum, words: &CommandArgs) 
             log::info!("client {number} downloads {}: {} bytes", file.name, file.len);
             core.stats.bump(Counter::DownloadsStarted);
             downloads.starts += 1;
-            // At a thousand bytes per second.
-            downloads.allowance += Millis(file.len);
+            // At a thousand bytes per second, and for each file once.
+            let all = core.downloads.offer.total_len();
+            downloads.allowance = (downloads.allowance + Millis(file.len)).min(Millis(all));
             let window = Window::new(file.len as u32);
             let download = Download { file, window, began_at: now, progress_at: now, resent: 0 };
             downloads.current = Some(Box::new(download));

@@ -85,6 +85,11 @@ impl Offer {
         self.files.iter().map(|file| file.pack).collect()
     }
 
+    /// Bytes of all archives.
+    pub(super) fn total_len(&self) -> u64 {
+        self.files.iter().map(|file| file.len).sum()
+    }
+
     /// Lists for the systeminfo: checksums, and names without extension.
     pub(in crate::server) fn lists(&self) -> (String, String) {
         let (mut checksums, mut names) = (String::new(), String::new());
