@@ -183,7 +183,7 @@ impl Server {
             self.drop_client(number, "disconnected");
             return;
         }
-        // A download goes on while the level changes. The gamestate follows it.
+        // A download continues while the level changes. The gamestate follows it.
         let downloads = self.core.clients.get(number).is_some_and(|c| c.downloads.is_active())
             || commands.iter().any(|(_, text)| text == "donedl" || text.starts_with("download "));
         let names_level = head.server_id == self.core.level.server_id;

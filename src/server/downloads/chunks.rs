@@ -1,6 +1,6 @@
 //! Recently read parts of archives, shared by all downloads.
 //!
-//! Invariant: at most [`MAX_CHUNKS`] parts are kept, whatever clients request.
+//! Invariant: at most [`MAX_CHUNKS`] parts are kept, for any requests.
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ struct Chunk {
 }
 
 impl Chunks {
-    /// Returns `len` bytes of an archive of `file_len` bytes, or less at its end. They lie in one part.
+    /// Returns `len` bytes of an archive of `file_len` bytes, or less at its end. They are in one part.
     ///
     /// # Errors
     /// As [`Assets::read_pack`].

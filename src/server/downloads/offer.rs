@@ -158,7 +158,7 @@ pub(in crate::server) fn url_of(values: &Values) -> Option<String> {
     (!bound.is_unspecified() && address.port() != 0).then(|| format!("http://{address}"))
 }
 
-/// Whether the name of an archive can stand in a list of the systeminfo.
+/// Whether the name of an archive fits a list of the systeminfo.
 fn is_listable(pack: &PackInfo) -> bool {
     let is_fine = |part: &str| {
         !part.is_empty()
