@@ -9,8 +9,10 @@ use super::{
     },
 };
 
-/// Light below this is not worth a shadow ray.
-const NEGLIGIBLE: f64 = 0.1;
+/// Light that is not worth a shadow ray, full and fast.
+const NEGLIGIBLE: [f64; 2] = [0.1, 1.0];
+/// Sky directions of a sample, full and fast.
+const SKY_DIRECTIONS: [usize; 2] = [40, 8];
 /// Factor of a point light's intensity over squared distance.
 const POINT_SCALE: f64 = 7500.0;
 /// Least squared distance of a point light.
@@ -54,16 +56,14 @@ pub(crate) struct Sources<'a> {
     sky: Vec<Vec<Vector>>,
     /// Length that leaves the map.
     far: f64,
+    /// Light that is not worth a shadow ray.
+    negligible: f64,
 }
 
 impl<'a> Sources<'a> {
-    /// Collects the sources. `directions` is the number of sky directions per set.
-    pub(crate) fn new(
-        caster: &'a Caster,
-        scene: &'a Scene,
-        directions: usize,
-        sets: usize,
-    ) -> Self {
+    /// Collects the sources, with a set of sky directions per sample of a luxel.
+    pub(crate) fn new(caster: &'a Caster, scene: &'a Scene, fast: bool, sets: usize) -> Self {
+        let directions = SKY_DIRECTIONS[usize::from(fast)];
         let emitters = scene
             .surfaces
             .iter()
@@ -77,6 +77,7 @@ impl<'a> Sources<'a> {
         let extent = super::vector::bounds(scene.occluders.iter().flat_map(|o| o.bounds));
         let diagonal = length(sub(extent[1], extent[0]));
         Self {
+            negligible: NEGLIGIBLE[usize::from(fast)],
             caster,
             scene,
             emitters,
@@ -97,7 +98,7 @@ impl<'a> Sources<'a> {
             }
         }
         sum = along(sum, self.scene.sky, self.sky_share(point, normal, set));
-        self.local(point, NEGLIGIBLE, Some(normal), &mut |ray| {
+        self.local(point, self.negligible, Some(normal), &mut |ray| {
             sum = along(sum, ray.light, dot(ray.direction, normal).max(0.0));
         });
         sum
@@ -138,7 +139,7 @@ impl<'a> Sources<'a> {
                 });
             }
         }
-        self.local(point, NEGLIGIBLE * 2.0, None, visit);
+        self.local(point, self.negligible * 2.0, None, visit);
     }
 
     /// Visits point lights and surface lights.

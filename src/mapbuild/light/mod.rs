@@ -34,8 +34,6 @@ use self::{
 
 /// Surfaces between two progress reports.
 const REPORT_INTERVAL: usize = 32;
-/// Sky directions of a sample, full and fast.
-const SKY_DIRECTIONS: [usize; 2] = [40, 12];
 /// Positions of samples within a luxel.
 const OFFSETS: [[f64; 2]; 4] = [[-0.25, -0.25], [0.25, -0.25], [-0.25, 0.25], [0.25, 0.25]];
 /// Steps of a component relative to the greatest one.
@@ -83,8 +81,7 @@ pub fn light(scene: &Scene, options: Options, progress: &mut dyn FnMut(usize, us
     let (placements, page_count) = layout::place(scene);
     let caster = Caster::new(&scene.occluders);
     let offsets: &[[f64; 2]] = if options.fast { &[[0.0; 2]] } else { &OFFSETS };
-    let directions = SKY_DIRECTIONS[usize::from(options.fast)];
-    let sources = Sources::new(&caster, scene, directions, offsets.len());
+    let sources = Sources::new(&caster, scene, options.fast, offsets.len());
 
     let total = placements.len();
     let mut luxels: Vec<Vec<Vector>> = Vec::with_capacity(total);
