@@ -119,6 +119,8 @@ textures/fragd1/tele
 textures/fragd1/lamp_amber
 {
 	qer_editorimage textures/fragd1/lamp_amber.jpg
+	surfaceparm nonsolid
+	surfaceparm trans
 	surfaceparm nomarks
 	{
 		map $lightmap
@@ -136,6 +138,8 @@ textures/fragd1/lamp_amber
 textures/fragd1/lamp_cyan
 {
 	qer_editorimage textures/fragd1/lamp_cyan.jpg
+	surfaceparm nonsolid
+	surfaceparm trans
 	surfaceparm nomarks
 	{
 		map $lightmap
@@ -153,6 +157,8 @@ textures/fragd1/lamp_cyan
 textures/fragd1/lamp_white
 {
 	qer_editorimage textures/fragd1/lamp_white.jpg
+	surfaceparm nonsolid
+	surfaceparm trans
 	surfaceparm nomarks
 	{
 		map $lightmap
@@ -170,6 +176,8 @@ textures/fragd1/lamp_white
 textures/fragd1/lamp_red
 {
 	qer_editorimage textures/fragd1/lamp_red.jpg
+	surfaceparm nonsolid
+	surfaceparm trans
 	surfaceparm nomarks
 	{
 		map $lightmap

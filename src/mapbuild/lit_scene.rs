@@ -16,6 +16,8 @@ const UNLIT: i32 = surface::NOLIGHTMAP | surface::SKY | surface::NODRAW | surfac
 const LIGHT: f64 = 300.0;
 /// Default of worldspawn's key `ambient`.
 const AMBIENT: f64 = 4.0;
+/// Default of worldspawn's key `luxel`: distance of luxels, in units.
+const LUXEL: f64 = 16.0;
 /// Default of worldspawn's key `gridsize`.
 const GRID_CELL: Vector = Vector([64.0, 64.0, 128.0]);
 /// Smallest cell of the light grid, per axis.
@@ -41,6 +43,7 @@ pub(super) fn of_geometry(geometry: &Geometry) -> Scene {
         suns: suns.map(|sun| sun_light(&sun)).collect(),
         sky: sky.0,
         ambient: (color(entity) * entity.number("ambient", AMBIENT).max(0.0)).0,
+        luxel: entity.number("luxel", LUXEL).clamp(8.0, 64.0),
         grid_cell: cell.0,
         bounds: [bounds.mins.0, bounds.maxs.0],
     }

@@ -11,6 +11,7 @@ mod client_sessions;
 mod collision_vectors;
 mod connect_vectors;
 mod connectionless;
+mod course;
 mod deathmatch;
 mod discovery_vectors;
 mod downloads;

@@ -4,5 +4,8 @@
 //! replaces them.
 
 /// Name without extension and bytes of each archive, in search order.
-pub(super) const PACKS: [(&str, &[u8]); 1] =
-    [("fragd1", include_bytes!("../../../maps/fragd1.pk3"))];
+pub(super) const PACKS: [(&str, &[u8]); 3] = [
+    ("fragd1", include_bytes!("../../../maps/fragd1.pk3")),
+    ("fragdctf1", include_bytes!("../../../maps/fragdctf1.pk3")),
+    ("course", include_bytes!("../../../maps/course.pk3")),
+];

@@ -1,6 +1,6 @@
 //! Light map layout: luxel rectangles of surfaces and their places on pages.
 //!
-//! Luxels are 16 units apart. A polygon is projected along the major axis of its normal, on a lattice of the world, so
+//! Luxels are 16 units apart, or as the scene says. A polygon is projected along the major axis of its normal, on a lattice of the world, so
 //! that neighbors in a plane share luxels. Texture coordinates never leave the centers of the outer luxels, so that
 //! rectangles need no padding. Rectangles are packed highest first, each at the lowest place of a page's skyline.
 
@@ -13,7 +13,7 @@ use super::{
 pub const PAGE_SIZE: usize = 128;
 /// Bytes of a page.
 pub const PAGE_BYTES: usize = PAGE_SIZE * PAGE_SIZE * 3;
-/// Distance of luxels, in units.
+/// Default distance of luxels, in units.
 const LUXEL: f64 = 16.0;
 /// Maximum pages of a map. Surfaces beyond them have no light map.
 const MAX_PAGES: usize = 256;
@@ -48,12 +48,13 @@ impl Placement {
 
 /// Places all lit surfaces. Returns the placements by surface, and the number of pages.
 pub(crate) fn place(scene: &Scene) -> (Vec<Option<Placement>>, usize) {
+    let step = if scene.luxel > 0.0 { scene.luxel } else { LUXEL };
     let mut placements: Vec<Option<Placement>> = scene
         .surfaces
         .iter()
         .map(|surface| {
             let lit = scene.materials.get(surface.material).is_some_and(|m| m.lit);
-            lit.then(|| rectangle(surface)).flatten()
+            lit.then(|| rectangle(surface, step)).flatten()
         })
         .collect();
     let mut order: Vec<usize> =
@@ -93,21 +94,20 @@ pub(crate) fn place(scene: &Scene) -> (Vec<Option<Placement>>, usize) {
 }
 
 /// Finds the size and plane of a surface's rectangle.
-fn rectangle(surface: &Surface) -> Option<Placement> {
+fn rectangle(surface: &Surface, step: f64) -> Option<Placement> {
     match &surface.shape {
-        Shape::Polygon { ring, normal, .. } => polygon_rectangle(ring, *normal),
-        Shape::Patch { width, height, points } => patch_rectangle(*width, *height, points),
+        Shape::Polygon { ring, normal, .. } => polygon_rectangle(ring, *normal, step),
+        Shape::Patch { width, height, points } => patch_rectangle(*width, *height, points, step),
     }
 }
 
-fn polygon_rectangle(ring: &[Vertex], normal: Vector) -> Option<Placement> {
+fn polygon_rectangle(ring: &[Vertex], normal: Vector, mut step: f64) -> Option<Placement> {
     let first = ring.first()?.point;
     let [low, high] = bounds(ring.iter().map(|v| v.point));
     let (flat, u, v) = axes(normal);
     if normal[flat] == 0.0 {
         return None;
     }
-    let mut step = LUXEL;
     let (mut origin, width, height) = loop {
         let lattice = |axis: usize| {
             let start = (low[axis] / step).floor() * step;
@@ -155,7 +155,7 @@ fn axes(normal: Vector) -> (usize, usize, usize) {
     }
 }
 
-fn patch_rectangle(width: usize, height: usize, points: &[Vertex]) -> Option<Placement> {
+fn patch_rectangle(width: usize, height: usize, points: &[Vertex], step: f64) -> Option<Placement> {
     if width < 2 || height < 2 || points.len() != width * height {
         return None;
     }
@@ -168,7 +168,7 @@ fn patch_rectangle(width: usize, height: usize, points: &[Vertex]) -> Option<Pla
     let along_rows = longest(height, width, &|row, column| row * width + column);
     let along_columns = longest(width, height, &|column, row| row * width + column);
     let count = |units: f64, points: usize| {
-        ((units / LUXEL) as usize + 1).clamp(points.min(PAGE_SIZE - 2), PAGE_SIZE - 2)
+        ((units / step) as usize + 1).clamp(points.min(PAGE_SIZE - 2), PAGE_SIZE - 2)
     };
     let [low, high] = bounds(points.iter().map(|p| p.point));
     Some(Placement {

@@ -19,6 +19,8 @@ pub struct Scene {
     pub sky: Vector,
     /// Light that reaches every point.
     pub ambient: Vector,
+    /// Distance of luxels in units; 0 for the default of 16.
+    pub luxel: f64,
     /// Cell size of the light grid.
     pub grid_cell: Vector,
     /// Bounds of model 0, which determine the extent of the light grid.

@@ -1,5 +1,6 @@
 //! Map compiler: the project's own maps against brute force, leaks, hostile sources, determinism.
 
+mod archives;
 mod brute_force;
 mod sources;
 
