@@ -37,7 +37,7 @@ slope|-1072 160 40 90|2.0|-1136 380 170|-1008 592 190
 water|-224 60 40 90|3.6|-260 600 40|-180 720 60
 door|-1376 0 40 270|2.4|-1420 -592 40|-1330 -400 60
 teleporter|-608 -300 40 270|1.0|-1560 -130 40|-1100 130 80
-jump pad|928 -40 40 270|2.4|860 -592 225|1000 -450 250
+jump pad|928 60 40 270|1.2|860 -592 225|1000 -450 250
 corner|160 -400 40 270|2.0|100 -848 40|220 -800 60'
 
 # leg NAME TEXT: walks one leg and checks where it ends.
@@ -185,7 +185,8 @@ find_fragd
 level=''
 for part in "${parts[@]}"; do
   "$part"
-  [ "$part" = build ] && continue
+  # The parts without a server of fragd.
+  case $part in build | ioq3ded) continue ;; esac
   [ -z "$(server_faults)" ] || { fail "$part: the server's log"; server_faults | head -n 3; }
   sweep
 done
