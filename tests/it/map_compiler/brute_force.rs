@@ -124,8 +124,12 @@ fn traces_equal_those_over_all_brushes() {
             let found = tree.trace(start, mins, maxs, end, PLAYER_SOLID);
             let expected = all.trace(start, mins, maxs, end, PLAYER_SOLID);
             let place = format!("{name}: {start:?} to {end:?}, box {is_box}");
-            assert_eq!(found.startsolid, expected.startsolid, "{place}");
             assert_eq!(found.fraction, expected.fraction, "{place}");
+            // A trace ends at the first brush that stops it at once. Which one that is depends on the order, and
+            // the brushes behind it are not asked whether the trace starts in them.
+            if found.fraction > 0.0 {
+                assert_eq!(found.startsolid, expected.startsolid, "{place}");
+            }
         }
     }
 }
