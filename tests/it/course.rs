@@ -147,7 +147,7 @@ impl Course {
                 Right => (0, 127, 0),
                 Crouch => (127, 0, -127),
                 // Held, the button jumps once; each second step it is released.
-                Jump => (127, 0, if self.now.0 / STEP_MS % 2 == 0 { 127 } else { 0 }),
+                Jump => (127, 0, if (self.now.0 / STEP_MS).is_multiple_of(2) { 127 } else { 0 }),
             };
             self.client.push_usercmd(UserCmd {
                 server_time: self.command_time,
