@@ -64,6 +64,7 @@ pub(super) fn compile(
     mut map: MapFile,
     mut materials: Materials,
     images: &mut Images<'_>,
+    threads: usize,
     findings: &mut Findings,
     progress: &mut dyn FnMut(Stage, usize, usize),
 ) -> Result<Geometry, BuildError> {
@@ -72,6 +73,7 @@ pub(super) fn compile(
     if models[0].brushes.is_empty() {
         findings.error(1, "worldspawn has no brushes (expected solid brushes around all rooms)");
     }
+    images.draw(materials.all(), threads);
     images.find_all(materials.all_mut(), findings);
     findings.check()?;
     let starts = starts(&map.entities);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     diagnostic::Findings,
     image::{self, Image},
+    light::map_parallel,
     materials::Material,
     shaders::Shader,
     surfaces::HIDDEN,
@@ -34,6 +35,30 @@ pub(super) struct Images<'a> {
 impl<'a> Images<'a> {
     pub(super) fn new(files: &'a Files<'a>) -> Self {
         Self { files, known: BTreeMap::new() }
+    }
+
+    /// Draws the images that have a recipe and no file, on several threads.
+    pub(super) fn draw(&mut self, materials: &[Material], threads: usize) {
+        let drawn = materials.iter().filter(|material| material.shader.surface_flags & HIDDEN == 0);
+        let names: BTreeSet<&str> = drawn
+            .flat_map(|material| {
+                let shader = &material.shader;
+                shader.images.iter().map(String::as_str).chain([shader.main_image()])
+            })
+            .map(stem)
+            .collect();
+        let has_file = |name: &&str| {
+            EXTENSIONS
+                .iter()
+                .any(|extension| (self.files)(&format!("{name}.{extension}")).is_some())
+        };
+        let names: Vec<&str> = names.into_iter().filter(|name| !has_file(name)).collect();
+        let images = map_parallel(names.len(), threads, |number| textures::image(names[number]));
+        for (name, image) in names.into_iter().zip(images) {
+            if let Some(image) = image {
+                self.known.insert(name.to_owned(), Ok(Found { image, file: None }));
+            }
+        }
     }
 
     /// Finds the images of a map's materials, sets their sizes and colors, and reports missing ones.

@@ -153,8 +153,14 @@ pub fn build(
     }
     let mut findings = Findings::new(source.file);
     let mut images = images::Images::new(source.files);
-    let geometry =
-        geometry::compile(map, Materials::new(shaders), &mut images, &mut findings, progress)?;
+    let geometry = geometry::compile(
+        map,
+        Materials::new(shaders),
+        &mut images,
+        source.threads,
+        &mut findings,
+        progress,
+    )?;
     let mut bsp = writer::write(&geometry, &light::Lighting::default());
     // Light takes longest, so that errors come before it.
     checks::check(&bsp, &geometry.entities, &mut findings);

@@ -18,6 +18,8 @@ mod samples;
 mod scene;
 pub(crate) mod vector;
 
+pub(super) use parallel::map_parallel;
+
 pub use layout::{PAGE_BYTES, PAGE_SIZE, Placement};
 pub(crate) use samples::patch_vertex;
 pub use scene::{Material, Occluder, Plane, PointLight, Scene, Shape, Sun, Surface, Vertex};
@@ -27,7 +29,6 @@ use self::{
     caster::Caster,
     fill::fill_voids,
     gather::Sources,
-    parallel::map_parallel,
     samples::sample,
     vector::{add, brightest, scale},
 };
