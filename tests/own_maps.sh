@@ -147,13 +147,15 @@ http() {
 
 pure() {
   server_start fragd compat course 8 sv_pure 1 sv_dlRate 0 || { fail 'pure: the server starts'; return; }
-  check 'pure: serverinfo says so' has_setting sv_pure 1
+  check 'pure: getinfo says so' is_pure
   client_start Pia compat || { fail 'Pia: starts'; return; }
   downloads Pia
   got Pia course
   walk_course Pia
   check 'Pia: leaves' client_end Pia
 }
+
+is_pure() { ask "$server_address" getinfo | grep -aqF '\pure\1'; }
 
 ioq3ded() {
   local map

@@ -1,10 +1,10 @@
-//! Flood from the entities: which leafs are inside the map, and the way out of a map that is not closed.
+//! Flood from the entities: leafs inside the map, or the way out of an open map.
 
 use std::collections::VecDeque;
 
 use super::{diagnostic::Leak, planes::Planes, portals::Portals, tree::Tree, vector::Vector};
 
-/// Height over an entity's origin at which the flood starts. Origins may lie on a floor.
+/// Height over an entity's origin at which the flood starts. Origins may be on a floor.
 const START_HEIGHT: f64 = 1.0;
 
 /// An entity from which the inside of the map is found.
@@ -18,7 +18,7 @@ pub(super) struct Start {
     pub origin: Vector,
 }
 
-/// How a leaf was reached first.
+/// First step into a leaf.
 #[derive(Clone, Copy)]
 enum Step {
     /// From an entity, by index.
@@ -27,7 +27,7 @@ enum Step {
     Through { portal: usize, from: usize },
 }
 
-/// Makes every leaf opaque that no entity reaches. Returns the entities that stand in opaque leafs.
+/// Makes every leaf opaque that no entity reaches. Returns the entities in opaque leafs.
 ///
 /// # Errors
 /// Returns the way out when the outside is reached.

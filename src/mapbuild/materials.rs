@@ -1,4 +1,4 @@
-//! Materials: the shaders that a map uses, in the order of first use, with the size of their images.
+//! Materials: the shaders of a map in order of first use, with image sizes.
 
 use std::collections::HashMap;
 

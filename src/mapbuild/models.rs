@@ -33,8 +33,9 @@ impl Model {
     }
 }
 
-/// Makes the models of a source, and changes its entities accordingly: groups and empty ones go, the keys `model`
-/// and `origin` are set.
+/// Makes the models of a source and updates its entities.
+///
+/// Groups and empty entities are removed; the keys `model` and `origin` are set.
 pub(super) fn of_map(
     map: &mut MapFile,
     planes: &mut Planes,

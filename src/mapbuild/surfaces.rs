@@ -45,7 +45,7 @@ pub(super) struct Surface {
 pub(super) enum Shape {
     /// Part of a brush side.
     Polygon {
-        /// Polygon; points may lie on its edges.
+        /// Polygon; points may be on its edges.
         winding: Winding,
         /// Plane of the side.
         plane: usize,

@@ -114,7 +114,7 @@ struct Search<'a> {
     source: &'a Directed,
     /// Portals that face each portal.
     candidates: &'a [Bits],
-    /// What finished portals see.
+    /// Portals visible through each finished portal.
     done: &'a [Option<Bits>],
     seen: Bits,
     chain: Vec<usize>,
@@ -243,8 +243,9 @@ fn narrowed(
     Some((target, source))
 }
 
-/// Cuts a target by the planes through an edge of one polygon and a point of another that have the two polygons
-/// on different sides.
+/// Cuts a target by the planes that separate two polygons.
+///
+/// Such a plane contains an edge of one polygon and a point of the other.
 fn cut_by_separators(
     source: &Winding,
     pass: &Winding,

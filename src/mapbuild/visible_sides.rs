@@ -57,7 +57,7 @@ impl Scene<'_> {
         VisibleSide { for_tree, drawn }
     }
 
-    /// Collects the pieces of a side's polygon that lie in leafs that are not opaque.
+    /// Collects the pieces of a side's polygon in leafs that are not opaque.
     fn open_pieces(&self, winding: Winding, of: usize, at: Child, pieces: &mut Vec<Winding>) {
         let node = match at {
             Child::Leaf(leaf) => {

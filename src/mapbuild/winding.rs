@@ -7,7 +7,7 @@ use super::{
     vector::{Bounds, Vector},
 };
 
-/// Half the side of the square that stands for a whole plane, beyond any coordinate of a map.
+/// Half the side of the square that represents a whole plane, beyond any coordinate of a map.
 const PLANE_SIZE: f64 = 300_000.0;
 /// Points of a hull closer than this are one point.
 const SAME_POINT: f64 = 0.05;

@@ -103,7 +103,7 @@ impl KeyStream {
         if self.at >= self.period {
             self.at -= self.period;
         }
-        // Every second letter is doubled. Letters are below 128, so none overflows into the next byte.
+        // Every second letter counts twice. Letters are below 128, so none overflows into the next byte.
         let terms = word + (word & ODD_BYTES);
         let terms = terms ^ terms << 8;
         let terms = terms ^ terms << 16;

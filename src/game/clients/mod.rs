@@ -104,7 +104,7 @@ pub(in crate::game) struct JoinRules {
 }
 
 impl JoinRules {
-    /// Any number of players, and spectators whose chat everybody receives.
+    /// Any number of players, and spectators whose chat all clients receive.
     pub(in crate::game) const UNLIMITED: Self =
         Self { max_players: None, plays_in_turn: false, mutes_spectators: false };
 }

@@ -1,4 +1,4 @@
-//! Bevels: planes that keep a box away from a brush's corners as its faces keep a point away.
+//! Bevels: planes at the edges and corners of a brush, for traces of boxes.
 
 use super::{Brush, Side};
 use crate::mapbuild::{

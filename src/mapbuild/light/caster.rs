@@ -12,7 +12,7 @@ use super::{
 const MAX_DEPTH: usize = 64;
 /// Maximum solids per leaf.
 const LEAF_SIZE: usize = 2;
-/// Fraction of a ray that must lie in a solid.
+/// Fraction of a ray that must be in a solid.
 const MIN_OVERLAP: f64 = 1e-9;
 
 /// Solids, searchable by ray and point.
@@ -190,7 +190,7 @@ impl Caster {
         leave - enter > MIN_OVERLAP
     }
 
-    /// Whether a point lies in a solid or on its surface.
+    /// Whether a point is in a solid or on its surface.
     pub(crate) fn inside(&self, point: Vector) -> bool {
         if self.nodes.is_empty() {
             return false;

@@ -26,7 +26,7 @@ pub(crate) struct Sample {
     pub(crate) point: Vector,
     /// Unit normal of the surface.
     pub(crate) normal: Vector,
-    /// Whether the luxel itself lies in the polygon.
+    /// Whether the luxel itself is in the polygon.
     pub(crate) interior: bool,
 }
 

@@ -1,3 +1,5 @@
+//! Tests of light maps and light grid on small scenes.
+
 use super::{caster::Caster, *};
 
 fn plane(normal: Vector, distance: f64) -> Plane {

@@ -1,3 +1,5 @@
+//! Tests of archives, arena files and levelshots.
+
 use std::{collections::BTreeMap, io::Read};
 
 use super::*;

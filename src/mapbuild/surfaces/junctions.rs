@@ -1,4 +1,4 @@
-//! T-junctions: corners that lie on the edges of other polygons.
+//! T-junctions: corners of polygons on the edges of others.
 //!
 //! Clients draw single precision, so that an edge with a corner of a neighbor in its middle would show gaps. Each
 //! such corner becomes a point of the edge.
@@ -13,7 +13,7 @@ const FROM_ENDS: f64 = 0.25;
 /// Smallest area of a part of a divided polygon.
 const MIN_AREA: f64 = 1.0;
 
-/// Puts the corners of each model's polygons into the edges that they lie on. Polygons with too many points are
+/// Puts the corners of each model's polygons into the edges that they touch. Polygons with too many points are
 /// divided.
 #[must_use]
 pub(in crate::mapbuild) fn close_gaps(surfaces: Vec<Surface>) -> Vec<Surface> {

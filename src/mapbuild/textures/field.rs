@@ -1,4 +1,4 @@
-//! Fields of procedural textures: patterns with a value of 0 to 1 at each pixel, which repeat at the image's edges.
+//! Fields of procedural textures: patterns of values from 0 to 1 that repeat at the edges.
 //!
 //! Invariants: lattice noise comes from an integer hash, sines from `libm`; pixels have the same bits on every machine.
 
@@ -75,7 +75,7 @@ pub(super) enum Field {
     Above(&'static Self, f64, f64),
     /// 1 where the field is at half, 0 at its extremes.
     Ridge(&'static Self),
-    /// 1 minus the field.
+    /// 1 minus another field.
     Not(&'static Self),
     /// Product of two fields.
     And(&'static Self, &'static Self),

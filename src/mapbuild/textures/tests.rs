@@ -1,3 +1,5 @@
+//! Tests of procedural textures.
+
 use super::*;
 
 #[test]
@@ -25,7 +27,7 @@ fn walls_and_floors_are_neither_dark_nor_white() {
 
 #[test]
 fn textures_repeat_without_a_seam() {
-    // The step over the edge is no greater than the greatest step within the image.
+    // The step over the edge is at most the greatest step within the image.
     for name in ["sand_plain", "water", "lava", "sky1", "furnace"] {
         let image = image(name).expect("recipe");
         let side = image.width();

@@ -1,4 +1,4 @@
-//! Built archives of the project's maps: each is what its source builds to, and the program can hold them all.
+//! Built archives of the project's maps against their sources, and their sizes.
 //!
 //! Light takes a minute per map, so it is left out here; `tests/own_maps.sh` compares whole archives.
 

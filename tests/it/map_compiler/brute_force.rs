@@ -1,4 +1,4 @@
-//! Compiled maps against brute force: the same file with one leaf that lists every brush has no tree to be wrong.
+//! Compiled maps against brute force: the same file with all brushes in one leaf.
 
 use fragd::{
     model::{
