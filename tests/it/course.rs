@@ -97,18 +97,18 @@ const SERVER: ([u8; 4], u16) = ([10, 0, 0, 1], 27_960);
 const CLIENT: ([u8; 4], u16) = ([10, 0, 0, 2], 40_000);
 
 impl Course {
-    fn new() -> Self {
+    fn new(map: &str) -> Self {
         let mut settings = Settings::default();
         for (name, value) in [("sv_fps", "50"), ("sv_floodProtect", "0"), ("timelimit", "0")] {
             settings.set(name, value).expect("a setting");
         }
         settings.start().expect("sound settings");
         let mut assets = MemoryAssets::default();
-        assets.insert("maps/course.bsp", course_bsp()).expect("a name");
+        assets.insert(&format!("maps/{map}.bsp"), compiled(map)).expect("a name");
         let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Ruleset::BASEOA)) });
         let mut server = Server::new(settings, Box::new(assets), rules, [7; 32]);
         let now = Millis(1000);
-        fragd::node::Hosted::handle_console_line(&mut server, now, "devmap course");
+        fragd::node::Hosted::handle_console_line(&mut server, now, &format!("devmap {map}"));
         let mut info = InfoString::normal();
         for (key, value) in
             [("name", "walker"), ("rate", "90000"), ("snaps", "50"), ("model", "sarge")]
@@ -223,20 +223,58 @@ impl Course {
     }
 }
 
-/// The compiled course, from its archive.
-fn course_bsp() -> Vec<u8> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/maps/course.pk3");
-    let mut archive = zip::ZipArchive::new(fs::File::open(path).expect(path)).expect("a pk3");
+/// A compiled map of the project, from its archive.
+fn compiled(map: &str) -> Vec<u8> {
+    let path = format!("{}/maps/{map}.pk3", env!("CARGO_MANIFEST_DIR"));
+    let mut archive = zip::ZipArchive::new(fs::File::open(&path).expect(&path)).expect("a pk3");
     let mut bytes = Vec::new();
-    archive.by_name("maps/course.bsp").expect("the map").read_to_end(&mut bytes).expect("bytes");
+    let mut file = archive.by_name(&format!("maps/{map}.bsp")).expect("the map");
+    file.read_to_end(&mut bytes).expect("bytes");
     bytes
 }
 
 #[test]
 fn course_gives_same_places_at_same_times() {
-    let mut course = Course::new();
+    let mut course = Course::new("course");
     let text: String = LEGS.iter().map(|leg| course.run(leg)).collect();
     let expected = include_str!("../vectors/course.txt");
     let differs = text.lines().zip(expected.lines()).position(|(got, want)| got != want);
     assert!(text == expected, "differs from line {differs:?} on:\n{text}");
+}
+
+/// Ground entity of a player in the air.
+const GROUND_NONE: i32 = 1023;
+
+/// Jump pads of the arenas: map, center, and the box of the places where a flight without keys lands.
+const PADS: &[(&str, [i32; 3], [[f32; 3]; 2])] = &[
+    // Past the ledge, into the teleporter and out in the workshop.
+    ("fragd1", [832, -832, 24], [[-1040.0, -840.0, 24.0], [-880.0, -824.0, 25.0]]),
+    ("fragd1", [1040, -320, 24], [[640.0, -384.0, 216.0], [784.0, 384.0, 217.0]]),
+    ("fragd1", [-1024, 768, 216], [[-1088.0, 496.0, 408.0], [-928.0, 640.0, 409.0]]),
+    ("fragdctf1", [-1472, 384, 24], [[-1040.0, 0.0, 216.0], [-896.0, 400.0, 217.0]]),
+    ("fragdctf1", [1472, 384, 24], [[896.0, 0.0, 216.0], [1040.0, 400.0, 217.0]]),
+];
+
+#[test]
+fn jump_pads_lead_to_their_ledges() {
+    let mut course: Option<(&str, Course)> = None;
+    for &(map, [x, y, z], [low, high]) in PADS {
+        if course.as_ref().is_none_or(|(loaded, _)| *loaded != map) {
+            course = Some((map, Course::new(map)));
+        }
+        let (_, course) = course.as_mut().expect("a course");
+        course.send(&format!("setviewpos {x} {y} {z} 180"));
+        let (mut highest, mut origin) = (f32::MIN, [0.0; 3]);
+        for _ in 0..3200 / STEP_MS {
+            course.step(Still, 0);
+            let player = course.client.player().expect("a snapshot");
+            origin = player.origin.0;
+            highest = highest.max(origin[2]);
+            if highest > z as f32 + 100.0 && player.ground_entity_num != GROUND_NONE {
+                break;
+            }
+        }
+        let is_there = (0..3).all(|axis| (low[axis]..=high[axis]).contains(&origin[axis]));
+        assert!(is_there, "{map}: pad at {x} {y} {z} leads to {origin:?}, highest {highest}");
+    }
 }
