@@ -68,7 +68,8 @@ fn replay(journal: &[u8]) -> Option<StepResult> {
     let first = steps.next_step().or_else(|| steps.last_step())?;
     answers.expect(first.answers.iter().cloned());
     let find = |name: &str, _, _| (name == "maps/yard.bsp").then(|| YARD.clone());
-    let assets = ReplayedAssets::new(answers.clone(), Box::new(find));
+    let read_pack = |_: &_, _| None;
+    let assets = ReplayedAssets::new(answers.clone(), Box::new(find), Box::new(read_pack));
     let mut replay = Replay::new(server_with(GameFolder::BaseOa, Box::new(assets)));
     let mut result = replay.step(Step { answers: Vec::new(), ..first }, &answers);
     while result == StepResult::Same
