@@ -245,8 +245,11 @@ fn course_gives_same_places_at_same_times() {
 /// Ground entity of a player in the air.
 const GROUND_NONE: i32 = 1023;
 
-/// Jump pads of the arenas: map, center, and the box of the places where a flight without keys lands.
-const PADS: &[(&str, [i32; 3], [[f32; 3]; 2])] = &[
+/// A jump pad: map, center, and the box of the places where a flight without keys lands.
+type Pad = (&'static str, [i32; 3], [[f32; 3]; 2]);
+
+/// Jump pads of the arenas.
+const PADS: &[Pad] = &[
     // Past the ledge, into the teleporter and out in the workshop.
     ("fragd1", [832, -832, 24], [[-1040.0, -840.0, 24.0], [-880.0, -824.0, 25.0]]),
     ("fragd1", [1040, -320, 24], [[640.0, -384.0, 216.0], [784.0, 384.0, 217.0]]),
