@@ -20,35 +20,6 @@ use crate::model::{
 
 use std::fmt::Write as _;
 
-/// A client command, by effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ClientCommand {
-    Say,
-    SayToTeam,
-    Tell,
-    /// Voice chat; true without the chat text.
-    Voice(VoiceAudience, bool),
-    Order,
-    Scores,
-    Accuracy,
-    MapPage,
-    Team,
-    Follow,
-    FollowNext,
-    FollowPrevious,
-    StopFollowing,
-    Kill,
-    Where,
-    CallVote,
-    Vote,
-    CallTeamVote,
-    TeamVote,
-    TeamTask,
-    Cheat(Cheat),
-    /// Accepted and ignored.
-    Silent,
-}
-
 /// Audience of a voice chat command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum VoiceAudience {
@@ -67,80 +38,78 @@ enum AllowedRole {
     Spectator,
 }
 
+/// Effect of a command of a client.
+type Effect = fn(&mut ClientContext<'_>, ClientNum, &CommandArgs);
+
 /// Row of the command table.
 struct CommandRow {
     name: &'static str,
-    command: ClientCommand,
     allowed: AllowedRole,
+    effect: Effect,
+    /// Whether the command needs `sv_cheats`.
+    is_cheat: bool,
     /// The only game with the command, if not all have it.
     only: Option<BaseGame>,
 }
 
-const fn row(name: &'static str, command: ClientCommand, allowed: AllowedRole) -> CommandRow {
-    CommandRow { name, command, allowed, only: None }
+const fn row(name: &'static str, allowed: AllowedRole, effect: Effect) -> CommandRow {
+    CommandRow { name, allowed, effect, is_cheat: false, only: None }
 }
 
-const fn only(
-    name: &'static str,
-    command: ClientCommand,
-    allowed: AllowedRole,
-    base: BaseGame,
-) -> CommandRow {
-    CommandRow { name, command, allowed, only: Some(base) }
+/// Command of OpenArena.
+const fn open_arena(name: &'static str, allowed: AllowedRole, effect: Effect) -> CommandRow {
+    CommandRow { only: Some(BaseGame::OpenArena), ..row(name, allowed, effect) }
 }
 
-const COMMANDS: &[CommandRow] = &[
-    row("say", ClientCommand::Say, AllowedRole::Anyone),
-    row("say_team", ClientCommand::SayToTeam, AllowedRole::Anyone),
-    row("tell", ClientCommand::Tell, AllowedRole::Anyone),
-    row("score", ClientCommand::Scores, AllowedRole::Anyone),
-    row("team", ClientCommand::Team, AllowedRole::Anyone),
-    row("follow", ClientCommand::Follow, AllowedRole::Spectator),
-    row("follownext", ClientCommand::FollowNext, AllowedRole::Spectator),
-    row("followprev", ClientCommand::FollowPrevious, AllowedRole::Spectator),
-    only(
-        "freespectator",
-        ClientCommand::StopFollowing,
-        AllowedRole::Spectator,
-        BaseGame::OpenArena,
-    ),
-    row("kill", ClientCommand::Kill, AllowedRole::Player),
-    row("where", ClientCommand::Where, AllowedRole::Anyone),
-    row("callvote", ClientCommand::CallVote, AllowedRole::Anyone),
-    row("vote", ClientCommand::Vote, AllowedRole::Anyone),
-    row("callteamvote", ClientCommand::CallTeamVote, AllowedRole::Player),
-    row("teamvote", ClientCommand::TeamVote, AllowedRole::Player),
-    row("teamtask", ClientCommand::TeamTask, AllowedRole::Player),
-    row("give", ClientCommand::Cheat(Cheat::Give), AllowedRole::Anyone),
-    row("god", ClientCommand::Cheat(Cheat::God), AllowedRole::Anyone),
-    row("notarget", ClientCommand::Cheat(Cheat::NoTarget), AllowedRole::Anyone),
-    row("noclip", ClientCommand::Cheat(Cheat::Noclip), AllowedRole::Anyone),
-    row("setviewpos", ClientCommand::Cheat(Cheat::SetViewPos), AllowedRole::Anyone),
-    row("levelshot", ClientCommand::Cheat(Cheat::LevelShot), AllowedRole::Anyone),
-    row("stats", ClientCommand::Silent, AllowedRole::Anyone),
-    row("gc", ClientCommand::Order, AllowedRole::Anyone),
-    row("vsay", ClientCommand::Voice(VoiceAudience::All, false), AllowedRole::Anyone),
-    row("vsay_team", ClientCommand::Voice(VoiceAudience::Team, false), AllowedRole::Anyone),
-    row("vtell", ClientCommand::Voice(VoiceAudience::One, false), AllowedRole::Anyone),
-    row("vosay", ClientCommand::Voice(VoiceAudience::All, true), AllowedRole::Anyone),
-    row("vosay_team", ClientCommand::Voice(VoiceAudience::Team, true), AllowedRole::Anyone),
-    row("votell", ClientCommand::Voice(VoiceAudience::One, true), AllowedRole::Anyone),
-    row("vtaunt", ClientCommand::Voice(VoiceAudience::Taunt, false), AllowedRole::Anyone),
-    only(
-        "vsay_local",
-        ClientCommand::Voice(VoiceAudience::All, false),
-        AllowedRole::Anyone,
-        BaseGame::OpenArena,
-    ),
-    only(
-        "vosay_local",
-        ClientCommand::Voice(VoiceAudience::All, true),
-        AllowedRole::Anyone,
-        BaseGame::OpenArena,
-    ),
-    only("acc", ClientCommand::Accuracy, AllowedRole::Anyone, BaseGame::OpenArena),
-    only("getmappage", ClientCommand::MapPage, AllowedRole::Anyone, BaseGame::OpenArena),
-];
+const fn cheat(name: &'static str, effect: Effect) -> CommandRow {
+    CommandRow { is_cheat: true, ..row(name, AllowedRole::Anyone, effect) }
+}
+
+#[rustfmt::skip]
+const COMMANDS: &[CommandRow] = {
+    use AllowedRole::{Anyone, Player, Spectator};
+    use VoiceAudience::{All, One, Taunt, Team};
+    const WITH_TEXT: VoiceChat = VoiceChat { only: false };
+    const WITHOUT_TEXT: VoiceChat = VoiceChat { only: true };
+    &[
+        row("say", Anyone, |game, client, words| game.say(client, Audience::All, &words.rest(1))),
+        row("say_team", Anyone, |game, client, words| game.say(client, Audience::Team, &words.rest(1))),
+        row("tell", Anyone, |game, client, words| game.tell(client, words)),
+        row("gc", Anyone, |game, client, words| game.give_order(client, words)),
+        row("vsay", Anyone, |game, client, words| game.voice(client, All, WITH_TEXT, words)),
+        row("vsay_team", Anyone, |game, client, words| game.voice(client, Team, WITH_TEXT, words)),
+        row("vtell", Anyone, |game, client, words| game.voice(client, One, WITH_TEXT, words)),
+        row("vosay", Anyone, |game, client, words| game.voice(client, All, WITHOUT_TEXT, words)),
+        row("vosay_team", Anyone, |game, client, words| game.voice(client, Team, WITHOUT_TEXT, words)),
+        row("votell", Anyone, |game, client, words| game.voice(client, One, WITHOUT_TEXT, words)),
+        row("vtaunt", Anyone, |game, client, words| game.voice(client, Taunt, WITH_TEXT, words)),
+        open_arena("vsay_local", Anyone, |game, client, words| game.voice(client, All, WITH_TEXT, words)),
+        open_arena("vosay_local", Anyone, |game, client, words| game.voice(client, All, WITHOUT_TEXT, words)),
+        row("score", Anyone, |game, client, _| game.clients.send_scores(game.host, client)),
+        open_arena("acc", Anyone, |game, client, _| game.send_accuracy(client)),
+        open_arena("getmappage", Anyone, |game, client, words| send_map_page(game.host, client, atoi(words.get(1)))),
+        row("where", Anyone, |game, client, _| game.tell_place(client)),
+        // Accepted and ignored.
+        row("stats", Anyone, |_, _, _| {}),
+        row("team", Anyone, |game, client, words| game.team_command(client, words.get(1))),
+        row("follow", Spectator, |game, client, words| game.follow_command(client, words)),
+        row("follownext", Spectator, |game, client, _| game.follow_next(client, 1)),
+        row("followprev", Spectator, |game, client, _| game.follow_next(client, -1)),
+        open_arena("freespectator", Spectator, |game, client, _| game.stop_following(client)),
+        row("kill", Player, |game, client, _| game.kill_self(client)),
+        row("callvote", Anyone, |game, client, words| game.call_vote(client, words)),
+        row("vote", Anyone, |game, client, words| game.cast_vote(client, words.get(1))),
+        row("callteamvote", Player, |game, client, words| game.call_team_vote(client, words)),
+        row("teamvote", Player, |game, client, words| game.cast_team_vote(client, words.get(1))),
+        row("teamtask", Player, |game, client, words| game.set_team_task(client, atoi(words.get(1)))),
+        cheat("give", |game, client, words| game.cheat(client, Cheat::Give, words)),
+        cheat("god", |game, client, words| game.cheat(client, Cheat::God, words)),
+        cheat("notarget", |game, client, words| game.cheat(client, Cheat::NoTarget, words)),
+        cheat("noclip", |game, client, words| game.cheat(client, Cheat::Noclip, words)),
+        cheat("setviewpos", |game, client, words| game.cheat(client, Cheat::SetViewPos, words)),
+        cheat("levelshot", |game, client, words| game.cheat(client, Cheat::LevelShot, words)),
+    ]
+};
 
 /// Commands allowed in intermission.
 const INTERMISSION_COMMANDS: [&str; 13] = [
@@ -166,10 +135,6 @@ const MAX_ECHO_LEN: usize = 64;
 
 impl ClientContext<'_> {
     pub(in crate::game) fn run_client_command(&mut self, client: ClientNum, words: &CommandArgs) {
-        let known = COMMANDS.iter().find(|row| {
-            row.name.eq_ignore_ascii_case(words.command())
-                && row.only.is_none_or(|base| base == self.clients.ruleset.base)
-        });
         let ruleset = self.clients.ruleset;
         if self.clients.intermission && !allowed_in_intermission(ruleset, words.command()) {
             if ruleset.intermission_text_is_chat {
@@ -177,82 +142,80 @@ impl ClientContext<'_> {
             }
             return;
         }
+        let known = COMMANDS.iter().find(|row| {
+            row.name.eq_ignore_ascii_case(words.command())
+                && row.only.is_none_or(|base| base == ruleset.base)
+        });
         let Some(row) = known else {
             let typed = clean_text(words.command(), MAX_ECHO_LEN);
-            answer(self.host, client, &format!("{}{typed}", self.clients.ruleset.unknown_command));
-            return;
+            return answer(self.host, client, &format!("{}{typed}", ruleset.unknown_command));
         };
-        if let Some(refusals) = self.clients.ruleset.role_refusals {
+        match self.refusal(client, row) {
+            Some(refusal) => answer(self.host, client, refusal),
+            None => (row.effect)(self, client, words),
+        }
+    }
+
+    /// Returns the answer to a client that may not use a command now.
+    fn refusal(&self, client: ClientNum, row: &CommandRow) -> Option<&'static str> {
+        let ruleset = self.clients.ruleset;
+        if let Some(refusals) = ruleset.role_refusals {
             let plays = self.clients.role(client).plays();
             match row.allowed {
-                AllowedRole::Player if !plays => {
-                    return answer(self.host, client, refusals.players_only);
-                }
-                AllowedRole::Spectator if plays => {
-                    return answer(self.host, client, refusals.spectators_only);
-                }
+                AllowedRole::Player if !plays => return Some(refusals.players_only),
+                AllowedRole::Spectator if plays => return Some(refusals.spectators_only),
                 AllowedRole::Anyone | AllowedRole::Player | AllowedRole::Spectator => {}
             }
         }
-        if matches!(row.command, ClientCommand::Cheat(_))
-            && !self.host.settings().flag(engine::key::SV_CHEATS)
-        {
-            return answer(self.host, client, ruleset.cheats_off);
+        if row.is_cheat && !self.host.settings().flag(engine::key::SV_CHEATS) {
+            return Some(ruleset.cheats_off);
         }
         let dead = self.clients.player(client).is_some_and(|player| !player.is_alive(ruleset));
-        if dead && ruleset.living_only.contains(&row.name) {
-            return answer(self.host, client, ruleset.living_refusal);
+        (dead && ruleset.living_only.contains(&row.name)).then_some(ruleset.living_refusal)
+    }
+
+    /// `tell PLAYER TEXT`.
+    fn tell(&mut self, client: ClientNum, words: &CommandArgs) {
+        if let Some(target) = self.named_player(client, words.get(1)) {
+            self.say(client, Audience::One(target), &words.rest(2));
         }
-        match row.command {
-            ClientCommand::Say => self.say(client, Audience::All, &words.rest(1)),
-            ClientCommand::SayToTeam => self.say(client, Audience::Team, &words.rest(1)),
-            ClientCommand::Tell => {
-                if let Some(target) = self.named_player(client, words.get(1)) {
-                    self.say(client, Audience::One(target), &words.rest(2));
-                }
-            }
-            ClientCommand::Order => {
-                let order = words.get(2).parse().ok().and_then(|order: usize| ORDERS.get(order));
-                let Some(order) = order else {
-                    return answer(self.host, client, "Usage: gc <player> <0-6>");
-                };
-                if let Some(target) = self.named_player(client, words.get(1)) {
-                    self.say(client, Audience::One(target), order);
-                }
-            }
-            ClientCommand::Voice(to, only) => self.voice(client, to, only, words),
-            ClientCommand::MapPage => send_map_page(self.host, client, atoi(words.get(1))),
-            ClientCommand::Scores => self.clients.send_scores(self.host, client),
-            ClientCommand::Team => self.team_command(client, words.get(1)),
-            ClientCommand::Follow if words.len() < 2 => self.stop_following(client),
-            ClientCommand::Follow => {
-                if let Some(target) = self.named_player(client, words.get(1)) {
-                    self.follow(client, target);
-                }
-            }
-            ClientCommand::FollowNext => self.follow_next(client, 1),
-            ClientCommand::FollowPrevious => self.follow_next(client, -1),
-            ClientCommand::StopFollowing => self.stop_following(client),
-            ClientCommand::Kill if self.clients.plays(client) => {
-                self.rules.kill(self.clients, self.host, client)
-            }
-            ClientCommand::Where => {
-                let Some(player) = self.clients.player(client) else { return };
-                let [x, y, z] = player.view_state().origin.0.map(|along| along as i32);
-                answer(self.host, client, &format!("({x} {y} {z})"));
-            }
-            ClientCommand::Accuracy => {
-                let Some(player) = self.clients.player(client) else { return };
-                self.host.send_command(Some(client), &player.accuracy.command());
-            }
-            ClientCommand::CallVote => self.call_vote(client, words),
-            ClientCommand::Vote => self.cast_vote(client, words.get(1)),
-            ClientCommand::CallTeamVote => self.call_team_vote(client, words),
-            ClientCommand::TeamVote => self.cast_team_vote(client, words.get(1)),
-            ClientCommand::TeamTask => self.set_team_task(client, atoi(words.get(1))),
-            ClientCommand::Cheat(cheat) => self.cheat(client, cheat, words),
-            ClientCommand::Kill | ClientCommand::Silent => {}
+    }
+
+    /// `gc PLAYER NUMBER`: a chat line by its number.
+    fn give_order(&mut self, client: ClientNum, words: &CommandArgs) {
+        let order = words.get(2).parse().ok().and_then(|order: usize| ORDERS.get(order));
+        let Some(order) = order else {
+            return answer(self.host, client, "Usage: gc <player> <0-6>");
+        };
+        if let Some(target) = self.named_player(client, words.get(1)) {
+            self.say(client, Audience::One(target), order);
         }
+    }
+
+    /// `follow [PLAYER]`: without a player, the end of following.
+    fn follow_command(&mut self, client: ClientNum, words: &CommandArgs) {
+        if words.len() < 2 {
+            self.stop_following(client);
+        } else if let Some(target) = self.named_player(client, words.get(1)) {
+            self.follow(client, target);
+        }
+    }
+
+    fn kill_self(&mut self, client: ClientNum) {
+        if self.clients.plays(client) {
+            self.rules.kill(self.clients, self.host, client);
+        }
+    }
+
+    fn tell_place(&mut self, client: ClientNum) {
+        let Some(player) = self.clients.player(client) else { return };
+        let [x, y, z] = player.view_state().origin.0.map(|along| along as i32);
+        answer(self.host, client, &format!("({x} {y} {z})"));
+    }
+
+    fn send_accuracy(&mut self, client: ClientNum) {
+        let Some(player) = self.clients.player(client) else { return };
+        self.host.send_command(Some(client), &player.accuracy.command());
     }
 }
 
@@ -308,7 +271,13 @@ impl ClientContext<'_> {
     }
 
     /// Runs a voice chat command.
-    fn voice(&mut self, client: ClientNum, to: VoiceAudience, only: bool, words: &CommandArgs) {
+    fn voice(
+        &mut self,
+        client: ClientNum,
+        to: VoiceAudience,
+        kind: VoiceChat,
+        words: &CommandArgs,
+    ) {
         let (to, id) = match to {
             VoiceAudience::All => (Audience::All, words.get(1)),
             VoiceAudience::Team => (Audience::Team, words.get(1)),
@@ -318,7 +287,7 @@ impl ClientContext<'_> {
                 (Audience::One(target), words.get(2))
             }
         };
-        self.voice_chat(client, to, VoiceChat { only }, id);
+        self.voice_chat(client, to, kind, id);
     }
 }
 
