@@ -193,7 +193,11 @@ impl Compiler<'_> {
                 }
             }
         }
-        let portals = Portals::of_tree(&mut tree, self.bounds, &self.planes);
+        let Some(portals) = Portals::of_tree(&mut tree, self.bounds, &self.planes) else {
+            let what = "too many portals between structural brushes (make small brushes detail)";
+            self.findings.error(0, what);
+            return Err(self.findings.fail(None));
+        };
         match flood(&mut tree, &portals, &self.starts, &self.planes) {
             Ok(in_solid) if in_solid.len() == self.starts.len() => {
                 let what =

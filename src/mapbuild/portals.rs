@@ -41,8 +41,9 @@ pub(super) struct Portals {
 }
 
 impl Portals {
-    /// Finds the portals of a tree and sets the boxes of its leafs and nodes.
-    pub(super) fn of_tree(tree: &mut Tree, bounds: Bounds, planes: &Planes) -> Self {
+    /// Finds the portals of a tree and sets the boxes of its leafs and nodes. Returns `None` for a
+    /// tree with more than the maximum number of portals.
+    pub(super) fn of_tree(tree: &mut Tree, bounds: Bounds, planes: &Planes) -> Option<Self> {
         let mut portals = Self { of_leaf: vec![Vec::new(); tree.leafs.len()], ..Self::default() };
         let box_planes = box_planes(bounds.grown(MARGIN));
         for plane in &box_planes {
@@ -62,16 +63,22 @@ impl Portals {
         }
         let mut limits = box_planes;
         portals.of_node(tree, planes, tree.root, &mut limits);
+        if portals.list.len() > MAX_PORTALS {
+            return None;
+        }
         for (leaf, own) in tree.leafs.iter_mut().zip(&portals.of_leaf) {
             let bounds = own.iter().map(|&portal| portals.list[portal].winding.bounds());
             leaf.bounds = bounds.fold(Bounds::EMPTY, Bounds::union);
         }
         tree.set_node_bounds();
-        portals
+        Some(portals)
     }
 
     fn of_node(&mut self, tree: &Tree, planes: &Planes, at: Child, limits: &mut Vec<Plane>) {
         let Child::Node(number) = at else { return };
+        if self.list.len() > MAX_PORTALS {
+            return;
+        }
         let node = &tree.nodes[number];
         let plane = planes[node.plane];
         let mut winding = Some(Winding::of_plane(&plane));
@@ -97,7 +104,7 @@ impl Portals {
     }
 
     fn add(&mut self, winding: Winding, leafs: [Option<usize>; 2]) {
-        if winding.is_tiny() || self.list.len() == MAX_PORTALS {
+        if winding.is_tiny() || self.list.len() > MAX_PORTALS {
             return;
         }
         let number = self.list.len();
