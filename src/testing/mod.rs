@@ -1,4 +1,4 @@
-//! Test support: sample maps, scripted server, bot matches, recorded states.
+//! Test support: sample maps, scripted server, bot matches, the test course, recorded states.
 //!
 //! Compiled for tests, benches, fuzz targets and the feature `testing`. Not a stable interface.
 
@@ -7,6 +7,7 @@
 
 pub mod bot_match;
 pub mod costly_connects;
+pub mod course;
 pub mod installed_maps;
 pub mod recorded_states;
 pub mod sample_maps;

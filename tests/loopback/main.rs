@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 mod costly;
+mod course;
 mod fixture;
 mod floods;
 mod forged;
