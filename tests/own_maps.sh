@@ -110,7 +110,8 @@ bare_server() {
   server_address=127.0.0.1:$port server_log=$work/server-$port.log
   mkdir -p "$work/nothing"
   launch /dev/null "$server_log" env -i "$fragd" serve --port "$port" \
-    +set net_ip 127.0.0.1 +set fs_basepath "$work/nothing" +set sv_dlRate 0 "${settings[@]}" +devmap course
+    +set net_ip 127.0.0.1 +set fs_basepath "$work/nothing" +set sv_dlRate 0 \
+    +set pmove_precision double "${settings[@]}" +devmap course
   server_pid=$launched
   check "$part: a server without game data starts" await 30 server_up
 }

@@ -6,7 +6,8 @@ use std::hint::black_box;
 
 use fragd::{
     game::movement::{
-        PmoveInput, PmoveRules, PmoveSettings, PmoveVariant, PmoveWorld, angles, move_player,
+        Arithmetic, PmoveInput, PmoveRules, PmoveSettings, PmoveVariant, PmoveWorld, angles,
+        move_player,
     },
     model::{PlayerState, Trace, UserCmd, Vec3, contents::mask},
     world::{
@@ -63,7 +64,13 @@ pub(crate) fn operations() -> Vec<Operation> {
 }
 
 pub(super) fn rules() -> PmoveRules {
-    let settings = PmoveSettings { fixed: false, fixed_step_ms: 8, float: false, dmflags: 0 };
+    let settings = PmoveSettings {
+        fixed: false,
+        fixed_step_ms: 8,
+        float: false,
+        dmflags: 0,
+        arithmetic: Arithmetic::Bytecode,
+    };
     PmoveRules::new(PmoveVariant::QUAKE3, settings)
 }
 

@@ -88,11 +88,11 @@ choices! {
         /// OpenArena sources after 0.8.8.
         OpenArenaNext = "openarena-next",
     }
-    /// Floating-point precision of collisions (`cm_precision`).
+    /// Floating-point precision of collisions (`cm_precision`) and of movement (`pmove_precision`).
     Precision {
-        /// ioquake3 and OpenArena.
+        /// Collisions of ioquake3 and OpenArena; movement of bytecode.
         Single = "single",
-        /// Quake3e, and nearly 1.32.
+        /// Collisions of Quake3e, and nearly of 1.32; movement of native modules.
         Double = "double",
     }
     /// Columns of the console command `status` (`sv_statusStyle`).

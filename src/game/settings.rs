@@ -119,6 +119,9 @@ setting_rows! {
         "Fixed pmove step in ms.";
     PMOVE_FLOAT, "pmove_float", Flag::either(), oa_q3(("1", Y.and(A)), ("0", P)),
         "Keep fractions of velocity, in OpenArena's pmove variants.";
+    PMOVE_PRECISION, "pmove_precision", Precision::one_of(), all("single", P),
+        "Floating-point precision of decimal constants in pmove: single as in bytecode, double as in natively \
+         compiled modules (Debian's packages). Clients should use the same.";
 
     ["openarena", "OpenArena only"]
     VIDEOFLAGS, "videoflags", Int::range(0, 65535), oa_info("7", C),

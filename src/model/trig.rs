@@ -6,8 +6,19 @@
 
 use super::Vec3;
 
-/// One degree in radians, π/180 rounded once: the factor of the game code.
+/// One degree in radians, π/180 rounded once.
 const DEGREE: f32 = 0.017_453_292;
+/// One degree in radians in double precision.
+const DEGREE_DOUBLE: f64 = std::f64::consts::PI * 2.0 / 360.0;
+
+/// Precision of the factor from degrees to radians.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DegreeFactor {
+    /// Single precision, as in bytecode.
+    Single,
+    /// Double precision, as in the engine and in native game code. The product is rounded.
+    Double,
+}
 
 /// Three perpendicular directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,19 +32,13 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// Returns the axes of Euler angles (pitch, yaw, roll in degrees), with the game code's
-    /// arithmetic.
+    /// Returns the axes of Euler angles (pitch, yaw, roll in degrees).
     #[must_use]
-    pub fn of_angles(angles: Vec3) -> Self {
-        Self::of_radians(angles.0.map(|degrees| degrees * DEGREE))
-    }
-
-    /// Returns the axes of Euler angles, with the engine's own arithmetic for rotated models. It
-    /// converts degrees to radians differently from [`of_angles`](Self::of_angles).
-    #[must_use]
-    pub fn of_model(angles: Vec3) -> Self {
-        const DEGREE: f64 = std::f64::consts::PI * 2.0 / 360.0;
-        Self::of_radians(angles.0.map(|degrees| (f64::from(degrees) * DEGREE) as f32))
+    pub fn of_angles(angles: Vec3, factor: DegreeFactor) -> Self {
+        Self::of_radians(angles.0.map(|degrees| match factor {
+            DegreeFactor::Single => degrees * DEGREE,
+            DegreeFactor::Double => (f64::from(degrees) * DEGREE_DOUBLE) as f32,
+        }))
     }
 
     fn of_radians(angles: [f32; 3]) -> Self {

@@ -5,7 +5,8 @@
 use allocation_counter::measure;
 use fragd::{
     game::movement::{
-        PmoveInput, PmoveRules, PmoveSettings, PmoveVariant, PmoveWorld, angles, move_player,
+        Arithmetic, PmoveInput, PmoveRules, PmoveSettings, PmoveVariant, PmoveWorld, angles,
+        move_player,
     },
     model::{
         EntityNum, EntityShared, EntityState, Millis, PlayerState, Trace, UserCmd, Vec3,
@@ -62,7 +63,13 @@ fn spawn_points(bsp: &Bsp) -> Vec<Vec3> {
 
 /// 64 players run about, shoot and look around. What was asked: traces, and pairs that see each other.
 fn play(world: &mut World, players: &mut [PlayerState], entities: &mut Entities) -> [usize; 2] {
-    let settings = PmoveSettings { fixed: false, fixed_step_ms: 8, float: false, dmflags: 0 };
+    let settings = PmoveSettings {
+        fixed: false,
+        fixed_step_ms: 8,
+        float: false,
+        dmflags: 0,
+        arithmetic: Arithmetic::Bytecode,
+    };
     let rules = PmoveRules::new(PmoveVariant::OPENARENA, settings);
     let conditions = PmoveInput { mask: mask::PLAYER_SOLID, gauntlet_hit: false };
     let (mut questions, mut seen) = (0, 0);

@@ -30,6 +30,7 @@ mod matches;
 mod message_vectors;
 mod movement_tables;
 mod movement_vectors;
+mod native_moves;
 mod netchan_vectors;
 mod ownership;
 mod rate_and_frames;

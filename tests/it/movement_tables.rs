@@ -5,7 +5,10 @@ use fragd::{
         EntityStateOptions, Length, angles, impulses, player_entity, trajectory,
         velocity::normalized,
     },
-    model::{EntityState, LevelTime, PlayerState, Trajectory, Vec3, trig::Axes},
+    model::{
+        EntityState, LevelTime, PlayerState, Trajectory, Vec3,
+        trig::{Axes, DegreeFactor},
+    },
 };
 
 use crate::vectors::{Line, Table};
@@ -25,11 +28,11 @@ fn check_vec3(line: &Line<'_>, what: [&str; 3], ours: Vec3) {
 fn axes_match_reference() {
     for line in Table::read("anglevectors.csv.gz").rows() {
         let angles = line.vec3(["pitch", "yaw", "roll"]);
-        let game = Axes::of_angles(angles);
+        let game = Axes::of_angles(angles, DegreeFactor::Single);
         check_vec3(&line, ["fx", "fy", "fz"], game.forward);
         check_vec3(&line, ["rx", "ry", "rz"], game.right);
         check_vec3(&line, ["ux", "uy", "uz"], game.up);
-        let engine = Axes::of_model(angles);
+        let engine = Axes::of_angles(angles, DegreeFactor::Double);
         check_vec3(&line, ["e_fx", "e_fy", "e_fz"], engine.forward);
         check_vec3(&line, ["e_rx", "e_ry", "e_rz"], engine.right);
         check_vec3(&line, ["e_ux", "e_uy", "e_uz"], engine.up);

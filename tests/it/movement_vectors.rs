@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use fragd::{
     game::movement::{
-        OpenSpace, PmoveInput, PmoveResult, PmoveRules, PmoveSettings, PmoveVariant, PmoveWorld,
-        move_player,
+        Arithmetic, OpenSpace, PmoveInput, PmoveResult, PmoveRules, PmoveSettings, PmoveVariant,
+        PmoveWorld, move_player,
     },
     model::{Buttons, PlayerState, Trace, UserCmd, Vec3},
     world::collision::{CollisionMap, TracePrecision},
@@ -68,6 +68,7 @@ impl Run {
             fixed_step_ms: int("pmove_msec"),
             float: true,
             dmflags: if int("noFootsteps") != 0 { 32 } else { 0 },
+            arithmetic: Arithmetic::Bytecode,
         };
         Self {
             name: line.text("name").to_owned(),

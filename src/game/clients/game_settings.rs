@@ -3,8 +3,13 @@
 //! Defaults and bounds are those of the rows in `game::settings`.
 
 use crate::{
-    cvar::engine,
-    game::{Host, Ruleset, movement::Acceleration, ruleset::Smoothing, settings::key},
+    cvar::{Precision, engine},
+    game::{
+        Host, Ruleset,
+        movement::{Acceleration, Arithmetic},
+        ruleset::Smoothing,
+        settings::key,
+    },
 };
 
 /// Largest gravity that a playerstate carries: 16 bits.
@@ -27,6 +32,8 @@ pub(in crate::game) struct GameSettings {
     pub(in crate::game) float: bool,
     /// The bits of `dmflags`.
     pub(in crate::game) dmflags: i32,
+    /// Arithmetic of the clients' game code.
+    pub(in crate::game) arithmetic: Arithmetic,
     /// Seconds after which dead players respawn without input.
     pub(in crate::game) forced_respawn_s: Option<i32>,
     /// Whether usercmds run once per frame instead of on arrival.
@@ -80,6 +87,10 @@ impl GameSettings {
         self.step_ms = settings.int(key::PMOVE_MSEC);
         self.fixed_step_ms = settings.flag(key::PMOVE_FIXED).then_some(self.step_ms);
         self.float = settings.flag(key::PMOVE_FLOAT);
+        self.arithmetic = match settings.choice(key::PMOVE_PRECISION) {
+            Precision::Single => Arithmetic::Bytecode,
+            Precision::Double => Arithmetic::Native,
+        };
         self.dmflags = settings.int(key::DMFLAGS);
         self.forced_respawn_s = positive(key::G_FORCERESPAWN);
         let no_bunny = self.dmflags & ruleset.no_bunny_dmflag != 0;

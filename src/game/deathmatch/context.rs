@@ -34,7 +34,13 @@ pub(super) struct Frame {
 
 impl Frame {
     pub(super) fn new(variant: &'static PmoveVariant) -> Self {
-        let settings = PmoveSettings { fixed: false, fixed_step_ms: 8, float: true, dmflags: 0 };
+        let settings = PmoveSettings {
+            fixed: false,
+            fixed_step_ms: 8,
+            float: true,
+            dmflags: 0,
+            arithmetic: movement::Arithmetic::Bytecode,
+        };
         Self {
             combat: CombatSettings::default(),
             movement: movement::PmoveRules::new(variant, settings),
@@ -54,6 +60,7 @@ impl Frame {
             fixed_step_ms: settings.step_ms,
             float: settings.float,
             dmflags: settings.dmflags,
+            arithmetic: settings.arithmetic,
         };
         self.movement = movement::PmoveRules::new(self.movement.variant, settings);
     }

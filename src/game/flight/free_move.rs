@@ -61,7 +61,8 @@ impl Player {
             command.server_time = rounded.unwrap_or(command.server_time);
         }
         // Spectators use the same sub-steps as players, because their clients predict them.
-        noclip_move(&mut self.state, &command, fixed, cx.settings.acceleration);
+        let GameSettings { acceleration, arithmetic, .. } = *cx.settings;
+        noclip_move(&mut self.state, &command, fixed, acceleration, arithmetic);
         true
     }
 

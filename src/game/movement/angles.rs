@@ -2,7 +2,7 @@
 //!
 //! Source: the base game's movement; checked against the values its bytecode computes.
 
-use super::HEALTH;
+use super::{Arithmetic, HEALTH};
 use crate::bg::PmType;
 use crate::model::{
     PlayerState, UserCmd, Vec3,
@@ -16,10 +16,10 @@ const PITCH_LIMIT: i32 = 16_000;
 /// Half a turn in radians, rounded once.
 const HALF_TURN: f32 = std::f32::consts::PI;
 
-/// Returns the axes of view angles (pitch, yaw, roll in degrees).
+/// Returns the axes of view angles (pitch, yaw, roll in degrees), as bytecode computes them.
 #[must_use]
 pub fn axes(angles: Vec3) -> Axes {
-    Axes::of_angles(angles)
+    Arithmetic::Bytecode.axes(angles)
 }
 
 /// Converts degrees to a 16-bit angle, truncated toward zero before wrapping.

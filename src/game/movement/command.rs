@@ -3,7 +3,7 @@
 //! Invariants: a usercmd runs a bounded number of sub-steps (it covers at most [`LONGEST_LAG_MS`]); the
 //! command time never decreases. Source: the base game's movement.
 
-use super::{HEALTH, angles, set};
+use super::{Arithmetic, HEALTH, angles, set};
 use crate::bg::{PmType, entity_flag, pm_flag};
 use crate::model::{Buttons, PlayerState, UserCmd, trig::Axes};
 
@@ -27,6 +27,8 @@ pub(super) struct Step {
     pub(super) seconds: f32,
     /// Axes of the view angles.
     pub(super) axes: Axes,
+    /// Arithmetic of the sub-step.
+    pub(super) arithmetic: Arithmetic,
 }
 
 /// Runs `step` for each sub-step of a usercmd, of at most [`LONGEST_STEP_MS`] or of `fixed_ms`.
@@ -61,6 +63,7 @@ pub(super) fn begin_step(
     state: &mut PlayerState,
     command: &mut UserCmd,
     noclip_fires: bool,
+    arithmetic: Arithmetic,
 ) -> Step {
     if command.forwardmove.unsigned_abs() > WALK_MOVE
         || command.rightmove.unsigned_abs() > WALK_MOVE
@@ -86,7 +89,7 @@ pub(super) fn begin_step(
     let ms = command.server_time.saturating_sub(state.command_time).clamp(1, 200);
     state.command_time = command.server_time;
     angles::turn(state, command);
-    let axes = angles::axes(state.viewangles);
+    let axes = arithmetic.axes(state.viewangles);
 
     if command.upmove < JUMP_MOVE {
         state.pm_flags &= !pm_flag::JUMP_HELD;
@@ -99,7 +102,7 @@ pub(super) fn begin_step(
     if state.pm_type >= PmType::Dead as i32 {
         clear_moves(command);
     }
-    Step { ms, seconds: ms as f32 * 0.001, axes }
+    Step { ms, seconds: arithmetic.seconds(ms), axes, arithmetic }
 }
 
 /// Advances the movement timer and the animation timers by the length of a sub-step.
@@ -134,7 +137,7 @@ mod tests {
         let command = UserCmd { server_time, ..UserCmd::default() };
         let mut lengths = Vec::new();
         run_command(&mut state, &command, fixed_ms, |state, command| {
-            lengths.push(begin_step(state, command, true).ms);
+            lengths.push(begin_step(state, command, true, Arithmetic::Bytecode).ms);
         });
         lengths
     }
@@ -160,7 +163,7 @@ mod tests {
             forwardmove: 127,
             ..UserCmd::default()
         };
-        begin_step(&mut state, &mut command, true);
+        begin_step(&mut state, &mut command, true, Arithmetic::Bytecode);
         assert_eq!((command.forwardmove, command.buttons), (0, Buttons::TALK));
         assert_eq!(state.e_flags, entity_flag::TALK);
     }
@@ -175,7 +178,7 @@ mod tests {
         for (buttons, server_time) in [(1, 8), (0, 16), (1, 24)] {
             let mut command =
                 UserCmd { server_time, buttons: Buttons(buttons), ..UserCmd::default() };
-            begin_step(&mut state, &mut command, true);
+            begin_step(&mut state, &mut command, true, Arithmetic::Bytecode);
             shown.push(state.e_flags & entity_flag::FIRING);
         }
         assert_eq!(shown, [0, 0, entity_flag::FIRING]);

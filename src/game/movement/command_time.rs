@@ -47,10 +47,16 @@ pub fn clamp_command_time(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::movement::{PmoveSettings, PmoveVariant};
+    use crate::game::movement::{Arithmetic, PmoveSettings, PmoveVariant};
 
     fn check(command_time: i32, server_time: i32, fixed: bool) -> Option<(i32, i32)> {
-        let settings = PmoveSettings { fixed, fixed_step_ms: 8, float: false, dmflags: 0 };
+        let settings = PmoveSettings {
+            fixed,
+            fixed_step_ms: 8,
+            float: false,
+            dmflags: 0,
+            arithmetic: Arithmetic::Bytecode,
+        };
         let rules = PmoveRules::new(PmoveVariant::QUAKE3, settings);
         let state = PlayerState { command_time, ..PlayerState::default() };
         let command = UserCmd { server_time, ..UserCmd::default() };

@@ -29,7 +29,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
 
     /// Returns the wish velocity in flight: along the view axes and up. `None` without input.
     pub(super) fn fly_wish(&self) -> Option<Vec3> {
-        let scale = command_scale(self.command, self.state.speed);
+        let scale = command_scale(self.command, self.state.speed, self.step.arithmetic);
         if scale == 0.0 {
             return None;
         }

@@ -176,9 +176,9 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         if discriminant < 0.0 {
             return None;
         }
-        let time = (-speed - discriminant.sqrt()) / (2.0 * half);
+        let time = self.step.arithmetic.contact_time(speed, half, discriminant);
         let contact = speed + time * acceleration;
-        let mut force = contact * contact * 0.0001;
+        let mut force = self.step.arithmetic.landing_force(contact * contact);
         if self.has(pm_flag::DUCKED) {
             force *= 2.0;
         }

@@ -1,14 +1,16 @@
 //! Pmove: player movement, computed from a player state and a usercmd as clients predict it.
 //!
 //! Pure functions on plain values and a [`PmoveWorld`]. All arithmetic is single precision, with one
-//! rounding per operation and in the order of the engine, so that clients compute the same bits. The
-//! order of a sub-step is in `pmove`; each kind of movement has its own module.
+//! rounding per operation and in the order of the engine, so that clients compute the same bits. Where
+//! native game code computes in double precision, [`Arithmetic`] has both. The order of a sub-step is in
+//! `pmove`; each kind of movement has its own module.
 //!
 //! Invariants: a usercmd runs a bounded number of sub-steps; nothing allocates; the command time never
 //! decreases. Source: the base game's player movement, release 1.32, and OpenArena 0.8.8.
 
 pub mod angles;
 mod animation;
+mod arithmetic;
 mod command;
 mod command_time;
 mod duck;
@@ -31,6 +33,7 @@ mod walk;
 mod water;
 mod weapons;
 
+pub use arithmetic::Arithmetic;
 pub use command::{LONGEST_LAG_MS, LONGEST_STEP_MS};
 pub use command_time::{ClampedCommand, clamp_command_time};
 pub use entity_state::{EntityStateOptions, player_entity};

@@ -4,7 +4,7 @@
 //! checked against 250 usercmds run by its bytecode.
 
 use super::{
-    Acceleration, Pmove, PmoveWorld,
+    Acceleration, Arithmetic, Pmove, PmoveWorld,
     command::{Step, begin_step, drop_timers, run_command},
     velocity::{
         GROUND_FRICTION, Length, STOP_SPEED, accelerated, command_scale, normalized, slowed,
@@ -24,9 +24,10 @@ pub fn noclip_move(
     command: &UserCmd,
     fixed_ms: Option<i32>,
     how: Acceleration,
+    arithmetic: Arithmetic,
 ) {
     run_command(state, command, fixed_ms, |state, command| {
-        let step = begin_step(state, command, true);
+        let step = begin_step(state, command, true, arithmetic);
         fly(state, command, &step, how, Length::Root);
         drop_timers(state, step.ms);
     });
@@ -46,9 +47,10 @@ fn fly(state: &mut PlayerState, command: &UserCmd, step: &Step, how: Acceleratio
     state.velocity = if speed < 1.0 {
         Vec3::ZERO
     } else {
-        slowed(state.velocity, speed, speed.max(STOP_SPEED) * FRICTION * step.seconds)
+        let drop = step.arithmetic.friction_drop(speed.max(STOP_SPEED), FRICTION, step.seconds);
+        slowed(state.velocity, speed, drop)
     };
-    let scale = command_scale(command, state.speed);
+    let scale = command_scale(command, state.speed, step.arithmetic);
     let mut wish = step.axes.forward * f32::from(command.forwardmove)
         + step.axes.right * f32::from(command.rightmove);
     wish[2] += f32::from(command.upmove);
@@ -95,7 +97,7 @@ mod tests {
                 upmove: number(5) as i8,
                 ..UserCmd::default()
             };
-            noclip_move(&mut state, &command, None, Acceleration::Plain);
+            noclip_move(&mut state, &command, None, Acceleration::Plain, Arithmetic::Bytecode);
             assert_eq!((state.pm_flags, state.pmove_framecount), (number(6), number(7)), "{line}");
             let ours = [state.origin.0, state.velocity.0].concat();
             let ours: Vec<u32> = ours.iter().map(|f| f.to_bits()).collect();
@@ -112,19 +114,19 @@ mod tests {
         let mut state = spawned();
         state.velocity = Vec3::new(200.0, 0.0, 0.0);
         let command = UserCmd { server_time: 1050, ..UserCmd::default() };
-        noclip_move(&mut state, &command, None, Acceleration::Plain);
+        noclip_move(&mut state, &command, None, Acceleration::Plain, Arithmetic::Bytecode);
         // Friction: 200·9·0.05 = 90. Distance: 110·0.05 = 5.5.
         assert!((state.velocity[0] - 110.0).abs() < 1e-4, "{:?}", state.velocity);
         assert!((state.origin[0] - 109.5).abs() < 1e-4, "{:?}", state.origin);
 
         let mut state = spawned();
         state.velocity = Vec3::new(0.5, 0.5, 0.0);
-        noclip_move(&mut state, &command, None, Acceleration::Plain);
+        noclip_move(&mut state, &command, None, Acceleration::Plain, Arithmetic::Bytecode);
         assert_eq!((state.velocity, state.origin), (Vec3::ZERO, spawned().origin));
 
         let mut state = spawned();
         let up = UserCmd { upmove: 127, ..command };
-        noclip_move(&mut state, &up, None, Acceleration::Plain);
+        noclip_move(&mut state, &up, None, Acceleration::Plain, Arithmetic::Bytecode);
         // From rest: 10·0.05·320 = 160 up, for 0.05 s.
         assert!((state.velocity[2] - 160.0).abs() < 1e-4, "{:?}", state.velocity);
         assert!((state.origin[2] - 41.0).abs() < 1e-4, "{:?}", state.origin);
@@ -134,10 +136,16 @@ mod tests {
     fn fixed_steps_make_flight_independent_of_usercmd_lengths() {
         let command = |server_time| UserCmd { server_time, forwardmove: 127, ..UserCmd::default() };
         let mut whole = spawned();
-        noclip_move(&mut whole, &command(1064), Some(8), Acceleration::Plain);
+        noclip_move(&mut whole, &command(1064), Some(8), Acceleration::Plain, Arithmetic::Bytecode);
         let mut cut = spawned();
         for time in [1008, 1032, 1064] {
-            noclip_move(&mut cut, &command(time), Some(8), Acceleration::Plain);
+            noclip_move(
+                &mut cut,
+                &command(time),
+                Some(8),
+                Acceleration::Plain,
+                Arithmetic::Bytecode,
+            );
         }
         assert_eq!((whole.origin, whole.velocity), (cut.origin, cut.velocity));
     }

@@ -97,7 +97,7 @@ pub fn move_player<W: PmoveWorld + ?Sized>(
         outcome.water_level = 0;
         outcome.water_type = 0;
         let (origin, velocity) = (state.origin, state.velocity);
-        let step = begin_step(state, command, rules.variant.noclip_fires);
+        let step = begin_step(state, command, rules.variant.noclip_fires, rules.arithmetic);
         let mut mover = Pmove {
             state,
             command,

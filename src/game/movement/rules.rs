@@ -4,7 +4,10 @@
 //! `pmove_fixed`, `pmove_msec` and `pmove_float` are sent in the systeminfo, `dmflags` in the serverinfo.
 //! Source: the base game's release 1.32, ioquake3's sources of it, OpenArena 0.8.8 and its later sources.
 
-use super::velocity::{Acceleration, Length};
+use super::{
+    Arithmetic,
+    velocity::{Acceleration, Length},
+};
 use crate::{
     bg::{ItemList, StatLayout, player_box},
     game::Ruleset,
@@ -149,6 +152,8 @@ pub struct PmoveSettings {
     pub float: bool,
     /// `dmflags`.
     pub dmflags: i32,
+    /// `pmove_precision`: arithmetic of the clients' game code.
+    pub arithmetic: Arithmetic,
 }
 
 /// Movement rules of a server: variant and settings.
@@ -170,6 +175,8 @@ pub struct PmoveRules {
     pub silent_steps: bool,
     /// View height of a standing player above the origin.
     pub view_height: i32,
+    /// Arithmetic of the clients' game code.
+    pub arithmetic: Arithmetic,
 }
 
 impl PmoveRules {
@@ -190,6 +197,7 @@ impl PmoveRules {
             swim_scale: if flag(variant.fast_water_dmflag) { 5.0 } else { 0.5 },
             silent_steps: flag(NO_FOOTSTEPS_DMFLAG),
             view_height: player_box::VIEW_HEIGHT,
+            arithmetic: settings.arithmetic,
         }
     }
 
@@ -209,8 +217,13 @@ mod tests {
         game::settings::key,
     };
 
-    const EVERYTHING: PmoveSettings =
-        PmoveSettings { fixed: true, fixed_step_ms: 33, float: true, dmflags: -1 };
+    const EVERYTHING: PmoveSettings = PmoveSettings {
+        fixed: true,
+        fixed_step_ms: 33,
+        float: true,
+        dmflags: -1,
+        arithmetic: Arithmetic::Bytecode,
+    };
 
     #[test]
     fn pmove_rules_ignore_flags_of_other_games() {
@@ -225,7 +238,13 @@ mod tests {
         assert_eq!((open.acceleration, open.swim_scale), (Acceleration::NoBunny, 0.5));
         assert_eq!(PmoveRules::new(PmoveVariant::OPENARENA_NEXT, EVERYTHING).swim_scale, 5.0);
 
-        let none = PmoveSettings { fixed: false, fixed_step_ms: 1, float: false, dmflags: 0 };
+        let none = PmoveSettings {
+            fixed: false,
+            fixed_step_ms: 1,
+            float: false,
+            dmflags: 0,
+            arithmetic: Arithmetic::Bytecode,
+        };
         let open = PmoveRules::new(PmoveVariant::OPENARENA, none);
         assert!(open.whole_velocity && !open.instant_weapons && !open.silent_steps);
         assert_eq!((open.acceleration, open.fixed_step_ms), (Acceleration::Plain, None));

@@ -15,8 +15,6 @@ use crate::model::Vec3;
 const MAX_PLANES: usize = 5;
 /// Maximum collisions of a slide move.
 const MAX_BUMPS: u32 = 4;
-/// Cosine of the angle within which two planes count as the same.
-const SAME_PLANE: f32 = 0.99;
 /// Speed along a normal below which a velocity leads into the plane, in units per second.
 const INTO_PLANE: f32 = 0.1;
 /// Maximum height of a step-up, in units.
@@ -74,6 +72,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         }
         planes.push(direction(self.state.velocity));
 
+        let arithmetic = self.step.arithmetic;
         let mut left = self.step.seconds;
         let mut bumps = 0;
         while bumps < MAX_BUMPS {
@@ -98,7 +97,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
                 return true;
             }
             let normal = trace.plane.normal;
-            if planes.as_slice().iter().any(|plane| normal.dot(*plane) > SAME_PLANE) {
+            if planes.as_slice().iter().any(|plane| arithmetic.is_same_plane(normal.dot(*plane))) {
                 // The same plane again, by rounding: push the box off the plane.
                 self.state.velocity += normal;
                 continue;

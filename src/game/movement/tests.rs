@@ -54,8 +54,13 @@ impl PmoveWorld for Floor {
     }
 }
 
-const SETTINGS: PmoveSettings =
-    PmoveSettings { fixed: false, fixed_step_ms: 8, float: false, dmflags: 0 };
+const SETTINGS: PmoveSettings = PmoveSettings {
+    fixed: false,
+    fixed_step_ms: 8,
+    float: false,
+    dmflags: 0,
+    arithmetic: Arithmetic::Bytecode,
+};
 const CONDITIONS: PmoveInput = PmoveInput { mask: mask::PLAYER_SOLID, gauntlet_hit: false };
 
 /// Returns a player standing on the floor, with a machine gun.
@@ -400,7 +405,7 @@ proptest! {
             rightmove: moves[1],
             upmove: moves[2],
         };
-        let settings = PmoveSettings { fixed, fixed_step_ms: 8, float: fixed, dmflags };
+        let settings = PmoveSettings { fixed, fixed_step_ms: 8, float: fixed, dmflags, arithmetic: Arithmetic::Bytecode };
         let rules = PmoveRules::new(PmoveVariant::ALL[variant], settings);
         let outcome = move_player(&mut state, &command, &rules, CONDITIONS, &mut Chaos(seed));
         prop_assert!(outcome.touched.as_slice().len() <= 32);

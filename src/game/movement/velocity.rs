@@ -2,6 +2,7 @@
 //!
 //! Source: the base game's movement; OpenArena's variant of acceleration.
 
+use super::Arithmetic;
 use crate::model::{UserCmd, Vec3};
 
 /// Speed below which ground friction stays constant, in units per second.
@@ -24,7 +25,7 @@ pub enum Acceleration {
 
 /// Returns the scale from a usercmd's moves to a speed of at most `speed`.
 #[must_use]
-pub fn command_scale(command: &UserCmd, speed: i32) -> f32 {
+pub fn command_scale(command: &UserCmd, speed: i32, arithmetic: Arithmetic) -> f32 {
     let moves = [command.forwardmove, command.rightmove, command.upmove].map(i32::from);
     let largest = moves.map(i32::abs).into_iter().max().unwrap_or(0);
     if largest == 0 {
@@ -32,7 +33,7 @@ pub fn command_scale(command: &UserCmd, speed: i32) -> f32 {
     }
     let squares: i32 = moves.iter().map(|along| along * along).sum();
     let total = (squares as f32).sqrt();
-    (speed as f32 * largest as f32) / (127.0 * total)
+    arithmetic.move_scale(speed, largest, total)
 }
 
 /// Computation of a vector's length on normalization. The variants can differ in the last bit, which
@@ -120,14 +121,14 @@ mod tests {
 
     #[test]
     fn diagonal_moves_have_same_speed() {
-        assert_eq!(command_scale(&moves(0, 0, 0), 320), 0.0);
+        assert_eq!(command_scale(&moves(0, 0, 0), 320, Arithmetic::Bytecode), 0.0);
         // 320·127 / (127·127)
-        assert_eq!(command_scale(&moves(127, 0, 0), 320), 320.0 / 127.0);
+        assert_eq!(command_scale(&moves(127, 0, 0), 320, Arithmetic::Bytecode), 320.0 / 127.0);
         // √(2·127²) = 179.60512; 320·127 / (127·179.60512) = 1.7816863
-        let diagonal = command_scale(&moves(127, -127, 0), 320);
+        let diagonal = command_scale(&moves(127, -127, 0), 320, Arithmetic::Bytecode);
         assert!((diagonal - 1.781_686_3).abs() < 1e-6, "{diagonal}");
         // −128 has no positive counterpart in 8 bits.
-        assert!(command_scale(&moves(-128, -128, -128), 320).is_finite());
+        assert!(command_scale(&moves(-128, -128, -128), 320, Arithmetic::Bytecode).is_finite());
     }
 
     #[test]

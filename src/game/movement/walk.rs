@@ -48,7 +48,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             return;
         }
         self.apply_friction();
-        let scale = command_scale(self.command, self.state.speed);
+        let scale = command_scale(self.command, self.state.speed, self.step.arithmetic);
         self.set_movement_dir();
 
         let normal = self.ground.normal();
@@ -85,7 +85,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
 
     pub(super) fn air_move(&mut self) {
         self.apply_friction();
-        let scale = command_scale(self.command, self.state.speed);
+        let scale = command_scale(self.command, self.state.speed, self.step.arithmetic);
         self.set_movement_dir();
         let forward = direction(flat(self.step.axes.forward));
         let right = direction(flat(self.step.axes.right));
@@ -136,21 +136,21 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             self.state.velocity[1] = 0.0;
             return;
         }
-        let seconds = self.step.seconds;
+        let (seconds, arithmetic) = (self.step.seconds, self.step.arithmetic);
         let level = self.outcome.water_level;
         let mut drop = 0.0;
         let holds = !self.ground.has(surface::SLICK) && !self.has(pm_flag::TIME_KNOCKBACK);
         if level <= 1 && self.ground.walking && holds {
-            drop += speed.max(STOP_SPEED) * GROUND_FRICTION * seconds;
+            drop += arithmetic.friction_drop(speed.max(STOP_SPEED), GROUND_FRICTION, seconds);
         }
         if level > 0 {
-            drop += speed * WATER_FRICTION * f32::from(level) * seconds;
+            drop += arithmetic.friction_drop(speed, WATER_FRICTION * f32::from(level), seconds);
         }
         if self.state.powerups[Powerup::Flight] != 0 {
-            drop += speed * FLIGHT_FRICTION * seconds;
+            drop += arithmetic.friction_drop(speed, FLIGHT_FRICTION, seconds);
         }
         if self.state.pm_type == PmType::Spectator {
-            drop += speed * SPECTATOR_FRICTION * seconds;
+            drop += arithmetic.friction_drop(speed, SPECTATOR_FRICTION, seconds);
         }
         self.state.velocity = slowed(velocity, speed, drop);
     }

@@ -152,7 +152,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             Some(Rune::AmmoRegen) => Some(1.3),
             _ => (self.state.powerups[Powerup::Haste] != 0).then_some(1.3),
         };
-        haste.map_or(interval, |factor: f32| (interval as f32 / factor) as i32)
+        haste.map_or(interval, |factor| self.step.arithmetic.shortened(interval, factor))
     }
 }
 

@@ -10,7 +10,10 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use crate::model::{Vec3, trig::Axes};
+use crate::model::{
+    Vec3,
+    trig::{Axes, DegreeFactor},
+};
 
 /// Distance between a trace's end and the surface that it hits, in units.
 pub(super) const SURFACE_CLIP: f64 = 0.125;
@@ -155,7 +158,7 @@ impl Arithmetic for f64 {
 
 /// Returns the axes (forward, left, up) of Euler angles in degrees, as the engine rotates models.
 pub(super) fn model_axes(angles: Vec3) -> [Vec3; 3] {
-    let Axes { forward, right, up } = Axes::of_model(angles);
+    let Axes { forward, right, up } = Axes::of_angles(angles, DegreeFactor::Double);
     [forward, Vec3(right.0.map(Neg::neg)), up]
 }
 

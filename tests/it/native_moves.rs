@@ -1,0 +1,129 @@
+//! Usercmds on the test course, run by ioquake3's server with Debian's native module of OpenArena.
+//!
+//! `vectors/native_moves_course.csv.gz` has a row per pair of snapshots: the playerstate before, the usercmds, origin
+//! and velocity after. Movers are not part of the world here, so rows at movers are left out of the table.
+
+use std::array;
+
+use fragd::{
+    game::movement::{
+        Arithmetic, PmoveInput, PmoveRules, PmoveSettings, PmoveVariant, PmoveWorld, move_player,
+    },
+    model::{PlayerState, Trace, UserCmd, Vec3},
+    testing::course,
+    world::{
+        Bsp,
+        collision::{CollisionMap, TracePrecision},
+    },
+};
+
+use crate::vectors;
+
+/// Content bits that stop a player.
+const PLAYER_MASK: i32 = 0x0201_0001;
+
+struct World(CollisionMap);
+
+impl PmoveWorld for World {
+    fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
+        self.0.trace(start, mins, maxs, end, mask)
+    }
+
+    fn point_contents(&mut self, point: Vec3) -> i32 {
+        self.0.point_contents(point)
+    }
+}
+
+/// A playerstate, usercmds, and the bits of origin and velocity after them.
+struct Row {
+    before: PlayerState,
+    usercmds: Vec<UserCmd>,
+    after: [u32; 6],
+}
+
+impl Row {
+    fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split(',');
+        let mut int = || words.next()?.parse::<i32>().ok();
+        let mut before = PlayerState {
+            command_time: int()?,
+            pm_flags: int()?,
+            pm_time: int()?,
+            ground_entity_num: int()?,
+            viewheight: int()?,
+            delta_angles: [int()?, int()?, int()?],
+            gravity: 800,
+            speed: 320,
+            weapon: 2,
+            ..PlayerState::default()
+        };
+        before.stats[0] = 100;
+        let mut bits = || u32::from_str_radix(words.next()?, 16).ok();
+        let place: [u32; 6] = [bits()?, bits()?, bits()?, bits()?, bits()?, bits()?];
+        let vector = |at: usize| Vec3(array::from_fn(|axis| f32::from_bits(place[at + axis])));
+        (before.origin, before.velocity) = (vector(0), vector(3));
+        let usercmds = words.next()?.split(' ').map(usercmd).collect::<Option<_>>()?;
+        let mut bits = || u32::from_str_radix(words.next()?, 16).ok();
+        Some(Self {
+            before,
+            usercmds,
+            after: [bits()?, bits()?, bits()?, bits()?, bits()?, bits()?],
+        })
+    }
+
+    /// Origin and velocity after the usercmds, with an arithmetic.
+    fn run(&self, arithmetic: Arithmetic, world: &mut World) -> [u32; 6] {
+        let settings =
+            PmoveSettings { fixed: false, fixed_step_ms: 8, float: true, dmflags: 0, arithmetic };
+        let rules = PmoveRules::new(PmoveVariant::OPENARENA, settings);
+        let mut state = self.before;
+        for usercmd in &self.usercmds {
+            let input = PmoveInput { mask: PLAYER_MASK, gauntlet_hit: false };
+            move_player(&mut state, usercmd, &rules, input, world);
+        }
+        let [[x, y, z], [vx, vy, vz]] = [state.origin, state.velocity].map(|Vec3(parts)| parts);
+        [x, y, z, vx, vy, vz].map(f32::to_bits)
+    }
+}
+
+fn usercmd(text: &str) -> Option<UserCmd> {
+    let mut words = text.split(':');
+    let mut int = || words.next()?.parse::<i32>().ok();
+    Some(UserCmd {
+        server_time: int()?,
+        angles: [int()?, int()?, 0],
+        forwardmove: int()? as i8,
+        rightmove: int()? as i8,
+        upmove: int()? as i8,
+        weapon: 2,
+        ..UserCmd::default()
+    })
+}
+
+/// Greatest difference of a coordinate.
+fn distance(ours: [u32; 6], theirs: [u32; 6]) -> f32 {
+    let along = |axis: usize| (f32::from_bits(ours[axis]) - f32::from_bits(theirs[axis])).abs();
+    (0..3).map(along).fold(0.0, f32::max)
+}
+
+#[test]
+fn native_arithmetic_matches_native_modules() {
+    let bsp = Bsp::load(&course::compiled("course")).expect("a map");
+    let mut world = World(CollisionMap::new(&bsp, TracePrecision::Single).expect("a map"));
+    let text = vectors::read("native_moves_course.csv.gz");
+    let rows: Vec<Row> = text.lines().map(|line| Row::parse(line).expect(line)).collect();
+    assert!(rows.len() > 2000, "{} rows", rows.len());
+    let exact = [Arithmetic::Bytecode, Arithmetic::Native].map(|arithmetic| {
+        let mut exact = 0;
+        for (number, row) in rows.iter().enumerate() {
+            let ours = row.run(arithmetic, &mut world);
+            let off = distance(ours, row.after);
+            exact += usize::from(ours == row.after);
+            assert!(off < 0.1, "row {number}, {arithmetic:?}: off by {off}");
+        }
+        exact * 100 / rows.len()
+    });
+    // Native compilers also reorder factors and drop denormals, so some last bits remain.
+    let [bytecode, native] = exact;
+    assert!(native >= 96 && bytecode <= 75, "{native}% and {bytecode}% equal bits");
+}
