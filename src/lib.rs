@@ -63,14 +63,16 @@
 //!
 //! # Features
 //!
-//! `default` is everything. `default-features = false` leaves the wire format and netchan; add `client`,
-//! `server`, `load` (load test), `sim`, `maps` (map compiler, drawings), `host` (sockets and event loop), `http`
-//! (downloads), `metrics`, `cli`.
+//! `default` is everything. `default-features = false` leaves the wire format, netchan and the codecs of
+//! discovery; add `client`, `server`, `discovery` (master, browser, decoy), `load` (load test), `sim`, `maps`
+//! (map compiler, drawings), `host` (sockets and event loop), `http` (downloads), `metrics`, `cli`.
 
 #[cfg(feature = "server")]
 pub mod bg;
 #[cfg(feature = "load")]
 pub mod bots;
+#[cfg(feature = "discovery")]
+pub mod browser;
 #[cfg(feature = "server")]
 pub mod builder;
 #[cfg(feature = "server")]
@@ -81,6 +83,9 @@ pub mod cli;
 pub mod client;
 #[cfg(feature = "server")]
 pub mod cvar;
+#[cfg(feature = "discovery")]
+pub mod decoy;
+pub mod discovery;
 #[cfg(feature = "server")]
 pub mod game;
 #[cfg(feature = "load")]
@@ -93,6 +98,8 @@ pub mod journal;
 pub mod mapbuild;
 #[cfg(feature = "maps")]
 pub mod mapdraw;
+#[cfg(feature = "discovery")]
+pub mod master;
 pub mod model;
 pub mod netchan;
 pub mod node;

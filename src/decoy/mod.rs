@@ -1,0 +1,1 @@
+//! Decoys: servers that exist only in discovery.

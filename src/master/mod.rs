@@ -1,0 +1,1 @@
+//! Master server: registry of announced servers, and its answers.
