@@ -25,6 +25,12 @@ impl<'a> WireText<'a> {
         Self(bytes)
     }
 
+    /// Returns the bytes as received, without the filter, for games with another character set.
+    #[must_use]
+    pub const fn raw(self) -> &'a [u8] {
+        self.0
+    }
+
     /// Iterates over the filtered bytes.
     pub fn bytes(self) -> impl ExactSizeIterator<Item = u8> + Clone + 'a {
         self.0.iter().map(|&byte| safe_byte(byte))

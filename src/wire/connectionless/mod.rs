@@ -239,7 +239,7 @@ impl<'a> Message<'a> {
             }
             CommandKind::ConnectResponse => Self::ConnectResponse(ConnectResponse::parse(words)),
             CommandKind::InfoResponse => Self::InfoResponse(body.first_line()),
-            CommandKind::StatusResponse => Self::StatusResponse(StatusResponse::parse(body)),
+            CommandKind::StatusResponse => Self::StatusResponse(StatusResponse::from_body(body)),
             CommandKind::Print => Self::Print(body.up_to_zero()),
             CommandKind::Echo => Self::Echo(words.next().unwrap_or_default()),
             CommandKind::Disconnect => Self::Disconnect,

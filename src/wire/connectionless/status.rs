@@ -31,7 +31,9 @@ pub struct StatusPlayer<'a> {
 }
 
 impl<'a> StatusResponse<'a> {
-    pub(super) fn parse(body: WireText<'a>) -> Self {
+    /// Parses what follows the first line of the packet.
+    #[must_use]
+    pub fn from_body(body: WireText<'a>) -> Self {
         let body = body.up_to_zero();
         let info = body.first_line();
         Self { info, player_lines: body.skip(info.len() + 1) }
