@@ -49,6 +49,7 @@ def from_sessions():
 def from_packets():
     for row in rows("discovery_vectors.csv"):
         packet = bytes.fromhex(row["hex"])
+        seed("discovery_packets", row["name"], piece(packet))
         if packet.startswith(b"\xff\xff\xff\xff"):
             seed("connectionless", row["name"], piece(packet[4:]))
     for number, line in enumerate(

@@ -56,3 +56,24 @@ impl<'a> InfoText<'a> {
         self.0.split(b'\\').any(|part| part.len() > MAX_INFO_PART)
     }
 }
+
+/// Returns the value of a text that is an integer and nothing else, as masters read it.
+///
+/// A sign may come first. `0x` makes the digits hexadecimal, a leading `0` octal.
+#[must_use]
+pub fn integer(text: WireText<'_>) -> Option<i32> {
+    let text = std::str::from_utf8(text.raw()).ok()?;
+    let (is_negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (radix, digits) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(digits) => (16, digits),
+        None if digits.len() > 1 && digits.starts_with('0') => (8, &digits[1..]),
+        None => (10, digits),
+    };
+    // The parser accepts a sign of its own.
+    let value = digits.starts_with(|c: char| c.is_ascii_hexdigit()).then_some(digits)?;
+    let value = i64::from_str_radix(value, radix).ok()?;
+    i32::try_from(if is_negative { -value } else { value }).ok()
+}

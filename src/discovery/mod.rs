@@ -23,7 +23,7 @@ mod tests;
 use thiserror::Error;
 
 pub use games::{Family, GAMES, Game, HEARTBEAT_INTERVAL};
-pub use info::{InfoText, MAX_INFO_PART};
+pub use info::{InfoText, MAX_INFO_PART, integer};
 pub use list::{ListFormat, ListPacket};
 pub use master_request::{MAX_MASTER_DATAGRAM, MasterRequest};
 

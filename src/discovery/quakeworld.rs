@@ -140,7 +140,7 @@ impl<'a> Packet<'a> {
             [b'l', 0] => Self::Ack(AckForm::Zero),
             [b'l'] | [b'l', b'\n'] => Self::Ack(AckForm::Line),
             [b'j'] | [b'j', b'\n' | 0, ..] => Self::Accepted,
-            [b'n', body @ ..] if matches!(body, [] | [b'\\', ..]) => {
+            [b'n', body @ ..] if matches!(body, [] | [b'\\' | b'\n' | 0, ..]) => {
                 Self::Status(Status::read(WireText::new(body)))
             }
             [b'c', body @ ..] if matches!(body, [b'0'..=b'9' | b'-', ..]) => {

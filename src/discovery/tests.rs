@@ -1,3 +1,5 @@
+//! Tests of the game table, the readers and the writers.
+
 use std::net::SocketAddr;
 
 use super::{quake4, quakeworld, services::*, *};
@@ -273,4 +275,18 @@ fn list_filters_reach_the_master() {
     let request =
         ListRequest { extended: true, game: Some(text("Quake3Arena")), protocol: 71, filter };
     assert_eq!(MasterRequest::parse(&datagram), Ok(MasterRequest::GetServers(request)));
+}
+
+#[test]
+fn integers_have_c_prefixes() {
+    let cases =
+        [("68", 68), ("-1", -1), ("+7", 7), ("0", 0), ("0x44", 68), ("-0X1f", -31), ("0104", 68)];
+    for (word, value) in cases {
+        assert_eq!(integer(text(word)), Some(value), "{word}");
+    }
+    for word in
+        ["", "-", "0x", "68a", "4TheFun", "09", "--1", "0x-1", " 1", "99999999999", "\u{e9}"]
+    {
+        assert_eq!(integer(text(word)), None, "{word}");
+    }
 }

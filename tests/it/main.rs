@@ -13,6 +13,7 @@ mod connect_vectors;
 mod connectionless;
 mod course;
 mod deathmatch;
+mod discovery_family_vectors;
 mod discovery_vectors;
 mod downloads;
 mod honest;
