@@ -91,6 +91,7 @@ impl Observer for Capture {
             NodeEvent::Frame(now)
             | NodeEvent::ConsoleLine(now, _)
             | NodeEvent::LoopCounters(now, _)
+            | NodeEvent::Lookup(now, _)
             | NodeEvent::Stop(now, _) => self.now = now,
         }
     }

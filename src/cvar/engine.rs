@@ -16,7 +16,6 @@ const I: Flags = Flags::INIT;
 const L: Flags = Flags::LATCHED;
 const R: Flags = Flags::READ_ONLY;
 const C: Flags = Flags::CLIENT;
-const N: Flags = Flags::NO_EFFECT;
 const SECRET: Flags = Flags::SECRET;
 
 const fn all(default: &'static str, flags: Flags) -> [PerGame; 2] {
@@ -38,8 +37,8 @@ setting_rows! {
     SV_HOSTNAME, "sv_hostname", Text::up_to(127), all("noname", S),
         "Server name in browsers; color codes such as ^1 are allowed.";
     DEDICATED, "dedicated", Int::range(1, 2), all("1", I),
-        "Server type: 1 is private, 2 is public. A public server applies rates to LAN clients and needs a \
-         longer rconPassword; heartbeats to master servers are not implemented.";
+        "Server type: 1 is private, 2 is public. A public server sends heartbeats to sv_master1 to sv_master5, \
+         applies rates to LAN clients and needs a longer rconPassword.";
     SV_MAXCLIENTS, "sv_maxclients", Int::range(1, 64), all("8", S.and(L)),
         "Client slots, including the private slots of sv_privateClients.";
     SV_PRIVATE_CLIENTS, "sv_privateClients", Int::range(0, 63), all("0", S),
@@ -150,15 +149,16 @@ setting_rows! {
     SV_HTTP, "sv_http", Text::up_to(63), all("", I),
         "Address and port of an HTTP server for downloads, e.g. 192.0.2.1:27960; empty disables it.";
     SV_MASTER1, "sv_master1", Text::up_to(255),
-        oa_q3(("dpmaster.deathmask.net", N), ("master.quake3arena.com", N)),
-        "Master server that receives heartbeats, as a name or name:port.";
-    SV_MASTER2, "sv_master2", Text::up_to(255), oa_q3(("", N), ("master.ioquake3.org", N)),
+        oa_q3(("dpmaster.deathmask.net", P), ("master.quake3arena.com", P)),
+        "Master server that lists the server if dedicated is 2, as name or name:port; the port is 27950 by \
+         default. Empty for none.";
+    SV_MASTER2, "sv_master2", Text::up_to(255), oa_q3(("", P), ("master.ioquake3.org", P)),
         "Second master server.";
-    SV_MASTER3, "sv_master3", Text::up_to(255), all("", N),
+    SV_MASTER3, "sv_master3", Text::up_to(255), all("", P),
         "Third master server.";
-    SV_MASTER4, "sv_master4", Text::up_to(255), all("", N),
+    SV_MASTER4, "sv_master4", Text::up_to(255), all("", P),
         "Fourth master server.";
-    SV_MASTER5, "sv_master5", Text::up_to(255), all("", N),
+    SV_MASTER5, "sv_master5", Text::up_to(255), all("", P),
         "Fifth master server.";
 
     ["admin", "Administration"]

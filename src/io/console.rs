@@ -44,28 +44,22 @@ pub(super) enum Input {
 /// The loop's end of the reading thread.
 pub(super) struct Lines {
     receiver: Receiver<Input>,
-    /// Kept alive: dropping it with the reading thread would lose pending wake-ups.
-    _waker: Arc<mio::Waker>,
 }
 
 impl Lines {
     /// Starts the reading thread, or returns `None` without console input. The waker is called after each input.
-    pub(super) fn start(
-        console: Console,
-        waker: impl FnOnce() -> io::Result<mio::Waker>,
-    ) -> io::Result<Option<Self>> {
+    pub(super) fn start(console: Console, waker: &Arc<mio::Waker>) -> io::Result<Option<Self>> {
         let mut reader: Box<dyn Read + Send> = match console {
             Console::Off => return Ok(None),
             Console::Stdin => Box::new(Stdin(io::stdin())),
             Console::Reader(reader) => reader,
         };
-        let waker = Arc::new(waker()?);
-        let theirs = Arc::clone(&waker);
+        let theirs = Arc::clone(waker);
         let (sender, receiver) = sync_channel(LINES_WAITING_MAX);
         thread::Builder::new()
             .name("console".to_owned())
             .spawn(move || read_lines(&mut reader, &sender, &theirs))?;
-        Ok(Some(Self { receiver, _waker: waker }))
+        Ok(Some(Self { receiver }))
     }
 
     /// Returns the next queued input.

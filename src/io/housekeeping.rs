@@ -1,27 +1,32 @@
-//! Housekeeping of the event loop: signals, console lines, timers, shutdown.
+//! Housekeeping of the event loop: signals, console lines, name lookups, timers, shutdown.
 //!
 //! Invariant: one call handles a bounded number of signals and console lines.
 
-use std::io;
+use std::{io, sync::Arc};
 
 use mio::{Events, Poll, Token, Waker};
 
 use super::{
     console::{Input, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
     event_loop::Loop,
+    lookups::Lookups,
     run_options::{ExitReason, Options, Progress},
     signals::{Request, Signals},
 };
 use crate::{model::Millis, node::Hosted};
 
 const SIGNALS: Token = Token(usize::MAX - 1);
-const CONSOLE: Token = Token(usize::MAX - 2);
+/// Threads of the console and of name lookups. A poll has one waker.
+const THREADS: Token = Token(usize::MAX - 2);
 
 /// Signals, console, timers and shutdown of a run.
 pub(super) struct Housekeeping<'a, N: ?Sized> {
     signals: Option<Signals>,
     on_hangup: Option<Box<dyn FnMut() + 'a>>,
     lines: Option<Lines>,
+    lookups: Lookups,
+    /// Kept alive: dropping it with a thread would lose pending wake-ups.
+    _waker: Arc<Waker>,
     /// Whether lines may be queued for which no event will arrive.
     lines_left: bool,
     progress: Option<Progress<'a, N>>,
@@ -41,12 +46,15 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
         if let Some(signals) = &mut signals {
             signals.register(poll.registry(), SIGNALS)?;
         }
-        let lines = Lines::start(options.console, || Waker::new(poll.registry(), CONSOLE))?;
+        let waker = Arc::new(Waker::new(poll.registry(), THREADS)?);
+        let lines = Lines::start(options.console, &waker)?;
         let progress = options.progress;
         Ok(Self {
             signals,
             on_hangup: options.on_hangup,
             lines,
+            lookups: Lookups::new(Arc::clone(&waker)),
+            _waker: waker,
             lines_left: false,
             next_progress: progress.as_ref().map_or(Millis::NEVER, |one| now + one.interval),
             progress,
@@ -83,7 +91,10 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
                     let pending = self.signals.iter_mut().flat_map(Signals::pending);
                     requests.iter_mut().zip(pending).for_each(|(to, from)| *to = Some(from));
                 }
-                CONSOLE => self.lines_left = true,
+                THREADS => {
+                    self.lines_left = self.lines.is_some();
+                    self.take_answers(engine);
+                }
                 _ => {}
             }
         }
@@ -94,6 +105,9 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
         }
         if self.lines_left {
             self.read_lines(engine);
+        }
+        while let Some(lookup) = engine.node.poll_lookup() {
+            self.lookups.ask(lookup);
         }
         let now = engine.clock.now();
         if self.stopping.is_none() && self.deadline <= now {
@@ -132,6 +146,14 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
         self.stopping = Some(now + self.grace);
         engine.node.stop(now, reason);
         engine.drain();
+    }
+
+    /// Hands the answers of lookups to the node. A node asks for few names, so there are few answers.
+    fn take_answers(&mut self, engine: &mut Loop<'_, N>) {
+        while let Some(answer) = self.lookups.next() {
+            engine.node.handle_lookup(engine.clock.now(), &answer);
+            engine.drain();
+        }
     }
 
     fn read_lines(&mut self, engine: &mut Loop<'_, N>) {

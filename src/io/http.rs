@@ -7,18 +7,15 @@
 //! ```
 //!
 //! A request is looked up by its whole path in the set of offered archives and never becomes a path of the
-//! file system. Requests are bounded in size and time, connections in number (`http_connections`). Invariant:
-//! no other thread waits for this one.
+//! file system.
 //! Source: RFC 9110, range requests; clients of ioquake3 request `sv_dlURL/FOLDER/NAME.pk3`.
 
 use std::{
-    convert::Infallible,
     io::{self, Read as _, Seek as _, SeekFrom},
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     ops::Range,
     pin::Pin,
     task::{Context, Poll},
-    thread,
     time::Duration,
 };
 
@@ -29,28 +26,22 @@ use hyper::{
         ACCEPT_RANGES, ALLOW, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderName,
         HeaderValue, IF_RANGE, RANGE,
     },
-    server::conn::http1,
-    service::service_fn,
 };
-use hyper_util::rt::{TokioIo, TokioTimer};
 
 use super::{
     assets::{OfferedPack, OfferedPacks, PackReader, PackSource},
-    http_connections::Connections,
+    http_listener::{HttpLimits, listen},
 };
 
-/// Maximum simultaneous connections.
-const CONNECTIONS_MAX: usize = 128;
-/// Maximum length of a request head, in bytes.
-const HEAD_BYTES_MAX: usize = 8192;
-/// Time limit of a request head.
-const HEAD_TIME: Duration = Duration::from_secs(5);
-/// Time limit of a connection: a large file over a slow line.
-const WHOLE_TIME: Duration = Duration::from_secs(3600);
-/// Pause after a failed accept, e.g. for lack of file descriptors.
-const PAUSE: Duration = Duration::from_millis(100);
 /// Bytes read from a file at once.
 const CHUNK_LEN: usize = 128 * 1024;
+/// Limits of the listener. A large file over a slow line takes an hour.
+const LIMITS: HttpLimits = HttpLimits {
+    connections: 128,
+    head_time: Duration::from_secs(5),
+    whole_time: Duration::from_secs(3600),
+    buffer: CHUNK_LEN,
+};
 
 /// Serves the archives of `offered` on `address`, and returns the bound address.
 ///
@@ -59,47 +50,7 @@ const CHUNK_LEN: usize = 128 * 1024;
 /// # Errors
 /// System errors of the listening socket.
 pub fn serve(address: SocketAddr, offered: OfferedPacks) -> io::Result<SocketAddr> {
-    let listener = TcpListener::bind(address)?;
-    listener.set_nonblocking(true)?;
-    let bound = listener.local_addr()?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    thread::Builder::new().name("http".to_owned()).spawn(move || {
-        if let Err(error) = runtime.block_on(accept(listener, offered)) {
-            log::warn!("HTTP server {bound} stopped: {error}");
-        }
-    })?;
-    Ok(bound)
-}
-
-async fn accept(listener: TcpListener, offered: OfferedPacks) -> io::Result<()> {
-    let listener = tokio::net::TcpListener::from_std(listener)?;
-    let mut open = Connections::new(CONNECTIONS_MAX);
-    loop {
-        let (stream, from) = match listener.accept().await {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                log::debug!("HTTP connection not accepted: {error}");
-                tokio::time::sleep(PAUSE).await;
-                continue;
-            }
-        };
-        let offered = offered.clone();
-        let task = tokio::spawn(async move {
-            let answer = service_fn(move |request| {
-                let response = answer(&request, &offered, from);
-                async { Ok::<_, Infallible>(response) }
-            });
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEAD_TIME)
-                .max_buf_size(HEAD_BYTES_MAX.max(CHUNK_LEN))
-                .keep_alive(false)
-                .serve_connection(TokioIo::new(stream), answer);
-            // A connection error concerns the requester only.
-            let _ = tokio::time::timeout(WHOLE_TIME, connection).await;
-        });
-        open.add(from.ip(), task.abort_handle());
-    }
+    listen("http", address, LIMITS, move |request, from| answer(request, &offered, from))
 }
 
 fn answer(

@@ -17,12 +17,13 @@ mod housekeeping;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(any(feature = "http", feature = "metrics"))]
-mod http_connections;
+mod http_listener;
 mod kernel_drops;
 pub mod logging;
-#[cfg(feature = "metrics")]
-pub mod metrics;
+mod lookups;
 mod open_files;
+#[cfg(feature = "metrics")]
+pub mod pages;
 pub mod process;
 mod rate_limited_warning;
 pub mod resolve;

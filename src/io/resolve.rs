@@ -13,22 +13,30 @@ const TEXT_MAX: usize = 270;
 /// The system's name service may block for seconds, so call it before the loop starts. An IPv4 address is
 /// preferred, because most Quake servers have no other. The error is a sentence for the operator.
 pub fn resolve(text: &str, default_port: u16) -> Result<SocketAddr, String> {
+    // At least one address is found.
+    resolve_families(text, default_port).map(|found| found[0])
+}
+
+/// Resolves an address to at least one and at most one of each family, IPv4 first.
+pub(super) fn resolve_families(text: &str, default_port: u16) -> Result<Vec<SocketAddr>, String> {
     let (host, port) = split_host_port(text, default_port)?;
     if let Ok(ip) = host.parse::<IpAddr>() {
-        return Ok(SocketAddr::new(ip.to_canonical(), port));
+        return Ok(vec![SocketAddr::new(ip.to_canonical(), port)]);
     }
     let found = (host, port)
         .to_socket_addrs()
         .map_err(|error| format!("host '{host}' not found: {error}"))?;
-    let mut first = None;
+    let (mut v4, mut v6) = (None, None);
     for mut address in found {
         address.set_ip(address.ip().to_canonical());
-        if address.is_ipv4() {
-            return Ok(address);
-        }
-        first.get_or_insert(address);
+        let family = if address.is_ipv4() { &mut v4 } else { &mut v6 };
+        family.get_or_insert(address);
     }
-    first.ok_or_else(|| format!("host '{host}' not found: no address"))
+    let found: Vec<_> = v4.into_iter().chain(v6).collect();
+    if found.is_empty() {
+        return Err(format!("host '{host}' not found: no address"));
+    }
+    Ok(found)
 }
 
 /// Splits `text` into host (without brackets) and port.

@@ -29,7 +29,12 @@ pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
 /// Appends a route.
 pub(super) fn put_route(out: &mut Vec<u8>, route: Route) {
     put_number(out, u64::from(route.local.0));
-    match route.remote {
+    put_address(out, route.remote);
+}
+
+/// Appends an address and its port.
+pub(super) fn put_address(out: &mut Vec<u8>, address: SocketAddr) {
+    match address {
         SocketAddr::V4(address) => {
             out.push(4);
             out.extend_from_slice(&address.ip().octets());
@@ -41,7 +46,7 @@ pub(super) fn put_route(out: &mut Vec<u8>, route: Route) {
             put_number(out, u64::from(address.scope_id()));
         }
     }
-    put_number(out, u64::from(route.remote.port()));
+    put_number(out, u64::from(address.port()));
 }
 
 /// Error in the body of a record.
@@ -103,7 +108,11 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn route(&mut self) -> Result<Route, DecodeError> {
         let local = LocalPort(self.small()?);
-        let remote = match self.byte()? {
+        Ok(Route { local, remote: self.address()? })
+    }
+
+    pub(super) fn address(&mut self) -> Result<SocketAddr, DecodeError> {
+        Ok(match self.byte()? {
             4 => {
                 let octets: [u8; 4] = self.take(4)?.try_into().map_err(|_| "an address")?;
                 SocketAddr::new(IpAddr::V4(Ipv4Addr::from(octets)), self.small()?)
@@ -115,8 +124,7 @@ impl<'a> Cursor<'a> {
                 SocketAddr::V6(SocketAddrV6::new(ip, self.small()?, flow, scope))
             }
             _ => return Err("an address of no known family"),
-        };
-        Ok(Route { local, remote })
+        })
     }
 
     /// Checks that no byte is left.

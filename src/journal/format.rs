@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     model::Millis,
-    node::{LoopCounters, Route},
+    node::{LookupAnswer, LoopCounters, Route},
 };
 
 /// Magic of a journal. Its line ends reveal a copy in text mode.
@@ -30,7 +30,8 @@ pub const MAGIC: [u8; 8] = *b"\x89FRGJ\r\n\x1a";
 /// |---|---|
 /// | 1 | |
 /// | 2 | serverinfo does not announce settings without effect |
-pub const FORMAT_VERSION: u32 = 3;
+/// | 4 | answers to name lookups; public servers send heartbeats |
+pub const FORMAT_VERSION: u32 = 4;
 /// Longest record body in bytes. The longest are file lists and the config file.
 pub(super) const MAX_BODY_LEN: usize = 16 << 20;
 /// Maximum routes with a slot.
@@ -48,6 +49,7 @@ pub(super) mod kind {
     pub(crate) const ASSET: u8 = 8;
     pub(crate) const END: u8 = 9;
     pub(crate) const COUNTED: u8 = 10;
+    pub(crate) const LOOKUP: u8 = 11;
 }
 
 /// Start record: everything that the node was made from.
@@ -78,6 +80,8 @@ pub enum Input {
     Stop(String),
     /// The loop counters were updated.
     Counted(LoopCounters),
+    /// A name lookup was answered.
+    Lookup(LookupAnswer),
 }
 
 /// Fingerprint of a sent datagram.

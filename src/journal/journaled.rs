@@ -15,6 +15,7 @@ impl Observer for Recorder {
             NodeEvent::Frame(now) => self.frame(now),
             NodeEvent::ConsoleLine(now, line) => self.line(now, line),
             NodeEvent::LoopCounters(now, counters) => self.counted(now, counters),
+            NodeEvent::Lookup(now, answer) => self.lookup(now, answer),
             NodeEvent::Stop(now, reason) => self.stop(now, reason),
             NodeEvent::Sent(route, bytes) => self.sends(route, bytes),
         }

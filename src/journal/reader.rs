@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     model::Millis,
-    node::{LoopCounters, Route},
+    node::{Lookup, LookupAnswer, LoopCounters, Route},
 };
 
 /// Error that makes a journal unreadable.
@@ -213,7 +213,8 @@ fn read_body(
     routes: &mut Vec<Route>,
 ) -> Result<Option<Entry>, DecodeError> {
     let kind = body.byte()?;
-    let has_time = [kind::DATAGRAM, kind::FRAME, kind::LINE, kind::STOP, kind::COUNTED];
+    let has_time =
+        [kind::DATAGRAM, kind::FRAME, kind::LINE, kind::STOP, kind::COUNTED, kind::LOOKUP];
     if has_time.contains(&kind) {
         *now += Millis(body.number()?);
     }
@@ -262,6 +263,15 @@ fn read_body(
                 values.push(body.number()?);
             }
             Input::Counted(LoopCounters::from_values(values))
+        }
+        kind::LOOKUP => {
+            let lookup = Lookup { name: body.text()?, default_port: body.small()? };
+            let found = match body.small::<usize>()?.checked_sub(1) {
+                None => Err(body.text()?),
+                // Each takes a byte at least, so the record's length bounds the list.
+                Some(count) => Ok((0..count).map(|_| body.address()).collect::<Result<_, _>>()?),
+            };
+            Input::Lookup(LookupAnswer { lookup, found })
         }
         _ => return Err("a record of a kind that nobody knows"),
     };

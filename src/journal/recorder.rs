@@ -7,14 +7,14 @@ use std::{cell::RefCell, collections::HashMap, fmt, rc::Rc};
 
 use super::{
     assets::AssetAnswer,
-    encoding::{put_bytes, put_number, put_route, put_text},
+    encoding::{put_address, put_bytes, put_number, put_route, put_text},
     format::{
         FORMAT_VERSION, JournalEnd, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, checksum, kind,
     },
 };
 use crate::{
     model::Millis,
-    node::{LoopCounters, Route},
+    node::{LookupAnswer, LoopCounters, Route},
 };
 
 /// Buffered bytes that are passed on without waiting for the frame.
@@ -139,6 +139,29 @@ impl Recorder {
         self.record(kind::STOP, |body| {
             put_number(body, passed);
             put_text(body, reason);
+        });
+    }
+
+    /// Records the answer to a name lookup.
+    pub(super) fn lookup(&mut self, now: Millis, answer: &LookupAnswer) {
+        if !self.takes_input() {
+            return;
+        }
+        let passed = self.passed(now);
+        self.record(kind::LOOKUP, |body| {
+            put_number(body, passed);
+            put_text(body, &answer.lookup.name);
+            put_number(body, answer.lookup.default_port.into());
+            match &answer.found {
+                Ok(addresses) => {
+                    put_number(body, addresses.len() as u64 + 1);
+                    addresses.iter().for_each(|&address| put_address(body, address));
+                }
+                Err(error) => {
+                    put_number(body, 0);
+                    put_text(body, error);
+                }
+            }
         });
     }
 

@@ -116,6 +116,7 @@ impl<N: Hosted> Replay<N> {
             }
             Some(Input::Line(line)) => self.node.handle_console_line(step.at, line),
             Some(Input::Stop(reason)) => self.node.stop(step.at, reason),
+            Some(Input::Lookup(answer)) => self.node.handle_lookup(step.at, answer),
             Some(Input::Counted(counters)) => self.node.set_loop_counters(step.at, counters),
         }
         self.drain();
@@ -145,6 +146,7 @@ impl<N: Hosted> Replay<N> {
         }
         while self.node.poll_console().is_some() {}
         while self.node.poll_game_log().is_some() {}
+        while self.node.poll_lookup().is_some() {}
     }
 
     /// Compares in the order of sending. The recorded driver may have drained datagrams of one input after

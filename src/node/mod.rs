@@ -9,6 +9,7 @@
 //! Invariants: `now` never goes back; [`Node::poll_transmit`] is drained after every call that may queue a
 //! datagram; a datagram is sent only by draining.
 
+mod lookup;
 mod loop_counters;
 mod observed;
 mod outbox;
@@ -18,6 +19,7 @@ use std::net::SocketAddr;
 
 use crate::model::Millis;
 
+pub use lookup::{Lookup, LookupAnswer};
 pub use loop_counters::LoopCounters;
 pub use observed::{NodeEvent, Observed, Observer};
 pub use outbox::Outbox;
@@ -54,9 +56,10 @@ pub trait Node {
     fn is_finished(&self) -> bool;
 }
 
-/// Hosting interface of a node, for the event loop: console, game log, counters, ports, shutdown.
+/// Hosting interface of a node, for the event loop: console, game log, counters, ports, shutdown, names.
 ///
-/// No method has a default, so a layer that forgets to forward one does not compile.
+/// Only name lookups have defaults, for nodes without names. A layer that forgets to forward another method
+/// does not compile.
 pub trait Hosted: Node {
     /// Handles a line that the operator typed.
     fn handle_console_line(&mut self, now: Millis, line: &str);
@@ -79,4 +82,14 @@ pub trait Hosted: Node {
 
     /// Disconnects every peer with `reason` and finishes.
     fn stop(&mut self, now: Millis, reason: &str);
+
+    /// Returns the next name to look up, or `None`. The answer comes in [`Hosted::handle_lookup`].
+    fn poll_lookup(&mut self) -> Option<Lookup> {
+        None
+    }
+
+    /// Handles the answer to a lookup.
+    fn handle_lookup(&mut self, now: Millis, answer: &LookupAnswer) {
+        let _ = (now, answer);
+    }
 }

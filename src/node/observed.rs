@@ -3,7 +3,7 @@
 //! Invariants: an observer sees an input before the node does, and a datagram before the event loop does;
 //! the node behaves the same with and without observers.
 
-use super::{Hosted, LoopCounters, Node, Route};
+use super::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, Route};
 use crate::model::Millis;
 
 /// Input or output of a node.
@@ -17,6 +17,8 @@ pub enum NodeEvent<'a> {
     ConsoleLine(Millis, &'a str),
     /// The event loop's counters were updated.
     LoopCounters(Millis, &'a LoopCounters),
+    /// A name lookup was answered.
+    Lookup(Millis, &'a LookupAnswer),
     /// The node stops; the text is the reason.
     Stop(Millis, &'a str),
     /// A datagram leaves. Its time is that of the latest input.
@@ -126,5 +128,14 @@ impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
     fn stop(&mut self, now: Millis, reason: &str) {
         self.observer.observe(&NodeEvent::Stop(now, reason));
         self.node.stop(now, reason);
+    }
+
+    fn poll_lookup(&mut self) -> Option<Lookup> {
+        self.node.poll_lookup()
+    }
+
+    fn handle_lookup(&mut self, now: Millis, answer: &LookupAnswer) {
+        self.observer.observe(&NodeEvent::Lookup(now, answer));
+        self.node.handle_lookup(now, answer);
     }
 }

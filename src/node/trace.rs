@@ -29,6 +29,9 @@ impl Observer for Trace {
             NodeEvent::LoopCounters(now, counters) => {
                 log::trace!("loop counters updated at {now}: {} frames", counters.frames);
             }
+            NodeEvent::Lookup(now, answer) => {
+                log::trace!("lookup of {} answered at {now}", answer.lookup.name);
+            }
             NodeEvent::Stop(now, reason) => log::trace!("stop requested at {now}: {reason}"),
         }
     }

@@ -69,6 +69,8 @@ counters! {
     SequencedShed, "q3_shed_total{kind=\"client\"}",
         "Client datagrams dropped by load shedding (last class to be shed).";
     FramesOverloaded, "q3_frames_overloaded_total", "Server frames with load shedding.";
+    HeartbeatsSent, "q3_heartbeats_sent_total", "Heartbeats sent to master servers.";
+    MasterProbes, "q3_master_probes_total", "Questions of master servers.";
     ChallengesLimited, "q3_challenges_limited_total", "Challenge requests dropped by rate limits.";
     ConnectsAccepted, "q3_connects_total{result=\"accepted\"}", "Connects accepted.";
     ConnectsRefused, "q3_connects_total{result=\"refused\"}", "Connects rejected.";

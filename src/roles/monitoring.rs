@@ -6,7 +6,7 @@ use std::{
 };
 
 use fragd::{
-    io::{Progress, metrics},
+    io::{Progress, pages},
     model::Millis,
     observe::{CONTENT_TYPE, Sample, exposition},
     server::Server,
@@ -27,11 +27,12 @@ pub(super) fn start(settings: &Settings) -> Result<Option<Progress<'static, Serv
     })?;
     let last = Arc::new(Mutex::new(Vec::<Sample>::new()));
     let shown = Arc::clone(&last);
-    let render: metrics::Render = Arc::new(move || {
+    let render: pages::Render = Arc::new(move |_| {
         let copy = shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
         exposition(copy)
     });
-    let bound = metrics::serve(address, CONTENT_TYPE, render)
+    let page = pages::Page { path: "/metrics", content_type: CONTENT_TYPE, render };
+    let bound = pages::serve("metrics", address, vec![page])
         .map_err(|error| format!("sv_metrics: cannot listen on {address}: {error}"))?;
     log::info!("serving counters on http://{bound}/metrics");
     if !bound.ip().is_loopback() {

@@ -59,7 +59,12 @@ const USERINFO_TOO_LONG: &str =
 
 impl Core {
     /// Answers a request for a challenge.
-    pub(super) fn handle_get_challenge(&mut self, route: Route, request: GetChallenge<'_>) {
+    pub(super) fn handle_get_challenge(
+        &mut self,
+        route: Route,
+        request: GetChallenge<'_>,
+        is_probe: bool,
+    ) {
         let ours = self.settings.text(key::COM_GAMENAME);
         // Clients of protocol 68 send no game name.
         if !request.gamename.is_empty() && request.gamename != *ours {
@@ -70,7 +75,7 @@ impl Core {
         let is_timed = self.measures_pings();
         let is_used = |challenge| self.clients.has_used(challenge);
         let Some(challenge) =
-            self.guards.issue_challenge(self.now, route.remote, is_timed, is_used)
+            self.guards.issue_challenge(self.now, route.remote, (is_timed, is_probe), is_used)
         else {
             self.stats.bump(Counter::ChallengesLimited);
             return;

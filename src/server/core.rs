@@ -9,6 +9,7 @@
 use std::{net::IpAddr, sync::Arc};
 
 use super::{
+    announce::Announcer,
     client::{Client, ClientSlots},
     configstrings::SetOutcome,
     console::ConsoleStreams,
@@ -46,6 +47,7 @@ pub(super) struct Core {
     /// Proof that clients owe on a pure server.
     pub(super) pure: Option<PureLevel>,
     pub(super) guards: Guards,
+    pub(super) announcer: Announcer,
     pub(super) sender: Sender,
     pub(super) stats: Stats,
     pub(super) console: ConsoleStreams,
@@ -70,6 +72,7 @@ impl Core {
             downloads: Downloads::default(),
             pure: None,
             guards: Guards::new(keys),
+            announcer: Announcer::default(),
             sender: Sender::default(),
             stats: Stats::default(),
             console: ConsoleStreams::default(),

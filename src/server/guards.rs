@@ -98,15 +98,16 @@ impl Guards {
         self.rate_limits.allows_rejection(now, from)
     }
 
-    /// Issues a challenge, a timed one if the ping is to be measured. `None`: rate limited.
+    /// Issues a challenge, a timed one if the ping is to be measured. `None`: rate limited, which a master's
+    /// probe never is.
     pub(super) fn issue_challenge(
         &mut self,
         now: Millis,
         to: SocketAddr,
-        is_timed: bool,
+        (is_timed, is_probe): (bool, bool),
         is_used: impl Fn(Challenge) -> bool,
     ) -> Option<Challenge> {
-        if !self.rate_limits.allows_challenge(now, to) {
+        if !is_probe && !self.rate_limits.allows_challenge(now, to) {
             return None;
         }
         self.connect_budget.record_challenge(now, to);

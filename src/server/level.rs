@@ -198,6 +198,7 @@ impl Server {
         self.core.level.starting = false;
         self.publish_settings();
         self.process_pending_drops();
+        self.core.announcer.request_round();
         log::info!("map {map}: server id {id}");
     }
 

@@ -11,6 +11,7 @@
 //! delay or drop another one; level time never decreases.
 
 mod admission;
+mod announce;
 mod challenge;
 mod client;
 mod client_commands;
@@ -26,6 +27,7 @@ mod downloads;
 mod frames;
 mod game_log;
 mod guards;
+mod host_name;
 mod invariants;
 mod level;
 mod load_shedding;
@@ -54,7 +56,7 @@ use crate::{
         ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Sequence, UnixMillis,
         assets::Assets,
     },
-    node::{Hosted, LoopCounters, Node, Route},
+    node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, Route},
     observe::{Counter, Counters, Sample, Value},
     settings::{Settings, key},
     wire::snapshot::SnapshotView,
@@ -291,6 +293,7 @@ impl Server {
         self.record_frame();
         self.send_snapshots();
         self.process_pending_drops();
+        self.core.announce();
         let length = self.frame_length();
         if self.core.guards.begin_frame(length) {
             self.core.log_overload();
@@ -404,7 +407,17 @@ impl Hosted for Server {
         }
         self.core.now = now;
         self.disconnect_all(reason);
+        self.core.announce_shutdown();
         self.game.shutdown(&mut self.core, false);
         self.finished = true;
+    }
+
+    fn poll_lookup(&mut self) -> Option<Lookup> {
+        self.core.announcer.poll_lookup()
+    }
+
+    fn handle_lookup(&mut self, now: Millis, answer: &LookupAnswer) {
+        self.core.now = now;
+        self.core.announcer.handle_lookup(now, answer);
     }
 }

@@ -25,19 +25,26 @@ const SINGLE_PLAYER: i32 = GameType::SinglePlayer as i32;
 enum QuerySource {
     /// A host with a connected client.
     Client,
+    /// A master that probes the server.
+    Master,
     /// An address that may be forged.
     Unproven,
 }
 
 impl Core {
     /// Source of a query that is answered; `None` if it is not.
-    fn admit_query(&mut self, route: Route) -> Option<QuerySource> {
+    fn admit_query(&mut self, route: Route, is_probe: bool) -> Option<QuerySource> {
         let is_client =
             self.clients.iter().any(|(_, c)| same_host(c.remote.address(), route.remote));
         let allowed = self.settings.int(key::G_GAMETYPE) != SINGLE_PLAYER
-            && self.guards.allows_query(&self.settings, self.now, route.remote, is_client);
+            && (is_probe
+                || self.guards.allows_query(&self.settings, self.now, route.remote, is_client));
         self.stats.bump(if allowed { Counter::QueriesAnswered } else { Counter::QueriesLimited });
-        allowed.then_some(if is_client { QuerySource::Client } else { QuerySource::Unproven })
+        allowed.then_some(match (is_probe, is_client) {
+            (true, _) => QuerySource::Master,
+            (false, true) => QuerySource::Client,
+            (false, false) => QuerySource::Unproven,
+        })
     }
 
     fn charge_answer(&mut self, source: QuerySource, len: usize) {
@@ -48,12 +55,12 @@ impl Core {
     }
 
     /// Answers a getinfo.
-    pub(super) fn handle_get_info(&mut self, route: Route, query: Query<'_>) {
+    pub(super) fn handle_get_info(&mut self, route: Route, query: Query<'_>, is_probe: bool) {
         let echo = query.echo();
         if echo == Echo::Silence {
             return;
         }
-        let Some(source) = self.admit_query(route) else { return };
+        let Some(source) = self.admit_query(route, is_probe) else { return };
         let settings = &self.settings;
         let int = |key| settings.int(key).max(0).unsigned_abs();
         let private = int(key::SV_PRIVATE_CLIENTS);
@@ -103,12 +110,17 @@ impl Core {
 }
 
 /// Answers a getstatus.
-pub(super) fn handle_get_status(server: &mut Server, route: Route, query: Query<'_>) {
+pub(super) fn handle_get_status(
+    server: &mut Server,
+    route: Route,
+    query: Query<'_>,
+    is_probe: bool,
+) {
     let echo = query.echo();
     if echo == Echo::Silence {
         return;
     }
-    let Some(source) = server.core.admit_query(route) else { return };
+    let Some(source) = server.core.admit_query(route, is_probe) else { return };
     let mut info = server.core.serverinfo();
     if let Echo::Send(challenge) = echo {
         let _ = info.set("challenge", &challenge.to_string());

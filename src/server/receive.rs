@@ -49,8 +49,9 @@ impl Server {
         if datagram.starts_with(OUT_OF_BAND) {
             self.core.stats.bump(Counter::PacketsInConnectionless);
             let class = TrafficClass::of_connectionless(&datagram[OUT_OF_BAND.len()..]);
-            if self.core.admits(class, route, datagram) {
-                self.receive_connectionless(route, datagram);
+            let is_probe = self.core.is_master_probe(route, datagram);
+            if is_probe || self.core.admits(class, route, datagram) {
+                self.receive_connectionless(route, datagram, is_probe);
             }
         } else if let Some((_, qport)) = peek_client_header(datagram) {
             if !self.core.admits(TrafficClass::Client, route, datagram) {
@@ -71,11 +72,16 @@ impl Server {
         }
     }
 
-    fn receive_connectionless(&mut self, route: Route, datagram: &[u8]) {
+    /// Handles a connectionless packet. `is_probe`: it is the question of a master, without a limit.
+    fn receive_connectionless(&mut self, route: Route, datagram: &[u8], is_probe: bool) {
         match Message::parse(datagram) {
-            Ok(Message::GetInfo(query)) => self.core.handle_get_info(route, query),
-            Ok(Message::GetStatus(query)) => query::handle_get_status(self, route, query),
-            Ok(Message::GetChallenge(request)) => self.core.handle_get_challenge(route, request),
+            Ok(Message::GetInfo(query)) => self.core.handle_get_info(route, query, is_probe),
+            Ok(Message::GetStatus(query)) => {
+                query::handle_get_status(self, route, query, is_probe);
+            }
+            Ok(Message::GetChallenge(request)) => {
+                self.core.handle_get_challenge(route, request, is_probe);
+            }
             Ok(Message::Connect(request)) => admission::handle_connect(self, route, request),
             Ok(Message::Rcon(request)) => rcon::handle_rcon(self, route, request),
             // Replies are never answered, and a connection ends by a command of its client only.

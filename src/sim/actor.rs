@@ -5,7 +5,7 @@ use crate::{
     bots::Bots,
     journal::Journaled,
     model::Millis,
-    node::{Hosted, LoopCounters, Node, Route},
+    node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, Route},
     server::Server,
 };
 
@@ -165,6 +165,16 @@ impl Hosted for Actor {
     fn stop(&mut self, now: Millis, reason: &str) {
         if let Some(node) = self.node_mut() {
             node.stop(now, reason);
+        }
+    }
+
+    fn poll_lookup(&mut self) -> Option<Lookup> {
+        self.node_mut()?.poll_lookup()
+    }
+
+    fn handle_lookup(&mut self, now: Millis, answer: &LookupAnswer) {
+        if let Some(node) = self.node_mut() {
+            node.handle_lookup(now, answer);
         }
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panic")]
 
 mod admission;
+mod announcing;
 mod architecture;
 mod attacks;
 mod bots;

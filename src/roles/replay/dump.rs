@@ -75,6 +75,13 @@ fn line(options: &ReplayOptions, located: &Located) -> Option<String> {
         Entry::Input(at, Input::Frame) => (Some(*at), "frame", None, String::new()),
         Entry::Input(at, Input::Line(line)) => (Some(*at), "line", None, shown(line.as_bytes())),
         Entry::Input(at, Input::Counted(_)) => (Some(*at), "counted", None, String::new()),
+        Entry::Input(at, Input::Lookup(answer)) => {
+            let found = match &answer.found {
+                Ok(found) => found.iter().map(|address| format!(" {address}")).collect(),
+                Err(error) => format!(" {error}"),
+            };
+            (Some(*at), "lookup", None, shown(format!("{}{found}", answer.lookup.name).as_bytes()))
+        }
         Entry::Input(at, Input::Stop(why)) => (Some(*at), "stop", None, shown(why.as_bytes())),
         // Output of the server is not listed.
         Entry::Sent(_) => return None,

@@ -202,6 +202,7 @@ pub(super) fn show_status(server: &mut Server) {
     let table = status::table(style, &core.level.map, &rows);
     server.core.print_lines(&table);
     show_downloads(server);
+    server.core.show_masters();
 }
 
 /// Prints a line for each download, behind the table that tools read.

@@ -3,7 +3,7 @@
 //! Source: console commands of Quake III servers.
 
 use super::{Server, commands};
-use crate::{model::CommandArgs, settings::SetCommand};
+use crate::{model::CommandArgs, server::announce, settings::SetCommand};
 
 /// One console command.
 pub(super) struct CommandRow {
@@ -58,6 +58,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "<text>",
         help: "Print text.",
         run: |server, words, _| server.core.print_line(words.rest(1)),
+    },
+    CommandRow {
+        name: "heartbeat",
+        usage: "",
+        help: "Send a heartbeat to the master servers (dedicated 2).",
+        run: |server, _, _| announce::request_heartbeat(server),
     },
     CommandRow {
         name: "help",

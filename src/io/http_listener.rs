@@ -1,0 +1,163 @@
+//! HTTP listener: a thread with a limited number of connections, for downloads and for pages.
+//!
+//! Requests are bounded in size and time, connections in number; each connection ends with its response. At
+//! the limit, a new connection replaces the oldest one of the address with the most connections, so idle
+//! connections lock out no other address. Invariant: no other thread waits for this one.
+
+use std::{
+    convert::Infallible,
+    error::Error,
+    io,
+    net::{IpAddr, SocketAddr, TcpListener},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use hyper::{
+    Request, Response,
+    body::{Body, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::task::AbortHandle;
+
+/// Maximum length of a request head, in bytes.
+const HEAD_BYTES_MAX: usize = 8192;
+/// Pause after a failed accept, e.g. for lack of file descriptors.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Limits of a listener.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HttpLimits {
+    /// Simultaneous connections.
+    pub(super) connections: usize,
+    /// Time of a request head.
+    pub(super) head_time: Duration,
+    /// Time of a connection.
+    pub(super) whole_time: Duration,
+    /// Bytes that are buffered to send, at least the length of a request head.
+    pub(super) buffer: usize,
+}
+
+/// Answers requests on `address` in a thread `name`, and returns the bound address.
+///
+/// The thread lives as long as the process.
+///
+/// # Errors
+/// System errors of the listening socket.
+pub(super) fn listen<B>(
+    name: &'static str,
+    address: SocketAddr,
+    limits: HttpLimits,
+    answer: impl Fn(&Request<Incoming>, SocketAddr) -> Response<B> + Send + Sync + 'static,
+) -> io::Result<SocketAddr>
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let listener = TcpListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    let bound = listener.local_addr()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    thread::Builder::new().name(name.to_owned()).spawn(move || {
+        if let Err(error) = runtime.block_on(accept(listener, limits, Arc::new(answer))) {
+            log::warn!("HTTP listener {bound} stopped: {error}");
+        }
+    })?;
+    Ok(bound)
+}
+
+async fn accept<B>(
+    listener: TcpListener,
+    limits: HttpLimits,
+    answer: Arc<impl Fn(&Request<Incoming>, SocketAddr) -> Response<B> + Send + Sync + 'static>,
+) -> io::Result<()>
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let mut open = Connections::new(limits.connections);
+    loop {
+        let (stream, from) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                log::debug!("HTTP connection not accepted: {error}");
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+        };
+        let answer = Arc::clone(&answer);
+        let task = tokio::spawn(async move {
+            let answer = service_fn(move |request| {
+                let response = answer(&request, from);
+                async { Ok::<_, Infallible>(response) }
+            });
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(limits.head_time)
+                .max_buf_size(HEAD_BYTES_MAX.max(limits.buffer))
+                .keep_alive(false)
+                .serve_connection(TokioIo::new(stream), answer);
+            // A connection error concerns the requester only.
+            let _ = tokio::time::timeout(limits.whole_time, connection).await;
+        });
+        open.add(from.ip(), task.abort_handle());
+    }
+}
+
+/// Open connections, the oldest first.
+struct Connections {
+    open: Vec<(IpAddr, AbortHandle)>,
+    max: usize,
+}
+
+impl Connections {
+    /// At most `max` connections.
+    const fn new(max: usize) -> Self {
+        Self { open: Vec::new(), max }
+    }
+
+    /// Adds a connection, and ends another one if there are too many.
+    fn add(&mut self, from: IpAddr, task: AbortHandle) {
+        self.open.retain(|(_, task)| !task.is_finished());
+        if self.open.len() == self.max {
+            let count = |address| self.open.iter().filter(|(other, _)| *other == address).count();
+            // Among equals the first is the oldest.
+            let evicted = (0..self.open.len()).rev().max_by_key(|&at| count(self.open[at].0));
+            if let Some(at) = evicted {
+                self.open.remove(at).1.abort();
+            }
+        }
+        self.open.push((from, task));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn address_with_most_connections_loses_its_oldest() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let idle = || tokio::spawn(std::future::pending::<()>());
+            let (monitor, greedy) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
+            let mut open = Connections::new(8);
+            let mut tasks = Vec::new();
+            for number in 0..30 {
+                let task = idle();
+                open.add(if number == 1 { monitor } else { greedy }, task.abort_handle());
+                tasks.push(task);
+                tokio::task::yield_now().await;
+            }
+            assert_eq!(open.open.len(), 8);
+            let alive: Vec<_> = (0..30).filter(|&at| !tasks[at].is_finished()).collect();
+            assert_eq!(alive, [1, 23, 24, 25, 26, 27, 28, 29], "the monitor's and the newest");
+        });
+    }
+}
