@@ -6,6 +6,7 @@
 
 mod address;
 mod bots;
+mod decoy;
 mod load_test;
 mod maps;
 mod plus_commands;
@@ -64,6 +65,7 @@ Examples:
   fragd serve --journal server.journal         record every server input to a journal
   fragd replay server.journal                  replay that run and compare every datagram
   fragd sim --seed 7 --minutes 60              simulate a server and clients with faults
+  fragd decoy --count 1000 --master 127.0.0.1  announce a thousand servers without games
 
 Exit codes: 0 success, 1 failure or no reply, 2 usage or config error.";
 
@@ -110,6 +112,8 @@ subcommands! {
     replay: Replay(ReplayOptions),
     /// Simulate a server and clients under seeded network faults
     sim: Sim(SimOptions),
+    /// Answer queries as servers that exist only in discovery
+    decoy: Decoy(DecoyOptions),
 }
 
 /// Parses the program's arguments, its own name first.
@@ -258,6 +262,7 @@ mod tests {
             ("settings --help", "fragd settings --toml"),
             ("replay --help", "fragd replay server.journal --until 90s"),
             ("sim --help", "fragd sim --seed 7 --minutes 60"),
+            ("decoy --help", "[[server]]"),
         ] {
             let help = run(line).expect_err("help");
             assert_eq!(help.exit_code(), 0, "{line}");

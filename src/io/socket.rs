@@ -139,7 +139,11 @@ struct Port {
 
 impl Sockets {
     /// Opens one port for each of `listens`, in order.
+    ///
+    /// Raises the process's limit of open files as far as necessary and allowed.
     pub fn listen(listens: &[Listen]) -> Result<Self, BindError> {
+        #[cfg(unix)]
+        super::open_files::raise_open_files(2 * listens.len() as u64 + 64);
         let mut sockets = Self { sockets: Vec::new(), ports: Vec::new(), batching: Batching::BEST };
         for listen in listens {
             let opened = (0..=listen.next_ports)

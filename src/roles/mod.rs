@@ -1,6 +1,7 @@
 //! Roles of the program: each builds a node and runs it.
 
 mod bots;
+mod decoy;
 mod maps;
 mod monitoring;
 mod query;
@@ -21,5 +22,6 @@ pub(crate) fn run(command: &Command) -> ExitStatus {
         Command::Settings(options) => settings::run(options),
         Command::Replay(options) => replay::run(options),
         Command::Sim(options) => sim::run(options),
+        Command::Decoy(options) => decoy::run(options),
     }
 }

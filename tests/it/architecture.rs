@@ -33,7 +33,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("io", &["model", "node"]),
     ("journal", &["model", "node"]),
     ("sim", &["bots", "client", "journal", "impairment", "model", "node", "server", "wire"]),
-    ("cli", &["bots", "client", "model", "impairment", "settings"]),
+    ("cli", &["bots", "client", "decoy", "discovery", "model", "impairment", "settings"]),
 ];
 
 /// Modules of `game`, lowest first.

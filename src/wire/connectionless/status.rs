@@ -62,7 +62,8 @@ impl<'a> StatusPlayer<'a> {
         Some(Self { score: score.atoi(), ping: ping.atoi(), name })
     }
 
-    fn write(self, out: &mut Vec<u8>) {
+    /// Appends the line of the player to `out`.
+    pub fn write(self, out: &mut Vec<u8>) {
         use std::io::Write as _;
         write!(out, "{} {} \"", self.score, self.ping).expect("a vector takes everything");
         // A quote or a line end in a name would start another player.

@@ -1,0 +1,114 @@
+//! Decoy role (`fragd decoy`).
+
+use std::{
+    io::Write as _,
+    net::{IpAddr, SocketAddr},
+};
+
+use fragd::{
+    cli::{DecoyOptions, ExitStatus},
+    decoy::{Decoy, DecoyFile, Decoys, generate},
+    io::{self, Clock, Listen, Options, Signals, Sockets},
+};
+
+/// Port of masters.
+const MASTER_PORT: u16 = 27_950;
+
+/// Kernel queue of one decoy for each direction, in bytes.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// Answers queries until a signal arrives.
+pub(crate) fn run(options: &DecoyOptions) -> ExitStatus {
+    let (decoys, masters) = match describe(options) {
+        Ok(described) => described,
+        Err(what) => {
+            eprintln!("fragd: {what}");
+            return ExitStatus::UsageError;
+        }
+    };
+    match play(options, decoys, masters) {
+        Ok(()) => ExitStatus::Done,
+        Err(what) => {
+            eprintln!("fragd: {what}");
+            ExitStatus::Failed
+        }
+    }
+}
+
+/// Returns the decoys and the masters that options and file name.
+fn describe(options: &DecoyOptions) -> Result<(Vec<Decoy>, Vec<SocketAddr>), String> {
+    let mut masters = options.master.clone();
+    let decoys = match &options.config {
+        None => generate(options.count as usize, &options.game, options.seed),
+        Some(path) => {
+            let text = io::read_config(path).map_err(|error| error.to_string())?;
+            let file =
+                DecoyFile::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+            masters.extend(file.masters);
+            file.servers
+        }
+    };
+    let masters: Result<_, _> = masters
+        .iter()
+        .map(|master| io::resolve(master, MASTER_PORT).map_err(|error| format!("master: {error}")))
+        .collect();
+    Ok((decoys, masters?))
+}
+
+fn play(
+    options: &DecoyOptions,
+    mut decoys: Vec<Decoy>,
+    masters: Vec<SocketAddr>,
+) -> Result<(), String> {
+    let mut next = u32::from(options.port);
+    for decoy in &mut decoys {
+        let port = decoy.port.map_or(next, u32::from);
+        next = port + 1;
+        decoy.port = Some(u16::try_from(port).map_err(|_| {
+            format!("no port left above 65535: {} decoys (expected a lower --port)", options.count)
+        })?);
+    }
+    let listens: Vec<_> = decoys.iter().map(|decoy| listen(options.bind, decoy.port)).collect();
+    let sockets = Sockets::listen(&listens).map_err(|error| error.to_string())?;
+    let signals = Signals::install().map_err(|error| format!("signals not available: {error}"))?;
+    // A closed pipe, e.g. by `head`, is not an error.
+    let _ = std::io::stdout().write_all(listing(options, &decoys).as_bytes());
+    let clock = Clock::start();
+    let mut node = Decoys::new(decoys, masters, clock.now());
+    let run_options = Options { signals: Some(signals), ..Options::default() };
+    io::run(&mut node, sockets, &clock, run_options)
+        .map_err(|error| format!("event loop failed: {error}"))?;
+    eprintln!("fragd: {} queries answered", node.queries());
+    Ok(())
+}
+
+fn listen(bind: IpAddr, port: Option<u16>) -> Listen {
+    let (ip4, ip6) = match bind {
+        IpAddr::V4(ip) => (Some(ip), None),
+        IpAddr::V6(ip) => (None, Some(ip)),
+    };
+    let port = port.unwrap_or(0);
+    Listen { ip4, ip6, port, buffer_bytes: BUFFER_BYTES, ..Listen::default() }
+}
+
+/// Returns the decoys for standard output.
+fn listing(options: &DecoyOptions, decoys: &[Decoy]) -> String {
+    let address =
+        |decoy: &Decoy| SocketAddr::new(options.bind, decoy.port.unwrap_or(0)).to_string();
+    if options.json {
+        let one = |decoy: &Decoy| {
+            serde_json::json!({
+                "address": address(decoy),
+                "game": decoy.game.word,
+                "name": decoy.name,
+                "map": decoy.map(),
+                "clients": decoy.players.len(),
+                "max_clients": decoy.max_clients,
+            })
+        };
+        let all: Vec<_> = decoys.iter().map(one).collect();
+        return format!("{}\n", serde_json::Value::from(all));
+    }
+    let (Some(first), Some(last)) = (decoys.first(), decoys.last()) else { return String::new() };
+    format!("{} decoys on UDP {} to {}\n", decoys.len(), address(first), address(last))
+}
