@@ -9,6 +9,8 @@ mod bots;
 mod decoy;
 mod load_test;
 mod maps;
+mod master;
+mod master_config;
 mod plus_commands;
 mod query;
 mod replay;
@@ -23,6 +25,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind}
 pub use address::ServerAddress;
 pub use load_test::{Duration, LoadTest, PerSecond};
 pub use maps::{BuildOptions, MapsCommand};
+pub use master::MasterSettings;
 pub use plus_commands::{PlusCommands, split};
 
 use crate::settings::{Choice as _, GameFolder, Kind, SETTINGS};
@@ -61,6 +64,7 @@ Examples:
   fragd bots --connect 127.0.0.1 -n 16 --seconds 30
   fragd maps oa_dm1 --draw oa_dm1.svg          draw a top view of a map
   fragd maps build arena.map                   compile a map from its source
+  fragd master --allow-loopback                list the servers of this machine
   fragd settings sv_fps                        explain a setting
   fragd serve --journal server.journal         record every server input to a journal
   fragd replay server.journal                  replay that run and compare every datagram
@@ -106,6 +110,8 @@ subcommands! {
     bots: Bots(BotsOptions),
     /// List installed maps, draw one, or build one from its source
     maps: Maps(MapsOptions),
+    /// Host a master server: list game servers for clients
+    master: Master(MasterArguments),
     /// Explain settings, or print a config template
     settings: Settings(SettingsOptions),
     /// Replay a recorded journal and compare every datagram sent
@@ -260,6 +266,7 @@ mod tests {
             ("query --help", "--settings"),
             ("bots --help", "--packets-per-second"),
             ("settings --help", "fragd settings --toml"),
+            ("master --help", "fragd master --config master.toml"),
             ("replay --help", "fragd replay server.journal --until 90s"),
             ("sim --help", "fragd sim --seed 7 --minutes 60"),
             ("decoy --help", "[[server]]"),

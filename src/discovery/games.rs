@@ -161,6 +161,12 @@ impl Game {
         GAMES.iter().find(|game| game.word.eq_ignore_ascii_case(word))
     }
 
+    /// Returns the first game of a family.
+    #[must_use]
+    pub fn of_family(family: Family) -> Option<&'static Self> {
+        GAMES.iter().find(|game| game.family == family)
+    }
+
     /// Returns the Quake III family's game of a heartbeat's tag, and whether it announces a shutdown.
     #[must_use]
     pub fn by_heartbeat(tag: WireText<'_>) -> Option<(&'static Self, bool)> {

@@ -31,6 +31,7 @@ pub mod run_options;
 mod send_queue;
 pub mod signals;
 pub mod socket;
+pub mod state_file;
 pub mod stream_file;
 
 pub use assets::GameData;
@@ -44,4 +45,5 @@ pub use resolve::resolve;
 pub use run_options::{ExitReason, Options, Output, Progress, ProgressFn, RunSummary};
 pub use signals::Signals;
 pub use socket::{BindError, Listen, Sockets};
+pub use state_file::StateFile;
 pub use stream_file::StreamFile;

@@ -3,6 +3,7 @@
 mod bots;
 mod decoy;
 mod maps;
+mod master;
 mod monitoring;
 mod query;
 mod replay;
@@ -19,6 +20,7 @@ pub(crate) fn run(command: &Command) -> ExitStatus {
         Command::Query(options) => query::run(options),
         Command::Bots(options) => bots::run(options),
         Command::Maps(options) => maps::run(options),
+        Command::Master(options) => master::run(options),
         Command::Settings(options) => settings::run(options),
         Command::Replay(options) => replay::run(options),
         Command::Sim(options) => sim::run(options),

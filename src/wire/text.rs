@@ -108,6 +108,26 @@ impl<'a> WireText<'a> {
         !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
     }
 
+    /// Returns the integer that the whole text is, as C's `strtol` with base 0: decimal, hexadecimal behind
+    /// `0x`, octal behind `0`.
+    #[must_use]
+    pub fn to_integer(self) -> Option<i32> {
+        let text = std::str::from_utf8(self.0).ok()?;
+        let (sign, digits) = match text.strip_prefix('-') {
+            Some(digits) => (-1, digits),
+            None => (1, text.strip_prefix('+').unwrap_or(text)),
+        };
+        let (radix, digits) = match digits.as_bytes() {
+            [b'0', b'x' | b'X', ..] => (16, &digits[2..]),
+            [b'0', _, ..] => (8, &digits[1..]),
+            _ => (10, digits),
+        };
+        // No second sign, which the parser would accept.
+        let number = digits.starts_with(|c: char| c.is_ascii_alphanumeric());
+        let number = i64::from_str_radix(digits, radix).ok().filter(|_| number)?;
+        i32::try_from(sign * number).ok()
+    }
+
     /// Returns the text without leading separators.
     #[must_use]
     pub fn trimmed(self) -> Self {

@@ -25,7 +25,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("builder", &["game", "model", "server", "settings"]),
     ("server", &["bg", "game", "model", "netchan", "node", "observe", "settings", "wire", "world"]),
     ("client", &["discovery", "model", "netchan", "node", "wire"]),
-    ("master", &["discovery", "model", "node", "observe", "wire"]),
+    ("master", &["cvar", "discovery", "model", "node", "observe", "wire"]),
     ("browser", &["discovery", "model", "node", "wire"]),
     ("decoy", &["discovery", "model", "node", "wire"]),
     ("impairment", &["model"]),
@@ -33,7 +33,10 @@ const MODULES: &[(&str, &[&str])] = &[
     ("io", &["model", "node"]),
     ("journal", &["model", "node"]),
     ("sim", &["bots", "client", "journal", "impairment", "model", "node", "server", "wire"]),
-    ("cli", &["bots", "client", "decoy", "discovery", "model", "impairment", "settings"]),
+    (
+        "cli",
+        &["bots", "client", "cvar", "decoy", "discovery", "impairment", "master", "model", "settings"],
+    ),
 ];
 
 /// Modules of `game`, lowest first.

@@ -63,17 +63,18 @@ impl<'a> ListRequest<'a> {
         let kind = if extended { CommandKind::GetServersExt } else { CommandKind::GetServers };
         let bad = |argument| ConnectionlessError::Argument { command: kind.name(), argument };
         let first = words.next().ok_or(bad("protocol"))?;
-        let (game, protocol) = if first.is_integer() {
-            (None, first)
-        } else {
-            let protocol = words.next().filter(|word| word.is_integer()).ok_or(bad("protocol"))?;
-            (Some(first), protocol)
+        let (game, protocol) = match first.to_integer() {
+            Some(protocol) => (None, protocol),
+            None => {
+                let protocol = words.next().and_then(WireText::to_integer);
+                (Some(first), protocol.ok_or(bad("protocol"))?)
+            }
         };
         if game.is_some_and(|game| !is_token(game)) {
             return Err(bad("game name"));
         }
         let mut request =
-            Self { extended, game, protocol: protocol.atoi(), filter: Default::default() };
+            Self { extended, game, protocol, filter: Default::default() };
         for word in words {
             request.filter.read(word);
         }
