@@ -92,7 +92,7 @@ const EMPTY: Issued =
 /// A heartbeat that waits for reservations to expire.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deferred {
-    /// Where it came from.
+    /// Port and address of its sender.
     pub(super) route: Route,
     /// Game of the heartbeat.
     pub(super) tag: Tag,
@@ -120,8 +120,9 @@ impl Challenges {
         }
     }
 
-    /// Returns a challenge for a heartbeat: the open one of the same address and game, or a new one that
-    /// holds a place if `reserve` is set.
+    /// Returns the open challenge of an address and game, or a new one.
+    ///
+    /// With `reserve`, the new one holds a place on the list.
     pub(super) fn issue(
         &mut self,
         now: Millis,

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn flood_guard_of_zero_is_off_and_one_refuses_all() {
+    fn flood_guard_is_off_at_zero() {
         let mut off = QuestionGuard::new(0, HashKey::new(KEY));
         assert!((0..1000).all(|_| off.allows(Millis(5), host(1))));
         let mut one = QuestionGuard::new(1, HashKey::new(KEY));

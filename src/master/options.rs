@@ -113,7 +113,7 @@ impl FromStr for AddressMapping {
         let (from, to) = text.split_once('=').ok_or_else(error)?;
         let from = endpoint(from).ok_or_else(error)?;
         let to = endpoint(to).ok_or_else(error)?;
-        // A fixed port can stand for one server only.
+        // Two servers cannot share a fixed port.
         let is_one = to.1.is_none() || from.1.is_some();
         if from.0.is_ipv4() == to.0.is_ipv4() && is_one { Ok(Self { from, to }) } else { Err(error()) }
     }

@@ -32,7 +32,7 @@ pub(super) const QUAKE4: Tag = Tag(254);
 pub(super) const QUAKEWORLD: Tag = Tag(255);
 /// Longest game type, in bytes.
 const MAX_GAME_TYPE: usize = 31;
-/// Parts of the list that unprovable servers may take: one of so many.
+/// Divisor of the list's size that gives the places of unprovable servers.
 const UNPROVABLE_SHARE: usize = 4;
 /// Query of QuakeWorld servers: settings, players and spectators.
 const QUAKEWORLD_QUERY: u8 = 15;

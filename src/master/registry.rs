@@ -27,7 +27,7 @@ pub(super) type Slot = u32;
 /// Longest text of a server that is kept, in bytes.
 pub(super) const MAX_TEXT: usize = 63;
 
-/// What a server says of itself.
+/// Values of a server's own response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Description {
     /// Host name.
@@ -93,7 +93,7 @@ pub(super) struct Listed {
     pub(super) expires: Millis,
     /// Time of the next probe.
     pub(super) next_probe: Millis,
-    /// What it says of itself.
+    /// Values of its last response.
     pub(super) description: Description,
 }
 
@@ -304,8 +304,9 @@ impl Registry {
         self.servers.iter().flatten().filter_map(|server| Some((server, self.list_of(server)?)))
     }
 
-    /// Removes servers whose life is over and returns the next one whose probe is due, of which the
-    /// following probe is set to `next_probe`. `None` once nothing is due.
+    /// Handles one due timer: removes an expired server, or returns one to probe.
+    ///
+    /// The following probe is due after `interval`. `None` once nothing is due.
     pub(super) fn poll_due(&mut self, now: Millis, interval: Millis) -> Option<Due> {
         let slot = self.wheel.poll(now)?;
         let Some(server) = &mut self.servers[slot as usize] else { return Some(Due::Nothing) };
@@ -416,7 +417,7 @@ impl Registry {
     }
 }
 
-/// What was due.
+/// Result of a due timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     /// A server left the list.

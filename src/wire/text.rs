@@ -108,8 +108,9 @@ impl<'a> WireText<'a> {
         !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
     }
 
-    /// Returns the integer that the whole text is, as C's `strtol` with base 0: decimal, hexadecimal behind
-    /// `0x`, octal behind `0`.
+    /// Returns the whole text as an integer, as C's `strtol` with base 0.
+    ///
+    /// Digits are decimal, hexadecimal behind `0x`, octal behind `0`.
     #[must_use]
     pub fn to_integer(self) -> Option<i32> {
         let text = std::str::from_utf8(self.0).ok()?;

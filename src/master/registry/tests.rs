@@ -1,3 +1,5 @@
+//! Registry tests: limits, lists, expiry, agreement with a simple model.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;

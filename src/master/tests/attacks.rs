@@ -1,3 +1,5 @@
+//! Attacks on a master: forged heartbeats, reply loops, amplification, injected names.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! List requests: filters, names, protocols, order.
+
 use super::*;
 
 /// Master with one occupied, one empty and one full server of Quake III, and others.

@@ -1,3 +1,5 @@
+//! Quake 4 and QuakeWorld servers and list requests.
+
 use super::*;
 
 /// Settings of a Quake 4 server, without players.

@@ -1,3 +1,5 @@
+//! Registration: heartbeats, responses, limits, life, state file.
+
 use super::*;
 
 const DP: &str = "\\gamename\\Game\\protocol\\5\\clients\\2\\sv_maxclients\\8";

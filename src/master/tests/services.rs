@@ -1,3 +1,5 @@
+//! Message of the day, updates, authorization.
+
 use super::*;
 
 #[test]
