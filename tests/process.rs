@@ -263,3 +263,56 @@ fn failed_map_build_leaves_only_the_way_out() {
     let (is_built, errors) = build_map(&scratch.0.join("none.map"));
     assert!(!is_built && errors.contains("none.map: cannot be read"), "{errors}");
 }
+
+/// Starts a master on a free port, in `folder`.
+fn start_master(folder: &Path, arguments: &[&str]) -> Server {
+    let port = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fragd"));
+    command.args(["master", "--port", &port.to_string(), "--allow-loopback", "--state", "state"]);
+    command.args(arguments).current_dir(folder).env_remove("RUST_LOG");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    Server { child: command.spawn().unwrap(), port }
+}
+
+/// Asks a master until it answers.
+fn ask_master(socket: &UdpSocket, port: u16, request: &[u8]) -> Vec<u8> {
+    socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    let end = Instant::now() + PATIENCE;
+    let mut buffer = [0; 2048];
+    while Instant::now() < end {
+        // While it starts, the port is closed.
+        let _ = socket.send_to(request, (Ipv4Addr::LOCALHOST, port));
+        if let Ok((len, _)) = socket.recv_from(&mut buffer) {
+            return buffer[..len].to_vec();
+        }
+    }
+    panic!("the master does not answer");
+}
+
+#[test]
+fn master_keeps_its_list_across_restarts() {
+    let scratch = Scratch::new("master");
+    let socket = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let (server, client) = (socket(), socket());
+    let ask = b"\xff\xff\xff\xffgetservers 68 empty";
+    let mut master = start_master(&scratch.0, &[]);
+    let getinfo = ask_master(&server, master.port, b"\xff\xff\xff\xffheartbeat QuakeArena-1\n");
+    let challenge = getinfo.strip_prefix(b"\xff\xff\xff\xffgetinfo ").unwrap();
+    let info = b"\\protocol\\68\\clients\\0\\sv_maxclients\\8";
+    let response = [b"\xff\xff\xff\xffinfoResponse\n\\challenge\\", challenge, info].concat();
+    server.send_to(&response, (Ipv4Addr::LOCALHOST, master.port)).unwrap();
+    let port = server.local_addr().unwrap().port().to_be_bytes();
+    let record =
+        [b"\xff\xff\xff\xffgetserversResponse\\\x7f\0\0\x01", &port[..], b"\\EOT\0\0\0"].concat();
+    assert_eq!(ask_master(&client, master.port, ask), record);
+    kill_process(Pid::from_child(&master.child), Signal::TERM).unwrap();
+    assert_eq!(master.child.wait().unwrap().code(), Some(0), "SIGTERM is a regular end");
+    let master = start_master(&scratch.0, &[]);
+    assert_eq!(ask_master(&client, master.port, ask), record, "restored from its state file");
+    drop(master);
+    fs::write(scratch.0.join("state"), "damaged").unwrap();
+    let mut master = start_master(&scratch.0, &[]);
+    assert_eq!(master.child.wait().unwrap().code(), Some(1));
+    let mut master = start_master(&scratch.0, &["--max-servers", "0"]);
+    assert_eq!(master.child.wait().unwrap().code(), Some(2));
+}

@@ -7,6 +7,7 @@ mod bot_match;
 mod connect;
 mod delta;
 mod huffman;
+mod master;
 mod movement;
 mod netchan;
 mod recorded;
@@ -73,6 +74,7 @@ pub(crate) const GROUPS: &[fn() -> Vec<Operation>] = &[
     snapshot::operations,
     netchan::operations,
     connect::operations,
+    master::operations,
     movement::operations,
     world::operations,
     visibility::operations,

@@ -21,7 +21,7 @@ Examples:
   fragd master --config master.toml --authorize keys.toml
 
 Point servers to it with  fragd serve +set dedicated 2 +set sv_master1 HOST  and clients with
-+set sv_master1 HOST. docs/discovery.md explains the config file.
++set sv_master1 HOST. config/master.toml explains every key of the config file.
 
 Exit codes: 0 stopped, 1 failure, 2 usage or config error.";
 
@@ -135,7 +135,12 @@ impl MasterArguments {
         }
         let first = settings.ports[0];
         let mut seen = Vec::new();
-        settings.ports.retain(|port| !seen.contains(port) && { seen.push(*port); true });
+        settings.ports.retain(|port| {
+            !seen.contains(port) && {
+                seen.push(*port);
+                true
+            }
+        });
         debug_assert_eq!(settings.ports.first(), Some(&first));
         settings.state = self.state.clone().or_else(|| settings.state.take());
         settings.http = self.http.or(settings.http);
@@ -202,6 +207,21 @@ mod tests {
     }
 
     #[test]
+    fn example_config_has_the_defaults_and_valid_comments() {
+        let example = include_str!("../../config/master.toml");
+        assert_eq!(settings("", example), Ok(MasterSettings::default()));
+        let is_key = |line: &&str| line.starts_with("# [") || line.contains(" = ");
+        let keys = |line: &str| line.strip_prefix("# ").unwrap_or(line).to_owned() + "\n";
+        let all: String =
+            example.lines().filter(|line| !line.is_empty()).filter(is_key).map(keys).collect();
+        // A key may be in the file twice, once as a comment.
+        let all = all.replace("map_addresses = []\n", "").replace("[games]\n\n", "");
+        let settings = settings("", &all).unwrap();
+        assert!(settings.options.authorization.is_some() && settings.http.is_some());
+        assert_eq!((settings.options.motd.len(), settings.options.updates.len()), (1, 1));
+    }
+
+    #[test]
     fn options_override_the_config_file() {
         let config = "
             port = 27000
@@ -233,7 +253,10 @@ mod tests {
         assert_eq!(options.games.declared.len(), 2);
         assert_eq!((options.mappings.len(), options.motd.len()), (1, 1));
         assert!(options.deny.contains([192, 0, 2, 9].into()));
-        assert_eq!(options.authorization.as_ref().map(|policy| policy.with_key), Some(Answer::Accept));
+        assert_eq!(
+            options.authorization.as_ref().map(|policy| policy.with_key),
+            Some(Answer::Accept)
+        );
         assert_eq!(settings.http, Some(([127, 0, 0, 1], 80).into()));
     }
 
@@ -257,14 +280,15 @@ mod tests {
             assert!(parts.iter().all(|part| error.contains(part)), "{config}: {error}");
         };
         refused("port = 27000\nmax_server = 1", &["m.toml:2: ", "max_server", "expected one of"]);
-        refused("\n\nmax_servers = 0", &["m.toml:3: ", "1"]);
+        refused("\n\nmax_servers = 0", &["m.toml:3: ", "nonzero"]);
         refused("port = ", &["m.toml:1: "]);
         refused("deny = [\"192.0.2.0/33\"]", &["m.toml:1: ", "192.0.2.0/33", "expected"]);
         refused("ip4 = \"x\"", &["m.toml:1: ", "expected an IPv4 address"]);
         refused("[games]\n\"a b\" = \"x\"", &["m.toml:2: ", "a b"]);
         refused("[authorize]\nwith_key = \"yes\"", &["m.toml:2: ", "accept"]);
         refused("[games]\nx = \"ETFlatline-1\"", &["ETFlatline-1"]);
-        let error = MasterArguments::default().build(None, Some(("k.toml", "\nrule = 5"))).unwrap_err();
+        let error =
+            MasterArguments::default().build(None, Some(("k.toml", "\nrule = 5"))).unwrap_err();
         assert!(error.starts_with("k.toml:2: "), "{error}");
     }
 }

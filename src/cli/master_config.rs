@@ -14,7 +14,8 @@ use super::master::MasterSettings;
 use crate::{
     cvar::Networks,
     master::{
-        AddressMapping, Answer, AuthorizationPolicy, AuthorizationRule, GamePolicy, MotdRule, UpdateRule,
+        AddressMapping, Answer, AuthorizationPolicy, AuthorizationRule, GamePolicy, MotdRule,
+        UpdateRule,
     },
 };
 
@@ -229,7 +230,9 @@ impl<T: FromStr + Family> TryFrom<String> for OptionalIp<T> {
         if text.is_empty() {
             return Ok(Self(None));
         }
-        let ip = text.parse().map_err(|_| format!("invalid address '{text}' (expected {})", T::EXPECTED))?;
+        let ip = text
+            .parse()
+            .map_err(|_| format!("invalid address '{text}' (expected {})", T::EXPECTED))?;
         Ok(Self(Some(ip)))
     }
 }
@@ -276,7 +279,9 @@ impl TryFrom<String> for Text {
         if is_legal {
             return Ok(Self(text));
         }
-        Err(format!("invalid text (expected at most {MAX_MOTD} characters without control characters and quotes)"))
+        Err(format!(
+            "invalid text (expected at most {MAX_MOTD} characters without control characters and quotes)"
+        ))
     }
 }
 

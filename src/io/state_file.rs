@@ -55,7 +55,9 @@ impl StateFile {
                     Err(error) if !is_failing => {
                         log::error!("state file {} not written: {error}", path.display());
                     }
-                    Ok(()) if is_failing => log::info!("state file {} written again", path.display()),
+                    Ok(()) if is_failing => {
+                        log::info!("state file {} written again", path.display())
+                    }
                     _ => {}
                 }
                 is_failing = result.is_err();

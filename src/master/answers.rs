@@ -48,14 +48,10 @@ impl Master {
         }
         let name = game.map(|name| name.to_string()).unwrap_or_default();
         let lists_all = Game::by_name(WireText::from(&*name)).is_some_and(|game| game.lists_all);
-        let format =
-            if request.extended { ListFormat::Quake3Ext } else { ListFormat::Quake3 };
+        let format = if request.extended { ListFormat::Quake3Ext } else { ListFormat::Quake3 };
         let filter = Filter::of(format, &request.filter, lists_all);
-        let key = ListKey {
-            family: Family::Quake3,
-            name: name.as_bytes(),
-            protocol: request.protocol,
-        };
+        let key =
+            ListKey { family: Family::Quake3, name: name.as_bytes(), protocol: request.protocol };
         self.send_list(now, route, len, format, key, |server| filter.allows(server));
     }
 

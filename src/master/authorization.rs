@@ -75,9 +75,8 @@ pub(super) struct Authorization {
 impl Authorization {
     /// Creates a service without announcements.
     pub(super) fn new(policy: AuthorizationPolicy, key: HashKey) -> Self {
-        let hash = |rule: &AuthorizationRule| {
-            rule.key.as_ref().map(|text| hash_key(key, text.bytes()))
-        };
+        let hash =
+            |rule: &AuthorizationRule| rule.key.as_ref().map(|text| hash_key(key, text.bytes()));
         let keys = policy.rules.iter().map(hash).collect();
         Self { policy, keys, announced: HostTable::new(SETS, key), key }
     }
@@ -113,7 +112,8 @@ impl Authorization {
 
 fn hash_key(key: HashKey, text: impl Iterator<Item = u8>) -> u64 {
     let legal = |byte: &u8| byte.is_ascii_alphanumeric();
-    let folded: Vec<u8> = text.filter(legal).take(64).map(|byte| byte.to_ascii_lowercase()).collect();
+    let folded: Vec<u8> =
+        text.filter(legal).take(64).map(|byte| byte.to_ascii_lowercase()).collect();
     key.hash(folded)
 }
 

@@ -133,7 +133,7 @@ impl Challenges {
         let address = self.key.hash(from) | 1;
         let number = (address >> 1) as usize % SETS;
         let set = &mut self.issued[number];
-        let is_open = |one: &Issued| one.address == address && now.since(one.at) <= CHALLENGE_LIFE;
+        let is_open = |one: &Issued| one.address == address && now.since(one.at) < CHALLENGE_LIFE;
         if let Some(open) = set.iter().find(|one| is_open(one) && one.tag == tag) {
             let at = open.at;
             return self.text(from, tag, at);
@@ -156,7 +156,10 @@ impl Challenges {
         let tag = Tag((bits >> TICK_BITS & ((1 << TAG_BITS) - 1)) as u8);
         let age = (now.0 >> TICK).wrapping_sub(bits) & ((1 << TICK_BITS) - 1);
         let issued = Millis(((now.0 >> TICK).wrapping_sub(age)) << TICK);
-        (now.since(issued) <= CHALLENGE_LIFE && self.bits(from, tag, issued) == bits).then_some(tag)
+        // The time of a challenge is rounded down to a tick.
+        (now.since(issued) <= CHALLENGE_LIFE + Millis(1 << TICK)
+            && self.bits(from, tag, issued) == bits)
+            .then_some(tag)
     }
 
     /// Number that a Quake 4 server repeats: a hash of address and time.
@@ -280,12 +283,11 @@ mod tests {
         let mut table = challenges();
         for at in [0, 15, 16, 1_000_000, (16 << TICK_BITS) - 100, 1 << 40] {
             let text = table.issue(Millis(at), from(1), Tag(7), true);
-            let verify = |after, address, bytes: &[u8]| {
-                table.verify(Millis(at + after), address, bytes)
-            };
+            let verify =
+                |after, address, bytes: &[u8]| table.verify(Millis(at + after), address, bytes);
             assert_eq!(verify(0, from(1), text.as_bytes()), Some(Tag(7)));
-            assert_eq!(verify(1984, from(1), text.as_bytes()), Some(Tag(7)));
-            assert_eq!(verify(2017, from(1), text.as_bytes()), None, "expired at {at}");
+            assert_eq!(verify(2000, from(1), text.as_bytes()), Some(Tag(7)));
+            assert_eq!(verify(2032, from(1), text.as_bytes()), None, "expired at {at}");
             assert_eq!(verify(0, from(2), text.as_bytes()), None, "another port");
             assert_eq!(verify(0, from(1), b"AAAAAAAAAAA"), None);
             assert_eq!(verify(0, from(1), &text.as_bytes()[..10]), None);

@@ -41,7 +41,9 @@ pub(super) struct Heartbeat {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GamesError {
     /// Name or heartbeat that no packet can carry.
-    #[error("invalid game '{0}' (expected 1 to 63 printable characters without blanks and \\ / ; \" %)")]
+    #[error(
+        "invalid game '{0}' (expected 1 to 63 printable characters without blanks and \\ / ; \" %)"
+    )]
     Name(String),
     /// Heartbeat of another game.
     #[error("heartbeat '{0}' declared for two games (expected one)")]
@@ -164,8 +166,8 @@ impl Games {
 
 /// Whether text is valid as a name or heartbeat.
 pub(super) fn is_name(name: WireText<'_>) -> bool {
-    let legal = |byte| (0x21..0x7f).contains(&byte) && !b"\\/;\"%".contains(&byte);
-    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(legal)
+    let legal = |byte: &u8| (0x21..0x7f).contains(byte) && !b"\\/;\"%".contains(byte);
+    (1..=MAX_NAME).contains(&name.len()) && name.raw().iter().all(legal)
 }
 
 fn check_name(name: &str) -> Result<(), GamesError> {

@@ -32,7 +32,7 @@ pub use counters::MasterCounter;
 pub use games::{GamePolicy, GamesError};
 pub use node::Master;
 pub use options::{
-    ANSWER_BYTES_PER_SECOND, AddressMapping, FLOOD_PROTECTION, MAX_SERVERS, MAX_SERVERS_PER_ADDRESS,
-    MappingError, MasterOptions, MotdRule, UpdateRule,
+    ANSWER_BYTES_PER_SECOND, AddressMapping, FLOOD_PROTECTION, MAX_SERVERS,
+    MAX_SERVERS_PER_ADDRESS, MappingError, MasterOptions, MotdRule, UpdateRule,
 };
 pub use state::{ServerRow, StateError};

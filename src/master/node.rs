@@ -66,8 +66,10 @@ impl Master {
         halves[1].copy_from_slice(&secret[16..]);
         // Hashes of tables decide about time only; the key of the challenges is never shared with them.
         let [table_key, challenge_key] = halves.map(HashKey::new);
-        let limits =
-            Limits { servers: options.max_servers.max(1), per_host: options.max_servers_per_address };
+        let limits = Limits {
+            servers: options.max_servers.max(1),
+            per_host: options.max_servers_per_address,
+        };
         let challenges_per_second = match limits.per_host {
             0 => 0,
             servers => CHALLENGES_PER_SECOND.max(u32::try_from(servers).unwrap_or(u32::MAX)),
@@ -191,7 +193,9 @@ impl Master {
         match request {
             MasterRequest::Heartbeat(word) => self.heartbeat(now, route, word),
             MasterRequest::InfoResponse(info) => self.info_response(now, route, info),
-            MasterRequest::GetServers(request) => self.answer_list(now, route, bytes.len(), &request),
+            MasterRequest::GetServers(request) => {
+                self.answer_list(now, route, bytes.len(), &request)
+            }
             MasterRequest::StatusResponse(_) | MasterRequest::ChallengeResponse(_) => {
                 self.expect_listed(route, None);
             }

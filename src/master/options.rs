@@ -102,7 +102,9 @@ pub struct AddressMapping {
 
 /// Error of an address mapping.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("invalid address mapping '{0}' (expected FROM[:PORT]=TO[:PORT], e.g. 192.168.1.5=203.0.113.7)")]
+#[error(
+    "invalid address mapping '{0}' (expected FROM[:PORT]=TO[:PORT], e.g. 192.168.1.5=203.0.113.7)"
+)]
 pub struct MappingError(String);
 
 impl FromStr for AddressMapping {
@@ -115,7 +117,11 @@ impl FromStr for AddressMapping {
         let to = endpoint(to).ok_or_else(error)?;
         // Two servers cannot share a fixed port.
         let is_one = to.1.is_none() || from.1.is_some();
-        if from.0.is_ipv4() == to.0.is_ipv4() && is_one { Ok(Self { from, to }) } else { Err(error()) }
+        if from.0.is_ipv4() == to.0.is_ipv4() && is_one {
+            Ok(Self { from, to })
+        } else {
+            Err(error())
+        }
     }
 }
 
@@ -157,9 +163,14 @@ mod tests {
 
     #[test]
     fn invalid_mapping_names_the_expected_form() {
-        for text in ["", "10.0.0.1", "a=b", "10.0.0.1=::1", "10.0.0.1=203.0.113.7:6", "1.2.3.4:0=5.6.7.8"] {
+        for text in
+            ["", "10.0.0.1", "a=b", "10.0.0.1=::1", "10.0.0.1=203.0.113.7:6", "1.2.3.4:0=5.6.7.8"]
+        {
             let error = text.parse::<AddressMapping>().unwrap_err().to_string();
-            assert!(error.contains(&format!("'{text}' (expected FROM[:PORT]=TO[:PORT]")), "{error}");
+            assert!(
+                error.contains(&format!("'{text}' (expected FROM[:PORT]=TO[:PORT]")),
+                "{error}"
+            );
         }
     }
 }

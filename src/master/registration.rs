@@ -101,8 +101,7 @@ impl Master {
         let Some(name) = name.filter(|name| self.games.accepts(*name)) else {
             return self.counters.count(MasterCounter::InfosRejected);
         };
-        let key =
-            ListKey { family: Family::Quake3, name: name.raw(), protocol: response.protocol };
+        let key = ListKey { family: Family::Quake3, name: name.raw(), protocol: response.protocol };
         let announcement = Announcement {
             source: route.remote,
             public: self.public_address(route.remote),
@@ -166,12 +165,7 @@ impl Master {
         }
     }
 
-    fn quake4_response(
-        &mut self,
-        now: Millis,
-        route: Route,
-        response: quake4::InfoResponse<'_>,
-    ) {
+    fn quake4_response(&mut self, now: Millis, route: Route, response: quake4::InfoResponse<'_>) {
         if !self.challenges.verify_number(now, route.remote, response.challenge) {
             return self.counters.count(MasterCounter::InfosUnproven);
         }

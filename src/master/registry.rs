@@ -403,8 +403,11 @@ impl Registry {
         list.anonymous -= u32::from(anonymous);
         let moved = list.members.get(place).copied();
         if list.members.is_empty() {
-            let key =
-                ListKey { family: list.family, name: list.name.as_bytes(), protocol: list.protocol };
+            let key = ListKey {
+                family: list.family,
+                name: list.name.as_bytes(),
+                protocol: list.protocol,
+            };
             self.list_numbers.remove(&self.key.hash(key));
             self.lists[number as usize] = None;
             self.free_lists.push(number);

@@ -22,11 +22,8 @@ impl Master {
     pub(super) fn motd(&mut self, now: Millis, route: Route, len: usize, info: InfoText<'_>) {
         let text = |key| info.get_ignore_case(key).unwrap_or_default();
         let version = text("version");
-        let rule = self
-            .options
-            .motd
-            .iter()
-            .find(|rule| version.strip_prefix(&rule.version).is_some());
+        let rule =
+            self.options.motd.iter().find(|rule| version.strip_prefix(&rule.version).is_some());
         let Some(rule) = rule else { return self.counters.count(MasterCounter::Unexpected) };
         let mut answer = InfoString::normal();
         // Both fit: the text is limited by the config, the challenge is a number.
@@ -119,7 +116,8 @@ impl Master {
         len: usize,
         request: quake4::GameAuth<'_>,
     ) {
-        let (Some(service), IpAddr::V4(client)) = (&mut self.authorization, route.remote.ip()) else {
+        let (Some(service), IpAddr::V4(client)) = (&mut self.authorization, route.remote.ip())
+        else {
             return self.counters.count(MasterCounter::Unexpected);
         };
         if let Some(key) = request.key {

@@ -82,7 +82,9 @@ impl Master {
     /// Iterates over the listed servers.
     pub fn rows(&self, now: Millis) -> impl Iterator<Item = ServerRow> {
         let live = self.registry.iter().filter(move |(server, _)| server.expires > now);
-        live.map(move |(server, list)| self.row(now, server, list.family, &list.name, list.protocol))
+        live.map(move |(server, list)| {
+            self.row(now, server, list.family, &list.name, list.protocol)
+        })
     }
 
     /// Count of changes of the list, to tell whether the state file is up to date.
@@ -105,7 +107,12 @@ impl Master {
     ///
     /// # Errors
     /// The first line that is not of this format.
-    pub fn restore(&mut self, now: Millis, unix: UnixMillis, text: &str) -> Result<usize, StateError> {
+    pub fn restore(
+        &mut self,
+        now: Millis,
+        unix: UnixMillis,
+        text: &str,
+    ) -> Result<usize, StateError> {
         let mut lines = text.lines().enumerate();
         let error = |at: usize, problem: String| StateError { line: at + 1, problem };
         let (at, first) = lines.next().ok_or_else(|| error(0, "no header".to_owned()))?;
@@ -117,7 +124,8 @@ impl Master {
         }
         let passed = unix.0.saturating_sub(header.saved_unix_ms);
         let parse = |(at, line)| {
-            serde_json::from_str::<ServerRow>(line).map_err(|problem| error(at, problem.to_string()))
+            serde_json::from_str::<ServerRow>(line)
+                .map_err(|problem| error(at, problem.to_string()))
         };
         // Read completely first: a damaged file lists nothing.
         let rows: Vec<ServerRow> = lines.map(parse).collect::<Result<_, _>>()?;

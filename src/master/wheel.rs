@@ -46,7 +46,8 @@ impl Wheel {
             if self.tick >= end {
                 return None;
             }
-            self.tick = if end - self.tick > TICKS as u64 { end - TICKS as u64 } else { self.tick + 1 };
+            self.tick =
+                if end - self.tick > TICKS as u64 { end - TICKS as u64 } else { self.tick + 1 };
         }
     }
 }

@@ -35,7 +35,17 @@ const MODULES: &[(&str, &[&str])] = &[
     ("sim", &["bots", "client", "journal", "impairment", "model", "node", "server", "wire"]),
     (
         "cli",
-        &["bots", "client", "cvar", "decoy", "discovery", "impairment", "master", "model", "settings"],
+        &[
+            "bots",
+            "client",
+            "cvar",
+            "decoy",
+            "discovery",
+            "impairment",
+            "master",
+            "model",
+            "settings",
+        ],
     ),
 ];
 

@@ -80,7 +80,8 @@ fn invalid_requests_get_no_answer() {
 
 #[test]
 fn rejected_games_get_no_answer() {
-    let reject = |options: &mut MasterOptions| options.games.reject.extend(["Quake3Arena".to_owned()]);
+    let reject =
+        |options: &mut MasterOptions| options.games.reject.extend(["Quake3Arena".to_owned()]);
     let mut net = Net::new(reject);
     assert_eq!(net.ask(CLIENT, "getservers Quake3Arena 68"), None);
     assert_eq!(net.ask(CLIENT, "getservers 68"), None);

@@ -53,7 +53,11 @@ fn quake4_filters_select_servers() {
     let with = |more: &[(&'static str, &'static str)]| [more, &PAIRS[..]].concat();
     assert!(register(&mut net, "192.0.2.1:1", &PAIRS));
     assert!(register(&mut net, "192.0.2.2:1", &with(&[("si_usePass", "1")])));
-    assert!(register(&mut net, "192.0.2.3:1", &with(&[("si_gameType", "Tourney"), ("fs_game", "x")])));
+    assert!(register(
+        &mut net,
+        "192.0.2.3:1",
+        &with(&[("si_gameType", "Tourney"), ("fs_game", "x")])
+    ));
     let count = |net: &mut Net, game: &str, filter: u8| quake4_list(net, game, filter).len();
     assert_eq!(count(&mut net, "", 0), 3);
     assert_eq!((count(&mut net, "", 1), count(&mut net, "", 2)), (1, 2));

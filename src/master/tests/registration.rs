@@ -122,7 +122,11 @@ fn places_are_reserved_by_earlier_heartbeats() {
     assert!(net.beat("192.0.2.1:5", "DarkPlaces").is_some(), "its own place is no obstacle");
     assert!(net.register("192.0.2.1:5", "DarkPlaces", DP));
     let late: Vec<_> = net.pass(2500).into_iter().map(|(to, _)| to).collect();
-    assert_eq!(late, [address("192.0.2.3:5")], "the second did not answer, so the third has its turn");
+    assert_eq!(
+        late,
+        [address("192.0.2.3:5")],
+        "the second did not answer, so the third has its turn"
+    );
     assert!(net.register("192.0.2.3:5", "DarkPlaces", DP));
     assert_eq!(net.beat("192.0.2.4:5", "DarkPlaces"), None, "the list is full");
     assert_eq!(net.pass(5000), [], "and stays so");
@@ -154,7 +158,11 @@ fn server_is_listed_for_900_seconds() {
     assert_eq!(net.ask(CLIENT, all).map(|list| list.len()), Some(1));
     assert!(net.beat("192.0.2.1:27960", "QuakeArena-1").is_some());
     net.pass(1000);
-    assert_eq!(net.ask(CLIENT, all).map(|list| list.len()), Some(0), "a heartbeat prolongs nothing");
+    assert_eq!(
+        net.ask(CLIENT, all).map(|list| list.len()),
+        Some(0),
+        "a heartbeat prolongs nothing"
+    );
     net.pass(1000);
     assert!(!net.listed("192.0.2.1:27960"));
     assert!(net.register("192.0.2.1:27960", "QuakeArena-1", Q3));
@@ -228,7 +236,8 @@ fn damaged_state_names_its_line() {
     let saved = crate::model::UnixMillis(5);
     let text = net.master.state_text(Millis(net.now), saved);
     let mut fresh = Net::new(|_| ());
-    let mut error = |text: &str| fresh.master.restore(Millis(0), saved, text).unwrap_err().to_string();
+    let mut error =
+        |text: &str| fresh.master.restore(Millis(0), saved, text).unwrap_err().to_string();
     assert!(error("").starts_with("line 1: no header"));
     assert!(error("{\"format\":\"x\",\"saved_unix_ms\":1}").contains("expected fragd-master-1"));
     let cut = &text[..text.len() - 10];

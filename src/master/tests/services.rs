@@ -4,8 +4,10 @@ use super::*;
 
 #[test]
 fn message_of_the_day_follows_the_version() {
-    let rule = |version: &str, text: &str| MotdRule { version: version.to_owned(), text: text.to_owned() };
-    let mut net = Net::new(|options| options.motd = vec![rule("ET 2.60", "Welcome"), rule("Q3", "Hi")]);
+    let rule =
+        |version: &str, text: &str| MotdRule { version: version.to_owned(), text: text.to_owned() };
+    let mut net =
+        Net::new(|options| options.motd = vec![rule("ET 2.60", "Welcome"), rule("Q3", "Hi")]);
     let ask = "getmotd \"\\challenge\\29862\\renderer\\x\\version\\ET 2.60 win-x86\"\n";
     let sent = net.say(CLIENT, ask);
     assert_eq!(sent, [(address(CLIENT), packet("motd \"\\challenge\\29862\\motd\\Welcome\""))]);
@@ -35,7 +37,10 @@ fn update_request_is_answered_by_rule() {
         sent.first().map(|(_, bytes)| String::from_utf8_lossy(&bytes[4..]).into_owned())
     };
     let some = |text: &str| Some(text.to_owned());
-    assert_eq!(answer("getUpdateInfo \"ET 2.55\" \"win-x86\"\n"), some("updateResponse 1 et260.exe"));
+    assert_eq!(
+        answer("getUpdateInfo \"ET 2.55\" \"win-x86\"\n"),
+        some("updateResponse 1 et260.exe")
+    );
     assert_eq!(answer("getUpdateInfo \"ET 2.60\" \"win-x86\"\n"), some("updateResponse 0"));
     assert_eq!(answer("getUpdateInfo \"ET 2.55\" \"linux\"\n"), some("updateResponse 0"));
     let legacy = "getUpdateInfo \"\\version\\v2.70\\platform\\lnx\"\n";

@@ -73,8 +73,7 @@ impl<'a> ListRequest<'a> {
         if game.is_some_and(|game| !is_token(game)) {
             return Err(bad("game name"));
         }
-        let mut request =
-            Self { extended, game, protocol, filter: Default::default() };
+        let mut request = Self { extended, game, protocol, filter: Default::default() };
         for word in words {
             request.filter.read(word);
         }
