@@ -160,6 +160,11 @@ setting_rows! {
         "Fourth master server.";
     SV_MASTER5, "sv_master5", Text::up_to(255), all("", P),
         "Fifth master server.";
+    SV_AUTHORIZE_SERVER, "sv_authorizeServer", Text::up_to(255), all("", P),
+        "Authorization service that accepts or refuses clients by their CD key, as name or name:port; the port \
+         is 27952 by default. Empty for none. Clients of sv_lanNetworks and of IPv6 are not asked about.";
+    SV_STRICT_AUTH, "sv_strictAuth", Flag::either(), all("1", P),
+        "Tell the authorization service to refuse clients that it does not know.";
 
     ["admin", "Administration"]
     RCON_PASSWORD, "rconPassword", Text::up_to(63), all("", SECRET),

@@ -71,6 +71,12 @@ counters! {
     FramesOverloaded, "q3_frames_overloaded_total", "Server frames with load shedding.";
     HeartbeatsSent, "q3_heartbeats_sent_total", "Heartbeats sent to master servers.";
     MasterProbes, "q3_master_probes_total", "Questions of master servers.";
+    AuthorizationsAsked, "q3_authorizations_total{result=\"asked\"}",
+        "Questions to the authorization service.";
+    AuthorizationsAccepted, "q3_authorizations_total{result=\"accepted\"}",
+        "Clients that the authorization service accepted.";
+    AuthorizationsRefused, "q3_authorizations_total{result=\"refused\"}",
+        "Clients that the authorization service refused.";
     ChallengesLimited, "q3_challenges_limited_total", "Challenge requests dropped by rate limits.";
     ConnectsAccepted, "q3_connects_total{result=\"accepted\"}", "Connects accepted.";
     ConnectsRefused, "q3_connects_total{result=\"refused\"}", "Connects rejected.";

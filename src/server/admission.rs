@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 
 use super::{
     Server,
+    authorization::Admission,
     client::{Client, ClientState},
     core::Core,
     rate_limiter::{is_lan, same_host, same_subnet},
@@ -72,6 +73,21 @@ impl Core {
             self.send_rejection(route, &text);
             return;
         }
+        // A master asks for a challenge and never joins.
+        match if is_probe { Admission::Now } else { self.authorize(route, request) } {
+            Admission::Now => self.send_challenge(route, request.client_challenge, is_probe),
+            Admission::Deferred => {}
+            Admission::Limited => self.stats.bump(Counter::ChallengesLimited),
+        }
+    }
+
+    /// Sends a challenge. `is_probe`: without a limit.
+    pub(super) fn send_challenge(
+        &mut self,
+        route: Route,
+        client_challenge: Option<Challenge>,
+        is_probe: bool,
+    ) {
         let is_timed = self.measures_pings();
         let is_used = |challenge| self.clients.has_used(challenge);
         let Some(challenge) =
@@ -80,8 +96,7 @@ impl Core {
             self.stats.bump(Counter::ChallengesLimited);
             return;
         };
-        let protocol = request.client_challenge.map(|_| self.settings.int(key::COM_PROTOCOL));
-        let client_challenge = request.client_challenge;
+        let protocol = client_challenge.map(|_| self.settings.int(key::COM_PROTOCOL));
         let response = ChallengeResponse { challenge, client_challenge, protocol };
         self.answer(route, |out| Message::ChallengeResponse(response).write(out));
     }
@@ -112,7 +127,7 @@ impl Core {
     }
 
     /// Sends the reason of a rejection, within the rate limit.
-    fn send_rejection(&mut self, route: Route, text: &str) {
+    pub(super) fn send_rejection(&mut self, route: Route, text: &str) {
         if self.guards.allows_rejection(self.now, route.remote) {
             self.answer(route, |out| Message::Print(text.into()).write(out));
         }

@@ -10,6 +10,7 @@ use std::{net::IpAddr, sync::Arc};
 
 use super::{
     announce::Announcer,
+    authorization::Authorizer,
     client::{Client, ClientSlots},
     configstrings::SetOutcome,
     console::ConsoleStreams,
@@ -48,6 +49,7 @@ pub(super) struct Core {
     pub(super) pure: Option<PureLevel>,
     pub(super) guards: Guards,
     pub(super) announcer: Announcer,
+    pub(super) authorizer: Authorizer,
     pub(super) sender: Sender,
     pub(super) stats: Stats,
     pub(super) console: ConsoleStreams,
@@ -71,8 +73,9 @@ impl Core {
             frames: ServerFrames::new(),
             downloads: Downloads::default(),
             pure: None,
-            guards: Guards::new(keys),
             announcer: Announcer::default(),
+            authorizer: Authorizer::new(keys.authorization()),
+            guards: Guards::new(keys),
             sender: Sender::default(),
             stats: Stats::default(),
             console: ConsoleStreams::default(),

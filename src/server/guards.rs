@@ -33,6 +33,14 @@ pub(super) struct GuardKeys {
     pub(super) rcon: u64,
 }
 
+impl GuardKeys {
+    /// Key of the numbers that the authorization service repeats.
+    pub(super) fn authorization(&self) -> u64 {
+        // Another value than those of the address tables, from which nothing is published.
+        self.rcon.rotate_left(32) ^ self.limits.swap_bytes()
+    }
+}
+
 /// All guards.
 #[derive(Debug)]
 pub(super) struct Guards {

@@ -12,6 +12,7 @@
 
 mod admission;
 mod announce;
+mod authorization;
 mod challenge;
 mod client;
 mod client_commands;
@@ -413,11 +414,13 @@ impl Hosted for Server {
     }
 
     fn poll_lookup(&mut self) -> Option<Lookup> {
-        self.core.announcer.poll_lookup()
+        let core = &mut self.core;
+        core.announcer.poll_lookup().or_else(|| core.authorizer.poll_lookup(core.now))
     }
 
     fn handle_lookup(&mut self, now: Millis, answer: &LookupAnswer) {
         self.core.now = now;
         self.core.announcer.handle_lookup(now, answer);
+        self.core.authorizer.handle_lookup(now, answer);
     }
 }

@@ -49,6 +49,9 @@ impl Server {
         if datagram.starts_with(OUT_OF_BAND) {
             self.core.stats.bump(Counter::PacketsInConnectionless);
             let class = TrafficClass::of_connectionless(&datagram[OUT_OF_BAND.len()..]);
+            if self.core.handle_verdict(route, datagram) {
+                return;
+            }
             let is_probe = self.core.is_master_probe(route, datagram);
             if is_probe || self.core.admits(class, route, datagram) {
                 self.receive_connectionless(route, datagram, is_probe);

@@ -41,7 +41,6 @@ pub const IGNORED: &[&str] = &[
     "sv_levelTimeReset",
     "sv_padPackets",
     "sv_showloss",
-    "sv_strictAuth",
     "sv_voip",
     "sv_voipProtocol",
     "ttycon",

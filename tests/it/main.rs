@@ -6,6 +6,7 @@ mod admission;
 mod announcing;
 mod architecture;
 mod attacks;
+mod authorization;
 mod bots;
 mod client;
 mod client_sessions;
