@@ -16,6 +16,8 @@ pub struct ServerAddress {
     pub host: String,
     /// UDP port, not 0.
     pub port: u16,
+    /// Whether the text named the port.
+    pub has_port: bool,
 }
 
 /// Reason for rejecting a server address.
@@ -51,11 +53,12 @@ impl FromStr for ServerAddress {
         if host.is_empty() || host.len() > MAX_HOST_LEN || !host.bytes().all(legal) {
             return Err(AddressError::Host);
         }
+        let has_port = port.is_some();
         let port = match port {
             Some(port) => port.parse().ok().filter(|&port| port != 0).ok_or(AddressError::Port)?,
             None => DEFAULT_PORT,
         };
-        Ok(Self { host: host.to_owned(), port })
+        Ok(Self { host: host.to_owned(), port, has_port })
     }
 }
 

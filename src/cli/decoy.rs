@@ -58,6 +58,7 @@ pub struct DecoyOptions {
     pub json: bool,
 }
 
-fn game(word: &str) -> Result<&'static Game, String> {
+/// Parses the word of a game.
+pub(super) fn game(word: &str) -> Result<&'static Game, String> {
     Game::by_word(word).ok_or_else(|| "expected q3, rtcw, et, q4 or qw".to_owned())
 }

@@ -178,6 +178,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::discovery::Family;
 
     fn run(line: &str) -> Result<Command, clap::Error> {
         parse(std::iter::once("fragd").chain(line.split_whitespace()).map(OsString::from))
@@ -215,6 +216,17 @@ mod tests {
             panic!("queries")
         };
         assert_eq!((query.server.port, query.timeout_ms, query.json), (27961, 500, true));
+        assert_eq!(
+            (query.port(Family::Quake3), query.port(Family::Quake4)),
+            (Some(27961), Some(27961))
+        );
+        let Ok(Command::Query(query)) = run("query dm.example.org --game qw") else {
+            panic!("queries")
+        };
+        assert_eq!(
+            (query.port(Family::Quake3), query.port(Family::QuakeWorld)),
+            (None, Some(27500))
+        );
         let Ok(Command::Bots(bots)) =
             run("bots --connect [::1] -n 64 --seconds 5 --wire 68 --seed 7 --name-prefix probe")
         else {
@@ -240,6 +252,9 @@ mod tests {
         refused("query", "HOST[:PORT]");
         refused("query 127.0.0.1:0", "1 to 65535");
         refused("query 127.0.0.1 --timeout 0", "1..=60000");
+        refused("query 127.0.0.1 --game q2", "q3, rtcw, et, q4 or qw");
+        refused("decoy --count 0", "1..=20000");
+        refused("decoy --config x --count 5", "--count");
         let Ok(Command::Bots(bots)) = run("bots --connect a,[::1]:5 --pid 3,4") else {
             panic!("no bots")
         };

@@ -3,20 +3,29 @@
 use clap::Args;
 
 use super::ServerAddress;
+use crate::discovery::{Family, GAMES, Game};
 
 /// Examples of the help.
 pub(super) const EXAMPLES: &str = "\
 Examples:
   fragd query 127.0.0.1
   fragd query dm.example.org:27961 --settings
-  fragd query [::1]:27960 --json --timeout 500";
+  fragd query [::1]:27960 --json --timeout 500
+  fragd query 127.0.0.1:28004 --game q4
+
+The server is asked as a server of every game, and the answer names the game. Without a port, each game is
+asked at its own: 27960 (Quake III, RtCW, Enemy Territory), 28004 (Quake 4), 27500 (QuakeWorld).
+Exit codes: 0 answer, 1 no answer, 2 usage error.";
 
 /// Options of `query`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct QueryOptions {
-    /// Server to query; default port 27960
+    /// Server to query; default port that of each game
     #[arg(value_name = "HOST[:PORT]")]
     pub server: ServerAddress,
+    /// Ask as one game only: q3, rtcw, et, q4 or qw
+    #[arg(long, value_name = "GAME", value_parser = super::decoy::game)]
+    pub game: Option<&'static Game>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -27,4 +36,16 @@ pub struct QueryOptions {
     /// Print all settings of the serverinfo
     #[arg(long)]
     pub settings: bool,
+}
+
+impl QueryOptions {
+    /// Returns the port to ask as a server of `family`, if it is to be asked.
+    #[must_use]
+    pub fn port(&self, family: Family) -> Option<u16> {
+        if self.game.is_some_and(|game| game.family != family) {
+            return None;
+        }
+        let default = GAMES.iter().find(|game| game.family == family)?.server_port;
+        Some(if self.server.has_port { self.server.port } else { default })
+    }
 }

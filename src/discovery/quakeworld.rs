@@ -285,9 +285,14 @@ impl<'a> Player<'a> {
     #[must_use]
     pub fn plain_name(self) -> String {
         let name = self.name.raw();
-        let name = name.strip_prefix(b"\\s\\").unwrap_or(name);
-        name.iter().map(|&byte| plain_char(byte)).collect()
+        plain_text(WireText::new(name.strip_prefix(b"\\s\\").unwrap_or(name)))
     }
+}
+
+/// Returns a text of the game's character set in ASCII.
+#[must_use]
+pub fn plain_text(text: WireText<'_>) -> String {
+    text.raw().iter().map(|&byte| plain_char(byte)).collect()
 }
 
 /// Returns the ASCII character that looks like a byte of the game's font.

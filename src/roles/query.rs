@@ -1,10 +1,11 @@
 //! Query role (`fragd query`).
 
-use std::io::Write as _;
+use std::{io::Write as _, net::SocketAddr};
 
 use fragd::{
     cli::{ExitStatus, QueryOptions},
     client::query::{self, Query},
+    discovery::Family,
     io::{self, Clock, Options, Sockets},
     model::Millis,
 };
@@ -29,10 +30,14 @@ fn ask(options: &QueryOptions) -> Result<String, String> {
     let entropy =
         io::random_bytes().map_err(|error| format!("random numbers not available: {error}"))?;
     let timeout = Millis(u64::from(options.timeout_ms));
+    let at = |family| options.port(family).map(|port| SocketAddr::new(server.ip(), port));
     let clock = Clock::start();
     let asked = query::QueryOptions {
         timeout,
         retry: Millis(timeout.0.clamp(1, 1000)),
+        quake3: at(Family::Quake3),
+        quake4: at(Family::Quake4),
+        quakeworld: at(Family::QuakeWorld),
         ..query::QueryOptions::new(server, u64::from_le_bytes(entropy))
     };
     let mut query = Query::new(asked, clock.now());
@@ -41,8 +46,9 @@ fn ask(options: &QueryOptions) -> Result<String, String> {
         .map_err(|error| format!("event loop failed: {error}"))?;
     let result = query.result().ok_or_else(|| {
         format!(
-            "no answer from {server} within {timeout}: is a server running there, and does a \
-             firewall let UDP through?"
+            "no answer from {} within {timeout}: is a server running there, and does a firewall let \
+             UDP through?",
+            if options.server.has_port { server.to_string() } else { server.ip().to_string() }
         )
     })?;
     if options.json {
