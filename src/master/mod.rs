@@ -18,6 +18,7 @@ mod games;
 mod hosts;
 mod node;
 mod options;
+mod page;
 mod registration;
 mod registry;
 mod services;
@@ -35,4 +36,5 @@ pub use options::{
     ANSWER_BYTES_PER_SECOND, AddressMapping, FLOOD_PROTECTION, MAX_SERVERS,
     MAX_SERVERS_PER_ADDRESS, MappingError, MasterOptions, MotdRule, UpdateRule,
 };
+pub use page::{RowFilter, json, page};
 pub use state::{ServerRow, StateError};

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::master_pages::{self, MasterPages};
 use fragd::{
     cli::{ExitStatus, MasterArguments, MasterSettings},
     io::{self, BindError, Clock, Listen, Options, Progress, Signals, Sockets, StateFile},
@@ -73,9 +74,17 @@ fn host(settings: &MasterSettings) -> Result<(), String> {
         }
     }
     let mut saved = master.changes();
-    let progress = state.as_ref().map(|file| Progress {
-        interval: STATE_INTERVAL,
+    let mut pages = settings.http.map(MasterPages::start).transpose()?;
+    let mut next_save = clock.now() + STATE_INTERVAL;
+    let file = state.as_ref();
+    let progress = (file.is_some() || pages.is_some()).then(|| Progress {
+        interval: if pages.is_some() { master_pages::INTERVAL } else { STATE_INTERVAL },
         call: Box::new(move |master: &Master, now, _: &_| {
+            if let Some(pages) = &mut pages {
+                pages.update(master, now);
+            }
+            let Some(file) = file.filter(|_| now >= next_save) else { return };
+            next_save = now + STATE_INTERVAL;
             if master.changes() != saved && file.write(state_text(master, now)) {
                 saved = master.changes();
             }

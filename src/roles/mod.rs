@@ -4,6 +4,7 @@ mod bots;
 mod decoy;
 mod maps;
 mod master;
+mod master_pages;
 mod monitoring;
 mod query;
 mod replay;
