@@ -3,7 +3,7 @@
 //! A walk starts at a random server and wraps around, so that none is always first. Servers whose address
 //! spells the end mark (69.79.84.x) come last, because clients of protocol 68 stop reading there.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use crate::{
     discovery::{Family, GAMES, Game, ListFormat, quake4},
@@ -19,11 +19,8 @@ use super::{
     counters::MasterCounter,
     hosts::Host,
     node::Master,
-    registry::{List, ListKey, Listed, Registry},
+    registry::{List, ListKey, Listed, Registry, spells_end_mark},
 };
-
-/// First bytes of addresses that spell the end mark.
-const END_MARK: [u8; 3] = *b"EOT";
 
 impl Master {
     /// Handles `getservers` and `getserversExt`.
@@ -167,16 +164,8 @@ fn select<'a>(
             (spells_end_mark(server.public) == spells_end).then_some(server)
         })
     };
-    let any_spells_end = around()
-        .filter_map(|slot| registry.get(*slot))
-        .any(|server| spells_end_mark(server.public));
-    let last = any_spells_end.then(|| of_pass(true)).into_iter().flatten();
+    let last = registry.has_end_marks().then(|| of_pass(true)).into_iter().flatten();
     of_pass(false).chain(last).filter(move |server| allows(server)).map(|server| server.public)
-}
-
-/// Whether the record of an address looks like the end mark.
-fn spells_end_mark(address: SocketAddr) -> bool {
-    matches!(address.ip(), IpAddr::V4(ip) if ip.octets()[..3] == END_MARK)
 }
 
 /// Filter of the Quake III family.

@@ -21,6 +21,9 @@ use super::{
 /// Life of a server on the list after each valid response.
 pub(super) const LISTED_LIFE: Millis = Millis::seconds(900);
 
+/// First bytes of addresses that spell the end mark of a list.
+const END_MARK: [u8; 3] = *b"EOT";
+
 /// Number of a server's entry.
 pub(super) type Slot = u32;
 
@@ -166,6 +169,8 @@ pub(super) struct Registry {
     list_numbers: HashMap<u64, u32, HashKey>,
     wheel: Wheel,
     per_family: [usize; 3],
+    /// Servers whose public address spells the end mark.
+    end_marks: usize,
     born: u64,
     /// Count of changes, for the state file.
     changes: u64,
@@ -187,6 +192,7 @@ impl Registry {
             list_numbers: HashMap::with_hasher(key),
             wheel: Wheel::new(now),
             per_family: [0; 3],
+            end_marks: 0,
             born: 0,
             changes: 0,
         }
@@ -294,6 +300,11 @@ impl Registry {
         self.lists.get(server.list as usize)?.as_ref()
     }
 
+    /// Whether the public address of a listed server spells the end mark.
+    pub(super) const fn has_end_marks(&self) -> bool {
+        self.end_marks > 0
+    }
+
     /// Number of listed servers of a family.
     pub(super) const fn len_of(&self, family: Family) -> usize {
         self.per_family[family as usize]
@@ -386,6 +397,7 @@ impl Registry {
             }
         });
         self.per_family[list.family as usize] += 1;
+        self.end_marks += usize::from(spells_end_mark(announced.public));
         list.members.push(slot);
         list.anonymous += u32::from(announced.is_anonymous);
         (number, (list.members.len() - 1) as u32)
@@ -399,6 +411,7 @@ impl Registry {
         }
         let Some(list) = &mut self.lists[number as usize] else { return };
         self.per_family[list.family as usize] -= 1;
+        self.end_marks -= usize::from(spells_end_mark(server.public));
         list.members.swap_remove(place);
         list.anonymous -= u32::from(anonymous);
         let moved = list.members.get(place).copied();
@@ -418,6 +431,11 @@ impl Registry {
             server.place = place as u32;
         }
     }
+}
+
+/// Whether the record of an address looks like the end mark of a list.
+pub(super) fn spells_end_mark(address: SocketAddr) -> bool {
+    matches!(address.ip(), IpAddr::V4(ip) if ip.octets()[..3] == END_MARK)
 }
 
 /// Result of a due timer.

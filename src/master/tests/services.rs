@@ -63,7 +63,7 @@ fn authorization_answers_servers_by_policy() {
     };
     let mut net = Net::new(|options| options.authorization = Some(policy));
     let server = "192.0.2.1:27960";
-    let mut ask = |net: &mut Net| {
+    let ask = |net: &mut Net| {
         let sent = net.say(server, "getIpAuthorize 4711 198.51.100.9 baseq3 0 1");
         assert_eq!(sent.len(), 1);
         String::from_utf8(sent[0].1[4..].to_vec()).unwrap()
