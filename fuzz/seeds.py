@@ -50,6 +50,8 @@ def from_packets():
     for row in rows("discovery_vectors.csv"):
         packet = bytes.fromhex(row["hex"])
         seed("discovery_packets", row["name"], piece(packet))
+        # Raw, and the body of a list or answer behind a start with the right challenge.
+        seed("discovery_browser", row["name"], piece(b"\x80" + packet) + piece(b"\x00" + packet[22:]))
         if packet.startswith(b"\xff\xff\xff\xff"):
             seed("connectionless", row["name"], piece(packet[4:]))
     for number, line in enumerate(

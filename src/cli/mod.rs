@@ -7,6 +7,7 @@
 mod address;
 mod bots;
 mod decoy;
+mod browse;
 mod load_test;
 mod maps;
 mod master;
@@ -61,6 +62,7 @@ Examples:
   fragd --config fragd.toml                    with settings from a file
   fragd +set sv_hostname \"My server\" +map oa_dm3
   fragd query 127.0.0.1                        query status and players
+  fragd browse --master 127.0.0.1              list the servers of a master
   fragd bots --connect 127.0.0.1 -n 16 --seconds 30
   fragd maps oa_dm1 --draw oa_dm1.svg          draw a top view of a map
   fragd maps build arena.map                   compile a map from its source
@@ -106,6 +108,8 @@ subcommands! {
     serve: Serve(ServeOptions),
     /// Query a server's status and players
     query: Query(QueryOptions),
+    /// List the servers of masters, a file or the local network
+    browse: Browse(BrowseOptions),
     /// Load-test a server with simulated clients
     bots: Bots(BotsOptions),
     /// List installed maps, draw one, or build one from its source

@@ -19,6 +19,7 @@ pub mod http;
 #[cfg(any(feature = "http", feature = "metrics"))]
 mod http_listener;
 mod kernel_drops;
+pub mod lan;
 pub mod logging;
 mod lookups;
 mod open_files;
@@ -33,6 +34,8 @@ pub mod signals;
 pub mod socket;
 pub mod state_file;
 pub mod stream_file;
+#[cfg(feature = "cli")]
+pub mod terminal;
 
 pub use assets::GameData;
 pub use clock::{Clock, random_bytes, unix_millis};

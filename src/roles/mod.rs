@@ -2,6 +2,7 @@
 
 mod bots;
 mod decoy;
+mod browse;
 mod maps;
 mod master;
 mod master_pages;
@@ -19,6 +20,7 @@ pub(crate) fn run(command: &Command) -> ExitStatus {
     match command {
         Command::Serve(options) => serve::run(options),
         Command::Query(options) => query::run(options),
+        Command::Browse(options) => browse::run(options),
         Command::Bots(options) => bots::run(options),
         Command::Maps(options) => maps::run(options),
         Command::Master(options) => master::run(options),
