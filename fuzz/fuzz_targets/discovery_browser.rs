@@ -1,11 +1,11 @@
-//! Lists of masters and answers of servers to a browser, and a file of favourites.
+//! Lists of masters and answers of servers to a browser, and a file of favorites.
 #![no_main]
 
 use std::net::SocketAddr;
 
 use fragd::{
     browser::{
-        Browser, BrowserOptions, Filter, MasterOptions, Question, favourites,
+        Browser, BrowserOptions, Filter, MasterOptions, Question, favorites,
         report::{self, Selection},
         view::LiveBrowser,
     },
@@ -43,14 +43,14 @@ fn is_printable(text: &str) -> bool {
 
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
-    let _ = favourites::parse(&text, &GAMES[0]).map_err(|error| assert!(is_printable(&error.to_string())));
+    let _ = favorites::parse(&text, &GAMES[0]).map_err(|error| assert!(is_printable(&error.to_string())));
     let master: SocketAddr = "10.0.0.1:27950".parse().expect("an address");
     let question = |game| Question { game, protocol: game.protocol, extended: None };
     let questions = GAMES.iter().map(question).collect();
-    let favourite = |(at, game)| (game, SocketAddr::from(([10, 0, 1, at], 27_960)));
+    let favorite = |(at, game)| (game, SocketAddr::from(([10, 0, 1, at], 27_960)));
     let options = BrowserOptions {
         masters: vec![MasterOptions { label: "master".to_owned(), address: master, questions }],
-        favourites: (1..).zip(GAMES).map(favourite).collect(),
+        favorites: (1..).zip(GAMES).map(favorite).collect(),
         lan: vec![(&GAMES[0], "10.0.0.255:27960".parse().expect("an address"))],
         players: true,
         max_servers: 64,

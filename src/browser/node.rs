@@ -63,8 +63,8 @@ impl Browser {
             players: options.players,
         };
         let mut table = ServerTable::new(options.max_servers);
-        for (game, address) in options.favourites {
-            table.add(game, address, Origin::Favourite);
+        for (game, address) in options.favorites {
+            table.add(game, address, Origin::Favorite);
         }
         let mut browser = Self {
             masters: options.masters.into_iter().map(Master::new).collect(),

@@ -32,7 +32,7 @@ pub struct BrowserOptions {
     /// Masters to ask.
     pub masters: Vec<MasterOptions>,
     /// Servers to query without a master.
-    pub favourites: Vec<(&'static Game, SocketAddr)>,
+    pub favorites: Vec<(&'static Game, SocketAddr)>,
     /// Broadcast and multicast addresses to query.
     pub lan: Vec<(&'static Game, SocketAddr)>,
     /// Seed of the challenges; must be secret.
@@ -61,7 +61,7 @@ impl BrowserOptions {
     pub const fn new(seed: u64) -> Self {
         Self {
             masters: Vec::new(),
-            favourites: Vec::new(),
+            favorites: Vec::new(),
             lan: Vec::new(),
             seed,
             outstanding: 16,

@@ -1,4 +1,4 @@
-//! Requests to servers: a bounded number at a time, each with a challenge, a timeout and retries.
+//! Requests to servers: bounded in number, each with a challenge, a timeout and retries.
 //!
 //! Invariants: at most `outstanding` servers are asked and unanswered; an answer counts only with the
 //! address, family and challenge of a request that is still open; a server is given up after its last retry.

@@ -26,8 +26,8 @@ const MAX_SAMPLES: usize = 60;
 pub enum Origin {
     /// List of a master.
     Master,
-    /// File of favourites, or the command line.
-    Favourite,
+    /// File of favorites, or the command line.
+    Favorite,
     /// Answer to a broadcast.
     Lan,
 }

@@ -12,8 +12,9 @@ use crate::discovery::{Family, Game};
 
 use super::server::{Origin, Server};
 
-/// Maximum number of servers that a list may place at one foreign address, against a list that points all
-/// browsers at one victim.
+/// Maximum number of servers that lists may place at one foreign address.
+///
+/// A hostile list could otherwise point all browsers at one victim.
 const MAX_PER_ADDRESS: u32 = 256;
 /// Rounds without an answer after which an unlisted server is removed.
 const MAX_SILENT_ROUNDS: u32 = 3;
@@ -106,10 +107,10 @@ impl ServerTable {
         Some(index)
     }
 
-    /// Removes servers that no longer answer, but no favourites.
+    /// Removes servers that no longer answer, but no favorites.
     pub(super) fn expire(&mut self) {
         let lasting = |server: &Server| {
-            server.origin == Origin::Favourite || server.silent_rounds < MAX_SILENT_ROUNDS
+            server.origin == Origin::Favorite || server.silent_rounds < MAX_SILENT_ROUNDS
         };
         if self.servers.iter().all(lasting) {
             return;

@@ -16,14 +16,14 @@ Examples:
   fragd browse                                      live table of Quake III Arena servers
   fragd browse --game all --master 127.0.0.1:27950  every game of one master
   fragd browse --lan --game q3,et                   servers of the local network
-  fragd browse --favourites servers.txt --players   servers of a file, with players
+  fragd browse --favorites servers.txt --players   servers of a file, with players
   fragd browse --filter 'ctf players>3 ping<80' --sort -players --plain
   fragd browse --json > servers.json
   fragd browse --watch 60 --csv >> history.csv
 
 Filter words: TEXT, -TEXT, name:TEXT, map:, mod:, type:, game:, address:, player:, ping<80, players>3,
 free>=1, max=16, empty, full, password.
-Favourites: lines of '[GAME] HOST[:PORT]'; '#' starts a comment.
+Favorites: lines of '[GAME] HOST[:PORT]'; '#' starts a comment.
 Exit codes: 0 a master or server answered, 1 no answer or failure, 2 usage or file error.";
 
 /// Options of `browse`.
@@ -46,8 +46,8 @@ pub struct BrowseOptions {
     #[arg(long)]
     pub lan: bool,
     /// Query the servers of a file
-    #[arg(long, visible_alias = "favorites", value_name = "FILE")]
-    pub favourites: Option<PathBuf>,
+    #[arg(long = "favourites", visible_alias = "favorites", value_name = "FILE")]
+    pub favorites: Option<PathBuf>,
     /// Query players, too
     #[arg(long)]
     pub players: bool,
@@ -60,7 +60,7 @@ pub struct BrowseOptions {
     /// Show servers without an answer, too
     #[arg(long)]
     pub all: bool,
-    /// Repeat every so many seconds and keep a history
+    /// Repeat at this interval and keep a history
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60",
         value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub watch: Option<u32>,

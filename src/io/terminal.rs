@@ -105,7 +105,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // There is no remedy for an error here.
+        // An error has no remedy here.
         let _ = queue!(self.out, EnableLineWrap, Show, LeaveAlternateScreen);
         let _ = self.out.flush();
         let _ = disable_raw_mode();

@@ -8,7 +8,7 @@ use std::{
 use fragd::{
     browser::{
         Browser, BrowserOptions, Filter, MasterOptions, PrintedBrowser, Question, ReportFormat,
-        favourites,
+        favorites,
         report::{self, Selection},
         view::{LineStyle, LiveBrowser},
     },
@@ -140,14 +140,14 @@ fn prepare(options: &BrowseOptions) -> Result<(BrowserOptions, Sockets), Refusal
     let games = options.games();
     let entropy = io::random_bytes()
         .map_err(|error| failed(format!("random numbers not available: {error}")))?;
-    let favourites = match &options.favourites {
-        Some(path) => favourites_of(path, games[0])?,
+    let favorites = match &options.favorites {
+        Some(path) => favorites_of(path, games[0])?,
         None => Vec::new(),
     };
-    let only_local = options.lan || options.favourites.is_some();
+    let only_local = options.lan || options.favorites.is_some();
     let masters = masters_of(options, &games, only_local);
     let lan = if options.lan { lan_targets(&games) } else { Vec::new() };
-    if masters.is_empty() && favourites.is_empty() && lan.is_empty() {
+    if masters.is_empty() && favorites.is_empty() && lan.is_empty() {
         let what = "no address to ask; name a master with --master, or scan with --lan";
         return Err(failed(what.to_owned()));
     }
@@ -160,7 +160,7 @@ fn prepare(options: &BrowseOptions) -> Result<(BrowserOptions, Sockets), Refusal
     }
     let asked = BrowserOptions {
         masters,
-        favourites,
+        favorites,
         lan,
         outstanding: usize::from(options.outstanding),
         timeout: Millis(u64::from(options.timeout_ms)),
@@ -230,21 +230,21 @@ fn questions(options: &BrowseOptions, game: &'static Game, over_ipv6: bool) -> V
     questions
 }
 
-/// Reads a file of favourites and resolves its names. A name that is not found is skipped.
-fn favourites_of(
+/// Reads a file of favorites and resolves its names. A name that is not found is skipped.
+fn favorites_of(
     path: &std::path::Path,
     default: &'static Game,
 ) -> Result<Vec<(&'static Game, SocketAddr)>, Refusal> {
     let wrong = |what: String| Refusal(what, ExitStatus::UsageError);
     let text = io::read_config(path).map_err(|error| wrong(error.to_string()))?;
-    let parsed = favourites::parse(&text, default)
+    let parsed = favorites::parse(&text, default)
         .map_err(|error| wrong(format!("{}: {error}", path.display())))?;
     let mut found = Vec::new();
-    for favourite in parsed {
-        match io::resolve(&favourite.address, favourite.game.server_port) {
-            Ok(address) => found.push((favourite.game, address)),
+    for favorite in parsed {
+        match io::resolve(&favorite.address, favorite.game.server_port) {
+            Ok(address) => found.push((favorite.game, address)),
             Err(error) => {
-                log::warn!("{} line {} skipped: {error}", path.display(), favourite.line);
+                log::warn!("{} line {} skipped: {error}", path.display(), favorite.line);
             }
         }
     }

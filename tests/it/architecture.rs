@@ -51,6 +51,7 @@ const MODULES: &[(&str, &[&str])] = &[
         "cli",
         &[
             "bots",
+            "browser",
             "client",
             "cvar",
             "decoy",

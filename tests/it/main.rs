@@ -8,7 +8,6 @@ mod architecture;
 mod attacks;
 mod authorization;
 mod bots;
-mod browsing;
 mod client;
 mod client_sessions;
 mod collision_vectors;

@@ -67,9 +67,9 @@ fn answers_without_the_challenge_are_ignored() {
 
 #[test]
 fn huge_answers_are_kept_in_part() {
-    let favourites = vec![(game("q4"), listed(1)), (game("qw"), listed(2))];
+    let favorites = vec![(game("q4"), listed(1)), (game("qw"), listed(2))];
     let mut browser =
-        Browser::new(BrowserOptions { favourites, ..BrowserOptions::new(1) }, Millis(0));
+        Browser::new(BrowserOptions { favorites, ..BrowserOptions::new(1) }, Millis(0));
     browser.frame(Millis(0));
     let requests = sent(&mut browser);
     let Ok(quake4::Packet::GetInfo(challenge)) = quake4::Packet::parse(&requests[0].1) else {
@@ -105,8 +105,8 @@ proptest! {
         bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..8),
     ) {
         let words = ["q3", "q4", "qw"];
-        let favourites = (1..).map(listed).zip(words).map(|(at, word)| (game(word), at)).collect();
-        let asked = BrowserOptions { favourites, ..options("q3") };
+        let favorites = (1..).map(listed).zip(words).map(|(at, word)| (game(word), at)).collect();
+        let asked = BrowserOptions { favorites, ..options("q3") };
         let mut browser = Browser::new(asked, Millis(0));
         browser.frame(Millis(0));
         let requests = sent(&mut browser);

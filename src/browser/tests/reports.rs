@@ -147,7 +147,7 @@ fn watch_reports_changes_between_rounds() {
     assert_eq!(first.lines().count(), 4, "{first}");
     assert!(first.contains("appeared: q3ctf1 with 12 players"), "{first}");
     assert_eq!(changes.lines(&browser, &selection, Millis(0)), "");
-    // Nobody answers in the second round.
+    // No server answers in the second round.
     for now in (60_000..70_000).step_by(100) {
         browser.frame(Millis(now));
     }

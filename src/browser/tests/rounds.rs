@@ -56,9 +56,9 @@ fn silent_server_is_asked_once_more() {
 #[test]
 fn late_answer_is_timed_from_its_own_request() {
     let game = game("q3");
-    let favourites = vec![(game, listed(1))];
+    let favorites = vec![(game, listed(1))];
     let mut browser =
-        Browser::new(BrowserOptions { favourites, ..BrowserOptions::new(1) }, Millis(0));
+        Browser::new(BrowserOptions { favorites, ..BrowserOptions::new(1) }, Millis(0));
     browser.frame(Millis(0));
     let first = sent(&mut browser);
     browser.frame(Millis(800));

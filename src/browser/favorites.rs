@@ -1,4 +1,4 @@
-//! File of favourites: one server per line, with its game.
+//! File of favorites: one server per line, with its game.
 //!
 //! ```text
 //! # comment
@@ -17,9 +17,9 @@ pub const MAX_FAVOURITES: usize = 4096;
 /// Maximum length of an address, in bytes.
 const MAX_ADDRESS_LEN: usize = 261;
 
-/// Favourite with an unresolved host name.
+/// Favorite with an unresolved host name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Favourite {
+pub struct Favorite {
     /// Game.
     pub game: &'static Game,
     /// Host name or address, with its port if it is not the game's default.
@@ -28,9 +28,9 @@ pub struct Favourite {
     pub line: usize,
 }
 
-/// Reason for rejecting a file of favourites.
+/// Reason for rejecting a file of favorites.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum FavouritesError {
+pub enum FavoritesError {
     /// Word that is neither a game nor the only one.
     #[error("line {line}: unknown game '{word}' (expected {})", game_words())]
     Game {
@@ -60,11 +60,11 @@ fn game_words() -> String {
     GAMES.iter().map(|game| game.word).collect::<Vec<_>>().join(", ")
 }
 
-/// Parses a file of favourites. Addresses without a game are of `default`.
+/// Parses a file of favorites. Addresses without a game are of `default`.
 ///
 /// # Errors
-/// See [`FavouritesError`].
-pub fn parse(text: &str, default: &'static Game) -> Result<Vec<Favourite>, FavouritesError> {
+/// See [`FavoritesError`].
+pub fn parse(text: &str, default: &'static Game) -> Result<Vec<Favorite>, FavoritesError> {
     let mut found = Vec::new();
     for (number, text) in text.lines().enumerate() {
         let line = number + 1;
@@ -77,7 +77,7 @@ pub fn parse(text: &str, default: &'static Game) -> Result<Vec<Favourite>, Favou
                 Some(game) => (game, address),
                 None => {
                     let word = first.escape_debug().take(40).collect();
-                    return Err(FavouritesError::Game { line, word });
+                    return Err(FavoritesError::Game { line, word });
                 }
             },
         };
@@ -85,12 +85,12 @@ pub fn parse(text: &str, default: &'static Game) -> Result<Vec<Favourite>, Favou
         if address.len() > MAX_ADDRESS_LEN || !address.bytes().all(legal) || words.next().is_some()
         {
             let address = text.trim().escape_debug().take(60).collect();
-            return Err(FavouritesError::Address { line, address });
+            return Err(FavoritesError::Address { line, address });
         }
         if found.len() == MAX_FAVOURITES {
-            return Err(FavouritesError::TooMany { line });
+            return Err(FavoritesError::TooMany { line });
         }
-        found.push(Favourite { game, address: address.to_owned(), line });
+        found.push(Favorite { game, address: address.to_owned(), line });
     }
     Ok(found)
 }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn favourites_have_game_and_address() {
+    fn favorites_have_game_and_address() {
         let text = "# mine\n\n192.0.2.1\n et  et.example.org:27961  # clan\nqw [::1]:27500\r\n";
         let found: Vec<_> = parse(text, &GAMES[0])
             .unwrap()
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn favourites_errors_name_their_line() {
+    fn favorites_errors_name_their_line() {
         let error = |text: &str| parse(text, &GAMES[0]).unwrap_err().to_string();
         assert_eq!(
             error("10.0.0.1\nq9 10.0.0.1"),
