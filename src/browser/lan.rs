@@ -74,7 +74,11 @@ impl LanScan {
     }
 
     /// Returns the game and the round-trip time of an answer to the scan.
-    pub(super) fn answered(&self, now: Millis, reply: &Reply<'_>) -> Option<(&'static Game, Millis)> {
+    pub(super) fn answered(
+        &self,
+        now: Millis,
+        reply: &Reply<'_>,
+    ) -> Option<(&'static Game, Millis)> {
         if self.done || reply.kind() != QueryKind::Info {
             return None;
         }

@@ -218,8 +218,7 @@ fn formula_free(text: &str) -> String {
 }
 
 /// Head of the plain table.
-pub(super) const HEAD: &str =
-    "ping  players  game  type       mod         map               name                              address";
+pub(super) const HEAD: &str = "ping  players  game  type       mod         map               name                              address";
 
 /// Returns one line of the plain table.
 pub(super) fn line(server: &Server) -> String {
@@ -263,7 +262,8 @@ pub fn plain(browser: &Browser, selection: &Selection) -> String {
 pub fn summary(browser: &Browser) -> String {
     let (answered, silent) = counts(browser);
     let players: u64 = browser.table().servers().iter().map(|s| u64::from(s.shown().clients)).sum();
-    let mut text = format!("{answered} servers, {players} players, {silent} servers without answer");
+    let mut text =
+        format!("{answered} servers, {players} players, {silent} servers without answer");
     let masters = browser.masters();
     let mute = masters.iter().filter(|master| master.state == MasterState::Silent).count();
     if mute > 0 {

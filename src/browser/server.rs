@@ -8,7 +8,10 @@ use serde::Serialize;
 
 use crate::{
     discovery::Game,
-    model::{Millis, text::{atoi, strip_colors, truncated}},
+    model::{
+        Millis,
+        text::{atoi, strip_colors, truncated},
+    },
 };
 
 /// Maximum length of a shown text, in bytes.
@@ -183,7 +186,8 @@ impl Details {
             .map(|(key, value)| (plain(key), printable(value)))
             .collect();
         let value = |keys: &[&str]| {
-            let named = |key: &&str| pairs.iter().find(|(found, _)| found.eq_ignore_ascii_case(key));
+            let named =
+                |key: &&str| pairs.iter().find(|(found, _)| found.eq_ignore_ascii_case(key));
             keys.iter().find_map(named).map(|(_, value)| value.as_str())
         };
         let text = |keys: &[&str]| value(keys).map(plain).unwrap_or_default();
@@ -225,7 +229,8 @@ fn map_name(text: &str) -> String {
 
 /// Returns the word of a game type's number, where the game counts them.
 fn gametype_word(game: &Game, text: &str) -> String {
-    const QUAKE3: &[&str] = &["ffa", "tourney", "single", "tdm", "ctf", "oneflag", "obelisk", "harvester"];
+    const QUAKE3: &[&str] =
+        &["ffa", "tourney", "single", "tdm", "ctf", "oneflag", "obelisk", "harvester"];
     const ENEMY_TERRITORY: &[&str] =
         &["single", "coop", "objective", "stopwatch", "campaign", "lms", "mapvote"];
     const RETURN_TO_CASTLE: &[&str] =
@@ -237,5 +242,7 @@ fn gametype_word(game: &Game, text: &str) -> String {
         _ => return text.to_owned(),
     };
     let number = text.parse::<usize>().ok();
-    number.and_then(|number| words.get(number)).map_or_else(|| text.to_owned(), |word| (*word).to_owned())
+    number
+        .and_then(|number| words.get(number))
+        .map_or_else(|| text.to_owned(), |word| (*word).to_owned())
 }

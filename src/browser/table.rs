@@ -162,8 +162,15 @@ mod tests {
     fn unusable_addresses_are_not_listed() {
         let mut table = ServerTable::new(100);
         for address in [
-            "0.0.0.0:27960", "0.1.2.3:27960", "255.255.255.255:27960", "224.0.0.1:27960",
-            "10.0.0.1:0", "127.0.0.1:27960", "[::1]:27960", "[ff02::1]:27960", "[::]:27960",
+            "0.0.0.0:27960",
+            "0.1.2.3:27960",
+            "255.255.255.255:27960",
+            "224.0.0.1:27960",
+            "10.0.0.1:0",
+            "127.0.0.1:27960",
+            "[::1]:27960",
+            "[ff02::1]:27960",
+            "[::]:27960",
             "[::ffff:127.0.0.1]:27960",
         ] {
             assert!(!listed(&mut table, address), "{address}");
@@ -177,7 +184,8 @@ mod tests {
     #[test]
     fn list_cannot_aim_at_one_address() {
         let mut table = ServerTable::new(1000);
-        let added = (1..=500).filter(|port| listed(&mut table, &format!("10.0.0.9:{port}"))).count();
+        let added =
+            (1..=500).filter(|port| listed(&mut table, &format!("10.0.0.9:{port}"))).count();
         assert_eq!(added, 256);
         let own = (1..=500).filter(|port| listed(&mut table, &format!("192.0.2.1:{port}"))).count();
         assert_eq!(own, 500, "servers beside their master");

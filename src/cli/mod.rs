@@ -6,8 +6,8 @@
 
 mod address;
 mod bots;
-mod decoy;
 mod browse;
+mod decoy;
 mod load_test;
 mod maps;
 mod master;

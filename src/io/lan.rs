@@ -29,7 +29,8 @@ pub fn broadcast_addresses() -> Vec<IpAddr> {
     let mut found = vec![IpAddr::from(Ipv4Addr::new(127, 255, 255, 255))];
     #[cfg(unix)]
     for interface in nix::ifaddrs::getifaddrs().into_iter().flatten() {
-        if let Some(address) = interface.broadcast.and_then(|address| address.as_sockaddr_in().copied())
+        if let Some(address) =
+            interface.broadcast.and_then(|address| address.as_sockaddr_in().copied())
         {
             found.push(address.ip().into());
         }

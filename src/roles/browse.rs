@@ -260,9 +260,8 @@ fn lan_targets(games: &[&'static Game]) -> Vec<(&'static Game, SocketAddr)> {
         for port in (0..game.lan_ports).map(|offset| game.server_port + offset) {
             for address in addresses.iter().map(|ip| SocketAddr::new(*ip, port)) {
                 let multicast = address.is_ipv6() && game.family != Family::Quake3;
-                let known = targets
-                    .iter()
-                    .any(|(other, at)| other.family == game.family && *at == address);
+                let known =
+                    targets.iter().any(|(other, at)| other.family == game.family && *at == address);
                 if !multicast && !known {
                     targets.push((game, address));
                 }

@@ -1,8 +1,8 @@
 //! Roles of the program: each builds a node and runs it.
 
 mod bots;
-mod decoy;
 mod browse;
+mod decoy;
 mod maps;
 mod master;
 mod master_pages;

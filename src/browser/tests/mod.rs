@@ -94,7 +94,10 @@ pub(super) fn answer(request: &[u8], name: &str) -> Option<Vec<u8>> {
     }
     if let Ok(quake4::Packet::GetInfo(challenge)) = quake4::Packet::parse(request) {
         let pairs = [
-            ("si_name", name), ("si_map", "mp/q4dm1"), ("si_maxPlayers", "16"), ("si_gameType", "DM"),
+            ("si_name", name),
+            ("si_map", "mp/q4dm1"),
+            ("si_maxPlayers", "16"),
+            ("si_gameType", "DM"),
         ];
         let player = quake4::Player { name: "Kane".into(), ping: 30, ..Default::default() };
         quake4::write_info_response(&mut out, challenge, pairs, [player]);
@@ -143,12 +146,12 @@ impl Network {
             if browser.next_frame() <= Millis(self.now) {
                 browser.frame(Millis(self.now));
             }
-            for (to, bytes) in sent(browser) {
-                self.deliver(word, to, &bytes);
-            }
             let arrived = self.flights.extract_if(.., |(at, ..)| *at <= self.now);
             for (_, from, bytes) in arrived.collect::<Vec<_>>() {
                 receive(browser, self.now, from, &bytes);
+            }
+            for (to, bytes) in sent(browser) {
+                self.deliver(word, to, &bytes);
             }
             self.most_open = self.most_open.max(browser.query_counts().1);
             self.now += 1;

@@ -31,7 +31,8 @@ fn values_of_each_game_fill_the_same_columns() {
         Network::new(1).run(&mut browser, word, 60_000);
         let server = &browser.table().servers()[0];
         let shown = server.shown();
-        let text = format!("{} {} {} {}", server.game.word, shown.map, shown.gametype, shown.game_mod);
+        let text =
+            format!("{} {} {} {}", server.game.word, shown.map, shown.gametype, shown.game_mod);
         (text, shown.clients, shown.max_clients, shown.protocol.clone(), shown.password)
     };
     assert_eq!(columns("q3"), ("q3 q3dm17 ctf cpma".to_owned(), 3, 16, "68".to_owned(), true));
@@ -140,10 +141,7 @@ fn scan_finds_servers_of_the_local_network() {
         .collect();
     assert_eq!(
         found,
-        [
-            (listed(1), Origin::Lan, Some(Millis(2))),
-            (listed(3), Origin::Lan, Some(Millis(10))),
-        ]
+        [(listed(1), Origin::Lan, Some(Millis(2))), (listed(3), Origin::Lan, Some(Millis(10))),]
     );
 }
 
