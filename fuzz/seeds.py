@@ -52,6 +52,12 @@ def from_packets():
         seed("discovery_packets", row["name"], piece(packet))
         # Raw, and the body of a list or answer behind a start with the right challenge.
         seed("discovery_browser", row["name"], piece(b"\x80" + packet) + piece(b"\x00" + packet[22:]))
+        # Twice: once as it is, once behind a heartbeat and a valid response.
+        seed("master", row["name"], piece(b"\1" + packet))
+        heartbeat = b"\xff\xff\xff\xffheartbeat QuakeArena-1\n"
+        info = b"\\protocol\\68\\clients\\2\\sv_maxclients\\8"
+        listed = piece(b"\1" + heartbeat) + piece(b"\x81" + info)
+        seed("master", row["name"] + "-listed", listed + piece(b"\x22" + packet))
         if packet.startswith(b"\xff\xff\xff\xff"):
             seed("connectionless", row["name"], piece(packet[4:]))
     for number, line in enumerate(

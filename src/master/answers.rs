@@ -160,9 +160,9 @@ fn select<'a>(
     let start = (start % members.len().max(1) as u64) as usize;
     let around = move || members[start..].iter().chain(&members[..start]);
     let of_pass = move |spells_end: bool| {
-        around().filter_map(move |slot| registry.get(*slot)).filter_map(move |server| {
-            (spells_end_mark(server.public) == spells_end).then_some(server)
-        })
+        around()
+            .filter_map(move |slot| registry.get(*slot))
+            .filter(move |server| spells_end_mark(server.public) == spells_end)
     };
     let last = registry.has_end_marks().then(|| of_pass(true)).into_iter().flatten();
     of_pass(false).chain(last).filter(move |server| allows(server)).map(|server| server.public)
