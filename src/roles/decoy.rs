@@ -1,6 +1,7 @@
 //! Decoy role (`fragd decoy`).
 
 use std::{
+    collections::BTreeSet,
     io::Write as _,
     net::{IpAddr, SocketAddr},
 };
@@ -8,7 +9,7 @@ use std::{
 use fragd::{
     cli::{DecoyOptions, ExitStatus},
     decoy::{Decoy, DecoyFile, Decoys, generate},
-    io::{self, Clock, Listen, Options, Signals, Sockets},
+    io::{self, BindError, Clock, Listen, Options, Signals, Sockets},
 };
 
 /// Port of masters.
@@ -60,16 +61,7 @@ fn play(
     mut decoys: Vec<Decoy>,
     masters: Vec<SocketAddr>,
 ) -> Result<(), String> {
-    let mut next = u32::from(options.port);
-    for decoy in &mut decoys {
-        let port = decoy.port.map_or(next, u32::from);
-        next = port + 1;
-        decoy.port = Some(u16::try_from(port).map_err(|_| {
-            format!("no port left above 65535: {} decoys (expected a lower --port)", options.count)
-        })?);
-    }
-    let listens: Vec<_> = decoys.iter().map(|decoy| listen(options.bind, decoy.port)).collect();
-    let sockets = Sockets::listen(&listens).map_err(|error| error.to_string())?;
+    let sockets = open(options, &mut decoys)?;
     let signals = Signals::install().map_err(|error| format!("signals not available: {error}"))?;
     // A closed pipe, e.g. by `head`, is not an error.
     let _ = std::io::stdout().write_all(listing(options, &decoys).as_bytes());
@@ -80,6 +72,32 @@ fn play(
         .map_err(|error| format!("event loop failed: {error}"))?;
     eprintln!("fragd: {} queries answered", node.queries());
     Ok(())
+}
+
+/// Opens a port for each decoy and stores it. Busy ports are skipped, except those that the file names.
+fn open(options: &DecoyOptions, decoys: &mut [Decoy]) -> Result<Sockets, String> {
+    let named: Vec<_> = decoys.iter().map(|decoy| decoy.port).collect();
+    let mut busy: BTreeSet<u16> = named.iter().flatten().copied().collect();
+    loop {
+        let mut free = (options.port..=u16::MAX).filter(|port| !busy.contains(port));
+        for (decoy, port) in decoys.iter_mut().zip(&named) {
+            decoy.port = Some(port.or_else(|| free.next()).ok_or_else(|| {
+                format!(
+                    "no port left above 65535: {} decoys (expected a lower --port)",
+                    named.len()
+                )
+            })?);
+        }
+        let listens: Vec<_> = decoys.iter().map(|decoy| listen(options.bind, decoy.port)).collect();
+        match Sockets::listen(&listens) {
+            Ok(sockets) => return Ok(sockets),
+            Err(BindError::Busy { address }) if busy.insert(address.port()) => {}
+            Err(BindError::Busy { address }) => {
+                return Err(format!("port of the file in use: {address} (expected a free one)"));
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+    }
 }
 
 fn listen(bind: IpAddr, port: Option<u16>) -> Listen {
