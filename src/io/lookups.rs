@@ -73,3 +73,32 @@ impl Lookups {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use mio::{Events, Poll, Token};
+
+    use super::*;
+
+    #[test]
+    fn lookups_are_answered_in_order_and_wake_the_poll() {
+        let mut poll = Poll::new().unwrap();
+        let mut lookups = Lookups::new(Arc::new(Waker::new(poll.registry(), Token(3)).unwrap()));
+        let names = ["127.0.0.1:5", "a b", "::1"];
+        for name in names {
+            lookups.ask(Lookup { name: name.to_owned(), default_port: 9 });
+        }
+        let (mut answers, mut events) = (Vec::new(), Events::with_capacity(4));
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while answers.len() < names.len() && Instant::now() < deadline {
+            poll.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
+            answers.extend(std::iter::from_fn(|| lookups.next()));
+        }
+        let found: Vec<_> = answers.iter().map(|one| one.found.clone().ok()).collect();
+        let address = |text: &str| Some(vec![text.parse().unwrap()]);
+        assert_eq!(found, [address("127.0.0.1:5"), None, address("[::1]:9")]);
+        assert_eq!(answers.iter().map(|one| &*one.lookup.name).collect::<Vec<_>>(), names);
+    }
+}
