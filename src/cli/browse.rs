@@ -16,13 +16,13 @@ Examples:
   fragd browse                                      live table of Quake III Arena servers
   fragd browse --game all --master 127.0.0.1:27950  every game of one master
   fragd browse --lan --game q3,et                   servers of the local network
-  fragd browse --favorites servers.txt --players   servers of a file, with players
+  fragd browse --favorites servers.txt --players    servers of a file, with players
   fragd browse --filter 'ctf players>3 ping<80' --sort -players --plain
   fragd browse --json > servers.json
   fragd browse --watch 60 --csv >> history.csv
 
-Filter words: TEXT, -TEXT, name:TEXT, map:, mod:, type:, game:, address:, player:, ping<80, players>3,
-free>=1, max=16, empty, full, password.
+Filter words: TEXT, -TEXT, name:TEXT, map:, mod:, type:, game:, address:, player:, ping<80,
+players>3, free>=1, max=16, empty, full, password.
 Favorites: lines of '[GAME] HOST[:PORT]'; '#' starts a comment.
 Exit codes: 0 a master or server answered, 1 no answer or failure, 2 usage or file error.";
 

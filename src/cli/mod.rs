@@ -271,6 +271,10 @@ mod tests {
         refused("bots --connect x --do dance", "unknown behavior 'dance'");
         refused("bots --connect x --protocol 66", "68");
         refused("bots --connect x --name-prefix a;b", "printable");
+        refused("browse --game q9", "q3, rtcw, et, q4, qw or all");
+        refused("browse --sort color", "ping, players, game");
+        refused("browse --json --csv", "cannot be used with");
+        refused("browse --outstanding 0", "1..=1024");
         refused("query 127.0.0.1 +map x", "+ commands are for serve only");
         refused("frobnicate", "frobnicate");
         refused("+set sv_fps", "+set: missing value of sv_fps");
@@ -283,6 +287,7 @@ mod tests {
             ("serve -h", "+say hello"),
             ("serve --help", "sv_hostname"),
             ("query --help", "--settings"),
+            ("browse --help", "--favourites <FILE>"),
             ("bots --help", "--packets-per-second"),
             ("settings --help", "fragd settings --toml"),
             ("master --help", "fragd master --config master.toml"),

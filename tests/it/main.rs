@@ -8,6 +8,7 @@ mod architecture;
 mod attacks;
 mod authorization;
 mod bots;
+mod browsing;
 mod client;
 mod client_sessions;
 mod collision_vectors;
