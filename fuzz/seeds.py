@@ -50,6 +50,7 @@ def from_packets():
     for row in rows("discovery_vectors.csv"):
         packet = bytes.fromhex(row["hex"])
         seed("discovery_packets", row["name"], piece(packet))
+        seed("discovery_decoys", row["name"], packet)
         # Raw, and the body of a list or answer behind a start with the right challenge.
         seed("discovery_browser", row["name"], piece(b"\x80" + packet) + piece(b"\x00" + packet[22:]))
         # Twice: once as it is, once behind a heartbeat and a valid response.
@@ -60,6 +61,7 @@ def from_packets():
         seed("master", row["name"] + "-listed", listed + piece(b"\x22" + packet))
         if packet.startswith(b"\xff\xff\xff\xff"):
             seed("connectionless", row["name"], piece(packet[4:]))
+    seed("discovery_decoys", "file", b'[[server]]\ngame = "et"\nname = "a"\nplayers = [{ name = "b" }]\n')
     for number, line in enumerate(
         ["getstatus x", "getinfo x", "getchallenge 5 Quake3Arena", "rcon fuzzed status", "disconnect"]
     ):

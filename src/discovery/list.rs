@@ -138,11 +138,12 @@ impl<'a> ListPacket<'a> {
     /// are skipped.
     pub fn servers(self) -> impl Iterator<Item = SocketAddr> + 'a {
         // One of the three is not empty; all have one type.
-        let (list, records, port_of): (_, &[u8], fn([u8; 2]) -> u16) = match self.0 {
-            Records::Quake3(list) => (Some(list), &[], u16::from_be_bytes),
-            Records::Quake4(records) => (None, records, u16::from_le_bytes),
-            Records::QuakeWorld(records) => (None, records, u16::from_be_bytes),
+        let (list, records, is_little_endian) = match self.0 {
+            Records::Quake3(list) => (Some(list), &[][..], false),
+            Records::Quake4(records) => (None, records, true),
+            Records::QuakeWorld(records) => (None, records, false),
         };
+        let port_of = if is_little_endian { u16::from_le_bytes } else { u16::from_be_bytes };
         let record = move |record: &[u8; RECORD_LEN]| {
             let [a, b, c, d, port @ ..] = *record;
             SocketAddr::from((Ipv4Addr::new(a, b, c, d), port_of(port)))
