@@ -20,8 +20,9 @@ while [ $# -gt 0 ]; do
   esac
 done
 
-# Games as quakestat and `fragd decoy` name them, and the type of a listed server.
-games=(q3m,68:q3:Q3S woetm:et:WOETS rwm:rtcw:RWS q4m:q4:Q4S qwm:qw:QWS)
+# Games as quakestat and `fragd decoy` name them, and the type of a listed server. quakestat asks for
+# Quake 4 servers of no protocol by default.
+games=(q3m,68:q3:Q3S woetm:et:WOETS rwm:rtcw:RWS q4m,2.85:q4:Q4S qwm:qw:QWS)
 decoys=3
 
 # page PATH: page of the master.
