@@ -16,7 +16,9 @@ fn listed_servers_are_queried_and_measured() {
         for server in servers {
             assert_eq!(server.state, ServerState::Answered, "{word}");
             assert_eq!(server.ping, Some(Millis(20)), "{word}");
-            assert_eq!(server.shown().name, format!("Server[2J {}", server.address), "{word}");
+            // The escape byte of the name is gone, or a period where the game writes one.
+            let name = server.shown().name.replace("Server.", "Server");
+            assert_eq!(name, format!("Server[2J {}", server.address), "{word}");
         }
         assert_eq!(browser.masters()[0].state, MasterState::Complete);
         // 500 servers in 32 groups of 16 at 20 ms, and the master's quiet time.
@@ -110,7 +112,7 @@ fn players_are_queried_on_request() {
     Network::new(2).run(&mut browser, "q3", 60_000);
     let player = Player { name: "Sarge".to_owned(), score: 12, ping_ms: 48 };
     for server in browser.table().servers() {
-        assert_eq!(server.shown().players, [player.clone()]);
+        assert_eq!(server.shown().players, std::slice::from_ref(&player));
         assert_eq!(server.shown().name.get(..6), Some("Server"), "values of the first answer");
     }
 }
