@@ -30,6 +30,7 @@ pub const MAGIC: [u8; 8] = *b"\x89FRGJ\r\n\x1a";
 /// |---|---|
 /// | 1 | |
 /// | 2 | serverinfo does not announce settings without effect |
+/// | 3 | archives that are offered for download are recorded |
 /// | 4 | answers to name lookups; public servers send heartbeats |
 pub const FORMAT_VERSION: u32 = 4;
 /// Longest record body in bytes. The longest are file lists and the config file.

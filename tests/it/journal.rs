@@ -6,9 +6,9 @@ use fragd::{
     client::Protocol,
     impairment::Impairment,
     journal::{
-        Answers, AssetMismatch, Damage, DamageKind, Entry, Input, JournalEnd, JournalOpenError,
-        Journaled, MAGIC, Reader, RecordedAssets, Recorder, Replay, ReplayedAssets, Start,
-        StepResult, Steps,
+        Answers, AssetMismatch, Damage, DamageKind, Entry, FORMAT_VERSION, Input, JournalEnd,
+        JournalOpenError, Journaled, MAGIC, Reader, RecordedAssets, Recorder, Replay,
+        ReplayedAssets, Start, StepResult, Steps,
     },
     model::{
         Millis,
@@ -310,7 +310,7 @@ fn files_that_are_not_journals_are_rejected() {
     assert_eq!(head(b"\x89FRGJ\n\x1a"), Err(JournalOpenError::NoJournal), "taken for text");
     assert_eq!(head(b"\x89FRGJ\r\n\x1a\x01\0\0\0"), Err(JournalOpenError::Version(1)));
     let mut steps = Steps::new();
-    steps.feed(b"\x89FRGJ\r\n\x1a\x03\0\0\0\x01\x09....");
+    steps.feed(&[&MAGIC[..], &FORMAT_VERSION.to_le_bytes(), b"\x01\x09...."].concat());
     assert!(matches!(steps.start(), Err(JournalOpenError::NoStart(_))));
 }
 
