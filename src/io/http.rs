@@ -30,6 +30,7 @@ use hyper::{
 
 use super::{
     assets::{OfferedPack, OfferedPacks, PackReader, PackSource},
+    http_counters::HttpCounters,
     http_listener::{HttpLimits, listen},
 };
 
@@ -43,14 +44,23 @@ const LIMITS: HttpLimits = HttpLimits {
     buffer: CHUNK_LEN,
 };
 
-/// Serves the archives of `offered` on `address`, and returns the bound address.
+/// Serves the archives of `offered` on `address`, and returns the bound address. Counts in `counters`.
 ///
 /// The thread lives as long as the process.
 ///
 /// # Errors
 /// System errors of the listening socket.
-pub fn serve(address: SocketAddr, offered: OfferedPacks) -> io::Result<SocketAddr> {
-    listen("http", address, LIMITS, move |request, from| answer(request, &offered, from))
+pub fn serve(
+    address: SocketAddr,
+    offered: OfferedPacks,
+    counters: HttpCounters,
+) -> io::Result<SocketAddr> {
+    listen("http", address, LIMITS, move |request, from| {
+        let response = answer(request, &offered, from);
+        counters.count_response(response.status());
+        let counters = response.status().is_success().then(|| counters.clone());
+        response.map(|body| CountedBody { body, counters })
+    })
 }
 
 fn answer(
@@ -157,7 +167,13 @@ fn parse_range(header: &str, len: u64) -> Asked {
     if range.start >= range.end { Asked::Nothing } else { Asked::Part(range) }
 }
 
-/// Body of a response.
+/// Body that counts the bytes of an archive when they are sent.
+struct CountedBody {
+    body: PackBody,
+    counters: Option<HttpCounters>,
+}
+
+/// Content of a response.
 enum PackBody {
     /// Bytes in memory.
     Bytes(Bytes),
@@ -200,7 +216,7 @@ impl PackBody {
     }
 }
 
-impl Body for PackBody {
+impl Body for CountedBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -209,14 +225,22 @@ impl Body for PackBody {
         _: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         // The file is in the page cache or on a local disk; this thread serves nothing else.
-        Poll::Ready(self.get_mut().next().map(|chunk| chunk.map(Frame::data)))
+        let Self { body, counters } = self.get_mut();
+        Poll::Ready(body.next().map(|chunk| {
+            chunk.map(|bytes| {
+                if let Some(counters) = counters {
+                    counters.count_bytes(bytes.len());
+                }
+                Frame::data(bytes)
+            })
+        }))
     }
 
     fn size_hint(&self) -> SizeHint {
-        match self {
-            Self::Bytes(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Self::File(_, left) => SizeHint::with_exact(*left),
-            Self::Ended => SizeHint::with_exact(0),
+        match &self.body {
+            PackBody::Bytes(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            PackBody::File(_, left) => SizeHint::with_exact(*left),
+            PackBody::Ended => SizeHint::with_exact(0),
         }
     }
 }
@@ -267,7 +291,8 @@ mod tests {
     #[test]
     fn only_offered_archives_are_served() {
         let data = GameData::default().with_builtin("baseoa");
-        let address = serve(([127, 0, 0, 1], 0).into(), data.offered()).unwrap();
+        let counters = HttpCounters::default();
+        let address = serve(([127, 0, 0, 1], 0).into(), data.offered(), counters.clone()).unwrap();
         let path = "/baseoa/fragd1.pk3";
         assert!(get(address, path, "").0.starts_with("http/1.1 404"), "not offered yet");
         data.offer(&[0]);
@@ -297,6 +322,8 @@ mod tests {
         }
         let (head, _) = ask(address, &format!("POST {path} HTTP/1.1\r\nHost: x\r\n\r\n"));
         assert!(head.starts_with("http/1.1 405"), "{head}");
+        let counted = counters.rows().map(|(_, _, value)| value);
+        assert_eq!(counted, [2, 1, 8, whole.len() as u64 + 1000], "HEAD is answered without bytes");
     }
 
     #[test]
@@ -307,7 +334,7 @@ mod tests {
         let offered = OfferedPacks::default();
         let source = PackSource::file(&path).unwrap();
         offered.add("mod/a.pk3".to_owned(), OfferedPack { source, checksum: -1 });
-        let address = serve(([127, 0, 0, 1], 0).into(), offered).unwrap();
+        let address = serve(([127, 0, 0, 1], 0).into(), offered, HttpCounters::default()).unwrap();
         assert!(get(address, "/mod/a.pk3", "").1 == bytes);
         assert!(get(address, "/mod/a.pk3", "Range: bytes=-150000\r\n").1 == bytes[150_000..]);
         // A file that was replaced is not served.

@@ -16,6 +16,8 @@ pub mod game_log;
 mod housekeeping;
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(feature = "http")]
+mod http_counters;
 #[cfg(any(feature = "http", feature = "metrics"))]
 mod http_listener;
 mod kernel_drops;
@@ -43,6 +45,8 @@ pub use console::Console;
 pub use event_loop::run;
 pub use files::{FileError, read_config};
 pub use game_log::{GameLog, LogFile};
+#[cfg(feature = "http")]
+pub use http_counters::HttpCounters;
 pub use process::Processes;
 pub use resolve::resolve;
 pub use run_options::{ExitReason, Options, Output, Progress, ProgressFn, RunSummary};

@@ -6,9 +6,9 @@ use std::{
 };
 
 use fragd::{
-    io::{Progress, pages},
+    io::{HttpCounters, Progress, pages},
     model::Millis,
-    observe::{CONTENT_TYPE, Sample, exposition},
+    observe::{CONTENT_TYPE, Sample, Value, exposition},
     server::Server,
     settings::{Settings, key},
 };
@@ -17,7 +17,10 @@ use fragd::{
 const INTERVAL: Millis = Millis::seconds(1);
 
 /// Starts the metrics endpoint that the settings name. The returned callback copies the counters.
-pub(super) fn start(settings: &Settings) -> Result<Option<Progress<'static, Server>>, String> {
+pub(super) fn start(
+    settings: &Settings,
+    http: &HttpCounters,
+) -> Result<Option<Progress<'static, Server>>, String> {
     let setting = settings.text(key::SV_METRICS);
     if setting.is_empty() {
         return Ok(None);
@@ -26,9 +29,14 @@ pub(super) fn start(settings: &Settings) -> Result<Option<Progress<'static, Serv
         format!("sv_metrics: invalid address \"{setting}\" (expected e.g. 127.0.0.1:9527)")
     })?;
     let last = Arc::new(Mutex::new(Vec::<Sample>::new()));
-    let shown = Arc::clone(&last);
+    let (shown, http) = (Arc::clone(&last), http.clone());
     let render: pages::Render = Arc::new(move |_| {
-        let copy = shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut copy = shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        copy.extend(http.rows().map(|(name, help, value)| Sample {
+            name,
+            help,
+            value: Value::Counter(value),
+        }));
         exposition(copy)
     });
     let page = pages::Page { path: "/metrics", content_type: CONTENT_TYPE, render };

@@ -67,11 +67,12 @@ fn host(
         io::random_bytes().map_err(|error| format!("random numbers not available: {error}"))?;
     let signals = Signals::install().map_err(|error| format!("signals not available: {error}"))?;
 
-    let progress = super::monitoring::start(&settings)?;
+    let http = io::HttpCounters::default();
+    let progress = super::monitoring::start(&settings, &http)?;
     let clock = Clock::start();
     let began = UnixMillis(io::unix_millis());
     let data = find_data(&settings);
-    start_http(&settings, &data)?;
+    start_http(&settings, &data, http)?;
     let mut data: Box<dyn Assets> = Box::new(data);
     let recorder = match &asked.journal {
         None => None,
@@ -215,7 +216,11 @@ fn find_data(settings: &Settings) -> GameData {
 }
 
 /// Starts the HTTP server of downloads, if `sv_http` names an address.
-fn start_http(settings: &Settings, data: &GameData) -> Result<(), String> {
+fn start_http(
+    settings: &Settings,
+    data: &GameData,
+    counters: io::HttpCounters,
+) -> Result<(), String> {
     let setting = settings.text(key::SV_HTTP);
     if setting.is_empty() {
         return Ok(());
@@ -223,7 +228,7 @@ fn start_http(settings: &Settings, data: &GameData) -> Result<(), String> {
     let address: std::net::SocketAddr = setting.parse().map_err(|_| {
         format!("sv_http: invalid address \"{setting}\" (expected e.g. 192.0.2.1:27960)")
     })?;
-    let bound = io::http::serve(address, data.offered())
+    let bound = io::http::serve(address, data.offered(), counters)
         .map_err(|error| format!("sv_http: cannot listen on {address}: {error}"))?;
     log::info!("serving downloads on http://{bound}");
     Ok(())
