@@ -9,7 +9,7 @@ use crate::{
     client::{Client, ClientOptions, ConnectionState, Protocol},
     game::{Deathmatch, Game, Ruleset},
     model::{Millis, Qport, UserCmd, assets::MemoryAssets},
-    node::Hosted as _,
+    node::{Hosted as _, LocalPort, Node as _, Route},
     server::Server,
     settings::Settings,
     wire::info::InfoString,
@@ -23,8 +23,6 @@ pub const FRAME_MS: u64 = 20;
 const REST_MS: u64 = 1600;
 /// Period of the movers that turn and swing. Each leg begins at a multiple of it.
 const MOVERS_MS: i32 = 8000;
-/// Time between two recorded places.
-const RECORD_MS: i32 = 400;
 
 /// Keys of a script.
 #[derive(Clone, Copy)]
@@ -98,20 +96,6 @@ impl fmt::Display for Sample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { time_ms, place: [x, y, z], health } = self;
         write!(f, "{time_ms:5} {x:8.1} {y:7.1} {z:7.1} {health:4}")
-    }
-}
-
-impl Sample {
-    /// Reads a line of a vector.
-    #[must_use]
-    pub fn parse(line: &str) -> Option<Self> {
-        let mut words = line.split_whitespace();
-        let time_ms = words.next()?.parse().ok()?;
-        let mut place = [0.0; 3];
-        for along in &mut place {
-            *along = words.next()?.parse().ok()?;
-        }
-        Some(Self { time_ms, place, health: words.next()?.parse().ok()? })
     }
 }
 
@@ -210,7 +194,7 @@ impl Walker {
         self.client.send_command(line.now(), command).unwrap();
     }
 
-    /// Runs a leg. Returns a sample each 400 ms, as far as snapshots show that time.
+    /// Runs a leg. Returns a sample for each usercmd that a snapshot shows.
     pub fn run(&mut self, line: &mut impl Line, leg: &Leg) -> Vec<Sample> {
         let [x, y, z] = leg.start;
         self.send(line, "give health");
@@ -228,7 +212,7 @@ impl Walker {
             let player = walker.client.player().unwrap();
             let time_ms = player.command_time - begun;
             let is_new = samples.last().is_none_or(|last| time_ms > last.time_ms);
-            if is_new && time_ms >= 0 && time_ms % RECORD_MS == 0 {
+            if is_new && time_ms >= 0 {
                 // Without a negative zero.
                 let place = player.origin.0.map(|along| (along * 10.0).round() / 10.0 + 0.0);
                 samples.push(Sample { time_ms, place, health: player.stats[0] });
@@ -242,6 +226,57 @@ impl Walker {
             }
         }
         samples
+    }
+}
+
+/// Line to a server in virtual time: datagrams have no delay, and a snapshot follows each usercmd.
+pub struct VirtualLine {
+    server: Server,
+    now: Millis,
+    packet: Vec<u8>,
+}
+
+const SERVER: ([u8; 4], u16) = ([10, 0, 0, 1], 27_960);
+const CLIENT: ([u8; 4], u16) = ([10, 0, 0, 2], 40_000);
+
+/// A walker on a map, and its line.
+#[must_use]
+pub fn join_virtual(map: &str) -> (Walker, VirtualLine) {
+    let now = Millis(1000);
+    let mut line = VirtualLine { server: server(map, now), now, packet: Vec::new() };
+    let mut walker = Walker::new(SocketAddr::from(SERVER), 7, now);
+    walker.join(&mut line);
+    (walker, line)
+}
+
+impl Line for VirtualLine {
+    fn pass(&mut self, walker: &mut Walker) {
+        for _ in 0..STEP_MS / FRAME_MS {
+            self.now = Millis(self.now.0 + FRAME_MS);
+            walker.client.frame(self.now);
+            self.deliver(walker);
+            if self.server.next_frame() <= self.now {
+                self.server.frame(self.now);
+            }
+            self.deliver(walker);
+        }
+    }
+
+    fn now(&self) -> Millis {
+        self.now
+    }
+}
+
+impl VirtualLine {
+    fn deliver(&mut self, walker: &mut Walker) {
+        let local = LocalPort(0);
+        while walker.client.poll_transmit(&mut self.packet).is_some() {
+            let route = Route { local, remote: SocketAddr::from(CLIENT) };
+            self.server.handle_datagram(self.now, route, &self.packet);
+        }
+        while self.server.poll_transmit(&mut self.packet).is_some() {
+            walker.client.handle_datagram(self.now, SocketAddr::from(SERVER), &self.packet);
+        }
     }
 }
 

@@ -4,72 +4,22 @@
 //! difference is a change of the game that clients would see as a misprediction, or a change of the map. The
 //! loopback tests run the same legs over sockets.
 
-use std::{fmt::Write as _, net::SocketAddr};
+use std::fmt::Write as _;
 
-use fragd::{
-    model::Millis,
-    node::{LocalPort, Node as _, Route},
-    server::Server,
-    testing::course::{FRAME_MS, Keys, LEGS, Line, STEP_MS, Walker, server},
-};
+use fragd::testing::course::{Keys, LEGS, STEP_MS, VirtualLine, Walker, join_virtual};
 
-/// Server and the clock of both sides.
-struct VirtualLine {
-    server: Server,
-    now: Millis,
-    packet: Vec<u8>,
-}
-
-const SERVER: ([u8; 4], u16) = ([10, 0, 0, 1], 27_960);
-const CLIENT: ([u8; 4], u16) = ([10, 0, 0, 2], 40_000);
-
-/// A walker on a map.
-fn join(map: &str) -> (Walker, VirtualLine) {
-    let now = Millis(1000);
-    let mut line = VirtualLine { server: server(map, now), now, packet: Vec::new() };
-    let mut walker = Walker::new(SocketAddr::from(SERVER), 7, now);
-    walker.join(&mut line);
-    (walker, line)
-}
-
-impl Line for VirtualLine {
-    fn pass(&mut self, walker: &mut Walker) {
-        for _ in 0..STEP_MS / FRAME_MS {
-            self.now = Millis(self.now.0 + FRAME_MS);
-            walker.client.frame(self.now);
-            self.deliver(walker);
-            if self.server.next_frame() <= self.now {
-                self.server.frame(self.now);
-            }
-            self.deliver(walker);
-        }
-    }
-
-    fn now(&self) -> Millis {
-        self.now
-    }
-}
-
-impl VirtualLine {
-    fn deliver(&mut self, walker: &mut Walker) {
-        let local = LocalPort(0);
-        while walker.client.poll_transmit(&mut self.packet).is_some() {
-            let route = Route { local, remote: SocketAddr::from(CLIENT) };
-            self.server.handle_datagram(self.now, route, &self.packet);
-        }
-        while self.server.poll_transmit(&mut self.packet).is_some() {
-            walker.client.handle_datagram(self.now, SocketAddr::from(SERVER), &self.packet);
-        }
-    }
-}
+/// Time between two places of the vectors.
+const RECORD_MS: i32 = 400;
 
 #[test]
 fn course_gives_same_places_at_same_times() {
-    let (mut walker, mut line) = join("course");
+    let (mut walker, mut line) = join_virtual("course");
     let mut text = String::new();
     for leg in LEGS {
         writeln!(text, "{}", leg.name).expect("text");
-        for sample in walker.run(&mut line, leg) {
+        for sample in
+            walker.run(&mut line, leg).iter().filter(|sample| sample.time_ms % RECORD_MS == 0)
+        {
             writeln!(text, "{sample}").expect("text");
         }
     }
@@ -99,7 +49,7 @@ fn jump_pads_lead_to_their_ledges() {
     let mut course: Option<(&str, Walker, VirtualLine)> = None;
     for &(map, [x, y, z], [low, high]) in PADS {
         if course.as_ref().is_none_or(|(loaded, ..)| *loaded != map) {
-            let (walker, line) = join(map);
+            let (walker, line) = join_virtual(map);
             course = Some((map, walker, line));
         }
         let (_, walker, line) = course.as_mut().expect("a course");
