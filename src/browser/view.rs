@@ -11,7 +11,7 @@
 //! | escape | back, then empty filter, then end |
 //!
 //! Invariants: a screen has at most the given number of lines, each at most as long as the given width and
-//! printable ASCII; the filter has at most [`MAX_FILTER_LEN`] bytes.
+//! printable ASCII; the filter is short.
 
 use std::str::FromStr;
 
