@@ -34,14 +34,14 @@ impl Master {
         let game = match request.game {
             Some(game) => Some(game),
             None if request.extended => {
-                return self.counters.count(MasterCounter::ListsInvalid);
+                return self.counters.bump(MasterCounter::ListsInvalid);
             }
             None => self.game_of_protocol(request.protocol),
         };
         if let Some(name) = game
             && !self.games.accepts(name)
         {
-            return self.counters.count(MasterCounter::ListsInvalid);
+            return self.counters.bump(MasterCounter::ListsInvalid);
         }
         let name = game.map(|name| name.to_string()).unwrap_or_default();
         let lists_all = Game::by_name(WireText::from(&*name)).is_some_and(|game| game.lists_all);
@@ -82,7 +82,7 @@ impl Master {
     ) {
         let Some(game) = Game::of_family(format.family()) else { return };
         if !self.games.accepts(WireText::from(game.name)) {
-            return self.counters.count(MasterCounter::ListsInvalid);
+            return self.counters.bump(MasterCounter::ListsInvalid);
         }
         let key = ListKey { family: format.family(), name: game.name.as_bytes(), protocol };
         self.send_list(now, route, len, format, key, allows);
@@ -117,11 +117,11 @@ impl Master {
         allows: impl Fn(&Listed) -> bool,
     ) {
         if !self.questions.allows(now, Host::of(route.remote.ip())) {
-            return self.counters.count(MasterCounter::ListsLimited);
+            return self.counters.bump(MasterCounter::ListsLimited);
         }
         let proven = self.is_proven(route.remote);
         if !proven && !self.budget.has_room(now) {
-            self.counters.count(MasterCounter::AnswersOverBudget);
+            self.counters.bump(MasterCounter::AnswersOverBudget);
             return self.note(now, "answers to unproven addresses exceed the budget");
         }
         self.answers += 1;
@@ -143,7 +143,7 @@ impl Master {
         if !proven {
             self.budget.charge(len, sent);
         }
-        self.counters.count(MasterCounter::ListsAnswered);
+        self.counters.bump(MasterCounter::ListsAnswered);
         self.counters.add(MasterCounter::ListPackets, packets);
         self.counters.add(MasterCounter::BytesOut, sent as u64);
     }

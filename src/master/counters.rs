@@ -1,35 +1,13 @@
-//! Counters of a master: a table of metric names and help texts, and their values.
+//! Counters of a master: a table of metric names and help texts.
 
-use crate::observe::{Sample, Value};
+use crate::observe::counter_table;
 
-macro_rules! counters {
-    ($($counter:ident, $name:literal, $help:literal;)+) => {
-        /// Counter of a master.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum MasterCounter {
-            $(#[doc = $help] $counter,)+
-        }
+counter_table! {
+    /// Counter of a master.
+    pub enum MasterCounter;
+    /// Values of a master's counters.
+    pub(super) struct Counters;
 
-        impl MasterCounter {
-            /// All counters, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$counter),+];
-
-            /// Metric name with its labels.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$counter => $name),+ }
-            }
-
-            /// Help text of the metric.
-            #[must_use]
-            pub const fn help(self) -> &'static str {
-                match self { $(Self::$counter => $help),+ }
-            }
-        }
-    };
-}
-
-counters! {
     Datagrams, "q3_master_datagrams_total", "Datagrams received.";
     Malformed, "q3_master_dropped_total{reason=\"malformed\"}", "Datagrams that no master reads.";
     Denied, "q3_master_dropped_total{reason=\"denied\"}", "Datagrams from denied networks.";
@@ -73,40 +51,4 @@ counters! {
     ListPackets, "q3_master_list_packets_total", "List packets sent.";
     Services, "q3_master_services_total", "Requests for messages, updates and authorization answered.";
     BytesOut, "q3_master_sent_bytes_total", "Bytes sent, without UDP and IP headers.";
-}
-
-/// Values of the counters.
-#[derive(Clone, Debug)]
-pub(super) struct Counters([u64; MasterCounter::ALL.len()]);
-
-impl Default for Counters {
-    fn default() -> Self {
-        Self([0; MasterCounter::ALL.len()])
-    }
-}
-
-impl Counters {
-    /// Adds one.
-    pub(super) fn count(&mut self, counter: MasterCounter) {
-        self.add(counter, 1);
-    }
-
-    /// Adds `more`.
-    pub(super) fn add(&mut self, counter: MasterCounter, more: u64) {
-        self.0[counter as usize] += more;
-    }
-
-    /// Returns a value.
-    pub(super) const fn get(&self, counter: MasterCounter) -> u64 {
-        self.0[counter as usize]
-    }
-
-    /// Iterates over the counters as samples.
-    pub(super) fn samples(&self) -> impl Iterator<Item = Sample> {
-        MasterCounter::ALL.iter().map(|&counter| Sample {
-            name: counter.name(),
-            help: counter.help(),
-            value: Value::Counter(self.get(counter)),
-        })
-    }
 }

@@ -162,7 +162,7 @@ impl Master {
     ) -> bool {
         let proven = self.is_proven(route.remote);
         if !proven && !self.budget.has_room(now) {
-            self.counters.count(MasterCounter::AnswersOverBudget);
+            self.counters.bump(MasterCounter::AnswersOverBudget);
             self.note(now, "answers to unproven addresses exceed the budget");
             return false;
         }
@@ -185,7 +185,7 @@ impl Master {
         let request = match MasterRequest::parse(bytes) {
             Ok(request) => request,
             Err(error) => {
-                self.counters.count(MasterCounter::Malformed);
+                self.counters.bump(MasterCounter::Malformed);
                 log::debug!("{}: datagram dropped: {error}", route.remote);
                 return;
             }
@@ -207,7 +207,7 @@ impl Master {
             MasterRequest::GetMotd(info) => self.motd(now, route, bytes.len(), info),
             MasterRequest::GetUpdateInfo(request) => self.update(now, route, bytes.len(), request),
             // No list of blocked servers is kept, and an empty one has no known form.
-            MasterRequest::GetBlockedServers(_) => self.counters.count(MasterCounter::Unexpected),
+            MasterRequest::GetBlockedServers(_) => self.counters.bump(MasterCounter::Unexpected),
             MasterRequest::GetKeyAuthorize(request) => self.announce_key(now, route, request),
             MasterRequest::GetIpAuthorize(request) => {
                 self.authorize(now, route, bytes.len(), request);
@@ -221,7 +221,7 @@ impl Master {
             Some(_) => counter,
             None => Some(MasterCounter::Unexpected),
         };
-        counter.into_iter().for_each(|counter| self.counters.count(counter));
+        counter.into_iter().for_each(|counter| self.counters.bump(counter));
     }
 
     /// Removes expired servers and queries those whose probe is due.
@@ -231,7 +231,7 @@ impl Master {
                 None => return true,
                 Some(Due::Nothing) => {}
                 Some(Due::Expired(source)) => {
-                    self.counters.count(MasterCounter::ServersExpired);
+                    self.counters.bump(MasterCounter::ServersExpired);
                     log::debug!("{source} expired");
                 }
                 Some(Due::Probe(remote, local, tag)) => {
@@ -245,12 +245,12 @@ impl Master {
 
 impl Node for Master {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
-        self.counters.count(MasterCounter::Datagrams);
+        self.counters.bump(MasterCounter::Datagrams);
         let remote = SocketAddr::new(route.remote.ip().to_canonical(), route.remote.port());
         if bytes.len() > MAX_DATAGRAM || remote.port() == 0 {
-            self.counters.count(MasterCounter::Malformed);
+            self.counters.bump(MasterCounter::Malformed);
         } else if self.options.deny.contains(remote.ip()) {
-            self.counters.count(MasterCounter::Denied);
+            self.counters.bump(MasterCounter::Denied);
         } else {
             self.dispatch(now, Route { remote, ..route }, bytes);
         }

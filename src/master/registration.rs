@@ -42,15 +42,15 @@ impl Master {
     pub(super) fn heartbeat(&mut self, now: Millis, route: Route, word: WireText<'_>) {
         match self.games.meaning(word) {
             Some(Meaning::Up(tag)) => self.challenge(now, route, tag),
-            Some(Meaning::Flatline) => self.counters.count(MasterCounter::Flatlines),
-            None => self.counters.count(MasterCounter::HeartbeatsUnknown),
+            Some(Meaning::Flatline) => self.counters.bump(MasterCounter::Flatlines),
+            None => self.counters.bump(MasterCounter::HeartbeatsUnknown),
         }
     }
 
     /// Queries the sender of a heartbeat, if it may be listed and has a place.
     pub(super) fn challenge(&mut self, now: Millis, route: Route, tag: Tag) {
         if !self.may_list(route.remote) {
-            return self.counters.count(MasterCounter::HeartbeatsForbidden);
+            return self.counters.bump(MasterCounter::HeartbeatsForbidden);
         }
         let is_new = self.registry.find(route.remote).is_none();
         if is_new && !self.has_room(route.remote, 0, 0) {
@@ -67,7 +67,7 @@ impl Master {
                     .check_room(route.remote.ip(), reserved.all, reserved.of_host)
                     .is_err();
             if is_taken && self.challenges.defer(now, route, tag) {
-                return self.counters.count(MasterCounter::HeartbeatsDeferred);
+                return self.counters.bump(MasterCounter::HeartbeatsDeferred);
             }
         }
         self.send_challenge(now, route, tag, reserve);
@@ -84,22 +84,22 @@ impl Master {
     pub(super) fn info_response(&mut self, now: Millis, route: Route, info: InfoText<'_>) {
         let challenge = info.get("challenge").unwrap_or_default();
         let Some(tag) = self.challenges.verify(now, route.remote, challenge.raw()) else {
-            return self.counters.count(MasterCounter::InfosUnproven);
+            return self.counters.bump(MasterCounter::InfosUnproven);
         };
         let Some(heartbeat) = self.games.heartbeat(tag) else { return };
         let (is_anonymous, is_probed) = (heartbeat.is_anonymous, heartbeat.is_probed);
         let Some(response) = Response::read(info) else {
-            return self.counters.count(MasterCounter::InfosInvalid);
+            return self.counters.bump(MasterCounter::InfosInvalid);
         };
         let of_heartbeat = heartbeat.name.clone();
         let of_heartbeat = of_heartbeat.as_deref().map(WireText::from);
         let name = match (response.game, of_heartbeat) {
             (Some(name), Some(expected)) if name != expected => None,
             (Some(name), _) | (None, Some(name)) => Some(name),
-            (None, None) => return self.counters.count(MasterCounter::InfosInvalid),
+            (None, None) => return self.counters.bump(MasterCounter::InfosInvalid),
         };
         let Some(name) = name.filter(|name| self.games.accepts(*name)) else {
-            return self.counters.count(MasterCounter::InfosRejected);
+            return self.counters.bump(MasterCounter::InfosRejected);
         };
         let key = ListKey { family: Family::Quake3, name: name.raw(), protocol: response.protocol };
         let announcement = Announcement {
@@ -115,7 +115,7 @@ impl Master {
 
     /// Queries a listed server, as the publisher's master did.
     pub(super) fn probe(&mut self, now: Millis, route: Route, tag: Tag) {
-        self.counters.count(MasterCounter::Probes);
+        self.counters.bump(MasterCounter::Probes);
         for command in [&b"getchallenge"[..], b"getstatus"] {
             self.outbox.push_with(route, |out| {
                 out.extend_from_slice(OUT_OF_BAND);
@@ -139,7 +139,7 @@ impl Master {
             quake4::Packet::GetServers(request) => self.answer_quake4(now, route, len, request),
             quake4::Packet::GameAuth(request) => self.game_auth(now, route, len, request),
             quake4::Packet::GetInfo(_) | quake4::Packet::AuthKey(_) => {
-                self.counters.count(MasterCounter::Malformed);
+                self.counters.bump(MasterCounter::Malformed);
             }
         }
     }
@@ -154,25 +154,25 @@ impl Master {
     ) {
         match packet {
             quakeworld::Packet::Heartbeat { .. } => self.challenge(now, route, QUAKEWORLD),
-            quakeworld::Packet::Shutdown => self.counters.count(MasterCounter::Flatlines),
+            quakeworld::Packet::Shutdown => self.counters.bump(MasterCounter::Flatlines),
             quakeworld::Packet::Ping { .. } => {
                 let ack = quakeworld::Packet::Ack(quakeworld::AckForm::Line);
                 self.reply(now, route, len, |out| ack.write(out));
             }
             quakeworld::Packet::ListRequest => self.answer_quakeworld(now, route, len),
             quakeworld::Packet::Status(status) => self.quakeworld_response(now, route, status),
-            _ => self.counters.count(MasterCounter::Unexpected),
+            _ => self.counters.bump(MasterCounter::Unexpected),
         }
     }
 
     fn quake4_response(&mut self, now: Millis, route: Route, response: quake4::InfoResponse<'_>) {
         if !self.challenges.verify_number(now, route.remote, response.challenge) {
-            return self.counters.count(MasterCounter::InfosUnproven);
+            return self.counters.bump(MasterCounter::InfosUnproven);
         }
         let text = |key| response.get(key).unwrap_or_default();
         let max_clients = count(text("si_maxPlayers"));
         if max_clients == 0 {
-            return self.counters.count(MasterCounter::InfosInvalid);
+            return self.counters.bump(MasterCounter::InfosInvalid);
         }
         let description = Description {
             name: cut(text("si_name"), MAX_TEXT),
@@ -190,16 +190,16 @@ impl Master {
     fn quakeworld_response(&mut self, now: Millis, route: Route, status: quakeworld::Status<'_>) {
         let is_listed = self.registry.find(route.remote).is_some();
         if !self.challenges.is_open(now, route.remote, QUAKEWORLD) {
-            return self.counters.count(MasterCounter::InfosUnproven);
+            return self.counters.bump(MasterCounter::InfosUnproven);
         }
         let most = self.options.max_servers.div_ceil(UNPROVABLE_SHARE);
         if !is_listed && self.registry.len_of(Family::QuakeWorld) >= most {
-            return self.counters.count(MasterCounter::InfosFull);
+            return self.counters.bump(MasterCounter::InfosFull);
         }
         let text = |key| status.info.get(key).unwrap_or_default();
         let max_clients = count(text("maxclients"));
         if max_clients == 0 || status.info.has_long_part() {
-            return self.counters.count(MasterCounter::InfosInvalid);
+            return self.counters.bump(MasterCounter::InfosInvalid);
         }
         let description = Description {
             name: cut(text("hostname"), MAX_TEXT),
@@ -225,7 +225,7 @@ impl Master {
     ) {
         let Some(game) = Game::of_family(family) else { return };
         if !self.games.accepts(WireText::from(game.name)) {
-            return self.counters.count(MasterCounter::InfosRejected);
+            return self.counters.bump(MasterCounter::InfosRejected);
         }
         let announcement = Announcement {
             source: route.remote,
@@ -250,14 +250,14 @@ impl Master {
         let is_new = self.registry.find(source).is_none();
         match self.registry.announce(announcement, description, now + LISTED_LIFE, next_probe) {
             Ok(_) => {
-                self.counters.count(MasterCounter::InfosListed);
+                self.counters.bump(MasterCounter::InfosListed);
                 self.challenges.settle(source);
                 if is_new {
                     log::debug!("{source} listed");
                 }
             }
             Err(NotListed::Full | NotListed::HostFull | NotListed::AddressTaken) => {
-                self.counters.count(MasterCounter::InfosFull);
+                self.counters.bump(MasterCounter::InfosFull);
             }
         }
     }
@@ -271,15 +271,15 @@ impl Master {
                 MasterCounter::HeartbeatsFullAddress
             }
         };
-        self.counters.count(refusal);
+        self.counters.bump(refusal);
         false
     }
 
     fn send_challenge(&mut self, now: Millis, route: Route, tag: Tag, reserve: bool) {
         if !self.challenge_guard.allows(now, Host::of(route.remote.ip())) {
-            return self.counters.count(MasterCounter::HeartbeatsLimited);
+            return self.counters.bump(MasterCounter::HeartbeatsLimited);
         }
-        self.counters.count(MasterCounter::Heartbeats);
+        self.counters.bump(MasterCounter::Heartbeats);
         match tag {
             QUAKE4 => {
                 self.challenges.issue(now, route.remote, tag, reserve);

@@ -24,7 +24,7 @@ impl Master {
         let version = text("version");
         let rule =
             self.options.motd.iter().find(|rule| version.strip_prefix(&rule.version).is_some());
-        let Some(rule) = rule else { return self.counters.count(MasterCounter::Unexpected) };
+        let Some(rule) = rule else { return self.counters.bump(MasterCounter::Unexpected) };
         let mut answer = InfoString::normal();
         // Both fit: the text is limited by the config, the challenge is a number.
         let _ = answer.set_cleaned("challenge", &text("challenge").truncated(16).to_string());
@@ -50,7 +50,7 @@ impl Master {
             ),
         };
         if self.options.updates.is_empty() {
-            return self.counters.count(MasterCounter::Unexpected);
+            return self.counters.bump(MasterCounter::Unexpected);
         }
         let rule = self
             .options
@@ -78,7 +78,7 @@ impl Master {
     /// Handles `getKeyAuthorize`. The games expect no answer.
     pub(super) fn announce_key(&mut self, now: Millis, route: Route, request: GetKeyAuthorize<'_>) {
         match &mut self.authorization {
-            None => self.counters.count(MasterCounter::Unexpected),
+            None => self.counters.bump(MasterCounter::Unexpected),
             Some(service) => service.announce(now, route.remote.ip(), request.key.bytes()),
         }
     }
@@ -93,7 +93,7 @@ impl Master {
     ) {
         let client = request.address.to_string().parse::<Ipv4Addr>();
         let (Some(service), Ok(client)) = (&self.authorization, client) else {
-            return self.counters.count(MasterCounter::Unexpected);
+            return self.counters.bump(MasterCounter::Unexpected);
         };
         let (answer, reason) = service.verdict(now, client, request.game.raw());
         let reason = reason.to_owned();
@@ -118,7 +118,7 @@ impl Master {
     ) {
         let (Some(service), IpAddr::V4(client)) = (&mut self.authorization, route.remote.ip())
         else {
-            return self.counters.count(MasterCounter::Unexpected);
+            return self.counters.bump(MasterCounter::Unexpected);
         };
         if let Some(key) = request.key {
             service.announce(now, route.remote.ip(), key.bytes());
@@ -132,13 +132,13 @@ impl Master {
         };
         let packet = quake4::Packet::AuthKey(verdict);
         if self.reply(now, route, len, |out| packet.write(out)) {
-            self.counters.count(MasterCounter::Services);
+            self.counters.bump(MasterCounter::Services);
         }
     }
 
     fn serve(&mut self, now: Millis, route: Route, len: usize, packet: &ServicePacket<'_>) {
         if self.reply(now, route, len, |out| packet.write(out)) {
-            self.counters.count(MasterCounter::Services);
+            self.counters.bump(MasterCounter::Services);
         }
     }
 }

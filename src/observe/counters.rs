@@ -1,35 +1,13 @@
-//! Server counters: a table of metric names and help texts, and their values.
+//! Server counters: a table of metric names and help texts.
 
-use super::exposition::{Sample, Value};
+use super::counter_table::counter_table;
 
-macro_rules! counters {
-    ($($counter:ident, $name:literal, $help:literal;)+) => {
-        /// Server counter.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Counter {
-            $(#[doc = $help] $counter,)+
-        }
+counter_table! {
+    /// Server counter.
+    pub enum Counter;
+    /// Values of all server counters.
+    pub struct Counters;
 
-        impl Counter {
-            /// All counters, in the order of the table.
-            pub const ALL: &'static [Self] = &[$(Self::$counter),+];
-
-            /// Metric name with its labels, e.g. `q3_packets_total{dir="in"}`.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$counter => $name),+ }
-            }
-
-            /// Help text of the metric.
-            #[must_use]
-            pub const fn help(self) -> &'static str {
-                match self { $(Self::$counter => $help),+ }
-            }
-        }
-    };
-}
-
-counters! {
     PacketsInConnectionless, "q3_packets_total{dir=\"in\",kind=\"connectionless\"}",
         "Connectionless datagrams received.";
     PacketsInSequenced, "q3_packets_total{dir=\"in\",kind=\"sequenced\"}",
@@ -113,49 +91,6 @@ counters! {
     RconRefused, "q3_rcon_attempts_total{result=\"refused\"}", "Rcon commands rejected.";
     Frames, "q3_frames_total", "Server frames run.";
     FramesSkipped, "q3_frames_skipped_total", "Server frames skipped after a stall.";
-}
-
-/// Values of all counters.
-#[derive(Clone, Debug)]
-pub struct Counters([u64; Counter::ALL.len()]);
-
-impl Default for Counters {
-    fn default() -> Self {
-        Self([0; Counter::ALL.len()])
-    }
-}
-
-impl Counters {
-    /// Adds one.
-    pub fn bump(&mut self, counter: Counter) {
-        self.add(counter, 1);
-    }
-
-    /// Adds `count`, saturating.
-    pub fn add(&mut self, counter: Counter, count: u64) {
-        let value = &mut self.0[counter as usize];
-        *value = value.saturating_add(count);
-    }
-
-    /// Value of a counter.
-    #[must_use]
-    pub fn get(&self, counter: Counter) -> u64 {
-        self.0[counter as usize]
-    }
-
-    /// All counters with their values, in the order of the table.
-    pub fn iter(&self) -> impl Iterator<Item = (Counter, u64)> {
-        Counter::ALL.iter().map(|&counter| (counter, self.get(counter)))
-    }
-
-    /// All counters as metric samples.
-    pub fn samples(&self) -> impl Iterator<Item = Sample> {
-        self.iter().map(|(counter, value)| Sample {
-            name: counter.name(),
-            help: counter.help(),
-            value: Value::Counter(value),
-        })
-    }
 }
 
 #[cfg(test)]
