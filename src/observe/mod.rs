@@ -8,6 +8,7 @@ mod counters;
 mod exposition;
 mod log_limiter;
 
+#[cfg(feature = "discovery")]
 pub(crate) use counter_table::counter_table;
 pub use counters::{Counter, Counters};
 pub use exposition::{CONTENT_TYPE, HISTOGRAM_BUCKETS, Histogram, Sample, Value, exposition};
