@@ -76,7 +76,7 @@ pub fn parse(text: &str, default: &'static Game) -> Result<Vec<Favorite>, Favori
             Some(address) => match Game::by_word(first) {
                 Some(game) => (game, address),
                 None => {
-                    let word = first.escape_debug().take(40).collect();
+                    let word = first.escape_default().take(40).collect();
                     return Err(FavoritesError::Game { line, word });
                 }
             },
@@ -84,7 +84,7 @@ pub fn parse(text: &str, default: &'static Game) -> Result<Vec<Favorite>, Favori
         let legal = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:%[]".contains(&byte);
         if address.len() > MAX_ADDRESS_LEN || !address.bytes().all(legal) || words.next().is_some()
         {
-            let address = text.trim().escape_debug().take(60).collect();
+            let address = text.trim().escape_default().take(60).collect();
             return Err(FavoritesError::Address { line, address });
         }
         if found.len() == MAX_FAVOURITES {
@@ -126,6 +126,7 @@ mod tests {
         );
         assert!(error("\n\na;b").starts_with("line 3: invalid address 'a;b'"));
         assert!(error("et 10.0.0.1 10.0.0.2").starts_with("line 1: invalid address"));
+        assert!(error("\u{9b}2J x").contains("'\\u{9b}2J'"), "no control characters");
         let many = "10.0.0.1\n".repeat(MAX_FAVOURITES + 1);
         assert_eq!(error(&many), "line 4097: too many servers (max 4096)");
     }

@@ -139,8 +139,7 @@ pub fn read(file: &str, text: &[u8]) -> Result<Vec<Shader>, Diagnostic> {
         return Err(Diagnostic::new(file, 0, what));
     }
     let text = String::from_utf8_lossy(text);
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let mut tokens = Tokens::new(text);
+    let mut tokens = Tokens::new(&text);
     let mut shaders = Vec::new();
     while let Some(name) = tokens.next() {
         if name.is("{") || name.is("}") {

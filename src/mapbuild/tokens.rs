@@ -1,8 +1,8 @@
 //! Tokens of map sources and shader scripts, with their lines.
 //!
-//! White space separates tokens, `//` and `/* */` are comments, and double quotes enclose a token without
-//! escapes. Parentheses are tokens of their own; braces and brackets only when they stand alone, because texture
-//! names of older games begin with them.
+//! White space separates tokens, as a byte order mark in front of one does. `//` and `/* */` are comments, and double
+//! quotes enclose a token without escapes. Parentheses are tokens of their own; braces and brackets only when they
+//! stand alone, because texture names of older games begin with them.
 
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(super) struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text: text.strip_prefix('\u{feff}').unwrap_or(text), at: 0, line: 1 }
+        Self { text, at: 0, line: 1 }
     }
 
     /// Current line, from 1.
@@ -73,6 +73,8 @@ impl<'a> Tokens<'a> {
                     self.at += 1;
                 }
                 [byte, ..] if *byte <= b' ' => self.at += 1,
+                // A byte order mark, also one that editors leave where files were joined.
+                [0xef, 0xbb, 0xbf, ..] => self.at += 3,
                 [b'/', b'/', ..] => {
                     self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
                 }

@@ -218,6 +218,15 @@ fn shader_script_gives_contents_light_and_images() {
 }
 
 #[test]
+fn byte_order_marks_are_no_part_of_shaders() {
+    let mark = "\u{feff}";
+    let text = format!("{mark}{mark}a/b\n{{\n}}\n{mark}c/d {{ }} {mark}");
+    let shaders = shaders::read("x.shader", text.as_bytes()).unwrap();
+    let found: Vec<_> = shaders.iter().map(|one| (one.name.as_str(), one.text.as_str())).collect();
+    assert_eq!(found, [("a/b", "a/b\n{\n}"), ("c/d", "c/d { }")]);
+}
+
+#[test]
 fn same_source_gives_the_same_bytes() {
     assert!(compile_own_map("course") == compile_own_map("course"));
 }
