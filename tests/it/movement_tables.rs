@@ -2,7 +2,7 @@
 
 use fragd::{
     game::movement::{
-        EntityStateOptions, Length, angles, impulses, player_entity, trajectory,
+        Arithmetic, EntityStateOptions, Length, angles, impulses, player_entity, trajectory,
         velocity::normalized,
     },
     model::{
@@ -45,7 +45,7 @@ fn vectors_normalize_in_both_precisions() {
         let v = line.vec3(["x", "y", "z"]);
         for (length, column) in [(Length::Root, "length_classic"), (Length::Product, "length_ioq3")]
         {
-            let (direction, length) = normalized(v, length);
+            let (direction, length) = normalized(v, length, Arithmetic::Bytecode);
             check_vec3(&line, ["nx", "ny", "nz"], direction);
             check(&line, column, length);
         }

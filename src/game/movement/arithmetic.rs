@@ -1,12 +1,14 @@
 //! Arithmetic of game code: bytecode, or natively compiled.
 //!
-//! Bytecode computes in single precision alone. Native code computes an expression in double precision if
-//! it has a decimal constant without suffix, and rounds its result once. After a usercmd, origins differ by
-//! a thousandth of a unit. A landing that one side sees a sub-step earlier makes that two units, which
-//! clients report as a misprediction. A client predicts with the arithmetic of its own module.
+//! Bytecode computes in single precision alone, in the order of the source. Native code computes an
+//! expression in double precision if it has a decimal constant without suffix, and rounds its result once.
+//! Debian builds its modules with `-ffast-math`: sums and products are reordered, quotients by a constant
+//! become products, and sines are single precision. After a usercmd, origins differ by a thousandth of a
+//! unit. A landing that one side sees a sub-step earlier makes that two units, which clients report as a
+//! misprediction. A client predicts with the arithmetic of its own module.
 //!
-//! Source: the C language; the bytecode of the games' data; Debian's native modules, measured over
-//! usercmds that ioquake3's server ran with them.
+//! Source: the C language; the bytecode of the games' data; the order of operations in the machine code of
+//! Debian's native modules, and usercmds that ioquake3's server ran with them.
 
 use crate::model::{
     Vec3,
@@ -38,7 +40,68 @@ impl Arithmetic {
     pub fn axes(self, angles: Vec3) -> Axes {
         match self {
             Self::Bytecode => Axes::of_angles(angles, DegreeFactor::Single),
-            Self::Native => Axes::of_angles(angles, DegreeFactor::Double),
+            Self::Native => Axes::of_angles_in_single(angles),
+        }
+    }
+
+    /// Returns the sum of a vector's squares, for its normalization.
+    pub(super) fn squares(self, v: Vec3) -> f32 {
+        match self {
+            Self::Bytecode => v.dot(v),
+            Self::Native => v[0] * v[0] + v[2] * v[2] + v[1] * v[1],
+        }
+    }
+
+    /// Returns a normalized vector as the processor leaves it. Native modules set the mode that flushes
+    /// subnormal results to zero.
+    pub(super) fn flushed(self, Vec3(parts): Vec3) -> Vec3 {
+        match self {
+            Self::Bytecode => Vec3(parts),
+            Self::Native => Vec3(parts.map(|part| if part.is_subnormal() { 0.0 } else { part })),
+        }
+    }
+
+    /// Returns the speed that a velocity lacks along a direction.
+    pub(super) fn missing_speed(self, wish_speed: f32, velocity: Vec3, direction: Vec3) -> f32 {
+        match self {
+            Self::Bytecode => wish_speed - velocity.dot(direction),
+            Self::Native => {
+                let flat = velocity[1] * direction[1] + velocity[0] * direction[0];
+                wish_speed - velocity[2] * direction[2] - flat
+            }
+        }
+    }
+
+    /// Returns the velocity along the crease of two planes, at the end of the sub-step.
+    pub(super) fn along_crease(self, crease: Vec3, end: Vec3) -> Vec3 {
+        match self {
+            Self::Bytecode => crease * crease.dot(end),
+            Self::Native => crease * (crease[0] * end[0] + crease[2] * end[2] + crease[1] * end[1]),
+        }
+    }
+
+    /// Returns the time that is left behind a collision at a fraction of it.
+    pub(super) fn time_left(self, seconds: f32, fraction: f32) -> f32 {
+        match self {
+            Self::Bytecode => seconds - seconds * fraction,
+            Self::Native => (1.0 - fraction) * seconds,
+        }
+    }
+
+    /// Returns the wish velocity of flight and swimming, for the moves forward, right and up.
+    pub(super) fn flight_wish(self, axes: &Axes, moves: [f32; 3], scale: f32) -> Vec3 {
+        let [forward, right, up] = moves;
+        match self {
+            Self::Bytecode => {
+                let mut wish = axes.forward * scale * forward + axes.right * scale * right;
+                wish[2] += scale * up;
+                wish
+            }
+            Self::Native => {
+                let mut wish = axes.forward * forward + axes.right * right;
+                wish[2] += up;
+                wish * scale
+            }
         }
     }
 
@@ -47,7 +110,7 @@ impl Arithmetic {
         let product = speed as f32 * largest as f32;
         match self {
             Self::Bytecode => product / (127.0 * total),
-            Self::Native => (f64::from(product) / (127.0 * f64::from(total))) as f32,
+            Self::Native => (f64::from(product) * (1.0 / 127.0) / f64::from(total)) as f32,
         }
     }
 
@@ -55,7 +118,6 @@ impl Arithmetic {
     pub(super) fn friction_drop(self, control: f32, friction: f32, seconds: f32) -> f32 {
         match self {
             Self::Bytecode => control * friction * seconds,
-            // The packages' compiler orders the factors so.
             Self::Native => control * (friction * seconds),
         }
     }
@@ -83,7 +145,7 @@ impl Arithmetic {
     pub(super) fn shortened(self, interval_ms: i32, factor: f64) -> i32 {
         match self {
             Self::Bytecode => (interval_ms as f32 / factor as f32) as i32,
-            Self::Native => (f64::from(interval_ms) / factor) as i32,
+            Self::Native => (f64::from(interval_ms) * (1.0 / factor)) as i32,
         }
     }
 

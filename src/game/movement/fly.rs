@@ -2,12 +2,8 @@
 //!
 //! Source: the base game's movement.
 
-use super::{
-    Pmove, PmoveWorld,
-    slide::Gravity,
-    velocity::{command_scale, direction, normalized},
-};
-use crate::model::Vec3;
+use super::{Pmove, PmoveWorld, slide::Gravity, velocity::command_scale};
+use crate::model::{UserCmd, Vec3};
 
 /// Acceleration.
 const ACCELERATION: f32 = 8.0;
@@ -22,7 +18,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     pub(super) fn fly(&mut self) {
         self.apply_friction();
         let wish = self.fly_wish().unwrap_or(Vec3::ZERO);
-        let (wish, wish_speed) = normalized(wish, self.rules.variant.length);
+        let (wish, wish_speed) = self.normalized(wish);
         self.accelerate(wish, wish_speed, ACCELERATION);
         self.step_slide(Gravity::Off);
     }
@@ -33,11 +29,9 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         if scale == 0.0 {
             return None;
         }
-        let axes = &self.step.axes;
-        let mut wish = axes.forward * scale * f32::from(self.command.forwardmove)
-            + axes.right * scale * f32::from(self.command.rightmove);
-        wish[2] += scale * f32::from(self.command.upmove);
-        Some(wish)
+        let UserCmd { forwardmove, rightmove, upmove, .. } = *self.command;
+        let moves = [forwardmove, rightmove, upmove].map(f32::from);
+        Some(self.step.arithmetic.flight_wish(&self.step.axes, moves, scale))
     }
 
     /// Sets the velocity of the grapple pull.
@@ -46,7 +40,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         let rope = hold - self.state.origin;
         let length = rope.length();
         let speed = if length <= PULL_NEAR { 10.0 * length } else { PULL_SPEED };
-        self.state.velocity = direction(rope) * speed;
+        self.state.velocity = self.direction(rope) * speed;
         self.ground.plane = false;
     }
 }

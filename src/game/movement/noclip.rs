@@ -54,7 +54,8 @@ fn fly(state: &mut PlayerState, command: &UserCmd, step: &Step, how: Acceleratio
     let mut wish = step.axes.forward * f32::from(command.forwardmove)
         + step.axes.right * f32::from(command.rightmove);
     wish[2] += f32::from(command.upmove);
-    let (direction, length) = normalized(wish, length);
+    let (direction, length) = normalized(wish, length, step.arithmetic);
+    let how = (how, step.arithmetic);
     state.velocity =
         accelerated(state.velocity, direction, length * scale, ACCELERATION, step.seconds, how);
     state.origin = state.origin.add_scaled(state.velocity, step.seconds);

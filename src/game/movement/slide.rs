@@ -3,10 +3,10 @@
 //! Source: the base game's movement.
 
 use super::{
-    Pmove, PmoveWorld,
+    Arithmetic, Pmove, PmoveWorld,
     events::queue,
     ground::MIN_WALK_NORMAL,
-    velocity::{clipped, direction},
+    velocity::{Length, clipped, direction, normalized},
 };
 use crate::bg::Event;
 use crate::model::Vec3;
@@ -70,6 +70,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         if self.ground.plane {
             planes.push(self.ground.normal());
         }
+        // Both arithmetics sum these squares in the same order.
         planes.push(direction(self.state.velocity));
 
         let arithmetic = self.step.arithmetic;
@@ -90,7 +91,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
                 break;
             }
             self.touch(trace.entity);
-            left -= left * trace.fraction;
+            left = arithmetic.time_left(left, trace.fraction);
             bumps += 1;
             if planes.is_full() {
                 self.state.velocity = Vec3::ZERO;
@@ -104,7 +105,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             }
             planes.push(normal);
             let Some((velocity, end_velocity)) =
-                deflected(self.state.velocity, end, planes.as_slice())
+                deflected(self.state.velocity, end, planes.as_slice(), arithmetic)
             else {
                 self.state.velocity = Vec3::ZERO;
                 return true;
@@ -169,7 +170,12 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
 
 /// Clips the velocity, and the one at the end of the sub-step, to the planes. It slides along one plane
 /// or along the crease of two. Returns `None` in a corner of three.
-fn deflected(velocity: Vec3, end: Vec3, planes: &[Vec3]) -> Option<(Vec3, Vec3)> {
+fn deflected(
+    velocity: Vec3,
+    end: Vec3,
+    planes: &[Vec3],
+    arithmetic: Arithmetic,
+) -> Option<(Vec3, Vec3)> {
     let leads_into = |velocity: Vec3, plane: Vec3| velocity.dot(plane) < INTO_PLANE;
     let Some(first) = planes.iter().position(|&plane| leads_into(velocity, plane)) else {
         return Some((velocity, end));
@@ -184,8 +190,8 @@ fn deflected(velocity: Vec3, end: Vec3, planes: &[Vec3]) -> Option<(Vec3, Vec3)>
         if slid.0.dot(plane) >= 0.0 {
             continue;
         }
-        let crease = direction(plane.cross(other));
-        slid = (crease * crease.dot(velocity), crease * crease.dot(end));
+        let (crease, _) = normalized(plane.cross(other), Length::Root, arithmetic);
+        slid = (crease * crease.dot(velocity), arithmetic.along_crease(crease, end));
         let corner = |third: usize| third != first && third != second;
         if planes.iter().enumerate().any(|(third, &p)| corner(third) && leads_into(slid.0, p)) {
             return None;
@@ -201,6 +207,10 @@ mod tests {
     const X: Vec3 = Vec3::new(-1.0, 0.0, 0.0);
     const Y: Vec3 = Vec3::new(0.0, -1.0, 0.0);
     const Z: Vec3 = Vec3::new(0.0, 0.0, 1.0);
+
+    fn deflected(velocity: Vec3, end: Vec3, planes: &[Vec3]) -> Option<(Vec3, Vec3)> {
+        super::deflected(velocity, end, planes, Arithmetic::Bytecode)
+    }
 
     #[test]
     fn slide_move_clips_velocity_at_wall() {

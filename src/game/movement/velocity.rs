@@ -49,8 +49,8 @@ pub enum Length {
 
 /// Normalizes a vector and returns it with its old length; a zero vector stays.
 #[must_use]
-pub fn normalized(v: Vec3, length: Length) -> (Vec3, f32) {
-    let squares = v.dot(v);
+pub fn normalized(v: Vec3, length: Length, arithmetic: Arithmetic) -> (Vec3, f32) {
+    let squares = arithmetic.squares(v);
     let root = squares.sqrt();
     if root == 0.0 {
         return (v, 0.0);
@@ -60,13 +60,13 @@ pub fn normalized(v: Vec3, length: Length) -> (Vec3, f32) {
         Length::Root => root,
         Length::Product => squares * reciprocal,
     };
-    (v * reciprocal, length)
+    (arithmetic.flushed(v * reciprocal), length)
 }
 
-/// Returns the normalized vector, or zero.
+/// Returns the normalized vector, or zero, as bytecode computes it.
 #[must_use]
 pub fn direction(v: Vec3) -> Vec3 {
-    normalized(v, Length::Root).0
+    normalized(v, Length::Root, Arithmetic::Bytecode).0
 }
 
 /// Clips a velocity to a plane. The overclip factor removes slightly more than the part against the
@@ -92,11 +92,11 @@ pub fn accelerated(
     wish_speed: f32,
     rate: f32,
     seconds: f32,
-    how: Acceleration,
+    (how, arithmetic): (Acceleration, Arithmetic),
 ) -> Vec3 {
     match how {
         Acceleration::Plain => {
-            let missing = wish_speed - velocity.dot(direction);
+            let missing = arithmetic.missing_speed(wish_speed, velocity, direction);
             if missing <= 0.0 {
                 return velocity;
             }
@@ -104,7 +104,8 @@ pub fn accelerated(
             velocity.add_scaled(direction, gain)
         }
         Acceleration::NoBunny => {
-            let (push, missing) = normalized(direction * wish_speed - velocity, Length::Root);
+            let way = direction * wish_speed - velocity;
+            let (push, missing) = normalized(way, Length::Root, arithmetic);
             let gain = (rate * seconds * wish_speed).min(missing);
             velocity.add_scaled(push, gain)
         }
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn acceleration_stops_at_wish_speed() {
         let forward = Vec3::new(1.0, 0.0, 0.0);
-        let plain = Acceleration::Plain;
+        let plain = (Acceleration::Plain, Arithmetic::Bytecode);
         // 10 · 0.05 · 320 = 160
         assert_eq!(accelerated(Vec3::ZERO, forward, 320.0, 10.0, 0.05, plain)[0], 160.0);
         // Only 20 are missing.
@@ -168,7 +169,8 @@ mod tests {
         // Wish (320,0,0) from (320,240,0): the difference is (0,−240,0), the gain at most 160.
         let velocity = Vec3::new(320.0, 240.0, 0.0);
         let forward = Vec3::new(1.0, 0.0, 0.0);
-        let v = accelerated(velocity, forward, 320.0, 10.0, 0.05, Acceleration::NoBunny);
+        let how = (Acceleration::NoBunny, Arithmetic::Bytecode);
+        let v = accelerated(velocity, forward, 320.0, 10.0, 0.05, how);
         assert_eq!(v, Vec3::new(320.0, 80.0, 0.0));
     }
 }

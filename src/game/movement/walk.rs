@@ -8,7 +8,7 @@ use super::{
     events::queue,
     slide::Gravity,
     velocity::{
-        GROUND_FRICTION, STOP_SPEED, accelerated, clipped, command_scale, direction, normalized,
+        GROUND_FRICTION, Length, STOP_SPEED, accelerated, clipped, command_scale, normalized,
         slowed,
     },
 };
@@ -52,12 +52,12 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.set_movement_dir();
 
         let normal = self.ground.normal();
-        let along_ground = |axis: Vec3| direction(clipped(flat(axis), normal));
+        let along_ground = |axis: Vec3| self.direction(clipped(flat(axis), normal));
         let forward = along_ground(self.step.axes.forward);
         let right = along_ground(self.step.axes.right);
         let wish = forward * f32::from(self.command.forwardmove)
             + right * f32::from(self.command.rightmove);
-        let (wish, length) = normalized(wish, self.rules.variant.length);
+        let (wish, length) = self.normalized(wish);
         let mut wish_speed = length * scale;
         let speed = self.state.speed as f32;
         if self.has(pm_flag::DUCKED) {
@@ -77,7 +77,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
 
         // Keep the speed on slopes.
         let speed = self.state.velocity.length();
-        self.state.velocity = direction(clipped(self.state.velocity, normal)) * speed;
+        self.state.velocity = self.direction(clipped(self.state.velocity, normal)) * speed;
         if self.state.velocity[0] != 0.0 || self.state.velocity[1] != 0.0 {
             self.step_slide(Gravity::Off);
         }
@@ -87,11 +87,11 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.apply_friction();
         let scale = command_scale(self.command, self.state.speed, self.step.arithmetic);
         self.set_movement_dir();
-        let forward = direction(flat(self.step.axes.forward));
-        let right = direction(flat(self.step.axes.right));
+        let forward = self.direction(flat(self.step.axes.forward));
+        let right = self.direction(flat(self.step.axes.right));
         let wish = forward * f32::from(self.command.forwardmove)
             + right * f32::from(self.command.rightmove);
-        let (wish, length) = normalized(flat(wish), self.rules.variant.length);
+        let (wish, length) = self.normalized(flat(wish));
         self.accelerate(wish, length * scale, AIR_ACCELERATION);
         if self.ground.plane {
             // A steep slope: slide down along it.
@@ -105,7 +105,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         if self.ground.walking {
             let speed = self.state.velocity.length() - DEAD_DRAG;
             self.state.velocity =
-                if speed <= 0.0 { Vec3::ZERO } else { direction(self.state.velocity) * speed };
+                if speed <= 0.0 { Vec3::ZERO } else { self.direction(self.state.velocity) * speed };
         }
     }
 
@@ -144,7 +144,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             drop += arithmetic.friction_drop(speed.max(STOP_SPEED), GROUND_FRICTION, seconds);
         }
         if level > 0 {
-            drop += arithmetic.friction_drop(speed, WATER_FRICTION * f32::from(level), seconds);
+            drop += arithmetic.friction_drop(speed * f32::from(level), WATER_FRICTION, seconds);
         }
         if self.state.powerups[Powerup::Flight] != 0 {
             drop += arithmetic.friction_drop(speed, FLIGHT_FRICTION, seconds);
@@ -163,8 +163,18 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             wish_speed,
             rate,
             self.step.seconds,
-            self.rules.acceleration,
+            (self.rules.acceleration, self.step.arithmetic),
         );
+    }
+
+    /// Normalizes a wish velocity and returns it with its old length.
+    pub(super) fn normalized(&self, v: Vec3) -> (Vec3, f32) {
+        normalized(v, self.rules.variant.length, self.step.arithmetic)
+    }
+
+    /// Returns the normalized vector, or zero.
+    pub(super) fn direction(&self, v: Vec3) -> Vec3 {
+        normalized(v, Length::Root, self.step.arithmetic).0
     }
 
     /// Sets the movement direction of the legs, in eighths of a turn to the left.

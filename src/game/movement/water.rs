@@ -7,7 +7,7 @@ use super::{
     events::queue,
     rules::Headroom,
     slide::Gravity,
-    velocity::{clipped, direction, normalized},
+    velocity::clipped,
     walk::{at_most, flat},
 };
 use crate::bg::{Event, player_box::MINS, pm_flag};
@@ -82,14 +82,14 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         }
         self.apply_friction();
         let wish = self.fly_wish().unwrap_or(Vec3::new(0.0, 0.0, -SINK_SPEED));
-        let (wish, wish_speed) = normalized(wish, self.rules.variant.length);
+        let (wish, wish_speed) = self.normalized(wish);
         let most = self.state.speed as f32 * self.rules.swim_scale;
         self.accelerate(wish, at_most(wish_speed, most), ACCELERATION);
 
         let normal = self.ground.normal();
         if self.ground.plane && self.state.velocity.dot(normal) < 0.0 {
             let speed = self.state.velocity.length();
-            self.state.velocity = direction(clipped(self.state.velocity, normal)) * speed;
+            self.state.velocity = self.direction(clipped(self.state.velocity, normal)) * speed;
         }
         self.slide(Gravity::Off);
     }
@@ -99,7 +99,7 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         if self.state.pm_time != 0 || self.outcome.water_level != 2 {
             return false;
         }
-        let ahead = direction(flat(self.step.axes.forward));
+        let ahead = self.direction(flat(self.step.axes.forward));
         let mut spot = self.state.origin.add_scaled(ahead, EDGE_AHEAD);
         spot[2] += EDGE_UP;
         if self.world.point_contents(spot) & content::SOLID == 0 {
