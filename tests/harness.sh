@@ -246,9 +246,9 @@ server_try() {
     fragd)
       [ -z "$extra_maps" ] || data=(env "FRAGD_BASEPATH=${extra_maps%/baseoa/maps}:$client_data")
       # The game log is a separate file; checks look for its lines in the server's log, too.
-      # Debian's clients predict with native modules.
+      # Debian's clients predict with native modules, in an engine built with -ffast-math.
       launch "$server_console" "$server_log" env RUST_LOG=info,game=debug "${data[@]}" "$fragd" serve --port "$port" --map "$map" \
-        +set pmove_precision double +set g_log "$server_games" "${settings[@]}" +devmap "$map"
+        +set pmove_precision double +set cm_precision fast +set g_log "$server_games" "${settings[@]}" +devmap "$map"
       ;;
     ioq3ded)
       lend_maps "$work/server-$port/.oa"

@@ -88,11 +88,20 @@ choices! {
         /// OpenArena sources after 0.8.8.
         OpenArenaNext = "openarena-next",
     }
-    /// Floating-point precision of collisions (`cm_precision`) and of movement (`pmove_precision`).
-    Precision {
-        /// Collisions of ioquake3 and OpenArena; movement of bytecode.
+    /// Floating-point precision of collisions (`cm_precision`).
+    CollisionPrecision {
+        /// ioquake3 and OpenArena.
         Single = "single",
-        /// Collisions of Quake3e, and nearly of 1.32; movement of native modules.
+        /// Quake3e, and nearly 1.32.
+        Double = "double",
+        /// ioquake3 built with `-ffast-math`.
+        Fast = "fast",
+    }
+    /// Floating-point precision of movement (`pmove_precision`).
+    MovementPrecision {
+        /// Bytecode.
+        Single = "single",
+        /// Native modules.
         Double = "double",
     }
     /// Columns of the console command `status` (`sv_statusStyle`).

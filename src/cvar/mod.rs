@@ -15,7 +15,8 @@ mod value;
 mod values;
 
 pub use choice::{
-    Choice, GameFolder, LogLevel, MovementChoice, Precision, Protocol71, RulesMode, StatusStyle,
+    Choice, CollisionPrecision, GameFolder, LogLevel, MovementChoice, MovementPrecision,
+    Protocol71, RulesMode, StatusStyle,
 };
 pub use error::ValueError;
 pub(crate) use error::quoted;

@@ -5,8 +5,8 @@
 
 use super::Host;
 use crate::cvar::{
-    Flag, Flags, Float, Int, MovementChoice, PerGame, Precision, RulesMode, Setting, Text, engine,
-    setting_rows,
+    CollisionPrecision, Flag, Flags, Float, Int, MovementChoice, MovementPrecision, PerGame,
+    RulesMode, Setting, Text, engine, setting_rows,
 };
 
 // Flags of the rows below.
@@ -49,9 +49,9 @@ setting_rows! {
     G_MOVEMENT, "g_movement", MovementChoice::one_of(), all("auto", I),
         "Pmove variant that clients predict with: quake3 or ioquake3 for baseq3, openarena or \
          openarena-next for baseoa; auto is the variant of the released data, quake3 or openarena.";
-    CM_PRECISION, "cm_precision", Precision::one_of(), all("single", L),
-        "Floating-point precision of collisions: single as in ioquake3 and OpenArena, double as in \
-         Quake3e. Clients should use the same.";
+    CM_PRECISION, "cm_precision", CollisionPrecision::one_of(), all("single", L),
+        "Floating-point precision of collisions: single as in ioquake3 and OpenArena, fast as in Debian's \
+         ioquake3, double as in Quake3e. Clients should use the same.";
     G_GAMETYPE, "g_gametype", Int::range(0, 12), all("0", S.and(L)),
         "Game type: 0 free for all, 1 tournament, 3 team deathmatch, 4 capture the flag. 2 (single player) \
          disables query responses; other types fall back to 0.";
@@ -119,7 +119,7 @@ setting_rows! {
         "Fixed pmove step in ms.";
     PMOVE_FLOAT, "pmove_float", Flag::either(), oa_q3(("1", Y.and(A)), ("0", P)),
         "Keep fractions of velocity, in OpenArena's pmove variants.";
-    PMOVE_PRECISION, "pmove_precision", Precision::one_of(), all("single", P),
+    PMOVE_PRECISION, "pmove_precision", MovementPrecision::one_of(), all("single", P),
         "Floating-point precision of decimal constants in pmove: single as in bytecode, double as in natively \
          compiled modules (Debian's packages). Clients should use the same.";
 

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     game::{Game, LevelStart},
     model::{Baselines, EntityNum, LevelTime, ServerId, UserCmd},
-    settings::{Choice as _, Precision, key},
+    settings::{Choice as _, CollisionPrecision, key},
     wire::{bits::BitWriter, gamestate},
     world::World,
 };
@@ -122,7 +122,7 @@ impl Server {
             return Ok(Prepared::default());
         }
         // A latched value applies to the map that is loaded now.
-        let precision = settings.latched("cm_precision").and_then(Precision::named);
+        let precision = settings.latched("cm_precision").and_then(CollisionPrecision::named);
         let precision = precision.unwrap_or(settings.choice(key::CM_PRECISION));
         let new_game = (self.geometry != Geometry::Map).then(|| (self.games)(Geometry::Map));
         let game = new_game.as_deref().unwrap_or(&*self.game);

@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::{
     game::Game,
     model::assets::{AssetError, Assets},
-    settings::Precision,
+    settings::CollisionPrecision,
     world::{
         Bsp, BspError, CollisionError, EntityStringError, MapEntities, TracePrecision, World,
         bsp::MAX_FILE_LEN,
@@ -99,7 +99,7 @@ impl MapLoader {
     pub(super) fn load(
         &self,
         map: &str,
-        precision: Precision,
+        precision: CollisionPrecision,
         game: &dyn Game,
     ) -> Result<(World, Option<usize>), MapError> {
         let file = format!("maps/{map}.bsp");
@@ -117,15 +117,16 @@ impl fmt::Debug for MapLoader {
     }
 }
 
-fn build(bytes: &[u8], precision: Precision, game: &dyn Game) -> Result<World, MapFault> {
+fn build(bytes: &[u8], precision: CollisionPrecision, game: &dyn Game) -> Result<World, MapFault> {
     let bsp = Bsp::load(bytes)?;
     let entities = MapEntities::parse(&bsp.entity_text)?;
     if !game.has_spawn_point(&entities) {
         return Err(MapFault::NoSpawnPoint);
     }
     let family = match precision {
-        Precision::Single => TracePrecision::Single,
-        Precision::Double => TracePrecision::Double,
+        CollisionPrecision::Single => TracePrecision::Single,
+        CollisionPrecision::Double => TracePrecision::Double,
+        CollisionPrecision::Fast => TracePrecision::Fast,
     };
     Ok(World::new(bsp, family)?)
 }
@@ -146,7 +147,7 @@ mod tests {
         let maps = MapLoader::new(Box::new(assets));
         assert!(!maps.is_empty());
         let game = Flight::new(Ruleset::BASEOA);
-        let load = |name: &str| maps.load(name, Precision::Single, &game);
+        let load = |name: &str| maps.load(name, CollisionPrecision::Single, &game);
         let error = |name: &str| load(name).unwrap_err().to_string();
         assert_eq!(error("x"), "Can't find map maps/x.bsp");
         assert!(error("CUT").starts_with("maps/CUT.bsp in memory: "), "{}", error("CUT"));

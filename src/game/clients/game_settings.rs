@@ -3,7 +3,7 @@
 //! Defaults and bounds are those of the rows in `game::settings`.
 
 use crate::{
-    cvar::{Precision, engine},
+    cvar::{MovementPrecision, engine},
     game::{
         Host, Ruleset,
         movement::{Acceleration, Arithmetic},
@@ -88,8 +88,8 @@ impl GameSettings {
         self.fixed_step_ms = settings.flag(key::PMOVE_FIXED).then_some(self.step_ms);
         self.float = settings.flag(key::PMOVE_FLOAT);
         self.arithmetic = match settings.choice(key::PMOVE_PRECISION) {
-            Precision::Single => Arithmetic::Bytecode,
-            Precision::Double => Arithmetic::Native,
+            MovementPrecision::Single => Arithmetic::Bytecode,
+            MovementPrecision::Double => Arithmetic::Native,
         };
         self.dmflags = settings.int(key::DMFLAGS);
         self.forced_respawn_s = positive(key::G_FORCERESPAWN);

@@ -2,16 +2,18 @@
 //!
 //! Prediction is bit-exact only if intermediate results are rounded as in the client. The formulas are written
 //! once, over [`Arithmetic`]. For `f32` every operation rounds to single precision. For `f64` marked
-//! intermediate results keep double precision until they are stored.
+//! intermediate results keep double precision until they are stored. [`Reordered`] is single precision with
+//! the distances of sloped brush sides summed in the order of an engine built with `-ffast-math`.
 //!
-//! Invariants: inputs and stored results are `f32` in both; sums of products are
-//! `(x·x' + y·y') + z·z'`; no fused operations, no reordering. Source: the collision document of
-//! the game's engines, precisions; checked by its trace and patch vectors.
+//! Invariants: inputs and stored results are `f32` in all; sums of products are
+//! `(x·x' + y·y') + z·z'`; no fused operations, no other reordering. Source: the collision document of
+//! the game's engines, precisions; checked by its trace and patch vectors; for [`Reordered`] the order of
+//! operations in the machine code of Debian's ioquake3 1.36.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use crate::model::{
-    Vec3,
+    TracePlane, Vec3,
     trig::{Axes, DegreeFactor},
 };
 
@@ -26,6 +28,8 @@ pub enum TracePrecision {
     Single,
     /// Double precision in intermediate results: Quake3e, and nearly 1.32.
     Double,
+    /// Single precision, reordered by `-ffast-math`: Debian's ioquake3. Patches are as in `Single`.
+    Fast,
 }
 
 /// Arithmetic of intermediate results.
@@ -67,6 +71,13 @@ pub(super) trait Arithmetic:
         Self::of(a[0]) * Self::of(b[0])
             + Self::of(a[1]) * Self::of(b[1])
             + Self::of(a[2]) * Self::of(b[2])
+    }
+
+    /// Returns the distances of two points in front of a plane that is moved outward by the reach of a
+    /// box, whose corner towards the plane is `corner`.
+    fn distances(points: [Vec3; 2], corner: Vec3, plane: &TracePlane) -> [Self; 2] {
+        let dist = Self::of(plane.dist) - Self::dot(corner, plane.normal);
+        points.map(|point| Self::dot(point, plane.normal) - dist)
     }
 
     /// Returns the cross product, stored.
@@ -127,6 +138,68 @@ impl Arithmetic for f32 {
     }
 }
 
+/// Single precision in the order of an engine built with `-ffast-math`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) struct Reordered(f32);
+
+macro_rules! single_operators {
+    ($($operator:ident $function:ident),+) => {
+        $(impl $operator for Reordered {
+            type Output = Self;
+
+            fn $function(self, other: Self) -> Self {
+                Self(self.0.$function(other.0))
+            }
+        })+
+    };
+}
+
+single_operators!(Add add, Sub sub, Mul mul, Div div);
+
+impl Neg for Reordered {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
+
+impl Arithmetic for Reordered {
+    const ZERO: Self = Self(0.0);
+    const ONE: Self = Self(1.0);
+
+    fn of(stored: f32) -> Self {
+        Self(stored)
+    }
+
+    fn store(self) -> f32 {
+        self.0
+    }
+
+    fn double(self) -> f64 {
+        self.0.double()
+    }
+
+    fn root(self) -> Self {
+        Self(self.0.root())
+    }
+
+    fn reach_up(mins: f32) -> f32 {
+        <f32 as Arithmetic>::reach_up(mins)
+    }
+
+    fn reach_down(maxs: f32) -> f32 {
+        <f32 as Arithmetic>::reach_down(maxs)
+    }
+
+    // Results on axial planes are those of single precision.
+    fn distances(points: [Vec3; 2], corner: Vec3, plane: &TracePlane) -> [Self; 2] {
+        let n = plane.normal;
+        let moved = (corner[0] * n[0] + corner[1] * n[1]) + (corner[2] * n[2] - plane.dist);
+        points.map(|point| Self((point[2] * n[2] + moved) + (point[0] * n[0] + point[1] * n[1])))
+    }
+}
+
 impl Arithmetic for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
@@ -184,6 +257,34 @@ mod tests {
                 value = value.next_up();
             }
         }
+    }
+
+    #[test]
+    fn reordered_distances_differ_on_slopes_only() {
+        let distances = |normal: Vec3, n: u32| {
+            // Multiples of 2⁻⁸ within the limits of maps.
+            let at = |k: u32| ((n * 7919 + k * 104_729) % 1_000_003) as f32 / 256.0 - 1900.0;
+            let points = [Vec3::new(at(1), at(2), at(3)), Vec3::new(at(4), at(5), at(6))];
+            let plane = TracePlane { normal, dist: at(7) };
+            let corner = Vec3::new(-15.0, 15.0, -24.0);
+            let single = <f32 as Arithmetic>::distances(points, corner, &plane);
+            let fast = Reordered::distances(points, corner, &plane).map(Reordered::store);
+            [single, fast]
+        };
+        let slope = Vec3::new(0.0, 0.447_213_6, 0.894_427_2);
+        let mut differ = 0;
+        for n in 0..1000 {
+            for axis in 0..3 {
+                let mut normal = Vec3::ZERO;
+                normal[axis] = if n % 2 == 0 { 1.0 } else { -1.0 };
+                let [single, fast] = distances(normal, n);
+                assert_eq!(single, fast, "{normal:?}");
+            }
+            let [single, fast] = distances(slope, n);
+            differ += usize::from(single != fast);
+            assert!((single[0] - fast[0]).abs() < 2e-3, "{single:?} {fast:?}");
+        }
+        assert!(differ > 100, "{differ}");
     }
 
     #[test]

@@ -109,10 +109,8 @@ impl Brushes {
         let sides = self.sides_of(brush);
         let skipped = if brush.is_boxed { BOX_SIDES } else { 0 };
         for (n, side) in sides.iter().enumerate().skip(skipped) {
-            let over = A::dot(sweep.corner(side.sign_bits), side.plane.normal);
-            let dist = A::of(side.plane.dist) - over;
-            let from = A::dot(sweep.start, side.plane.normal) - dist;
-            let to = A::dot(sweep.end, side.plane.normal) - dist;
+            let ends = [sweep.start, sweep.end];
+            let [from, to] = A::distances(ends, sweep.corner(side.sign_bits), &side.plane);
             if !passage.cross(n, from, to) {
                 return;
             }

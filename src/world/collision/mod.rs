@@ -29,7 +29,7 @@ pub use patch::{Border, Facet, Patch, PatchError};
 
 use super::bsp::{Bsp, SurfaceNum};
 use crate::model::{Trace, Vec3};
-use arithmetic::Arithmetic;
+use arithmetic::{Arithmetic, Reordered};
 use bounds::PaddedBounds;
 use brush::Brushes;
 use capsule::Capsule;
@@ -91,6 +91,7 @@ impl CollisionMap {
         match family {
             TracePrecision::Single => Self::prepare::<f32>(bsp, family),
             TracePrecision::Double => Self::prepare::<f64>(bsp, family),
+            TracePrecision::Fast => Self::prepare::<Reordered>(bsp, family),
         }
     }
 
@@ -261,6 +262,7 @@ impl CollisionMap {
         match self.family {
             TracePrecision::Single => self.run_in::<f32>(model, at_rest, sweep),
             TracePrecision::Double => self.run_in::<f64>(model, at_rest, sweep),
+            TracePrecision::Fast => self.run_in::<Reordered>(model, at_rest, sweep),
         }
     }
 

@@ -130,7 +130,10 @@ impl CollisionMap {
                     return;
                 }
                 match self.family {
-                    TracePrecision::Single => stop_at_box::<f32>(&bounds, sweep),
+                    // The sides of a box are axial.
+                    TracePrecision::Single | TracePrecision::Fast => {
+                        stop_at_box::<f32>(&bounds, sweep);
+                    }
                     TracePrecision::Double => stop_at_box::<f64>(&bounds, sweep),
                 }
             }
