@@ -103,8 +103,8 @@ pub fn single_sine_cosine(radians: f32) -> (f32, f32) {
     if quarter & 1 != 0 { (cosine, sine) } else { (sine, cosine) }
 }
 
-/// Returns the polynomials of sine and cosine for an angle of at most an eighth of a turn and its
-/// square. `sign` is that of the cosine.
+/// Returns sine and cosine of an angle of at most an eighth of a turn, by polynomials. `square` is that
+/// of the angle, `sign` that of the cosine.
 fn polynomials(x: f64, square: f64, sign: f64) -> (f32, f32) {
     const COSINE: [f64; 4] = [
         -0.499_999_997_251_082_24,

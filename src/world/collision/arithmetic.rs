@@ -73,8 +73,8 @@ pub(super) trait Arithmetic:
             + Self::of(a[2]) * Self::of(b[2])
     }
 
-    /// Returns the distances of two points in front of a plane that is moved outward by the reach of a
-    /// box, whose corner towards the plane is `corner`.
+    /// Returns the distances of two points in front of a plane, moved outward by the reach of a box.
+    /// `corner` is the corner of the box towards the plane.
     fn distances(points: [Vec3; 2], corner: Vec3, plane: &TracePlane) -> [Self; 2] {
         let dist = Self::of(plane.dist) - Self::dot(corner, plane.normal);
         points.map(|point| Self::dot(point, plane.normal) - dist)
