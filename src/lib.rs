@@ -94,6 +94,8 @@ pub mod impairment;
 pub mod io;
 #[cfg(feature = "server")]
 pub mod journal;
+#[cfg(feature = "server")]
+pub mod limits;
 #[cfg(feature = "maps")]
 pub mod mapbuild;
 #[cfg(feature = "maps")]

@@ -13,9 +13,10 @@ use super::{
     authorization::Admission,
     client::{Client, ClientState},
     core::Core,
-    rate_limiter::{is_lan, same_host, same_subnet},
+    lan::is_lan,
 };
 use crate::{
+    limits::{same_host, same_subnet},
     model::{Challenge, ClientNum, Millis, Qport, text},
     netchan::AddressMatch,
     node::Route,

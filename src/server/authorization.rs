@@ -14,13 +14,10 @@ use std::{collections::VecDeque, fmt, hash::Hasher as _, net::SocketAddr};
 
 use siphasher::sip::SipHasher24;
 
-use super::{
-    core::Core,
-    host_name::HostName,
-    rate_limiter::{AddressLimiter, Bucket, BucketLimit, is_lan},
-};
+use super::{core::Core, host_name::HostName, lan::is_lan};
 use crate::{
     discovery::services::{GetIpAuthorize, ServicePacket, Verdict},
+    limits::{AddressLimiter, Bucket, BucketLimit},
     model::{Challenge, Millis, text},
     node::{Lookup, LookupAnswer, Route},
     observe::Counter,

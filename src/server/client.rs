@@ -14,10 +14,11 @@
 use std::net::SocketAddr;
 
 use super::{
-    command_queue::CommandQueue, downloads::ClientDownloads, pure::PureState, rate_limiter::Bucket,
+    command_queue::CommandQueue, downloads::ClientDownloads, pure::PureState,
     snapshot::SnapshotHistory,
 };
 use crate::{
+    limits::Bucket,
     model::{
         Challenge, ClientNum, EntitySet, FrameNum, Millis, PlayerState, Qport, Sequence, UserCmd,
         limits::MAX_CLIENTS,

@@ -3,8 +3,9 @@
 //! Invariant: a command that is ignored counts as received. Source: Quake III protocol 68, reliable
 //! commands; the limits are Quake3e's. Engine names: `SV_ExecuteClientCommand`, `sv_floodProtect`.
 
-use super::{Server, downloads, pure, rate_limiter::BucketLimit};
+use super::{Server, downloads, pure};
 use crate::{
+    limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text},
     observe::Counter,
     settings::key,

@@ -7,8 +7,10 @@
 
 use std::{collections::HashMap, net::SocketAddr};
 
-use super::rate_limiter::{host_key, site};
-use crate::model::Millis;
+use crate::{
+    limits::{host_key, site},
+    model::Millis,
+};
 
 /// Maximum number of recorded addresses. New ones are added at most as often as slots become free.
 const MAX_ADDRESSES: usize = 256;

@@ -19,8 +19,10 @@
 
 use std::net::SocketAddr;
 
-use super::rate_limiter::{AddressLimiter, BucketLimit};
-use crate::model::Millis;
+use crate::{
+    limits::{AddressLimiter, BucketLimit},
+    model::Millis,
+};
 
 /// Limit of the connects of one address that have priority.
 const CONNECTS: BucketLimit = BucketLimit { burst: 10, period: Millis(1000) };

@@ -11,9 +11,9 @@ use super::{
     admission::ABANDONED_AFTER,
     client::{Client, ClientState, Zombie},
     core::Core,
-    rate_limiter::same_host,
 };
 use crate::{
+    limits::same_host,
     model::{ClientNum, Millis, text},
     observe::Counter,
     settings::key,

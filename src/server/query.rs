@@ -3,9 +3,10 @@
 //! Source: Quake III protocol 68, getinfo and getstatus; the keys are ioquake3's.
 //! Engine names: `SVC_Info`, `SVC_Status`.
 
-use super::{Server, core::Core, rate_limiter::same_host};
+use super::{Server, core::Core};
 use crate::{
     bg::GameType,
+    limits::same_host,
     node::Route,
     observe::Counter,
     settings::key,

@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 
 use super::{
     client::{Client, MessageKind, SendRate},
-    rate_limiter::is_lan,
+    lan::is_lan,
 };
 use crate::{
     model::Millis,

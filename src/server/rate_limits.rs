@@ -9,8 +9,8 @@ use std::{hash::Hasher, net::SocketAddr};
 
 use siphasher::sip::SipHasher13;
 
-use super::rate_limiter::{AddressLimiter, Bucket, BucketLimit, ByteBudget, host_key, site};
 use crate::{
+    limits::{AddressLimiter, Bucket, BucketLimit, ByteBudget, host_key, site},
     model::Millis,
     settings::{Settings, key},
 };

@@ -9,12 +9,9 @@ use std::{collections::HashMap, net::SocketAddr};
 
 use subtle::ConstantTimeEq;
 
-use super::{
-    Server,
-    core::Core,
-    rate_limiter::{AddressLimiter, Bucket, BucketLimit, host_key},
-};
+use super::{Server, core::Core};
 use crate::{
+    limits::{AddressLimiter, Bucket, BucketLimit, host_key},
     model::{Millis, text},
     node::Route,
     observe::{Counter, LogEvent},

@@ -14,11 +14,10 @@ use super::{
     load_shedding::TrafficClass,
     message_reader::{self, ClientMessage, UsercmdBlock},
     proof::Known,
-    pure, query,
-    rate_limiter::BucketLimit,
-    rcon,
+    pure, query, rcon,
 };
 use crate::{
+    limits::BucketLimit,
     model::{
         ClientNum, CommandNum, LevelTime, Millis, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS,
     },

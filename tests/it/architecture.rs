@@ -21,6 +21,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("game", &["bg", "cvar", "model", "world"]),
     ("settings", &["cvar", "game", "model"]),
     ("observe", &["model"]),
+    ("limits", &["model"]),
     ("capture", &["model", "node"]),
     ("builder", &["game", "model", "server", "settings"]),
     (
@@ -29,6 +30,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "bg",
             "discovery",
             "game",
+            "limits",
             "model",
             "netchan",
             "node",

@@ -4,12 +4,10 @@ use std::{fmt::Write as _, net::SocketAddr};
 
 use super::MASTER_PORT;
 use crate::{
+    limits::{Bucket, BucketLimit},
     model::Millis,
     node::{Lookup, LookupAnswer},
-    server::{
-        host_name::HostName,
-        rate_limiter::{Bucket, BucketLimit},
-    },
+    server::host_name::HostName,
     wire::connectionless::CommandKind,
 };
 

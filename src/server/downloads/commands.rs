@@ -5,9 +5,10 @@
 
 use super::{Download, window::Acknowledged, window::Window};
 use crate::{
+    limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text::atoi},
     observe::Counter,
-    server::{Server, client::Client, rate_limiter::BucketLimit},
+    server::{Server, client::Client},
 };
 
 /// Limit of requests. A client requests one file and stops when it is refused.

@@ -12,30 +12,27 @@ use std::{
 
 use siphasher::sip::SipHasher13;
 
-use crate::{
-    model::Millis,
-    settings::{Settings, key},
-};
+use crate::model::Millis;
 
 /// Limit of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BucketLimit {
+pub struct BucketLimit {
     /// Requests admitted at once.
-    pub(super) burst: u32,
+    pub burst: u32,
     /// Time until one more is admitted.
-    pub(super) period: Millis,
+    pub period: Millis,
 }
 
 /// A leaky bucket.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Bucket {
+pub struct Bucket {
     level: u32,
     last: Millis,
 }
 
 impl Bucket {
     /// Whether one more request is admitted now.
-    pub(super) fn allows(&mut self, now: Millis, allowance: BucketLimit) -> bool {
+    pub fn allows(&mut self, now: Millis, allowance: BucketLimit) -> bool {
         let period = allowance.period.0.max(1);
         let leaked = now.since(self.last).0 / period;
         match u32::try_from(leaked) {
@@ -66,7 +63,7 @@ const BURST_SECONDS: u64 = 3;
 /// Bytes of answers per second. Room is checked before an answer is written, and its length is charged
 /// afterwards.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ByteBudget {
+pub struct ByteBudget {
     /// Charged bytes that have not leaked yet, in thousandths of a byte.
     level: u64,
     last: Millis,
@@ -74,7 +71,7 @@ pub(super) struct ByteBudget {
 
 impl ByteBudget {
     /// Whether an answer may be sent now, at `bytes_per_second`.
-    pub(super) fn has_room(&mut self, now: Millis, bytes_per_second: u64) -> bool {
+    pub fn has_room(&mut self, now: Millis, bytes_per_second: u64) -> bool {
         // A byte a second is a thousandth of a byte a millisecond.
         let leaked = now.since(self.last).0.saturating_mul(bytes_per_second);
         self.level = self.level.saturating_sub(leaked);
@@ -83,7 +80,7 @@ impl ByteBudget {
     }
 
     /// Charges an answer of `bytes`.
-    pub(super) fn add(&mut self, bytes: usize) {
+    pub fn add(&mut self, bytes: usize) {
         self.level = self.level.saturating_add((bytes as u64).saturating_mul(1000));
     }
 }
@@ -102,41 +99,31 @@ struct AddressEntry {
 
 /// Buckets by address.
 #[derive(Debug)]
-pub(super) struct AddressLimiter {
+pub struct AddressLimiter {
     sets: Box<[[AddressEntry; WAYS]]>,
     seed: u64,
 }
 
 impl AddressLimiter {
     /// Creates an empty table. `seed` prevents senders from choosing addresses that collide.
-    pub(super) fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self { sets: vec![[AddressEntry::default(); WAYS]; SETS].into_boxed_slice(), seed }
     }
 
     /// Whether one more request of an address is admitted.
-    pub(super) fn allows(&mut self, now: Millis, from: SocketAddr, allowance: BucketLimit) -> bool {
+    pub fn allows(&mut self, now: Millis, from: SocketAddr, allowance: BucketLimit) -> bool {
         self.insert(now, from, allowance).allows(now, allowance)
     }
 
     /// Whether one more request is admitted of an address that has an entry; false for other addresses.
-    pub(super) fn allows_known(
-        &mut self,
-        now: Millis,
-        from: SocketAddr,
-        allowance: BucketLimit,
-    ) -> bool {
+    pub fn allows_known(&mut self, now: Millis, from: SocketAddr, allowance: BucketLimit) -> bool {
         let key = address_key(from.ip());
         let entry = self.set_of(key).iter_mut().find(|entry| entry.key == key);
         entry.is_some_and(|entry| entry.bucket.allows(now, allowance))
     }
 
     /// Bucket of an address. A new one replaces an idle one or the oldest of its set.
-    pub(super) fn insert(
-        &mut self,
-        now: Millis,
-        from: SocketAddr,
-        allowance: BucketLimit,
-    ) -> &mut Bucket {
+    pub fn insert(&mut self, now: Millis, from: SocketAddr, allowance: BucketLimit) -> &mut Bucket {
         let key = address_key(from.ip());
         let set = self.set_of(key);
         let way = (0..WAYS)
@@ -167,17 +154,17 @@ fn address_key(ip: IpAddr) -> u64 {
 }
 
 /// Key of the host of an address.
-pub(super) fn host_key(address: SocketAddr) -> u64 {
+pub fn host_key(address: SocketAddr) -> u64 {
     address_key(address.ip())
 }
 
 /// Whether two addresses count as one host.
-pub(super) fn same_host(a: SocketAddr, b: SocketAddr) -> bool {
+pub fn same_host(a: SocketAddr, b: SocketAddr) -> bool {
     address_key(a.ip()) == address_key(b.ip())
 }
 
 /// Address of a site: an IPv4 address, or the first of an IPv6 /56, which one customer has.
-pub(super) fn site(address: SocketAddr) -> SocketAddr {
+pub fn site(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip().to_canonical() {
         IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 72 << 72).into(),
         ip @ IpAddr::V4(_) => ip,
@@ -186,17 +173,12 @@ pub(super) fn site(address: SocketAddr) -> SocketAddr {
 }
 
 /// Whether two addresses are in one subnet: an IPv4 /24 or an IPv6 /48.
-pub(super) fn same_subnet(a: SocketAddr, b: SocketAddr) -> bool {
+pub fn same_subnet(a: SocketAddr, b: SocketAddr) -> bool {
     match (a.ip().to_canonical(), b.ip().to_canonical()) {
         (IpAddr::V4(a), IpAddr::V4(b)) => a.to_bits() >> 8 == b.to_bits() >> 8,
         (IpAddr::V6(a), IpAddr::V6(b)) => a.to_bits() >> 80 == b.to_bits() >> 80,
         _ => false,
     }
-}
-
-/// Whether an address is a LAN address by `sv_lanNetworks`.
-pub(super) fn is_lan(settings: &Settings, from: SocketAddr) -> bool {
-    settings.networks(key::SV_LAN_NETWORKS).contains(from.ip())
 }
 
 #[cfg(test)]
@@ -272,29 +254,5 @@ mod tests {
 
     fn ip(i: u32) -> String {
         std::net::Ipv4Addr::from_bits(0x0a00_0000 | i).to_string()
-    }
-
-    #[test]
-    fn lan_addresses_are_recognized() {
-        let mut settings = Settings::default();
-        for lan in [
-            "127.0.0.1",
-            "10.1.2.3",
-            "172.16.0.1",
-            "192.168.9.9",
-            "169.254.7.7",
-            "::ffff:10.1.2.3",
-            "::1",
-            "fe80::1",
-            "fd00::1",
-        ] {
-            assert!(is_lan(&settings, address(lan)), "{lan}");
-        }
-        for wan in ["8.8.8.8", "172.32.0.1", "2001:db8::1", "169.253.0.1"] {
-            assert!(!is_lan(&settings, address(wan)), "{wan}");
-        }
-        settings.set("sv_lanNetworks", "127.0.0.0/8 ::1").expect("a list of networks");
-        assert!(!is_lan(&settings, address("172.17.0.1")), "a container's gateway");
-        assert!(is_lan(&settings, address("127.0.0.1")));
     }
 }
