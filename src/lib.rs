@@ -110,6 +110,8 @@ pub mod observe;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(feature = "server")]
+mod serving;
+#[cfg(feature = "server")]
 pub mod settings;
 #[cfg(feature = "sim")]
 pub mod sim;

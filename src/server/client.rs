@@ -13,10 +13,7 @@
 
 use std::net::SocketAddr;
 
-use super::{
-    command_queue::CommandQueue, downloads::ClientDownloads, pure::PureState,
-    snapshot::SnapshotHistory,
-};
+use super::{downloads::ClientDownloads, pure::PureState, snapshot::SnapshotHistory};
 use crate::{
     limits::Bucket,
     model::{
@@ -24,24 +21,12 @@ use crate::{
         limits::MAX_CLIENTS,
     },
     netchan::{Channel, ChannelSide, IncomingCommands, PeerAddress},
+    serving::{
+        command_queue::CommandQueue,
+        pacing::{GAMESTATE_INTERVAL, MessageKind, SendRate, SentGamestate},
+    },
     wire::{Protocol, info::InfoString},
 };
-
-/// Kind of a message, returned by the channel with each datagram of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MessageKind {
-    /// A gamestate.
-    Gamestate {
-        /// Whether it repeats one of the same level that the client has lost.
-        is_retry: bool,
-    },
-    /// A snapshot.
-    Snapshot,
-    /// An answer to a file request.
-    Download,
-    /// Reliable commands alone.
-    Commands,
-}
 
 /// State of a connection, with the data of that state.
 #[derive(Debug)]
@@ -92,20 +77,6 @@ pub(super) struct Zombie {
     pub(super) last_snapshot_at: Option<Millis>,
 }
 
-/// Least time between two gamestates of one level to one client.
-pub(super) const GAMESTATE_INTERVAL: Millis = Millis(1000);
-
-/// The last gamestate that was sent to a client.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SentGamestate {
-    /// Time of the transmission.
-    pub(super) at: Millis,
-    /// Its message, known once the first datagram was sent.
-    pub(super) sequence: Option<Sequence>,
-    /// Whether the client lost it: a newer message is acknowledged with the server id of another level.
-    pub(super) is_lost: bool,
-}
-
 /// Snapshots sent to one client on one level.
 #[derive(Debug)]
 pub(super) struct SnapshotLog {
@@ -130,15 +101,6 @@ impl SnapshotLog {
         self.history.record(sequence, frame, player, seen, sent_at);
         self.last_at = Some(at);
     }
-}
-
-/// Rate and snapshot interval that a client requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SendRate {
-    /// Bytes per second, network headers included, before the operator's limits.
-    pub(super) requested_bytes_per_sec: i32,
-    /// Interval between two snapshots.
-    pub(super) snapshot_interval: Millis,
 }
 
 /// RateLimits of what one client sends. They last as long as the connection.

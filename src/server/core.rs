@@ -12,14 +12,13 @@ use super::{
     announce::Announcer,
     authorization::Authorizer,
     client::{Client, ClientSlots},
-    configstrings::SetOutcome,
     console::ConsoleStreams,
     downloads::Downloads,
     frames::ServerFrames,
     game_log::GameLogBuffer,
-    guards::{GuardKeys, Guards},
     level::Level,
     pure::PureLevel,
+    rcon::RconGuard,
     send::Sender,
     stats::Stats,
 };
@@ -32,10 +31,29 @@ use crate::{
     },
     node::{LocalPort, Route},
     observe::Counter,
+    serving::{
+        configstrings::SetOutcome,
+        guards::{GuardKeys, Guards},
+    },
     settings::{ChangeSource, SetCommand, Settings, Values, key},
     wire::info::InfoString,
     world::{World, links},
 };
+
+/// Keys of a server, from the operating system's random source.
+pub(super) struct ServerKeys {
+    pub(super) guards: GuardKeys,
+    /// Seed of the address tables of rcon.
+    pub(super) rcon: u64,
+}
+
+impl ServerKeys {
+    /// Key of the numbers that the authorization service repeats.
+    fn authorization(&self) -> u64 {
+        // Another value than those of the address tables, from which nothing is published.
+        self.rcon.rotate_left(32) ^ self.guards.limits.swap_bytes()
+    }
+}
 
 /// Everything but the game.
 #[derive(Debug)]
@@ -48,6 +66,7 @@ pub(super) struct Core {
     /// Proof that clients owe on a pure server.
     pub(super) pure: Option<PureLevel>,
     pub(super) guards: Guards,
+    pub(super) rcon: RconGuard,
     pub(super) announcer: Announcer,
     pub(super) authorizer: Authorizer,
     pub(super) sender: Sender,
@@ -65,7 +84,7 @@ pub(super) struct Core {
 }
 
 impl Core {
-    pub(super) fn new(settings: Settings, map_names: Vec<String>, keys: GuardKeys) -> Self {
+    pub(super) fn new(settings: Settings, map_names: Vec<String>, keys: ServerKeys) -> Self {
         Self {
             settings,
             clients: ClientSlots::new(),
@@ -75,7 +94,8 @@ impl Core {
             pure: None,
             announcer: Announcer::default(),
             authorizer: Authorizer::new(keys.authorization()),
-            guards: Guards::new(keys),
+            guards: Guards::new(keys.guards),
+            rcon: RconGuard::new(keys.rcon),
             sender: Sender::default(),
             stats: Stats::default(),
             console: ConsoleStreams::default(),
@@ -297,7 +317,7 @@ mod tests {
 
     #[test]
     fn m9_server_commands_over_1022_bytes_are_discarded() {
-        let keys = GuardKeys { challenges: [0; 16], limits: 0, rcon: 0 };
+        let keys = ServerKeys { guards: GuardKeys { challenges: [0; 16], limits: 0 }, rcon: 0 };
         let mut core = Core::new(Settings::default(), Vec::new(), keys);
         let number = ClientNum::new(3).expect("a slot");
         let address = "192.0.2.1:27960".parse().expect("an address");

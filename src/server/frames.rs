@@ -7,6 +7,7 @@ use super::visibility::FrameVisibility;
 use crate::{
     game::Game,
     model::{EntityNum, EntitySet, EntityState, FrameNum, FrameRing, PlayerState, SvFlags},
+    serving::delta_cache::visible_entities,
     wire::snapshot::AreaMask,
     world::World,
 };
@@ -85,6 +86,6 @@ impl ServerFrames {
         seen: &'a EntitySet,
     ) -> Option<impl Iterator<Item = &'a EntityState>> {
         let entries = self.ring.frame(frame)?;
-        Some(super::snapshot::visible_entities(&self.ring, entries, seen))
+        Some(visible_entities(&self.ring, entries, seen))
     }
 }

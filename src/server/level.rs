@@ -8,12 +8,11 @@
 
 use rand_pcg::rand_core::Rng as _;
 
-use super::{
-    Geometry, Server, client::ClientState, configstrings::Configstrings, map_loader::MapError, pure,
-};
+use super::{Geometry, Server, client::ClientState, map_loader::MapError, pure};
 use crate::{
     game::{Game, LevelStart},
     model::{Baselines, EntityNum, LevelTime, ServerId, UserCmd},
+    serving::configstrings::Configstrings,
     settings::{Choice as _, CollisionPrecision, key},
     wire::{bits::BitWriter, gamestate},
     world::World,

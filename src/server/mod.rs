@@ -13,33 +13,22 @@
 mod admission;
 mod announce;
 mod authorization;
-mod challenge;
 mod client;
 mod client_commands;
-mod command_queue;
-mod configstrings;
-mod connect_backoff;
-mod connect_budget;
 mod console;
 mod core;
-mod delta_cache;
 mod disconnect;
 mod downloads;
 mod frames;
 mod game_log;
-mod guards;
 mod host_name;
 mod invariants;
 mod lan;
 mod level;
-mod load_shedding;
 mod map_loader;
-mod message_reader;
-mod proof;
 mod pure;
 mod query;
 mod rate;
-mod rate_limits;
 mod rcon;
 mod receive;
 mod send;
@@ -48,7 +37,10 @@ mod stats;
 mod status;
 mod visibility;
 
-use self::{core::Core, guards::GuardKeys, map_loader::MapLoader};
+use self::{
+    core::{Core, ServerKeys},
+    map_loader::MapLoader,
+};
 use rand_pcg::Pcg32;
 
 use crate::{
@@ -59,6 +51,7 @@ use crate::{
     },
     node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, Route},
     observe::{Counter, Counters, Sample, Value},
+    serving::guards::GuardKeys,
     settings::{Settings, key},
     wire::snapshot::SnapshotView,
 };
@@ -150,11 +143,8 @@ impl Server {
         let word = |at: usize| {
             u64::from_le_bytes(rest[at..at + 8].try_into().expect("eight bytes of sixteen"))
         };
-        let keys = GuardKeys {
-            challenges: key.try_into().expect("sixteen bytes"),
-            limits: word(0),
-            rcon: !word(0),
-        };
+        let challenges = key.try_into().expect("sixteen bytes");
+        let keys = ServerKeys { guards: GuardKeys { challenges, limits: word(0) }, rcon: !word(0) };
         let core = Core::new(settings, maps.names(), keys);
         let geometry = Geometry::None;
         let game = games(geometry);

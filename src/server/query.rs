@@ -6,10 +6,12 @@
 use super::{Server, core::Core};
 use crate::{
     bg::GameType,
-    limits::same_host,
+    limits::{BucketLimit, same_host},
+    model::Millis,
     node::Route,
     observe::Counter,
-    settings::key,
+    serving::rate_limits::QueryLimits,
+    settings::{Settings, key},
     wire::{
         connectionless::{Echo, InfoResponse, Message, Query, StatusPlayer, write_status_response},
         info::InfoString,
@@ -39,7 +41,12 @@ impl Core {
             self.clients.iter().any(|(_, c)| same_host(c.remote.address(), route.remote));
         let allowed = self.settings.int(key::G_GAMETYPE) != SINGLE_PLAYER
             && (is_probe
-                || self.guards.allows_query(&self.settings, self.now, route.remote, is_client));
+                || self.guards.allows_query(
+                    query_limits(&self.settings),
+                    self.now,
+                    route.remote,
+                    is_client,
+                ));
         self.stats.bump(if allowed { Counter::QueriesAnswered } else { Counter::QueriesLimited });
         allowed.then_some(match (is_probe, is_client) {
             (true, _) => QuerySource::Master,
@@ -107,6 +114,19 @@ impl Core {
             let _ = info.set_cleaned(name, value);
         }
         info
+    }
+}
+
+/// Limits of answers to queries by the settings.
+fn query_limits(settings: &Settings) -> QueryLimits {
+    let limit = |burst, period| BucketLimit {
+        burst: settings.int(burst).unsigned_abs(),
+        period: Millis(u64::from(settings.int(period).unsigned_abs())),
+    };
+    QueryLimits {
+        each: limit(key::SV_QUERY_BURST, key::SV_QUERY_PERIOD),
+        all: limit(key::SV_QUERY_GLOBAL_BURST, key::SV_QUERY_GLOBAL_PERIOD),
+        bytes_per_second: u64::from(settings.int(key::SV_QUERY_GLOBAL_RATE).unsigned_abs()),
     }
 }
 

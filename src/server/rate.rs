@@ -1,41 +1,25 @@
 //! Send rate: rate and snaps that a client is granted, and the send times that follow.
 //!
 //! Limits of the operator apply when a datagram is sent, not when the client requests a rate. A
-//! change of `sv_maxRate` or `sv_minRate` applies at once to connected clients. Fragments of a
-//! gamestate are spaced even without a rate, because a client drops a fragment that overtook
-//! another one.
+//! change of `sv_maxRate` or `sv_minRate` applies at once to connected clients.
 //! Source: Quake III protocol 68, rate, snaps and pacing; the rules are ioquake3's. Engine names:
 //! `SV_RateMsec`.
 
 use std::net::SocketAddr;
 
-use super::{
-    client::{Client, MessageKind, SendRate},
-    lan::is_lan,
-};
+use super::{client::Client, lan::is_lan};
 use crate::{
     model::Millis,
     netchan::transmission_ms,
+    serving::pacing::SendRate,
     settings::{Settings, key},
-    wire::{info::InfoString, userinfo::Userinfo},
+    wire::info::InfoString,
 };
 
-/// Rate of a client that names none, in bytes per second.
-const DEFAULT_RATE: i32 = 3000;
-/// Rates that a client may request, in bytes per second.
-const REQUESTED_RATES: std::ops::RangeInclusive<i32> = 1000..=90_000;
 /// Rate shown for a LAN client without limit, in bytes per second.
 const LAN_RATE: u32 = 99_999;
 /// Lowest effective value of `sv_maxRate` and `sv_minRate`.
 const LEAST_LIMIT: i32 = 1000;
-/// Minimum interval between two fragments of a gamestate. It exceeds the jitter of usual wireless
-/// networks, so that fragments arrive in order.
-const FRAGMENT_SPACING: Millis = Millis(20);
-/// Least time between two fragments of a gamestate that repeats a lost one.
-const RETRY_SPACING: Millis = Millis(40);
-/// Copies of each fragment of a gamestate that repeats a lost one.
-const RETRY_COPIES: u8 = 2;
-
 /// Whether no rate applies to an address: a LAN address with `sv_lanForceRate`.
 pub(super) fn is_unlimited(settings: &Settings, address: SocketAddr) -> bool {
     settings.int(key::DEDICATED) != 2
@@ -45,15 +29,7 @@ pub(super) fn is_unlimited(settings: &Settings, address: SocketAddr) -> bool {
 
 /// Returns the rate and snapshot interval that a userinfo requests.
 pub(super) fn send_rate(settings: &Settings, userinfo: &InfoString) -> SendRate {
-    let userinfo = Userinfo(userinfo);
-    let requested = userinfo.rate().unwrap_or(DEFAULT_RATE);
-    let requested_bytes_per_sec = requested.clamp(*REQUESTED_RATES.start(), *REQUESTED_RATES.end());
-    let fps = settings.int(key::SV_FPS);
-    let snapshot_interval = match userinfo.snaps() {
-        Some(snaps) => Millis(1000 / u64::from(snaps.clamp(1, fps.max(1)).unsigned_abs())),
-        None => Millis(50),
-    };
-    SendRate { requested_bytes_per_sec, snapshot_interval }
+    SendRate::requested(userinfo, settings.int(key::SV_FPS))
 }
 
 /// Returns the granted rate in bytes per second: the requested one within `sv_minRate` and
@@ -94,21 +70,6 @@ pub(super) fn fragment_wait(client: &Client, now: Millis) -> Millis {
         return Millis(0);
     }
     (client.sent_at + client.spacing).since(now)
-}
-
-/// Returns the least time between two datagrams of a message.
-pub(super) fn fragment_spacing(kind: MessageKind) -> Millis {
-    match kind {
-        MessageKind::Gamestate { is_retry: false } => FRAGMENT_SPACING,
-        MessageKind::Gamestate { is_retry: true } => RETRY_SPACING,
-        MessageKind::Snapshot | MessageKind::Download | MessageKind::Commands => Millis(0),
-    }
-}
-
-/// Returns the copies of each fragment of a gamestate. A retry sends two: loss is likely to happen
-/// again, and one lost fragment loses the gamestate.
-pub(super) fn fragment_copies(is_retry: bool) -> u8 {
-    if is_retry { RETRY_COPIES } else { 1 }
 }
 
 /// Maximum bytes of unacknowledged commands of a client. A quarter of its rate between two

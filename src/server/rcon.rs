@@ -109,8 +109,7 @@ impl RconGuard {
 
 /// Runs a remote command, or rejects it.
 pub(super) fn handle_rcon(server: &mut Server, route: Route, request: Rcon<'_>) {
-    let Core { settings, guards, now, clients, .. } = &mut server.core;
-    let rcon = guards.rcon();
+    let Core { settings, rcon, now, clients, .. } = &mut server.core;
     let (now, from) = (*now, route.remote);
     let is_client =
         || clients.iter().any(|(_, client)| client.is_active() && client.remote.address() == from);

@@ -7,13 +7,10 @@
 
 use super::{
     Server, admission,
-    client::{Client, ClientState, GAMESTATE_INTERVAL},
+    client::{Client, ClientState},
     client_commands,
     core::Core,
     level::Level,
-    load_shedding::TrafficClass,
-    message_reader::{self, ClientMessage, UsercmdBlock},
-    proof::Known,
     pure, query, rcon,
 };
 use crate::{
@@ -27,6 +24,12 @@ use crate::{
     },
     node::Route,
     observe::{Counter, LogEvent},
+    serving::{
+        load_shedding::TrafficClass,
+        message_reader::{self, ClientMessage, UsercmdBlock},
+        pacing::GAMESTATE_INTERVAL,
+        proof::Known,
+    },
     wire::{
         client_message::ClientHeader,
         connectionless::{Message, OUT_OF_BAND},
@@ -130,7 +133,8 @@ impl Server {
             return;
         }
         let feed = self.core.level.checksum_feed;
-        let parsed = match message_reader::read(client, feed, message, &mut usercmds) {
+        let parts = (&client.channel, &client.queue.commands, &client.incoming);
+        let parsed = match message_reader::read(parts, feed, message, &mut usercmds) {
             Ok(parsed) => parsed,
             Err(fault) => {
                 self.core.log_client_error(number, Counter::MalformedMessage, fault);

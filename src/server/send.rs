@@ -10,9 +10,8 @@
 
 use super::{
     Server,
-    client::{Client, ClientState, MessageKind},
+    client::{Client, ClientState},
     core::Core,
-    delta_cache::DeltaCache,
     downloads, rate,
     stats::Stats,
 };
@@ -21,6 +20,10 @@ use crate::{
     netchan::Transmitted,
     node::{Outbox, Route},
     observe::Counter,
+    serving::{
+        delta_cache::DeltaCache,
+        pacing::{MessageKind, fragment_copies, fragment_spacing},
+    },
     settings::{Settings, key},
     wire::{
         bits::BitWriter,
@@ -108,7 +111,7 @@ impl Server {
         // The snapshot behind it is due at once: acknowledged alone, it shows that the gamestate is
         // lost.
         client.prime(*now);
-        client.channel.set_fragment_copies(rate::fragment_copies(is_retry));
+        client.channel.set_fragment_copies(fragment_copies(is_retry));
         self.core.stats.bump(Counter::GamestatesSent);
         self.core.transmit(number, MessageKind::Gamestate { is_retry });
         if let Some(client) = self.core.clients.get_mut(number) {
@@ -364,7 +367,7 @@ fn record_transmitted(
 ) {
     let Some(transmitted) = transmitted else { return };
     client.sent_at = now;
-    client.spacing = rate::fragment_spacing(transmitted.kind);
+    client.spacing = fragment_spacing(transmitted.kind);
     stats.bump(Counter::PacketsOutSequenced);
     stats.add(Counter::BytesOut, client.channel.last_datagram_len() as u64);
     if transmitted.first

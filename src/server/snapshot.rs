@@ -8,8 +8,7 @@
 //! Source: Quake III protocol 68, snapshot building. Engine names: `PACKET_BACKUP`, `clientSnapshot_t`.
 
 use crate::model::{
-    EntitySet, EntityState, FrameEntry, FrameNum, FrameRing, Millis, PlayerState, Sequence,
-    limits::PACKET_BACKUP,
+    EntitySet, FrameNum, FrameRing, Millis, PlayerState, Sequence, limits::PACKET_BACKUP,
 };
 
 /// Largest age of a delta base in messages. The ring of the client is longer, so messages on the
@@ -27,15 +26,6 @@ pub(super) struct SentSnapshot {
     sent_at: Option<Millis>,
     /// [`SnapshotHistory::entities`] before this one.
     entities_before: u32,
-}
-
-/// Entities of `entries` that are in a set.
-pub(super) fn visible_entities<'a>(
-    frames: &'a FrameRing,
-    entries: &'a [FrameEntry],
-    seen: &'a EntitySet,
-) -> impl Iterator<Item = &'a EntityState> {
-    entries.iter().filter(|e| seen.contains(e.number)).map(|e| frames.state(e.slot))
 }
 
 /// The last 32 snapshots sent to one client.

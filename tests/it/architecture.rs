@@ -24,6 +24,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("limits", &["model"]),
     ("capture", &["model", "node"]),
     ("builder", &["game", "model", "server", "settings"]),
+    ("serving", &["bg", "limits", "model", "netchan", "wire"]),
     (
         "server",
         &[
@@ -35,6 +36,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "netchan",
             "node",
             "observe",
+            "serving",
             "settings",
             "wire",
             "world",

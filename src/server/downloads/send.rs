@@ -7,12 +7,8 @@ use super::{Download, Downloads, window::Window};
 use crate::{
     model::{ClientNum, Millis, limits::MAX_CLIENTS},
     observe::Counter,
-    server::{
-        Server,
-        client::{Client, MessageKind},
-        core::Core,
-        rate,
-    },
+    server::{Server, client::Client, core::Core, rate},
+    serving::pacing::MessageKind,
     settings::{Settings, key},
     wire::{
         download::{self, MAX_BLOCK_LEN},

@@ -1,9 +1,8 @@
-//! Guards of the server: load shedding, rate limits, challenges, connect backoff and rcon lockouts.
+//! Guards of a server: load shedding, rate limits, challenges and connect backoff.
 //!
 //! ```text
 //! datagram ── load shedding ──┬ query, getchallenge: rate limits
-//!                             ├ connect: priority, challenge, admissions, backoff
-//!                             └ rcon: lockouts
+//!                             └ connect: priority, challenge, admissions, backoff
 //! ```
 //!
 //! Invariant: the memory of every guard is bounded, for any source addresses.
@@ -15,62 +14,46 @@ use super::{
     connect_backoff::ConnectBackoff,
     connect_budget::ConnectBudget,
     load_shedding::{LoadShedder, TrafficClass, decode_cost},
-    rate_limits::RateLimits,
-    rcon::RconGuard,
+    rate_limits::{QueryLimits, RateLimits},
 };
-use crate::{
-    model::{Challenge, Millis},
-    settings::Settings,
-};
+use crate::model::{Challenge, Millis};
 
 /// Keys of the guards, from the operating system's random source.
-pub(super) struct GuardKeys {
+pub(crate) struct GuardKeys {
     /// Key of the challenges.
-    pub(super) challenges: [u8; 16],
+    pub(crate) challenges: [u8; 16],
     /// Seed of the address tables of rate limits.
-    pub(super) limits: u64,
-    /// Seed of the address tables of rcon.
-    pub(super) rcon: u64,
-}
-
-impl GuardKeys {
-    /// Key of the numbers that the authorization service repeats.
-    pub(super) fn authorization(&self) -> u64 {
-        // Another value than those of the address tables, from which nothing is published.
-        self.rcon.rotate_left(32) ^ self.limits.swap_bytes()
-    }
+    pub(crate) limits: u64,
 }
 
 /// All guards.
 #[derive(Debug)]
-pub(super) struct Guards {
+pub(crate) struct Guards {
     challenges: Challenges,
     rate_limits: RateLimits,
     connect_budget: ConnectBudget,
     backoff: ConnectBackoff,
     shedder: LoadShedder,
-    rcon: RconGuard,
 }
 
 impl Guards {
-    pub(super) fn new(keys: GuardKeys) -> Self {
+    pub(crate) fn new(keys: GuardKeys) -> Self {
         Self {
             challenges: Challenges::new(keys.challenges),
             rate_limits: RateLimits::new(keys.limits),
             connect_budget: ConnectBudget::new(keys.limits ^ 3),
             backoff: ConnectBackoff::default(),
             shedder: LoadShedder::default(),
-            rcon: RconGuard::new(keys.rcon),
         }
     }
 
     /// Starts the budget of the next frame. Returns whether the last one shed datagrams.
-    pub(super) fn begin_frame(&mut self, length: Millis) -> bool {
+    pub(crate) fn begin_frame(&mut self, length: Millis) -> bool {
         self.shedder.begin_frame(length)
     }
 
     /// Whether a datagram is processed; its cost is charged then. If not, it is shed.
-    pub(super) fn admits(
+    pub(crate) fn admits(
         &mut self,
         now: Millis,
         class: TrafficClass,
@@ -86,29 +69,29 @@ impl Guards {
     }
 
     /// Whether a query is answered. `is_client`: a client is connected from that host.
-    pub(super) fn allows_query(
+    pub(crate) fn allows_query(
         &mut self,
-        settings: &Settings,
+        limits: QueryLimits,
         now: Millis,
         from: SocketAddr,
         is_client: bool,
     ) -> bool {
-        self.rate_limits.allows_query(settings, now, from, is_client)
+        self.rate_limits.allows_query(limits, now, from, is_client)
     }
 
     /// Charges an answer of `bytes` to an unproven address.
-    pub(super) fn charge_answer(&mut self, bytes: usize) {
+    pub(crate) fn charge_answer(&mut self, bytes: usize) {
         self.rate_limits.charge(bytes);
     }
 
     /// Whether the reason of a rejection is sent.
-    pub(super) fn allows_rejection(&mut self, now: Millis, from: SocketAddr) -> bool {
+    pub(crate) fn allows_rejection(&mut self, now: Millis, from: SocketAddr) -> bool {
         self.rate_limits.allows_rejection(now, from)
     }
 
     /// Issues a challenge, a timed one if the ping is to be measured. `None`: rate limited, which a master's
     /// probe never is.
-    pub(super) fn issue_challenge(
+    pub(crate) fn issue_challenge(
         &mut self,
         now: Millis,
         to: SocketAddr,
@@ -127,7 +110,7 @@ impl Guards {
     }
 
     /// Age of a challenge that an address returns; `None` if it is not valid.
-    pub(super) fn check_challenge(
+    pub(crate) fn check_challenge(
         &self,
         now: Millis,
         from: SocketAddr,
@@ -142,23 +125,18 @@ impl Guards {
     }
 
     /// Whether an address may connect now. `most`: clients that one address may have at a time.
-    pub(super) fn allows_admission(&mut self, now: Millis, from: SocketAddr, most: u32) -> bool {
+    pub(crate) fn allows_admission(&mut self, now: Millis, from: SocketAddr, most: u32) -> bool {
         self.backoff.remaining(now, from) == Millis(0)
             && self.rate_limits.allows_admission(now, from, most)
     }
 
     /// Lengthens the connect backoff of an address whose client never sent a message.
-    pub(super) fn record_silent_client(&mut self, now: Millis, from: SocketAddr) {
+    pub(crate) fn record_silent_client(&mut self, now: Millis, from: SocketAddr) {
         self.backoff.record_silent_client(now, from);
     }
 
     /// Ends the connect backoff of an address, whose client entered the game.
-    pub(super) fn reset_backoff(&mut self, from: SocketAddr) {
+    pub(crate) fn reset_backoff(&mut self, from: SocketAddr) {
         self.backoff.reset(from);
-    }
-
-    /// Guard of the remote console.
-    pub(super) fn rcon(&mut self) -> &mut RconGuard {
-        &mut self.rcon
     }
 }

@@ -5,13 +5,14 @@
 
 use thiserror::Error;
 
-use super::client::Client;
 use crate::{
     model::{
         CommandNum, UserCmd,
         limits::{MAX_PACKET_USERCMDS, MAX_RELIABLE_COMMANDS},
     },
-    netchan::{CommandOrder, UnscrambleError, usercmd_key},
+    netchan::{
+        Channel, CommandOrder, IncomingCommands, OutgoingCommands, UnscrambleError, usercmd_key,
+    },
     wire::{
         WireError,
         bits::BitReader,
@@ -20,24 +21,24 @@ use crate::{
 };
 
 /// A client message that was read to its end.
-pub(super) struct ClientMessage {
-    pub(super) head: ClientHeader,
+pub(crate) struct ClientMessage {
+    pub(crate) head: ClientHeader,
     /// Reliable commands that the client has not sent before.
-    pub(super) commands: Vec<(CommandNum, String)>,
-    pub(super) usercmds: Option<UsercmdBlock>,
+    pub(crate) commands: Vec<(CommandNum, String)>,
+    pub(crate) usercmds: Option<UsercmdBlock>,
 }
 
 /// Usercmds of a message, stored in the caller's buffer.
 #[derive(Clone, Copy)]
-pub(super) struct UsercmdBlock {
+pub(crate) struct UsercmdBlock {
     /// Whether the client asks for delta snapshots.
-    pub(super) delta: bool,
-    pub(super) count: usize,
+    pub(crate) delta: bool,
+    pub(crate) count: usize,
 }
 
 /// Why a client message cannot be read.
 #[derive(Debug, Error)]
-pub(super) enum ReadError {
+pub(crate) enum ReadError {
     /// The header is not readable, or names a command that was not sent.
     #[error("message header: {0}")]
     Header(#[from] UnscrambleError),
@@ -53,15 +54,15 @@ pub(super) enum ReadError {
     TooManyCommands,
 }
 
-/// Reads a client's message to its end.
-pub(super) fn read(
-    client: &Client,
+/// Reads a client's message to its end. `sent` are the commands to the client, `incoming` those of it.
+pub(crate) fn read<K: Copy>(
+    (channel, sent, incoming): (&Channel<K>, &OutgoingCommands, &IncomingCommands),
     feed: i32,
     message: &mut [u8],
     buffer: &mut [UserCmd; MAX_PACKET_USERCMDS],
 ) -> Result<ClientMessage, ReadError> {
-    let head = client.channel.unscramble_client_message(&client.queue.commands, message)?;
-    let mut reader = client.channel.reader(message);
+    let head = channel.unscramble_client_message(sent, message)?;
+    let mut reader = channel.reader(message);
     let unreadable = |reader: &BitReader<'_>, error| ReadError::Unreadable {
         at_bit: reader.bit_position(),
         error,
@@ -76,12 +77,12 @@ pub(super) fn read(
                 if commands > MAX_RELIABLE_COMMANDS {
                     return Err(ReadError::TooManyCommands);
                 }
-                if client.incoming.order(number) != CommandOrder::Duplicate {
+                if incoming.order(number) != CommandOrder::Duplicate {
                     read.commands.push((number, text));
                 }
             }
             ClientOp::Usercmds { delta } => {
-                let text = client.queue.commands.get(head.reliable_acknowledge);
+                let text = sent.get(head.reliable_acknowledge);
                 let text = text.map_or(&b""[..], |text| text.as_bytes());
                 let key = usercmd_key(feed, head.message_acknowledge, text);
                 let count = read_usercmds(&mut reader, key, buffer)

@@ -29,22 +29,22 @@ const CONNECTS: BucketLimit = BucketLimit { burst: 10, period: Millis(1000) };
 
 /// Addresses that requested a challenge, with the priority that each has left.
 #[derive(Debug)]
-pub(super) struct ConnectBudget {
+pub(crate) struct ConnectBudget {
     requesters: AddressLimiter,
 }
 
 impl ConnectBudget {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self { requesters: AddressLimiter::new(seed) }
     }
 
     /// Records that a challenge was sent to an address.
-    pub(super) fn record_challenge(&mut self, now: Millis, to: SocketAddr) {
+    pub(crate) fn record_challenge(&mut self, now: Millis, to: SocketAddr) {
         self.requesters.insert(now, to, CONNECTS);
     }
 
     /// Whether a `connect` of an address has priority, which is charged then.
-    pub(super) fn has_priority(&mut self, now: Millis, from: SocketAddr) -> bool {
+    pub(crate) fn has_priority(&mut self, now: Millis, from: SocketAddr) -> bool {
         self.requesters.allows_known(now, from, CONNECTS)
     }
 }

@@ -12,7 +12,6 @@ use siphasher::sip::SipHasher13;
 use crate::{
     limits::{AddressLimiter, Bucket, BucketLimit, ByteBudget, host_key, site},
     model::Millis,
-    settings::{Settings, key},
 };
 
 /// Rejections of `connect` to one address.
@@ -33,9 +32,20 @@ const ADMISSION_PERIOD: Millis = Millis(1000);
 /// Connects of a site accepted at once, for each client that one address may have.
 const ADMISSIONS_PER_CLIENT: u32 = 3;
 
+/// Limits of answers to queries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueryLimits {
+    /// Queries of one address.
+    pub(crate) each: BucketLimit,
+    /// Queries of all addresses.
+    pub(crate) all: BucketLimit,
+    /// Bytes per second to hosts without a client.
+    pub(crate) bytes_per_second: u64,
+}
+
 /// All rate limits.
 #[derive(Debug)]
-pub(super) struct RateLimits {
+pub(crate) struct RateLimits {
     queries: AddressLimiter,
     queries_global: Bucket,
     query_bytes: ByteBudget,
@@ -49,7 +59,7 @@ pub(super) struct RateLimits {
 }
 
 impl RateLimits {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self {
             queries: AddressLimiter::new(seed),
             queries_global: Bucket::default(),
@@ -65,48 +75,42 @@ impl RateLimits {
     }
 
     /// Whether a getinfo or getstatus is answered. `is_client`: the host has a connected client.
-    pub(super) fn allows_query(
+    pub(crate) fn allows_query(
         &mut self,
-        settings: &Settings,
+        limits: QueryLimits,
         now: Millis,
         from: SocketAddr,
         is_client: bool,
     ) -> bool {
-        let allowance = |burst, period| BucketLimit {
-            burst: settings.int(burst).unsigned_abs(),
-            period: Millis(u64::from(settings.int(period).unsigned_abs())),
-        };
-        let each = allowance(key::SV_QUERY_BURST, key::SV_QUERY_PERIOD);
-        let all = allowance(key::SV_QUERY_GLOBAL_BURST, key::SV_QUERY_GLOBAL_PERIOD);
+        let QueryLimits { each, all, bytes_per_second } = limits;
         if is_client {
             return self.queries.allows(now, from, each)
                 && self.queries_of_clients.allows(now, all);
         }
-        let rate = u64::from(settings.int(key::SV_QUERY_GLOBAL_RATE).unsigned_abs());
-        self.query_bytes.has_room(now, rate)
+        self.query_bytes.has_room(now, bytes_per_second)
             && self.queries.allows(now, from, each)
             && self.queries_global.allows(now, all)
     }
 
     /// Charges an answer of `bytes` to a host without a client.
-    pub(super) fn charge(&mut self, bytes: usize) {
+    pub(crate) fn charge(&mut self, bytes: usize) {
         self.query_bytes.add(bytes);
     }
 
     /// Whether the reason of a rejection is sent.
-    pub(super) fn allows_rejection(&mut self, now: Millis, from: SocketAddr) -> bool {
+    pub(crate) fn allows_rejection(&mut self, now: Millis, from: SocketAddr) -> bool {
         self.rejections.allows(now, from, REJECTIONS)
             && self.rejections_global.allows(now, REJECTIONS_GLOBAL)
     }
 
     /// Whether a challenge request is answered.
-    pub(super) fn allows_challenge(&mut self, now: Millis, from: SocketAddr) -> bool {
+    pub(crate) fn allows_challenge(&mut self, now: Millis, from: SocketAddr) -> bool {
         self.challenges.allows(now, from, CHALLENGES)
             && self.challenges_global[share(self.seed, from)].allows(now, CHALLENGES_GLOBAL)
     }
 
     /// Whether one more connect of a site is accepted. `most`: clients that one address may have.
-    pub(super) fn allows_admission(&mut self, now: Millis, from: SocketAddr, most: u32) -> bool {
+    pub(crate) fn allows_admission(&mut self, now: Millis, from: SocketAddr, most: u32) -> bool {
         let burst = most.saturating_mul(ADMISSIONS_PER_CLIENT);
         self.admissions.allows(now, site(from), BucketLimit { burst, period: ADMISSION_PERIOD })
     }

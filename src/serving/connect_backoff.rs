@@ -28,13 +28,13 @@ struct BackoffEntry {
 
 /// Backoff by host.
 #[derive(Debug, Default)]
-pub(super) struct ConnectBackoff {
+pub(crate) struct ConnectBackoff {
     by_host: HashMap<u64, BackoffEntry>,
 }
 
 impl ConnectBackoff {
     /// Records a client that was accepted and never sent a message.
-    pub(super) fn record_silent_client(&mut self, now: Millis, from: SocketAddr) {
+    pub(crate) fn record_silent_client(&mut self, now: Millis, from: SocketAddr) {
         let host = host_key(site(from));
         if self.by_host.len() >= MAX_ADDRESSES && !self.by_host.contains_key(&host) {
             let oldest = self.by_host.iter().min_by_key(|(host, entry)| (entry.last, **host));
@@ -51,14 +51,14 @@ impl ConnectBackoff {
     }
 
     /// Ends the backoff of an address.
-    pub(super) fn reset(&mut self, from: SocketAddr) {
+    pub(crate) fn reset(&mut self, from: SocketAddr) {
         if !self.by_host.is_empty() {
             self.by_host.remove(&host_key(site(from)));
         }
     }
 
     /// Time until the address may connect.
-    pub(super) fn remaining(&self, now: Millis, from: SocketAddr) -> Millis {
+    pub(crate) fn remaining(&self, now: Millis, from: SocketAddr) -> Millis {
         let Some(entry) = self.by_host.get(&host_key(site(from))) else { return Millis(0) };
         let backoff = Millis::seconds(1 << entry.count.min(MAX_DOUBLINGS));
         (entry.last + backoff).since(now)

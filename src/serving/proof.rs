@@ -35,26 +35,26 @@ const USERCMD_WINDOW_MS: i32 = 60_000;
 
 /// State of the client that a message claims to be from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// Level time.
-    pub(super) level_time: LevelTime,
+    pub(crate) level_time: LevelTime,
     /// Whether the client is in the game. Before that its usercmds carry no time.
-    pub(super) is_active: bool,
+    pub(crate) is_active: bool,
     /// Whether the client has sent a message.
-    pub(super) has_sent_message: bool,
+    pub(crate) has_sent_message: bool,
     /// Time since its last message.
-    pub(super) silence: Millis,
+    pub(crate) silence: Millis,
     /// Time of its newest usercmd.
-    pub(super) usercmd_time: LevelTime,
+    pub(crate) usercmd_time: LevelTime,
     /// Newest message that it acknowledged.
-    pub(super) acknowledged: Sequence,
+    pub(crate) acknowledged: Sequence,
     /// Newest message sent to it.
-    pub(super) sent: Sequence,
+    pub(crate) sent: Sequence,
 }
 
 impl Known {
     /// Whether a message needs proof: it skips many sequences, or comes from another port.
-    pub(super) fn needs_proof(self, lost: u32, is_from_its_port: bool) -> bool {
+    pub(crate) fn needs_proof(self, lost: u32, is_from_its_port: bool) -> bool {
         let joins = !self.is_active && self.silence >= JOINING_SILENCE;
         let sent_meanwhile = if joins { self.silence.0 / PACKET_INTERVAL_MS } else { 0 };
         u64::from(lost) > u64::from(MAX_LOST_UNPROVEN) + sent_meanwhile
@@ -62,7 +62,7 @@ impl Known {
     }
 
     /// Whether this acknowledgement and this newest usercmd prove that a message is the client's.
-    pub(super) fn proves(self, acknowledged: Sequence, newest: Option<&UserCmd>) -> bool {
+    pub(crate) fn proves(self, acknowledged: Sequence, newest: Option<&UserCmd>) -> bool {
         self.knows_messages(acknowledged) && newest.is_some_and(|usercmd| self.knows_time(usercmd))
     }
 

@@ -40,26 +40,26 @@ enum PendingCommand {
 
 /// Too many commands are pending that may not be discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Overflow;
+pub(crate) struct Overflow;
 
 /// Reliable commands to one client.
 #[derive(Debug, Default)]
-pub(super) struct CommandQueue {
-    pub(super) commands: OutgoingCommands,
+pub(crate) struct CommandQueue {
+    pub(crate) commands: OutgoingCommands,
     pending: VecDeque<PendingCommand>,
     texts: usize,
     /// Number of prints and chat lines that were discarded.
-    pub(super) discarded: u64,
+    pub(crate) discarded: u64,
 }
 
 impl CommandQueue {
     /// Number of pending commands.
-    pub(super) fn pending(&self) -> usize {
+    pub(crate) fn pending(&self) -> usize {
         self.pending.len()
     }
 
     /// Queues a text for the client.
-    pub(super) fn push_text(&mut self, text: Arc<str>) -> Result<(), Overflow> {
+    pub(crate) fn push_text(&mut self, text: Arc<str>) -> Result<(), Overflow> {
         if self.texts == MAX_PENDING_TEXTS {
             let dispensable = |pending: &PendingCommand| match pending {
                 PendingCommand::Text(text) => DROPPABLE.iter().any(|head| text.starts_with(head)),
@@ -76,7 +76,7 @@ impl CommandQueue {
     }
 
     /// Queues a configstring, with the value that it has when it is sent.
-    pub(super) fn push_configstring(&mut self, index: ConfigIndex) {
+    pub(crate) fn push_configstring(&mut self, index: ConfigIndex) {
         let waits = |pending: &PendingCommand| matches!(pending, PendingCommand::Configstring(i) if *i == index);
         if !self.pending.iter().any(waits) {
             self.pending.push_back(PendingCommand::Configstring(index));
@@ -84,18 +84,18 @@ impl CommandQueue {
     }
 
     /// Discards pending configstrings, whose values a gamestate holds. Texts stay.
-    pub(super) fn clear_configstrings(&mut self) {
+    pub(crate) fn clear_configstrings(&mut self) {
         self.pending.retain(|pending| matches!(pending, PendingCommand::Text(_)));
     }
 
     /// Discards pending commands. Unacknowledged ones stay.
-    pub(super) fn clear_pending(&mut self) {
+    pub(crate) fn clear_pending(&mut self) {
         self.pending.clear();
         self.texts = 0;
     }
 
     /// Numbers pending commands while there is room, up to `most_bytes` of unacknowledged commands.
-    pub(super) fn fill_window(&mut self, configstrings: &Configstrings, most_bytes: usize) {
+    pub(crate) fn fill_window(&mut self, configstrings: &Configstrings, most_bytes: usize) {
         let most_bytes = most_bytes.clamp(MIN_UNACKNOWLEDGED_BYTES, MAX_UNACKNOWLEDGED_BYTES);
         while let Some(next) = self.pending.front() {
             let pieces = match next {

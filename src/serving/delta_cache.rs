@@ -12,7 +12,7 @@
 
 use crate::{
     model::{
-        Baselines, EntityNum, EntitySet, FrameEntry, FrameNum, FrameRing, SlotId,
+        Baselines, EntityNum, EntitySet, EntityState, FrameEntry, FrameNum, FrameRing, SlotId,
         limits::MAX_ENTITIES,
     },
     wire::{
@@ -22,9 +22,18 @@ use crate::{
     },
 };
 
+/// Entities of `entries` that are in a set.
+pub(crate) fn visible_entities<'a>(
+    frames: &'a FrameRing,
+    entries: &'a [FrameEntry],
+    seen: &'a EntitySet,
+) -> impl Iterator<Item = &'a EntityState> {
+    entries.iter().filter(|e| seen.contains(e.number)).map(|e| frames.state(e.slot))
+}
+
 /// DeltaCache to the newest frame.
 #[derive(Debug, Default)]
-pub(super) struct DeltaCache {
+pub(crate) struct DeltaCache {
     /// The frame that the deltas lead to.
     frame: Option<FrameNum>,
     /// Deltas from baselines.
@@ -61,13 +70,13 @@ struct EntityChange {
 
 impl DeltaCache {
     /// Discards all deltas.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.frame = None;
     }
 
     /// Writes the entity list from a base frame to frame `number`, both in the ring. `old` is the
     /// set visible in the base frame (none if `None`), `seen` that of frame `number`.
-    pub(super) fn write_list(
+    pub(crate) fn write_list(
         &mut self,
         writer: &mut BitWriter,
         (frames, baselines): (&FrameRing, &Baselines),
@@ -212,8 +221,7 @@ impl Encoder<'_> {
 mod tests {
     use proptest::{collection::vec, prelude::*};
 
-    use super::{super::snapshot::visible_entities, *};
-    use crate::model::EntityState;
+    use super::*;
 
     fn number(number: usize) -> EntityNum {
         EntityNum::new(number).unwrap()

@@ -36,26 +36,26 @@ const TICK: u32 = 4;
 
 /// Age of a valid challenge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Age {
+pub(crate) struct Age {
     /// Shortest and longest possible age in ms; `None` if the challenge is not timed.
-    pub(super) bounds_ms: Option<(u64, u64)>,
+    pub(crate) bounds_ms: Option<(u64, u64)>,
 }
 
 /// Issues and validates challenges.
 #[derive(Clone, Debug)]
-pub(super) struct Challenges {
+pub(crate) struct Challenges {
     key: [u8; 16],
 }
 
 impl Challenges {
     /// `key` must come from the operating system's random source and is never published.
-    pub(super) fn new(key: [u8; 16]) -> Self {
+    pub(crate) fn new(key: [u8; 16]) -> Self {
         Self { key }
     }
 
     /// Returns a challenge for an address. It is the first unused one of this time slot, or the
     /// first if all are used.
-    pub(super) fn make(
+    pub(crate) fn make(
         &self,
         now: Millis,
         peer: SocketAddr,
@@ -66,19 +66,19 @@ impl Challenges {
     }
 
     /// Returns a timed challenge for an address.
-    pub(super) fn make_timed(&self, now: Millis, peer: SocketAddr) -> Challenge {
+    pub(crate) fn make_timed(&self, now: Millis, peer: SocketAddr) -> Challenge {
         self.of_tick(now.0 >> TICK, peer)
     }
 
     /// Returns the age of a challenge of this time slot or the last; `None` if it is not valid.
-    pub(super) fn check(&self, now: Millis, peer: SocketAddr, challenge: Challenge) -> Option<Age> {
+    pub(crate) fn check(&self, now: Millis, peer: SocketAddr, challenge: Challenge) -> Option<Age> {
         let slot = now.0 >> SLOT;
         let is_of = |slot| KINDS.iter().any(|&kind| self.of_slot(kind, slot, peer) == challenge);
         (is_of(slot) || is_of(slot.wrapping_sub(1))).then_some(Age { bounds_ms: None })
     }
 
     /// Returns the age of a challenge that may be timed; `None` if it is not valid.
-    pub(super) fn check_timed(
+    pub(crate) fn check_timed(
         &self,
         now: Millis,
         peer: SocketAddr,

@@ -33,7 +33,7 @@ const SHORTEST_FRAME: Millis = Millis(8);
 
 /// Class of a datagram by its first bytes, in the order of shedding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum TrafficClass {
+pub(crate) enum TrafficClass {
     /// Queries of server browsers, and unknown connectionless packets.
     Query,
     /// Challenge requests, connects and rcon.
@@ -44,7 +44,7 @@ pub(super) enum TrafficClass {
 
 impl TrafficClass {
     /// Class of a connectionless packet by the text after its four 0xFF bytes.
-    pub(super) fn of_connectionless(text: &[u8]) -> Self {
+    pub(crate) fn of_connectionless(text: &[u8]) -> Self {
         let begins = |word: &[u8]| {
             text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
         };
@@ -63,7 +63,7 @@ impl TrafficClass {
 }
 
 /// Decoding cost of a datagram in units; `None` if it is not a compressed `connect`.
-pub(super) fn decode_cost(datagram: &[u8]) -> Option<u64> {
+pub(crate) fn decode_cost(datagram: &[u8]) -> Option<u64> {
     let connect = Connect::new(datagram.strip_prefix(CONNECT_PREFIX)?);
     // A connect that is rejected before decoding costs no more than other datagrams.
     let steps = connect.text_len().map_or(0, |text_len| text_len + 8 * datagram.len());
@@ -72,7 +72,7 @@ pub(super) fn decode_cost(datagram: &[u8]) -> Option<u64> {
 
 /// Budget of the current frame.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LoadShedder {
+pub(crate) struct LoadShedder {
     /// Units that are spent.
     cost: u64,
     /// Cost of decoding connects, in units.
@@ -84,7 +84,7 @@ pub(super) struct LoadShedder {
 
 impl LoadShedder {
     /// Whether a datagram is processed; if so, its cost is charged.
-    pub(super) fn admits(&mut self, class: TrafficClass, len: usize) -> bool {
+    pub(crate) fn admits(&mut self, class: TrafficClass, len: usize) -> bool {
         let limit = class.units_per_ms() * self.frame.max(SHORTEST_FRAME).0;
         if self.cost >= limit {
             self.shed = true;
@@ -96,7 +96,7 @@ impl LoadShedder {
 
     /// Whether a `connect` is processed; if so, its cost and its decoding cost are charged.
     /// `has_priority` is called once half of the decoding budget is spent.
-    pub(super) fn admits_connect(
+    pub(crate) fn admits_connect(
         &mut self,
         len: usize,
         decode_cost: u64,
@@ -118,7 +118,7 @@ impl LoadShedder {
     }
 
     /// Starts the next frame. Returns whether the last one shed datagrams.
-    pub(super) fn begin_frame(&mut self, length: Millis) -> bool {
+    pub(crate) fn begin_frame(&mut self, length: Millis) -> bool {
         let shed = self.shed;
         *self = Self { frame: length, ..Self::default() };
         shed

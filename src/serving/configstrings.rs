@@ -72,7 +72,7 @@ impl Size {
 
 /// All configstrings of a level.
 #[derive(Debug)]
-pub(super) struct Configstrings {
+pub(crate) struct Configstrings {
     texts: Vec<Arc<str>>,
     /// Size of the player entries.
     players: Size,
@@ -84,7 +84,7 @@ pub(super) struct Configstrings {
 
 /// Result of setting a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SetOutcome {
+pub(crate) enum SetOutcome {
     /// The string had that value.
     Unchanged,
     /// Clients must be sent the change.
@@ -95,22 +95,22 @@ pub(super) enum SetOutcome {
 
 impl Configstrings {
     /// Creates an empty set for a level with `slots` client slots.
-    pub(super) fn new(slots: usize) -> Self {
+    pub(crate) fn new(slots: usize) -> Self {
         let texts = vec![Arc::from(""); MAX_CONFIGSTRINGS];
         Self { texts, players: Size::default(), others: Size::default(), slots: slots.max(1) }
     }
 
     /// Whether none is set.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.players.plus(self.others).chars == 0
     }
 
-    pub(super) fn get(&self, index: ConfigIndex) -> &str {
+    pub(crate) fn get(&self, index: ConfigIndex) -> &str {
         &self.texts[index.index()]
     }
 
     /// Replaces a string. Quotes become apostrophes, since a quote would end the string in a command.
-    pub(super) fn set(&mut self, index: ConfigIndex, value: &str) -> SetOutcome {
+    pub(crate) fn set(&mut self, index: ConfigIndex, value: &str) -> SetOutcome {
         let value = text::truncated(value, MAX_BIG_STRING_LEN);
         let value = if value.contains('"') { value.replace('"', "'") } else { value.to_owned() };
         let old = self.get(index);
@@ -135,13 +135,13 @@ impl Configstrings {
     }
 
     /// Whether every slot could have a player entry of this size.
-    pub(super) fn is_fair(&self, index: ConfigIndex, text: &str) -> bool {
+    pub(crate) fn is_fair(&self, index: ConfigIndex, text: &str) -> bool {
         let all = Size::of(index, text).times(self.slots);
         all.plus(self.others).plus(SPARE).fits(MOST)
     }
 
     /// Counts baselines of these sizes while there is room. Returns their number.
-    pub(super) fn add_baselines(&mut self, bits: impl Iterator<Item = usize>) -> usize {
+    pub(crate) fn add_baselines(&mut self, bits: impl Iterator<Item = usize>) -> usize {
         let reserved = self.players.map(LEAST_ENTRY.times(self.slots), usize::max).plus(SPARE);
         let most = MOST.minus(reserved).bits;
         let mut count = 0;
@@ -156,7 +156,7 @@ impl Configstrings {
     }
 
     /// Strings that are not empty, by ascending index.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (ConfigIndex, &str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ConfigIndex, &str)> {
         ConfigIndex::all()
             .zip(&self.texts)
             .filter(|(_, text)| !text.is_empty())
@@ -164,7 +164,7 @@ impl Configstrings {
     }
 
     /// Reliable commands that send the current value of a string.
-    pub(super) fn commands(&self, index: ConfigIndex) -> Vec<Arc<str>> {
+    pub(crate) fn commands(&self, index: ConfigIndex) -> Vec<Arc<str>> {
         let value = self.get(index);
         if value.len() < PART_LIMIT {
             return vec![format!("cs {index} \"{value}\"\n").into()];

@@ -1,0 +1,21 @@
+//! Serving side of a connection: parts shared by the game server and the broadcast node.
+//!
+//! ```text
+//! datagram ─ guards ─ message reader ─ proof            send: command queue, delta cache, pacing
+//! ```
+//!
+//! Invariants: nothing is stored for an unproven address; every table has a bound; a message takes
+//! effect only after it was read to its end.
+
+pub(crate) mod challenge;
+pub(crate) mod command_queue;
+pub(crate) mod configstrings;
+mod connect_backoff;
+mod connect_budget;
+pub(crate) mod delta_cache;
+pub(crate) mod guards;
+pub(crate) mod load_shedding;
+pub(crate) mod message_reader;
+pub(crate) mod pacing;
+pub(crate) mod proof;
+pub(crate) mod rate_limits;
