@@ -102,8 +102,8 @@ setting_rows! {
         "Program name and version.";
 
     ["network", "Network and protocol"]
-    NET_ENABLED, "net_enabled", Int::range(1, 3), all("3", I),
-        "Address families: 1 is IPv4, 2 is IPv6, 3 is both.";
+    NET_ENABLED, "net_enabled", Int::range(1, 15), all("3", I),
+        "Sum of 1 for IPv4, 2 for IPv6, 8 for no IPv6 multicast (LAN scans); 4 has no effect.";
     NET_IP, "net_ip", Address::v4(), all("0.0.0.0", I),
         "IPv4 address to listen on.";
     NET_IP6, "net_ip6", Address::v6(), all("::", I),

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufWriter, stdout},
-    net::{IpAddr, SocketAddr},
+    net::SocketAddr,
 };
 
 use fragd::{
@@ -16,7 +16,7 @@ use fragd::{
     discovery::{Family, Game},
     io::{
         self, Clock, Console, Listen, Options, Output, Progress, Signals, Sockets,
-        lan::broadcast_addresses,
+        lan::{LAN_GROUP, broadcast_addresses},
         logging,
         terminal::{Keys, Style, Terminal},
     },
@@ -31,8 +31,6 @@ const ON_REQUEST: Millis = Millis::NEVER;
 const PROTOCOL_71: i32 = 71;
 /// Public master that lists OpenArena's servers beside Quake III Arena's.
 const OPENARENA_MASTER: &str = "dpmaster.deathmask.net";
-/// Multicast group in which servers answer a scan over IPv6.
-const LAN_GROUP: &str = "ff04::696f:7175:616b:6533";
 
 /// Failure with its exit status.
 struct Refusal(String, ExitStatus);
@@ -254,7 +252,7 @@ fn favorites_of(
 /// Returns every address and port of a scan. Games with the same packets share their ports.
 fn lan_targets(games: &[&'static Game]) -> Vec<(&'static Game, SocketAddr)> {
     let mut addresses = broadcast_addresses();
-    addresses.extend(LAN_GROUP.parse::<IpAddr>());
+    addresses.push(LAN_GROUP.into());
     let mut targets: Vec<(&'static Game, SocketAddr)> = Vec::new();
     for game in games {
         for port in (0..game.lan_ports).map(|offset| game.server_port + offset) {

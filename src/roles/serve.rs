@@ -63,6 +63,10 @@ fn host(
 ) -> Result<(), String> {
     // The sockets first: a busy port should be the only message.
     let sockets = Sockets::listen(&[listen(&settings)]).map_err(|error| error.to_string())?;
+    if settings.int(key::NET_ENABLED) & 8 == 0 {
+        let joined = sockets.join_lan_group();
+        log::debug!("LAN scans over IPv6: multicast group joined on {joined} interfaces");
+    }
     let entropy =
         io::random_bytes().map_err(|error| format!("random numbers not available: {error}"))?;
     let signals = Signals::install().map_err(|error| format!("signals not available: {error}"))?;
