@@ -117,6 +117,8 @@ pub mod settings;
 pub mod sim;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+#[cfg(feature = "trace")]
+pub mod trace;
 pub mod wire;
 #[cfg(any(feature = "server", feature = "load"))]
 pub mod world;

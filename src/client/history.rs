@@ -12,6 +12,7 @@ use crate::{
     wire::{
         self,
         bits::BitReader,
+        delta_sink::DeltaSink,
         entity::{self, EntityUpdate},
         player,
         snapshot::{self, SnapFlags, SnapshotHeader},
@@ -41,16 +42,16 @@ impl Snapshot {
 
 /// A snapshot that is read but not accepted. Its entities are in the [`SnapshotHistory`].
 #[derive(Clone, Debug)]
-pub(super) struct PendingSnapshot {
-    pub(super) head: SnapshotHeader,
-    pub(super) player: PlayerState,
+pub(crate) struct PendingSnapshot {
+    pub(crate) head: SnapshotHeader,
+    pub(crate) player: PlayerState,
     /// Whether the client has its delta base.
-    pub(super) usable: bool,
+    pub(crate) usable: bool,
 }
 
 /// Last snapshots of a client.
 #[derive(Debug)]
-pub(super) struct SnapshotHistory {
+pub(crate) struct SnapshotHistory {
     snapshots: Box<[Option<Snapshot>; PACKET_BACKUP]>,
     /// Entities of each snapshot, by message number.
     entities: FrameRing,
@@ -64,7 +65,7 @@ fn place(sequence: u32) -> usize {
 }
 
 impl SnapshotHistory {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             snapshots: Box::new([const { None }; PACKET_BACKUP]),
             entities: FrameRing::new(PACKET_BACKUP),
@@ -74,7 +75,7 @@ impl SnapshotHistory {
     }
 
     /// Removes all snapshots at the start of a level.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.snapshots.fill(None);
         self.entities = FrameRing::new(PACKET_BACKUP);
         self.current = None;
@@ -92,7 +93,7 @@ impl SnapshotHistory {
     }
 
     /// Returns the snapshot of a message and its entities, if stored.
-    pub(super) fn view(
+    pub(crate) fn view(
         &self,
         sequence: Sequence,
     ) -> Option<(&Snapshot, impl Iterator<Item = &EntityState>)> {
@@ -109,13 +110,15 @@ impl SnapshotHistory {
     ///
     /// # Errors
     /// As the readers of `wire`. Nothing is changed then.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         reader: &mut BitReader<'_>,
         sequence: Sequence,
         baselines: &Baselines,
+        sink: &mut impl DeltaSink,
     ) -> wire::Result<PendingSnapshot> {
         let head = snapshot::read_head(reader)?;
+        sink.header_end(reader.bit_position());
         let base = self.base(sequence, head.delta_num);
         let usable = head.delta_num == 0 || base.is_some();
         let nobody = PlayerState::default();
@@ -124,11 +127,12 @@ impl SnapshotHistory {
                 Some((base, entries)) => (&base.player, entries),
                 None => (&nobody, &[][..]),
             };
-        let player = player::read_delta(reader, old_player)?;
+        let player = player::read_delta_with(reader, old_player, sink)?;
+        sink.player_end(reader.bit_position());
         let old = entries.iter().map(|entry| self.entities.state(entry.slot));
         let baseline = |number: EntityNum| baselines.get(number.index() as i32);
         self.staged.clear();
-        entity::read_list(reader, old, baseline, |listed| {
+        entity::read_list_with(reader, old, baseline, sink, |listed| {
             self.staged.push(match listed {
                 EntityUpdate::Unchanged(kept) => *kept,
                 EntityUpdate::Changed(told) => told,
@@ -148,7 +152,7 @@ impl SnapshotHistory {
     }
 
     /// Stores the pending snapshot as that of message `sequence`.
-    pub(super) fn accept(
+    pub(crate) fn accept(
         &mut self,
         sequence: Sequence,
         staged: PendingSnapshot,
@@ -210,7 +214,7 @@ mod tests {
     fn take(history: &mut SnapshotHistory, sequence: u32, bytes: &[u8]) -> bool {
         let mut reader = BitReader::new(bytes);
         let baselines = Baselines::default();
-        let staged = history.read(&mut reader, Sequence(sequence), &baselines).unwrap();
+        let staged = history.read(&mut reader, Sequence(sequence), &baselines, &mut ()).unwrap();
         let usable = staged.usable;
         if usable {
             history.accept(Sequence(sequence), staged, CommandNum(0));
@@ -275,7 +279,9 @@ mod tests {
         // The last byte may be a spare one.
         for len in 0..bytes.len() - 1 {
             let mut reader = BitReader::new(&bytes[..len]);
-            assert!(history.read(&mut reader, Sequence(2), &Baselines::default()).is_err());
+            assert!(
+                history.read(&mut reader, Sequence(2), &Baselines::default(), &mut ()).is_err()
+            );
             assert_eq!(shown(&history), (1, vec![(2, 1), (5, 1)]));
         }
         assert!(take(&mut history, 2, &bytes));

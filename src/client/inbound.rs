@@ -79,7 +79,7 @@ impl Inbound {
                 }
                 ServerOp::Snapshot => {
                     self.only_part()?;
-                    self.snapshot = Some(history.read(reader, sequence, baselines)?);
+                    self.snapshot = Some(history.read(reader, sequence, baselines, &mut ())?);
                 }
                 ServerOp::Download => {
                     let expected = self.expected_block + self.blocks.len() as u32;

@@ -22,7 +22,7 @@ pub mod demo;
 mod download;
 mod event;
 mod handshake;
-mod history;
+pub(crate) mod history;
 mod inbound;
 mod level;
 mod level_clock;

@@ -80,7 +80,20 @@ pub enum ClientOp {
 /// # Errors
 /// As [`BitReader::bits`], and [`WireError::Operation`].
 pub fn read_op(reader: &mut BitReader<'_>) -> Result<ClientOp> {
+    read_op_with(reader, |_| {})
+}
+
+/// Reads the next operation as [`read_op`] and passes the header of each skipped voice packet to
+/// `voice`.
+///
+/// # Errors
+/// As [`read_op`].
+pub fn read_op_with(
+    reader: &mut BitReader<'_>,
+    mut voice: impl FnMut(ClientVoice),
+) -> Result<ClientOp> {
     loop {
+        let start = reader.bit_position();
         return match reader.byte()? {
             code::COMMAND => {
                 let number = CommandNum(reader.long()?);
@@ -90,7 +103,9 @@ pub fn read_op(reader: &mut BitReader<'_>) -> Result<ClientOp> {
             code::MOVE_NO_DELTA => Ok(ClientOp::Usercmds { delta: false }),
             code::END => Ok(ClientOp::End),
             code::VOICE_SPEEX | code::VOICE_OPUS => {
-                skip_voice(reader)?;
+                let (generation, sequence, frames) = skip_voice(reader)?;
+                let bits = reader.bit_position() - start;
+                voice(ClientVoice { generation, sequence, frames, bits });
                 continue;
             }
             unknown => Err(WireError::Operation(unknown)),
@@ -98,16 +113,28 @@ pub fn read_op(reader: &mut BitReader<'_>) -> Result<ClientOp> {
     }
 }
 
+/// Header of a client's voice packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientVoice {
+    /// Generation; incremented when the client starts to speak again.
+    pub generation: u8,
+    /// Number of the first frame.
+    pub sequence: i32,
+    /// Frames in the packet.
+    pub frames: u8,
+    /// Length of the whole operation, in bits.
+    pub bits: usize,
+}
+
 /// Skips a voice packet: generation, sequence, frames, eight bytes of recipients, flags, length,
-/// sound.
-fn skip_voice(reader: &mut BitReader<'_>) -> Result<()> {
-    reader.byte()?;
-    reader.long()?;
-    reader.byte()?;
+/// sound. Returns the first three.
+fn skip_voice(reader: &mut BitReader<'_>) -> Result<(u8, i32, u8)> {
+    let head = (reader.byte()?, reader.long()?, reader.byte()?);
     reader.data(&mut [0; 8])?;
     reader.byte()?;
     let len = reader.short()?;
-    skip(reader, len)
+    skip(reader, len)?;
+    Ok(head)
 }
 
 /// Reads the usercmds of a move operation into `moves` and returns their number.

@@ -10,6 +10,7 @@
 use super::{
     Result, WireError,
     bits::{BitReader, BitWriter},
+    delta_sink::{DeltaSink, EntityChange},
     field_tables::EntityTable,
     huffman::MAX_CODE_LEN,
 };
@@ -96,12 +97,21 @@ pub fn read_delta(
     from: &EntityState,
     number: EntityNum,
 ) -> Result<Option<EntityState>> {
+    read_record(reader, from, number, &mut ())
+}
+
+fn read_record(
+    reader: &mut BitReader<'_>,
+    from: &EntityState,
+    number: EntityNum,
+    sink: &mut impl DeltaSink,
+) -> Result<Option<EntityState>> {
     if reader.flag()? {
         return Ok(None);
     }
     let mut to = EntityState { number: number.index() as i32, ..*from };
     if reader.flag()? {
-        reader.encoding().entity.read(reader, to.words_mut())?;
+        reader.encoding().entity.read(reader, to.words_mut(), sink)?;
     }
     Ok(Some(to))
 }
@@ -124,11 +134,26 @@ pub fn read_list<'a>(
     reader: &mut BitReader<'_>,
     old: impl Iterator<Item = &'a EntityState>,
     baseline: impl Fn(EntityNum) -> &'a EntityState,
+    take: impl FnMut(EntityUpdate<'a>),
+) -> Result<()> {
+    read_list_with(reader, old, baseline, &mut (), take)
+}
+
+/// Reads a list as [`read_list`] and passes every record to `sink`.
+///
+/// # Errors
+/// As [`read_list`].
+pub fn read_list_with<'a>(
+    reader: &mut BitReader<'_>,
+    old: impl Iterator<Item = &'a EntityState>,
+    baseline: impl Fn(EntityNum) -> &'a EntityState,
+    sink: &mut impl DeltaSink,
     mut take: impl FnMut(EntityUpdate<'a>),
 ) -> Result<()> {
     let mut old = old.peekable();
     let mut last = -1;
     loop {
+        let start = reader.bit_position();
         let number = read_number(reader)?;
         if number == EntityNum::NONE {
             break;
@@ -143,7 +168,14 @@ pub fn read_list<'a>(
         }
         let before = old.next_if(|before| before.number == wire);
         let from = before.unwrap_or_else(|| baseline(number));
-        if let Some(entity) = read_delta(reader, from, number)? {
+        let read = read_record(reader, from, number, sink)?;
+        let change = match (&read, before) {
+            (None, _) => EntityChange::Removed,
+            (Some(_), Some(_)) => EntityChange::Changed,
+            (Some(_), None) => EntityChange::Added,
+        };
+        sink.entity(number, change, reader.bit_position() - start);
+        if let Some(entity) = read {
             take(EntityUpdate::Changed(entity));
         }
     }

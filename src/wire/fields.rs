@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::{
     Result, WireError,
     bits::{BitReader, BitWriter, Pen, Window},
+    delta_sink::DeltaSink,
     huffman::MAX_CODE_LEN,
 };
 
@@ -274,10 +275,15 @@ impl<const WORDS: usize> FieldTable<WORDS> {
     /// # Errors
     /// As [`BitReader::bits`], and [`WireError::FieldCount`].
     #[inline]
-    pub(super) fn read(&self, reader: &mut BitReader<'_>, to: &mut [u32; WORDS]) -> Result<()> {
+    pub(super) fn read(
+        &self,
+        reader: &mut BitReader<'_>,
+        to: &mut [u32; WORDS],
+        sink: &mut impl DeltaSink,
+    ) -> Result<()> {
         match self.form {
-            DeltaForm::Counted => self.read_counted::<false>(reader, to),
-            DeltaForm::CountedWithZeroFlags => self.read_counted::<true>(reader, to),
+            DeltaForm::Counted => self.read_counted::<false>(reader, to, sink),
+            DeltaForm::CountedWithZeroFlags => self.read_counted::<true>(reader, to, sink),
         }
     }
 
@@ -285,19 +291,25 @@ impl<const WORDS: usize> FieldTable<WORDS> {
         &self,
         reader: &mut BitReader<'_>,
         to: &mut [u32; WORDS],
+        sink: &mut impl DeltaSink,
     ) -> Result<()> {
         let count = reader.byte()?;
         if usize::from(count) > self.fields.len() {
             return Err(WireError::FieldCount(count));
         }
-        for code in &self.codes[..usize::from(count)] {
+        for (index, code) in self.codes[..usize::from(count)].iter().enumerate() {
             // One window shows a field whole: at most 3 flags and 44 bits.
+            let start = reader.bit_position();
             let mut window = reader.window();
             if window.flag() {
                 let value = Self::read_value::<ZERO_FLAGS>(&mut window, *code);
-                to[usize::from(code.word)] = value.ok_or_else(|| reader.no_code(window))?;
+                let value = value.ok_or_else(|| reader.no_code(window))?;
+                to[usize::from(code.word)] = value;
+                reader.follow(window)?;
+                sink.field(index, value, reader.bit_position() - start);
+            } else {
+                reader.follow(window)?;
             }
-            reader.follow(window)?;
         }
         Ok(())
     }
@@ -322,6 +334,15 @@ impl<const WORDS: usize> FieldTable<WORDS> {
     pub fn dump(&self, words: &[u32; WORDS]) -> impl Iterator<Item = (&'static str, String)> {
         let words = *words;
         self.fields.iter().filter_map(move |field| field.dump(&words))
+    }
+
+    /// Returns the fields of a struct that are not zero, with their words, for traces.
+    pub fn set_fields<'a>(
+        &'static self,
+        words: &'a [u32; WORDS],
+    ) -> impl Iterator<Item = (&'static Field, u32)> + 'a {
+        let fields = self.fields.iter().map(|field| (field, field.get(words)));
+        fields.filter(|(_, word)| *word != 0)
     }
 
     /// Returns the word of a field by name.

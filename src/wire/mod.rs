@@ -8,6 +8,7 @@ pub mod bits;
 pub mod client_message;
 pub mod connect;
 pub mod connectionless;
+pub mod delta_sink;
 pub mod download;
 pub mod encoded;
 pub mod entity;

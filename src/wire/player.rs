@@ -8,8 +8,12 @@ use std::mem::offset_of;
 use super::{
     Result,
     bits::{BitReader, BitWriter},
+    delta_sink::DeltaSink,
 };
 use crate::model::PlayerState;
+
+/// Names of the arrays in wire order, for traces.
+pub const ARRAY_NAMES: [&str; 4] = ["stats", "persistant", "ammo", "powerups"];
 
 /// One array of sixteen elements.
 struct Array {
@@ -85,12 +89,24 @@ pub fn write_delta(writer: &mut BitWriter, from: &PlayerState, to: &PlayerState)
 /// # Errors
 /// As [`BitReader::bits`], and [`super::WireError::FieldCount`].
 pub fn read_delta(reader: &mut BitReader<'_>, from: &PlayerState) -> Result<PlayerState> {
+    read_delta_with(reader, from, &mut ())
+}
+
+/// Reads a playerstate as [`read_delta`] and passes every changed value to `sink`.
+///
+/// # Errors
+/// As [`read_delta`].
+pub fn read_delta_with(
+    reader: &mut BitReader<'_>,
+    from: &PlayerState,
+    sink: &mut impl DeltaSink,
+) -> Result<PlayerState> {
     let mut to = *from;
-    reader.encoding().player.read(reader, to.words_mut())?;
+    reader.encoding().player.read(reader, to.words_mut(), sink)?;
     if !reader.flag()? {
         return Ok(to);
     }
-    for array in &ARRAYS {
+    for (number, array) in ARRAYS.iter().enumerate() {
         if !reader.flag()? {
             continue;
         }
@@ -98,8 +114,12 @@ pub fn read_delta(reader: &mut BitReader<'_>, from: &PlayerState) -> Result<Play
         let entries = &mut to.words_mut()[array.word..array.word + 16];
         while rest != 0 {
             let unused = 32 - array.bytes * 8;
+            let start = reader.bit_position();
             let entry = reader.bits(array.bytes * 8)?;
-            entries[rest.trailing_zeros() as usize] = ((entry << unused) as i32 >> unused) as u32;
+            let (index, value) =
+                (rest.trailing_zeros() as usize, (entry << unused) as i32 >> unused);
+            entries[index] = value as u32;
+            sink.element(number, index, value as u32, reader.bit_position() - start);
             rest &= rest - 1;
         }
     }

@@ -60,6 +60,13 @@ impl UsercmdCodec {
         Self { fields: T::FIELDS, write: write::<N, T>, read: read::<N, T> }
     }
 
+    /// Returns the fields of a usercmd that are not zero, with their words, for traces.
+    pub fn set_fields(&self, usercmd: &UserCmd) -> impl Iterator<Item = (&'static Field, u32)> {
+        let words = *usercmd.words();
+        let fields = self.fields.iter().map(move |field| (field, field.get(&words)));
+        fields.filter(|(_, word)| *word != 0)
+    }
+
     /// Returns name and value of each field that is not zero, for dumps.
     pub fn dump(&self, usercmd: &UserCmd) -> impl Iterator<Item = (&'static str, String)> {
         let words = *usercmd.words();

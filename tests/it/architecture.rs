@@ -22,6 +22,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("settings", &["cvar", "game", "model"]),
     ("observe", &["model"]),
     ("limits", &["model"]),
+    ("trace", &["client", "model", "netchan", "wire"]),
     ("capture", &["model", "node"]),
     ("builder", &["game", "model", "server", "settings"]),
     ("serving", &["bg", "limits", "model", "netchan", "wire"]),

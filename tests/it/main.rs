@@ -48,6 +48,7 @@ mod simulation;
 mod snapshot_vectors;
 mod spectators;
 mod tidy;
+mod traces;
 mod trials;
 mod usercmds;
 mod vectors;

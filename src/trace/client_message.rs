@@ -1,0 +1,110 @@
+//! Decoder of client messages: acknowledgements, commands, usercmds, voice, with sizes.
+//!
+//! Source: Quake III protocol 68, client messages.
+
+use crate::{
+    model::{UserCmd, limits::MAX_PACKET_USERCMDS},
+    netchan::usercmd_key,
+    wire::{
+        self,
+        bits::BitReader,
+        client_message::{ClientHeader, ClientOp, read_op_with, read_usercmds},
+    },
+};
+
+use super::{
+    record::{Command, Direction, Fault, Kind, Part, Record, Voice},
+    server_message::{MAX_PADDING, Stop},
+    session::Session,
+};
+
+impl Session {
+    /// Decodes a client message.
+    pub(super) fn client_message(
+        &mut self,
+        message: &mut [u8],
+        record: &mut Record,
+    ) -> Result<(), Fault> {
+        self.unscramble_client(message)?;
+        let mut reader = self.reader(message);
+        let bits = message.len() * 8;
+        self.client_ops(&mut reader, record)
+            .map_err(|error| Stop::Wire(error).at(reader.bit_position(), bits))?;
+        let left = bits - reader.bit_position();
+        record.bits.add(Part::End, left);
+        if left > MAX_PADDING {
+            return Err(Fault::Trailing(left));
+        }
+        let starts_download = |command: &Command| {
+            command.text.starts_with("download ") && !self.client_commands.has(command.number)
+        };
+        if record.commands.iter().any(starts_download) {
+            self.download_block = 0;
+        }
+        self.store_commands(Direction::ToServer, record);
+        record.kind = match () {
+            () if !record.from_client.usercmds.is_empty() => Kind::Usercmds,
+            () if !record.voice.is_empty() => Kind::Voice,
+            () if !record.commands.is_empty() => Kind::Commands,
+            () => Kind::Empty,
+        };
+        Ok(())
+    }
+
+    fn client_ops(&self, reader: &mut BitReader<'_>, record: &mut Record) -> wire::Result<()> {
+        let head = ClientHeader::read(reader)?;
+        record.from_client.head = head;
+        record.bits.add(Part::Header, reader.bit_position());
+        loop {
+            let start = reader.bit_position();
+            let mut voice_bits = 0;
+            let operation = read_op_with(reader, |voice| {
+                voice_bits += voice.bits;
+                let wire::client_message::ClientVoice { generation, sequence, frames, .. } = voice;
+                record.voice.push(Voice { sender: None, generation, sequence, frames });
+            })?;
+            record.bits.add(Part::Voice, voice_bits);
+            let start = start + voice_bits;
+            let part = match operation {
+                ClientOp::Command { number, text } => {
+                    record.commands.push(Command { number, text, repeated: false });
+                    Part::Commands
+                }
+                ClientOp::Usercmds { delta } => {
+                    self.read_usercmds(reader, &head, record)?;
+                    record.from_client.delta = delta;
+                    Part::Usercmds
+                }
+                ClientOp::End => {
+                    record.bits.add(Part::End, reader.bit_position() - start);
+                    return Ok(());
+                }
+            };
+            record.bits.add(part, reader.bit_position() - start);
+        }
+    }
+
+    fn read_usercmds(
+        &self,
+        reader: &mut BitReader<'_>,
+        head: &ClientHeader,
+        record: &mut Record,
+    ) -> wire::Result<()> {
+        let feed = self.checksum_feed(head.server_id, head.message_acknowledge);
+        let text = self.server_command(head.reliable_acknowledge);
+        let key = match (feed, text) {
+            (Some(feed), Some(text)) => {
+                usercmd_key(feed, head.message_acknowledge, text.as_bytes())
+            }
+            _ => {
+                record.missing.usercmd_key = true;
+                0
+            }
+        };
+        let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
+        let count = read_usercmds(reader, key, &mut moves)?;
+        record.from_client.usercmds.clear();
+        record.from_client.usercmds.extend_from_slice(&moves[..count]);
+        Ok(())
+    }
+}

@@ -1,0 +1,32 @@
+//! Traces: decoder of both directions of client-server connections, as typed records and JSON lines.
+//!
+//! ```text
+//! datagram ─ Lines (pairs of addresses, roles) ─ Line ─┬ connectionless: handshake parameters
+//!                                                      └ Session: netchan, shadow commands, history
+//!                                                           └ Record ─ JSON line, comment
+//! ```
+//!
+//! An observer between both ends knows the acknowledged commands of each direction, which are the
+//! scrambling keys. A connection whose start was not observed is decoded as far as its keys are
+//! known: protocol 71 of ioquake3 reveals its challenge, scrambled protocols do not.
+//!
+//! Invariants: a record describes one datagram; an undecodable datagram changes no state; memory and
+//! work are bounded for any input. Source: Quake III protocol 68, ioquake3 protocol 71.
+
+mod client_message;
+mod command_texts;
+mod json;
+mod line;
+mod lines;
+mod record;
+mod recovery;
+mod server_message;
+mod session;
+
+pub use line::Line;
+pub use lines::{Lines, Role};
+pub use record::{
+    ClientContent, Command, Connectionless, Direction, Download, ElementChange, EntityRecord,
+    Fault, FieldChange, Kind, Missing, Part, PartBits, Record, ServerContent, SnapshotContent,
+    Voice,
+};

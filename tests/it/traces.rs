@@ -1,0 +1,265 @@
+//! Traces of captured sessions: decoded at an observer, cut, repeated, and from the middle.
+
+use std::net::SocketAddr;
+
+use fragd::{
+    trace::{Direction, Kind, Line, Lines, Record, Role},
+    wire::Protocol,
+};
+use proptest::prelude::*;
+
+use crate::vectors::table;
+
+const SESSIONS: [(&str, &Protocol); 2] =
+    [("session_legacy.csv", Protocol::OA_71), ("session_native.csv", Protocol::IOQ3_71)];
+
+fn server() -> SocketAddr {
+    ([192, 0, 2, 1], 27960).into()
+}
+
+fn client() -> SocketAddr {
+    ([192, 0, 2, 7], 40_001).into()
+}
+
+/// Datagrams of a session file with the words of its last column.
+fn session(file: &str) -> Vec<(Direction, Vec<u8>, String)> {
+    let rows = table(file);
+    let datagrams = rows.iter().map(|row| {
+        let direction = match row.text("direction") {
+            "c2s" => Direction::ToServer,
+            _ => Direction::ToClient,
+        };
+        (direction, row.bytes("datagram_hex"), row.text("decoded").to_owned())
+    });
+    datagrams.collect()
+}
+
+fn line() -> Line {
+    Line::new(server(), client())
+}
+
+/// Value of a record's JSON line.
+fn json(record: &Record) -> serde_json::Value {
+    let mut text = Vec::new();
+    record.write_json(&mut text);
+    assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 1);
+    serde_json::from_slice(&text).unwrap()
+}
+
+#[test]
+fn session_vectors_are_decoded_completely() {
+    for (file, protocol) in SESSIONS {
+        let mut line = line();
+        let mut kinds = Vec::new();
+        for (number, (direction, datagram, words)) in session(file).into_iter().enumerate() {
+            let record = line.decode(number as u64, direction, &datagram);
+            let place = format!("{file} row {number}: {record}");
+            assert_eq!(record.fault, None, "{place}");
+            assert!(record.missing == Default::default() && record.lost == 0, "{place}");
+            if let Some(decoded) = record.protocol {
+                assert_eq!(decoded, protocol, "{place}");
+            }
+            let bits: u32 = record.bits.iter().map(|(_, bits)| bits).sum();
+            assert_eq!(bits as usize, record.message_bytes * 8, "{place}");
+            for command in &record.commands {
+                let shown = command.text.replace('\n', "\\n").replace('\x19', "\\x19");
+                let said = words.replace('%', ".").contains(&shown) || record.commands.len() > 1;
+                assert!(said, "{place}: {shown:?}, not {words:?}");
+            }
+            let value = json(record);
+            assert_eq!(value["kind"], record.kind.name(), "{place}");
+            if record.kind == Kind::Snapshot {
+                let time = &value["snapshot"]["server_time"];
+                assert!(words.contains(&time.to_string()), "{place}: {time}, not {words:?}");
+            }
+            if let Some(gamestate) = &record.from_server.gamestate {
+                let strings = gamestate.configstrings.len();
+                assert!(words.contains(&format!("{strings} configstrings")), "{place}");
+            }
+            if !record.from_client.usercmds.is_empty() {
+                let first = &value["usercmds"][0]["time"];
+                assert!(words.contains(&first.to_string()), "{place}: {first}, not {words:?}");
+            }
+            kinds.push(record.kind);
+        }
+        for kind in
+            [Kind::Connectionless, Kind::Fragment, Kind::Gamestate, Kind::Snapshot, Kind::Usercmds]
+        {
+            assert!(kinds.contains(&kind), "{file}: {kind:?} in {kinds:?}");
+        }
+    }
+}
+
+#[test]
+fn truncated_datagrams_are_faults_and_change_nothing() {
+    for (file, _) in SESSIONS {
+        let session = session(file);
+        let mut line = line();
+        for (direction, datagram, _) in &session {
+            if datagram.len() < 700 {
+                for len in 0..datagram.len().saturating_sub(2) {
+                    let record = line.decode(0, *direction, &datagram[..len]);
+                    let complete = matches!(
+                        record.kind,
+                        Kind::Undecoded | Kind::Ignored | Kind::Connectionless | Kind::Fragment
+                    );
+                    assert!(complete, "{file}: {len} of {} bytes: {record}", datagram.len());
+                }
+            }
+            let record = line.decode(0, *direction, datagram);
+            assert_eq!(record.fault, None, "{file}: {record}");
+        }
+    }
+}
+
+#[test]
+fn duplicates_and_late_datagrams_are_ignored() {
+    for (file, _) in SESSIONS {
+        let session = session(file);
+        let mut line = line();
+        for (at, (direction, datagram, _)) in session.iter().enumerate() {
+            assert_eq!(line.decode(0, *direction, datagram).fault, None, "{file} {at}");
+            // The handshake and the first packet, again and again.
+            for (again, (direction, datagram, _)) in session.iter().enumerate().take(5.min(at)) {
+                let record = line.decode(0, *direction, datagram);
+                let kinds = [Kind::Ignored, Kind::Connectionless, Kind::Empty];
+                assert!(kinds.contains(&record.kind), "{file} {at}, again {again}: {record}");
+            }
+        }
+    }
+}
+
+#[test]
+fn second_connection_of_a_pair_is_followed() {
+    let mut line = line();
+    for (file, protocol) in SESSIONS.iter().chain(SESSIONS.iter().rev()).chain(&SESSIONS) {
+        for (direction, datagram, _) in session(file) {
+            let record = line.decode(0, direction, &datagram);
+            assert_eq!(record.fault, None, "{file}: {record}");
+        }
+        assert_eq!(line.protocol(), Some(*protocol));
+    }
+}
+
+#[test]
+fn native_connection_is_decoded_from_its_middle() {
+    let mut line = line();
+    let session = session("session_native.csv");
+    let middle = session.len() / 2;
+    let mut decoded = 0;
+    for (direction, datagram, _) in &session[middle..] {
+        let record = line.decode(0, *direction, datagram);
+        if record.kind == Kind::Undecoded {
+            assert_eq!(decoded, 0, "{record}");
+            assert!(record.fault.is_some() && record.sequence.is_some());
+            continue;
+        }
+        decoded += 1;
+        if record.kind == Kind::Usercmds {
+            assert!(record.missing.usercmd_key, "{record}");
+            assert!(json(record)["usercmds"][0].get("angles[1]").is_none());
+        }
+    }
+    assert!(decoded + 4 > session.len() - middle, "{decoded} of {}", session.len() - middle);
+}
+
+#[test]
+fn scrambled_connection_is_named_when_handshake_is_missing() {
+    let session = session("session_legacy.csv");
+    let mut line = line();
+    for (direction, datagram, _) in &session[session.len() / 2..] {
+        let record = line.decode(0, *direction, datagram);
+        assert_eq!(record.kind, Kind::Undecoded);
+        let fault = json(record)["fault"].as_str().unwrap().to_owned();
+        assert!(fault.contains("handshake not captured"), "{fault}");
+        assert!(record.sequence.is_some());
+    }
+}
+
+#[test]
+fn lost_datagrams_are_counted_and_named() {
+    for (file, _) in SESSIONS {
+        let session = session(file);
+        let mut line = line();
+        let mut lost = 0;
+        for (at, (direction, datagram, _)) in session.iter().enumerate() {
+            // Whole messages of the server after the gamestate.
+            if *direction == Direction::ToClient && at > session.len() / 2 && at % 3 == 0 {
+                continue;
+            }
+            let record = line.decode(0, *direction, datagram);
+            lost += record.lost;
+            assert_ne!(record.kind, Kind::Undecoded, "{file} {at}: {record}");
+        }
+        assert!(lost > 0, "{file}");
+    }
+}
+
+#[test]
+fn table_finds_roles_and_follows_a_new_port() {
+    for (file, _) in SESSIONS {
+        let session = session(file);
+        let mut lines = Lines::new(8);
+        for (at, (direction, datagram, _)) in session.iter().enumerate() {
+            let mut client = client();
+            if at > session.len() * 2 / 3 {
+                client.set_port(40_002);
+            }
+            let (from, to) = match direction {
+                Direction::ToServer => (client, server()),
+                Direction::ToClient => (server(), client),
+            };
+            // After the change the client speaks first.
+            if at == session.len() * 2 / 3 + 1 && *direction == Direction::ToClient {
+                continue;
+            }
+            let record = lines.decode(0, from, to, Role::Unknown, datagram);
+            assert_eq!((record.server, record.client), (server(), client), "{file} {at}");
+            assert_eq!(record.direction, *direction, "{file} {at}");
+        }
+    }
+}
+
+#[test]
+fn queries_of_many_addresses_occupy_no_line() {
+    let mut lines = Lines::new(4);
+    for port in 1..200 {
+        let from = SocketAddr::from(([198, 51, 100, 1], port));
+        let record = lines.decode(0, from, server(), Role::Unknown, b"\xff\xff\xff\xffgetstatus x");
+        assert_eq!((record.server, record.client), (server(), from));
+        assert_eq!(json(record)["command"], "getstatus");
+        lines.decode(0, from, server(), Role::Client, &[1, 2, 3, 4, 5, 6, 7]);
+        assert!(lines.len() <= 4);
+    }
+}
+
+#[test]
+fn rcon_password_stays_out_of_traces() {
+    let mut line = line();
+    let record = line.decode(0, Direction::ToServer, b"\xff\xff\xff\xffrcon hidden status all");
+    let value = json(record).to_string();
+    assert!(value.contains("status all") && !value.contains("hidden"), "{value}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn damaged_sessions_never_panic(
+        native: bool,
+        damage in proptest::collection::vec((0..40_usize, any::<u16>(), any::<u8>()), 1..20),
+    ) {
+        let mut session = session(SESSIONS[usize::from(native)].0);
+        for (row, at, byte) in damage {
+            let count = session.len();
+            let datagram = &mut session[row % count].1;
+            let at = usize::from(at) % datagram.len();
+            datagram[at] = byte;
+        }
+        let mut line = line();
+        for (direction, datagram, _) in &session {
+            let record = line.decode(0, *direction, datagram);
+            prop_assert!(record.kind != Kind::Undecoded || record.fault.is_some());
+            json(record);
+        }
+    }
+}
