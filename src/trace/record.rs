@@ -239,7 +239,7 @@ pub struct Command {
 pub struct FieldChange {
     /// Index in the field table.
     pub index: u8,
-    /// Size in bits, with the field's flags.
+    /// Size in bits, with its flags.
     pub bits: u8,
     /// New value as a raw word.
     pub value: u32,

@@ -55,7 +55,7 @@ pub(super) struct Session {
     pub(super) protocol: &'static Protocol,
     challenge: Challenge,
     pub(super) qport: Option<Qport>,
-    /// What the server and the client receive.
+    /// Receiving sides: server, client.
     receivers: [Receiver; 2],
     /// Commands of the server and of the client.
     pub(super) server_commands: CommandTexts,
