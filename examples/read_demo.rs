@@ -4,37 +4,39 @@
 //! read_demo legacy|native FILE...
 //! ```
 //!
-//! Each error has a line. A file's last line is `N messages, … N faults`; the exit code is 1 after an
+//! Each error has a line. A file's last line is `N messages, … N errors`; the exit code is 1 after an
 //! error.
 
 use std::{env, fs, process::ExitCode};
 
-use fragd::client::demo::DemoReader;
+use fragd::{demo::DemoReader, wire::Protocol};
 
 fn main() -> ExitCode {
     let mut arguments = env::args().skip(1);
-    let native = match arguments.next().as_deref() {
-        Some("legacy") => false,
-        Some("native") => true,
+    let protocol = match arguments.next().as_deref() {
+        Some("legacy") => Protocol::Q3_68,
+        Some("native") => Protocol::IOQ3_71,
         _ => {
             eprintln!("read_demo legacy|native FILE...");
             return ExitCode::from(2);
         }
     };
-    let mut faults = 0;
+    let mut errors = 0;
     for file in arguments {
-        let mut reader = DemoReader::new(native);
-        match fs::read(&file) {
-            Ok(bytes) => reader.file(&bytes, &mut |sequence, what| {
-                println!("message {sequence}: {what}");
-            }),
+        let bytes = match fs::read(&file) {
+            Ok(bytes) => bytes,
             Err(error) => {
                 println!("{file}: {error}");
-                faults += 1;
+                errors += 1;
+                continue;
             }
+        };
+        let mut reader = DemoReader::new(protocol, &bytes);
+        for error in reader.by_ref().filter_map(Result::err) {
+            println!("{error}");
         }
-        println!("{reader}");
-        faults += reader.faults;
+        println!("{}", reader.counts());
+        errors += reader.counts().errors;
     }
-    ExitCode::from(u8::from(faults > 0))
+    ExitCode::from(u8::from(errors > 0))
 }

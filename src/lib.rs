@@ -85,6 +85,8 @@ pub mod client;
 pub mod cvar;
 #[cfg(feature = "discovery")]
 pub mod decoy;
+#[cfg(feature = "client")]
+pub mod demo;
 pub mod discovery;
 #[cfg(feature = "server")]
 pub mod game;

@@ -222,7 +222,7 @@ read_demo() {
   [ -n "$file" ] || { fail "Ann: has recorded the demo $1"; return; }
   cp "$file" "$work/"
   "$demo_reader" "$([ "$wire" = native ] && echo native || echo legacy)" "$file" >"$said" 2>&1
-  check "the demo $1 decodes: $(tail -n 1 "$said")" grep -q '^[1-9][0-9]* messages.* 0 faults' "$said"
+  check "the demo $1 decodes: $(tail -n 1 "$said")" grep -q '^[1-9][0-9]* messages.* 0 errors' "$said"
 }
 
 play_match() {

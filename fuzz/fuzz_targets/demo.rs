@@ -2,7 +2,7 @@
 #![no_main]
 
 use fragd::{
-    client::demo::DemoReader,
+    demo::DemoReader,
     model::{ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState},
     wire::{
         Protocol,
@@ -16,9 +16,9 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
-    let mut reader = DemoReader::new(choice & 1 != 0);
+    let protocol = if choice & 1 == 0 { Protocol::Q3_68 } else { Protocol::IOQ3_71 };
     if choice & 2 != 0 {
-        reader.file(data, &mut |_, _| {});
+        read(protocol, data);
         return;
     }
     let mut demo = Vec::new();
@@ -37,10 +37,20 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     demo.extend([0xff; 8]);
-    let mut faults = 0;
-    reader.file(&demo, &mut |_, _| faults += 1);
-    assert!(faults < 65, "more faults than messages");
+    assert!(read(protocol, &demo) < 65, "more errors than messages");
 });
+
+/// Reads a demo. Returns the number of errors.
+fn read(protocol: &'static Protocol, demo: &[u8]) -> usize {
+    let mut reader = DemoReader::new(protocol, demo);
+    for item in reader.by_ref() {
+        match item {
+            Ok(message) => assert!(message.offset + message.bytes.len() <= demo.len()),
+            Err(error) => assert!(error.offset <= demo.len(), "{error}"),
+        }
+    }
+    reader.counts().errors
+}
 
 /// Appends a message of a demo.
 fn frame(demo: &mut Vec<u8>, number: u32, message: &[u8]) {

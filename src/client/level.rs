@@ -19,14 +19,18 @@ use super::event::ProtocolErrorKind;
 
 /// State of a level.
 #[derive(Debug)]
-pub(super) struct LevelState {
+pub struct LevelState {
     configstrings: BTreeMap<ConfigIndex, Box<str>>,
     /// Size as clients count it: each string with its terminator, and one byte more.
     chars: usize,
-    pub(super) baselines: Baselines,
-    pub(super) client_num: ClientNum,
-    pub(super) checksum_feed: i32,
-    pub(super) server_id: ServerId,
+    /// Baselines.
+    pub baselines: Baselines,
+    /// Client number of the connection.
+    pub client_num: ClientNum,
+    /// Checksum feed.
+    pub checksum_feed: i32,
+    /// Server id of the systeminfo.
+    pub server_id: ServerId,
     /// Whether a snapshot has shown the client in the game.
     pub(super) entered: bool,
     /// Parts of a long configstring received so far.
@@ -35,7 +39,7 @@ pub(super) struct LevelState {
 
 /// Effect of a server command on the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum CommandEffect {
+pub enum CommandEffect {
     /// Changed configstring.
     Configstring(ConfigIndex),
     /// Part of a long configstring, without effect yet.
@@ -50,7 +54,8 @@ pub(super) enum CommandEffect {
 
 impl LevelState {
     /// Creates the level of a gamestate, whose reader limits its size.
-    pub(super) fn new(gamestate: Gamestate) -> Self {
+    #[must_use]
+    pub fn new(gamestate: Gamestate) -> Self {
         let mut level = Self {
             configstrings: BTreeMap::new(),
             chars: 1,
@@ -69,15 +74,21 @@ impl LevelState {
     }
 
     /// Returns a configstring; empty where none is set.
-    pub(super) fn configstring(&self, index: ConfigIndex) -> &str {
+    #[must_use]
+    pub fn configstring(&self, index: ConfigIndex) -> &str {
         self.configstrings.get(&index).map_or("", |text| text)
+    }
+
+    /// Configstrings that are set, ascending by index.
+    pub fn configstrings(&self) -> impl Iterator<Item = (ConfigIndex, &str)> {
+        self.configstrings.iter().map(|(index, text)| (*index, &**text))
     }
 
     /// Applies a server command if it is one for the client itself.
     ///
     /// # Errors
     /// [`ProtocolErrorKind`]; the level is unchanged.
-    pub(super) fn apply_command(&mut self, text: &str) -> Result<CommandEffect, ProtocolErrorKind> {
+    pub fn apply_command(&mut self, text: &str) -> Result<CommandEffect, ProtocolErrorKind> {
         // Most commands are for the game; those are not split into words.
         let name = text.trim_start_matches(|c: char| c <= ' ');
         let name = &name[..name.find(|c: char| c <= ' ').unwrap_or(name.len())];

@@ -18,7 +18,6 @@
 //! Source: Quake III protocol 68, ioquake3 protocol 71: duties of a client.
 
 mod connection;
-pub mod demo;
 mod download;
 mod event;
 mod handshake;
@@ -35,6 +34,7 @@ mod usercmds;
 pub use download::{DownloadEvent, ReferencedPack};
 pub use event::{ClientEvent, DisconnectReason, ProtocolError, ProtocolErrorKind};
 pub use history::Snapshot;
+pub use level::{CommandEffect, LevelState};
 pub use options::{ClientOptions, ProtocolChoice, UnknownProtocol};
 pub use query::{Query, QueryOptions, QueryResult};
 

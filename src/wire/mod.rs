@@ -9,6 +9,7 @@ pub mod client_message;
 pub mod connect;
 pub mod connectionless;
 pub mod delta_sink;
+pub mod demo_file;
 pub mod download;
 pub mod encoded;
 pub mod entity;

@@ -44,6 +44,7 @@ const MODULES: &[(&str, &[&str])] = &[
         ],
     ),
     ("client", &["discovery", "model", "netchan", "node", "wire"]),
+    ("demo", &["bg", "client", "model", "wire"]),
     ("master", &["cvar", "discovery", "model", "node", "observe", "wire"]),
     ("browser", &["discovery", "model", "node", "wire"]),
     ("decoy", &["discovery", "model", "node", "wire"]),
