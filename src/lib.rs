@@ -75,7 +75,7 @@ pub mod bots;
 pub mod browser;
 #[cfg(feature = "server")]
 pub mod builder;
-#[cfg(feature = "server")]
+#[cfg(feature = "trace")]
 pub mod capture;
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{LoadTest, ServerAddress, game_folder};
+use super::{LoadTest, ServerAddress, TraceFiles, game_folder};
 use crate::settings::GameFolder;
 
 /// Examples and exit codes of the help.
@@ -63,6 +63,9 @@ pub struct BotsOptions {
     /// Write an HTML report with charts to this file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Trace and packet capture.
+    #[command(flatten)]
+    pub files: TraceFiles,
     /// Directories that contain the game folder, for navigation by map; separated as in PATH
     #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]
     pub basepath: String,

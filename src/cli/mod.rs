@@ -18,6 +18,7 @@ mod replay;
 mod serve;
 mod settings;
 mod sim;
+mod trace_files;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -28,6 +29,7 @@ pub use load_test::{Duration, LoadTest, PerSecond};
 pub use maps::{BuildOptions, MapsCommand};
 pub use master::MasterSettings;
 pub use plus_commands::{PlusCommands, split};
+pub use trace_files::TraceFiles;
 
 use crate::settings::{Choice as _, GameFolder, Kind, SETTINGS};
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{PlusCommands, game_folder};
+use super::{PlusCommands, TraceFiles, game_folder};
 use crate::settings::{ChangeSource, GameFolder, SetCommand, Settings, key};
 
 /// Examples of the help.
@@ -14,6 +14,7 @@ Examples:
   fragd serve --port 27961 --map oa_dm3
   fragd serve --game baseq3 --map q3dm6
   fragd serve --map oa_dm1 --journal /var/lib/fragd/server.journal
+  fragd serve --trace server.jsonl --pcap server.pcapng
   fragd serve +set dedicated 2 +set sv_hostname \"My server\" +map oa_dm1 +say hello
 
 All words from the first one that starts with + are console commands, as for other Quake III servers.
@@ -41,9 +42,9 @@ pub struct ServeOptions {
     /// Stop recording after MIB mebibytes; the server keeps running; 0 disables the limit [default: 4096]
     #[arg(long, value_name = "MIB", requires = "journal")]
     pub journal_limit: Option<u32>,
-    /// Capture all datagrams to FILE as pcapng, for Wireshark
-    #[arg(long, value_name = "FILE")]
-    pub pcap: Option<PathBuf>,
+    /// Trace and packet capture.
+    #[command(flatten)]
+    pub files: TraceFiles,
     /// Console commands after the first `+`.
     #[arg(skip)]
     pub plus: PlusCommands,

@@ -17,8 +17,10 @@ use fragd::{
         self, Clock, GameData, Options, Output, Processes, Progress, Signals, Sockets,
         assets::base_paths,
     },
-    model::assets::Assets as _,
+    model::{UnixMillis, assets::Assets as _},
+    node::{Hosted as _, LocalPort, Observed},
     settings::Choice as _,
+    trace::Role,
     world::{Bsp, CollisionMap, TracePrecision, bsp::MAX_FILE_LEN},
 };
 
@@ -105,9 +107,8 @@ fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
     }
     let clock = Clock::start();
     let meter = Box::new(ProcessMeter { processes: meter, servers: options.pid.clone() });
-    let mut bots = Bots::with_maps_and_meter(asked, clock.now(), find_map(options), Some(meter));
-    drive(&mut bots, first, &clock).map_err(failed)?;
-    Ok(bots.summary())
+    let bots = Bots::with_maps_and_meter(asked, clock.now(), find_map(options), Some(meter));
+    drive(options, bots, first, &clock).map_err(failed)
 }
 
 fn scenario(path: &Path) -> Result<LoadTest, Refusal> {
@@ -118,11 +119,21 @@ fn scenario(path: &Path) -> Result<LoadTest, Refusal> {
     LoadTest::parse(&text).map_err(misused)
 }
 
-fn drive(bots: &mut Bots, server: SocketAddr, clock: &Clock) -> Result<(), String> {
-    use fragd::node::Hosted as _;
-    let sockets =
-        Sockets::ephemeral(bots.local_ports(), server.ip()).map_err(|error| error.to_string())?;
+fn drive(
+    options: &BotsOptions,
+    bots: Bots,
+    server: SocketAddr,
+    clock: &Clock,
+) -> Result<Summary, String> {
+    let ports = bots.local_ports();
+    let sockets = Sockets::ephemeral(ports, server.ip()).map_err(|error| error.to_string())?;
     let signals = Signals::install().map_err(|error| format!("signals not available: {error}"))?;
+    let locals = (0..ports)
+        .map(LocalPort)
+        .flat_map(|port| sockets.addresses(port).map(move |at| (port, at)));
+    let began = UnixMillis(io::unix_millis().saturating_sub(clock.now().0));
+    let max_lines = usize::from(ports) * 2;
+    let tap = super::tap::open(&options.files, locals.collect(), began, Role::Client, max_lines)?;
     let display = ProgressDisplay::new();
     let interval = display.interval();
     let run_options = Options {
@@ -131,13 +142,14 @@ fn drive(bots: &mut Bots, server: SocketAddr, clock: &Clock) -> Result<(), Strin
         output: Output::Writer(display.output()),
         progress: Some(Progress {
             interval,
-            call: Box::new(move |bots: &Bots, _, _: &_| display.show(bots)),
+            call: Box::new(move |bots: &Observed<Bots, _>, _, _: &_| display.show(bots.node())),
         }),
         ..Options::default()
     };
-    io::run(bots, sockets, clock, run_options)
+    let mut observed = Observed::new(bots, Vec::from_iter(tap));
+    io::run(&mut observed, sockets, clock, run_options)
         .map_err(|error| format!("event loop failed: {error}"))?;
-    Ok(())
+    Ok(observed.node().summary())
 }
 
 /// Resource usage of the server processes and of this process.

@@ -12,6 +12,7 @@ mod replay;
 mod serve;
 mod settings;
 mod sim;
+mod tap;
 
 use fragd::cli::{Command, ExitStatus};
 

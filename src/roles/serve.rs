@@ -3,7 +3,6 @@
 use std::{cell::RefCell, rc::Rc};
 
 use fragd::{
-    capture::Capture,
     cli::{ExitStatus, ServeOptions},
     io::{
         self, Clock, Console, ExitReason, GameData, GameLog, Listen, LogFile, Options, Progress,
@@ -14,10 +13,13 @@ use fragd::{
     node::{Hosted, LocalPort, Observed, Observer, Trace},
     server::Server,
     settings::{Choice as _, LogLevel, RulesMode, Settings, key},
+    trace::Role,
 };
 
 /// Interval between updates of the loop counters.
 const COUNT_INTERVAL: Millis = Millis::seconds(2);
+/// Traced connections: four times the largest number of players.
+const MAX_LINES: usize = 256;
 
 /// Hosts a server until it stops.
 pub(crate) fn run(options: &ServeOptions) -> ExitStatus {
@@ -101,12 +103,9 @@ fn host(
     if let Some(recorder) = &recorder {
         observers.push(Box::new(Rc::clone(recorder)));
     }
-    if let Some(path) = &asked.pcap {
-        let mut file = StreamFile::create("capture", path).map_err(|error| error.to_string())?;
-        let locals = sockets.addresses(LocalPort(0)).map(|at| (LocalPort(0), at)).collect();
-        let sink = Box::new(move |bytes: &[u8]| file.write(bytes));
-        observers.push(Box::new(Capture::new(locals, began, sink)));
-        log::info!("capturing datagrams to {}", path.display());
+    let locals = sockets.addresses(LocalPort(0)).map(|at| (LocalPort(0), at)).collect();
+    if let Some(tap) = super::tap::open(&asked.files, locals, began, Role::Server, MAX_LINES)? {
+        observers.push(Box::new(tap));
     }
     if Trace::is_enabled() {
         observers.push(Box::new(Trace));

@@ -23,7 +23,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("observe", &["model"]),
     ("limits", &["model"]),
     ("trace", &["client", "model", "netchan", "wire"]),
-    ("capture", &["model", "node"]),
+    ("capture", &["model", "node", "trace"]),
     ("builder", &["game", "model", "server", "settings"]),
     ("serving", &["bg", "limits", "model", "netchan", "wire"]),
     (
