@@ -1,4 +1,4 @@
-//! Packet captures: observer that traces and captures a node, writer of pcapng, reader of pcap and pcapng.
+//! Packet captures: observer of a node, writer of pcapng, reader of pcap and pcapng.
 //!
 //! ```text
 //! node events ─ Tap ─┬ trace::Lines ─ JSON lines

@@ -274,7 +274,7 @@ impl PacketReader {
 enum Step {
     /// More bytes are needed.
     More,
-    /// The format is known; so many bytes are read.
+    /// The format, and the length of its header.
     Format(Format, usize),
     /// A section begins.
     Section { big_endian: bool, len: usize },

@@ -1,4 +1,4 @@
-//! Tap: observer that writes the datagrams of a node as JSON lines and as a packet capture.
+//! Tap: observer that traces and captures the datagrams of a node.
 //!
 //! Timestamps are the calendar time of the node's clock. Output is collected per frame, because each
 //! piece costs the background writer a wake-up.
