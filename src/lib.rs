@@ -71,6 +71,8 @@
 pub mod bg;
 #[cfg(feature = "load")]
 pub mod bots;
+#[cfg(feature = "relay")]
+pub mod broadcast;
 #[cfg(feature = "discovery")]
 pub mod browser;
 #[cfg(feature = "server")]

@@ -19,6 +19,7 @@ mod persistent;
 pub mod player_box;
 mod pm_type;
 mod powerups;
+pub mod scoreboard;
 mod stats;
 mod team;
 mod team_color;

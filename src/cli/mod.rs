@@ -14,6 +14,7 @@ mod master;
 mod master_config;
 mod plus_commands;
 mod query;
+mod relay;
 mod replay;
 mod serve;
 mod settings;
@@ -29,6 +30,7 @@ pub use load_test::{Duration, LoadTest, PerSecond};
 pub use maps::{BuildOptions, MapsCommand};
 pub use master::MasterSettings;
 pub use plus_commands::{PlusCommands, split};
+pub use relay::ViewerOptions;
 pub use trace_files::TraceFiles;
 
 use crate::settings::{Choice as _, GameFolder, Kind, SETTINGS};
@@ -72,6 +74,7 @@ Examples:
   fragd settings sv_fps                        explain a setting
   fragd serve --journal server.journal         record every server input to a journal
   fragd replay server.journal                  replay that run and compare every datagram
+  fragd relay --from 127.0.0.1 --port 27970    show a server to hundreds of viewers
   fragd sim --seed 7 --minutes 60              simulate a server and clients with faults
   fragd decoy --count 1000 --master 127.0.0.1  announce a thousand servers without games
 
@@ -120,6 +123,8 @@ subcommands! {
     master: Master(MasterArguments),
     /// Explain settings, or print a config template
     settings: Settings(SettingsOptions),
+    /// Show a server to hundreds of viewers
+    relay: Relay(RelayOptions),
     /// Replay a recorded journal and compare every datagram sent
     replay: Replay(ReplayOptions),
     /// Simulate a server and clients under seeded network faults
@@ -278,6 +283,9 @@ mod tests {
         refused("browse --json --csv", "cannot be used with");
         refused("browse --outstanding 0", "1..=1024");
         refused("query 127.0.0.1 +map x", "+ commands are for serve only");
+        refused("relay", "--from");
+        refused("relay --from x --delay 11m", "10m");
+        refused("relay --from x --viewers 0", "1..=4096");
         refused("frobnicate", "frobnicate");
         refused("+set sv_fps", "+set: missing value of sv_fps");
     }
@@ -294,6 +302,7 @@ mod tests {
             ("settings --help", "fragd settings --toml"),
             ("master --help", "fragd master --config master.toml"),
             ("replay --help", "fragd replay server.journal --until 90s"),
+            ("relay --help", "fragd relay --from 127.0.0.1 --port 27970 --delay 30s"),
             ("sim --help", "fragd sim --seed 7 --minutes 60"),
             ("decoy --help", "[[server]]"),
         ] {

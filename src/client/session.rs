@@ -29,6 +29,7 @@ use super::{
     event::{ClientEvent, DisconnectReason, Events},
     handshake::{self, Granted, Handshake},
     history::Snapshot,
+    level::LevelState,
     options::ClientOptions,
     statistics::Statistics,
 };
@@ -382,10 +383,7 @@ impl Client {
     }
 
     pub(super) fn connected(&self) -> Option<&Connection> {
-        match &self.phase {
-            Phase::Connection(connection) => Some(connection),
-            Phase::Handshake(_) | Phase::Ended(_) => None,
-        }
+        if let Phase::Connection(connection) = &self.phase { Some(connection) } else { None }
     }
 
     pub(super) fn connection_mut(&mut self) -> Option<&mut Connection> {
@@ -433,6 +431,12 @@ impl Client {
     #[must_use]
     pub fn configstring(&self, index: ConfigIndex) -> &str {
         self.connected().map_or("", |connection| connection.configstring(index))
+    }
+
+    /// Level, once a gamestate was received.
+    #[must_use]
+    pub fn level(&self) -> Option<&LevelState> {
+        self.connected()?.level()
     }
 
     /// Client number in the level.

@@ -3,18 +3,7 @@
 //! A rule that is equal in all games has no row. Code reads the table and never compares rulesets.
 //! Source: OpenArena 0.8.8 and the 1999 release 1.32 with its ioquake3 build.
 
-use crate::bg::{ItemList, StatLayout};
-
-/// The form of the scoreboard command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScoresForm {
-    /// Time from level start to round start, in ms; sent as a fourth number if set.
-    pub round_start_ms: Option<i32>,
-    /// Whether each entry has a fifteenth number, eliminated.
-    pub eliminated: bool,
-    /// Maximum length of all entries together, in bytes.
-    pub entries_limit: usize,
-}
+use crate::bg::{ItemList, StatLayout, scoreboard::ScoresForm};
 
 /// Name of a player without a visible name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -277,7 +266,7 @@ impl Ruleset {
         starting_items: &[8, 10],
         grapple_means: 28,
         last_weapon: 13,
-        scores: ScoresForm { round_start_ms: Some(7000), eliminated: true, entries_limit: 1024 },
+        scores: ScoresForm::OPENARENA,
         default_name: DefaultName::Numbered("Nameless"),
         rename_limit: Some(RenameLimit {
             period_ms: 10_000,
@@ -357,7 +346,7 @@ impl Ruleset {
         starting_items: &[8, 10],
         grapple_means: 23,
         last_weapon: 10,
-        scores: ScoresForm { round_start_ms: None, eliminated: false, entries_limit: 1000 },
+        scores: ScoresForm::BASE,
         default_name: DefaultName::Fixed("UnnamedPlayer"),
         rename_limit: None,
         unknown_command: "unknown cmd ",

@@ -8,6 +8,7 @@ mod master;
 mod master_pages;
 mod monitoring;
 mod query;
+mod relay;
 mod replay;
 mod serve;
 mod settings;
@@ -26,6 +27,7 @@ pub(crate) fn run(command: &Command) -> ExitStatus {
         Command::Maps(options) => maps::run(options),
         Command::Master(options) => master::run(options),
         Command::Settings(options) => settings::run(options),
+        Command::Relay(options) => relay::run(options),
         Command::Replay(options) => replay::run(options),
         Command::Sim(options) => sim::run(options),
         Command::Decoy(options) => decoy::run(options),

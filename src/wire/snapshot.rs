@@ -94,8 +94,18 @@ pub fn write_head(
     writer.long(head.server_time.0);
     writer.byte(head.delta_num);
     writer.byte(head.flags.0);
-    writer.byte(head.areas.len);
-    writer.data(head.areas.bytes());
+    write_view(writer, &head.areas, old_player, player);
+}
+
+/// Writes the part of [`write_head`] behind the flags, which does not depend on the message.
+pub fn write_view(
+    writer: &mut BitWriter,
+    areas: &AreaMask,
+    old_player: &PlayerState,
+    player: &PlayerState,
+) {
+    writer.byte(areas.len);
+    writer.data(areas.bytes());
     player::write_delta(writer, old_player, player);
 }
 

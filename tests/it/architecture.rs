@@ -45,6 +45,10 @@ const MODULES: &[(&str, &[&str])] = &[
     ),
     ("client", &["discovery", "model", "netchan", "node", "wire"]),
     ("demo", &["bg", "client", "model", "wire"]),
+    (
+        "broadcast",
+        &["bg", "client", "demo", "limits", "model", "netchan", "node", "serving", "wire"],
+    ),
     ("master", &["cvar", "discovery", "model", "node", "observe", "wire"]),
     ("browser", &["discovery", "model", "node", "wire"]),
     ("decoy", &["discovery", "model", "node", "wire"]),
@@ -57,6 +61,7 @@ const MODULES: &[(&str, &[&str])] = &[
         "cli",
         &[
             "bots",
+            "broadcast",
             "browser",
             "client",
             "cvar",

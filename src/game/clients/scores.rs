@@ -3,42 +3,21 @@
 //! Source: the base game's ranking and scoreboard command; OpenArena's longer form of it.
 
 use super::{Clients, JoinState, Role};
-use crate::model::{ClientNum, LevelTime, limits::MAX_CLIENTS};
 use crate::{
-    bg::{Persistent, TIED, configstring},
-    game::{Host, ruleset::ScoresForm},
+    bg::{
+        Persistent, TIED, configstring,
+        scoreboard::{ScoreEntry, scoreboard},
+    },
+    game::Host,
+    model::{ClientNum, limits::MAX_CLIENTS},
 };
 
-use std::{
-    cmp::{Ordering, Reverse},
-    fmt::Write as _,
-};
+use std::cmp::{Ordering, Reverse};
 
 /// Largest ping on the scoreboard, in ms.
 const MAX_SHOWN_PING: i32 = 999;
 /// Ping on the scoreboard of a client that loads the level.
 const CONNECTING_PING: i32 = -1;
-/// Length of the longest header: the command, three numbers and a time.
-const MAX_HEADER_LEN: usize = "scores 64 -9999 -9999 -2147483648".len();
-
-/// Scoreboard entry of a client.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::game) struct ScoreEntry {
-    client: usize,
-    score: i32,
-    ping: i32,
-    minutes: i32,
-    powerups: i32,
-    accuracy: i32,
-    impressive: i32,
-    excellent: i32,
-    gauntlet: i32,
-    defend: i32,
-    assist: i32,
-    perfect: bool,
-    captures: i32,
-}
-
 /// Connected clients in the order of the scoreboard.
 struct Ranking {
     order: [Option<ClientNum>; MAX_CLIENTS],
@@ -203,86 +182,5 @@ fn score_entry(clients: &Clients, client: ClientNum) -> Option<ScoreEntry> {
 fn set_rank(clients: &mut Clients, client: ClientNum, rank: i32) {
     if let Some(player) = clients.players[client.index()].as_mut() {
         player.state.persistant[Persistent::Rank] = rank;
-    }
-}
-
-/// Returns the scoreboard command with as many entries as fit.
-fn scoreboard(
-    form: ScoresForm,
-    [red, blue]: [i32; 2],
-    started: LevelTime,
-    lines: impl Iterator<Item = ScoreEntry>,
-) -> String {
-    let longest = crate::model::limits::MAX_SERVER_COMMAND_LEN - MAX_HEADER_LEN;
-    let limit = form.entries_limit.min(longest);
-    let mut entries = String::with_capacity(limit);
-    let mut count = 0;
-    for line in lines {
-        let whole = entries.len();
-        let ScoreEntry { client, score, ping, minutes, powerups, accuracy, .. } = line;
-        // The flags before the powerups are always 0.
-        let _ = write!(entries, " {client} {score} {ping} {minutes} 0 {powerups} {accuracy}");
-        for value in [
-            line.impressive,
-            line.excellent,
-            line.gauntlet,
-            line.defend,
-            line.assist,
-            i32::from(line.perfect),
-            line.captures,
-        ] {
-            let _ = write!(entries, " {value}");
-        }
-        if form.eliminated {
-            entries.push_str(" 0");
-        }
-        if entries.len() >= limit {
-            entries.truncate(whole);
-            break;
-        }
-        count += 1;
-    }
-    match form.round_start_ms {
-        Some(ms) => format!("scores {count} {red} {blue} {}{entries}", started + ms),
-        None => format!("scores {count} {red} {blue}{entries}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::game::Ruleset;
-
-    fn line(client: usize, score: i32, ping: i32, minutes: i32, perfect: bool) -> ScoreEntry {
-        ScoreEntry { client, score, ping, minutes, perfect, ..ScoreEntry::default() }
-    }
-
-    #[test]
-    fn scoreboard_has_documented_form() {
-        let q3 = [line(0, 0, 4, 1, true), line(1, -1, 0, 1, false)];
-        assert_eq!(
-            scoreboard(Ruleset::BASEQ3.scores, [0; 2], LevelTime(0), q3.into_iter()),
-            "scores 2 0 0 0 0 4 1 0 0 0 0 0 0 0 0 1 0 1 -1 0 1 0 0 0 0 0 0 0 0 0 0"
-        );
-        let oa = [line(0, 1, 38, 0, true), line(1, 0, 28, 0, false)];
-        assert_eq!(
-            scoreboard(Ruleset::BASEOA.scores, [0; 2], LevelTime(239_050), oa.into_iter()),
-            "scores 2 0 0 246050 0 1 38 0 0 0 0 0 0 0 0 0 1 0 0 1 0 28 0 0 0 0 0 0 0 0 0 0 0 0"
-        );
-    }
-
-    #[test]
-    fn full_scoreboard_is_truncated_after_whole_entry() {
-        for ruleset in Ruleset::ALL {
-            let lines = (0..64).map(|client| line(client, -32_768, 999, 100_000, true));
-            let text = scoreboard(ruleset.scores, [-9999; 2], LevelTime(i32::MAX), lines);
-            assert!(text.len() <= 1022, "{} bytes", text.len());
-            let numbers = text.split(' ').count();
-            let (header, each) = if ruleset.scores.eliminated { (5, 15) } else { (4, 14) };
-            let count: usize =
-                text.split(' ').nth(1).and_then(|n| n.parse().ok()).expect("a count");
-            assert_eq!(numbers, header + each * count);
-            assert!((10..64).contains(&count), "{count} lines");
-        }
     }
 }

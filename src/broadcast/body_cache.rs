@@ -1,0 +1,107 @@
+//! Bodies of snapshots, encoded once for each view and base frame.
+//!
+//! The body is everything behind the flags: area mask, playerstate delta, entity list, end of the
+//! message. All viewers of a view with the same base frame have the same bits.
+//!
+//! Invariants: all bodies are those of one frame and are discarded with the next one; a body's bits equal
+//! those that are encoded for one viewer alone. Source: Quake III protocol 68, snapshot.
+
+use crate::{
+    model::{FrameNum, PlayerState},
+    serving::delta_cache::DeltaCache,
+    wire::{
+        bits::BitWriter,
+        encoded::{EncodedCache, EncodedSpan},
+        server_message, snapshot,
+    },
+};
+
+use super::stage::{FRAMES_KEPT, MAX_VIEWS, Stage, StoredView};
+
+/// Bases of one view: each kept frame, and none.
+const BASES: usize = FRAMES_KEPT + 1;
+
+/// Cache of the newest frame's bodies.
+#[derive(Debug)]
+pub(super) struct BodyCache {
+    frame: Option<FrameNum>,
+    spans: Vec<Option<EncodedSpan>>,
+    bodies: EncodedCache,
+    deltas: DeltaCache,
+    scratch: BitWriter,
+    /// Bodies that were encoded since the start.
+    pub(super) encoded: u64,
+}
+
+impl BodyCache {
+    pub(super) fn new() -> Self {
+        Self {
+            frame: None,
+            spans: vec![None; MAX_VIEWS * BASES],
+            bodies: EncodedCache::default(),
+            deltas: DeltaCache::default(),
+            scratch: BitWriter::new(),
+            encoded: 0,
+        }
+    }
+
+    /// Discards all bodies, since the baselines have changed.
+    pub(super) fn clear(&mut self) {
+        self.frame = None;
+        self.deltas.clear();
+    }
+
+    /// Appends the body of view `at` of frame `number` to `writer`. `base` is a kept frame with a view of
+    /// the same player, and the index of that view.
+    pub(super) fn append(
+        &mut self,
+        writer: &mut BitWriter,
+        stage: &Stage,
+        (number, at): (FrameNum, usize),
+        base: Option<(FrameNum, usize)>,
+    ) {
+        if self.frame != Some(number) || !std::ptr::eq(self.scratch.encoding(), writer.encoding()) {
+            self.frame = Some(number);
+            self.spans.fill(None);
+            self.bodies.clear();
+            self.scratch.begin(writer.encoding());
+        }
+        let slot = base.map_or(FRAMES_KEPT, |(frame, _)| frame as usize % FRAMES_KEPT);
+        let place = at.min(MAX_VIEWS - 1) * BASES + slot;
+        let span = match self.spans[place] {
+            Some(span) => span,
+            None => {
+                let span = self.encode(stage, (number, at), base);
+                self.spans[place] = Some(span);
+                span
+            }
+        };
+        writer.append_encoded(&self.bodies, span);
+    }
+
+    fn encode(
+        &mut self,
+        stage: &Stage,
+        (number, at): (FrameNum, usize),
+        base: Option<(FrameNum, usize)>,
+    ) -> EncodedSpan {
+        let Self { scratch, deltas, bodies, encoded, .. } = self;
+        *encoded += 1;
+        scratch.clear();
+        let null_player = PlayerState::default();
+        let old: Option<(FrameNum, &StoredView)> =
+            base.and_then(|(frame, view)| Some((frame, stage.views(frame).get(view)?)));
+        if let Some(view) = stage.views(number).get(at) {
+            let old_player = old.map_or(&null_player, |(_, view)| &view.state);
+            snapshot::write_view(scratch, &view.areas, old_player, &view.state);
+            deltas.write_list(
+                scratch,
+                (stage.ring(), &stage.baselines),
+                old.map(|(frame, view)| (frame, &view.seen)),
+                (number, &view.seen),
+            );
+            server_message::end(scratch);
+        }
+        bodies.store(scratch)
+    }
+}

@@ -1,0 +1,231 @@
+//! Commands of viewers: following, scoreboard, chat, and control of the source.
+//!
+//! A viewer types them in its console, or says them with `!` in front. Unknown commands are ignored, as
+//! clients of mods send their own. Invariant: every command is rate limited.
+
+use std::sync::Arc;
+
+use super::{
+    house::{House, harmless},
+    source::Control,
+    viewers::ViewerKey,
+};
+use crate::{
+    limits::BucketLimit,
+    model::{ClientNum, CommandArgs, Millis, text},
+    wire::userinfo::check_userinfo,
+};
+
+/// Commands of one viewer.
+const COMMANDS: BucketLimit = BucketLimit { burst: 10, period: Millis(250) };
+/// Chat lines of one viewer.
+const CHAT: BucketLimit = BucketLimit { burst: 4, period: Millis(1000) };
+/// Longest chat line in bytes.
+const MAX_CHAT_LEN: usize = 150;
+/// Longest position in seconds.
+const MAX_SEEK_SECONDS: f64 = 1e6;
+
+/// Commands that every viewer has, in one line.
+pub(super) const HELP: &str =
+    "Attack or /follownext: next player; /follow NAME or NUMBER; /score; say: chat.";
+/// Commands of a source with a timeline, in one line.
+pub(super) const CONTROL_HELP: &str =
+    " Say !pause, !speed 2, !seek 1:30, !seek +30 or !seek -30 in a demo.";
+
+/// Runs a command of a viewer.
+pub(super) fn run(house: &mut House, key: ViewerKey, line: &str) {
+    let words = CommandArgs::parse(line);
+    let now = house.now;
+    let Some(viewer) = house.viewers.get_mut(key) else { return };
+    if !viewer.buckets.commands.allows(now, COMMANDS) {
+        return;
+    }
+    match words.command() {
+        "userinfo" => {
+            if let Ok(info) = check_userinfo(words.get(1)) {
+                house.store_userinfo(key, &info);
+            }
+        }
+        "say" | "say_team" => say(house, key, &words.rest(1)),
+        "score" => house.answer_score(key),
+        "follow" => follow(house, key, &words.rest(1)),
+        "follownext" => follow_next(house, key, 1, false),
+        "followprev" => follow_next(house, key, -1, false),
+        _ => {
+            if let Some(control) = control(&words) {
+                request(house, key, control);
+            }
+        }
+    }
+}
+
+/// Sends a chat line to all viewers, or runs it if it begins with `!`.
+fn say(house: &mut House, key: ViewerKey, said: &str) {
+    let said = text::truncated(said.trim(), MAX_CHAT_LEN);
+    if let Some(command) = said.strip_prefix('!') {
+        let words = CommandArgs::parse(command);
+        match words.command() {
+            "follow" => follow(house, key, &words.rest(1)),
+            "follownext" => follow_next(house, key, 1, false),
+            "followprev" => follow_next(house, key, -1, false),
+            _ => match control(&words) {
+                Some(control) => request(house, key, control),
+                None => house.tell(key, &format!("{HELP}{CONTROL_HELP}")),
+            },
+        }
+        return;
+    }
+    let now = house.now;
+    let Some(viewer) = house.viewers.get_mut(key) else { return };
+    if said.is_empty() || !viewer.buckets.chat.allows(now, CHAT) {
+        return;
+    }
+    let name = &viewer.name;
+    log::info!(target: "chat", "{}: {}", text::escaped(name.as_bytes()), text::escaped(said.as_bytes()));
+    let line = format!("chat \"^7[viewer] {}^7: ^2{}\"", harmless(name), harmless(said));
+    house.send_command_to(&Arc::from(line), |_| true);
+}
+
+/// Follows the player with this number or name.
+fn follow(house: &mut House, key: ViewerKey, wanted: &str) {
+    let Some(player) = find_player(house, wanted) else {
+        house.tell(key, &format!("No player \"{wanted}\". {}", players_line(house)));
+        return;
+    };
+    if house.stage.current_views().iter().any(|view| view.player == player) {
+        choose(house, key, player, false);
+    } else {
+        request(house, key, Control::Follow(player));
+    }
+}
+
+/// Follows the next player, or the one before. `is_silent`: without an answer.
+pub(super) fn follow_next(house: &mut House, key: ViewerKey, step: isize, is_silent: bool) {
+    let Some(viewer) = house.viewers.get(key) else { return };
+    let (at, count) = (house.view_of(viewer), house.stage.current_views().len());
+    if count < 2 {
+        if !is_silent {
+            request(house, key, Control::FollowNext);
+        }
+        return;
+    }
+    let next = (at as isize + step).rem_euclid(count as isize) as usize;
+    let Some(player) = house.stage.current_views().get(next).map(|view| view.player) else {
+        return;
+    };
+    choose(house, key, player, is_silent);
+}
+
+fn choose(house: &mut House, key: ViewerKey, player: ClientNum, is_silent: bool) {
+    if let Some(viewer) = house.viewers.get_mut(key) {
+        viewer.choice = Some(player);
+    }
+    if !is_silent {
+        let name = house.stage.player_name(player).to_owned();
+        house.tell(key, &format!("following {name}"));
+    }
+}
+
+/// Player with this number, exact name, or else a name that contains the text.
+fn find_player(house: &House, wanted: &str) -> Option<ClientNum> {
+    let named = |number: &ClientNum| !house.stage.player_name(*number).is_empty();
+    if let Some(number) = wanted.parse().ok().and_then(ClientNum::new).filter(named) {
+        return Some(number);
+    }
+    let wanted = text::strip_colors(wanted).to_ascii_lowercase();
+    if wanted.is_empty() {
+        return None;
+    }
+    let plain = |number: ClientNum| {
+        text::strip_colors(house.stage.player_name(number)).to_ascii_lowercase()
+    };
+    ClientNum::all()
+        .find(|&number| plain(number) == wanted)
+        .or_else(|| ClientNum::all().find(|&number| plain(number).contains(&wanted)))
+}
+
+/// Names and numbers of the players that can be followed.
+pub(super) fn players_line(house: &House) -> String {
+    let views = house.stage.current_views();
+    let names = views
+        .iter()
+        .map(|view| format!("{} {}^7", view.player, house.stage.player_name(view.player)));
+    format!("Players: {}", names.collect::<Vec<_>>().join(", "))
+}
+
+/// Passes a request of a viewer to the source, if viewers may.
+fn request(house: &mut House, key: ViewerKey, control: Control) {
+    if house.options.viewers_control {
+        house.request(Some(key), control);
+    } else {
+        house.tell(key, "Only the operator of this server controls the source.");
+    }
+}
+
+/// Parses a request to the source: `pause`, `speed X`, `seek TIME|+S|-S`.
+pub(super) fn control(words: &CommandArgs) -> Option<Control> {
+    match words.command() {
+        "pause" => Some(Control::Pause),
+        "speed" => {
+            let speed: f32 = words.get(1).parse().ok()?;
+            speed.is_finite().then_some(Control::Speed(speed))
+        }
+        "seek" => {
+            let text = words.get(1);
+            let sign = match text.as_bytes().first()? {
+                b'+' => Some(1.0),
+                b'-' => Some(-1.0),
+                _ => None,
+            };
+            match sign {
+                Some(sign) => Some(Control::Skip((seconds(&text[1..])? * 1000.0 * sign) as i64)),
+                None => Some(Control::Seek((seconds(text)? * 1000.0) as u64)),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Parses seconds, `m:ss` or `h:mm:ss`.
+fn seconds(text: &str) -> Option<f64> {
+    let mut total = 0.0;
+    for part in text.split(':') {
+        let value: f64 = part.parse().ok()?;
+        if !(0.0..=MAX_SEEK_SECONDS).contains(&value) {
+            return None;
+        }
+        total = total * 60.0 + value;
+    }
+    (total <= MAX_SEEK_SECONDS).then_some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_to_the_source_are_parsed() {
+        for (line, expected) in [
+            ("pause", Some(Control::Pause)),
+            ("speed 2", Some(Control::Speed(2.0))),
+            ("speed 0.25", Some(Control::Speed(0.25))),
+            ("speed nan", None),
+            ("speed", None),
+            ("seek 90", Some(Control::Seek(90_000))),
+            ("seek 1:30", Some(Control::Seek(90_000))),
+            ("seek 1:01:00.5", Some(Control::Seek(3_660_500))),
+            ("seek +30", Some(Control::Skip(30_000))),
+            ("seek -0.5", Some(Control::Skip(-500))),
+            ("seek", None),
+            ("seek +", None),
+            ("seek é", None),
+            ("seek -é", None),
+            ("seek 1e9", None),
+            ("seek inf", None),
+            ("seek 99999:99999", None),
+            ("kill", None),
+        ] {
+            assert_eq!(control(&CommandArgs::parse(line)), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Console of a broadcast: commands of the operator.
+
+use super::{
+    commands,
+    house::{House, harmless},
+    source::{Control, Source},
+};
+use crate::model::{ClientNum, CommandArgs, text};
+
+/// Commands and their help.
+const HELP: [(&str, &str); 9] = [
+    ("status", "show source, level and viewers"),
+    ("say TEXT", "send a chat line to all viewers"),
+    ("kick N", "disconnect viewer N of status"),
+    ("follow N", "follow player N, for a source with one view"),
+    ("follownext", "follow the next player, for a source with one view"),
+    ("pause", "stop or continue a demo"),
+    ("speed X", "play a demo at this speed, 0.1 to 20"),
+    ("seek TIME|+S|-S", "go to a position of a demo: seconds, m:ss, or relative"),
+    ("quit", "disconnect all viewers and stop"),
+];
+
+/// Runs a console line. Returns whether the broadcast is to stop.
+pub(super) fn run(house: &mut House, source: &dyn Source, line: &str) -> bool {
+    let words = CommandArgs::parse(line);
+    match words.command() {
+        "" => {}
+        "quit" | "killserver" => return true,
+        "status" => status(house, source),
+        "say" => {
+            let chat = format!("chat \"^7[server]: ^2{}\"", harmless(&words.rest(1)));
+            house.send_command_to(&chat.into(), |_| true);
+        }
+        "kick" => {
+            let key = words.get(1).parse().ok();
+            match key.filter(|&key| house.viewers.get(key).is_some()) {
+                Some(key) => house.drop_viewer(key, "was kicked"),
+                None => house.print_line(format!("kick: unknown viewer: {}", words.get(1))),
+            }
+        }
+        "follow" => match words.get(1).parse().ok().and_then(ClientNum::new) {
+            Some(player) => house.request(None, Control::Follow(player)),
+            None => house.print_line(commands::players_line(house)),
+        },
+        "follownext" => house.request(None, Control::FollowNext),
+        _ => match commands::control(&words) {
+            Some(control) => house.request(None, control),
+            None => {
+                for (usage, help) in HELP {
+                    house.print_line(format!("{usage:16} {help}"));
+                }
+            }
+        },
+    }
+    false
+}
+
+fn status(house: &mut House, source: &dyn Source) {
+    let counts = house.counts;
+    house.print_line(format!("source:  {}", source.status(house.now)));
+    let map = house.stage.info_value("mapname");
+    let views = house.stage.current_views().len();
+    let lost = house.lost.as_ref().map_or(String::new(), |reason| format!(", lost: {reason}"));
+    house.print_line(format!(
+        "level:   {} ({views} views, {} frames{lost})",
+        text::escaped(map.as_bytes()),
+        counts.frames
+    ));
+    house.print_line(format!(
+        "viewers: {} of {} ({} admitted, {} rejected, {} snapshots, {} deltas, {} bodies encoded)",
+        house.viewers.present(),
+        house.options.max_viewers,
+        counts.admitted,
+        counts.rejected,
+        counts.snapshots,
+        counts.deltas,
+        house.bodies.encoded
+    ));
+    let mut lines = Vec::new();
+    for (key, viewer) in house.viewers.iter() {
+        let follows = house.followed(viewer).map(|player| house.stage.player_name(player));
+        lines.push(format!(
+            "{key:>4} {:>4} {:21} {:7} {} -> {}",
+            viewer.sent.ping_ms(),
+            viewer.remote.address().to_string(),
+            viewer.channel.protocol().name,
+            text::escaped(viewer.name.as_bytes()),
+            text::escaped(follows.unwrap_or_default().as_bytes()),
+        ));
+    }
+    if !lines.is_empty() {
+        house.print_line(" num ping address               proto   name -> follows");
+    }
+    lines.into_iter().for_each(|line| house.print_line(line));
+}

@@ -1,0 +1,353 @@
+//! Source of one demo: plays a recorded connection against the clock, with pause, speed and seek.
+//!
+//! The position is the sum of the steps between snapshots, so that it grows across levels. A jump decodes
+//! messages without showing them, a bounded number in each call. Invariant: a message that cannot be
+//! decoded is skipped and logged with its byte offset; the messages behind it are shown.
+
+use super::source::{Audience, Control, Frame, Level, Sink, Source, Timeline, View, Visible};
+use crate::{
+    client::CommandEffect,
+    demo::{DemoMessage, DemoReader},
+    model::{ClientNum, LevelTime, Millis},
+    wire::{Protocol, snapshot::SnapFlags},
+};
+
+/// Messages that one call decodes at most.
+const MAX_MESSAGES: usize = 200;
+/// Longest step between two snapshots of a level. A longer one is a gap of the recording.
+const MAX_STEP_MS: i32 = 5000;
+/// Step behind a gap or a new level.
+const USUAL_STEP_MS: u64 = 50;
+/// Time at the end of the demo before it starts again or the broadcast stops.
+const END_PAUSE: Millis = Millis::seconds(3);
+/// Speeds that can be set.
+const SPEEDS: std::ops::RangeInclusive<f32> = 0.1..=20.0;
+/// Errors that are logged; the rest is counted.
+const MAX_LOGGED_ERRORS: u64 = 10;
+
+/// Behavior at the end of a demo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DemoEnd {
+    /// The last frame stays.
+    Hold,
+    /// The demo starts again.
+    Repeat,
+    /// The broadcast stops.
+    Stop,
+}
+
+/// State of the playback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Playback {
+    Playing,
+    /// Decodes without showing up to this position in ms.
+    Seeking(u64),
+    /// At the end since this time.
+    Ended(Millis),
+}
+
+/// A demo as a source.
+#[derive(Debug)]
+pub struct DemoSource<'a> {
+    bytes: &'a [u8],
+    protocol: &'static Protocol,
+    title: String,
+    end: DemoEnd,
+    reader: DemoReader<'a>,
+    /// Decoded message that is not due yet, and its position in ms. The reader's level is that behind it.
+    pending: Option<(DemoMessage<'a>, u64)>,
+    /// Position of the newest decoded snapshot in ms, and its server time.
+    decoded_ms: u64,
+    decoded_time: Option<LevelTime>,
+    playback: Playback,
+    /// Whether viewers do not have the level of the reader yet.
+    owes_level: bool,
+    is_paused: bool,
+    speed: f32,
+    /// Position at a time, from which positions are computed.
+    anchor: (Millis, u64),
+    has_started: bool,
+    errors: u64,
+    is_finished: bool,
+}
+
+impl<'a> DemoSource<'a> {
+    /// Creates a source of the bytes of a demo file.
+    ///
+    /// # Errors
+    /// A sentence with the first error, if no snapshot can be decoded.
+    pub fn new(
+        protocol: &'static Protocol,
+        bytes: &'a [u8],
+        title: &str,
+        end: DemoEnd,
+    ) -> Result<Self, String> {
+        let mut first_error = None;
+        let mut messages = DemoReader::new(protocol, bytes);
+        let shows = messages.any(|message| match message {
+            Ok(message) => message.snapshot.is_some(),
+            Err(error) => {
+                first_error.get_or_insert(error);
+                false
+            }
+        });
+        if !shows {
+            let what = first_error.map_or_else(|| "no snapshot".to_owned(), |e| e.to_string());
+            return Err(format!("{title}: demo not playable: {what}"));
+        }
+        Ok(Self {
+            bytes,
+            protocol,
+            title: title.to_owned(),
+            end,
+            reader: DemoReader::new(protocol, bytes),
+            pending: None,
+            decoded_ms: 0,
+            decoded_time: None,
+            playback: Playback::Playing,
+            owes_level: true,
+            is_paused: false,
+            speed: 1.0,
+            anchor: (Millis(0), 0),
+            has_started: false,
+            errors: 0,
+            is_finished: false,
+        })
+    }
+
+    /// Position that is shown at `now`, in ms.
+    fn position(&self, now: Millis) -> u64 {
+        let (at, position) = self.anchor;
+        if self.is_paused || self.playback != Playback::Playing {
+            return position;
+        }
+        position + (now.since(at).0 as f64 * f64::from(self.speed)) as u64
+    }
+
+    /// Goes back to the start of the file.
+    fn restart(&mut self) {
+        self.reader = DemoReader::new(self.protocol, self.bytes);
+        self.pending = None;
+        self.decoded_ms = 0;
+        self.decoded_time = None;
+        self.owes_level = true;
+    }
+
+    /// Decodes the next message. Returns false at the end of the file.
+    fn decode(&mut self) -> bool {
+        match self.reader.next() {
+            None => false,
+            Some(Err(error)) => {
+                self.errors += 1;
+                if self.errors <= MAX_LOGGED_ERRORS {
+                    log::warn!("{}: {error}", self.title);
+                }
+                true
+            }
+            Some(Ok(message)) => {
+                if message.gamestate.is_some() {
+                    self.decoded_time = None;
+                }
+                if let Some(snapshot) = &message.snapshot {
+                    let time = snapshot.head.server_time;
+                    let step = match self.decoded_time.replace(time) {
+                        Some(last) if (0..=MAX_STEP_MS).contains(&time.distance(last)) => {
+                            time.distance(last).unsigned_abs().into()
+                        }
+                        _ if self.decoded_ms == 0 => 0,
+                        _ => USUAL_STEP_MS,
+                    };
+                    self.decoded_ms += step;
+                }
+                self.pending = Some((message, self.decoded_ms));
+                true
+            }
+        }
+    }
+
+    /// Tells a message that was the last one decoded. `is_silent`: only what changes the level.
+    fn tell(&mut self, message: &DemoMessage<'_>, is_silent: bool, sink: &mut dyn Sink) {
+        for command in message.commands.iter().filter(|command| command.is_new) {
+            match &command.effect {
+                Some(CommandEffect::Configstring(index)) if !self.owes_level => {
+                    sink.configstring(*index, self.reader.configstring(*index));
+                }
+                Some(CommandEffect::MapRestart) if !self.owes_level => {
+                    sink.command(Audience::All, "map_restart\n");
+                }
+                None | Some(CommandEffect::Passed) if !is_silent && !self.owes_level => {
+                    sink.command(Audience::All, &command.text);
+                }
+                _ => {}
+            }
+        }
+        self.owes_level |= message.gamestate.is_some();
+        let Some(snapshot) = message.snapshot.as_ref().filter(|_| !is_silent) else { return };
+        if std::mem::take(&mut self.owes_level) {
+            let strings = self.reader.configstrings().map(|(index, text)| (index, text.to_owned()));
+            let baselines = self.reader.baselines();
+            sink.level(Level {
+                configstrings: strings.collect(),
+                baselines: baselines.map_or(Vec::new(), |baselines| baselines.all().to_vec()),
+                spectator: None,
+            });
+        }
+        let shown = usize::try_from(snapshot.player.client_num).ok().and_then(ClientNum::new);
+        let Some(player) = shown.or(self.reader.client_num()) else { return };
+        let view = View {
+            player,
+            state: &snapshot.player,
+            visible: Visible::All,
+            areas: snapshot.head.areas,
+        };
+        sink.frame(&Frame {
+            time: snapshot.head.server_time,
+            is_odd: snapshot.head.flags.contains(SnapFlags::SERVER_COUNT),
+            entities: &snapshot.entities,
+            views: &[view],
+        });
+    }
+
+    /// Handles the end of the file.
+    fn reach_end(&mut self, now: Millis, sink: &mut dyn Sink) {
+        self.anchor = (now, self.decoded_ms);
+        self.playback = Playback::Ended(now);
+        let text = match self.end {
+            DemoEnd::Hold => "End of the demo. Say !seek 0 to see it again.",
+            DemoEnd::Repeat => "End of the demo. It starts again.",
+            DemoEnd::Stop => "End of the demo. The server stops.",
+        };
+        log::info!("{}: end of the demo", self.title);
+        sink.command(Audience::All, &format!("cp \"{text}\n\""));
+        sink.command(Audience::All, &format!("print \"{text}\n\""));
+    }
+
+    fn seek(&mut self, target: u64) {
+        let behind_shown = self.pending.as_ref().map_or(self.decoded_ms, |(_, at)| *at);
+        if target < behind_shown {
+            self.restart();
+        }
+        self.anchor.1 = target;
+        self.playback = Playback::Seeking(target);
+    }
+}
+
+/// A position as `m:ss`.
+fn clock(ms: u64) -> String {
+    format!("{}:{:02}", ms / 60_000, ms / 1000 % 60)
+}
+
+impl Source for DemoSource<'_> {
+    fn name(&self) -> String {
+        self.title.clone()
+    }
+
+    fn advance(&mut self, now: Millis, sink: &mut dyn Sink) {
+        if !std::mem::replace(&mut self.has_started, true) {
+            self.anchor = (now, 0);
+        }
+        if let Playback::Ended(at) = self.playback {
+            if now.since(at) >= END_PAUSE && self.end != DemoEnd::Hold {
+                self.is_finished = self.end == DemoEnd::Stop;
+                self.restart();
+                self.anchor = (now, 0);
+                self.playback = Playback::Playing;
+            }
+            return;
+        }
+        if self.is_paused && self.playback == Playback::Playing {
+            return;
+        }
+        for _ in 0..MAX_MESSAGES {
+            if self.pending.is_none() && !self.decode() {
+                return self.reach_end(now, sink);
+            }
+            let Some((message, at)) = self.pending.take() else { continue };
+            let is_silent = match self.playback {
+                Playback::Seeking(target) if at < target => true,
+                Playback::Seeking(_) => {
+                    self.playback = Playback::Playing;
+                    self.anchor = (now, at);
+                    false
+                }
+                _ if at > self.position(now) => {
+                    self.pending = Some((message, at));
+                    return;
+                }
+                _ => false,
+            };
+            self.tell(&message, is_silent, sink);
+        }
+    }
+
+    fn next_due(&self) -> Millis {
+        match self.playback {
+            Playback::Ended(at) => match self.end {
+                DemoEnd::Hold => Millis::NEVER,
+                DemoEnd::Repeat | DemoEnd::Stop => at + END_PAUSE,
+            },
+            Playback::Seeking(_) => Millis(0),
+            Playback::Playing if self.is_paused => Millis::NEVER,
+            Playback::Playing => {
+                let (at, position) = self.anchor;
+                let pending = self.pending.as_ref().map_or(position, |(_, due)| *due);
+                let wait = pending.saturating_sub(position) as f64 / f64::from(self.speed);
+                at + Millis(wait.ceil() as u64)
+            }
+        }
+    }
+
+    fn status(&self, now: Millis) -> String {
+        let position = clock(self.position(now));
+        let state = match self.playback {
+            Playback::Ended(_) => "at its end",
+            Playback::Seeking(_) => "seeking",
+            Playback::Playing if self.is_paused => "paused",
+            Playback::Playing => "playing",
+        };
+        format!(
+            "demo {} {state} at {position}, speed {}, {} undecodable messages",
+            self.title, self.speed, self.errors
+        )
+    }
+
+    fn control(&mut self, now: Millis, request: Control) -> Result<String, String> {
+        let position = self.position(now);
+        self.anchor = (now, position);
+        match request {
+            Control::Pause => {
+                self.is_paused = !self.is_paused;
+                let state = if self.is_paused { "paused" } else { "continues" };
+                Ok(format!("Demo {state} at {}", clock(position)))
+            }
+            Control::Speed(speed) if SPEEDS.contains(&speed) => {
+                self.speed = speed;
+                Ok(format!("Speed {speed}"))
+            }
+            Control::Speed(_) => {
+                Err(format!("Speed out of range (expected {} to {})", SPEEDS.start(), SPEEDS.end()))
+            }
+            Control::Seek(target) => {
+                self.seek(target);
+                Ok(format!("Demo goes to {}", clock(target)))
+            }
+            Control::Skip(by) => {
+                let target = position.saturating_add_signed(by);
+                self.seek(target);
+                Ok(format!("Demo goes to {}", clock(target)))
+            }
+            Control::Follow(_) | Control::FollowNext => {
+                Err("This demo has one view only.".to_owned())
+            }
+        }
+    }
+
+    fn timeline(&self) -> Option<Timeline> {
+        let (_, position_ms) = self.anchor;
+        Some(Timeline { position_ms, speed: self.speed, is_paused: self.is_paused })
+    }
+
+    fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+}

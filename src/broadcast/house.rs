@@ -1,0 +1,306 @@
+//! House of a broadcast: stage, viewers, guards and sender; the sink of its source.
+//!
+//! Invariants: a drop that is caused while a message is written takes effect behind it; text of viewers
+//! and sources cannot end a command or add another one.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use super::{
+    body_cache::BodyCache,
+    options::BroadcastOptions,
+    source::{Audience, Control, Frame, Level, Sink},
+    stage::Stage,
+    viewer::{Viewer, ViewerState},
+    viewers::{ViewerKey, Viewers},
+};
+use crate::{
+    bg::PmType,
+    model::{
+        ClientNum, ConfigIndex, Millis,
+        limits::{MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
+        text,
+    },
+    node::{Outbox, Route},
+    serving::guards::{GuardKeys, Guards},
+    wire::{bits::BitWriter, info::InfoString, text::WireText, userinfo::Userinfo},
+};
+
+/// Most lines of console output that wait.
+const MAX_CONSOLE_LINES: usize = 1024;
+/// Requests to the source that wait for the next frame.
+const MAX_REQUESTS: usize = 64;
+/// Commands of a source that a client handles itself, or that concern the recorded client alone.
+const NOT_FORWARDED: [&str; 8] =
+    ["disconnect", "cs", "bcs0", "bcs1", "bcs2", "clientLevelShot", "loaddefered", "reconnect"];
+
+/// Counters of a broadcast since its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BroadcastCounts {
+    /// Viewers that were admitted.
+    pub admitted: u64,
+    /// Connects that were rejected.
+    pub rejected: u64,
+    /// Frames of the source.
+    pub frames: u64,
+    /// Frames of the source that broke its order.
+    pub refused_frames: u64,
+    /// Snapshots sent.
+    pub snapshots: u64,
+    /// Snapshots with a delta base.
+    pub deltas: u64,
+    /// Snapshots that were withheld for the rate of the viewer.
+    pub rate_delayed: u64,
+    /// Datagrams that were malformed, unproven or over a limit.
+    pub dropped_datagrams: u64,
+}
+
+/// Everything but the source.
+#[derive(Debug)]
+pub(super) struct House {
+    pub(super) options: BroadcastOptions,
+    /// Time of the call that is processed.
+    pub(super) now: Millis,
+    pub(super) stage: Stage,
+    pub(super) viewers: Viewers,
+    pub(super) guards: Guards,
+    pub(super) outbox: Outbox,
+    /// The message that is written.
+    pub(super) writer: BitWriter,
+    pub(super) bodies: BodyCache,
+    /// Keys of the pass that runs; its memory is reused.
+    pub(super) keys: Vec<ViewerKey>,
+    pub(super) console: VecDeque<String>,
+    /// Last scoreboard of the source and its time.
+    pub(super) scores: Option<(Millis, Arc<str>)>,
+    /// Whether a viewer waits for a scoreboard that the source is to send.
+    pub(super) scores_wanted: bool,
+    /// Requests of viewers and operator to the source.
+    pub(super) requests: VecDeque<(Option<ViewerKey>, Control)>,
+    /// Reason of the loss of the source, until its next level.
+    pub(super) lost: Option<String>,
+    pub(super) counts: BroadcastCounts,
+}
+
+impl House {
+    pub(super) fn new(options: BroadcastOptions, keys: GuardKeys, feed: i32) -> Self {
+        Self {
+            options,
+            now: Millis(0),
+            stage: Stage::new(feed),
+            viewers: Viewers::default(),
+            guards: Guards::new(keys),
+            outbox: Outbox::default(),
+            writer: BitWriter::new(),
+            bodies: BodyCache::new(),
+            keys: Vec::new(),
+            console: VecDeque::new(),
+            scores: None,
+            scores_wanted: false,
+            requests: VecDeque::new(),
+            lost: None,
+            counts: BroadcastCounts::default(),
+        }
+    }
+
+    /// Queues a connectionless packet.
+    pub(super) fn answer(&mut self, route: Route, write: impl FnOnce(&mut Vec<u8>)) -> usize {
+        self.outbox.push_with(route, write)
+    }
+
+    /// Prints to the operator.
+    pub(super) fn print_line(&mut self, line: impl Into<String>) {
+        if self.console.len() < MAX_CONSOLE_LINES {
+            self.console.push_back(line.into() + "\n");
+        }
+    }
+
+    /// Queues a reliable command for a viewer, if it has the level.
+    pub(super) fn send_command(&mut self, key: ViewerKey, text: &Arc<str>) {
+        let Some(viewer) = self.viewers.get_mut(key).filter(|viewer| viewer.has_level()) else {
+            return;
+        };
+        if viewer.queue.push_text(Arc::clone(text)).is_err() {
+            self.drop_viewer(key, "Server command overflow");
+        }
+    }
+
+    /// Queues a reliable command for every viewer that has the level and passes the test.
+    pub(super) fn send_command_to(&mut self, text: &Arc<str>, test: impl Fn(&Viewer) -> bool) {
+        let mut keys = std::mem::take(&mut self.keys);
+        self.viewers.collect_keys(&mut keys);
+        for &key in &keys {
+            if self.viewers.get(key).is_some_and(&test) {
+                self.send_command(key, text);
+            }
+        }
+        self.keys = keys;
+    }
+
+    /// Prints a line in the consoles of all viewers.
+    pub(super) fn tell_all(&mut self, text: &str) {
+        let command = Arc::from(print_command(text));
+        self.send_command_to(&command, |_| true);
+    }
+
+    /// Prints a line in a viewer's console.
+    pub(super) fn tell(&mut self, key: ViewerKey, text: &str) {
+        self.send_command(key, &Arc::from(print_command(text)));
+    }
+
+    /// Shows a text in the middle of all viewers' screens, and prints it.
+    pub(super) fn proclaim(&mut self, text: &str) {
+        let command = Arc::from(format!("cp \"{}\n\"", harmless(text)));
+        self.send_command_to(&command, |_| true);
+        self.tell_all(text);
+    }
+
+    /// Queues a configstring of the stage for every viewer that has the level.
+    pub(super) fn send_configstring(&mut self, index: ConfigIndex) {
+        for (_, viewer) in self.viewers.iter_mut().filter(|(_, viewer)| viewer.has_level()) {
+            viewer.queue.push_configstring(index);
+        }
+    }
+
+    /// Drops a viewer with a reason, which it is sent for a while.
+    pub(super) fn drop_viewer(&mut self, key: ViewerKey, reason: &str) {
+        let now = self.now;
+        let Some(viewer) = self.viewers.get_mut(key).filter(|viewer| !viewer.is_zombie()) else {
+            return;
+        };
+        log::info!(
+            "viewer {key} \"{}\" disconnected: {}",
+            text::escaped(viewer.name.as_bytes()),
+            text::escaped(reason.as_bytes())
+        );
+        viewer.queue.clear_pending();
+        let disconnect = format!("disconnect \"{}\"", harmless(reason));
+        let _ = viewer.queue.commands.add_disconnect(Arc::from(disconnect));
+        viewer.state = ViewerState::Zombie { since: now, last_at: Millis(0) };
+    }
+
+    /// Stores name and send rate of a userinfo.
+    pub(super) fn store_userinfo(&mut self, key: ViewerKey, info: &InfoString) {
+        let max_snaps = i32::try_from(self.options.max_snaps).unwrap_or(i32::MAX);
+        let Some(viewer) = self.viewers.get_mut(key) else { return };
+        let name = text::truncated(Userinfo(info).name(), MAX_NAME_LEN);
+        let shown = !text::strip_colors(name).trim().is_empty();
+        viewer.name = if shown { harmless(name) } else { "viewer".to_owned() };
+        viewer.send_rate = crate::serving::pacing::SendRate::requested(info, max_snaps);
+    }
+
+    /// Index of the view that a viewer is shown in the newest frame.
+    pub(super) fn view_of(&self, viewer: &Viewer) -> usize {
+        let views = self.stage.current_views();
+        let chosen = viewer.choice.and_then(|choice| views.iter().position(|v| v.player == choice));
+        chosen.unwrap_or(0)
+    }
+
+    /// Player that a viewer is shown.
+    pub(super) fn followed(&self, viewer: &Viewer) -> Option<ClientNum> {
+        Some(self.stage.current_views().get(self.view_of(viewer))?.player)
+    }
+
+    /// Queues a request to the source.
+    pub(super) fn request(&mut self, key: Option<ViewerKey>, control: Control) {
+        if self.requests.len() < MAX_REQUESTS {
+            self.requests.push_back((key, control));
+        }
+    }
+
+    /// Whether the newest frame is an intermission, in which clients show the scoreboard.
+    fn is_intermission(&self) -> bool {
+        let views = self.stage.current_views();
+        views.first().is_some_and(|view| view.state.pm_type == PmType::Intermission as i32)
+    }
+
+    /// Stores a scoreboard and sends it to the viewers that wait for it.
+    fn take_scores(&mut self, text: &Arc<str>) {
+        self.scores = Some((self.now, Arc::clone(text)));
+        let to_all = self.is_intermission();
+        self.send_command_to(text, |viewer| to_all || viewer.wants_scores);
+        for (_, viewer) in self.viewers.iter_mut() {
+            viewer.wants_scores = false;
+        }
+    }
+}
+
+impl Sink for House {
+    fn level(&mut self, level: Level) {
+        self.stage.begin(level);
+        self.bodies.clear();
+        self.scores = None;
+        let now = self.now;
+        self.viewers.iter_mut().for_each(|(_, viewer)| viewer.await_gamestate(now));
+        if self.lost.take().is_some() {
+            log::info!("source is back");
+        }
+        log::info!("level {} begins", text::escaped(self.stage.info_value("mapname").as_bytes()));
+    }
+
+    fn configstring(&mut self, index: ConfigIndex, text: &str) {
+        if self.stage.has_level() && self.stage.set(index, text) {
+            self.send_configstring(index);
+        }
+    }
+
+    fn command(&mut self, audience: Audience, text: &str) {
+        let word = text.split_ascii_whitespace().next().unwrap_or_default();
+        if NOT_FORWARDED.contains(&word)
+            || text.len() > MAX_SERVER_COMMAND_LEN
+            || text.contains('\0')
+        {
+            return;
+        }
+        let command: Arc<str> = Arc::from(text);
+        if word == "scores" {
+            self.take_scores(&command);
+            return;
+        }
+        match audience {
+            Audience::All => self.send_command_to(&command, |_| true),
+            Audience::Followers(player) => {
+                let views = self.stage.current_views();
+                let at = views.iter().position(|view| view.player == player);
+                let Some(at) = at else { return };
+                let first = at == 0;
+                let shown = |choice: Option<ClientNum>| {
+                    choice.is_some_and(|choice| views.iter().any(|view| view.player == choice))
+                };
+                let followers: Vec<_> = self
+                    .viewers
+                    .iter()
+                    .filter(|(_, viewer)| {
+                        viewer.choice == Some(player) || first && !shown(viewer.choice)
+                    })
+                    .map(|(key, _)| key)
+                    .collect();
+                followers.into_iter().for_each(|key| self.send_command(key, &command));
+            }
+        }
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>) {
+        self.counts.frames += 1;
+        if !self.stage.record(frame) {
+            self.counts.refused_frames += 1;
+        }
+    }
+
+    fn lost(&mut self, reason: &str) {
+        if self.lost.is_none() {
+            log::warn!("source lost: {}", text::escaped(reason.as_bytes()));
+            self.proclaim(&format!("The source is lost: {reason}. Waiting for it ..."));
+        }
+        self.lost = Some(reason.to_owned());
+    }
+}
+
+/// Text without bytes that end a command or a line.
+pub(super) fn harmless(text: &str) -> String {
+    let text = WireText::from(text).to_string();
+    text.chars().map(|c| if matches!(c, '"' | '\n' | '\r') { '\'' } else { c }).collect()
+}
+
+fn print_command(text: &str) -> String {
+    format!("print \"{}\n\"", text::truncated(&harmless(text), MAX_SERVER_COMMAND_LEN - 16))
+}

@@ -1,0 +1,295 @@
+//! Broadcast node: drives source, delay and house.
+//!
+//! Local port 0 is that of the viewers, port 1 that of the source if it has one.
+
+use super::{
+    console,
+    delay::DelayLine,
+    house::{BroadcastCounts, House},
+    options::BroadcastOptions,
+    send::{BUSY_TICK, TICK},
+    source::{Control, Sink, Source},
+    viewer::ViewerState,
+};
+use crate::{
+    model::{ConfigIndex, Millis, text},
+    node::{Hosted, LocalPort, LoopCounters, Node, Route},
+    serving::guards::GuardKeys,
+};
+
+/// Port of the source.
+const SOURCE_PORT: LocalPort = LocalPort(1);
+/// Addition to the name of a source.
+const NAME_ADDITION: &str = " (relay)";
+/// Longest name of a source in the server name, in bytes.
+const MAX_SOURCE_NAME_LEN: usize = 64;
+/// Timeout of a viewer that has sent no message since it connected.
+const FIRST_MESSAGE_TIMEOUT: Millis = Millis::seconds(5);
+/// Time in which a viewer has to load a level.
+const JOIN_TIMEOUT: Millis = Millis::seconds(180);
+/// Time for which a dropped viewer is kept.
+const ZOMBIE_TIME: Millis = Millis::seconds(2);
+/// Times that the last message of a stopped broadcast is sent to each viewer.
+const LAST_COPIES: usize = 2;
+
+/// Node that shows one source to many viewers.
+pub struct Broadcast<'a> {
+    source: Box<dyn Source + 'a>,
+    house: House,
+    delay: Option<DelayLine>,
+    /// Time of the next tick: timeouts, budgets, name.
+    tick_due: Millis,
+    /// Time of the next send pass.
+    send_due: Millis,
+    finished: bool,
+    /// Message that is processed; its memory is reused.
+    message: Vec<u8>,
+}
+
+impl<'a> Broadcast<'a> {
+    /// Creates the node. `entropy` are bytes of the operating system's random source.
+    ///
+    /// # Panics
+    /// Never: the keys are parts of fixed length.
+    #[must_use]
+    pub fn new(source: Box<dyn Source + 'a>, options: BroadcastOptions, entropy: [u8; 32]) -> Self {
+        let (key, rest) = entropy.split_at(16);
+        let (limits, feed) = rest.split_at(8);
+        let challenges = key.try_into().expect("sixteen bytes");
+        let limits = u64::from_le_bytes(limits.try_into().expect("eight bytes"));
+        let feed = i32::from_le_bytes(feed[..4].try_into().expect("four bytes"));
+        let delay = (options.delay > Millis(0)).then(|| DelayLine::new(options.delay));
+        Self {
+            source,
+            house: House::new(options, GuardKeys { challenges, limits }, feed),
+            delay,
+            tick_due: Millis(0),
+            send_due: Millis(0),
+            finished: false,
+            message: Vec::new(),
+        }
+    }
+
+    /// Counters since the start.
+    #[must_use]
+    pub fn counts(&self) -> BroadcastCounts {
+        self.house.counts
+    }
+
+    /// Number of connected viewers.
+    #[must_use]
+    pub fn viewers(&self) -> usize {
+        self.house.viewers.present()
+    }
+
+    /// Source of the broadcast.
+    #[must_use]
+    pub fn source(&self) -> &(dyn Source + 'a) {
+        &*self.source
+    }
+
+    /// Checks the internal consistency, for simulations.
+    ///
+    /// # Errors
+    /// A sentence with the violated invariant.
+    pub fn check_invariants(&self) -> Result<(), String> {
+        self.house.viewers.check_invariants()?;
+        self.house.stage.ring().check_invariants()
+    }
+
+    /// Calls `run` with the source and the sink of its output.
+    fn with_sink(&mut self, now: Millis, run: impl FnOnce(&mut dyn Source, &mut dyn Sink)) {
+        let Self { source, house, delay, .. } = self;
+        let frames = house.counts.frames;
+        match delay {
+            None => run(&mut **source, house),
+            Some(delay) => {
+                delay.set_now(now);
+                run(&mut **source, delay);
+                delay.release(house);
+            }
+        }
+        if house.counts.frames != frames {
+            self.send_due = now;
+        }
+    }
+
+    /// Passes requests of viewers and operator to the source.
+    fn run_requests(&mut self) {
+        let now = self.house.now;
+        for (key, control) in std::mem::take(&mut self.house.requests) {
+            let answer = self.source.control(now, control);
+            let Self { house, source, .. } = self;
+            match (answer, key) {
+                (Ok(done), _) => {
+                    if let Some(timeline) = source.timeline()
+                        && matches!(control, Control::Speed(_))
+                        && house.stage.set_timescale(timeline.speed)
+                    {
+                        house.send_configstring(ConfigIndex::SYSTEMINFO);
+                    }
+                    log::info!("{}", text::escaped(done.as_bytes()));
+                    house.proclaim(&done);
+                }
+                (Err(reason), Some(key)) => house.tell(key, &reason),
+                (Err(reason), None) => house.print_line(reason),
+            }
+        }
+        let Self { house, source, .. } = self;
+        if std::mem::take(&mut house.scores_wanted) && !source.request_scores(now) {
+            house.send_known_scores();
+        }
+    }
+
+    fn tick(&mut self) {
+        let Self { house, source, .. } = self;
+        house.guards.begin_frame(TICK);
+        let hostname = house.options.hostname.clone().unwrap_or_else(|| {
+            let name = source.name();
+            let name = text::truncated(&name, MAX_SOURCE_NAME_LEN);
+            let addition = if name.ends_with(NAME_ADDITION) { "" } else { NAME_ADDITION };
+            format!("{name}{addition}")
+        });
+        if house.stage.set_hostname(&hostname) {
+            house.send_configstring(ConfigIndex::SERVERINFO);
+        }
+        house.resend_connect_responses();
+        house.check_timeouts();
+    }
+}
+
+impl House {
+    /// Drops viewers that are silent or do not load the level, and frees zombies.
+    fn check_timeouts(&mut self) {
+        let now = self.now;
+        let mut keys = std::mem::take(&mut self.keys);
+        self.viewers.collect_keys(&mut keys);
+        for &key in &keys {
+            let Some(viewer) = self.viewers.get(key) else { continue };
+            let silence = now.since(viewer.received_at);
+            let never_sent = !viewer.has_sent_message();
+            let joins_since = match &viewer.state {
+                ViewerState::Zombie { since, .. } => {
+                    if now.since(*since) >= ZOMBIE_TIME {
+                        self.viewers.remove(key);
+                    }
+                    continue;
+                }
+                ViewerState::Connected { since, .. } | ViewerState::Primed { since, .. } => {
+                    Some(*since)
+                }
+                ViewerState::Active { .. } => None,
+            };
+            if viewer.channel.outgoing_exhausted() {
+                self.drop_viewer(key, "connection too old, please reconnect");
+            } else if never_sent && silence >= FIRST_MESSAGE_TIMEOUT {
+                let address = viewer.remote.address();
+                self.guards.record_silent_client(now, address);
+                self.drop_viewer(key, "timed out");
+                // Nothing may be sent to a client of unknown protocol.
+                self.viewers.remove(key);
+            } else if silence >= self.options.timeout
+                || joins_since.is_some_and(|since| now.since(since) >= JOIN_TIMEOUT)
+            {
+                self.drop_viewer(key, "timed out");
+            }
+        }
+        self.keys = keys;
+    }
+}
+
+impl Node for Broadcast<'_> {
+    fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
+        self.house.now = now;
+        if route.local == SOURCE_PORT {
+            self.with_sink(now, |source, sink| {
+                source.handle_datagram(now, route.remote, bytes, sink);
+            });
+        } else {
+            let mut message = std::mem::take(&mut self.message);
+            self.house.receive(route, bytes, &mut message);
+            self.message = message;
+        }
+    }
+
+    fn frame(&mut self, now: Millis) {
+        self.house.now = now;
+        if self.finished {
+            return;
+        }
+        self.with_sink(now, |source, sink| source.advance(now, sink));
+        self.run_requests();
+        if now >= self.tick_due {
+            self.tick();
+            self.tick_due = now + TICK;
+        }
+        if now >= self.send_due {
+            let is_busy = self.house.send_pass();
+            self.send_due = now + if is_busy { BUSY_TICK } else { TICK };
+        }
+        if self.source.is_finished() {
+            self.stop(now, "The demo has ended.");
+        }
+    }
+
+    fn next_frame(&self) -> Millis {
+        let has_requests = !self.house.requests.is_empty() || self.house.scores_wanted;
+        if self.finished {
+            return Millis::NEVER;
+        }
+        if has_requests {
+            return self.house.now;
+        }
+        let delayed = self.delay.as_ref().map_or(Millis::NEVER, DelayLine::next_due);
+        self.source.next_due().min(self.tick_due).min(self.send_due).min(delayed)
+    }
+
+    fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
+        if let Some(remote) = self.source.poll_transmit(packet) {
+            return Some(Route { local: SOURCE_PORT, remote });
+        }
+        self.house.outbox.pop(packet)
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+}
+
+impl Hosted for Broadcast<'_> {
+    fn handle_console_line(&mut self, now: Millis, line: &str) {
+        self.house.now = now;
+        if console::run(&mut self.house, &*self.source, line) {
+            self.stop(now, "Server quit");
+        }
+    }
+
+    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
+
+    fn receive_coalescing(&self) -> Millis {
+        // Usercmds of viewers have no effect on what is shown.
+        Millis(10)
+    }
+
+    fn poll_console(&mut self) -> Option<String> {
+        self.house.console.pop_front()
+    }
+
+    fn poll_game_log(&mut self) -> Option<String> {
+        None
+    }
+
+    fn local_ports(&self) -> u16 {
+        1 + u16::from(self.source.has_port())
+    }
+
+    fn stop(&mut self, now: Millis, reason: &str) {
+        if self.finished {
+            return;
+        }
+        self.house.now = now;
+        self.source.stop(now);
+        self.house.disconnect_all(reason, LAST_COPIES);
+        self.finished = true;
+    }
+}

@@ -1,0 +1,130 @@
+//! Options of `relay`, and of every other broadcast to viewers.
+
+use std::net::IpAddr;
+
+use clap::Args;
+
+use super::{Duration, ServerAddress};
+use crate::{
+    broadcast::{BroadcastOptions, MAX_DELAY, MAX_VIEWERS},
+    client::ProtocolChoice,
+    model::Millis,
+};
+
+/// Examples of the help.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  fragd relay --from dm.example.org                   show a server to viewers on UDP 27960
+  fragd relay --from 127.0.0.1 --port 27970 --delay 30s
+  fragd relay --from dm.example.org --cycle 20s       follow another player every 20 seconds
+  fragd relay --from 127.0.0.1:27970 --port 27980     show another relay
+
+The relay is one spectator of the server, named by --name, and takes one slot. Clients join the relay as
+they join a server: /connect HOST:27960. In the game, /score shows the scoreboard and /say is chat among
+viewers. If the server is lost, viewers are told, and the relay reconnects.
+On the console: status, say, kick, follow, follownext, quit.
+Exit codes: 0 stopped, 1 failure, 2 usage error.";
+
+/// Options of `relay`.
+#[derive(Args, Clone, Debug, PartialEq)]
+pub struct RelayOptions {
+    /// Server to show; default port 27960
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub from: ServerAddress,
+    /// Name of the spectator on the server
+    #[arg(long, value_name = "NAME", default_value = "relay", value_parser = spectator_name)]
+    pub name: String,
+    /// Password of the server
+    #[arg(long, value_name = "TEXT")]
+    pub password: Option<String>,
+    /// Protocol of the server: auto, 68, compat (71, OpenArena) or native (71, ioquake3)
+    #[arg(long, value_name = "PROTOCOL", default_value = "auto")]
+    pub protocol: ProtocolChoice,
+    /// Time after which the next player is followed; without it, until the player leaves
+    #[arg(long, value_name = "TIME")]
+    pub cycle: Option<Duration>,
+    /// Time between the server and the viewers, up to 10m
+    #[arg(long, value_name = "TIME", value_parser = delay)]
+    pub delay: Option<Duration>,
+    /// Options for viewers
+    #[command(flatten)]
+    pub viewers: ViewerOptions,
+}
+
+/// Options of a node with viewers.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct ViewerOptions {
+    /// UDP port for viewers
+    #[arg(long, value_name = "PORT", default_value_t = 27960,
+        value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: u16,
+    /// Address for viewers [default: all addresses]
+    #[arg(long, value_name = "IP")]
+    pub bind: Option<IpAddr>,
+    /// Server name [default: the name of the source and "(relay)"]
+    #[arg(long, value_name = "NAME", value_parser = hostname)]
+    pub hostname: Option<String>,
+    /// Maximum number of viewers
+    #[arg(long = "viewers", value_name = "N", default_value_t = 512,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_VIEWERS)))]
+    pub max_viewers: u32,
+    /// Maximum number of viewers of one address; loopback has no limit
+    #[arg(long, value_name = "N", default_value_t = 32,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_VIEWERS)))]
+    pub per_address: u32,
+    /// Maximum bytes per second to one viewer; 0 for the rate that the client asks for
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    pub max_rate: u32,
+    /// Maximum snapshots per second to one viewer
+    #[arg(long, value_name = "N", default_value_t = 40,
+        value_parser = clap::value_parser!(u32).range(1..=125))]
+    pub snaps: u32,
+    /// Let only the console control the source, not viewers
+    #[arg(long)]
+    pub console_only: bool,
+}
+
+impl ViewerOptions {
+    /// Returns the options of the broadcast.
+    #[must_use]
+    pub fn broadcast(&self, delay: Option<Duration>) -> BroadcastOptions {
+        BroadcastOptions {
+            hostname: self.hostname.clone(),
+            max_viewers: self.max_viewers,
+            max_per_address: self.per_address,
+            max_rate: self.max_rate,
+            max_snaps: self.snaps,
+            delay: delay.map_or(Millis(0), |Duration(delay)| delay),
+            viewers_control: !self.console_only,
+            ..BroadcastOptions::default()
+        }
+    }
+}
+
+/// Parses a delay.
+fn delay(text: &str) -> Result<Duration, String> {
+    let Duration(delay) = text.parse()?;
+    if delay > MAX_DELAY {
+        return Err("expected at most 10m".to_owned());
+    }
+    Ok(Duration(delay))
+}
+
+/// Parses a text of an info string.
+fn info_text(text: &str, most: usize) -> Result<String, String> {
+    let legal = |c: char| matches!(c, ' '..='~') && !"\\\";%".contains(c);
+    if text.trim().is_empty() || text.len() > most || !text.chars().all(legal) {
+        return Err(format!(
+            "expected 1 to {most} printable ASCII characters without \\, \", ; and %"
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+fn spectator_name(text: &str) -> Result<String, String> {
+    info_text(text, 31)
+}
+
+fn hostname(text: &str) -> Result<String, String> {
+    info_text(text, 100)
+}
