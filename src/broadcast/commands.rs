@@ -29,8 +29,7 @@ const MAX_SEEK_SECONDS: f64 = 1e6;
 pub(super) const HELP: &str =
     "Attack or /follownext: next player; /follow NAME or NUMBER; /score; say: chat.";
 /// Commands of a source with a timeline, in one line.
-pub(super) const CONTROL_HELP: &str =
-    " Say !pause, !speed 2, !seek 1:30, !seek +30 or !seek -30 in a demo.";
+pub(super) const CONTROL_HELP: &str = " Say !pause, !speed 2, !seek 1:30, !seek +30 or !seek -30.";
 
 /// Runs a command of a viewer.
 pub(super) fn run(house: &mut House, key: ViewerKey, line: &str) {

@@ -76,6 +76,8 @@ pub(super) struct House {
     pub(super) scores_wanted: bool,
     /// Requests of viewers and operator to the source.
     pub(super) requests: VecDeque<(Option<ViewerKey>, Control)>,
+    /// Whether the source has a timeline, which viewers may control.
+    pub(super) has_timeline: bool,
     /// Reason of the loss of the source, until its next level.
     pub(super) lost: Option<String>,
     pub(super) counts: BroadcastCounts,
@@ -97,6 +99,7 @@ impl House {
             scores: None,
             scores_wanted: false,
             requests: VecDeque::new(),
+            has_timeline: false,
             lost: None,
             counts: BroadcastCounts::default(),
         }

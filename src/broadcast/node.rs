@@ -144,6 +144,7 @@ impl<'a> Broadcast<'a> {
     fn tick(&mut self) {
         let Self { house, source, .. } = self;
         house.guards.begin_frame(TICK);
+        house.has_timeline = source.timeline().is_some();
         let hostname = house.options.hostname.clone().unwrap_or_else(|| {
             let name = source.name();
             let name = text::truncated(&name, MAX_SOURCE_NAME_LEN);

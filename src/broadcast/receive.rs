@@ -236,7 +236,8 @@ impl House {
             self.tell(key, &format!("{name}^7 entered the game"));
             let count = self.viewers.present();
             let plural = if count == 1 { "viewer" } else { "viewers" };
-            let controls = if self.options.viewers_control { commands::CONTROL_HELP } else { "" };
+            let has_controls = self.has_timeline && self.options.viewers_control;
+            let controls = if has_controls { commands::CONTROL_HELP } else { "" };
             self.tell(key, &format!("{count} {plural}. {}{controls}", commands::HELP));
         }
         if let Some(reason) = self.lost.clone() {

@@ -186,7 +186,7 @@ impl House {
         };
         let is_withheld = viewer.channel.is_busy() || self.send_delay(viewer) > Millis(0);
         if due.is_some() && is_withheld {
-            let Some(viewer) = self.viewers.get_mut(key) else { return None };
+            let viewer = self.viewers.get_mut(key)?;
             if viewer.is_active() && !viewer.rate_delayed {
                 viewer.rate_delayed = true;
                 self.counts.rate_delayed += 1;

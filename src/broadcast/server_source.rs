@@ -245,11 +245,12 @@ impl Source for ServerSource {
     }
 
     fn advance(&mut self, now: Millis, sink: &mut dyn Sink) {
-        if self.client.is_none() && now >= self.connect_at {
-            if let Err(reason) = self.connect(now) {
-                self.connect_at = now + LONGEST_WAIT;
-                sink.lost(&reason);
-            }
+        if self.client.is_none()
+            && now >= self.connect_at
+            && let Err(reason) = self.connect(now)
+        {
+            self.connect_at = now + LONGEST_WAIT;
+            sink.lost(&reason);
         }
         if let Some(client) = &mut self.client
             && now >= client.next_frame()

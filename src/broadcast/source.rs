@@ -150,7 +150,7 @@ pub trait Source {
     /// The reason why the source does not do so, as a sentence for the viewer.
     fn control(&mut self, now: Millis, request: Control) -> Result<String, String> {
         let _ = (now, request);
-        Err("this is live: no pause, speed or seek".to_owned())
+        Err("This is live: no pause, speed or seek.".to_owned())
     }
 
     /// Position in ms and speed, for sources with a timeline.

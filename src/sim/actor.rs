@@ -3,6 +3,7 @@
 use super::Player;
 use crate::{
     bots::Bots,
+    broadcast::Broadcast,
     journal::Journaled,
     model::Millis,
     node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, Route},
@@ -19,6 +20,8 @@ pub enum Actor {
     Player(Box<Player>),
     /// Simulated clients of a load test.
     Bots(Box<Bots>),
+    /// A broadcast to viewers.
+    Broadcast(Box<Broadcast<'static>>),
     /// An address without a node.
     Offline,
 }
@@ -71,6 +74,7 @@ impl Actor {
             Self::Recorded(server) => &**server,
             Self::Player(player) => &**player,
             Self::Bots(bots) => &**bots,
+            Self::Broadcast(broadcast) => &**broadcast,
             Self::Offline => &Offline,
         }
     }
@@ -81,6 +85,7 @@ impl Actor {
             Self::Recorded(server) => &mut **server,
             Self::Player(player) => &mut **player,
             Self::Bots(bots) => &mut **bots,
+            Self::Broadcast(broadcast) => &mut **broadcast,
             Self::Offline => return None,
         })
     }
@@ -91,7 +96,7 @@ impl Actor {
         match self {
             Self::Server(server) => Some(server),
             Self::Recorded(server) => Some(server.node()),
-            Self::Player(_) | Self::Bots(_) | Self::Offline => None,
+            Self::Player(_) | Self::Bots(_) | Self::Broadcast(_) | Self::Offline => None,
         }
     }
 
@@ -99,6 +104,12 @@ impl Actor {
     #[must_use]
     pub fn bots(&self) -> Option<&Bots> {
         if let Self::Bots(bots) = self { Some(bots) } else { None }
+    }
+
+    /// Returns the broadcast, if the node is one.
+    #[must_use]
+    pub fn broadcast(&self) -> Option<&Broadcast<'static>> {
+        if let Self::Broadcast(broadcast) = self { Some(broadcast) } else { None }
     }
 
     /// Returns the player, if the node is one.

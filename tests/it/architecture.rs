@@ -56,7 +56,20 @@ const MODULES: &[(&str, &[&str])] = &[
     ("bots", &["bg", "client", "model", "impairment", "node", "wire", "world"]),
     ("io", &["model", "node"]),
     ("journal", &["model", "node"]),
-    ("sim", &["bots", "client", "journal", "impairment", "model", "node", "server", "wire"]),
+    (
+        "sim",
+        &[
+            "bots",
+            "broadcast",
+            "client",
+            "journal",
+            "impairment",
+            "model",
+            "node",
+            "server",
+            "wire",
+        ],
+    ),
     (
         "cli",
         &[
