@@ -201,4 +201,12 @@ setting_rows! {
         "Sync the game log to disk after every line; 0 syncs within a second.";
     G_LOG_SIZE, "g_logSize", Int::or_off(1, 4096), all("0", I),
         "Size in MiB at which the game log is rotated; five old files are kept. 0 disables rotation.";
+    SV_AUTO_RECORD, "sv_autoRecord", Flag::either(), all("0", P),
+        "Record every client in the game to demo files, one for each client and level.";
+    SV_DEMO_FOLDER, "sv_demoFolder", Text::up_to(255), all("demos", I),
+        "Folder of recordings; it is created with the first one.";
+    SV_DEMO_SIZE, "sv_demoSize", Int::or_off(1, 1_000_000), all("1024", I),
+        "Total size of the recordings in MiB, above which the oldest are deleted; 0 disables the limit.";
+    SV_DEMO_FILES, "sv_demoFiles", Int::or_off(1, 100_000), all("1000", I),
+        "Number of recordings above which the oldest are deleted; 0 disables the limit.";
 }

@@ -27,6 +27,7 @@ use super::{
     kernel_drops::KernelDrops,
     logging,
     rate_limited_warning::RateLimitedWarning,
+    recordings::Recordings,
     run_options::{ExitReason, Options, Output, RunSummary},
     socket::{Sockets, invalid_source},
 };
@@ -72,8 +73,8 @@ pub fn run<N: Hosted + ?Sized>(
         ));
     }
     let output = std::mem::take(&mut options.output);
-    let game_log = options.game_log.take();
-    let mut engine = Loop::new(node, sockets, clock, output, game_log, options.count_interval)?;
+    let mut engine = Loop::new(node, sockets, clock, output, options.count_interval)?;
+    (engine.game_log, engine.recordings) = (options.game_log.take(), options.recordings.take());
     let mut housekeeping = Housekeeping::start(options, &engine.poll, clock.now())?;
     let mut events = Events::with_capacity(EVENTS_PER_WAKE);
     engine.drain();
@@ -119,6 +120,7 @@ pub(super) struct Loop<'a, N: ?Sized> {
     /// The writer of `output` if it is standard output.
     stdout: Option<BackgroundWriter>,
     game_log: Option<GameLog>,
+    recordings: Option<Recordings>,
     pub(super) counters: LoopCounters,
     rate_limited_warning: RateLimitedWarning,
     /// End of the current receive coalescing.
@@ -132,7 +134,6 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
         sockets: Sockets,
         clock: &'a Clock,
         output: Output<'a>,
-        game_log: Option<GameLog>,
         count_interval: Millis,
     ) -> io::Result<Self> {
         let (output, stdout): (Box<dyn Write + 'a>, _) = match output {
@@ -155,7 +156,8 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             node,
             output: Some(output),
             stdout,
-            game_log,
+            game_log: None,
+            recordings: None,
             counters: LoopCounters::default(),
             rate_limited_warning: RateLimitedWarning::default(),
             coalesce_until: Millis(0),
@@ -173,6 +175,9 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
         }
         if let Some(log) = self.game_log.take() {
             log.finish();
+        }
+        if let Some(recordings) = self.recordings.take() {
+            recordings.finish();
         }
         RunSummary { reason, counters: self.counters }
     }
@@ -303,13 +308,18 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
         self.drain();
     }
 
-    /// Drains the node: datagrams, game log, console output.
+    /// Drains the node: datagrams, game log, recordings, console output.
     pub(super) fn drain(&mut self) {
         collect(self.node, &mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
         flush(&mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
         while let Some(lines) = self.node.poll_game_log() {
             if let Some(log) = &mut self.game_log {
                 log.add(lines);
+            }
+        }
+        while let Some(piece) = self.node.poll_recording() {
+            if let Some(recordings) = &mut self.recordings {
+                recordings.add(piece);
             }
         }
         let mut printed = false;

@@ -62,10 +62,10 @@ pub enum FileError {
     },
 }
 
-/// Reads the config file at `path`, at most [`CONFIG_BYTES_MAX`] bytes of UTF-8.
+/// Reads the file at `path`, at most `max` bytes.
 ///
 /// A pipe that the operator names is read to its end.
-pub fn read_config(path: &Path) -> Result<String, FileError> {
+pub fn read_file(path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
     let named = || path.to_owned();
     let failed = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => FileError::Missing { path: named() },
@@ -74,16 +74,20 @@ pub fn read_config(path: &Path) -> Result<String, FileError> {
         _ => FileError::Io { path: named(), source },
     };
     let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(CONFIG_BYTES_MAX + 1).read_to_end(&mut bytes))
-        .map_err(failed)?;
-    if bytes.len() as u64 > CONFIG_BYTES_MAX {
-        return Err(FileError::TooLong { path: named(), max: CONFIG_BYTES_MAX });
+    File::open(path).and_then(|file| file.take(max + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    if bytes.len() as u64 > max {
+        return Err(FileError::TooLong { path: named(), max });
     }
+    Ok(bytes)
+}
+
+/// Reads the config file at `path`, at most [`CONFIG_BYTES_MAX`] bytes of UTF-8.
+pub fn read_config(path: &Path) -> Result<String, FileError> {
+    let bytes = read_file(path, CONFIG_BYTES_MAX)?;
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
-        FileError::NotText { path: named(), line }
+        FileError::NotText { path: path.to_owned(), line }
     })
 }
 

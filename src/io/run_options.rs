@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{console::Console, game_log::GameLog, signals::Signals};
+use super::{console::Console, game_log::GameLog, recordings::Recordings, signals::Signals};
 use crate::{model::Millis, node::LoopCounters};
 
 /// Reason why a run ended.
@@ -58,6 +58,8 @@ pub struct Options<'a, N: ?Sized> {
     pub output: Output<'a>,
     /// Destination of the game log; None drops it.
     pub game_log: Option<GameLog>,
+    /// Destination of recordings; None drops them.
+    pub recordings: Option<Recordings>,
     /// Time between two updates of the node's loop counters.
     pub count_interval: Millis,
     /// Callback during the run.
@@ -76,6 +78,7 @@ impl<N: ?Sized> Default for Options<'_, N> {
             console: Console::Off,
             output: Output::default(),
             game_log: None,
+            recordings: None,
             count_interval: Millis::NEVER,
             progress: None,
             deadline: Millis::NEVER,

@@ -13,6 +13,7 @@ mod lookup;
 mod loop_counters;
 mod observed;
 mod outbox;
+mod recording;
 mod trace;
 
 use std::net::SocketAddr;
@@ -23,6 +24,7 @@ pub use lookup::{Lookup, LookupAnswer};
 pub use loop_counters::LoopCounters;
 pub use observed::{NodeEvent, Observed, Observer};
 pub use outbox::Outbox;
+pub use recording::{RecordingContent, RecordingPiece};
 pub use trace::Trace;
 
 /// Number of a local UDP port of a node. A server has one, `0`; a load test has one per client.
@@ -58,7 +60,7 @@ pub trait Node {
 
 /// Hosting interface of a node, for the event loop: console, game log, counters, ports, shutdown, names.
 ///
-/// Only name lookups have defaults, for nodes without names. A layer that forgets to forward another method
+/// Only name lookups and recordings have defaults, for nodes without them. A layer that forgets to forward another method
 /// does not compile.
 pub trait Hosted: Node {
     /// Handles a line that the operator typed.
@@ -82,6 +84,11 @@ pub trait Hosted: Node {
 
     /// Disconnects every peer with `reason` and finishes.
     fn stop(&mut self, now: Millis, reason: &str);
+
+    /// Returns the next piece of a recording, or `None`.
+    fn poll_recording(&mut self) -> Option<RecordingPiece> {
+        None
+    }
 
     /// Returns the next name to look up, or `None`. The answer comes in [`Hosted::handle_lookup`].
     fn poll_lookup(&mut self) -> Option<Lookup> {

@@ -3,7 +3,7 @@
 //! Invariants: an observer sees an input before the node does, and a datagram before the event loop does;
 //! the node behaves the same with and without observers.
 
-use super::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, Route};
+use super::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, RecordingPiece, Route};
 use crate::model::Millis;
 
 /// Input or output of a node.
@@ -128,6 +128,10 @@ impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
     fn stop(&mut self, now: Millis, reason: &str) {
         self.observer.observe(&NodeEvent::Stop(now, reason));
         self.node.stop(now, reason);
+    }
+
+    fn poll_recording(&mut self) -> Option<RecordingPiece> {
+        self.node.poll_recording()
     }
 
     fn poll_lookup(&mut self) -> Option<Lookup> {

@@ -6,7 +6,7 @@ use fragd::{
     cli::{ExitStatus, ServeOptions},
     io::{
         self, Clock, Console, ExitReason, GameData, GameLog, Listen, LogFile, Options, Progress,
-        Signals, Sockets, StreamFile,
+        RecordingFolder, Recordings, Signals, Sockets, StreamFile,
     },
     journal::{RecordedAssets, Recorder, Start},
     model::{Millis, UnixMillis, assets::Assets},
@@ -96,6 +96,7 @@ fn host(
         data = Box::new(RecordedAssets::new(data, Rc::clone(recorder)));
     }
     let game_log = open_game_log(&settings)?;
+    let recordings = Recordings::new(recording_folder(&settings));
     let begun = clock.now();
     let server = Server::builder(settings, entropy).assets(data).started_at(Some(began)).build();
     log::info!("server ready: first level loaded in {} ms", clock.now().since(begun).0);
@@ -116,7 +117,7 @@ fn host(
             call(node.node(), now, counters);
         }) as Box<io::ProgressFn<'_, _>>,
     });
-    let hosting = Hosting { sockets, signals, clock, game_log };
+    let hosting = Hosting { sockets, signals, clock, game_log, recordings };
     hosting.play(&mut Observed::new(server, observers), progress, lines)?;
     if let Some(recorder) = recorder {
         recorder.borrow_mut().end();
@@ -130,6 +131,7 @@ struct Hosting {
     signals: Signals,
     clock: Clock,
     game_log: Option<GameLog>,
+    recordings: Recordings,
 }
 
 impl Hosting {
@@ -140,7 +142,7 @@ impl Hosting {
         progress: Option<Progress<'_, N>>,
         lines: &[String],
     ) -> Result<(), String> {
-        let Self { sockets, signals, clock, game_log } = self;
+        let Self { sockets, signals, clock, game_log, recordings } = self;
         for line in lines {
             server.handle_console_line(clock.now(), line);
         }
@@ -152,6 +154,7 @@ impl Hosting {
             signals: Some(signals),
             on_hangup: reopener.map(|reopen| -> Box<dyn FnMut()> { Box::new(reopen) }),
             game_log,
+            recordings: Some(recordings),
             console: Console::Stdin,
             count_interval: COUNT_INTERVAL,
             progress,
@@ -192,6 +195,16 @@ fn open_game_log(settings: &Settings) -> Result<Option<GameLog>, String> {
         max_bytes: Some(mebibytes << 20).filter(|&bytes| bytes > 0),
     };
     GameLog::start(file).map(Some).map_err(|error| format!("game log thread not started: {error}"))
+}
+
+/// Returns the folder of recordings and its limits.
+fn recording_folder(settings: &Settings) -> RecordingFolder {
+    let limit = |key| u64::try_from(settings.int(key)).ok().filter(|&limit| limit > 0);
+    RecordingFolder {
+        path: settings.text(key::SV_DEMO_FOLDER).into(),
+        max_bytes: limit(key::SV_DEMO_SIZE).map(|mebibytes| mebibytes << 20),
+        max_files: limit(key::SV_DEMO_FILES).and_then(|files| usize::try_from(files).ok()),
+    }
 }
 
 /// Finds the game data and logs its folders.

@@ -7,6 +7,7 @@
 
 mod commands;
 mod output;
+mod recording;
 mod table;
 
 pub(super) use self::output::ConsoleStreams;

@@ -19,6 +19,7 @@ use super::{
     level::Level,
     pure::PureLevel,
     rcon::RconGuard,
+    recording::Recordings,
     send::Sender,
     stats::Stats,
 };
@@ -73,6 +74,7 @@ pub(super) struct Core {
     pub(super) stats: Stats,
     pub(super) console: ConsoleStreams,
     pub(super) game_log: GameLogBuffer,
+    pub(super) recordings: Recordings,
     /// Time of the call that is processed.
     pub(super) now: Millis,
     /// Time in whole frames since the start, which snapshot intervals are measured by.
@@ -100,6 +102,7 @@ impl Core {
             stats: Stats::default(),
             console: ConsoleStreams::default(),
             game_log: GameLogBuffer::default(),
+            recordings: Recordings::default(),
             now: Millis(0),
             frame_time: Millis(0),
             map_names,

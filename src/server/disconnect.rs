@@ -46,6 +46,7 @@ impl Server {
         self.core.send_reliable_to_all(&announcement);
         self.game.client_disconnect(&mut self.core, number);
         let since = self.core.now;
+        self.core.recordings.leave(number);
         let Core { clients, level, .. } = &mut self.core;
         if let Some(client) = clients.get_mut(number) {
             client.queue.fill_window(&level.configstrings, usize::MAX);

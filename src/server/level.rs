@@ -145,6 +145,7 @@ impl Server {
             self.game = new_game.unwrap_or_else(|| (self.games)(geometry));
         }
         let core = &mut self.core;
+        core.recordings.end_level();
         core.settings.apply_latched();
         let checksum = world.as_ref().map_or(0, |world| world.bsp().checksum);
         // Writes to settings of the server cannot fail.

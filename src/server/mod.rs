@@ -31,6 +31,7 @@ mod query;
 mod rate;
 mod rcon;
 mod receive;
+mod recording;
 mod send;
 mod snapshot;
 mod stats;
@@ -49,7 +50,7 @@ use crate::{
         ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Sequence, UnixMillis,
         assets::Assets,
     },
-    node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, Route},
+    node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, RecordingPiece, Route},
     observe::{Counter, Counters, Sample, Value},
     serving::guards::GuardKeys,
     settings::{Settings, key},
@@ -145,7 +146,8 @@ impl Server {
         };
         let challenges = key.try_into().expect("sixteen bytes");
         let keys = ServerKeys { guards: GuardKeys { challenges, limits: word(0) }, rcon: !word(0) };
-        let core = Core::new(settings, maps.names(), keys);
+        let mut core = Core::new(settings, maps.names(), keys);
+        core.recordings.set_epoch(epoch);
         let geometry = Geometry::None;
         let game = games(geometry);
         let mut server = Self {
@@ -388,6 +390,10 @@ impl Hosted for Server {
         self.core.game_log.take()
     }
 
+    fn poll_recording(&mut self) -> Option<RecordingPiece> {
+        self.core.recordings.poll()
+    }
+
     fn local_ports(&self) -> u16 {
         1
     }
@@ -397,6 +403,7 @@ impl Hosted for Server {
             return;
         }
         self.core.now = now;
+        self.core.recordings.end_all();
         self.disconnect_all(reason);
         self.core.announce_shutdown();
         self.game.shutdown(&mut self.core, false);

@@ -155,7 +155,7 @@ impl Server {
     /// Writes and sends a snapshot with at most `limit` entities. Returns false if it is too long.
     fn write_snapshot(&mut self, number: ClientNum, limit: usize) -> bool {
         let Self { core, game, .. } = self;
-        let Core { clients, level, frames, sender, stats, .. } = core;
+        let Core { clients, level, frames, sender, stats, recordings, .. } = core;
         let Sender { writer, deltas, .. } = sender;
         let Some(client) = clients.get_mut(number) else { return true };
         client
@@ -177,12 +177,11 @@ impl Server {
         let sequence = client.channel.next_sequence();
         let window = client.channel.protocol().delta_window;
         let base = match &client.state {
-            ClientState::Active(active) => active.snapshots.history.delta_base(
-                sequence,
-                active.delta_request,
-                frames.ring(),
-                window,
-            ),
+            ClientState::Active(active) => {
+                let auto = core.settings.flag(key::SV_AUTO_RECORD);
+                let wanted = recordings.delta_request(number, active.delta_request, auto);
+                active.snapshots.history.delta_base(sequence, wanted, frames.ring(), window)
+            }
             ClientState::Connected(_) | ClientState::Primed(_) | ClientState::Zombie(_) => None,
         };
         let head = SnapshotHeader {
@@ -217,6 +216,7 @@ impl Server {
         }
         client.rate_delayed = false;
         core.stats.bump(if is_delta { Counter::SnapshotsDelta } else { Counter::SnapshotsFull });
+        core.record_snapshot(number, sequence);
         core.transmit(number, MessageKind::Snapshot);
         true
     }

@@ -2,7 +2,7 @@
 //!
 //! Source: console commands of Quake III servers.
 
-use super::{Server, commands};
+use super::{Server, commands, recording};
 use crate::{model::CommandArgs, server::announce, settings::SetCommand};
 
 /// One console command.
@@ -102,6 +102,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, words, _| commands::quit(server, words),
     },
     CommandRow {
+        name: "record",
+        usage: "[name, slot or all] [file name]",
+        help: "Record a client to a demo file, or all clients and those that enter later.",
+        run: |server, words, _| recording::record(server, words),
+    },
+    CommandRow {
         name: "say",
         usage: "<text>",
         help: "Send a chat line to all clients.",
@@ -146,6 +152,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "",
         help: "List clients with score, ping, address and rate.",
         run: |server, _, _| commands::show_status(server),
+    },
+    CommandRow {
+        name: "stoprecord",
+        usage: "[name, slot or all]",
+        help: "Stop the recording of a client, or all recordings.",
+        run: |server, words, _| recording::stop_record(server, words),
     },
     CommandRow {
         name: "systeminfo",

@@ -1,0 +1,62 @@
+//! Console commands of recordings: `record` and `stoprecord`.
+//!
+//! Engine names: `record`, `stoprecord`, `sv_record`.
+
+use crate::{
+    model::CommandArgs,
+    server::{Server, core::Core, recording::is_recording_name},
+};
+
+/// Records one client or all. A file name replaces the time in the names of the files.
+pub(super) fn record(server: &mut Server, words: &CommandArgs) {
+    let core = &mut server.core;
+    let name = Some(words.get(2)).filter(|name| !name.is_empty());
+    if words.len() > 3 {
+        core.print_line("Usage: record [name, slot or all] [file name]");
+    } else if let Some(name) = name.filter(|name| !is_recording_name(name)) {
+        core.print_line(format!(
+            "record: invalid file name: {name} (expected up to 40 letters, digits, '.', '_' and '-')"
+        ));
+    } else if names_all(words.get(1)) {
+        let count = core.recordings.start_all(&core.clients, name);
+        core.print_line(format!("recording {count} more clients, and those that enter later"));
+    } else {
+        match core.find_player(words.get(1)) {
+            Ok(number) => {
+                let started = core.recordings.start_one(number, name);
+                let state = if started { "recording" } else { "already recorded:" };
+                core.print_line(format!("{state} {}", name_of(core, number)));
+            }
+            Err(error) => core.print_line(error.to_string()),
+        }
+    }
+}
+
+/// Stops one recording or all.
+pub(super) fn stop_record(server: &mut Server, words: &CommandArgs) {
+    let core = &mut server.core;
+    if words.len() > 2 {
+        core.print_line("Usage: stoprecord [name, slot or all]");
+    } else if names_all(words.get(1)) {
+        let count = core.recordings.stop_all(&core.clients);
+        core.print_line(format!("stopped {count} recordings"));
+    } else {
+        match core.find_player(words.get(1)) {
+            Ok(number) => {
+                let stopped = core.recordings.stop_one(number);
+                let state = if stopped { "stopped recording of" } else { "not recorded:" };
+                core.print_line(format!("{state} {}", name_of(core, number)));
+            }
+            Err(error) => core.print_line(error.to_string()),
+        }
+    }
+}
+
+fn names_all(word: &str) -> bool {
+    word.is_empty() || word.eq_ignore_ascii_case("all")
+}
+
+fn name_of(core: &Core, number: crate::model::ClientNum) -> String {
+    let name = core.clients.get(number).map_or("", |client| &client.name);
+    format!("client {number} \"{name}\"")
+}
