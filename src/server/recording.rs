@@ -61,7 +61,7 @@ struct Recording {
     number: u64,
     /// Name that the operator gave, for the next level.
     name: Option<Arc<str>>,
-    /// First snapshot. Older ones are no delta bases, since the file does not hold them.
+    /// First snapshot. Older ones are not used as delta bases, since the file does not hold them.
     first: Sequence,
     gathered: Vec<u8>,
     handed_at: Millis,
@@ -118,8 +118,9 @@ impl Recordings {
         self.epoch = epoch;
     }
 
-    /// Returns the snapshot that the next one of a client in the game may be a delta to: the one that the
-    /// client acknowledged, if its recording holds it. `auto` is `sv_autoRecord`.
+    /// Returns the delta base that a client in the game requests, if its recording holds it.
+    ///
+    /// `auto` is `sv_autoRecord`.
     pub(super) fn delta_request(
         &mut self,
         number: ClientNum,

@@ -6,7 +6,7 @@ use crate::{
     broadcast::Broadcast,
     journal::Journaled,
     model::Millis,
-    node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, Route},
+    node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, RecordingPiece, Route},
     server::Server,
 };
 
@@ -177,6 +177,10 @@ impl Hosted for Actor {
         if let Some(node) = self.node_mut() {
             node.stop(now, reason);
         }
+    }
+
+    fn poll_recording(&mut self) -> Option<RecordingPiece> {
+        self.node_mut()?.poll_recording()
     }
 
     fn poll_lookup(&mut self) -> Option<Lookup> {

@@ -16,6 +16,7 @@ mod connect_vectors;
 mod connectionless;
 mod course;
 mod deathmatch;
+mod demo_recording;
 mod discovery_family_vectors;
 mod discovery_vectors;
 mod downloads;
