@@ -90,7 +90,7 @@ pub struct MapsOptions {
 }
 
 /// Parses a file name with the extension of a picture.
-fn picture_file(text: &str) -> Result<PathBuf, String> {
+pub(super) fn picture_file(text: &str) -> Result<PathBuf, String> {
     file_with_extension(text, &["svg", "png"]).ok_or("expected a .svg or .png file".to_owned())
 }
 

@@ -8,6 +8,7 @@ mod address;
 mod bots;
 mod browse;
 mod decoy;
+mod demo;
 mod load_test;
 mod maps;
 mod master;
@@ -26,6 +27,7 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
 pub use address::ServerAddress;
+pub use demo::{CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoRange, DemoTask};
 pub use load_test::{Duration, LoadTest, PerSecond};
 pub use maps::{BuildOptions, MapsCommand};
 pub use master::MasterSettings;
@@ -75,6 +77,7 @@ Examples:
   fragd serve --journal server.journal         record every server input to a journal
   fragd replay server.journal                  replay that run and compare every datagram
   fragd relay --from 127.0.0.1 --port 27970    show a server to hundreds of viewers
+  fragd demo info match.dm_68                  show players and frags of a demo
   fragd sim --seed 7 --minutes 60              simulate a server and clients with faults
   fragd decoy --count 1000 --master 127.0.0.1  announce a thousand servers without games
 
@@ -127,6 +130,8 @@ subcommands! {
     relay: Relay(RelayOptions),
     /// Replay a recorded journal and compare every datagram sent
     replay: Replay(ReplayOptions),
+    /// Read, check, cut and draw recorded demos
+    demo: Demo(DemoOptions),
     /// Simulate a server and clients under seeded network faults
     sim: Sim(SimOptions),
     /// Answer queries as servers that exist only in discovery
@@ -286,6 +291,8 @@ mod tests {
         refused("relay", "--from");
         refused("relay --from x --delay 11m", "10m");
         refused("relay --from x --viewers 0", "1..=4096");
+        refused("demo draw x.dm_68 -o x.bmp", ".svg or .png");
+        refused("demo cut x.dm_68 --from 1:99 -o y.dm_68", "1:30");
         refused("frobnicate", "frobnicate");
         refused("+set sv_fps", "+set: missing value of sv_fps");
     }
@@ -305,6 +312,7 @@ mod tests {
             ("relay --help", "fragd relay --from 127.0.0.1 --port 27970 --delay 30s"),
             ("sim --help", "fragd sim --seed 7 --minutes 60"),
             ("decoy --help", "[[server]]"),
+            ("demo --help", "fragd demo cut match.dm_68"),
         ] {
             let help = run(line).expect_err("help");
             assert_eq!(help.exit_code(), 0, "{line}");

@@ -84,6 +84,12 @@ impl LevelState {
         self.configstrings.iter().map(|(index, text)| (*index, &**text))
     }
 
+    /// Whether parts of a long configstring were received without its end.
+    #[must_use]
+    pub fn has_open_configstring(&self) -> bool {
+        self.pieces.is_some()
+    }
+
     /// Applies a server command if it is one for the client itself.
     ///
     /// # Errors

@@ -1,18 +1,38 @@
 //! Demos: reading, checking, cutting, and events of recorded play.
 //!
 //! ```text
-//! file ─ wire::demo_file::Records ─ DemoReader ─┬ Summary, Event
-//!                                              ├ cut: a demo of a part
-//!                                              └ paths: drawing data
+//! file ─ wire::demo_file::Records ─ DemoReader ─┬ EventFinder ─ DemoSummary, DemoPaths
+//!                                              └ cut: a demo of a part
 //! ```
 //!
 //! [`DemoReader`] decodes one file to its last bit, and continues behind a message that it cannot decode.
 //! Invariants: memory is bounded for any input; every error has its byte offset.
 //! Source: demo files and server messages of Quake III protocols 66 to 71.
 
+mod clock;
+mod cut;
+#[cfg(feature = "server")]
+mod events;
+#[cfg(feature = "server")]
+mod json;
+#[cfg(feature = "server")]
+mod paths;
 mod reader;
 #[cfg(test)]
 mod sample;
+#[cfg(feature = "server")]
+mod summary;
+
+pub use clock::DemoClock;
+pub use cut::{CutError, CutReport, cut};
+#[cfg(feature = "server")]
+pub use events::{DemoEvent, DemoEventKind, DemoPlayer, EventFinder};
+#[cfg(feature = "server")]
+pub use json::{event_json, message_json};
+#[cfg(feature = "server")]
+pub use paths::{Death, DemoPaths, PlayerPath};
+#[cfg(feature = "server")]
+pub use summary::{DemoSummary, PlayerSummary, error_json};
 
 pub use reader::{
     DemoCommand, DemoCounts, DemoError, DemoErrorKind, DemoMessage, DemoReader, DemoSnapshot,

@@ -234,6 +234,12 @@ impl<'a> DemoReader<'a> {
         Some(self.level.as_ref()?.checksum_feed)
     }
 
+    /// Whether a long configstring has begun and not ended.
+    #[must_use]
+    pub fn has_open_configstring(&self) -> bool {
+        self.level.as_ref().is_some_and(LevelState::has_open_configstring)
+    }
+
     /// Number of the newest reliable command.
     #[must_use]
     pub const fn command(&self) -> CommandNum {

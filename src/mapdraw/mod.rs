@@ -7,9 +7,11 @@ mod heightmap;
 mod markers;
 mod raster;
 mod svg;
+mod tracks;
 
 pub use raster::png;
 pub use svg::svg;
+pub use tracks::{DeathMark, Track};
 
 use crate::{
     model::Vec3,
@@ -43,6 +45,7 @@ pub struct Drawing {
     ground: Image,
     ground_at: [u32; 2],
     shapes: Vec<Shape>,
+    projection: Projection,
 }
 
 /// Raster image, row by row from the top.
@@ -95,7 +98,7 @@ pub struct DrawOptions {
 }
 
 /// Projection of map coordinates to pixels. North is up.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Projection {
     /// West and north edge of the ground, in units.
     west: f32,
@@ -157,6 +160,7 @@ pub fn draw(
         ground,
         ground_at: [MARGIN as u32; 2],
         shapes,
+        projection,
     }
 }
 

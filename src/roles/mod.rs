@@ -3,6 +3,7 @@
 mod bots;
 mod browse;
 mod decoy;
+mod demo;
 mod maps;
 mod master;
 mod master_pages;
@@ -29,6 +30,7 @@ pub(crate) fn run(command: &Command) -> ExitStatus {
         Command::Settings(options) => settings::run(options),
         Command::Relay(options) => relay::run(options),
         Command::Replay(options) => replay::run(options),
+        Command::Demo(options) => demo::run(options),
         Command::Sim(options) => sim::run(options),
         Command::Decoy(options) => decoy::run(options),
     }

@@ -54,11 +54,13 @@ fn snapshots(recorded: &Recorded) -> usize {
 fn recorded_snapshots_equal_received_ones() {
     for wire in Protocol::ALL {
         let mut sim = SimFixture::new(5, &[]);
-        (0..3).for_each(|number| drop(sim.join(wire, &format!("^{number}player{number}"))));
+        for number in 0..3 {
+            sim.join(wire, &format!("^{number}player{number}"));
+        }
         sim.run_for(Millis::seconds(3));
         sim.network.set_impairment(Impairment {
             loss: 100,
-            duplicate: 50,
+            duplication: 50,
             ..Impairment::latency(Millis(80))
         });
         sim.console("record all final");

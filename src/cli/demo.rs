@@ -1,0 +1,164 @@
+//! Options of `demo`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::{folder_or_map, game_folder, maps::picture_file};
+use crate::{model::Millis, settings::GameFolder};
+
+/// Examples and exit codes of the help.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  fragd demo info match.dm_68                  map, players, length, frags
+  fragd demo check demos/*.dm_71               decode every message, name the first error
+  fragd demo events match.dm_68                frags, flags and chat with times
+  fragd demo json match.dm_68 | jq .snapshot.server_time
+  fragd demo cut match.dm_68 --from 1:30 --to 2:00 -o frag.dm_68
+  fragd demo draw match.dm_68 -o match.png     paths and deaths on the map
+
+Times are those since the first snapshot: 90s, 1:30, 1500ms or 2m. The protocol is that of the file
+name: .dm_68 or .dm_71. A client plays a demo from its folder demos with +demo NAME.
+Exit codes: 0 success, 1 an error in a demo or of a file, 2 usage error.";
+
+/// Options of `demo`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct DemoOptions {
+    /// Task
+    #[command(subcommand)]
+    pub task: DemoTask,
+}
+
+/// Subcommands of `demo`.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum DemoTask {
+    /// Show map, players, length and frags
+    Info(DemoFiles),
+    /// Decode every message strictly and name the errors
+    Check(DemoFiles),
+    /// Print messages and events as JSON lines
+    Json(DemoRange),
+    /// List frags, flags, chat and names with their times
+    Events(DemoEvents),
+    /// Write the demo of a part
+    Cut(CutOptions),
+    /// Draw paths of players and deaths on the map
+    Draw(DemoDrawOptions),
+    /// Measure the speed of decoding
+    Time(DemoFiles),
+}
+
+/// Demos to read.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct DemoFiles {
+    /// Demo files
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Part of a demo.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct DemoRange {
+    /// Demo file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Time of the first snapshot
+    #[arg(long, value_name = "TIME", value_parser = demo_time, default_value = "0s")]
+    pub from: Millis,
+    /// Time of the last snapshot; default the end
+    #[arg(long, value_name = "TIME", value_parser = demo_time)]
+    pub to: Option<Millis>,
+}
+
+/// Options of `demo events`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct DemoEvents {
+    /// Demo file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Print JSON lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `demo cut`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct CutOptions {
+    /// Part to keep
+    #[command(flatten)]
+    pub range: DemoRange,
+    /// Demo to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `demo draw`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct DemoDrawOptions {
+    /// Demo file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Picture to write, .svg or .png
+    #[arg(short, long, value_name = "FILE", value_parser = picture_file)]
+    pub output: PathBuf,
+    /// Longer side of the map in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = 1200,
+        value_parser = clap::value_parser!(u16).range(200..=3000))]
+    pub size: u16,
+    /// Directories that contain the game folder, separated as in PATH
+    #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]
+    pub basepath: String,
+    /// Mod folder to search before the game folder
+    #[arg(long = "mod", value_name = "FOLDER", value_parser = folder_or_map)]
+    pub mod_folder: Option<String>,
+    /// Game folder
+    #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = game_folder)]
+    pub game: GameFolder,
+}
+
+/// Parses a time of a demo: `M:SS`, or a number with the unit `ms`, `s` or `m`; default seconds.
+fn demo_time(text: &str) -> Result<Millis, String> {
+    let parse = || {
+        if let Some((minutes, seconds)) = text.split_once(':') {
+            let (minutes, seconds): (u64, f64) = (minutes.parse().ok()?, seconds.parse().ok()?);
+            let is_valid = (0.0..60.0).contains(&seconds) && minutes < 100_000;
+            return is_valid.then(|| minutes * 60_000 + (seconds * 1000.0) as u64);
+        }
+        let units = [("ms", 1.0), ("s", 1000.0), ("m", 60_000.0)];
+        let (number, unit) = units
+            .iter()
+            .find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit)))
+            .unwrap_or((text, 1000.0));
+        let number: f64 = number.parse().ok()?;
+        (0.0..1e9).contains(&number).then_some((number * unit) as u64)
+    };
+    parse().map(Millis).ok_or_else(|| "expected a time, e.g. 90s, 1:30, 1500ms or 2m".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn demo_times_are_parsed() {
+        for (text, ms) in [
+            ("90s", 90_000),
+            ("1:30", 90_000),
+            ("0:01.5", 1500),
+            ("1500ms", 1500),
+            ("2m", 120_000),
+            ("2.5", 2500),
+        ] {
+            assert_eq!(demo_time(text), Ok(Millis(ms)), "{text}");
+        }
+        for text in ["", "s", "-1s", "1:60", "1:-1", ":", "nan", "inf", "1e99", "99999999:00"] {
+            assert!(demo_time(text).is_err(), "{text}");
+        }
+    }
+}

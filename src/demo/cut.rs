@@ -1,0 +1,277 @@
+//! Cut of a demo: a demo of a part that plays alone.
+//!
+//! It begins with a gamestate of the configstrings at that time and a full snapshot. Other messages are
+//! copied. Only a snapshot whose delta base is before the cut is encoded again, relative to the newest one.
+//! Source: demo files of Quake III protocols 66 to 71.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::{
+    model::{CommandNum, LevelTime, PlayerState, limits::PACKET_BACKUP},
+    wire::{
+        Protocol,
+        bits::BitWriter,
+        demo_file::{END_MARK, write_record},
+        gamestate,
+        server_message::{self, ServerOp},
+        snapshot::{self, SnapshotHeader, SnapshotView},
+    },
+};
+
+use super::{
+    clock::DemoClock,
+    reader::{DemoMessage, DemoReader, DemoSnapshot},
+};
+
+/// Result of a cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CutReport {
+    /// Messages of the new demo, its gamestate included.
+    pub messages: usize,
+    /// Snapshots that were encoded again.
+    pub recoded: usize,
+    /// Messages with errors, which were left out.
+    pub skipped: usize,
+    /// Time of the first snapshot in the demo, in ms.
+    pub from_ms: u64,
+    /// Time of the last snapshot in the demo, in ms.
+    pub to_ms: u64,
+    /// Server time of the first snapshot.
+    pub first: LevelTime,
+}
+
+/// Errors of a cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum CutError {
+    /// No snapshot in the range.
+    #[error("no snapshot from {from_ms} ms to {to_ms} ms: the demo has {play_ms} ms")]
+    Empty {
+        /// Begin of the range.
+        from_ms: u64,
+        /// End of the range.
+        to_ms: u64,
+        /// Length of the demo.
+        play_ms: u64,
+    },
+    /// Gamestate longer than a message.
+    #[error("gamestate exceeds a message")]
+    Gamestate,
+}
+
+/// Cuts a demo to the snapshots from `from_ms` to `to_ms`, as times since its first snapshot.
+///
+/// # Errors
+/// [`CutError`].
+pub fn cut(
+    protocol: &'static Protocol,
+    bytes: &[u8],
+    from_ms: u64,
+    to_ms: u64,
+) -> Result<(Vec<u8>, CutReport), CutError> {
+    let mut reader = DemoReader::new(protocol, bytes);
+    let mut clock = DemoClock::default();
+    let mut cutter = Cutter::new(protocol);
+    while let Some(item) = reader.next() {
+        let Ok(message) = item else {
+            cutter.report.skipped += usize::from(cutter.begun.is_some());
+            continue;
+        };
+        let at_ms = clock.advance(&message);
+        if at_ms > to_ms {
+            break;
+        }
+        if cutter.begun.is_some() {
+            cutter.add(&reader, &message, at_ms);
+        } else if message.snapshot.is_some() && at_ms >= from_ms && !reader.has_open_configstring()
+        {
+            cutter.begin(&reader, &message, at_ms)?;
+        }
+    }
+    if cutter.begun.is_none() {
+        return Err(CutError::Empty { from_ms, to_ms, play_ms: clock.elapsed_ms() });
+    }
+    cutter.out.extend(END_MARK);
+    Ok((cutter.out, cutter.report))
+}
+
+struct Cutter {
+    protocol: &'static Protocol,
+    writer: BitWriter,
+    out: Vec<u8>,
+    /// Sequence of the first message whose snapshot can be a delta base.
+    begun: Option<u32>,
+    newest: Option<(u32, Arc<DemoSnapshot>)>,
+    report: CutReport,
+}
+
+impl Cutter {
+    fn new(protocol: &'static Protocol) -> Self {
+        let (writer, out) = (BitWriter::new(), Vec::new());
+        Self { protocol, writer, out, begun: None, newest: None, report: CutReport::default() }
+    }
+
+    /// Writes the gamestate in force and the first snapshot.
+    fn begin(
+        &mut self,
+        reader: &DemoReader<'_>,
+        message: &DemoMessage<'_>,
+        at_ms: u64,
+    ) -> Result<(), CutError> {
+        let (Some(baselines), Some(client), Some(feed), Some(first)) =
+            (reader.baselines(), reader.client_num(), reader.checksum_feed(), &message.snapshot)
+        else {
+            return Ok(());
+        };
+        // The new commands of the first message are executed again, without other results.
+        let new = message.commands.iter().find(|command| command.is_new);
+        let known = new.map_or(reader.command(), |command| CommandNum(command.number.0 - 1));
+        server_message::begin(&mut self.writer, self.protocol, message.acknowledge);
+        self.writer.byte(ServerOp::Gamestate as u8);
+        gamestate::write(
+            &mut self.writer,
+            known,
+            reader.configstrings().map(|(index, text)| (index, text.as_bytes())),
+            baselines.all().iter(),
+            client,
+            feed,
+        );
+        server_message::end(&mut self.writer);
+        if self.writer.overflowed() {
+            return Err(CutError::Gamestate);
+        }
+        write_record(&mut self.out, message.sequence.wrapping_sub(1), self.writer.message());
+        self.begun = Some(message.sequence);
+        self.report =
+            CutReport { messages: 1, from_ms: at_ms, first: first.head.server_time, ..self.report };
+        self.recode(reader, message, first);
+        self.report.to_ms = at_ms;
+        Ok(())
+    }
+
+    fn add(&mut self, reader: &DemoReader<'_>, message: &DemoMessage<'_>, at_ms: u64) {
+        if message.gamestate.is_some() {
+            self.begun = Some(message.sequence);
+            self.newest = None;
+        }
+        self.report.to_ms = at_ms;
+        if let Some(snapshot) = &message.snapshot {
+            let back = u32::from(snapshot.head.delta_num);
+            let base = message.sequence.wrapping_sub(back);
+            let is_inside = self.begun.is_some_and(|first| base >= first);
+            if back > 0 && !is_inside {
+                self.recode(reader, message, snapshot);
+                return;
+            }
+            self.newest = Some((message.sequence, Arc::clone(snapshot)));
+        }
+        write_record(&mut self.out, message.sequence, message.bytes);
+        self.report.messages += 1;
+    }
+
+    /// Writes a snapshot relative to the newest one of the cut, or full.
+    fn recode(
+        &mut self,
+        reader: &DemoReader<'_>,
+        message: &DemoMessage<'_>,
+        snapshot: &Arc<DemoSnapshot>,
+    ) {
+        let Some(baselines) = reader.baselines() else { return };
+        let base = self.newest.as_ref().and_then(|(sequence, base)| {
+            let back = message.sequence.checked_sub(*sequence)?;
+            (1..PACKET_BACKUP as u32).contains(&back).then_some((back as u8, base))
+        });
+        let writer = &mut self.writer;
+        server_message::begin(writer, self.protocol, message.acknowledge);
+        for command in &message.commands {
+            server_message::write_command(writer, command.number, command.text.as_bytes());
+        }
+        writer.byte(ServerOp::Snapshot as u8);
+        let delta_num = base.map_or(0, |(back, _)| back);
+        let head = SnapshotHeader { delta_num, ..snapshot.head };
+        let null_player = PlayerState::default();
+        let (old_player, old) =
+            base.map_or((&null_player, &[][..]), |(_, base)| (&base.player, &base.entities));
+        snapshot::write(
+            writer,
+            &head,
+            SnapshotView { player: old_player, entities: old.iter() },
+            SnapshotView { player: &snapshot.player, entities: snapshot.entities.iter() },
+            |number| baselines.get(number),
+        );
+        server_message::end(writer);
+        if writer.overflowed() {
+            self.report.skipped += 1;
+            return;
+        }
+        write_record(&mut self.out, message.sequence, writer.message());
+        self.report.messages += 1;
+        self.report.recoded += 1;
+        self.newest = Some((message.sequence, Arc::clone(snapshot)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::sample;
+
+    /// Times, playerstates and entities of a demo without errors.
+    fn shown(demo: &[u8]) -> Vec<(LevelTime, PlayerState, Vec<crate::model::EntityState>)> {
+        let reader = DemoReader::new(Protocol::Q3_68, demo);
+        reader
+            .map(|item| item.expect("a message"))
+            .filter_map(|message| message.snapshot)
+            .map(|s| (s.head.server_time, s.player, s.entities.clone()))
+            .collect()
+    }
+
+    #[test]
+    fn cut_shows_the_same_play_as_its_part() {
+        let demo = sample::duel();
+        let all = shown(&demo);
+        for (from, to) in [(0, u64::MAX), (475, 1999), (1000, 1000), (2950, 9000)] {
+            let (part, report) = cut(Protocol::Q3_68, &demo, from, to).expect("a cut");
+            let inside = |(i, _): &(usize, _)| (from..=to).contains(&(*i as u64 * 50));
+            let expected: Vec<_> =
+                all.iter().enumerate().filter(inside).map(|(_, shown)| shown.clone()).collect();
+            assert_eq!(shown(&part), expected, "{from} to {to}");
+            assert_eq!((report.messages, report.skipped), (expected.len() + 1, 0));
+            assert_eq!(report.recoded, 1, "the first snapshot alone");
+        }
+    }
+
+    #[test]
+    fn cut_has_the_configstrings_and_commands_of_its_time() {
+        let demo = sample::duel();
+        // The message at 500 ms has new commands, that at 550 ms repeats them.
+        for (from, commands) in [(500, 3), (550, 1), (1600, 0)] {
+            let (part, _) = cut(Protocol::Q3_68, &demo, from, u64::MAX).expect("a cut");
+            let mut reader = DemoReader::new(Protocol::Q3_68, &part);
+            assert!(reader.by_ref().all(|item| item.is_ok()));
+            assert_eq!(reader.counts().commands, commands, "{from}");
+            let player = reader.configstring(crate::model::ConfigIndex::at(549));
+            assert_eq!(player, "n\\Benny\\t\\0");
+        }
+    }
+
+    #[test]
+    fn cut_of_a_damaged_demo_keeps_what_is_good() {
+        let demo = sample::duel();
+        for len in (0..demo.len()).step_by(7) {
+            let Ok((part, _)) = cut(Protocol::Q3_68, &demo[..len], 100, u64::MAX) else { continue };
+            let read = shown(&part);
+            assert_eq!(read, shown_from(&demo, read.len()));
+        }
+        let none = cut(Protocol::Q3_68, &demo, 60_000, 70_000).expect_err("nothing there");
+        assert_eq!(none, CutError::Empty { from_ms: 60_000, to_ms: 70_000, play_ms: 2950 });
+    }
+
+    fn shown_from(
+        demo: &[u8],
+        count: usize,
+    ) -> Vec<(LevelTime, PlayerState, Vec<crate::model::EntityState>)> {
+        shown(demo).into_iter().skip(2).take(count).collect()
+    }
+}

@@ -1,0 +1,83 @@
+//! Picture of a demo: paths and deaths on the map, or without it.
+
+use std::{ffi::OsStr, fs};
+
+use fragd::{
+    cli::DemoDrawOptions,
+    demo::DemoPaths,
+    io::{GameData, assets::base_paths},
+    mapdraw::{self, DeathMark, DrawOptions, Drawing, Track},
+    model::assets::Assets as _,
+    settings::Choice as _,
+    wire::Protocol,
+    world::{
+        Bsp, MapEntities,
+        bsp::{MAX_FILE_LEN, mesh},
+    },
+};
+
+/// Writes the picture of a demo. Returns its description.
+pub(super) fn write(
+    protocol: &'static Protocol,
+    bytes: &[u8],
+    options: &DemoDrawOptions,
+) -> Result<String, String> {
+    let paths = DemoPaths::of(protocol, bytes);
+    let mut tracks = Vec::new();
+    let mut track_of = [None; 64];
+    for (number, path) in paths.paths.iter().enumerate() {
+        if path.runs.is_empty() && path.deaths == 0 {
+            continue;
+        }
+        track_of[number] = Some(tracks.len());
+        let name = format!("{}: {} frags, {} deaths", path.name, path.frags, path.deaths);
+        tracks.push(Track { name, runs: path.runs.clone() });
+    }
+    let marks: Vec<_> = paths
+        .deaths
+        .iter()
+        .map(|death| {
+            let killer = death.killer.as_ref().map_or("the world", |killer| &killer.name);
+            let seconds = death.demo_ms as f64 / 1000.0;
+            DeathMark {
+                victim: track_of[death.victim.number.index()].unwrap_or(0),
+                at: death.at,
+                from: death.from,
+                text: format!("{seconds:.1} s: {killer} - {} ({})", death.victim.name, death.means),
+            }
+        })
+        .collect();
+    let draw_options = DrawOptions { side: usize::from(options.size), clusters: false };
+    let (mut drawing, place) = match draw_map(&paths.map, options, draw_options) {
+        Ok(drawing) => (drawing, "on the map"),
+        Err(what) => {
+            eprintln!("fragd: {what}; drawing without it (set --basepath)");
+            (Drawing::without_map(&paths.map, &tracks, draw_options), "without the map")
+        }
+    };
+    drawing.add_tracks(&tracks, &marks);
+    let is_svg = options.output.extension() == Some(OsStr::new("svg"));
+    let picture =
+        if is_svg { mapdraw::svg(&drawing)?.into_bytes() } else { mapdraw::png(&drawing)? };
+    fs::write(&options.output, picture)
+        .map_err(|error| format!("{}: not writable: {error}", options.output.display()))?;
+    Ok(format!("{} players, {} deaths, {} {place}", tracks.len(), marks.len(), paths.map))
+}
+
+fn draw_map(
+    map: &str,
+    options: &DemoDrawOptions,
+    draw_options: DrawOptions,
+) -> Result<Drawing, String> {
+    let game = options.game.name();
+    let folders = [options.mod_folder.as_deref().unwrap_or_default(), game];
+    let data = GameData::open(&base_paths(&options.basepath, game), &folders).with_builtin(game);
+    let path = format!("maps/{}.bsp", map.to_ascii_lowercase());
+    let failed = |what: String| format!("map {path}: {what}");
+    let file = data.read(&path, MAX_FILE_LEN as u64).map_err(|error| failed(error.to_string()))?;
+    let bsp = Bsp::load(&file).map_err(|error| failed(error.to_string()))?;
+    let entities =
+        MapEntities::parse(&bsp.entity_text).map_err(|error| failed(error.to_string()))?;
+    let triangles = mesh::triangles(&file, &bsp).map_err(|error| failed(error.to_string()))?;
+    Ok(mapdraw::draw(map, &bsp, &triangles, &entities, draw_options))
+}
