@@ -79,6 +79,8 @@ pub mod browser;
 pub mod builder;
 #[cfg(feature = "trace")]
 pub mod capture;
+#[cfg(feature = "trace")]
+pub mod chart;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "client")]

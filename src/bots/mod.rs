@@ -19,7 +19,6 @@ mod bot_stats;
 mod event_log;
 pub mod expect;
 mod flood;
-mod lagometer;
 mod map_cache;
 mod measurement;
 mod options;
@@ -31,6 +30,7 @@ mod verdict;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use crate::{
+    chart::Lagometer,
     client::{ConnectionState, Protocol},
     model::Millis,
     node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
@@ -41,14 +41,12 @@ use self::{
     bot_link::BotLink,
     event_log::EventLog,
     flood::Flood,
-    lagometer::Lagometer,
     map_cache::MapCache,
     measurement::Measurement,
 };
 
 pub use behavior::{Behavior, Behaviors, UnknownBehavior};
 pub use expect::{ExpectError, Expectations, FailedExpectation};
-pub use lagometer::LagometerSample;
 pub use map_cache::FindMap;
 pub use measurement::ResourceMeter;
 pub use options::{BotsOptions, QueryFlood, Stage, StageError, Stages, duration};

@@ -20,6 +20,7 @@ mod replay;
 mod serve;
 mod settings;
 mod sim;
+mod trace;
 mod trace_files;
 
 use std::{ffi::OsString, process::ExitCode};
@@ -33,6 +34,7 @@ pub use maps::{BuildOptions, MapsCommand};
 pub use master::MasterSettings;
 pub use plus_commands::{PlusCommands, split};
 pub use relay::ViewerOptions;
+pub use trace::ShownView;
 pub use trace_files::TraceFiles;
 
 use crate::settings::{Choice as _, GameFolder, Kind, SETTINGS};
@@ -80,6 +82,7 @@ Examples:
   fragd demo info match.dm_68                  show players and frags of a demo
   fragd sim --seed 7 --minutes 60              simulate a server and clients with faults
   fragd decoy --count 1000 --master 127.0.0.1  announce a thousand servers without games
+  fragd trace server.pcapng --show net         show bytes and fields of captured messages
 
 Exit codes: 0 success, 1 failure or no reply, 2 usage or config error.";
 
@@ -136,6 +139,8 @@ subcommands! {
     sim: Sim(SimOptions),
     /// Answer queries as servers that exist only in discovery
     decoy: Decoy(DecoyOptions),
+    /// Decode a packet capture: every datagram, message and field
+    trace: Trace(TraceOptions),
 }
 
 /// Parses the program's arguments, its own name first.

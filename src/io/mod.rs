@@ -8,6 +8,7 @@ pub mod assets;
 mod background;
 mod batch;
 mod byte_queue;
+pub mod byte_source;
 pub mod clock;
 pub mod console;
 pub mod event_loop;
@@ -41,6 +42,7 @@ pub mod stream_file;
 pub mod terminal;
 
 pub use assets::GameData;
+pub use byte_source::ByteSource;
 pub use clock::{Clock, random_bytes, unix_millis};
 pub use console::Console;
 pub use event_loop::run;

@@ -15,6 +15,7 @@ mod serve;
 mod settings;
 mod sim;
 mod tap;
+mod trace;
 
 use fragd::cli::{Command, ExitStatus};
 
@@ -33,5 +34,6 @@ pub(crate) fn run(command: &Command) -> ExitStatus {
         Command::Demo(options) => demo::run(options),
         Command::Sim(options) => sim::run(options),
         Command::Decoy(options) => decoy::run(options),
+        Command::Trace(options) => trace::run(options),
     }
 }

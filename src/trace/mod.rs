@@ -20,8 +20,10 @@ mod line;
 mod lines;
 mod record;
 mod recovery;
+mod report;
 mod server_message;
 mod session;
+mod view;
 
 pub use line::Line;
 pub use lines::{Lines, Role};
@@ -30,3 +32,5 @@ pub use record::{
     Fault, FieldChange, Kind, Missing, Part, PartBits, Record, ServerContent, SnapshotContent,
     Voice,
 };
+pub use report::Report;
+pub use view::View;

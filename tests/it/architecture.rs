@@ -22,7 +22,8 @@ const MODULES: &[(&str, &[&str])] = &[
     ("settings", &["cvar", "game", "model"]),
     ("observe", &["model"]),
     ("limits", &["model"]),
-    ("trace", &["client", "model", "netchan", "wire"]),
+    ("chart", &["model"]),
+    ("trace", &["chart", "client", "model", "netchan", "wire"]),
     ("capture", &["model", "node", "trace"]),
     ("builder", &["game", "model", "server", "settings"]),
     ("serving", &["bg", "limits", "model", "netchan", "wire"]),
@@ -53,7 +54,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("browser", &["discovery", "model", "node", "wire"]),
     ("decoy", &["discovery", "model", "node", "wire"]),
     ("impairment", &["model"]),
-    ("bots", &["bg", "client", "model", "impairment", "node", "wire", "world"]),
+    ("bots", &["bg", "chart", "client", "model", "impairment", "node", "wire", "world"]),
     ("io", &["model", "node"]),
     ("journal", &["model", "node"]),
     (
@@ -84,6 +85,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "master",
             "model",
             "settings",
+            "trace",
         ],
     ),
 ];

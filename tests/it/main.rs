@@ -9,6 +9,7 @@ mod attacks;
 mod authorization;
 mod bots;
 mod browsing;
+mod captures;
 mod client;
 mod client_sessions;
 mod collision_vectors;

@@ -93,15 +93,13 @@ impl Bot {
         let gap = self.stats.last_snapshot.map_or(0, |(before, _)| now.since(before).0);
         let lost = self.client_statistics().lost_messages;
         let newly_lost = lost.saturating_sub(std::mem::replace(&mut self.lost_before, lost));
-        if let Some(sample) = self.lagometer.at(now) {
-            let short = |value: u64| u16::try_from(value).unwrap_or(u16::MAX);
-            sample.gap_ms = sample.gap_ms.max(short(gap));
-            sample.ping_ms = short(arrival.ping_ms.unwrap_or(0));
-            sample.lost = sample.lost.saturating_add(short(newly_lost));
-            sample.rate_delayed =
-                sample.rate_delayed.saturating_add(u16::from(arrival.rate_delayed));
-            sample.snapshots = sample.snapshots.saturating_add(1);
-        }
+        let sample = self.lagometer.at(now);
+        let short = |value: u64| u16::try_from(value).unwrap_or(u16::MAX);
+        sample.gap_ms = sample.gap_ms.max(short(gap));
+        sample.ping_ms = short(arrival.ping_ms.unwrap_or(0));
+        sample.lost = sample.lost.saturating_add(short(newly_lost));
+        sample.rate_delayed = sample.rate_delayed.saturating_add(u16::from(arrival.rate_delayed));
+        sample.snapshots = sample.snapshots.saturating_add(1);
         self.stats.snapshot(arrival, context.options.snapshot_interval(), context.stage_stats);
     }
 

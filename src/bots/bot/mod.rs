@@ -16,6 +16,7 @@ use rand_pcg::{
 
 use crate::{
     bg::PmType,
+    chart::Lagometer,
     client::{
         Client, ClientOptions, ConnectionState, DisconnectReason, Protocol, ProtocolChoice,
         Statistics,
@@ -27,7 +28,6 @@ use super::{
     ai::{BotAi, Perception},
     behavior::Behavior,
     bot_stats::{BotStats, StageStats},
-    lagometer::Lagometer,
     map_cache::MapCache,
     options::BotsOptions,
 };

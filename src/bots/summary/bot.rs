@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::{
-    super::{bot_stats::BotStats, lagometer::Lagometer},
+    super::bot_stats::BotStats,
     rounding::{per_second, ratio, rounded, share},
 };
+use crate::chart::Lagometer;
 
 /// Outcome of one bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

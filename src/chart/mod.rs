@@ -1,9 +1,15 @@
-//! SVG charts of the report: histogram, time series and lagometer.
+//! SVG charts of HTML reports: histogram, time series, stacked bars and lagometer.
+//!
+//! Invariant: the length of a chart is bounded for any input.
+
+mod lagometer;
 
 use maud::{Markup, html};
 
-use super::super::{lagometer::Lagometer, summary::Sample};
-use crate::bots::lagometer::LagometerSample;
+pub use lagometer::{Lagometer, LagometerSample};
+
+/// Style sheet of reports for screen, in light and dark mode, and print.
+pub const STYLE: &str = include_str!("report.css");
 
 /// Size of the charts in SVG units, and the margins for axis labels.
 const WIDTH: f64 = 800.0;
@@ -15,6 +21,8 @@ const BELOW: f64 = 18.0;
 const MAX_BARS: u64 = 120;
 /// Maximum points of a line.
 const MAX_POINTS: usize = 600;
+/// Number of layer classes of the style sheet.
+pub const MAX_LAYERS: usize = 10;
 /// Width of a lagometer, and height of its upper and its lower half.
 const LAGOMETER_WIDTH: f64 = 800.0;
 const HALF_HEIGHT: f64 = 22.0;
@@ -51,7 +59,8 @@ fn view_box() -> String {
 /// Draws the histogram of `values`, pairs of milliseconds and count.
 ///
 /// The axis ends at the longest value, within `least` and `most`. Longer values share the last bar.
-pub(super) fn distribution(values: &[(u64, u64)], [least, most]: [u64; 2]) -> Markup {
+#[must_use]
+pub fn distribution(values: &[(u64, u64)], [least, most]: [u64; 2]) -> Markup {
     let longest = values.iter().map(|(value, _)| *value).max().unwrap_or(0);
     let end = longest.max(least).min(most).max(1);
     let width = end.div_ceil(MAX_BARS).max(1);
@@ -84,8 +93,9 @@ pub(super) fn distribution(values: &[(u64, u64)], [least, most]: [u64; 2]) -> Ma
     }
 }
 
-/// Draws a metric over time, one point per second.
-pub(super) fn over_time(title: &str, samples: &[Sample], value: impl Fn(&Sample) -> f64) -> Markup {
+/// Draws a metric over time from 0 to `seconds`, one point per sample.
+#[must_use]
+pub fn over_time<T>(title: &str, samples: &[T], seconds: u64, value: impl Fn(&T) -> f64) -> Markup {
     let every = samples.len().div_ceil(MAX_POINTS).max(1);
     // Seconds that share a point show their maximum, to keep the peaks.
     let points: Vec<f64> =
@@ -99,7 +109,6 @@ pub(super) fn over_time(title: &str, samples: &[Sample], value: impl Fn(&Sample)
             format!("{:.1},{:.1}", LEFT + place as f64 * step, HEIGHT - value / top * HEIGHT)
         })
         .collect();
-    let seconds = samples.last().map_or(0, |sample| sample.second);
     html! {
         figure {
             figcaption { (title) }
@@ -111,8 +120,43 @@ pub(super) fn over_time(title: &str, samples: &[Sample], value: impl Fn(&Sample)
     }
 }
 
-/// Draws the lagometer of one bot. A snapshot was due every `asked_ms`.
-pub(super) fn lagometer(lagometer: &Lagometer, asked_ms: u64) -> Markup {
+/// Draws stacked bars over time from 0 to `seconds`: rows of values, one per layer.
+///
+/// The layers have the CSS classes `layer0` to `layer9`; further ones share the last.
+#[must_use]
+pub fn stacked(title: &str, rows: &[Vec<f64>], seconds: u64) -> Markup {
+    let every = rows.len().div_ceil(MAX_POINTS / 2).max(1);
+    let total = |row: &Vec<f64>| row.iter().sum::<f64>();
+    // Rows that share a bar show the largest of them, to keep the peaks.
+    let largest = |chunk: &[Vec<f64>]| {
+        chunk.iter().max_by(|one, other| total(one).total_cmp(&total(other))).cloned()
+    };
+    let bars: Vec<Vec<f64>> = rows.chunks(every).filter_map(largest).collect();
+    let top = ceiling(bars.iter().map(total).fold(0.0, f64::max));
+    let step = (WIDTH - LEFT) / bars.len().max(1) as f64;
+    html! {
+        figure {
+            figcaption { (title) }
+            svg viewBox=(view_box()) role="img" {
+                (frame(top, &format!("{seconds} s")))
+                @for (place, bar) in bars.iter().enumerate() {
+                    @for (layer, value) in bar.iter().enumerate().filter(|(_, value)| **value > 0.0) {
+                        @let below: f64 = bar[..layer].iter().sum();
+                        rect class=(format!("layer{}", layer.min(MAX_LAYERS - 1)))
+                            x=(format!("{:.1}", LEFT + place as f64 * step))
+                            y=(format!("{:.1}", HEIGHT - (below + value) / top * HEIGHT))
+                            width=(format!("{:.1}", step.max(0.5)))
+                            height=(format!("{:.1}", value / top * HEIGHT)) {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Draws the lagometer of one client. A snapshot was due every `asked_ms`.
+#[must_use]
+pub fn lagometer(lagometer: &Lagometer, asked_ms: u64) -> Markup {
     let (columns, _) = lagometer.columns();
     let width = LAGOMETER_WIDTH / columns.len().max(1) as f64;
     let asked = asked_ms.max(1) as f64;
@@ -172,13 +216,11 @@ mod tests {
         let bars = distribution(&[(50, 900), (60_000, 1)], [100, 150]).into_string();
         assert_eq!(bars.matches("class=\"bar\"").count(), 2);
         assert!(bars.contains("50 to 51 ms: 900") && bars.contains("150 to 60000 ms: 1"), "{bars}");
-        let samples: Vec<_> = (0..5000)
-            .map(|second| Sample { second, ping_ms: second, ..Sample::default() })
-            .collect();
-        let line = over_time("Ping <ms>", &samples, |sample| sample.ping_ms as f64).into_string();
+        let samples: Vec<_> = (0..5000).collect();
+        let line = over_time("Ping <ms>", &samples, 4999, |ping| f64::from(*ping)).into_string();
         assert!(line.contains("Ping &lt;ms&gt;") && line.contains("4999 s"));
         assert!(line.matches(',').count() <= MAX_POINTS);
-        assert!(over_time("x", &[], |_| 0.0).into_string().contains("<polyline"));
+        assert!(over_time("x", &[(); 0], 0, |()| 0.0).into_string().contains("<polyline"));
     }
 
     #[test]
@@ -204,7 +246,7 @@ mod tests {
             LagometerSample::default(),
         ];
         for (place, column) in seen.into_iter().enumerate() {
-            *samples.at(Millis(place as u64 * 250)).unwrap() = column;
+            *samples.at(Millis(place as u64 * 250)) = column;
         }
         let drawn = lagometer(&samples, 50).into_string();
         let count = |class: &str| drawn.matches(&format!("class=\"{class}\"")).count();

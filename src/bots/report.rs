@@ -1,16 +1,12 @@
 //! HTML report of a load test: one file with inline charts, without scripts or external resources.
 
-mod chart;
-
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::summary::{BotOutcome, BotSummary, IntervalStats, Percentiles, Summary};
+use super::summary::{BotOutcome, BotSummary, IntervalStats, Percentiles, Sample, Summary};
+use crate::chart::{self, STYLE};
 
 /// Maximum lagometers, which bounds the length of the page.
 const MAX_LAGOMETERS: usize = 64;
-
-/// Style sheet for screen, in light and dark mode, and print.
-const STYLE: &str = include_str!("report.css");
 
 impl Summary {
     /// Returns the report as an HTML page.
@@ -44,20 +40,20 @@ impl Summary {
                     section {
                         h2 { "Over time" }
                         div .charts {
-                            (chart::over_time("Bots in the game", &self.samples, |s| s.in_game as f64))
-                            (chart::over_time("Received by all bots, kB/s", &self.samples, |s| s.bytes_in as f64 / 1000.0))
-                            (chart::over_time("Longest snapshot gap, ms", &self.samples, |s| s.worst_gap_ms as f64))
-                            (chart::over_time("Ping, ms", &self.samples, |s| s.ping_ms as f64))
-                            (chart::over_time("Messages lost per second, all bots", &self.samples, |s| s.lost_messages as f64))
+                            (self.over_time("Bots in the game", |s| s.in_game as f64))
+                            (self.over_time("Received by all bots, kB/s", |s| s.bytes_in as f64 / 1000.0))
+                            (self.over_time("Longest snapshot gap, ms", |s| s.worst_gap_ms as f64))
+                            (self.over_time("Ping, ms", |s| s.ping_ms as f64))
+                            (self.over_time("Messages lost per second, all bots", |s| s.lost_messages as f64))
                             @if self.queries.sent > 0 {
-                                (chart::over_time("Queries answered per second", &self.samples, |s| s.query_answers as f64))
+                                (self.over_time("Queries answered per second", |s| s.query_answers as f64))
                             }
                             @if self.total.server.is_some() {
-                                (chart::over_time("Server CPU, ms/s", &self.samples, |s| s.server_cpu_ms))
-                                (chart::over_time("Server memory, MB", &self.samples, |s| s.server_memory_mb))
+                                (self.over_time("Server CPU, ms/s", |s| s.server_cpu_ms))
+                                (self.over_time("Server memory, MB", |s| s.server_memory_mb))
                             }
                             @if self.total.own.is_some() {
-                                (chart::over_time("Load generator CPU, ms/s", &self.samples, |s| s.own_cpu_ms))
+                                (self.over_time("Load generator CPU, ms/s", |s| s.own_cpu_ms))
                             }
                         }
                     }
@@ -66,6 +62,12 @@ impl Summary {
             }
         };
         page.into_string()
+    }
+
+    /// Draws a metric over time.
+    fn over_time(&self, title: &str, value: impl Fn(&Sample) -> f64) -> Markup {
+        let seconds = self.samples.last().map_or(0, |sample| sample.second);
+        chart::over_time(title, &self.samples, seconds, value)
     }
 
     /// Interval after which a snapshot is due: the requested one, or a longer one that the server keeps.
