@@ -319,7 +319,7 @@ fn views_and_report_name_every_kind() {
     assert!(packets.contains("192.0.2.7:40001 > 192.0.2.1:27960 getchallenge "), "{packets}");
     assert!(packets.contains(" fragment=0,1300 fragment ") && packets.contains(" delta="));
     assert!(net.contains("bits player commandTime:") && net.contains("bits baselines "), "{net}");
-    assert!(net.contains(" changed pos.trBase"), "{net}");
+    assert!(net.contains(" added pos.trBase[0]:"), "{net}");
     assert!(drops.contains("lost=1"), "{drops}");
     let page = report.to_html("<session>");
     for part in [

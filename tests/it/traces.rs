@@ -3,8 +3,17 @@
 use std::net::SocketAddr;
 
 use fragd::{
-    trace::{Direction, Kind, Line, Lines, Record, Role},
-    wire::Protocol,
+    model::{Challenge, CommandNum, Qport, Sequence},
+    netchan::{Channel, ChannelSide},
+    trace::{Direction, Download, Kind, Line, Lines, Part, Record, Role},
+    wire::{
+        Protocol,
+        bits::BitWriter,
+        client_message::{self, ClientHeader},
+        connectionless::Message,
+        download,
+        server_message::{self, ServerOp},
+    },
 };
 use proptest::prelude::*;
 
@@ -262,4 +271,116 @@ proptest! {
             json(record);
         }
     }
+}
+
+/// Writes messages behind the session of `session_native.csv`.
+struct Continued {
+    line: Line,
+    server: Channel,
+    client: Channel,
+    writer: BitWriter,
+}
+
+impl Continued {
+    fn new() -> Self {
+        let mut line = line();
+        let mut challenge = Challenge(0);
+        let mut newest = [Sequence(0); 2];
+        for (direction, datagram, _) in session("session_native.csv") {
+            if let Ok(Message::ChallengeResponse(granted)) = Message::parse(&datagram) {
+                challenge = granted.challenge;
+            }
+            let record = line.decode(0, direction, &datagram);
+            if let Some(sequence) = record.sequence {
+                newest[direction as usize] = sequence;
+            }
+        }
+        let channel = |side, next: Sequence| {
+            Channel::new(side, Protocol::IOQ3_71, challenge, Qport(0x1234))
+                .resumed(next.next(), Sequence(0))
+        };
+        let [to_server, to_client] = newest;
+        Self {
+            line,
+            server: channel(ChannelSide::Server, to_client),
+            client: channel(ChannelSide::Client, to_server),
+            writer: BitWriter::new(),
+        }
+    }
+
+    /// Sends what is written and returns its record.
+    fn sent(&mut self, direction: Direction) -> &Record {
+        let channel = match direction {
+            Direction::ToClient => &mut self.server,
+            Direction::ToServer => &mut self.client,
+        };
+        let mut datagram = Vec::new();
+        channel.send(self.writer.message(), &"".into(), (), &mut datagram).unwrap();
+        self.line.decode(0, direction, &datagram)
+    }
+}
+
+#[test]
+fn downloads_and_voice_are_decoded() {
+    let mut session = Continued::new();
+    client_message::begin(&mut session.writer, Protocol::IOQ3_71, &ClientHeader::default());
+    client_message::write_command(&mut session.writer, CommandNum(900), b"download a/b.pk3");
+    session.writer.byte(7);
+    session.writer.byte(1);
+    session.writer.long(5);
+    session.writer.byte(2);
+    session.writer.data(&[0; 8]);
+    session.writer.byte(0);
+    session.writer.short(3);
+    session.writer.data(b"abc");
+    client_message::end(&mut session.writer);
+    let record = session.sent(Direction::ToServer);
+    assert_eq!((&record.fault, record.kind), (&None, Kind::Voice));
+    assert_eq!((record.voice[0].sequence, record.voice[0].frames), (5, 2));
+    assert!(record.bits.get(Part::Voice) > 100 && record.bits.get(Part::Commands) > 100);
+
+    // The first block comes twice, with its size both times.
+    for (number, size) in [(0, Some(9)), (0, Some(9)), (1, None), (2, None)] {
+        server_message::begin(&mut session.writer, Protocol::IOQ3_71, CommandNum(0));
+        session.writer.byte(ServerOp::Download as u8);
+        download::write_block(&mut session.writer, number, 9, b"four");
+        server_message::end(&mut session.writer);
+        let record = session.sent(Direction::ToClient);
+        let expected = Download::Data { number: number as u16, file_size: size, len: 4 };
+        assert_eq!(record.from_server.downloads, [expected], "{:?}", record.fault);
+        assert_eq!(record.kind, Kind::Download);
+    }
+    server_message::begin(&mut session.writer, Protocol::IOQ3_71, CommandNum(0));
+    session.writer.byte(ServerOp::Download as u8);
+    download::write_refusal(&mut session.writer, b"no");
+    session.writer.byte(ServerOp::VoiceOpus as u8);
+    session.writer.short(4);
+    session.writer.byte(1);
+    session.writer.long(77);
+    session.writer.byte(1);
+    session.writer.short(2);
+    session.writer.bits(1, 2);
+    session.writer.data(b"hi");
+    server_message::end(&mut session.writer);
+    let record = session.sent(Direction::ToClient);
+    assert_eq!(record.from_server.downloads, [Download::Refused("no".into())]);
+    assert_eq!((record.voice[0].sender, record.voice[0].sequence), (Some(4), 77));
+    assert_eq!(json(record)["voice"][0]["sender"], 4);
+}
+
+#[test]
+fn undecodable_message_is_named_and_changes_nothing() {
+    let mut session = Continued::new();
+    server_message::begin(&mut session.writer, Protocol::IOQ3_71, CommandNum(0));
+    server_message::write_command(&mut session.writer, CommandNum(901), b"print \"kept\"");
+    session.writer.byte(99);
+    let record = session.sent(Direction::ToClient);
+    assert_eq!(record.kind, Kind::Undecoded);
+    assert!(json(record)["fault"].as_str().unwrap().contains("unknown operation 99"));
+    assert_eq!(record.commands[0].text, "print \"kept\"");
+    server_message::begin(&mut session.writer, Protocol::IOQ3_71, CommandNum(0));
+    server_message::write_command(&mut session.writer, CommandNum(901), b"print \"again\"");
+    server_message::end(&mut session.writer);
+    let record = session.sent(Direction::ToClient);
+    assert_eq!((record.fault.as_ref(), record.commands[0].repeated, record.lost), (None, false, 0));
 }

@@ -104,7 +104,7 @@ impl Report {
                     tr { th { "Part" } th { "to clients, bytes" } th { "share" } th { "to server, bytes" } th { "share" } }
                     @for (name, bytes) in self.part_rows() {
                         tr {
-                            td { (name) }
+                            th { (name) }
                             @for (side, total) in [(1, self.counts[1].bytes), (0, self.counts[0].bytes)] {
                                 td { (bytes[side]) } td { (percent(bytes[side], total)) }
                             }
@@ -132,10 +132,10 @@ impl Report {
             section {
                 h2 { "Largest messages" }
                 table .numbers {
-                    tr { th { "Time" } th { "Client" } th { "Direction" } th { "Number" } th { "Bytes" } th { "Content" } }
+                    tr { th { "Time" } th { "Client" } th { "Direction" } th { "Number" } th { "Bytes" } th style="text-align: left" { "Content" } }
                     @for message in &self.largest {
                         tr {
-                            td { (format!("{:.3} s", message.time_us.saturating_sub(self.start_us) as f64 / 1e6)) }
+                            th { (format!("{:.3} s", message.time_us.saturating_sub(self.start_us) as f64 / 1e6)) }
                             td { (message.client) }
                             td { (message.direction.name()) }
                             td { (message.sequence) }
@@ -171,7 +171,7 @@ fn clients_table(clients: &[(&(SocketAddr, SocketAddr), &ClientReport)]) -> Mark
             @for ((_, address), client) in clients {
                 @let [up, down] = client.counts;
                 tr {
-                    td { (address) }
+                    th { (address) }
                     td { (client.snapshots) } td { (client.full) } td { (client.rate_delayed) }
                     td { (client.gaps.max_ms) " ms" } td { (client.pings.max_ms) " ms" }
                     td { (down.lost) } td { (up.lost) } td { (down.undecoded + up.undecoded) }
@@ -191,7 +191,7 @@ fn cost_table(title: &str, costs: &[(&str, Cost)]) -> Markup {
                 tr { th { "Field" } th { "Changes" } th { "Bytes" } th { "Bits per change" } th { "Share" } }
                 @for (name, cost) in costs.iter().take(MAX_FIELDS) {
                     tr {
-                        td { (name) } td { (cost.changes) } td { (cost.bits.div_ceil(8)) }
+                        th { (name) } td { (cost.changes) } td { (cost.bits.div_ceil(8)) }
                         td { (format!("{:.1}", cost.bits as f64 / cost.changes.max(1) as f64)) }
                         td { (percent(cost.bits, total)) }
                     }

@@ -70,7 +70,7 @@ pub(super) struct Timeline {
 
 impl Default for Timeline {
     fn default() -> Self {
-        Self { interval_us: 1_000_000, rows: Vec::new() }
+        Self { interval_us: 250_000, rows: Vec::new() }
     }
 }
 
