@@ -139,6 +139,33 @@ def from_demos():
     seed("demo", "empty", b"\x02" + b"\xff" * 8)
 
 
+def from_captures():
+    """Captured sessions as packets, in both formats and byte orders."""
+    for name in ("session_legacy.csv", "session_native.csv"):
+        ends = {"c2s": (b"\xc0\x00\x02\x07", 40001, b"\xc0\x00\x02\x01", 27960)}
+        ends["s2c"] = ends["c2s"][2:] + ends["c2s"][:2]
+        packets = []
+        for row in rows(name):
+            source, source_port, target, target_port = ends[row["direction"]]
+            data = bytes.fromhex(row["datagram_hex"])
+            udp = struct.pack(">HHHH", source_port, target_port, 8 + len(data), 0) + data
+            ip = b"\x45\0" + struct.pack(">HHHBBH", 20 + len(udp), 0, 0, 64, 17, 0) + source + target
+            packets.append(ip + udp)
+        for order, magic in ((">", 0xA1B23C4D), ("<", 0xA1B2C3D4)):
+            file = struct.pack(order + "IHHIIII", magic, 2, 4, 0, 0, 65535, 101)
+            for at, packet in enumerate(packets):
+                file += struct.pack(order + "IIII", 1700000000, at, len(packet), len(packet)) + packet
+            seed("capture", name + (".be" if order == ">" else ".le"), file)
+            blocks = struct.pack(order + "IIIHHq", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1) + struct.pack(order + "I", 28)
+            blocks += struct.pack(order + "IIHHII", 1, 20, 101, 0, 0, 20)
+            for at, packet in enumerate(packets):
+                padded = packet + bytes(-len(packet) % 4)
+                length = 32 + len(padded)
+                blocks += struct.pack(order + "IIIIIII", 6, length, 0, 0, at, len(packet), len(packet)) + padded
+                blocks += struct.pack(order + "I", length)
+            seed("capture", name + (".be" if order == ">" else ".le") + "ng", blocks)
+
+
 def number(value):
     out = b""
     while value > 0x7F:
@@ -349,6 +376,7 @@ if __name__ == "__main__":
     from_packets()
     from_words()
     from_demos()
+    from_captures()
     from_journals()
     from_arguments()
     from_replies()
