@@ -174,6 +174,11 @@ impl SendBatch {
         slot
     }
 
+    /// Returns the datagram that was written into [`Self::next_slot`].
+    pub(super) fn slot(&mut self) -> &mut Vec<u8> {
+        &mut self.slots[self.to.len()]
+    }
+
     /// Sets the address of the datagram in [`Self::next_slot`]. The batch must not be full.
     pub(super) fn commit(&mut self, to: SocketAddr) {
         debug_assert!(self.to.len() < BATCH, "a full batch is sent first");

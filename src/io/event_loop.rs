@@ -26,6 +26,7 @@ use super::{
     housekeeping::Housekeeping,
     kernel_drops::KernelDrops,
     logging,
+    on_demand::{NotSent, association_of},
     rate_limited_warning::RateLimitedWarning,
     recordings::Recordings,
     run_options::{ExitReason, Options, Output, RunSummary},
@@ -162,7 +163,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             rate_limited_warning: RateLimitedWarning::default(),
             coalesce_until: Millis(0),
         };
-        for (number, socket) in this.sockets.sockets.iter_mut().enumerate() {
+        for (number, socket) in &mut this.sockets.sockets {
             this.poll.registry().register(&mut socket.udp, Token(number), Interest::READABLE)?;
         }
         Ok(this)
@@ -184,7 +185,8 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
 
     /// Sleeps until an event or the due time, and queues the sockets that are readable.
     fn wait(&mut self, events: &mut Events, busy: bool, due: Millis) -> io::Result<()> {
-        let next = self.node.next_frame().min(due);
+        self.sockets.run_associations(self.clock.now(), self.poll.registry());
+        let next = self.node.next_frame().min(due).min(self.sockets.associations_due());
         let timeout = if busy {
             Some(Duration::ZERO)
         } else if self.coalesce_until > self.clock.now() {
@@ -202,6 +204,11 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
         }
         self.counters.wakeups += 1;
         for event in events.iter() {
+            if let Some(number) = association_of(event.token()) {
+                let (now, registry) = (self.clock.now(), self.poll.registry());
+                self.sockets.handle_association(number, now, registry, &mut self.counters);
+                continue;
+            }
             let Token(number) = event.token();
             let Some(socket) = self.sockets.sockets.get_mut(number) else { continue };
             if event.is_writable() {
@@ -244,7 +251,8 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
                 return;
             }
             let Some(number) = self.readable.pop_front() else { return };
-            let socket = &mut self.sockets.sockets[number];
+            // A closed port may still be in the queue.
+            let Some(socket) = self.sockets.sockets.get_mut(number) else { continue };
             let local = socket.local;
             let stays = match self.received.fill(&socket.udp, socket.family) {
                 Ok(fill) => {
@@ -268,6 +276,18 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             let now = self.clock.now();
             self.coalesce_until = now + self.node.receive_coalescing();
             for (remote, bytes) in self.received.datagrams() {
+                let association = self.sockets.sockets.get(number);
+                let association = association.and_then(|socket| socket.association.as_ref());
+                let (remote, bytes) = match (association, bytes) {
+                    (Some(association), Some(bytes)) => match association.unwrap(remote, bytes) {
+                        Some((remote, bytes)) => (remote, Some(bytes)),
+                        None => {
+                            self.counters.bad_source += 1;
+                            continue;
+                        }
+                    },
+                    _ => (remote, bytes),
+                };
                 let reason = match (invalid_source(remote), bytes) {
                     (None, Some(bytes)) => {
                         self.counters.received += 1;
@@ -312,6 +332,9 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
     pub(super) fn drain(&mut self) {
         collect(self.node, &mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
         flush(&mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
+        while let Some(port) = self.sockets.next_failed_port() {
+            self.node.handle_port_failure(self.clock.now(), port);
+        }
         while let Some(lines) = self.node.poll_game_log() {
             if let Some(log) = &mut self.game_log {
                 log.add(lines);
@@ -344,7 +367,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
         self.drain();
         let end = self.clock.now() + Millis(u64::try_from(EXIT_FLUSH.as_millis()).unwrap_or(0));
         while self.clock.now() < end
-            && self.sockets.sockets.iter().any(|socket| socket.is_waiting())
+            && self.sockets.sockets.iter().any(|(_, socket)| socket.is_waiting())
             && self.poll.poll(events, self.clock.until(end)).is_ok()
         {
             for event in events.iter().filter(|event| event.is_writable()) {
@@ -358,6 +381,8 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
 }
 
 /// Moves the node's datagrams into batches and sends each batch that is full or for another socket.
+///
+/// Ports that the node opens are open before its datagrams are sent.
 fn collect<N: Hosted + ?Sized>(
     node: &mut N,
     sockets: &mut Sockets,
@@ -365,10 +390,17 @@ fn collect<N: Hosted + ?Sized>(
     poll: &Poll,
     counters: &mut LoopCounters,
 ) {
+    while let Some(change) = node.poll_port_change() {
+        flush(sockets, outgoing, poll, counters);
+        sockets.change_port(change, poll.registry());
+    }
     while let Some(route) = node.poll_transmit(outgoing.next_slot()) {
-        let Some((number, remote)) = sockets.socket_for(route) else {
-            counters.no_socket += 1;
-            continue;
+        let (number, remote) = match sockets.address_datagram(route, outgoing.slot()) {
+            Ok(found) => found,
+            Err(reason) => {
+                counters.no_socket += u64::from(reason == NotSent::NoSocket);
+                continue;
+            }
         };
         if outgoing.socket != number {
             flush(sockets, outgoing, poll, counters);

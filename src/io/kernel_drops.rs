@@ -12,6 +12,8 @@ use std::{
     },
 };
 
+use slab::Slab;
+
 use super::socket::Socket;
 use crate::model::Millis;
 
@@ -21,11 +23,13 @@ pub(super) struct KernelDrops(Arc<AtomicU64>);
 
 impl KernelDrops {
     /// Starts a thread that reads the count once per `interval`; [`Millis::NEVER`] disables it.
-    pub(super) fn watch(sockets: &[Socket], interval: Millis) -> io::Result<Self> {
+    ///
+    /// Ports that are opened later are not watched.
+    pub(super) fn watch(sockets: &Slab<Socket>, interval: Millis) -> io::Result<Self> {
         let this = Self::default();
         #[cfg(target_os = "linux")]
         if interval != Millis::NEVER {
-            let table = linux::Table::of(sockets.iter().map(|socket| &socket.udp));
+            let table = linux::Table::of(sockets.iter().map(|(_, socket)| &socket.udp));
             table.read_into(Arc::downgrade(&this.0), interval)?;
         }
         let _ = (sockets, interval);

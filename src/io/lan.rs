@@ -16,7 +16,7 @@ impl Sockets {
     /// # Errors
     /// System errors of the sockets.
     pub fn allow_broadcast(&self) -> io::Result<()> {
-        for socket in &self.sockets {
+        for (_, socket) in &self.sockets {
             if socket.udp.local_addr()?.is_ipv4() {
                 socket.udp.set_broadcast(true)?;
             }

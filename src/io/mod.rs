@@ -5,6 +5,7 @@
 //! datagrams. Every other module takes time and datagrams as arguments and is tested without this one.
 
 pub mod assets;
+mod association;
 mod background;
 mod batch;
 mod byte_queue;
@@ -25,6 +26,7 @@ mod kernel_drops;
 pub mod lan;
 pub mod logging;
 mod lookups;
+mod on_demand;
 mod open_files;
 #[cfg(feature = "metrics")]
 pub mod pages;
@@ -36,6 +38,7 @@ pub mod run_options;
 mod send_queue;
 pub mod signals;
 pub mod socket;
+pub mod socks5;
 pub mod state_file;
 pub mod stream_file;
 #[cfg(feature = "cli")]
@@ -56,5 +59,6 @@ pub use resolve::resolve;
 pub use run_options::{ExitReason, Options, Output, Progress, ProgressFn, RunSummary};
 pub use signals::Signals;
 pub use socket::{BindError, Listen, Sockets};
+pub use socks5::{Login, Socks5};
 pub use state_file::StateFile;
 pub use stream_file::StreamFile;

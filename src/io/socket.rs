@@ -10,11 +10,14 @@ use std::{
 };
 
 use mio::{Interest, Registry, Token, net::UdpSocket};
+use slab::Slab;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 use thiserror::Error;
 
 use super::{
+    association::Association,
     batch::{self, Batching, Family, canonical},
+    on_demand::OnDemand,
     open_files::is_file_limit,
     send_queue::SendQueue,
 };
@@ -125,26 +128,36 @@ impl BindError {
 
 /// Sockets of one node, numbered by [`LocalPort`].
 pub struct Sockets {
-    pub(super) sockets: Vec<Socket>,
-    ports: Vec<Port>,
+    pub(super) sockets: Slab<Socket>,
+    pub(super) ports: Vec<Port>,
     pub(super) batching: Batching,
+    pub(super) on_demand: OnDemand,
 }
 
 /// Sockets of one port.
 #[derive(Clone, Copy, Debug, Default)]
-struct Port {
-    v4: Option<usize>,
-    v6: Option<usize>,
+pub(super) struct Port {
+    pub(super) v4: Option<usize>,
+    pub(super) v6: Option<usize>,
 }
 
 impl Sockets {
+    fn new() -> Self {
+        Self {
+            sockets: Slab::new(),
+            ports: Vec::new(),
+            batching: Batching::BEST,
+            on_demand: OnDemand::default(),
+        }
+    }
+
     /// Opens one port for each of `listens`, in order.
     ///
     /// Raises the process's limit of open files as far as necessary and allowed.
     pub fn listen(listens: &[Listen]) -> Result<Self, BindError> {
         #[cfg(unix)]
         super::open_files::raise_open_files(2 * listens.len() as u64 + 64);
-        let mut sockets = Self { sockets: Vec::new(), ports: Vec::new(), batching: Batching::BEST };
+        let mut sockets = Self::new();
         for listen in listens {
             let opened = (0..=listen.next_ports)
                 .find_map(|offset| match open_pair(listen, offset) {
@@ -168,7 +181,7 @@ impl Sockets {
             IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
             IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
-        let mut sockets = Self { sockets: Vec::new(), ports: Vec::new(), batching: Batching::BEST };
+        let mut sockets = Self::new();
         for opened in 0..wanted {
             match open(SocketAddr::new(ip, 0), CLIENT_BUFFER_BYTES) {
                 Ok(socket) => sockets.push([Some(socket), None]),
@@ -187,13 +200,13 @@ impl Sockets {
             LocalPort(u16::try_from(self.ports.len()).expect("ports are counted in 16 bits"));
         let mut port = Port::default();
         for udp in opened.into_iter().flatten() {
-            let number = self.sockets.len();
             let socket = Socket::new(udp, local);
-            match socket.family {
-                Family::V4 => port.v4 = Some(number),
-                Family::V6 => port.v6 = Some(number),
+            let family = socket.family;
+            let number = Some(self.sockets.insert(socket));
+            match family {
+                Family::V4 => port.v4 = number,
+                Family::V6 => port.v6 = number,
             }
-            self.sockets.push(socket);
         }
         self.ports.push(port);
     }
@@ -241,17 +254,20 @@ pub(super) struct Socket {
     pub(super) is_queued: bool,
     /// Errors since the last arrival.
     pub(super) errors_in_a_row: u32,
+    /// Association that relays its datagrams.
+    pub(super) association: Option<Box<Association>>,
     waiting: SendQueue,
 }
 
 impl Socket {
-    fn new(udp: UdpSocket, local: LocalPort) -> Self {
+    pub(super) fn new(udp: UdpSocket, local: LocalPort) -> Self {
         let family = match udp.local_addr() {
             Ok(SocketAddr::V6(_)) => Family::V6,
             _ => Family::V4,
         };
         let waiting = SendQueue::default();
-        Self { udp, local, family, is_queued: false, errors_in_a_row: 0, waiting }
+        let association = None;
+        Self { udp, local, family, is_queued: false, errors_in_a_row: 0, association, waiting }
     }
 
     /// Whether datagrams are queued for room in the kernel's queue.
@@ -356,7 +372,7 @@ fn lacks_family(error: &BindError) -> bool {
     }
 }
 
-fn open(address: SocketAddr, buffer_bytes: usize) -> Result<UdpSocket, BindError> {
+pub(super) fn open(address: SocketAddr, buffer_bytes: usize) -> Result<UdpSocket, BindError> {
     let open = || {
         let socket =
             RawSocket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;

@@ -40,6 +40,15 @@ pub struct Route {
     pub remote: SocketAddr,
 }
 
+/// Change of a node's local ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortChange {
+    /// Open this port, with a free port number, for traffic with the peer.
+    Open(LocalPort, SocketAddr),
+    /// Close this port. Datagrams that wait in it are dropped.
+    Close(LocalPort),
+}
+
 /// Sans-I/O endpoint: a state machine that exchanges datagrams.
 pub trait Node {
     /// Handles a datagram that arrived on `route.local` from `route.remote`.
@@ -60,8 +69,8 @@ pub trait Node {
 
 /// Hosting interface of a node, for the event loop: console, game log, counters, ports, shutdown, names.
 ///
-/// Only name lookups and recordings have defaults, for nodes without them. A layer that forgets to forward another method
-/// does not compile.
+/// Only name lookups, recordings and port changes have defaults, for nodes without them. A layer that forgets
+/// to forward another method does not compile.
 pub trait Hosted: Node {
     /// Handles a line that the operator typed.
     fn handle_console_line(&mut self, now: Millis, line: &str);
@@ -79,7 +88,7 @@ pub trait Hosted: Node {
     /// Returns the next lines of the game log, or `None`.
     fn poll_game_log(&mut self) -> Option<String>;
 
-    /// Returns the number of local ports, numbered from 0.
+    /// Returns the number of local ports at the start, numbered from 0.
     fn local_ports(&self) -> u16;
 
     /// Disconnects every peer with `reason` and finishes.
@@ -88,6 +97,16 @@ pub trait Hosted: Node {
     /// Returns the next piece of a recording, or `None`.
     fn poll_recording(&mut self) -> Option<RecordingPiece> {
         None
+    }
+
+    /// Returns the next change of the local ports, or `None`. It takes effect before the next datagram is sent.
+    fn poll_port_change(&mut self) -> Option<PortChange> {
+        None
+    }
+
+    /// Handles the failure to open a port. Its datagrams are dropped.
+    fn handle_port_failure(&mut self, now: Millis, port: LocalPort) {
+        let _ = (now, port);
     }
 
     /// Returns the next name to look up, or `None`. The answer comes in [`Hosted::handle_lookup`].

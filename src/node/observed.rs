@@ -3,7 +3,9 @@
 //! Invariants: an observer sees an input before the node does, and a datagram before the event loop does;
 //! the node behaves the same with and without observers.
 
-use super::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, RecordingPiece, Route};
+use super::{
+    Hosted, LocalPort, Lookup, LookupAnswer, LoopCounters, Node, PortChange, RecordingPiece, Route,
+};
 use crate::model::Millis;
 
 /// Input or output of a node.
@@ -132,6 +134,14 @@ impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
 
     fn poll_recording(&mut self) -> Option<RecordingPiece> {
         self.node.poll_recording()
+    }
+
+    fn poll_port_change(&mut self) -> Option<PortChange> {
+        self.node.poll_port_change()
+    }
+
+    fn handle_port_failure(&mut self, now: Millis, port: LocalPort) {
+        self.node.handle_port_failure(now, port);
     }
 
     fn poll_lookup(&mut self) -> Option<Lookup> {
