@@ -44,6 +44,12 @@ def from_sessions():
             some = taken["s2c"][number : number + 8]
             body = b"".join(piece(b"\x31" + datagram[4:]) for datagram in some)
             seed("client_messages", f"{name}-{number}", bytes([wire]) + body)
+        # The start of the session as it was, in both directions.
+        start = []
+        for row in rows(name)[:40]:
+            choice = 0x00 if row["direction"] == "c2s" else 0x05
+            start.append(piece(bytes([choice]) + bytes.fromhex(row["datagram_hex"])))
+        seed("proxy", name, bytes([wire]) + b"".join(start))
 
 
 def from_packets():

@@ -114,6 +114,8 @@ pub mod netchan;
 pub mod node;
 #[cfg(feature = "server")]
 pub mod observe;
+#[cfg(feature = "load")]
+pub mod proxy;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(feature = "server")]

@@ -10,6 +10,7 @@ mod huffman;
 mod master;
 mod movement;
 mod netchan;
+mod proxy;
 mod recorded;
 mod snapshot;
 mod visibility;
@@ -75,6 +76,7 @@ pub(crate) const GROUPS: &[fn() -> Vec<Operation>] = &[
     netchan::operations,
     connect::operations,
     master::operations,
+    proxy::operations,
     movement::operations,
     world::operations,
     visibility::operations,

@@ -14,6 +14,7 @@ mod maps;
 mod master;
 mod master_config;
 mod plus_commands;
+mod proxy;
 mod query;
 mod relay;
 mod replay;
@@ -83,6 +84,7 @@ Examples:
   fragd sim --seed 7 --minutes 60              simulate a server and clients with faults
   fragd decoy --count 1000 --master 127.0.0.1  announce a thousand servers without games
   fragd trace server.pcapng --show net         show bytes and fields of captured messages
+  fragd proxy --listen 27970 --to 127.0.0.1    stand between clients and a server
 
 Exit codes: 0 success, 1 failure or no reply, 2 usage or config error.";
 
@@ -141,6 +143,8 @@ subcommands! {
     decoy: Decoy(DecoyOptions),
     /// Decode a packet capture: every datagram, message and field
     trace: Trace(TraceOptions),
+    /// Stand between clients and a server: decode, delay, lose and capture their datagrams
+    proxy: Proxy(ProxyArguments),
 }
 
 /// Parses the program's arguments, its own name first.
@@ -318,6 +322,7 @@ mod tests {
             ("sim --help", "fragd sim --seed 7 --minutes 60"),
             ("decoy --help", "[[server]]"),
             ("demo --help", "fragd demo cut match.dm_68"),
+            ("proxy --help", "--socks5-login <FILE>"),
         ] {
             let help = run(line).expect_err("help");
             assert_eq!(help.exit_code(), 0, "{line}");

@@ -276,17 +276,10 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             let now = self.clock.now();
             self.coalesce_until = now + self.node.receive_coalescing();
             for (remote, bytes) in self.received.datagrams() {
-                let association = self.sockets.sockets.get(number);
-                let association = association.and_then(|socket| socket.association.as_ref());
-                let (remote, bytes) = match (association, bytes) {
-                    (Some(association), Some(bytes)) => match association.unwrap(remote, bytes) {
-                        Some((remote, bytes)) => (remote, Some(bytes)),
-                        None => {
-                            self.counters.bad_source += 1;
-                            continue;
-                        }
-                    },
-                    _ => (remote, bytes),
+                let Some((remote, bytes)) = self.sockets.unwrap_datagram(number, remote, bytes)
+                else {
+                    self.counters.bad_source += 1;
+                    continue;
                 };
                 let reason = match (invalid_source(remote), bytes) {
                     (None, Some(bytes)) => {

@@ -30,7 +30,7 @@ impl Sockets {
     #[must_use]
     pub fn join_lan_group(&self) -> usize {
         let join = |interface: u32| {
-            let sockets = self.sockets.iter().map(|socket| &socket.udp);
+            let sockets = self.sockets.iter().map(|(_, socket)| &socket.udp);
             sockets.filter(|udp| udp.join_multicast_v6(&LAN_GROUP, interface).is_ok()).count() > 0
         };
         interfaces().into_iter().filter(|&interface| join(interface)).count()

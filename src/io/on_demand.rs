@@ -1,4 +1,6 @@
-//! Ports on demand: sockets that a node opens and closes while it runs, with or without a SOCKS5 server.
+//! Ports on demand: sockets that a node opens and closes while it runs.
+//!
+//! Their traffic goes directly to the peer or through a SOCKS5 server.
 //!
 //! Invariants: a port that cannot be opened is reported to the node and nothing else; closing a port closes its
 //! sockets and its association at once; event tokens of associations never equal those of sockets.
@@ -149,6 +151,23 @@ impl Sockets {
         self.socket_for(route).ok_or(NotSent::NoSocket)
     }
 
+    /// Returns sender and payload of a received datagram, without the header of a relay. `None` if it is not
+    /// the relay's.
+    pub(super) fn unwrap_datagram<'a>(
+        &self,
+        number: usize,
+        remote: SocketAddr,
+        bytes: Option<&'a [u8]>,
+    ) -> Option<(SocketAddr, Option<&'a [u8]>)> {
+        let association = self.sockets.get(number).and_then(|socket| socket.association.as_ref());
+        match (association, bytes) {
+            (Some(association), Some(bytes)) => {
+                association.unwrap(remote, bytes).map(|(remote, bytes)| (remote, Some(bytes)))
+            }
+            _ => Some((remote, bytes)),
+        }
+    }
+
     /// Handles an event of the association of a socket.
     pub(super) fn handle_association(
         &mut self,
@@ -196,3 +215,6 @@ pub(super) enum NotSent {
     /// The relay is not known yet.
     Waiting,
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ mod maps;
 mod master;
 mod master_pages;
 mod monitoring;
+mod proxy;
 mod query;
 mod relay;
 mod replay;
@@ -35,5 +36,6 @@ pub(crate) fn run(command: &Command) -> ExitStatus {
         Command::Sim(options) => sim::run(options),
         Command::Decoy(options) => decoy::run(options),
         Command::Trace(options) => trace::run(options),
+        Command::Proxy(options) => proxy::run(options),
     }
 }

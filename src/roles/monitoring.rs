@@ -1,4 +1,4 @@
-//! Metrics of a server, copied once per second for the HTTP endpoint.
+//! Metrics of a node, copied once per second for the HTTP endpoint.
 
 use std::{
     net::SocketAddr,
@@ -28,32 +28,46 @@ pub(super) fn start(
     let address: SocketAddr = setting.parse().map_err(|_| {
         format!("sv_metrics: invalid address \"{setting}\" (expected e.g. 127.0.0.1:9527)")
     })?;
+    let http = http.clone();
+    let more = move || {
+        let row = |(name, help, value)| Sample { name, help, value: Value::Counter(value) };
+        http.rows().map(row).to_vec()
+    };
+    let sample = |server: &Server, samples: &mut Vec<_>| samples.extend(server.samples());
+    serve("sv_metrics", address, more, sample).map(Some)
+}
+
+/// Starts the metrics endpoint of a node. The returned callback copies its counters.
+///
+/// `option` names the address in errors. `more` are counters outside the node.
+pub(super) fn serve<N: 'static>(
+    option: &str,
+    address: SocketAddr,
+    more: impl Fn() -> Vec<Sample> + Send + Sync + 'static,
+    sample: fn(&N, &mut Vec<Sample>),
+) -> Result<Progress<'static, N>, String> {
     let last = Arc::new(Mutex::new(Vec::<Sample>::new()));
-    let (shown, http) = (Arc::clone(&last), http.clone());
+    let shown = Arc::clone(&last);
     let render: pages::Render = Arc::new(move |_| {
         let mut copy = shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        copy.extend(http.rows().map(|(name, help, value)| Sample {
-            name,
-            help,
-            value: Value::Counter(value),
-        }));
+        copy.extend(more());
         exposition(copy)
     });
     let page = pages::Page { path: "/metrics", content_type: CONTENT_TYPE, render };
     let bound = pages::serve("metrics", address, vec![page])
-        .map_err(|error| format!("sv_metrics: cannot listen on {address}: {error}"))?;
+        .map_err(|error| format!("{option}: cannot listen on {address}: {error}"))?;
     log::info!("serving counters on http://{bound}/metrics");
     if !bound.ip().is_loopback() {
         log::warn!(
-            "sv_metrics is not on loopback: any host that reaches {bound} can read the counters"
+            "{option} is not on loopback: any host that reaches {bound} can read the counters"
         );
     }
-    let call = move |server: &Server, _, _: &_| {
+    let call = move |node: &N, _, _: &_| {
         // While a reader holds the lock, skip this copy. The next one follows in a second.
         if let Ok(mut last) = last.try_lock() {
             last.clear();
-            last.extend(server.samples());
+            sample(node, &mut last);
         }
     };
-    Ok(Some(Progress { interval: INTERVAL, call: Box::new(call) }))
+    Ok(Progress { interval: INTERVAL, call: Box::new(call) })
 }

@@ -1,4 +1,4 @@
-//! Nodes of a simulation as one type: server, player, bots or offline.
+//! Nodes of a simulation as one type: server, player, bots, proxy or offline.
 
 use super::Player;
 use crate::{
@@ -6,7 +6,11 @@ use crate::{
     broadcast::Broadcast,
     journal::Journaled,
     model::Millis,
-    node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, RecordingPiece, Route},
+    node::{
+        Hosted, LocalPort, Lookup, LookupAnswer, LoopCounters, Node, PortChange, RecordingPiece,
+        Route,
+    },
+    proxy::Proxy,
     server::Server,
 };
 
@@ -22,6 +26,8 @@ pub enum Actor {
     Bots(Box<Bots>),
     /// A broadcast to viewers.
     Broadcast(Box<Broadcast<'static>>),
+    /// A proxy.
+    Proxy(Box<Proxy>),
     /// An address without a node.
     Offline,
 }
@@ -75,6 +81,7 @@ impl Actor {
             Self::Player(player) => &**player,
             Self::Bots(bots) => &**bots,
             Self::Broadcast(broadcast) => &**broadcast,
+            Self::Proxy(proxy) => &**proxy,
             Self::Offline => &Offline,
         }
     }
@@ -86,6 +93,7 @@ impl Actor {
             Self::Player(player) => &mut **player,
             Self::Bots(bots) => &mut **bots,
             Self::Broadcast(broadcast) => &mut **broadcast,
+            Self::Proxy(proxy) => &mut **proxy,
             Self::Offline => return None,
         })
     }
@@ -96,7 +104,11 @@ impl Actor {
         match self {
             Self::Server(server) => Some(server),
             Self::Recorded(server) => Some(server.node()),
-            Self::Player(_) | Self::Bots(_) | Self::Broadcast(_) | Self::Offline => None,
+            Self::Player(_)
+            | Self::Bots(_)
+            | Self::Broadcast(_)
+            | Self::Proxy(_)
+            | Self::Offline => None,
         }
     }
 
@@ -110,6 +122,12 @@ impl Actor {
     #[must_use]
     pub fn broadcast(&self) -> Option<&Broadcast<'static>> {
         if let Self::Broadcast(broadcast) = self { Some(broadcast) } else { None }
+    }
+
+    /// Returns the proxy, if the node is one.
+    #[must_use]
+    pub fn proxy(&self) -> Option<&Proxy> {
+        if let Self::Proxy(proxy) = self { Some(proxy) } else { None }
     }
 
     /// Returns the player, if the node is one.
@@ -181,6 +199,16 @@ impl Hosted for Actor {
 
     fn poll_recording(&mut self) -> Option<RecordingPiece> {
         self.node_mut()?.poll_recording()
+    }
+
+    fn poll_port_change(&mut self) -> Option<PortChange> {
+        self.node_mut()?.poll_port_change()
+    }
+
+    fn handle_port_failure(&mut self, now: Millis, port: LocalPort) {
+        if let Some(node) = self.node_mut() {
+            node.handle_port_failure(now, port);
+        }
     }
 
     fn poll_lookup(&mut self) -> Option<Lookup> {

@@ -297,6 +297,8 @@ impl Network {
                 self.send(Self::address(id, route.local), route.remote, &packet);
             }
             while node.poll_console().is_some() {}
+            // Every port of a simulated node is open.
+            while node.poll_port_change().is_some() {}
         }
         self.packet = packet;
     }

@@ -55,6 +55,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("decoy", &["discovery", "model", "node", "wire"]),
     ("impairment", &["model"]),
     ("bots", &["bg", "chart", "client", "model", "impairment", "node", "wire", "world"]),
+    ("proxy", &["impairment", "limits", "model", "netchan", "node", "observe", "trace", "wire"]),
     ("io", &["model", "node"]),
     ("journal", &["model", "node"]),
     (
@@ -67,6 +68,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "impairment",
             "model",
             "node",
+            "proxy",
             "server",
             "wire",
         ],
@@ -84,6 +86,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "impairment",
             "master",
             "model",
+            "proxy",
             "settings",
             "trace",
         ],

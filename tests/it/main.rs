@@ -39,6 +39,7 @@ mod movement_vectors;
 mod native_moves;
 mod netchan_vectors;
 mod ownership;
+mod proxy;
 mod rate_and_frames;
 mod rejoining;
 mod seeded_match;

@@ -1,0 +1,172 @@
+//! Options of `proxy`.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    str::FromStr,
+};
+
+use clap::Args;
+
+use super::{Duration, ServerAddress, TraceFiles};
+use crate::{
+    impairment::Impairment,
+    proxy::{self, MAX_SESSIONS, SESSIONS, SESSIONS_PER_ADDRESS},
+};
+
+/// Examples and exit codes of the help.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  clients connect to 127.0.0.1:27970 and play on the server
+    fragd proxy --listen 27970 --to dm.example.org
+  a line with 100 ms, jitter and loss, for clients that have no such options
+    fragd proxy --listen 27970 --to 127.0.0.1 --network latency=100ms,jitter=20ms,loss=2%
+  a slow uplink only
+    fragd proxy --listen 27970 --to 127.0.0.1 --uplink latency=60ms,rate=3000
+  every datagram decoded as JSON lines, and as a packet capture with comments
+    fragd proxy --listen 27970 --to 127.0.0.1 --trace line.jsonl --pcap line.pcapng
+  through a SOCKS5 server that relays UDP; the file has one line, USER:PASSWORD
+    fragd proxy --listen 27970 --to dm.example.org --socks5 127.0.0.1:1080 --socks5-login login.txt
+
+The trace shows the side of the clients: all that they send, and what arrives at them.
+Console commands: status, quit.
+Exit codes: 0 stopped, 1 failure, 2 usage error.";
+
+/// Options of `proxy`.
+#[derive(Args, Clone, Debug, PartialEq)]
+pub struct ProxyArguments {
+    /// UDP port for clients, or address and port
+    #[arg(long, value_name = "[IP:]PORT", default_value = "27960")]
+    pub listen: ListenAddress,
+    /// Server to pass clients on to; default port 27960
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub to: ServerAddress,
+    /// Impair both directions: latency=40ms,jitter=10ms,loss=1%,dup=1%,reorder=1%,rate=8000 (bytes/s)
+    #[arg(long, value_name = "IMPAIRMENT")]
+    pub network: Option<Impairment>,
+    /// Impair the client-to-server direction only
+    #[arg(long, value_name = "IMPAIRMENT")]
+    pub uplink: Option<Impairment>,
+    /// Impair the server-to-client direction only
+    #[arg(long, value_name = "IMPAIRMENT")]
+    pub downlink: Option<Impairment>,
+    /// Random seed of the impairment [default: random]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Maximum clients
+    #[arg(long, value_name = "N", default_value_t = SESSIONS,
+        value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SESSIONS)))]
+    pub clients: u16,
+    /// Maximum clients of one address
+    #[arg(long, value_name = "N", default_value_t = SESSIONS_PER_ADDRESS,
+        value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SESSIONS)))]
+    pub clients_per_address: u16,
+    /// Silence of a client after which its port is closed [default: 240s]
+    #[arg(long, value_name = "TIME")]
+    pub idle: Option<Duration>,
+    /// Silence of the server after which its clients are disconnected [default: 20s]
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<Duration>,
+    /// SOCKS5 server to reach the server through; default port 1080
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub socks5: Option<String>,
+    /// File with the login of the SOCKS5 server: one line, USER:PASSWORD
+    #[arg(long, value_name = "FILE", requires = "socks5")]
+    pub socks5_login: Option<PathBuf>,
+    /// Trace and capture of the clients' side of every line.
+    #[command(flatten)]
+    pub files: TraceFiles,
+    /// Serve counters over HTTP at this address, for Prometheus
+    #[arg(long, value_name = "IP:PORT")]
+    pub metrics: Option<SocketAddr>,
+}
+
+impl ProxyArguments {
+    /// Returns the options of the node for a resolved server. `seed` is the default of `--seed`.
+    #[must_use]
+    pub fn build(&self, server: SocketAddr, seed: u64) -> proxy::ProxyOptions {
+        let mut options = proxy::ProxyOptions::new(server);
+        let both = self.network.unwrap_or_default();
+        options.name = self.to.to_string();
+        options.uplink = self.uplink.unwrap_or(both);
+        options.downlink = self.downlink.unwrap_or(both);
+        options.seed = self.seed.unwrap_or(seed);
+        options.sessions = self.clients;
+        options.sessions_per_address = self.clients_per_address;
+        if let Some(Duration(idle)) = self.idle {
+            options.idle = idle;
+        }
+        if let Some(Duration(silence)) = self.timeout {
+            options.server_timeout = silence;
+        }
+        options
+    }
+}
+
+/// Port for clients, on one address or on all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListenAddress {
+    /// Address; `None` for all of both families.
+    pub ip: Option<IpAddr>,
+    /// Port; 0 for any free one.
+    pub port: u16,
+}
+
+impl FromStr for ListenAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(port) = text.parse() {
+            return Ok(Self { ip: None, port });
+        }
+        let address: Result<SocketAddr, _> = text.parse();
+        address.map(|address| Self { ip: Some(address.ip()), port: address.port() }).map_err(|_| {
+            "expected a port, e.g. 27970, or an address, e.g. 127.0.0.1:27970".to_owned()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+    use crate::{cli::Command, model::Millis};
+
+    fn run(line: &str) -> Result<Box<ProxyArguments>, String> {
+        let words = format!("fragd proxy {line}");
+        match super::super::parse(words.split_whitespace().map(OsString::from)) {
+            Ok(Command::Proxy(arguments)) => Ok(Box::new(arguments)),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn directions_override_the_network() {
+        let arguments =
+            run("--listen [::1]:5 --to a:9 --network latency=40ms --downlink loss=1% --timeout 7s")
+                .unwrap();
+        let listen = ListenAddress { ip: Some("::1".parse().unwrap()), port: 5 };
+        assert_eq!(arguments.listen, listen);
+        let options = arguments.build("192.0.2.1:9".parse().unwrap(), 3);
+        assert_eq!((options.uplink.latency, options.downlink.loss), (Millis(40), 10));
+        assert_eq!(options.downlink.latency, Millis(0));
+        assert_eq!((options.name.as_str(), options.seed), ("a:9", 3));
+        assert_eq!(options.server_timeout, Millis::seconds(7));
+    }
+
+    #[test]
+    fn usage_errors_name_the_expected_value() {
+        for (line, because) in [
+            ("--listen 5", "--to"),
+            ("--listen x --to a", "expected a port"),
+            ("--to a --network latency=x", "0 to 10000"),
+            ("--to a --clients 0", "1..=4096"),
+            ("--to a --socks5-login f", "--socks5"),
+        ] {
+            let error = run(line).unwrap_err();
+            assert!(error.contains(because), "{line}: {error}");
+        }
+    }
+}

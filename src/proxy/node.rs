@@ -1,0 +1,398 @@
+//! The proxy as a node: dispatch of datagrams between clients, sessions and server.
+
+use std::{collections::VecDeque, net::SocketAddr};
+
+use super::{
+    counters::{Counters, ProxyCounter},
+    guards::Guards,
+    options::{MAX_SESSIONS, ProxyOptions},
+    queries::Queries,
+    session::Stage,
+    sessions::Sessions,
+    shadow::Seen,
+    timers::CHECK_INTERVAL,
+};
+use crate::{
+    model::Millis,
+    netchan::{is_connectionless, peek_client_header},
+    node::{Hosted, LocalPort, LoopCounters, Node, Outbox, PortChange, Route},
+    observe::{LogEvent, LogLimiter, Sample, Value},
+    trace::Direction,
+    wire::connectionless::Message,
+};
+
+/// Port for clients.
+pub(super) const LISTEN: LocalPort = LocalPort(0);
+/// Port for questions to the server.
+pub(super) const QUESTIONS: LocalPort = LocalPort(1);
+/// Port of session 0.
+const FIRST_SESSION: u16 = 2;
+/// Silence of a client's port before a message from another port can be its own.
+const REBIND_SILENCE: Millis = Millis(500);
+/// Minimum time between two port changes of a client.
+const REBIND_INTERVAL: Millis = Millis::seconds(1);
+
+/// Proxy between clients and one server.
+#[derive(Debug)]
+pub struct Proxy {
+    pub(super) options: ProxyOptions,
+    pub(super) sessions: Sessions,
+    pub(super) counters: Counters,
+    pub(super) outbox: Outbox,
+    pub(super) console: VecDeque<String>,
+    pub(super) loop_counters: LoopCounters,
+    pub(super) began: Millis,
+    /// Time of the next [`Node::frame`].
+    pub(super) due: Millis,
+    /// End of the time in which clients may answer to their disconnect.
+    pub(super) stopping: Option<Millis>,
+    pub(super) finished: bool,
+    /// Time of the next check of all sessions.
+    pub(super) next_check: Millis,
+    /// Scratch memory of links.
+    pub(super) packet: Vec<u8>,
+    /// Scratch memory: sessions with an arrival.
+    pub(super) arrived: Vec<usize>,
+    pub(super) port_changes: VecDeque<PortChange>,
+    pub(super) guards: Guards,
+    pub(super) queries: Queries,
+    /// Whether the port for questions is open.
+    pub(super) asks: bool,
+    pub(super) log: LogLimiter,
+    /// Sessions opened so far.
+    pub(super) opened: u64,
+}
+
+impl Proxy {
+    /// Creates a proxy. `secret` must come from the system's random source.
+    #[must_use]
+    pub fn new(mut options: ProxyOptions, secret: u64, now: Millis) -> Self {
+        options.sessions = options.sessions.clamp(1, MAX_SESSIONS);
+        Self {
+            options,
+            sessions: Sessions::default(),
+            counters: Counters::default(),
+            outbox: Outbox::default(),
+            console: VecDeque::new(),
+            loop_counters: LoopCounters::default(),
+            began: now,
+            due: Millis::NEVER,
+            stopping: None,
+            finished: false,
+            next_check: now,
+            packet: Vec::new(),
+            arrived: Vec::new(),
+            port_changes: VecDeque::new(),
+            guards: Guards::new(secret),
+            queries: Queries::new(secret.rotate_left(32)),
+            asks: false,
+            log: LogLimiter::default(),
+            opened: 0,
+        }
+    }
+
+    /// Returns the value of a counter.
+    #[must_use]
+    pub const fn counter(&self, counter: ProxyCounter) -> u64 {
+        self.counters.get(counter)
+    }
+
+    /// Number of sessions, with and without a connection.
+    #[must_use]
+    pub fn sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// Iterates over the counters and the number of sessions, for the metrics endpoint.
+    pub fn samples(&self) -> impl Iterator<Item = Sample> {
+        let count = |name, help, value| Sample { name, help, value: Value::Counter(value) };
+        let sessions = i64::try_from(self.sessions.len()).unwrap_or(i64::MAX);
+        self.counters
+            .samples()
+            .chain([Sample {
+                name: "q3_proxy_sessions",
+                help: "Sessions now.",
+                value: Value::Gauge(sessions),
+            }])
+            .chain(
+                self.loop_counters.rows().map(move |(name, help, value)| count(name, help, value)),
+            )
+    }
+
+    fn handle_client(&mut self, now: Millis, from: SocketAddr, bytes: &[u8]) {
+        self.counters.bump(ProxyCounter::DatagramsFromClients);
+        self.counters.add(ProxyCounter::BytesFromClients, bytes.len() as u64);
+        let number = if is_connectionless(bytes) {
+            self.request(now, from, bytes)
+        } else {
+            let known = self.sessions.of_client(from).or_else(|| self.follow(now, from, bytes));
+            self.count_unmatched(known)
+        };
+        if let Some(number) = number {
+            self.forward(now, number, Direction::ToServer, bytes);
+        }
+    }
+
+    /// Sends a text that the client shows.
+    pub(super) fn print(&mut self, to: SocketAddr, text: &str) {
+        let route = Route { local: LISTEN, remote: to };
+        self.outbox.push_with(route, |out| Message::Print(text.into()).write(out));
+    }
+
+    /// Ends a session and closes its port.
+    pub(super) fn close(&mut self, number: usize) {
+        if let Some(session) = self.sessions.remove(number) {
+            self.port_changes.push_back(PortChange::Close(session.port));
+            log::debug!("{} closed session {number}", session.title());
+        }
+    }
+
+    /// Counts a datagram without a session.
+    pub(super) fn count_unmatched(&mut self, number: Option<usize>) -> Option<usize> {
+        if number.is_none() {
+            self.counters.bump(ProxyCounter::Unmatched);
+        }
+        number
+    }
+
+    /// Follows a client whose port changed. Its datagram must be a complete message of the connection.
+    fn follow(&mut self, now: Millis, from: SocketAddr, bytes: &[u8]) -> Option<usize> {
+        let (_, qport) = peek_client_header(bytes)?;
+        let number = self.sessions.of_qport(from, qport)?;
+        let session = self.sessions.get_mut(number)?;
+        let recent = session.rebound_at.is_some_and(|at| now.since(at) < REBIND_INTERVAL);
+        if recent
+            || !session.is_connected()
+            || now.since(session.last_from_client) < REBIND_SILENCE
+            || !session.shadow.proves(now, bytes)
+        {
+            return None;
+        }
+        session.rebound_at = Some(now);
+        log::info!("{} address changed to {from}", session.title());
+        if let Some(displaced) = self.sessions.rebind(number, from) {
+            self.port_changes.push_back(PortChange::Close(displaced.port));
+        }
+        self.counters.bump(ProxyCounter::PortsFollowed);
+        Some(number)
+    }
+
+    /// Passes a datagram through the link of its direction.
+    fn forward(&mut self, now: Millis, number: usize, direction: Direction, bytes: &[u8]) {
+        let Some(session) = self.sessions.get_mut(number) else { return };
+        let traffic = &mut session.traffic[direction as usize];
+        traffic.datagrams += 1;
+        traffic.bytes += bytes.len() as u64;
+        match direction {
+            Direction::ToServer => {
+                session.last_from_client = now;
+                session.unanswered_since.get_or_insert(now);
+                // The client's side of the line is decoded: before the link here, behind it the other way.
+                self.decode(now, number, direction, bytes);
+            }
+            Direction::ToClient => {
+                session.unanswered_since = None;
+                session.notices = 0;
+            }
+        }
+        let Some(session) = self.sessions.get_mut(number) else { return };
+        match session.link(direction) {
+            None => self.deliver(now, number, direction, bytes),
+            Some(link) => {
+                link.send(now, bytes);
+                self.due = self.due.min(session.next_arrival());
+            }
+        }
+    }
+
+    /// Sends a datagram that has passed its link.
+    pub(super) fn deliver(
+        &mut self,
+        now: Millis,
+        number: usize,
+        direction: Direction,
+        bytes: &[u8],
+    ) {
+        if direction == Direction::ToClient {
+            self.decode(now, number, direction, bytes);
+        }
+        let Some(session) = self.sessions.get_mut(number) else { return };
+        let route = match direction {
+            Direction::ToServer => Route { local: session.port, remote: session.server },
+            Direction::ToClient => Route { local: LISTEN, remote: session.client },
+        };
+        self.outbox.push(route, bytes);
+    }
+
+    /// Decodes a datagram on the client's side of the line, and follows what it means for the session.
+    fn decode(&mut self, now: Millis, number: usize, direction: Direction, bytes: &[u8]) {
+        let Some(session) = self.sessions.get_mut(number) else { return };
+        match session.shadow.decode(now, direction, bytes) {
+            Seen::Nothing | Seen::Message => {}
+            Seen::Accepted => self.accept(number),
+            Seen::Disconnect if session.is_connected() => {
+                session.stage = Stage::Leaving(now);
+                log::info!("{} disconnected", session.title());
+            }
+            Seen::Disconnect => {}
+            Seen::Undecoded => self.note_undecoded(now, number, direction),
+        }
+    }
+
+    /// Starts the connection that the server accepted. A repeated `connect` is accepted again.
+    fn accept(&mut self, number: usize) {
+        let Some(session) = self.sessions.get_mut(number) else { return };
+        session.stage = Stage::Connected;
+        let Some(attempt) = session.attempt.take() else { return };
+        let is_repeated = !session.shadow.connect(attempt.challenge, attempt.qport);
+        session.name = attempt.name;
+        if !is_repeated {
+            log::info!("{} connected to {}", session.title(), session.server);
+            self.counters.bump(ProxyCounter::Connections);
+        }
+        self.sessions.set_qport(number, attempt.qport);
+    }
+
+    /// Counts a datagram that was not decoded, and logs the first of each session.
+    fn note_undecoded(&mut self, now: Millis, number: usize, direction: Direction) {
+        let Some(session) = self.sessions.get_mut(number) else { return };
+        session.traffic[direction as usize].undecoded += 1;
+        self.counters.bump(match direction {
+            Direction::ToServer => ProxyCounter::UndecodedFromClients,
+            Direction::ToClient => ProxyCounter::UndecodedFromServer,
+        });
+        if session.has_warned {
+            return;
+        }
+        if let Some(suppressed) = self.log.allows(LogEvent::ClientFault, now) {
+            session.has_warned = true;
+            let reason = match &session.shadow.record().fault {
+                Some(fault) => fault.to_string(),
+                None => "unknown reason".to_owned(),
+            };
+            let direction = direction.name().replace('_', " ");
+            log::warn!(
+                "{} {direction} passed on without decoding: {reason}{suppressed}",
+                session.title()
+            );
+        }
+    }
+
+    fn handle_server(&mut self, now: Millis, route: Route, bytes: &[u8]) {
+        let number = usize::from(route.local.0 - FIRST_SESSION);
+        if !self.is_from_server(number, route.remote, bytes) {
+            self.counters.bump(ProxyCounter::WrongSource);
+            return;
+        }
+        self.counters.bump(ProxyCounter::DatagramsFromServer);
+        self.counters.add(ProxyCounter::BytesFromServer, bytes.len() as u64);
+        self.forward(now, number, Direction::ToClient, bytes);
+    }
+
+    /// Whether a datagram is from the server of a session.
+    ///
+    /// A server with several addresses may answer a challenge request from another one. Clients then use that
+    /// address, and so does the session, if the answer repeats the number of the request.
+    fn is_from_server(&mut self, number: usize, from: SocketAddr, bytes: &[u8]) -> bool {
+        let Some(session) = self.sessions.get_mut(number) else { return false };
+        if session.server == from {
+            return true;
+        }
+        let Ok(Message::ChallengeResponse(response)) = Message::parse(bytes) else { return false };
+        let repeats =
+            session.asked_with.is_some() && response.client_challenge == session.asked_with;
+        if !repeats || session.stage != Stage::Handshake {
+            return false;
+        }
+        log::info!("{} redirected from {} to {from}", session.title(), session.server);
+        session.server = from;
+        self.counters.bump(ProxyCounter::ServersFollowed);
+        true
+    }
+}
+
+/// Port of a session.
+pub(super) fn port_of(number: usize) -> LocalPort {
+    LocalPort(FIRST_SESSION + u16::try_from(number).unwrap_or(MAX_SESSIONS))
+}
+
+impl Node for Proxy {
+    fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
+        let remote = SocketAddr::new(route.remote.ip().to_canonical(), route.remote.port());
+        match route.local {
+            LISTEN => self.handle_client(now, remote, bytes),
+            QUESTIONS if remote == self.options.server => {
+                for (browser, answer) in self.queries.handle_answer(now, bytes) {
+                    self.answer(browser, &answer);
+                }
+            }
+            QUESTIONS => self.counters.bump(ProxyCounter::WrongSource),
+            local => self.handle_server(now, Route { local, remote }, bytes),
+        }
+        // Observers write what they collected when a frame begins.
+        self.due = self.due.min(now + CHECK_INTERVAL);
+    }
+
+    fn frame(&mut self, now: Millis) {
+        self.run_timers(now);
+    }
+
+    fn next_frame(&self) -> Millis {
+        self.due
+    }
+
+    fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
+        self.outbox.pop(packet)
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+}
+
+impl Hosted for Proxy {
+    fn handle_console_line(&mut self, now: Millis, line: &str) {
+        self.run_command(now, line);
+    }
+
+    fn set_loop_counters(&mut self, _: Millis, counters: &LoopCounters) {
+        self.loop_counters = *counters;
+    }
+
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
+    }
+
+    fn poll_console(&mut self) -> Option<String> {
+        self.console.pop_front()
+    }
+
+    fn poll_game_log(&mut self) -> Option<String> {
+        None
+    }
+
+    fn local_ports(&self) -> u16 {
+        1
+    }
+
+    fn stop(&mut self, now: Millis, _: &str) {
+        self.disconnect_all(now, "Proxy was stopped");
+    }
+
+    fn poll_port_change(&mut self) -> Option<PortChange> {
+        self.port_changes.pop_front()
+    }
+
+    fn handle_port_failure(&mut self, now: Millis, port: LocalPort) {
+        let Some(number) = port.0.checked_sub(FIRST_SESSION).map(usize::from) else {
+            self.asks = false;
+            return;
+        };
+        if let Some(session) = self.sessions.remove(number) {
+            self.counters.bump(ProxyCounter::SessionsFailed);
+            if self.guards.allows_refusal(now, session.client) {
+                self.print(session.client, "Proxy is full.\n");
+            }
+        }
+    }
+}

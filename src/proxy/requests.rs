@@ -1,0 +1,155 @@
+//! Requests of clients: queries, challenge requests, connects, rcon.
+//!
+//! Invariant: an address without a session gets a port only within all limits.
+
+use std::net::SocketAddr;
+
+use super::{
+    counters::ProxyCounter,
+    node::{LISTEN, Proxy, QUESTIONS, port_of},
+    queries::{Reply, Topic},
+    session::{Attempt, MAX_NAME_LEN, Session, Stage},
+};
+use crate::{
+    model::{Millis, text},
+    node::{PortChange, Route},
+    observe::LogEvent,
+    wire::{
+        connect::Connect,
+        connectionless::{CommandKind, Message, Query},
+        info::InfoString,
+    },
+};
+
+impl Proxy {
+    /// Handles a connectionless packet of a client. Returns the session that passes it on.
+    pub(super) fn request(&mut self, now: Millis, from: SocketAddr, bytes: &[u8]) -> Option<usize> {
+        let known = self.sessions.of_client(from);
+        let message = match Message::parse(bytes) {
+            Ok(Message::GetInfo(query)) => return self.query(now, from, Topic::Info, query),
+            Ok(Message::GetStatus(query)) => return self.query(now, from, Topic::Status, query),
+            Ok(message) => message,
+            // What the proxy does not know may still be known to both ends.
+            Err(_) => return self.count_unmatched(known),
+        };
+        let opens = matches!(
+            message.kind(),
+            CommandKind::GetChallenge | CommandKind::Connect | CommandKind::Rcon
+        );
+        if !opens {
+            return self.count_unmatched(known);
+        }
+        if !self.guards.allows_request(now, from) {
+            self.counters.bump(ProxyCounter::RequestsLimited);
+            return None;
+        }
+        let number = known.or_else(|| self.open(now, from))?;
+        let session = self.sessions.get_mut(number)?;
+        if matches!(session.stage, Stage::Leaving(_)) {
+            session.stage = Stage::Handshake;
+        }
+        match message {
+            Message::GetChallenge(request) => {
+                session.asked_with = request.client_challenge;
+                // Another address of the server is used for one connection.
+                if session.stage == Stage::Handshake {
+                    session.server = self.options.server;
+                }
+            }
+            Message::Connect(connect) => session.attempt = attempt(connect),
+            _ => {}
+        }
+        Some(number)
+    }
+
+    /// Opens a session for an address, if limits allow.
+    fn open(&mut self, now: Millis, from: SocketAddr) -> Option<usize> {
+        if self.stopping.is_some() {
+            return None;
+        }
+        if self.sessions.of_host(from) >= self.options.sessions_per_address {
+            return self.refuse(now, from, "Too many connections from your address.\n");
+        }
+        if !self.guards.allows_opening(now) {
+            self.counters.bump(ProxyCounter::RequestsLimited);
+            return None;
+        }
+        if self.sessions.len() >= usize::from(self.options.sessions) {
+            let Some(oldest) = self.sessions.evictable(now) else {
+                return self.refuse(now, from, "Proxy is full.\n");
+            };
+            self.counters.bump(ProxyCounter::SessionsEvicted);
+            self.close(oldest);
+        }
+        self.opened += 1;
+        let seed = self.options.seed.wrapping_mul(0x1_0001).wrapping_add(self.opened);
+        let options = &self.options;
+        let number = self
+            .sessions
+            .insert(|number| Session::new(now, options, (from, port_of(number)), seed));
+        self.counters.bump(ProxyCounter::SessionsOpened);
+        self.port_changes.push_back(PortChange::Open(port_of(number), self.options.server));
+        log::debug!("client {from} opened session {number}");
+        self.schedule(now);
+        Some(number)
+    }
+
+    /// Tells an address why it gets no session.
+    fn refuse(&mut self, now: Millis, to: SocketAddr, text: &str) -> Option<usize> {
+        self.counters.bump(ProxyCounter::SessionsRefused);
+        if let Some(suppressed) = self.log.allows(LogEvent::Refusal, now) {
+            log::warn!("client {to} refused: {}{suppressed}", text.trim_end());
+        }
+        if self.guards.allows_refusal(now, to) {
+            self.print(to, text);
+        }
+        None
+    }
+
+    /// Answers a query from the cache, or asks the server.
+    fn query(
+        &mut self,
+        now: Millis,
+        from: SocketAddr,
+        topic: Topic,
+        query: Query<'_>,
+    ) -> Option<usize> {
+        if !self.guards.allows_query(now, from) {
+            self.counters.bump(ProxyCounter::QueriesLimited);
+            return None;
+        }
+        match self.queries.handle(now, from, topic, query) {
+            Reply::Answer(answer) => self.answer(from, &answer),
+            Reply::Ask(question) => {
+                if !std::mem::replace(&mut self.asks, true) {
+                    self.port_changes.push_back(PortChange::Open(QUESTIONS, self.options.server));
+                }
+                self.counters.bump(ProxyCounter::QueriesAsked);
+                self.outbox
+                    .push(Route { local: QUESTIONS, remote: self.options.server }, &question);
+            }
+            Reply::Wait | Reply::Nothing => {}
+        }
+        None
+    }
+
+    pub(super) fn answer(&mut self, browser: SocketAddr, answer: &[u8]) {
+        self.counters.bump(ProxyCounter::QueriesAnswered);
+        self.guards.charge_answer(answer.len());
+        self.outbox.push(Route { local: LISTEN, remote: browser }, answer);
+    }
+}
+
+/// Returns the parameters of a `connect`. A server rejects one that cannot be read, and says so.
+fn attempt(connect: Connect<'_>) -> Option<Attempt> {
+    let text = connect.text().ok()?;
+    let claim = text.claim();
+    let info = text.userinfo().unwrap_or_else(|_| InfoString::normal());
+    let name = text::strip_colors(info.get("name").unwrap_or_default());
+    let name = text::escaped(name.as_bytes());
+    Some(Attempt {
+        challenge: claim.challenge?,
+        qport: claim.qport?,
+        name: text::truncated(&name, MAX_NAME_LEN).to_owned(),
+    })
+}

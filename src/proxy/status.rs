@@ -1,0 +1,97 @@
+//! Console of a proxy: `status`, `help`, `quit`.
+
+use std::fmt::Write as _;
+
+use super::{
+    counters::ProxyCounter,
+    node::Proxy,
+    session::{Session, Stage},
+};
+use crate::{model::Millis, trace::Direction};
+
+const HELP: &str = "\
+status  Show the server, the line and all sessions.
+quit    Disconnect all clients and stop.
+";
+
+impl Proxy {
+    /// Runs a console line.
+    pub(super) fn run_command(&mut self, now: Millis, line: &str) {
+        let output = match line.trim().to_ascii_lowercase().as_str() {
+            "" => return,
+            "status" => self.status(now),
+            "quit" | "exit" => return self.disconnect_all(now, "Proxy was stopped"),
+            "help" | "?" => HELP.to_owned(),
+            other => {
+                let known = other.escape_debug().to_string();
+                format!("unknown command '{known}' (expected status, help or quit)\n")
+            }
+        };
+        self.console.push_back(output);
+    }
+
+    /// Server, line and sessions as text.
+    fn status(&self, now: Millis) -> String {
+        let mut text = String::new();
+        let options = &self.options;
+        let line = |impairment: crate::impairment::Impairment| match impairment.to_string() {
+            clear if clear.is_empty() => "clear".to_owned(),
+            impaired => impaired,
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "server {}, up {} s\nuplink {}, downlink {}\n{} of {} sessions, {} undecoded datagrams",
+            options.name,
+            now.since(self.began).0 / 1000,
+            line(options.uplink),
+            line(options.downlink),
+            self.sessions.len(),
+            options.sessions,
+            self.counter(ProxyCounter::UndecodedFromClients)
+                + self.counter(ProxyCounter::UndecodedFromServer),
+        );
+        if self.sessions.is_empty() {
+            return text;
+        }
+        let _ = writeln!(
+            text,
+            "{:>4} {:<22} {:>5} {:<10} {:<10} {:>7} {:>9} {:>9} {:>6} name",
+            "num",
+            "address",
+            "qport",
+            "protocol",
+            "state",
+            "seconds",
+            "to server",
+            "to client",
+            "undec",
+        );
+        for (number, session) in self.sessions.iter() {
+            text.push_str(&row(now, number, session));
+        }
+        text
+    }
+}
+
+fn row(now: Millis, number: usize, session: &Session) -> String {
+    let state = match session.stage {
+        Stage::Handshake => "handshake",
+        Stage::Connected if session.shadow.is_in_game() => "in game",
+        Stage::Connected => "connected",
+        Stage::Leaving(_) => "leaving",
+    };
+    let [up, down] = session.traffic;
+    debug_assert_eq!(Direction::ToServer as usize, 0, "traffic is indexed by direction");
+    let qport = session.qport.map_or_else(|| "-".to_owned(), |qport| qport.to_string());
+    format!(
+        "{number:>4} {:<22} {qport:>5} {:<10} {state:<10} {:>7} {:>9} {:>9} {:>6} {}\n",
+        session.client.to_string(),
+        session.shadow.protocol().unwrap_or_else(|| "-".to_owned()),
+        now.since(session.opened).0 / 1000,
+        up.datagrams,
+        down.datagrams,
+        up.undecoded + down.undecoded,
+        session.name,
+    )
+}

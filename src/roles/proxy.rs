@@ -1,0 +1,160 @@
+//! Proxy role (`fragd proxy`).
+
+use std::path::Path;
+
+use super::tap;
+use fragd::{
+    cli::{ExitStatus, ProxyArguments},
+    io::{self, BindError, Clock, Console, Listen, Login, Options, Signals, Sockets, Socks5},
+    model::{Millis, UnixMillis},
+    node::{LocalPort, NodeEvent, Observed, Observer, Trace},
+    proxy::Proxy,
+    trace::Role,
+};
+
+/// Interval between updates of the loop counters.
+const COUNT_INTERVAL: Millis = Millis::seconds(2);
+/// Default port of SOCKS5 servers.
+const SOCKS5_PORT: u16 = 1080;
+/// Ports of a proxy besides those of its sessions.
+const OTHER_PORTS: u16 = 2;
+
+/// Runs a proxy until it is stopped.
+pub(crate) fn run(arguments: &ProxyArguments) -> ExitStatus {
+    if let Err(error) = io::logging::init_background(log::LevelFilter::Info) {
+        eprintln!("fragd: log thread not started: {error}");
+        return ExitStatus::Failed;
+    }
+    match host(arguments) {
+        Ok(()) => ExitStatus::Done,
+        Err(what) => {
+            io::logging::fatal(&what);
+            ExitStatus::Failed
+        }
+    }
+}
+
+fn host(arguments: &ProxyArguments) -> Result<(), String> {
+    let listen = listen(arguments);
+    let sockets = Sockets::listen(&[listen]).map_err(|error| advice(&error))?;
+    let server = io::resolve(&arguments.to.to_string(), arguments.to.port)?;
+    let relay = relay(arguments)?;
+    if let Some(relay) = &relay {
+        log::info!("reaching the server through SOCKS5 server {}", relay.address);
+    }
+    let sockets =
+        sockets.with_ports_on_demand(arguments.clients.saturating_add(OTHER_PORTS), relay);
+    let random = || io::random_bytes().map(u64::from_le_bytes);
+    let secret = random().map_err(|error| format!("random numbers not available: {error}"))?;
+    let signals = Signals::install().map_err(|error| format!("signals not available: {error}"))?;
+    let progress = arguments
+        .metrics
+        .map(|address| {
+            let sample =
+                |node: &Hosted, samples: &mut Vec<_>| samples.extend(node.node().samples());
+            super::monitoring::serve("--metrics", address, Vec::new, sample)
+        })
+        .transpose()?;
+    let clock = Clock::start();
+    let options = arguments.build(server, secret.rotate_left(17));
+    for (name, impairment) in [("uplink", options.uplink), ("downlink", options.downlink)] {
+        if !impairment.is_clear() {
+            log::info!("{name} impaired: {impairment}");
+        }
+    }
+    let observers = observers(arguments, &sockets)?;
+    for address in sockets.addresses(LocalPort(0)) {
+        log::info!("listening on UDP {address} for clients of {}", arguments.to);
+    }
+    let mut node = Observed::new(Proxy::new(options, secret, clock.now()), observers);
+    let options = Options {
+        signals: Some(signals),
+        console: Console::Stdin,
+        count_interval: COUNT_INTERVAL,
+        progress,
+        ..Options::default()
+    };
+    io::run(&mut node, sockets, &clock, options)
+        .map_err(|error| format!("event loop failed: {error}"))?;
+    log::info!("stopped");
+    Ok(())
+}
+
+/// The node that the event loop runs.
+type Hosted = Observed<Proxy, Vec<Box<dyn Observer>>>;
+
+/// Starts the captures that the arguments name.
+fn observers(
+    arguments: &ProxyArguments,
+    sockets: &Sockets,
+) -> Result<Vec<Box<dyn Observer>>, String> {
+    let mut observers: Vec<Box<dyn Observer>> = Vec::new();
+    let locals = sockets.addresses(LocalPort(0)).map(|at| (LocalPort(0), at)).collect();
+    let began = UnixMillis(io::unix_millis());
+    // A client that comes back leaves its old line for a while.
+    let lines = 2 * usize::from(arguments.clients);
+    if let Some(tap) = tap::open(&arguments.files, locals, began, Role::Server, lines)? {
+        observers.push(Box::new(ClientSide(tap)));
+    }
+    if Trace::is_enabled() {
+        observers.push(Box::new(Trace));
+    }
+    Ok(observers)
+}
+
+/// Observer of the datagrams between proxy and clients. With both sides, each connection would be there twice.
+struct ClientSide<O>(O);
+
+impl<O: Observer> Observer for ClientSide<O> {
+    fn observe(&mut self, event: &NodeEvent<'_>) {
+        match event {
+            NodeEvent::Received(_, route, _) | NodeEvent::Sent(route, _)
+                if route.local != LocalPort(0) => {}
+            event => self.0.observe(event),
+        }
+    }
+}
+
+/// Returns the SOCKS5 server with its login.
+fn relay(arguments: &ProxyArguments) -> Result<Option<Socks5>, String> {
+    let Some(name) = &arguments.socks5 else { return Ok(None) };
+    let address = io::resolve(name, SOCKS5_PORT).map_err(|error| format!("--socks5: {error}"))?;
+    let login = arguments.socks5_login.as_deref().map(read_login).transpose()?;
+    Ok(Some(Socks5 { address, login }))
+}
+
+/// Reads the login of a SOCKS5 server.
+fn read_login(path: &Path) -> Result<Login, String> {
+    let text = io::read_config(path).map_err(|error| error.to_string())?;
+    let line = text.lines().next().unwrap_or_default();
+    let login = line.split_once(':').and_then(|(user, password)| Login::new(user, password));
+    login.ok_or_else(|| {
+        format!("{}: invalid login (expected one line, USER:PASSWORD)", path.display())
+    })
+}
+
+fn listen(arguments: &ProxyArguments) -> Listen {
+    let mut listen = Listen { port: arguments.listen.port, ..Listen::default() };
+    if let Some(ip) = arguments.listen.ip {
+        (listen.ip4, listen.ip6) = match ip {
+            std::net::IpAddr::V4(ip) => (Some(ip), None),
+            std::net::IpAddr::V6(ip) => (None, Some(ip)),
+        };
+    }
+    listen
+}
+
+/// Returns the error of the port with the remedy for a proxy.
+fn advice(error: &BindError) -> String {
+    match error {
+        BindError::Busy { address } => format!(
+            "UDP port {} on {} in use; choose another port with --listen",
+            address.port(),
+            address.ip()
+        ),
+        BindError::NotOurs { address } => {
+            format!("{} is not an address of this machine; change --listen", address.ip())
+        }
+        other => other.to_string(),
+    }
+}
