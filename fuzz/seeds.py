@@ -72,6 +72,11 @@ def from_packets():
         ["getstatus x", "getinfo x", "getchallenge 5 Quake3Arena", "rcon fuzzed status", "disconnect"]
     ):
         seed("connectionless", f"line{number}", piece(line.encode()))
+    told = piece(b"\xe0\0\x88\\mapname\\fuzzed") + piece(b"\xe0\4\2" + bytes(range(200)))
+    lines = [b"say hello", b"say !seek 1:30", b"follow 1", b"score", b"userinfo \"\\name\\x\\rate\\0\""]
+    seed("broadcast", "viewer", b"\1" + told + b"".join(piece(b"\xe2" + line) for line in lines))
+    console = [b"status", b"speed 2", b"seek +30", b"kick 0", b"quit"]
+    seed("broadcast", "console", b"\x30" + told + b"".join(piece(b"\xe3" + line) for line in console))
     for row in rows("connect_vectors.csv"):
         packet = bytes.fromhex(row["packet_hex"])
         seed("userinfo", row["name"], b"\x00" + packet[12:])

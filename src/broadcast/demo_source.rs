@@ -239,7 +239,7 @@ fn clock(ms: u64) -> String {
 
 impl Source for DemoSource<'_> {
     fn name(&self) -> String {
-        self.title.clone()
+        format!("Demo {}", self.title)
     }
 
     fn advance(&mut self, now: Millis, sink: &mut dyn Sink) {
@@ -349,5 +349,135 @@ impl Source for DemoSource<'_> {
 
     fn is_finished(&self) -> bool {
         self.is_finished
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{demo::sample, model::ConfigIndex};
+
+    /// Sink that keeps what it is told.
+    #[derive(Default)]
+    struct Told {
+        levels: usize,
+        times: Vec<i32>,
+        commands: Vec<String>,
+        strings: Vec<(usize, String)>,
+    }
+
+    impl Sink for Told {
+        fn level(&mut self, level: Level) {
+            self.levels += 1;
+            let strings = level.configstrings.into_iter();
+            self.strings = strings.map(|(index, text)| (index.index(), text)).collect();
+        }
+        fn configstring(&mut self, index: ConfigIndex, text: &str) {
+            self.strings.push((index.index(), text.to_owned()));
+        }
+        fn command(&mut self, _: Audience, text: &str) {
+            self.commands.push(text.to_owned());
+        }
+        fn frame(&mut self, frame: &Frame<'_>) {
+            self.times.push(frame.time.0 - sample::START);
+        }
+        fn lost(&mut self, _: &str) {}
+    }
+
+    fn play(bytes: &[u8], end: DemoEnd) -> DemoSource<'_> {
+        DemoSource::new(Protocol::Q3_68, bytes, "duel", end).expect("a demo")
+    }
+
+    /// Runs the source from `from` to `to` ms.
+    fn run(source: &mut DemoSource<'_>, told: &mut Told, from: u64, to: u64) {
+        for now in from..to {
+            while source.next_due() <= Millis(now) && !source.is_finished() {
+                source.advance(Millis(now), told);
+                if source.next_due() <= Millis(now) && source.playback != Playback::Playing {
+                    continue;
+                }
+                break;
+            }
+        }
+    }
+
+    #[test]
+    fn demo_is_shown_in_real_time_once() {
+        let (bytes, mut told) = (sample::duel(), Told::default());
+        let mut source = play(&bytes, DemoEnd::Hold);
+        run(&mut source, &mut told, 0, 1010);
+        assert_eq!((told.levels, told.times.len()), (1, 21));
+        assert!(told.times.is_sorted() && told.times[20] == 50 + 1000);
+        assert_eq!(told.commands, ["chat \"^1Ann^7: hello\""], "repeated commands once");
+        assert!(told.strings.contains(&(5, "new".to_owned())));
+        run(&mut source, &mut told, 1010, 9000);
+        assert_eq!(told.times.len(), sample::SNAPSHOTS);
+        assert!(told.commands.last().expect("an end").contains("End of the demo"));
+        assert!(!source.is_finished());
+    }
+
+    #[test]
+    fn demo_pauses_and_changes_speed() {
+        let (bytes, mut told) = (sample::duel(), Told::default());
+        let mut source = play(&bytes, DemoEnd::Hold);
+        run(&mut source, &mut told, 0, 500);
+        let shown = told.times.len();
+        source.control(Millis(500), Control::Pause).expect("paused");
+        run(&mut source, &mut told, 500, 900);
+        assert_eq!(told.times.len(), shown);
+        source.control(Millis(900), Control::Pause).expect("continued");
+        source.control(Millis(900), Control::Speed(2.0)).expect("faster");
+        run(&mut source, &mut told, 900, 1400);
+        assert!((19..=21).contains(&(told.times.len() - shown)), "{}", told.times.len() - shown);
+        assert!(source.control(Millis(1400), Control::Speed(1000.0)).is_err());
+    }
+
+    #[test]
+    fn demo_goes_to_any_position() {
+        let (bytes, mut told) = (sample::duel(), Told::default());
+        let mut source = play(&bytes, DemoEnd::Hold);
+        run(&mut source, &mut told, 0, 100);
+        source.control(Millis(100), Control::Seek(2000)).expect("a jump");
+        run(&mut source, &mut told, 100, 110);
+        assert_eq!((told.times.last(), told.levels), (Some(&2050), 1));
+        assert!(told.strings.contains(&(549, "n\\Benny\\t\\0".to_owned())), "changes in between");
+        assert!(told.commands.is_empty(), "no chat of the part in between");
+        source.control(Millis(110), Control::Skip(-1500)).expect("a jump back");
+        run(&mut source, &mut told, 110, 120);
+        assert_eq!((told.times.last(), told.levels), (Some(&600), 2), "a new level");
+        source.control(Millis(120), Control::Seek(u64::MAX)).expect("to the end");
+        run(&mut source, &mut told, 120, 130);
+        assert!(told.commands.last().expect("an end").contains("End of the demo"));
+        source.control(Millis(130), Control::Seek(0)).expect("to the start");
+        run(&mut source, &mut told, 130, 140);
+        assert_eq!(told.times.last(), Some(&50));
+    }
+
+    #[test]
+    fn demo_repeats_or_stops_at_its_end() {
+        let bytes = sample::duel();
+        let mut told = Told::default();
+        let mut source = play(&bytes, DemoEnd::Repeat);
+        run(&mut source, &mut told, 0, 8000);
+        assert!(told.times.len() > sample::SNAPSHOTS && told.levels == 2);
+        let mut source = play(&bytes, DemoEnd::Stop);
+        run(&mut source, &mut told, 0, 8000);
+        assert!(source.is_finished());
+    }
+
+    #[test]
+    fn cut_demo_is_played_to_its_last_message() {
+        let bytes = sample::duel();
+        for len in (0..bytes.len()).step_by(7) {
+            match DemoSource::new(Protocol::Q3_68, &bytes[..len], "cut", DemoEnd::Hold) {
+                Ok(mut source) => {
+                    let mut told = Told::default();
+                    source.seek(u64::MAX);
+                    run(&mut source, &mut told, 0, 3);
+                    assert!(matches!(source.playback, Playback::Ended(_)), "{len}");
+                }
+                Err(error) => assert!(error.contains("byte ") || len < 8, "{len}: {error}"),
+            }
+        }
     }
 }

@@ -19,10 +19,8 @@ use crate::{
 
 /// Port of the source.
 const SOURCE_PORT: LocalPort = LocalPort(1);
-/// Addition to the name of a source.
-const NAME_ADDITION: &str = " (relay)";
-/// Longest name of a source in the server name, in bytes.
-const MAX_SOURCE_NAME_LEN: usize = 64;
+/// Longest server name of a source, in bytes.
+const MAX_SOURCE_NAME_LEN: usize = 72;
 /// Timeout of a viewer that has sent no message since it connected.
 const FIRST_MESSAGE_TIMEOUT: Millis = Millis::seconds(5);
 /// Time in which a viewer has to load a level.
@@ -145,12 +143,11 @@ impl<'a> Broadcast<'a> {
         let Self { house, source, .. } = self;
         house.guards.begin_frame(TICK);
         house.has_timeline = source.timeline().is_some();
-        let hostname = house.options.hostname.clone().unwrap_or_else(|| {
-            let name = source.name();
-            let name = text::truncated(&name, MAX_SOURCE_NAME_LEN);
-            let addition = if name.ends_with(NAME_ADDITION) { "" } else { NAME_ADDITION };
-            format!("{name}{addition}")
-        });
+        let hostname = house
+            .options
+            .hostname
+            .clone()
+            .unwrap_or_else(|| text::truncated(&source.name(), MAX_SOURCE_NAME_LEN).to_owned());
         if house.stage.set_hostname(&hostname) {
             house.send_configstring(ConfigIndex::SERVERINFO);
         }

@@ -14,6 +14,10 @@ use crate::{
     wire::{info::InfoString, snapshot::SnapFlags},
 };
 
+/// Addition to the name of a server.
+const NAME_ADDITION: &str = " (relay)";
+/// Longest name of a server in front of it, in bytes.
+const MAX_NAME_LEN: usize = 64;
 /// Silence of the server after which the connection is lost.
 const TIMEOUT: Millis = Millis::seconds(10);
 /// Least and longest wait before the next connection, which doubles after each failure.
@@ -241,7 +245,9 @@ fn has_players(client: &Client) -> bool {
 
 impl Source for ServerSource {
     fn name(&self) -> String {
-        self.hostname.clone()
+        // A chain of relays says so once.
+        let addition = if self.hostname.ends_with(NAME_ADDITION) { "" } else { NAME_ADDITION };
+        format!("{}{addition}", text::truncated(&self.hostname, MAX_NAME_LEN))
     }
 
     fn advance(&mut self, now: Millis, sink: &mut dyn Sink) {

@@ -110,7 +110,7 @@ pub enum Control {
 
 /// Recorded or live play.
 pub trait Source {
-    /// Name for the server name and the log, e.g. the server's own name once it is known.
+    /// Server name under which browsers list the broadcast, e.g. `Arena (relay)`.
     fn name(&self) -> String;
 
     /// Runs everything that is due at `now`. Bounded work: the rest is left to the next call.

@@ -66,7 +66,8 @@ pub(super) struct Stage {
     has_frame: bool,
     /// Name that the serverinfo shows.
     hostname: String,
-    timescale: f32,
+    /// Speed of the time, if it was set; otherwise that of the source.
+    timescale: Option<f32>,
 }
 
 impl Stage {
@@ -84,7 +85,7 @@ impl Stage {
             newest: 0,
             has_frame: false,
             hostname: String::new(),
-            timescale: 1.0,
+            timescale: None,
         }
     }
 
@@ -193,7 +194,9 @@ impl Stage {
         let _ = info.set("sv_pure", "0");
         let _ = info.set("sv_serverid", &self.server_id.0.to_string());
         // Clients scale their clock by it and follow another speed without jumps.
-        let _ = info.set("timescale", &self.timescale.to_string());
+        if let Some(timescale) = self.timescale {
+            let _ = info.set("timescale", &timescale.to_string());
+        }
         info
     }
 
@@ -209,7 +212,7 @@ impl Stage {
 
     /// Sets the speed of the time. Returns whether viewers are sent the change.
     pub(super) fn set_timescale(&mut self, timescale: f32) -> bool {
-        self.timescale = timescale;
+        self.timescale = Some(timescale);
         let text = self.configstrings.get(ConfigIndex::SYSTEMINFO).to_owned();
         self.has_level() && self.set(ConfigIndex::SYSTEMINFO, &text)
     }

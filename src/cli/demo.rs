@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{folder_or_map, game_folder, maps::picture_file};
+use super::{PlayOptions, folder_or_map, game_folder, maps::picture_file};
 use crate::{model::Millis, settings::GameFolder};
 
 /// Examples and exit codes of the help.
@@ -16,6 +16,7 @@ Examples:
   fragd demo json match.dm_68 | jq .snapshot.server_time
   fragd demo cut match.dm_68 --from 1:30 --to 2:00 -o frag.dm_68
   fragd demo draw match.dm_68 -o match.png     paths and deaths on the map
+  fragd demo play match.dm_68 --port 27970     serve it to clients; /say !pause, !seek 1:30
 
 Times are those since the first snapshot: 90s, 1:30, 1500ms or 2m. The protocol is that of the file
 name: .dm_68 or .dm_71. A client plays a demo from its folder demos with +demo NAME.
@@ -44,6 +45,8 @@ pub enum DemoTask {
     Cut(CutOptions),
     /// Draw paths of players and deaths on the map
     Draw(DemoDrawOptions),
+    /// Serve a demo to clients that connect
+    Play(PlayOptions),
     /// Measure the speed of decoding
     Time(DemoFiles),
 }

@@ -9,6 +9,7 @@ mod bots;
 mod browse;
 mod decoy;
 mod demo;
+mod demo_play;
 mod load_test;
 mod maps;
 mod master;
@@ -30,6 +31,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind}
 
 pub use address::ServerAddress;
 pub use demo::{CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoRange, DemoTask};
+pub use demo_play::PlayOptions;
 pub use load_test::{Duration, LoadTest, PerSecond};
 pub use maps::{BuildOptions, MapsCommand};
 pub use master::MasterSettings;

@@ -19,7 +19,7 @@ mod json;
 mod paths;
 mod reader;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 #[cfg(feature = "server")]
 mod summary;
 

@@ -22,6 +22,7 @@ use fragd::{
 use serde_json::json;
 
 mod drawing;
+mod play;
 
 /// Longest demo that is read, in bytes: hours of play of 64 players.
 const MAX_DEMO_BYTES: u64 = 1 << 30;
@@ -34,6 +35,7 @@ pub(crate) fn run(options: &DemoOptions) -> ExitStatus {
         DemoTask::Info(files) => for_each(files, info),
         DemoTask::Check(files) => for_each(files, check),
         DemoTask::Time(files) => for_each(files, time),
+        DemoTask::Play(options) => return play::run(options),
         DemoTask::Json(range) => json_lines(range),
         DemoTask::Events(options) => events(options),
         DemoTask::Cut(options) => cut_file(options),

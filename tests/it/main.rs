@@ -42,6 +42,7 @@ mod ownership;
 mod proxy;
 mod rate_and_frames;
 mod rejoining;
+mod relay;
 mod seeded_match;
 mod session_vectors;
 mod settings;

@@ -1,0 +1,32 @@
+//! Playback of a demo to clients (`fragd demo play`).
+
+use fragd::{
+    broadcast::DemoSource,
+    cli::{ExitStatus, PlayOptions},
+    io,
+};
+
+use super::{super::relay, Demo};
+
+/// Serves a demo to viewers until it is stopped.
+pub(super) fn run(options: &PlayOptions) -> ExitStatus {
+    if let Err(error) = io::logging::init_background(log::LevelFilter::Info) {
+        eprintln!("fragd: log thread not started: {error}");
+        return ExitStatus::Failed;
+    }
+    match play(options) {
+        Ok(()) => ExitStatus::Done,
+        Err(what) => {
+            io::logging::fatal(&what);
+            ExitStatus::Failed
+        }
+    }
+}
+
+fn play(options: &PlayOptions) -> Result<(), String> {
+    let demo = Demo::read(&options.file)?;
+    let title = options.file.file_stem().unwrap_or_default().to_string_lossy();
+    let source = DemoSource::new(demo.protocol, &demo.bytes, &title, options.end())?;
+    log::info!("playing {}", options.file.display());
+    relay::host(Box::new(source), &options.viewers, options.viewers.broadcast(None))
+}
