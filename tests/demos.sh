@@ -1,7 +1,7 @@
 #!/bin/bash
 # Check of server-side demos: the unmodified ioquake3 client plays them, and `fragd demo` reads them.
 #
-#   tests/demos.sh [--wire compat|native|68]... [--seconds 20] [--out DIRECTORY]
+#   tests/demos.sh [--wire compat|native|68]... [--seconds 12] [--out DIRECTORY]
 #
 # --wire     only these protocols; otherwise all three
 # --seconds  length of the recordings
@@ -11,12 +11,12 @@
 # same time. Snapshots of both recordings are equal. The client plays the server's demo and a cut of it to
 # their ends without an error in its console, and shows as many deaths as `fragd demo events`.
 #
-# Needs the packages of `real_client.sh`, and jq. About 50 seconds per protocol.
+# Needs the packages of `real_client.sh`, and jq. About 45 seconds per protocol.
 set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
 
-wires=() seconds=20 out=
+wires=() seconds=12 out=
 while [ $# -gt 0 ]; do
   case $1 in
     --wire)

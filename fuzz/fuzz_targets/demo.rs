@@ -2,7 +2,7 @@
 #![no_main]
 
 use fragd::{
-    demo::DemoReader,
+    demo::{DemoPaths, DemoReader, DemoSummary, EventFinder, cut, event_json, message_json},
     model::{ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState},
     wire::{
         Protocol,
@@ -49,7 +49,28 @@ fn read(protocol: &'static Protocol, demo: &[u8]) -> usize {
             Err(error) => assert!(error.offset <= demo.len(), "{error}"),
         }
     }
-    reader.counts().errors
+    let errors = reader.counts().errors;
+    let summary = DemoSummary::of(protocol, demo);
+    assert_eq!(summary.counts.errors, errors);
+    let _ = (summary.to_string(), summary.to_json(), DemoPaths::of(protocol, demo));
+    show(protocol, demo);
+    if let Ok((part, report)) = cut(protocol, demo, 100, 60_000) {
+        // What was decoded once is decoded again, unless a configstring was refused before the cut.
+        let read = DemoSummary::of(protocol, &part);
+        assert_eq!(read.counts.messages, report.messages);
+    }
+    errors
+}
+
+/// Makes the JSON of all messages and events.
+fn show(protocol: &'static Protocol, demo: &[u8]) {
+    let mut reader = DemoReader::new(protocol, demo);
+    let mut finder = EventFinder::default();
+    while let Some(item) = reader.next() {
+        let Ok(message) = item else { continue };
+        finder.read(&reader, &message, &mut |event| drop(event_json(&event)));
+        drop(message_json(protocol, &message, finder.elapsed_ms()));
+    }
 }
 
 /// Appends a message of a demo.

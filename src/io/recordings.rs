@@ -222,10 +222,14 @@ impl Files {
         self.open.values().map(|open| open.len).sum()
     }
 
-    /// Gives a file its name.
+    /// Gives a file its name, or removes an empty one.
     fn complete(&mut self, recording: u64) {
         let Some(open) = self.open.remove(&recording) else { return };
         self.complete_bytes += open.len;
+        if open.len == 0 {
+            let _ = fs::remove_file(part_of(&open.path));
+            return;
+        }
         match fs::rename(part_of(&open.path), &open.path) {
             Ok(()) => {
                 log::info!("recording {} finished: {} bytes", open.path.display(), open.len);
@@ -409,7 +413,7 @@ mod tests {
         files.write(data(2, b"z"));
         files.write(end(1));
         files.write(end(2));
-        assert_eq!(scratch.names(), ["full.dm_68", "good.dm_68"]);
+        assert_eq!(scratch.names(), ["good.dm_68"], "an empty file is removed");
         assert_eq!(fs::read(scratch.0.join("good.dm_68")).unwrap(), b"z");
     }
 

@@ -269,11 +269,12 @@ impl Recordings {
 
     /// Stops the recording of a client until it has left. Returns false if it is not recorded.
     fn stop(&mut self, number: ClientNum) -> bool {
-        let was_recorded = self.finish(number).is_some();
-        if was_recorded {
-            self.slots[number.index()] = SlotState::Stopped;
+        if !self.is_wanted(number) {
+            return false;
         }
-        was_recorded
+        self.finish(number);
+        self.slots[number.index()] = SlotState::Stopped;
+        true
     }
 
     fn hand_over(&mut self, recording: u64, content: RecordingContent) {
