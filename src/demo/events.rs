@@ -280,9 +280,7 @@ fn found_text(command: &str, found: &mut dyn FnMut(DemoEventKind)) {
 
 /// Text without color codes and control characters, e.g. the separators of chat.
 fn plain(told: &str) -> String {
-    let stripped = text::strip_colors(told);
-    let clean = stripped.chars().map(|c| if c.is_control() { ' ' } else { c });
-    clean.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+    text::strip_colors(told).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -337,7 +335,7 @@ mod tests {
         let expected = [
             (0, "level restarted"),
             (0, "print: Red"),
-            (50, "team chat: Ann : go"),
+            (50, "team chat: Ann: go"),
             (50, "client 5 left: Ben"),
             (50, "flag: red took the blue flag"),
             (100, "disconnect: bye"),

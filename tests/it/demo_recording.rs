@@ -94,7 +94,7 @@ fn recorded_snapshots_equal_received_ones() {
                 assert!(entities.eq(shown.entities.iter()), "{}", message.sequence);
                 compared += 1;
             }
-            assert!(reader.configstrings().any(|(_, text)| text.contains("name2")));
+            assert!(reader.configstrings().any(|(_, text)| text.contains("name3")));
         }
         assert!(compared > 60, "{compared} snapshots were compared");
         sim.check_no_faults();
