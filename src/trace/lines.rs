@@ -29,14 +29,21 @@ pub enum Role {
     Unknown,
 }
 
+/// Maximum pairs of one line.
+const MAX_PAIRS: usize = 8;
+
 /// Addresses of a line: server, client.
 type Pair = (SocketAddr, SocketAddr);
 
 /// Decoder of all connections that an observer sees.
 #[derive(Debug)]
 pub struct Lines {
-    lines: HashMap<Pair, Entry>,
+    /// Line of each pair. After NAT rebinding several pairs have one line, because late datagrams still
+    /// use the old port.
+    pairs: HashMap<Pair, u64>,
+    lines: HashMap<u64, Entry>,
     limit: usize,
+    /// Number of datagrams so far, and of the next line.
     clock: u64,
     /// Line of packets that occupy none.
     passing: Line,
@@ -45,6 +52,8 @@ pub struct Lines {
 #[derive(Debug)]
 struct Entry {
     line: Line,
+    /// Pairs of the line, newest last.
+    pairs: Vec<Pair>,
     /// Value of the clock at its last datagram.
     used: u64,
 }
@@ -55,7 +64,8 @@ impl Lines {
     pub fn new(limit: usize) -> Self {
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
         let passing = Line::new(nowhere, nowhere);
-        Self { lines: HashMap::new(), limit: limit.max(1), clock: 0, passing }
+        let (pairs, lines) = (HashMap::new(), HashMap::new());
+        Self { pairs, lines, limit: limit.max(1), clock: 0, passing }
     }
 
     /// Number of lines.
@@ -85,34 +95,39 @@ impl Lines {
             Role::Client => ((to, from), Direction::ToServer),
             Role::Unknown => self.guess(from, to, datagram),
         };
-        if !self.lines.contains_key(&pair) {
-            if is_connectionless(datagram) && !datagram.starts_with(b"\xff\xff\xff\xffconnect ") {
-                self.passing.readdress(pair.0, pair.1);
-                return self.passing.decode(time_us, direction, datagram);
+        let occupies =
+            !is_connectionless(datagram) || datagram.starts_with(b"\xff\xff\xff\xffconnect ");
+        let known = self.pairs.get(&pair).copied();
+        let found = match known.filter(|id| self.lines.contains_key(id)) {
+            Some(id) if direction == Direction::ToServer => Some(self.moved(id, pair, datagram)),
+            None if occupies => Some(self.add(pair, direction, datagram)),
+            known => known,
+        };
+        let line = match found.and_then(|id| self.lines.get_mut(&id)) {
+            Some(entry) => {
+                entry.used = self.clock;
+                &mut entry.line
             }
-            self.add(pair, direction, datagram);
-        }
-        let used = self.clock;
-        let new = || Entry { line: Line::new(pair.0, pair.1), used };
-        let entry = self.lines.entry(pair).or_insert_with(new);
-        entry.used = used;
-        entry.line.decode(time_us, direction, datagram)
+            None => &mut self.passing,
+        };
+        line.readdress(pair.0, pair.1);
+        line.decode(time_us, direction, datagram)
     }
 
     /// Returns pair and direction of a datagram whose sender's role is unknown.
     fn guess(&self, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> (Pair, Direction) {
         let from_server = ((from, to), Direction::ToClient);
         let from_client = ((to, from), Direction::ToServer);
-        if self.lines.contains_key(&from_server.0) {
+        if self.pairs.contains_key(&from_server.0) {
             return from_server;
         }
-        if self.lines.contains_key(&from_client.0) {
+        if self.pairs.contains_key(&from_client.0) {
             return from_client;
         }
         if let Some(direction) = direction_of_packet(datagram) {
             return if direction == Direction::ToClient { from_server } else { from_client };
         }
-        let serves = |address| self.lines.keys().any(|(server, _)| *server == address);
+        let serves = |address| self.pairs.keys().any(|(server, _)| *server == address);
         let usual = |address: SocketAddr| SERVER_PORTS.contains(&address.port());
         let sent_by_server = match (serves(from), serves(to)) {
             (true, false) => true,
@@ -123,31 +138,70 @@ impl Lines {
         if sent_by_server { from_server } else { from_client }
     }
 
-    /// Adds the line of a pair, or moves that of a client whose port has changed.
-    fn add(&mut self, pair: Pair, direction: Direction, datagram: &[u8]) {
-        let (server, client) = pair;
+    /// Adds the line of a pair, or gives it that of a client whose port has changed.
+    fn add(&mut self, pair: Pair, direction: Direction, datagram: &[u8]) -> u64 {
         if direction == Direction::ToServer
-            && let Some((_, qport)) = peek_client_header(datagram)
+            && let Some(id) = self.rebound(pair, datagram)
         {
-            let same = |(key, entry): &(&Pair, &Entry)| {
-                key.0 == server && key.1.ip() == client.ip() && entry.line.has_qport(qport)
-            };
-            if let Some(old) = self.lines.iter().find(same).map(|(key, _)| *key)
-                && let Some(mut entry) = self.lines.remove(&old)
-            {
-                entry.line.readdress(server, client);
-                self.lines.insert(pair, entry);
-                return;
-            }
+            self.assign(pair, id);
+            return id;
         }
         if self.lines.len() >= self.limit {
             let value = |entry: &Entry| (entry.line.protocol().is_some(), entry.used);
             let oldest = self.lines.iter().min_by_key(|(_, entry)| value(entry));
-            if let Some(key) = oldest.map(|(key, _)| *key) {
-                self.lines.remove(&key);
+            if let Some(id) = oldest.map(|(id, _)| *id) {
+                self.remove(id);
             }
         }
-        self.lines.insert(pair, Entry { line: Line::new(server, client), used: self.clock });
+        let id = self.clock;
+        let line = Line::new(pair.0, pair.1);
+        self.lines.insert(id, Entry { line, pairs: vec![pair], used: self.clock });
+        self.pairs.insert(pair, id);
+        id
+    }
+
+    /// Returns the line of a client's datagram: another one if its own has no connection and the datagram
+    /// belongs to a client whose port has changed.
+    fn moved(&mut self, id: u64, pair: Pair, datagram: &[u8]) -> u64 {
+        let has_connection =
+            self.lines.get(&id).is_none_or(|entry| entry.line.protocol().is_some());
+        if has_connection || is_connectionless(datagram) {
+            return id;
+        }
+        let Some(other) = self.rebound(pair, datagram) else { return id };
+        self.remove(id);
+        self.assign(pair, other);
+        other
+    }
+
+    /// Finds the line of a client with the same address and qport.
+    fn rebound(&self, (server, client): Pair, datagram: &[u8]) -> Option<u64> {
+        let (_, qport) = peek_client_header(datagram)?;
+        let same = |entry: &Entry| {
+            let here = |pair: &Pair| pair.0 == server && pair.1.ip() == client.ip();
+            entry.line.has_qport(qport) && entry.pairs.iter().any(here)
+        };
+        let found = self.lines.iter().filter(|(_, entry)| same(entry));
+        found.max_by_key(|(_, entry)| entry.used).map(|(id, _)| *id)
+    }
+
+    /// Gives a pair the line `id`.
+    fn assign(&mut self, pair: Pair, id: u64) {
+        let Some(entry) = self.lines.get_mut(&id) else { return };
+        entry.pairs.push(pair);
+        if entry.pairs.len() > MAX_PAIRS {
+            let oldest = entry.pairs.remove(0);
+            self.pairs.remove(&oldest);
+        }
+        self.pairs.insert(pair, id);
+    }
+
+    fn remove(&mut self, id: u64) {
+        if let Some(entry) = self.lines.remove(&id) {
+            for pair in entry.pairs {
+                self.pairs.remove(&pair);
+            }
+        }
     }
 }
 

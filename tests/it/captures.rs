@@ -7,6 +7,7 @@ use fragd::{
     model::{Millis, UnixMillis},
     trace::{Lines, Report, Role, View},
 };
+use proptest::prelude::*;
 
 use crate::vectors::table;
 
@@ -332,4 +333,20 @@ fn views_and_report_name_every_kind() {
         assert!(page.contains(part), "{part}");
     }
     assert!(!page.contains("<script") && !page.contains("http"), "no external resources");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn damaged_captures_never_panic(
+        damage in proptest::collection::vec((any::<u32>(), any::<u8>()), 1..12),
+        piece in 1..5000_usize,
+    ) {
+        let (_, mut pcap) = tapped(&session());
+        for (at, byte) in damage {
+            let len = pcap.len();
+            pcap[at as usize % len] = byte;
+        }
+        decoded(&pcap, piece);
+    }
 }

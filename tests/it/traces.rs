@@ -230,6 +230,38 @@ fn table_finds_roles_and_follows_a_new_port() {
 }
 
 #[test]
+fn late_datagrams_of_an_old_port_change_nothing() {
+    for (file, _) in SESSIONS {
+        let session = session(file);
+        let (old, mut new) = (client(), client());
+        new.set_port(40_002);
+        let mut lines = Lines::new(8);
+        let (mut late, mut moved) = (None, false);
+        for (at, (direction, datagram, _)) in session.iter().enumerate() {
+            let from_client = *direction == Direction::ToServer;
+            moved |= from_client && at > session.len() / 2;
+            let (from, to, sender) = match direction {
+                Direction::ToServer => (if moved { new } else { old }, server(), Role::Client),
+                // The server is slow to use the new port.
+                Direction::ToClient => {
+                    (server(), if moved && at % 3 > 0 { new } else { old }, Role::Server)
+                }
+            };
+            let record = lines.decode(0, from, to, sender, datagram);
+            assert_eq!(record.fault, None, "{file} {at}: {record}");
+            if from_client && !moved {
+                late = Some(datagram);
+            }
+            if let Some(late) = late.filter(|_| moved) {
+                let record = lines.decode(0, old, server(), Role::Client, late);
+                assert_eq!(record.kind, Kind::Ignored, "{file} {at}: {record}");
+            }
+        }
+        assert_eq!(lines.len(), 1, "{file}");
+    }
+}
+
+#[test]
 fn queries_of_many_addresses_occupy_no_line() {
     let mut lines = Lines::new(4);
     for port in 1..200 {
