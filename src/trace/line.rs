@@ -36,6 +36,8 @@ pub struct Line {
     other: Option<Box<Session>>,
     /// Handshake that no session has taken.
     announced: Option<Handshake>,
+    /// Session of that handshake while the current one may still go on, with its decoded datagrams.
+    candidate: Option<(Box<Session>, u32)>,
     /// Datagrams decoded by the current session since `other` or `announced` was set.
     agreed: u32,
     /// Record of the second reading of an ambiguous datagram.
@@ -45,6 +47,11 @@ pub struct Line {
 
 /// Number of decoded datagrams after which an alternative to the current session is dropped.
 const PROOF: u32 = 64;
+/// Number of datagrams that a later connection decodes in a row before it is the current one. Duplicates
+/// of `connect` and of first packets are fewer.
+const CANDIDATE_PROOF: u32 = 3;
+/// Highest number of the first message of a later connection, if those before are lost.
+const MAX_FIRST: u32 = 4;
 
 impl Line {
     /// Creates the decoder of a pair.
@@ -56,6 +63,7 @@ impl Line {
             current: None,
             other: None,
             announced: None,
+            candidate: None,
             agreed: 0,
             spare: None,
             recovery: Recovery::default(),
@@ -71,13 +79,7 @@ impl Line {
             self.sequenced(direction, datagram)
         };
         if let Err(fault) = result {
-            let ignored = matches!(
-                fault,
-                Fault::Dropped(
-                    DropReason::Old { .. } | DropReason::Fragment(_) | DropReason::FarAhead { .. }
-                )
-            );
-            self.record.kind = if ignored { Kind::Ignored } else { Kind::Undecoded };
+            self.record.kind = if is_ignored(&fault) { Kind::Ignored } else { Kind::Undecoded };
             self.record.fault = Some(fault);
         }
         &self.record
@@ -138,6 +140,7 @@ impl Line {
         {
             let number = info.protocol().unwrap_or_default();
             self.announced = Some(Handshake { challenge, qport, number });
+            self.candidate = None;
             self.agreed = 0;
         }
     }
@@ -147,15 +150,18 @@ impl Line {
         if let Some(session) = &mut self.current {
             match session.decode(direction, datagram, &mut self.record, &mut self.message) {
                 Ok(()) => {
+                    self.candidate = None;
                     self.settle(direction, datagram);
                     return Ok(());
                 }
                 Err(first) => fault = first,
             }
         }
+        // A duplicate would seem to belong to a connection that begins with it.
+        let may_be_other = self.current.is_none() || !is_ignored(&fault);
         if self.try_other(direction, datagram)
             || self.try_announced(direction, datagram)
-            || self.try_recovery(direction, datagram)
+            || may_be_other && self.try_recovery(direction, datagram)
         {
             return Ok(());
         }
@@ -186,7 +192,11 @@ impl Line {
         (spare.server, spare.client) = (server, client);
         spare.begin(self.record.time_us, direction, datagram.len());
         let good = session.decode(direction, datagram, spare, &mut self.message).is_ok();
-        if good && spare.lost <= self.record.lost && spare.missing == Missing::default() {
+        let knows_more =
+            spare.missing == Missing::default() && self.record.missing != spare.missing;
+        if good
+            && (knows_more || spare.missing == self.record.missing && spare.lost < self.record.lost)
+        {
             std::mem::swap(&mut self.record, spare);
             std::mem::swap(&mut self.current, &mut self.other);
         }
@@ -203,17 +213,28 @@ impl Line {
         good
     }
 
-    /// Starts the announced connection with a datagram that fits it.
+    /// Decodes a datagram of the announced connection. It becomes the current one at once if none is, or
+    /// after some datagrams in a row.
     fn try_announced(&mut self, direction: Direction, datagram: &[u8]) -> bool {
         let Some(handshake) = self.announced else { return false };
-        let mut session = Session::new(handshake, direction, datagram);
+        let (mut session, decoded) = match self.candidate.take() {
+            Some(candidate) => candidate,
+            None => (Box::new(Session::new(handshake, direction, datagram)), 0),
+        };
         self.record.clear_content();
-        if session.decode(direction, datagram, &mut self.record, &mut self.message).is_err() {
+        let good = session.decode(direction, datagram, &mut self.record, &mut self.message).is_ok();
+        let first = self.record.sequence.is_some_and(|sequence| sequence.0 <= MAX_FIRST);
+        if !good || self.current.is_some() && decoded == 0 && !first {
+            self.candidate = Some((session, decoded)).filter(|_| decoded > 0);
             return false;
+        }
+        if self.current.is_some() && decoded + 1 < CANDIDATE_PROOF {
+            self.candidate = Some((session, decoded + 1));
+            return true;
         }
         self.announced = None;
         self.agreed = 0;
-        self.other = self.current.replace(Box::new(session));
+        self.other = self.current.replace(session);
         true
     }
 
@@ -242,4 +263,14 @@ impl Line {
             self.record.fragment = header.fragment;
         }
     }
+}
+
+/// Whether the receiver drops a datagram with this fault, too.
+fn is_ignored(fault: &Fault) -> bool {
+    matches!(
+        fault,
+        Fault::Dropped(
+            DropReason::Old { .. } | DropReason::Fragment(_) | DropReason::FarAhead { .. }
+        )
+    )
 }

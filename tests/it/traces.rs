@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use fragd::{
     model::{Challenge, CommandNum, Qport, Sequence},
     netchan::{Channel, ChannelSide},
-    trace::{Direction, Download, Kind, Line, Lines, Part, Record, Role},
+    trace::{Direction, Download, Kind, Line, Lines, Missing, Part, Record, Role},
     wire::{
         Protocol,
         bits::BitWriter,
@@ -123,16 +123,20 @@ fn truncated_datagrams_are_faults_and_change_nothing() {
 
 #[test]
 fn duplicates_and_late_datagrams_are_ignored() {
-    for (file, _) in SESSIONS {
+    for ((file, _), newest) in SESSIONS.iter().flat_map(|one| [(one, false), (one, true)]) {
         let session = session(file);
         let mut line = line();
         for (at, (direction, datagram, _)) in session.iter().enumerate() {
-            assert_eq!(line.decode(0, *direction, datagram).fault, None, "{file} {at}");
-            // The handshake and the first packet, again and again.
-            for (again, (direction, datagram, _)) in session.iter().enumerate().take(5.min(at)) {
+            let record = line.decode(0, *direction, datagram);
+            assert_eq!((&record.fault, record.missing), (&None, Missing::default()), "{file} {at}");
+            // The newest datagrams, or handshake and first packet, again and again.
+            let again = if newest { at.saturating_sub(5).max(5)..at + 1 } else { 0..5.min(at) };
+            for again in again {
+                let (direction, datagram, _) = &session[again];
                 let record = line.decode(0, *direction, datagram);
                 let kinds = [Kind::Ignored, Kind::Connectionless, Kind::Empty];
                 assert!(kinds.contains(&record.kind), "{file} {at}, again {again}: {record}");
+                assert_eq!(record.missing, Missing::default(), "{file} {at}, again {again}");
             }
         }
     }
