@@ -36,7 +36,7 @@ pub struct Line {
     other: Option<Box<Session>>,
     /// Handshake that no session has taken.
     announced: Option<Handshake>,
-    /// Session of that handshake while the current one may still go on, with its decoded datagrams.
+    /// Session of that handshake while the current one may continue, with its decoded datagrams.
     candidate: Option<(Box<Session>, u32)>,
     /// Datagrams decoded by the current session since `other` or `announced` was set.
     agreed: u32,

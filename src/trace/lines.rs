@@ -160,8 +160,7 @@ impl Lines {
         id
     }
 
-    /// Returns the line of a client's datagram: another one if its own has no connection and the datagram
-    /// belongs to a client whose port has changed.
+    /// Returns the line of a client's datagram. If its own has no connection, another may.
     fn moved(&mut self, id: u64, pair: Pair, datagram: &[u8]) -> u64 {
         let has_connection =
             self.lines.get(&id).is_none_or(|entry| entry.line.protocol().is_some());
