@@ -1,5 +1,6 @@
 //! Broadcast on a simulated network: viewers of a scripted source, of a server, of another relay.
 
+use allocation_counter::measure;
 use fragd::{
     broadcast::{
         Audience, Broadcast, BroadcastOptions, Frame, Level, ServerSource, ServerSourceOptions,
@@ -11,7 +12,7 @@ use fragd::{
         ClientNum, ConfigIndex, EntityNum, EntitySet, EntityState, LevelTime, Millis, PlayerState,
         Vec3,
     },
-    node::{Hosted as _, LocalPort},
+    node::{Hosted as _, LocalPort, Node as _},
     sim::{Actor, Network, Player},
     wire::snapshot::AreaMask,
 };
@@ -386,4 +387,81 @@ fn operator_and_viewers_ask_the_source() {
     let end = network.now() + Millis::seconds(1);
     network.run_until(&mut actors, end, |_, _| {});
     assert!(viewer(&mut actors, 1).disconnect_reason().is_some());
+}
+
+/// Play that shows the same states again and again.
+struct Still {
+    due: Millis,
+    time: i32,
+    entities: Vec<EntityState>,
+    player: PlayerState,
+}
+
+impl Source for Still {
+    fn name(&self) -> String {
+        "Still".to_owned()
+    }
+
+    fn advance(&mut self, now: Millis, sink: &mut dyn Sink) {
+        if now < self.due {
+            return;
+        }
+        self.due = now + Millis(STEP as u64);
+        if self.time == 0 {
+            sink.level(level());
+        }
+        self.time += STEP;
+        let number = self.time as usize % self.entities.len();
+        self.entities[number].pos.base.0[0] += 1.0;
+        let view = View {
+            player: ClientNum::new(0).unwrap(),
+            state: &self.player,
+            visible: Visible::All,
+            areas: AreaMask::default(),
+        };
+        let (time, entities) = (LevelTime(self.time), &self.entities);
+        sink.frame(&Frame { time, is_odd: false, entities, views: &[view] });
+    }
+
+    fn next_due(&self) -> Millis {
+        self.due
+    }
+
+    fn status(&self, _: Millis) -> String {
+        String::new()
+    }
+}
+
+#[test]
+fn snapshots_of_many_viewers_allocate_nothing_per_viewer() {
+    let mut network = Network::new(6, Impairment::latency(Millis(10)), Millis(1000));
+    let (entities, player) = (entities(100), player(0, 100));
+    let still = Still { due: Millis(0), time: 0, entities, player };
+    let mut actors = vec![broadcast(Box::new(still), BroadcastOptions::default())];
+    for number in 0..60 {
+        let wire = Protocol::ALL[number % 3];
+        actors.push(join(&network, 0, wire, "viewer", 300 + number as u64));
+    }
+    let end = network.now() + Millis::seconds(6);
+    network.run_until(&mut actors, end, |_, _| {});
+    let before = actors[0].broadcast().unwrap().counts();
+    let mut packet = Vec::with_capacity(2000);
+    let (mut now, mut sent) = (network.now(), 0);
+    let node = &mut actors[0];
+    let mut frames = |count: u32| {
+        for _ in 0..count {
+            now += Millis(STEP as u64);
+            node.frame(now);
+            while node.poll_transmit(&mut packet).is_some() {
+                sent += 1;
+            }
+        }
+    };
+    frames(4);
+    let allocated = measure(|| frames(10)).count_total;
+    assert!(sent >= 14 * 60, "{sent} datagrams");
+    assert!(allocated < 10 * 6, "{allocated} allocations in 10 frames of 60 viewers");
+    let after = actors[0].broadcast().unwrap().counts();
+    assert_eq!(after.snapshots - before.snapshots, 14 * 60);
+    assert_eq!(after.deltas - before.deltas, 14 * 60, "each from an acknowledged base");
 }
