@@ -95,8 +95,11 @@ impl ServerSource {
         let seed =
             self.options.seed.wrapping_add(self.connections.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut info = InfoString::normal();
+        // OpenArena's game rejects clients without one.
+        let guid = format!("{:016X}{:016X}", self.options.seed, self.options.seed.swap_bytes());
         let pairs = [
             ("name", self.options.name.as_str()),
+            ("cl_guid", guid.as_str()),
             ("rate", "90000"),
             ("snaps", "40"),
             ("model", "sarge"),
