@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::{
     assets::AssetAnswer,
-    encoding::{Cursor, DecodeError},
+    encoding::{self, Cursor, DecodeError},
     format::{
         Entry, FORMAT_VERSION, Input, JournalEnd, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start,
         kind,
@@ -222,7 +222,7 @@ fn read_body(
         kind::START => return Ok(Some(Entry::Start(Box::new(Start::read(body)?)))),
         kind::ROUTE => {
             let slot: usize = body.small()?;
-            let route = body.route()?;
+            let route = encoding::route(body)?;
             if slot < routes.len() {
                 routes[slot] = route;
             } else if slot == routes.len() && slot < MAX_ROUTES {
@@ -269,7 +269,9 @@ fn read_body(
             let found = match body.small::<usize>()?.checked_sub(1) {
                 None => Err(body.text()?),
                 // Each takes a byte at least, so the record's length bounds the list.
-                Some(count) => Ok((0..count).map(|_| body.address()).collect::<Result<_, _>>()?),
+                Some(count) => {
+                    Ok((0..count).map(|_| encoding::address(body)).collect::<Result<_, _>>()?)
+                }
             };
             Input::Lookup(LookupAnswer { lookup, found })
         }

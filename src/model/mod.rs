@@ -8,6 +8,7 @@ pub mod assets;
 mod checksum;
 mod command_args;
 pub mod contents;
+pub mod encoding;
 mod entity;
 mod entity_set;
 mod frames;
