@@ -177,6 +177,22 @@ def from_captures():
             seed("capture", name + (".be" if order == ">" else ".le") + "ng", blocks)
 
 
+def from_recordings():
+    """A multi-view recording of one frame without players, and its records."""
+
+    def part(kind, content):
+        return kind + struct.pack("<II", len(content), zlib.crc32(kind + content)) + content
+
+    key = b"\x01\0\0\x07\0\0\0" + b"\x01\x00\x0a\\mapname\\x" + b"\0\0"
+    frame = b"\x02\x64" + b"\0\0" + bytes([65 * 2 + 2, 1, 1, 20]) + b"\0"
+    deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
+    packed = deflate.compress(key + frame) + deflate.flush(zlib.Z_SYNC_FLUSH)
+    head = b"\x07fragd 1\0\x01x\x06baseoa\x01s\x14"
+    file = b"\x89FRGM\r\n\x1a" + struct.pack("<I", 1) + part(b"H", head) + part(b"K", b"\x32\0\0\0" + packed)
+    seed("multiview", "file", b"\0" + file)
+    seed("multiview", "records", b"\x01" + key + frame)
+
+
 def number(value):
     out = b""
     while value > 0x7F:
@@ -388,6 +404,7 @@ if __name__ == "__main__":
     from_words()
     from_demos()
     from_captures()
+    from_recordings()
     from_journals()
     from_arguments()
     from_replies()

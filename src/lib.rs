@@ -110,6 +110,8 @@ pub mod mapdraw;
 #[cfg(feature = "discovery")]
 pub mod master;
 pub mod model;
+#[cfg(feature = "server")]
+pub mod multiview;
 pub mod netchan;
 pub mod node;
 #[cfg(feature = "server")]

@@ -368,6 +368,12 @@ impl<K: Copy> Channel<K> {
         Ok(None)
     }
 
+    /// Returns the sequence of a message that is sent now, behind the queued ones.
+    #[must_use]
+    pub fn sequence_of_next(&self) -> Sequence {
+        Sequence(self.next_sequence.0.wrapping_add(self.queue.len() as u32) & Sequence::MASK)
+    }
+
     /// Appends one more datagram to `out`: the next fragment, or the start of the next queued
     /// message. `None` when nothing is left.
     pub fn transmit_next(&mut self, out: &mut Vec<u8>) -> Option<Transmitted<K>> {

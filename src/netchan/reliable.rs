@@ -139,7 +139,7 @@ impl OutgoingCommands {
     }
 
     /// Iterates over the commands for the next message, oldest first.
-    pub fn unacknowledged(&self) -> impl ExactSizeIterator<Item = (CommandNum, &Arc<str>)> {
+    pub fn unacknowledged(&self) -> impl ExactSizeIterator<Item = (CommandNum, &Arc<str>)> + Clone {
         let first = self.acknowledged.0;
         self.texts
             .iter()

@@ -18,11 +18,8 @@ use crate::{
         },
         text,
     },
-    wire::gamestate,
+    wire::{gamestate, server_message},
 };
-
-/// A change shorter than this is one command. A longer one is split into parts of one byte less.
-const PART_LIMIT: usize = 1000;
 
 /// Size of a part of the gamestate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
@@ -165,23 +162,7 @@ impl Configstrings {
 
     /// Reliable commands that send the current value of a string.
     pub(crate) fn commands(&self, index: ConfigIndex) -> Vec<Arc<str>> {
-        let value = self.get(index);
-        if value.len() < PART_LIMIT {
-            return vec![format!("cs {index} \"{value}\"\n").into()];
-        }
-        let mut commands = Vec::new();
-        let mut rest = value;
-        while !rest.is_empty() {
-            let (part, after) = rest.split_at(text::truncated(rest, PART_LIMIT - 1).len());
-            let kind = match (commands.is_empty(), after.is_empty()) {
-                (true, _) => "bcs0",
-                (false, false) => "bcs1",
-                (false, true) => "bcs2",
-            };
-            commands.push(format!("{kind} {index} \"{part}\"\n").into());
-            rest = after;
-        }
-        commands
+        server_message::configstring_commands(index, self.get(index))
     }
 }
 

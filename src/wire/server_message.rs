@@ -7,12 +7,14 @@
 //! `gamestate` and `snapshot` read the bodies of gamestates and snapshots, because a snapshot needs
 //! its delta base. Source: Quake III protocol 68, server messages.
 
+use std::sync::Arc;
+
 use super::{
     Result, WireError,
     bits::{BitReader, BitWriter},
     protocol::Protocol,
 };
-use crate::model::CommandNum;
+use crate::model::{CommandNum, ConfigIndex, text};
 
 macro_rules! operations {
     ($($(#[$doc:meta])* $name:ident = $code:literal,)+) => {
@@ -83,6 +85,30 @@ pub fn write_command(writer: &mut BitWriter, number: CommandNum, text: &[u8]) {
 /// As [`BitReader::bits`].
 pub fn read_command(reader: &mut BitReader<'_>) -> Result<(CommandNum, String)> {
     Ok((CommandNum(reader.long()?), reader.string()?))
+}
+
+/// Length of a configstring from which it is sent in parts.
+const PART_LIMIT: usize = 1000;
+
+/// Returns the reliable commands that set a configstring: one, or several for a long text.
+#[must_use]
+pub fn configstring_commands(index: ConfigIndex, value: &str) -> Vec<Arc<str>> {
+    if value.len() < PART_LIMIT {
+        return vec![format!("cs {index} \"{value}\"\n").into()];
+    }
+    let mut commands = Vec::new();
+    let mut rest = value;
+    while !rest.is_empty() {
+        let (part, after) = rest.split_at(text::truncated(rest, PART_LIMIT - 1).len());
+        let kind = match (commands.is_empty(), after.is_empty()) {
+            (true, _) => "bcs0",
+            (false, false) => "bcs1",
+            (false, true) => "bcs2",
+        };
+        commands.push(format!("{kind} {index} \"{part}\"\n").into());
+        rest = after;
+    }
+    commands
 }
 
 /// Ends a message.
