@@ -21,6 +21,8 @@ mod console;
 mod delay;
 mod demo_source;
 mod house;
+mod match_source;
+mod match_teller;
 mod node;
 mod options;
 mod query;
@@ -35,6 +37,7 @@ mod viewers;
 
 pub use demo_source::{DemoEnd, DemoSource};
 pub use house::BroadcastCounts;
+pub use match_source::MatchSource;
 pub use node::Broadcast;
 pub use options::{BroadcastOptions, MAX_DELAY, MAX_VIEWERS};
 pub use server_source::{ServerSource, ServerSourceOptions};

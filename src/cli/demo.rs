@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::{PlayOptions, folder_or_map, game_folder, maps::picture_file};
-use crate::{model::Millis, settings::GameFolder};
+use crate::{
+    model::{Millis, Vec3},
+    settings::GameFolder,
+};
 
 /// Examples and exit codes of the help.
 pub(super) const EXAMPLES: &str = "\
@@ -17,13 +20,16 @@ Examples:
   fragd demo cut match.dm_68 --from 1:30 --to 2:00 -o frag.dm_68
   fragd demo draw match.dm_68 -o match.png     paths and deaths on the map
   fragd demo play match.dm_68 --port 27970     serve it to clients; /say !pause, !seek 1:30
+  fragd demo extract --player Kim match.mv -o kim.dm_68
+  fragd demo extract --free 100,-200,64,90 match.mv -o camera.dm_68
 
 Times are those since the first snapshot: 90s, 1:30, 1500ms or 2m. The protocol is that of the file
-name: .dm_68 or .dm_71. A client plays a demo from its folder demos with +demo NAME.
+name: .dm_68 or .dm_71. Files with .mv are multi-view recordings of a server. A client plays a demo
+from its folder demos with +demo NAME.
 Exit codes: 0 success, 1 an error in a demo or of a file, 2 usage error.";
 
 /// Options of `demo`.
-#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[derive(Args, Clone, Debug, PartialEq)]
 pub struct DemoOptions {
     /// Task
     #[command(subcommand)]
@@ -31,7 +37,7 @@ pub struct DemoOptions {
 }
 
 /// Subcommands of `demo`.
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Subcommand)]
 pub enum DemoTask {
     /// Show map, players, length and frags
     Info(DemoFiles),
@@ -49,6 +55,8 @@ pub enum DemoTask {
     Play(PlayOptions),
     /// Measure the speed of decoding
     Time(DemoFiles),
+    /// Write one view of a multi-view recording as a demo
+    Extract(ExtractOptions),
 }
 
 /// Demos to read.
@@ -101,6 +109,60 @@ pub struct CutOptions {
     pub json: bool,
 }
 
+/// Options of `demo extract`.
+#[derive(Args, Clone, Debug, PartialEq)]
+#[command(group = clap::ArgGroup::new("view").required(true))]
+pub struct ExtractOptions {
+    /// Multi-view recording
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Demo to write, .dm_68 or .dm_71
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Own view of a player, by name or slot: the messages that the player was sent
+    #[arg(long, value_name = "NAME", group = "view")]
+    pub player: Option<String>,
+    /// View of a spectator that follows a player, by name or slot
+    #[arg(long, value_name = "NAME", group = "view")]
+    pub follow: Option<String>,
+    /// View from a place, with an optional direction in degrees
+    #[arg(long, value_name = "X,Y,Z[,YAW]", group = "view", value_parser = place,
+        allow_hyphen_values = true)]
+    pub free: Option<Place>,
+    /// Which one, if the player has left and come back
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub session: usize,
+    /// Directories that contain the game folder, separated as in PATH
+    #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]
+    pub basepath: String,
+    /// Mod folder to search before the game folder
+    #[arg(long = "mod", value_name = "FOLDER", value_parser = folder_or_map)]
+    pub mod_folder: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A place in a map.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// Position.
+    pub origin: Vec3,
+    /// Direction in degrees.
+    pub yaw: f32,
+}
+
+/// Parses a place: three or four numbers.
+fn place(text: &str) -> Result<Place, String> {
+    let numbers: Result<Vec<f32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    let numbers = numbers.ok().filter(|all| all.iter().all(|n| n.abs() <= 131_072.0));
+    match numbers.as_deref() {
+        Some(&[x, y, z]) => Ok(Place { origin: Vec3::new(x, y, z), yaw: 0.0 }),
+        Some(&[x, y, z, yaw]) => Ok(Place { origin: Vec3::new(x, y, z), yaw }),
+        _ => Err("expected a place, e.g. 100,-200,64 or 100,-200,64,90".to_owned()),
+    }
+}
+
 /// Options of `demo draw`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct DemoDrawOptions {
@@ -147,6 +209,16 @@ fn demo_time(text: &str) -> Result<Millis, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_are_parsed() {
+        let at = |x, y, z, yaw| Ok(Place { origin: Vec3::new(x, y, z), yaw });
+        assert_eq!(place("1,-2,3.5"), at(1.0, -2.0, 3.5, 0.0));
+        assert_eq!(place("1, 2, 3, -90"), at(1.0, 2.0, 3.0, -90.0));
+        for text in ["", "1,2", "1,2,3,4,5", "a,b,c", "nan,0,0", "inf,0,0", "1e9,0,0"] {
+            assert!(place(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn demo_times_are_parsed() {

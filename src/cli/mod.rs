@@ -30,7 +30,9 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
 pub use address::ServerAddress;
-pub use demo::{CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoRange, DemoTask};
+pub use demo::{
+    CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoRange, DemoTask, ExtractOptions, Place,
+};
 pub use demo_play::PlayOptions;
 pub use load_test::{Duration, LoadTest, PerSecond};
 pub use maps::{BuildOptions, MapsCommand};

@@ -201,8 +201,9 @@ setting_rows! {
         "Sync the game log to disk after every line; 0 syncs within a second.";
     G_LOG_SIZE, "g_logSize", Int::or_off(1, 4096), all("0", I),
         "Size in MiB at which the game log is rotated; five old files are kept. 0 disables rotation.";
-    SV_AUTO_RECORD, "sv_autoRecord", Flag::either(), all("0", P),
-        "Record every client in the game to demo files, one for each client and level.";
+    SV_AUTO_RECORD, "sv_autoRecord", Int::range(0, 3), all("0", P),
+        "1 records every client in the game to demo files, one for each client and level; \
+         2 records every level to a multi-view file; 3 does both; 0 disables it.";
     SV_DEMO_FOLDER, "sv_demoFolder", Text::up_to(255), all("demos", I),
         "Folder of recordings; it is created with the first one.";
     SV_DEMO_SIZE, "sv_demoSize", Int::or_off(1, 1_000_000), all("1024", I),

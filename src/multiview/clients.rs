@@ -332,6 +332,9 @@ impl ClientTrack {
             write_set(out, &difference(snapshot.seen, &self.seen));
             self.seen = snapshot.seen.clone();
         }
+        if expected.player == Some(snapshot.player) {
+            return bits;
+        }
         let player = expected.player();
         let changed = expected.columns.changed(&player, snapshot.player);
         if changed != 0 {

@@ -74,10 +74,10 @@ impl OwnView {
     ) -> Result<(), &'static str> {
         match record {
             Record::Start(client) if *client == self.client => self.start(decoder),
-            Record::End(client) if *client == self.client => {
-                if !matches!(self.phase, Phase::Before(_)) {
-                    self.phase = Phase::Ended;
-                }
+            Record::End(client)
+                if *client == self.client && !matches!(self.phase, Phase::Before(_)) =>
+            {
+                self.phase = Phase::Ended;
             }
             Record::Message(client, content) if *client == self.client => {
                 return self.message(decoder, content, out);

@@ -186,23 +186,23 @@ impl Scene {
             }
             let old = *words;
             predict::lead(words, step_ms);
+            let lead = *words;
             // The prediction of the rest is made from the leading columns that are written.
-            let leading = codec.player.changed(words, state.words()) & codec.player.leading_mask();
+            let leading = codec.player.changed_leading(words, state.words());
             let mut expected = *words;
             codec.player.copy(leading, state.words(), &mut expected);
             predict::follow(&mut expected, &old);
             let rest =
                 codec.player.changed(&expected, state.words()) & !codec.player.leading_mask();
+            // Words that are not sent are kept too, so that equal states are equal in memory.
+            *words = *state.words();
             if was && leading | rest == 0 {
-                *words = expected;
                 continue;
             }
             place(out, client, if was { how::CHANGED } else { how::NEW });
             codec.player.write_mask(out, leading | rest);
-            codec.player.write_values(out, leading, words, state.words());
-            codec.player.write_values(out, rest, &expected, state.words());
-            codec.player.copy(rest, state.words(), &mut expected);
-            *words = expected;
+            codec.player.write_values(out, leading, &lead, words);
+            codec.player.write_values(out, rest, &expected, words);
         }
         out.push(0);
     }

@@ -63,10 +63,11 @@ fn entities(frame: usize) -> Vec<EntityState> {
         all.push(state);
     }
     for at in 64..90 {
-        if (at + frame / 7) % 5 != 0 {
+        if !(at + frame / 7).is_multiple_of(5) {
             let mut state = EntityState::numbered(number(at));
             state.e_type = 2;
-            state.origin = Vec3::new(at as f32, 0.5, if frame % 3 == 0 { -0.0 } else { 0.0 });
+            state.origin =
+                Vec3::new(at as f32, 0.5, if frame.is_multiple_of(3) { -0.0 } else { 0.0 });
             state.event = if at % 9 == frame % 9 { frame as i32 } else { 0 };
             all.push(state);
         }
@@ -131,7 +132,7 @@ fn recorded(frames: usize, options: WriterOptions) -> Match {
                     .iter()
                     .filter(|state| {
                         state.number as usize != at
-                            && (state.number as usize + at + frame / 5) % 4 != 0
+                            && !(state.number as usize + at + frame / 5).is_multiple_of(4)
                     })
                     .for_each(|state| seen.insert(number(state.number as usize)));
                 let base = sent[at].iter().rev().nth(frame % 3).filter(|_| frame % 17 != 0);

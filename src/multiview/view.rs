@@ -116,8 +116,9 @@ fn visible(scene: &Scene, map: &Bsp, eye: Vec3) -> EntitySet {
         let is_everywhere = entity.flags.contains(SvFlags::BROADCAST) || state.solid == BRUSH_MODEL;
         let mut clusters = PROBES
             .into_iter()
-            .map(|height| map.viewpoint(state.pos.base + Vec3::new(0.0, 0.0, height)).cluster)
-            .flatten()
+            .filter_map(|height| {
+                map.viewpoint(state.pos.base + Vec3::new(0.0, 0.0, height)).cluster
+            })
             .peekable();
         // An entity inside a wall may reach out of it.
         if is_everywhere

@@ -122,10 +122,23 @@ impl<const N: usize> Columns<N> {
 
     /// Returns the columns in which two states differ.
     pub(super) fn changed(&self, from: &[u32; N], to: &[u32; N]) -> ColumnMask {
-        self.columns.iter().enumerate().fold(0, |mask, (at, column)| {
-            let word = usize::from(column.word);
-            mask | ColumnMask::from(from[word] != to[word]) << at
-        })
+        Self::changed_of(&self.columns, from, to)
+    }
+
+    /// Returns the leading columns in which two states differ.
+    pub(super) fn changed_leading(&self, from: &[u32; N], to: &[u32; N]) -> ColumnMask {
+        Self::changed_of(&self.columns[..self.leading], from, to)
+    }
+
+    fn changed_of(columns: &[Column], from: &[u32; N], to: &[u32; N]) -> ColumnMask {
+        let mut bytes = [0; size_of::<ColumnMask>()];
+        for (byte, group) in bytes.iter_mut().zip(columns.chunks(GROUP)) {
+            for (at, column) in group.iter().enumerate() {
+                let word = usize::from(column.word);
+                *byte |= u8::from(from[word] != to[word]) << at;
+            }
+        }
+        ColumnMask::from_le_bytes(bytes)
     }
 
     /// Appends a mask.

@@ -22,6 +22,7 @@ use fragd::{
 use serde_json::json;
 
 mod drawing;
+mod multiview;
 mod play;
 
 /// Longest demo that is read, in bytes: hours of play of 64 players.
@@ -32,14 +33,15 @@ const MEASUREMENT: Duration = Duration::from_secs(1);
 /// Runs a task on demos.
 pub(crate) fn run(options: &DemoOptions) -> ExitStatus {
     let done = match &options.task {
-        DemoTask::Info(files) => for_each(files, info),
-        DemoTask::Check(files) => for_each(files, check),
-        DemoTask::Time(files) => for_each(files, time),
+        DemoTask::Info(files) => for_each(files, multiview::Kind::Info, info),
+        DemoTask::Check(files) => for_each(files, multiview::Kind::Check, check),
+        DemoTask::Time(files) => for_each(files, multiview::Kind::Time, time),
         DemoTask::Play(options) => return play::run(options),
         DemoTask::Json(range) => json_lines(range),
         DemoTask::Events(options) => events(options),
         DemoTask::Cut(options) => cut_file(options),
         DemoTask::Draw(options) => draw(options),
+        DemoTask::Extract(options) => multiview::extract(options),
     };
     match done {
         Ok(true) => ExitStatus::Done,
@@ -59,10 +61,14 @@ struct Demo {
 }
 
 impl Demo {
+    /// Reads a demo, or a multi-view recording as the demo of a spectator that sees everything.
     fn read(path: &Path) -> Result<Self, String> {
+        if multiview::is_recording(path) {
+            return multiview::overview(path);
+        }
         let protocol = protocol_of(&path.to_string_lossy()).ok_or_else(|| {
             format!(
-                "{}: unknown extension (expected .dm_68 or .dm_71); rename the file",
+                "{}: unknown extension (expected .dm_68, .dm_71 or .mv); rename the file",
                 path.display()
             )
         })?;
@@ -78,10 +84,15 @@ impl Demo {
 /// Runs a task on each file. Returns whether all succeeded.
 fn for_each(
     options: &DemoFiles,
+    kind: multiview::Kind,
     mut task: impl FnMut(&Demo, bool) -> bool,
 ) -> Result<bool, String> {
     let mut succeeded = true;
     for path in &options.files {
+        if let Some(done) = multiview::describe(path, options.json, kind) {
+            succeeded &= done;
+            continue;
+        }
         match Demo::read(path) {
             Ok(demo) => succeeded &= task(&demo, options.json),
             Err(what) => {
@@ -234,6 +245,12 @@ fn events(options: &DemoEvents) -> Result<bool, String> {
 
 fn cut_file(options: &CutOptions) -> Result<bool, String> {
     let CutOptions { range, output, json } = options;
+    if multiview::is_recording(&range.file) {
+        return Err(format!(
+            "{}: multi-view recordings are not cut; cut a demo of `fragd demo extract`",
+            range.file.display()
+        ));
+    }
     let demo = Demo::read(&range.file)?;
     if protocol_of(&output.to_string_lossy()).map(|protocol| protocol.number)
         != Some(demo.protocol.number)

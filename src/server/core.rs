@@ -135,6 +135,9 @@ impl Core {
     /// Queues a reliable command for every client that has the level.
     pub(super) fn send_reliable_to_all(&mut self, text: &str) {
         let text = Arc::from(text);
+        if let Some(recording) = &mut self.recordings.of_match {
+            recording.broadcast(&text);
+        }
         for number in ClientNum::all() {
             self.send_reliable(number, &text);
         }
@@ -152,6 +155,9 @@ impl Core {
             }
             SetOutcome::Changed if self.level.starting => {}
             SetOutcome::Changed => {
+                if let Some(recording) = &mut self.recordings.of_match {
+                    recording.configstring(index, self.level.configstrings.get(index));
+                }
                 for (_, client) in self.clients.iter_mut().filter(|(_, c)| c.has_level()) {
                     client.queue.push_configstring(index);
                 }

@@ -216,6 +216,9 @@ impl Server {
         let id = level.server_id;
         self.publish_server_id(id);
         self.start_level(true);
+        if let Some(recording) = &mut self.core.recordings.of_match {
+            recording.broadcast(&"map_restart\n".into());
+        }
         for number in self.core.clients.numbers() {
             let Some(client) = self.core.clients.get_mut(number) else { continue };
             match client.state {

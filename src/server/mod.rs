@@ -26,6 +26,7 @@ mod invariants;
 mod lan;
 mod level;
 mod map_loader;
+mod match_recording;
 mod pure;
 mod query;
 mod rate;
@@ -301,6 +302,7 @@ impl Server {
         let Core { frames, level, stats, .. } = &mut self.core;
         let replaced = frames.record(&*self.game, level.world.as_mut());
         stats.add(Counter::StatesSanitized, replaced);
+        match_recording::record_frame(self);
     }
 
     /// Publishes serverinfo and systeminfo if a setting in them has changed.

@@ -20,6 +20,7 @@ use super::{
     client::{Client, ClientSlots},
     core::Core,
     level::Level,
+    match_recording::{MatchRecording, MatchWish},
 };
 use crate::{
     model::{ClientNum, CommandNum, Millis, Sequence, UnixMillis, limits::MAX_CLIENTS, text},
@@ -71,6 +72,9 @@ struct Recording {
 #[derive(Debug)]
 pub(super) struct Recordings {
     slots: Box<[SlotState; MAX_CLIENTS]>,
+    /// Recording of the match, while one runs.
+    pub(super) of_match: Option<Box<MatchRecording>>,
+    pub(super) match_wish: MatchWish,
     /// Name of `record all`; clients that enter later are recorded too.
     all: Option<Option<Arc<str>>>,
     /// Slots that are not idle.
@@ -91,6 +95,8 @@ impl Default for Recordings {
     fn default() -> Self {
         Self {
             slots: Box::new([const { SlotState::Idle }; MAX_CLIENTS]),
+            of_match: None,
+            match_wish: MatchWish::Auto,
             all: None,
             in_use: 0,
             is_ended: false,
@@ -127,6 +133,10 @@ impl Recordings {
         acknowledged: Option<Sequence>,
         auto: bool,
     ) -> Option<Sequence> {
+        let acknowledged = match &self.of_match {
+            None => acknowledged,
+            Some(recording) => acknowledged.filter(|base| recording.allows_base(number, *base)),
+        };
         let slot = &mut self.slots[number.index()];
         match slot {
             SlotState::Idle if (auto && !self.is_ended) || self.all.is_some() => {
@@ -226,6 +236,9 @@ impl Recordings {
 
     /// Ends the recording of a client that leaves.
     pub(super) fn leave(&mut self, number: ClientNum) {
+        if let Some(recording) = &mut self.of_match {
+            recording.leave(number);
+        }
         if !matches!(self.slots[number.index()], SlotState::Idle) {
             self.finish(number);
             self.slots[number.index()] = SlotState::Idle;
@@ -235,6 +248,10 @@ impl Recordings {
 
     /// Ends the files of a level. The clients are recorded again on the next one.
     pub(super) fn end_level(&mut self) {
+        self.finish_match();
+        if self.match_wish == MatchWish::Stop {
+            self.match_wish = MatchWish::Auto;
+        }
         if self.in_use == 0 {
             return;
         }
@@ -253,6 +270,7 @@ impl Recordings {
     pub(super) fn end_all(&mut self) {
         self.all = None;
         self.is_ended = true;
+        self.finish_match();
         ClientNum::all().for_each(|number| self.leave(number));
     }
 
@@ -277,7 +295,23 @@ impl Recordings {
         true
     }
 
-    fn hand_over(&mut self, recording: u64, content: RecordingContent) {
+    /// Whether the server stops, so that nothing begins any more.
+    pub(super) fn is_ended(&self) -> bool {
+        self.is_ended
+    }
+
+    /// Begins the file of a match. Returns the number of the recording.
+    pub(super) fn begin_match(&mut self, name: Option<&str>, map: &str, now: Millis) -> u64 {
+        let at = (self.epoch.map(|epoch| epoch + now), now);
+        let name = format!("{}_match", file_start(name, map, at));
+        let number = self.next_number;
+        self.next_number += 1;
+        let extension = "mv".to_owned();
+        self.hand_over(number, RecordingContent::Begin { name, extension });
+        number
+    }
+
+    pub(super) fn hand_over(&mut self, recording: u64, content: RecordingContent) {
         let piece = RecordingPiece { recording, content };
         if self.is_lost || self.waiting_bytes + piece.len() > MAX_WAITING {
             if !std::mem::replace(&mut self.is_lost, true) {
@@ -348,6 +382,21 @@ fn file_name(
     map: &str,
     player: &str,
     number: ClientNum,
+    at: (Option<UnixMillis>, Millis),
+) -> String {
+    let plain: String = text::strip_colors(player).chars().map(file_char).collect();
+    let plain = plain.trim_matches('_');
+    let player = match plain.get(..plain.len().min(MAX_PLAYER_LEN)) {
+        None | Some("") => format!("player{number}"),
+        Some(plain) => plain.to_owned(),
+    };
+    format!("{}_{player}", file_start(name, map, at))
+}
+
+/// Returns the start of a file's name: time or the operator's name, then the map.
+fn file_start(
+    name: Option<&str>,
+    map: &str,
     (calendar, now): (Option<UnixMillis>, Millis),
 ) -> String {
     let digits = |at: UnixMillis| {
@@ -359,14 +408,8 @@ fn file_name(
         (None, Some(calendar)) => digits(calendar),
         (None, None) => format!("{:08}", now.0 / 1000),
     };
-    let plain: String = text::strip_colors(player).chars().map(file_char).collect();
-    let plain = plain.trim_matches('_');
-    let player = match plain.get(..plain.len().min(MAX_PLAYER_LEN)) {
-        None | Some("") => format!("player{number}"),
-        Some(plain) => plain.to_owned(),
-    };
     let map: String = map.rsplit('/').next().unwrap_or(map).chars().map(file_char).collect();
-    format!("{begin}_{map}_{player}")
+    format!("{begin}_{map}")
 }
 
 fn file_char(c: char) -> char {

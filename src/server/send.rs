@@ -70,6 +70,9 @@ impl Sender {
     }
 }
 
+/// Value of `sv_autoRecord` that records players.
+const AUTO_PLAYERS: i32 = 1;
+
 impl Server {
     /// Sends the gamestate to a client that joins.
     pub(super) fn send_gamestate(&mut self, number: ClientNum) {
@@ -178,7 +181,7 @@ impl Server {
         let window = client.channel.protocol().delta_window;
         let base = match &client.state {
             ClientState::Active(active) => {
-                let auto = core.settings.flag(key::SV_AUTO_RECORD);
+                let auto = core.settings.int(key::SV_AUTO_RECORD) & AUTO_PLAYERS != 0;
                 let wanted = recordings.delta_request(number, active.delta_request, auto);
                 active.snapshots.history.delta_base(sequence, wanted, frames.ring(), window)
             }
@@ -203,6 +206,9 @@ impl Server {
         server_message::end(writer);
         if writer.overflowed() {
             return false;
+        }
+        if let Some(recording) = &mut recordings.of_match {
+            recording.snapshot(number, client, &head, player, &seen);
         }
         let sent = (sequence, core.frames.newest(), core.frame_time);
         match &mut client.state {
@@ -298,9 +304,12 @@ impl Core {
 
     /// Sends the message in the writer, or queues it behind earlier fragments.
     pub(super) fn transmit(&mut self, number: ClientNum, kind: MessageKind) {
-        let Self { clients, sender, stats, now, .. } = self;
+        let Self { clients, sender, stats, now, recordings, .. } = self;
         let Sender { outbox, writer, .. } = sender;
         let Some(client) = clients.get_mut(number) else { return };
+        if let Some(recording) = &mut recordings.of_match {
+            recording.message(number, client, kind, writer.message());
+        }
         let route = Self::route(client);
         let mut result = Ok(None);
         outbox.push_with(route, |out| {

@@ -32,6 +32,7 @@ mod journal;
 mod linked_entities;
 mod lossy_joins;
 mod map_compiler;
+mod match_recording;
 mod matches;
 mod message_vectors;
 mod movement_tables;

@@ -64,17 +64,26 @@ pub(super) fn write(
     Ok(format!("{} players, {} deaths, {} {place}", tracks.len(), marks.len(), paths.map))
 }
 
+/// Reads the file of a map from game data: search path, mod folder and game folder.
+pub(super) fn map_file(
+    map: &str,
+    basepath: &str,
+    (mod_folder, game): (Option<&str>, &str),
+) -> Result<Vec<u8>, String> {
+    let folders = [mod_folder.unwrap_or_default(), game];
+    let data = GameData::open(&base_paths(basepath, game), &folders).with_builtin(game);
+    let path = format!("maps/{}.bsp", map.to_ascii_lowercase());
+    data.read(&path, MAX_FILE_LEN as u64).map_err(|error| format!("map {path}: {error}"))
+}
+
 fn draw_map(
     map: &str,
     options: &DemoDrawOptions,
     draw_options: DrawOptions,
 ) -> Result<Drawing, String> {
-    let game = options.game.name();
-    let folders = [options.mod_folder.as_deref().unwrap_or_default(), game];
-    let data = GameData::open(&base_paths(&options.basepath, game), &folders).with_builtin(game);
-    let path = format!("maps/{}.bsp", map.to_ascii_lowercase());
-    let failed = |what: String| format!("map {path}: {what}");
-    let file = data.read(&path, MAX_FILE_LEN as u64).map_err(|error| failed(error.to_string()))?;
+    let failed = |what: String| format!("map {map}: {what}");
+    let folders = (options.mod_folder.as_deref(), options.game.name());
+    let file = map_file(map, &options.basepath, folders)?;
     let bsp = Bsp::load(&file).map_err(|error| failed(error.to_string()))?;
     let entities =
         MapEntities::parse(&bsp.entity_text).map_err(|error| failed(error.to_string()))?;

@@ -1,12 +1,12 @@
 //! Playback of a demo to clients (`fragd demo play`).
 
 use fragd::{
-    broadcast::DemoSource,
+    broadcast::{DemoSource, MatchSource},
     cli::{ExitStatus, PlayOptions},
     io,
 };
 
-use super::{super::relay, Demo};
+use super::{super::relay, Demo, multiview};
 
 /// Serves a demo to viewers until it is stopped.
 pub(super) fn run(options: &PlayOptions) -> ExitStatus {
@@ -24,8 +24,14 @@ pub(super) fn run(options: &PlayOptions) -> ExitStatus {
 }
 
 fn play(options: &PlayOptions) -> Result<(), String> {
-    let demo = Demo::read(&options.file)?;
     let title = options.file.file_stem().unwrap_or_default().to_string_lossy();
+    if multiview::is_recording(&options.file) {
+        let bytes = multiview::read(&options.file)?;
+        let source = MatchSource::new(&bytes, &title, options.end())?;
+        log::info!("playing {}, every player's view", options.file.display());
+        return relay::host(Box::new(source), &options.viewers, options.viewers.broadcast(None));
+    }
+    let demo = Demo::read(&options.file)?;
     let source = DemoSource::new(demo.protocol, &demo.bytes, &title, options.end())?;
     log::info!("playing {}", options.file.display());
     relay::host(Box::new(source), &options.viewers, options.viewers.broadcast(None))

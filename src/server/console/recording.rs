@@ -12,11 +12,14 @@ pub(super) fn record(server: &mut Server, words: &CommandArgs) {
     let core = &mut server.core;
     let name = Some(words.get(2)).filter(|name| !name.is_empty());
     if words.len() > 3 {
-        core.print_line("Usage: record [name, slot or all] [file name]");
+        core.print_line("Usage: record [name, slot, all or match] [file name]");
     } else if let Some(name) = name.filter(|name| !is_recording_name(name)) {
         core.print_line(format!(
             "record: invalid file name: {name} (expected up to 40 letters, digits, '.', '_' and '-')"
         ));
+    } else if names_match(words.get(1)) {
+        let started = core.recordings.start_match(name);
+        core.print_line(if started { "recording the match" } else { "match already recorded" });
     } else if names_all(words.get(1)) {
         let count = core.recordings.start_all(&core.clients, name);
         core.print_line(format!("recording {count} more clients, and those that enter later"));
@@ -36,7 +39,11 @@ pub(super) fn record(server: &mut Server, words: &CommandArgs) {
 pub(super) fn stop_record(server: &mut Server, words: &CommandArgs) {
     let core = &mut server.core;
     if words.len() > 2 {
-        core.print_line("Usage: stoprecord [name, slot or all]");
+        core.print_line("Usage: stoprecord [name, slot, all or match]");
+    } else if names_match(words.get(1)) {
+        let stopped = core.recordings.stop_match();
+        let state = if stopped { "stopped recording of the match" } else { "match not recorded" };
+        core.print_line(state);
     } else if names_all(words.get(1)) {
         let count = core.recordings.stop_all(&core.clients);
         core.print_line(format!("stopped {count} recordings"));
@@ -50,6 +57,10 @@ pub(super) fn stop_record(server: &mut Server, words: &CommandArgs) {
             Err(error) => core.print_line(error.to_string()),
         }
     }
+}
+
+fn names_match(word: &str) -> bool {
+    word.eq_ignore_ascii_case("match")
 }
 
 fn names_all(word: &str) -> bool {

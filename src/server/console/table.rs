@@ -103,8 +103,8 @@ pub(super) const COMMANDS: &[CommandRow] = &[
     },
     CommandRow {
         name: "record",
-        usage: "[name, slot or all] [file name]",
-        help: "Record a client to a demo file, or all clients and those that enter later.",
+        usage: "[name, slot, all or match] [file name]",
+        help: "Record a client to a demo file, all clients, or the match with every view.",
         run: |server, words, _| recording::record(server, words),
     },
     CommandRow {
@@ -155,8 +155,8 @@ pub(super) const COMMANDS: &[CommandRow] = &[
     },
     CommandRow {
         name: "stoprecord",
-        usage: "[name, slot or all]",
-        help: "Stop the recording of a client, or all recordings.",
+        usage: "[name, slot, all or match]",
+        help: "Stop the recording of a client, of the match, or all recordings of clients.",
         run: |server, words, _| recording::stop_record(server, words),
     },
     CommandRow {

@@ -1,0 +1,384 @@
+//! Multi-view recordings in `fragd demo`: description, check, speed, extraction of one view.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use fragd::{
+    cli::{ExtractOptions, Place},
+    io,
+    model::{ClientNum, Vec3},
+    multiview::{
+        Fault, Index, MessageContent, OwnView, Reader, Record, Session, SpectatorDemo, Viewpoint,
+        sessions_of,
+    },
+    wire::{
+        Protocol,
+        bits::BitWriter,
+        demo_file::{END_MARK, protocol_of},
+    },
+    world::Bsp,
+};
+use serde_json::json;
+
+use super::{Demo, MAX_DEMO_BYTES, MEASUREMENT, drawing, print};
+
+/// Faults that are printed; the others are counted.
+const MAX_PRINTED: usize = 10;
+
+/// Task on whole files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Info,
+    Check,
+    Time,
+}
+
+/// Whether a file is a multi-view recording, by its name.
+pub(super) fn is_recording(path: &Path) -> bool {
+    path.extension().and_then(OsStr::to_str).is_some_and(|end| end.eq_ignore_ascii_case("mv"))
+}
+
+/// Runs a task on a recording. `None` for another kind of file.
+pub(super) fn describe(path: &Path, as_json: bool, kind: Kind) -> Option<bool> {
+    if !is_recording(path) {
+        return None;
+    }
+    let run = || {
+        let bytes = read(path)?;
+        match kind {
+            Kind::Info => info(path, &bytes, as_json),
+            Kind::Check => check(path, &bytes, as_json),
+            Kind::Time => time(path, &bytes, as_json),
+        }
+    };
+    Some(run().unwrap_or_else(|what| {
+        eprintln!("fragd: {what}");
+        false
+    }))
+}
+
+/// Reads a recording as the demo of a spectator that sees everything.
+pub(super) fn overview(path: &Path) -> Result<Demo, String> {
+    let recording = read(path)?;
+    let view = Viewpoint::Free(Vec3::default(), 0.0);
+    let (bytes, faults) = spectate(path, &recording, view, Protocol::Q3_68, None)?;
+    print_faults(path, &faults);
+    Ok(Demo { path: path.to_owned(), protocol: Protocol::Q3_68, bytes })
+}
+
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
+    io::read_file(path, MAX_DEMO_BYTES).map_err(|error| error.to_string())
+}
+
+fn open<'a>(path: &Path, bytes: &'a [u8]) -> Result<Reader<'a>, String> {
+    Reader::open(bytes).map_err(|fault| format!("{}: {fault}", path.display()))
+}
+
+fn print_faults(path: &Path, faults: &[Fault]) {
+    for fault in faults.iter().take(MAX_PRINTED) {
+        eprintln!("fragd: {}: {fault}", path.display());
+    }
+}
+
+/// Length of a recording in ms.
+fn length_ms(index: &Index) -> i64 {
+    index.keys.first().map_or(0, |key| i64::from(index.end.distance(key.time)))
+}
+
+fn session_json(session: &Session, index: &Index) -> serde_json::Value {
+    let start = index.keys.first().map_or(session.from, |key| key.time);
+    json!({
+        "slot": session.client,
+        "name": session.name,
+        "from_ms": session.from.distance(start),
+        "to_ms": session.to.distance(start),
+    })
+}
+
+fn info(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
+    let reader = open(path, bytes)?;
+    let written = reader.index();
+    let is_complete = written.is_some();
+    let index = written.unwrap_or_else(|| reader.rebuilt_index());
+    let header = reader.header();
+    let seconds = length_ms(&index) as f64 / 1000.0;
+    let rate = bytes.len() as f64 / seconds.max(0.001);
+    if as_json {
+        print(json!({
+            "file": path.display().to_string(),
+            "program": header.program,
+            "started_unix_ms": header.started_unix_ms,
+            "map": header.map,
+            "game": header.game,
+            "host_name": header.host_name,
+            "frames_per_second": header.frames_per_second,
+            "bytes": bytes.len(),
+            "bytes_per_second": rate,
+            "frames": index.frames,
+            "length_ms": length_ms(&index),
+            "key_frames": index.keys.len(),
+            "complete": is_complete,
+            "players": index.sessions.iter().map(|s| session_json(s, &index)).collect::<Vec<_>>(),
+        }));
+        return Ok(index.frames > 0);
+    }
+    print(format!("{}: multi-view recording, {} bytes", path.display(), bytes.len()));
+    print(format!("  server   {} ({})", header.host_name, header.program));
+    if let Some(at) = header.started_at() {
+        print(format!("  started  {at} UTC"));
+    }
+    print(format!("  map      {} ({})", header.map, header.game));
+    print(format!(
+        "  length   {seconds:.1} s, {} frames, {} key frames, {:.1} KB/s",
+        index.frames,
+        index.keys.len(),
+        rate / 1000.0
+    ));
+    let start = index.keys.first().map_or(index.end, |key| key.time);
+    for session in &index.sessions {
+        let clock = |ms: i32| format!("{}:{:02}", ms / 60_000, ms / 1000 % 60);
+        print(format!(
+            "  player   {:2} {}  {} to {}",
+            session.client,
+            session.name,
+            clock(session.from.distance(start)),
+            clock(session.to.distance(start))
+        ));
+    }
+    if !is_complete {
+        print("  not complete: the index was made again from the records");
+    }
+    Ok(index.frames > 0)
+}
+
+/// Counts of a strict reading.
+#[derive(Default)]
+struct Counts {
+    records: u64,
+    frames: u64,
+    messages: u64,
+    faults: Vec<String>,
+    fault_count: u64,
+}
+
+impl Counts {
+    fn fault(&mut self, text: String) {
+        self.fault_count += 1;
+        if self.faults.len() < MAX_PRINTED {
+            self.faults.push(text);
+        }
+    }
+}
+
+/// Reads all records, and encodes every message again if `strict`.
+fn read_all(reader: &mut Reader<'_>, strict: bool) -> Counts {
+    let mut counts = Counts::default();
+    let mut writer = BitWriter::new();
+    while let Some(record) = reader.next_record() {
+        match record {
+            Err(fault) => counts.fault(fault.to_string()),
+            Ok(record) => {
+                counts.records += 1;
+                counts.frames += u64::from(record == Record::Frame);
+                let Record::Message(client, content) = record else { continue };
+                counts.messages += 1;
+                if strict
+                    && content == MessageContent::Snapshot
+                    && let Err(what) = reader.decoder().message(client, &content, &mut writer)
+                {
+                    let at = reader.offset();
+                    counts.fault(format!("byte {at}: message of slot {client}: {what}"));
+                }
+            }
+        }
+    }
+    counts
+}
+
+fn check(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
+    let mut reader = open(path, bytes)?;
+    let counts = read_all(&mut reader, true);
+    if as_json {
+        print(json!({
+            "file": path.display().to_string(),
+            "records": counts.records,
+            "frames": counts.frames,
+            "messages": counts.messages,
+            "errors": counts.fault_count,
+            "first": counts.faults,
+        }));
+    } else {
+        for fault in &counts.faults {
+            print(format!("{}: {fault}", path.display()));
+        }
+        print(format!(
+            "{}: {} records, {} frames, {} messages, {} errors",
+            path.display(),
+            counts.records,
+            counts.frames,
+            counts.messages,
+            counts.fault_count
+        ));
+    }
+    Ok(counts.fault_count == 0 && counts.frames > 0)
+}
+
+fn time(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
+    let begun = Instant::now();
+    let (mut rounds, mut frames) = (0_u32, 0);
+    while begun.elapsed() < MEASUREMENT {
+        frames = read_all(&mut open(path, bytes)?, false).frames;
+        rounds += 1;
+    }
+    let elapsed: Duration = begun.elapsed() / rounds.max(1);
+    let reader = open(path, bytes)?;
+    let index = reader.index().unwrap_or_else(|| reader.rebuilt_index());
+    let (ms, play_ms) = (elapsed.as_secs_f64() * 1000.0, length_ms(&index) as f64);
+    let factor = play_ms / ms.max(1e-6);
+    if as_json {
+        print(json!({
+            "file": path.display().to_string(),
+            "play_ms": play_ms,
+            "decode_ms": ms,
+            "times_real_time": factor,
+        }));
+    } else {
+        print(format!(
+            "{}: {:.1} s of play in {ms:.2} ms: {factor:.0} times real time",
+            path.display(),
+            play_ms / 1000.0
+        ));
+    }
+    Ok(frames > 0)
+}
+
+/// Writes one view as a demo.
+pub(super) fn extract(options: &ExtractOptions) -> Result<bool, String> {
+    let path = &options.file;
+    if !is_recording(path) {
+        return Err(format!("{}: unknown extension (expected .mv)", path.display()));
+    }
+    let bytes = read(path)?;
+    let reader = open(path, &bytes)?;
+    let index = reader.index().unwrap_or_else(|| reader.rebuilt_index());
+    let output = options.output.to_string_lossy();
+    let protocol = protocol_of(&output)
+        .ok_or_else(|| format!("{output}: unknown extension (expected .dm_68 or .dm_71)"))?;
+    let (demo, messages, faults) = if let Some(player) = &options.player {
+        own_view(options, (reader, &index), player, protocol)?
+    } else {
+        let view = match (&options.follow, options.free) {
+            (Some(player), _) => Viewpoint::Follow(client_of(&index, player, options)?),
+            (None, Some(Place { origin, yaw })) => Viewpoint::Free(origin, yaw),
+            (None, None) => return Err("name a view: --player, --follow or --free".to_owned()),
+        };
+        let map = match view {
+            Viewpoint::Free(..) => map_of(&reader, options),
+            Viewpoint::Follow(_) => None,
+        };
+        let (demo, faults) = spectate(path, &bytes, view, protocol, map.as_ref())?;
+        let messages = index.frames;
+        (demo, messages, faults)
+    };
+    print_faults(path, &faults);
+    fs::write(&options.output, &demo)
+        .map_err(|error| format!("{output}: not writable: {error}"))?;
+    if options.json {
+        print(json!({
+            "file": output,
+            "bytes": demo.len(),
+            "messages": messages,
+            "errors": faults.len(),
+        }));
+    } else {
+        print(format!("{output}: {messages} messages, {} bytes", demo.len()));
+    }
+    Ok(faults.is_empty())
+}
+
+/// Session of a player that the options name.
+fn session_of(index: &Index, player: &str, options: &ExtractOptions) -> Result<usize, String> {
+    let found = sessions_of(&index.sessions, player);
+    if found.is_empty() {
+        let known: Vec<_> =
+            index.sessions.iter().map(|s| format!("{} {}", s.client, s.name)).collect();
+        return Err(format!("no player {player} (recorded: {})", known.join(", ")));
+    }
+    let session = options.session.checked_sub(1).and_then(|at| found.get(at));
+    session.copied().ok_or_else(|| {
+        format!("--session {}: {player} was recorded {} times", options.session, found.len())
+    })
+}
+
+fn client_of(index: &Index, player: &str, options: &ExtractOptions) -> Result<ClientNum, String> {
+    let session = session_of(index, player, options)?;
+    ClientNum::new(usize::from(index.sessions[session].client))
+        .ok_or_else(|| "invalid slot".to_owned())
+}
+
+fn own_view(
+    options: &ExtractOptions,
+    (mut reader, index): (Reader<'_>, &Index),
+    player: &str,
+    protocol: &'static Protocol,
+) -> Result<(Vec<u8>, u64, Vec<Fault>), String> {
+    let session = session_of(index, player, options)?;
+    let mut view = OwnView::new(&index.sessions, session).ok_or("invalid slot")?;
+    let (mut out, mut faults) = (Vec::new(), Vec::new());
+    while let Some(record) = reader.next_record() {
+        match record {
+            Err(fault) => faults.push(fault),
+            Ok(record) => {
+                if let Err(what) = view.record(reader.decoder(), &record, &mut out) {
+                    eprintln!("fragd: byte {}: message left out: {what}", reader.offset());
+                }
+            }
+        }
+    }
+    let recorded = view.protocol().map_or(protocol.number, |recorded| recorded.number);
+    if recorded != protocol.number {
+        return Err(format!(
+            "{}: invalid extension (expected .dm_{recorded}, the protocol of {player})",
+            options.output.display()
+        ));
+    }
+    out.extend(END_MARK);
+    Ok((out, view.messages() + 1, faults))
+}
+
+/// Makes the demo of a spectator.
+fn spectate(
+    path: &Path,
+    bytes: &[u8],
+    view: Viewpoint,
+    protocol: &'static Protocol,
+    map: Option<&Bsp>,
+) -> Result<(Vec<u8>, Vec<Fault>), String> {
+    let mut reader = open(path, bytes)?;
+    let mut demo = SpectatorDemo::new(view, protocol);
+    let (mut out, mut faults) = (Vec::new(), Vec::new());
+    while let Some(record) = reader.next_record() {
+        match record {
+            Ok(record) => demo.record(reader.decoder(), &record, map, &mut out),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    out.extend(END_MARK);
+    Ok((out, faults))
+}
+
+/// Geometry of the recorded map, if its data is installed.
+fn map_of(reader: &Reader<'_>, options: &ExtractOptions) -> Option<Bsp> {
+    let header = reader.header();
+    let game = if header.game.is_empty() { "baseoa" } else { &header.game };
+    let folders = (options.mod_folder.as_deref(), game);
+    let loaded = drawing::map_file(&header.map, &options.basepath, folders)
+        .and_then(|file| Bsp::load(&file).map_err(|error| error.to_string()));
+    loaded
+        .inspect_err(|what| eprintln!("fragd: {what}; showing every entity (set --basepath)"))
+        .ok()
+}

@@ -1,0 +1,247 @@
+//! Match recording: everything that happens on a level, in one multi-view file.
+//!
+//! A client is recorded from its first full snapshot on, which the recording gets by refusing older delta
+//! bases. A file ends with its level, and the next level begins another one. Nothing is computed while no
+//! recording runs.
+//!
+//! Invariant: a recorded snapshot has no delta base in front of its client's first recorded one.
+
+use std::sync::Arc;
+
+use super::{Server, client::Client, core::Core, level::Level, recording::Recordings};
+use crate::{
+    model::{
+        ClientNum, CommandNum, ConfigIndex, EntitySet, Millis, PlayerState, Sequence,
+        limits::MAX_CLIENTS,
+    },
+    multiview::{ClientMessage, Header, LevelStart, SceneEntity, Writer, WriterOptions},
+    node::RecordingContent,
+    serving::pacing::MessageKind,
+    settings::{Choice as _, key},
+    wire::snapshot::SnapshotHeader,
+};
+
+/// Connection in a slot, told apart from a later one in the same slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Recorded {
+    connected_at: Millis,
+    /// First recorded snapshot.
+    first: Sequence,
+}
+
+/// Value of `sv_autoRecord` that records matches.
+const AUTO_MATCH: i32 = 2;
+
+/// Wish of the operator.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum MatchWish {
+    /// As `sv_autoRecord` says.
+    #[default]
+    Auto,
+    /// Recorded, with a name for the files.
+    Record(Option<Arc<str>>),
+    /// Not recorded until the level ends.
+    Stop,
+}
+
+/// A running recording.
+pub(super) struct MatchRecording {
+    /// Number of the recording.
+    number: u64,
+    writer: Writer,
+    clients: [Option<Recorded>; MAX_CLIENTS],
+}
+
+impl std::fmt::Debug for MatchRecording {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MatchRecording").field("frames", &self.writer.frames()).finish()
+    }
+}
+
+impl MatchRecording {
+    /// Starts a recording of a level.
+    fn new(number: u64, level: &Level, header: &Header) -> Self {
+        let start = LevelStart { baselines: &level.baselines, checksum_feed: level.checksum_feed };
+        let mut writer = Writer::new(header, &start, WriterOptions::default());
+        for (index, text) in level.configstrings.iter() {
+            writer.configstring(index, text);
+        }
+        Self { number, writer, clients: [None; MAX_CLIENTS] }
+    }
+
+    /// Whether a snapshot may be the delta base of a client's next one.
+    pub(super) fn allows_base(&self, number: ClientNum, base: Sequence) -> bool {
+        self.writer.frames() == 0
+            || self.clients[number.index()].is_some_and(|known| base.distance(known.first) >= 0)
+    }
+
+    /// Records a configstring that was set.
+    pub(super) fn configstring(&mut self, index: ConfigIndex, text: &str) {
+        self.writer.configstring(index, text);
+    }
+
+    /// Records a reliable command to all clients.
+    pub(super) fn broadcast(&mut self, text: &Arc<str>) {
+        self.writer.broadcast(text);
+    }
+
+    /// Ends the messages of a client that leaves.
+    pub(super) fn leave(&mut self, number: ClientNum) {
+        self.is_recorded(number, None);
+    }
+
+    /// Ends the messages of a connection that is gone. Returns whether this one is recorded.
+    fn is_recorded(&mut self, number: ClientNum, client: Option<&Client>) -> bool {
+        let known = &mut self.clients[number.index()];
+        let is_same = known.zip(client).is_some_and(|(k, c)| k.connected_at == c.connected_at);
+        if !is_same && known.take().is_some() {
+            self.writer.end_client(number);
+        }
+        is_same
+    }
+
+    /// Records a snapshot message that was written for a client.
+    pub(super) fn snapshot(
+        &mut self,
+        number: ClientNum,
+        client: &Client,
+        head: &SnapshotHeader,
+        player: &PlayerState,
+        seen: &EntitySet,
+    ) {
+        if self.writer.frames() == 0 {
+            return;
+        }
+        let sequence = client.channel.sequence_of_next();
+        if !self.is_recorded(number, Some(client)) {
+            if head.delta_num != 0 || !client.is_active() {
+                return;
+            }
+            let before = Sequence(sequence.0.wrapping_sub(1) & Sequence::MASK);
+            let acknowledged = client.queue.commands.acknowledged();
+            let numbers = (before, client.incoming.last(), acknowledged);
+            let protocol = client.channel.protocol();
+            self.writer.start_client(number, &client.name, protocol, numbers);
+            let connected_at = client.connected_at;
+            self.clients[number.index()] = Some(Recorded { connected_at, first: sequence });
+        }
+        self.writer.snapshot(number, message(client, sequence), head, player, seen);
+    }
+
+    /// Records another message that was written for a client.
+    pub(super) fn message(
+        &mut self,
+        number: ClientNum,
+        client: &Client,
+        kind: MessageKind,
+        bytes: &[u8],
+    ) {
+        if !self.is_recorded(number, Some(client)) {
+            return;
+        }
+        let sequence = client.channel.sequence_of_next();
+        match kind {
+            // Recorded where it is written.
+            MessageKind::Snapshot => {}
+            MessageKind::Commands => self.writer.commands(number, message(client, sequence)),
+            MessageKind::Gamestate { .. } | MessageKind::Download => {
+                self.writer.raw(number, sequence, bytes);
+            }
+        }
+    }
+}
+
+/// Numbers and commands of a client's next message.
+fn message(
+    client: &Client,
+    sequence: Sequence,
+) -> ClientMessage<impl Iterator<Item = (CommandNum, &Arc<str>)> + Clone> {
+    let commands = &client.queue.commands;
+    ClientMessage {
+        sequence,
+        acknowledge: client.incoming.last(),
+        commands_acknowledged: commands.acknowledged(),
+        commands: commands.unacknowledged(),
+    }
+}
+
+impl Recordings {
+    /// Starts to record matches. Returns false if one is recorded already.
+    pub(super) fn start_match(&mut self, name: Option<&str>) -> bool {
+        self.match_wish = MatchWish::Record(name.map(Arc::from));
+        self.of_match.is_none()
+    }
+
+    /// Stops the recording of matches. Returns false if none is recorded.
+    pub(super) fn stop_match(&mut self) -> bool {
+        let wished = std::mem::replace(&mut self.match_wish, MatchWish::Stop);
+        let was_recorded = self.of_match.is_some() || matches!(wished, MatchWish::Record(_));
+        self.finish_match();
+        was_recorded
+    }
+
+    /// Ends the file of the match, with its level or with the server.
+    pub(super) fn finish_match(&mut self) {
+        let Some(mut recording) = self.of_match.take() else { return };
+        recording.writer.finish();
+        let bytes = recording.writer.take();
+        self.hand_over(recording.number, RecordingContent::Data(bytes));
+        self.hand_over(recording.number, RecordingContent::End);
+    }
+
+    /// Returns the name of the recording to start, if one is wanted. `auto` is `sv_autoRecord`.
+    fn wanted_match(&self, auto: i32) -> Option<Option<Arc<str>>> {
+        match &self.match_wish {
+            _ if self.of_match.is_some() || self.is_ended() => None,
+            MatchWish::Auto => (auto & AUTO_MATCH != 0).then_some(None),
+            MatchWish::Record(name) => Some(name.clone()),
+            MatchWish::Stop => None,
+        }
+    }
+}
+
+/// Records the frame that was just stored, and starts a recording that is wanted.
+pub(super) fn record_frame(server: &mut Server) {
+    let auto = server.core.settings.int(key::SV_AUTO_RECORD);
+    if let Some(name) = server.core.recordings.wanted_match(auto) {
+        begin(server, name.as_deref());
+    }
+    let Server { core, game, .. } = server;
+    let Core { clients, frames, level, recordings, .. } = core;
+    let Some(recording) = &mut recordings.of_match else { return };
+    for number in ClientNum::all() {
+        recording.is_recorded(number, clients.get(number));
+    }
+    let player = |number| {
+        clients.get(number).filter(|client| client.is_active())?;
+        let player = game.player(number);
+        Some(player.sanitized().unwrap_or(*player))
+    };
+    let entries = frames.ring().frame(frames.newest()).unwrap_or(&[]);
+    let entities = entries.iter().map(|entry| {
+        let shared = game.entity(entry.number).map(|entity| entity.shared);
+        let state = frames.ring().state(entry.slot);
+        let flags = shared.map(|shared| shared.sv_flags).unwrap_or_default();
+        let single_client = shared.map_or(0, |shared| shared.single_client);
+        (entry.number, SceneEntity { state, flags, single_client })
+    });
+    recording.writer.frame(level.time, player, entities);
+    let (number, bytes) = (recording.number, recording.writer.take());
+    if !bytes.is_empty() {
+        recordings.hand_over(number, RecordingContent::Data(bytes));
+    }
+}
+
+fn begin(server: &mut Server, name: Option<&str>) {
+    let Core { recordings, level, settings, now, .. } = &mut server.core;
+    let header = Header {
+        program: concat!("fragd ", env!("CARGO_PKG_VERSION")).to_owned(),
+        started_unix_ms: server.epoch.map_or(0, |epoch| (epoch + *now).0),
+        map: level.map.clone(),
+        game: settings.game().name().to_owned(),
+        host_name: settings.text(key::SV_HOSTNAME).to_owned(),
+        frames_per_second: settings.int(key::SV_FPS).max(1).unsigned_abs(),
+    };
+    let number = recordings.begin_match(name, &level.map, *now);
+    recordings.of_match = Some(Box::new(MatchRecording::new(number, level, &header)));
+}

@@ -1,0 +1,198 @@
+//! Match recording of a running server: every extracted message equals the one that was sent.
+
+use std::{collections::BTreeMap, net::SocketAddr};
+
+use fragd::{
+    bots::{Behavior, Behaviors, Bots, BotsOptions},
+    client::Protocol,
+    demo::DemoReader,
+    model::{ClientNum, Millis},
+    multiview::{OwnView, Reader, Record, SpectatorDemo, Viewpoint},
+    node::{Hosted as _, LocalPort, Node as _, RecordingContent, Route},
+    server::Server,
+    wire::demo_file::END_MARK,
+};
+
+use crate::{
+    bot_match, installed_maps,
+    sample_maps::{TestMap, YARD},
+};
+
+const BOTS: u16 = 6;
+/// Length of the header of ioquake3's protocol 71, whose payload is not scrambled.
+const HEADER: usize = 8;
+const FRAGMENT: u32 = 1 << 31;
+
+/// A server and bots that are sent every datagram.
+struct Match {
+    server: Server,
+    bots: Bots,
+    now: Millis,
+    /// Complete messages by port of the bot, then by sequence.
+    sent: BTreeMap<u16, BTreeMap<u32, Vec<u8>>>,
+}
+
+impl Match {
+    fn new() -> Self {
+        let (map, file) = match installed_maps::read("maps/oa_dm1.bsp") {
+            Some(file) => ("oa_dm1", file),
+            None => ("yard", TestMap::test_yard(YARD).file()),
+        };
+        let server = bot_match::server((map, &file), 3, &[("fraglimit", "0")]);
+        let options = BotsOptions {
+            seed: 9,
+            joins_per_second: 16,
+            behavior: Behaviors::default().with(Behavior::Wander).with(Behavior::Fight),
+            ..BotsOptions::new(server_address(), Protocol::IOQ3_71, BOTS, Millis::seconds(3600))
+        };
+        let now = Millis(1000);
+        let bots = Bots::new(options, now);
+        Self { server, bots, now, sent: BTreeMap::new() }
+    }
+
+    fn run(&mut self, ms: u64) {
+        let mut packet = Vec::new();
+        for _ in 0..ms / 5 {
+            self.now += Millis(5);
+            if self.bots.next_frame() <= self.now {
+                self.bots.frame(self.now);
+            }
+            while let Some(route) = self.bots.poll_transmit(&mut packet) {
+                let from = Route { local: LocalPort(0), remote: bot_address(route.local) };
+                self.server.handle_datagram(self.now, from, &packet);
+            }
+            if self.server.next_frame() <= self.now {
+                self.server.frame(self.now);
+            }
+            while let Some(route) = self.server.poll_transmit(&mut packet) {
+                let port = route.remote.port() - 20_000;
+                self.note(port, &packet);
+                let to = Route { local: LocalPort(port), remote: server_address() };
+                self.bots.handle_datagram(self.now, to, &packet);
+            }
+        }
+    }
+
+    /// Appends what the server hands to the driver.
+    fn poll(&mut self, file: &mut Vec<u8>) {
+        while let Some(piece) = self.server.poll_recording() {
+            match piece.content {
+                RecordingContent::Begin { name, extension } => {
+                    assert!(name.starts_with("final_") && name.ends_with("_match"), "{name}");
+                    assert_eq!(extension, "mv");
+                }
+                RecordingContent::Data(bytes) => file.extend(bytes),
+                RecordingContent::End => {}
+            }
+        }
+    }
+
+    /// Notes the message of a datagram, or a fragment of it.
+    fn note(&mut self, port: u16, datagram: &[u8]) {
+        let word = |at: usize| u32::from_le_bytes(datagram[at..at + 4].try_into().unwrap());
+        if word(0) == u32::MAX {
+            return;
+        }
+        let messages = self.sent.entry(port).or_default();
+        let message = messages.entry(word(0) & !FRAGMENT).or_default();
+        if word(0) & FRAGMENT == 0 {
+            *message = datagram[HEADER..].to_vec();
+            return;
+        }
+        let start = usize::from(u16::from_le_bytes([datagram[HEADER], datagram[HEADER + 1]]));
+        if start == message.len() {
+            message.extend(&datagram[HEADER + 4..]);
+        }
+    }
+}
+
+fn server_address() -> SocketAddr {
+    ([192, 168, 0, 1], 27_960).into()
+}
+
+fn bot_address(port: LocalPort) -> SocketAddr {
+    ([192, 168, 0, 9], 20_000 + port.0).into()
+}
+
+/// Sequences and messages of a demo.
+fn messages(mut demo: &[u8]) -> Vec<(u32, &[u8])> {
+    let mut messages = Vec::new();
+    while let Some((head, rest)) = demo.split_first_chunk::<8>() {
+        let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().unwrap());
+        let (message, rest) = rest.split_at(word(4) as usize);
+        messages.push((word(0), message));
+        demo = rest;
+    }
+    messages
+}
+
+#[test]
+fn extracted_demo_equals_the_messages_sent() {
+    let mut played = Match::new();
+    played.run(4000);
+    played.server.handle_console_line(played.now, "record match final");
+    let mut file = Vec::new();
+    for second in 0..25 {
+        played.run(1000);
+        if second == 12 {
+            played.server.handle_console_line(played.now, "say hello");
+            played.server.handle_console_line(played.now, "set sv_hostname renamed");
+            played.server.handle_console_line(played.now, "map_restart 0");
+        }
+        played.poll(&mut file);
+    }
+    played.server.handle_console_line(played.now, "stoprecord match");
+    played.poll(&mut file);
+    assert_eq!(played.server.active_clients(), usize::from(BOTS));
+
+    let index = Reader::open(&file).unwrap().index().unwrap();
+    assert_eq!(index.sessions.len(), usize::from(BOTS));
+    assert!(index.frames > 480, "{}", index.frames);
+    let bytes_per_second = file.len() / 25;
+    println!("{bytes_per_second} bytes per second for {BOTS} bots");
+    for (number, session) in index.sessions.iter().enumerate() {
+        let mut reader = Reader::open(&file).unwrap();
+        let mut view = OwnView::new(&index.sessions, number).unwrap();
+        let mut demo = Vec::new();
+        while let Some(record) = reader.next_record() {
+            view.record(reader.decoder(), &record.unwrap(), &mut demo).unwrap();
+        }
+        let extracted = messages(&demo);
+        assert!(extracted.len() > 450, "{} messages", extracted.len());
+        let sent = played.sent.values().find(|sent| {
+            sent.get(&extracted[20].0).is_some_and(|message| message == extracted[20].1)
+        });
+        let sent = sent.unwrap_or_else(|| panic!("slot {}: no client", session.client));
+        // The first is the gamestate, which was not sent.
+        for (sequence, message) in &extracted[1..] {
+            assert!(sent[sequence] == *message, "slot {}: message {sequence}", session.client);
+        }
+        let first = extracted[1].0;
+        let missing =
+            sent.keys().filter(|sequence| **sequence >= first).count() - (extracted.len() - 1);
+        assert!(missing <= 1, "slot {}: {missing} messages are missing", session.client);
+    }
+    spectate(&file);
+}
+
+/// Reads demos of spectators to their ends.
+fn spectate(file: &[u8]) {
+    let follow = Viewpoint::Follow(ClientNum::new(1).unwrap());
+    for view in [follow, Viewpoint::Free(Default::default(), 90.0)] {
+        let mut reader = Reader::open(file).unwrap();
+        let mut demo = SpectatorDemo::new(view, Protocol::Q3_68);
+        let (mut out, mut frames) = (Vec::new(), 0);
+        while let Some(record) = reader.next_record() {
+            let record = record.unwrap();
+            frames += u32::from(record == Record::Frame);
+            demo.record(reader.decoder(), &record, None, &mut out);
+        }
+        // One more for the gamestate. A restart has no player for a frame.
+        assert!((frames - 5..=frames + 1).contains(&demo.messages()), "{frames}");
+        out.extend(END_MARK);
+        let faults: Vec<_> = DemoReader::new(Protocol::Q3_68, &out)
+            .filter_map(|message| message.err().map(|fault| fault.to_string()))
+            .collect();
+        assert!(faults.is_empty(), "{faults:?}");
+    }
+}
