@@ -146,7 +146,7 @@ if check 'demo is played' broadcast demo demo play "$work/played.dm_71" --loop; 
     tells audience 5 'sees the operator continue' 'Demo continues at'
     expect_game audience
     order audience 'say !seek 0'
-    tells audience 5 'goes to the start' 'Demo goes to 0:00'
+    check 'audience: goes to the start' hears 5 "$demo_log" 'Demo goes to 0:00'
     tells audience 30 'loads the level again' '^first frame in the game'
     order audience 'say !speed 2'
     tells audience 5 'changes the speed' 'Speed 2'

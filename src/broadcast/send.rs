@@ -34,13 +34,13 @@ const IDLE_INTERVAL: Millis = Millis(100);
 const ZOMBIE_INTERVAL: Millis = Millis(100);
 /// Times after `connect` at which `connectResponse` is resent to a silent viewer.
 const RESPONSES_AFTER: [Millis; 3] = [Millis(500), Millis(1000), Millis(2000)];
-/// Interval of passes while no fragment waits.
+/// Interval of passes while nothing waits.
 pub(super) const TICK: Millis = Millis(50);
-/// Interval of passes while fragments wait.
+/// Interval of passes while fragments or frames wait.
 pub(super) const BUSY_TICK: Millis = Millis(5);
 
 impl House {
-    /// Sends everything that is due. Returns whether fragments wait.
+    /// Sends everything that is due. Returns whether fragments or frames wait.
     pub(super) fn send_pass(&mut self) -> bool {
         let mut keys = std::mem::take(&mut self.keys);
         self.viewers.collect_keys(&mut keys);
@@ -53,10 +53,21 @@ impl House {
                 Some(DueMessage::Commands) => self.send_commands(key),
                 None => {}
             }
-            is_busy |= self.viewers.get(key).is_some_and(|viewer| viewer.channel.is_busy());
+            is_busy |= self.viewers.get(key).is_some_and(|viewer| self.is_waiting(viewer));
         }
         self.keys = keys;
         is_busy
+    }
+
+    /// Whether fragments, or a frame that came early, wait for a viewer.
+    fn is_waiting(&self, viewer: &Viewer) -> bool {
+        let is_behind = match &viewer.state {
+            ViewerState::Active { last: Some((_, frame)), .. } => {
+                self.stage.newest().is_some_and(|newest| newest != *frame)
+            }
+            _ => false,
+        };
+        is_behind || viewer.channel.is_busy()
     }
 
     /// Granted rate of a viewer in bytes per second; `None` without limit.
