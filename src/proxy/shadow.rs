@@ -157,7 +157,12 @@ impl Shadow {
     }
 
     /// Passes datagrams that disconnect the client to `push`. Returns whether the client executes them.
-    pub(super) fn disconnect(&mut self, reason: &str, mut push: impl FnMut(&[u8])) -> bool {
+    pub(super) fn disconnect(
+        &mut self,
+        now: Millis,
+        reason: &str,
+        mut push: impl FnMut(&[u8]),
+    ) -> bool {
         let (Some(protocol), Some((challenge, qport)), Some(time)) =
             (self.line.protocol(), self.keys, self.newest.server_time)
         else {
@@ -184,6 +189,8 @@ impl Shadow {
                 return false;
             }
             push(&datagram);
+            // The client's last messages are scrambled with this command.
+            self.line.decode(now.0 * 1000, Direction::ToClient, &datagram);
         }
         // Only the first disconnect is written: the client ignores the numbers from then on.
         self.newest.server_time = None;

@@ -106,7 +106,7 @@ impl Proxy {
         let upstream = Route { local: *port, remote: *server };
         let outbox = &mut self.outbox;
         shadow.leave(|datagram| outbox.push(upstream, datagram));
-        let is_in_game = shadow.disconnect(reason, |datagram| outbox.push(route, datagram));
+        let is_in_game = shadow.disconnect(now, reason, |datagram| outbox.push(route, datagram));
         session.stage = Stage::Leaving(now);
         let client = *client;
         self.counters.bump(ProxyCounter::ClientsDisconnected);

@@ -4,7 +4,7 @@ use fragd::{
     client::{DisconnectReason, Protocol},
     impairment::Impairment,
     model::Millis,
-    node::{Hosted as _, LocalPort},
+    node::{Hosted as _, LocalPort, Node as _, PortChange, Route},
     proxy::{Proxy, ProxyCounter, ProxyOptions},
     server::Server,
     sim::{Actor, Network, Player, check_snapshots},
@@ -221,7 +221,7 @@ fn clients_of_a_silent_server_are_disconnected() {
         assert_eq!(reason, Some(DisconnectReason::ServerSaid(said)), "{wire}");
         assert!(line.player(node).faults.is_empty(), "{:?}", line.player(node).faults);
         line.run_for(Millis::seconds(10));
-        assert_eq!(line.proxy().sessions(), 0);
+        assert_eq!((line.proxy().sessions(), line.undecoded()), (0, 0), "{wire}");
     }
 }
 
@@ -321,4 +321,44 @@ fn queries_get_the_answers_of_the_server() {
     line.run_for(Millis(500));
     assert!(line.count(ProxyCounter::QueriesLimited) > 1000);
     line.check_all_play();
+}
+
+#[test]
+fn session_follows_its_server_to_another_address() {
+    let [server, other, client] =
+        ["192.0.2.1:27960", "192.0.2.2:27960", "198.51.100.1:5"].map(|at| at.parse().unwrap());
+    let mut proxy = Proxy::new(ProxyOptions::new(server), 7, Millis(1000));
+    let listen = LocalPort(0);
+    let mut exchange = |route: Route, text: &str| {
+        let bytes = [&[0xff; 4], text.as_bytes()].concat();
+        proxy.handle_datagram(Millis(1000), route, &bytes);
+        let opened = match proxy.poll_port_change() {
+            Some(PortChange::Open(port, peer)) => {
+                assert_eq!(peer, server);
+                Some(port)
+            }
+            _ => None,
+        };
+        let mut packet = Vec::new();
+        let sent = proxy.poll_transmit(&mut packet);
+        assert!(sent.is_none() || packet == bytes, "passed on as it is");
+        (opened, sent)
+    };
+    let from_client = Route { local: listen, remote: client };
+    let (port, sent) = exchange(from_client, "getchallenge 77 Quake3Arena");
+    let port = port.unwrap();
+    assert_eq!(sent, Some(Route { local: port, remote: server }));
+    let from_other = Route { local: port, remote: other };
+    for forged in
+        ["challengeResponse 5 78 71", "challengeResponse 5", "print\nx", "connectResponse"]
+    {
+        assert_eq!(exchange(from_other, forged).1, None, "{forged}");
+    }
+    let accepted = exchange(from_other, "challengeResponse 5 77 71").1;
+    assert_eq!(accepted, Some(from_client), "the client knows the address of the proxy only");
+    let (opened, sent) = exchange(from_client, "rcon x status");
+    assert_eq!((opened, sent), (None, Some(from_other)));
+    assert_eq!(exchange(Route { local: port, remote: server }, "print\nx").1, None);
+    let (_, sent) = exchange(from_client, "getchallenge 9");
+    assert_eq!(sent, Some(Route { local: port, remote: server }), "the next one asks anew");
 }
