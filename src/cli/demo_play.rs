@@ -10,7 +10,7 @@ use crate::broadcast::DemoEnd;
 /// Options of `demo play`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct PlayOptions {
-    /// Demo file
+    /// Demo or multi-view recording
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Play the demo again when it ends

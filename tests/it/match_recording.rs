@@ -4,9 +4,10 @@ use std::{collections::BTreeMap, net::SocketAddr};
 
 use fragd::{
     bots::{Behavior, Behaviors, Bots, BotsOptions},
+    broadcast::{Audience, Control, DemoEnd, Frame, Level, MatchSource, Sink, Source as _},
     client::Protocol,
     demo::DemoReader,
-    model::{ClientNum, Millis},
+    model::{ClientNum, ConfigIndex, Millis},
     multiview::{OwnView, Reader, Record, SpectatorDemo, Viewpoint},
     node::{Hosted as _, LocalPort, Node as _, RecordingContent, Route},
     server::Server,
@@ -173,6 +174,53 @@ fn extracted_demo_equals_the_messages_sent() {
         assert!(missing <= 1, "slot {}: {missing} messages are missing", session.client);
     }
     spectate(&file);
+    play(&file);
+}
+
+/// Frames and levels that a source has told.
+#[derive(Default)]
+struct Told {
+    levels: usize,
+    times: Vec<i32>,
+    views: usize,
+}
+
+impl Sink for Told {
+    fn level(&mut self, _: Level) {
+        self.levels += 1;
+    }
+    fn configstring(&mut self, _: ConfigIndex, _: &str) {}
+    fn command(&mut self, _: Audience, _: &str) {}
+    fn frame(&mut self, frame: &Frame<'_>) {
+        self.times.push(frame.time.0);
+        self.views = self.views.max(frame.views.len());
+    }
+    fn lost(&mut self, _: &str) {}
+}
+
+/// Plays a recording as the source of a broadcast, with a jump.
+fn play(file: &[u8]) {
+    let mut source = MatchSource::new(file, "match", DemoEnd::Stop).unwrap();
+    let (mut told, mut now) = (Told::default(), Millis(500));
+    let run = |source: &mut MatchSource<'_>, told: &mut Told, now: &mut Millis, ms: u64| {
+        for _ in 0..ms / 10 {
+            *now += Millis(10);
+            if source.next_due() <= *now {
+                source.advance(*now, told);
+            }
+        }
+    };
+    run(&mut source, &mut told, &mut now, 2000);
+    assert_eq!((told.levels, told.views), (1, usize::from(BOTS)));
+    assert!((38..=42).contains(&told.times.len()), "{} frames", told.times.len());
+    let (shown, first) = (told.times.len(), told.times[0]);
+    source.control(now, Control::Seek(15_000)).unwrap();
+    run(&mut source, &mut told, &mut now, 100);
+    assert_eq!((told.levels, told.times[shown] - first), (2, 15_000));
+    source.control(now, Control::Skip(-14_000)).unwrap();
+    run(&mut source, &mut told, &mut now, 28_000);
+    assert!(told.times.len() > shown + 460, "{} frames", told.times.len());
+    assert!(source.is_finished());
 }
 
 /// Reads demos of spectators to their ends.
