@@ -7,7 +7,7 @@
 //!
 //! No I/O: bytes received are arguments, bytes to send are results. Crates for SOCKS5 either block or need an
 //! asynchronous runtime, so the few messages are encoded here. Invariants: a server's reply costs at most
-//! [`MAX_REPLY`] bytes of memory; passwords appear in no log and no debug output.
+//! `MAX_REPLY` bytes of memory; passwords appear in no log and no debug output.
 //! Source: RFC 1928 and RFC 1929.
 
 use std::{
