@@ -126,6 +126,8 @@ mod serving;
 pub mod settings;
 #[cfg(feature = "sim")]
 pub mod sim;
+#[cfg(feature = "server")]
+pub mod stream;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 #[cfg(feature = "trace")]

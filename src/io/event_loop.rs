@@ -76,6 +76,10 @@ pub fn run<N: Hosted + ?Sized>(
     let output = std::mem::take(&mut options.output);
     let mut engine = Loop::new(node, sockets, clock, output, options.count_interval)?;
     (engine.game_log, engine.recordings) = (options.game_log.take(), options.recordings.take());
+    #[cfg(feature = "server")]
+    {
+        engine.live = options.live.take();
+    }
     let mut housekeeping = Housekeeping::start(options, &engine.poll, clock.now())?;
     let mut events = Events::with_capacity(EVENTS_PER_WAKE);
     engine.drain();
@@ -122,6 +126,8 @@ pub(super) struct Loop<'a, N: ?Sized> {
     stdout: Option<BackgroundWriter>,
     game_log: Option<GameLog>,
     recordings: Option<Recordings>,
+    #[cfg(feature = "server")]
+    live: Option<super::live::LiveListener>,
     pub(super) counters: LoopCounters,
     rate_limited_warning: RateLimitedWarning,
     /// End of the current receive coalescing.
@@ -159,6 +165,8 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             stdout,
             game_log: None,
             recordings: None,
+            #[cfg(feature = "server")]
+            live: None,
             counters: LoopCounters::default(),
             rate_limited_warning: RateLimitedWarning::default(),
             coalesce_until: Millis(0),
@@ -321,7 +329,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
         self.drain();
     }
 
-    /// Drains the node: datagrams, game log, recordings, console output.
+    /// Drains the node: datagrams, game log, recordings, live stream, console output.
     pub(super) fn drain(&mut self) {
         collect(self.node, &mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
         flush(&mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
@@ -337,6 +345,14 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             if let Some(recordings) = &mut self.recordings {
                 recordings.add(piece);
             }
+        }
+        while let Some(pieces) = self.node.poll_stream() {
+            #[cfg(feature = "server")]
+            if let Some(live) = &mut self.live {
+                live.write(pieces);
+            }
+            #[cfg(not(feature = "server"))]
+            drop(pieces);
         }
         let mut printed = false;
         while let Some(text) = self.node.poll_console() {

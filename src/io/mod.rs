@@ -24,6 +24,8 @@ mod http_counters;
 mod http_listener;
 mod kernel_drops;
 pub mod lan;
+#[cfg(feature = "server")]
+pub mod live;
 pub mod logging;
 mod lookups;
 mod on_demand;

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+#[cfg(feature = "server")]
+use super::live::LiveListener;
 use super::{console::Console, game_log::GameLog, recordings::Recordings, signals::Signals};
 use crate::{model::Millis, node::LoopCounters};
 
@@ -60,6 +62,9 @@ pub struct Options<'a, N: ?Sized> {
     pub game_log: Option<GameLog>,
     /// Destination of recordings; None drops them.
     pub recordings: Option<Recordings>,
+    /// Destination of the live stream; None drops it.
+    #[cfg(feature = "server")]
+    pub live: Option<LiveListener>,
     /// Time between two updates of the node's loop counters.
     pub count_interval: Millis,
     /// Callback during the run.
@@ -79,6 +84,8 @@ impl<N: ?Sized> Default for Options<'_, N> {
             output: Output::default(),
             game_log: None,
             recordings: None,
+            #[cfg(feature = "server")]
+            live: None,
             count_interval: Millis::NEVER,
             progress: None,
             deadline: Millis::NEVER,

@@ -23,13 +23,13 @@ pub(super) const END_MAGIC: [u8; 8] = *b"FRGM-END";
 /// Format version, the only one that is read.
 pub(super) const FORMAT_VERSION: u32 = 1;
 /// Length of magic and version.
-pub(super) const FILE_HEAD_LEN: usize = 12;
+pub const FILE_HEAD_LEN: usize = 12;
 /// Length of the head of a piece.
-pub(super) const PIECE_HEAD_LEN: usize = 9;
+pub const PIECE_HEAD_LEN: usize = 9;
 /// Length of the trailer.
 pub(super) const TRAILER_LEN: usize = 16;
 /// Largest content of a piece in bytes.
-pub(super) const MAX_PIECE_LEN: usize = 4 << 20;
+pub const MAX_PIECE_LEN: usize = 4 << 20;
 /// Largest uncompressed content of a piece in bytes.
 pub(super) const MAX_RECORDS_LEN: usize = 8 << 20;
 /// Longest text of the header, and most players and chunks of an index.
@@ -64,7 +64,7 @@ impl PieceKind {
 }
 
 /// Appends a piece.
-pub(super) fn put_piece(out: &mut Vec<u8>, kind: PieceKind, content: &[u8]) {
+pub fn put_piece(out: &mut Vec<u8>, kind: PieceKind, content: &[u8]) {
     out.push(kind as u8);
     out.extend_from_slice(&(content.len() as u32).to_le_bytes());
     out.extend_from_slice(&checksum(kind, content).to_le_bytes());

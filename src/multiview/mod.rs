@@ -31,7 +31,8 @@ pub use clients::{ClientTrack, CommandWindow};
 pub use decoder::{Decoder, MessageContent, Record};
 pub use extract::{OwnView, sessions_of};
 pub use format::{
-    FormatError, Header, Index, IndexedKey, MAGIC, Piece, PieceKind, Session, read_piece,
+    FILE_HEAD_LEN, FormatError, Header, Index, IndexedKey, MAGIC, MAX_PIECE_LEN, PIECE_HEAD_LEN,
+    Piece, PieceKind, Session, put_piece, read_piece,
 };
 pub use reader::{Fault, Reader};
 pub use scene::{Scene, SceneEntity};

@@ -94,6 +94,11 @@ pub trait Hosted: Node {
     /// Disconnects every peer with `reason` and finishes.
     fn stop(&mut self, now: Millis, reason: &str);
 
+    /// Returns the next pieces of the live stream, or `None`: whole pieces of a multi-view recording.
+    fn poll_stream(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Returns the next piece of a recording, or `None`.
     fn poll_recording(&mut self) -> Option<RecordingPiece> {
         None

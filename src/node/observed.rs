@@ -132,6 +132,10 @@ impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
         self.node.stop(now, reason);
     }
 
+    fn poll_stream(&mut self) -> Option<Vec<u8>> {
+        self.node.poll_stream()
+    }
+
     fn poll_recording(&mut self) -> Option<RecordingPiece> {
         self.node.poll_recording()
     }

@@ -1,0 +1,350 @@
+//! Publisher: the server's side of all connections.
+
+use std::{collections::VecDeque, net::SocketAddr, sync::Arc};
+
+use hmac::Mac as _;
+use slab::Slab;
+
+use super::{
+    ALIVE_INTERVAL, MAGIC, MAX_NAME, Nonce, SILENCE, Side, StreamError, VERSION,
+    backlog::{Backlog, Packed},
+    mac,
+    message::{Kind, MessageReader, put_message},
+    printable,
+};
+use crate::{
+    limits::{AddressLimiter, BucketLimit},
+    model::Millis,
+};
+
+/// Time in which a relay must log in.
+const LOGIN_TIME: Millis = Millis(5_000);
+/// Most connections before login, and those of one address.
+const MAX_LOGINS: usize = 16;
+const MAX_LOGINS_PER_ADDRESS: usize = 4;
+/// Connections of one address: four at once, one more every 2 s. Limits guesses of the password.
+const CONNECTS: BucketLimit = BucketLimit { burst: 4, period: Millis(2_000) };
+/// Most bytes that wait for a relay.
+const MAX_QUEUE: usize = 8 << 20;
+/// Longest message of a relay.
+const MAX_LOGIN_LEN: u32 = (16 + 32 + MAX_NAME) as u32;
+
+/// Number of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ConnectionId(pub usize);
+
+/// Options of a publisher.
+#[derive(Clone, Debug)]
+pub struct PublisherOptions {
+    /// Password of the relays, not empty.
+    pub password: String,
+    /// Time between a frame and its release.
+    pub delay: Millis,
+    /// Most relays.
+    pub max_relays: usize,
+    /// Seed of the address table.
+    pub seed: u64,
+}
+
+/// Reason to close a connection before it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Too many connections of the address in a short time.
+    Rate,
+    /// Too many connections wait for their login.
+    Logins,
+}
+
+#[derive(Clone, Debug)]
+enum Stage {
+    /// The login is awaited.
+    Login(Nonce),
+    /// A relay with its name.
+    Relay(String),
+    /// The connection closes when everything is sent.
+    Closing,
+}
+
+/// A connection.
+struct Connection {
+    from: SocketAddr,
+    stage: Stage,
+    since: Millis,
+    heard: Millis,
+    said: Millis,
+    reader: MessageReader,
+    queue: VecDeque<Packed>,
+    /// Bytes of the queue, and those of its first entry that were sent.
+    queued: usize,
+    sent: usize,
+    is_broken: bool,
+}
+
+impl Connection {
+    fn send(&mut self, now: Millis, packed: Packed) {
+        self.said = now;
+        self.queued += packed.len();
+        self.queue.push_back(packed);
+    }
+
+    fn say(&mut self, now: Millis, kind: Kind, content: &[&[u8]]) {
+        let mut message = Vec::new();
+        put_message(&mut message, kind, content);
+        self.send(now, message.into());
+    }
+
+    /// Sends a last message and closes.
+    fn close(&mut self, now: Millis, kind: Kind, reason: &str) {
+        self.say(now, kind, &[reason.as_bytes()]);
+        self.since = now;
+        self.stage = Stage::Closing;
+    }
+}
+
+/// Server's side of the stream: connections, logins, queues.
+pub struct Publisher {
+    options: PublisherOptions,
+    backlog: Backlog,
+    connects: AddressLimiter,
+    connections: Slab<Connection>,
+}
+
+impl Publisher {
+    /// Creates a publisher without connections.
+    #[must_use]
+    pub fn new(options: PublisherOptions) -> Self {
+        Self {
+            backlog: Backlog::new(options.delay),
+            connects: AddressLimiter::new(options.seed),
+            connections: Slab::new(),
+            options,
+        }
+    }
+
+    /// Starts a connection. `nonce` is random.
+    ///
+    /// # Errors
+    /// Limits of connections; the caller closes it.
+    pub fn accept(
+        &mut self,
+        now: Millis,
+        from: SocketAddr,
+        nonce: Nonce,
+    ) -> Result<ConnectionId, Refusal> {
+        if !self.connects.allows(now, from, CONNECTS) {
+            return Err(Refusal::Rate);
+        }
+        let logins = self.connections.iter().map(|(_, connection)| connection);
+        let logins = logins.filter(|connection| !matches!(connection.stage, Stage::Relay(_)));
+        let (all, own) = logins.fold((0, 0), |(all, own), connection| {
+            (all + 1, own + usize::from(connection.from.ip() == from.ip()))
+        });
+        if all >= MAX_LOGINS || own >= MAX_LOGINS_PER_ADDRESS {
+            return Err(Refusal::Logins);
+        }
+        let mut connection = Connection {
+            from,
+            stage: Stage::Login(nonce),
+            since: now,
+            heard: now,
+            said: now,
+            reader: MessageReader::new(MAX_LOGIN_LEN),
+            queue: VecDeque::new(),
+            queued: 0,
+            sent: 0,
+            is_broken: false,
+        };
+        connection.say(now, Kind::Hello, &[&MAGIC, &VERSION.to_le_bytes(), &nonce]);
+        Ok(ConnectionId(self.connections.insert(connection)))
+    }
+
+    /// Takes bytes that a connection received.
+    pub fn receive(&mut self, now: Millis, id: ConnectionId, bytes: &[u8]) {
+        let Some(connection) = self.connections.get_mut(id.0) else { return };
+        connection.heard = now;
+        connection.reader.receive(bytes);
+        loop {
+            let connection = &mut self.connections[id.0];
+            let message = connection
+                .reader
+                .next()
+                .map(|message| message.map(|(kind, content)| (kind, content.to_vec())));
+            let result = match message {
+                Ok(None) => return,
+                Ok(Some((kind, content))) => self.message(now, id, kind, &content),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = result {
+                let connection = &mut self.connections[id.0];
+                log::debug!("live stream: connection of {} closed: {error}", connection.from);
+                connection.is_broken = true;
+                return;
+            }
+        }
+    }
+
+    fn message(
+        &mut self,
+        now: Millis,
+        id: ConnectionId,
+        kind: Kind,
+        content: &[u8],
+    ) -> Result<(), StreamError> {
+        let connection = &self.connections[id.0];
+        let fault = |what| StreamError::Message { at: connection.reader.position(), what };
+        match (kind, &connection.stage) {
+            (Kind::Login, Stage::Login(nonce)) => {
+                let (theirs, rest) =
+                    content.split_first_chunk::<16>().ok_or_else(|| fault("a login too short"))?;
+                let (proof, name) =
+                    rest.split_first_chunk::<32>().ok_or_else(|| fault("a login too short"))?;
+                let (nonce, theirs, proof) = (*nonce, *theirs, *proof);
+                let name = name.to_vec();
+                self.login(now, id, (&nonce, &theirs), &proof, &name);
+                Ok(())
+            }
+            (Kind::Alive, Stage::Relay(_) | Stage::Closing) => Ok(()),
+            _ => Err(fault("a message that is not allowed now")),
+        }
+    }
+
+    fn login(
+        &mut self,
+        now: Millis,
+        id: ConnectionId,
+        nonces: (&Nonce, &Nonce),
+        proof: &[u8; 32],
+        name: &[u8],
+    ) {
+        let password = &self.options.password;
+        let is_right = mac(password, Side::Subscriber, nonces, name).verify_slice(proof).is_ok();
+        let answer = mac(password, Side::Publisher, nonces, &[]).finalize().into_bytes();
+        let is_full = self.relays() >= self.options.max_relays;
+        let connection = &mut self.connections[id.0];
+        let from = connection.from;
+        let name = printable(name);
+        if password.is_empty() || !is_right {
+            log::warn!("live stream: relay {name:?} of {from} refused: wrong password");
+            return connection.close(now, Kind::Refused, "wrong password (sv_relayPassword)");
+        }
+        if is_full {
+            log::warn!("live stream: relay {name:?} of {from} refused: too many relays");
+            return connection.close(now, Kind::Refused, "too many relays");
+        }
+        log::info!("live stream: relay {name:?} of {from} connected");
+        let delay = u32::try_from(self.options.delay.0).unwrap_or(u32::MAX).to_le_bytes();
+        connection.say(now, Kind::Welcome, &[&answer, &delay]);
+        connection.stage = Stage::Relay(name);
+        for packed in self.backlog.start() {
+            connection.send(now, Arc::clone(packed));
+        }
+    }
+
+    /// Takes whole pieces of the recording, at its start with the head of the file.
+    pub fn publish(&mut self, now: Millis, bytes: &[u8]) {
+        self.backlog.take(now, bytes);
+        self.frame(now);
+    }
+
+    /// Reports that pieces were lost in front of the publisher.
+    pub fn gap(&mut self) {
+        self.backlog.gap();
+    }
+
+    /// Runs everything that is due: pieces, keep-alive messages, timeouts.
+    pub fn frame(&mut self, now: Millis) {
+        while let Some(packed) = self.backlog.release(now) {
+            for (_, connection) in &mut self.connections {
+                if matches!(connection.stage, Stage::Relay(_)) {
+                    connection.send(now, Arc::clone(&packed));
+                }
+            }
+        }
+        for (_, connection) in &mut self.connections {
+            let from = connection.from;
+            match &connection.stage {
+                Stage::Login(_) | Stage::Closing => {
+                    connection.is_broken |= now.since(connection.since) >= LOGIN_TIME;
+                }
+                Stage::Relay(name) if connection.queued > MAX_QUEUE => {
+                    log::warn!("live stream: relay {name:?} of {from} disconnected: too slow");
+                    connection.is_broken = true;
+                }
+                Stage::Relay(name) if now.since(connection.heard) >= SILENCE => {
+                    log::warn!("live stream: relay {name:?} of {from} disconnected: silent");
+                    connection.is_broken = true;
+                }
+                Stage::Relay(_) if now.since(connection.said) >= ALIVE_INTERVAL => {
+                    connection.say(now, Kind::Alive, &[]);
+                }
+                Stage::Relay(_) => {}
+            }
+        }
+    }
+
+    /// Returns the time of the next [`Self::frame`].
+    #[must_use]
+    pub fn next_frame(&self, now: Millis) -> Millis {
+        let idle = if self.connections.is_empty() { Millis::NEVER } else { now + Millis(1000) };
+        self.backlog.next_due().min(idle)
+    }
+
+    /// Ends the stream for all relays.
+    pub fn end(&mut self, now: Millis, reason: &str) {
+        for (_, connection) in &mut self.connections {
+            if !matches!(connection.stage, Stage::Closing) {
+                connection.close(now, Kind::End, reason);
+            }
+        }
+    }
+
+    /// Returns bytes to send on a connection; empty if there are none.
+    #[must_use]
+    pub fn output(&self, id: ConnectionId) -> &[u8] {
+        let connection = self.connections.get(id.0);
+        connection
+            .and_then(|connection| Some(&connection.queue.front()?[connection.sent..]))
+            .unwrap_or_default()
+    }
+
+    /// Reports that the first `len` bytes of the output were sent.
+    pub fn sent(&mut self, id: ConnectionId, len: usize) {
+        let Some(connection) = self.connections.get_mut(id.0) else { return };
+        connection.sent += len;
+        connection.queued -= len;
+        if connection.queue.front().is_some_and(|first| connection.sent >= first.len()) {
+            connection.queue.pop_front();
+            connection.sent = 0;
+        }
+    }
+
+    /// Whether the caller should close a connection now.
+    #[must_use]
+    pub fn is_done(&self, id: ConnectionId) -> bool {
+        self.connections.get(id.0).is_none_or(|connection| {
+            connection.is_broken
+                || matches!(connection.stage, Stage::Closing) && connection.queue.is_empty()
+        })
+    }
+
+    /// Forgets a connection that was closed.
+    pub fn closed(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connections.try_remove(id.0)
+            && let Stage::Relay(name) = &connection.stage
+        {
+            log::info!("live stream: relay {name:?} of {} left", connection.from);
+        }
+    }
+
+    /// Returns the connections.
+    pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
+        self.connections.iter().map(|(number, _)| ConnectionId(number))
+    }
+
+    /// Returns the number of relays.
+    #[must_use]
+    pub fn relays(&self) -> usize {
+        let is_relay = |connection: &Connection| matches!(connection.stage, Stage::Relay(_));
+        self.connections.iter().filter(|(_, connection)| is_relay(connection)).count()
+    }
+}
