@@ -148,6 +148,12 @@ setting_rows! {
          applies, too.";
     SV_HTTP, "sv_http", Text::up_to(63), all("", I),
         "Address and port of an HTTP server for downloads, e.g. 192.0.2.1:27960; empty disables it.";
+    SV_RELAY_ADDRESS, "sv_relayAddress", Text::up_to(63), all("", I),
+        "Address and port (TCP) of the live stream for relays, e.g. 0.0.0.0:27970; empty disables it.";
+    SV_RELAY_PASSWORD, "sv_relayPassword", Text::up_to(63), all("", SECRET.and(I)),
+        "Password of the live stream, at least 8 characters; relays prove it and never send it.";
+    SV_RELAY_DELAY, "sv_relayDelay", Int::range(0, 600), all("0", I),
+        "Delay of the live stream in seconds, so that viewers give no help to players.";
     SV_MASTER1, "sv_master1", Text::up_to(255),
         oa_q3(("dpmaster.deathmask.net", P), ("master.quake3arena.com", P)),
         "Master server that lists the server if dedicated is 2, as name or name:port; the port is 27950 by \

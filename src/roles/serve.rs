@@ -6,7 +6,7 @@ use fragd::{
     cli::{ExitStatus, ServeOptions},
     io::{
         self, Clock, Console, ExitReason, GameData, GameLog, Listen, LogFile, Options, Progress,
-        RecordingFolder, Recordings, Signals, Sockets, StreamFile,
+        RecordingFolder, Recordings, Signals, Sockets, StreamFile, live::LiveListener,
     },
     journal::{RecordedAssets, Recorder, Start},
     model::{Millis, UnixMillis, assets::Assets},
@@ -97,6 +97,7 @@ fn host(
     }
     let game_log = open_game_log(&settings)?;
     let recordings = Recordings::new(recording_folder(&settings));
+    let live = start_live(&settings)?;
     let begun = clock.now();
     let server = Server::builder(settings, entropy).assets(data).started_at(Some(began)).build();
     log::info!("server ready: first level loaded in {} ms", clock.now().since(begun).0);
@@ -117,7 +118,7 @@ fn host(
             call(node.node(), now, counters);
         }) as Box<io::ProgressFn<'_, _>>,
     });
-    let hosting = Hosting { sockets, signals, clock, game_log, recordings };
+    let hosting = Hosting { sockets, signals, clock, game_log, recordings, live };
     hosting.play(&mut Observed::new(server, observers), progress, lines)?;
     if let Some(recorder) = recorder {
         recorder.borrow_mut().end();
@@ -132,6 +133,7 @@ struct Hosting {
     clock: Clock,
     game_log: Option<GameLog>,
     recordings: Recordings,
+    live: Option<LiveListener>,
 }
 
 impl Hosting {
@@ -142,7 +144,7 @@ impl Hosting {
         progress: Option<Progress<'_, N>>,
         lines: &[String],
     ) -> Result<(), String> {
-        let Self { sockets, signals, clock, game_log, recordings } = self;
+        let Self { sockets, signals, clock, game_log, recordings, live } = self;
         for line in lines {
             server.handle_console_line(clock.now(), line);
         }
@@ -155,6 +157,7 @@ impl Hosting {
             on_hangup: reopener.map(|reopen| -> Box<dyn FnMut()> { Box::new(reopen) }),
             game_log,
             recordings: Some(recordings),
+            live,
             console: Console::Stdin,
             count_interval: COUNT_INTERVAL,
             progress,
@@ -205,6 +208,17 @@ fn recording_folder(settings: &Settings) -> RecordingFolder {
         max_bytes: limit(key::SV_DEMO_SIZE).map(|mebibytes| mebibytes << 20),
         max_files: limit(key::SV_DEMO_FILES).and_then(|files| usize::try_from(files).ok()),
     }
+}
+
+/// Starts the live stream for relays, if `sv_relayAddress` names an address.
+fn start_live(settings: &Settings) -> Result<Option<LiveListener>, String> {
+    let setting = settings.text(key::SV_RELAY_ADDRESS);
+    if setting.is_empty() {
+        return Ok(None);
+    }
+    let delay = u64::try_from(settings.int(key::SV_RELAY_DELAY)).unwrap_or(0);
+    let password = settings.text(key::SV_RELAY_PASSWORD);
+    super::relay::offer("sv_relayAddress", setting, password, Millis::seconds(delay)).map(Some)
 }
 
 /// Finds the game data and logs its folders.

@@ -135,7 +135,7 @@ impl Core {
     /// Queues a reliable command for every client that has the level.
     pub(super) fn send_reliable_to_all(&mut self, text: &str) {
         let text = Arc::from(text);
-        if let Some(recording) = &mut self.recordings.of_match {
+        for recording in self.recordings.matches_mut() {
             recording.broadcast(&text);
         }
         for number in ClientNum::all() {
@@ -155,7 +155,7 @@ impl Core {
             }
             SetOutcome::Changed if self.level.starting => {}
             SetOutcome::Changed => {
-                if let Some(recording) = &mut self.recordings.of_match {
+                for recording in self.recordings.matches_mut() {
                     recording.configstring(index, self.level.configstrings.get(index));
                 }
                 for (_, client) in self.clients.iter_mut().filter(|(_, c)| c.has_level()) {

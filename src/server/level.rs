@@ -216,7 +216,7 @@ impl Server {
         let id = level.server_id;
         self.publish_server_id(id);
         self.start_level(true);
-        if let Some(recording) = &mut self.core.recordings.of_match {
+        for recording in self.core.recordings.matches_mut() {
             recording.broadcast(&"map_restart\n".into());
         }
         for number in self.core.clients.numbers() {

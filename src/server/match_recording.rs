@@ -2,7 +2,7 @@
 //!
 //! A client is recorded from its first full snapshot on, which the recording gets by refusing older delta
 //! bases. A file ends with its level, and the next level begins another one. Nothing is computed while no
-//! recording runs.
+//! recording runs. The live stream is a second recording, with a piece for each frame.
 //!
 //! Invariant: a recorded snapshot has no delta base in front of its client's first recorded one.
 
@@ -14,7 +14,9 @@ use crate::{
         ClientNum, CommandNum, ConfigIndex, EntitySet, Millis, PlayerState, Sequence,
         limits::MAX_CLIENTS,
     },
-    multiview::{ClientMessage, Header, LevelStart, SceneEntity, Writer, WriterOptions},
+    multiview::{
+        ClientMessage, Header, LevelStart, MAGIC, PieceKind, SceneEntity, Writer, WriterOptions,
+    },
     node::RecordingContent,
     serving::pacing::MessageKind,
     settings::{Choice as _, key},
@@ -29,6 +31,10 @@ struct Recorded {
     first: Sequence,
 }
 
+/// Pieces and chunks of the live stream: a relay waits two seconds at most for its first frame.
+const LIVE: WriterOptions = WriterOptions { piece_ms: 0, chunk_ms: 2_000 };
+/// Most pieces of the live stream that wait for the driver, which polls them each frame.
+const MAX_LIVE_PIECES: usize = 64;
 /// Value of `sv_autoRecord` that records matches.
 const AUTO_MATCH: i32 = 2;
 
@@ -60,9 +66,9 @@ impl std::fmt::Debug for MatchRecording {
 
 impl MatchRecording {
     /// Starts a recording of a level.
-    fn new(number: u64, level: &Level, header: &Header) -> Self {
+    fn new(number: u64, level: &Level, header: &Header, options: WriterOptions) -> Self {
         let start = LevelStart { baselines: &level.baselines, checksum_feed: level.checksum_feed };
-        let mut writer = Writer::new(header, &start, WriterOptions::default());
+        let mut writer = Writer::new(header, &start, options);
         for (index, text) in level.configstrings.iter() {
             writer.configstring(index, text);
         }
@@ -180,6 +186,44 @@ impl Recordings {
         was_recorded
     }
 
+    /// Recordings of the match in progress: of the file, of the live stream.
+    pub(super) fn matches_mut(&mut self) -> impl Iterator<Item = &mut MatchRecording> {
+        [&mut self.of_match, &mut self.live].into_iter().flatten().map(Box::as_mut)
+    }
+
+    /// Returns the next pieces of the live stream.
+    pub(super) fn poll_stream(&mut self) -> Option<Vec<u8>> {
+        self.live_output.pop_front()
+    }
+
+    /// Hands the pieces of the file to the driver.
+    fn queue_match(&mut self) {
+        let Some(recording) = &mut self.of_match else { return };
+        let (number, bytes) = (recording.number, recording.writer.take());
+        if !bytes.is_empty() {
+            self.hand_over(number, RecordingContent::Data(bytes));
+        }
+    }
+
+    /// Queues the pieces of the live stream. Without a driver that polls them, they are dropped up to a key
+    /// frame, which changes nothing that clients are sent.
+    fn queue_live(&mut self) {
+        let Some(live) = &mut self.live else { return };
+        let pieces = live.writer.take();
+        if pieces.is_empty() {
+            return;
+        }
+        if self.live_output.len() >= MAX_LIVE_PIECES {
+            self.live_output.clear();
+            self.has_live_gap = true;
+        }
+        let is_start = pieces[0] == PieceKind::Key as u8 || pieces.starts_with(&MAGIC);
+        self.has_live_gap &= !is_start;
+        if !self.has_live_gap {
+            self.live_output.push_back(pieces);
+        }
+    }
+
     /// Ends the file of the match, with its level or with the server.
     pub(super) fn finish_match(&mut self) {
         let Some(mut recording) = self.of_match.take() else { return };
@@ -200,18 +244,19 @@ impl Recordings {
     }
 }
 
-/// Records the frame that was just stored, and starts a recording that is wanted.
+/// Records the frame that was just stored, and starts recordings that are wanted.
 pub(super) fn record_frame(server: &mut Server) {
-    let auto = server.core.settings.int(key::SV_AUTO_RECORD);
+    let settings = &server.core.settings;
+    let auto = settings.int(key::SV_AUTO_RECORD);
+    let is_live = !settings.text(key::SV_RELAY_ADDRESS).is_empty();
     if let Some(name) = server.core.recordings.wanted_match(auto) {
         begin(server, name.as_deref());
     }
+    if is_live && server.core.recordings.live.is_none() && !server.core.recordings.is_ended() {
+        begin_live(server);
+    }
     let Server { core, game, .. } = server;
     let Core { clients, frames, level, recordings, .. } = core;
-    let Some(recording) = &mut recordings.of_match else { return };
-    for number in ClientNum::all() {
-        recording.is_recorded(number, clients.get(number));
-    }
     let player = |number| {
         clients.get(number).filter(|client| client.is_active())?;
         let player = game.player(number);
@@ -225,23 +270,39 @@ pub(super) fn record_frame(server: &mut Server) {
         let single_client = shared.map_or(0, |shared| shared.single_client);
         (entry.number, SceneEntity { state, flags, single_client })
     });
-    recording.writer.frame(level.time, player, entities);
-    let (number, bytes) = (recording.number, recording.writer.take());
-    if !bytes.is_empty() {
-        recordings.hand_over(number, RecordingContent::Data(bytes));
+    for recording in recordings.matches_mut() {
+        for number in ClientNum::all() {
+            recording.is_recorded(number, clients.get(number));
+        }
+        recording.writer.frame(level.time, player, entities.clone());
     }
+    recordings.queue_match();
+    recordings.queue_live();
 }
 
 fn begin(server: &mut Server, name: Option<&str>) {
-    let Core { recordings, level, settings, now, .. } = &mut server.core;
-    let header = Header {
+    let header = header(server);
+    let Core { recordings, level, now, .. } = &mut server.core;
+    let number = recordings.begin_match(name, &level.map, *now);
+    let recording = MatchRecording::new(number, level, &header, WriterOptions::default());
+    recordings.of_match = Some(Box::new(recording));
+}
+
+fn begin_live(server: &mut Server) {
+    let header = header(server);
+    let Core { recordings, level, .. } = &mut server.core;
+    recordings.live = Some(Box::new(MatchRecording::new(0, level, &header, LIVE)));
+}
+
+/// Returns the description of a recording that starts now.
+fn header(server: &Server) -> Header {
+    let Core { level, settings, now, .. } = &server.core;
+    Header {
         program: concat!("fragd ", env!("CARGO_PKG_VERSION")).to_owned(),
         started_unix_ms: server.epoch.map_or(0, |epoch| (epoch + *now).0),
         map: level.map.clone(),
         game: settings.game().name().to_owned(),
         host_name: settings.text(key::SV_HOSTNAME).to_owned(),
         frames_per_second: settings.int(key::SV_FPS).max(1).unsigned_abs(),
-    };
-    let number = recordings.begin_match(name, &level.map, *now);
-    recordings.of_match = Some(Box::new(MatchRecording::new(number, level, &header)));
+    }
 }

@@ -392,6 +392,10 @@ impl Hosted for Server {
         self.core.game_log.take()
     }
 
+    fn poll_stream(&mut self) -> Option<Vec<u8>> {
+        self.core.recordings.poll_stream()
+    }
+
     fn poll_recording(&mut self) -> Option<RecordingPiece> {
         self.core.recordings.poll()
     }

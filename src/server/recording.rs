@@ -74,6 +74,12 @@ pub(super) struct Recordings {
     slots: Box<[SlotState; MAX_CLIENTS]>,
     /// Recording of the match, while one runs.
     pub(super) of_match: Option<Box<MatchRecording>>,
+    /// Recording of the match for the live stream, while `sv_relayAddress` is set.
+    pub(super) live: Option<Box<MatchRecording>>,
+    /// Pieces of the live stream for the driver.
+    pub(super) live_output: VecDeque<Vec<u8>>,
+    /// Whether pieces were dropped because no driver polls them.
+    pub(super) has_live_gap: bool,
     pub(super) match_wish: MatchWish,
     /// Name of `record all`; clients that enter later are recorded too.
     all: Option<Option<Arc<str>>>,
@@ -96,6 +102,9 @@ impl Default for Recordings {
         Self {
             slots: Box::new([const { SlotState::Idle }; MAX_CLIENTS]),
             of_match: None,
+            live: None,
+            live_output: VecDeque::new(),
+            has_live_gap: false,
             match_wish: MatchWish::Auto,
             all: None,
             in_use: 0,
@@ -133,10 +142,10 @@ impl Recordings {
         acknowledged: Option<Sequence>,
         auto: bool,
     ) -> Option<Sequence> {
-        let acknowledged = match &self.of_match {
-            None => acknowledged,
-            Some(recording) => acknowledged.filter(|base| recording.allows_base(number, *base)),
-        };
+        let acknowledged = acknowledged.filter(|base| {
+            let mut matches = self.of_match.iter().chain(&self.live);
+            matches.all(|recording| recording.allows_base(number, *base))
+        });
         let slot = &mut self.slots[number.index()];
         match slot {
             SlotState::Idle if (auto && !self.is_ended) || self.all.is_some() => {
@@ -236,7 +245,7 @@ impl Recordings {
 
     /// Ends the recording of a client that leaves.
     pub(super) fn leave(&mut self, number: ClientNum) {
-        if let Some(recording) = &mut self.of_match {
+        for recording in self.matches_mut() {
             recording.leave(number);
         }
         if !matches!(self.slots[number.index()], SlotState::Idle) {
@@ -249,6 +258,7 @@ impl Recordings {
     /// Ends the files of a level. The clients are recorded again on the next one.
     pub(super) fn end_level(&mut self) {
         self.finish_match();
+        self.live = None;
         if self.match_wish == MatchWish::Stop {
             self.match_wish = MatchWish::Auto;
         }
@@ -271,6 +281,7 @@ impl Recordings {
         self.all = None;
         self.is_ended = true;
         self.finish_match();
+        self.live = None;
         ClientNum::all().for_each(|number| self.leave(number));
     }
 

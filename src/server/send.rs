@@ -207,7 +207,7 @@ impl Server {
         if writer.overflowed() {
             return false;
         }
-        if let Some(recording) = &mut recordings.of_match {
+        for recording in recordings.matches_mut() {
             recording.snapshot(number, client, &head, player, &seen);
         }
         let sent = (sequence, core.frames.newest(), core.frame_time);
@@ -307,7 +307,7 @@ impl Core {
         let Self { clients, sender, stats, now, recordings, .. } = self;
         let Sender { outbox, writer, .. } = sender;
         let Some(client) = clients.get_mut(number) else { return };
-        if let Some(recording) = &mut recordings.of_match {
+        for recording in recordings.matches_mut() {
             recording.message(number, client, kind, writer.message());
         }
         let route = Self::route(client);

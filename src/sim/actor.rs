@@ -197,6 +197,10 @@ impl Hosted for Actor {
         }
     }
 
+    fn poll_stream(&mut self) -> Option<Vec<u8>> {
+        self.node_mut()?.poll_stream()
+    }
+
     fn poll_recording(&mut self) -> Option<RecordingPiece> {
         self.node_mut()?.poll_recording()
     }
