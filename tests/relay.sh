@@ -4,11 +4,11 @@
 #   tests/relay.sh [--out DIRECTORY]
 #
 # A client joins a relay, sees play, the scoreboard and chat. Its source is killed and restarted. Another client
-# joins a chained relay of ioquake3's server. A demo that a client has recorded is played, paused and sought.
+# joins a chained relay of ioquake3's server, a third one the live stream of a server. A demo that a client has recorded is played, paused and sought.
 # Simulated viewers load a relay.
 #
 # Needs Debian's packages ioquake3 openarena ioquake3-server openarena-server xvfb imagemagick libgl1-mesa-dri
-# qstat. About two minutes.
+# qstat. About three minutes.
 set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -129,6 +129,74 @@ if check 'ioquake3 starts' server_start ioq3ded native oa_dm1 16; then
     check 'far: quits' client_end far
   fi
   check 'no relay panics' [ -z "$(grep -ah panicked "$work"/*.log)" ]
+fi
+
+# --- A live stream --------------------------------------------------------------------------------------
+
+# stream_settings: settings of a server that offers its live stream on TCP port $stream_port.
+stream_settings() {
+  echo "sv_relayAddress 127.0.0.1:$stream_port sv_relayPassword streampassword"
+}
+
+# following NAME: the player that the viewer NAME follows, by the relay's console.
+following() {
+  here "$live_log"
+  echo status >&"$live_input"
+  hears 5 "$live_log" "$1 -> " || return 1
+  fresh "$live_log" | grep -a "$1 -> " | tail -n 1 | sed 's/.*-> //'
+}
+
+# follows_other: whether the viewer follows another player than before.
+follows_other() { [ "$(following streamer)" != "$followed" ]; }
+
+free_port
+stream_port=$port
+free_port
+offer_port=$port
+# shellcheck disable=SC2046 # names and values
+if check 'server with a live stream starts' server_start fragd compat oa_dm1 16 $(stream_settings); then
+  source_pid=$server_pid source_port=${server_address#*:}
+  fighters "$server_address" 4
+  export FRAGD_RELAY_PASSWORD=streampassword
+  check 'relay shows the live stream' broadcast live relay --from "tcp://127.0.0.1:$stream_port" \
+    --offer "127.0.0.1:$offer_port"
+  live=$broadcast_address live_log=$broadcast_log live_input=$broadcast_input
+  check 'relay shows the stream of another relay' broadcast onward relay --from "tcp://127.0.0.1:$offer_port"
+  onward=$broadcast_address
+  check 'the relay takes no slot of the server' \
+    [ "$(ask "$server_address" getstatus | grep -ac '"relay"')" = 0 ]
+  free_port
+  launch /dev/null "$work/wrong.log" env FRAGD_RELAY_PASSWORD=wrongpassword "$fragd" relay \
+    --from "tcp://127.0.0.1:$stream_port" --port "$port"
+  check 'relay with a wrong password is refused' hears 10 "$work/wrong.log" 'wrong password'
+  stop "$launched" 5
+  if check 'client of the stream starts' client_start streamer compat; then
+    check 'streamer: enters the live stream' watch streamer "$live"
+    sees streamer stream
+    followed=$(following streamer)
+    check 'streamer: follows a player' [ -n "$followed" ]
+    order streamer follownext
+    check 'streamer: follows another player of the same frames' await 10 follows_other
+    sees streamer stream-other
+    here "${client_log[streamer]}"
+    expect_game streamer
+    stop "$source_pid" 5 KILL
+    tells streamer 25 'hears of the lost stream' 'source is lost'
+    server_port=$source_port
+    rm -f "$work/server-$source_port.in"
+    # shellcheck disable=SC2046 # names and values
+    check 'server with a live stream starts again' \
+      server_start fragd compat oa_dm1 16 $(stream_settings)
+    server_port=
+    tells streamer 45 'returns to play with the stream' '^first frame in the game'
+    check 'streamer: no error' [ -z "$(client_faults streamer | grep -aiv 'source is lost')" ]
+    here "${client_log[streamer]}"
+    check 'streamer: enters the stream of the other relay' watch streamer "$onward"
+    sees streamer stream-onward
+    check 'streamer: quits' client_end streamer
+  fi
+  unset FRAGD_RELAY_PASSWORD
+  stop "$fighters_pid" 5
 fi
 
 # --- A demo -------------------------------------------------------------------------------------------

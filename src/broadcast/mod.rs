@@ -32,6 +32,7 @@ mod send;
 mod server_source;
 mod source;
 mod stage;
+mod stream_source;
 mod viewer;
 mod viewers;
 
@@ -42,3 +43,4 @@ pub use node::Broadcast;
 pub use options::{BroadcastOptions, MAX_DELAY, MAX_VIEWERS};
 pub use server_source::{ServerSource, ServerSourceOptions};
 pub use source::{Audience, Control, Frame, Level, Sink, Source, Timeline, View, Visible};
+pub use stream_source::{StreamInput, StreamSource};

@@ -38,7 +38,7 @@ pub use load_test::{Duration, LoadTest, PerSecond};
 pub use maps::{BuildOptions, MapsCommand};
 pub use master::MasterSettings;
 pub use plus_commands::{PlusCommands, split};
-pub use relay::ViewerOptions;
+pub use relay::{RelayFrom, ViewerOptions};
 pub use trace::ShownView;
 pub use trace_files::TraceFiles;
 

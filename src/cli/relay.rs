@@ -1,6 +1,6 @@
 //! Options of `relay`, and of every other broadcast to viewers.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, path::PathBuf, str::FromStr};
 
 use clap::Args;
 
@@ -18,6 +18,7 @@ Examples:
   fragd relay --from 127.0.0.1 --port 27970 --delay 30s
   fragd relay --from dm.example.org --cycle 20s       follow another player every 20 seconds
   fragd relay --from 127.0.0.1:27970 --port 27980     show another relay
+  fragd relay --from tcp://dm.example.org:27970       live stream of a fragd server: all players
 
 The relay is one spectator of the server, named by --name, and takes one slot. Clients join the relay as
 they join a server: /connect HOST:27960. In the game, /score shows the scoreboard and /say is chat among
@@ -28,15 +29,21 @@ Exit codes: 0 stopped, 1 failure, 2 usage error.";
 /// Options of `relay`.
 #[derive(Args, Clone, Debug, PartialEq)]
 pub struct RelayOptions {
-    /// Server to show; default port 27960
+    /// Server to show, default port 27960; or live stream of a fragd server, tcp://HOST:PORT
     #[arg(long, value_name = "HOST[:PORT]")]
-    pub from: ServerAddress,
+    pub from: RelayFrom,
     /// Name of the spectator on the server
     #[arg(long, value_name = "NAME", default_value = "relay", value_parser = spectator_name)]
     pub name: String,
-    /// Password of the server
+    /// Password of the server (g_password)
     #[arg(long, value_name = "TEXT")]
     pub password: Option<String>,
+    /// File with the password of the live stream (sv_relayPassword) [default: FRAGD_RELAY_PASSWORD]
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
+    /// TCP address on which other relays get the live stream, with the same password
+    #[arg(long, value_name = "IP:PORT")]
+    pub offer: Option<String>,
     /// Protocol of the server: auto, 68, compat (71, OpenArena) or native (71, ioquake3)
     #[arg(long, value_name = "PROTOCOL", default_value = "auto")]
     pub protocol: ProtocolChoice,
@@ -49,6 +56,33 @@ pub struct RelayOptions {
     /// Options for viewers
     #[command(flatten)]
     pub viewers: ViewerOptions,
+}
+
+/// Source of a relay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RelayFrom {
+    /// A server, joined as a spectator.
+    Server(ServerAddress),
+    /// The live stream of a fragd server, as `HOST:PORT`.
+    Stream(String),
+}
+
+impl FromStr for RelayFrom {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some(address) = text.strip_prefix("tcp://") else {
+            return text
+                .parse()
+                .map(Self::Server)
+                .map_err(|error: <ServerAddress as FromStr>::Err| error.to_string());
+        };
+        let port = address.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+        match port {
+            Some(1..) => Ok(Self::Stream(address.to_owned())),
+            _ => Err("expected tcp://HOST:PORT, e.g. tcp://dm.example.org:27970".to_owned()),
+        }
+    }
 }
 
 /// Options of a node with viewers.
@@ -127,4 +161,20 @@ fn spectator_name(text: &str) -> Result<String, String> {
 
 fn hostname(text: &str) -> Result<String, String> {
     info_text(text, 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_servers_and_streams() {
+        let stream = |text: &str| RelayFrom::Stream(text.to_owned());
+        assert_eq!("tcp://a.example:27970".parse(), Ok(stream("a.example:27970")));
+        assert_eq!("tcp://[::1]:1".parse(), Ok(stream("[::1]:1")));
+        assert!(matches!("127.0.0.1".parse(), Ok(RelayFrom::Server(_))));
+        for text in ["tcp://a.example", "tcp://a:0", "tcp://a:65536", "tcp://"] {
+            assert!(text.parse::<RelayFrom>().is_err(), "{text}");
+        }
+    }
 }

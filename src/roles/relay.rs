@@ -1,14 +1,25 @@
 //! Relay role (`fragd relay`), and the hosting of any broadcast.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use fragd::{
-    broadcast::{Broadcast, BroadcastOptions, ServerSource, ServerSourceOptions, Source},
-    cli::{Duration, ExitStatus, RelayOptions, ViewerOptions},
-    io::{self, BindError, Clock, Console, ExitReason, Listen, Options, Signals, Sockets},
+    broadcast::{
+        Broadcast, BroadcastOptions, ServerSource, ServerSourceOptions, Source, StreamSource,
+    },
+    cli::{Duration, ExitStatus, RelayFrom, RelayOptions, ServerAddress, ViewerOptions},
+    io::{
+        self, BindError, Clock, Console, ExitReason, Listen, Options, Signals, Sockets,
+        live::{LiveListener, LiveReceiver},
+    },
     model::Millis,
     node::{Hosted as _, LocalPort},
+    stream::{PublisherOptions, SubscriberEvent},
 };
+
+/// Shortest password of a live stream, in bytes.
+const MIN_PASSWORD_LEN: usize = 8;
+/// Most relays of one live stream.
+const MAX_RELAYS: usize = 32;
 
 /// Kernel queue of the source's port for each direction, in bytes.
 const SOURCE_BUFFER_BYTES: usize = 1 << 20;
@@ -29,7 +40,82 @@ pub(crate) fn run(options: &RelayOptions) -> ExitStatus {
 }
 
 fn relay(options: &RelayOptions) -> Result<(), String> {
-    let server = io::resolve(&options.from.to_string(), options.from.port)
+    match &options.from {
+        RelayFrom::Server(server) => relay_server(server, options),
+        RelayFrom::Stream(address) => relay_stream(address, options),
+    }
+}
+
+/// Relays the live stream of a fragd server or of another relay.
+fn relay_stream(address: &str, options: &RelayOptions) -> Result<(), String> {
+    let password = stream_password(options)?;
+    let mut receiver = LiveReceiver::start(address, &password, &options.name)
+        .map_err(|error| format!("thread of the live stream not started: {error}"))?;
+    let mut offered = match &options.offer {
+        Some(offer) => Some(self::offer("--offer", offer, &password, Millis(0))?),
+        None => None,
+    };
+    let input = move || {
+        let event = receiver.poll_event()?;
+        if let (SubscriberEvent::Pieces(pieces), Some(offered)) = (&event, &mut offered) {
+            offered.write(pieces.clone());
+        }
+        Some(event)
+    };
+    log::info!("relaying the live stream of {address}");
+    let source = StreamSource::new(address, Box::new(input));
+    host(Box::new(source), &options.viewers, options.viewers.broadcast(options.delay))
+}
+
+/// Returns the password of the live stream: a file's first line, or the environment's.
+fn stream_password(options: &RelayOptions) -> Result<String, String> {
+    match &options.password_file {
+        Some(path) => {
+            let text =
+                io::read_config(path).map_err(|error| format!("--password-file: {error}"))?;
+            Ok(text.lines().next().unwrap_or_default().to_owned())
+        }
+        None => std::env::var("FRAGD_RELAY_PASSWORD").map_err(|_| {
+            "no password of the live stream; set --password-file FILE or FRAGD_RELAY_PASSWORD"
+                .to_owned()
+        }),
+    }
+}
+
+/// Offers a live stream on a TCP address. `option` names the origin of the address in errors.
+pub(super) fn offer(
+    option: &str,
+    address: &str,
+    password: &str,
+    delay: Millis,
+) -> Result<LiveListener, String> {
+    let address: SocketAddr = address.parse().map_err(|_| {
+        format!("{option}: invalid address \"{address}\" (expected e.g. 0.0.0.0:27970)")
+    })?;
+    if password.len() < MIN_PASSWORD_LEN {
+        return Err(format!(
+            "{option}: password of the live stream too short (expected at least {MIN_PASSWORD_LEN} \
+             characters in sv_relayPassword)"
+        ));
+    }
+    let seed =
+        io::random_bytes().map_err(|error| format!("random numbers not available: {error}"))?;
+    let listener = LiveListener::start(
+        address,
+        PublisherOptions {
+            password: password.to_owned(),
+            delay,
+            max_relays: MAX_RELAYS,
+            seed: u64::from_le_bytes(seed),
+        },
+    )
+    .map_err(|error| format!("{option}: cannot listen on TCP {address}: {error}"))?;
+    log::info!("live stream for relays on TCP {}", listener.address());
+    Ok(listener)
+}
+
+fn relay_server(server: &ServerAddress, options: &RelayOptions) -> Result<(), String> {
+    let server = io::resolve(&server.to_string(), server.port)
         .map_err(|error| format!("--from: {error}"))?;
     let seed =
         io::random_bytes().map_err(|error| format!("random numbers not available: {error}"))?;

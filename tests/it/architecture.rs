@@ -47,6 +47,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ),
     ("client", &["discovery", "model", "netchan", "node", "wire"]),
     ("multiview", &["bg", "model", "wire", "world"]),
+    ("stream", &["limits", "model", "multiview"]),
     ("demo", &["bg", "client", "model", "wire"]),
     (
         "broadcast",
@@ -60,6 +61,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "netchan",
             "node",
             "serving",
+            "stream",
             "wire",
         ],
     ),
@@ -69,7 +71,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("impairment", &["model"]),
     ("bots", &["bg", "chart", "client", "model", "impairment", "node", "wire", "world"]),
     ("proxy", &["impairment", "limits", "model", "netchan", "node", "observe", "trace", "wire"]),
-    ("io", &["model", "node"]),
+    ("io", &["model", "node", "stream"]),
     ("journal", &["model", "node"]),
     (
         "sim",

@@ -1,16 +1,23 @@
 //! Match recording of a running server: every extracted message equals the one that was sent.
 
-use std::{collections::BTreeMap, net::SocketAddr};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, VecDeque},
+    net::SocketAddr,
+};
 
 use fragd::{
     bots::{Behavior, Behaviors, Bots, BotsOptions},
-    broadcast::{Audience, Control, DemoEnd, Frame, Level, MatchSource, Sink, Source as _},
+    broadcast::{
+        Audience, Control, DemoEnd, Frame, Level, MatchSource, Sink, Source as _, StreamSource,
+    },
     client::Protocol,
     demo::DemoReader,
     model::{ClientNum, ConfigIndex, Millis},
     multiview::{OwnView, Reader, Record, SpectatorDemo, Viewpoint},
     node::{Hosted as _, LocalPort, Node as _, RecordingContent, Route},
     server::Server,
+    stream::{ConnectionId, Publisher, PublisherOptions, Subscriber, SubscriberEvent},
     wire::demo_file::END_MARK,
 };
 
@@ -34,12 +41,12 @@ struct Match {
 }
 
 impl Match {
-    fn new() -> Self {
+    fn new(set: &[(&str, &str)]) -> Self {
         let (map, file) = match installed_maps::read("maps/oa_dm1.bsp") {
             Some(file) => ("oa_dm1", file),
             None => ("yard", TestMap::test_yard(YARD).file()),
         };
-        let server = bot_match::server((map, &file), 3, &[("fraglimit", "0")]);
+        let server = bot_match::server((map, &file), 3, &[&[("fraglimit", "0")], set].concat());
         let options = BotsOptions {
             seed: 9,
             joins_per_second: 16,
@@ -129,7 +136,7 @@ fn messages(mut demo: &[u8]) -> Vec<(u32, &[u8])> {
 
 #[test]
 fn extracted_demo_equals_the_messages_sent() {
-    let mut played = Match::new();
+    let mut played = Match::new(&[]);
     played.run(4000);
     played.server.handle_console_line(played.now, "record match final");
     let mut file = Vec::new();
@@ -183,6 +190,8 @@ struct Told {
     levels: usize,
     times: Vec<i32>,
     views: usize,
+    losses: Vec<String>,
+    commands: Vec<String>,
 }
 
 impl Sink for Told {
@@ -190,12 +199,16 @@ impl Sink for Told {
         self.levels += 1;
     }
     fn configstring(&mut self, _: ConfigIndex, _: &str) {}
-    fn command(&mut self, _: Audience, _: &str) {}
+    fn command(&mut self, _: Audience, text: &str) {
+        self.commands.push(text.to_owned());
+    }
     fn frame(&mut self, frame: &Frame<'_>) {
         self.times.push(frame.time.0);
         self.views = self.views.max(frame.views.len());
     }
-    fn lost(&mut self, _: &str) {}
+    fn lost(&mut self, reason: &str) {
+        self.losses.push(reason.to_owned());
+    }
 }
 
 /// Plays a recording as the source of a broadcast, with a jump.
@@ -243,4 +256,77 @@ fn spectate(file: &[u8]) {
             .collect();
         assert!(faults.is_empty(), "{faults:?}");
     }
+}
+
+/// Carries what is due on a connection of a live stream, and queues its events.
+fn carry(
+    now: Millis,
+    publisher: &mut Publisher,
+    id: ConnectionId,
+    subscriber: &mut Subscriber,
+    events: &RefCell<VecDeque<SubscriberEvent>>,
+) {
+    loop {
+        let (up, down) = (subscriber.take_output(), publisher.output(id).to_vec());
+        if up.is_empty() && down.is_empty() {
+            return;
+        }
+        publisher.receive(now, id, &up);
+        publisher.sent(id, down.len());
+        subscriber.receive(now, &down).expect("a valid stream");
+        events.borrow_mut().extend(std::iter::from_fn(|| subscriber.poll_event()));
+    }
+}
+
+#[test]
+fn live_stream_shows_every_player_and_every_frame() {
+    let mut played = Match::new(&[("sv_relayAddress", "127.0.0.1:0")]);
+    let mut publisher = Publisher::new(PublisherOptions {
+        password: "a password".to_owned(),
+        delay: Millis(0),
+        max_relays: 1,
+        seed: 1,
+    });
+    let events = RefCell::new(VecDeque::new());
+    let mut source = StreamSource::new("test", Box::new(|| events.borrow_mut().pop_front()));
+    let mut told = Told::default();
+    // The relay connects in the middle of a chunk, when all players are in the game.
+    let mut connection = None;
+    for step in 0..2000 {
+        played.run(10);
+        while let Some(pieces) = played.server.poll_stream() {
+            publisher.publish(played.now, &pieces);
+        }
+        match step {
+            700 | 1300 => {
+                let from = ([192, 168, 0, 7], 4000).into();
+                let id = publisher.accept(played.now, from, [step as u8; 16]).expect("room");
+                let relay = Subscriber::new(played.now, "a password", "relay", [7; 16]);
+                connection = Some((id, relay));
+            }
+            900 => played.server.handle_console_line(played.now, "say hello"),
+            1000 => played.server.handle_console_line(played.now, "map_restart 0"),
+            1200 => {
+                let (id, _) = connection.take().expect("a connection");
+                publisher.closed(id);
+                events.borrow_mut().push_back(SubscriberEvent::Ended("cut".to_owned()));
+            }
+            _ => {}
+        }
+        if let Some((id, relay)) = &mut connection {
+            carry(played.now, &mut publisher, *id, relay, &events);
+        }
+        if source.next_due() <= played.now {
+            source.advance(played.now, &mut told);
+        }
+    }
+    assert_eq!(told.views, usize::from(BOTS));
+    assert_eq!(told.levels, 2, "one for each connection");
+    assert_eq!(told.losses, ["cut"]);
+    assert!(told.commands.iter().any(|text| text.contains("hello")), "{:?}", told.commands);
+    // The first relay gets the chunk from its key frame, so two chunks' frames may come twice.
+    let steps: Vec<_> = told.times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let regular = steps.iter().filter(|step| **step == 50).count();
+    assert!(regular >= 230, "{regular} of {} steps", steps.len());
+    assert!(steps.len() - regular <= 3, "{steps:?}");
 }
