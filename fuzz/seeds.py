@@ -191,6 +191,10 @@ def from_recordings():
     file = b"\x89FRGM\r\n\x1a" + struct.pack("<I", 1) + part(b"H", head) + part(b"K", b"\x32\0\0\0" + packed)
     seed("multiview", "file", b"\0" + file)
     seed("multiview", "records", b"\x01" + key + frame)
+    pieces = part(b"H", head) + part(b"K", b"\x32\0\0\0" + packed)
+    for choice in (b"\xff", b"\x80"):
+        seed("relay_stream", f"pieces-{choice[0]}", choice + pieces)
+        seed("relay_stream", f"messages-{choice[0]}", choice + b"p" + struct.pack("<I", len(pieces)) + pieces)
 
 
 def number(value):

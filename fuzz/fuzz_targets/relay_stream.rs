@@ -1,4 +1,4 @@
-//! Live streams: any bytes to a publisher, to a subscriber, and as pieces to the source of a broadcast.
+//! Live streams: any bytes to publisher, subscriber and source of a broadcast.
 #![no_main]
 
 use std::collections::VecDeque;

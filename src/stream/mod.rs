@@ -13,7 +13,7 @@
 //! itself is readable on the line.
 //!
 //! Invariants: no clock, no socket; memory is bounded for any input; a relay that reads too slowly is
-//! disconnected and delays nobody; pieces are encoded once for all relays. Source: this project's own format.
+//! disconnected and delays no other; pieces are encoded once for all relays. Source: this project's own format.
 
 mod backlog;
 mod message;

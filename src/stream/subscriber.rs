@@ -19,7 +19,7 @@ const MAX_EARLY_LEN: u32 = 1024;
 /// Longest message of a stream.
 const MAX_LEN: u32 = (MAX_PIECE_LEN + PIECE_HEAD_LEN) as u32;
 
-/// What a subscriber learns.
+/// Event of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubscriberEvent {
     /// The login succeeded. The stream is late by this time.

@@ -123,7 +123,7 @@ fn wrong_password_is_refused_on_both_sides() {
     message::put_message(&mut false_answer, message::Kind::Hello, &[&MAGIC, &version, &[7; 16]]);
     message::put_message(&mut false_answer, message::Kind::Welcome, &[&[0; 36]]);
     assert_eq!(subscriber.receive(Millis(0), &false_answer), Err(StreamError::Proof));
-    // An empty password is no password.
+    // An empty password opens nothing.
     let options =
         PublisherOptions { password: String::new(), delay: Millis(0), max_relays: 4, seed: 1 };
     let (_, _, events) = connect(Millis(0), &mut Publisher::new(options), "");
@@ -161,7 +161,7 @@ fn pieces_behind_a_gap_wait_for_a_key_frame() {
 }
 
 #[test]
-fn slow_relay_is_disconnected_and_delays_nobody() {
+fn slow_relay_is_disconnected_and_delays_no_other() {
     let mut publisher = publisher(Millis(0), 4);
     publisher.publish(Millis(0), &start());
     let (slow, _, _) = connect(Millis(0), &mut publisher, "secret");
