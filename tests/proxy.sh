@@ -170,10 +170,10 @@ relayed() {
   proxy_start relay --socks5 "127.0.0.1:$relay_port" --socks5-login "$work/login" ||
     { fail 'relay: the proxy does not start'; return; }
   check 'relay: a browser sees the server' await 10 asked "$proxy_address" getinfo infoResponse
-  bots_play 14 &
+  bots_play 20 &
   local bots=$!
   started+=("$bots")
-  await 6 counts_three
+  await 10 counts_three
   check 'relay: three bots play through the SOCKS5 server' counts_three
   check "relay: each has an association of its own" at_least "$(grep -c '^association' "$work/relay.log")" 4
   stop "$relay_pid" 3

@@ -13,6 +13,12 @@ import sys
 import threading
 
 
+def tell(line):
+    """Prints a line in one write: those of `print` by several threads mix."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
 def exactly(control, count):
     data = b""
     while len(data) < count:
@@ -76,16 +82,16 @@ def serve(control, user, password):
                 # Zeros as the address: the host of the control connection.
                 port = struct.pack(">H", inside.getsockname()[1])
                 control.sendall(b"\x05\x00\x00\x01" + bytes(4) + port)
-                print("association", outside.getsockname()[1], flush=True)
+                tell(f"association {outside.getsockname()[1]}")
                 relay(control, inside, outside)
         except OSError as error:
-            print("ended:", error, flush=True)
+            tell(f"ended: {error}")
 
 
 def main():
     port, user, password = int(sys.argv[1]), sys.argv[2].encode(), sys.argv[3].encode()
     listener = socket.create_server(("127.0.0.1", port))
-    print("ready", flush=True)
+    tell("ready")
     while True:
         control, _ = listener.accept()
         threading.Thread(target=serve, args=(control, user, password), daemon=True).start()
