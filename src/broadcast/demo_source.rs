@@ -4,7 +4,10 @@
 //! messages without showing them, a bounded number in each call. Invariant: a message that cannot be
 //! decoded is skipped and logged with its byte offset; the messages behind it are shown.
 
-use super::source::{Audience, Control, Frame, Level, Sink, Source, Timeline, View, Visible};
+use super::{
+    playback::{DemoEnd, Due, Playback, Work},
+    source::{Audience, Control, Frame, Level, Sink, Source, Timeline, View, Visible},
+};
 use crate::{
     client::CommandEffect,
     demo::{DemoMessage, DemoReader},
@@ -18,33 +21,8 @@ const MAX_MESSAGES: usize = 200;
 const MAX_STEP_MS: i32 = 5000;
 /// Step behind a gap or a new level.
 const USUAL_STEP_MS: u64 = 50;
-/// Time at the end of the demo before it starts again or the broadcast stops.
-const END_PAUSE: Millis = Millis::seconds(3);
-/// Speeds that can be set.
-const SPEEDS: std::ops::RangeInclusive<f32> = 0.1..=20.0;
 /// Errors that are logged; the rest is counted.
 const MAX_LOGGED_ERRORS: u64 = 10;
-
-/// Behavior at the end of a demo.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DemoEnd {
-    /// The last frame stays.
-    Hold,
-    /// The demo starts again.
-    Repeat,
-    /// The broadcast stops.
-    Stop,
-}
-
-/// State of the playback.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Playback {
-    Playing,
-    /// Decodes without showing up to this position in ms.
-    Seeking(u64),
-    /// At the end since this time.
-    Ended(Millis),
-}
 
 /// A demo as a source.
 #[derive(Debug)]
@@ -52,7 +30,6 @@ pub struct DemoSource<'a> {
     bytes: &'a [u8],
     protocol: &'static Protocol,
     title: String,
-    end: DemoEnd,
     reader: DemoReader<'a>,
     /// Decoded message that is not due yet, and its position in ms. The reader's level is that behind it.
     pending: Option<(DemoMessage<'a>, u64)>,
@@ -62,13 +39,7 @@ pub struct DemoSource<'a> {
     playback: Playback,
     /// Whether viewers do not have the level of the reader yet.
     owes_level: bool,
-    is_paused: bool,
-    speed: f32,
-    /// Position at a time, from which positions are computed.
-    anchor: (Millis, u64),
-    has_started: bool,
     errors: u64,
-    is_finished: bool,
 }
 
 impl<'a> DemoSource<'a> {
@@ -99,29 +70,14 @@ impl<'a> DemoSource<'a> {
             bytes,
             protocol,
             title: title.to_owned(),
-            end,
             reader: DemoReader::new(protocol, bytes),
             pending: None,
             decoded_ms: 0,
             decoded_time: None,
-            playback: Playback::Playing,
+            playback: Playback::new("Demo", end),
             owes_level: true,
-            is_paused: false,
-            speed: 1.0,
-            anchor: (Millis(0), 0),
-            has_started: false,
             errors: 0,
-            is_finished: false,
         })
-    }
-
-    /// Position that is shown at `now`, in ms.
-    fn position(&self, now: Millis) -> u64 {
-        let (at, position) = self.anchor;
-        if self.is_paused || self.playback != Playback::Playing {
-            return position;
-        }
-        position + (now.since(at).0 as f64 * f64::from(self.speed)) as u64
     }
 
     /// Goes back to the start of the file.
@@ -210,9 +166,7 @@ impl<'a> DemoSource<'a> {
 
     /// Handles the end of the file.
     fn reach_end(&mut self, now: Millis, sink: &mut dyn Sink) {
-        self.anchor = (now, self.decoded_ms);
-        self.playback = Playback::Ended(now);
-        let text = match self.end {
+        let text = match self.playback.reach_end(now, self.decoded_ms) {
             DemoEnd::Hold => "End of the demo. Say !seek 0 to see it again.",
             DemoEnd::Repeat => "End of the demo. It starts again.",
             DemoEnd::Stop => "End of the demo. The server stops.",
@@ -227,14 +181,8 @@ impl<'a> DemoSource<'a> {
         if target < behind_shown {
             self.restart();
         }
-        self.anchor.1 = target;
-        self.playback = Playback::Seeking(target);
+        self.playback.jump(target);
     }
-}
-
-/// A position as `m:ss`.
-fn clock(ms: u64) -> String {
-    format!("{}:{:02}", ms / 60_000, ms / 1000 % 60)
 }
 
 impl Source for DemoSource<'_> {
@@ -243,112 +191,52 @@ impl Source for DemoSource<'_> {
     }
 
     fn advance(&mut self, now: Millis, sink: &mut dyn Sink) {
-        if !std::mem::replace(&mut self.has_started, true) {
-            self.anchor = (now, 0);
-        }
-        if let Playback::Ended(at) = self.playback {
-            if now.since(at) >= END_PAUSE && self.end != DemoEnd::Hold {
-                self.is_finished = self.end == DemoEnd::Stop;
-                self.restart();
-                self.anchor = (now, 0);
-                self.playback = Playback::Playing;
-            }
-            return;
-        }
-        if self.is_paused && self.playback == Playback::Playing {
-            return;
+        match self.playback.work(now) {
+            Work::Nothing => return,
+            Work::Restart => return self.seek(0),
+            Work::Decode => {}
         }
         for _ in 0..MAX_MESSAGES {
             if self.pending.is_none() && !self.decode() {
                 return self.reach_end(now, sink);
             }
             let Some((message, at)) = self.pending.take() else { continue };
-            let is_silent = match self.playback {
-                Playback::Seeking(target) if at < target => true,
-                Playback::Seeking(_) => {
-                    self.playback = Playback::Playing;
-                    self.anchor = (now, at);
-                    false
-                }
-                _ if at > self.position(now) => {
+            match self.playback.due(now, at) {
+                Due::Later => {
                     self.pending = Some((message, at));
                     return;
                 }
-                _ => false,
-            };
-            self.tell(&message, is_silent, sink);
+                due => self.tell(&message, due == Due::Skip, sink),
+            }
         }
     }
 
     fn next_due(&self) -> Millis {
-        match self.playback {
-            Playback::Ended(at) => match self.end {
-                DemoEnd::Hold => Millis::NEVER,
-                DemoEnd::Repeat | DemoEnd::Stop => at + END_PAUSE,
-            },
-            Playback::Seeking(_) => Millis(0),
-            Playback::Playing if self.is_paused => Millis::NEVER,
-            Playback::Playing => {
-                let (at, position) = self.anchor;
-                let pending = self.pending.as_ref().map_or(position, |(_, due)| *due);
-                let wait = pending.saturating_sub(position) as f64 / f64::from(self.speed);
-                at + Millis(wait.ceil() as u64)
-            }
-        }
+        self.playback.next_due(self.pending.as_ref().map(|(_, at)| *at))
     }
 
     fn status(&self, now: Millis) -> String {
-        let position = clock(self.position(now));
-        let state = match self.playback {
-            Playback::Ended(_) => "at its end",
-            Playback::Seeking(_) => "seeking",
-            Playback::Playing if self.is_paused => "paused",
-            Playback::Playing => "playing",
-        };
-        format!(
-            "demo {} {state} at {position}, speed {}, {} undecodable messages",
-            self.title, self.speed, self.errors
-        )
+        let playback = self.playback.status(now);
+        format!("demo {} {playback}, {} undecodable messages", self.title, self.errors)
     }
 
     fn control(&mut self, now: Millis, request: Control) -> Result<String, String> {
-        let position = self.position(now);
-        self.anchor = (now, position);
-        match request {
-            Control::Pause => {
-                self.is_paused = !self.is_paused;
-                let state = if self.is_paused { "paused" } else { "continues" };
-                Ok(format!("Demo {state} at {}", clock(position)))
-            }
-            Control::Speed(speed) if SPEEDS.contains(&speed) => {
-                self.speed = speed;
-                Ok(format!("Speed {speed}"))
-            }
-            Control::Speed(_) => {
-                Err(format!("Speed out of range (expected {} to {})", SPEEDS.start(), SPEEDS.end()))
-            }
-            Control::Seek(target) => {
-                self.seek(target);
-                Ok(format!("Demo goes to {}", clock(target)))
-            }
-            Control::Skip(by) => {
-                let target = position.saturating_add_signed(by);
-                self.seek(target);
-                Ok(format!("Demo goes to {}", clock(target)))
-            }
-            Control::Follow(_) | Control::FollowNext => {
-                Err("This demo has one view only.".to_owned())
-            }
+        if matches!(request, Control::Follow(_) | Control::FollowNext) {
+            return Err("This demo has one view only.".to_owned());
         }
+        let (answer, target) = self.playback.control(now, request)?;
+        if let Some(target) = target {
+            self.seek(target);
+        }
+        Ok(answer)
     }
 
     fn timeline(&self) -> Option<Timeline> {
-        let (_, position_ms) = self.anchor;
-        Some(Timeline { position_ms, speed: self.speed, is_paused: self.is_paused })
+        Some(self.playback.timeline())
     }
 
     fn is_finished(&self) -> bool {
-        self.is_finished
+        self.playback.is_finished()
     }
 }
 
@@ -393,7 +281,7 @@ mod tests {
         for now in from..to {
             while source.next_due() <= Millis(now) && !source.is_finished() {
                 source.advance(Millis(now), told);
-                if source.next_due() <= Millis(now) && source.playback != Playback::Playing {
+                if source.next_due() <= Millis(now) && source.playback.is_seeking() {
                     continue;
                 }
                 break;
@@ -474,7 +362,7 @@ mod tests {
                     let mut told = Told::default();
                     source.seek(u64::MAX);
                     run(&mut source, &mut told, 0, 3);
-                    assert!(matches!(source.playback, Playback::Ended(_)), "{len}");
+                    assert!(source.playback.is_ended(), "{len}");
                 }
                 Err(error) => assert!(error.contains("byte ") || len < 8, "{len}: {error}"),
             }

@@ -5,8 +5,8 @@
 //! the next key frame.
 
 use super::{
-    demo_source::DemoEnd,
     match_teller::MatchTeller,
+    playback::{DemoEnd, Due, Playback, Work},
     source::{Control, Sink, Source, Timeline},
 };
 use crate::{
@@ -16,40 +16,19 @@ use crate::{
 
 /// Frames that one call decodes at most.
 const MAX_FRAMES: usize = 50;
-/// Time at the end of the recording before it starts again or the broadcast stops.
-const END_PAUSE: Millis = Millis::seconds(3);
-/// Speeds that can be set.
-const SPEEDS: std::ops::RangeInclusive<f32> = 0.1..=20.0;
 /// Faults that are logged; the rest is counted.
 const MAX_LOGGED_FAULTS: u64 = 10;
-
-/// State of the playback.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Playback {
-    Playing,
-    /// Decodes without showing up to this position in ms.
-    Seeking(u64),
-    /// At the end since this time.
-    Ended(Millis),
-}
 
 /// A multi-view recording as a source.
 pub struct MatchSource<'a> {
     reader: Reader<'a>,
     index: Index,
     title: String,
-    end: DemoEnd,
     teller: MatchTeller,
     /// Position in ms of the complete frame that is not shown yet.
     pending: Option<u64>,
     playback: Playback,
-    is_paused: bool,
-    speed: f32,
-    /// Position at a time, from which positions are computed.
-    anchor: (Millis, u64),
-    has_started: bool,
     faults: u64,
-    is_finished: bool,
 }
 
 impl<'a> MatchSource<'a> {
@@ -67,31 +46,16 @@ impl<'a> MatchSource<'a> {
             reader,
             index,
             title: title.to_owned(),
-            end,
             teller: MatchTeller::default(),
             pending: None,
-            playback: Playback::Playing,
-            is_paused: false,
-            speed: 1.0,
-            anchor: (Millis(0), 0),
-            has_started: false,
+            playback: Playback::new("Recording", end),
             faults: 0,
-            is_finished: false,
         })
     }
 
     /// Server time at position 0.
     fn start(&self) -> LevelTime {
         self.index.keys.first().map_or(LevelTime(0), |key| key.time)
-    }
-
-    /// Position that is shown at `now`, in ms.
-    fn position(&self, now: Millis) -> u64 {
-        let (at, position) = self.anchor;
-        if self.is_paused || self.playback != Playback::Playing {
-            return position;
-        }
-        position + (now.since(at).0 as f64 * f64::from(self.speed)) as u64
     }
 
     /// Decodes up to the next complete frame and returns its position. `None` at the end of the file.
@@ -123,14 +87,12 @@ impl<'a> MatchSource<'a> {
         self.reader.seek(&self.index, LevelTime(time.min(self.index.end.0)));
         self.teller.restart();
         self.pending = None;
-        self.anchor.1 = target;
-        self.playback = Playback::Seeking(target);
+        self.playback.jump(target);
     }
 
     fn reach_end(&mut self, now: Millis) {
         let length = self.index.end.distance(self.start());
-        self.anchor = (now, u64::try_from(length).unwrap_or(0));
-        self.playback = Playback::Ended(now);
+        self.playback.reach_end(now, u64::try_from(length).unwrap_or(0));
         log::info!("{}: end of the recording", self.title);
     }
 }
@@ -141,113 +103,50 @@ impl Source for MatchSource<'_> {
     }
 
     fn advance(&mut self, now: Millis, sink: &mut dyn Sink) {
-        if !std::mem::replace(&mut self.has_started, true) {
-            self.anchor = (now, 0);
-        }
-        if let Playback::Ended(at) = self.playback {
-            if now.since(at) >= END_PAUSE && self.end != DemoEnd::Hold {
-                self.is_finished = self.end == DemoEnd::Stop;
-                self.seek(0);
-            }
-            return;
-        }
-        if self.is_paused && self.playback == Playback::Playing {
-            return;
+        match self.playback.work(now) {
+            Work::Nothing => return,
+            Work::Restart => return self.seek(0),
+            Work::Decode => {}
         }
         for _ in 0..MAX_FRAMES {
             let Some(at) = self.pending.take().or_else(|| self.decode()) else {
                 return self.reach_end(now);
             };
-            let is_silent = match self.playback {
-                Playback::Seeking(target) if at < target => true,
-                Playback::Seeking(_) => {
-                    self.playback = Playback::Playing;
-                    self.anchor = (now, at);
-                    false
-                }
-                _ if at > self.position(now) => {
+            match self.playback.due(now, at) {
+                Due::Later => {
                     self.pending = Some(at);
                     return;
                 }
-                _ => false,
-            };
-            self.teller.tell(self.reader.decoder(), is_silent, sink);
+                due => self.teller.tell(self.reader.decoder(), due == Due::Skip, sink),
+            }
         }
     }
 
     fn next_due(&self) -> Millis {
-        match self.playback {
-            Playback::Ended(at) => match self.end {
-                DemoEnd::Hold => Millis::NEVER,
-                DemoEnd::Repeat | DemoEnd::Stop => at + END_PAUSE,
-            },
-            Playback::Seeking(_) => Millis(0),
-            Playback::Playing if self.is_paused => Millis::NEVER,
-            Playback::Playing => {
-                let (at, position) = self.anchor;
-                let wait = self.pending.unwrap_or(position).saturating_sub(position) as f64;
-                at + Millis((wait / f64::from(self.speed)).ceil() as u64)
-            }
-        }
+        self.playback.next_due(self.pending)
     }
 
     fn status(&self, now: Millis) -> String {
-        let state = match self.playback {
-            Playback::Ended(_) => "at its end",
-            Playback::Seeking(_) => "seeking",
-            Playback::Playing if self.is_paused => "paused",
-            Playback::Playing => "playing",
-        };
-        format!(
-            "recording {} {state} at {}, speed {}, {} faults",
-            self.title,
-            clock(self.position(now)),
-            self.speed,
-            self.faults
-        )
+        let playback = self.playback.status(now);
+        format!("recording {} {playback}, {} faults", self.title, self.faults)
     }
 
     fn control(&mut self, now: Millis, request: Control) -> Result<String, String> {
-        let position = self.position(now);
-        self.anchor = (now, position);
-        match request {
-            Control::Pause => {
-                self.is_paused = !self.is_paused;
-                let state = if self.is_paused { "paused" } else { "continues" };
-                Ok(format!("Recording {state} at {}", clock(position)))
-            }
-            Control::Speed(speed) if SPEEDS.contains(&speed) => {
-                self.speed = speed;
-                Ok(format!("Speed {speed}"))
-            }
-            Control::Speed(_) => {
-                Err(format!("Speed out of range (expected {} to {})", SPEEDS.start(), SPEEDS.end()))
-            }
-            Control::Seek(target) => {
-                self.seek(target);
-                Ok(format!("Recording goes to {}", clock(target)))
-            }
-            Control::Skip(by) => {
-                let target = position.saturating_add_signed(by);
-                self.seek(target);
-                Ok(format!("Recording goes to {}", clock(target)))
-            }
-            Control::Follow(_) | Control::FollowNext => {
-                Err("This recording has every player: say !follow.".to_owned())
-            }
+        if matches!(request, Control::Follow(_) | Control::FollowNext) {
+            return Err("This recording has every player: say !follow.".to_owned());
         }
+        let (answer, target) = self.playback.control(now, request)?;
+        if let Some(target) = target {
+            self.seek(target);
+        }
+        Ok(answer)
     }
 
     fn timeline(&self) -> Option<Timeline> {
-        let (_, position_ms) = self.anchor;
-        Some(Timeline { position_ms, speed: self.speed, is_paused: self.is_paused })
+        Some(self.playback.timeline())
     }
 
     fn is_finished(&self) -> bool {
-        self.is_finished
+        self.playback.is_finished()
     }
-}
-
-fn clock(ms: u64) -> String {
-    format!("{}:{:02}", ms / 60_000, ms / 1000 % 60)
 }
