@@ -30,42 +30,6 @@ done
 [ ${#wires[@]} -gt 0 ] || wires=(compat native 68)
 map=oa_dm1 name=Ann
 
-# snapshots DEMO: sequence and content of each snapshot, without its delta base, sorted.
-snapshots() {
-  "$fragd" demo json "$1" |
-    jq -c 'select(.snapshot) | [.sequence, (.snapshot | del(.delta))]' | sort
-}
-
-# same_snapshots OURS THEIRS: whether every snapshot of the client's recording that is in both is equal.
-same_snapshots() {
-  local sequences equal
-  snapshots "$1" >"$work/ours.txt"
-  snapshots "$2" >"$work/theirs.txt"
-  sequences=$(comm -12 <(cut -d, -f1 "$work/ours.txt" | sort) <(cut -d, -f1 "$work/theirs.txt" | sort) | wc -l)
-  equal=$(comm -12 "$work/ours.txt" "$work/theirs.txt" | wc -l)
-  check "server's and client's recordings share $sequences snapshots, $equal of them equal" \
-    [ "$sequences" -ge $((seconds * 10)) -a "$sequences" -eq "$equal" ]
-}
-
-# no_faults DOING: checks that the console has no errors since its mark.
-no_faults() {
-  local faults
-  faults=$(client_faults "$name")
-  [ -z "$faults" ] || note "console: $(head -n 5 <<<"$faults" | tr '\n' '|')"
-  check "client $1 without an error in the console" [ -z "$faults" ]
-}
-
-# plays FILE WHAT: the client plays a demo to its end.
-plays() {
-  local console=${client_log[$name]}
-  cp "$1" "${client_home[$name]}/.oa/baseoa/demos/shown.${1##*.}"
-  here "$console"
-  order "$name" 'set timedemo 1'
-  order "$name" 'demo shown'
-  check "client plays $2 to its end" hears 60 "$console" '^[0-9]+ frames'
-  no_faults "plays $2"
-}
-
 # deaths_shown: deaths that the client's console has reported since its mark. Each line of an obituary
 # begins with the name of the victim; names of bots have no spaces.
 deaths_shown() {
@@ -134,7 +98,7 @@ one_wire() {
   "$fragd" demo check "$work/demos-$wire"/*.dm_* >"$work/decoded-$wire.txt"
   check "every recording decodes, the last one as $(sed -n '$s/.*: //p' "$work/decoded-$wire.txt")" \
     [ "$(grep -c ' 0 errors$' "$work/decoded-$wire.txt")" -eq 7 ]
-  same_snapshots "$file" "$own"
+  equal_snapshots "$file" "$own" $((seconds * 10)) "server's and client's recordings"
   stop "$bots" 5 INT
 
   "$fragd" demo events --json "$file" >"$work/events.txt"
@@ -143,7 +107,7 @@ one_wire() {
   check "events have deaths: $deaths" [ "$deaths" -ge 3 ]
   order "$name" disconnect
   sleep 0.5
-  plays "$file" "the server's demo"
+  plays "$name" "$file" "the server's demo"
   shown=$(deaths_shown)
   check "client and reader agree on the deaths: $shown and $deaths" [ "$shown" -eq "$deaths" ]
   watch "$wire"
@@ -151,7 +115,7 @@ one_wire() {
   cut=$work/cut_$wire.${file##*.}
   check 'a part is cut' quiet "$fragd" demo cut "$file" --from 5s --to 12s -o "$cut" &&
     check 'the part decodes' quiet "$fragd" demo check "$cut"
-  plays "$cut" 'the cut'
+  plays "$name" "$cut" 'the cut'
   check "paths are drawn on the map" quiet \
     "$fragd" demo draw "$file" --basepath "$client_data" -o "$work/paths_$wire.png"
   note "$("$fragd" demo time "$file" | sed 's/.*: //')"

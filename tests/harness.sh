@@ -494,3 +494,41 @@ LINES
 # separately); of a 68 client, whose challenge every server answers with its own number; in team games,
 # a model part that OpenArena's data does not have.
 harmless_lines='Failed to load model file models/players/characters/james/|^GL_EXTENSIONS|errorcode [0-9]+ at|^prediction error|^Prediction miss|^WARNING: (changed predicted|double|dropped) event|Trying legacy protocol 68'
+
+# no_faults NAME DOING: checks that the console has no errors since its mark.
+no_faults() {
+  local faults
+  faults=$(client_faults "$1")
+  [ -z "$faults" ] || note "$1's console: $(head -n 5 <<<"$faults" | tr '\n' '|')"
+  check "$1: $2 without an error in the console" [ -z "$faults" ]
+}
+
+# --- Demos --------------------------------------------------------------------------------------
+
+# plays NAME FILE WHAT: the client plays a demo to its end, without an error in its console.
+plays() {
+  local console=${client_log[$1]}
+  cp "$2" "${client_home[$1]}/.oa/baseoa/demos/shown.${2##*.}"
+  here "$console"
+  order "$1" 'set timedemo 1'
+  order "$1" 'demo shown'
+  check "$1: plays $3 to its end" hears 60 "$console" '^[0-9]+ frames'
+  no_faults "$1" "plays $3"
+}
+
+# demo_snapshots DEMO: sequence and content of each snapshot, without its delta base, sorted.
+demo_snapshots() {
+  "$fragd" demo json "$1" |
+    jq -c 'select(.snapshot) | [.sequence, (.snapshot | del(.delta))]' | sort
+}
+
+# equal_snapshots OURS THEIRS LEAST WHOSE: whether every snapshot that is in both demos is equal.
+equal_snapshots() {
+  local sequences equal
+  demo_snapshots "$1" >"$work/ours.txt"
+  demo_snapshots "$2" >"$work/theirs.txt"
+  sequences=$(comm -12 <(cut -d, -f1 "$work/ours.txt" | sort) <(cut -d, -f1 "$work/theirs.txt" | sort) | wc -l)
+  equal=$(comm -12 "$work/ours.txt" "$work/theirs.txt" | wc -l)
+  check "$4 share $sequences snapshots, $equal of them equal" \
+    [ "$sequences" -ge "$3" -a "$sequences" -eq "$equal" ]
+}

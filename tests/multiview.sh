@@ -32,26 +32,6 @@ map=oa_dm1 name=Ann
 number=71
 [ "$wire" != 68 ] || number=68
 
-# snapshots DEMO: sequence and content of each snapshot, without its delta base, sorted.
-snapshots() {
-  "$fragd" demo json "$1" |
-    jq -c 'select(.snapshot) | [.sequence, (.snapshot | del(.delta))]' | sort
-}
-
-# plays FILE WHAT: the client plays a demo to its end, without an error in its console.
-plays() {
-  local console=${client_log[$name]} faults
-  cp "$1" "${client_home[$name]}/.oa/baseoa/demos/shown.${1##*.}"
-  here "$console"
-  order "$name" 'set timedemo 1'
-  order "$name" 'demo shown'
-  check "client plays $2 to its end: $(tail -n 1 "$console" | tr -d '\r')" \
-    hears 60 "$console" '^[0-9]+ frames'
-  faults=$(client_faults "$name")
-  [ -z "$faults" ] || note "console: $(head -n 5 <<<"$faults" | tr '\n' '|')"
-  check "client plays $2 without an error" [ -z "$faults" ]
-}
-
 # complete COUNT: whether that number of recordings is complete.
 # shellcheck disable=SC2317 # called by `await`
 complete() { [ "$(find "$work/demos" -name 'both_*' ! -name '*.part' | wc -l)" -eq "$1" ]; }
@@ -82,7 +62,7 @@ record_match() {
 }
 
 check_views() {
-  local match own theirs demo player sequences equal same=0
+  local match own theirs demo player same=0
   match=$(ls "$work"/demos/both_*_match.mv)
   check "match decodes: $("$fragd" demo check "$match" | tail -n 1 | sed 's/.*: //')" "$fragd" demo check "$match"
   note "$("$fragd" demo info "$match" | grep length)"
@@ -95,25 +75,20 @@ check_views() {
   done
   check "demos of $same of 7 players equal the server's own, byte for byte" [ "$same" -eq 7 ]
   own=$(ls "${client_home[$name]}/.oa/baseoa/demos/own".dm_*)
-  snapshots "$work/view_$name.dm_$number" >"$work/ours.txt"
-  snapshots "$own" >"$work/theirs.txt"
-  sequences=$(comm -12 <(cut -d, -f1 "$work/ours.txt" | sort) <(cut -d, -f1 "$work/theirs.txt" | sort) | wc -l)
-  equal=$(comm -12 "$work/ours.txt" "$work/theirs.txt" | wc -l)
-  check "match and client's recording share $sequences snapshots, $equal of them equal" \
-    [ "$sequences" -ge $((seconds * 10)) -a "$sequences" -eq "$equal" ]
+  equal_snapshots "$work/view_$name.dm_$number" "$own" $((seconds * 10)) "match and client's recording"
   check 'events of the match have the chat at the end' \
     grep -q 'the-end-of-the-match' <("$fragd" demo events "$match")
 
-  plays "$work/view_$name.dm_$number" 'the extracted demo'
+  plays "$name" "$work/view_$name.dm_$number" 'the extracted demo'
   demo=$work/follow.dm_$number
   check 'a following view is extracted' "$fragd" demo extract --follow "$name" "$match" -o "$demo"
   check 'the following view decodes' "$fragd" demo check "$demo"
-  plays "$demo" 'the following view'
+  plays "$name" "$demo" 'the following view'
   demo=$work/free.dm_$number
   check 'a fixed view is extracted' \
     "$fragd" demo extract --free 0,0,200,90 --basepath "$client_data" "$match" -o "$demo"
   check 'the fixed view decodes' "$fragd" demo check "$demo"
-  plays "$demo" 'the fixed view'
+  plays "$name" "$demo" 'the fixed view'
   head -c $(($(stat -c %s "$match") / 2)) "$match" >"$work/half.mv"
   check 'half of the file gives half of the match and names the cut' \
     grep -q 'cut off' <("$fragd" demo check "$work/half.mv" 2>&1)

@@ -151,14 +151,6 @@ demo() {
     [ "$state" = whole -a "$messages" -ge $((seconds * 15)) -a "$gaps" -eq 0 ]
 }
 
-# no_faults NAME DOING: checks that the console has no errors since its mark.
-no_faults() {
-  local faults
-  faults=$(client_faults "$1")
-  [ -z "$faults" ] || note "$1's console: $(head -n 5 <<<"$faults" | tr '\n' '|')"
-  check "$1: $2 without an error in the console" [ -z "$faults" ]
-}
-
 # --- One client alone ---------------------------------------------------------------------------
 
 play_alone() {

@@ -26,7 +26,7 @@ const STOP_TIME: Millis = Millis(300);
 impl Proxy {
     /// Runs everything that is due.
     pub(super) fn run_timers(&mut self, now: Millis) {
-        self.deliver_arrived(now);
+        // Checks come first: the port of an ended session is closed before anything waits for it.
         if now >= self.next_check {
             self.next_check = now + CHECK_INTERVAL;
             let numbers: Vec<_> = self.sessions.iter().map(|(number, _)| number).collect();
@@ -34,6 +34,7 @@ impl Proxy {
                 self.check(now, number);
             }
         }
+        self.deliver_arrived(now);
         if self.stopping.is_some_and(|end| now >= end) {
             self.finished = true;
         }

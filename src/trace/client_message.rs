@@ -13,7 +13,8 @@ use crate::{
 };
 
 use super::{
-    record::{Command, Direction, Fault, Kind, Part, Record, Voice},
+    parts::Part,
+    record::{Command, Direction, Fault, Kind, Record, Voice},
     server_message::{MAX_PADDING, Stop},
     session::Session,
 };

@@ -14,9 +14,10 @@ use crate::{
     },
 };
 
-use super::record::{
-    Command, Direction, Download, ElementChange, EntityRecord, FieldChange, Missing, PartBits,
-    Record, SnapshotContent, Voice,
+use super::{
+    parts::PartBits,
+    record::{Command, Direction, Download, Missing, Record, Voice},
+    snapshot_content::{ElementChange, EntityRecord, FieldChange, SnapshotContent},
 };
 
 impl Record {

@@ -18,19 +18,22 @@ mod command_texts;
 mod json;
 mod line;
 mod lines;
+mod parts;
 mod record;
 mod recovery;
 mod report;
 mod server_message;
 mod session;
+mod snapshot_content;
 mod view;
 
 pub use line::Line;
 pub use lines::{Lines, Role};
+pub use parts::{Part, PartBits};
 pub use record::{
-    ClientContent, Command, Connectionless, Direction, Download, ElementChange, EntityRecord,
-    Fault, FieldChange, Kind, Missing, Part, PartBits, Record, ServerContent, SnapshotContent,
-    Voice,
+    ClientContent, Command, Connectionless, Direction, Download, Fault, Kind, Missing, Record,
+    ServerContent, Voice,
 };
 pub use report::Report;
+pub use snapshot_content::{ElementChange, EntityRecord, FieldChange, SnapshotContent};
 pub use view::View;

@@ -2,11 +2,11 @@
 //!
 //! Sizes are in bits of the message, by part. Source: Quake III protocol 68, messages.
 
-use std::{fmt, net::SocketAddr, ops::Range};
+use std::{fmt, net::SocketAddr};
 
 use thiserror::Error;
 
-use crate::model::EntityNum;
+use super::{parts::PartBits, snapshot_content::SnapshotContent};
 use crate::{
     model::{CommandNum, Sequence, UserCmd},
     netchan::{DropReason, header::FragmentRange},
@@ -15,9 +15,7 @@ use crate::{
         client_message::ClientHeader,
         connect::ConnectError,
         connectionless::{CommandKind, ConnectionlessError},
-        delta_sink::{DeltaSink, EntityChange},
         gamestate::Gamestate,
-        snapshot::SnapshotHeader,
     },
 };
 
@@ -88,93 +86,6 @@ impl Kind {
     }
 }
 
-/// Part of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
-    /// Acknowledgements and server id.
-    Header,
-    /// Reliable commands.
-    Commands,
-    /// Configstrings of a gamestate, with its numbers.
-    Configstrings,
-    /// Baselines of a gamestate.
-    Baselines,
-    /// Server time, flags and area mask of a snapshot.
-    Snapshot,
-    /// Playerstate of a snapshot.
-    Player,
-    /// Entity list of a snapshot.
-    Entities,
-    /// Download blocks.
-    Download,
-    /// Voice packets.
-    Voice,
-    /// Usercmds.
-    Usercmds,
-    /// End of the message, and bits up to the last byte.
-    End,
-}
-
-impl Part {
-    /// Number of parts.
-    pub const COUNT: usize = Self::End as usize + 1;
-    /// Every part.
-    pub const ALL: [Self; Self::COUNT] = [
-        Self::Header,
-        Self::Commands,
-        Self::Configstrings,
-        Self::Baselines,
-        Self::Snapshot,
-        Self::Player,
-        Self::Entities,
-        Self::Download,
-        Self::Voice,
-        Self::Usercmds,
-        Self::End,
-    ];
-
-    /// Name in traces.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Header => "header",
-            Self::Commands => "commands",
-            Self::Configstrings => "configstrings",
-            Self::Baselines => "baselines",
-            Self::Snapshot => "snapshot",
-            Self::Player => "player",
-            Self::Entities => "entities",
-            Self::Download => "download",
-            Self::Voice => "voice",
-            Self::Usercmds => "usercmds",
-            Self::End => "end",
-        }
-    }
-}
-
-/// Sizes of the parts of a message, in bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PartBits([u32; Part::COUNT]);
-
-impl PartBits {
-    /// Adds bits to a part.
-    pub fn add(&mut self, part: Part, bits: usize) {
-        let sum = &mut self.0[part as usize];
-        *sum = sum.saturating_add(u32::try_from(bits).unwrap_or(u32::MAX));
-    }
-
-    /// Bits of a part.
-    #[must_use]
-    pub const fn get(&self, part: Part) -> u32 {
-        self.0[part as usize]
-    }
-
-    /// Parts that are present, with their bits.
-    pub fn iter(&self) -> impl Iterator<Item = (Part, u32)> + '_ {
-        Part::ALL.into_iter().map(|part| (part, self.get(part))).filter(|(_, bits)| *bits > 0)
-    }
-}
-
 /// Knowledge that a decoded message lacks, because it was not observed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
@@ -232,113 +143,6 @@ pub struct Command {
     pub text: String,
     /// Whether an earlier message had it, too.
     pub repeated: bool,
-}
-
-/// A changed field of a playerstate or entity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FieldChange {
-    /// Index in the field table.
-    pub index: u8,
-    /// Size in bits, with its flags.
-    pub bits: u8,
-    /// New value as a raw word.
-    pub value: u32,
-}
-
-/// A changed array element of a playerstate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ElementChange {
-    /// Array in wire order.
-    pub array: u8,
-    /// Index in the array.
-    pub index: u8,
-    /// Size in bits.
-    pub bits: u8,
-    /// New value.
-    pub value: i32,
-}
-
-/// An entity record of a snapshot.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntityRecord {
-    /// Entity number.
-    pub number: EntityNum,
-    /// Form of the record.
-    pub change: EntityChange,
-    /// Size in bits.
-    pub bits: u16,
-    /// Changed fields, as a range of [`SnapshotContent::fields`].
-    pub fields: Range<u16>,
-}
-
-/// Snapshot of a message, as sent: changes only.
-#[derive(Clone, Debug, Default)]
-pub struct SnapshotContent {
-    /// Header.
-    pub head: SnapshotHeader,
-    /// Changed fields of the playerstate, then of all entity records.
-    pub fields: Vec<FieldChange>,
-    /// Number of `fields` that belong to the playerstate.
-    pub player_fields: usize,
-    /// Changed array elements of the playerstate.
-    pub elements: Vec<ElementChange>,
-    /// Entity records in wire order.
-    pub entities: Vec<EntityRecord>,
-    /// Bit positions behind header and playerstate.
-    pub(super) ends: (usize, usize),
-}
-
-impl SnapshotContent {
-    pub(super) fn clear(&mut self) {
-        self.head = SnapshotHeader::default();
-        self.fields.clear();
-        self.player_fields = 0;
-        self.elements.clear();
-        self.entities.clear();
-        self.ends = (0, 0);
-    }
-
-    /// Changed fields of the playerstate.
-    #[must_use]
-    pub fn player(&self) -> &[FieldChange] {
-        self.fields.get(..self.player_fields).unwrap_or_default()
-    }
-
-    /// Changed fields of an entity record.
-    #[must_use]
-    pub fn fields_of(&self, entity: &EntityRecord) -> &[FieldChange] {
-        let range = usize::from(entity.fields.start)..usize::from(entity.fields.end);
-        self.fields.get(range).unwrap_or_default()
-    }
-}
-
-impl DeltaSink for SnapshotContent {
-    #[inline]
-    fn field(&mut self, index: usize, value: u32, bits: usize) {
-        self.fields.push(FieldChange { index: index as u8, bits: bits as u8, value });
-    }
-
-    fn element(&mut self, array: usize, index: usize, value: u32, bits: usize) {
-        let value = value as i32;
-        let (array, index, bits) = (array as u8, index as u8, bits as u8);
-        self.elements.push(ElementChange { array, index, bits, value });
-    }
-
-    fn header_end(&mut self, at: usize) {
-        self.ends.0 = at;
-    }
-
-    fn player_end(&mut self, at: usize) {
-        self.ends.1 = at;
-        self.player_fields = self.fields.len();
-    }
-
-    fn entity(&mut self, number: EntityNum, change: EntityChange, bits: usize) {
-        let start = self.entities.last().map_or(self.player_fields as u16, |last| last.fields.end);
-        // A message has 131,072 bits, and a changed field takes two or more besides its record.
-        let fields = start..self.fields.len() as u16;
-        self.entities.push(EntityRecord { number, change, bits: bits as u16, fields });
-    }
 }
 
 /// A download operation.

@@ -14,7 +14,8 @@ use crate::{
 };
 
 use super::{
-    record::{Command, Direction, Download, Fault, Kind, Part, Record, Voice},
+    parts::Part,
+    record::{Command, Direction, Download, Fault, Kind, Record, Voice},
     session::Session,
 };
 

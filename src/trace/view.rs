@@ -9,7 +9,11 @@ use crate::{
     wire::{fields::Field, player, protocol::ENCODING_68},
 };
 
-use super::record::{Direction, FieldChange, Kind, Missing, Part, Record, SnapshotContent};
+use super::{
+    parts::Part,
+    record::{Direction, Kind, Missing, Record},
+    snapshot_content::{FieldChange, SnapshotContent},
+};
 
 /// Longest shown text of a command, in bytes.
 const MAX_COMMAND: usize = 60;

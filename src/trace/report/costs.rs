@@ -1,7 +1,7 @@
 //! Costs of fields: changes and bits of each entity field and playerstate field.
 
 use crate::{
-    trace::record::{FieldChange, Part, Record},
+    trace::{parts::Part, record::Record, snapshot_content::FieldChange},
     wire::{fields::Field, player, protocol::ENCODING_68},
 };
 

@@ -9,7 +9,10 @@ mod timeline;
 
 use std::{collections::HashMap, net::SocketAddr};
 
-use super::record::{Direction, Kind, Part, Record};
+use super::{
+    parts::Part,
+    record::{Direction, Kind, Record},
+};
 use client::ClientReport;
 use costs::FieldCosts;
 use timeline::{Layer, Timeline};

@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::{Report, client::ClientReport, costs::Cost, timeline::LAYER_NAMES};
 use crate::{
     chart::{self, STYLE},
-    trace::record::{Direction, Part},
+    trace::{parts::Part, record::Direction},
 };
 
 /// Fields shown in each cost table.

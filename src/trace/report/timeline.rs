@@ -2,7 +2,7 @@
 //!
 //! Invariant: at most 600 intervals. A longer trace doubles their length.
 
-use crate::trace::record::Part;
+use crate::trace::parts::Part;
 
 /// Maximum intervals.
 const MAX_ROWS: usize = 600;
