@@ -9,9 +9,10 @@ use crate::{
     model::{Challenge, Millis, Qport, text},
     netchan::AddressMatch,
     node::Route,
+    serving::rejection::Rejection,
     wire::{
         Protocol,
-        connect::{Claim, Connect, ConnectError},
+        connect::{Claim, Connect},
         connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
     },
 };
@@ -24,36 +25,6 @@ const REPLACED_AFTER: Millis = Millis::seconds(1);
 const ABANDONED_AFTER: Millis = Millis::seconds(5);
 /// Least time between two connects of one client.
 const RECONNECT_INTERVAL: Millis = Millis::seconds(1);
-
-/// Reason for not admitting a client, and how it is answered.
-enum Rejection {
-    /// Answered with this text.
-    Message(String),
-    /// A repeated request, answered with another `connectResponse`.
-    ResendAccept,
-    /// A packet that no client sends; not answered.
-    Unanswered,
-}
-
-impl Rejection {
-    fn message(text: &str) -> Self {
-        Self::Message(text.to_owned())
-    }
-}
-
-impl From<ConnectError> for Rejection {
-    fn from(error: ConnectError) -> Self {
-        match error {
-            ConnectError::UserinfoTooLong(_) => Self::message(
-                "Userinfo string length exceeded.  Try removing setu cvars from your config.",
-            ),
-            ConnectError::Userinfo(_) => Self::message("Invalid userinfo."),
-            ConnectError::PacketTooLong(_)
-            | ConnectError::TooFewBits { .. }
-            | ConnectError::Truncated(_) => Self::Unanswered,
-        }
-    }
-}
 
 impl House {
     /// Answers a request for a challenge.

@@ -50,7 +50,7 @@ pub(super) enum Work {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     Show,
-    /// Apply without showing: the target of a jump lies behind it.
+    /// Apply without showing: it is in front of the target of a jump.
     Skip,
     /// Keep it for a later time.
     Later,

@@ -21,6 +21,7 @@ use crate::{
     netchan::AddressMatch,
     node::Route,
     observe::{Counter, LogEvent},
+    serving::rejection::{Rejection, USERINFO_TOO_LONG},
     settings::key,
     wire::{
         Protocol,
@@ -38,26 +39,6 @@ const ABANDONED_WHEN_FULL: Millis = Millis::seconds(2);
 /// Silence of a client after which a connect from its address and port takes over its slot. A
 /// client that sends is not replaced: a challenge could have been guessed.
 const REPLACED_AFTER: Millis = Millis::seconds(1);
-
-/// Reason for rejecting a `connect`, and how it is answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Rejection {
-    /// Answered with this text.
-    Message(String),
-    /// A repeated request, answered with another `connectResponse`.
-    ResendAccept,
-    /// A packet that no client sends; not answered.
-    Unanswered,
-}
-
-impl Rejection {
-    fn message(text: &str) -> Self {
-        Self::Message(text.to_owned())
-    }
-}
-
-const USERINFO_TOO_LONG: &str =
-    "Userinfo string length exceeded.  Try removing setu cvars from your config.";
 
 impl Core {
     /// Answers a request for a challenge.
@@ -296,13 +277,7 @@ impl Core {
     /// Counts a `connect` that cannot be read. Returns how it is answered.
     fn connect_rejection(&mut self, route: Route, error: &ConnectError) -> Rejection {
         self.log_connectionless_error(route, error);
-        match error {
-            ConnectError::UserinfoTooLong(_) => Rejection::message(USERINFO_TOO_LONG),
-            ConnectError::Userinfo(_) => Rejection::message("Invalid userinfo."),
-            ConnectError::PacketTooLong(_)
-            | ConnectError::TooFewBits { .. }
-            | ConnectError::Truncated(_) => Rejection::Unanswered,
-        }
+        error.into()
     }
 
     pub(super) fn accept(&mut self, route: Route, challenge: Challenge) {

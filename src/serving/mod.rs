@@ -19,3 +19,4 @@ pub(crate) mod message_reader;
 pub(crate) mod pacing;
 pub(crate) mod proof;
 pub(crate) mod rate_limits;
+pub(crate) mod rejection;
