@@ -77,7 +77,7 @@ impl House {
             }
         }
         match viewer.channel.receive(datagram, message) {
-            Ok(Some(received)) if viewer.allows_message(route, now) => {
+            Ok(Some(received)) if viewer.buckets.messages.allows(&viewer.remote, route, now) => {
                 self.handle_message(key, route, received, message)
             }
             Ok(None) => true,

@@ -12,7 +12,7 @@
 use std::net::SocketAddr;
 
 use crate::{
-    limits::{Bucket, BucketLimit},
+    limits::Bucket,
     model::{
         Challenge, ClientNum, FrameNum, Millis, Qport, Sequence, UserCmd, limits::PACKET_BACKUP,
     },
@@ -20,6 +20,7 @@ use crate::{
     node::{LocalPort, Route},
     serving::{
         command_queue::CommandQueue,
+        message_limit::MessageLimit,
         pacing::{MessageKind, SendRate, SentGamestate},
     },
     wire::Protocol,
@@ -145,16 +146,10 @@ impl SentSnapshots {
 /// Limits of what one viewer sends.
 #[derive(Debug, Default)]
 pub(super) struct ViewerBuckets {
-    messages: Bucket,
-    messages_of_other_ports: Bucket,
+    pub(super) messages: MessageLimit,
     pub(super) commands: Bucket,
     pub(super) chat: Bucket,
 }
-
-/// Messages of one viewer: 500 a second, four times what a client at 125 frames a second sends.
-const MESSAGES: BucketLimit = BucketLimit { burst: 64, period: Millis(2) };
-/// Messages from another port than the viewer's, which may be forged.
-const OTHER_PORT_MESSAGES: BucketLimit = BucketLimit { burst: 8, period: Millis(100) };
 
 /// A connected client.
 #[derive(Debug)]
@@ -258,15 +253,6 @@ impl Viewer {
 
     pub(super) fn has_sent_message(&self) -> bool {
         self.channel.last_received() != Sequence(0)
-    }
-
-    /// Whether a message is within the limits of its viewer.
-    pub(super) fn allows_message(&mut self, route: Route, now: Millis) -> bool {
-        if self.remote.address().port() == route.remote.port() {
-            self.buckets.messages.allows(now, MESSAGES)
-        } else {
-            self.buckets.messages_of_other_ports.allows(now, OTHER_PORT_MESSAGES)
-        }
     }
 }
 

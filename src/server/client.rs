@@ -23,6 +23,7 @@ use crate::{
     netchan::{Channel, ChannelSide, IncomingCommands, PeerAddress},
     serving::{
         command_queue::CommandQueue,
+        message_limit::MessageLimit,
         pacing::{GAMESTATE_INTERVAL, MessageKind, SendRate, SentGamestate},
     },
     wire::{Protocol, info::InfoString},
@@ -103,12 +104,10 @@ impl SnapshotLog {
     }
 }
 
-/// RateLimits of what one client sends. They last as long as the connection.
+/// Rate limits of what one client sends. They last as long as the connection.
 #[derive(Debug, Default)]
 pub(super) struct ClientBuckets {
-    pub(super) messages: Bucket,
-    /// Messages from another port than the client's.
-    pub(super) messages_of_other_ports: Bucket,
+    pub(super) messages: MessageLimit,
     pub(super) usercmds: Bucket,
     pub(super) commands: Bucket,
     pub(super) userinfos: Bucket,

@@ -36,11 +36,6 @@ use crate::{
     },
 };
 
-/// Messages of one client: 500 a second, four times what a client at 125 frames a second sends. The
-/// newest are dropped.
-const MESSAGES: BucketLimit = BucketLimit { burst: 64, period: Millis(2) };
-/// Messages from another port than the client's. They may be forged, so they have a limit of their own.
-const OTHER_PORT_MESSAGES: BucketLimit = BucketLimit { burst: 8, period: Millis(100) };
 /// Usercmds of one client that run: their times are whole ms and grow.
 const USERCMDS: BucketLimit = BucketLimit { burst: 256, period: Millis(1) };
 
@@ -389,7 +384,7 @@ impl Core {
             }
         }
         match client.channel.receive(datagram, message) {
-            Ok(Some(_)) if !allows_message(client, route, self.now) => {
+            Ok(Some(_)) if !client.buckets.messages.allows(&client.remote, route, self.now) => {
                 self.stats.bump(Counter::MessagesOverLimit);
                 None
             }
@@ -431,15 +426,6 @@ impl Core {
         if let Some(suppressed) = self.stats.allows_log(LogEvent::ConnectionlessFault, self.now) {
             log::warn!("{}: {fault}{suppressed}", route.remote);
         }
-    }
-}
-
-/// Whether a message is within the limits of its client.
-fn allows_message(client: &mut Client, route: Route, now: Millis) -> bool {
-    if is_from_its_port(client, route) {
-        client.buckets.messages.allows(now, MESSAGES)
-    } else {
-        client.buckets.messages_of_other_ports.allows(now, OTHER_PORT_MESSAGES)
     }
 }
 

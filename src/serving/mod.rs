@@ -15,6 +15,7 @@ mod connect_budget;
 pub(crate) mod delta_cache;
 pub(crate) mod guards;
 pub(crate) mod load_shedding;
+pub(crate) mod message_limit;
 pub(crate) mod message_reader;
 pub(crate) mod pacing;
 pub(crate) mod proof;
