@@ -76,8 +76,9 @@ impl House {
                 viewer.channel = Channel::new(ChannelSide::Server, protocol, challenge, qport);
             }
         }
+        let is_own_port = viewer.remote.address().port() == route.remote.port();
         match viewer.channel.receive(datagram, message) {
-            Ok(Some(received)) if viewer.buckets.messages.allows(&viewer.remote, route, now) => {
+            Ok(Some(received)) if viewer.buckets.messages.allows(is_own_port, now) => {
                 self.handle_message(key, route, received, message)
             }
             Ok(None) => true,

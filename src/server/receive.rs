@@ -383,8 +383,9 @@ impl Core {
                 client.channel = Channel::new(ChannelSide::Server, protocol, challenge, qport);
             }
         }
+        let is_own_port = is_from_its_port(client, route);
         match client.channel.receive(datagram, message) {
-            Ok(Some(_)) if !client.buckets.messages.allows(&client.remote, route, self.now) => {
+            Ok(Some(_)) if !client.buckets.messages.allows(is_own_port, self.now) => {
                 self.stats.bump(Counter::MessagesOverLimit);
                 None
             }

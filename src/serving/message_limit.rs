@@ -3,8 +3,6 @@
 use crate::{
     limits::{Bucket, BucketLimit},
     model::Millis,
-    netchan::PeerAddress,
-    node::Route,
 };
 
 /// Messages of one client: 500 a second, four times what a client at 125 frames a second sends.
@@ -20,9 +18,9 @@ pub(crate) struct MessageLimit {
 }
 
 impl MessageLimit {
-    /// Whether a message of the client at `remote` is within its limits.
-    pub(crate) fn allows(&mut self, remote: &PeerAddress, route: Route, now: Millis) -> bool {
-        if remote.address().port() == route.remote.port() {
+    /// Whether a message is within the limits, from the client's own port or from another one.
+    pub(crate) fn allows(&mut self, is_own_port: bool, now: Millis) -> bool {
+        if is_own_port {
             self.own_port.allows(now, MESSAGES)
         } else {
             self.other_ports.allows(now, OTHER_PORT_MESSAGES)
