@@ -19,6 +19,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("mapbuild", &["bg", "model", "world"]),
     ("mapdraw", &["bg", "model", "world"]),
     ("game", &["bg", "cvar", "model", "world"]),
+    ("qvm", &[]),
     ("settings", &["cvar", "game", "model"]),
     ("observe", &["model"]),
     ("limits", &["model"]),

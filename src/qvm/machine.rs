@@ -1,0 +1,240 @@
+//! A machine: a verified program, its memory, and an engine that runs it.
+//!
+//! The host enters with 13 words and gets a result or a fault. The module calls services of the host, which
+//! may enter again. Both engines charge the same budget at the same places:
+//!
+//! * *enter* charges the number of instructions of its function, after its check of the program stack;
+//! * a taken branch or jump to the same or an earlier instruction charges the distance plus 1;
+//! * a block copy charges a 16th of its length, before it copies.
+//!
+//! A charge above the remaining budget is a fault at that instruction. Checks of a call, in this order:
+//! target, call depth (both at *call*), program stack, budget (both at *enter*). The budget spans an
+//! outermost entry and all entries inside it.
+//!
+//! Invariants: after an entry, successful or not, the program stack pointer and the call depth are as
+//! before; entries do not allocate, unless they fault. Source: Quake III QVM format.
+
+use std::{fmt, sync::Arc};
+
+use thiserror::Error;
+
+use super::{
+    fault::{Fault, FaultKind},
+    interpreter::{self, Code},
+    memory::Memory,
+    program::Program,
+};
+
+/// Words of an entry: its number and twelve arguments.
+pub const ENTRY_ARGUMENTS: usize = 13;
+/// Arguments that a service sees.
+pub const SERVICE_ARGUMENTS: usize = 15;
+/// Most open entries.
+pub const MAX_ENTRIES: u32 = 8;
+/// Most open calls of functions, over all open entries.
+pub const MAX_CALLS: u32 = 1024;
+/// Budget of an outermost entry, in instructions.
+pub const DEFAULT_BUDGET: u64 = 500_000_000;
+/// Bytes of a frame that the host builds for an entry.
+const ENTRY_FRAME: u32 = 8 + 4 * ENTRY_ARGUMENTS as u32;
+/// Bytes of a block copy that cost as much as one instruction.
+pub(super) const COPY_UNIT: u32 = 16;
+
+/// Engine of a machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// Interpreter of decoded instructions.
+    #[default]
+    Interpreter,
+    /// Machine code.
+    Compiled,
+}
+
+/// Reason why a machine was not created.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EngineError {
+    /// The engine is not part of this build.
+    #[error("engine not available: {0:?}")]
+    Unavailable(Engine),
+}
+
+/// Call of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceCall {
+    /// Number of the service.
+    pub number: u32,
+    /// Arguments. Words that the module did not write hold what its frame holds.
+    pub arguments: [i32; SERVICE_ARGUMENTS],
+}
+
+impl ServiceCall {
+    /// Returns an argument as a float; 0 for an index out of range.
+    pub fn float(&self, index: usize) -> f32 {
+        f32::from_bits(self.arguments.get(index).copied().unwrap_or(0) as u32)
+    }
+}
+
+/// Services of the host.
+pub trait Services {
+    /// Serves a call. The machine gives access to memory and may be entered again.
+    fn call(&mut self, machine: &mut Machine, call: ServiceCall) -> Result<i32, FaultKind>;
+}
+
+impl<F: FnMut(&mut Machine, ServiceCall) -> Result<i32, FaultKind>> Services for F {
+    fn call(&mut self, machine: &mut Machine, call: ServiceCall) -> Result<i32, FaultKind> {
+        self(machine, call)
+    }
+}
+
+/// Code of a program, in the form that its engine runs.
+#[derive(Clone)]
+enum Prepared {
+    Interpreter(Arc<Code>),
+}
+
+/// A module that the host can enter.
+pub struct Machine {
+    program: Arc<Program>,
+    prepared: Prepared,
+    pub(super) memory: Memory,
+    /// Program stack pointer of the next entry.
+    pub(super) stack_pointer: u32,
+    /// Open entries.
+    entries: u32,
+    /// Open calls, over all open entries.
+    pub(super) open_calls: u32,
+    budget: u64,
+    /// Rest of the budget of the outermost open entry.
+    pub(super) remaining: u64,
+    /// Stacks of the interpreter.
+    pub(super) stacks: interpreter::Stacks,
+}
+
+impl fmt::Debug for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Machine").field("engine", &self.engine()).finish_non_exhaustive()
+    }
+}
+
+impl Machine {
+    /// Allocates the memory of a program and prepares its code for an engine.
+    pub fn new(program: Arc<Program>, engine: Engine) -> Result<Self, EngineError> {
+        let prepared = match engine {
+            Engine::Interpreter => Prepared::Interpreter(Arc::new(Code::new(&program))),
+            Engine::Compiled => return Err(EngineError::Unavailable(engine)),
+        };
+        let memory = Memory::new(program.image());
+        Ok(Self {
+            stack_pointer: memory.size(),
+            memory,
+            program,
+            prepared,
+            entries: 0,
+            open_calls: 0,
+            budget: DEFAULT_BUDGET,
+            remaining: DEFAULT_BUDGET,
+            stacks: interpreter::Stacks::default(),
+        })
+    }
+
+    /// Engine of the machine.
+    pub fn engine(&self) -> Engine {
+        match self.prepared {
+            Prepared::Interpreter(_) => Engine::Interpreter,
+        }
+    }
+
+    /// Program of the machine.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Memory of the module.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Memory of the module, for stores.
+    pub fn memory_mut(&mut self) -> &mut Memory {
+        &mut self.memory
+    }
+
+    /// Number of open entries; 0 outside of [`Machine::enter`].
+    pub fn entry_depth(&self) -> u32 {
+        self.entries
+    }
+
+    /// Sets the budget of later outermost entries, in instructions.
+    pub fn set_budget(&mut self, instructions: u64) {
+        self.budget = instructions;
+    }
+
+    /// Rest of the budget of the current or last outermost entry, in instructions.
+    pub fn remaining_budget(&self) -> u64 {
+        self.remaining
+    }
+
+    /// Charges work of a service to the budget, in instructions.
+    pub fn charge(&mut self, instructions: u64) -> Result<(), FaultKind> {
+        self.remaining = self.remaining.checked_sub(instructions).ok_or(FaultKind::Budget)?;
+        Ok(())
+    }
+
+    /// Restarts the module in place: zeroes its memory and copies data and literals again.
+    pub fn reset(&mut self) {
+        self.memory.reset(self.program.image());
+    }
+
+    /// Enters the module at instruction 0. The first argument is the number of the entry.
+    pub fn enter(
+        &mut self,
+        services: &mut dyn Services,
+        arguments: &[i32; ENTRY_ARGUMENTS],
+    ) -> Result<i32, Fault> {
+        if self.entries >= MAX_ENTRIES {
+            return Err(Fault::new(FaultKind::EntryDepth(MAX_ENTRIES), &self.program, 0));
+        }
+        let outer = self.stack_pointer;
+        let limit = self.memory.stack_limit();
+        let Some(frame) = outer.checked_sub(ENTRY_FRAME).filter(|frame| *frame >= limit) else {
+            return Err(Fault::new(FaultKind::StackOverflow, &self.program, 0));
+        };
+        if self.entries == 0 {
+            self.remaining = self.budget;
+        }
+        let header = [-1, 0];
+        for (address, word) in (frame..).step_by(4).zip(header.iter().chain(arguments)) {
+            self.memory.store4(address, *word);
+        }
+        let open_calls = self.open_calls;
+        self.entries += 1;
+        self.stack_pointer = frame;
+        let result = match self.prepared.clone() {
+            Prepared::Interpreter(code) => interpreter::run(self, &code, services),
+        };
+        self.stack_pointer = outer;
+        self.entries -= 1;
+        self.open_calls = open_calls;
+        result
+    }
+
+    /// Calls a service for a function whose frame starts at `frame`. Engines call it at *call*.
+    pub(super) fn serve(
+        &mut self,
+        services: &mut dyn Services,
+        number: u32,
+        frame: u32,
+    ) -> Result<i32, FaultKind> {
+        self.memory.store4(frame.wrapping_add(4), number as i32);
+        let mut arguments = [0; SERVICE_ARGUMENTS];
+        for (argument, offset) in arguments.iter_mut().zip((8..).step_by(4)) {
+            *argument = self.memory.load4(frame.wrapping_add(offset));
+        }
+        let outer = self.stack_pointer;
+        // Entries made by the service build their frames below the caller's.
+        self.stack_pointer = frame.wrapping_sub(4);
+        let result = services.call(self, ServiceCall { number, arguments });
+        self.stack_pointer = outer;
+        result
+    }
+}

@@ -1,0 +1,40 @@
+//! Game modules as QVM bytecode: loader, verifier, memory, engines, symbols.
+//!
+//! ```text
+//! .qvm file -> Image -> Program (verified) -> Machine -> enter(13 words) -> result or Fault
+//!                                               |
+//!                                               +-- Services: calls of the module to the host
+//! ```
+//!
+//! What the format leaves undefined has one result in every engine:
+//!
+//! * Integer division by zero is a fault. The least integer / -1 is itself, with remainder 0.
+//! * Shifts use the low 5 bits of the count.
+//! * Float to integer out of range, and NaN, give 0x80000000.
+//! * Float arithmetic rounds each operation to single precision. A NaN result is 0x7fc00000.
+//! * *push* adds a cell with content 0. Return places are not stored in memory.
+//!
+//! Invariants: images, programs and arguments are hostile; memory, work and call depth are bounded; nothing
+//! panics. The module imports no other module. Source: Quake III QVM format.
+
+mod fault;
+mod image;
+mod interpreter;
+mod machine;
+mod memory;
+mod opcode;
+mod program;
+mod symbols;
+mod verifier;
+
+pub use fault::{Fault, FaultKind, MAX_TRACE, Place};
+pub use image::{Image, ImageError, MAX_BLOCK, MAX_FILE, MAX_INSTRUCTIONS};
+pub use machine::{
+    DEFAULT_BUDGET, ENTRY_ARGUMENTS, Engine, EngineError, MAX_CALLS, MAX_ENTRIES, Machine,
+    SERVICE_ARGUMENTS, ServiceCall, Services,
+};
+pub use memory::{Memory, SLACK, STACK_SIZE};
+pub use opcode::{OPERATIONS, Opcode, OperandKind, Operation};
+pub use program::{Function, Instruction, MAX_DEPTH, MAX_FRAME, Program};
+pub use symbols::Symbols;
+pub use verifier::{VerifyError, VerifyReason};
