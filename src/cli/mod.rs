@@ -17,6 +17,7 @@ mod master_config;
 mod plus_commands;
 mod proxy;
 mod query;
+mod qvm;
 mod relay;
 mod replay;
 mod serve;
@@ -38,6 +39,9 @@ pub use load_test::{Duration, LoadTest, PerSecond};
 pub use maps::{BuildOptions, MapsCommand};
 pub use master::MasterSettings;
 pub use plus_commands::{PlusCommands, split};
+pub use qvm::{
+    AsmOptions, CheckOptions, DisasmOptions, EngineChoice, ModuleFile, QvmTask, RunOptions,
+};
 pub use relay::{RelayFrom, ViewerOptions};
 pub use trace::ShownView;
 pub use trace_files::TraceFiles;
@@ -89,6 +93,7 @@ Examples:
   fragd decoy --count 1000 --master 127.0.0.1  announce a thousand servers without games
   fragd trace server.pcapng --show net         show bytes and fields of captured messages
   fragd proxy --listen 27970 --to 127.0.0.1    stand between clients and a server
+  fragd qvm check vm/qagame.qvm                verify a game module
 
 Exit codes: 0 success, 1 failure or no reply, 2 usage or config error.";
 
@@ -149,6 +154,8 @@ subcommands! {
     trace: Trace(TraceOptions),
     /// Stand between clients and a server: decode, delay, lose and capture their datagrams
     proxy: Proxy(ProxyArguments),
+    /// Verify, assemble, list and run game modules (QVM bytecode)
+    qvm: Qvm(QvmOptions),
 }
 
 /// Parses the program's arguments, its own name first.

@@ -17,9 +17,12 @@
 //! Invariants: images, programs and arguments are hostile; memory, work and call depth are bounded; nothing
 //! panics. The module imports no other module. Source: Quake III QVM format.
 
+mod assembler;
+mod disassembler;
 mod fault;
 mod image;
 mod interpreter;
+mod library;
 mod machine;
 mod memory;
 mod opcode;
@@ -27,8 +30,14 @@ mod program;
 mod symbols;
 mod verifier;
 
+pub use assembler::{
+    AssembleError, Assembly, DEFAULT_STACK_LEN, Label, MAX_SECTION_LEN, MAX_TEXT_LEN, Section, assemble,
+    parse_symbol_map,
+};
+pub use disassembler::{DisassembleError, disassemble};
 pub use fault::{Fault, FaultKind, MAX_TRACE, Place};
 pub use image::{Image, ImageError, MAX_BLOCK, MAX_FILE, MAX_INSTRUCTIONS};
+pub use library::{FIRST_LIBRARY_SERVICE, library_call};
 pub use machine::{
     DEFAULT_BUDGET, ENTRY_ARGUMENTS, Engine, EngineError, MAX_CALLS, MAX_ENTRIES, Machine,
     SERVICE_ARGUMENTS, ServiceCall, Services,

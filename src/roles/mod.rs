@@ -10,6 +10,7 @@ mod master_pages;
 mod monitoring;
 mod proxy;
 mod query;
+mod qvm;
 mod relay;
 mod replay;
 mod serve;
@@ -37,5 +38,6 @@ pub(crate) fn run(command: &Command) -> ExitStatus {
         Command::Decoy(options) => decoy::run(options),
         Command::Trace(options) => trace::run(options),
         Command::Proxy(options) => proxy::run(options),
+        Command::Qvm(options) => qvm::run(options),
     }
 }

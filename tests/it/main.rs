@@ -41,6 +41,7 @@ mod native_moves;
 mod netchan_vectors;
 mod ownership;
 mod proxy;
+mod qvm_modules;
 mod rate_and_frames;
 mod rejoining;
 mod relay;

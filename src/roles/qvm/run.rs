@@ -1,0 +1,123 @@
+//! One entry into a module with a few services (`fragd qvm run`).
+
+use std::{collections::BTreeMap, io::Write as _, time::Instant};
+
+use fragd::{
+    cli::{EngineChoice, ExitStatus, RunOptions},
+    qvm::{Engine, Fault, FaultKind, Machine, ServiceCall, Services, library_call},
+};
+use serde_json::json;
+
+use super::Module;
+
+/// Maximum length of a printed text, in bytes.
+const MAX_TEXT: usize = 8192;
+
+/// Maximum length of all printed texts that are kept for JSON, in bytes.
+const MAX_OUTPUT: usize = 1 << 20;
+
+/// Services of `run`: print, error and the C library.
+struct Console {
+    /// Whether unknown services return 0.
+    stub: bool,
+    /// Whether texts are kept instead of printed.
+    keeps: bool,
+    output: String,
+    calls: BTreeMap<u32, u64>,
+}
+
+impl Services for Console {
+    fn call(&mut self, machine: &mut Machine, call: ServiceCall) -> Result<i32, FaultKind> {
+        *self.calls.entry(call.number).or_default() += 1;
+        let [address, ..] = call.arguments;
+        match call.number {
+            0 => {
+                let text = String::from_utf8_lossy(machine.memory().text(address, MAX_TEXT)?);
+                if !self.keeps {
+                    let _ = std::io::stdout().write_all(text.as_bytes());
+                } else if self.output.len() < MAX_OUTPUT {
+                    self.output += &text;
+                }
+                Ok(0)
+            }
+            1 => {
+                let text = machine.memory().text(address, MAX_TEXT)?;
+                Err(FaultKind::Module(String::from_utf8_lossy(text).trim_end().to_owned()))
+            }
+            number => match library_call(machine, &call) {
+                Some(result) => result,
+                None if self.stub => Ok(0),
+                None => Err(FaultKind::UnknownService(number)),
+            },
+        }
+    }
+}
+
+/// Enters a module once.
+pub(super) fn run(options: &RunOptions) -> ExitStatus {
+    let engine = match options.engine {
+        EngineChoice::Interpreter => Engine::Interpreter,
+        EngineChoice::Compiled => Engine::Compiled,
+    };
+    let machine = Module::read(&options.module)
+        .and_then(|module| module.verify(&options.module))
+        .and_then(|program| Machine::new(program, engine).map_err(|error| error.to_string()));
+    let mut machine = match machine {
+        Ok(machine) => machine,
+        Err(what) => {
+            eprintln!("fragd: {what}");
+            return ExitStatus::Failed;
+        }
+    };
+    machine.set_budget(options.budget);
+    let mut words = [0; 13];
+    for (word, given) in words.iter_mut().zip(&options.words) {
+        *word = *given;
+    }
+    let mut console = Console {
+        stub: options.stub,
+        keeps: options.json,
+        output: String::new(),
+        calls: BTreeMap::new(),
+    };
+    let start = Instant::now();
+    let result = machine.enter(&mut console, &words);
+    let ms = start.elapsed().as_secs_f64() * 1000.0;
+    let charged = options.budget - machine.remaining_budget();
+    if options.json {
+        let calls: serde_json::Map<_, _> =
+            console.calls.iter().map(|(number, count)| (number.to_string(), json!(count))).collect();
+        let facts = json!({
+            "result": result.as_ref().ok(),
+            "fault": result.as_ref().err().map(fault),
+            "output": console.output,
+            "instructions_charged": charged,
+            "services": calls,
+            "ms": (ms * 1000.0).round() / 1000.0,
+        });
+        let _ = writeln!(std::io::stdout(), "{facts:#}");
+    } else {
+        match &result {
+            Ok(value) => {
+                let _ = writeln!(
+                    std::io::stdout(),
+                    "result {value}, {charged} instructions charged, {ms:.3} ms"
+                );
+            }
+            Err(fault) => {
+                eprintln!("fragd: {}: {fault}", options.module.file.display());
+                fault.trace().for_each(|line| eprintln!("  {line}"));
+            }
+        }
+    }
+    if result.is_ok() { ExitStatus::Done } else { ExitStatus::Failed }
+}
+
+fn fault(fault: &Fault) -> serde_json::Value {
+    json!({
+        "message": fault.kind.to_string(),
+        "instruction": fault.place.instruction,
+        "function": fault.place.name.clone().unwrap_or(fault.place.function.to_string()),
+        "callers": fault.trace().collect::<Vec<_>>(),
+    })
+}
