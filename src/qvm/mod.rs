@@ -31,8 +31,8 @@ mod symbols;
 mod verifier;
 
 pub use assembler::{
-    AssembleError, Assembly, DEFAULT_STACK_LEN, Label, MAX_SECTION_LEN, MAX_TEXT_LEN, Section, assemble,
-    parse_symbol_map,
+    AssembleError, Assembly, DEFAULT_STACK_LEN, Label, MAX_SECTION_LEN, MAX_TEXT_LEN, Section,
+    assemble, parse_symbol_map,
 };
 pub use disassembler::{DisassembleError, disassemble};
 pub use fault::{Fault, FaultKind, MAX_TRACE, Place};

@@ -85,8 +85,11 @@ pub(super) fn run(options: &RunOptions) -> ExitStatus {
     let ms = start.elapsed().as_secs_f64() * 1000.0;
     let charged = options.budget - machine.remaining_budget();
     if options.json {
-        let calls: serde_json::Map<_, _> =
-            console.calls.iter().map(|(number, count)| (number.to_string(), json!(count))).collect();
+        let calls: serde_json::Map<_, _> = console
+            .calls
+            .iter()
+            .map(|(number, count)| (number.to_string(), json!(count)))
+            .collect();
         let facts = json!({
             "result": result.as_ref().ok(),
             "fault": result.as_ref().err().map(fault),
