@@ -1,7 +1,7 @@
 //! Disassembler of QVM images: image to the text form of the assembler.
 //!
-//! Assembling the text gives the same sections again, without padding of the code. Comments show strings, floats and service numbers that
-//! constants can stand for, and each function's first instruction. Symbols of a `.map` file become labels.
+//! Assembling the text gives the same sections again, without padding of the code.
+//! Comments show the strings, floats and service numbers of constants, and each function's first instruction.
 //!
 //! Invariants: any parsed image gives a text or the file offset of the first undecodable instruction. Work is
 //! linear in the image.

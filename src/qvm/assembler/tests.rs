@@ -1,3 +1,5 @@
+//! Tests of the assembler: sections, labels, constants and errors.
+
 use super::*;
 
 fn image(text: &str) -> Image {

@@ -1,3 +1,5 @@
+//! Tests of the disassembler: listings and round trips.
+
 use super::*;
 use crate::qvm::assembler::{Section, assemble};
 
