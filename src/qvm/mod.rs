@@ -27,6 +27,8 @@ mod machine;
 mod memory;
 mod opcode;
 mod program;
+#[cfg(any(test, feature = "testing"))]
+pub mod random;
 mod symbols;
 mod verifier;
 

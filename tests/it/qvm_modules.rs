@@ -154,12 +154,21 @@ fn module_works_after_each_fault() {
 
 /// Real modules are read from the folder that the environment variable `FRAGD_MODULES` names.
 #[test]
-fn real_modules_are_accepted() {
+fn real_modules_are_accepted_and_survive_disassembly() {
     let Some(folder) = std::env::var_os("FRAGD_MODULES") else { return };
     for game in ["baseq3", "missionpack", "baseoa"] {
-        let path = Path::new(&folder).join(game).join("qagame.qvm");
-        let image = Image::parse(&fs::read(path).expect("module")).expect("valid");
-        let program = Program::verify(image).unwrap_or_else(|error| panic!("{game}: {error}"));
+        let folder = Path::new(&folder).join(game);
+        let mut image = Image::parse(&fs::read(folder.join("qagame.qvm")).expect("module"));
+        let image = image.as_mut().expect("valid");
+        let program = Program::verify(image.clone());
+        let program = program.unwrap_or_else(|error| panic!("{game}: {error}"));
         assert!(program.functions().len() > 500, "{game}");
+        let map = fs::read_to_string(folder.join("qagame.map")).unwrap_or_default();
+        let text = disassemble(image, &parse_symbol_map(&map), true).expect("decodes");
+        let again = assemble(&text).unwrap_or_else(|error| panic!("{game}: {error}")).image;
+        // The usual tools pad the code.
+        image.code.truncate(again.code.len());
+        image.code_offset = 0;
+        assert!(again == *image, "{game}");
     }
 }

@@ -95,22 +95,3 @@ proptest::proptest! {
         proptest::prop_assert_eq!(again.image, image);
     }
 }
-
-/// Real modules are read from the folder that the environment variable `FRAGD_MODULES` names.
-#[test]
-fn real_modules_survive_the_round_trip() {
-    let Some(folder) = std::env::var_os("FRAGD_MODULES") else { return };
-    for game in ["baseq3", "missionpack", "baseoa"] {
-        let folder = std::path::Path::new(&folder).join(game);
-        let file = std::fs::read(folder.join("qagame.qvm")).expect("module");
-        let symbols = std::fs::read_to_string(folder.join("qagame.map")).unwrap_or_default();
-        let mut image = Image::parse(&file).expect("valid");
-        image.code_offset = 0;
-        let symbols = crate::qvm::assembler::parse_symbol_map(&symbols);
-        let text = disassemble(&image, &symbols, true).expect("decodes");
-        let again = assemble(&text).unwrap_or_else(|error| panic!("{game}: {error}")).image;
-        // The usual tools pad the code.
-        image.code.truncate(again.code.len());
-        assert!(again == image, "{game}");
-    }
-}
