@@ -104,6 +104,13 @@ choices! {
         /// Native modules.
         Double = "double",
     }
+    /// Action after a fault of the game (`sv_gameFault`).
+    GameFaultPolicy {
+        /// The level restarts.
+        Restart = "restart",
+        /// The server stops.
+        Stop = "stop",
+    }
     /// Columns of the console command `status` (`sv_statusStyle`).
     StatusStyle {
         /// ioquake3.

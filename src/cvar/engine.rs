@@ -4,8 +4,8 @@
 //! systeminfo. Source of names and defaults: ioquake3, Quake3e and OpenArena 0.8.8 servers.
 
 use super::{
-    Address, Flag, Flags, Float, GameFolder, Int, LogLevel, Networks, PerGame, Protocol71,
-    StatusStyle, Text, setting_rows,
+    Address, Flag, Flags, Float, GameFaultPolicy, GameFolder, Int, LogLevel, Networks, PerGame,
+    Protocol71, StatusStyle, Text, setting_rows,
 };
 
 // Flags of the rows below.
@@ -67,6 +67,9 @@ setting_rows! {
     SV_FLOOD_PROTECT, "sv_floodProtect", Flag::either(), all("1", S),
         "Flood protection: accept client commands, e.g. chat and votes, 8 at once, then one per 500 ms; \
          ignore the rest. 0 disables the limit.";
+    SV_GAME_FAULT, "sv_gameFault", GameFaultPolicy::one_of(), all("restart", P),
+        "Action after a fault of the game: restart starts the level again, three times a minute at most; \
+         stop ends the server.";
     SV_KEYWORDS, "sv_keywords", Text::up_to(127), all("", S.and(C)),
         "Keywords for the search of server lists.";
     SV_FPS, "sv_fps", Int::range(10, 125), oa_q3(("20", Y), ("20", P)),

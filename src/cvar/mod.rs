@@ -15,8 +15,8 @@ mod value;
 mod values;
 
 pub use choice::{
-    Choice, CollisionPrecision, GameFolder, LogLevel, MovementChoice, MovementPrecision,
-    Protocol71, RulesMode, StatusStyle,
+    Choice, CollisionPrecision, GameFaultPolicy, GameFolder, LogLevel, MovementChoice,
+    MovementPrecision, Protocol71, RulesMode, StatusStyle,
 };
 pub use error::ValueError;
 pub(crate) use error::quoted;

@@ -12,6 +12,7 @@ mod clients;
 mod conformance;
 mod deathmatch;
 mod direction_bytes;
+mod fault;
 mod flight;
 pub mod movement;
 mod rng;
@@ -31,6 +32,7 @@ use crate::{
 };
 
 pub use deathmatch::Deathmatch;
+pub use fault::{ConnectError, GameFault};
 pub use flight::Flight;
 pub use ruleset::{BaseGame, Ruleset};
 
@@ -55,45 +57,97 @@ pub struct EntityView<'a> {
 }
 
 /// A game, called by the server.
+///
+/// After a fault the server calls no entry of this game again. The views of entities and players stay
+/// readable until the game is replaced.
 pub trait Game {
     /// Starts a level. Configstrings are empty unless the level restarts.
-    fn init(&mut self, host: &mut dyn Host, start: LevelStart);
+    ///
+    /// # Errors
+    /// The game faulted.
+    fn init(&mut self, host: &mut dyn Host, start: LevelStart) -> Result<(), GameFault>;
 
     /// Ends the level.
-    fn shutdown(&mut self, host: &mut dyn Host, restart: bool);
+    ///
+    /// # Errors
+    /// The game faulted.
+    fn shutdown(&mut self, host: &mut dyn Host, restart: bool) -> Result<(), GameFault>;
 
     /// Connects a client. `first_time` is false for a client that stays over a level change.
     ///
     /// # Errors
-    /// The refusal text sent to the client.
+    /// The game refused the client, or faulted.
     fn client_connect(
         &mut self,
         host: &mut dyn Host,
         client: ClientNum,
         first_time: bool,
         is_bot: bool,
-    ) -> Result<(), String>;
+    ) -> Result<(), ConnectError>;
 
     /// Enters a client that has loaded the level.
-    fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum);
+    ///
+    /// # Errors
+    /// The game faulted.
+    fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) -> Result<(), GameFault>;
 
     /// Handles a changed userinfo, which is read from the host.
-    fn client_userinfo_changed(&mut self, host: &mut dyn Host, client: ClientNum);
+    ///
+    /// # Errors
+    /// The game faulted.
+    fn client_userinfo_changed(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) -> Result<(), GameFault>;
 
     /// Removes a disconnected client. The host still has its slot.
-    fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum);
+    ///
+    /// # Errors
+    /// The game faulted.
+    fn client_disconnect(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) -> Result<(), GameFault>;
 
     /// Runs a client command that the engine does not handle.
-    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &CommandArgs);
+    ///
+    /// # Errors
+    /// The game faulted.
+    fn client_command(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        words: &CommandArgs,
+    ) -> Result<(), GameFault>;
 
     /// Runs an accepted usercmd of a client in the level.
-    fn client_think(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd);
+    ///
+    /// # Errors
+    /// The game faulted.
+    fn client_think(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        command: &UserCmd,
+    ) -> Result<(), GameFault>;
 
     /// Runs a server frame.
-    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime);
+    ///
+    /// # Errors
+    /// The game faulted.
+    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) -> Result<(), GameFault>;
 
     /// Runs a console command that the engine does not know. Returns whether the game knows it.
-    fn console_command(&mut self, host: &mut dyn Host, words: &CommandArgs) -> bool;
+    ///
+    /// # Errors
+    /// The game faulted.
+    fn console_command(
+        &mut self,
+        host: &mut dyn Host,
+        words: &CommandArgs,
+    ) -> Result<bool, GameFault>;
 
     /// Returns one more than the highest entity number in use.
     fn entity_count(&self) -> usize;

@@ -91,6 +91,7 @@ counter_table! {
     RconRefused, "q3_rcon_attempts_total{result=\"refused\"}", "Rcon commands rejected.";
     Frames, "q3_frames_total", "Server frames run.";
     FramesSkipped, "q3_frames_skipped_total", "Server frames skipped after a stall.";
+    GameFaults, "q3_game_faults_total", "Levels ended by a fault of the game.";
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::{
     authorization::Admission,
     client::{Client, ClientState},
     core::Core,
+    game_faults::{LEVEL_ENDED, connect_to_game},
     lan::is_lan,
 };
 use crate::{
@@ -326,6 +327,9 @@ fn admit(server: &mut Server, route: Route, text: &ConnectText) -> Result<(), Re
         }
         judged => judged?,
     };
+    if server.faults.has_ended_level() {
+        return Err(Rejection::message(LEVEL_ENDED));
+    }
     let mut info = text.userinfo().map_err(|error| server.core.connect_rejection(route, &error))?;
     let free = server.core.free_slot(&info);
     let earlier = earlier.or_else(|| match free {
@@ -354,7 +358,7 @@ fn admit(server: &mut Server, route: Route, text: &ConnectText) -> Result<(), Re
     let client = Client::new(route.remote, qport, challenge, protocol, server.core.now);
     server.core.clients.put(number, client);
     server.core.store_userinfo(number, info);
-    if let Err(reason) = server.game.client_connect(&mut server.core, number, true, false) {
+    if let Err(reason) = connect_to_game(server, number, true) {
         server.core.clients.free(number);
         return Err(Rejection::Message(reason));
     }

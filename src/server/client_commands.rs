@@ -62,7 +62,7 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
     }
     words.for_each_mut(|word| *word = clean_argument(word));
     server.core.stats.bump(Counter::ClientCommands);
-    server.game.client_command(&mut server.core, number, &words);
+    server.enter_game(|game, host| game.client_command(host, number, &words));
     server.process_pending_drops();
     true
 }
@@ -83,7 +83,7 @@ fn handle_userinfo(server: &mut Server, number: ClientNum, words: &CommandArgs) 
                 return true;
             }
             server.core.store_userinfo(number, info);
-            server.game.client_userinfo_changed(&mut server.core, number);
+            server.enter_game(|game, host| game.client_userinfo_changed(host, number));
             server.process_pending_drops();
         }
         // The old userinfo stays.

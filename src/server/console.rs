@@ -85,7 +85,7 @@ impl Server {
                 let value = words.rest(1);
                 self.core.change_setting(SetCommand::Set, name, &value);
             }
-        } else if self.game.console_command(&mut self.core, words) {
+        } else if self.enter_game(|game, host| game.console_command(host, words)) == Some(true) {
             self.process_pending_drops();
         } else {
             self.core.print_line(format!("unknown command: {name}"));

@@ -44,7 +44,7 @@ impl Server {
             client.queue.clear_pending();
         }
         self.core.send_reliable_to_all(&announcement);
-        self.game.client_disconnect(&mut self.core, number);
+        self.enter_game(|game, host| game.client_disconnect(host, number));
         let since = self.core.now;
         self.core.recordings.leave(number);
         let Core { clients, level, .. } = &mut self.core;

@@ -8,7 +8,9 @@
 
 use rand_pcg::rand_core::Rng as _;
 
-use super::{Geometry, Server, client::ClientState, map_loader::MapError, pure};
+use super::{
+    Geometry, Server, client::ClientState, game_faults::connect_to_game, map_loader::MapError, pure,
+};
 use crate::{
     game::{Game, LevelStart},
     model::{Baselines, EntityNum, LevelTime, ServerId, UserCmd},
@@ -136,11 +138,12 @@ impl Server {
                 let _ = self.core.settings.write(key::NEXTMAP, NEXT);
             }
         } else {
-            self.game.shutdown(&mut self.core, false);
+            self.enter_game(|game, host| game.shutdown(host, false));
             let _ = self.core.settings.write(key::NEXTMAP, NEXT);
         }
         let geometry = if world.is_some() { Geometry::Map } else { Geometry::None };
-        if geometry != self.geometry {
+        // A game that faulted is replaced, since it can no longer be called.
+        if self.faults.begin_level() || geometry != self.geometry {
             self.geometry = geometry;
             self.game = new_game.unwrap_or_else(|| (self.games)(geometry));
         }
@@ -190,7 +193,7 @@ impl Server {
                 self.drop_client(number, "the server has fewer slots now");
                 continue;
             }
-            if let Err(reason) = self.game.client_connect(&mut self.core, number, false, false) {
+            if let Err(reason) = connect_to_game(self, number, false) {
                 self.drop_client(number, &reason);
             }
         }
@@ -204,7 +207,11 @@ impl Server {
 
     /// Restarts the level in place. Clients in the game stay in it.
     pub(super) fn restart_level(&mut self) {
-        self.game.shutdown(&mut self.core, true);
+        self.enter_game(|game, host| game.shutdown(host, true));
+        if self.faults.has_ended_level() {
+            self.reload_level();
+            return;
+        }
         if let Some(world) = &mut self.core.level.world {
             world.clear();
         }
@@ -232,7 +239,7 @@ impl Server {
                     self.core.send_reliable(number, &"map_restart\n".into());
                 }
             }
-            if let Err(reason) = self.game.client_connect(&mut self.core, number, false, false) {
+            if let Err(reason) = connect_to_game(self, number, false) {
                 self.drop_client(number, &reason);
                 continue;
             }
@@ -264,11 +271,16 @@ impl Server {
 
     /// Restarts the level at level time `time`. No client may be connected.
     pub fn start_clock_at(&mut self, time: LevelTime) {
+        self.core.level.time = time;
+        self.reload_level();
+    }
+
+    /// Starts the level again with the map in memory. Clients stay connected and are sent its gamestate.
+    pub(super) fn reload_level(&mut self) {
         let mut world = self.core.level.world.take();
         if let Some(world) = &mut world {
             world.clear();
         }
-        self.core.level.time = time;
         let map = self.core.level.map.clone();
         let pack = self.core.level.pack;
         self.start_map(&map, Prepared { world, pack, new_game: None });
@@ -281,9 +293,9 @@ impl Server {
         if let Some(epoch) = self.epoch {
             let _ = self.core.settings.write(key::G_TIMESTAMP, epoch + self.core.now);
         }
-        self.game.init(&mut self.core, start);
+        self.enter_game(|game, host| game.init(host, start));
         let time = self.core.level.time;
-        self.game.run_frame(&mut self.core, time);
+        self.enter_game(|game, host| game.run_frame(host, time));
         self.run_settle_frames(SETTLE_FRAMES - 1);
     }
 
@@ -291,7 +303,7 @@ impl Server {
         for _ in 0..frames {
             self.core.level.time = self.core.level.time + SETTLE_MS;
             let time = self.core.level.time;
-            self.game.run_frame(&mut self.core, time);
+            self.enter_game(|game, host| game.run_frame(host, time));
         }
     }
 

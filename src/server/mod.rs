@@ -20,6 +20,7 @@ mod core;
 mod disconnect;
 mod downloads;
 mod frames;
+mod game_faults;
 mod game_log;
 mod host_name;
 mod invariants;
@@ -41,6 +42,7 @@ mod visibility;
 
 use self::{
     core::{Core, ServerKeys},
+    game_faults::GameFaults,
     map_loader::MapLoader,
 };
 use rand_pcg::Pcg32;
@@ -108,6 +110,8 @@ pub struct Server {
     maps: MapLoader,
     games: GameFactory,
     game: Box<dyn Game>,
+    /// Faults of the game in this level and before.
+    faults: GameFaults,
     /// Geometry that the game was created for.
     geometry: Geometry,
     /// Time of the next frame; `None` before the first.
@@ -156,6 +160,7 @@ impl Server {
             maps,
             games,
             game,
+            faults: GameFaults::default(),
             geometry,
             due: None,
             published: (0, 0),
@@ -268,7 +273,7 @@ impl Server {
             self.core.level.time = self.core.level.time + step.0 as i32;
             self.core.frame_time += step;
             let time = self.core.level.time;
-            self.game.run_frame(&mut self.core, time);
+            self.enter_game(|game, host| game.run_frame(host, time));
             self.core.stats.bump(Counter::Frames);
         }
         self.process_pending_drops();
@@ -281,6 +286,7 @@ impl Server {
             let Some(line) = self.core.console.next_queued() else { break };
             self.run_line(&line);
         }
+        game_faults::continue_after_fault(self);
         self.check_timeouts();
         self.core.resend_connect_responses();
         self.restart_before_clock_wrap();
@@ -412,7 +418,7 @@ impl Hosted for Server {
         self.core.recordings.end_all();
         self.disconnect_all(reason);
         self.core.announce_shutdown();
-        self.game.shutdown(&mut self.core, false);
+        self.enter_game(|game, host| game.shutdown(host, false));
         self.finished = true;
     }
 

@@ -254,6 +254,9 @@ impl Server {
             active.delta_request = delta.then_some(ack);
             active.snapshots.history.acknowledge(ack, now);
         }
+        if self.faults.has_ended_level() {
+            return;
+        }
         let Some(last) = usercmds.last() else { return };
         let is_primed = matches!(client.state, ClientState::Primed(_));
         if !pure::allows_usercmds(self, number) {
@@ -279,7 +282,7 @@ impl Server {
             }
             client.last_usercmd = *command;
             self.core.stats.bump(Counter::Moves);
-            self.game.client_think(&mut self.core, number, command);
+            self.enter_game(|game, host| game.client_think(host, number, command));
         }
         self.process_pending_drops();
     }
@@ -290,7 +293,7 @@ impl Server {
         client.enter(first_usercmd);
         // The backoff of an address ends with a client that plays.
         self.core.guards.reset_backoff(client.remote.address());
-        self.game.client_begin(&mut self.core, number);
+        self.enter_game(|game, host| game.client_begin(host, number));
         self.process_pending_drops();
     }
 

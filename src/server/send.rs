@@ -76,6 +76,10 @@ const AUTO_PLAYERS: i32 = 1;
 impl Server {
     /// Sends the gamestate to a client that joins.
     pub(super) fn send_gamestate(&mut self, number: ClientNum) {
+        if self.faults.has_ended_level() {
+            // The next level has another gamestate; this one may lack configstrings.
+            return;
+        }
         let Core { clients, level, sender, now, .. } = &mut self.core;
         let writer = &mut sender.writer;
         let Some(client) = clients.get_mut(number) else { return };

@@ -120,7 +120,7 @@ impl Level {
         };
         let mut level = Self { game: Deathmatch::new(ruleset), host, now: LevelTime(1000) };
         let start = LevelStart { time: level.now, seed: 3, restart: false };
-        level.game.init(&mut level.host, start);
+        level.game.init(&mut level.host, start).expect("no fault");
         for _ in 0..3 {
             level.frame(100);
         }
@@ -129,13 +129,13 @@ impl Level {
 
     pub(crate) fn frame(&mut self, ms: i32) {
         self.now = self.now + ms;
-        self.game.run_frame(&mut self.host, self.now);
+        self.game.run_frame(&mut self.host, self.now).expect("no fault");
     }
 
     pub(crate) fn join(&mut self, number: usize) -> ClientNum {
         let client = ClientNum::new(number).expect("a client number");
         self.game.client_connect(&mut self.host, client, true, false).expect("room");
-        self.game.client_begin(&mut self.host, client);
+        self.game.client_begin(&mut self.host, client).expect("no fault");
         client
     }
 
@@ -149,8 +149,8 @@ impl Level {
             ..UserCmd::default()
         };
         self.host.commands[client.index()] = command;
-        self.game.client_think(&mut self.host, client, &command);
-        self.game.run_frame(&mut self.host, self.now);
+        self.game.client_think(&mut self.host, client, &command).expect("no fault");
+        self.game.run_frame(&mut self.host, self.now).expect("no fault");
     }
 
     pub(crate) fn idle(&mut self, client: ClientNum, ms: i32) {
@@ -204,7 +204,10 @@ fn dead_player_respawns_after_1700_ms() {
     let Some(mut level) = Level::start("oa_dm1", Ruleset::BASEQ3) else { return };
     let client = level.join(0);
     level.idle(client, 500);
-    level.game.client_command(&mut level.host, client, &CommandArgs::parse("kill"));
+    level
+        .game
+        .client_command(&mut level.host, client, &CommandArgs::parse("kill"))
+        .expect("no fault");
     assert!(level.state(client).stats[0] <= 0);
     let mut waited = 0;
     while level.state(client).stats[0] <= 0 {
@@ -235,7 +238,7 @@ fn entities_of_every_map_spawn() {
             assert!(state.origin2.0.iter().all(|f| f.is_finite()));
         }
         let areas = level.host.world.areas().clone();
-        level.game.shutdown(&mut level.host, false);
+        level.game.shutdown(&mut level.host, false).expect("no fault");
         drop(areas);
     }
 }
@@ -488,7 +491,7 @@ fn door_opens_for_player_and_closes() {
             seen.push(kind(&level));
         }
         assert!(seen.contains(&0), "{map}: it arrives");
-        level.game.client_disconnect(&mut level.host, client);
+        level.game.client_disconnect(&mut level.host, client).expect("no fault");
         for _ in 0..200 {
             level.frame(FRAME_MS);
         }

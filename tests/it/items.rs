@@ -190,7 +190,10 @@ fn dropped_items_fall_and_can_be_picked_up() {
         let until = level.state(client).powerups[1];
         assert!(until > level.now.0, "it took the quad");
         assert_eq!(until % 1000, 0);
-        level.game.client_command(&mut level.host, client, &CommandArgs::parse("kill"));
+        level
+            .game
+            .client_command(&mut level.host, client, &CommandArgs::parse("kill"))
+            .expect("no fault");
         let flying = |level: &Level| {
             shown(level)
                 .into_iter()
@@ -264,7 +267,10 @@ fn level_with_absurd_items_keeps_running() {
             level.frame(if round % 20 == 0 { 60_000 } else { FRAME_MS });
             if round % 10 == 0 {
                 let victim = players[round / 10 % 4];
-                level.game.client_command(&mut level.host, victim, &CommandArgs::parse("kill"));
+                level
+                    .game
+                    .client_command(&mut level.host, victim, &CommandArgs::parse("kill"))
+                    .expect("no fault");
             }
         }
         assert!(level.game.entity_count() <= 1022);

@@ -21,6 +21,7 @@ mod demo_recording;
 mod discovery_family_vectors;
 mod discovery_vectors;
 mod downloads;
+mod game_boundary;
 mod honest;
 mod hostile;
 mod hostile_maps;

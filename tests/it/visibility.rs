@@ -7,7 +7,7 @@ use std::{cell::RefCell, rc::Rc};
 
 use fragd::{
     client::Protocol,
-    game::{EntityView, Game, Host, LevelStart},
+    game::{ConnectError, EntityView, Game, GameFault, Host, LevelStart},
     model::{
         ClientNum, CommandArgs, EntityNum, EntityShared, EntityState, LevelTime, Millis,
         PlayerState, SvFlags, UserCmd, Vec3, assets::MemoryAssets,
@@ -58,14 +58,17 @@ impl Puppets {
 }
 
 impl Game for Puppets {
-    fn init(&mut self, _host: &mut dyn Host, _start: LevelStart) {
+    fn init(&mut self, _host: &mut dyn Host, _start: LevelStart) -> Result<(), GameFault> {
         self.players.resize(64, PlayerState::default());
         self.entities.clear();
         self.entities.resize(64 + MAX_THINGS, None);
         self.is_door_open = false;
+        Ok(())
     }
 
-    fn shutdown(&mut self, _host: &mut dyn Host, _restart: bool) {}
+    fn shutdown(&mut self, _host: &mut dyn Host, _restart: bool) -> Result<(), GameFault> {
+        Ok(())
+    }
 
     fn client_connect(
         &mut self,
@@ -73,24 +76,51 @@ impl Game for Puppets {
         client: ClientNum,
         _first_time: bool,
         _is_bot: bool,
-    ) -> Result<(), String> {
+    ) -> Result<(), ConnectError> {
         self.connected[client.index()] = true;
         Ok(())
     }
 
-    fn client_begin(&mut self, _host: &mut dyn Host, _client: ClientNum) {}
-
-    fn client_userinfo_changed(&mut self, _host: &mut dyn Host, _client: ClientNum) {}
-
-    fn client_disconnect(&mut self, _host: &mut dyn Host, client: ClientNum) {
-        self.connected[client.index()] = false;
+    fn client_begin(&mut self, _host: &mut dyn Host, _client: ClientNum) -> Result<(), GameFault> {
+        Ok(())
     }
 
-    fn client_command(&mut self, _host: &mut dyn Host, _client: ClientNum, _words: &CommandArgs) {}
+    fn client_userinfo_changed(
+        &mut self,
+        _host: &mut dyn Host,
+        _client: ClientNum,
+    ) -> Result<(), GameFault> {
+        Ok(())
+    }
 
-    fn client_think(&mut self, _host: &mut dyn Host, _client: ClientNum, _command: &UserCmd) {}
+    fn client_disconnect(
+        &mut self,
+        _host: &mut dyn Host,
+        client: ClientNum,
+    ) -> Result<(), GameFault> {
+        self.connected[client.index()] = false;
+        Ok(())
+    }
 
-    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) {
+    fn client_command(
+        &mut self,
+        _host: &mut dyn Host,
+        _client: ClientNum,
+        _words: &CommandArgs,
+    ) -> Result<(), GameFault> {
+        Ok(())
+    }
+
+    fn client_think(
+        &mut self,
+        _host: &mut dyn Host,
+        _client: ClientNum,
+        _command: &UserCmd,
+    ) -> Result<(), GameFault> {
+        Ok(())
+    }
+
+    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) -> Result<(), GameFault> {
         let stage = Rc::clone(&self.stage);
         let stage = stage.borrow();
         for (number, &origin) in stage.players.iter().enumerate() {
@@ -123,10 +153,15 @@ impl Game for Puppets {
             let sides = [0, 1].map(|area| areas.number(area));
             areas.set_portal(sides[0], sides[1], stage.is_door_open).unwrap();
         }
+        Ok(())
     }
 
-    fn console_command(&mut self, _host: &mut dyn Host, _words: &CommandArgs) -> bool {
-        false
+    fn console_command(
+        &mut self,
+        _host: &mut dyn Host,
+        _words: &CommandArgs,
+    ) -> Result<bool, GameFault> {
+        Ok(false)
     }
 
     fn entity_count(&self) -> usize {

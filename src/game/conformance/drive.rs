@@ -41,7 +41,9 @@ impl GameDriver {
     }
 
     fn start(&mut self, seed: u32, restart: bool) {
-        self.game.init(&mut self.host, LevelStart { time: self.now, seed, restart });
+        self.game
+            .init(&mut self.host, LevelStart { time: self.now, seed, restart })
+            .expect("no fault");
         for _ in 0..3 {
             self.frame(100);
         }
@@ -49,7 +51,7 @@ impl GameDriver {
 
     fn frame(&mut self, ms: i32) {
         self.now = self.now + ms;
-        self.game.run_frame(&mut self.host, self.now);
+        self.game.run_frame(&mut self.host, self.now).expect("no fault");
         let asked = std::mem::take(&mut self.host.queued);
         // Every console line that ends a level restarts it here.
         if asked.iter().any(|line| line.starts_with("map_restart") || line.starts_with("vstr")) {
@@ -58,7 +60,7 @@ impl GameDriver {
     }
 
     fn again(&mut self, seed: u32, restart: bool) {
-        self.game.shutdown(&mut self.host, restart);
+        self.game.shutdown(&mut self.host, restart).expect("no fault");
         if !restart {
             self.host.clear_level();
         }
@@ -69,9 +71,9 @@ impl GameDriver {
             }
             let bot = self.bots[client.index()];
             if let Err(reason) = self.game.client_connect(&mut self.host, client, false, bot) {
-                self.host.dropped.push((client, reason));
+                self.host.dropped.push((client, reason.to_string()));
             } else if restart {
-                self.game.client_begin(&mut self.host, client);
+                self.game.client_begin(&mut self.host, client).expect("no fault");
             }
             self.stages[client.index()].1 = restart;
         }
@@ -88,19 +90,21 @@ impl GameDriver {
                 self.bots[*client] = *bot;
             }
             Input::Begin(client) if self.stages[*client] == (true, false) => {
-                self.game.client_begin(&mut self.host, at(client));
+                self.game.client_begin(&mut self.host, at(client)).expect("no fault");
                 self.stages[*client].1 = true;
             }
             Input::Userinfo(client, text) if self.stages[*client].0 => {
                 self.host.userinfos[*client].clone_from(text);
-                self.game.client_userinfo_changed(&mut self.host, at(client));
+                self.game.client_userinfo_changed(&mut self.host, at(client)).expect("no fault");
             }
             Input::Think(client, command) if self.stages[*client].1 => {
                 self.host.usercmds[*client] = *command;
-                self.game.client_think(&mut self.host, at(client), command);
+                self.game.client_think(&mut self.host, at(client), command).expect("no fault");
             }
             Input::Command(client, line) if self.stages[*client].0 => {
-                self.game.client_command(&mut self.host, at(client), &CommandArgs::parse(line));
+                self.game
+                    .client_command(&mut self.host, at(client), &CommandArgs::parse(line))
+                    .expect("no fault");
             }
             Input::Disconnect(client) if self.stages[*client].0 => self.disconnect(at(client)),
             Input::Frame(ms) => self.frame(*ms),
@@ -128,7 +132,7 @@ impl GameDriver {
     }
 
     fn disconnect(&mut self, client: ClientNum) {
-        self.game.client_disconnect(&mut self.host, client);
+        self.game.client_disconnect(&mut self.host, client).expect("no fault");
         self.stages[client.index()] = (false, false);
         assert_eq!(self.host.configstring(configstring::player(client)), "");
     }

@@ -43,7 +43,7 @@ use self::{
     think::think,
 };
 use super::{
-    EntityView, Game, Host, LevelStart, Ruleset,
+    ConnectError, EntityView, Game, GameFault, Host, LevelStart, Ruleset,
     clients::{self, Clients, JoinState, Player},
     movement::PmoveVariant,
     rng::LevelRng,
@@ -94,7 +94,7 @@ impl Deathmatch {
 }
 
 impl Game for Deathmatch {
-    fn init(&mut self, host: &mut dyn Host, start: LevelStart) {
+    fn init(&mut self, host: &mut dyn Host, start: LevelStart) -> Result<(), GameFault> {
         self.rng = LevelRng::new(start.seed);
         self.frame.ms = 0;
         self.clients.start(host, &start);
@@ -103,9 +103,10 @@ impl Game for Deathmatch {
         sys.projectiles.reset();
         cx.refresh_settings();
         start_level(&mut cx, sys, &start);
+        Ok(())
     }
 
-    fn shutdown(&mut self, host: &mut dyn Host, _restart: bool) {
+    fn shutdown(&mut self, host: &mut dyn Host, _restart: bool) -> Result<(), GameFault> {
         for player in self.clients.players.iter_mut().flatten() {
             player.unlink(host);
         }
@@ -115,6 +116,7 @@ impl Game for Deathmatch {
         self.entities.clear();
         self.systems.body_queue.clear();
         self.clients.log_end(host);
+        Ok(())
     }
 
     fn client_connect(
@@ -123,8 +125,8 @@ impl Game for Deathmatch {
         client: ClientNum,
         first_time: bool,
         is_bot: bool,
-    ) -> Result<(), String> {
-        self.clients.connect(host, client, first_time, is_bot)?;
+    ) -> Result<(), ConnectError> {
+        self.clients.connect(host, client, first_time, is_bot).map_err(ConnectError::Refused)?;
         self.systems.match_state.clear_ready(client);
         self.systems.combat.reset_client(client);
         self.systems.projectiles.reset_client(client);
@@ -132,20 +134,30 @@ impl Game for Deathmatch {
         Ok(())
     }
 
-    fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) {
+    fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) -> Result<(), GameFault> {
         let (mut cx, sys) = self.call(host);
         if cx.clients.player(client).is_some() {
             // The reset of the player state would lose a carried flag.
             sys.items.drop_flags(&mut cx, client);
             begin(&mut cx, sys, client);
         }
+        Ok(())
     }
 
-    fn client_userinfo_changed(&mut self, host: &mut dyn Host, client: ClientNum) {
+    fn client_userinfo_changed(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) -> Result<(), GameFault> {
         self.clients.read_userinfo(host, client, true);
+        Ok(())
     }
 
-    fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
+    fn client_disconnect(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) -> Result<(), GameFault> {
         let (mut cx, sys) = self.call(host);
         let cx = &mut cx;
         (cx.mode().disconnect)(cx, sys, client);
@@ -164,30 +176,48 @@ impl Game for Deathmatch {
         }
         sys.items.clear_carried(client);
         client_context(cx, sys, |clients| clients.disconnect(client));
+        Ok(())
     }
 
-    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &CommandArgs) {
+    fn client_command(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        words: &CommandArgs,
+    ) -> Result<(), GameFault> {
         if self.clients.active(client).is_some() {
             let (mut cx, sys) = self.call(host);
             client_context(&mut cx, sys, |clients| clients.run_client_command(client, words));
         }
+        Ok(())
     }
 
-    fn client_think(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd) {
+    fn client_think(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        command: &UserCmd,
+    ) -> Result<(), GameFault> {
         if self.clients.receive_usercmd(client, command) {
             let (mut cx, sys) = self.call(host);
             think(&mut cx, sys, client);
         }
+        Ok(())
     }
 
-    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) {
+    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) -> Result<(), GameFault> {
         let (mut cx, sys) = self.call(host);
         frame::run_frame(&mut cx, sys, time);
+        Ok(())
     }
 
-    fn console_command(&mut self, host: &mut dyn Host, words: &CommandArgs) -> bool {
+    fn console_command(
+        &mut self,
+        host: &mut dyn Host,
+        words: &CommandArgs,
+    ) -> Result<bool, GameFault> {
         let (mut cx, sys) = self.call(host);
-        client_context(&mut cx, sys, |clients| clients.run_console(words))
+        Ok(client_context(&mut cx, sys, |clients| clients.run_console(words)))
     }
 
     fn entity_count(&self) -> usize {

@@ -23,13 +23,14 @@ fn god_mode_and_noclip_prevent_damage() {
     let mut host = conformance::TestHost::of_ruleset(Ruleset::BASEQ3);
     host.set_setting("sv_cheats", "1");
     let mut game = Deathmatch::new(Ruleset::BASEQ3);
-    game.init(&mut host, LevelStart { time: LevelTime(1000), seed: 1, restart: false });
+    game.init(&mut host, LevelStart { time: LevelTime(1000), seed: 1, restart: false })
+        .expect("no fault");
     let client = ClientNum::new(0).expect("a client number");
     host.userinfos[0] = "\\name\\alpha".to_owned();
     game.client_connect(&mut host, client, true, false).expect("room");
-    game.client_begin(&mut host, client);
+    game.client_begin(&mut host, client).expect("no fault");
     let mut health_after = |line: &str| {
-        game.client_command(&mut host, client, &CommandArgs::parse(line));
+        game.client_command(&mut host, client, &CommandArgs::parse(line)).expect("no fault");
         game.with(&mut host, |cx, sys| {
             damage_player(
                 cx,

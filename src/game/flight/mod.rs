@@ -13,7 +13,7 @@ mod spawn_table;
 
 use self::{free_move::FlightContext, spawn_table::SpawnTableEntry};
 use super::{
-    EntityView, Game, Host, LevelStart, Ruleset,
+    ConnectError, EntityView, Game, GameFault, Host, LevelStart, Ruleset,
     clients::{self, ClientContext, ClientRules, Clients, Placement, Player, Role},
     rng::LevelRng,
     settings::key,
@@ -180,7 +180,7 @@ impl ClientRules for FlightRules<'_> {
 }
 
 impl Game for Flight {
-    fn init(&mut self, host: &mut dyn Host, start: LevelStart) {
+    fn init(&mut self, host: &mut dyn Host, start: LevelStart) -> Result<(), GameFault> {
         self.rng = LevelRng::new(start.seed);
         self.clients.start(host, &start);
         let ruleset = self.clients.ruleset;
@@ -216,13 +216,15 @@ impl Game for Flight {
             self.clients.publish_scores(host);
         }
         self.clients.log_start(host);
+        Ok(())
     }
 
-    fn shutdown(&mut self, host: &mut dyn Host, _restart: bool) {
+    fn shutdown(&mut self, host: &mut dyn Host, _restart: bool) -> Result<(), GameFault> {
         for player in self.clients.players.iter_mut().flatten() {
             player.unlink(host);
         }
         self.clients.log_end(host);
+        Ok(())
     }
 
     fn client_connect(
@@ -231,39 +233,62 @@ impl Game for Flight {
         client: ClientNum,
         first_time: bool,
         is_bot: bool,
-    ) -> Result<(), String> {
-        self.clients.connect(host, client, first_time, is_bot)
+    ) -> Result<(), ConnectError> {
+        self.clients.connect(host, client, first_time, is_bot).map_err(ConnectError::Refused)
     }
 
-    fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) {
+    fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) -> Result<(), GameFault> {
         if self.clients.player(client).is_some() {
             self.clients(host, |clients| {
                 clients.rules.begin(clients.clients, clients.host, client);
             });
         }
+        Ok(())
     }
 
-    fn client_userinfo_changed(&mut self, host: &mut dyn Host, client: ClientNum) {
+    fn client_userinfo_changed(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) -> Result<(), GameFault> {
         self.clients.read_userinfo(host, client, true);
+        Ok(())
     }
 
-    fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
+    fn client_disconnect(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) -> Result<(), GameFault> {
         self.clients(host, |clients| clients.disconnect(client));
+        Ok(())
     }
 
-    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &CommandArgs) {
+    fn client_command(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        words: &CommandArgs,
+    ) -> Result<(), GameFault> {
         if self.clients.active(client).is_some() {
             self.clients(host, |clients| clients.run_client_command(client, words));
         }
+        Ok(())
     }
 
-    fn client_think(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd) {
+    fn client_think(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        command: &UserCmd,
+    ) -> Result<(), GameFault> {
         if self.clients.receive_usercmd(client, command) {
             self.think(host, client);
         }
+        Ok(())
     }
 
-    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) {
+    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) -> Result<(), GameFault> {
         self.clients.now = time;
         if self.clients.settings_version.changed(host) {
             self.clients.settings.refresh(host, self.clients.ruleset);
@@ -280,10 +305,15 @@ impl Game for Flight {
             }
         }
         self.clients(host, |clients| clients.run_client_frame());
+        Ok(())
     }
 
-    fn console_command(&mut self, host: &mut dyn Host, words: &CommandArgs) -> bool {
-        self.clients(host, |clients| clients.run_console(words))
+    fn console_command(
+        &mut self,
+        host: &mut dyn Host,
+        words: &CommandArgs,
+    ) -> Result<bool, GameFault> {
+        Ok(self.clients(host, |clients| clients.run_console(words)))
     }
 
     fn entity_count(&self) -> usize {

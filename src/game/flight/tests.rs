@@ -29,7 +29,7 @@ impl Fixture {
         };
         fixture.host.set_setting("mapname", "oa_dm1");
         let start = LevelStart { time: fixture.now, seed: 1, restart: false };
-        fixture.game.init(&mut fixture.host, start);
+        fixture.game.init(&mut fixture.host, start).expect("no fault");
         fixture
     }
 
@@ -37,7 +37,7 @@ impl Fixture {
         let mut fixture = Self::new(ruleset);
         for (number, name) in names.iter().enumerate() {
             fixture.connect(number, &format!("\\name\\{name}\\model\\sarge")).expect("room");
-            fixture.game.client_begin(&mut fixture.host, client(number));
+            fixture.game.client_begin(&mut fixture.host, client(number)).expect("no fault");
         }
         fixture.forget();
         fixture
@@ -45,7 +45,8 @@ impl Fixture {
 
     fn connect(&mut self, number: usize, userinfo: &str) -> Result<(), String> {
         userinfo.clone_into(&mut self.host.userinfos[number]);
-        self.game.client_connect(&mut self.host, client(number), true, false)
+        let connected = self.game.client_connect(&mut self.host, client(number), true, false);
+        connected.map_err(|error| error.to_string())
     }
 
     fn forget(&mut self) {
@@ -55,12 +56,12 @@ impl Fixture {
 
     fn frame(&mut self, ms: i32) {
         self.now = self.now + ms;
-        self.game.run_frame(&mut self.host, self.now);
+        self.game.run_frame(&mut self.host, self.now).expect("no fault");
     }
 
     fn think(&mut self, number: usize, command: UserCmd) {
         self.host.usercmds[number] = command;
-        self.game.client_think(&mut self.host, client(number), &command);
+        self.game.client_think(&mut self.host, client(number), &command).expect("no fault");
     }
 
     /// Returns a usercmd at the level time.
@@ -77,7 +78,9 @@ impl Fixture {
     /// Runs a client command and returns the commands sent to the client.
     fn say(&mut self, number: usize, line: &str) -> Vec<String> {
         self.forget();
-        self.game.client_command(&mut self.host, client(number), &CommandArgs::parse(line));
+        self.game
+            .client_command(&mut self.host, client(number), &CommandArgs::parse(line))
+            .expect("no fault");
         let sent = self.host.sent.iter().filter(|(to, _)| to.is_none_or(|to| to == client(number)));
         sent.map(|(_, text)| text.clone()).collect()
     }
@@ -125,7 +128,7 @@ fn level_start_sets_configstrings_in_order() {
 fn second_client_is_announced_in_documented_order() {
     let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha"]);
     fixture.connect(1, "\\name\\beta").expect("room");
-    fixture.game.client_begin(&mut fixture.host, client(1));
+    fixture.game.client_begin(&mut fixture.host, client(1)).expect("no fault");
     let entry = "n\\beta\\t\\0\\model\\\\hmodel\\\\g_redteam\\\\g_blueteam\\\\c1\\\\c2\\\\hc\\100\
                  \\w\\0\\l\\0\\tt\\0\\tl\\0";
     assert_eq!(
@@ -159,7 +162,7 @@ fn entering_player_has_health_and_weapons_for_the_hud() {
 fn openarena_client_gets_respawn_command() {
     let mut fixture = Fixture::new(Ruleset::BASEOA);
     fixture.connect(0, "\\name\\alpha").expect("room");
-    fixture.game.client_begin(&mut fixture.host, client(0));
+    fixture.game.client_begin(&mut fixture.host, client(0)).expect("no fault");
     assert_eq!(fixture.host.sent_to(client(0)), ["respawn 0", "cp \"\""]);
 }
 
@@ -194,7 +197,7 @@ fn players_spawn_apart_with_angles_of_spawn_point() {
     let mut turned = Fixture::new(Ruleset::BASEOA);
     turned.host.usercmds[0] = UserCmd { angles: [5000, 30_000, 0], ..UserCmd::default() };
     turned.connect(0, "\\name\\a").expect("room");
-    turned.game.client_begin(&mut turned.host, client(0));
+    turned.game.client_begin(&mut turned.host, client(0)).expect("no fault");
     let spot = turned.state(0).viewangles;
     let command = UserCmd { server_time: 1000, ..turned.host.usercmds[0] };
     turned.think(0, command);
@@ -283,7 +286,7 @@ fn client_can_connect_as_spectator() {
     for (ruleset, key) in [(Ruleset::BASEQ3, "teampref"), (Ruleset::BASEOA, "team")] {
         let mut fixture = Fixture::new(ruleset);
         fixture.connect(0, &format!("\\name\\a\\{key}\\spectator")).expect("room");
-        fixture.game.client_begin(&mut fixture.host, client(0));
+        fixture.game.client_begin(&mut fixture.host, client(0)).expect("no fault");
         assert_eq!(fixture.state(0).persistant[3], 3);
         assert!(fixture.host.sent_to_all().iter().all(|text| !text.contains("entered")));
         assert_eq!(fixture.state(0).origin, fixture.game.map.view.origin);
@@ -297,7 +300,7 @@ fn players_beyond_setting_become_spectators() {
     fixture.frame(50);
     for number in 0..2 {
         fixture.connect(number, "\\name\\a").expect("room");
-        fixture.game.client_begin(&mut fixture.host, client(number));
+        fixture.game.client_begin(&mut fixture.host, client(number)).expect("no fault");
     }
     assert_eq!((fixture.state(0).persistant[3], fixture.state(1).persistant[3]), (0, 3));
     fixture.say(1, "team free");
@@ -342,7 +345,7 @@ fn followers_of_disconnected_player_become_free_spectators() {
         fixture.say(1, "follow alpha");
         assert_eq!(fixture.state(1).client_num, 0, "following makes a player a spectator");
         if leave == "disconnect" {
-            fixture.game.client_disconnect(&mut fixture.host, client(0));
+            fixture.game.client_disconnect(&mut fixture.host, client(0)).expect("no fault");
         } else {
             fixture.say(0, leave);
         }
@@ -426,13 +429,13 @@ fn entity_smoothing_depends_on_ruleset() {
 fn roles_survive_restart_and_scores_do_not() {
     let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha", "beta"]);
     fixture.say(1, "team s");
-    fixture.game.shutdown(&mut fixture.host, true);
+    fixture.game.shutdown(&mut fixture.host, true).expect("no fault");
     let start = LevelStart { time: fixture.now + 100, seed: 2, restart: true };
-    fixture.game.init(&mut fixture.host, start);
+    fixture.game.init(&mut fixture.host, start).expect("no fault");
     assert_eq!(fixture.game.entity_count(), 0);
     for number in 0..2 {
         fixture.game.client_connect(&mut fixture.host, client(number), false, false).expect("room");
-        fixture.game.client_begin(&mut fixture.host, client(number));
+        fixture.game.client_begin(&mut fixture.host, client(number)).expect("no fault");
     }
     assert_eq!((fixture.state(0).persistant[3], fixture.state(1).persistant[3]), (0, 3));
     assert_eq!(fixture.state(0).persistant[4], 1);
@@ -443,7 +446,7 @@ fn roles_survive_restart_and_scores_do_not() {
 #[test]
 fn disconnected_client_leaves_no_state() {
     let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha", "beta"]);
-    fixture.game.client_disconnect(&mut fixture.host, client(0));
+    fixture.game.client_disconnect(&mut fixture.host, client(0)).expect("no fault");
     assert!(fixture.game.entity(EntityNum::from(client(0))).is_none());
     assert_eq!(fixture.host.configstring(configstring::player(client(0))), "");
     assert_eq!(fixture.host.configstring(configstring::SCORES2), "-9999");

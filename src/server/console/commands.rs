@@ -94,7 +94,10 @@ pub(super) fn restart_in(server: &mut Server, words: &CommandArgs) {
     let asked = words.get(1);
     let seconds = if asked.is_empty() { RESTART_DELAY_S } else { text::atoi(asked) };
     let at = server.core.level.time + seconds.min(MAX_RESTART_DELAY_S) * 1000;
-    if seconds > 0 && server.game.show_restart_countdown(&mut server.core, at) {
+    if seconds > 0
+        && !server.faults.has_ended_level()
+        && server.game.show_restart_countdown(&mut server.core, at)
+    {
         server.core.level.restart_at = Some(at);
     } else {
         server.restart_or_reload();

@@ -1,7 +1,7 @@
 //! Non-finite numbers: a game whose states hold NaN and infinities.
 
 use fragd::{
-    game::{EntityView, Flight, Game, Host, LevelStart, Ruleset},
+    game::{ConnectError, EntityView, Flight, Game, GameFault, Host, LevelStart, Ruleset},
     model::{
         ClientNum, CommandArgs, EntityNum, EntityShared, EntityState, LevelTime, PlayerState,
         UserCmd, Vec3, assets::MemoryAssets,
@@ -49,11 +49,11 @@ impl Rotten {
 }
 
 impl Game for Rotten {
-    fn init(&mut self, host: &mut dyn Host, start: LevelStart) {
-        self.inner.init(host, start);
+    fn init(&mut self, host: &mut dyn Host, start: LevelStart) -> Result<(), GameFault> {
+        self.inner.init(host, start)
     }
-    fn shutdown(&mut self, host: &mut dyn Host, restart: bool) {
-        self.inner.shutdown(host, restart);
+    fn shutdown(&mut self, host: &mut dyn Host, restart: bool) -> Result<(), GameFault> {
+        self.inner.shutdown(host, restart)
     }
     fn client_connect(
         &mut self,
@@ -61,29 +61,52 @@ impl Game for Rotten {
         client: ClientNum,
         first_time: bool,
         is_bot: bool,
-    ) -> Result<(), String> {
+    ) -> Result<(), ConnectError> {
         self.inner.client_connect(host, client, first_time, is_bot)
     }
-    fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) {
-        self.inner.client_begin(host, client);
+    fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) -> Result<(), GameFault> {
+        self.inner.client_begin(host, client)
     }
-    fn client_userinfo_changed(&mut self, host: &mut dyn Host, client: ClientNum) {
-        self.inner.client_userinfo_changed(host, client);
+    fn client_userinfo_changed(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) -> Result<(), GameFault> {
+        self.inner.client_userinfo_changed(host, client)
     }
-    fn client_disconnect(&mut self, host: &mut dyn Host, client: ClientNum) {
-        self.inner.client_disconnect(host, client);
+    fn client_disconnect(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) -> Result<(), GameFault> {
+        self.inner.client_disconnect(host, client)
     }
-    fn client_command(&mut self, host: &mut dyn Host, client: ClientNum, words: &CommandArgs) {
-        self.inner.client_command(host, client, words);
+    fn client_command(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        words: &CommandArgs,
+    ) -> Result<(), GameFault> {
+        self.inner.client_command(host, client, words)
     }
-    fn client_think(&mut self, host: &mut dyn Host, client: ClientNum, command: &UserCmd) {
-        self.inner.client_think(host, client, command);
+    fn client_think(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        command: &UserCmd,
+    ) -> Result<(), GameFault> {
+        self.inner.client_think(host, client, command)
     }
-    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) {
-        self.inner.run_frame(host, time);
+    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) -> Result<(), GameFault> {
+        self.inner.run_frame(host, time)?;
         self.spoil();
+        Ok(())
     }
-    fn console_command(&mut self, host: &mut dyn Host, words: &CommandArgs) -> bool {
+    fn console_command(
+        &mut self,
+        host: &mut dyn Host,
+        words: &CommandArgs,
+    ) -> Result<bool, GameFault> {
         self.inner.console_command(host, words)
     }
     fn entity_count(&self) -> usize {

@@ -1,7 +1,7 @@
 //! Unit tests of other client commands and of console commands about clients.
 
 use super::*;
-use crate::game::clients::Role;
+use crate::game::{ConnectError, clients::Role};
 
 #[test]
 fn openarena_sends_accuracy_and_map_pages() {
@@ -116,7 +116,8 @@ fn team_task_is_published_in_player_entry() {
 
 fn console(fixture: &mut Fixture, line: &str) -> bool {
     fixture.host.replies.clear();
-    fixture.game.console_command(&mut fixture.host, &CommandArgs::parse(line))
+    let words = CommandArgs::parse(line);
+    fixture.game.console_command(&mut fixture.host, &words).expect("no fault")
 }
 
 #[test]
@@ -148,7 +149,8 @@ fn banned_address_is_refused() {
         fixture.host.userinfos[5] = format!("\\name\\x\\ip\\{ip}");
         fixture.game.client_connect(&mut fixture.host, client(5), true, false)
     };
-    let refusal = Err("You are banned from this server.".to_owned());
+    let refusal = "You are banned from this server.".to_owned();
+    let refusal = Err(ConnectError::Refused(refusal));
     assert_eq!(try_from(&mut fixture, "10.1.2.99"), refusal);
     assert_eq!(try_from(&mut fixture, "10.1.3.99"), Ok(()));
     console(&mut fixture, "removeip 10.1.2.*");

@@ -54,13 +54,13 @@ impl Fixture {
 
     pub(super) fn start(&mut self, restart: bool) {
         let start = LevelStart { time: self.now, seed: 1, restart };
-        self.game.init(&mut self.host, start);
+        self.game.init(&mut self.host, start).expect("no fault");
     }
 
     pub(super) fn enter(&mut self, number: usize, userinfo: &str) {
         userinfo.clone_into(&mut self.host.userinfos[number]);
         self.game.client_connect(&mut self.host, client(number), true, false).expect("room");
-        self.game.client_begin(&mut self.host, client(number));
+        self.game.client_begin(&mut self.host, client(number)).expect("no fault");
     }
 
     pub(super) fn forget(&mut self) {
@@ -73,14 +73,14 @@ impl Fixture {
     pub(super) fn wait(&mut self, ms: i32) {
         for _ in 0..ms / 50 {
             self.now = self.now + 50;
-            self.game.run_frame(&mut self.host, self.now);
+            self.game.run_frame(&mut self.host, self.now).expect("no fault");
         }
     }
 
     pub(super) fn think(&mut self, number: usize, command: UserCmd) {
         let command = UserCmd { server_time: self.now.0, ..command };
         self.host.usercmds[number] = command;
-        self.game.client_think(&mut self.host, client(number), &command);
+        self.game.client_think(&mut self.host, client(number), &command).expect("no fault");
     }
 
     pub(super) fn press(&mut self, number: usize, buttons: Buttons) {
@@ -91,7 +91,9 @@ impl Fixture {
     /// Runs a client command and returns all commands sent.
     pub(super) fn say(&mut self, number: usize, line: &str) -> &[(Option<ClientNum>, String)] {
         self.forget();
-        self.game.client_command(&mut self.host, client(number), &CommandArgs::parse(line));
+        self.game
+            .client_command(&mut self.host, client(number), &CommandArgs::parse(line))
+            .expect("no fault");
         &self.host.sent
     }
 

@@ -171,7 +171,7 @@ fn team_has_one_leader() {
     fixture.say(2, "team blue");
     assert_eq!([0, 1, 2].map(|n| entry(&fixture, n, "tl")), ["1", "0", "1"]);
     fixture.forget();
-    fixture.game.client_disconnect(&mut fixture.host, client(0));
+    fixture.game.client_disconnect(&mut fixture.host, client(0)).expect("no fault");
     assert_eq!([1, 2].map(|n| entry(&fixture, n, "tl")), ["1", "1"]);
     assert_eq!(fixture.host.sent_to(client(1)), ["print \"b is the new team leader\n\""]);
     assert!(fixture.host.sent_to(client(2)).is_empty());
@@ -183,14 +183,14 @@ fn teams_survive_levels_but_not_game_type_changes() {
     fixture.say(0, "team red");
     for (game_type, team) in [("3", "1"), ("4", "3"), ("0", "0")] {
         fixture.host.set_setting("g_gametype", game_type);
-        fixture.game.shutdown(&mut fixture.host, false);
+        fixture.game.shutdown(&mut fixture.host, false).expect("no fault");
         fixture.start(false);
         for number in 0..2 {
             fixture
                 .game
                 .client_connect(&mut fixture.host, client(number), false, false)
                 .expect("room");
-            fixture.game.client_begin(&mut fixture.host, client(number));
+            fixture.game.client_begin(&mut fixture.host, client(number)).expect("no fault");
         }
         assert_eq!(entry(&fixture, 0, "t"), team, "game type {game_type}");
     }

@@ -105,11 +105,14 @@ fn proposals_have_text_and_console_lines() {
             }
             assert_eq!(fixture.configstring(9), text, "{line}");
             for number in 1..4 {
-                fixture.game.client_command(
-                    &mut fixture.host,
-                    client(number),
-                    &CommandArgs::parse("vote y"),
-                );
+                fixture
+                    .game
+                    .client_command(
+                        &mut fixture.host,
+                        client(number),
+                        &CommandArgs::parse("vote y"),
+                    )
+                    .expect("no fault");
             }
             fixture.wait(3100);
             assert_eq!(fixture.host.queued.join(","), runs, "{line}");
@@ -175,7 +178,7 @@ fn vote_calls_are_limited_per_address() {
     let mut fixture = fixture(Ruleset::BASEOA, &[]);
     for _ in 0..3 {
         // Also over a new connection.
-        fixture.game.client_disconnect(&mut fixture.host, client(0));
+        fixture.game.client_disconnect(&mut fixture.host, client(0)).expect("no fault");
         fixture.enter(0, "\\name\\alpha\\ip\\10.0.0.1");
         fixture.say(0, "callvote map_restart");
         assert_ne!(fixture.configstring(8), "");
@@ -215,7 +218,7 @@ fn votes_of_disconnected_players_are_removed() {
     let mut fixture = fixture(Ruleset::BASEQ3, &[]);
     fixture.say(0, "callvote map_restart");
     fixture.ask(1, "vote yes");
-    fixture.game.client_disconnect(&mut fixture.host, client(0));
+    fixture.game.client_disconnect(&mut fixture.host, client(0)).expect("no fault");
     fixture.wait(50);
     assert_ne!(fixture.configstring(8), "", "one of three is no majority");
 }
@@ -224,7 +227,7 @@ fn votes_of_disconnected_players_are_removed() {
 fn kick_vote_fails_when_target_leaves() {
     let mut fixture = fixture(Ruleset::BASEQ3, &[]);
     fixture.say(0, "callvote kick beta");
-    fixture.game.client_disconnect(&mut fixture.host, client(1));
+    fixture.game.client_disconnect(&mut fixture.host, client(1)).expect("no fault");
     fixture.enter(1, "\\name\\newcomer");
     fixture.forget();
     fixture.wait(50);
@@ -234,7 +237,7 @@ fn kick_vote_fails_when_target_leaves() {
         fixture.ask(number, "vote yes");
     }
     fixture.wait(100);
-    fixture.game.client_disconnect(&mut fixture.host, client(1));
+    fixture.game.client_disconnect(&mut fixture.host, client(1)).expect("no fault");
     fixture.enter(1, "\\name\\newcomer");
     fixture.wait(5000);
     assert!(fixture.host.queued.is_empty());
@@ -285,11 +288,10 @@ fn team_votes_on_its_leader() {
         assert_eq!(strings, ["1000", "leader beta", "1", "0"]);
         assert_eq!(fixture.ask(3, "teamvote yes"), "print \"No team vote in progress.\n\"");
         assert_eq!(fixture.ask(1, "teamvote yes"), "print \"Team vote already cast.\n\"");
-        fixture.game.client_command(
-            &mut fixture.host,
-            client(2),
-            &CommandArgs::parse("teamvote yes"),
-        );
+        fixture
+            .game
+            .client_command(&mut fixture.host, client(2), &CommandArgs::parse("teamvote yes"))
+            .expect("no fault");
         assert_eq!(fixture.configstring(16), "2");
         fixture.forget();
         fixture.wait(50);
@@ -317,11 +319,10 @@ fn shuffle_balances_teams() {
     }
     fixture.say(0, "callvote shuffle");
     for number in 1..4 {
-        fixture.game.client_command(
-            &mut fixture.host,
-            client(number),
-            &CommandArgs::parse("vote yes"),
-        );
+        fixture
+            .game
+            .client_command(&mut fixture.host, client(number), &CommandArgs::parse("vote yes"))
+            .expect("no fault");
     }
     fixture.wait(3100);
     let teams = [0, 1, 2, 3].map(|n| fixture.configstring(544 + n).split('\\').nth(3) == Some("1"));

@@ -21,16 +21,18 @@ fn field(ruleset: &'static Ruleset, game_type: &str) -> (Deathmatch, TestHost) {
     let mut host = TestHost::of_ruleset(ruleset);
     host.set_setting("g_gametype", game_type);
     let mut game = Deathmatch::new(ruleset);
-    game.init(&mut host, LevelStart { time: LevelTime(1000), seed: 1, restart: false });
+    game.init(&mut host, LevelStart { time: LevelTime(1000), seed: 1, restart: false })
+        .expect("no fault");
     for (number, team) in ["red", "red", "blue", "blue"].into_iter().enumerate() {
         host.userinfos[number] = format!("\\name\\p{number}");
         game.client_connect(&mut host, client(number), true, false).expect("room");
-        game.client_begin(&mut host, client(number));
+        game.client_begin(&mut host, client(number)).expect("no fault");
         game.client_command(
             &mut host,
             client(number),
             &CommandArgs::parse(&format!("team {team}")),
-        );
+        )
+        .expect("no fault");
         put(&mut game, number, 5000.0 * (number + 1) as f32);
         game.clients.players[number].as_mut().expect("there").unlink(&mut host);
     }
@@ -103,9 +105,9 @@ fn flag_is_taken_and_captured() {
         assert_eq!(persistant_of(&game, 0, Persistent::Captures), 1);
         let flags = Game::player(&game, client(0)).e_flags;
         assert_ne!(flags & entity_flag::AWARD_CAPTURE, 0);
-        game.run_frame(&mut host, LevelTime(3050));
+        game.run_frame(&mut host, LevelTime(3050)).expect("no fault");
         let command = UserCmd { server_time: 3050, ..UserCmd::default() };
-        game.client_think(&mut host, client(0), &command);
+        game.client_think(&mut host, client(0), &command).expect("no fault");
         let flags = Game::player(&game, client(0)).e_flags;
         assert_eq!(flags & entity_flag::AWARD_CAPTURE, 0);
     }
@@ -116,7 +118,7 @@ fn m38_flag_is_dropped_when_its_carrier_begins_again() {
     for ruleset in Ruleset::ALL {
         let (mut game, mut host) = field(ruleset, "4");
         game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
-        game.client_begin(&mut host, client(0));
+        game.client_begin(&mut host, client(0)).expect("no fault");
         assert_eq!(host.configstring(crate::model::ConfigIndex::at(23)), "02", "on the ground");
     }
 }

@@ -100,7 +100,7 @@ impl TestRoom {
         let now = LevelTime(1000);
         let mut room = Self { game: Deathmatch::new(ruleset), host, now };
         let start = LevelStart { time: room.now, seed: 3, restart: false };
-        room.game.init(&mut room.host, start);
+        room.game.init(&mut room.host, start).expect("no fault");
         for _ in 0..3 {
             room.frame();
         }
@@ -122,7 +122,7 @@ impl TestRoom {
         let client = ClientNum::new(number).expect("a client number");
         self.host.userinfos[number] = format!("\\name\\player{number}\\model\\sarge");
         self.game.client_connect(&mut self.host, client, true, false).expect("room");
-        self.game.client_begin(&mut self.host, client);
+        self.game.client_begin(&mut self.host, client).expect("no fault");
         self.put(client, Vec3::new(x, y, STANDING), Vec3::new(0.0, yaw, 0.0));
         let state = &mut self.player(client).state;
         state.stats[0] = 100;
@@ -187,7 +187,7 @@ impl TestRoom {
             ..player.command
         };
         self.host.usercmds[client.index()] = command;
-        self.game.client_think(&mut self.host, client, &command);
+        self.game.client_think(&mut self.host, client, &command).expect("no fault");
     }
 
     /// Fires once, without a frame.
@@ -201,7 +201,7 @@ impl TestRoom {
 
     pub(in crate::game::deathmatch) fn frame(&mut self) {
         self.now = self.now + FRAME_MS;
-        self.game.run_frame(&mut self.host, self.now);
+        self.game.run_frame(&mut self.host, self.now).expect("no fault");
     }
 
     pub(in crate::game::deathmatch) fn run_for(&mut self, ms: i32) {

@@ -57,13 +57,13 @@ impl TestLevel {
         host.world = Some(world);
         let mut level = Self { game: Deathmatch::new(ruleset), host, now: LevelTime(1000) };
         let start = LevelStart { time: level.now, seed: 3, restart: false };
-        level.game.init(&mut level.host, start);
+        level.game.init(&mut level.host, start).expect("no fault");
         level
     }
 
     pub(super) fn frame(&mut self, ms: i32) {
         self.now = self.now + ms;
-        self.game.run_frame(&mut self.host, self.now);
+        self.game.run_frame(&mut self.host, self.now).expect("no fault");
     }
 
     /// Runs frames of 50 ms for a time.
@@ -78,7 +78,7 @@ impl TestLevel {
         let client = ClientNum::new(number).expect("a client number");
         self.host.userinfos[number] = "\\name\\somebody\\model\\sarge".to_owned();
         self.game.client_connect(&mut self.host, client, true, false).expect("room");
-        self.game.client_begin(&mut self.host, client);
+        self.game.client_begin(&mut self.host, client).expect("no fault");
         self.put(client, at);
         client
     }
@@ -87,7 +87,7 @@ impl TestLevel {
     pub(super) fn watch(&mut self, number: usize, at: [f32; 3]) -> ClientNum {
         let client = self.join(number, at);
         let words = crate::model::CommandArgs::parse("team spectator");
-        self.game.client_command(&mut self.host, client, &words);
+        self.game.client_command(&mut self.host, client, &words).expect("no fault");
         self.put(client, at);
         client
     }
@@ -110,8 +110,8 @@ impl TestLevel {
         let command =
             UserCmd { server_time: self.now.0, buttons: Buttons::default(), ..UserCmd::default() };
         self.host.usercmds[client.index()] = command;
-        self.game.client_think(&mut self.host, client, &command);
-        self.game.run_frame(&mut self.host, self.now);
+        self.game.client_think(&mut self.host, client, &command).expect("no fault");
+        self.game.run_frame(&mut self.host, self.now).expect("no fault");
     }
 
     pub(super) fn stand_for(&mut self, client: ClientNum, ms: i32) {

@@ -77,7 +77,7 @@ fn name_changes_are_announced_and_limited() {
     let rename = |fixture: &mut Fixture, name: &str| {
         fixture.forget();
         fixture.host.userinfos[0] = format!("\\name\\{name}");
-        fixture.game.client_userinfo_changed(&mut fixture.host, client(0));
+        fixture.game.client_userinfo_changed(&mut fixture.host, client(0)).expect("no fault");
         fixture.host.sent.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>()
     };
     assert_eq!(rename(&mut fixture, "omega"), ["print \"alpha^7 renamed to omega\n\""]);
@@ -90,7 +90,7 @@ fn name_changes_are_announced_and_limited() {
     fixture.frame(10_000);
     assert_eq!(rename(&mut fixture, "  ^0psi"), ["print \"omega^7 renamed to psi\n\""]);
     fixture.host.userinfos[0] = "\\name\\a;quit".to_owned();
-    fixture.game.client_userinfo_changed(&mut fixture.host, client(0));
+    fixture.game.client_userinfo_changed(&mut fixture.host, client(0)).expect("no fault");
     assert_eq!(fixture.host.dropped, [(client(0), "Invalid userinfo".to_owned())]);
 }
 

@@ -160,7 +160,7 @@ fn disconnecting_player_drops_powerups() {
         let mut level = Level::new(ruleset);
         let client = level.join(0);
         level.state(client).powerups[Powerup::Quad] = 90_000;
-        level.game.client_disconnect(&mut level.host, client);
+        level.game.client_disconnect(&mut level.host, client).expect("no fault");
         assert_eq!(level.dropped().len(), expected, "{}", ruleset.folder);
         level.frames(31_000);
         assert_eq!(level.dropped().len(), 0);

@@ -42,7 +42,7 @@ impl Level {
             now: LevelTime(1300),
         };
         let start = LevelStart { time: level.now, seed: 5, restart: false };
-        level.game.init(&mut level.host, start);
+        level.game.init(&mut level.host, start).expect("no fault");
         level
     }
 
@@ -51,7 +51,7 @@ impl Level {
         let userinfo = "\\name\\taker\\cg_predictItems\\1";
         userinfo.clone_into(&mut self.host.userinfos[number]);
         self.game.client_connect(&mut self.host, client, true, false).unwrap();
-        self.game.client_begin(&mut self.host, client);
+        self.game.client_begin(&mut self.host, client).expect("no fault");
         // Unlinked, so that a later spawn does not telefrag it.
         let player = self.game.clients.players[number].as_mut().unwrap();
         player.shared.linked = 0;
@@ -82,7 +82,7 @@ impl Level {
     fn frames(&mut self, ms: i32) {
         for _ in 0..ms / 50 {
             self.now = self.now + 50;
-            self.game.run_frame(&mut self.host, self.now);
+            self.game.run_frame(&mut self.host, self.now).expect("no fault");
         }
     }
 
@@ -248,7 +248,10 @@ fn flags(ruleset: &'static Ruleset) -> (Level, [ClientNum; 2], [EntityNum; 2]) {
     let players = [level.join(0), level.join(1)];
     // Red joins last: a spawn at the only spawn point telefrags the player there.
     for (player, team) in players.into_iter().zip(["team red", "team blue"]).rev() {
-        level.game.client_command(&mut level.host, player, &crate::model::CommandArgs::parse(team));
+        level
+            .game
+            .client_command(&mut level.host, player, &crate::model::CommandArgs::parse(team))
+            .expect("no fault");
     }
     level.host.sent.clear();
     let flags = [Flag::Red, Flag::Blue].map(|flag| {

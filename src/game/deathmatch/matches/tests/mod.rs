@@ -57,7 +57,9 @@ impl Match {
     }
 
     fn begin_level(&mut self, restart: bool) {
-        self.game.init(&mut self.host, LevelStart { time: self.now, seed: 1, restart });
+        self.game
+            .init(&mut self.host, LevelStart { time: self.now, seed: 1, restart })
+            .expect("no fault");
         // Enough spawn points, or each spawn telefrags the last.
         let spots: String = (0..64)
             .map(|n| format!("{{ classname info_player_start origin \"{} 0 0\" }}\n", n * 200))
@@ -69,7 +71,7 @@ impl Match {
             .for_each(|spot| self.game.systems.spawn_points.add(spot, None));
         for _ in 0..3 {
             self.now = self.now + 100;
-            self.game.run_frame(&mut self.host, self.now);
+            self.game.run_frame(&mut self.host, self.now).expect("no fault");
         }
     }
 
@@ -77,17 +79,17 @@ impl Match {
         self.host.userinfos[number] = format!("\\name\\p{number}\\model\\sarge");
         let bot = self.bots & 1 << number != 0;
         self.game.client_connect(&mut self.host, client(number), true, bot).expect("room");
-        self.game.client_begin(&mut self.host, client(number));
+        self.game.client_begin(&mut self.host, client(number)).expect("no fault");
     }
 
     fn leave(&mut self, number: usize) {
-        self.game.client_disconnect(&mut self.host, client(number));
+        self.game.client_disconnect(&mut self.host, client(number)).expect("no fault");
         self.host.userinfos[number].clear();
     }
 
     /// Changes or restarts the level; all clients stay.
     fn change_level(&mut self, restart: bool) {
-        self.game.shutdown(&mut self.host, restart);
+        self.game.shutdown(&mut self.host, restart).expect("no fault");
         if !restart {
             self.host.clear_level();
         }
@@ -97,7 +99,7 @@ impl Match {
                 let bot = self.bots & 1 << number != 0;
                 let client = client(number);
                 self.game.client_connect(&mut self.host, client, false, bot).expect("room");
-                self.game.client_begin(&mut self.host, client);
+                self.game.client_begin(&mut self.host, client).expect("no fault");
             }
         }
         self.frame();
@@ -105,7 +107,7 @@ impl Match {
 
     fn frame(&mut self) {
         self.now = self.now + FRAME_MS;
-        self.game.run_frame(&mut self.host, self.now);
+        self.game.run_frame(&mut self.host, self.now).expect("no fault");
         for line in std::mem::take(&mut self.host.queued) {
             let restart = line == "map_restart 0";
             self.queued.push((self.now.0, line));
@@ -138,12 +140,14 @@ impl Match {
         for buttons in [buttons, Buttons::default()] {
             let command = UserCmd { server_time: self.now.0, buttons, ..UserCmd::default() };
             self.host.usercmds[number] = command;
-            self.game.client_think(&mut self.host, client(number), &command);
+            self.game.client_think(&mut self.host, client(number), &command).expect("no fault");
         }
     }
 
     fn say(&mut self, number: usize, line: &str) {
-        self.game.client_command(&mut self.host, client(number), &CommandArgs::parse(line));
+        self.game
+            .client_command(&mut self.host, client(number), &CommandArgs::parse(line))
+            .expect("no fault");
     }
 
     fn string(&self, index: ConfigIndex) -> &str {

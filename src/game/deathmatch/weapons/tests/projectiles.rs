@@ -273,7 +273,9 @@ fn mine_near_own_flag_waits_a_fifteenth() {
     for (x, waits_ms) in [(0.0, 20_000 / 15), (-1500.0, 20_000)] {
         let mut room = TestRoom::of(Ruleset::BASEOA, &[], &[("g_gametype", "4")], flags);
         let one = room.join(0, x, 0.0, 0.0);
-        room.game.client_command(&mut room.host, one, &CommandArgs::parse("team red"));
+        room.game
+            .client_command(&mut room.host, one, &CommandArgs::parse("team red"))
+            .expect("no fault");
         (room.player(one).state.pm_flags, room.player(one).state.pm_time) = (0, 0);
         room.arm(one, Weapon::ProxLauncher, 10);
         room.put(one, Vec3::new(x, 0.0, 24.125), Vec3::new(45.0, 180.0, 0.0));

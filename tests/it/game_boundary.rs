@@ -1,0 +1,308 @@
+//! Boundary between server and game: faults, and the services that hosted games need.
+//!
+//! The game is free flight with a script: a test sets what it does at an entry.
+
+use std::{cell::RefCell, rc::Rc};
+
+use fragd::{
+    client::Protocol,
+    game::{ConnectError, EntityView, Flight, Game, GameFault, Host, LevelStart, Ruleset},
+    model::{
+        ClientNum, CommandArgs, EntityNum, LevelTime, Millis, PlayerState, UserCmd,
+        assets::MemoryAssets,
+    },
+    observe::Counter,
+    server::Server,
+    settings::Settings,
+    sim::Actor,
+    world::MapEntities,
+};
+
+use crate::sim_fixture::SimFixture;
+
+/// Entry of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Entry {
+    Init,
+    Connect,
+    Begin,
+    Userinfo,
+    Disconnect,
+    Command,
+    Think,
+    Frame,
+    Console,
+    Shutdown,
+}
+
+type Action = Box<dyn FnMut(&mut dyn Host)>;
+
+/// Script of a game, in addition to free flight. All games of a server share it.
+#[derive(Default)]
+struct Script {
+    /// Entry that faults once.
+    fault_at: Option<Entry>,
+    /// Whether every first frame of a level faults.
+    faults_always: bool,
+    games: usize,
+    entries: Vec<Entry>,
+    /// Runs once, at the next frame.
+    action: Option<Action>,
+}
+
+struct Scripted {
+    inner: Flight,
+    script: Rc<RefCell<Script>>,
+    has_faulted: bool,
+}
+
+impl Scripted {
+    fn enter(&mut self, entry: Entry) -> Result<(), GameFault> {
+        assert!(!self.has_faulted, "{entry:?} called after a fault");
+        let mut script = self.script.borrow_mut();
+        script.entries.push(entry);
+        if script.faults_always || script.fault_at == Some(entry) {
+            script.fault_at = None;
+            self.has_faulted = true;
+            let details = vec!["at G_Test".to_owned(), "called by\nvmMain".to_owned()];
+            return Err(GameFault { summary: format!("scripted fault in {entry:?}"), details });
+        }
+        Ok(())
+    }
+}
+
+impl Game for Scripted {
+    fn init(&mut self, host: &mut dyn Host, start: LevelStart) -> Result<(), GameFault> {
+        self.enter(Entry::Init)?;
+        self.inner.init(host, start)
+    }
+    fn shutdown(&mut self, host: &mut dyn Host, restart: bool) -> Result<(), GameFault> {
+        self.enter(Entry::Shutdown)?;
+        self.inner.shutdown(host, restart)
+    }
+    fn client_connect(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        first_time: bool,
+        is_bot: bool,
+    ) -> Result<(), ConnectError> {
+        self.enter(Entry::Connect)?;
+        self.inner.client_connect(host, client, first_time, is_bot)
+    }
+    fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) -> Result<(), GameFault> {
+        self.enter(Entry::Begin)?;
+        self.inner.client_begin(host, client)
+    }
+    fn client_userinfo_changed(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) -> Result<(), GameFault> {
+        self.enter(Entry::Userinfo)?;
+        self.inner.client_userinfo_changed(host, client)
+    }
+    fn client_disconnect(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) -> Result<(), GameFault> {
+        self.enter(Entry::Disconnect)?;
+        self.inner.client_disconnect(host, client)
+    }
+    fn client_command(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        words: &CommandArgs,
+    ) -> Result<(), GameFault> {
+        self.enter(Entry::Command)?;
+        self.inner.client_command(host, client, words)
+    }
+    fn client_think(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        command: &UserCmd,
+    ) -> Result<(), GameFault> {
+        self.enter(Entry::Think)?;
+        self.inner.client_think(host, client, command)
+    }
+    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) -> Result<(), GameFault> {
+        self.enter(Entry::Frame)?;
+        let action = self.script.borrow_mut().action.take();
+        if let Some(mut action) = action {
+            action(host);
+        }
+        self.inner.run_frame(host, time)
+    }
+    fn console_command(
+        &mut self,
+        host: &mut dyn Host,
+        words: &CommandArgs,
+    ) -> Result<bool, GameFault> {
+        self.enter(Entry::Console)?;
+        self.inner.console_command(host, words)
+    }
+    fn entity_count(&self) -> usize {
+        self.inner.entity_count()
+    }
+    fn entity(&self, number: EntityNum) -> Option<EntityView<'_>> {
+        self.inner.entity(number)
+    }
+    fn player(&self, client: ClientNum) -> &PlayerState {
+        self.inner.player(client)
+    }
+    fn set_ping(&mut self, client: ClientNum, ping_ms: i32) {
+        self.inner.set_ping(client, ping_ms);
+    }
+    fn score(&self, client: ClientNum) -> i32 {
+        self.inner.score(client)
+    }
+    fn has_spawn_point(&self, entities: &MapEntities) -> bool {
+        self.inner.has_spawn_point(entities)
+    }
+    fn show_restart_countdown(&mut self, host: &mut dyn Host, at: LevelTime) -> bool {
+        self.inner.show_restart_countdown(host, at)
+    }
+}
+
+struct Boundary {
+    sim: SimFixture,
+    script: Rc<RefCell<Script>>,
+}
+
+impl Boundary {
+    fn new(set: &[(&str, &str)]) -> Self {
+        let script = Rc::new(RefCell::new(Script::default()));
+        let shared = Rc::clone(&script);
+        let rules = Box::new(move |_| -> Box<dyn Game> {
+            shared.borrow_mut().games += 1;
+            let script = Rc::clone(&shared);
+            Box::new(Scripted { inner: Flight::new(Ruleset::BASEOA), script, has_faulted: false })
+        });
+        let mut settings = Settings::default();
+        for (name, value) in [("sv_maxclientsPerIP", "0")].iter().chain(set) {
+            settings.set(name, value).expect("a setting");
+        }
+        let server = Server::new(settings, Box::new(MemoryAssets::default()), rules, [9; 32]);
+        Self { sim: SimFixture::around(7, Actor::Server(Box::new(server))), script }
+    }
+
+    /// Players that have entered the level.
+    fn with_players(set: &[(&str, &str)], count: usize) -> Self {
+        let mut fixture = Self::new(set);
+        for number in 0..count {
+            fixture.sim.join(Protocol::OA_71, &format!("p{number}"));
+        }
+        fixture.run_ms(3000);
+        assert_eq!(fixture.sim.server().active_clients(), count);
+        fixture
+    }
+
+    fn run_ms(&mut self, ms: u64) {
+        self.sim.run_for(Millis(ms));
+    }
+
+    fn send(&mut self, command: &str) {
+        let now = self.sim.network.now();
+        assert!(self.sim.player(1).send_command(now, command));
+    }
+
+    fn fault_at(&mut self, entry: Entry) {
+        self.script.borrow_mut().fault_at = Some(entry);
+    }
+
+    fn faults(&self) -> u64 {
+        self.sim.server().counters().get(Counter::GameFaults)
+    }
+
+    fn dropped(&self) -> u64 {
+        self.sim.server().counters().get(Counter::ClientsDropped)
+    }
+}
+
+#[test]
+fn fault_at_any_entry_keeps_connections() {
+    for entry in [
+        Entry::Init,
+        Entry::Begin,
+        Entry::Userinfo,
+        Entry::Command,
+        Entry::Think,
+        Entry::Frame,
+        Entry::Console,
+        Entry::Shutdown,
+        Entry::Connect,
+    ] {
+        let mut fixture = Boundary::with_players(&[], 3);
+        let games = fixture.script.borrow().games;
+        fixture.fault_at(entry);
+        match entry {
+            Entry::Console => fixture.sim.console("unknown_word"),
+            Entry::Init | Entry::Shutdown | Entry::Connect | Entry::Begin => {
+                fixture.sim.console("map_restart 0");
+            }
+            Entry::Userinfo => {
+                let now = fixture.sim.network.now();
+                assert!(fixture.sim.player(1).change_userinfo(now, "name", "other"));
+            }
+            Entry::Command => fixture.send("score"),
+            Entry::Think | Entry::Frame | Entry::Disconnect => {}
+        }
+        fixture.run_ms(4000);
+        assert_eq!(fixture.script.borrow().fault_at, None, "{entry:?} was called");
+        assert_eq!(fixture.faults(), 1, "{entry:?}");
+        assert_eq!(fixture.script.borrow().games, games + 1, "{entry:?}");
+        assert_eq!(fixture.dropped(), 0, "{entry:?}");
+        assert_eq!(fixture.sim.server().active_clients(), 3, "{entry:?}");
+        fixture.sim.check_no_faults();
+    }
+}
+
+#[test]
+fn fault_at_disconnect_frees_the_slot() {
+    let mut fixture = Boundary::with_players(&[], 3);
+    fixture.fault_at(Entry::Disconnect);
+    fixture.sim.console("clientkick 1");
+    fixture.run_ms(4000);
+    assert_eq!((fixture.faults(), fixture.dropped()), (1, 1));
+    assert_eq!(fixture.sim.server().active_clients(), 2);
+}
+
+#[test]
+fn repeated_faults_restart_three_levels_a_minute() {
+    let mut fixture = Boundary::with_players(&[], 2);
+    fixture.script.borrow_mut().faults_always = true;
+    fixture.run_ms(30_000);
+    assert_eq!(fixture.faults(), 4);
+    assert_eq!(fixture.dropped(), 0);
+    fixture.script.borrow_mut().faults_always = false;
+    fixture.run_ms(35_000);
+    assert_eq!(fixture.faults(), 4);
+    assert_eq!(fixture.sim.server().active_clients(), 2);
+    assert_eq!(fixture.dropped(), 0);
+    fixture.sim.check_no_faults();
+}
+
+#[test]
+fn operator_restarts_a_level_that_a_fault_ended() {
+    for line in ["map_restart", "map oa_dm1"] {
+        let mut fixture = Boundary::with_players(&[], 1);
+        fixture.script.borrow_mut().faults_always = true;
+        fixture.run_ms(1000);
+        fixture.script.borrow_mut().faults_always = false;
+        fixture.sim.console(line);
+        fixture.run_ms(3000);
+        assert_eq!(fixture.sim.server().active_clients(), 1, "{line}");
+    }
+}
+
+#[test]
+fn fault_stops_the_server_if_selected() {
+    let mut fixture = Boundary::with_players(&[("sv_gameFault", "stop")], 1);
+    fixture.fault_at(Entry::Frame);
+    fixture.run_ms(500);
+    assert!(fragd::node::Node::is_finished(fixture.sim.server()));
+    assert_eq!(fixture.script.borrow().entries.last(), Some(&Entry::Frame));
+}
