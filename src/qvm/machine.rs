@@ -90,6 +90,8 @@ impl<F: FnMut(&mut Machine, ServiceCall) -> Result<i32, FaultKind>> Services for
 #[derive(Clone)]
 enum Prepared {
     Interpreter(Arc<Code>),
+    #[cfg(test)]
+    Plain,
 }
 
 /// A module that the host can enter.
@@ -141,7 +143,15 @@ impl Machine {
     pub fn engine(&self) -> Engine {
         match self.prepared {
             Prepared::Interpreter(_) => Engine::Interpreter,
+            #[cfg(test)]
+            Prepared::Plain => Engine::Interpreter,
         }
+    }
+
+    /// Replaces the engine by the oracle of the tests.
+    #[cfg(test)]
+    pub(super) fn use_plain(&mut self) {
+        self.prepared = Prepared::Plain;
     }
 
     /// Program of the machine.
@@ -211,6 +221,8 @@ impl Machine {
         self.stack_pointer = frame;
         let result = match self.prepared.clone() {
             Prepared::Interpreter(code) => interpreter::run(self, &code, services),
+            #[cfg(test)]
+            Prepared::Plain => super::plain::run(self, services),
         };
         self.stack_pointer = outer;
         self.entries -= 1;

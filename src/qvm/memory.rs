@@ -14,6 +14,38 @@ pub const SLACK: usize = 8;
 /// Size of the program stack at the end of the block, in bytes.
 pub const STACK_SIZE: u32 = 65_536;
 
+/// Reads bytes of a block with slack. The address is masked, so it always lies inside.
+pub(super) fn load<const N: usize>(block: &[u8], address: u32) -> [u8; N] {
+    let start = address as usize;
+    let bytes = block.get(start..start + N).and_then(|bytes| bytes.first_chunk());
+    bytes.copied().unwrap_or([0; N])
+}
+
+/// Stores bytes of a block with slack, at a masked address.
+pub(super) fn store<const N: usize>(block: &mut [u8], address: u32, value: [u8; N]) {
+    let start = address as usize;
+    if let Some(bytes) = block.get_mut(start..start + N) {
+        bytes.copy_from_slice(&value);
+    }
+}
+
+/// Copies bytes inside a block. Ranges may overlap; neither end may be changed by the mask.
+pub(super) fn block_copy(
+    block: &mut [u8],
+    mask: u32,
+    target: u32,
+    source: u32,
+    length: u32,
+) -> Result<(), FaultKind> {
+    let fits = |start: u32| start.checked_add(length).is_some_and(|end| end <= mask);
+    if !fits(source) || !fits(target) {
+        return Err(FaultKind::BlockCopy { source_address: source, target, length });
+    }
+    let source = source as usize;
+    block.copy_within(source..source + length as usize, target as usize);
+    Ok(())
+}
+
 /// Memory block of a module.
 #[derive(Clone, Debug)]
 pub struct Memory {
@@ -104,26 +136,16 @@ impl Memory {
     }
 
     fn array<const N: usize>(&self, address: u32) -> [u8; N] {
-        let rest = self.bytes.get((address & self.mask) as usize..);
-        rest.and_then(|rest| rest.first_chunk().copied()).unwrap_or([0; N])
+        load(&self.bytes, address & self.mask)
     }
 
     fn put<const N: usize>(&mut self, address: u32, value: [u8; N]) {
-        let rest = self.bytes.get_mut((address & self.mask) as usize..);
-        if let Some(target) = rest.and_then(|rest| rest.first_chunk_mut()) {
-            *target = value;
-        }
+        store(&mut self.bytes, address & self.mask, value);
     }
 
     /// Copies bytes inside the block. Ranges may overlap; neither end may be changed by the mask.
     pub fn block_copy(&mut self, target: u32, source: u32, length: u32) -> Result<(), FaultKind> {
-        let fits = |start: u32| start.checked_add(length).is_some_and(|end| end <= self.mask);
-        if !fits(source) || !fits(target) {
-            return Err(FaultKind::BlockCopy { source_address: source, target, length });
-        }
-        let source = source as usize;
-        self.bytes.copy_within(source..source + length as usize, target as usize);
-        Ok(())
+        block_copy(&mut self.bytes, self.mask, target, source, length)
     }
 
     fn window(&self, address: i32, length: u64) -> Result<std::ops::Range<usize>, FaultKind> {

@@ -26,10 +26,14 @@ mod library;
 mod machine;
 mod memory;
 mod opcode;
+#[cfg(test)]
+mod plain;
 mod program;
 #[cfg(any(test, feature = "testing"))]
 pub mod random;
 mod symbols;
+#[cfg(test)]
+mod tests;
 mod verifier;
 
 pub use assembler::{

@@ -1,7 +1,7 @@
-//! Interpreter: the reference engine, without `unsafe`.
+//! Plain interpreter: one instruction at a time, as the format describes it. Oracle of the tests.
 //!
-//! Invariants: results, faults and charges are those of [`super::Machine`]; the operand stack cannot
-//! underflow or overflow in a verified program. Source: Quake III QVM format.
+//! Invariants: results, faults and charges are those of [`super::Machine`].
+//! Source: Quake III QVM format.
 
 use super::{
     fault::{Fault, FaultKind},
@@ -9,23 +9,6 @@ use super::{
     opcode::Opcode,
     program::Program,
 };
-
-/// Code of a program for the interpreter.
-#[derive(Debug)]
-pub(super) struct Code {}
-
-/// Stacks of a machine for the interpreter.
-#[derive(Debug, Default)]
-pub(super) struct Stacks {
-    /// Call instruction and index of the calling function of each open call.
-    calls: Vec<(u32, usize)>,
-}
-
-impl Code {
-    pub(super) fn new(_program: &Program) -> Self {
-        Self {}
-    }
-}
 
 /// Canonical bits of a float result.
 fn float(value: f32) -> i32 {
@@ -37,37 +20,29 @@ fn to_integer(value: f32) -> i32 {
 }
 
 /// Runs the entry whose frame starts at the program stack pointer.
-pub(super) fn run(
-    machine: &mut Machine,
-    _code: &Code,
-    services: &mut dyn Services,
-) -> Result<i32, Fault> {
+pub(super) fn run(machine: &mut Machine, services: &mut dyn Services) -> Result<i32, Fault> {
     let program = machine.program().clone();
-    let base = machine.stacks.calls.len();
     let mut at = 0;
-    let mut cells = Vec::new();
-    let result = execute(machine, &program, services, base, &mut at, &mut cells);
-    let result = result.map_err(|kind| {
+    let mut calls = Vec::new();
+    execute(machine, &program, services, &mut calls, &mut at).map_err(|kind| {
         let mut fault = Fault::new(kind, &program, at);
-        for (caller, _) in machine.stacks.calls[base..].iter().rev() {
+        for (caller, _) in calls.iter().rev() {
             fault.add_caller(&program, *caller);
         }
         fault
-    });
-    machine.stacks.calls.truncate(base);
-    result
+    })
 }
 
 fn execute(
     machine: &mut Machine,
     program: &Program,
     services: &mut dyn Services,
-    base: usize,
+    calls: &mut Vec<(u32, usize)>,
     at: &mut u32,
-    cells: &mut Vec<i32>,
 ) -> Result<i32, FaultKind> {
     let mut frame = machine.stack_pointer;
     let mut function = 0;
+    let mut cells: Vec<i32> = Vec::new();
     loop {
         let instruction = program.instructions()[*at as usize];
         let row = instruction.opcode.operation();
@@ -86,10 +61,7 @@ fn execute(
             }
             Opcode::Leave => {
                 frame += operand as u32;
-                if machine.stacks.calls.len() == base {
-                    return Ok(top);
-                }
-                let (caller, caller_function) = machine.stacks.calls.pop().unwrap_or_default();
+                let Some((caller, caller_function)) = calls.pop() else { return Ok(top) };
                 machine.open_calls -= 1;
                 cells.push(top);
                 (*at, function) = (caller + 1, caller_function);
@@ -104,7 +76,7 @@ fn execute(
                     return Err(FaultKind::CallDepth(MAX_CALLS));
                 }
                 machine.open_calls += 1;
-                machine.stacks.calls.push((*at, function));
+                calls.push((*at, function));
                 (*at, function) = (top as u32, callee);
                 continue;
             }
