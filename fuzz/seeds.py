@@ -402,6 +402,23 @@ def from_map_sources():
     seed("shader_script", "stages", b"a/b\n{\n{\nmap $lightmap\n}\n{ map a/b.tga\nanimMap 4 a.tga b.tga\n}\n}\n")
 
 
+def from_modules():
+    for path in sorted((HERE.parent / "tests" / "modules").glob("*.asm")):
+        text = path.read_bytes()
+        parts = text.split(b"\n;; module ")
+        for number, part in enumerate(parts[1:] or parts):
+            seed("qvm_image", f"{path.stem}{number}", b"\x01" + (b"; " if parts[1:] else b"") + part)
+    # enter 8, const 7, leave 8; in version 1 and with a jump table of one word.
+    code = bytes([3, 8, 0, 0, 0, 8, 7, 0, 0, 0, 4, 8, 0, 0, 0, 0])
+    rest = code + struct.pack("<I", 1) + b"text\0\0\0\0"
+    seed("qvm_image", "image1", b"\0" + struct.pack("<8I", 0x12721444, 3, 32, 15, 48, 4, 8, 65536) + rest)
+    head = struct.pack("<9I", 0x12721445, 3, 36, 15, 52, 4, 8, 65536, 4)
+    seed("qvm_image", "image2", b"\4" + head + rest + struct.pack("<I", 1))
+    # Decisions of the generator: none, few, and as many as a program takes.
+    for length in (0, 8, 64, 512):
+        seed("qvm_programs", f"choices{length}", bytes(index * 37 & 255 for index in range(length)))
+
+
 if __name__ == "__main__":
     from_sessions()
     from_packets()
@@ -414,6 +431,7 @@ if __name__ == "__main__":
     from_replies()
     from_states()
     from_map_sources()
+    from_modules()
     archive()
     blocks()
     seed("entity_string", "yard", b"\x00" + YARD.encode())
