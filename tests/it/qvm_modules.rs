@@ -172,3 +172,61 @@ fn real_modules_are_accepted_and_survive_disassembly() {
         assert!(again == *image, "{game}");
     }
 }
+
+/// Services that game modules need until they parse the entities of the map, of which there are none.
+fn serve_start(machine: &mut Machine, call: ServiceCall) -> Result<i32, FaultKind> {
+    let [a, b, c, ..] = call.arguments;
+    let memory = machine.memory_mut();
+    match call.number {
+        1 => {
+            let text = String::from_utf8_lossy(memory.text(a, 1000)?).into_owned();
+            return Err(FaultKind::Module(text));
+        }
+        // Get a configstring: all are empty.
+        19 => memory.write_text(b, c, b"")?,
+        // Fill, copy, and copy text.
+        100 => memory.bytes_mut(a, c as usize)?.fill(b as u8),
+        101 => {
+            let bytes = memory.bytes(b, c as usize)?.to_vec();
+            memory.bytes_mut(a, c as usize)?.copy_from_slice(&bytes);
+        }
+        102 => {
+            let text = memory.text(b, c as usize)?.to_vec();
+            memory.write_text(a, c, &text)?;
+        }
+        _ => return Ok(0),
+    }
+    Ok(a)
+}
+
+/// Real modules of `FRAGD_MODULES` initialize until they ask for the entities of a map.
+#[test]
+fn real_modules_initialize_until_map_entities() {
+    let Some(folder) = std::env::var_os("FRAGD_MODULES") else { return };
+    for game in ["baseq3", "missionpack", "baseoa"] {
+        let folder = Path::new(&folder).join(game);
+        let image = Image::parse(&fs::read(folder.join("qagame.qvm")).expect("module"));
+        let image = image.expect("valid");
+        let map = fs::read_to_string(folder.join("qagame.map")).unwrap_or_default();
+        let program = Program::verify_with(image.clone(), Symbols::parse(&map)).expect("verified");
+        let faults: Vec<_> = engines(&image)
+            .into_iter()
+            .map(|engine| {
+                let mut machine = Machine::new(program.clone(), engine).expect("prepared");
+                let mut arguments = [0; 13];
+                arguments[2] = 1234;
+                let fault = machine.enter(&mut serve_start, &arguments).expect_err("no entities");
+                (fault, machine.remaining_budget())
+            })
+            .collect();
+        assert!(faults.iter().all(|outcome| *outcome == faults[0]), "{game}: {faults:?}");
+        let (fault, remaining) = &faults[0];
+        assert_eq!(fault.kind, FaultKind::Module("SpawnEntities: no entities".into()), "{game}");
+        assert!(fragd::qvm::DEFAULT_BUDGET - remaining < 10_000_000, "{game}");
+        if !map.is_empty() {
+            assert!(fault.to_string().contains(" in G_Error+"), "{game}: {fault}");
+            let trace: Vec<_> = fault.trace().collect();
+            assert!(trace[2].starts_with("called by vmMain+"), "{game}: {trace:?}");
+        }
+    }
+}
