@@ -142,18 +142,13 @@ pub(super) fn set_brush_model(
     number: EntityNum,
     contents: i32,
 ) -> bool {
-    let model = map_entity.field("model").and_then(|name| {
-        let world = cx.host.world()?;
-        let model = world.bsp().inline_model(name)?.index();
-        Some((model, world.map().model_bounds(model)?))
-    });
-    let Some((entity, (model, [mins, maxs]))) = cx.entities.get_mut(number).zip(model) else {
+    let (Some(name), Some(world)) = (map_entity.field("model"), cx.host.world()) else {
         return false;
     };
-    entity.state.modelindex = model as i32;
-    entity.shared.bmodel = 1;
-    entity.shared.mins = mins;
-    entity.shared.maxs = maxs;
-    entity.shared.contents = contents;
-    true
+    let Some(entity) = cx.entities.get_mut(number) else { return false };
+    let found = world.set_brush_model(name, &mut entity.state, &mut entity.shared);
+    if found {
+        entity.shared.contents = contents;
+    }
+    found
 }

@@ -13,6 +13,7 @@ use std::str;
 
 use thiserror::Error;
 
+pub use self::tokens::TokenCursor;
 use self::tokens::Tokens;
 use crate::model::{Vec3, text::atoi};
 

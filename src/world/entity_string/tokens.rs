@@ -11,6 +11,20 @@ pub(super) struct Tokens<'a> {
     pub(super) line: u32,
 }
 
+/// Position in an entity string from which tokens are read one by one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TokenCursor(usize);
+
+impl TokenCursor {
+    /// Returns the next token of the text and moves behind it; `None` at the end.
+    pub fn next_token<'a>(&mut self, text: &'a [u8]) -> Option<&'a [u8]> {
+        let mut tokens = Tokens { text, at: self.0.min(text.len()), line: 1 };
+        let token = tokens.next();
+        self.0 = tokens.at;
+        token
+    }
+}
+
 impl<'a> Tokens<'a> {
     pub(super) fn fault(&self, fault: EntityStringErrorKind) -> EntityStringError {
         EntityStringError { line: self.line, fault }

@@ -7,12 +7,14 @@
 //! linked first. Source: the collision document, linking, server trace. Engine names: `SV_LinkEntity`,
 //! `SV_Trace`, `SV_PointContents`.
 
+mod map_services;
 mod sectors;
 
 use super::{
     areas::Areas,
     bsp::Bsp,
     collision::{CollisionError, CollisionMap, Hull, TracePrecision, TraceTarget},
+    entity_string::TokenCursor,
     pvs::{PvsIndex, PvsLocation, Viewpoint},
 };
 use crate::model::{
@@ -52,6 +54,8 @@ pub struct World {
     pvs_index: PvsIndex,
     /// Entities linked or unlinked since then.
     dirty: EntitySet,
+    /// Position of the game in the entity string.
+    entity_cursor: TokenCursor,
 }
 
 impl World {
@@ -68,6 +72,7 @@ impl World {
             pvs_index: PvsIndex::new(bsp.visibility.cluster_count(), areas.count()),
             sectors: Sectors::new(bounds),
             dirty: EntitySet::default(),
+            entity_cursor: TokenCursor::default(),
             bsp,
             map,
             areas,
@@ -111,6 +116,7 @@ impl World {
         self.pvs_index = PvsIndex::new(self.bsp.visibility.cluster_count(), self.areas.count());
         self.locations.fill(PvsLocation::default());
         self.dirty = EntitySet::default();
+        self.entity_cursor = TokenCursor::default();
     }
 
     /// Links an entity at its current origin and angles. Sets its bounds and its `solid` for client

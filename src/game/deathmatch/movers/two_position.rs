@@ -154,9 +154,8 @@ pub(super) fn rest_at(cx: &mut Context<'_>, number: EntityNum, end: usize) {
 /// Opens the area portal of a door.
 fn open_area_portal(cx: &mut Context<'_>, team_master: EntityNum) {
     let Some(world) = cx.host.world_mut() else { return };
-    let Some(areas) = world.pvs_location(team_master).map(|seen| seen.areas()) else { return };
-    match world.areas_mut().set_portal(areas[0], areas[1], true) {
-        Ok(()) => {
+    match world.set_area_portal(team_master, true) {
+        Ok(areas) => {
             cx.entities.with_mover(team_master, |_, mover| mover.open_portal = areas);
         }
         Err(error) => cx.host.print(&error.to_string()),
