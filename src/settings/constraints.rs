@@ -79,11 +79,10 @@ impl Settings {
             let left_out = value_len == 0 && flag == Flags::SERVERINFO;
             if left_out { 0 } else { pair_len(setting.name, value_len) }
         });
-        let own = self
-            .variables
-            .iter()
-            .filter(|own| own.shown && !own.value.is_empty() && flag == Flags::SERVERINFO);
-        settings.sum::<usize>() + own.map(|own| pair_len(&own.name, own.value.len())).sum::<usize>()
+        let own =
+            self.variables.iter().filter(|own| own.flags.has(flag) && !own.longest().is_empty());
+        settings.sum::<usize>()
+            + own.map(|own| pair_len(&own.name, own.longest().len())).sum::<usize>()
     }
 
     /// Current length of the serverinfo, in bytes.

@@ -35,7 +35,11 @@ impl Settings {
         let Some(row) = row_named(name) else {
             let (name, value, _) =
                 self.variables().find(|(own, ..)| own.eq_ignore_ascii_case(name))?;
-            return Some(format!("\"{name}\" is:\"{value}^7\"\n"));
+            let mut answer = format!("\"{name}\" is:\"{value}^7\"\n");
+            if let Some(latched) = self.latched(name) {
+                let _ = writeln!(answer, "latched: \"{latched}\"");
+            }
+            return Some(answer);
         };
         let setting = &SETTINGS[row];
         let name = setting.name;
@@ -67,9 +71,8 @@ impl Settings {
                 let _ = writeln!(list, "{columns} {} \"{}\"", setting.name, self.public_text(row));
             }
         }
-        for (name, value, shown) in self.variables() {
+        for (name, value, flags) in self.variables() {
             if name_matches(pattern, name) {
-                let flags = if shown { Flags::SERVERINFO } else { Flags::PLAIN };
                 let _ = writeln!(list, "{} {name} \"{value}\"", columns(flags, true));
             }
         }

@@ -17,6 +17,7 @@ mod store;
 mod suggestion;
 mod table;
 mod template;
+mod variables;
 
 pub use change::{Change, ChangeSource, SetCommand};
 pub use config::{ConfigError, MAX_CONFIG_LEN};

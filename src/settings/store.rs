@@ -5,20 +5,16 @@
 use std::{collections::VecDeque, fmt, net::IpAddr};
 
 use super::{
-    MAX_NAME_LEN,
     change::{Change, ChangeSource, SetCommand},
     error::SettingError,
-    suggestion::nearest_setting,
-    table::{SETTINGS, is_ignored, key},
+    table::{SETTINGS, key},
+    variables::Variable,
 };
 use crate::cvar::{
     Address, Choice, Flag, Flags, Float, GameFolder, Int, Key, Networks, Text, Value, Values,
-    check_text, quoted,
 };
-use crate::model::limits::{MAX_INFO_LEN, MAX_STRING_LEN};
+use crate::model::limits::MAX_INFO_LEN;
 
-/// Maximum number of variables.
-const MAX_VARIABLES: usize = 512;
 /// Maximum number of pending notes; later ones are lost.
 const MAX_NOTES: usize = 64;
 /// Fill level of the serverinfo that gives a warning, in percent.
@@ -33,15 +29,8 @@ pub(super) struct Slot {
     chosen: bool,
     /// Whether `sets` added the row to the serverinfo.
     shown: bool,
-}
-
-/// A variable outside the table.
-#[derive(Clone, Debug)]
-pub(super) struct Variable {
-    pub(super) name: String,
-    pub(super) value: String,
-    /// Whether the serverinfo carries it.
-    pub(super) shown: bool,
+    /// Number of changes.
+    pub(super) changes: u32,
 }
 
 /// Settings and variables of a server.
@@ -164,8 +153,10 @@ impl Settings {
     /// The value that takes effect with the next map.
     #[must_use]
     pub fn latched(&self, name: &str) -> Option<&str> {
-        let latched = self.slots[self.values.row_named(name)?].latched.as_ref()?;
-        Some(&latched.text)
+        match self.values.row_named(name) {
+            Some(row) => self.slots[row].latched.as_ref().map(|value| value.text.as_str()),
+            None => self.variables[self.variable_named(name)?].latched.as_deref(),
+        }
     }
 
     /// Current flags of a setting: those of its row, and serverinfo after `sets`. `None` for variables.
@@ -203,9 +194,9 @@ impl Settings {
         self.systeminfo_version
     }
 
-    /// Variables in creation order: name, value, whether the serverinfo carries it.
-    pub fn variables(&self) -> impl Iterator<Item = (&str, &str, bool)> {
-        self.variables.iter().map(|own| (own.name.as_str(), own.value.as_str(), own.shown))
+    /// Variables in creation order: name, value, flags.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str, Flags)> {
+        self.variables.iter().map(|own| (own.name.as_str(), own.value.as_str(), own.flags))
     }
 
     /// Next note for the operator, oldest first.
@@ -272,9 +263,11 @@ impl Settings {
                 && value != *self.values.value(row)
             {
                 self.values.replace(row, value);
+                self.slots[row].changes += 1;
                 self.count_change(self.row_flags(row));
             }
         }
+        self.apply_latched_variables();
     }
 
     fn set_row(
@@ -346,6 +339,7 @@ impl Settings {
             return Err(error);
         }
         if changed {
+            self.slots[row].changes += 1;
             self.count_change(flags);
         }
         Ok(if changed { Change::Changed } else { Change::Unchanged })
@@ -375,53 +369,8 @@ impl Settings {
             *self = kept;
             return Err(error);
         }
+        self.slots.iter_mut().for_each(|slot| slot.changes += 1);
         self.count_change(Flags::SERVERINFO.and(Flags::SYSTEMINFO));
-        Ok(Change::Changed)
-    }
-
-    fn set_variable(
-        &mut self,
-        command: SetCommand,
-        source: ChangeSource,
-        name: &str,
-        value: &str,
-    ) -> Result<Change, SettingError> {
-        let legal = |byte: u8| byte.is_ascii_graphic() && !b"\\\";".contains(&byte);
-        if name.is_empty() || name.len() > MAX_NAME_LEN || !name.bytes().all(legal) {
-            return Err(SettingError::BadName { name: quoted(name) });
-        }
-        let known = self.variable_named(name);
-        let shown = command == SetCommand::Sets || known.is_some_and(|at| self.variables[at].shown);
-        let flags = if shown { Flags::SERVERINFO } else { Flags::PLAIN };
-        check_text(name, flags, value, MAX_STRING_LEN)?;
-        let new = Variable { name: name.to_owned(), value: value.to_owned(), shown };
-        let (at, old) = match known {
-            Some(at) => {
-                let old = &self.variables[at];
-                if old.value == value && old.shown == shown {
-                    return Ok(Change::Unchanged);
-                }
-                (at, Some(std::mem::replace(&mut self.variables[at], new)))
-            }
-            None if self.variables.len() == MAX_VARIABLES => {
-                return Err(SettingError::TooMany { name: name.to_owned(), max: MAX_VARIABLES });
-            }
-            None => {
-                self.variables.push(new);
-                (self.variables.len() - 1, None)
-            }
-        };
-        if let Err(error) = self.check_info(name, flags) {
-            match old {
-                Some(old) => self.variables[at] = old,
-                None => self.variables.truncate(at),
-            }
-            return Err(error);
-        }
-        if old.is_none() && source == ChangeSource::Operator && !is_ignored(name) {
-            self.note_unknown(command, name);
-        }
-        self.count_change(flags);
         Ok(Change::Changed)
     }
 
@@ -429,7 +378,7 @@ impl Settings {
 
     fn info(&self, flag: Flags) -> impl Iterator<Item = (&str, &str)> {
         let rows = (0..SETTINGS.len()).filter(move |&row| self.row_flags(row).has(flag));
-        let own = self.variables.iter().filter(move |own| own.shown && flag == Flags::SERVERINFO);
+        let own = self.variables.iter().filter(move |own| own.flags.has(flag));
         rows.map(|row| (SETTINGS[row].name, self.row_text(row)))
             .chain(own.map(|own| (own.name.as_str(), own.value.as_str())))
     }
@@ -443,11 +392,7 @@ impl Settings {
         &self.values.value(row).text
     }
 
-    fn variable_named(&self, name: &str) -> Option<usize> {
-        self.variables.iter().position(|own| own.name.eq_ignore_ascii_case(name))
-    }
-
-    fn count_change(&mut self, flags: Flags) {
+    pub(super) fn count_change(&mut self, flags: Flags) {
         self.version = self.version.wrapping_add(1);
         if flags.has(Flags::SERVERINFO) {
             self.serverinfo_version = self.serverinfo_version.wrapping_add(1);
@@ -457,17 +402,7 @@ impl Settings {
         }
     }
 
-    fn note_unknown(&mut self, command: SetCommand, name: &str) {
-        let meant = nearest_setting(name).map(|near| format!("; did you mean {near}?"));
-        // Custom keys of the serverinfo are usual.
-        if command == SetCommand::Sets && meant.is_none() {
-            return;
-        }
-        let meant = meant.unwrap_or_default();
-        self.note(format!("unknown setting {name}: stored as a variable{meant}"));
-    }
-
-    fn note(&mut self, note: String) {
+    pub(super) fn note(&mut self, note: String) {
         if self.notes.len() < MAX_NOTES {
             self.notes.push_back(note);
         }

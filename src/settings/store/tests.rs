@@ -5,7 +5,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     cvar::{LogLevel, MovementChoice, Protocol71, StatusStyle},
-    settings::table::row_named,
+    model::limits::MAX_STRING_LEN,
+    settings::{
+        MAX_NAME_LEN,
+        table::{is_ignored, row_named},
+        variables::MAX_VARIABLES,
+    },
 };
 
 fn started() -> Settings {
