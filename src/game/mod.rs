@@ -23,10 +23,10 @@ pub mod userinfo;
 use std::net::IpAddr;
 
 use crate::{
-    cvar::Values,
+    cvar::{Flags, Values},
     model::{
         ClientNum, CommandArgs, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime,
-        PlayerState, UserCmd,
+        Millis, PlayerState, UnixMillis, UserCmd,
     },
     world::{MapEntities, World},
 };
@@ -174,6 +174,19 @@ pub trait Game {
     fn show_restart_countdown(&mut self, host: &mut dyn Host, at: LevelTime) -> bool;
 }
 
+/// Time at which a console line of the game runs. Engine names: `EXEC_NOW`, `EXEC_INSERT`,
+/// `EXEC_APPEND`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConsoleTiming {
+    /// At once for commands that set settings. From the first other command on, the line is inserted,
+    /// since commands may end the level whose game runs.
+    Now,
+    /// After the current frame, before all queued lines.
+    Insert,
+    /// After the current frame, behind all queued lines.
+    Append,
+}
+
 /// Engine services, called by the game.
 pub trait Host {
     /// Writes a line to the server's console.
@@ -183,6 +196,16 @@ pub trait Host {
     fn log_line(&mut self, clock_ms: i32, text: &str) {
         let _ = clock_ms;
         self.print(text);
+    }
+
+    /// Returns the server's clock, which grows by real time and starts at an arbitrary value.
+    fn clock(&self) -> Millis {
+        Millis(0)
+    }
+
+    /// Returns the calendar time in UTC, if the server knows it.
+    fn calendar_time(&self) -> Option<UnixMillis> {
+        None
     }
 
     /// Writes a line to the source of the running console command: the console or an rcon client.
@@ -214,6 +237,21 @@ pub trait Host {
 
     /// Sets a setting. Refusals are printed to the console.
     fn set_setting(&mut self, name: &str, value: &str);
+
+    /// Registers a setting of the game with its default and flags. A known setting keeps its value.
+    /// Refusals are printed to the console.
+    fn register_setting(&mut self, name: &str, default: &str, flags: Flags) {
+        let _ = flags;
+        if self.setting(name).is_empty() {
+            self.set_setting(name, default);
+        }
+    }
+
+    /// Returns the number of changes of a setting or variable; 0 for an unknown name.
+    fn setting_changes(&self, name: &str) -> u32 {
+        let _ = name;
+        0
+    }
 
     /// Queues a reliable command for one client, or for all with `None`. Text longer than 1022 bytes is
     /// discarded.
@@ -250,8 +288,8 @@ pub trait Host {
     /// Drops a client after the current entry has returned.
     fn drop_client(&mut self, client: ClientNum, reason: &str);
 
-    /// Queues a console line to run after the current frame.
-    fn queue_console(&mut self, line: &str);
+    /// Runs a console line of the game, at the time that `when` selects.
+    fn run_console(&mut self, when: ConsoleTiming, line: &str);
 
     /// Whether the client's address is local to this host. Local clients need no password.
     fn is_local(&self, client: ClientNum) -> bool;

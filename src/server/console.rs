@@ -118,6 +118,35 @@ impl Server {
 }
 
 impl Core {
+    /// Runs the commands of a line up to the first that does not set a setting. The rest is inserted
+    /// before the queued lines.
+    pub(super) fn run_settings_now(&mut self, line: &str) {
+        let mut commands = split_commands(line).take(MAX_COMMANDS as usize);
+        let first = commands.find(|command| !self.set_now(command));
+        let rest: Vec<&str> = first.into_iter().chain(commands).collect();
+        if !rest.is_empty() {
+            self.console.insert(&rest.join("\n"));
+        }
+    }
+
+    /// Runs a command that sets a setting. Returns false for other commands.
+    fn set_now(&mut self, command: &str) -> bool {
+        let words = CommandArgs::parse(command);
+        let name = words.command();
+        if let Some(command) = SetCommand::named(name)
+            && words.len() > 2
+        {
+            self.change_setting(command, words.get(1), &words.rest(2));
+            return true;
+        }
+        let is_command = COMMANDS.iter().any(|row| row.name.eq_ignore_ascii_case(name));
+        if !is_command && words.len() > 1 && self.settings.get(name).is_some() {
+            self.change_setting(SetCommand::Set, name, &words.rest(1));
+            return true;
+        }
+        words.is_empty()
+    }
+
     fn change_setting(&mut self, command: SetCommand, name: &str, value: &str) {
         match self.settings.set_with(command, ChangeSource::Operator, name, value) {
             Ok(crate::settings::Change::Latched) => {

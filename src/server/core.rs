@@ -24,9 +24,9 @@ use super::{
     stats::Stats,
 };
 use crate::{
-    game::Host,
+    game::{ConsoleTiming, Host},
     model::{
-        ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, Millis, UserCmd,
+        ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, Millis, UnixMillis, UserCmd,
         limits::{MAX_INFO_LEN, MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
         text,
     },
@@ -36,7 +36,7 @@ use crate::{
         configstrings::SetOutcome,
         guards::{GuardKeys, Guards},
     },
-    settings::{ChangeSource, SetCommand, Settings, Values, key},
+    settings::{ChangeSource, Flags, SetCommand, Settings, Values, key},
     wire::info::InfoString,
     world::{World, links},
 };
@@ -77,6 +77,8 @@ pub(super) struct Core {
     pub(super) recordings: Recordings,
     /// Time of the call that is processed.
     pub(super) now: Millis,
+    /// Calendar time at the zero of the clock, if known.
+    pub(super) epoch: Option<UnixMillis>,
     /// Time in whole frames since the start, which snapshot intervals are measured by.
     pub(super) frame_time: Millis,
     /// Names of the maps that can be loaded, in alphabetical order.
@@ -104,6 +106,7 @@ impl Core {
             game_log: GameLogBuffer::default(),
             recordings: Recordings::default(),
             now: Millis(0),
+            epoch: None,
             frame_time: Millis(0),
             map_names,
             pending_drops: Vec::new(),
@@ -204,6 +207,14 @@ impl Host for Core {
         Self::serverinfo(self).as_str().to_owned()
     }
 
+    fn clock(&self) -> Millis {
+        self.now
+    }
+
+    fn calendar_time(&self) -> Option<UnixMillis> {
+        self.epoch.map(|epoch| epoch + self.now)
+    }
+
     fn reply(&mut self, text: &str) {
         self.print_line(text);
     }
@@ -229,6 +240,16 @@ impl Host for Core {
         {
             log::warn!("setting {name} rejected: {error}");
         }
+    }
+
+    fn register_setting(&mut self, name: &str, default: &str, flags: Flags) {
+        if let Err(error) = self.settings.register(name, default, flags) {
+            log::warn!("setting {name} not registered: {error}");
+        }
+    }
+
+    fn setting_changes(&self, name: &str) -> u32 {
+        self.settings.change_count(name).unwrap_or(0)
     }
 
     fn send_command(&mut self, to: Option<ClientNum>, text: &str) {
@@ -281,8 +302,12 @@ impl Host for Core {
         self.pending_drops.push((client, reason.to_owned()));
     }
 
-    fn queue_console(&mut self, line: &str) {
-        self.console.queue(line);
+    fn run_console(&mut self, when: ConsoleTiming, line: &str) {
+        match when {
+            ConsoleTiming::Now => self.run_settings_now(line),
+            ConsoleTiming::Insert => self.console.insert(line),
+            ConsoleTiming::Append => self.console.queue(line),
+        }
     }
 
     fn is_local(&self, client: ClientNum) -> bool {

@@ -12,7 +12,7 @@ use super::{
     Geometry, Server, client::ClientState, game_faults::connect_to_game, map_loader::MapError, pure,
 };
 use crate::{
-    game::{Game, LevelStart},
+    game::{Game, Host as _, LevelStart},
     model::{Baselines, EntityNum, LevelTime, ServerId, UserCmd},
     serving::configstrings::Configstrings,
     settings::{Choice as _, CollisionPrecision, key},
@@ -290,8 +290,8 @@ impl Server {
     fn start_level(&mut self, restart: bool) {
         let start =
             LevelStart { time: self.core.level.time, seed: self.random.next_u32(), restart };
-        if let Some(epoch) = self.epoch {
-            let _ = self.core.settings.write(key::G_TIMESTAMP, epoch + self.core.now);
+        if let Some(time) = self.core.calendar_time() {
+            let _ = self.core.settings.write(key::G_TIMESTAMP, time);
         }
         self.enter_game(|game, host| game.init(host, start));
         let time = self.core.level.time;

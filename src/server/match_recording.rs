@@ -296,10 +296,10 @@ fn begin_live(server: &mut Server) {
 
 /// Returns the description of a recording that starts now.
 fn header(server: &Server) -> Header {
-    let Core { level, settings, now, .. } = &server.core;
+    let Core { level, settings, now, epoch, .. } = &server.core;
     Header {
         program: concat!("fragd ", env!("CARGO_PKG_VERSION")).to_owned(),
-        started_unix_ms: server.epoch.map_or(0, |epoch| (epoch + *now).0),
+        started_unix_ms: epoch.map_or(0, |epoch| (epoch + *now).0),
         map: level.map.clone(),
         game: settings.game().name().to_owned(),
         host_name: settings.text(key::SV_HOSTNAME).to_owned(),

@@ -125,8 +125,6 @@ pub struct Server {
     restarted: bool,
     /// Random numbers of the server. Each level of the game is seeded from them.
     random: Pcg32,
-    /// Calendar time at the zero of the clock, if known.
-    epoch: Option<UnixMillis>,
     /// Message that is processed; its memory is reused.
     receive_buffer: Vec<u8>,
 }
@@ -152,6 +150,7 @@ impl Server {
         let challenges = key.try_into().expect("sixteen bytes");
         let keys = ServerKeys { guards: GuardKeys { challenges, limits: word(0) }, rcon: !word(0) };
         let mut core = Core::new(settings, maps.names(), keys);
+        core.epoch = epoch;
         core.recordings.set_epoch(epoch);
         let geometry = Geometry::None;
         let game = games(geometry);
@@ -168,7 +167,6 @@ impl Server {
             commands_left: 0,
             restarted: false,
             random: Pcg32::new(word(8), 0),
-            epoch,
             receive_buffer: Vec::new(),
         };
         server.load_first_level(&map);

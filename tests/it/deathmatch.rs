@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fragd::{
     cvar::{Choice as _, GameFolder, Values},
-    game::{Deathmatch, Game, Host, LevelStart, Ruleset},
+    game::{ConsoleTiming, Deathmatch, Game, Host, LevelStart, Ruleset},
     model::{
         Buttons, ClientNum, CommandArgs, ConfigIndex, EntityNum, EntityShared, EntityState,
         LevelTime, PlayerState, UserCmd, Vec3,
@@ -60,7 +60,7 @@ impl Host for PaperHost {
     fn drop_client(&mut self, client: ClientNum, reason: &str) {
         panic!("{client} dropped: {reason}");
     }
-    fn queue_console(&mut self, _line: &str) {}
+    fn run_console(&mut self, _when: ConsoleTiming, _line: &str) {}
     fn is_local(&self, _client: ClientNum) -> bool {
         false
     }

@@ -6,7 +6,10 @@ use std::{cell::RefCell, rc::Rc};
 
 use fragd::{
     client::Protocol,
-    game::{ConnectError, EntityView, Flight, Game, GameFault, Host, LevelStart, Ruleset},
+    cvar::Flags,
+    game::{
+        ConnectError, ConsoleTiming, EntityView, Flight, Game, GameFault, Host, LevelStart, Ruleset,
+    },
     model::{
         ClientNum, CommandArgs, EntityNum, LevelTime, Millis, PlayerState, UserCmd,
         assets::MemoryAssets,
@@ -305,4 +308,87 @@ fn fault_stops_the_server_if_selected() {
     fixture.run_ms(500);
     assert!(fragd::node::Node::is_finished(fixture.sim.server()));
     assert_eq!(fixture.script.borrow().entries.last(), Some(&Entry::Frame));
+}
+
+type Seen<T> = Rc<RefCell<Vec<T>>>;
+
+impl Boundary {
+    /// Runs `action` at the next frame of the game.
+    fn at_frame(&mut self, action: impl FnMut(&mut dyn Host) + 'static) {
+        self.script.borrow_mut().action = Some(Box::new(action));
+        self.run_ms(60);
+        assert!(self.script.borrow().action.is_none(), "a frame has run");
+    }
+
+    fn setting(&self, name: &str) -> Option<&str> {
+        self.sim.server().settings().get(name)
+    }
+}
+
+#[test]
+fn game_reads_the_injected_clock() {
+    let mut fixture = Boundary::new(&[]);
+    let seen: Seen<_> = Rc::default();
+    for _ in 0..2 {
+        let seen = Rc::clone(&seen);
+        fixture.at_frame(move |host| {
+            seen.borrow_mut().push((host.clock(), host.calendar_time()));
+        });
+        fixture.run_ms(940);
+    }
+    let seen = seen.borrow();
+    let [(first, calendar), (second, _)] = seen[..] else { panic!("{seen:?}") };
+    assert!((900..1100).contains(&second.since(first).0), "{first} {second}");
+    assert_eq!(calendar, None, "this server was started without calendar time");
+}
+
+#[test]
+fn console_lines_run_now_inserted_and_appended() {
+    let mut fixture = Boundary::new(&[]);
+    let now: Seen<String> = Rc::default();
+    let seen = Rc::clone(&now);
+    fixture.at_frame(move |host| {
+        host.run_console(ConsoleTiming::Append, "set last append");
+        host.run_console(ConsoleTiming::Insert, "set last insert; set first insert");
+        host.run_console(
+            ConsoleTiming::Now,
+            "set at_once 1; g_inactivity 77; say later; set behind_command 1",
+        );
+        for name in ["at_once", "g_inactivity", "behind_command", "last"] {
+            seen.borrow_mut().push(host.setting(name).to_owned());
+        }
+    });
+    assert_eq!(*now.borrow(), ["1", "77", "", ""]);
+    for (name, value) in [("behind_command", "1"), ("last", "append"), ("first", "insert")] {
+        assert_eq!(fixture.setting(name), Some(value), "{name}");
+    }
+}
+
+#[test]
+fn game_registers_settings_with_flags_and_counts() {
+    let mut fixture = Boundary::new(&[]);
+    let counts: Seen<u32> = Rc::default();
+    fixture.at_frame(|host| {
+        host.register_setting("g_modVersion", "1.0", Flags::SERVERINFO.and(Flags::READ_ONLY));
+        host.register_setting("g_modKind", "1", Flags::LATCHED);
+        host.register_setting("bad name", "1", Flags::PLAIN);
+    });
+    for line in ["set g_modVersion 2", "set g_modKind 2"] {
+        fixture.sim.console(line);
+    }
+    let seen = Rc::clone(&counts);
+    fixture.at_frame(move |host| {
+        assert!(host.serverinfo().contains("\\g_modVersion\\1.0"));
+        assert_eq!(host.setting("g_modKind"), "1");
+        for name in ["g_modVersion", "g_modKind", "no_such"] {
+            seen.borrow_mut().push(host.setting_changes(name));
+        }
+    });
+    assert_eq!(*counts.borrow(), [1, 1, 0]);
+    let replies: Vec<_> = std::iter::from_fn(|| fixture.sim.server_output()).collect();
+    let said = replies.concat();
+    assert!(said.contains("g_modVersion is read only."), "{said}");
+    assert!(said.contains("g_modKind will be changed upon restarting."), "{said}");
+    fixture.sim.console("map oa_dm1");
+    assert_eq!(fixture.setting("g_modKind"), Some("2"));
 }

@@ -14,7 +14,7 @@ use super::{
 use crate::model::{ClientNum, CommandArgs, ConfigIndex, LevelTime, limits::MAX_CLIENTS};
 use crate::{
     bg::{TeamColor, configstring, entity_flag},
-    game::{Host, settings::key},
+    game::{ConsoleTiming, Host, settings::key},
 };
 
 /// Duration of a vote, in ms.
@@ -390,7 +390,7 @@ impl ClientContext<'_> {
             self.shuffle();
         }
         for line in proposal.lines() {
-            self.host.queue_console(&line);
+            self.host.run_console(ConsoleTiming::Append, &line);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     cvar::{Choice as _, GameFolder, Values},
-    game::{Host, Ruleset, World, settings},
+    game::{ConsoleTiming, Host, Ruleset, World, settings},
     model::{
         ClientNum, CommandArgs, ConfigIndex, EntityNum, EntityShared, EntityState, UserCmd, Vec3,
         limits::{MAX_CLIENTS, MAX_CONFIGSTRINGS, MAX_SERVER_COMMAND_LEN},
@@ -160,7 +160,7 @@ impl Host for TestHost {
     fn drop_client(&mut self, client: ClientNum, reason: &str) {
         self.dropped.push((client, reason.to_owned()));
     }
-    fn queue_console(&mut self, line: &str) {
+    fn run_console(&mut self, _when: ConsoleTiming, line: &str) {
         assert!(!line.contains(['\n', '\r', ';']), "{line:?}");
         self.queued.push(line.to_owned());
     }

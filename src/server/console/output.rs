@@ -2,6 +2,9 @@
 
 use std::collections::VecDeque;
 
+/// Maximum length of all queued lines, in bytes. Engine name: `MAX_CMD_BUFFER`.
+const MAX_QUEUED_LEN: usize = 64 * 1024;
+
 /// Output and queued lines of the console.
 #[derive(Debug, Default)]
 pub(in crate::server) struct ConsoleStreams {
@@ -9,6 +12,10 @@ pub(in crate::server) struct ConsoleStreams {
     /// Output of the remote command that runs.
     redirected: Option<Vec<String>>,
     queued: VecDeque<String>,
+    /// Bytes of the queued lines.
+    queued_len: usize,
+    /// Whether a line was discarded since the last one was taken.
+    overflowed: bool,
 }
 
 impl ConsoleStreams {
@@ -40,7 +47,29 @@ impl ConsoleStreams {
 
     /// Queues a line that runs after the current frame.
     pub(in crate::server) fn queue(&mut self, line: &str) {
-        self.queued.push_back(line.to_owned());
+        if self.has_room(line) {
+            self.queued.push_back(line.to_owned());
+        }
+    }
+
+    /// Inserts a line before the queued ones.
+    pub(in crate::server) fn insert(&mut self, line: &str) {
+        if self.has_room(line) {
+            self.queued.push_front(line.to_owned());
+        }
+    }
+
+    /// Whether a line fits the queue. If so, its length is added.
+    fn has_room(&mut self, line: &str) -> bool {
+        let len = line.len().max(1);
+        if self.queued_len + len > MAX_QUEUED_LEN {
+            if !std::mem::replace(&mut self.overflowed, true) {
+                log::warn!("console queue full: lines of the game discarded");
+            }
+            return false;
+        }
+        self.queued_len += len;
+        true
     }
 
     /// Number of queued lines.
@@ -49,6 +78,33 @@ impl ConsoleStreams {
     }
 
     pub(in crate::server) fn next_queued(&mut self) -> Option<String> {
-        self.queued.pop_front()
+        let line = self.queued.pop_front()?;
+        self.queued_len -= line.len().max(1);
+        self.overflowed = false;
+        Some(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queued_lines_are_bounded_and_inserted_lines_run_first() {
+        let mut streams = ConsoleStreams::default();
+        streams.queue("a");
+        streams.queue("b");
+        streams.insert("c");
+        let taken: Vec<_> = std::iter::from_fn(|| streams.next_queued()).collect();
+        assert_eq!(taken, ["c", "a", "b"]);
+        let line = "x".repeat(1024);
+        for _ in 0..100 {
+            streams.queue(&line);
+            streams.insert(&line);
+        }
+        assert_eq!(streams.queued(), MAX_QUEUED_LEN / line.len());
+        streams.next_queued();
+        streams.queue(&line);
+        assert_eq!(streams.queued(), MAX_QUEUED_LEN / line.len());
     }
 }

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn entity_tokens_are_read_to_the_end_and_start_again() {
+    fn entity_tokens_are_read_to_the_end() {
         let mut world = yard();
         let read = |world: &mut World| {
             let mut tokens = Vec::new();

@@ -20,7 +20,10 @@ use crate::game::deathmatch::{
     matches::warmup::run_warmup,
     systems::Systems,
 };
-use crate::model::{ClientNum, LevelTime};
+use crate::{
+    game::ConsoleTiming,
+    model::{ClientNum, LevelTime},
+};
 
 /// Delay between the limit and the intermission, in ms.
 const QUEUE_MS: i32 = 1000;
@@ -113,7 +116,7 @@ impl MatchState {
     /// Queues a console command that changes or restarts the level.
     fn queue_level_change(&mut self, cx: &mut Context<'_>, line: &str) {
         self.leaving_at = Some(cx.clients.now);
-        cx.host.queue_console(line);
+        cx.host.run_console(ConsoleTiming::Append, line);
     }
 }
 
