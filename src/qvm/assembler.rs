@@ -23,13 +23,16 @@ use line::{Cursor, Name};
 
 pub(super) use line::is_global_name;
 
-use super::{image::Image, opcode::Opcode};
+use super::{
+    image::{Image, MAX_BLOCK, MAX_FILE},
+    opcode::Opcode,
+};
 
 /// Maximum length of the text in bytes.
 pub const MAX_TEXT_LEN: usize = 64 << 20;
 
-/// Maximum length of one section in bytes.
-pub const MAX_SECTION_LEN: usize = 32 << 20;
+/// Maximum length of one section of the file in bytes. Zeroed space is limited by [`MAX_BLOCK`].
+pub const MAX_SECTION_LEN: usize = MAX_FILE;
 
 /// Maximum names, and maximum references to names.
 const MAX_NAMES: usize = 1 << 21;
@@ -259,7 +262,7 @@ impl<'a> Assembler<'a> {
                 0 => return Err("unknown version: 0 (expected 1 or 2)".to_owned()),
                 version => self.version_2 = version == 2,
             },
-            "stack" => self.stack_len = self.number(cursor, MAX_SECTION_LEN as i64)? as u32,
+            "stack" => self.stack_len = self.number(cursor, i64::from(MAX_BLOCK))? as u32,
             "equ" => {
                 let name = cursor.word().ok_or("name of .equ missing")?;
                 let value = self.value(cursor)?;
@@ -275,7 +278,7 @@ impl<'a> Assembler<'a> {
             "byte" => self.numbers(name, 1, cursor)?,
             "text" | "string" => self.text(name, cursor)?,
             "space" => {
-                let len = self.number(cursor, MAX_SECTION_LEN as i64)? as usize;
+                let len = self.number(cursor, i64::from(MAX_BLOCK))? as usize;
                 self.space(name, len)?;
             }
             "align" => {
@@ -329,8 +332,11 @@ impl<'a> Assembler<'a> {
     fn space(&mut self, name: &str, len: usize) -> Result<(), String> {
         match self.holds(name, &[Section::Data, Section::Literals, Section::Zero])? {
             Section::Zero => {
-                self.room(self.zero_len, len)?;
-                self.zero_len += len;
+                let sum = self.zero_len + len;
+                if sum > MAX_BLOCK as usize {
+                    return Err(format!("section too long (max {MAX_BLOCK} bytes)"));
+                }
+                self.zero_len = sum;
             }
             section => {
                 let now = self.bytes(section).len();

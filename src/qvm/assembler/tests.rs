@@ -91,8 +91,9 @@ fn errors_name_line_and_text() {
         (".lit\n.byte 'ab'", "line 2: not a single character in quotes"),
         (".bss\n.align 3", "line 2: invalid alignment: 3"),
         (".bss\n.space -1", "line 2: number out of range: -1"),
-        (".bss\n.space 33554433", "line 2: number out of range: 33554433"),
-        (".bss\n.space 33554432\n.space 1", "line 3: section too long (max 33554432 bytes)"),
+        (".bss\n.space 67108865", "line 2: number out of range: 67108865"),
+        (".bss\n.space 67108864\n.space 1", "line 3: section too long (max 67108864 bytes)"),
+        (".lit\n.space 16777216\n.byte 1", "line 3: section too long (max 16777216 bytes)"),
         (".frob", "line 1: unknown directive: .frob"),
         ("const 1\u{20ac}", "line 1: unexpected text: \u{20ac}"),
     ] {
