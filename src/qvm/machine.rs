@@ -18,6 +18,8 @@ use std::{fmt, sync::Arc};
 
 use thiserror::Error;
 
+#[cfg(feature = "compiler")]
+use super::compiler::{self, CompileError};
 use super::{
     fault::{Fault, FaultKind},
     interpreter::{self, Code},
@@ -56,6 +58,10 @@ pub enum EngineError {
     /// The engine is not part of this build.
     #[error("engine not available: {0:?}")]
     Unavailable(Engine),
+    /// The program was not compiled.
+    #[cfg(feature = "compiler")]
+    #[error(transparent)]
+    Compile(#[from] CompileError),
 }
 
 /// Call of a service.
@@ -90,6 +96,8 @@ impl<F: FnMut(&mut Machine, ServiceCall) -> Result<i32, FaultKind>> Services for
 #[derive(Clone)]
 enum Prepared {
     Interpreter(Arc<Code>),
+    #[cfg(feature = "compiler")]
+    Compiled(Arc<compiler::Code>),
     #[cfg(test)]
     Plain,
 }
@@ -123,6 +131,9 @@ impl Machine {
     pub fn new(program: Arc<Program>, engine: Engine) -> Result<Self, EngineError> {
         let prepared = match engine {
             Engine::Interpreter => Prepared::Interpreter(Arc::new(Code::new(&program))),
+            #[cfg(feature = "compiler")]
+            Engine::Compiled => Prepared::Compiled(Arc::new(compiler::Code::new(&program)?)),
+            #[cfg(not(feature = "compiler"))]
             Engine::Compiled => return Err(EngineError::Unavailable(engine)),
         };
         let memory = Memory::new(program.image());
@@ -143,8 +154,19 @@ impl Machine {
     pub fn engine(&self) -> Engine {
         match self.prepared {
             Prepared::Interpreter(_) => Engine::Interpreter,
+            #[cfg(feature = "compiler")]
+            Prepared::Compiled(_) => Engine::Compiled,
             #[cfg(test)]
             Prepared::Plain => Engine::Interpreter,
+        }
+    }
+
+    /// Length of the machine code, in bytes; 0 for an interpreter.
+    pub fn code_length(&self) -> usize {
+        match &self.prepared {
+            #[cfg(feature = "compiler")]
+            Prepared::Compiled(code) => code.length(),
+            _ => 0,
         }
     }
 
@@ -221,6 +243,8 @@ impl Machine {
         self.stack_pointer = frame;
         let result = match self.prepared.clone() {
             Prepared::Interpreter(code) => interpreter::run(self, &code, services),
+            #[cfg(feature = "compiler")]
+            Prepared::Compiled(code) => compiler::run(self, &code, services),
             #[cfg(test)]
             Prepared::Plain => super::plain::run(self, services),
         };

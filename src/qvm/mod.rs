@@ -18,6 +18,8 @@
 //! panics. The module imports no other module. Source: Quake III QVM format.
 
 mod assembler;
+#[cfg(feature = "compiler")]
+mod compiler;
 mod disassembler;
 mod fault;
 mod image;
@@ -40,6 +42,8 @@ pub use assembler::{
     AssembleError, Assembly, DEFAULT_STACK_LEN, Label, MAX_SECTION_LEN, MAX_TEXT_LEN, Section,
     assemble, parse_symbol_map,
 };
+#[cfg(feature = "compiler")]
+pub use compiler::{CompileError, MAX_NATIVE_FRAME};
 pub use disassembler::{DisassembleError, disassemble};
 pub use fault::{Fault, FaultKind, MAX_TRACE, Place};
 pub use image::{Image, ImageError, MAX_BLOCK, MAX_FILE, MAX_INSTRUCTIONS};

@@ -1,0 +1,246 @@
+//! Compiler: machine code of a verified program, made by Cranelift before the first entry.
+//!
+//! Each function of the module becomes one function of machine code. Cells of the operand stack are values
+//! of Cranelift (registers and native stack slots), so no operand stack exists that could overflow. Locals
+//! and arguments stay in the memory of the module, where the module may take their addresses.
+//!
+//! This is the only module with `unsafe` code. What keeps a hostile module inside its sandbox:
+//!
+//! * **Memory**: each address is combined with the mask of the block in the code itself. Only accesses
+//!   relative to the frame go without: *enter* checks the frame, and their offset is checked here.
+//! * **Control flow**: branches are verified. Computed jumps go through a table of the function, calls
+//!   through a table of all functions. Neither can reach an address that is not in its table.
+//! * **Native stack**: the number of open calls is bounded by [`MAX_CALLS`], and the native frame of each
+//!   function by [`MAX_NATIVE_FRAME`], so that all frames together need 1 MiB at most.
+//! * **Endless loops**: the code charges the budget at the places that [`super::machine`] lists.
+//! * **Faults**: a status that every function returns. No signal and no unwinding takes part; divisors are
+//!   checked before the division.
+//! * **Panics of the host**: caught in the callback, carried as a status, resumed behind the entry.
+//! * **Pages**: filled while writable, then made executable and read-only; never both.
+//!
+//! Invariants: results, faults, call stacks and the rest of the budget are those of the interpreter.
+//! Source: Quake III QVM format.
+
+mod calls;
+mod cells;
+mod emitter;
+mod entry;
+mod function;
+mod operations;
+mod pages;
+#[cfg(test)]
+mod tests;
+
+use cranelift_codegen::{
+    Context,
+    binemit::Reloc,
+    control::ControlPlane,
+    ir::{ExternalName, UserFuncName},
+    isa::{self, OwnedTargetIsa},
+    settings::{self, Configurable},
+};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use thiserror::Error;
+
+pub(super) use entry::run;
+use pages::Pages;
+
+use super::{machine::MAX_CALLS, program::Program};
+
+/// Largest native frame of a compiled function, in bytes.
+pub const MAX_NATIVE_FRAME: u32 = (1 << 20) / MAX_CALLS;
+/// Start of a function in machine code; processors fetch instructions in such lines.
+const ALIGNMENT: usize = 16;
+
+/// Reason why a program was not compiled.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CompileError {
+    /// The processor or the operating system is not supported.
+    #[error("no machine code for this processor (expected x86-64)")]
+    Processor,
+    /// Cranelift rejected its settings or a function.
+    #[error("function at instruction {function} not compiled: {reason}")]
+    Function {
+        /// Instruction number of its *enter*.
+        function: u32,
+        /// Reason, one line.
+        reason: String,
+    },
+    /// The native frame of a function exceeds [`MAX_NATIVE_FRAME`].
+    #[error(
+        "native frame of the function at instruction {function} too large: {bytes} bytes (max \
+         {MAX_NATIVE_FRAME})"
+    )]
+    Frame {
+        /// Instruction number of its *enter*.
+        function: u32,
+        /// Size of the frame, in bytes.
+        bytes: u32,
+    },
+    /// The operating system gave no memory for code.
+    #[error("no executable memory: {0}")]
+    Pages(String),
+}
+
+/// Machine code of a program.
+#[derive(Debug)]
+pub(super) struct Code {
+    /// The code. Its first function is the entry trampoline.
+    pages: Pages,
+    /// Offset in the pages of the function that starts at an instruction, else 0.
+    entries: Box<[u32]>,
+    /// Size of the block of the program, in bytes. The code contains its mask.
+    block_size: u32,
+}
+
+impl Code {
+    /// Compiles every function of a program.
+    pub(super) fn new(program: &Program) -> Result<Self, CompileError> {
+        let isa = native_isa()?;
+        let mut compiler = Compiler::new(program, isa);
+        compiler.trampoline()?;
+        for index in 0..program.functions().len() {
+            compiler.function(index)?;
+        }
+        compiler.link();
+        let pages = Pages::new(&compiler.bytes).map_err(|e| CompileError::Pages(e.to_string()))?;
+        let block_size = program.image().block_size();
+        Ok(Self { pages, entries: compiler.entries, block_size })
+    }
+
+    /// Length of the machine code, in bytes.
+    pub(super) fn length(&self) -> usize {
+        self.pages.length()
+    }
+}
+
+/// Cranelift for the native processor, with its baseline instructions.
+///
+/// Instructions of newer processors would gain little: the code is loads, stores and scalar floats.
+fn native_isa() -> Result<OwnedTargetIsa, CompileError> {
+    if cfg!(not(target_arch = "x86_64")) {
+        return Err(CompileError::Processor);
+    }
+    let reason = |error: &dyn std::fmt::Display| CompileError::Function {
+        function: 0,
+        reason: error.to_string(),
+    };
+    let mut flags = settings::builder();
+    let values = [
+        ("opt_level", "none"),
+        ("regalloc_algorithm", "backtracking"),
+        ("unwind_info", "false"),
+        ("enable_verifier", if cfg!(test) { "true" } else { "false" }),
+        // Frames above a page touch each page, so that a guard page is never skipped.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+    ];
+    for (name, value) in values {
+        flags.set(name, value).map_err(|e| reason(&e))?;
+    }
+    let builder = isa::lookup_by_name("x86_64").map_err(|e| reason(&e))?;
+    builder.finish(settings::Flags::new(flags)).map_err(|e| reason(&e))
+}
+
+/// A call of a function in the code, to be linked.
+struct Link {
+    /// Offset of the 4 bytes of the distance.
+    at: usize,
+    /// Index of the called function.
+    function: usize,
+    addend: i64,
+}
+
+struct Compiler<'a> {
+    program: &'a Program,
+    isa: OwnedTargetIsa,
+    context: Context,
+    builder: FunctionBuilderContext,
+    control: ControlPlane,
+    bytes: Vec<u8>,
+    links: Vec<Link>,
+    entries: Box<[u32]>,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(program: &'a Program, isa: OwnedTargetIsa) -> Self {
+        Self {
+            program,
+            isa,
+            context: Context::new(),
+            builder: FunctionBuilderContext::new(),
+            control: ControlPlane::default(),
+            bytes: Vec::new(),
+            links: Vec::new(),
+            entries: vec![0; program.instructions().len()].into_boxed_slice(),
+        }
+    }
+
+    /// Compiles the function that the host calls. Its convention is that of the operating system.
+    fn trampoline(&mut self) -> Result<(), CompileError> {
+        self.context.clear();
+        let mut builder = FunctionBuilder::new(&mut self.context.func, &mut self.builder);
+        function::trampoline(&mut builder);
+        builder.seal_all_blocks();
+        builder.finalize();
+        self.emit(0).map(|_| ())
+    }
+
+    /// Compiles a function of the program.
+    fn function(&mut self, index: usize) -> Result<(), CompileError> {
+        self.context.clear();
+        let function = self.program.functions()[index];
+        self.context.func.name = UserFuncName::user(0, index as u32);
+        let mut builder = FunctionBuilder::new(&mut self.context.func, &mut self.builder);
+        function::Translator::new(self.program, function, &mut builder).translate();
+        builder.seal_all_blocks();
+        builder.finalize();
+        self.entries[function.start as usize] = self.emit(function.start)?;
+        Ok(())
+    }
+
+    /// Compiles the function in the context and appends its code. Returns its offset.
+    fn emit(&mut self, function: u32) -> Result<u32, CompileError> {
+        let failed = |reason: String| CompileError::Function { function, reason };
+        let compiled = self.context.compile(&*self.isa, &mut self.control);
+        compiled.map_err(|error| failed(format!("{:?}", error.inner)))?;
+        let Some(compiled) = self.context.compiled_code() else { return Ok(0) };
+        if compiled.frame_size > MAX_NATIVE_FRAME {
+            return Err(CompileError::Frame { function, bytes: compiled.frame_size });
+        }
+        let start = self.bytes.len().next_multiple_of(ALIGNMENT);
+        // Code behind the end of a function is never reached; 0xcc would stop a debugger there.
+        self.bytes.resize(start, 0xcc);
+        let code = compiled.code_buffer();
+        self.bytes.extend_from_slice(code);
+        for reloc in compiled.buffer.relocs() {
+            let name = match &reloc.target {
+                cranelift_codegen::FinalizedRelocTarget::ExternalName(ExternalName::User(name)) => {
+                    *name
+                }
+                other => return Err(failed(format!("unknown reference {other:?}"))),
+            };
+            if reloc.kind != Reloc::X86CallPCRel4 {
+                return Err(failed(format!("unknown reference {:?}", reloc.kind)));
+            }
+            let function = self.context.func.params.user_named_funcs()[name].index as usize;
+            self.links.push(Link {
+                at: start + reloc.offset as usize,
+                function,
+                addend: reloc.addend,
+            });
+        }
+        u32::try_from(start).map_err(|_| failed("code exceeds 4 GiB".to_owned()))
+    }
+
+    /// Writes the distances of all calls.
+    fn link(&mut self) {
+        for link in &self.links {
+            let start = self.program.functions()[link.function].start;
+            let target = i64::from(self.entries[start as usize]);
+            let distance = target + link.addend - link.at as i64;
+            let bytes = (distance as i32).to_le_bytes();
+            self.bytes[link.at..link.at + 4].copy_from_slice(&bytes);
+        }
+    }
+}
