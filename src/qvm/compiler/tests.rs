@@ -103,15 +103,32 @@ fn compare(program: &Arc<Program>, entries: &[[i32; ENTRY_ARGUMENTS]], budget: u
     compiled.into_iter().filter_map(|observed| observed.result.err()).collect()
 }
 
-/// Runs a function body that ends with a cell on the stack, after `enter 64`.
+/// Runs a function body that leaves one cell, after `enter 64`.
 fn run_body(body: &[(Opcode, i32)], arguments: &[i32]) -> Vec<Fault> {
+    let mut words = [0; ENTRY_ARGUMENTS];
+    words[..arguments.len()].copy_from_slice(arguments);
+    run_entries(body, &[words])
+}
+
+fn run_entries(body: &[(Opcode, i32)], entries: &[[i32; ENTRY_ARGUMENTS]]) -> Vec<Fault> {
     let mut code = vec![(Opcode::Enter, 64)];
     code.extend(body);
     code.push((Opcode::Leave, 64));
     let program = Program::verify(image(&code, &[0; DATA_WORDS], &[])).expect("verified");
-    let mut words = [0; ENTRY_ARGUMENTS];
-    words[..arguments.len()].copy_from_slice(arguments);
-    compare(&program, &[words], 100_000)
+    compare(&program, entries, 100_000)
+}
+
+/// Entries with every pair of [`WORDS`] as their first arguments; the first ones differ in argument 0.
+fn pairs() -> Vec<[i32; ENTRY_ARGUMENTS]> {
+    let mut entries = Vec::new();
+    for b in WORDS {
+        for a in WORDS {
+            let mut words = words(a);
+            words[1] = b;
+            entries.push(words);
+        }
+    }
+    entries
 }
 
 /// Offset of an argument of the entry in a frame of 64 bytes.
@@ -149,21 +166,16 @@ fn operation_has_the_result_of_the_interpreter() {
     use Opcode::{Add, Const, Cvfi, Eq, Gef, Load4, Local, Muli, Sex8};
     for number in Sex8 as u8..=Cvfi as u8 {
         let opcode = Opcode::from_number(number).expect("an operation");
-        for (index, a) in WORDS.iter().enumerate() {
-            for b in &WORDS {
-                let load = [(Local, argument(0)), (Load4, 0), (Local, argument(1)), (Load4, 0)];
-                let tail: &[(Opcode, i32)] = match opcode.operation().pops {
-                    2 => &[],
-                    _ => &[(Add, 0)],
-                };
-                let body = [&load[..], &[(opcode, 0)], tail].concat();
-                run_body(&body, &[*a, *b]);
-                // Each word once as a constant operand.
-                if index < 2 {
-                    let constant = [(Local, argument(0)), (Load4, 0), (Const, *b)];
-                    run_body(&[&constant[..], &[(opcode, 0)], tail].concat(), &[-7, *b]);
-                }
-            }
+        let tail: &[(Opcode, i32)] = match opcode.operation().pops {
+            2 => &[],
+            _ => &[(Add, 0)],
+        };
+        let load = [(Local, argument(0)), (Load4, 0), (Local, argument(1)), (Load4, 0)];
+        let entries = pairs();
+        run_entries(&[&load[..], &[(opcode, 0)], tail].concat(), &entries);
+        for b in WORDS {
+            let constant = [(Local, argument(0)), (Load4, 0), (Const, b)];
+            run_entries(&[&constant[..], &[(opcode, 0)], tail].concat(), &entries[..WORDS.len()]);
         }
     }
     for number in Eq as u8..=Gef as u8 {
@@ -176,15 +188,7 @@ fn operation_has_the_result_of_the_interpreter() {
         let target = code.len() as i32 + 1 + step;
         code.extend([(opcode, target), (Const, 3), (Muli, 0), (Opcode::Leave, 64)]);
         let program = Program::verify(image(&code, &[0; DATA_WORDS], &[])).expect("verified");
-        let mut entries = Vec::new();
-        for a in WORDS {
-            for b in WORDS {
-                let mut words = [0; ENTRY_ARGUMENTS];
-                words[..2].copy_from_slice(&[a, b]);
-                entries.push(words);
-            }
-        }
-        compare(&program, &entries, 1000);
+        compare(&program, &pairs(), 1000);
     }
 }
 
@@ -204,7 +208,7 @@ fn wild_address_wraps_as_in_the_interpreter() {
                 run_body(&[place, &value[..], place, &read[..]].concat(), &[address]);
             }
         }
-        for length in [0, 1, 3, 4, 12, 24, 63, 64, 65, 1000, top, top + 1, 1 << 20] {
+        for length in [0, 1, 12, 63, 64, 65, top, 1 << 20] {
             let code = [
                 [(Local, argument(0)), (Load4, 0)],
                 [(Local, argument(1)), (Load4, 0)],
@@ -325,7 +329,7 @@ fn replaced_memory_is_a_fault() {
 fn random_programs_give_the_same_results() {
     let count = std::env::var("FRAGD_RANDOM_PROGRAMS").ok().and_then(|text| text.parse().ok());
     let mut faults = 0;
-    let count = count.unwrap_or(300);
+    let count = count.unwrap_or(100);
     for seed in 0..count {
         let mut source = random::Source::new(seed);
         let image = random::program(&mut source);
