@@ -4,8 +4,8 @@
 //! modules can implement them too. The server reads entities and player states by reference from the
 //! game's storage.
 //!
-//! Invariants: a game does not handle packets; a [`Host`] call never calls back into the game (a drop
-//! runs after the entry has returned). Source: the game interface, version 8.
+//! Invariants: a game does not handle packets; a [`Host`] call never calls back into the game, except
+//! through the closure of [`Host::drop_client_now`]. Source: the game interface, version 8.
 
 mod clients;
 #[cfg(test)]
@@ -132,6 +132,16 @@ pub trait Game {
         client: ClientNum,
         command: &UserCmd,
     ) -> Result<(), GameFault>;
+
+    /// Runs the thinking of bots, once before the frames that are due. Games without bots of their own
+    /// have nothing to do.
+    ///
+    /// # Errors
+    /// The game faulted.
+    fn run_bot_frame(&mut self, host: &mut dyn Host, time: LevelTime) -> Result<(), GameFault> {
+        let _ = (host, time);
+        Ok(())
+    }
 
     /// Runs a server frame.
     ///
@@ -287,6 +297,15 @@ pub trait Host {
 
     /// Drops a client after the current entry has returned.
     fn drop_client(&mut self, client: ClientNum, reason: &str);
+
+    /// Drops a client during the current entry. `disconnect` runs the game's own disconnect entry,
+    /// nested in the running one; the server then calls none. It is not called for a free slot.
+    fn drop_client_now(
+        &mut self,
+        client: ClientNum,
+        reason: &str,
+        disconnect: &mut dyn FnMut(&mut dyn Host),
+    );
 
     /// Runs a console line of the game, at the time that `when` selects.
     fn run_console(&mut self, when: ConsoleTiming, line: &str);

@@ -2,17 +2,18 @@
 //! statistics.
 //!
 //! [`super::Server`] holds the game and this core side by side, so that a call of the game is
-//! passed the core as its [`Host`]. Each part owns its data. Invariant: no [`Host`] call calls back
-//! into the game; drops and console lines that the game requests are processed after its call has
-//! returned.
+//! passed the core as its [`Host`]. Each part owns its data. Invariant: no [`Host`] call enters the game,
+//! which is in a call already; drops and console lines that it requests are processed after that
+//! call. A nested drop runs the game's own closure.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 
 use super::{
     announce::Announcer,
     authorization::Authorizer,
     client::{Client, ClientSlots},
     console::ConsoleStreams,
+    disconnect::{begin_drop, end_drop},
     downloads::Downloads,
     frames::ServerFrames,
     game_log::GameLogBuffer,
@@ -83,6 +84,8 @@ pub(super) struct Core {
     pub(super) frame_time: Millis,
     /// Names of the maps that can be loaded, in alphabetical order.
     pub(super) map_names: Vec<String>,
+    /// Clients that the game disconnects at the moment.
+    pub(super) dropping: BTreeSet<ClientNum>,
     /// Drops requested while the game ran or a message was sent, with their reasons.
     pub(super) pending_drops: Vec<(ClientNum, String)>,
 }
@@ -109,6 +112,7 @@ impl Core {
             epoch: None,
             frame_time: Millis(0),
             map_names,
+            dropping: BTreeSet::new(),
             pending_drops: Vec::new(),
         }
     }
@@ -300,6 +304,18 @@ impl Host for Core {
 
     fn drop_client(&mut self, client: ClientNum, reason: &str) {
         self.pending_drops.push((client, reason.to_owned()));
+    }
+
+    fn drop_client_now(
+        &mut self,
+        client: ClientNum,
+        reason: &str,
+        disconnect: &mut dyn FnMut(&mut dyn Host),
+    ) {
+        if begin_drop(self, client, reason) {
+            disconnect(self);
+            end_drop(self, client, reason);
+        }
     }
 
     fn run_console(&mut self, when: ConsoleTiming, line: &str) {

@@ -28,32 +28,9 @@ const MAX_OVERDUE_FRAMES: u8 = 5;
 impl Server {
     /// Drops a client with a reason. Its slot is a zombie until the client has received the reason.
     pub(super) fn drop_client(&mut self, number: ClientNum, reason: &str) {
-        let Some(client) = self.core.clients.get(number).filter(|client| !client.is_zombie())
-        else {
-            return;
-        };
-        log::info!(
-            "client {number} \"{}\" disconnected: {}",
-            text::escaped(client.name.as_bytes()),
-            text::escaped(reason.as_bytes())
-        );
-        self.core.stats.bump(Counter::ClientsDropped);
-        let announcement = format!("print \"{}^7 {}\n\"", client.name, sanitize_reason(reason));
-        if let Some(client) = self.core.clients.get_mut(number) {
-            // Pending commands are of no use to a dropped client. Only the reason is sent.
-            client.queue.clear_pending();
-        }
-        self.core.send_reliable_to_all(&announcement);
-        self.enter_game(|game, host| game.client_disconnect(host, number));
-        let since = self.core.now;
-        self.core.recordings.leave(number);
-        let Core { clients, level, .. } = &mut self.core;
-        if let Some(client) = clients.get_mut(number) {
-            client.queue.fill_window(&level.configstrings, usize::MAX);
-            client.queue.clear_pending();
-            let disconnect = format!("disconnect \"{}\"", sanitize_reason(reason));
-            let _ = client.queue.commands.add_disconnect(Arc::from(disconnect));
-            client.state = ClientState::Zombie(Zombie { since, last_snapshot_at: None });
+        if begin_drop(&mut self.core, number, reason) {
+            self.enter_game(|game, host| game.client_disconnect(host, number));
+            end_drop(&mut self.core, number, reason);
         }
     }
 
@@ -157,6 +134,44 @@ impl Server {
                 self.send_snapshot(number);
             }
         }
+    }
+}
+
+/// Announces the drop of a client, before the game disconnects it. Returns false for a free slot
+/// and for a zombie.
+pub(super) fn begin_drop(core: &mut Core, number: ClientNum, reason: &str) -> bool {
+    let Some(client) = core.clients.get_mut(number).filter(|client| !client.is_zombie()) else {
+        return false;
+    };
+    // The game may drop a client again while it disconnects it.
+    if !core.dropping.insert(number) {
+        return false;
+    }
+    log::info!(
+        "client {number} \"{}\" disconnected: {}",
+        text::escaped(client.name.as_bytes()),
+        text::escaped(reason.as_bytes())
+    );
+    let announcement = format!("print \"{}^7 {}\n\"", client.name, sanitize_reason(reason));
+    // Pending commands are of no use to a dropped client. Only the reason is sent.
+    client.queue.clear_pending();
+    core.stats.bump(Counter::ClientsDropped);
+    core.send_reliable_to_all(&announcement);
+    true
+}
+
+/// Makes a client that the game has disconnected a zombie.
+pub(super) fn end_drop(core: &mut Core, number: ClientNum, reason: &str) {
+    let since = core.now;
+    core.dropping.remove(&number);
+    core.recordings.leave(number);
+    let Core { clients, level, .. } = core;
+    if let Some(client) = clients.get_mut(number) {
+        client.queue.fill_window(&level.configstrings, usize::MAX);
+        client.queue.clear_pending();
+        let disconnect = format!("disconnect \"{}\"", sanitize_reason(reason));
+        let _ = client.queue.commands.add_disconnect(Arc::from(disconnect));
+        client.state = ClientState::Zombie(Zombie { since, last_snapshot_at: None });
     }
 }
 

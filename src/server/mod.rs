@@ -267,6 +267,8 @@ impl Server {
         for (number, client) in self.core.clients.iter().filter(|(_, client)| client.is_active()) {
             self.game.set_ping(number, client.ping_ms());
         }
+        let time = self.core.level.time;
+        self.enter_game(|game, host| game.run_bot_frame(host, time));
         for _ in 0..frames {
             self.core.level.time = self.core.level.time + step.0 as i32;
             self.core.frame_time += step;

@@ -60,6 +60,14 @@ impl Host for PaperHost {
     fn drop_client(&mut self, client: ClientNum, reason: &str) {
         panic!("{client} dropped: {reason}");
     }
+    fn drop_client_now(
+        &mut self,
+        client: ClientNum,
+        reason: &str,
+        _disconnect: &mut dyn FnMut(&mut dyn Host),
+    ) {
+        panic!("{client} dropped: {reason}");
+    }
     fn run_console(&mut self, _when: ConsoleTiming, _line: &str) {}
     fn is_local(&self, _client: ClientNum) -> bool {
         false

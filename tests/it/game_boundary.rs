@@ -29,6 +29,7 @@ enum Entry {
     Init,
     Connect,
     Begin,
+    Bots,
     Userinfo,
     Disconnect,
     Command,
@@ -49,6 +50,8 @@ struct Script {
     faults_always: bool,
     games: usize,
     entries: Vec<Entry>,
+    /// Client that the next frame drops, with the nested disconnect entry.
+    drops: Option<ClientNum>,
     /// Runs once, at the next frame.
     action: Option<Action>,
 }
@@ -131,8 +134,21 @@ impl Game for Scripted {
         self.enter(Entry::Think)?;
         self.inner.client_think(host, client, command)
     }
+    fn run_bot_frame(&mut self, _host: &mut dyn Host, _time: LevelTime) -> Result<(), GameFault> {
+        self.enter(Entry::Bots)
+    }
     fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) -> Result<(), GameFault> {
         self.enter(Entry::Frame)?;
+        if let Some(client) = self.script.borrow_mut().drops.take() {
+            let mut nested = 0;
+            host.drop_client_now(client, "was dropped", &mut |host| {
+                nested += 1;
+                host.drop_client_now(client, "again", &mut |_| panic!("dropped twice"));
+                self.inner.client_disconnect(host, client).expect("no fault");
+            });
+            assert_eq!(nested, 1);
+            host.drop_client_now(client, "again", &mut |_| panic!("dropped twice"));
+        }
         let action = self.script.borrow_mut().action.take();
         if let Some(mut action) = action {
             action(host);
@@ -233,6 +249,7 @@ fn fault_at_any_entry_keeps_connections() {
         Entry::Userinfo,
         Entry::Command,
         Entry::Think,
+        Entry::Bots,
         Entry::Frame,
         Entry::Console,
         Entry::Shutdown,
@@ -251,7 +268,7 @@ fn fault_at_any_entry_keeps_connections() {
                 assert!(fixture.sim.player(1).change_userinfo(now, "name", "other"));
             }
             Entry::Command => fixture.send("score"),
-            Entry::Think | Entry::Frame | Entry::Disconnect => {}
+            Entry::Think | Entry::Bots | Entry::Frame | Entry::Disconnect => {}
         }
         fixture.run_ms(4000);
         assert_eq!(fixture.script.borrow().fault_at, None, "{entry:?} was called");
@@ -316,7 +333,8 @@ impl Boundary {
     /// Runs `action` at the next frame of the game.
     fn at_frame(&mut self, action: impl FnMut(&mut dyn Host) + 'static) {
         self.script.borrow_mut().action = Some(Box::new(action));
-        self.run_ms(60);
+        // An empty server runs four frames at a time.
+        self.run_ms(250);
         assert!(self.script.borrow().action.is_none(), "a frame has run");
     }
 
@@ -338,7 +356,7 @@ fn game_reads_the_injected_clock() {
     }
     let seen = seen.borrow();
     let [(first, calendar), (second, _)] = seen[..] else { panic!("{seen:?}") };
-    assert!((900..1100).contains(&second.since(first).0), "{first} {second}");
+    assert!((900..1400).contains(&second.since(first).0), "{first} {second}");
     assert_eq!(calendar, None, "this server was started without calendar time");
 }
 
@@ -391,4 +409,31 @@ fn game_registers_settings_with_flags_and_counts() {
     assert!(said.contains("g_modKind will be changed upon restarting."), "{said}");
     fixture.sim.console("map oa_dm1");
     assert_eq!(fixture.setting("g_modKind"), Some("2"));
+}
+
+#[test]
+fn nested_drop_calls_no_second_disconnect() {
+    let mut fixture = Boundary::with_players(&[], 3);
+    fixture.script.borrow_mut().entries.clear();
+    fixture.script.borrow_mut().drops = ClientNum::new(1);
+    fixture.run_ms(1000);
+    assert!(!fixture.script.borrow().entries.contains(&Entry::Disconnect));
+    assert_eq!((fixture.dropped(), fixture.faults()), (1, 0));
+    assert_eq!(fixture.sim.server().active_clients(), 2);
+    let reason = fixture.sim.player(2).disconnect_reason().map(ToString::to_string);
+    assert!(reason.is_some_and(|reason| reason.contains("was dropped")));
+    fixture.run_ms(5000);
+    fixture.sim.check_no_faults();
+}
+
+#[test]
+fn bots_think_before_each_frame() {
+    let mut fixture = Boundary::new(&[]);
+    fixture.run_ms(100);
+    fixture.script.borrow_mut().entries.clear();
+    fixture.run_ms(1000);
+    let script = fixture.script.borrow();
+    let count = |wanted| script.entries.iter().filter(|&&entry| entry == wanted).count();
+    assert!(count(Entry::Bots) > 3 && count(Entry::Frame) >= count(Entry::Bots));
+    assert_eq!(script.entries.first(), Some(&Entry::Bots));
 }

@@ -160,6 +160,14 @@ impl Host for TestHost {
     fn drop_client(&mut self, client: ClientNum, reason: &str) {
         self.dropped.push((client, reason.to_owned()));
     }
+    fn drop_client_now(
+        &mut self,
+        _client: ClientNum,
+        _reason: &str,
+        disconnect: &mut dyn FnMut(&mut dyn Host),
+    ) {
+        disconnect(self);
+    }
     fn run_console(&mut self, _when: ConsoleTiming, line: &str) {
         assert!(!line.contains(['\n', '\r', ';']), "{line:?}");
         self.queued.push(line.to_owned());
