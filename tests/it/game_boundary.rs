@@ -204,6 +204,7 @@ impl Boundary {
         for (name, value) in [("sv_maxclientsPerIP", "0")].iter().chain(set) {
             settings.set(name, value).expect("a setting");
         }
+        settings.start().expect("a valid combination");
         let server = Server::new(settings, Box::new(MemoryAssets::default()), rules, [9; 32]);
         Self { sim: SimFixture::around(7, Actor::Server(Box::new(server))), script }
     }
