@@ -227,8 +227,9 @@ impl Machine {
             return Err(Fault::new(FaultKind::EntryDepth(MAX_ENTRIES), &self.program, 0));
         }
         let outer = self.stack_pointer;
-        let limit = self.memory.stack_limit();
-        let Some(frame) = outer.checked_sub(ENTRY_FRAME).filter(|frame| *frame >= limit) else {
+        let stack = self.memory.stack_limit()..=self.memory.size();
+        let frame = outer.checked_sub(ENTRY_FRAME).filter(|frame| stack.contains(frame));
+        let Some(frame) = frame.filter(|_| stack.contains(&outer)) else {
             return Err(Fault::new(FaultKind::StackOverflow, &self.program, 0));
         };
         if self.entries == 0 {
@@ -238,7 +239,7 @@ impl Machine {
         for (address, word) in (frame..).step_by(4).zip(header.iter().chain(arguments)) {
             self.memory.store4(address, *word);
         }
-        let open_calls = self.open_calls;
+        let (entries, open_calls) = (self.entries, self.open_calls);
         self.entries += 1;
         self.stack_pointer = frame;
         let result = match self.prepared.clone() {
@@ -249,8 +250,8 @@ impl Machine {
             Prepared::Plain => super::plain::run(self, services),
         };
         self.stack_pointer = outer;
-        self.entries -= 1;
-        self.open_calls = open_calls;
+        // Stored again and not counted down, since a service may replace the machine.
+        (self.entries, self.open_calls) = (entries, open_calls);
         result
     }
 
