@@ -6,9 +6,15 @@ use crate::{
         UnixMillis,
         assets::{Assets, MemoryAssets},
     },
+    qagame::GameModule,
+    qvm::{Engine, Image, MAX_FILE, Program, Symbols},
     server::{GameFactory, Geometry, Server, ServerStart},
-    settings::{Choice as _, Settings, key},
+    settings::{Choice as _, GameCode, Settings, key},
 };
+
+/// Game module and its symbols in the game data.
+const MODULE: &str = "vm/qagame.qvm";
+const SYMBOLS: &str = "vm/qagame.map";
 
 /// Builder of a [`Server`]; see [`Server::builder`].
 pub struct ServerBuilder {
@@ -55,9 +61,53 @@ impl ServerBuilder {
     #[must_use]
     pub fn build(self) -> Server {
         let Self { settings, entropy, assets, rules, started_at } = self;
-        let rules = rules.unwrap_or_else(|| rules_of(&settings));
+        let rules = rules.unwrap_or_else(|| {
+            let module = module_of(&settings, &*assets).unwrap_or_else(|error| {
+                log::error!("game module not used: {error}; running the rules of the program");
+                None
+            });
+            module.unwrap_or_else(|| rules_of(&settings))
+        });
         Server::new(settings, assets, rules, ServerStart { entropy, epoch: started_at })
     }
+}
+
+/// Returns the factory of the game module that `vm_game` selects; `None` for the rules of the program. Without
+/// geometry it makes free flight.
+///
+/// # Errors
+/// A sentence that names the file and the reason, if the module cannot run.
+fn module_of(settings: &Settings, assets: &dyn Assets) -> Result<Option<GameFactory>, String> {
+    let engine = match settings.choice(key::VM_GAME) {
+        GameCode::Native => return Ok(None),
+        GameCode::Interpreted => Engine::Interpreter,
+        GameCode::Compiled => Engine::Compiled,
+    };
+    let bytes = assets.read(MODULE, MAX_FILE as u64).map_err(|error| error.to_string())?;
+    let symbols = assets.read(SYMBOLS, MAX_FILE as u64).ok();
+    let symbols = symbols.map(|bytes| Symbols::parse(&String::from_utf8_lossy(&bytes)));
+    let named = |error: &dyn std::error::Error| format!("{MODULE}: {error}");
+    let image = Image::parse(&bytes).map_err(|error| named(&error))?;
+    let program = Program::verify_with(image, symbols.unwrap_or_default());
+    let program = program.map_err(|error| named(&error))?;
+    // The first game shows whether the engine runs on this machine; it is the first that is asked for.
+    let first = GameModule::new(program.clone(), engine).map_err(|error| named(&error))?;
+    log::info!("game module {MODULE}: {} instructions", program.instructions().len());
+    let first = std::cell::Cell::new(Some(first));
+    let flight = rules_of(settings);
+    Ok(Some(Box::new(move |geometry| match geometry {
+        Geometry::None => flight(geometry),
+        Geometry::Map => {
+            match first.take().map_or_else(|| GameModule::new(program.clone(), engine), Ok) {
+                Ok(game) => Box::new(game),
+                // It was created before, so only memory can be missing now.
+                Err(error) => {
+                    log::error!("{MODULE}: {error}");
+                    flight(geometry)
+                }
+            }
+        }
+    })))
 }
 
 /// Returns the rules factory that the settings name. It makes deathmatch on maps and free flight without

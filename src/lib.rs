@@ -119,6 +119,8 @@ pub mod observe;
 #[cfg(feature = "load")]
 pub mod proxy;
 #[cfg(feature = "server")]
+pub mod qagame;
+#[cfg(feature = "server")]
 pub mod qvm;
 #[cfg(feature = "server")]
 pub mod server;

@@ -104,6 +104,15 @@ choices! {
         /// Native modules.
         Double = "double",
     }
+    /// Rules of the game (`vm_game`).
+    GameCode {
+        /// Rules of the program.
+        Native = "0",
+        /// Game module, interpreted.
+        Interpreted = "1",
+        /// Game module, compiled.
+        Compiled = "2",
+    }
     /// Action after a fault of the game (`sv_gameFault`).
     GameFaultPolicy {
         /// The level restarts.

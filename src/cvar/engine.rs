@@ -4,8 +4,8 @@
 //! systeminfo. Source of names and defaults: ioquake3, Quake3e and OpenArena 0.8.8 servers.
 
 use super::{
-    Address, Flag, Flags, Float, GameFaultPolicy, GameFolder, Int, LogLevel, Networks, PerGame,
-    Protocol71, StatusStyle, Text, setting_rows,
+    Address, Flag, Flags, Float, GameCode, GameFaultPolicy, GameFolder, Int, LogLevel, Networks,
+    PerGame, Protocol71, StatusStyle, Text, setting_rows,
 };
 
 // Flags of the rows below.
@@ -67,6 +67,9 @@ setting_rows! {
     SV_FLOOD_PROTECT, "sv_floodProtect", Flag::either(), all("1", S),
         "Flood protection: accept client commands, e.g. chat and votes, 8 at once, then one per 500 ms; \
          ignore the rest. 0 disables the limit.";
+    VM_GAME, "vm_game", GameCode::one_of(), all("0", I),
+        "Rules of the game: 0 are those of the program; 1 interprets and 2 compiles the game module \
+         vm/qagame.qvm of the game data.";
     SV_GAME_FAULT, "sv_gameFault", GameFaultPolicy::one_of(), all("restart", P),
         "Action after a fault of the game: restart starts the level again, three times a minute at most; \
          stop ends the server.";

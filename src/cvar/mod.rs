@@ -15,7 +15,7 @@ mod value;
 mod values;
 
 pub use choice::{
-    Choice, CollisionPrecision, GameFaultPolicy, GameFolder, LogLevel, MovementChoice,
+    Choice, CollisionPrecision, GameCode, GameFaultPolicy, GameFolder, LogLevel, MovementChoice,
     MovementPrecision, Protocol71, RulesMode, StatusStyle,
 };
 pub use error::ValueError;

@@ -31,7 +31,9 @@ use crate::{
     world::{MapEntities, World},
 };
 
+pub(crate) use clients::show_restart_countdown;
 pub use deathmatch::Deathmatch;
+pub(crate) use deathmatch::has_spawn_point;
 pub use fault::{ConnectError, GameFault};
 pub use flight::Flight;
 pub use ruleset::{BaseGame, Ruleset};

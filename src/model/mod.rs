@@ -31,7 +31,7 @@ pub use ids::{
     Challenge, ClientNum, CommandNum, ConfigIndex, EntityNum, Qport, Sequence, ServerId,
 };
 pub use player::PlayerState;
-pub use time::{LevelTime, Millis, UnixMillis};
+pub use time::{CalendarDate, LevelTime, Millis, UnixMillis};
 pub use trace::{Trace, TracePlane};
 pub use usercmd::{Buttons, UserCmd};
 pub use vec3::Vec3;

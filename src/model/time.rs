@@ -57,21 +57,51 @@ impl Add<Millis> for UnixMillis {
     }
 }
 
-impl fmt::Display for UnixMillis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.0 / 1000;
-        let (days, second) = (seconds / 86_400, seconds % 86_400);
+/// A day of the Gregorian calendar, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CalendarDate {
+    /// Year.
+    pub year: u64,
+    /// Month, 1 to 12.
+    pub month: u64,
+    /// Day of the month, 1 to 31.
+    pub day: u64,
+    /// Day of the week, 0 for Sunday.
+    pub weekday: u64,
+    /// Day of the year, 0 for the first.
+    pub day_of_year: u64,
+}
+
+impl CalendarDate {
+    /// Returns the day of a time in seconds since 1970.
+    #[must_use]
+    pub const fn of_seconds(seconds: u64) -> Self {
+        let days = seconds / 86_400;
         // Years start in March here, so that the leap day is the last of its year. An era is the
         // 400 years after which the calendar repeats; there are 719,468 days between 0000-03-01 and
         // 1970-01-01.
         let (era, day) = ((days + 719_468) / 146_097, (days + 719_468) % 146_097);
         let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-        let day = day - (365 * year + year / 4 - year / 100);
-        let month = (5 * day + 2) / 153;
-        let day = day - (153 * month + 2) / 5 + 1;
-        let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-        let year = era * 400 + year + carry;
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let since_march = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * since_march + 2) / 153;
+        let day = since_march - (153 * month + 2) / 5 + 1;
+        let is_next = month >= 10;
+        let year = era * 400 + year + is_next as u64;
+        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        // January and February have 59 days, 60 in a leap year.
+        let day_of_year =
+            if is_next { since_march - 306 } else { since_march + 59 + is_leap as u64 };
+        let month = if is_next { month - 9 } else { month + 3 };
+        // 1 January 1970 was a Thursday.
+        Self { year, month, day, weekday: (days + 4) % 7, day_of_year }
+    }
+}
+
+impl fmt::Display for UnixMillis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0 / 1000;
+        let CalendarDate { year, month, day, .. } = CalendarDate::of_seconds(seconds);
+        let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
         write!(f, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
     }
 }

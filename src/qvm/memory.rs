@@ -49,8 +49,8 @@ pub(super) fn block_copy(
 /// Memory block of a module.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    /// The block and its slack.
-    bytes: Box<[u8]>,
+    /// The block and its slack, aligned so that the host can view records in place.
+    words: Box<[u64]>,
     /// Size of the block minus 1.
     mask: u32,
     /// Lowest address of the program stack.
@@ -63,21 +63,21 @@ impl Memory {
         let size = image.block_size();
         let initial = (image.data.len() + image.literals.len()).next_multiple_of(4);
         let stack_limit = size.saturating_sub(STACK_SIZE).max(initial as u32);
-        let bytes = vec![0; size as usize + SLACK].into_boxed_slice();
-        let mut memory = Self { bytes, mask: size - 1, stack_limit };
+        let words = vec![0; (size as usize + SLACK).div_ceil(8)].into_boxed_slice();
+        let mut memory = Self { words, mask: size - 1, stack_limit };
         memory.copy_data(image);
         memory
     }
 
     /// Zeroes the block, then copies data and literals again.
     pub fn reset(&mut self, image: &Image) {
-        self.bytes.fill(0);
+        self.words.fill(0);
         self.copy_data(image);
     }
 
     fn copy_data(&mut self, image: &Image) {
         let source = image.data.iter().chain(&image.literals);
-        self.bytes.iter_mut().zip(source).for_each(|(target, byte)| *target = *byte);
+        self.block_mut().iter_mut().zip(source).for_each(|(target, byte)| *target = *byte);
     }
 
     /// Size of the block, in bytes.
@@ -97,12 +97,12 @@ impl Memory {
 
     /// The block and its slack: `mask + 1 + SLACK` bytes.
     pub fn block(&self) -> &[u8] {
-        &self.bytes
+        &bytemuck::cast_slice(&self.words)[..self.mask as usize + 1 + SLACK]
     }
 
     /// The block and its slack, for stores.
     pub fn block_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes
+        &mut bytemuck::cast_slice_mut(&mut self.words)[..self.mask as usize + 1 + SLACK]
     }
 
     /// Reads the word at an address, masked.
@@ -136,16 +136,18 @@ impl Memory {
     }
 
     fn array<const N: usize>(&self, address: u32) -> [u8; N] {
-        load(&self.bytes, address & self.mask)
+        load(self.block(), address & self.mask)
     }
 
     fn put<const N: usize>(&mut self, address: u32, value: [u8; N]) {
-        store(&mut self.bytes, address & self.mask, value);
+        let address = address & self.mask;
+        store(self.block_mut(), address, value);
     }
 
     /// Copies bytes inside the block. Ranges may overlap; neither end may be changed by the mask.
     pub fn block_copy(&mut self, target: u32, source: u32, length: u32) -> Result<(), FaultKind> {
-        block_copy(&mut self.bytes, self.mask, target, source, length)
+        let mask = self.mask;
+        block_copy(self.block_mut(), mask, target, source, length)
     }
 
     fn window(&self, address: i32, length: u64) -> Result<std::ops::Range<usize>, FaultKind> {
@@ -159,13 +161,13 @@ impl Memory {
     /// Returns a window for reading.
     pub fn bytes(&self, address: i32, length: usize) -> Result<&[u8], FaultKind> {
         let range = self.window(address, length as u64)?;
-        Ok(&self.bytes[range])
+        Ok(&self.block()[range])
     }
 
     /// Returns a window for writing.
     pub fn bytes_mut(&mut self, address: i32, length: usize) -> Result<&mut [u8], FaultKind> {
         let range = self.window(address, length as u64)?;
-        Ok(&mut self.bytes[range])
+        Ok(&mut self.block_mut()[range])
     }
 
     /// Returns the text at an address, up to its zero byte; at most `max` bytes are returned.

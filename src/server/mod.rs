@@ -218,6 +218,12 @@ impl Server {
         self.core.clients.iter().filter(|(_, client)| client.downloads.is_active()).count()
     }
 
+    /// Returns a configstring of the level in force; empty if unset.
+    #[must_use]
+    pub fn configstring(&self, index: ConfigIndex) -> &str {
+        self.core.level.configstrings.get(index)
+    }
+
     /// Playerstate that a client in the game views.
     #[must_use]
     pub fn player(&self, number: ClientNum) -> Option<&PlayerState> {

@@ -373,7 +373,7 @@ mod tests {
         let object = json(&settings, Some("sv_fps")).unwrap();
         assert_eq!(object["value"], 20);
         assert_eq!(object["takes"], "an integer from 10 to 125");
-        assert!(listing(&settings, Some("vm_game")).unwrap().contains("Accepted and ignored"));
+        assert!(listing(&settings, Some("vm_cgame")).unwrap().contains("Accepted and ignored"));
         assert_eq!(
             listing(&settings, Some("sv_hostnam")),
             Err("unknown setting \"sv_hostnam\"; did you mean sv_hostname?".to_owned())

@@ -29,9 +29,9 @@ pub use table::{IGNORED, SETTINGS, is_ignored, key, setting_named};
 pub use template::config_template;
 
 pub use crate::cvar::{
-    Address, Choice, CollisionPrecision, Flag, Flags, Float, GameFaultPolicy, GameFolder, Group,
-    Int, Key, Kind, LogLevel, MovementChoice, MovementPrecision, Networks, PerGame, Protocol71,
-    RulesMode, Setting, StatusStyle, Text, ValueError, Values,
+    Address, Choice, CollisionPrecision, Flag, Flags, Float, GameCode, GameFaultPolicy, GameFolder,
+    Group, Int, Key, Kind, LogLevel, MovementChoice, MovementPrecision, Networks, PerGame,
+    Protocol71, RulesMode, Setting, StatusStyle, Text, ValueError, Values,
 };
 
 /// Maximum length of a variable name, in bytes.

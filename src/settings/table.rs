@@ -46,7 +46,6 @@ pub const IGNORED: &[&str] = &[
     "ttycon",
     "ttycon_ansicolor",
     "vm_cgame",
-    "vm_game",
     "vm_ui",
 ];
 

@@ -19,6 +19,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("mapbuild", &["bg", "model", "world"]),
     ("mapdraw", &["bg", "model", "world"]),
     ("game", &["bg", "cvar", "model", "world"]),
+    ("qagame", &["cvar", "game", "model", "qvm", "world"]),
     ("qvm", &[]),
     ("settings", &["cvar", "game", "model"]),
     ("observe", &["model"]),
@@ -26,7 +27,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("chart", &["model"]),
     ("trace", &["chart", "client", "model", "netchan", "wire"]),
     ("capture", &["model", "node", "trace"]),
-    ("builder", &["game", "model", "server", "settings"]),
+    ("builder", &["game", "model", "qagame", "qvm", "server", "settings"]),
     ("serving", &["bg", "limits", "model", "netchan", "wire"]),
     (
         "server",

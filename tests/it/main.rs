@@ -42,6 +42,7 @@ mod native_moves;
 mod netchan_vectors;
 mod ownership;
 mod proxy;
+mod qagame;
 mod qvm_modules;
 mod qvm_programs;
 mod rate_and_frames;

@@ -43,7 +43,7 @@ use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
 
 /// Shows clients the countdown to a restart at `at`. Returns false while warm-up is on: its own
 /// countdown follows the restart.
-pub(super) fn show_restart_countdown(host: &mut dyn Host, at: LevelTime) -> bool {
+pub(crate) fn show_restart_countdown(host: &mut dyn Host, at: LevelTime) -> bool {
     if host.settings().flag(key::G_DO_WARMUP) {
         return false;
     }

@@ -53,6 +53,7 @@ use crate::{
     model::{ClientNum, CommandArgs, EntityNum, LevelTime, PlayerState, UserCmd},
     world::MapEntities,
 };
+pub(crate) use spawn_functions::has_spawn_point;
 
 /// Game with entities, combat and matches.
 #[derive(Debug)]

@@ -25,7 +25,7 @@ const SPAWN_POINTS: [&str; 6] = [
 ];
 
 /// Whether a map with these entities has a spawn point.
-pub(super) fn has_spawn_point(entities: &MapEntities) -> bool {
+pub(crate) fn has_spawn_point(entities: &MapEntities) -> bool {
     SPAWN_POINTS.iter().any(|class| entities.of_class(class).next().is_some())
 }
 

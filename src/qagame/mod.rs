@@ -1,0 +1,253 @@
+//! Game modules behind the game interface: a `qagame.qvm` in a virtual machine.
+//!
+//! ```text
+//! server ── Game ──► GameModule ── entry ──► Machine (qvm)
+//!                        ▲                      │ service
+//! server ◄── Host ── Session ◄──────────────────┘
+//! ```
+//!
+//! Entities and playerstates are read in place, in the memory of the module. Invariants: every address of the module
+//! is checked against its memory before use; an error of the module or of its arguments is a fault, which ends the
+//! level and nothing else. Source: the game interface, version 8. Engine names: `SV_InitGameProgs`,
+//! `SV_GameSystemCalls`.
+
+mod cvars;
+mod located;
+mod services;
+mod trace_result;
+
+use std::sync::Arc;
+
+use crate::{
+    game::{
+        ConnectError, EntityView, Game, GameFault, Host, LevelStart, has_spawn_point,
+        show_restart_countdown,
+    },
+    model::{ClientNum, CommandArgs, EntityNum, LevelTime, PlayerState, UserCmd},
+    qvm::{ENTRY_ARGUMENTS, Engine, EngineError, Fault, Machine, Program},
+    world::MapEntities,
+};
+use cvars::Cvars;
+use located::{Located, Views};
+use services::Session;
+
+/// Index of the score in the persistent values of a player.
+const SCORE: usize = 0;
+/// Longest refusal of a client, in bytes.
+const MAX_REFUSAL_LEN: usize = 1023;
+
+/// Entries of a game module, by number. Entry 10 is for bots, which modules do not have here.
+#[derive(Clone, Copy, Debug)]
+#[repr(i32)]
+enum Entry {
+    Init = 0,
+    Shutdown = 1,
+    ClientConnect = 2,
+    ClientBegin = 3,
+    ClientUserinfoChanged = 4,
+    ClientDisconnect = 5,
+    ClientCommand = 6,
+    ClientThink = 7,
+    RunFrame = 8,
+    ConsoleCommand = 9,
+}
+
+/// State of a module besides its memory.
+#[derive(Debug, Default)]
+struct State {
+    /// Where entities and playerstates are.
+    located: Located,
+    cvars: Cvars,
+    /// Words of the command that is being handled.
+    words: CommandArgs,
+    /// Console text whose line has not ended.
+    line: String,
+    /// Client that thinks, and its usercmd.
+    thinker: Option<(ClientNum, UserCmd)>,
+}
+
+/// A game module as the rules of a server.
+#[derive(Debug)]
+pub struct GameModule {
+    machine: Machine,
+    state: State,
+    /// Playerstate of a client whose own is not in the module's memory.
+    nobody: PlayerState,
+}
+
+impl GameModule {
+    /// Creates the game of a verified module.
+    ///
+    /// # Errors
+    /// The engine is not available, or cannot compile the module.
+    pub fn new(program: Arc<Program>, engine: Engine) -> Result<Self, EngineError> {
+        let machine = Machine::new(program, engine)?;
+        Ok(Self { machine, state: State::default(), nobody: PlayerState::default() })
+    }
+
+    /// Calls an entry.
+    fn enter(
+        &mut self,
+        host: &mut dyn Host,
+        entry: Entry,
+        arguments: &[i32],
+    ) -> Result<i32, GameFault> {
+        let mut session = Session { host, state: &mut self.state };
+        let words = entry_words(entry, arguments);
+        self.machine.enter(&mut session, &words).map_err(|fault| game_fault(&fault))
+    }
+
+    fn enter_for(
+        &mut self,
+        host: &mut dyn Host,
+        entry: Entry,
+        client: ClientNum,
+    ) -> Result<i32, GameFault> {
+        self.enter(host, entry, &[client.index() as i32])
+    }
+
+    /// Calls an entry that reads the words of a command.
+    fn enter_with_words(
+        &mut self,
+        host: &mut dyn Host,
+        (entry, arguments): (Entry, &[i32]),
+        words: &CommandArgs,
+    ) -> Result<i32, GameFault> {
+        let outer = std::mem::replace(&mut self.state.words, words.clone());
+        let result = self.enter(host, entry, arguments);
+        self.state.words = outer;
+        result
+    }
+
+    fn views(&self) -> Views<'_> {
+        Views { memory: self.machine.memory(), located: &self.state.located }
+    }
+}
+
+/// Words of an entry: its number and its arguments, the rest zero.
+fn entry_words(entry: Entry, arguments: &[i32]) -> [i32; ENTRY_ARGUMENTS] {
+    let mut words = [0; ENTRY_ARGUMENTS];
+    words[0] = entry as i32;
+    words[1..].iter_mut().zip(arguments).for_each(|(word, argument)| *word = *argument);
+    words
+}
+
+fn game_fault(fault: &Fault) -> GameFault {
+    GameFault { summary: fault.to_string(), details: fault.trace().collect() }
+}
+
+impl Game for GameModule {
+    fn init(&mut self, host: &mut dyn Host, start: LevelStart) -> Result<(), GameFault> {
+        self.machine.reset();
+        self.state = State::default();
+        let arguments = [start.time.0, start.seed as i32, i32::from(start.restart)];
+        self.enter(host, Entry::Init, &arguments).map(drop)
+    }
+
+    fn shutdown(&mut self, host: &mut dyn Host, restart: bool) -> Result<(), GameFault> {
+        self.enter(host, Entry::Shutdown, &[i32::from(restart)]).map(drop)
+    }
+
+    fn client_connect(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        first_time: bool,
+        is_bot: bool,
+    ) -> Result<(), ConnectError> {
+        let arguments = [client.index() as i32, i32::from(first_time), i32::from(is_bot)];
+        match self.enter(host, Entry::ClientConnect, &arguments)? {
+            0 => Ok(()),
+            address => {
+                let text = self.machine.memory().text(address, MAX_REFUSAL_LEN);
+                let text = text.map_err(|kind| GameFault::new(format!("refusal text: {kind}")))?;
+                Err(ConnectError::Refused(String::from_utf8_lossy(text).into_owned()))
+            }
+        }
+    }
+
+    fn client_begin(&mut self, host: &mut dyn Host, client: ClientNum) -> Result<(), GameFault> {
+        self.enter_for(host, Entry::ClientBegin, client).map(drop)
+    }
+
+    fn client_userinfo_changed(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) -> Result<(), GameFault> {
+        self.enter_for(host, Entry::ClientUserinfoChanged, client).map(drop)
+    }
+
+    fn client_disconnect(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+    ) -> Result<(), GameFault> {
+        self.enter_for(host, Entry::ClientDisconnect, client).map(drop)
+    }
+
+    fn client_command(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        words: &CommandArgs,
+    ) -> Result<(), GameFault> {
+        let arguments = [client.index() as i32];
+        self.enter_with_words(host, (Entry::ClientCommand, &arguments), words).map(drop)
+    }
+
+    fn client_think(
+        &mut self,
+        host: &mut dyn Host,
+        client: ClientNum,
+        command: &UserCmd,
+    ) -> Result<(), GameFault> {
+        self.state.thinker = Some((client, *command));
+        let result = self.enter_for(host, Entry::ClientThink, client);
+        self.state.thinker = None;
+        result.map(drop)
+    }
+
+    fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) -> Result<(), GameFault> {
+        self.enter(host, Entry::RunFrame, &[time.0]).map(drop)
+    }
+
+    fn console_command(
+        &mut self,
+        host: &mut dyn Host,
+        words: &CommandArgs,
+    ) -> Result<bool, GameFault> {
+        self.enter_with_words(host, (Entry::ConsoleCommand, &[]), words).map(|known| known != 0)
+    }
+
+    fn entity_count(&self) -> usize {
+        self.state.located.entity_count()
+    }
+
+    fn entity(&self, number: EntityNum) -> Option<EntityView<'_>> {
+        let (state, shared) = self.views().entity(number)?;
+        // A number of its own is what the module announces; anything else is not an entity in use.
+        (state.number == number.index() as i32).then_some(EntityView { state, shared })
+    }
+
+    fn player(&self, client: ClientNum) -> &PlayerState {
+        self.views().player(client).unwrap_or(&self.nobody)
+    }
+
+    fn set_ping(&mut self, client: ClientNum, ping_ms: i32) {
+        let Self { machine, state, .. } = self;
+        state.located.set_ping(machine.memory_mut(), client, ping_ms);
+    }
+
+    fn score(&self, client: ClientNum) -> i32 {
+        self.player(client).persistant[SCORE]
+    }
+
+    fn has_spawn_point(&self, entities: &MapEntities) -> bool {
+        has_spawn_point(entities)
+    }
+
+    fn show_restart_countdown(&mut self, host: &mut dyn Host, at: LevelTime) -> bool {
+        show_restart_countdown(host, at)
+    }
+}

@@ -1,0 +1,165 @@
+//! A game module as the rules of a server, in each engine: entries, services, faults.
+
+use fragd::{
+    client::Protocol,
+    model::{ClientNum, ConfigIndex, Millis, assets::MemoryAssets},
+    observe::Counter,
+    qvm::assemble,
+    server::Server,
+    settings::Settings,
+    sim::Actor,
+    testing::sample_maps::{TestMap, YARD},
+};
+
+use crate::sim_fixture::SimFixture;
+
+/// A small game: it writes to configstrings what it reads, moves players by their input and faults on request.
+const GAME: &str = include_str!("qagame.asm");
+
+/// Game data: a module with its symbols, and a map.
+fn assets(module: Vec<u8>, symbols: Vec<u8>) -> MemoryAssets {
+    let mut assets = MemoryAssets::default();
+    assets.insert("vm/qagame.qvm", module).expect("a path");
+    assets.insert("vm/qagame.map", symbols).expect("a path");
+    assets.insert("maps/yard.bsp", TestMap::test_yard(YARD).file()).expect("a path");
+    assets
+}
+
+fn server(engine: &str, assets: MemoryAssets) -> Server {
+    let mut settings = Settings::default();
+    for (name, value) in
+        [("vm_game", engine), ("map", "yard"), ("sv_maxclientsPerIP", "0"), ("sv_pure", "0")]
+    {
+        settings.set(name, value).expect("a setting");
+    }
+    settings.start().expect("a valid combination");
+    Server::builder(settings, [9; 32]).assets(assets).build()
+}
+
+/// `count` players in the game of a server.
+fn playing(server: Server, count: usize) -> SimFixture {
+    let mut sim = SimFixture::around(7, Actor::Server(Box::new(server)));
+    for number in 0..count {
+        sim.join(Protocol::OA_71, &format!("p{number}"));
+    }
+    sim.run_for(Millis(3000));
+    sim
+}
+
+/// The small game in an engine, with players.
+fn hosted(engine: &str, count: usize) -> SimFixture {
+    let mut image = Vec::new();
+    let assembly = assemble(GAME).unwrap_or_else(|error| panic!("{error}"));
+    assembly.image.write(&mut image);
+    let assets = assets(image, assembly.symbol_map().into_bytes());
+    playing(server(engine, assets), count)
+}
+
+fn configstring(sim: &SimFixture, index: usize) -> &str {
+    sim.server().configstring(ConfigIndex::new(index).expect("an index"))
+}
+
+const ENGINES: [&str; 2] = ["1", "2"];
+
+#[test]
+fn module_reads_map_settings_and_entities() {
+    for engine in ENGINES {
+        let sim = hosted(engine, 0);
+        assert_eq!(configstring(&sim, 20), "{", "the first token of the entity string");
+        assert_eq!(configstring(&sim, 21), "7.5", "its own setting");
+        assert_eq!(sim.server().settings().get("g_small"), Some("7.5"));
+        assert_eq!(configstring(&sim, 22), "y", "integer of the setting, result of a trace");
+        assert_eq!(sim.server().counters().get(Counter::GameFaults), 0);
+    }
+}
+
+#[test]
+fn players_live_in_the_memory_of_the_module() {
+    for engine in ENGINES {
+        let mut sim = hosted(engine, 2);
+        assert_eq!(sim.server().active_clients(), 2, "engine {engine}");
+        sim.check_no_faults();
+        let time = |sim: &SimFixture| {
+            let player = sim.server().player(ClientNum::new(1).expect("a slot"));
+            player.map(|player| (player.client_num, player.command_time)).expect("a player")
+        };
+        let before = time(&sim);
+        sim.run_for(Millis(1000));
+        let after = time(&sim);
+        assert_eq!((before.0, after.0), (1, 1));
+        assert!(after.1 - before.1 > 800, "thinks with each usercmd: {before:?} {after:?}");
+    }
+}
+
+#[test]
+fn module_refuses_and_drops_clients() {
+    for engine in ENGINES {
+        let mut sim = hosted(engine, 3);
+        assert_eq!(sim.server().active_clients(), 3);
+        // The fourth slot is refused by the module.
+        sim.join(Protocol::OA_71, "late");
+        sim.run_for(Millis(2000));
+        assert_eq!(sim.server().active_clients(), 3);
+        let now = sim.network.now();
+        assert!(sim.player(1).send_command(now, "leave"));
+        sim.run_for(Millis(1000));
+        assert_eq!(sim.server().active_clients(), 2);
+        assert_eq!(configstring(&sim, 23), "0", "the nested disconnect names the client");
+        assert_eq!(sim.server().counters().get(Counter::GameFaults), 0);
+    }
+}
+
+#[test]
+fn faults_of_the_module_end_the_level_only() {
+    for engine in ENGINES {
+        let mut sim = hosted(engine, 2);
+        for (number, command) in ["divide", "loop", "recurse", "wild"].iter().enumerate() {
+            let now = sim.network.now();
+            assert!(sim.player(1).send_command(now, command));
+            // Three restarts a minute are allowed.
+            sim.run_for(Millis::seconds(61));
+            let faults = sim.server().counters().get(Counter::GameFaults);
+            assert_eq!(faults, number as u64 + 1, "engine {engine}: {command}");
+            assert_eq!(sim.server().active_clients(), 2, "engine {engine}: {command}");
+        }
+        assert_eq!(sim.server().counters().get(Counter::ClientsDropped), 0);
+    }
+}
+
+#[test]
+fn unusable_module_is_named_and_replaced_by_native_rules() {
+    let server = server("2", assets(b"\x7fELF, native code".to_vec(), Vec::new()));
+    assert_eq!(server.counters().get(Counter::GameFaults), 0);
+    assert_eq!(configstring_of(&server, 20), "baseoa-1");
+}
+
+fn configstring_of(server: &Server, index: usize) -> &str {
+    server.configstring(ConfigIndex::new(index).expect("an index"))
+}
+
+/// Real modules are not part of the package: `FRAGD_MODULES` names the folder that holds them.
+#[test]
+fn real_modules_host_players() {
+    let Some(folder) = std::env::var_os("FRAGD_MODULES") else {
+        println!("skipped: FRAGD_MODULES is not set");
+        return;
+    };
+    for name in ["baseq3", "missionpack", "baseoa"] {
+        let folder = std::path::Path::new(&folder).join(name);
+        let read = |file: &str| std::fs::read(folder.join(file));
+        for engine in ENGINES {
+            let module = read("qagame.qvm").expect("a module");
+            let symbols = read("qagame.map").unwrap_or_default();
+            let mut sim = playing(server(engine, assets(module, symbols)), 3);
+            let restarts = sim.server().configstring(ConfigIndex::SYSTEMINFO).to_owned();
+            for command in ["map_restart 0", "map yard"] {
+                sim.console(command);
+                sim.run_for(Millis(6000));
+                assert_eq!(sim.server().active_clients(), 3, "{name} {engine}: {command}");
+            }
+            assert_ne!(sim.server().configstring(ConfigIndex::SYSTEMINFO), restarts);
+            assert_eq!(sim.server().counters().get(Counter::GameFaults), 0, "{name} {engine}");
+            sim.check_no_faults();
+        }
+    }
+}
