@@ -55,7 +55,7 @@ enum Entry {
 /// State of a module besides its memory.
 #[derive(Debug, Default)]
 struct State {
-    /// Where entities and playerstates are.
+    /// Addresses and sizes of entities and playerstates.
     located: Located,
     cvars: Cvars,
     /// Words of the command that is being handled.

@@ -94,7 +94,14 @@ impl Player {
         seed: u64,
         now: Millis,
     ) -> Self {
-        let pairs = [("name", name), ("rate", "90000"), ("snaps", "20"), ("model", "sarge")];
+        let guid = format!("{seed:032X}");
+        let pairs = [
+            ("name", name),
+            ("rate", "90000"),
+            ("snaps", "20"),
+            ("model", "sarge"),
+            ("cl_guid", &guid),
+        ];
         Self::with_userinfo(server, wire, &pairs, (Qport(seed as u16), seed), now)
     }
 
