@@ -87,7 +87,8 @@ impl CalendarDate {
         let day = since_march - (153 * month + 2) / 5 + 1;
         let is_next = month >= 10;
         let year = era * 400 + year + is_next as u64;
-        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let is_leap =
+            year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
         // January and February have 59 days, 60 in a leap year.
         let day_of_year =
             if is_next { since_march - 306 } else { since_march + 59 + is_leap as u64 };

@@ -44,7 +44,7 @@ impl Records {
         let size = u32::try_from(size).ok().filter(|size| *size >= min_size && size % 4 == 0);
         let size = size.ok_or_else(|| format!("invalid size of {what} (min {min_size})"))?;
         let end = u64::from(start) + u64::from(count) * u64::from(size);
-        if start % 4 != 0 || end > u64::from(memory.size()) {
+        if !start.is_multiple_of(4) || end > u64::from(memory.size()) {
             return Err(format!("{what} at {start:#x}: not aligned, or outside of the memory"));
         }
         Ok(Self { start, count, size })
