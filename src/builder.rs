@@ -68,7 +68,9 @@ impl ServerBuilder {
             });
             module.unwrap_or_else(|| rules_of(&settings))
         });
-        Server::new(settings, assets, rules, ServerStart { entropy, epoch: started_at })
+        let fallback = rules_of(&settings);
+        let start = ServerStart { entropy, epoch: started_at };
+        Server::new(settings, assets, rules, start).with_fallback_rules(fallback)
     }
 }
 

@@ -115,8 +115,10 @@ choices! {
     }
     /// Action after a fault of the game (`sv_gameFault`).
     GameFaultPolicy {
-        /// The level restarts.
+        /// The level restarts; after too many restarts, connects are refused until one is admitted again.
         Restart = "restart",
+        /// The level restarts; after too many restarts, the rules of the program run until the next map.
+        Native = "native",
         /// The server stops.
         Stop = "stop",
     }

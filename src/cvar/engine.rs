@@ -71,8 +71,9 @@ setting_rows! {
         "Rules of the game: 0 are those of the program; 1 interprets and 2 compiles the game module \
          vm/qagame.qvm of the game data.";
     SV_GAME_FAULT, "sv_gameFault", GameFaultPolicy::one_of(), all("restart", P),
-        "Action after a fault of the game: restart starts the level again, three times a minute at most; \
-         stop ends the server.";
+        "Action after a fault of the game: restart starts the level again, three times a minute at most, and \
+         refuses connects after that; native restarts too, then runs the rules of the program until the \
+         next map; stop ends the server.";
     SV_KEYWORDS, "sv_keywords", Text::up_to(127), all("", S.and(C)),
         "Keywords for the search of server lists.";
     SV_FPS, "sv_fps", Int::range(10, 125), oa_q3(("20", Y), ("20", P)),

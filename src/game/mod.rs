@@ -9,7 +9,7 @@
 
 mod clients;
 #[cfg(test)]
-mod conformance;
+pub(crate) mod conformance;
 mod deathmatch;
 mod direction_bytes;
 mod fault;

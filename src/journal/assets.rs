@@ -290,7 +290,8 @@ impl Assets for RecordedAssets {
 pub enum AssetMismatch {
     /// The file was not found.
     #[error(
-        "{name} not found with the journal's content ({len} bytes, checksum {sum:08x}); set --basepath"
+        "{name} not found with the journal's content ({len} bytes, checksum {sum:08x}){}; set --basepath",
+        other(*.found)
     )]
     NotHere {
         /// The file.
@@ -299,6 +300,8 @@ pub enum AssetMismatch {
         len: u64,
         /// Its [`checksum`].
         sum: u32,
+        /// Length and checksum of the file that has its name now.
+        found: Option<(u64, u32)>,
     },
     /// The node made another request than the recorded one.
     #[error("asset request differs: {asked} (recorded {recorded})")]
@@ -310,7 +313,13 @@ pub enum AssetMismatch {
     },
 }
 
-/// Finds a file by its name, length and checksum.
+/// Length and checksum of another file, for an error.
+fn other(found: Option<(u64, u32)>) -> String {
+    let text = |(len, sum)| format!("; found {len} bytes, checksum {sum:08x}");
+    found.map(text).unwrap_or_default()
+}
+
+/// Finds a file by its name, length and checksum; otherwise any file of the name.
 pub type FindFile = Box<dyn Fn(&str, u64, u32) -> Option<Vec<u8>>>;
 
 /// Reads a range of an archive by its folder and name.
@@ -381,8 +390,9 @@ impl ReplayedAssets {
         Self { answers, find_file, read_pack, packs: OnceCell::new() }
     }
 
-    fn mismatch(&self, name: String, (len, sum): (u64, u32)) {
-        let mismatch = AssetMismatch::NotHere { name, len, sum };
+    fn mismatch(&self, name: String, (len, sum): (u64, u32), found: Option<&[u8]>) {
+        let found = found.map(|bytes| (bytes.len() as u64, checksum(bytes)));
+        let mismatch = AssetMismatch::NotHere { name, len, sum, found };
         self.answers.0.borrow_mut().mismatch.get_or_insert(mismatch);
     }
 }
@@ -404,11 +414,13 @@ impl Assets for ReplayedAssets {
             return Err(unreadable());
         };
         let (len, sum) = known?;
-        let found = (self.find_file)(name, len, sum);
-        found.filter(|bytes| (bytes.len() as u64, checksum(bytes)) == (len, sum)).ok_or_else(|| {
-            self.mismatch(name.to_owned(), (len, sum));
-            unreadable()
-        })
+        match (self.find_file)(name, len, sum) {
+            Some(bytes) if (bytes.len() as u64, checksum(&bytes)) == (len, sum) => Ok(bytes),
+            found => {
+                self.mismatch(name.to_owned(), (len, sum), found.as_deref());
+                Err(unreadable())
+            }
+        }
     }
 
     fn list(&self, folder: &str, extension: &str) -> Vec<GamePath> {
@@ -436,7 +448,7 @@ impl Assets for ReplayedAssets {
         let found = info.filter(|_| (asked, offset) == (pack, range.start));
         let found = found.and_then(|info| (self.read_pack)(&info, range));
         found.filter(|bytes| (bytes.len() as u64, checksum(bytes)) == known).ok_or_else(|| {
-            self.mismatch(name.clone(), known);
+            self.mismatch(name.clone(), known, None);
             unreadable(name)
         })
     }

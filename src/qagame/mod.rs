@@ -14,6 +14,8 @@
 mod cvars;
 mod located;
 mod services;
+#[cfg(test)]
+mod tests;
 mod trace_result;
 
 use std::sync::Arc;
@@ -24,7 +26,7 @@ use crate::{
         show_restart_countdown,
     },
     model::{ClientNum, CommandArgs, EntityNum, LevelTime, PlayerState, UserCmd},
-    qvm::{ENTRY_ARGUMENTS, Engine, EngineError, Fault, Machine, Program},
+    qvm::{ENTRY_ARGUMENTS, Engine, EngineError, Fault, FaultKind, Machine, Program},
     world::MapEntities,
 };
 use cvars::Cvars;
@@ -92,9 +94,14 @@ impl GameModule {
         entry: Entry,
         arguments: &[i32],
     ) -> Result<i32, GameFault> {
+        // A panic of a service has left its entry open, and the module half-changed.
+        if self.machine.entry_depth() != 0 {
+            return Err(GameFault::new("game module not usable: an entry did not end"));
+        }
         let mut session = Session { host, state: &mut self.state };
         let words = entry_words(entry, arguments);
-        self.machine.enter(&mut session, &words).map_err(|fault| game_fault(&fault))
+        let result = self.machine.enter(&mut session, &words);
+        result.map_err(|fault| game_fault(&fault, entry, arguments))
     }
 
     fn enter_for(
@@ -132,8 +139,22 @@ fn entry_words(entry: Entry, arguments: &[i32]) -> [i32; ENTRY_ARGUMENTS] {
     words
 }
 
-fn game_fault(fault: &Fault) -> GameFault {
-    GameFault { summary: fault.to_string(), details: fault.trace().collect() }
+/// Describes a fault: innermost error and its place, then the entry and the open calls, innermost first.
+fn game_fault(fault: &Fault, entry: Entry, arguments: &[i32]) -> GameFault {
+    let nested = std::iter::successors(Some(fault), |outer| match &outer.kind {
+        FaultKind::Nested(inner) => Some(inner),
+        _ => None,
+    });
+    let chain: Vec<_> = nested.collect();
+    let words: String = arguments.iter().map(|word| format!(" {word}")).collect();
+    let mut details = vec![format!("entry {entry:?}{words}")];
+    for (depth, part) in chain.iter().rev().enumerate() {
+        if depth > 0 {
+            details.push(format!("nested entry made by {}", part.place));
+        }
+        details.extend(part.trace());
+    }
+    GameFault { summary: chain.last().copied().unwrap_or(fault).to_string(), details }
 }
 
 impl Game for GameModule {

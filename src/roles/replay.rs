@@ -127,12 +127,13 @@ fn game_data(options: &ReplayOptions, settings: &Settings) -> GameData {
         .with_builtin(folder)
 }
 
-/// Finds files by name and content.
+/// Finds files by name and content, or by name alone.
 fn find_file(data: &Rc<GameData>) -> FindFile {
     let data = Rc::clone(data);
     Box::new(move |name, len, sum| {
         let is_it = |bytes: &[u8]| bytes.len() as u64 == len && checksum(bytes) == sum;
-        data.read_wanted(name, len.min(MAX_FILE_LEN as u64), is_it)
+        let max = MAX_FILE_LEN as u64;
+        data.read_wanted(name, len.min(max), is_it).or_else(|| data.read(name, max).ok())
     })
 }
 

@@ -28,6 +28,10 @@ pub(super) const LEVEL_ENDED: &str = "The level has ended. Try again.";
 #[derive(Debug, Default)]
 pub(super) struct GameFaults {
     has_ended_level: bool,
+    /// Whether the fallback rules run, until another map is loaded.
+    uses_fallback: bool,
+    /// Whether the next level needs a new game, although the last one has not faulted.
+    game_is_outdated: bool,
     restarts: VecDeque<Millis>,
 }
 
@@ -37,9 +41,21 @@ impl GameFaults {
         self.has_ended_level
     }
 
-    /// Begins a level. Returns whether a fault ended the one before.
+    /// Whether the fallback rules replace the chosen ones.
+    pub(super) fn uses_fallback(&self) -> bool {
+        self.uses_fallback
+    }
+
+    /// Chooses the rules for another map: the fallback rules end.
+    pub(super) fn begin_map(&mut self) {
+        self.game_is_outdated |= std::mem::take(&mut self.uses_fallback);
+    }
+
+    /// Begins a level. Returns whether it needs a new game: a fault ended the level before, or other rules
+    /// begin.
     pub(super) fn begin_level(&mut self) -> bool {
-        std::mem::take(&mut self.has_ended_level)
+        let is_outdated = std::mem::take(&mut self.game_is_outdated);
+        std::mem::take(&mut self.has_ended_level) || is_outdated
     }
 
     /// Whether the level may restart now. If so, counts the restart.
@@ -98,7 +114,7 @@ pub(super) fn connect_to_game(
     }
 }
 
-/// Restarts a level that a fault has ended, or stops the server, as `sv_gameFault` selects.
+/// Restarts a level that a fault has ended, changes the rules or stops the server, as `sv_gameFault` selects.
 pub(super) fn continue_after_fault(server: &mut Server) {
     if !server.faults.has_ended_level {
         return;
@@ -106,8 +122,14 @@ pub(super) fn continue_after_fault(server: &mut Server) {
     let now = server.core.now;
     match server.core.settings.choice(key::SV_GAME_FAULT) {
         GameFaultPolicy::Stop => server.stop(now, "Server stopped: game fault"),
-        GameFaultPolicy::Restart if server.faults.admits_restart(now) => server.reload_level(),
-        GameFaultPolicy::Restart => {}
+        _ if server.faults.admits_restart(now) => server.reload_level(),
+        GameFaultPolicy::Native if server.fallback.is_some() && !server.faults.uses_fallback => {
+            let map = &server.core.level.map;
+            log::warn!("map {map}: rules of the program replace the game until the next map");
+            server.faults.uses_fallback = true;
+            server.reload_level();
+        }
+        GameFaultPolicy::Native | GameFaultPolicy::Restart => {}
     }
 }
 

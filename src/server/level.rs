@@ -112,6 +112,7 @@ impl Server {
     /// The map cannot be loaded. The running level is not changed.
     pub(super) fn load_level(&mut self, map: &str) -> Result<(), MapError> {
         let prepared = self.prepare_level(map)?;
+        self.faults.begin_map();
         self.start_map(map, prepared);
         Ok(())
     }
@@ -145,7 +146,7 @@ impl Server {
         // A game that faulted is replaced, since it can no longer be called.
         if self.faults.begin_level() || geometry != self.geometry {
             self.geometry = geometry;
-            self.game = new_game.unwrap_or_else(|| (self.games)(geometry));
+            self.game = new_game.unwrap_or_else(|| create_game(self, geometry));
         }
         let core = &mut self.core;
         core.recordings.end_level();
@@ -332,6 +333,12 @@ impl Server {
     fn publish_server_id(&mut self, id: ServerId) {
         let _ = self.core.settings.write(key::SV_SERVERID, id);
     }
+}
+
+/// Creates a game: of the fallback rules after repeated faults, else of the chosen ones.
+fn create_game(server: &Server, geometry: Geometry) -> Box<dyn Game> {
+    let fallback = server.fallback.as_ref().filter(|_| server.faults.uses_fallback());
+    fallback.unwrap_or(&server.games)(geometry)
 }
 
 /// Whether a map name is valid: letters, digits and a few signs, without leaving the map folder.

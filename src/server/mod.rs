@@ -109,6 +109,8 @@ pub struct Server {
     core: Core,
     maps: MapLoader,
     games: GameFactory,
+    /// Rules that replace those of `games` after repeated faults.
+    fallback: Option<GameFactory>,
     game: Box<dyn Game>,
     /// Faults of the game in this level and before.
     faults: GameFaults,
@@ -158,6 +160,7 @@ impl Server {
             core,
             maps,
             games,
+            fallback: None,
             game,
             faults: GameFaults::default(),
             geometry,
@@ -171,6 +174,13 @@ impl Server {
         };
         server.load_first_level(&map);
         server
+    }
+
+    /// Sets the rules that replace a game after repeated faults, if `sv_gameFault` is `native`.
+    #[must_use]
+    pub fn with_fallback_rules(mut self, rules: GameFactory) -> Self {
+        self.fallback = Some(rules);
+        self
     }
 
     /// Whether the level has the geometry of its map.

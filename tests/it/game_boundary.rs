@@ -205,7 +205,9 @@ impl Boundary {
             settings.set(name, value).expect("a setting");
         }
         settings.start().expect("a valid combination");
-        let server = Server::new(settings, Box::new(MemoryAssets::default()), rules, [9; 32]);
+        let fallback = Box::new(|_| -> Box<dyn Game> { Box::new(Flight::new(Ruleset::BASEOA)) });
+        let server = Server::new(settings, Box::new(MemoryAssets::default()), rules, [9; 32])
+            .with_fallback_rules(fallback);
         Self { sim: SimFixture::around(7, Actor::Server(Box::new(server))), script }
     }
 
@@ -317,6 +319,25 @@ fn operator_restarts_a_level_that_a_fault_ended() {
         fixture.run_ms(3000);
         assert_eq!(fixture.sim.server().active_clients(), 1, "{line}");
     }
+}
+
+#[test]
+fn repeated_faults_select_fallback_rules_until_next_map() {
+    let mut fixture = Boundary::with_players(&[("sv_gameFault", "native")], 2);
+    fixture.script.borrow_mut().faults_always = true;
+    fixture.run_ms(30_000);
+    let games = fixture.script.borrow().games;
+    assert_eq!((fixture.faults(), fixture.dropped(), games), (4, 0, 4));
+    assert_eq!(fixture.sim.server().active_clients(), 2, "players of the fallback rules");
+    fixture.script.borrow_mut().faults_always = false;
+    fixture.sim.console("map_restart 0");
+    fixture.run_ms(3000);
+    assert_eq!(fixture.script.borrow().games, 4, "a restart keeps the fallback rules");
+    fixture.sim.console("map oa_dm1");
+    fixture.run_ms(3000);
+    assert_eq!(fixture.script.borrow().games, 5, "another map begins with the chosen rules");
+    assert_eq!((fixture.sim.server().active_clients(), fixture.dropped()), (2, 0));
+    fixture.sim.check_no_faults();
 }
 
 #[test]

@@ -4,6 +4,7 @@
 .equ CLIENT 468
 .equ ENTITIES 72
 
+.service milliseconds 2
 .service register 3
 .service argv 9
 .service locate 15
@@ -197,6 +198,10 @@ command:
     eq @divide
     const text
     load1
+    const 'c'
+    eq @clock
+    const text
+    load1
     const 'r'
     eq @recurse
     const text
@@ -223,6 +228,26 @@ command:
     const 1
     const 0
     divi
+    leave 64
+; The lowest digits of the clock in configstring 24.
+@clock:
+    const text
+    const milliseconds
+    call
+    const 15
+    band
+    const 'A'
+    add
+    store1
+    const text + 1
+    const 0
+    store1
+    const 24
+    arg 8
+    const text
+    arg 12
+    const set_configstring
+    call
     leave 64
 @recurse:
     const deeper

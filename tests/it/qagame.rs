@@ -2,7 +2,10 @@
 
 use fragd::{
     client::Protocol,
-    model::{ClientNum, ConfigIndex, Millis, assets::MemoryAssets},
+    model::{
+        ClientNum, ConfigIndex, Millis,
+        assets::{Assets, MemoryAssets},
+    },
     observe::Counter,
     qvm::assemble,
     server::Server,
@@ -17,7 +20,7 @@ use crate::sim_fixture::SimFixture;
 const GAME: &str = include_str!("qagame.asm");
 
 /// Game data: a module with its symbols, and a map.
-fn assets(module: Vec<u8>, symbols: Vec<u8>) -> MemoryAssets {
+pub(crate) fn assets(module: Vec<u8>, symbols: Vec<u8>) -> MemoryAssets {
     let mut assets = MemoryAssets::default();
     assets.insert("vm/qagame.qvm", module).expect("a path");
     assets.insert("vm/qagame.map", symbols).expect("a path");
@@ -25,7 +28,7 @@ fn assets(module: Vec<u8>, symbols: Vec<u8>) -> MemoryAssets {
     assets
 }
 
-fn server(engine: &str, assets: MemoryAssets) -> Server {
+pub(crate) fn server(engine: &str, assets: impl Assets + 'static) -> Server {
     let mut settings = Settings::default();
     for (name, value) in
         [("vm_game", engine), ("map", "yard"), ("sv_maxclientsPerIP", "0"), ("sv_pure", "0")]
@@ -46,20 +49,24 @@ fn playing(server: Server, count: usize) -> SimFixture {
     sim
 }
 
-/// The small game in an engine, with players.
-fn hosted(engine: &str, count: usize) -> SimFixture {
+/// Game data with the small game.
+pub(crate) fn small_game() -> MemoryAssets {
     let mut image = Vec::new();
     let assembly = assemble(GAME).unwrap_or_else(|error| panic!("{error}"));
     assembly.image.write(&mut image);
-    let assets = assets(image, assembly.symbol_map().into_bytes());
-    playing(server(engine, assets), count)
+    assets(image, assembly.symbol_map().into_bytes())
+}
+
+/// The small game in an engine, with players.
+fn hosted(engine: &str, count: usize) -> SimFixture {
+    playing(server(engine, small_game()), count)
 }
 
 fn configstring(sim: &SimFixture, index: usize) -> &str {
     sim.server().configstring(ConfigIndex::new(index).expect("an index"))
 }
 
-const ENGINES: [&str; 2] = ["1", "2"];
+pub(crate) const ENGINES: [&str; 2] = ["1", "2"];
 
 #[test]
 fn module_reads_map_settings_and_entities() {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Host that records the calls of a game.
-pub(in crate::game) struct TestHost {
+pub(crate) struct TestHost {
     /// Map, or `None` for open space.
     pub(in crate::game) world: Option<World>,
     settings: Values,

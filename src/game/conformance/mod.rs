@@ -13,7 +13,7 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
-pub(super) use self::host::TestHost;
+pub(crate) use self::host::TestHost;
 use self::{
     drive::GameDriver,
     inputs::{Input, inputs},

@@ -1,0 +1,123 @@
+//! Journals of servers that host a game module: bit-exact replay in both engines, other modules refused.
+
+use std::{cell::RefCell, rc::Rc};
+
+use fragd::{
+    client::Protocol,
+    journal::{
+        Answers, AssetMismatch, Journaled, RecordedAssets, Recorder, Replay, ReplayedAssets, Start,
+        StepResult, Steps,
+    },
+    model::{
+        Millis,
+        assets::{Assets, MemoryAssets},
+    },
+    sim::Actor,
+};
+
+use crate::{
+    qagame::{ENGINES, server, small_game},
+    sim_fixture::{SERVER, SimFixture},
+};
+
+/// Records three players with a fault, a restart and a map change.
+fn session(engine: &str, files: MemoryAssets) -> Vec<u8> {
+    let bytes = Rc::new(RefCell::new(Vec::new()));
+    let sink = Rc::clone(&bytes);
+    let sink = Box::new(move |piece: &[u8]| sink.borrow_mut().extend_from_slice(piece));
+    let start = Start { program: "test".to_owned(), entropy: [9; 32], ..Start::default() };
+    let recorder = Recorder::shared(&start, sink);
+    let assets = RecordedAssets::new(Box::new(files), Rc::clone(&recorder));
+    let node = Journaled::new(server(engine, assets), recorder);
+    let mut sim = SimFixture::around(5, Actor::Recorded(Box::new(node)));
+    for (number, protocol) in (0_u64..).zip(Protocol::ALL) {
+        let node = sim.join(protocol, &format!("p{number}"));
+        sim.player(node).use_random_input(number);
+    }
+    sim.run_for(Millis(3000));
+    for command in ["divide", "clock", "leave"] {
+        let now = sim.network.now();
+        assert!(sim.player(1).send_command(now, command));
+        sim.run_for(Millis(2000));
+    }
+    for line in ["map_restart 0", "map yard"] {
+        sim.console(line);
+        sim.run_for(Millis(3000));
+    }
+    let Actor::Recorded(server) = sim.actors.swap_remove(SERVER) else { unreachable!() };
+    server.finish();
+    bytes.take()
+}
+
+/// Replays a journal. Returns the result and the number of compared datagrams.
+fn replay(journal: &[u8], engine: &str, files: MemoryAssets) -> (StepResult, u64) {
+    let mut steps = Steps::new();
+    steps.feed(journal);
+    assert!(steps.start().expect("a journal").is_some());
+    let answers = Answers::default();
+    let first = steps.next_step().expect("a start");
+    answers.expect(first.answers.clone());
+    let find = Box::new(move |name: &str, _, _| files.read(name, u64::MAX).ok());
+    let assets = ReplayedAssets::new(answers.clone(), find, Box::new(|_, _| None));
+    let mut replay = Replay::new(server(engine, assets));
+    let mut next = Some(fragd::journal::Step { answers: Vec::new(), ..first });
+    while let Some(step) = next {
+        let result = replay.step(step, &answers);
+        if result != StepResult::Same {
+            return (result, replay.datagrams_out());
+        }
+        next = steps.next_step().or_else(|| steps.last_step());
+    }
+    (replay.finish(Millis(0)), replay.datagrams_out())
+}
+
+#[test]
+fn module_replays_bit_for_bit_in_both_engines() {
+    for recorded in ENGINES {
+        let journal = session(recorded, small_game());
+        for replayed in ENGINES {
+            let (result, compared) = replay(&journal, replayed, small_game());
+            assert_eq!(result, StepResult::Same, "recorded by {recorded}, replayed by {replayed}");
+            assert!(compared > 500, "{compared} datagrams");
+        }
+    }
+}
+
+#[test]
+fn replay_refuses_another_module_and_names_both_checksums() {
+    let journal = session("1", small_game());
+    let mut other = small_game();
+    let module = other.read("vm/qagame.qvm", u64::MAX).expect("the module");
+    let known = (module.len() as u64, fragd::journal::checksum(&module));
+    let changed = b"another module".to_vec();
+    let found = Some((changed.len() as u64, fragd::journal::checksum(&changed)));
+    other.insert("vm/qagame.qvm", changed).expect("a path");
+    let (result, _) = replay(&journal, "1", other);
+    let (len, sum) = known;
+    let expected = AssetMismatch::NotHere { name: "vm/qagame.qvm".to_owned(), len, sum, found };
+    assert_eq!(result, StepResult::AssetMismatch(expected.clone()));
+    let text = expected.to_string();
+    for part in ["vm/qagame.qvm", &format!("{sum:08x}"), "; found 14 bytes, checksum "] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+/// Real modules are not part of the package: `FRAGD_MODULES` names the folder that holds them.
+#[test]
+fn real_modules_replay_bit_for_bit() {
+    let Some(folder) = std::env::var_os("FRAGD_MODULES") else {
+        println!("skipped: FRAGD_MODULES is not set");
+        return;
+    };
+    for name in ["baseq3", "missionpack", "baseoa"] {
+        let path = std::path::Path::new(&folder).join(name).join("qagame.qvm");
+        let module = std::fs::read(path).expect("a module");
+        let files = || crate::qagame::assets(module.clone(), Vec::new());
+        let journal = session("2", files());
+        for engine in ENGINES {
+            let (result, compared) = replay(&journal, engine, files());
+            assert_eq!(result, StepResult::Same, "{name}, replayed by {engine}");
+            assert!(compared > 500, "{name}: {compared} datagrams");
+        }
+    }
+}
