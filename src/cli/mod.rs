@@ -40,7 +40,8 @@ pub use maps::{BuildOptions, MapsCommand};
 pub use master::MasterSettings;
 pub use plus_commands::{PlusCommands, split};
 pub use qvm::{
-    AsmOptions, CheckOptions, DisasmOptions, EngineChoice, ModuleFile, QvmTask, RunOptions,
+    AsmOptions, CheckOptions, CompareOptions, DisasmOptions, EngineChoice, ModuleFile, QvmTask,
+    RunOptions,
 };
 pub use relay::{RelayFrom, ViewerOptions};
 pub use trace::ShownView;

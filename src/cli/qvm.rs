@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::game_folder;
+use crate::settings::GameFolder;
+
 /// Examples and exit codes of the help.
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -12,6 +15,7 @@ Examples:
   fragd qvm disasm vm/qagame.qvm --map qagame.map -o qagame.asm
   fragd qvm asm hello.asm                      write hello.qvm and hello.map
   fragd qvm run hello.asm 3 4                  enter with 3 and 4, print the result
+  fragd qvm compare vm/qagame.qvm              compare the rules of fragd with a module
 
 docs/modules.md describes the text form.
 Exit codes: 0 success, 1 invalid file, fault or error of a file, 2 usage error.";
@@ -51,6 +55,17 @@ Examples:
 Services: 0 prints, 1 reports an error, 100 to 106, 110 and 111 are those of the C library.
 Exit codes: 0 success, 1 invalid file or fault, 2 usage error.";
 
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  fragd qvm compare vm/qagame.qvm                    all plays, rules of baseoa
+  fragd qvm compare q3/vm/qagame.qvm --game baseq3   rules of baseq3
+  fragd qvm compare vm/qagame.qvm --play door        plays whose names contain a word
+  fragd qvm compare vm/qagame.qvm --file own.play    plays of a file
+  fragd qvm compare vm/qagame.qvm --random 20 --level oa_dm1 --json
+
+docs/modules.md describes the text form of plays.
+Exit codes: 0 no unexplained difference, 1 differences or invalid module or play, 2 usage error.";
+
 /// Options of `qvm`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct QvmOptions {
@@ -74,6 +89,50 @@ pub enum QvmTask {
     /// Enter a module once and print the result
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunOptions),
+    /// Compare the native rules with a module, frame by frame in virtual time
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareOptions),
+}
+
+/// Options of `qvm compare`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct CompareOptions {
+    /// Module to compare with
+    #[command(flatten)]
+    pub module: ModuleFile,
+    /// Ruleset of the native rules
+    #[arg(long, value_name = "GAME", default_value = "baseoa", value_parser = game_folder)]
+    pub game: GameFolder,
+    /// Engine of the module
+    #[arg(long, value_name = "ENGINE", value_enum, default_value = "interpreter")]
+    pub engine: EngineChoice,
+    /// Plays whose names contain this text
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub play: String,
+    /// Plays of this file instead of those of the program
+    #[arg(long = "file", value_name = "FILE.play")]
+    pub plays: Option<PathBuf>,
+    /// Random plays instead of those of the program
+    #[arg(long, value_name = "PLAYS", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub random: Option<u32>,
+    /// Seed of the first random play
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Players of a random play
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub players: u8,
+    /// Seconds of a random play
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub seconds: u32,
+    /// Map of random plays; default an empty hall
+    #[arg(long, value_name = "MAP", default_value = "", hide_default_value = true)]
+    pub level: String,
+    /// Directories with game data, separated as in PATH; default the usual ones
+    #[arg(long, value_name = "DIRS", default_value = "", hide_default_value = true)]
+    pub basepath: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// A module on the command line.

@@ -1,5 +1,6 @@
 //! Game module role (`fragd qvm`): verify, assemble, list and run.
 
+mod compare;
 mod run;
 
 use std::{
@@ -24,6 +25,7 @@ pub(crate) fn run(options: &QvmOptions) -> ExitStatus {
     let result = match &options.task {
         QvmTask::Check(options) => return check(options),
         QvmTask::Run(options) => return run::run(options),
+        QvmTask::Compare(options) => return compare::run(options),
         QvmTask::Asm(options) => asm(options),
         QvmTask::Disasm(options) => disasm(options),
     };

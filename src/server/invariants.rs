@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::{Server, client::ClientState};
 use crate::{
+    game::EntityView,
     model::{
         Challenge, ClientNum, EntityNum, LevelTime, Millis, Qport, ServerId,
         limits::{MAX_CLIENTS, MAX_RELIABLE_COMMANDS},
@@ -121,6 +122,15 @@ fn sortable(address: SocketAddr, qport: Qport) -> (u128, u16, u16) {
         IpAddr::V6(ip) => ip.to_bits(),
     };
     (ip, address.port(), qport.0)
+}
+
+/// Entity of a server's game; `None` for a number that is not in use.
+#[must_use]
+pub fn entity_of(server: &Server, number: EntityNum) -> Option<EntityView<'_>> {
+    if number.index() >= server.game.entity_count() {
+        return None;
+    }
+    server.game.entity(number)
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ mod stats;
 mod status;
 mod visibility;
 
+pub use self::invariants::entity_of;
 use self::{
     core::{Core, ServerKeys},
     game_faults::GameFaults,

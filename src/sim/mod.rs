@@ -10,6 +10,7 @@ mod actor;
 mod command_order;
 mod fault_rates;
 mod faults;
+pub mod judge;
 mod network;
 mod player;
 mod rate_checker;

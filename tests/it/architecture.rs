@@ -78,16 +78,21 @@ const MODULES: &[(&str, &[&str])] = &[
     (
         "sim",
         &[
+            "bg",
             "bots",
             "broadcast",
             "client",
             "journal",
             "impairment",
+            "mapbuild",
             "model",
             "node",
+            "observe",
             "proxy",
             "server",
+            "settings",
             "wire",
+            "world",
         ],
     ),
     (

@@ -1,0 +1,158 @@
+//! Comparison of the entities that clients can see, paired by number or by meaning.
+//!
+//! Numbers of entities depend on the order of their creation, and equal numbers prove nothing. An entity is paired
+//! with one of the same number and type, else with the nearest one of its type, model and event.
+
+use super::fields::{self, FieldDifference};
+use crate::{
+    bg::{EntityType, Event},
+    model::{EntityNum, EntityShared, EntityState, SvFlags, Vec3, limits::MAX_CLIENTS},
+    server::{Server, entity_of},
+};
+
+/// Bits of an entity type that count events.
+const EVENT_COUNT: i32 = 0x300;
+/// Entities farther apart than this are not the same, in units.
+const NEAR: f32 = 64.0;
+
+/// An entity that clients can see.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a> {
+    state: &'a EntityState,
+    shared: &'a EntityShared,
+}
+
+/// Returns the linked entities of a server that are sent to any client.
+pub(super) fn seen(server: &Server) -> Vec<Seen<'_>> {
+    let all = EntityNum::all().filter_map(|number| entity_of(server, number));
+    let seen = all.map(|entity| Seen { state: entity.state, shared: entity.shared });
+    seen.filter(|entity| {
+        entity.shared.is_linked() && !entity.shared.sv_flags.contains(SvFlags::NO_CLIENT)
+    })
+    .collect()
+}
+
+impl Seen<'_> {
+    fn number(self) -> i32 {
+        self.state.number
+    }
+
+    fn is_player(self) -> bool {
+        (0..MAX_CLIENTS as i32).contains(&self.state.number)
+    }
+
+    fn place(self) -> Vec3 {
+        self.shared.current_origin
+    }
+
+    /// Type, model and event: entities with different ones are never paired.
+    fn kind(self) -> (i32, i32) {
+        let state = self.state;
+        let is_temp = state.e_type >= EntityType::Events as i32;
+        (state.e_type & !EVENT_COUNT, if is_temp { state.e_type } else { state.modelindex })
+    }
+
+    /// Name of its type.
+    pub(super) fn name(self) -> String {
+        let number = self.state.e_type & !EVENT_COUNT;
+        if let Ok(kind) = EntityType::try_from(number)
+            && kind != EntityType::Events
+        {
+            return format!("{kind:?}").to_lowercase();
+        }
+        match Event::try_from(number - EntityType::Events as i32) {
+            Ok(event) => format!("temp {event:?}"),
+            Err(_) => format!("type {number}"),
+        }
+    }
+
+    fn text(self) -> String {
+        let place = self.place().0;
+        let EntityState { number, modelindex, event, event_parm, .. } = self.state;
+        format!("{number} at {place:?} model {modelindex} event {event} parm {event_parm}")
+    }
+}
+
+/// Compares two lists. `found` receives kind, place and both values; `missing` is `-`.
+pub(super) fn compare(
+    native: &[Seen<'_>],
+    module: &[Seen<'_>],
+    mut found: impl FnMut(&str, &str, &str, &str),
+) {
+    let mut left: Vec<Seen<'_>> = module.to_vec();
+    let mut alone = Vec::new();
+    let mut pairs = Vec::new();
+    for entity in native {
+        let same = |other: &Seen<'_>| {
+            other.number() == entity.number()
+                && (entity.is_player() || other.kind() == entity.kind())
+        };
+        match left.iter().position(same) {
+            Some(at) => pairs.push((*entity, left.swap_remove(at))),
+            None => alone.push(*entity),
+        }
+    }
+    for entity in alone {
+        let distance = |other: &Seen<'_>| (other.place() - entity.place()).length();
+        let candidates = (0..left.len()).filter(|&at| {
+            let other = left[at];
+            !entity.is_player()
+                && !other.is_player()
+                && other.kind() == entity.kind()
+                && distance(&other) < NEAR
+        });
+        let nearest = candidates.min_by(|&a, &b| distance(&left[a]).total_cmp(&distance(&left[b])));
+        match nearest {
+            Some(at) => pairs.push((entity, left.swap_remove(at))),
+            None => found(&format!("{} only native", entity.name()), "", &entity.text(), "-"),
+        }
+    }
+    for entity in left {
+        found(&format!("{} only module", entity.name()), "", "-", &entity.text());
+    }
+    for (native, module) in pairs {
+        compare_pair(native, module, &mut found);
+    }
+}
+
+fn compare_pair(
+    native: Seen<'_>,
+    module: Seen<'_>,
+    found: &mut impl FnMut(&str, &str, &str, &str),
+) {
+    let (name, place) = (native.name(), format!("entity {}", native.number()));
+    fields::compare_words(
+        fields::ENTITY,
+        native.state.words(),
+        module.state.words(),
+        |FieldDifference { name: field, native, module }| {
+            found(&format!("{name}.{field}"), &place, &native, &module);
+        },
+    );
+    let shared = [native.shared, module.shared];
+    let numbers = [
+        ("sv_flags", shared.map(|shared| shared.sv_flags.0)),
+        ("single_client", shared.map(|shared| shared.single_client)),
+        ("contents", shared.map(|shared| shared.contents)),
+        ("bmodel", shared.map(|shared| i32::from(shared.bmodel != 0))),
+        ("owner_num", shared.map(|shared| shared.owner_num)),
+    ];
+    for (field, [native, module]) in numbers {
+        if native != module {
+            let (native, module) = (native.to_string(), module.to_string());
+            found(&format!("{name}.shared.{field}"), &place, &native, &module);
+        }
+    }
+    let vectors = [
+        ("mins", shared.map(|shared| shared.mins)),
+        ("maxs", shared.map(|shared| shared.maxs)),
+        ("current_origin", shared.map(|shared| shared.current_origin)),
+        ("current_angles", shared.map(|shared| shared.current_angles)),
+    ];
+    for (field, [native, module]) in vectors {
+        if native != module {
+            let [native, module] = [native, module].map(|vector| format!("{:?}", vector.0));
+            found(&format!("{name}.shared.{field}"), &place, &native, &module);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Differential comparison of the native rules with a game module, frame by frame in virtual time.
+//!
+//! A [`Play`] is a map, settings, players and timed input. [`compare`] runs it on a server with native rules and
+//! on one that hosts the module, without network faults, and compares after every server frame: playerstates,
+//! linked entities, configstrings and server commands. [`Differences`] groups what differs by kind, with a count
+//! and the first occurrence.
+//!
+//! Invariants: the same play, module and seed give the same differences. View angles of a usercmd are given as
+//! directions, so that a random spawn direction turns no player. What depends on chance is named by the play.
+
+mod arena;
+mod client;
+mod differences;
+mod entities;
+mod fields;
+mod play;
+mod plays;
+mod random;
+mod run;
+mod side;
+
+pub use differences::{Difference, Differences};
+pub use play::{Play, PlayError};
+pub use plays::built_in_plays;
+pub use random::random_play;
+pub use run::{JudgeError, Rules, compare};

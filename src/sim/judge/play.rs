@@ -1,0 +1,325 @@
+//! Plays: map, settings, players and timed input, with their text form.
+//!
+//! One directive per line; `#` starts a comment. `play NAME` starts a play, `about`, `rules`, `map`, `set`, `each`,
+//! `box`, `entity`, `part`, `chance` and `player` describe it, and `wait`, `keys`, `place`, `cmd`, `console`,
+//! `join`, `leave` and `begin` are its steps.
+//!
+//! Invariants: numbers of steps, players and milliseconds are bounded; an error names its line.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::arena::{Arena, Material};
+use crate::model::{Buttons, UserCmd};
+
+/// Most plays and steps of a text, and the longest text in bytes.
+const MAX_PLAYS: usize = 1000;
+const MAX_STEPS: usize = 20_000;
+const MAX_TEXT: usize = 1 << 20;
+/// Most players of a play.
+const MAX_PLAYERS: usize = 16;
+/// Longest virtual time of one `wait`, in ms.
+const MAX_WAIT: u32 = 600_000;
+
+/// Held keys and view direction of a player.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Keys {
+    /// Movement, buttons and weapon; its time and angles are not used.
+    pub(super) input: UserCmd,
+    /// View direction: pitch and yaw, in degrees; `None` keeps that of the playerstate.
+    pub(super) view: Option<[f32; 2]>,
+}
+
+/// One step of a play.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    /// Lets this many milliseconds pass.
+    Wait(u32),
+    /// Holds keys from now on.
+    Keys(usize, Keys),
+    /// Sends a client command.
+    Command(usize, String),
+    /// Runs a console line.
+    Console(String),
+    /// Connects another player with these userinfo pairs.
+    Join(Vec<(String, String)>),
+    /// Disconnects a player.
+    Leave(usize),
+    /// Starts the comparison. Without it the comparison starts with the level.
+    Begin,
+}
+
+/// A play.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Play {
+    /// Name, for reports.
+    pub name: String,
+    /// One sentence about what it does.
+    pub about: String,
+    /// Ruleset that it is limited to.
+    pub rules: Option<String>,
+    /// Map of the game data; empty for the play's own arena.
+    pub map: String,
+    pub(super) arena: Arena,
+    pub(super) settings: Vec<(String, String)>,
+    /// Userinfo pairs of the players that join at the start.
+    pub(super) players: Vec<Vec<(String, String)>>,
+    /// Kinds of differences that chance explains, each with its reason.
+    pub(super) chances: Vec<(String, String)>,
+    pub(super) steps: Vec<Step>,
+}
+
+/// Reason why a text is not a list of plays.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}: {why}")]
+pub struct PlayError {
+    /// Number of the line, from 1.
+    pub line: usize,
+    why: String,
+}
+
+/// Creates an error for which the caller adds the line.
+fn wrong(why: impl fmt::Display) -> String {
+    why.to_string()
+}
+
+impl Play {
+    /// Reads a list of plays.
+    ///
+    /// # Errors
+    /// The first line that is not valid.
+    pub fn parse(text: &str) -> Result<Vec<Self>, PlayError> {
+        if text.len() > MAX_TEXT {
+            let why = format!("text too long: {} bytes (max {MAX_TEXT})", text.len());
+            return Err(PlayError { line: 1, why });
+        }
+        let mut plays = Vec::new();
+        let mut block: Vec<(usize, &str)> = Vec::new();
+        for (line, text) in (1..).zip(text.lines()) {
+            let text = text.split_once('#').map_or(text, |(text, _)| text).trim();
+            if text.starts_with("play ") {
+                add_block(&mut plays, &block)?;
+                block.clear();
+            }
+            if !text.is_empty() {
+                block.push((line, text));
+            }
+        }
+        add_block(&mut plays, &block)?;
+        Ok(plays)
+    }
+
+    /// Lets milliseconds pass, as a step.
+    pub(super) fn wait(&mut self, ms: u32) {
+        self.steps.push(Step::Wait(ms));
+    }
+
+    fn directive(&mut self, word: &str, rest: &str) -> Result<(), String> {
+        let owned = || rest.to_owned();
+        match word {
+            "play" => self.name = owned(),
+            "about" => self.about = owned(),
+            "rules" => self.rules = Some(owned()),
+            "map" => self.map = owned(),
+            "each" => {}
+            "set" => {
+                let (name, value) = rest.split_once(' ').unwrap_or((rest, ""));
+                self.settings.push((name.to_owned(), value.trim().to_owned()));
+            }
+            "entity" => self.arena.add_entity(pairs(rest)?),
+            "box" | "part" => {
+                let (material, corners) = material_and_corners(rest)?;
+                if word == "part" {
+                    self.arena.add_part(material, corners).map_err(wrong)?;
+                } else {
+                    self.arena.add_box(material, corners);
+                }
+            }
+            "chance" => {
+                let (kind, why) = rest.split_once(' ').ok_or("expected KIND REASON")?;
+                self.chances.push((kind.to_owned(), why.to_owned()));
+            }
+            "player" => {
+                self.players.push(pairs(rest)?);
+                if self.players.len() > MAX_PLAYERS {
+                    return Err(format!("too many players (max {MAX_PLAYERS})"));
+                }
+            }
+            _ => {
+                let step = self.step(word, rest)?;
+                self.steps.push(step);
+                if self.steps.len() > MAX_STEPS {
+                    return Err(format!("too many steps (max {MAX_STEPS})"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&self, word: &str, rest: &str) -> Result<Step, String> {
+        let client = || -> Result<(usize, &str), String> {
+            let (number, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+            let number: usize = number.parse().map_err(|_| format!("invalid client '{number}'"))?;
+            if number >= MAX_PLAYERS {
+                return Err(format!("invalid client {number} (max {})", MAX_PLAYERS - 1));
+            }
+            Ok((number, rest.trim()))
+        };
+        Ok(match word {
+            "wait" => match rest.parse() {
+                Ok(ms) if ms <= MAX_WAIT => Step::Wait(ms),
+                _ => return Err(format!("invalid time '{rest}' (expected 0 to {MAX_WAIT} ms)")),
+            },
+            "keys" => client().and_then(|(client, rest)| Ok(Step::Keys(client, keys(rest)?)))?,
+            "place" => {
+                let (client, place) = client()?;
+                numbers::<4>(place)?;
+                Step::Command(client, format!("setviewpos {place}"))
+            }
+            "cmd" => client().map(|(client, rest)| Step::Command(client, rest.to_owned()))?,
+            "console" => Step::Console(rest.to_owned()),
+            "join" => Step::Join(pairs(rest)?),
+            "leave" => client().map(|(client, _)| Step::Leave(client))?,
+            "begin" => Step::Begin,
+            _ => return Err(format!("unknown directive '{word}'")),
+        })
+    }
+}
+
+/// Adds the plays of a block: one for each value of its `each` line, or one.
+fn add_block(plays: &mut Vec<Play>, block: &[(usize, &str)]) -> Result<(), PlayError> {
+    let Some(&(first, start)) = block.first() else { return Ok(()) };
+    let error = |line, why: &str| PlayError { line, why: why.to_owned() };
+    if !start.starts_with("play ") {
+        return Err(error(first, "expected play NAME"));
+    }
+    let each = block.iter().find_map(|&(line, text)| Some((line, text.strip_prefix("each ")?)));
+    let (key, values) = match each {
+        None => (String::new(), vec![""]),
+        Some((line, text)) => {
+            let (key, values) =
+                text.split_once('=').ok_or_else(|| error(line, "expected each KEY=VALUE …"))?;
+            (format!("${key}"), values.split_whitespace().collect())
+        }
+    };
+    for value in values {
+        let mut play = Play::default();
+        for &(line, text) in block {
+            let text = if key.is_empty() { text.to_owned() } else { text.replace(&key, value) };
+            let (word, rest) = text.split_once(' ').unwrap_or((&text, ""));
+            play.directive(word, rest.trim()).map_err(|why| PlayError { line, why })?;
+        }
+        if !value.is_empty() {
+            play.name = format!("{} {value}", play.name);
+        }
+        plays.push(play);
+        if plays.len() > MAX_PLAYS {
+            return Err(error(first, &format!("too many plays (max {MAX_PLAYS})")));
+        }
+    }
+    Ok(())
+}
+
+/// Reads pairs of `key=value`; a value may be quoted.
+fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
+    let mut pairs = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let (key, after) = rest.split_once('=').ok_or("expected KEY=VALUE")?;
+        let (value, after) = match after.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').ok_or("missing closing quote")?,
+            None => after.split_once(' ').unwrap_or((after, "")),
+        };
+        pairs.push((key.to_owned(), value.to_owned()));
+        rest = after.trim_start();
+    }
+    Ok(pairs)
+}
+
+fn numbers<const N: usize>(text: &str) -> Result<[f32; N], String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let expected = || format!("invalid numbers '{text}' (expected {N})");
+    if words.len() != N {
+        return Err(expected());
+    }
+    let mut numbers = [0.0; N];
+    for (number, word) in numbers.iter_mut().zip(words) {
+        *number = word.parse().map_err(|_| expected())?;
+        if !(-65_536.0..=65_536.0).contains(number) {
+            return Err(expected());
+        }
+    }
+    Ok(numbers)
+}
+
+fn material_and_corners(text: &str) -> Result<(Material, [f32; 6]), String> {
+    let (name, rest) = text.split_once(' ').ok_or("expected MATERIAL and 6 numbers")?;
+    let material = Material::named(name).ok_or_else(|| format!("unknown material '{name}'"))?;
+    Ok((material, numbers(rest)?))
+}
+
+/// Reads held keys.
+fn keys(text: &str) -> Result<Keys, String> {
+    let mut keys = Keys::default();
+    let input = &mut keys.input;
+    for word in text.split_whitespace() {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let number = || value.parse::<f32>().map_err(|_| format!("invalid number '{value}'"));
+        let mut press = |button: Buttons| input.buttons.0 |= button.0;
+        match name {
+            "forward" => input.forwardmove = 127,
+            "back" => input.forwardmove = -127,
+            "left" => input.rightmove = -127,
+            "right" => input.rightmove = 127,
+            "up" => input.upmove = 127,
+            "down" => input.upmove = -127,
+            "attack" => press(Buttons::ATTACK),
+            "use" => press(Buttons::USE_HOLDABLE),
+            "walk" => press(Buttons::WALKING),
+            "gesture" => press(Buttons::GESTURE),
+            "talk" => press(Buttons::TALK),
+            "buttons" => press(Buttons(number()? as i32 & 0xffff)),
+            "weapon" => input.weapon = number()? as u8,
+            "yaw" => keys.view.get_or_insert_default()[1] = number()?,
+            "pitch" => keys.view.get_or_insert_default()[0] = number()?,
+            _ => return Err(format!("unknown key '{name}'")),
+        }
+    }
+    Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plays_are_read_with_each_value() {
+        let text = "play weapon\neach number=2 3\nset fraglimit 0 # none\nplayer name=\"a b\" handicap=50\n\
+                    keys 0 forward attack weapon=$number yaw=90\nwait 500\n\nplay idle\nwait 1\n";
+        let plays = Play::parse(text).unwrap();
+        let names: Vec<_> = plays.iter().map(|play| play.name.as_str()).collect();
+        assert_eq!(names, ["weapon 2", "weapon 3", "idle"]);
+        let Step::Keys(0, keys) = &plays[1].steps[0] else { panic!("{plays:?}") };
+        assert_eq!((keys.input.weapon, keys.view), (3, Some([0.0, 90.0])));
+        assert_eq!(plays[0].players[0][0], ("name".to_owned(), "a b".to_owned()));
+        assert_eq!(plays[0].settings, [("fraglimit".to_owned(), "0".to_owned())]);
+    }
+
+    #[test]
+    fn errors_of_plays_name_their_line() {
+        for (text, line) in [
+            ("wait 5", 1),
+            ("play a\nwait x", 2),
+            ("play a\n\nkeys 99 up", 3),
+            ("play a\nfly 0", 2),
+            ("play a\nbox solid 1 2", 2),
+            ("play a\npart solid 0 0 0 1 1 1", 2),
+            ("play a\nentity classname", 2),
+            ("play a\nplace 0 1 2 nan 4", 2),
+        ] {
+            let error = Play::parse(text).unwrap_err();
+            assert_eq!(error.line, line, "{text}: {error}");
+        }
+    }
+}

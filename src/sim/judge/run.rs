@@ -1,0 +1,346 @@
+//! Comparison of both servers after each frame of a play.
+
+use std::fmt;
+
+use super::{
+    Play,
+    differences::{Differences, Occurrence},
+    entities, fields,
+    play::Step,
+    side::{STEP, Side},
+};
+use crate::{
+    bg::configstring,
+    model::{
+        ClientNum, ConfigIndex, Millis,
+        assets::{Assets, MemoryAssets},
+        limits::MAX_CLIENTS,
+    },
+    server::Server,
+    settings::{Choice as _, GameFolder, Settings, key},
+    wire::{info::InfoString, protocol::Protocol},
+};
+
+/// Name of the map of an arena.
+const ARENA: &str = "arena";
+/// Longest time in which players join, in ms.
+const JOIN_LIMIT: u64 = 10_000;
+
+/// Rules that are compared: a ruleset and the matching module.
+pub struct Rules<'a> {
+    /// Ruleset of the native rules.
+    pub game: GameFolder,
+    /// Image of the module.
+    pub module: &'a [u8],
+    /// Symbols of the module; empty for none.
+    pub symbols: &'a [u8],
+    /// Value of `vm_game` for the module.
+    pub engine: &'a str,
+    /// Game data with the maps that plays name.
+    pub data: &'a dyn Assets,
+}
+
+/// Reason why a play was not compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JudgeError(String);
+
+impl fmt::Display for JudgeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for JudgeError {}
+
+/// Settings of both servers. Plays may change them.
+const SETTINGS: &[(&str, &str)] = &[
+    ("sv_pure", "0"),
+    ("sv_floodProtect", "0"),
+    ("sv_maxclientsPerIP", "0"),
+    ("sv_fps", "20"),
+    ("sv_maxclients", "16"),
+    ("fraglimit", "0"),
+    ("timelimit", "0"),
+    ("g_doWarmup", "0"),
+    ("g_inactivity", "0"),
+];
+
+/// Compares the native rules with a module in a play.
+///
+/// # Errors
+/// The play's map or settings are not valid, or the module does not run.
+pub fn compare(play: &Play, rules: &Rules<'_>) -> Result<Differences, JudgeError> {
+    let error = |why: String| JudgeError(format!("play {}: {why}", play.name));
+    let map = map_file(play, rules).map_err(error)?;
+    let native = side(play, rules, &map, "0").map_err(error)?;
+    let module = side(play, rules, &map, rules.engine).map_err(error)?;
+    let mut run = Run { play, sides: [native, module], found: Differences::default(), is_on: true };
+    run.found.plays = 1;
+    run.is_on = !play.steps.contains(&Step::Begin);
+    run.run().map_err(error)?;
+    run.found.explain(&play.chances);
+    Ok(run.found)
+}
+
+/// Returns name and bytes of the map of a play.
+fn map_file(play: &Play, rules: &Rules<'_>) -> Result<(String, Vec<u8>), String> {
+    if play.map.is_empty() {
+        return Ok((ARENA.to_owned(), play.arena.compile(&play.name)?));
+    }
+    let path = format!("maps/{}.bsp", play.map);
+    let bytes = rules.data.read(&path, crate::world::bsp::MAX_FILE_LEN as u64);
+    Ok((play.map.clone(), bytes.map_err(|error| error.to_string())?))
+}
+
+/// Creates a server with the rules that `engine` selects.
+fn side(
+    play: &Play,
+    rules: &Rules<'_>,
+    (map, bytes): &(String, Vec<u8>),
+    engine: &str,
+) -> Result<Side, String> {
+    let mut assets = MemoryAssets::default();
+    for (name, bytes) in [
+        ("vm/qagame.qvm", rules.module),
+        ("vm/qagame.map", rules.symbols),
+        (&format!("maps/{map}.bsp"), bytes),
+    ] {
+        assets.insert(name, bytes.to_vec()).map_err(|error| error.to_string())?;
+    }
+    let mut settings = Settings::new(rules.game);
+    let own = play.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let all = SETTINGS.iter().copied().chain([("map", map.as_str()), ("vm_game", engine)]);
+    for (name, value) in all.chain(own) {
+        settings.set(name, value).map_err(|error| error.to_string())?;
+    }
+    settings.write(key::SV_CHEATS, 1).map_err(|error| error.to_string())?;
+    settings.start().map_err(|error| error.to_string())?;
+    let server = Server::builder(settings, [9; 32]).assets(assets).build();
+    let protocol = match rules.game.name() {
+        "baseoa" => Protocol::OA_71,
+        _ => Protocol::IOQ3_71,
+    };
+    Ok(Side::new(server, protocol))
+}
+
+/// A running comparison.
+struct Run<'a> {
+    play: &'a Play,
+    /// Native rules, module.
+    sides: [Side; 2],
+    found: Differences,
+    /// Whether frames are compared.
+    is_on: bool,
+}
+
+impl Run<'_> {
+    fn run(&mut self) -> Result<(), String> {
+        for pairs in &self.play.players {
+            for side in &mut self.sides {
+                side.join(pairs)?;
+            }
+        }
+        while !self.sides.iter().all(|side| side.clients.iter().all(|client| client.is_active())) {
+            self.step();
+            if self.sides[0].now >= Millis(JOIN_LIMIT) {
+                return Err(self.missing_players());
+            }
+        }
+        let play = self.play;
+        for step in &play.steps {
+            self.take(step)?;
+        }
+        let faults = self.sides[1].server.counters().get(crate::observe::Counter::GameFaults);
+        if faults > 0 {
+            let at = Occurrence { play: &play.name, time_ms: self.sides[1].now.0, place: "module" };
+            self.found.add("module fault", at, "-", &format!("{faults} faults"));
+        }
+        Ok(())
+    }
+
+    /// Names the players that did not join.
+    fn missing_players(&self) -> String {
+        let names = ["native rules", "module"];
+        let mut texts = Vec::new();
+        for (name, side) in names.iter().zip(&self.sides) {
+            let late = side.clients.iter().enumerate().filter(|(_, client)| !client.is_active());
+            texts.extend(late.map(|(number, client)| {
+                let why = client.ended.as_deref().unwrap_or("no snapshot");
+                format!("player {number} did not join with {name}: {why}")
+            }));
+        }
+        texts.join("; ")
+    }
+
+    fn take(&mut self, step: &Step) -> Result<(), String> {
+        match step {
+            Step::Wait(ms) => {
+                for _ in 0..(u64::from(*ms) / STEP.0) {
+                    self.step();
+                }
+            }
+            Step::Begin => {
+                self.is_on = true;
+                self.clear_commands();
+            }
+            Step::Join(pairs) => {
+                for side in &mut self.sides {
+                    side.join(pairs)?;
+                }
+            }
+            Step::Keys(client, keys) => {
+                self.sides.iter_mut().for_each(|side| side.hold(*client, *keys));
+            }
+            Step::Command(client, text) => {
+                self.sides.iter_mut().for_each(|side| side.command(*client, text));
+            }
+            Step::Console(line) => self.sides.iter_mut().for_each(|side| side.run_console(line)),
+            Step::Leave(client) => self.sides.iter_mut().for_each(|side| side.leave(*client)),
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) {
+        let [native, module] = &mut self.sides;
+        let frames = [native.step(), module.step()];
+        if frames.contains(&true) && self.is_on {
+            self.compare_frame();
+        } else if !self.is_on {
+            self.clear_commands();
+        }
+    }
+
+    fn clear_commands(&mut self) {
+        for client in self.sides.iter_mut().flat_map(|side| &mut side.clients) {
+            client.commands.clear();
+        }
+    }
+
+    fn compare_frame(&mut self) {
+        self.found.frames += 1;
+        let time_ms = self.sides[0].now.0;
+        let mut sink = Sink { play: &self.play.name, time_ms, found: &mut self.found };
+        let [native, module] = &mut self.sides;
+        if native.server.level_time() != module.server.level_time() {
+            let times =
+                [&native.server, &module.server].map(|side| side.level_time().0.to_string());
+            sink.add("level time", "", &times[0], &times[1]);
+        }
+        compare_players(native, module, &mut sink);
+        let [seen, other] = [&native.server, &module.server].map(entities::seen);
+        sink.found.compared += seen.len() as u64;
+        entities::compare(&seen, &other, |kind, place, a, b| sink.add(kind, place, a, b));
+        compare_configstrings(&native.server, &module.server, &mut sink);
+        compare_commands(native, module, &mut sink);
+    }
+}
+
+/// Receiver of the differences of a frame.
+struct Sink<'a> {
+    play: &'a str,
+    time_ms: u64,
+    found: &'a mut Differences,
+}
+
+impl Sink<'_> {
+    fn add(&mut self, kind: &str, place: &str, native: &str, module: &str) {
+        let at = Occurrence { play: self.play, time_ms: self.time_ms, place };
+        self.found.add(kind, at, native, module);
+    }
+}
+
+fn compare_players(native: &Side, module: &Side, sink: &mut Sink<'_>) {
+    for number in 0..native.clients.len() {
+        let slots = [native.slot(number), module.slot(number)];
+        let place = format!("player {number}");
+        if slots[0] != slots[1] {
+            sink.add("player slot", &place, &format!("{:?}", slots[0]), &format!("{:?}", slots[1]));
+            continue;
+        }
+        let state = |side: &Side, slot: Option<ClientNum>| {
+            slot.and_then(|slot| side.server.player(slot).copied())
+        };
+        match (state(native, slots[0]), state(module, slots[1])) {
+            (Some(a), Some(b)) => {
+                sink.found.compared += 1;
+                fields::compare_words(fields::PLAYER, a.words(), b.words(), |field| {
+                    let kind = format!("player.{}", field.name);
+                    sink.add(&kind, &place, &field.native, &field.module);
+                });
+            }
+            (a, b) if a.is_some() != b.is_some() => {
+                let text = |is_there: bool| if is_there { "in the level" } else { "-" };
+                sink.add("player presence", &place, text(a.is_some()), text(b.is_some()));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a configstring is an info string, compared by key.
+fn is_info(index: usize) -> bool {
+    let players = usize::from(configstring::PLAYERS);
+    index < 2 || (players..players + MAX_CLIENTS).contains(&index)
+}
+
+fn compare_configstrings(native: &Server, module: &Server, sink: &mut Sink<'_>) {
+    for index in ConfigIndex::all() {
+        let [a, b] = [native.configstring(index), module.configstring(index)];
+        if a == b {
+            continue;
+        }
+        let number = index.index();
+        if !is_info(number) {
+            sink.add(&format!("configstring {number}"), "", a, b);
+            continue;
+        }
+        let group = if number < 2 { number.to_string() } else { "player".to_owned() };
+        let [left, right] = [a, b].map(InfoString::parse_big);
+        let mut keys: Vec<&str> = left.iter().chain(right.iter()).map(|(key, _)| key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let place = format!("configstring {number}");
+        for key in keys {
+            let [a, b] = [&left, &right].map(|info| info.get(key));
+            if a != b {
+                let kind = format!("configstring {group} key {key}");
+                sink.add(&kind, &place, a.unwrap_or("-"), b.unwrap_or("-"));
+            }
+        }
+    }
+}
+
+/// Compares the commands that clients received since the last frame. Commands of both sides are paired in order.
+fn compare_commands(native: &mut Side, module: &mut Side, sink: &mut Sink<'_>) {
+    for (number, (a, b)) in native.clients.iter_mut().zip(&mut module.clients).enumerate() {
+        let place = format!("player {number}");
+        let mut own = std::mem::take(&mut a.commands);
+        let mut other = std::mem::take(&mut b.commands);
+        sink.found.compared += own.len() as u64;
+        own.retain(|text| match other.iter().position(|known| known == text) {
+            Some(at) => {
+                other.remove(at);
+                false
+            }
+            None => true,
+        });
+        for text in own {
+            let word = first_word(&text);
+            match other.iter().position(|known| first_word(known) == word) {
+                Some(at) => {
+                    let known = other.remove(at);
+                    sink.add(&format!("command {word}"), &place, &text, &known);
+                }
+                None => sink.add(&format!("command {word} only native"), &place, &text, "-"),
+            }
+        }
+        for text in other {
+            let kind = format!("command {} only module", first_word(&text));
+            sink.add(&kind, &place, "-", &text);
+        }
+    }
+}
+
+fn first_word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or("")
+}

@@ -1,0 +1,135 @@
+//! One of the two servers of a comparison, with its clients and a network without delay.
+
+use super::{
+    client::{JudgeClient, SERVER},
+    play::Keys,
+};
+use crate::{
+    model::{ClientNum, Millis},
+    node::{Hosted as _, LocalPort, Node as _, Route},
+    server::Server,
+    wire::protocol::Protocol,
+};
+
+/// Time between two usercmds of a client. Frames of the server are a multiple of it.
+pub(super) const STEP: Millis = Millis(10);
+/// Most exchanges of datagrams in a step. Answers to answers end long before.
+const MAX_EXCHANGES: usize = 16;
+
+/// A server and its clients.
+pub(super) struct Side {
+    pub(super) server: Server,
+    pub(super) clients: Vec<JudgeClient>,
+    pub(super) now: Millis,
+    /// Time of the last server frame.
+    framed: Millis,
+    /// Console texts of the server, oldest first.
+    pub(super) console: Vec<String>,
+    protocol: &'static Protocol,
+    packet: Vec<u8>,
+}
+
+impl Side {
+    pub(super) fn new(server: Server, protocol: &'static Protocol) -> Self {
+        Self {
+            server,
+            clients: Vec::new(),
+            now: Millis(0),
+            framed: Millis(0),
+            console: Vec::new(),
+            protocol,
+            packet: Vec::new(),
+        }
+    }
+
+    /// Connects a player.
+    pub(super) fn join(&mut self, pairs: &[(String, String)]) -> Result<(), String> {
+        let client = JudgeClient::new(self.clients.len(), pairs, self.protocol, self.now)?;
+        self.clients.push(client);
+        Ok(())
+    }
+
+    pub(super) fn hold(&mut self, client: usize, keys: Keys) {
+        if let Some(client) = self.clients.get_mut(client) {
+            client.keys = keys;
+        }
+    }
+
+    pub(super) fn command(&mut self, client: usize, text: &str) {
+        let now = self.now;
+        if let Some(client) = self.clients.get_mut(client) {
+            // A client that is not connected sends nothing; the comparison shows it.
+            let _ = client.client.send_command(now, text);
+        }
+    }
+
+    pub(super) fn leave(&mut self, client: usize) {
+        let now = self.now;
+        if let Some(client) = self.clients.get_mut(client) {
+            client.client.disconnect(now);
+        }
+    }
+
+    pub(super) fn run_console(&mut self, line: &str) {
+        self.server.handle_console_line(self.now, line);
+    }
+
+    /// Runs one step, with a server frame if one is due. Returns whether there was a frame.
+    pub(super) fn step(&mut self) -> bool {
+        let ahead = self.now.since(self.framed);
+        let time = self.server.level_time() + ahead.0 as i32;
+        for client in &mut self.clients {
+            let number = client.client.client_num();
+            let player = number.and_then(|number| self.server.player(number));
+            client.think(time, player);
+        }
+        self.exchange();
+        let due = self.now >= self.server.next_frame();
+        if due {
+            self.framed = self.now;
+        }
+        self.server.frame(self.now);
+        self.exchange();
+        while let Some(text) = self.server.poll_console() {
+            self.console.push(text);
+        }
+        // Game log and recordings have no reader here.
+        while self.server.poll_game_log().is_some() {}
+        self.now += STEP;
+        due
+    }
+
+    /// Delivers datagrams until none is under way.
+    fn exchange(&mut self) {
+        let now = self.now;
+        for _ in 0..MAX_EXCHANGES {
+            let mut is_quiet = true;
+            for client in &mut self.clients {
+                client.client.frame(now);
+                while client.client.poll_transmit(&mut self.packet).is_some() {
+                    let route = Route { local: LocalPort(0), remote: client.address };
+                    self.server.handle_datagram(now, route, &self.packet);
+                    is_quiet = false;
+                }
+            }
+            while let Some(route) = self.server.poll_transmit(&mut self.packet) {
+                is_quiet = false;
+                let at = self.clients.iter_mut().find(|client| client.address == route.remote);
+                if let Some(client) = at {
+                    client.client.handle_datagram(now, SERVER, &self.packet);
+                }
+            }
+            for client in &mut self.clients {
+                client.take_events();
+            }
+            if is_quiet {
+                return;
+            }
+        }
+    }
+
+    /// Slot of a player of the play.
+    pub(super) fn slot(&self, client: usize) -> Option<ClientNum> {
+        self.clients.get(client)?.client.client_num()
+    }
+}
