@@ -202,7 +202,7 @@ fn unknown_names_become_variables_with_a_note() {
     settings.set("d1", "map q3dm1 ; set nextmap vstr d2").unwrap();
     assert_eq!(settings.poll_note().as_deref(), Some("unknown setting d1: stored as a variable"));
     settings.set("d1", "changed").unwrap();
-    for ignored in ["com_hunkmegs", "fs_homepath", "VM_GAME"] {
+    for ignored in ["com_hunkmegs", "fs_homepath", "VM_CGAME"] {
         assert_eq!(settings.set(ignored, "256"), Ok(Change::Changed));
         assert_eq!(settings.get(ignored), Some("256"));
     }
