@@ -17,7 +17,10 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 client_engine=${IOQUAKE3:-/usr/lib/ioquake3/ioquake3}
-client_data=${OPENARENA_DATA:-/usr/lib/openarena}
+openarena_data=${OPENARENA_DATA:-/usr/lib/openarena}
+client_data=$openarena_data
+# Client games of Quake III and Team Arena.
+client_code=${IOQUAKE3_CODE:-/usr/lib/ioquake3}
 peer_engine=${IOQ3DED:-/usr/lib/ioquake3/ioq3ded}
 peer_data=${OPENARENA_SERVER_DATA:-/usr/lib/openarena-server}
 rcon_password=look-but-do-not-touch
@@ -25,6 +28,8 @@ rcon_password=look-but-do-not-touch
 port_range=${CHECK_PORTS:-20000-26999}
 # Additional directory `…/baseoa/maps` of clients and servers, if any.
 extra_maps=
+# Folder of the game data, and the settings that servers need for it; see `host_module`.
+game_folder=baseoa game_settings=()
 
 passed=0 failed=0
 work='' keep_work=0
@@ -245,20 +250,22 @@ server_try() {
   case $kind in
     fragd)
       [ -z "$extra_maps" ] || data=(env "FRAGD_BASEPATH=${extra_maps%/baseoa/maps}:$client_data")
+      [ ${#game_settings[@]} -eq 0 ] || data=(env "FRAGD_BASEPATH=$client_data")
       # The game log is a separate file; checks look for its lines in the server's log, too.
       # Debian's clients predict with native modules, in an engine built with -ffast-math.
       launch "$server_console" "$server_log" env RUST_LOG=info,game=debug "${data[@]}" "$fragd" serve --port "$port" --map "$map" \
-        +set pmove_precision double +set cm_precision fast +set g_log "$server_games" "${settings[@]}" +devmap "$map"
+        +set pmove_precision double +set cm_precision fast +set g_log "$server_games" \
+        "${game_settings[@]}" "${settings[@]}" +devmap "$map"
       ;;
     ioq3ded)
       lend_maps "$work/server-$port/.oa"
       legacy=68
       [ "$wire" != compat ] || legacy=71
       launch "$server_console" "$server_log" env HOME="$work/server-$port" "$peer_engine" \
-        +set dedicated 1 +set com_basegame baseoa +set fs_basepath "$peer_data" \
+        +set dedicated 1 +set com_basegame "$game_folder" +set fs_basepath "$peer_data" \
         +set com_homepath .oa +set com_hunkmegs 128 +set com_protocol 71 \
         +set com_legacyprotocol "$legacy" +set net_enabled 1 +set net_ip 127.0.0.1 \
-        +set net_port "$port" +set sv_pure 0 +set sv_master1 '' "${settings[@]}" +devmap "$map"
+        +set net_port "$port" +set sv_pure 0 +set sv_master1 '' "${game_settings[@]}" "${settings[@]}" +devmap "$map"
       ;;
   esac
   server_pid=$launched
@@ -267,8 +274,30 @@ server_try() {
 
 # lend_maps DIRECTORY: installs the additional maps for a program with that home folder.
 lend_maps() {
-  mkdir -p "$1/baseoa"
-  [ -z "$extra_maps" ] || ln -s "$extra_maps" "$1/baseoa/maps"
+  mkdir -p "$1/$game_folder"
+  [ -z "$extra_maps" ] || ln -s "$extra_maps" "$1/$game_folder/maps"
+}
+
+# host_module NAME ENGINE: servers started afterwards host that game module of $FRAGD_MODULES with that
+# `vm_game`, and clients have the client game that belongs to it. The maps are OpenArena's.
+host_module() {
+  local native=$client_code/$1 root=$work/module-$1 game=baseq3 file
+  local -a packs=("$openarena_data"/baseoa/*.pk3)
+  case $1 in
+    missionpack) packs+=("$openarena_data"/missionpack/*.pk3) ;;
+    baseoa) game=baseoa native=$openarena_data/baseoa ;;
+  esac
+  # Under its own name the engine would insist on the original archives of Quake III.
+  game_folder=base-$1 game_settings=(+set game "$game" +set vm_game "$2")
+  client_data=$root peer_data=$root
+  [ ! -d "$root" ] || return 0
+  mkdir -p "$root/vm" "$root/$game_folder"
+  ln -s "$game_folder" "$root/$game"
+  ln -s "${packs[@]}" "$native"/{cgame,ui}x86_64.so "$root/$game_folder/"
+  for file in "$FRAGD_MODULES/$1"/qagame.{qvm,map}; do
+    [ ! -e "$file" ] || cp "$file" "$root/vm/"
+  done
+  (cd "$root" && zip -q -r "$game_folder/zz_module.pk3" vm)
 }
 
 # A server is up when it answers, and dead when its process ended.
@@ -337,7 +366,7 @@ client_try() {
   # The engine accepts at most 32 groups on its command line, so only required ones go there.
   free_port
   lend_maps "$home/.oa"
-  cat >"$home/.oa/baseoa/autoexec.cfg" <<SETTINGS
+  cat >"$home/.oa/$game_folder/autoexec.cfg" <<SETTINGS
 set name "$name"
 set net_enabled 1
 set net_ip 127.0.0.1
@@ -366,19 +395,19 @@ set con_notifytime 0
 SETTINGS
   launch /dev/null "$log" env HOME="$home" DISPLAY=":$display" LIBGL_ALWAYS_SOFTWARE=1 \
     SDL_AUDIODRIVER=dummy stdbuf -oL -eL "$client_engine" \
-    +set com_basegame baseoa +set fs_basepath "$client_data" +set com_homepath .oa \
+    +set com_basegame "$game_folder" +set fs_basepath "$client_data" +set com_homepath .oa \
     +set com_protocol "$newest" +set com_legacyprotocol "$oldest" +set com_hunkmegs 128 \
     +set ttycon 0
   client_pid[$name]=$launched
   await 40 client_ready "$name" || return 1
   gone "$launched" && return 1
-  exec {fd}<>"$home/.oa/baseoa/orders"
+  exec {fd}<>"$home/.oa/$game_folder/orders"
   client_input[$name]=$fd
 }
 
 client_ready() {
   gone "${client_pid[$1]}" && return 0
-  [ -p "${client_home[$1]}/.oa/baseoa/orders" ] &&
+  [ -p "${client_home[$1]}/.oa/$game_folder/orders" ] &&
     grep -aq 'Common Initialization Complete' "${client_log[$1]}"
 }
 
@@ -444,7 +473,7 @@ hold() {
 
 # picture NAME FILE: takes a screenshot in the client.
 picture() {
-  local file=${client_home[$1]}/.oa/baseoa/screenshots/$2.jpg
+  local file=${client_home[$1]}/.oa/$game_folder/screenshots/$2.jpg
   order "$1" "screenshotJPEG $2"
   await 5 test -s "$file" && sleep 0.3 && cp "$file" "$work/$2.jpg"
 }
@@ -508,7 +537,7 @@ no_faults() {
 # plays NAME FILE WHAT: the client plays a demo to its end, without an error in its console.
 plays() {
   local console=${client_log[$1]}
-  cp "$2" "${client_home[$1]}/.oa/baseoa/demos/shown.${2##*.}"
+  cp "$2" "${client_home[$1]}/.oa/$game_folder/demos/shown.${2##*.}"
   here "$console"
   order "$1" 'set timedemo 1'
   order "$1" 'demo shown'
