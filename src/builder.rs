@@ -7,7 +7,7 @@ use crate::{
         assets::{Assets, MemoryAssets},
     },
     qagame::GameModule,
-    qvm::{Engine, Image, MAX_FILE, Program, Symbols},
+    qvm::{Engine, Executable, Image, MAX_FILE, Program, Symbols},
     server::{GameFactory, Geometry, Server, ServerStart},
     settings::{Choice as _, GameCode, Settings, key},
 };
@@ -92,23 +92,17 @@ fn module_of(settings: &Settings, assets: &dyn Assets) -> Result<Option<GameFact
     let image = Image::parse(&bytes).map_err(|error| named(&error))?;
     let program = Program::verify_with(image, symbols.unwrap_or_default());
     let program = program.map_err(|error| named(&error))?;
-    // The first game shows whether the engine runs on this machine; it is the first that is asked for.
-    let first = GameModule::new(program.clone(), engine).map_err(|error| named(&error))?;
     log::info!("game module {MODULE}: {} instructions", program.instructions().len());
-    let first = std::cell::Cell::new(Some(first));
+    // Levels share the code: compiling takes longer than a frame.
+    let executable = Executable::new(program.clone(), engine).or_else(|error| {
+        log::warn!("{MODULE}: {error}; interpreting it");
+        Executable::new(program, Engine::Interpreter)
+    });
+    let executable = executable.map_err(|error| named(&error))?;
     let flight = rules_of(settings);
     Ok(Some(Box::new(move |geometry| match geometry {
         Geometry::None => flight(geometry),
-        Geometry::Map => {
-            match first.take().map_or_else(|| GameModule::new(program.clone(), engine), Ok) {
-                Ok(game) => Box::new(game),
-                // It was created before, so only memory can be missing now.
-                Err(error) => {
-                    log::error!("{MODULE}: {error}");
-                    flight(geometry)
-                }
-            }
-        }
+        Geometry::Map => Box::new(GameModule::new(executable.clone())),
     })))
 }
 

@@ -18,15 +18,13 @@ mod services;
 mod tests;
 mod trace_result;
 
-use std::sync::Arc;
-
 use crate::{
     game::{
         ConnectError, EntityView, Game, GameFault, Host, LevelStart, has_spawn_point,
         show_restart_countdown,
     },
     model::{ClientNum, CommandArgs, EntityNum, LevelTime, PlayerState, UserCmd},
-    qvm::{ENTRY_ARGUMENTS, Engine, EngineError, Fault, FaultKind, Machine, Program},
+    qvm::{ENTRY_ARGUMENTS, Executable, Fault, FaultKind, Machine},
     world::MapEntities,
 };
 use cvars::Cvars;
@@ -78,13 +76,11 @@ pub struct GameModule {
 }
 
 impl GameModule {
-    /// Creates the game of a verified module.
-    ///
-    /// # Errors
-    /// The engine is not available, or cannot compile the module.
-    pub fn new(program: Arc<Program>, engine: Engine) -> Result<Self, EngineError> {
-        let machine = Machine::new(program, engine)?;
-        Ok(Self { machine, state: State::default(), nobody: PlayerState::default() })
+    /// Creates the game of a module.
+    #[must_use]
+    pub fn new(executable: Executable) -> Self {
+        let machine = Machine::of(executable);
+        Self { machine, state: State::default(), nobody: PlayerState::default() }
     }
 
     /// Calls an entry.

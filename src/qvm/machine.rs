@@ -92,7 +92,13 @@ impl<F: FnMut(&mut Machine, ServiceCall) -> Result<i32, FaultKind>> Services for
     }
 }
 
-/// Code of a program, in the form that its engine runs.
+/// Code of a program, in the form that its engine runs. Machines share it.
+#[derive(Clone)]
+pub struct Executable {
+    program: Arc<Program>,
+    code: Prepared,
+}
+
 #[derive(Clone)]
 enum Prepared {
     Interpreter(Arc<Code>),
@@ -102,10 +108,57 @@ enum Prepared {
     Plain,
 }
 
+impl fmt::Debug for Executable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executable").field("engine", &self.engine()).finish_non_exhaustive()
+    }
+}
+
+impl Executable {
+    /// Prepares the code of a program for an engine.
+    ///
+    /// # Errors
+    /// The engine is not available, or cannot compile the program.
+    pub fn new(program: Arc<Program>, engine: Engine) -> Result<Self, EngineError> {
+        let code = match engine {
+            Engine::Interpreter => Prepared::Interpreter(Arc::new(Code::new(&program))),
+            #[cfg(feature = "compiler")]
+            Engine::Compiled => Prepared::Compiled(Arc::new(compiler::Code::new(&program)?)),
+            #[cfg(not(feature = "compiler"))]
+            Engine::Compiled => return Err(EngineError::Unavailable(engine)),
+        };
+        Ok(Self { program, code })
+    }
+
+    /// Engine that runs the code.
+    pub fn engine(&self) -> Engine {
+        match self.code {
+            Prepared::Interpreter(_) => Engine::Interpreter,
+            #[cfg(feature = "compiler")]
+            Prepared::Compiled(_) => Engine::Compiled,
+            #[cfg(test)]
+            Prepared::Plain => Engine::Interpreter,
+        }
+    }
+
+    /// Length of the machine code, in bytes; 0 for an interpreter.
+    pub fn code_length(&self) -> usize {
+        match &self.code {
+            #[cfg(feature = "compiler")]
+            Prepared::Compiled(code) => code.length(),
+            _ => 0,
+        }
+    }
+
+    /// Program of the code.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+}
+
 /// A module that the host can enter.
 pub struct Machine {
-    program: Arc<Program>,
-    prepared: Prepared,
+    executable: Executable,
     pub(super) memory: Memory,
     /// Program stack pointer of the next entry.
     pub(super) stack_pointer: u32,
@@ -122,63 +175,48 @@ pub struct Machine {
 
 impl fmt::Debug for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Machine").field("engine", &self.engine()).finish_non_exhaustive()
+        f.debug_struct("Machine").field("executable", &self.executable).finish_non_exhaustive()
     }
 }
 
 impl Machine {
-    /// Allocates the memory of a program and prepares its code for an engine.
+    /// Prepares the code of a program for an engine, and allocates the memory.
+    ///
+    /// # Errors
+    /// See [`Executable::new`].
     pub fn new(program: Arc<Program>, engine: Engine) -> Result<Self, EngineError> {
-        let prepared = match engine {
-            Engine::Interpreter => Prepared::Interpreter(Arc::new(Code::new(&program))),
-            #[cfg(feature = "compiler")]
-            Engine::Compiled => Prepared::Compiled(Arc::new(compiler::Code::new(&program)?)),
-            #[cfg(not(feature = "compiler"))]
-            Engine::Compiled => return Err(EngineError::Unavailable(engine)),
-        };
-        let memory = Memory::new(program.image());
-        Ok(Self {
+        Executable::new(program, engine).map(Self::of)
+    }
+
+    /// Allocates the memory of a machine that runs the code.
+    pub fn of(executable: Executable) -> Self {
+        let memory = Memory::new(executable.program.image());
+        Self {
+            executable,
             stack_pointer: memory.size(),
             memory,
-            program,
-            prepared,
             entries: 0,
             open_calls: 0,
             budget: DEFAULT_BUDGET,
             remaining: DEFAULT_BUDGET,
             stacks: interpreter::Stacks::default(),
-        })
-    }
-
-    /// Engine of the machine.
-    pub fn engine(&self) -> Engine {
-        match self.prepared {
-            Prepared::Interpreter(_) => Engine::Interpreter,
-            #[cfg(feature = "compiler")]
-            Prepared::Compiled(_) => Engine::Compiled,
-            #[cfg(test)]
-            Prepared::Plain => Engine::Interpreter,
         }
     }
 
-    /// Length of the machine code, in bytes; 0 for an interpreter.
-    pub fn code_length(&self) -> usize {
-        match &self.prepared {
-            #[cfg(feature = "compiler")]
-            Prepared::Compiled(code) => code.length(),
-            _ => 0,
-        }
+    /// Code of the machine.
+    pub fn executable(&self) -> &Executable {
+        &self.executable
     }
 
     /// Replaces the engine by the oracle of the tests.
     #[cfg(test)]
     pub(super) fn use_plain(&mut self) {
-        self.prepared = Prepared::Plain;
+        self.executable.code = Prepared::Plain;
     }
 
     /// Program of the machine.
     pub fn program(&self) -> &Arc<Program> {
-        &self.program
+        &self.executable.program
     }
 
     /// Memory of the module.
@@ -214,7 +252,7 @@ impl Machine {
 
     /// Restarts the module in place: zeroes its memory and copies data and literals again.
     pub fn reset(&mut self) {
-        self.memory.reset(self.program.image());
+        self.memory.reset(self.executable.program.image());
     }
 
     /// Enters the module at instruction 0. The first argument is the number of the entry.
@@ -224,13 +262,13 @@ impl Machine {
         arguments: &[i32; ENTRY_ARGUMENTS],
     ) -> Result<i32, Fault> {
         if self.entries >= MAX_ENTRIES {
-            return Err(Fault::new(FaultKind::EntryDepth(MAX_ENTRIES), &self.program, 0));
+            return Err(Fault::new(FaultKind::EntryDepth(MAX_ENTRIES), self.program(), 0));
         }
         let outer = self.stack_pointer;
         let stack = self.memory.stack_limit()..=self.memory.size();
         let frame = outer.checked_sub(ENTRY_FRAME).filter(|frame| stack.contains(frame));
         let Some(frame) = frame.filter(|_| stack.contains(&outer)) else {
-            return Err(Fault::new(FaultKind::StackOverflow, &self.program, 0));
+            return Err(Fault::new(FaultKind::StackOverflow, self.program(), 0));
         };
         if self.entries == 0 {
             self.remaining = self.budget;
@@ -242,7 +280,7 @@ impl Machine {
         let (entries, open_calls) = (self.entries, self.open_calls);
         self.entries += 1;
         self.stack_pointer = frame;
-        let result = match self.prepared.clone() {
+        let result = match self.executable.code.clone() {
             Prepared::Interpreter(code) => interpreter::run(self, &code, services),
             #[cfg(feature = "compiler")]
             Prepared::Compiled(code) => compiler::run(self, &code, services),

@@ -49,8 +49,8 @@ pub use fault::{Fault, FaultKind, MAX_TRACE, Place};
 pub use image::{Image, ImageError, MAX_BLOCK, MAX_FILE, MAX_INSTRUCTIONS};
 pub use library::{FIRST_LIBRARY_SERVICE, library_call};
 pub use machine::{
-    DEFAULT_BUDGET, ENTRY_ARGUMENTS, Engine, EngineError, MAX_CALLS, MAX_ENTRIES, Machine,
-    SERVICE_ARGUMENTS, ServiceCall, Services,
+    DEFAULT_BUDGET, ENTRY_ARGUMENTS, Engine, EngineError, Executable, MAX_CALLS, MAX_ENTRIES,
+    Machine, SERVICE_ARGUMENTS, ServiceCall, Services,
 };
 pub use memory::{Memory, SLACK, STACK_SIZE};
 pub use opcode::{OPERATIONS, Opcode, OperandKind, Operation};

@@ -18,6 +18,7 @@
 //! * **Panics of the host**: caught in the callback, carried as a status, resumed behind the entry.
 //! * **Pages**: filled while writable, then made executable and read-only; never both.
 //!
+//! Functions are compiled by several threads, and the code does not depend on their number.
 //! Invariants: results, faults, call stacks and the rest of the budget are those of the interpreter.
 //! Source: Quake III QVM format.
 
@@ -30,6 +31,8 @@ mod operations;
 mod pages;
 #[cfg(test)]
 mod tests;
+
+use std::{ops::Range, thread};
 
 use cranelift_codegen::{
     Context,
@@ -51,6 +54,10 @@ use super::{machine::MAX_CALLS, program::Program};
 pub const MAX_NATIVE_FRAME: u32 = (1 << 20) / MAX_CALLS;
 /// Start of a function in machine code; processors fetch instructions in such lines.
 const ALIGNMENT: usize = 16;
+/// Byte between functions. It is never reached; it would stop a debugger there.
+const PADDING: u8 = 0xcc;
+/// Most threads that compile one program.
+const MAX_THREADS: usize = 8;
 
 /// Reason why a program was not compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -97,15 +104,29 @@ impl Code {
     /// Compiles every function of a program.
     pub(super) fn new(program: &Program) -> Result<Self, CompileError> {
         let isa = native_isa()?;
-        let mut compiler = Compiler::new(program, isa);
-        compiler.trampoline()?;
-        for index in 0..program.functions().len() {
-            compiler.function(index)?;
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+        let shares = shares(program, threads);
+        let mut parts: Vec<Result<Part, CompileError>> = Vec::with_capacity(shares.len());
+        thread::scope(|scope| {
+            let compile = |share: Range<usize>| {
+                let isa = isa.clone();
+                move || Compiler::new(program, isa).part(share)
+            };
+            let mut shares = shares.into_iter();
+            let own = shares.next().map(compile);
+            let others: Vec<_> = shares.map(|share| scope.spawn(compile(share))).collect();
+            parts.extend(own.map(|own| own()));
+            parts.extend(others.into_iter().map(|other| {
+                other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            }));
+        });
+        let mut code = Linker::new(program);
+        for part in parts {
+            code.append(part?)?;
         }
-        compiler.link();
-        let pages = Pages::new(&compiler.bytes).map_err(|e| CompileError::Pages(e.to_string()))?;
-        let block_size = program.image().block_size();
-        Ok(Self { pages, entries: compiler.entries, block_size })
+        let (bytes, entries) = code.link();
+        let pages = Pages::new(&bytes).map_err(|e| CompileError::Pages(e.to_string()))?;
+        Ok(Self { pages, entries, block_size: program.image().block_size() })
     }
 
     /// Length of the machine code, in bytes.
@@ -142,6 +163,17 @@ fn native_isa() -> Result<OwnedTargetIsa, CompileError> {
     builder.finish(settings::Flags::new(flags)).map_err(|e| reason(&e))
 }
 
+/// Splits the functions of a program into runs of about as many instructions.
+fn shares(program: &Program, count: usize) -> Vec<Range<usize>> {
+    let functions = program.functions();
+    let most = program.instructions().len().div_ceil(count.max(1)).max(1);
+    let end_of = |share: usize| {
+        functions.partition_point(|function| (function.start as usize) < most * (share + 1))
+    };
+    let mut first = 0;
+    (0..count.max(1)).map(|share| std::mem::replace(&mut first, end_of(share))..first).collect()
+}
+
 /// A call of a function in the code, to be linked.
 struct Link {
     /// Offset of the 4 bytes of the distance.
@@ -151,15 +183,65 @@ struct Link {
     addend: i64,
 }
 
+/// Machine code of some functions, which one thread compiled.
+#[derive(Default)]
+struct Part {
+    bytes: Vec<u8>,
+    links: Vec<Link>,
+    /// Instruction number of each function, and its offset in the bytes.
+    functions: Vec<(u32, usize)>,
+}
+
+/// Assembly of the parts. The parts are appended in the order of their functions, so that the code does not depend on
+/// the number of threads.
+struct Linker<'a> {
+    program: &'a Program,
+    bytes: Vec<u8>,
+    links: Vec<Link>,
+    entries: Box<[u32]>,
+}
+
+impl<'a> Linker<'a> {
+    fn new(program: &'a Program) -> Self {
+        let entries = vec![0; program.instructions().len()].into_boxed_slice();
+        Self { program, bytes: Vec::new(), links: Vec::new(), entries }
+    }
+
+    fn append(&mut self, part: Part) -> Result<(), CompileError> {
+        let start = self.bytes.len().next_multiple_of(ALIGNMENT);
+        self.bytes.resize(start, PADDING);
+        self.bytes.extend_from_slice(&part.bytes);
+        self.links.extend(part.links.into_iter().map(|link| Link { at: start + link.at, ..link }));
+        for (function, offset) in part.functions {
+            self.entries[function as usize] =
+                u32::try_from(start + offset).map_err(|_| CompileError::Function {
+                    function,
+                    reason: "code exceeds 4 GiB".to_owned(),
+                })?;
+        }
+        Ok(())
+    }
+
+    /// Writes the distances of all calls. Returns the code and the offset of each function.
+    fn link(mut self) -> (Vec<u8>, Box<[u32]>) {
+        for link in &self.links {
+            let start = self.program.functions()[link.function].start;
+            let target = i64::from(self.entries[start as usize]);
+            let distance = target + link.addend - link.at as i64;
+            let bytes = (distance as i32).to_le_bytes();
+            self.bytes[link.at..link.at + 4].copy_from_slice(&bytes);
+        }
+        (self.bytes, self.entries)
+    }
+}
+
 struct Compiler<'a> {
     program: &'a Program,
     isa: OwnedTargetIsa,
     context: Context,
     builder: FunctionBuilderContext,
     control: ControlPlane,
-    bytes: Vec<u8>,
-    links: Vec<Link>,
-    entries: Box<[u32]>,
+    part: Part,
 }
 
 impl<'a> Compiler<'a> {
@@ -170,10 +252,19 @@ impl<'a> Compiler<'a> {
             context: Context::new(),
             builder: FunctionBuilderContext::new(),
             control: ControlPlane::default(),
-            bytes: Vec::new(),
-            links: Vec::new(),
-            entries: vec![0; program.instructions().len()].into_boxed_slice(),
+            part: Part::default(),
         }
+    }
+
+    /// Compiles some functions; the trampoline is in front of the first function.
+    fn part(mut self, functions: Range<usize>) -> Result<Part, CompileError> {
+        if functions.start == 0 {
+            self.trampoline()?;
+        }
+        for index in functions {
+            self.function(index)?;
+        }
+        Ok(self.part)
     }
 
     /// Compiles the function that the host calls. Its convention is that of the operating system.
@@ -183,7 +274,7 @@ impl<'a> Compiler<'a> {
         function::trampoline(&mut builder);
         builder.seal_all_blocks();
         builder.finalize();
-        self.emit(0).map(|_| ())
+        self.emit(0).map(drop)
     }
 
     /// Compiles a function of the program.
@@ -195,12 +286,13 @@ impl<'a> Compiler<'a> {
         function::Translator::new(self.program, function, &mut builder).translate();
         builder.seal_all_blocks();
         builder.finalize();
-        self.entries[function.start as usize] = self.emit(function.start)?;
+        let offset = self.emit(function.start)?;
+        self.part.functions.push((function.start, offset));
         Ok(())
     }
 
     /// Compiles the function in the context and appends its code. Returns its offset.
-    fn emit(&mut self, function: u32) -> Result<u32, CompileError> {
+    fn emit(&mut self, function: u32) -> Result<usize, CompileError> {
         let failed = |reason: String| CompileError::Function { function, reason };
         let compiled = self.context.compile(&*self.isa, &mut self.control);
         compiled.map_err(|error| failed(format!("{:?}", error.inner)))?;
@@ -208,11 +300,10 @@ impl<'a> Compiler<'a> {
         if compiled.frame_size > MAX_NATIVE_FRAME {
             return Err(CompileError::Frame { function, bytes: compiled.frame_size });
         }
-        let start = self.bytes.len().next_multiple_of(ALIGNMENT);
-        // Code behind the end of a function is never reached; 0xcc would stop a debugger there.
-        self.bytes.resize(start, 0xcc);
-        let code = compiled.code_buffer();
-        self.bytes.extend_from_slice(code);
+        let Part { bytes, links, .. } = &mut self.part;
+        let start = bytes.len().next_multiple_of(ALIGNMENT);
+        bytes.resize(start, PADDING);
+        bytes.extend_from_slice(compiled.code_buffer());
         for reloc in compiled.buffer.relocs() {
             let name = match &reloc.target {
                 cranelift_codegen::FinalizedRelocTarget::ExternalName(ExternalName::User(name)) => {
@@ -224,23 +315,8 @@ impl<'a> Compiler<'a> {
                 return Err(failed(format!("unknown reference {:?}", reloc.kind)));
             }
             let function = self.context.func.params.user_named_funcs()[name].index as usize;
-            self.links.push(Link {
-                at: start + reloc.offset as usize,
-                function,
-                addend: reloc.addend,
-            });
+            links.push(Link { at: start + reloc.offset as usize, function, addend: reloc.addend });
         }
-        u32::try_from(start).map_err(|_| failed("code exceeds 4 GiB".to_owned()))
-    }
-
-    /// Writes the distances of all calls.
-    fn link(&mut self) {
-        for link in &self.links {
-            let start = self.program.functions()[link.function].start;
-            let target = i64::from(self.entries[start as usize]);
-            let distance = target + link.addend - link.at as i64;
-            let bytes = (distance as i32).to_le_bytes();
-            self.bytes[link.at..link.at + 4].copy_from_slice(&bytes);
-        }
+        Ok(start)
     }
 }
