@@ -3,7 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
-use crate::{game::conformance::TestHost, qvm::assemble};
+use crate::{
+    game::conformance::TestHost,
+    qvm::{Engine, Program, assemble},
+};
 
 /// Faults in a nested disconnect entry, and prints a control character that [`TestHost`] answers with a panic.
 const GAME: &str = "
@@ -55,7 +58,7 @@ fn module(engine: Engine) -> GameModule {
     let assembly = assemble(GAME).expect("a program");
     let symbols = crate::qvm::Symbols::parse("0 0 vmMain\n");
     let program = Program::verify_with(assembly.image, symbols).expect("a verified program");
-    let mut game = GameModule::new(program, engine).expect("an engine");
+    let mut game = GameModule::new(Executable::new(program, engine).expect("an engine"));
     let start = LevelStart { time: LevelTime(0), seed: 1, restart: false };
     game.init(&mut TestHost::default(), start).expect("no fault");
     game

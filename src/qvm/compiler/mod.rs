@@ -213,11 +213,9 @@ impl<'a> Linker<'a> {
         self.bytes.extend_from_slice(&part.bytes);
         self.links.extend(part.links.into_iter().map(|link| Link { at: start + link.at, ..link }));
         for (function, offset) in part.functions {
-            self.entries[function as usize] =
-                u32::try_from(start + offset).map_err(|_| CompileError::Function {
-                    function,
-                    reason: "code exceeds 4 GiB".to_owned(),
-                })?;
+            self.entries[function as usize] = u32::try_from(start + offset).map_err(|_| {
+                CompileError::Function { function, reason: "code exceeds 4 GiB".to_owned() }
+            })?;
         }
         Ok(())
     }
