@@ -50,7 +50,7 @@ walk_on() {
   misses=$((misses + of_map)) units=$((units + walked_here))
 }
 
-# visit KIND LABEL: plays on that server; leaves mispredictions and walked units in the file LABEL.
+# visit KIND LABEL: plays the game of that server; leaves mispredictions and walked units in the file LABEL.
 visit() {
   local on=$1 label=$2 misses=0 units=0 console
   server_start "$on" compat "$first_map" 8 timelimit 0 fraglimit 0 g_allowVote 1 sv_floodProtect 0 ||
@@ -80,7 +80,7 @@ visit() {
   walk_on "$second_map"
   cp "$console" "$work/$label.log"
   mark[$console]=$joined
-  no_faults Kim "plays on $on"
+  no_faults Kim "plays the game of $on"
   local faults
   faults=$(server_faults)
   [ -z "$faults" ] || note "$on: $(head -n 5 <<<"$faults" | tr '\n' '|')"

@@ -74,8 +74,8 @@ fn fault_names_innermost_place_entry_and_calls() {
         let mut game = module(engine);
         let fault = game.client_command(&mut TestHost::default(), client, &words);
         let fault = fault.expect_err("a fault");
-        assert_eq!(fault.summary, "division by zero in vmMain+26 (instruction 26)");
-        let details = ["entry ClientCommand 2", "nested entry made by vmMain+21 (instruction 21)"];
+        assert_eq!(fault.summary, "division by zero in vmMain+27 (instruction 27)");
+        let details = ["entry ClientCommand 2", "nested entry made by vmMain+23 (instruction 23)"];
         assert_eq!(fault.details, details, "{engine:?}");
     }
 }
