@@ -1,5 +1,7 @@
 //! Server builder: settings, game data, entropy and rules to a running server.
 
+use std::{cell::OnceCell, rc::Rc, sync::Arc};
+
 use crate::{
     game::{Deathmatch, Flight, Ruleset, movement::PmoveVariant},
     model::{
@@ -61,30 +63,62 @@ impl ServerBuilder {
     #[must_use]
     pub fn build(self) -> Server {
         let Self { settings, entropy, assets, rules, started_at } = self;
-        let rules = rules.unwrap_or_else(|| {
-            let module = module_of(&settings, &*assets).unwrap_or_else(|error| {
-                log::error!("game module not used: {error}; running the rules of the program");
-                None
-            });
-            module.unwrap_or_else(|| rules_of(&settings))
-        });
+        let assets: Rc<dyn Assets> = Rc::from(assets);
+        let rules = rules.unwrap_or_else(|| selected_rules(&settings, Rc::clone(&assets)));
         let fallback = rules_of(&settings);
         let start = ServerStart { entropy, epoch: started_at };
-        Server::new(settings, assets, rules, start).with_fallback_rules(fallback)
+        Server::new(settings, Box::new(assets), rules, start).with_fallback_rules(fallback)
     }
 }
 
-/// Returns the factory of the game module that `vm_game` selects; `None` for the rules of the program. Without
-/// geometry it makes free flight.
+/// Returns the factory of the rules that each request selects. A module that cannot run is named in the log, and
+/// the rules of the program replace it. Without geometry it makes free flight.
+fn selected_rules(settings: &Settings, assets: Rc<dyn Assets>) -> GameFactory {
+    let native = rules_of(settings);
+    // Levels share the code: compiling takes longer than a frame.
+    let (interpreted, compiled) = (OnceCell::new(), OnceCell::new());
+    Box::new(move |request| {
+        let (engine, code) = match request.code {
+            GameCode::Native => return native(request),
+            GameCode::Interpreted => (Engine::Interpreter, &interpreted),
+            GameCode::Compiled => (Engine::Compiled, &compiled),
+        };
+        if request.geometry == Geometry::None {
+            return native(request);
+        }
+        match executable_of(code, &*assets, engine) {
+            Ok(executable) => Box::new(GameModule::new(executable)),
+            Err(error) => {
+                log::error!("game module not used: {error}; running the rules of the program");
+                native(request)
+            }
+        }
+    })
+}
+
+/// Returns the code of the module in the game data, which is read once for each engine.
 ///
 /// # Errors
 /// A sentence that names the file and the reason, if the module cannot run.
-fn module_of(settings: &Settings, assets: &dyn Assets) -> Result<Option<GameFactory>, String> {
-    let engine = match settings.choice(key::VM_GAME) {
-        GameCode::Native => return Ok(None),
-        GameCode::Interpreted => Engine::Interpreter,
-        GameCode::Compiled => Engine::Compiled,
-    };
+fn executable_of(
+    known: &OnceCell<Executable>,
+    assets: &dyn Assets,
+    engine: Engine,
+) -> Result<Executable, String> {
+    if let Some(executable) = known.get() {
+        return Ok(executable.clone());
+    }
+    let program = read_module(assets)?;
+    let executable = Executable::new(program.clone(), engine).or_else(|error| {
+        log::warn!("{MODULE}: {error}; interpreting it");
+        Executable::new(program, Engine::Interpreter)
+    });
+    let executable = executable.map_err(|error| format!("{MODULE}: {error}"))?;
+    Ok(known.get_or_init(|| executable).clone())
+}
+
+/// Reads and verifies the module of the game data.
+fn read_module(assets: &dyn Assets) -> Result<Arc<Program>, String> {
     let bytes = assets.read(MODULE, MAX_FILE as u64).map_err(|error| error.to_string())?;
     let symbols = assets.read(SYMBOLS, MAX_FILE as u64).ok();
     let symbols = symbols.map(|bytes| Symbols::parse(&String::from_utf8_lossy(&bytes)));
@@ -93,17 +127,7 @@ fn module_of(settings: &Settings, assets: &dyn Assets) -> Result<Option<GameFact
     let program = Program::verify_with(image, symbols.unwrap_or_default());
     let program = program.map_err(|error| named(&error))?;
     log::info!("game module {MODULE}: {} instructions", program.instructions().len());
-    // Levels share the code: compiling takes longer than a frame.
-    let executable = Executable::new(program.clone(), engine).or_else(|error| {
-        log::warn!("{MODULE}: {error}; interpreting it");
-        Executable::new(program, Engine::Interpreter)
-    });
-    let executable = executable.map_err(|error| named(&error))?;
-    let flight = rules_of(settings);
-    Ok(Some(Box::new(move |geometry| match geometry {
-        Geometry::None => flight(geometry),
-        Geometry::Map => Box::new(GameModule::new(executable.clone())),
-    })))
+    Ok(program)
 }
 
 /// Returns the rules factory that the settings name. It makes deathmatch on maps and free flight without
@@ -113,7 +137,7 @@ pub fn rules_of(settings: &Settings) -> GameFactory {
     let ruleset = Ruleset::of_folder(settings.choice(key::GAME).name()).unwrap_or(Ruleset::BASEOA);
     let movement = settings.choice(key::G_MOVEMENT).name();
     let variant = PmoveVariant::named(movement).unwrap_or(PmoveVariant::of_ruleset(ruleset));
-    Box::new(move |geometry| match geometry {
+    Box::new(move |request| match request.geometry {
         Geometry::Map => Box::new(Deathmatch::moving_as(variant)),
         Geometry::None => Box::new(Flight::new(variant.ruleset)),
     })

@@ -67,7 +67,7 @@ setting_rows! {
     SV_FLOOD_PROTECT, "sv_floodProtect", Flag::either(), all("1", S),
         "Flood protection: accept client commands, e.g. chat and votes, 8 at once, then one per 500 ms; \
          ignore the rest. 0 disables the limit.";
-    VM_GAME, "vm_game", GameCode::one_of(), all("0", I),
+    VM_GAME, "vm_game", GameCode::one_of(), all("0", L),
         "Rules of the game: 0 are those of the program; 1 interprets and 2 compiles the game module \
          vm/qagame.qvm of the game data.";
     SV_GAME_FAULT, "sv_gameFault", GameFaultPolicy::one_of(), all("restart", P),

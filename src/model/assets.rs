@@ -5,7 +5,7 @@
 //!
 //! Source: Quake III's data files and their checksums.
 
-use std::{collections::BTreeMap, fmt, ops::Range, sync::Arc};
+use std::{collections::BTreeMap, fmt, ops::Range, rc::Rc, sync::Arc};
 
 use thiserror::Error;
 
@@ -191,31 +191,38 @@ pub trait Assets {
     fn offer(&self, packs: &[usize]);
 }
 
-impl<A: Assets + ?Sized> Assets for Box<A> {
-    fn find(&self, name: &str) -> Option<AssetLocation> {
-        (**self).find(name)
-    }
+macro_rules! forward_assets {
+    ($pointer:ident) => {
+        impl<A: Assets + ?Sized> Assets for $pointer<A> {
+            fn find(&self, name: &str) -> Option<AssetLocation> {
+                (**self).find(name)
+            }
 
-    fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, AssetError> {
-        (**self).read(name, max)
-    }
+            fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, AssetError> {
+                (**self).read(name, max)
+            }
 
-    fn list(&self, folder: &str, extension: &str) -> Vec<GamePath> {
-        (**self).list(folder, extension)
-    }
+            fn list(&self, folder: &str, extension: &str) -> Vec<GamePath> {
+                (**self).list(folder, extension)
+            }
 
-    fn packs(&self) -> &[PackInfo] {
-        (**self).packs()
-    }
+            fn packs(&self) -> &[PackInfo] {
+                (**self).packs()
+            }
 
-    fn read_pack(&self, pack: usize, range: Range<u64>) -> Result<Vec<u8>, AssetError> {
-        (**self).read_pack(pack, range)
-    }
+            fn read_pack(&self, pack: usize, range: Range<u64>) -> Result<Vec<u8>, AssetError> {
+                (**self).read_pack(pack, range)
+            }
 
-    fn offer(&self, packs: &[usize]) {
-        (**self).offer(packs);
-    }
+            fn offer(&self, packs: &[usize]) {
+                (**self).offer(packs);
+            }
+        }
+    };
 }
+
+forward_assets!(Box);
+forward_assets!(Rc);
 
 /// Files and archives in memory, for tests and for maps from other sources.
 #[derive(Clone, Debug, Default)]

@@ -9,13 +9,13 @@
 use rand_pcg::rand_core::Rng as _;
 
 use super::{
-    Geometry, Server, client::ClientState, game_faults::connect_to_game, map_loader::MapError, pure,
+    GameRequest, Geometry, Server, client::ClientState, game_faults::connect_to_game, map_loader::MapError, pure,
 };
 use crate::{
     game::{Game, Host as _, LevelStart},
     model::{Baselines, EntityNum, LevelTime, ServerId, UserCmd},
     serving::configstrings::Configstrings,
-    settings::{Choice as _, CollisionPrecision, key},
+    settings::{Choice as _, CollisionPrecision, GameCode, key},
     wire::{bits::BitWriter, gamestate},
     world::World,
 };
@@ -90,7 +90,7 @@ struct Prepared {
     world: Option<World>,
     /// Archive of the map.
     pack: Option<usize>,
-    /// The game for this geometry, if the running game is for the other.
+    /// The game for this level, if the running game is for another request.
     new_game: Option<Box<dyn Game>>,
 }
 
@@ -126,10 +126,18 @@ impl Server {
         // A latched value applies to the map that is loaded now.
         let precision = settings.latched("cm_precision").and_then(CollisionPrecision::named);
         let precision = precision.unwrap_or(settings.choice(key::CM_PRECISION));
-        let new_game = (self.geometry != Geometry::Map).then(|| (self.games)(Geometry::Map));
+        let request = self.next_request(Geometry::Map);
+        let new_game = (self.request != request).then(|| (self.games)(request));
         let game = new_game.as_deref().unwrap_or(&*self.game);
         let (world, pack) = self.maps.load(map, precision, game)?;
         Ok(Prepared { world: Some(world), pack, new_game })
+    }
+
+    /// Request of the next level. A latched `vm_game` takes effect with it.
+    fn next_request(&self, geometry: Geometry) -> GameRequest {
+        let settings = &self.core.settings;
+        let code = settings.latched("vm_game").and_then(GameCode::named);
+        GameRequest { geometry, code: code.unwrap_or(settings.choice(key::VM_GAME)) }
     }
 
     fn start_map(&mut self, map: &str, Prepared { world, pack, new_game }: Prepared) {
@@ -144,9 +152,10 @@ impl Server {
         }
         let geometry = if world.is_some() { Geometry::Map } else { Geometry::None };
         // A game that faulted is replaced, since it can no longer be called.
-        if self.faults.begin_level() || geometry != self.geometry {
-            self.geometry = geometry;
-            self.game = new_game.unwrap_or_else(|| create_game(self, geometry));
+        let request = self.next_request(geometry);
+        if self.faults.begin_level() || request != self.request {
+            self.request = request;
+            self.game = new_game.unwrap_or_else(|| create_game(self, request));
         }
         let core = &mut self.core;
         core.recordings.end_level();
@@ -336,9 +345,9 @@ impl Server {
 }
 
 /// Creates a game: of the fallback rules after repeated faults, else of the chosen ones.
-fn create_game(server: &Server, geometry: Geometry) -> Box<dyn Game> {
+fn create_game(server: &Server, request: GameRequest) -> Box<dyn Game> {
     let fallback = server.fallback.as_ref().filter(|_| server.faults.uses_fallback());
-    fallback.unwrap_or(&server.games)(geometry)
+    fallback.unwrap_or(&server.games)(request)
 }
 
 /// Whether a map name is valid: letters, digits and a few signs, without leaving the map folder.

@@ -3,7 +3,7 @@
 //! Invariant: a map that is rejected changes nothing, and the error names the file and its location.
 //! Source: Quake III's map files.
 
-use std::fmt;
+use std::{fmt, rc::Rc};
 
 use thiserror::Error;
 
@@ -22,7 +22,7 @@ const BUILTIN_MAP: &str = "fragd1";
 
 /// Loader of map files.
 pub(super) struct MapLoader {
-    assets: Box<dyn Assets>,
+    assets: Rc<dyn Assets>,
     is_empty: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) enum MapFault {
 }
 
 impl MapLoader {
-    pub(super) fn new(assets: Box<dyn Assets>) -> Self {
+    pub(super) fn new(assets: Rc<dyn Assets>) -> Self {
         let is_empty = assets.list("maps", "bsp").is_empty();
         Self { assets, is_empty }
     }
@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn load_errors_name_file_and_location() {
         let mut assets = MemoryAssets::default();
-        assert!(MapLoader::new(Box::new(assets.clone())).is_empty());
+        assert!(MapLoader::new(Rc::new(assets.clone())).is_empty());
         assets.insert("maps/cut.bsp", b"IBSP".to_vec()).unwrap();
-        let maps = MapLoader::new(Box::new(assets));
+        let maps = MapLoader::new(Rc::new(assets));
         assert!(!maps.is_empty());
         let game = Flight::new(Ruleset::BASEOA);
         let load = |name: &str| maps.load(name, CollisionPrecision::Single, &game);

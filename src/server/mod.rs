@@ -40,6 +40,8 @@ mod stats;
 mod status;
 mod visibility;
 
+use std::rc::Rc;
+
 pub use self::invariants::entity_of;
 use self::{
     core::{Core, ServerKeys},
@@ -57,7 +59,7 @@ use crate::{
     node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, RecordingPiece, Route},
     observe::{Counter, Counters, Sample, Value},
     serving::guards::GuardKeys,
-    settings::{Settings, key},
+    settings::{GameCode, Settings, key},
     wire::snapshot::SnapshotView,
 };
 
@@ -76,8 +78,17 @@ const COALESCE_MAX: Millis = Millis(10);
 /// A client that connects still finds a correct level time.
 const IDLE_FRAMES: u64 = 4;
 
-/// Creates the game for levels with or without geometry.
-pub type GameFactory = Box<dyn Fn(Geometry) -> Box<dyn Game>>;
+/// Creates the game that levels request.
+pub type GameFactory = Box<dyn Fn(GameRequest) -> Box<dyn Game>>;
+
+/// Game that a level needs. A level with another request than the one before gets a new game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GameRequest {
+    /// Whether the map is loaded.
+    pub geometry: Geometry,
+    /// Rules that `vm_game` selects.
+    pub code: GameCode,
+}
 
 /// Whether a level has the geometry of its map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,8 +126,8 @@ pub struct Server {
     game: Box<dyn Game>,
     /// Faults of the game in this level and before.
     faults: GameFaults,
-    /// Geometry that the game was created for.
-    geometry: Geometry,
+    /// Request that the game was created for.
+    request: GameRequest,
     /// Time of the next frame; `None` before the first.
     due: Option<Millis>,
     /// Versions of the published serverinfo and systeminfo.
@@ -143,7 +154,7 @@ impl Server {
         start: impl Into<ServerStart>,
     ) -> Self {
         let ServerStart { entropy, epoch } = start.into();
-        let maps = MapLoader::new(assets);
+        let maps = MapLoader::new(Rc::from(assets));
         let map = maps.first_map(settings.text(key::MAP), settings.is_chosen(key::MAP)).to_owned();
         announce_http(&mut settings);
         let (key, rest) = entropy.split_at(16);
@@ -155,8 +166,9 @@ impl Server {
         let mut core = Core::new(settings, maps.names(), keys);
         core.epoch = epoch;
         core.recordings.set_epoch(epoch);
-        let geometry = Geometry::None;
-        let game = games(geometry);
+        let code = core.settings.choice(key::VM_GAME);
+        let request = GameRequest { geometry: Geometry::None, code };
+        let game = games(request);
         let mut server = Self {
             core,
             maps,
@@ -164,7 +176,7 @@ impl Server {
             fallback: None,
             game,
             faults: GameFaults::default(),
-            geometry,
+            request,
             due: None,
             published: (0, 0),
             finished: false,
@@ -187,7 +199,7 @@ impl Server {
     /// Whether the level has the geometry of its map.
     #[must_use]
     pub fn geometry(&self) -> Geometry {
-        self.geometry
+        self.request.geometry
     }
 
     /// Settings in force.
