@@ -9,7 +9,8 @@
 use rand_pcg::rand_core::Rng as _;
 
 use super::{
-    GameRequest, Geometry, Server, client::ClientState, game_faults::connect_to_game, map_loader::MapError, pure,
+    GameRequest, Geometry, Server, client::ClientState, game_faults::connect_to_game,
+    map_loader::MapError, pure,
 };
 use crate::{
     game::{Game, Host as _, LevelStart},

@@ -170,3 +170,21 @@ fn real_modules_host_players() {
         }
     }
 }
+
+#[test]
+fn vm_game_takes_effect_with_next_map() {
+    let mut sim = hosted("0", 2);
+    assert_eq!(configstring(&sim, 20), "baseoa-1");
+    for (code, map_text) in [("1", "{"), ("2", "{"), ("0", "baseoa-1")] {
+        let before = configstring(&sim, 20).to_owned();
+        sim.console(&format!("set vm_game {code}"));
+        sim.console("map_restart 0");
+        sim.run_for(Millis(2000));
+        assert_eq!(configstring(&sim, 20), before, "{code}: a restart keeps the rules");
+        sim.console("map yard");
+        sim.run_for(Millis(4000));
+        assert_eq!(configstring(&sim, 20), map_text, "{code}");
+        assert_eq!(sim.server().active_clients(), 2, "{code}");
+    }
+    sim.check_no_faults();
+}
