@@ -127,18 +127,11 @@ impl Server {
         // A latched value applies to the map that is loaded now.
         let precision = settings.latched("cm_precision").and_then(CollisionPrecision::named);
         let precision = precision.unwrap_or(settings.choice(key::CM_PRECISION));
-        let request = self.next_request(Geometry::Map);
+        let request = next_request(self, Geometry::Map);
         let new_game = (self.request != request).then(|| (self.games)(request));
         let game = new_game.as_deref().unwrap_or(&*self.game);
         let (world, pack) = self.maps.load(map, precision, game)?;
         Ok(Prepared { world: Some(world), pack, new_game })
-    }
-
-    /// Request of the next level. A latched `vm_game` takes effect with it.
-    fn next_request(&self, geometry: Geometry) -> GameRequest {
-        let settings = &self.core.settings;
-        let code = settings.latched("vm_game").and_then(GameCode::named);
-        GameRequest { geometry, code: code.unwrap_or(settings.choice(key::VM_GAME)) }
     }
 
     fn start_map(&mut self, map: &str, Prepared { world, pack, new_game }: Prepared) {
@@ -153,7 +146,7 @@ impl Server {
         }
         let geometry = if world.is_some() { Geometry::Map } else { Geometry::None };
         // A game that faulted is replaced, since it can no longer be called.
-        let request = self.next_request(geometry);
+        let request = next_request(self, geometry);
         if self.faults.begin_level() || request != self.request {
             self.request = request;
             self.game = new_game.unwrap_or_else(|| create_game(self, request));
@@ -265,21 +258,6 @@ impl Server {
         log::info!("map {} restarted: server id {id}", self.core.level.map);
     }
 
-    /// Resets level time before its 31 bits are used up. Clients may not see time decrease, so they are
-    /// dropped, as other servers do.
-    pub(super) fn restart_before_clock_wrap(&mut self) {
-        let time = self.core.level.time;
-        let is_empty = self.core.clients.iter().next().is_none();
-        if time < CLOCK_RESTART_WHEN_EMPTY || time < CLOCK_RESTART_ALWAYS && !is_empty {
-            return;
-        }
-        log::info!("level clock reset at {time} ms");
-        for number in self.core.clients.numbers() {
-            self.drop_client(number, "Restarting server due to time wrapping");
-        }
-        self.start_clock_at(LevelTime(0));
-    }
-
     /// Restarts the level at level time `time`. No client may be connected.
     pub fn start_clock_at(&mut self, time: LevelTime) {
         self.core.level.time = time;
@@ -343,6 +321,28 @@ impl Server {
     fn publish_server_id(&mut self, id: ServerId) {
         let _ = self.core.settings.write(key::SV_SERVERID, id);
     }
+}
+
+/// Request of the next level. A latched `vm_game` takes effect with it.
+fn next_request(server: &Server, geometry: Geometry) -> GameRequest {
+    let settings = &server.core.settings;
+    let code = settings.latched("vm_game").and_then(GameCode::named);
+    GameRequest { geometry, code: code.unwrap_or(settings.choice(key::VM_GAME)) }
+}
+
+/// Resets level time before its 31 bits are used up. Clients may not see time decrease, so they are
+/// dropped, as other servers do.
+pub(super) fn restart_before_clock_wrap(server: &mut Server) {
+    let time = server.core.level.time;
+    let is_empty = server.core.clients.iter().next().is_none();
+    if time < CLOCK_RESTART_WHEN_EMPTY || time < CLOCK_RESTART_ALWAYS && !is_empty {
+        return;
+    }
+    log::info!("level clock reset at {time} ms");
+    for number in server.core.clients.numbers() {
+        server.drop_client(number, "Restarting server due to time wrapping");
+    }
+    server.start_clock_at(LevelTime(0));
 }
 
 /// Creates a game: of the fallback rules after repeated faults, else of the chosen ones.

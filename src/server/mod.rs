@@ -318,7 +318,7 @@ impl Server {
         game_faults::continue_after_fault(self);
         self.check_timeouts();
         self.core.resend_connect_responses();
-        self.restart_before_clock_wrap();
+        level::restart_before_clock_wrap(self);
         self.record_frame();
         self.send_snapshots();
         self.process_pending_drops();
