@@ -20,7 +20,7 @@ pub mod ruleset;
 pub mod settings;
 pub mod userinfo;
 
-use std::net::IpAddr;
+use std::{net::IpAddr, sync::Arc};
 
 use crate::{
     cvar::{Flags, Values},
@@ -308,6 +308,46 @@ pub trait Host {
         reason: &str,
         disconnect: &mut dyn FnMut(&mut dyn Host),
     );
+
+    /// Takes a free client slot for a bot: a client without a connection, which the game connects and moves
+    /// itself. Returns `None` if all slots are in use.
+    fn allocate_bot(&mut self) -> Option<ClientNum> {
+        None
+    }
+
+    /// Frees the slot of a bot, without an entry of the game.
+    fn free_bot(&mut self, client: ClientNum) {
+        let _ = client;
+    }
+
+    /// Whether a slot is held by a bot.
+    fn is_bot(&self, client: ClientNum) -> bool {
+        let _ = client;
+        false
+    }
+
+    /// Stores the newest usercmd of a bot.
+    fn set_bot_usercmd(&mut self, client: ClientNum, command: &UserCmd) {
+        let _ = (client, command);
+    }
+
+    /// Reads a file of the game data with at most `max` bytes.
+    fn read_game_file(&self, name: &str, max: u64) -> Option<Vec<u8>> {
+        let _ = (name, max);
+        None
+    }
+
+    /// Removes and returns the oldest server command that waits for a bot.
+    fn next_bot_command(&mut self, client: ClientNum) -> Option<Arc<str>> {
+        let _ = client;
+        None
+    }
+
+    /// Returns an entity of the last snapshot of a bot, by its place in it.
+    fn bot_view(&self, client: ClientNum, index: usize) -> Option<EntityNum> {
+        let _ = (client, index);
+        None
+    }
 
     /// Runs a console line of the game, at the time that `when` selects.
     fn run_console(&mut self, when: ConsoleTiming, line: &str);

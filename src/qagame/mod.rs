@@ -11,8 +11,10 @@
 //! level and nothing else. Source: the game interface, version 8. Engine names: `SV_InitGameProgs`,
 //! `SV_GameSystemCalls`.
 
+mod bot_library;
 mod cvars;
 mod located;
+mod script;
 mod services;
 #[cfg(test)]
 mod tests;
@@ -23,10 +25,14 @@ use crate::{
         ConnectError, EntityView, Game, GameFault, Host, LevelStart, has_spawn_point,
         show_restart_countdown,
     },
-    model::{ClientNum, CommandArgs, EntityNum, LevelTime, PlayerState, UserCmd},
+    model::{
+        ClientNum, CommandArgs, EntityNum, LevelTime, PlayerState, UserCmd, limits::MAX_CLIENTS,
+        text::atoi,
+    },
     qvm::{ENTRY_ARGUMENTS, Executable, Fault, FaultKind, Machine},
     world::MapEntities,
 };
+use bot_library::BotLibrary;
 use cvars::Cvars;
 use located::{Located, Views};
 use services::Session;
@@ -36,7 +42,7 @@ const SCORE: usize = 0;
 /// Longest refusal of a client, in bytes.
 const MAX_REFUSAL_LEN: usize = 1023;
 
-/// Entries of a game module, by number. Entry 10 is for bots, which modules do not have here.
+/// Entries of a game module, by number.
 #[derive(Clone, Copy, Debug)]
 #[repr(i32)]
 enum Entry {
@@ -50,10 +56,11 @@ enum Entry {
     ClientThink = 7,
     RunFrame = 8,
     ConsoleCommand = 9,
+    BotFrame = 10,
 }
 
 /// State of a module besides its memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     /// Addresses and sizes of entities and playerstates.
     located: Located,
@@ -64,6 +71,23 @@ struct State {
     line: String,
     /// Client that thinks, and its usercmd.
     thinker: Option<(ClientNum, UserCmd)>,
+    library: BotLibrary,
+    /// Server commands sent in this entry, by client.
+    commands_sent: [u16; MAX_CLIENTS],
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            located: Located::default(),
+            cvars: Cvars::default(),
+            words: CommandArgs::default(),
+            line: String::new(),
+            thinker: None,
+            library: BotLibrary::default(),
+            commands_sent: [0; MAX_CLIENTS],
+        }
+    }
 }
 
 /// A game module as the rules of a server.
@@ -94,6 +118,7 @@ impl GameModule {
         if self.machine.entry_depth() != 0 {
             return Err(GameFault::new("game module not usable: an entry did not end"));
         }
+        self.state.commands_sent = [0; MAX_CLIENTS];
         let mut session = Session { host, state: &mut self.state };
         let words = entry_words(entry, arguments);
         let result = self.machine.enter(&mut session, &words);
@@ -156,7 +181,7 @@ fn game_fault(fault: &Fault, entry: Entry, arguments: &[i32]) -> GameFault {
 impl Game for GameModule {
     fn init(&mut self, host: &mut dyn Host, start: LevelStart) -> Result<(), GameFault> {
         self.machine.reset();
-        self.state = State::default();
+        self.state = State { library: self.state.library.next_level(), ..State::default() };
         let arguments = [start.time.0, start.seed as i32, i32::from(start.restart)];
         self.enter(host, Entry::Init, &arguments).map(drop)
     }
@@ -223,6 +248,14 @@ impl Game for GameModule {
         let result = self.enter_for(host, Entry::ClientThink, client);
         self.state.thinker = None;
         result.map(drop)
+    }
+
+    fn run_bot_frame(&mut self, host: &mut dyn Host, time: LevelTime) -> Result<(), GameFault> {
+        // A module that has not set up its bots would read settings that it has not registered.
+        if !self.state.library.is_set_up() || atoi(host.setting("bot_enable")) == 0 {
+            return Ok(());
+        }
+        self.enter(host, Entry::BotFrame, &[time.0]).map(drop)
     }
 
     fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) -> Result<(), GameFault> {

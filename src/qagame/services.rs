@@ -1,13 +1,14 @@
 //! Services of the server for a game module, by number.
 //!
 //! ```text
-//! 0..=45 server and world   100..=111 library   200..=599 bot library, which has no bots
+//! 0..=45 server and world   100..=111 library   200..=599 bot library
 //! ```
 //!
 //! Invariants: an argument that the module may not pass is a fault that names the service; the work of a service is
 //! charged to the entry's budget before it is done. Source: the game interface, version 8.
 //! Engine names: `SV_GameSystemCalls`.
 
+mod bots;
 mod strings;
 mod world;
 
@@ -22,8 +23,12 @@ use crate::{
 const MAX_TEXT_LEN: usize = 16_384;
 /// Cost of a service, in instructions of the budget.
 const COST: u64 = 50;
-/// Cost of a service that searches the map or the entities.
+/// Cost of a service that searches the map or the entities, or that has work for each client.
 const QUERY_COST: u64 = 1000;
+/// Cost of a byte that is printed.
+const PRINT_COST: u64 = 16;
+/// Most server commands to one client in one entry. A client that does not keep up with more is dropped.
+const MAX_COMMANDS: u16 = 240;
 
 /// A service with its number for errors.
 pub(super) struct Session<'h, 's> {
@@ -39,7 +44,8 @@ impl Services for Session<'_, '_> {
             return answer;
         }
         match call.number {
-            24 | 25..=27 | 32 | 33 | 43 | 44 => machine.charge(QUERY_COST)?,
+            // A search of the map or the entities, or work for each client.
+            3 | 5 | 14 | 16..=18 | 21..=27 | 32..=34 | 43 | 44 => machine.charge(QUERY_COST)?,
             _ => machine.charge(COST)?,
         }
         match call.number {
@@ -56,13 +62,19 @@ impl Services for Session<'_, '_> {
             }
             16 => self.drop_client(machine, &call),
             17 => self.send_command(machine, &call),
-            // No bots.
-            34 => Ok(-1),
-            35 | 39 | 40 => Ok(0),
+            34 => Ok(self.host.allocate_bot().map_or(-1, |number| number.index() as i32)),
+            35 => {
+                if let Some(client) = client(call.arguments[0]) {
+                    self.host.free_bot(client);
+                }
+                Ok(0)
+            }
+            // Debug polygons: a dedicated server draws none.
+            39 | 40 => Ok(0),
             36 => self.usercmd(machine, &call),
             15 | 23..=33 | 37 | 42..=44 => self.world(machine, &call),
             41 => self.real_time(machine, &call),
-            200..=599 => Ok(0),
+            200..=599 => self.bot_library(machine, &call),
             number => Err(FaultKind::UnknownService(number)),
         }
     }
@@ -84,7 +96,7 @@ impl Session<'_, '_> {
         nested.map(|_| 0).map_err(FaultKind::from)
     }
 
-    fn send_command(&mut self, machine: &Machine, call: &ServiceCall) -> Answer {
+    fn send_command(&mut self, machine: &mut Machine, call: &ServiceCall) -> Answer {
         let [number, address, ..] = call.arguments;
         let to = match number {
             -1 => None,
@@ -93,7 +105,16 @@ impl Session<'_, '_> {
                 None => return Ok(0),
             },
         };
-        self.host.send_command(to, &text(machine, address)?);
+        let text = text(machine, address)?;
+        for client in ClientNum::all().filter(|client| to.is_none_or(|to| to == *client)) {
+            let count = &mut self.state.commands_sent[client.index()];
+            if *count == MAX_COMMANDS {
+                let reason = format!("too many server commands in one entry (max {MAX_COMMANDS})");
+                return Err(FaultKind::Service { number: call.number, reason });
+            }
+            *count += 1;
+        }
+        self.host.send_command(to, &text);
         Ok(0)
     }
 
@@ -135,13 +156,15 @@ impl Session<'_, '_> {
     }
 }
 
-/// Returns a text of the module; empty for the null pointer.
-fn text(machine: &Machine, address: i32) -> Result<String, FaultKind> {
+/// Returns a text of the module and charges its length; empty for the null pointer.
+fn text(machine: &mut Machine, address: i32) -> Result<String, FaultKind> {
     if address == 0 {
         return Ok(String::new());
     }
     let bytes = machine.memory().text(address, MAX_TEXT_LEN)?;
-    Ok(String::from_utf8_lossy(bytes).into_owned())
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    machine.charge(text.len() as u64)?;
+    Ok(text)
 }
 
 fn client(number: i32) -> Option<ClientNum> {

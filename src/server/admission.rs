@@ -248,7 +248,7 @@ impl Core {
 
     /// First free slot that a client with this userinfo may use.
     fn free_slot(&self, info: &InfoString) -> Option<ClientNum> {
-        self.slots_for(info).find(|&number| self.clients.get(number).is_none())
+        self.slots_for(info).find(|&number| self.is_free(number))
     }
 
     /// Slot of an abandoned connection of the same player, for a full server. That is a silent

@@ -183,6 +183,7 @@ impl Core {
         let number = number.ok_or(PlayerLookupError::BadSlot(slot))?;
         match self.clients.get(number) {
             Some(client) if !client.is_zombie() => Ok(number),
+            None if self.bots.get(number).is_some() => Ok(number),
             _ => Err(PlayerLookupError::NotActive(slot)),
         }
     }
@@ -195,14 +196,15 @@ impl Core {
             return self.player_in(slot);
         }
         let plain = text::strip_colors(wanted);
-        let exact = self.clients.present().find(|(_, client)| client.name == wanted);
+        let bots = self.bots.iter().map(|(number, bot)| (number, &bot.name));
+        let clients = self.clients.present().map(|(number, client)| (number, &client.name));
+        let names: Vec<_> = clients.chain(bots).collect();
+        let exact = names.iter().find(|(_, name)| name.as_str() == wanted);
         exact
             .or_else(|| {
-                self.clients.present().find(|(_, client)| {
-                    text::strip_colors(&client.name).eq_ignore_ascii_case(&plain)
-                })
+                names.iter().find(|(_, name)| text::strip_colors(name).eq_ignore_ascii_case(&plain))
             })
-            .map(|(number, _)| number)
+            .map(|&(number, _)| number)
             .ok_or_else(|| PlayerLookupError::NoSuchName(wanted.to_owned()))
     }
 }

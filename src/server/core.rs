@@ -11,6 +11,7 @@ use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 use super::{
     announce::Announcer,
     authorization::Authorizer,
+    bots::BotSlots,
     client::{Client, ClientSlots},
     console::ConsoleStreams,
     disconnect::{begin_drop, end_drop},
@@ -62,6 +63,7 @@ impl ServerKeys {
 pub(super) struct Core {
     pub(super) settings: Settings,
     pub(super) clients: ClientSlots,
+    pub(super) bots: BotSlots,
     pub(super) level: Level,
     pub(super) frames: ServerFrames,
     pub(super) downloads: Downloads,
@@ -95,6 +97,7 @@ impl Core {
         Self {
             settings,
             clients: ClientSlots::new(),
+            bots: BotSlots::default(),
             level: Level::none(),
             frames: ServerFrames::new(),
             downloads: Downloads::default(),
@@ -128,8 +131,12 @@ impl Core {
         self.console.print(text);
     }
 
-    /// Queues a reliable command for one client, if it has the level.
+    /// Queues a reliable command for one client, if it has the level, or for a bot.
     pub(super) fn send_reliable(&mut self, number: ClientNum, text: &Arc<str>) {
+        if let Some(bot) = self.bots.get_mut(number) {
+            bot.queue(Arc::clone(text));
+            return;
+        }
         let Some(client) = self.clients.get_mut(number).filter(|client| client.has_level()) else {
             return;
         };
@@ -168,6 +175,7 @@ impl Core {
                 for (_, client) in self.clients.iter_mut().filter(|(_, c)| c.has_level()) {
                     client.queue.push_configstring(index);
                 }
+                self.tell_bots(index);
             }
         }
     }
@@ -280,11 +288,15 @@ impl Host for Core {
     }
 
     fn userinfo(&self, client: ClientNum) -> &str {
-        self.clients.get(client).map_or("", |client| client.userinfo.as_str())
+        let of_bot = || self.bots.get(client).map(|bot| &bot.userinfo);
+        let info = self.clients.get(client).map(|client| &client.userinfo).or_else(of_bot);
+        info.map_or("", InfoString::as_str)
     }
 
     fn usercmd(&self, client: ClientNum) -> UserCmd {
-        self.clients.get(client).map(|client| client.last_usercmd).unwrap_or_default()
+        let of_bot = || self.bots.get(client).map(|bot| bot.last_usercmd);
+        let command = self.clients.get(client).map(|client| client.last_usercmd).or_else(of_bot);
+        command.unwrap_or_default()
     }
 
     fn address(&self, client: ClientNum) -> Option<IpAddr> {
@@ -292,6 +304,9 @@ impl Host for Core {
     }
 
     fn set_userinfo(&mut self, client: ClientNum, text: &str) {
+        if let Some(bot) = self.bots.get_mut(client).filter(|_| text.len() <= MAX_INFO_LEN) {
+            bot.set_userinfo(InfoString::parse(text));
+        }
         let Some(address) = self.address(client) else { return };
         let mut info = InfoString::parse(text);
         // Text that is cut may lose any key.
@@ -316,6 +331,32 @@ impl Host for Core {
             disconnect(self);
             end_drop(self, client, reason);
         }
+    }
+
+    fn allocate_bot(&mut self) -> Option<ClientNum> {
+        self.create_bot()
+    }
+
+    fn free_bot(&mut self, client: ClientNum) {
+        self.bots.free(client);
+    }
+
+    fn is_bot(&self, client: ClientNum) -> bool {
+        self.bots.get(client).is_some()
+    }
+
+    fn set_bot_usercmd(&mut self, client: ClientNum, command: &UserCmd) {
+        if let Some(bot) = self.bots.get_mut(client) {
+            bot.last_usercmd = *command;
+        }
+    }
+
+    fn next_bot_command(&mut self, client: ClientNum) -> Option<Arc<str>> {
+        self.bots.get_mut(client)?.next_command()
+    }
+
+    fn bot_view(&self, client: ClientNum, index: usize) -> Option<EntityNum> {
+        self.bots.get(client)?.seen(index)
     }
 
     fn run_console(&mut self, when: ConsoleTiming, line: &str) {

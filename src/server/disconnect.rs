@@ -140,8 +140,11 @@ impl Server {
 /// Announces the drop of a client, before the game disconnects it. Returns false for a free slot
 /// and for a zombie.
 pub(super) fn begin_drop(core: &mut Core, number: ClientNum, reason: &str) -> bool {
-    let Some(client) = core.clients.get_mut(number).filter(|client| !client.is_zombie()) else {
-        return false;
+    let is_present = |client: &&Client| !client.is_zombie();
+    let name = match (core.clients.get(number).filter(is_present), core.bots.get(number)) {
+        (Some(client), _) => client.name.clone(),
+        (None, Some(bot)) => bot.name.clone(),
+        (None, None) => return false,
     };
     // The game may drop a client again while it disconnects it.
     if !core.dropping.insert(number) {
@@ -149,22 +152,27 @@ pub(super) fn begin_drop(core: &mut Core, number: ClientNum, reason: &str) -> bo
     }
     log::info!(
         "client {number} \"{}\" disconnected: {}",
-        text::escaped(client.name.as_bytes()),
+        text::escaped(name.as_bytes()),
         text::escaped(reason.as_bytes())
     );
-    let announcement = format!("print \"{}^7 {}\n\"", client.name, sanitize_reason(reason));
+    let announcement = format!("print \"{name}^7 {}\n\"", sanitize_reason(reason));
     // Pending commands are of no use to a dropped client. Only the reason is sent.
-    client.queue.clear_pending();
+    if let Some(client) = core.clients.get_mut(number) {
+        client.queue.clear_pending();
+    }
     core.stats.bump(Counter::ClientsDropped);
     core.send_reliable_to_all(&announcement);
     true
 }
 
-/// Makes a client that the game has disconnected a zombie.
+/// Makes a client that the game has disconnected a zombie, and frees the slot of a bot.
 pub(super) fn end_drop(core: &mut Core, number: ClientNum, reason: &str) {
     let since = core.now;
     core.dropping.remove(&number);
     core.recordings.leave(number);
+    if core.bots.free(number) {
+        return;
+    }
     let Core { clients, level, .. } = core;
     if let Some(client) = clients.get_mut(number) {
         client.queue.fill_window(&level.configstrings, usize::MAX);

@@ -9,7 +9,7 @@
 use rand_pcg::rand_core::Rng as _;
 
 use super::{
-    GameRequest, Geometry, Server, client::ClientState, game_faults::connect_to_game,
+    GameRequest, Geometry, Server, bots, client::ClientState, game_faults::connect_to_game,
     map_loader::MapError, pure,
 };
 use crate::{
@@ -150,6 +150,7 @@ impl Server {
         if self.faults.begin_level() || request != self.request {
             self.request = request;
             self.game = new_game.unwrap_or_else(|| create_game(self, request));
+            self.core.bots.clear();
         }
         let core = &mut self.core;
         core.recordings.end_level();
@@ -201,6 +202,7 @@ impl Server {
                 self.drop_client(number, &reason);
             }
         }
+        bots::reconnect(self);
         self.run_settle_frames(1);
         self.core.level.starting = false;
         self.publish_settings();
@@ -252,6 +254,7 @@ impl Server {
                 self.enter_world(number, UserCmd { buttons: Default::default(), ..last_move });
             }
         }
+        bots::reconnect(self);
         self.run_settle_frames(1);
         self.publish_settings();
         self.process_pending_drops();

@@ -13,6 +13,7 @@
 mod admission;
 mod announce;
 mod authorization;
+mod bots;
 mod client;
 mod client_commands;
 mod console;
@@ -331,12 +332,13 @@ impl Server {
 
     /// Records the states of all entities that clients may be sent.
     fn record_frame(&mut self) {
-        if self.core.clients.is_empty() {
+        if self.core.clients.is_empty() && self.core.bots.is_empty() {
             return;
         }
         let Core { frames, level, stats, .. } = &mut self.core;
         let replaced = frames.record(&*self.game, level.world.as_mut());
         stats.add(Counter::StatesSanitized, replaced);
+        bots::record_views(self);
         match_recording::record_frame(self);
     }
 
@@ -390,7 +392,7 @@ impl Node for Server {
 
     fn next_frame(&self) -> Millis {
         let due = self.due.unwrap_or_default();
-        if self.due.is_some() && self.core.clients.is_empty() {
+        if self.due.is_some() && self.core.clients.is_empty() && self.core.bots.is_empty() {
             return due + Millis(self.frame_length().0 * (IDLE_FRAMES - 1));
         }
         due.min(self.core.next_send_time())

@@ -73,14 +73,16 @@ impl Core {
         let int = |key| settings.int(key).max(0).unsigned_abs();
         let private = int(key::SV_PRIVATE_CLIENTS);
         let public = self.clients.present().filter(|(n, _)| n.index() >= private as usize);
-        let clients = public.count() as u32;
+        let humans = public.count() as u32;
+        let bots = self.bots.iter().filter(|(n, _)| n.index() >= private as usize);
+        let clients = humans + bots.count() as u32;
         let summary = InfoResponse {
             gamename: settings.text(key::COM_GAMENAME),
             protocol: settings.int(key::PROTOCOL),
             hostname: settings.text(key::SV_HOSTNAME),
             mapname: &self.level.map,
             clients,
-            humans: Some(clients),
+            humans: Some(humans),
             max_clients: (self.slots() as u32).saturating_sub(private),
             gametype: settings.int(key::G_GAMETYPE),
             pure: settings.flag(key::SV_PURE),
@@ -155,6 +157,11 @@ pub(super) fn handle_get_status(
             ping: client.ping_ms(),
             name: client.name.as_str().into(),
         })
+        .chain(core.bots.iter().map(|(number, bot)| StatusPlayer {
+            score: game.score(number),
+            ping: 0,
+            name: bot.name.as_str().into(),
+        }))
         .collect();
     let len = core.sender.push(route, |out| {
         write_status_response(out, &info, players, MAX_REPLY_LEN);

@@ -9,6 +9,7 @@ pub mod bot_match;
 pub mod costly_connects;
 pub mod course;
 pub mod installed_maps;
+pub mod module_drills;
 pub mod recorded_states;
 pub mod sample_maps;
 pub mod scripted_server;

@@ -43,6 +43,7 @@ mod netchan_vectors;
 mod ownership;
 mod proxy;
 mod qagame;
+mod qagame_drills;
 mod qagame_replay;
 mod qvm_modules;
 mod qvm_programs;

@@ -1,6 +1,6 @@
 //! Services for texts: console, settings, words of commands, configstrings, userinfo.
 
-use super::{Answer, Session, client, config_index, invalid, text};
+use super::{Answer, PRINT_COST, Session, client, config_index, invalid, text};
 use crate::{
     game::ConsoleTiming,
     model::text::atoi,
@@ -14,6 +14,7 @@ impl Session<'_, '_> {
         match call.number {
             0 => {
                 let text = text(machine, first)?;
+                machine.charge(text.len() as u64 * PRINT_COST)?;
                 self.print(&text);
                 Ok(0)
             }
@@ -88,7 +89,7 @@ impl Session<'_, '_> {
         Ok(0)
     }
 
-    fn run_console(&mut self, machine: &Machine, call: &ServiceCall) -> Answer {
+    fn run_console(&mut self, machine: &mut Machine, call: &ServiceCall) -> Answer {
         let [when, line, ..] = call.arguments;
         let timing = match when {
             0 => ConsoleTiming::Now,

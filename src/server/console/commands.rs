@@ -9,6 +9,7 @@ use super::{
     table::{COMMANDS, CommandRow},
 };
 use crate::{
+    game::Host as _,
     model::{CommandArgs, text},
     node::Hosted as _,
     server::{
@@ -19,6 +20,7 @@ use crate::{
         status::{self, StatusRow, StatusState},
     },
     settings::{SetCommand, key, name_matches},
+    wire::info::InfoString,
 };
 
 pub(super) fn run_variable(server: &mut Server, words: &CommandArgs, depth: u8) {
@@ -139,10 +141,14 @@ pub(super) fn kick(server: &mut Server, words: &CommandArgs) {
             "Usage: kick <player name>\nkick all = kick everyone\nkick allbots = kick all bots",
         );
     } else if wanted.eq_ignore_ascii_case("all") {
-        for number in server.core.clients.numbers() {
+        for number in server.core.clients.numbers().chain(server.core.bots.numbers()) {
             server.drop_client(number, "was kicked");
         }
-    } else if !wanted.eq_ignore_ascii_case("allbots") {
+    } else if wanted.eq_ignore_ascii_case("allbots") {
+        for number in server.core.bots.numbers() {
+            server.drop_client(number, "was kicked");
+        }
+    } else {
         match server.core.find_player(&wanted) {
             Ok(number) => server.drop_client(number, "was kicked"),
             Err(error) => server.core.print_line(error.to_string()),
@@ -170,19 +176,21 @@ pub(super) fn client_kick(server: &mut Server, words: &CommandArgs) {
 pub(super) fn dump_user(server: &mut Server, words: &CommandArgs) {
     match server.core.find_player(words.get(1)) {
         Ok(number) => {
-            let info = server.core.clients.get(number).map(|c| c.userinfo.clone());
+            let info = InfoString::parse(server.core.userinfo(number));
             server.core.print_line("userinfo\n--------");
-            let info = info.unwrap_or_default();
             server.core.print_pairs(info.iter().filter(|(name, _)| *name != "password"));
         }
         Err(error) => server.core.print_line(error.to_string()),
     }
 }
 
+/// Rate of a bot in the status table, as engines show it.
+const BOT_RATE: u32 = 16_384;
+
 pub(super) fn show_status(server: &mut Server) {
     let game = &server.game;
     let core = &server.core;
-    let rows: Vec<_> = core
+    let mut rows: Vec<_> = core
         .clients
         .iter()
         .map(|(number, client)| StatusRow {
@@ -201,6 +209,17 @@ pub(super) fn show_status(server: &mut Server) {
             rate: rate::granted(&core.settings, client.send_rate, client.remote.address()),
         })
         .collect();
+    rows.extend(core.bots.iter().map(|(number, bot)| StatusRow {
+        slot: number.index(),
+        score: game.score(number),
+        state: StatusState::Active { ping_ms: 0 },
+        name: bot.name.clone(),
+        last_packet_ms: 0,
+        address: "bot".to_owned(),
+        qport: 0,
+        rate: BOT_RATE,
+    }));
+    rows.sort_by_key(|row| row.slot);
     let style = core.settings.choice(key::SV_STATUS_STYLE);
     let table = status::table(style, &core.level.map, &rows);
     server.core.print_lines(&table);

@@ -1,0 +1,48 @@
+//! A game module for drills: its console calls any service with any words, jumps, loops and makes bots.
+//!
+//! `drills.asm` describes its console commands.
+
+use std::fmt::Write as _;
+
+use crate::{
+    model::assets::MemoryAssets,
+    qvm::{Assembly, assemble},
+    testing::sample_maps::{TestMap, YARD},
+};
+
+/// Words of a service call.
+pub const WORDS: usize = 15;
+
+/// Map of the drills.
+pub const MAP: &str = "yard";
+
+/// Assembled module.
+pub fn assembly() -> Assembly {
+    assemble(include_str!("drills.asm")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Game data with the module, its symbols and a map.
+pub fn assets(assembly: &Assembly) -> MemoryAssets {
+    let mut image = Vec::new();
+    assembly.image.write(&mut image);
+    let mut assets = MemoryAssets::default();
+    assets.insert("vm/qagame.qvm", image).unwrap();
+    assets.insert("vm/qagame.map", assembly.symbol_map().into_bytes()).unwrap();
+    assets.insert(&format!("maps/{MAP}.bsp"), TestMap::test_yard(YARD).file()).unwrap();
+    assets
+}
+
+/// Address or instruction of a label.
+pub fn label(assembly: &Assembly, name: &str) -> i32 {
+    let label = assembly.labels.iter().find(|label| label.name == name);
+    label.unwrap_or_else(|| panic!("no label {name}")).value as i32
+}
+
+/// Console line that calls a service `count` times.
+pub fn call(count: u32, service: u32, words: &[i32]) -> String {
+    let mut line = format!("xcall {count} {service}");
+    for word in words.iter().chain(&[0; WORDS]).take(WORDS) {
+        let _ = write!(line, " {word}");
+    }
+    line
+}
