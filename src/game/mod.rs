@@ -7,6 +7,7 @@
 //! Invariants: a game does not handle packets; a [`Host`] call never calls back into the game, except
 //! through the closure of [`Host::drop_client_now`]. Source: the game interface, version 8.
 
+mod bot_link;
 mod clients;
 #[cfg(test)]
 pub(crate) mod conformance;
@@ -20,7 +21,7 @@ pub mod ruleset;
 pub mod settings;
 pub mod userinfo;
 
-use std::{net::IpAddr, sync::Arc};
+use std::net::IpAddr;
 
 use crate::{
     cvar::{Flags, Values},
@@ -31,6 +32,7 @@ use crate::{
     world::{MapEntities, World},
 };
 
+pub use bot_link::BotLink;
 pub(crate) use clients::show_restart_countdown;
 pub use deathmatch::Deathmatch;
 pub(crate) use deathmatch::has_spawn_point;
@@ -320,32 +322,15 @@ pub trait Host {
         let _ = client;
     }
 
-    /// Whether a slot is held by a bot.
-    fn is_bot(&self, client: ClientNum) -> bool {
+    /// Returns the link of a bot; `None` for a slot without one.
+    fn bot(&mut self, client: ClientNum) -> Option<&mut BotLink> {
         let _ = client;
-        false
-    }
-
-    /// Stores the newest usercmd of a bot.
-    fn set_bot_usercmd(&mut self, client: ClientNum, command: &UserCmd) {
-        let _ = (client, command);
+        None
     }
 
     /// Reads a file of the game data with at most `max` bytes.
     fn read_game_file(&self, name: &str, max: u64) -> Option<Vec<u8>> {
         let _ = (name, max);
-        None
-    }
-
-    /// Removes and returns the oldest server command that waits for a bot.
-    fn next_bot_command(&mut self, client: ClientNum) -> Option<Arc<str>> {
-        let _ = client;
-        None
-    }
-
-    /// Returns an entity of the last snapshot of a bot, by its place in it.
-    fn bot_view(&self, client: ClientNum, index: usize) -> Option<EntityNum> {
-        let _ = (client, index);
         None
     }
 

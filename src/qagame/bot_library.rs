@@ -1,4 +1,4 @@
-//! State of the bot library for one level: its settings and the scripts that the module reads.
+//! State of the bot library: its settings and the scripts that the module reads.
 //!
 //! Invariants: number and length of settings, and number of open scripts, are bounded.
 //! Source: the game interface, version 8. Engine names: `BotLibVarSet`, `PC_LoadSourceHandle`.
@@ -19,7 +19,7 @@ const MAX_SCRIPTS: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct BotLibrary {
     is_set_up: bool,
-    /// Whether the log says that there are no bots.
+    /// Whether the log says that the library is not available.
     is_logged: bool,
     variables: BTreeMap<String, String>,
     scripts: Vec<Option<Script>>,

@@ -204,7 +204,7 @@ impl Script {
     fn punctuation(&mut self) -> Token {
         let rest = self.rest();
         let known = PUNCTUATION.iter().position(|sign| rest.starts_with(sign.as_bytes()));
-        // A byte that is no sign is a punctuation without a number.
+        // Any other byte is punctuation without a number.
         let (subtype, len) =
             known.map_or((0, 1), |index| (index as i32 + 1, PUNCTUATION[index].len()));
         let text = self.take(len);

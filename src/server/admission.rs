@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use super::{
     Server,
     authorization::Admission,
+    bots,
     client::{Client, ClientState},
     core::Core,
     game_faults::{LEVEL_ENDED, connect_to_game},
@@ -248,7 +249,7 @@ impl Core {
 
     /// First free slot that a client with this userinfo may use.
     fn free_slot(&self, info: &InfoString) -> Option<ClientNum> {
-        self.slots_for(info).find(|&number| self.is_free(number))
+        self.slots_for(info).find(|&number| bots::is_free(self, number))
     }
 
     /// Slot of an abandoned connection of the same player, for a full server. That is a silent

@@ -1,60 +1,34 @@
 //! Bot slots: clients without a channel, which a game module creates and moves.
 //!
-//! Invariants: a slot is held by a client or a bot, never both; the queue of a bot is bounded, and its oldest
-//! command is discarded; a new game starts without bots. Source: the game interface, version 8.
-//! Engine names: `SV_BotAllocateClient`, `SV_BotFreeClient`, `SV_BotGetConsoleMessage`,
-//! `SV_BotGetSnapshotEntity`, `NA_BOT`.
+//! Invariants: a slot is held by a client or a bot, never both; a new game starts without bots. Source: the game interface, version 8.
+//! Engine names: `SV_BotAllocateClient`, `SV_BotFreeClient`, `NA_BOT`.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::sync::Arc;
 
 use super::{Server, core::Core};
 use crate::{
-    game::ConnectError,
+    game::{BotLink, ConnectError},
     model::{
-        ClientNum, ConfigIndex, EntityNum, EntitySet, UserCmd,
+        ClientNum, ConfigIndex,
         limits::{MAX_CLIENTS, MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN, MAX_SNAPSHOT_ENTITIES},
         text,
     },
     wire::info::InfoString,
 };
 
-/// Server commands that wait for a bot. Engines keep as many for a client.
-const MAX_WAITING: usize = 64;
-
 /// A bot slot in use.
 #[derive(Debug, Default)]
 pub(super) struct Bot {
     pub(super) userinfo: InfoString,
     pub(super) name: String,
-    pub(super) last_usercmd: UserCmd,
-    commands: VecDeque<Arc<str>>,
-    /// Entities of the last snapshot.
-    seen: EntitySet,
+    pub(super) link: BotLink,
 }
 
 impl Bot {
-    /// Queues a server command.
-    pub(super) fn queue(&mut self, command: Arc<str>) {
-        if self.commands.len() == MAX_WAITING {
-            self.commands.pop_front();
-        }
-        self.commands.push_back(command);
-    }
-
     /// Stores the userinfo and the name in it.
     pub(super) fn set_userinfo(&mut self, info: InfoString) {
         self.name = text::truncated(info.get("name").unwrap_or(""), MAX_NAME_LEN).to_owned();
         self.userinfo = info;
-    }
-
-    /// Removes and returns the oldest server command.
-    pub(super) fn next_command(&mut self) -> Option<Arc<str>> {
-        self.commands.pop_front()
-    }
-
-    /// Entity of the last snapshot by its place in it.
-    pub(super) fn seen(&self, index: usize) -> Option<EntityNum> {
-        self.seen.iter().nth(index)
     }
 }
 
@@ -104,30 +78,28 @@ impl BotSlots {
     }
 }
 
-impl Core {
-    /// Takes the first free slot for a bot.
-    pub(super) fn create_bot(&mut self) -> Option<ClientNum> {
-        let mut slots = ClientNum::all().take(self.slots());
-        let number = slots.find(|&number| self.is_free(number))?;
-        self.bots.0[number.index()] = Some(Box::default());
-        Some(number)
-    }
+/// Takes the first free slot for a bot.
+pub(super) fn allocate(core: &mut Core) -> Option<ClientNum> {
+    let mut slots = ClientNum::all().take(core.slots());
+    let number = slots.find(|&number| is_free(core, number))?;
+    core.bots.0[number.index()] = Some(Box::default());
+    Some(number)
+}
 
-    /// Whether neither a client nor a bot holds a slot.
-    pub(super) fn is_free(&self, number: ClientNum) -> bool {
-        self.clients.get(number).is_none() && self.bots.get(number).is_none()
-    }
+/// Whether neither a client nor a bot holds a slot.
+pub(super) fn is_free(core: &Core, number: ClientNum) -> bool {
+    core.clients.get(number).is_none() && core.bots.get(number).is_none()
+}
 
-    /// Queues a changed configstring for bots, if it fits a server command.
-    pub(super) fn tell_bots(&mut self, index: ConfigIndex) {
-        if self.bots.is_empty() {
-            return;
-        }
-        let command = format!("cs {index} \"{}\"\n", self.level.configstrings.get(index));
-        if command.len() <= MAX_SERVER_COMMAND_LEN {
-            let command: Arc<str> = command.into();
-            self.bots.iter_mut().for_each(|bot| bot.queue(Arc::clone(&command)));
-        }
+/// Queues a changed configstring for bots, if it fits a server command.
+pub(super) fn publish(core: &mut Core, index: ConfigIndex) {
+    if core.bots.is_empty() {
+        return;
+    }
+    let command = format!("cs {index} \"{}\"\n", core.level.configstrings.get(index));
+    if command.len() <= MAX_SERVER_COMMAND_LEN {
+        let command: Arc<str> = command.into();
+        core.bots.iter_mut().for_each(|bot| bot.link.queue(Arc::clone(&command)));
     }
 }
 
@@ -165,20 +137,7 @@ pub(super) fn record_views(server: &mut Server) {
         let world = core.level.world.as_ref();
         let (seen, _) = core.frames.visible_to(player, world, MAX_SNAPSHOT_ENTITIES);
         if let Some(bot) = core.bots.get_mut(number) {
-            bot.seen = seen;
+            bot.link.seen = seen;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waiting_commands_are_bounded() {
-        let mut bot = Bot::default();
-        (0..70).for_each(|number| bot.queue(number.to_string().into()));
-        assert_eq!(bot.next_command().as_deref(), Some("6"));
-        assert_eq!(std::iter::from_fn(|| bot.next_command()).count(), MAX_WAITING - 1);
     }
 }

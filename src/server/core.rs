@@ -11,7 +11,7 @@ use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 use super::{
     announce::Announcer,
     authorization::Authorizer,
-    bots::BotSlots,
+    bots::{self, BotSlots},
     client::{Client, ClientSlots},
     console::ConsoleStreams,
     disconnect::{begin_drop, end_drop},
@@ -26,7 +26,7 @@ use super::{
     stats::Stats,
 };
 use crate::{
-    game::{ConsoleTiming, Host},
+    game::{BotLink, ConsoleTiming, Host},
     model::{
         ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, Millis, UnixMillis, UserCmd,
         limits::{MAX_INFO_LEN, MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
@@ -134,7 +134,7 @@ impl Core {
     /// Queues a reliable command for one client, if it has the level, or for a bot.
     pub(super) fn send_reliable(&mut self, number: ClientNum, text: &Arc<str>) {
         if let Some(bot) = self.bots.get_mut(number) {
-            bot.queue(Arc::clone(text));
+            bot.link.queue(Arc::clone(text));
             return;
         }
         let Some(client) = self.clients.get_mut(number).filter(|client| client.has_level()) else {
@@ -175,7 +175,7 @@ impl Core {
                 for (_, client) in self.clients.iter_mut().filter(|(_, c)| c.has_level()) {
                     client.queue.push_configstring(index);
                 }
-                self.tell_bots(index);
+                bots::publish(self, index);
             }
         }
     }
@@ -294,7 +294,7 @@ impl Host for Core {
     }
 
     fn usercmd(&self, client: ClientNum) -> UserCmd {
-        let of_bot = || self.bots.get(client).map(|bot| bot.last_usercmd);
+        let of_bot = || self.bots.get(client).map(|bot| bot.link.last_usercmd);
         let command = self.clients.get(client).map(|client| client.last_usercmd).or_else(of_bot);
         command.unwrap_or_default()
     }
@@ -334,29 +334,15 @@ impl Host for Core {
     }
 
     fn allocate_bot(&mut self) -> Option<ClientNum> {
-        self.create_bot()
+        bots::allocate(self)
     }
 
     fn free_bot(&mut self, client: ClientNum) {
         self.bots.free(client);
     }
 
-    fn is_bot(&self, client: ClientNum) -> bool {
-        self.bots.get(client).is_some()
-    }
-
-    fn set_bot_usercmd(&mut self, client: ClientNum, command: &UserCmd) {
-        if let Some(bot) = self.bots.get_mut(client) {
-            bot.last_usercmd = *command;
-        }
-    }
-
-    fn next_bot_command(&mut self, client: ClientNum) -> Option<Arc<str>> {
-        self.bots.get_mut(client)?.next_command()
-    }
-
-    fn bot_view(&self, client: ClientNum, index: usize) -> Option<EntityNum> {
-        self.bots.get(client)?.seen(index)
+    fn bot(&mut self, client: ClientNum) -> Option<&mut BotLink> {
+        self.bots.get_mut(client).map(|bot| &mut bot.link)
     }
 
     fn run_console(&mut self, when: ConsoleTiming, line: &str) {

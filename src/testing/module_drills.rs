@@ -1,6 +1,6 @@
-//! A game module for drills: its console calls any service with any words, jumps, loops and makes bots.
+//! A game module for drills: its console calls any service with any words.
 //!
-//! `drills.asm` describes its console commands.
+//! `drills.asm` describes its console commands: service calls, jumps, loops, bots.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Services of the bot library: settings, bots, script parser. There are no maps for navigation and no characters.
+//! Services of the bot library: settings, bots, script parser. Navigation and characters are missing.
 //!
 //! Setup fails, so that modules run without bots of the library. Bots that a module moves itself work. Calls
 //! without a function here return 0 and write empty results.
@@ -6,7 +6,8 @@
 
 use super::{Answer, Session, client, invalid, text};
 use crate::{
-    model::{ClientNum, CommandArgs, UserCmd},
+    game::BotLink,
+    model::{CommandArgs, UserCmd},
     qagame::{
         Entry, entry_words,
         script::{MAX_TOKEN_LEN, Script, Token},
@@ -46,13 +47,14 @@ impl Session<'_, '_> {
                 machine.memory_mut().write_text(second, third, value.as_bytes()).map(|()| 0)
             }
             209 => {
-                let index = usize::try_from(second).ok();
-                let seen = client(first).zip(index);
-                let seen = seen.and_then(|(client, index)| self.host.bot_view(client, index));
+                let link = client(first).and_then(|client| self.host.bot(client));
+                let seen = link.zip(usize::try_from(second).ok());
+                let seen = seen.and_then(|(link, index)| link.seen.iter().nth(index));
                 Ok(seen.map_or(-1, |number| number.index() as i32))
             }
             210 => {
-                let command = client(first).and_then(|client| self.host.next_bot_command(client));
+                let link = client(first).and_then(|client| self.host.bot(client));
+                let command = link.and_then(BotLink::next_command);
                 let bytes = command.as_deref().unwrap_or_default().as_bytes();
                 machine.memory_mut().write_text(second, third, bytes)?;
                 Ok(i32::from(command.is_some()))
@@ -85,8 +87,9 @@ impl Session<'_, '_> {
         let [number, address, ..] = call.arguments;
         let bytes = machine.memory().bytes(address, size_of::<UserCmd>())?;
         let command: UserCmd = bytemuck::pod_read_unaligned(bytes);
-        let Some(client) = self.bot(number) else { return Ok(0) };
-        self.host.set_bot_usercmd(client, &command);
+        let Some(client) = client(number) else { return Ok(0) };
+        let Some(link) = self.host.bot(client) else { return Ok(0) };
+        link.last_usercmd = command;
         let outer = self.state.thinker.replace((client, command));
         let result = machine.enter(self, &entry_words(Entry::ClientThink, &[number]));
         self.state.thinker = outer;
@@ -97,7 +100,7 @@ impl Session<'_, '_> {
     fn bot_command(&mut self, machine: &mut Machine, call: &ServiceCall) -> Answer {
         let [number, address, ..] = call.arguments;
         let mut line = text(machine, address)?;
-        if self.bot(number).is_none() {
+        if client(number).and_then(|client| self.host.bot(client)).is_none() {
             return Ok(0);
         }
         if line.len() > MAX_COMMAND_LEN {
@@ -112,11 +115,6 @@ impl Session<'_, '_> {
         let result = machine.enter(self, &entry_words(Entry::ClientCommand, &[number]));
         self.state.words = outer;
         result.map(|_| 0).map_err(FaultKind::from)
-    }
-
-    /// Client number of a bot.
-    fn bot(&self, number: i32) -> Option<ClientNum> {
-        client(number).filter(|client| self.host.is_bot(*client))
     }
 
     /// Opens a script of the game data. Returns its handle, or 0.
