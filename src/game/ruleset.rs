@@ -208,6 +208,8 @@ pub struct Ruleset {
     pub suicide_penalty: SuicidePenalty,
     /// Differences in combat.
     pub combat: CombatQuirks,
+    /// Whether the hook is never the weapon in hand after a spawn.
+    pub spawns_without_hook: bool,
     /// Whether every spawn shows the teleporter effect, at the spawn point. Otherwise only entry and
     /// respawn do, at the player's origin.
     pub spawn_effect_at_spot: bool,
@@ -314,6 +316,7 @@ impl Ruleset {
             credits_pushers: true,
             has_combat_settings: true,
         },
+        spawns_without_hook: true,
         spawn_effect_at_spot: false,
         announces_respawn: true,
         disconnect_counts_as_death: true,
@@ -384,6 +387,7 @@ impl Ruleset {
             credits_pushers: false,
             has_combat_settings: false,
         },
+        spawns_without_hook: false,
         spawn_effect_at_spot: true,
         announces_respawn: false,
         disconnect_counts_as_death: false,

@@ -278,7 +278,9 @@ impl Clients {
 
     /// Announces a client that has entered the level, and updates the ranking.
     pub(in crate::game) fn entered(&mut self, host: &mut dyn Host, client: ClientNum) {
-        if let Some(player) = self.player(client).filter(|_| self.role(client).plays()) {
+        // A tournament announces its players by the match itself.
+        let announced = self.role(client).plays() && !self.join.plays_in_turn;
+        if let Some(player) = self.player(client).filter(|_| announced) {
             host.send_command(None, &format!("print \"{}^7 entered the game\n\"", player.name));
         }
         for command in self.ruleset.entry_commands {
@@ -485,7 +487,7 @@ impl ClientContext<'_> {
         // Also of a client that was refused over a restart: its entry is still there.
         self.host.set_configstring(configstring::player(client), "");
         self.clients.log(self.host, &format!("ClientDisconnect: {client}"));
-        self.stop_followers_of(client);
+        self.release_followers_of(client);
         let clients = &mut *self.clients;
         clients.replace_leader(self.host, color);
         clients.list_team(self.host, color);

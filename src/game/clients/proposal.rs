@@ -190,13 +190,22 @@ impl Proposal {
         clean_text(&text, MAX_TEXT_LEN)
     }
 
-    /// Returns the console lines that run when the vote passes.
-    pub(super) fn lines(&self) -> Vec<String> {
+    /// Whether the proposal loads a map or restarts the level by its command, without a setting.
+    pub(super) const fn changes_level(&self) -> bool {
+        matches!(self, Self::Restart | Self::NextMap | Self::Map(_) | Self::Shuffle)
+    }
+
+    /// Returns the console lines that run when the vote passes. The load of a map resets `nextmap`, so a
+    /// vote on a map sets it again: the rotation continues after that map.
+    pub(super) fn lines(&self, nextmap: &str) -> Vec<String> {
         let restart = || "map_restart 0".to_owned();
         match self {
             Self::Restart | Self::Shuffle => vec![restart()],
             Self::NextMap => vec!["vstr nextmap".to_owned()],
-            Self::Map(map) => vec![format!("map {map}")],
+            Self::Map(map) if nextmap.is_empty() || nextmap.contains('"') => {
+                vec![format!("map {map}")]
+            }
+            Self::Map(map) => vec![format!("map {map}"), format!("set nextmap \"{nextmap}\"")],
             // The setting is latched until a restart.
             Self::Play(kind) => vec![format!("set g_gametype {}", *kind as i32), restart()],
             Self::Kick(client) => vec![format!("clientkick {client}")],

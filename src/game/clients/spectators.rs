@@ -19,8 +19,13 @@ impl ClientContext<'_> {
         self.refresh_follower(client);
     }
 
-    /// Follows the next player in slot order; `step` is 1 or -1.
+    /// Follows the next player in slot order; `step` is 1 or -1. A camera switches between its two players.
     pub(in crate::game) fn follow_next(&mut self, client: ClientNum, step: i32) {
+        if let Role::AutoFollowing(place) = self.clients.role(client) {
+            // A camera of the first player switches to the second and back.
+            self.clients.set_role(client, Role::AutoFollowing(1 - place.min(1)));
+            return self.refresh_follower(client);
+        }
         let slots = MAX_CLIENTS as i32;
         let from = self.clients.target(client).unwrap_or(client).index() as i32;
         let next = (1..slots)
@@ -86,6 +91,20 @@ impl ClientContext<'_> {
                 self.rules.begin(self.clients, self.host, client);
             }
             (_, None) => {}
+        }
+    }
+
+    /// Makes the followers of a client that disconnects free spectators at its place.
+    pub(in crate::game) fn release_followers_of(&mut self, gone: ClientNum) {
+        for client in ClientNum::all() {
+            if self.clients.role(client) == Role::Following(gone) {
+                let clients = &mut *self.clients;
+                clients.sessions[client.index()].role = Role::Spectating;
+                let now = clients.now;
+                if let Some(player) = clients.players[client.index()].as_mut() {
+                    player.stop_following(now);
+                }
+            }
         }
     }
 

@@ -87,6 +87,13 @@ pub(super) struct Votes {
     callers: Vec<(Caller, i32)>,
 }
 
+impl Votes {
+    /// Whether a passed vote is about to change or restart the level.
+    fn changes_level(&self) -> bool {
+        self.passed.as_ref().is_some_and(|(proposal, _)| proposal.changes_level())
+    }
+}
+
 /// Caller of a vote, for the limit of votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Caller {
@@ -209,7 +216,7 @@ impl ClientContext<'_> {
             Some("Voting not allowed here.")
         } else if self.clients.votes.open.is_some() {
             Some("A vote is already in progress.")
-        } else if self.clients.votes.passed.is_some() {
+        } else if self.clients.votes.changes_level() {
             Some("Vote after map change.")
         } else if !self.clients.role(client).plays() {
             Some("Not allowed to call a vote as spectator.")
@@ -218,6 +225,9 @@ impl ClientContext<'_> {
         };
         if let Some(refusal) = refusal {
             return answer(self.host, client, refusal);
+        }
+        if let Some((passed, _)) = self.clients.votes.passed.take() {
+            self.run_proposal(&passed);
         }
         let proposal = match proposal::read(self.clients, self.host, words) {
             Ok(proposal) => proposal,
@@ -386,10 +396,15 @@ impl ClientContext<'_> {
         else {
             return;
         };
-        if proposal == Proposal::Shuffle {
+        self.run_proposal(&proposal);
+    }
+
+    fn run_proposal(&mut self, proposal: &Proposal) {
+        if *proposal == Proposal::Shuffle {
             self.shuffle();
         }
-        for line in proposal.lines() {
+        let nextmap = self.host.settings().text(key::NEXTMAP).to_owned();
+        for line in proposal.lines(&nextmap) {
             self.host.run_console(ConsoleTiming::Append, &line);
         }
     }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::game::deathmatch::context::Context;
 use crate::model::{
-    ClientNum, EntityNum, LevelTime, Trajectory, TrajectoryKind, Vec3, contents::mask,
+    ClientNum, EntityNum, LevelTime, Trace, Trajectory, TrajectoryKind, Vec3, contents::mask,
 };
 use crate::{
     bg::{EntityType, Event, animation, contents, entity_flag},
@@ -141,6 +141,24 @@ pub(super) fn damage_corpse(cx: &mut Context<'_>, number: EntityNum, points: i32
     entity.add_event(Event::GibPlayer, 0, now);
 }
 
+/// Returns the trajectory of a fall.
+fn falling_from(base: Vec3, delta: Vec3, now: LevelTime) -> Trajectory {
+    Trajectory { kind: TrajectoryKind::Gravity as i32, time: now.0, duration: 0, base, delta }
+}
+
+/// Handles the contact of a falling corpse: it rests on a floor, and slides down walls and ceilings.
+fn land_corpse(body: &mut Entity, trace: &Trace, now: LevelTime) {
+    let normal = trace.plane.normal;
+    if normal[2] > 0.0 {
+        body.set_origin((trace.endpos + Vec3::new(0.0, 0.0, 1.0)).truncated());
+        body.state.ground_entity_num = trace.entity.index() as i32;
+    } else {
+        // All speed is lost at each contact.
+        body.shared.current_origin += normal;
+        body.state.pos = falling_from(body.shared.current_origin, Vec3::ZERO, now);
+    }
+}
+
 /// Runs the frame of a corpse: fall, sink, unlink.
 pub(super) fn run_corpse(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
@@ -149,19 +167,38 @@ pub(super) fn run_corpse(cx: &mut Context<'_>, number: EntityNum) {
     if !body.shared.is_linked() {
         return;
     }
+    let lies = body.state.pos.kind != TrajectoryKind::Gravity as i32;
+    if lies && body.state.ground_entity_num == EntityNum::NONE.index() as i32 {
+        // Pushed off the entity below it.
+        if let Some(body) = cx.entities.get_mut(number) {
+            let base = body.shared.current_origin;
+            body.state.pos = falling_from(base, Vec3::ZERO, now);
+        }
+    }
+    let Some(body) = cx.entities.get(number) else { return };
     if body.state.pos.kind == TrajectoryKind::Gravity as i32 {
         let (from, to) = (body.shared.current_origin, trajectory::position(&body.state.pos, now));
         let (mins, maxs) = (body.shared.mins, body.shared.maxs);
-        let at = cx.host.world().map(|world| {
-            let trace = world.scene(&*cx, number).trace(from, mins, maxs, to, mask::DEAD_SOLID);
-            (trace.endpos, trace.fraction < 1.0 || trace.startsolid)
-        });
-        let (origin, stopped) = at.unwrap_or((from, true));
+        let trace = cx
+            .host
+            .world()
+            .map(|world| world.scene(&*cx, number).trace(from, mins, maxs, to, mask::DEAD_SOLID));
+        // Without a map nothing falls.
+        let in_air = trace.is_some_and(|trace| trace.fraction == 1.0 && !trace.startsolid);
+        let origin = trace.map_or(from, |trace| trace.endpos);
+        if !in_air && cx.contents_at(origin) & contents::NODROP != 0 {
+            cx.entities.unlink(cx.host, number);
+            return;
+        }
         if let Some(body) = cx.entities.get_mut(number) {
-            if stopped {
-                body.set_origin(origin.truncated());
-            } else {
-                body.shared.current_origin = origin;
+            body.shared.current_origin = origin;
+            match trace {
+                Some(trace) if !in_air => land_corpse(body, &trace, now),
+                Some(_) => {}
+                None => {
+                    body.set_origin(origin.truncated());
+                    body.state.ground_entity_num = EntityNum::WORLD.index() as i32;
+                }
             }
         }
         cx.entities.link(cx.host, number);

@@ -27,6 +27,8 @@ pub(super) struct PlayerCombatState {
     /// Direction of the last hit; `None` for damage without one.
     pub(super) damage_from: Option<Vec3>,
     pub(super) dead: bool,
+    /// Whether the next usercmd taunts, after a capture by the team.
+    pub(super) must_gesture: bool,
     /// Whether the body was gibbed.
     pub(super) gibbed: bool,
     /// Earliest time of a respawn.

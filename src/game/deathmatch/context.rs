@@ -7,7 +7,7 @@
 //! player has no entity.
 
 use super::{
-    combat::{CombatSettings, HEALTH},
+    combat::CombatSettings,
     entities::{Entities, EntityKind},
     modes::Mode,
 };
@@ -102,7 +102,7 @@ impl Context<'_> {
             .map_or(0, |world| world.scene(self, EntityNum::NONE).point_contents(point))
     }
 
-    /// Iterates the living players, except `client`, whose bounds touch a box.
+    /// Iterates the players, except `client`, whose bounds touch a box. The dead count until they respawn.
     pub(super) fn others_in(
         &self,
         client: ClientNum,
@@ -115,7 +115,6 @@ impl Context<'_> {
                 && self.clients.player(other).is_some_and(|player| {
                     let shared = &player.shared;
                     shared.is_linked()
-                        && player.state.stats[HEALTH] > 0
                         && (0..3).all(|axis| {
                             shared.absmin[axis] <= maxs[axis] && shared.absmax[axis] >= mins[axis]
                         })

@@ -1,6 +1,6 @@
 //! Server frame of the game: entities, bot usercmds, end of frame.
 //!
-//! Invariants: entities run first and clients after them, each in the order of their numbers. Engine
+//! Invariants: clients run first and entities after them, each in the order of their numbers. Engine
 //! names: `G_RunFrame`.
 
 use super::{
@@ -31,13 +31,8 @@ pub(super) fn run_frame(cx: &mut Context<'_>, sys: &mut Systems, time: LevelTime
     sys.targets.begin_frame();
     cx.refresh_settings();
     cx.clear_expired_events();
+    run_clients(cx, sys);
     run_entities(cx, sys);
-    for client in ClientNum::all() {
-        let Some(player) = cx.clients.active(client) else { continue };
-        if cx.clients.settings.synchronous || player.is_bot {
-            think(cx, sys, client);
-        }
-    }
     if cx.clients.ruleset.combat.missiles_last {
         run_missiles(cx, sys);
     }
@@ -48,6 +43,16 @@ pub(super) fn run_frame(cx: &mut Context<'_>, sys: &mut Systems, time: LevelTime
     }
     client_context(cx, sys, |clients| clients.run_client_frame());
     run_match(cx, sys);
+}
+
+/// Runs the usercmds that wait for the frame: of bots, and of all clients with `g_synchronousClients`.
+fn run_clients(cx: &mut Context<'_>, sys: &mut Systems) {
+    for client in ClientNum::all() {
+        let Some(player) = cx.clients.active(client) else { continue };
+        if cx.clients.settings.synchronous || player.is_bot {
+            think(cx, sys, client);
+        }
+    }
 }
 
 /// Runs all entities in the order of their numbers.

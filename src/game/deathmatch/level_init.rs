@@ -19,6 +19,10 @@ use crate::{
     game::{LevelStart, settings::key, userinfo::clean_text},
 };
 
+/// Fields of the map that set a setting, in games that have it.
+const MAP_SETTINGS: [(&str, &str); 2] =
+    [("enableDust", "g_enableDust"), ("enableBreath", "g_enableBreath")];
+
 /// Starts a level: configstrings, entities of the map, items, match.
 pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &LevelStart) {
     cx.entities.clear();
@@ -69,6 +73,12 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
         let default = key::G_GRAVITY.setting().in_game(cx.host.settings().game()).default;
         let gravity = world.spawn_value("gravity").unwrap_or(default);
         cx.host.set_setting("g_gravity", &atoi(gravity).clamp(0, 0xffff).to_string());
+        for (field, setting) in MAP_SETTINGS {
+            let on = world.spawn_value(field).is_some_and(|value| atoi(value) != 0);
+            if !cx.host.setting(setting).is_empty() {
+                cx.host.set_setting(setting, if on { "1" } else { "0" });
+            }
+        }
         cx.refresh_settings();
     }
     if let Some(entities) = &entities {

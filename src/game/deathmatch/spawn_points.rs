@@ -138,6 +138,8 @@ impl SpawnPoints {
         if let Some(point) = (cx.mode().spawn_point)(self, cx, client) {
             return (point.placement(), point.number);
         }
+        // A team without spawn points of its own starts far from the map's origin.
+        let avoided = if cx.clients.game_type.has_flags() { Vec3::ZERO } else { avoided };
         let is_bot = cx.clients.player(client).is_some_and(|player| player.is_bot);
         let suits = |point: &SpawnPoint| if is_bot { point.bots } else { point.humans };
         let free: Vec<SpawnPoint> = self
@@ -153,7 +155,9 @@ impl SpawnPoints {
         } else {
             Some(match cx.clients.ruleset.spawn_rule {
                 SpawnRule::FarHalf => pick_from_far_half(cx, free, avoided),
-                SpawnRule::NotNearest => pick_not_nearest(cx, &free, avoided),
+                SpawnRule::NotNearest => {
+                    pick_not_nearest(cx, &free, nearest(&self.points, avoided), avoided)
+                }
             })
         };
         chosen.map_or((Placement { origin: Vec3::ZERO, angles: Vec3::ZERO }, None), |point| {
@@ -195,10 +199,20 @@ fn pick_from_far_half(
     free[pick.min(free.len() - 1)]
 }
 
-/// Picks a random one, and retries while that is the nearest.
-fn pick_not_nearest(cx: &mut Context<'_>, free: &[SpawnPoint], avoided: Vec3) -> SpawnPoint {
+/// Returns the distance of the nearest of all points, occupied ones included.
+fn nearest(points: &[SpawnPoint], avoided: Vec3) -> f32 {
     let away = |point: &SpawnPoint| (point.origin - avoided).length();
-    let nearest = free.iter().map(away).fold(f32::INFINITY, f32::min);
+    points.iter().map(away).fold(f32::INFINITY, f32::min)
+}
+
+/// Picks a random free one, and retries while that is as near as `nearest`.
+fn pick_not_nearest(
+    cx: &mut Context<'_>,
+    free: &[SpawnPoint],
+    nearest: f32,
+    avoided: Vec3,
+) -> SpawnPoint {
+    let away = |point: &SpawnPoint| (point.origin - avoided).length();
     let mut point = free[cx.rng.pick(free.len())];
     for _ in 0..MAX_RETRIES {
         if away(&point) > nearest {
@@ -209,7 +223,7 @@ fn pick_not_nearest(cx: &mut Context<'_>, free: &[SpawnPoint], avoided: Vec3) ->
     point
 }
 
-/// Whether the bounds of a player at `origin` touch another living player.
+/// Whether the bounds of a player at `origin` touch another player.
 fn is_occupied(cx: &Context<'_>, client: ClientNum, origin: Vec3) -> bool {
     cx.others_in(client, origin + player_box::MINS, origin + player_box::MAXS).next().is_some()
 }

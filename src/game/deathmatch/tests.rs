@@ -4,9 +4,11 @@ use super::*;
 use crate::game::conformance;
 use crate::game::deathmatch::combat::damage::damage_player;
 
+mod hazards;
 mod movers;
 mod obstacles;
 pub(in crate::game::deathmatch) mod room;
+mod spawning;
 mod targets;
 mod test_level;
 mod triggers;

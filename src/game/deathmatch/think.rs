@@ -127,6 +127,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     player.shared.contents = contents::BODY;
     player.shared.owner_num = EntityNum::NONE.index() as i32;
     player.shared.current_origin = placement.origin;
+    player.entity.angles = placement.angles;
     player.entity.event = 0;
     for command in ruleset.spawn_commands {
         cx.host.send_command(Some(client), command);
@@ -139,6 +140,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         if let Some(spawn_point) = spawn_point {
             fire_targets(cx, sys, spawn_point, Some(client));
         }
+        raise_highest_weapon(cx, client);
         if ruleset.spawn_effect_at_spot {
             cx.show_teleport(client, placement.origin, Event::PlayerTeleportIn);
         }
@@ -158,6 +160,18 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         }
     }
     end_frame(cx, sys, client);
+}
+
+/// Puts the highest weapon of a player in hand, after the targets of its spawn point gave theirs.
+fn raise_highest_weapon(cx: &mut Context<'_>, client: ClientNum) {
+    let ruleset = cx.clients.ruleset;
+    let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
+    let owned = player.state.stats[ruleset.stats.weapons];
+    let raised = |&weapon: &i32| {
+        owned >> weapon & 1 != 0 && !(ruleset.spawns_without_hook && weapon == Weapon::Grapple)
+    };
+    let highest = (1..=ruleset.last_weapon).rev().find(raised);
+    player.state.weapon = highest.unwrap_or(Weapon::Gauntlet as i32);
 }
 
 /// Telefrags the players that overlap a player who has just appeared.
@@ -265,11 +279,14 @@ fn spectator_think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, c
 fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &UserCmd) {
     let asked_time = command.server_time;
     let Some(player) = cx.clients.player(client) else { return };
-    let Some(ClampedCommand { command, ms }) =
+    let Some(ClampedCommand { mut command, ms }) =
         clamp_command_time(&player.state, command, &cx.frame.movement, cx.clients.now)
     else {
         return;
     };
+    if std::mem::take(&mut sys.combat.players[client.index()].must_gesture) {
+        command.buttons.0 |= Buttons::GESTURE.0;
+    }
     sys.projectiles.begin_command(client, asked_time);
     sys.combat.expire_award(cx, client);
     sys.projectiles.hold_hook(cx, client, command.buttons);
@@ -423,6 +440,7 @@ pub(super) fn teleport(
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     player.unlink(cx.host);
     impulses::teleport(&mut player.state, origin, angles, &player.command);
+    player.entity.angles = angles;
     if plays {
         telefrag_overlapping(cx, sys, client);
     }

@@ -30,6 +30,11 @@ const FRY_SOUND: i32 = 1;
 /// Applies a frame of drowning, lava and slime to a player.
 pub(super) fn apply_world_effects(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     let now = cx.clients.now;
+    if cx.clients.player(client).is_some_and(|player| player.cheats.noclip) {
+        // Air is full when the cheat ends.
+        sys.combat.players[client.index()].air_until = now + AIR_MS;
+        return;
+    }
     let alive = !cx.is_dead(client);
     let suited = cx.has_powerup(client, Powerup::BattleSuit);
     let combat = &mut sys.combat.players[client.index()];

@@ -344,12 +344,16 @@ fn followers_of_disconnected_player_become_free_spectators() {
         let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha", "beta"]);
         fixture.say(1, "follow alpha");
         assert_eq!(fixture.state(1).client_num, 0, "following makes a player a spectator");
+        let followed_at = fixture.state(0).origin;
         if leave == "disconnect" {
             fixture.game.client_disconnect(&mut fixture.host, client(0)).expect("no fault");
         } else {
             fixture.say(0, leave);
         }
         assert_eq!(fixture.state(1).client_num, 1);
+        // A disconnect leaves the view where it was, a team change moves it.
+        let at = fixture.state(1).origin;
+        assert_eq!(at == followed_at, leave == "disconnect", "{leave}: {at:?}");
         fixture.frame(50);
         assert_eq!(fixture.state(1).pm_flags & pm_flag::FOLLOW, 0);
     }
@@ -367,6 +371,21 @@ fn auto_followers_select_first_or_second_player() {
     fixture.say(2, "team f");
     fixture.frame(50);
     assert_eq!(fixture.state(0).client_num, 2);
+}
+
+#[test]
+fn attack_switches_camera_between_its_players() {
+    let mut fixture = Fixture::with(Ruleset::BASEQ3, &["alpha", "beta", "gamma"]);
+    fixture.say(0, "team follow1");
+    let mut seen = vec![fixture.state(0).client_num];
+    for _ in 0..3 {
+        fixture.say(0, "follownext");
+        seen.push(fixture.state(0).client_num);
+    }
+    assert_eq!(seen, [1, 2, 1, 2]);
+    fixture.say(2, "team s");
+    fixture.frame(50);
+    assert_eq!(fixture.game.clients.role(client(0)), Role::AutoFollowing(1), "still a camera");
 }
 
 #[test]

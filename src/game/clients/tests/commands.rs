@@ -11,7 +11,7 @@ fn openarena_sends_accuracy_and_map_pages() {
         player.accuracy.fire(weapon, 100 + weapon as usize);
         player.accuracy.hit(weapon);
     }
-    assert_eq!(fixture.ask(0, "acc"), "accs 102 1 0 0 0 0 105 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 ");
+    assert_eq!(fixture.ask(0, "acc"), "accs 1 1 0 0 0 0 1 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 ");
     fixture.host.maps = (0..23).map(|n| format!("map{n:02}")).collect();
     let page = |from: usize, to: usize| {
         (from..from + 10)

@@ -40,11 +40,47 @@ fn vote_is_called_cast_and_executed() {
         assert_eq!(fixture.configstring(8), "");
         fixture.wait(2950);
         assert!(fixture.host.queued.is_empty());
-        assert_eq!(fixture.ask(1, "callvote map_restart"), "print \"Vote after map change.\n\"");
         fixture.wait(50);
         assert_eq!(fixture.host.queued, ["set fraglimit 33"]);
         fixture.wait(5000);
         assert_eq!(fixture.host.queued.len(), 1, "once");
+    }
+}
+
+#[test]
+fn vote_during_pause_runs_passed_proposal_or_waits() {
+    for (passed, refused) in
+        [("map_restart", true), ("nextmap", true), ("map q3dm17", true), ("timelimit 5", false)]
+    {
+        let mut fixture = fixture(Ruleset::BASEQ3, &[("nextmap", "vstr next")]);
+        fixture.say(0, &format!("callvote {passed}"));
+        for number in 1..4 {
+            fixture.say(number, "vote y");
+        }
+        fixture.wait(50);
+        let answer = fixture.say(1, "callvote fraglimit 3").last().map(|(_, text)| text.clone());
+        let is_refused = answer.as_deref() == Some("print \"Vote after map change.\n\"");
+        assert_eq!(is_refused, refused, "{passed}: {answer:?}");
+        assert_eq!(fixture.host.queued.is_empty(), refused, "{passed}");
+        if !refused {
+            assert_eq!(fixture.host.queued, ["set timelimit 5"]);
+            assert_eq!(fixture.configstring(9), "fraglimit 3");
+        }
+    }
+}
+
+#[test]
+fn map_vote_keeps_rotation() {
+    for (nextmap, runs) in
+        [("vstr m2", "map q3dm17,set nextmap \"vstr m2\""), ("say \"a\"", "map q3dm17")]
+    {
+        let mut fixture = fixture(Ruleset::BASEQ3, &[("nextmap", nextmap)]);
+        fixture.say(0, "callvote map q3dm17");
+        for number in 1..4 {
+            fixture.say(number, "vote y");
+        }
+        fixture.wait(3100);
+        assert_eq!(fixture.host.queued.join(","), runs);
     }
 }
 
@@ -80,7 +116,12 @@ fn proposals_have_text_and_console_lines() {
     for (line, q3, oa, runs) in [
         ("map_restart", "map_restart", "Restart map?", "map_restart 0"),
         ("nextmap", "vstr nextmap", "Next map?", "vstr nextmap"),
-        ("map OA_DM1", "map oa_dm1", "Change map to: oa_dm1?", "map oa_dm1"),
+        (
+            "map OA_DM1",
+            "map oa_dm1",
+            "Change map to: oa_dm1?",
+            "map oa_dm1,set nextmap \"map_restart 0\"",
+        ),
         (
             "g_gametype 4",
             "g_gametype Capture the Flag",

@@ -76,6 +76,24 @@ impl Combat {
         }
     }
 
+    /// Announces a flag carrier who dies near the place of the capture, to both players.
+    pub(super) fn announce_near_capture(
+        &self,
+        cx: &mut Context<'_>,
+        victim: ClientNum,
+        killer: Option<ClientNum>,
+    ) {
+        if !cx.is_near_capture(victim) {
+            return;
+        }
+        // For a suicide the two toggles cancel each other.
+        for client in [Some(victim), killer].into_iter().flatten() {
+            if let Some(player) = cx.clients.players[client.index()].as_mut() {
+                player.state.persistant[Persistent::PlayerEvents] ^= player_event::HOLY_SHIT;
+            }
+        }
+    }
+
     /// Counts the hits of a railgun shot for the impressive award. A miss resets the streak.
     pub(in crate::game::deathmatch) fn count_rail_hits(
         &mut self,

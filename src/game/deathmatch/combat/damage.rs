@@ -22,8 +22,8 @@ const MAX_KNOCKBACK: i32 = 200;
 const ARMOR_SHARE: f32 = 0.66;
 /// Time for which a knockback counts as the cause of a death, in ms.
 const PUSH_CREDIT_MS: i32 = 5000;
-/// Minimum damage after the reduction by `g_catchup`.
-const MIN_CATCH_UP_DAMAGE: i32 = 5;
+/// Lead in points up to which `g_catchup` does not reduce the damage.
+const CATCH_UP_DEAD_ZONE: i64 = 5;
 /// Cap of the damage of one hit.
 const MAX_DAMAGE: i32 = 1_000_000;
 
@@ -170,7 +170,7 @@ pub(in crate::game::deathmatch) fn damage_player(
 
 /// Whether an invulnerability sphere deflects a hit. Shows the impact on the sphere.
 fn is_deflected(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit) -> bool {
-    if hit.means == MeansOfDeath::Juiced || hit.no_protection || !cx.is_invulnerable(victim) {
+    if hit.means == MeansOfDeath::Juiced || !cx.is_invulnerable(victim) {
         return false;
     }
     if let (Some(direction), Some(point)) = (hit.direction, hit.point) {
@@ -200,7 +200,11 @@ impl Combat {
     }
 
     /// Returns the enemy whose recent knockback counts as the cause of the next death.
-    pub(super) fn recent_pusher(&self, cx: &Context<'_>, victim: ClientNum) -> Option<ClientNum> {
+    pub(in crate::game::deathmatch) fn recent_pusher(
+        &self,
+        cx: &Context<'_>,
+        victim: ClientNum,
+    ) -> Option<ClientNum> {
         let (pusher, at) = self.players[victim.index()].pushed_by?;
         let recent = cx.clients.now.distance(at) <= PUSH_CREDIT_MS && cx.clients.plays(pusher);
         (cx.clients.ruleset.combat.credits_pushers && recent).then_some(pusher)
@@ -246,10 +250,12 @@ impl Combat {
         let quirks = cx.clients.ruleset.combat;
         let by_mate = attacker
             .is_some_and(|attacker| attacker != victim && cx.clients.are_mates(attacker, victim));
-        if by_mate
-            && !cx.frame.combat.friendly_fire
-            && !(quirks.crushes_mates && means == MeansOfDeath::Crush)
-        {
+        if means == MeansOfDeath::ProximityMine && (by_mate || attacker == Some(victim)) {
+            return true;
+        }
+        let ignores_teams = matches!(means, MeansOfDeath::Juiced | MeansOfDeath::Kamikaze)
+            || quirks.crushes_mates && means == MeansOfDeath::Crush;
+        if by_mate && !ignores_teams && !cx.frame.combat.friendly_fire {
             return true;
         }
         let by_level = matches!(
@@ -306,11 +312,11 @@ fn scaled_damage(
     let mut damage = if own { damage / 2 } else { damage };
     if let Some(other) = attacker.filter(|_| !own && cx.frame.combat.catch_up > 0) {
         let lead = i64::from(score_of(cx, other)) - i64::from(score_of(cx, victim));
-        if damage > MIN_CATCH_UP_DAMAGE {
-            let share = lead * i64::from(cx.frame.combat.catch_up) * i64::from(damage) / 100;
-            damage = (i64::from(damage) - share)
-                .clamp(i64::from(MIN_CATCH_UP_DAMAGE), i64::from(MAX_DAMAGE))
-                as i32;
+        let counted = lead - CATCH_UP_DEAD_ZONE;
+        if counted > 0 {
+            let share = counted * i64::from(cx.frame.combat.catch_up) * i64::from(damage) / 100;
+            // At least half of the damage remains.
+            damage = (i64::from(damage) - share).max(i64::from(damage / 2)) as i32;
         }
     }
     if let Some(by) = cx.frame.combat.damage_modifier {
@@ -343,8 +349,11 @@ fn apply_damage(
     combat.damage_taken = combat.damage_taken.saturating_add(lost);
     combat.armor_taken = combat.armor_taken.saturating_add(saved);
     combat.damage_from = hit.direction.map(velocity::direction);
+    // Movers and hurt triggers count as attackers, other hazards as the world.
+    let by_entity = matches!(hit.means, MeansOfDeath::Crush | MeansOfDeath::TriggerHurt);
+    let hazard = hit.inflictor.filter(|_| by_entity).unwrap_or(EntityNum::WORLD);
     state.persistant[Persistent::Attacker] =
-        attacker.map_or(EntityNum::WORLD, EntityNum::from).index() as i32;
+        attacker.map_or(hazard, EntityNum::from).index() as i32;
     let before = state.stats[HEALTH];
     let health = before.saturating_sub(lost).max(LEAST_HEALTH);
     state.stats[HEALTH] = health;

@@ -83,6 +83,7 @@ pub(in crate::game::deathmatch) fn die(
     let origin = player.shared.current_origin;
     let killer = hit.attacker.map_or(EntityNum::WORLD, EntityNum::from);
     sys.combat.players[victim.index()].dead = true;
+    sys.combat.announce_near_capture(cx, victim, hit.attacker);
     sys.projectiles.drop_hook(cx, victim);
     sys.projectiles.remove_player_mine(cx, victim);
 
@@ -189,9 +190,12 @@ impl Combat {
             (_, None) => Some(Vec3::ZERO),
         };
         let Some(player) = cx.clients.players[victim.index()].as_mut() else { return };
-        player.state.stats[ruleset.stats.dead_yaw] = looked_at
-            .map_or(player.state.viewangles[1], |at| angles::of_direction(at - origin)[1])
-            as i32;
+        // The body faces as the player did at the last spawn or teleport.
+        let yaw = player.entity.angles[1];
+        player.entity.angles = Vec3::new(0.0, yaw, 0.0);
+        player.state.viewangles = player.entity.angles;
+        player.state.stats[ruleset.stats.dead_yaw] =
+            looked_at.map_or(yaw, |at| angles::of_direction(at - origin)[1]) as i32;
         // At once, since clients predict the corpse's fall from this snapshot on.
         player.state.pm_type = PmType::Dead as i32;
         player.state.powerups = [0; 16];

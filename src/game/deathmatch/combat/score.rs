@@ -50,31 +50,30 @@ impl MatchState {
     ) {
         let has_teams = cx.clients.game_type.has_teams();
         let players = ClientNum::all().filter(|&client| cx.clients.plays(client)).count();
-        let Some(killer) = killer else {
-            if score_of(cx, victim) > 0 {
-                self.add_score(cx, victim, -1, at);
-            }
-            return;
-        };
-        if players >= MIN_PLAYERS_FOR_PENALTY {
-            if !has_teams && score_of(cx, victim) > 0 {
-                self.add_score(cx, killer, -1, at);
-            }
-        } else if has_teams {
-            self.add_score(cx, killer, -1, at);
-        } else {
-            if self.is_warmup() {
-                return;
-            }
-            for other in ClientNum::all().filter(|&other| other != killer) {
-                if cx.clients.plays(other) {
-                    send_score_plum(cx, killer, 1, at);
-                    change_score(cx, other, 1);
-                }
-            }
-            cx.clients.rank(cx.host);
-            self.check_limits(cx);
+        let is_small = players < MIN_PLAYERS_FOR_PENALTY;
+        // A death by the level costs a point in team games as well, a suicide does not.
+        let pays = score_of(cx, victim) > 0 && (killer.is_none() || !has_teams);
+        let culprit = killer.unwrap_or(victim);
+        if is_small && !has_teams {
+            self.reward_others(cx, culprit, at);
+        } else if is_small || pays {
+            self.add_score(cx, culprit, -1, at);
         }
+    }
+
+    /// Gives every other player a point instead of a penalty.
+    fn reward_others(&mut self, cx: &mut Context<'_>, culprit: ClientNum, at: Vec3) {
+        if self.is_warmup() {
+            return;
+        }
+        for other in ClientNum::all().filter(|&other| other != culprit) {
+            if cx.clients.plays(other) {
+                send_score_plum(cx, culprit, 1, at);
+                change_score(cx, other, 1);
+            }
+        }
+        cx.clients.rank(cx.host);
+        self.check_limits(cx);
     }
 
     /// Adds points to a player's score and shows them at a position.

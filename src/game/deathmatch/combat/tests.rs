@@ -121,9 +121,12 @@ fn openarena_settings_change_damage() {
     apply_hit(&mut room, other, &hit(one, 15));
     assert_eq!((room.health(other), room.health(one)), (30, 130), "at most 130");
     let (mut room, one, other) = two_players(Ruleset::BASEOA, &[("g_catchup", "10")]);
-    room.player(one).state.persistant[Persistent::Score] = 5;
-    apply_hit(&mut room, other, &hit(one, 40));
-    assert_eq!(room.health(other), 80, "10% for each of 5 points");
+    for (lead, damage) in [(5, 40), (7, 32), (99, 20), (-20, 40)] {
+        room.player(one).state.persistant[Persistent::Score] = lead;
+        room.player(other).state.stats[0] = 100;
+        apply_hit(&mut room, other, &hit(one, 40));
+        assert_eq!(room.health(other), 100 - damage, "10% for each point above 5, half at most");
+    }
     let (mut room, one, _) = two_players(Ruleset::BASEOA, &[("dmflags", "1024")]);
     apply_hit(&mut room, one, &hit(one, 40));
     assert_eq!(room.health(one), 100);
@@ -259,7 +262,9 @@ fn dead_player_faces_killer() {
         let one = room.join(0, 0.0, -200.0, 0.0);
         let other = room.join(1, x, y, 45.0);
         let hit = hit(one, other);
+        room.player(other).entity.angles = Vec3::new(10.0, 30.0, 5.0);
         apply_hit(&mut room, other, &hit);
+        assert_eq!(room.state(other).viewangles, Vec3::new(0.0, 30.0, 0.0), "of the last spawn");
         room.state(other).stats[Ruleset::BASEQ3.stats.dead_yaw]
     };
     let by_world = Hit::by_world(999, MeansOfDeath::Rocket);
@@ -274,7 +279,7 @@ fn dead_player_faces_killer() {
         inflictor: Some(other.into()),
         ..by_world
     };
-    assert_eq!(dead_yaw(300.0, 0.0, &by_command), 45, "the view yaw is kept");
+    assert_eq!(dead_yaw(300.0, 0.0, &by_command), 30, "the yaw of the last spawn");
 }
 
 #[test]

@@ -188,7 +188,7 @@ impl Items {
         let normal = trace.plane.normal;
         let delta = velocity.add_scaled(normal, -2.0 * velocity.dot(normal)) * bounce;
         if normal[2] > 0.0 && delta[2] < REST_SPEED {
-            let rest = (trace.endpos + Vec3::new(0.0, 0.0, 1.0)).rounded();
+            let rest = (trace.endpos + Vec3::new(0.0, 0.0, 1.0)).truncated();
             entity.set_origin(rest);
             entity.state.ground_entity_num = trace.entity.index() as i32;
         } else {

@@ -16,9 +16,12 @@ use crate::game::deathmatch::{
     systems::Systems,
     teams::{announce_flag_taken, reward_capture, reward_return},
 };
-use crate::model::{ClientNum, EntityNum, SvFlags};
+use crate::model::{ClientNum, EntityNum, SvFlags, Vec3};
 
 use super::drop::without;
+
+/// Distance from the own flag within which a carrier is about to capture, in units.
+const NEAR_CAPTURE: f32 = 200.0;
 
 /// Flag of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,12 +144,37 @@ impl Items {
 
 impl Entities {
     /// Returns the base position of a flag, or none on a map without that flag.
-    pub(in crate::game::deathmatch) fn flag_base(&self, flag: Flag) -> Option<crate::model::Vec3> {
+    pub(in crate::game::deathmatch) fn flag_base(&self, flag: Flag) -> Option<Vec3> {
         self.numbers().find_map(|number| {
             let (entity, pickup) = self.pickup(number)?;
             let is_base = pickup.number == flag.spec().item && !pickup.is_dropped;
             is_base.then_some(entity.shared.current_origin)
         })
+    }
+}
+
+impl Context<'_> {
+    /// Whether a player carries a flag and is near the visible flag of its own team.
+    pub(in crate::game::deathmatch) fn is_near_capture(&self, client: ClientNum) -> bool {
+        let (Some(color), Some(player)) =
+            (self.clients.role(client).color(), self.clients.player(client))
+        else {
+            return false;
+        };
+        let carries = FLAGS.iter().any(|spec| player.state.powerups[spec.powerup] != 0);
+        let number = Flag::of_color(color).spec().item;
+        carries
+            && self.clients.game_type.has_flags()
+            && self.entities.numbers().any(|place| {
+                self.entities.pickup(place).is_some_and(|(entity, pickup)| {
+                    let hidden = entity.shared.sv_flags.0 & SvFlags::NO_CLIENT.0 != 0;
+                    let way = player.state.origin - entity.state.origin;
+                    pickup.number == number
+                        && !pickup.is_dropped
+                        && !hidden
+                        && way.length() < NEAR_CAPTURE
+                })
+            })
     }
 }
 
@@ -165,24 +193,26 @@ pub(in crate::game::deathmatch) fn touch_team_item(
     client: ClientNum,
     flag: Flag,
     is_dropped: bool,
+    at: Vec3,
 ) -> bool {
     let team = cx.clients.team(client);
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return false };
     if flag.team() != team {
         player.state.powerups[flag.powerup()] = UNTIL_LOST;
         sys.items.move_flag(cx, flag, FlagStatus::Carried);
-        announce_flag_taken(cx, sys, client, flag);
+        let other_away = sys.items.flags[flag.other() as usize] != FlagStatus::AtBase;
+        announce_flag_taken(cx, sys, client, flag, other_away, at);
         return true;
     }
     if is_dropped {
-        reward_return(cx, sys, client, flag);
+        reward_return(cx, sys, client, flag, at);
         sys.items.return_flag(cx, flag, ReturnAnnouncement::Sound);
     } else {
         player.state.powerups[flag.other().powerup()] = 0;
         for each in [flag, flag.other()] {
             sys.items.return_flag(cx, each, ReturnAnnouncement::None);
         }
-        reward_capture(cx, sys, client, flag);
+        reward_capture(cx, sys, client, flag, at);
     }
     false
 }
@@ -222,7 +252,7 @@ impl Items {
 
 /// Sends a team sound to all clients.
 pub(in crate::game::deathmatch) fn send_team_sound(cx: &mut Context<'_>, sound: TeamSound) {
-    cx.temp_entity(crate::model::Vec3::ZERO, Event::GlobalTeamSound, |state, shared| {
+    cx.temp_entity(Vec3::ZERO, Event::GlobalTeamSound, |state, shared| {
         state.event_parm = sound as i32;
         shared.sv_flags = SvFlags::BROADCAST;
     });

@@ -79,7 +79,7 @@ pub(super) struct ItemState {
 }
 
 impl ItemState {
-    fn new(number: i32, item: &'static Item) -> Self {
+    pub(in crate::game::deathmatch) fn new(number: i32, item: &'static Item) -> Self {
         Self {
             number,
             item,

@@ -82,9 +82,10 @@ pub(in crate::game::deathmatch) fn touch_item(
     }
     let respawn_s = if pickup.wait > 0.0 { Some(pickup.wait) } else { respawn_s };
     if let Some(seconds) = respawn_s {
-        let varied = seconds + cx.rng.crandom() * pickup.random;
+        // Whole seconds, cut before and after the random part.
+        let varied = seconds.trunc() + cx.rng.crandom() * pickup.random;
         let seconds = if pickup.random > 0.0 { varied.max(1.0) } else { seconds };
-        let ms = (seconds.clamp(0.0, MAX_RESPAWN_S) * 1000.0) as i32;
+        let ms = seconds.clamp(0.0, MAX_RESPAWN_S) as i32 * 1000;
         schedule(cx, number, ItemThink::Respawn, ms);
     }
 }
@@ -173,8 +174,10 @@ fn pick_up(
         ItemKind::Powerup => deny_others(cx, client, state.pos.base),
         ItemKind::Team => {
             let flag = Flag::of_item(pickup.number);
-            let taken =
-                flag.is_some_and(|flag| touch_team_item(cx, sys, client, flag, pickup.is_dropped));
+            sys.combat.players[client.index()].protected_until = None;
+            let at = number.and_then(|number| cx.origin_of(number)).unwrap_or(state.pos.base);
+            let taken = flag
+                .is_some_and(|flag| touch_team_item(cx, sys, client, flag, pickup.is_dropped, at));
             if !taken {
                 return TouchResult::Stays;
             }

@@ -45,7 +45,8 @@ pub(in crate::game::deathmatch) fn remove_tournament_loser(
     }
 }
 
-/// Makes a player who disconnects the loser. During the intermission the level ends at once.
+/// Counts a win for the leader whose opponent disconnects. A leader who disconnects leaves no winner.
+/// During the intermission the level ends at once.
 pub(in crate::game::deathmatch) fn forfeit(
     cx: &mut Context<'_>,
     sys: &mut Systems,
@@ -60,9 +61,7 @@ pub(in crate::game::deathmatch) fn forfeit(
             match_state.queue_level_change(cx, RESTART);
         }
         MatchEnd::None if match_state.warmup == Warmup::None => {
-            let winner =
-                opponents(cx).map(|(best, other)| if best == client { other } else { best });
-            if let Some(winner) = winner {
+            if let Some((winner, _)) = opponents(cx).filter(|&(_, loser)| loser == client) {
                 cx.clients.count_win(cx.host, winner);
             }
         }

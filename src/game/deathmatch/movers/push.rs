@@ -110,7 +110,7 @@ fn push(
         let Some(entity) = cx.entities.get(member) else { continue };
         if entity.state.pos.kind == sine || entity.state.apos.kind == sine {
             // Bobbing movers and pendulums never stop.
-            crush(cx, sys, number);
+            crush(cx, sys, number, member);
             continue;
         }
         return Err(number);
@@ -277,7 +277,11 @@ fn handle_blocked(
     };
     let turns = !mover.crusher && matches!(mover.state, MoverState::To(_));
     if mover.damage != 0 {
-        let hit = Hit::by_world(mover.damage, MeansOfDeath::Crush);
+        let hit = Hit {
+            attacker: sys.combat.recent_pusher(cx, client),
+            inflictor: Some(team_master),
+            ..Hit::by_world(mover.damage, MeansOfDeath::Crush)
+        };
         damage_player(cx, sys, client, &hit);
     }
     if turns {
@@ -302,9 +306,10 @@ impl Items {
 }
 
 /// Kills a player, or gibs a corpse, that a bobbing mover or pendulum cannot push.
-fn crush(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
+fn crush(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, by: EntityNum) {
     if let Some(client) = ClientNum::new(number.index()) {
-        damage_player(cx, sys, client, &Hit::by_world(LETHAL - 1, MeansOfDeath::Crush));
+        let hit = Hit { inflictor: Some(by), ..Hit::by_world(LETHAL - 1, MeansOfDeath::Crush) };
+        damage_player(cx, sys, client, &hit);
     } else {
         gib_corpse(cx, number);
     }

@@ -124,6 +124,7 @@ fn fire_laser(
         inflictor: Some(number),
         direction: Some(along),
         point: Some(end),
+        no_knockback: true,
         ..hit
     };
     damage_entity(cx, sys, hit_entity, &hit);

@@ -22,7 +22,7 @@ use crate::game::deathmatch::{
     targets::actions::{aim_push, apply_to_activator, print_target},
     targets::laser::{run_laser, toggle_laser},
     targets::relays::{fire_timer, toggle_timer, use_multiple, use_relay},
-    targets::shooters::shoot,
+    targets::shooters::{aim_shooter, shoot},
     targets::speakers::play_speaker,
     triggers::toggle_hurt_trigger,
 };
@@ -39,7 +39,7 @@ pub(super) use locations::location;
 pub(super) use portals::{camera, portal};
 pub(super) use relays::{always, delay, multiple, relay, timer};
 pub(super) use shader_remaps::ShaderRemaps;
-pub(super) use shooters::{grenade_shooter, plasma_shooter, rocket_shooter};
+pub(super) use shooters::{Shooter, grenade_shooter, plasma_shooter, rocket_shooter};
 pub(super) use speakers::speaker;
 
 /// Maximum length of a chain of targets that fire targets.
@@ -119,7 +119,7 @@ pub(super) enum TargetKind {
     /// Used: toggles the laser.
     Laser(Laser),
     /// Used: fires a projectile.
-    Shooter,
+    Shooter(Shooter),
 }
 
 /// State of a trigger or target.
@@ -274,7 +274,7 @@ fn activate(
             cx.entities.schedule(number, Some(at), activator);
         }
         TargetKind::Laser(laser) => toggle_laser(cx, sys, number, *laser, activator),
-        TargetKind::Shooter => shoot(cx, number),
+        TargetKind::Shooter(shooter) => shoot(cx, number, *shooter),
         TargetKind::Speaker(sound) => play_speaker(cx, number, *sound, activator),
         TargetKind::Print(text) => print_target(cx, number, text, activator),
         TargetKind::Teleport
@@ -328,6 +328,7 @@ pub(in crate::game::deathmatch) fn run_target(
         TargetKind::Multiple if wait <= 0.0 => cx.entities.remove(cx.host, number, now),
         TargetKind::Laser(laser) => run_laser(cx, sys, number, laser, activator),
         TargetKind::Push(_) => aim_push(cx, number),
+        TargetKind::Shooter(shooter) => aim_shooter(cx, number, shooter),
         _ => {}
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Source: the base game's shooters. Engine names: `InitShooter`, `Use_Shooter`.
 
-use super::{TargetKind, center};
+use super::TargetKind;
 use crate::game::deathmatch::{
     context::Context, entities::Entities, systems::Systems, targets::Targets, targets::pick_target,
     weapons::missiles::launch,
 };
-use crate::model::EntityNum;
+use crate::model::{EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{Event, Weapon},
@@ -17,8 +17,19 @@ use crate::{
     },
 };
 
+/// Delay after which a shooter picks its target, in ms.
+const AIM_MS: i32 = 500;
 /// Default spread, in degrees.
 const SPREAD: f32 = 1.0;
+
+/// State of a shooter.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::game::deathmatch) struct Shooter {
+    /// Direction of fire without a target.
+    direction: Vec3,
+    /// Entity that it fires at, picked once.
+    enemy: Option<EntityNum>,
+}
 
 /// `shooter_rocket`.
 pub(in crate::game::deathmatch) fn rocket_shooter(
@@ -49,9 +60,14 @@ pub(in crate::game::deathmatch) fn grenade_shooter(
 
 impl Targets {
     fn add_shooter(&mut self, cx: &mut Context<'_>, map_entity: &MapEntity, weapon: Weapon) {
-        let Some(number) = self.add_target(cx, map_entity, TargetKind::Shooter) else { return };
+        let shooter = Shooter { direction: direction_of(map_entity.angles()), enemy: None };
+        let kind = TargetKind::Shooter(shooter);
+        let due = cx.clients.now + AIM_MS;
+        let Some(number) = self.add_target(cx, map_entity, kind) else { return };
         if let Some(entity) = cx.entities.get_mut(number) {
             entity.state.weapon = weapon as i32;
+            entity.state.angles = Vec3::ZERO;
+            entity.think_at = (!entity.target.is_empty()).then_some(due);
             if let EntityKind::Target(target) = &mut entity.kind {
                 target.random = map_entity.float("random").filter(|&r| r != 0.0).unwrap_or(SPREAD);
             }
@@ -66,23 +82,34 @@ impl Entities {
         let numbers = self.numbers();
         numbers.filter_map(|number| {
             let (entity, target) = self.target(number)?;
-            matches!(target.kind, TargetKind::Shooter).then_some(entity.state.weapon)
+            matches!(target.kind, TargetKind::Shooter(_)).then_some(entity.state.weapon)
         })
     }
 }
 
+/// Picks the entity that a shooter fires at from now on.
+pub(super) fn aim_shooter(cx: &mut Context<'_>, number: EntityNum, shooter: Shooter) {
+    let enemy = pick_target(cx, number);
+    if let Some(entity) = cx.entities.get_mut(number)
+        && let EntityKind::Target(target) = &mut entity.kind
+    {
+        target.kind = TargetKind::Shooter(Shooter { enemy, ..shooter });
+    }
+}
+
 /// Fires a projectile along the shooter's direction or at its target, with spread.
-pub(in crate::game::deathmatch) fn shoot(cx: &mut Context<'_>, number: EntityNum) {
+pub(in crate::game::deathmatch) fn shoot(
+    cx: &mut Context<'_>,
+    number: EntityNum,
+    shooter: Shooter,
+) {
     let now = cx.clients.now;
-    let aim = pick_target(cx, number).and_then(|aim| cx.entities.get(aim)).map(center);
+    let aim = shooter.enemy.and_then(|enemy| cx.origin_of(enemy));
     let Some((entity, target)) = cx.entities.target(number) else { return };
     let (from, weapon) = (entity.state.origin, entity.state.weapon);
     let spread = (target.random.clamp(-180.0, 180.0).to_radians()).sin();
-    let forward = match aim {
-        Some(aim) => aim - from,
-        None => direction_of(entity.state.angles),
-    };
-    let up = perpendicular(direction(forward));
+    let forward = aim.map_or(shooter.direction, |aim| direction(aim - from));
+    let up = perpendicular(forward);
     let right = up.cross(forward);
     let mut stray = || cx.rng.crandom() * spread;
     let along = forward.add_scaled(up, stray()).add_scaled(right, stray());

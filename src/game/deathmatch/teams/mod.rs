@@ -10,7 +10,7 @@ pub(super) mod frag_bonuses;
 mod tests;
 
 use super::items::Flag;
-use crate::bg::{Event, Persistent, TeamColor, TeamSound, entity_flag};
+use crate::bg::{Persistent, TeamColor, TeamSound, entity_flag};
 use crate::game::deathmatch::{context::Context, items::flags::send_team_sound, systems::Systems};
 use crate::model::{ClientNum, LevelTime, Vec3, limits::MAX_CLIENTS};
 
@@ -67,17 +67,20 @@ fn position_of(cx: &Context<'_>, client: ClientNum) -> Vec3 {
     cx.clients.player(client).map_or(Vec3::ZERO, |player| player.state.origin)
 }
 
-/// Announces that a player has taken the enemy flag.
+/// Announces that a player has taken the enemy flag at `at`. While the other flag is away as well, the
+/// sound pauses.
 pub(in crate::game::deathmatch) fn announce_flag_taken(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
     flag: Flag,
+    other_away: bool,
+    at: Vec3,
 ) {
     print_flag_event(cx, client, &format!("got the {} flag!", flag.name()));
     let now = cx.clients.now;
     let announced_at = &mut sys.team_state.taken_at[flag as usize];
-    if !within(*announced_at, now, TAKEN_MS) {
+    if !(other_away && within(*announced_at, now, TAKEN_MS)) {
         *announced_at = Some(now);
         let sound = match flag {
             Flag::Blue => TeamSound::RedTook,
@@ -86,44 +89,39 @@ pub(in crate::game::deathmatch) fn announce_flag_taken(
         send_team_sound(cx, sound);
     }
     if cx.clients.ruleset.shows_every_score {
-        let at = position_of(cx, client);
         sys.match_state.add_score(cx, client, 0, at);
     }
 }
 
-/// Rewards a player who returned the flag of the own team.
+/// Rewards a player who returned the flag of the own team from `at`.
 pub(in crate::game::deathmatch) fn reward_return(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
     flag: Flag,
+    at: Vec3,
 ) {
     print_flag_event(cx, client, &format!("returned the {} flag!", flag.name()));
     sys.team_state.assists[client.index()].returned_at = Some(cx.clients.now);
-    sys.team_state.taken_at[flag as usize] = None;
-    let at = position_of(cx, client);
     sys.match_state.add_score(cx, client, RETURN, at);
 }
 
-/// Rewards a player who captured the enemy flag, and the assists.
+/// Rewards a player who captured the enemy flag, and the assists. Points are shown at the own flag.
 pub(in crate::game::deathmatch) fn reward_capture(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
     own: Flag,
+    at: Vec3,
 ) {
     let color = own.color();
     print_flag_event(cx, client, &format!("captured the {} flag!", own.other().name()));
-    sys.team_state.taken_at = [None; 2];
     score_for_team(cx, color);
     let team: Vec<ClientNum> = cx.clients.team_of(color).collect();
     for &mate in &team {
-        if cx.clients.plays(mate) && !cx.is_dead(mate) {
-            cx.add_player_event(mate, Event::Taunt, 0);
-        }
+        sys.combat.players[mate.index()].must_gesture = true;
     }
     sys.combat.award(cx, client, entity_flag::AWARD_CAPTURE, Persistent::Captures);
-    let at = position_of(cx, client);
     sys.match_state.add_score(cx, client, CAPTURE, at);
     send_team_sound(
         cx,
@@ -132,15 +130,20 @@ pub(in crate::game::deathmatch) fn reward_capture(
             TeamColor::Blue => TeamSound::BlueCaptured,
         },
     );
+    // Enemies who hurt a carrier are no longer a danger.
+    for client in ClientNum::all() {
+        if cx.clients.role(client).color() != Some(color) {
+            sys.team_state.assists[client.index()].hurt_carrier_at = None;
+        }
+    }
     let now = cx.clients.now;
     for mate in team.into_iter().filter(|&mate| mate != client) {
         let assists = sys.team_state.assists[mate.index()];
-        for (at, points) in
+        for (since, points) in
             [(assists.returned_at, RETURN_ASSIST), (assists.fragged_carrier_at, FRAG_ASSIST)]
         {
-            if within(at, now, ASSIST_MS) {
+            if within(since, now, ASSIST_MS) {
                 sys.combat.award(cx, mate, entity_flag::AWARD_ASSIST, Persistent::Assist);
-                let at = position_of(cx, mate);
                 sys.match_state.add_score(cx, mate, points, at);
             }
         }

@@ -1,11 +1,17 @@
 //! Tests of capture the flag in open space.
 
 use crate::game::deathmatch::{
-    combat::death::suicide, items::flags::touch_team_item, teams::frag_bonuses::add_frag_bonus,
+    combat::Hit,
+    combat::damage::damage_player,
+    combat::death::suicide,
+    entities::{Entity, EntityKind},
+    items::ItemState,
+    items::flags::touch_team_item,
+    teams::frag_bonuses::add_frag_bonus,
 };
 use crate::model::{ClientNum, CommandArgs, LevelTime, UserCmd, Vec3};
 use crate::{
-    bg::{EntityType, Event, Persistent, entity_flag},
+    bg::{EntityType, Event, MeansOfDeath, Persistent, entity_flag, player_event},
     game::{
         Deathmatch, Game, Host as _, LevelStart, Ruleset, conformance::TestHost,
         deathmatch::items::Flag,
@@ -84,7 +90,8 @@ fn flag_is_taken_and_captured() {
             sys,
             client(0),
             Flag::Blue,
-            false
+            false,
+            Vec3::ZERO
         )));
         assert_eq!(host.configstring(crate::model::ConfigIndex::at(23)), "01");
         assert_eq!(host.sent_to_all(), ["print \"p0^7 got the BLUE flag!\n\""]);
@@ -95,7 +102,8 @@ fn flag_is_taken_and_captured() {
             sys,
             client(0),
             Flag::Red,
-            false
+            false,
+            Vec3::ZERO
         )));
         assert_eq!(host.configstring(crate::model::ConfigIndex::at(23)), "00");
         assert_eq!(host.configstring(crate::model::ConfigIndex::at(6)), "1");
@@ -117,7 +125,9 @@ fn flag_is_taken_and_captured() {
 fn m38_flag_is_dropped_when_its_carrier_begins_again() {
     for ruleset in Ruleset::ALL {
         let (mut game, mut host) = field(ruleset, "4");
-        game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
+        game.with(&mut host, |cx, sys| {
+            touch_team_item(cx, sys, client(0), Flag::Blue, false, Vec3::ZERO)
+        });
         game.client_begin(&mut host, client(0)).expect("no fault");
         assert_eq!(host.configstring(crate::model::ConfigIndex::at(23)), "02", "on the ground");
     }
@@ -130,40 +140,122 @@ fn team_sound_follows_score_lead_and_tie() {
         [(0, Flag::Red, 10), (2, Flag::Blue, 12), (2, Flag::Blue, 11), (2, Flag::Blue, 9)]
     {
         game.with(&mut host, |cx, sys| {
-            touch_team_item(cx, sys, client(number), own.other(), false)
+            touch_team_item(cx, sys, client(number), own.other(), false, Vec3::ZERO)
         });
         let before = sounds(&game).len();
-        game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(number), own, false));
+        game.with(&mut host, |cx, sys| {
+            touch_team_item(cx, sys, client(number), own, false, Vec3::ZERO)
+        });
         assert_eq!(sounds(&game)[before], sound);
     }
     assert_eq!(game.clients.team_scores, [1, 3]);
 }
 
 #[test]
+fn flag_taken_sound_pauses_while_both_flags_are_away() {
+    let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
+    let mut take = |game: &mut Deathmatch, number: usize, flag: Flag| {
+        let before = sounds(game).len();
+        game.with(&mut host, |cx, sys| {
+            touch_team_item(cx, sys, client(number), flag, false, Vec3::ZERO)
+        });
+        sounds(game).len() - before
+    };
+    assert_eq!([0, 1].map(|number| take(&mut game, number, Flag::Blue)), [1, 1]);
+    assert_eq!(take(&mut game, 2, Flag::Red), 1);
+    assert_eq!(take(&mut game, 0, Flag::Blue), 0, "both are away");
+    game.clients.now = LevelTime(11_001);
+    assert_eq!(take(&mut game, 0, Flag::Blue), 1, "after 10 s");
+}
+
+#[test]
+fn capture_makes_team_taunt_and_shows_points_at_flag() {
+    let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
+    let at = Vec3::new(1.0, 2.0, 3.0);
+    game.with(&mut host, |cx, sys| {
+        touch_team_item(cx, sys, client(0), Flag::Blue, false, at);
+        sys.team_state.record_carrier_hurt(cx, client(0), client(2));
+        touch_team_item(cx, sys, client(0), Flag::Red, false, at);
+    });
+    let plum = (64..256)
+        .filter_map(|number| game.entity(crate::model::EntityNum::new(number)?))
+        .find(|entity| entity.state.e_type == EntityType::with_event(Event::ScorePlum));
+    assert_eq!(plum.expect("it is shown").state.pos.base, at);
+    game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
+    assert_eq!(scores(&game)[1], 0, "no danger after the capture");
+    for number in 0..4 {
+        let command = UserCmd { server_time: 1050, ..UserCmd::default() };
+        game.client_think(&mut host, client(number), &command).expect("no fault");
+        let torso = Game::player(&game, client(number)).torso_timer;
+        assert_eq!(torso > 0, number < 2, "client {number}");
+    }
+}
+
+#[test]
+fn death_of_carrier_near_own_flag_is_announced() {
+    for (distance, toggled) in [(150.0, player_event::HOLY_SHIT), (250.0, 0)] {
+        let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
+        game.with(&mut host, |cx, _| {
+            let (number, item) = cx.clients.ruleset.items.by_class("team_CTF_redflag").expect("it");
+            let kind = EntityKind::Item(Box::new(ItemState::new(number, item)));
+            let (now, started) = cx.clock();
+            cx.entities.add(Entity::new(kind, Vec3::ZERO), now, started);
+        });
+        put(&mut game, 0, distance);
+        game.with(&mut host, |cx, sys| {
+            touch_team_item(cx, sys, client(0), Flag::Blue, false, Vec3::ZERO);
+            damage_player(
+                cx,
+                sys,
+                client(0),
+                &Hit { attacker: Some(client(2)), ..Hit::by_world(500, MeansOfDeath::Rocket) },
+            );
+        });
+        for number in [0, 2] {
+            assert_eq!(persistant_of(&game, number, Persistent::PlayerEvents), toggled);
+        }
+    }
+}
+
+#[test]
 fn flag_return_and_carrier_frag_count_as_assists() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     // Blue takes the red flag and is killed. Red returns the flag and captures.
-    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(2), Flag::Red, false));
+    game.with(&mut host, |cx, sys| {
+        touch_team_item(cx, sys, client(2), Flag::Red, false, Vec3::ZERO)
+    });
     host.sent.clear();
     game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     assert_eq!(host.sent_to_all(), ["print \"p1^7 fragged BLUE's flag carrier!\n\""]);
-    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(1), Flag::Red, true));
+    game.with(&mut host, |cx, sys| {
+        touch_team_item(cx, sys, client(1), Flag::Red, true, Vec3::ZERO)
+    });
     assert_eq!(scores(&game), [0, 3, 0, 0], "2 for the carrier, 1 for the return");
-    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
-    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Red, false));
+    game.with(&mut host, |cx, sys| {
+        touch_team_item(cx, sys, client(0), Flag::Blue, false, Vec3::ZERO)
+    });
+    game.with(&mut host, |cx, sys| {
+        touch_team_item(cx, sys, client(0), Flag::Red, false, Vec3::ZERO)
+    });
     assert_eq!(scores(&game), [5, 6, 0, 0], "1 and 2 for the assists");
     assert_eq!(persistant_of(&game, 1, Persistent::Assist), 2);
     // Assists expire after ten seconds.
     game.clients.now = LevelTime(11_000);
-    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
-    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Red, false));
+    game.with(&mut host, |cx, sys| {
+        touch_team_item(cx, sys, client(0), Flag::Blue, false, Vec3::ZERO)
+    });
+    game.with(&mut host, |cx, sys| {
+        touch_team_item(cx, sys, client(0), Flag::Red, false, Vec3::ZERO)
+    });
     assert_eq!(scores(&game), [10, 6, 0, 0]);
 }
 
 #[test]
 fn frag_of_player_who_hurt_carrier_scores_two() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
-    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
+    game.with(&mut host, |cx, sys| {
+        touch_team_item(cx, sys, client(0), Flag::Blue, false, Vec3::ZERO)
+    });
     game.with(&mut host, |cx, sys| sys.team_state.record_carrier_hurt(cx, client(0), client(2)));
     game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
@@ -178,7 +270,9 @@ fn frag_of_player_who_hurt_carrier_scores_two() {
 #[test]
 fn frag_near_own_carrier_scores_one() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
-    game.with(&mut host, |cx, sys| touch_team_item(cx, sys, client(0), Flag::Blue, false));
+    game.with(&mut host, |cx, sys| {
+        touch_team_item(cx, sys, client(0), Flag::Blue, false, Vec3::ZERO)
+    });
     game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0; 4], "out of range");
     put(&mut game, 1, 5900.0);

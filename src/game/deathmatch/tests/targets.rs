@@ -223,6 +223,27 @@ fn shooters_fire_when_used_and_register_weapons() {
 }
 
 #[test]
+fn shooter_fires_at_origin_of_one_target_with_spread() {
+    let text = "{ classname shooter_rocket target t random 45 origin \"0 0 100\" angle 90 }\n\
+        { classname info_notnull targetname t origin \"600 0 100\" }\n";
+    let fired = |level: &mut TestLevel| {
+        level.use_entity(64, None);
+        let mut states = (64..128).filter(|&at| level.exists(at)).map(|at| level.entity(at).state);
+        let rocket = states.find(|state| state.e_type == 3).expect("a rocket");
+        let delta = rocket.pos.delta;
+        level.run(2000);
+        delta
+    };
+    let mut level = TestLevel::fresh(Ruleset::BASEQ3, &[], text);
+    assert_eq!(level.entity(64).state.angles, Vec3::ZERO, "not sent");
+    assert!(fired(&mut level)[1] > 600.0, "along its angle for 500 ms");
+    let shots: Vec<Vec3> = (0..20).map(|_| fired(&mut level)).collect();
+    assert!(shots.iter().all(|delta| delta[0] > 400.0), "at its target: {shots:?}");
+    // Up to sin 45° of the forward direction, although the target is 600 units away.
+    assert!(shots.iter().any(|delta| delta[1].abs().max(delta[2].abs()) > 200.0), "{shots:?}");
+}
+
+#[test]
 fn target_use_remaps_shaders() {
     let text = "{ classname target_relay targetShaderName a/old targetShaderNewName a/new }\n\
         { classname target_relay targetShaderName b targetShaderNewName c }\n\
@@ -274,7 +295,7 @@ fn laser_hit_has_direction() {
     level.run(100);
     let state = level.state(client);
     assert_eq!(state.damage_count, 20);
-    // It comes from the west, and pushes east: 1000 · 20 / 200.
-    assert_eq!(state.velocity[0], 100.0);
+    // It comes from the west, and does not push.
+    assert_eq!(state.velocity[0], 0.0);
     assert_ne!((state.damage_pitch, state.damage_yaw), (255, 255), "the hit has a direction");
 }

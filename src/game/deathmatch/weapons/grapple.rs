@@ -17,7 +17,7 @@ use crate::{
     game::direction_bytes::dir_to_byte,
 };
 
-/// Interval at which a hook follows its victim, in ms.
+/// Delay after which a hook moves to its victim once, in ms.
 const FOLLOW_MS: i32 = 100;
 /// Prestep of a hook that starts at its usercmd time, in ms.
 const HOOK_PRESTEP_MS: i32 = 50;
@@ -122,14 +122,13 @@ impl Combat {
         }
     }
 
-    /// Moves a hook to the player that it hit.
+    /// Moves a hook to the player that it hit. The base game does so once, not in each frame.
     pub(super) fn follow_victim(
         &mut self,
         cx: &mut Context<'_>,
         number: EntityNum,
         victim: Option<EntityNum>,
     ) {
-        let now = cx.clients.now;
         let how = cx.clients.ruleset.combat.end_rounding;
         let Some(victim) = victim.filter(|&victim| self.is_damageable(cx, victim)) else {
             if let Some(entity) = cx.entities.get_mut(number) {
@@ -141,7 +140,7 @@ impl Combat {
         let Some((entity, missile)) = cx.entities.missile_mut(number) else { return };
         let at = snap_toward(middle, entity.state.pos.base, how);
         entity.set_origin(at);
-        entity.think_at = Some(now + FOLLOW_MS);
+        entity.think_at = None;
         cx.entities.link(cx.host, number);
         let shooter = missile.shooter();
         if let Some(player) =

@@ -74,7 +74,8 @@ pub(super) fn fire_bullet(
     }
     let hit = Hit {
         attacker: Some(client),
-        direction: Some(shot.direction),
+        // The view direction: spread and deflections do not turn the knockback.
+        direction: Some(aim.axes.forward),
         point: Some(at),
         ..Hit::by_world(damage, weapons::weapon(number).means)
     };

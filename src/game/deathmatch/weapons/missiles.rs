@@ -406,6 +406,8 @@ fn bounce(cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
         away = away * BOUNCE;
         if normal[2] > REST_MIN_NORMAL && away.length() < REST_MAX_SPEED {
             entity.set_origin(trace.endpos);
+            // Clients draw a grenade with a time as lying still.
+            entity.state.time = now.0 / 4;
             return;
         }
     }

@@ -72,6 +72,30 @@ fn dropped_items_depend_on_weapon_and_game_type() {
 }
 
 #[test]
+fn dropped_item_rests_at_truncated_position() {
+    let mut level = Level::new(Ruleset::BASEQ3);
+    let place = level.lay("weapon_railgun", |pickup| pickup.is_dropped = true);
+    let mut trace = crate::model::Trace::free(Vec3::new(-10.7, 10.7, -20.8));
+    trace.fraction = 0.5;
+    trace.plane.normal = Vec3::new(0.0, 0.0, 1.0);
+    level.game.with(&mut level.host, |cx, sys| sys.items.land(cx, place, &trace));
+    let rest = level.game.entities.get(place).expect("it").state.pos.base;
+    assert_eq!(rest, Vec3::new(-10.0, 10.0, -19.0));
+}
+
+#[test]
+fn item_times_are_whole_seconds() {
+    for (wait, seconds) in [(1.5, 1), (7.9, 7)] {
+        let mut level = Level::new(Ruleset::BASEQ3);
+        let client = level.join(0);
+        let place = level.lay("weapon_railgun", |pickup| pickup.wait = wait);
+        level.game.with(&mut level.host, |cx, sys| touch_item(cx, sys, client, place));
+        let due = level.game.entities.get(place).and_then(|entity| entity.think_at);
+        assert_eq!(due.expect("it respawns").distance(level.now), seconds * 1000, "{wait}");
+    }
+}
+
+#[test]
 fn lost_flag_returns_to_its_base() {
     for ruleset in Ruleset::ALL {
         let (mut level, [red, _], [_, blue_flag]) = flags(ruleset);
@@ -120,7 +144,9 @@ fn lost_flag_returns_to_its_base() {
 fn flag_is_carried_and_returned() {
     let (mut level, [red, _], [red_flag, blue_flag]) = flags(Ruleset::BASEQ3);
     let touch = |level: &mut Level, flag, dropped| {
-        level.game.with(&mut level.host, |cx, sys| touch_team_item(cx, sys, red, flag, dropped))
+        level.game.with(&mut level.host, |cx, sys| {
+            touch_team_item(cx, sys, red, flag, dropped, Vec3::ZERO)
+        })
     };
     assert!(touch(&mut level, Flag::Blue, false), "the player carries it");
     assert_eq!(level.state(red).powerups[Powerup::BlueFlag], UNTIL_LOST);

@@ -99,7 +99,8 @@ fn tournament_rotates_challengers() {
         level.run(5000);
         assert!(!level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()));
 
-        // A player who disconnects has lost. The longest waiting spectator joins.
+        // A player who is behind and disconnects has lost. The longest waiting spectator joins.
+        level.score(1, -1);
         level.leave(1);
         assert!(level.entry(2).contains("\\w\\1\\l\\0\\"), "{}", level.entry(2));
         level.frame();
@@ -113,6 +114,17 @@ fn tournament_rotates_challengers() {
         level.frame();
         assert_eq!(roles(&level), [true, false, true, false]);
     }
+}
+
+#[test]
+fn tournament_leader_who_disconnects_leaves_no_winner() {
+    let settings = [("g_gametype", "1"), ("g_warmup", "0"), ("fraglimit", "9")];
+    let mut level = Match::with(Ruleset::BASEQ3, &settings, 2);
+    level.frame();
+    assert!(!level.host.sent_to_all().iter().any(|line| line.contains("entered the game")));
+    level.score(0, 2);
+    level.leave(0);
+    assert!(level.entry(1).contains("\\w\\0\\l\\0\\"), "{}", level.entry(1));
 }
 
 #[test]

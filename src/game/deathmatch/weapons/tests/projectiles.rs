@@ -154,7 +154,7 @@ fn nailgun_fires_spread_of_nails() {
     }
     room.run_for(200);
     assert_eq!(room.health(other), 900 - 15 * 20);
-    assert_eq!(room.player(one).accuracy.of(11), (15, 15));
+    assert_eq!(room.player(one).accuracy.of(11), (1, 15), "one shot");
     let mut q3 = duel(Ruleset::BASEQ3, Weapon::Nailgun, &[]).0;
     let one = ClientNum::new(0).expect("it");
     q3.fire(one);
