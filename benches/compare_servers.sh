@@ -2,10 +2,12 @@
 # Server comparison: the same bots on fragd and on another server, one after the other.
 #
 #   benches/compare_servers.sh [--peer ioq3ded] [--peer NAME=BINARY]... [--map oa_dm4] [--stages 16,32,64]
-#                    [--seconds 20] [--wire native] [--ramp 1] [--json FILE] [--out DIRECTORY]
+#                    [--seconds 20] [--wire native] [--ramp 1] [--module NAME [--engine 1|2]]
+#                    [--json FILE] [--out DIRECTORY]
 #
 # Each server runs alone. The same bots with the same seed join it stage by stage, and `fragd bots`
-# measures each stage from the start of its last join. Bots join once a second, because ioquake3's server
+# measures each stage from the start of its last join. With a module both host that game module of
+# $FRAGD_MODULES, interpreted (1) or compiled (2). Bots join once a second, because ioquake3's server
 # answers ten handshakes of one address at once and then one per second: at a faster ramp it has fewer
 # players, and the script says so. Before the bots join, each server is timed from its start to its first
 # response (one request per millisecond), and its idle processor time is measured for ten seconds. Frame
@@ -19,7 +21,7 @@ set -u
 . "$(dirname "$0")/../tests/harness.sh"
 
 declare -a peers=()
-map=oa_dm4 stages=16,32,64 seconds=20 wire=native ramp=1 json= out=
+map=oa_dm4 stages=16,32,64 seconds=20 wire=native ramp=1 module= engine=2 json= out=
 while [ $# -gt 0 ]; do
   case $1 in
     --peer) peers+=("${2:?}"); shift 2 ;;
@@ -28,6 +30,8 @@ while [ $# -gt 0 ]; do
     --seconds) seconds=${2:?}; shift 2 ;;
     --wire) wire=${2:?}; shift 2 ;;
     --ramp) ramp=${2:?}; shift 2 ;;
+    --module) module=${2:?}; shift 2 ;;
+    --engine) engine=${2:?}; shift 2 ;;
     --json) json=${2:?}; shift 2 ;;
     --out) out=${2:?}; shift 2 ;;
     *) echo "$0: unknown option $1" >&2; exit 2 ;;
@@ -199,6 +203,7 @@ table() {
 begin peers "$out"
 need timeout jq awk perl "$peer_data"
 find_fragd
+[ -z "$module" ] || host_module "$module" "$engine"
 names=(fragd)
 measure fragd fragd
 for peer in "${peers[@]}"; do
