@@ -20,7 +20,7 @@ const MAX_OUTPUT: usize = 1 << 20;
 struct Console {
     /// Whether unknown services return 0.
     stub: bool,
-    /// Whether texts are kept instead of printed.
+    /// Whether texts are kept instead of printed, and calls are counted.
     keeps: bool,
     output: String,
     calls: BTreeMap<u32, u64>,
@@ -28,7 +28,9 @@ struct Console {
 
 impl Services for Console {
     fn call(&mut self, machine: &mut Machine, call: ServiceCall) -> Result<i32, FaultKind> {
-        *self.calls.entry(call.number).or_default() += 1;
+        if self.keeps {
+            *self.calls.entry(call.number).or_default() += 1;
+        }
         let [address, ..] = call.arguments;
         match call.number {
             0 => {
