@@ -109,9 +109,9 @@ fn executable_of(
         return Ok(executable.clone());
     }
     let program = read_module(assets)?;
-    let executable = Executable::new(program.clone(), engine).or_else(|error| {
+    let executable = Executable::new(&program, engine).or_else(|error| {
         log::warn!("{MODULE}: {error}; interpreting it");
-        Executable::new(program, Engine::Interpreter)
+        Executable::new(&program, Engine::Interpreter)
     });
     let executable = executable.map_err(|error| format!("{MODULE}: {error}"))?;
     Ok(known.get_or_init(|| executable).clone())

@@ -58,7 +58,7 @@ fn module(engine: Engine) -> GameModule {
     let assembly = assemble(GAME).expect("a program");
     let symbols = crate::qvm::Symbols::parse("0 0 vmMain\n");
     let program = Program::verify_with(assembly.image, symbols).expect("a verified program");
-    let mut game = GameModule::new(Executable::new(program, engine).expect("an engine"));
+    let mut game = GameModule::new(Executable::new(&program, engine).expect("an engine"));
     let start = LevelStart { time: LevelTime(0), seed: 1, restart: false };
     game.init(&mut TestHost::default(), start).expect("no fault");
     game

@@ -115,19 +115,19 @@ impl fmt::Debug for Executable {
 }
 
 impl Executable {
-    /// Prepares the code of a program for an engine.
+    /// Prepares the code of a program for an engine. Of the program, it keeps what memory and faults need.
     ///
     /// # Errors
     /// The engine is not available, or cannot compile the program.
-    pub fn new(program: Arc<Program>, engine: Engine) -> Result<Self, EngineError> {
+    pub fn new(program: &Program, engine: Engine) -> Result<Self, EngineError> {
         let code = match engine {
-            Engine::Interpreter => Prepared::Interpreter(Arc::new(Code::new(&program))),
+            Engine::Interpreter => Prepared::Interpreter(Arc::new(Code::new(program))),
             #[cfg(feature = "compiler")]
-            Engine::Compiled => Prepared::Compiled(Arc::new(compiler::Code::new(&program)?)),
+            Engine::Compiled => Prepared::Compiled(Arc::new(compiler::Code::new(program)?)),
             #[cfg(not(feature = "compiler"))]
             Engine::Compiled => return Err(EngineError::Unavailable(engine)),
         };
-        Ok(Self { program, code })
+        Ok(Self { program: Arc::new(program.without_code()), code })
     }
 
     /// Engine that runs the code.
@@ -148,11 +148,6 @@ impl Executable {
             Prepared::Compiled(code) => code.length(),
             _ => 0,
         }
-    }
-
-    /// Program of the code.
-    pub fn program(&self) -> &Arc<Program> {
-        &self.program
     }
 }
 
@@ -185,7 +180,7 @@ impl Machine {
     /// # Errors
     /// See [`Executable::new`].
     pub fn new(program: Arc<Program>, engine: Engine) -> Result<Self, EngineError> {
-        Executable::new(program, engine).map(Self::of)
+        Executable::new(&program, engine).map(Self::of)
     }
 
     /// Allocates the memory of a machine that runs the code.
@@ -208,14 +203,14 @@ impl Machine {
         &self.executable
     }
 
-    /// Replaces the engine by the oracle of the tests.
+    /// Allocates the memory of a machine that runs in the oracle of the tests.
     #[cfg(test)]
-    pub(super) fn use_plain(&mut self) {
-        self.executable.code = Prepared::Plain;
+    pub(super) fn plain(program: Arc<Program>) -> Self {
+        Self::of(Executable { program, code: Prepared::Plain })
     }
 
-    /// Program of the machine.
-    pub fn program(&self) -> &Arc<Program> {
+    /// Program of the machine, without its instructions.
+    pub(super) fn program(&self) -> &Arc<Program> {
         &self.executable.program
     }
 

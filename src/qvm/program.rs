@@ -82,6 +82,25 @@ impl Program {
         verifier::verify(image, symbols).map(Arc::new)
     }
 
+    /// Returns the program without its instructions: what memory and faults of a machine need.
+    pub(super) fn without_code(&self) -> Self {
+        Self {
+            image: Image {
+                code: Vec::new(),
+                data: self.image.data.clone(),
+                literals: self.image.literals.clone(),
+                jump_table: None,
+                ..self.image
+            },
+            symbols: self.symbols.clone(),
+            functions: self.functions.clone(),
+            instructions: Vec::new(),
+            offsets: Vec::new(),
+            depths: Vec::new(),
+            flags: Vec::new(),
+        }
+    }
+
     /// Image of the program.
     pub fn image(&self) -> &Image {
         &self.image

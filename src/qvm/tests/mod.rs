@@ -30,6 +30,10 @@ pub(super) fn machine(rows: &[Row]) -> Machine {
     Machine::new(program, Engine::Interpreter).unwrap()
 }
 
+fn plain_machine(rows: &[Row]) -> Machine {
+    Machine::plain(Program::verify(image(rows)).unwrap())
+}
+
 pub(super) fn no_services(_: &mut Machine, call: ServiceCall) -> Result<i32, FaultKind> {
     Err(FaultKind::UnknownService(call.number))
 }
@@ -37,8 +41,7 @@ pub(super) fn no_services(_: &mut Machine, call: ServiceCall) -> Result<i32, Fau
 /// Enters a program in the interpreter and in the oracle. Both must agree.
 pub(super) fn run(rows: &[Row]) -> Result<i32, Fault> {
     let mut fast = machine(rows);
-    let mut plain = machine(rows);
-    plain.use_plain();
+    let mut plain = plain_machine(rows);
     fast.set_budget(100_000);
     plain.set_budget(100_000);
     let arguments = [7; ENTRY_ARGUMENTS];
@@ -296,10 +299,7 @@ fn service_sees_arguments_and_enters_again() {
         (Leave, 24),
     ];
     for plain in [false, true] {
-        let mut machine = machine(&rows);
-        if plain {
-            machine.use_plain();
-        }
+        let mut machine = if plain { plain_machine(&rows) } else { machine(&rows) };
         let mut services = |machine: &mut Machine, call: ServiceCall| {
             assert_eq!((call.number, &call.arguments[..2]), (4, &[3, 5][..]));
             assert_eq!(machine.entry_depth(), 1);

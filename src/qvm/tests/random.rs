@@ -155,10 +155,10 @@ fn interpreter_agrees_with_oracle_on_random_programs() {
         let rows = program(&mut random);
         let program = Program::verify(image(&rows)).unwrap();
         let outcome = |plain: bool| {
-            let mut machine = Machine::new(program.clone(), Engine::Interpreter).unwrap();
-            if plain {
-                machine.use_plain();
-            }
+            let mut machine = match plain {
+                true => Machine::plain(program.clone()),
+                false => Machine::new(program.clone(), Engine::Interpreter).unwrap(),
+            };
             machine.set_budget(5000);
             let mut seen = 0_i32;
             let mut services = |machine: &mut Machine, call: ServiceCall| {
