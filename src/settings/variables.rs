@@ -59,7 +59,8 @@ impl Settings {
         }
         let known = self.variable_named(name).map(|at| &self.variables[at]);
         let value = match known {
-            Some(own) if !flags.has(Flags::READ_ONLY) => {
+            // A game sets its own read-only settings, and they outlive its restart: `g_restarted`.
+            Some(own) if !flags.has(Flags::READ_ONLY) || own.flags.has(Flags::READ_ONLY) => {
                 own.latched.as_ref().unwrap_or(&own.value).clone()
             }
             _ => default.to_owned(),
@@ -245,6 +246,11 @@ mod tests {
         assert_eq!(settings.get("g_own"), Some("early"));
         settings.register("g_own", "build 3", Flags::READ_ONLY).expect("known");
         assert_eq!(settings.get("g_own"), Some("build 3"));
+        settings
+            .set_with(SetCommand::Set, ChangeSource::Game, "g_own", "1")
+            .expect("a setting of the game");
+        settings.register("g_own", "build 3", Flags::READ_ONLY).expect("known");
+        assert_eq!(settings.get("g_own"), Some("1"), "the next level reads what this one wrote");
         let speed = settings.get("g_speed").map(str::to_owned);
         settings.register("g_speed", "999", Flags::READ_ONLY).expect("a row");
         assert_eq!(settings.get("g_speed"), speed.as_deref());

@@ -30,6 +30,7 @@ mod huffman_vectors;
 mod items;
 mod joining;
 mod journal;
+mod judge;
 mod linked_entities;
 mod lossy_joins;
 mod map_compiler;

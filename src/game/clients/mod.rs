@@ -176,7 +176,8 @@ impl Clients {
         }
         self.team_scores = [0; 2];
         self.intermission = false;
-        self.overlay_at = start.time;
+        // As in the base game, the first interval starts at level time 0.
+        self.overlay_at = LevelTime(team_overlay::OVERLAY_MS);
         self.votes = votes::Votes::default();
         self.rejoin_stats = rejoin_stats::RejoinStats::default();
         self.locations.clear();
@@ -366,6 +367,7 @@ impl Clients {
         }
         player.name = name;
         player.max_health = info.handicap();
+        player.state.stats[self.ruleset.stats.max_health] = player.max_health;
         player.team_overlay = shows_overlay || info.wants_overlay();
         self.publish_entry(host, client);
     }

@@ -16,7 +16,7 @@ impl ClientContext<'_> {
     /// Sends the overlay to every client that requested it, when the interval has passed.
     pub(super) fn send_team_overlays(&mut self) {
         if !self.clients.game_type.has_teams()
-            || self.clients.now.distance(self.clients.overlay_at) < 0
+            || self.clients.now.distance(self.clients.overlay_at) <= 0
         {
             return;
         }

@@ -19,8 +19,8 @@ use crate::{
 
 /// Duration of a vote, in ms.
 const VOTE_MS: i32 = 30_000;
-/// Delay between a passed vote and its effect, in ms.
-const PAUSE_MS: i32 = 3000;
+/// Delay between a passed vote and its effect, in ms: the first frame after 3 seconds.
+const PAUSE_MS: i32 = 3001;
 /// Maximum addresses (or IPv6 /64 networks) whose calls are counted.
 const MAX_CALLERS: usize = 256;
 /// Bit of `dmflags`: a vote without an absolute majority can pass when the time is over.

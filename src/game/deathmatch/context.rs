@@ -145,7 +145,6 @@ impl Context<'_> {
             let Some(player) = player else { continue };
             if now.distance(*at) > events::EVENT_MS {
                 player.entity.event = 0;
-                player.entity.event_parm = 0;
                 player.state.external_event = 0;
             }
         }

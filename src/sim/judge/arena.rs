@@ -1,6 +1,6 @@
 //! Arenas of plays: boxes and entities, compiled to a map file.
 //!
-//! Every arena has a closed hall of 2048 by 2048 by 768 units around the origin, with its floor at z = 0 and eight
+//! Every arena has a closed hall of 2048 by 2048 by 768 units around the origin, with its floor at z = 0 and three
 //! spawn points near its walls. A play adds boxes, entities and entities with boxes.
 
 use crate::mapbuild::{self, Effort, Source, image::Image};
@@ -170,14 +170,13 @@ fn walls() -> [[f32; 6]; 6] {
     ]
 }
 
-/// Appends spawn points along two walls, and the view of the intermission.
+/// Appends spawn points and the view of the intermission. The games choose among the farther half of the free
+/// points; of three points at different distances, that is one.
 fn spawn_points(text: &mut String) {
-    for (x, yaw) in [(-960, 0), (960, 180)] {
-        for y in [-900, -700, 700, 900] {
-            text.push_str(&format!(
-                "{{\n\"classname\" \"info_player_deathmatch\"\n\"origin\" \"{x} {y} 32\"\n\"angle\" \"{yaw}\"\n}}\n"
-            ));
-        }
+    for (x, y, yaw) in [(-960, -900, 0), (960, 700, 180), (-960, 400, 0)] {
+        text.push_str(&format!(
+            "{{\n\"classname\" \"info_player_deathmatch\"\n\"origin\" \"{x} {y} 32\"\n\"angle\" \"{yaw}\"\n}}\n"
+        ));
     }
     text.push_str(
         "{\n\"classname\" \"info_player_intermission\"\n\"origin\" \"0 0 600\"\n\"angles\" \"60 0 0\"\n}\n",

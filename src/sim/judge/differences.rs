@@ -86,10 +86,12 @@ impl Differences {
         });
     }
 
-    /// Marks the kinds that chance explains, by the beginning of their names.
+    /// Marks the kinds that chance explains, by the beginning of their names with dots for spaces.
     pub(super) fn explain(&mut self, chances: &[(String, String)]) {
         for difference in &mut self.list {
-            let reason = chances.iter().find(|(start, _)| difference.kind.starts_with(start));
+            // A kind is one word in plays.
+            let kind = difference.kind.replace(' ', ".");
+            let reason = chances.iter().find(|(start, _)| kind.starts_with(start));
             difference.chance = reason.map(|(_, reason)| reason.clone());
         }
     }

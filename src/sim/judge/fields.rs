@@ -8,10 +8,12 @@ use crate::model::{EntityState, PlayerState};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Int,
+    /// Number of which eight bits are sent.
+    Byte,
     Float,
 }
 
-use Word::{Float, Int};
+use Word::{Byte, Float, Int};
 
 /// A field: its name, kind, number of words, and first index in its name.
 pub(super) type Field = (&'static str, Word, usize);
@@ -49,8 +51,8 @@ pub(super) const PLAYER: &[Field] = &[
     ("viewangles", Float, 3),
     ("viewheight", Int, 1),
     ("damage_event", Int, 1),
-    ("damage_yaw", Int, 1),
-    ("damage_pitch", Int, 1),
+    ("damage_yaw", Byte, 1),
+    ("damage_pitch", Byte, 1),
     ("damage_count", Int, 1),
     ("stats", Int, 16),
     ("persistant", Int, 16),
@@ -147,8 +149,10 @@ pub(super) fn compare_words(
                 native: vector(a),
                 module: vector(b),
             }),
-            Int => {
-                for (index, (a, b)) in a.iter().zip(b).enumerate().filter(|(_, (a, b))| a != b) {
+            Int | Byte => {
+                let mask = if word == Byte { 0xff } else { u32::MAX };
+                let pairs = a.iter().zip(b).enumerate();
+                for (index, (a, b)) in pairs.filter(|(_, (a, b))| *a & mask != *b & mask) {
                     let name =
                         if count == 1 { name.to_owned() } else { format!("{name}[{index}]") };
                     let [native, module] = [a, b].map(|word| (*word as i32).to_string());

@@ -38,7 +38,7 @@ fn vote_is_called_cast_and_executed() {
         fixture.wait(50);
         assert_eq!(fixture.host.sent_to_all(), ["print \"Vote passed.\n\""]);
         assert_eq!(fixture.configstring(8), "");
-        fixture.wait(2950);
+        fixture.wait(3000);
         assert!(fixture.host.queued.is_empty());
         fixture.wait(50);
         assert_eq!(fixture.host.queued, ["set fraglimit 33"]);

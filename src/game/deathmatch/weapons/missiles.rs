@@ -293,7 +293,8 @@ fn missile_impact(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, tr
         ImpactBehavior::Hooks => return sys.combat.attach_hook(cx, number, trace),
         ImpactBehavior::Bounces | ImpactBehavior::Explodes => {}
     }
-    let to_flesh = damageable && client_of(other).is_some();
+    // A player that the hit has gibbed is not there any more.
+    let to_flesh = client_of(other).is_some() && sys.combat.is_damageable(cx, other);
     let event = if to_flesh {
         Event::MissileHit
     } else if trace.surface_flags & surface::METALSTEPS != 0 {

@@ -1,0 +1,71 @@
+//! Comparison of rules: equal rules do not differ, and removed differences stay away.
+
+use fragd::{
+    model::assets::MemoryAssets,
+    settings::{Choice as _, GameFolder},
+    sim::judge::{Differences, Rules, built_in_plays, compare, random_play},
+};
+
+/// Kinds of differences that were removed from the native rules: beginnings of their names.
+const REMOVED: &[&str] = &[
+    "player.stats[6]",
+    "player.stats[7]",
+    "player.event_parm",
+    "general.event",
+    "module fault",
+    "protocol_error",
+];
+
+/// Runs the built-in plays of a ruleset.
+fn run(rules: &Rules<'_>) -> Differences {
+    let mut found = Differences::default();
+    for play in built_in_plays().expect("valid plays") {
+        if play.rules.as_deref().is_none_or(|name| name == rules.game.name()) {
+            found.merge(compare(&play, rules).unwrap_or_else(|error| panic!("{error}")));
+        }
+    }
+    found
+}
+
+#[test]
+fn equal_rules_have_no_differences() {
+    let data = MemoryAssets::default();
+    for game in [GameFolder::BaseQ3, GameFolder::BaseOa] {
+        let rules = Rules { game, module: &[], symbols: &[], engine: "0", data: &data };
+        let mut found = run(&rules);
+        let random = random_play(7, "", 3, 10);
+        found.merge(compare(&random, &rules).unwrap_or_else(|error| panic!("{error}")));
+        assert_eq!(found.kinds(), []);
+        assert!(found.frames > 10_000 && found.compared > found.frames, "{found:?}");
+    }
+}
+
+#[test]
+fn play_without_its_map_is_an_error() {
+    let data = MemoryAssets::default();
+    let game = GameFolder::BaseOa;
+    let rules = Rules { game, module: &[], symbols: &[], engine: "0", data: &data };
+    let error = compare(&random_play(1, "nowhere", 1, 1), &rules).unwrap_err().to_string();
+    assert!(error.contains("nowhere"), "{error}");
+}
+
+/// Real modules are not part of the package: `FRAGD_MODULES` names the folder that holds them.
+#[test]
+fn native_rules_keep_what_they_share_with_modules() {
+    let Some(folder) = std::env::var_os("FRAGD_MODULES") else {
+        println!("skipped: FRAGD_MODULES is not set");
+        return;
+    };
+    for game in [GameFolder::BaseQ3, GameFolder::BaseOa] {
+        let file = std::path::Path::new(&folder).join(game.name()).join("qagame.qvm");
+        let module = std::fs::read(file).expect("a module");
+        let data = MemoryAssets::default();
+        let rules = Rules { game, module: &module, symbols: &[], engine: "1", data: &data };
+        let found = run(&rules);
+        let unexplained = found.kinds().iter().filter(|kind| kind.chance.is_none());
+        let back: Vec<_> = unexplained
+            .filter(|kind| REMOVED.iter().any(|removed| kind.kind.starts_with(removed)))
+            .collect();
+        assert!(back.is_empty(), "{}: {back:#?}", game.name());
+    }
+}
