@@ -45,7 +45,7 @@ use std::rc::Rc;
 
 pub use self::invariants::entity_of;
 use self::{
-    core::{Core, ServerKeys},
+    core::{Core, GameData, ServerKeys},
     game_faults::GameFaults,
     map_loader::MapLoader,
 };
@@ -155,7 +155,8 @@ impl Server {
         start: impl Into<ServerStart>,
     ) -> Self {
         let ServerStart { entropy, epoch } = start.into();
-        let maps = MapLoader::new(Rc::from(assets));
+        let assets: Rc<dyn Assets> = Rc::from(assets);
+        let maps = MapLoader::new(Rc::clone(&assets));
         let map = maps.first_map(settings.text(key::MAP), settings.is_chosen(key::MAP)).to_owned();
         announce_http(&mut settings);
         let (key, rest) = entropy.split_at(16);
@@ -165,6 +166,7 @@ impl Server {
         let challenges = key.try_into().expect("sixteen bytes");
         let keys = ServerKeys { guards: GuardKeys { challenges, limits: word(0) }, rcon: !word(0) };
         let mut core = Core::new(settings, maps.names(), keys);
+        core.data = Some(GameData(assets));
         core.epoch = epoch;
         core.recordings.set_epoch(epoch);
         let code = core.settings.choice(key::VM_GAME);

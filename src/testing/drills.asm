@@ -609,6 +609,8 @@ info:
     .string "\\name\\drone"
 greeting:
     .string "hello"
+script:
+    .string "botfiles/drill.c"
     .align 4
 .bss
 command_record:

@@ -16,6 +16,10 @@ pub const WORDS: usize = 15;
 /// Map of the drills.
 pub const MAP: &str = "yard";
 
+/// Script in the game data, whose name is at the label `script`.
+pub const SCRIPT: &str = "botfiles/drill.c";
+const SCRIPT_TEXT: &[u8] = b"// a bot\nskill 4 { name \"one\" \"two\" }\n";
+
 /// Assembled module.
 pub fn assembly() -> Assembly {
     assemble(include_str!("drills.asm")).unwrap_or_else(|error| panic!("{error}"))
@@ -28,6 +32,7 @@ pub fn assets(assembly: &Assembly) -> MemoryAssets {
     let mut assets = MemoryAssets::default();
     assets.insert("vm/qagame.qvm", image).unwrap();
     assets.insert("vm/qagame.map", assembly.symbol_map().into_bytes()).unwrap();
+    assets.insert(SCRIPT, SCRIPT_TEXT.to_vec()).unwrap();
     assets.insert(&format!("maps/{MAP}.bsp"), TestMap::test_yard(YARD).file()).unwrap();
     assets
 }

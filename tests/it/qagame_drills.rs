@@ -192,6 +192,29 @@ fn floods_are_bounded() {
 }
 
 #[test]
+fn module_reads_scripts_of_the_game_data() {
+    for engine in ENGINES {
+        let mut drill = Drill::new(engine);
+        let (name, record) = (drill.address("script"), drill.address("long"));
+        let missing = drill.address("info");
+        let mut result = |service, words: &[i32]| {
+            assert!(!drill.faults(&call(1, service, words)));
+            [40, 45].map(|index| drill.configstring(index).to_owned())
+        };
+        assert_eq!(result(578, &[missing])[0], "00000000", "a file that is missing");
+        assert_eq!(result(578, &[name])[0], "00000001", "the handle");
+        // Texts of the tokens; adjacent strings are one.
+        for text in ["skill", "4", "{", "name", "onetwo", "}"] {
+            assert_eq!(result(580, &[1, record])[0], "00000001", "{text}");
+            assert_eq!(result(18, &[45, record + 16])[1], text);
+        }
+        assert_eq!(result(580, &[1, record])[0], "00000000", "the end");
+        assert_eq!(result(579, &[1])[0], "00000001");
+        assert_eq!(result(579, &[1])[0], "00000000", "closed already");
+    }
+}
+
+#[test]
 fn module_runs_bots_in_slots_of_their_own() {
     for engine in ENGINES {
         let mut drill = Drill::new(engine);
@@ -228,5 +251,35 @@ fn module_runs_bots_in_slots_of_their_own() {
         drill.sim.run_for(Millis(3000));
         assert_eq!(drill.sim.server().active_clients(), 3, "the late player has a slot");
         assert_eq!(drill.sim.server().counters().get(Counter::GameFaults), 0);
+    }
+}
+
+/// Real modules are not part of the package: `FRAGD_MODULES` names the folder that holds them.
+#[test]
+fn real_modules_run_without_the_bot_library() {
+    let Some(folder) = std::env::var_os("FRAGD_MODULES") else {
+        println!("skipped: FRAGD_MODULES is not set");
+        return;
+    };
+    for name in ["baseq3", "missionpack", "baseoa"] {
+        let path = std::path::Path::new(&folder).join(name).join("qagame.qvm");
+        let module = std::fs::read(path).expect("a module");
+        for engine in ENGINES {
+            let server = server(engine, crate::qagame::assets(module.clone(), Vec::new()));
+            let mut sim = SimFixture::around(7, Actor::Server(Box::new(server)));
+            sim.join(Protocol::OA_71, "one");
+            sim.console("set bot_enable 1");
+            sim.console("map yard");
+            sim.run_for(Millis(3000));
+            let level = sim.server().server_id();
+            for line in ["addbot sarge", "set bot_minplayers 4", "botreport"] {
+                sim.console(line);
+                sim.run_for(Millis(3000));
+            }
+            let faults = sim.server().counters().get(Counter::GameFaults);
+            assert_eq!((faults, sim.server().active_clients()), (0, 1), "{name} {engine}");
+            assert_eq!(sim.server().server_id(), level, "{name} {engine}: no restart");
+            sim.check_no_faults();
+        }
     }
 }
