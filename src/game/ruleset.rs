@@ -101,6 +101,8 @@ pub struct CombatQuirks {
     pub seeded_by_time: bool,
     /// Whether missiles move after all other entities in a frame.
     pub missiles_last: bool,
+    /// Whether a hitscan shot traces against earlier places of the other players.
+    pub compensates_lag: bool,
     /// Whether missile and bullet entities carry the shooter's number.
     pub names_shooters: bool,
     /// Whether the flight of a hook starts at the usercmd's time instead of the frame's.
@@ -309,6 +311,7 @@ impl Ruleset {
             end_rounding: EndRounding::CutAndStep,
             seeded_by_time: true,
             missiles_last: true,
+            compensates_lag: true,
             names_shooters: true,
             hooks_by_command: true,
             marks_mates: true,
@@ -380,6 +383,7 @@ impl Ruleset {
             end_rounding: EndRounding::FloorOrCeiling,
             seeded_by_time: false,
             missiles_last: false,
+            compensates_lag: false,
             names_shooters: false,
             hooks_by_command: false,
             marks_mates: false,

@@ -148,9 +148,8 @@ setting_rows! {
         "Show dust on landing.";
     G_ENABLE_BREATH, "g_enableBreath", Flag::either(), oa_info("0", C),
         "Show the breath of players.";
-    G_DELAG_HITSCAN, "g_delagHitscan", Int::only_zero("lag compensation is not implemented"),
-        all("0", N),
-        "Lag compensation of hitscan weapons.";
+    G_DELAG_HITSCAN, "g_delagHitscan", Flag::either(), oa_info("0", P),
+        "Compensate the full lag of hitscan weapons for clients that ask for it with cg_delag.";
     ELIMINATION_ROUNDTIME, "elimination_roundtime", Int::range(0, 3600), all("120", N),
         "Round time of the elimination game types in seconds.";
     G_ROCKETS, "g_rockets", Flag::either(), oa_info("0", L),

@@ -109,7 +109,7 @@ fn settings_without_effect_are_listed_as_such() {
 #[test]
 fn unimplemented_features_are_refused_with_a_reason() {
     let mut settings = fragd::settings::Settings::default();
-    for name in ["g_delagHitscan", "g_truePing", "g_altExcellent", "g_elimination"] {
+    for name in ["g_truePing", "g_altExcellent", "g_elimination"] {
         settings.set(name, "0").unwrap();
         let error = settings.set(name, "1").unwrap_err().to_string();
         assert!(
@@ -117,8 +117,8 @@ fn unimplemented_features_are_refused_with_a_reason() {
             "{error}"
         );
     }
-    let error = settings.set("g_delagHitscan", "1").unwrap_err().to_string();
-    assert!(error.ends_with("(expected 0; lag compensation is not implemented)"), "{error}");
+    let error = settings.set("g_truePing", "1").unwrap_err().to_string();
+    assert!(error.ends_with("(expected 0; pings are measured by packets only)"), "{error}");
 }
 
 #[test]

@@ -29,6 +29,7 @@ pub(super) fn run_frame(cx: &mut Context<'_>, sys: &mut Systems, time: LevelTime
         return;
     }
     sys.targets.begin_frame();
+    sys.lag.begin_frame(cx);
     cx.refresh_settings();
     cx.clear_expired_events();
     run_clients(cx, sys);

@@ -1,8 +1,14 @@
 //! State of the level by owner: each subsystem's fields are private to its module.
 
 use super::{
-    body_queue::BodyQueue, combat::Combat, items::Items, matches::MatchState,
-    spawn_points::SpawnPoints, targets::Targets, teams::TeamState, weapons::Projectiles,
+    body_queue::BodyQueue,
+    combat::Combat,
+    items::Items,
+    matches::MatchState,
+    spawn_points::SpawnPoints,
+    targets::Targets,
+    teams::TeamState,
+    weapons::{LagCompensation, Projectiles},
 };
 
 /// The subsystems that own state beside the entity table.
@@ -16,6 +22,7 @@ pub(super) struct Systems {
     pub(super) team_state: TeamState,
     pub(super) match_state: MatchState,
     pub(super) projectiles: Projectiles,
+    pub(super) lag: LagCompensation,
     pub(super) spawn_points: SpawnPoints,
     pub(super) targets: Targets,
     pub(super) body_queue: BodyQueue,

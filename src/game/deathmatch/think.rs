@@ -145,6 +145,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
             cx.show_teleport(client, placement.origin, Event::PlayerTeleportIn);
         }
         sys.combat.publish(cx, client);
+        sys.lag.reset(cx, client);
         link_player(cx, client);
     } else if let Some(player) = cx.clients.players[client.index()].as_mut() {
         player.unlink(cx.host);
@@ -343,6 +344,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     for &number in outcome.touched.as_slice() {
         bump(cx, client, number);
     }
+    sys.combat.forget_pusher_on_ground(cx, client);
     if cx.is_dead(client) {
         wait_for_respawn(cx, sys, client);
     } else {
@@ -420,6 +422,9 @@ pub(super) fn end_frame(cx: &mut Context<'_>, sys: &mut Systems, client: ClientN
     }
     sys.combat.publish(cx, client);
     send_pending_events(cx, client);
+    if cx.clients.ruleset.combat.compensates_lag && cx.clients.role(client).plays() {
+        sys.lag.store(cx, client);
+    }
 }
 
 /// Teleports a client, and telefrags players at the destination.

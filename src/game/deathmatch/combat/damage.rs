@@ -12,7 +12,7 @@ use crate::game::deathmatch::{
 };
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::{
-    bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag},
+    bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag, pm_flag},
     game::movement::{impulses, velocity},
 };
 
@@ -208,6 +208,24 @@ impl Combat {
         let (pusher, at) = self.players[victim.index()].pushed_by?;
         let recent = cx.clients.now.distance(at) <= PUSH_CREDIT_MS && cx.clients.plays(pusher);
         (cx.clients.ruleset.combat.credits_pushers && recent).then_some(pusher)
+    }
+
+    /// Clears the credit for a knockback once the victim stands dry on the ground and the knockback timer is
+    /// over.
+    pub(in crate::game::deathmatch) fn forget_pusher_on_ground(
+        &mut self,
+        cx: &Context<'_>,
+        client: ClientNum,
+    ) {
+        let combat = &mut self.players[client.index()];
+        let Some(player) = cx.clients.player(client) else { return };
+        let state = &player.state;
+        if combat.water_level <= 1
+            && state.ground_entity_num != EntityNum::NONE.index() as i32
+            && state.pm_flags & pm_flag::TIME_KNOCKBACK == 0
+        {
+            combat.pushed_by = None;
+        }
     }
 
     fn apply_knockback(

@@ -79,6 +79,8 @@ pub(in crate::game::deathmatch) fn die(
     victim: ClientNum,
     hit: &Hit,
 ) {
+    // A player killed in the past by lag compensation dies in the present.
+    sys.lag.restore(cx, victim);
     let Some(player) = cx.clients.player(victim) else { return };
     let origin = player.shared.current_origin;
     let killer = hit.attacker.map_or(EntityNum::WORLD, EntityNum::from);

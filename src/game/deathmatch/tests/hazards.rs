@@ -74,6 +74,23 @@ fn death_by_level_rewards_others_in_small_games() {
 }
 
 #[test]
+fn landing_ends_credit_of_pusher() {
+    for (waits, killer) in [(0, 0), (20, 1022)] {
+        let mut room = TestRoom::new(Ruleset::BASEOA);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        let other = room.join(1, 300.0, 0.0, 0.0);
+        let east = Some(Vec3::new(1.0, 0.0, 0.0));
+        apply(&mut room, other, &Hit { direction: east, ..hit(one, 10, MeansOfDeath::Rocket) });
+        for _ in 0..waits {
+            room.think(other, crate::model::Buttons::default());
+            room.frame();
+        }
+        apply(&mut room, other, &Hit::by_world(999, MeansOfDeath::Lava));
+        assert_eq!(room.event(Event::Obituary).other_entity_num2, killer);
+    }
+}
+
+#[test]
 fn noclip_does_not_drown() {
     let mut room = TestRoom::new(Ruleset::BASEQ3);
     let one = room.join(0, 0.0, 0.0, 0.0);

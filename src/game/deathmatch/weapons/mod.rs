@@ -11,6 +11,7 @@ pub(super) mod grapple;
 pub(super) mod hitscan;
 pub(super) mod invulnerability;
 pub(super) mod kamikaze;
+pub(super) mod lag_compensation;
 pub(super) mod mines;
 pub(super) mod missiles;
 pub(super) mod shotgun;
@@ -18,7 +19,9 @@ pub(super) mod snap;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::{aim::perpendicular, kamikaze::Kamikaze, missiles::Missile};
+pub(super) use self::{
+    aim::perpendicular, kamikaze::Kamikaze, lag_compensation::LagCompensation, missiles::Missile,
+};
 use super::{
     combat::{Hit, LETHAL, SplashDamage},
     entities::{Entity, EntityKind},
@@ -29,6 +32,7 @@ use crate::game::deathmatch::{
     systems::Systems,
     weapons::aim::{aim, missile_direction},
     weapons::hitscan::{fire_bullet, fire_lightning, fire_rail},
+    weapons::lag_compensation::in_the_past,
     weapons::missiles::launch,
     weapons::shotgun::fire_shotgun,
 };
@@ -83,6 +87,11 @@ impl Projectiles {
         self.players[client.index()] = PlayerProjectiles::default();
     }
 
+    /// Time of the usercmd that a client runs, as sent by the client.
+    fn attack_time(&self, client: ClientNum) -> i32 {
+        self.players[client.index()].attack_time
+    }
+
     /// Stores the time of the usercmd that a client runs.
     pub(super) fn begin_command(&mut self, client: ClientNum, time: i32) {
         self.players[client.index()].attack_time = time;
@@ -121,14 +130,18 @@ pub(in crate::game::deathmatch) fn fire_weapon(
     match weapon.attack {
         // The gauntlet attack ran before the move.
         Attack::Nothing | Attack::Melee { .. } => {}
-        Attack::Bullet { spread } => fire_bullet(cx, sys, client, &aim, number, spread, damage),
-        Attack::Pellets { count, spread } => {
+        Attack::Bullet { spread } => in_the_past(cx, sys, client, |cx, sys| {
+            fire_bullet(cx, sys, client, &aim, number, spread, damage);
+        }),
+        Attack::Pellets { count, spread } => in_the_past(cx, sys, client, |cx, sys| {
             fire_shotgun(cx, sys, client, &aim, count, spread, damage);
-        }
-        Attack::Lightning { range } => fire_lightning(cx, sys, client, &aim, range, damage),
-        Attack::Rail { range, bodies } => {
+        }),
+        Attack::Lightning { range } => in_the_past(cx, sys, client, |cx, sys| {
+            fire_lightning(cx, sys, client, &aim, range, damage);
+        }),
+        Attack::Rail { range, bodies } => in_the_past(cx, sys, client, |cx, sys| {
             fire_rail(cx, sys, client, &aim, range, bodies, damage);
-        }
+        }),
         Attack::Missile(missile) => {
             for _ in 0..missile.count {
                 let direction = missile_direction(cx, &missile, &aim);

@@ -1,0 +1,267 @@
+//! Lag compensation of hitscan weapons: a shot traces against earlier places of the other players.
+//!
+//! Places of the last frames are kept by player. A shot moves the others to a time between two of them,
+//! and back. Without `g_delagHitscan` the time is that of the previous frame, plus the delay of the usercmd
+//! within its frame; with it, and if the client asks for it, the time that the client saw.
+//!
+//! Invariants: after a shot, every player that survived it is where it was; a player who dies is moved
+//! back first. Source: OpenArena's lag compensation.
+//!
+//! Engine names: `G_TimeShiftAllClients`, `G_StoreHistory`, `cg_delag`.
+
+use crate::game::deathmatch::{context::Context, systems::Systems};
+use crate::game::{settings::key, userinfo::PlayerUserinfo};
+use crate::model::{ClientNum, LevelTime, Millis, Vec3, limits::MAX_CLIENTS, text::atoi};
+
+/// Number of places that are kept for a player.
+const PLACES: usize = 17;
+/// Bit of `cg_delag` that selects all weapons.
+const ALL_WEAPONS: i32 = 1;
+/// Bits of `cg_delag` by weapon number.
+const WEAPON_BITS: [i32; 14] = [0, 0, 2, 4, 0, 0, 8, 16, 0, 0, 0, 32, 0, 64];
+/// Maximum correction of the time by `cg_cmdTimeNudge`, in ms.
+const MAX_NUDGE_MS: i32 = 999;
+
+/// Place of a player at the end of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Place {
+    at: LevelTime,
+    origin: Vec3,
+    mins: Vec3,
+    maxs: Vec3,
+}
+
+impl Place {
+    /// Returns the place between two others at a time between theirs.
+    fn between(old: &Self, new: &Self, at: LevelTime) -> Self {
+        let part = at.distance(old.at) as f32 / new.at.distance(old.at).max(1) as f32;
+        let mix = |old: Vec3, new: Vec3| old.add_scaled(new - old, part);
+        Self {
+            at,
+            origin: mix(old.origin, new.origin),
+            mins: mix(old.mins, new.mins),
+            maxs: mix(old.maxs, new.maxs),
+        }
+    }
+}
+
+/// Places of one player, the newest last in time.
+#[derive(Clone, Copy, Debug, Default)]
+struct History {
+    places: [Place; PLACES],
+    newest: usize,
+    /// Place to return to after a shot.
+    saved: Option<Place>,
+}
+
+impl History {
+    /// Returns the place at a time; `None` if that is not in the past.
+    fn place_at(&self, at: LevelTime) -> Option<Place> {
+        let mut newer = None;
+        for age in 0..PLACES {
+            let place = &self.places[(self.newest + PLACES - age) % PLACES];
+            if place.at.distance(at) <= 0 {
+                return newer.map(|newer| Place::between(place, newer, at));
+            }
+            newer = Some(place);
+        }
+        newer.copied()
+    }
+}
+
+/// Places of all players.
+#[derive(Debug)]
+pub(in crate::game::deathmatch) struct LagCompensation {
+    players: Vec<History>,
+    /// Server clock at the start of the current frame.
+    frame_started: Millis,
+}
+
+impl Default for LagCompensation {
+    fn default() -> Self {
+        Self { players: vec![History::default(); MAX_CLIENTS], frame_started: Millis::default() }
+    }
+}
+
+fn place_of(cx: &Context<'_>, client: ClientNum) -> Option<Place> {
+    let player = cx.clients.player(client)?;
+    let shared = &player.shared;
+    let origin = player.entity.pos.base.truncated();
+    Some(Place { at: cx.clients.now, origin, mins: shared.mins, maxs: shared.maxs })
+}
+
+impl LagCompensation {
+    /// Notes the start of a frame.
+    pub(in crate::game::deathmatch) fn begin_frame(&mut self, cx: &Context<'_>) {
+        self.frame_started = cx.host.clock();
+    }
+
+    /// Forgets the places of a player who spawns.
+    pub(in crate::game::deathmatch) fn reset(&mut self, cx: &Context<'_>, client: ClientNum) {
+        let place = place_of(cx, client).unwrap_or_default();
+        self.players[client.index()] = History { places: [place; PLACES], newest: 0, saved: None };
+    }
+
+    /// Stores the place of a player at the end of a frame.
+    pub(in crate::game::deathmatch) fn store(&mut self, cx: &Context<'_>, client: ClientNum) {
+        let Some(place) = place_of(cx, client) else { return };
+        let history = &mut self.players[client.index()];
+        history.newest = (history.newest + 1) % PLACES;
+        history.places[history.newest] = place;
+    }
+
+    /// Moves all players but the shooter to the time of a shot. `attack_time` is that of the usercmd.
+    fn shift(&mut self, cx: &mut Context<'_>, shooter: ClientNum, attack_time: i32) {
+        let Some(player) = cx.clients.player(shooter) else { return };
+        if player.is_bot {
+            return;
+        }
+        let now = cx.clients.now;
+        let wanted = full_compensation(cx, shooter, player.entity.weapon);
+        let at = match wanted {
+            Some(nudge) => LevelTime(attack_time.saturating_add(nudge)),
+            None => {
+                let since = cx.host.clock().0.saturating_sub(self.frame_started.0);
+                now - cx.frame.ms + i32::try_from(since).unwrap_or(i32::MAX).min(cx.frame.ms)
+            }
+        };
+        let at = if at.distance(now) > 0 { now } else { at };
+        for client in ClientNum::all().filter(|&client| client != shooter) {
+            if !cx.clients.plays(client) {
+                continue;
+            }
+            let history = &mut self.players[client.index()];
+            let Some(place) = history.place_at(at) else { continue };
+            let Some(player) = cx.clients.players[client.index()].as_mut() else { continue };
+            if !player.shared.is_linked() {
+                continue;
+            }
+            let shared = &mut player.shared;
+            history.saved = Some(Place {
+                at: now,
+                origin: shared.current_origin,
+                mins: shared.mins,
+                maxs: shared.maxs,
+            });
+            (shared.current_origin, shared.mins, shared.maxs) =
+                (place.origin, place.mins, place.maxs);
+            cx.host.link_entity(&mut player.entity, &mut player.shared);
+        }
+    }
+
+    /// Moves a player back to its own time.
+    pub(in crate::game::deathmatch) fn restore(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+        let Some(place) = self.players[client.index()].saved.take() else { return };
+        let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
+        let shared = &mut player.shared;
+        (shared.current_origin, shared.mins, shared.maxs) = (place.origin, place.mins, place.maxs);
+        if shared.is_linked() {
+            cx.host.link_entity(&mut player.entity, &mut player.shared);
+        }
+    }
+}
+
+/// Returns the client's time correction in ms, if it gets full compensation for a weapon.
+fn full_compensation(cx: &Context<'_>, client: ClientNum, weapon: i32) -> Option<i32> {
+    if !cx.host.settings().flag(key::G_DELAG_HITSCAN) {
+        return None;
+    }
+    let info = PlayerUserinfo::parse(cx.host.userinfo(client))?;
+    let asked = atoi(info.value("cg_delag"));
+    let bit = usize::try_from(weapon).ok().and_then(|weapon| WEAPON_BITS.get(weapon).copied());
+    let nudge = atoi(info.value("cg_cmdTimeNudge")).clamp(-MAX_NUDGE_MS, MAX_NUDGE_MS);
+    (asked & (ALL_WEAPONS | bit.unwrap_or(0)) != 0).then_some(nudge)
+}
+
+/// Fires a hitscan weapon against earlier places of the other players.
+pub(super) fn in_the_past(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    shooter: ClientNum,
+    fire: impl FnOnce(&mut Context<'_>, &mut Systems),
+) {
+    if !cx.clients.ruleset.combat.compensates_lag {
+        return fire(cx, sys);
+    }
+    let attack_time = sys.projectiles.attack_time(shooter);
+    sys.lag.shift(cx, shooter, attack_time);
+    fire(cx, sys);
+    for client in ClientNum::all() {
+        sys.lag.restore(cx, client);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bg::Weapon;
+    use crate::game::{Ruleset, deathmatch::tests::room::TestRoom};
+
+    #[test]
+    fn place_is_interpolated_and_limited_to_history() {
+        let mut history = History::default();
+        for (index, place) in history.places.iter_mut().enumerate() {
+            place.at = LevelTime(1000 + 50 * index as i32);
+            place.origin[0] = 10.0 * index as f32;
+        }
+        history.newest = PLACES - 1;
+        let x = |at: i32| history.place_at(LevelTime(at)).map(|place| place.origin[0]);
+        assert_eq!((x(1800), x(1900)), (None, None), "not in the past");
+        assert_eq!((x(1750), x(1775), x(1025)), (Some(150.0), Some(155.0), Some(5.0)));
+        assert_eq!(x(0), Some(0.0), "the oldest");
+    }
+
+    /// Fires a railgun at the place where a moving player was `back_ms` ago. Returns whether it hit.
+    fn hits(ruleset: &'static Ruleset, delag: &str, back_ms: i32) -> bool {
+        let mut room = TestRoom::with(ruleset, &[], &[("g_delagHitscan", delag)]);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        let other = room.join(1, 500.0, -400.0, 0.0);
+        room.host.userinfos[0].push_str("\\cg_delag\\1");
+        room.arm(one, Weapon::Railgun, 10);
+        // 100 units per frame along y; at y = 0 after the fourth frame.
+        for step in 1..=4 + back_ms / 50 {
+            room.put(other, Vec3::new(500.0, -400.0 + 100.0 * step as f32, 24.125), Vec3::ZERO);
+            room.frame();
+        }
+        let before = room.health(other);
+        room.player(one).command.server_time = room.now.0 - back_ms;
+        let now = room.now.0;
+        room.player(one).state.command_time = now - back_ms - 50;
+        room.think(one, crate::model::Buttons::ATTACK);
+        let place = room.player(other).shared.current_origin;
+        assert_eq!(place[1], -400.0 + 100.0 * (4 + back_ms / 50) as f32, "moved back");
+        room.health(other) < before
+    }
+
+    #[test]
+    fn hitscan_meets_players_in_the_past() {
+        for (ruleset, delag, back_ms, hit) in [
+            (Ruleset::BASEOA, "0", 0, false),
+            (Ruleset::BASEOA, "0", 50, true),
+            (Ruleset::BASEOA, "0", 200, false),
+            (Ruleset::BASEOA, "1", 0, true),
+            (Ruleset::BASEOA, "1", 200, true),
+            (Ruleset::BASEQ3, "0", 0, true),
+            (Ruleset::BASEQ3, "0", 50, false),
+        ] {
+            assert_eq!(hits(ruleset, delag, back_ms), hit, "{} {delag} {back_ms}", ruleset.folder);
+        }
+    }
+
+    #[test]
+    fn player_killed_in_the_past_lies_in_the_present() {
+        let mut room = TestRoom::with(Ruleset::BASEOA, &[], &[]);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        let other = room.join(1, 500.0, 0.0, 0.0);
+        room.arm(one, Weapon::Railgun, 10);
+        room.frame();
+        room.frame();
+        room.player(other).state.stats[0] = 1;
+        room.put(other, Vec3::new(500.0, 300.0, 24.125), Vec3::ZERO);
+        room.frame();
+        room.fire(one);
+        assert!(room.health(other) <= 0);
+        let body = room.player(other).shared;
+        assert_eq!((body.current_origin[1], body.maxs[2]), (300.0, -8.0));
+    }
+}
