@@ -414,6 +414,10 @@ def from_modules():
     seed("qvm_image", "image1", b"\0" + struct.pack("<8I", 0x12721444, 3, 32, 15, 48, 4, 8, 65536) + rest)
     head = struct.pack("<9I", 0x12721445, 3, 36, 15, 52, 4, 8, 65536, 4)
     seed("qvm_image", "image2", b"\4" + head + rest + struct.pack("<I", 1))
+    # Calls of services with small numbers, addresses of buffers (13 and more) and the ends of the memory (11, 12).
+    for service in (0, 3, 7, 14, 15, 17, 18, 24, 32, 36, 46):
+        call = struct.pack("<BIBI", 255, 2, 255, service) + bytes((13, 14, 7))
+        seed("qagame_services", f"service{service}", call + call[:-3] + bytes((11, 12, 9)))
     # Decisions of the generator: none, few, and as many as a program takes.
     for length in (0, 8, 64, 512):
         seed("qvm_programs", f"choices{length}", bytes(index * 37 & 255 for index in range(length)))
