@@ -223,4 +223,11 @@ setting_rows! {
         "Total size of the recordings in MiB, above which the oldest are deleted; 0 disables the limit.";
     SV_DEMO_FILES, "sv_demoFiles", Int::or_off(1, 100_000), all("1000", I),
         "Number of recordings above which the oldest are deleted; 0 disables the limit.";
+    SV_MODULE_FOLDER, "sv_moduleFolder", Text::up_to(255), all("module-files", I),
+        "Folder of the files that a game module writes, in a subfolder named after the game or mod; empty keeps \
+         them in memory.";
+    SV_MODULE_SIZE, "sv_moduleSize", Int::range(1, 256), all("8", I),
+        "Maximum size of all files that a game module writes, in MiB.";
+    SV_MODULE_FILES, "sv_moduleFiles", Int::range(1, 4096), all("256", I),
+        "Maximum number of files that a game module writes.";
 }

@@ -14,6 +14,7 @@ pub(crate) mod conformance;
 mod deathmatch;
 mod direction_bytes;
 mod fault;
+pub mod files;
 mod flight;
 pub mod movement;
 mod rng;
@@ -37,6 +38,7 @@ pub(crate) use clients::show_restart_countdown;
 pub use deathmatch::Deathmatch;
 pub(crate) use deathmatch::has_spawn_point;
 pub use fault::{ConnectError, GameFault};
+pub use files::{FileLimits, GameFiles};
 pub use flight::Flight;
 pub use ruleset::{BaseGame, Ruleset};
 
@@ -210,6 +212,16 @@ pub trait Host {
     fn log_line(&mut self, clock_ms: i32, text: &str) {
         let _ = clock_ms;
         self.print(text);
+    }
+
+    /// Appends text of the game to the game log, which the game has formatted itself.
+    fn log_text(&mut self, text: &str) {
+        let _ = text;
+    }
+
+    /// Returns the files that the game may read and write; `None` without files.
+    fn files(&mut self) -> Option<&mut GameFiles> {
+        None
     }
 
     /// Returns the server's clock, which grows by real time and starts at an arbitrary value.

@@ -22,6 +22,7 @@ use super::{
     background::BackgroundWriter,
     batch::{ReceiveBatch, ReceiveStatus, SendBatch},
     clock::Clock,
+    game_folder::GameFolder,
     game_log::GameLog,
     housekeeping::Housekeeping,
     kernel_drops::KernelDrops,
@@ -76,6 +77,7 @@ pub fn run<N: Hosted + ?Sized>(
     let output = std::mem::take(&mut options.output);
     let mut engine = Loop::new(node, sockets, clock, output, options.count_interval)?;
     (engine.game_log, engine.recordings) = (options.game_log.take(), options.recordings.take());
+    engine.game_folder = options.game_folder.take();
     #[cfg(feature = "server")]
     {
         engine.live = options.live.take();
@@ -126,6 +128,7 @@ pub(super) struct Loop<'a, N: ?Sized> {
     stdout: Option<BackgroundWriter>,
     game_log: Option<GameLog>,
     recordings: Option<Recordings>,
+    game_folder: Option<GameFolder>,
     #[cfg(feature = "server")]
     live: Option<super::live::LiveListener>,
     pub(super) counters: LoopCounters,
@@ -165,6 +168,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             stdout,
             game_log: None,
             recordings: None,
+            game_folder: None,
             #[cfg(feature = "server")]
             live: None,
             counters: LoopCounters::default(),
@@ -187,6 +191,12 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
         }
         if let Some(recordings) = self.recordings.take() {
             recordings.finish();
+        }
+        if let Some(mut folder) = self.game_folder.take() {
+            while let Some(write) = self.node.poll_file_write() {
+                folder.add(write);
+            }
+            folder.finish();
         }
         RunSummary { reason, counters: self.counters }
     }
@@ -345,6 +355,12 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             if let Some(recordings) = &mut self.recordings {
                 recordings.add(piece);
             }
+        }
+        while let Some(folder) = &mut self.game_folder
+            && folder.has_room()
+            && let Some(write) = self.node.poll_file_write()
+        {
+            folder.add(write);
         }
         while let Some(pieces) = self.node.poll_stream() {
             #[cfg(feature = "server")]

@@ -14,6 +14,7 @@ pub mod clock;
 pub mod console;
 pub mod event_loop;
 pub mod files;
+pub mod game_folder;
 pub mod game_log;
 mod housekeeping;
 #[cfg(feature = "http")]
@@ -52,6 +53,7 @@ pub use clock::{Clock, random_bytes, unix_millis};
 pub use console::Console;
 pub use event_loop::run;
 pub use files::{FileError, read_config, read_file};
+pub use game_folder::{GameFolder, read_game_folder};
 pub use game_log::{GameLog, LogFile};
 #[cfg(feature = "http")]
 pub use http_counters::HttpCounters;

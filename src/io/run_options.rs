@@ -4,7 +4,10 @@ use std::io::Write;
 
 #[cfg(feature = "server")]
 use super::live::LiveListener;
-use super::{console::Console, game_log::GameLog, recordings::Recordings, signals::Signals};
+use super::{
+    console::Console, game_folder::GameFolder, game_log::GameLog, recordings::Recordings,
+    signals::Signals,
+};
 use crate::{model::Millis, node::LoopCounters};
 
 /// Reason why a run ended.
@@ -62,6 +65,8 @@ pub struct Options<'a, N: ?Sized> {
     pub game_log: Option<GameLog>,
     /// Destination of recordings; None drops them.
     pub recordings: Option<Recordings>,
+    /// Folder of the files that a game writes; None leaves them to the node.
+    pub game_folder: Option<GameFolder>,
     /// Destination of the live stream; None drops it.
     #[cfg(feature = "server")]
     pub live: Option<LiveListener>,
@@ -84,6 +89,7 @@ impl<N: ?Sized> Default for Options<'_, N> {
             output: Output::default(),
             game_log: None,
             recordings: None,
+            game_folder: None,
             #[cfg(feature = "server")]
             live: None,
             count_interval: Millis::NEVER,

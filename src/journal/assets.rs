@@ -34,6 +34,8 @@ pub enum AssetAnswer {
     Packs(Vec<PackInfo>),
     /// Bytes of an archive were read: its index, their offset, their length and checksum.
     Pack(usize, u64, Result<(u64, u32), AssetError>),
+    /// Files that the game wrote in earlier runs, with their content: a later run changes them.
+    Own(Vec<(GamePath, Vec<u8>)>),
 }
 
 impl fmt::Display for AssetAnswer {
@@ -49,6 +51,7 @@ impl fmt::Display for AssetAnswer {
                 write!(f, "list {folder}/*.{extension}: {} files", names.len())
             }
             Self::Packs(packs) => write!(f, "list archives: {}", packs.len()),
+            Self::Own(files) => write!(f, "own files of the game: {}", files.len()),
             Self::Pack(pack, offset, Ok((len, sum))) => {
                 write!(f, "read archive {pack} at {offset}: {len} bytes, checksum {sum:08x}")
             }
@@ -101,6 +104,15 @@ impl AssetAnswer {
                 put_number(out, *offset);
                 write_known(out, answer);
             }
+            Self::Own(files) => {
+                out.push(5);
+                put_number(out, files.len() as u64);
+                for (path, bytes) in files {
+                    put_text(out, path.as_str());
+                    put_number(out, bytes.len() as u64);
+                    out.extend_from_slice(bytes);
+                }
+            }
         }
     }
 
@@ -140,6 +152,11 @@ impl AssetAnswer {
                 Self::Packs((0..count).map(|_| pack(from)).collect::<Result<_, DecodeError>>()?)
             }
             4 => Self::Pack(from.small()?, from.number()?, read_known(from)?),
+            5 => {
+                let count: usize = from.small()?;
+                let file = |from: &mut Cursor<'_>| Ok((path(from)?, from.bytes()?.to_vec()));
+                Self::Own((0..count).map(|_| file(from)).collect::<Result<_, DecodeError>>()?)
+            }
             _ => return Err("a question about files that nobody knows"),
         })
     }
@@ -152,6 +169,7 @@ impl AssetAnswer {
             Self::List(folder, extension, _) => (2, folder, extension),
             Self::Packs(_) => (3, "", ""),
             Self::Pack(..) => (4, "", ""),
+            Self::Own(_) => (5, "", ""),
         }
     }
 }
@@ -283,6 +301,12 @@ impl Assets for RecordedAssets {
     fn offer(&self, packs: &[usize]) {
         self.assets.offer(packs);
     }
+
+    fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
+        let files = self.assets.own_files();
+        self.note(&AssetAnswer::Own(files.clone()));
+        files
+    }
 }
 
 /// Request for files that cannot be answered as in the recorded run.
@@ -371,6 +395,7 @@ fn name_of((kind, name, extension): (u8, &str, &str)) -> String {
         1 => name.to_owned(),
         2 => format!("the list of {name}/*.{extension}"),
         4 => "bytes of an archive".to_owned(),
+        5 => "the own files of the game".to_owned(),
         _ => "the archives".to_owned(),
     }
 }
@@ -426,6 +451,13 @@ impl Assets for ReplayedAssets {
     fn list(&self, folder: &str, extension: &str) -> Vec<GamePath> {
         match self.answers.answer((2, folder, extension)) {
             Some(AssetAnswer::List(_, _, names)) => names,
+            _ => Vec::new(),
+        }
+    }
+
+    fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
+        match self.answers.answer((5, "", "")) {
+            Some(AssetAnswer::Own(files)) => files,
             _ => Vec::new(),
         }
     }

@@ -14,6 +14,24 @@ use super::checksum::block_checksum;
 /// Longest name of a game file, in bytes.
 pub const MAX_GAME_PATH_LEN: usize = 255;
 
+/// Longest name of a file that a game writes, in bytes, and most parts of it.
+const MAX_WRITABLE_LEN: usize = 127;
+const MAX_WRITABLE_DEPTH: usize = 8;
+/// Extensions that a game does not write: archives, modules and programs.
+const UNWRITABLE_EXTENSIONS: [&str; 13] =
+    ["pk3", "pk3dir", "qvm", "so", "dll", "dylib", "exe", "com", "bat", "cmd", "ps1", "sh", "lnk"];
+
+/// Whether a name without extension is that of a device on Windows.
+fn is_reserved(stem: &str) -> bool {
+    let is_numbered = |name: &str| {
+        stem.strip_prefix(name)
+            .is_some_and(|rest| rest.len() == 1 && rest.as_bytes()[0].is_ascii_digit())
+    };
+    ["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"].contains(&stem)
+        || is_numbered("com")
+        || is_numbered("lpt")
+}
+
 /// Name of a game file: lower case, parts separated by single slashes, no `..`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GamePath(Box<str>);
@@ -40,6 +58,22 @@ impl GamePath {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether a game may write a file of this name. Refused are hidden files, names that some systems reserve or
+    /// change, programs, archives and modules, and deep or long paths.
+    #[must_use]
+    pub fn is_writable(&self) -> bool {
+        let parts = || self.0.split('/');
+        let extension = self.0.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let is_plain = |part: &str| {
+            let stem = part.split('.').next().unwrap_or_default().trim_end_matches(' ');
+            !part.starts_with(['.', ' ']) && !part.ends_with(['.', ' ']) && !is_reserved(stem)
+        };
+        self.0.len() <= MAX_WRITABLE_LEN
+            && parts().count() <= MAX_WRITABLE_DEPTH
+            && parts().all(is_plain)
+            && !UNWRITABLE_EXTENSIONS.contains(&extension)
     }
 
     /// Whether the file is directly in `folder` and ends in `.extension`.
@@ -189,6 +223,11 @@ pub trait Assets {
 
     /// Receives the archives that clients may download, whenever a map is loaded.
     fn offer(&self, packs: &[usize]);
+
+    /// Returns the files that a game wrote in earlier runs, ascending. They are not part of the game data.
+    fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
+        Vec::new()
+    }
 }
 
 macro_rules! forward_assets {
@@ -216,6 +255,10 @@ macro_rules! forward_assets {
 
             fn offer(&self, packs: &[usize]) {
                 (**self).offer(packs);
+            }
+
+            fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
+                (**self).own_files()
             }
         }
     };
@@ -353,6 +396,43 @@ mod tests {
             assert_eq!(folded(name), None, "{name:?}");
         }
         assert_eq!(folded(&"a".repeat(256)), None);
+    }
+
+    #[test]
+    fn writable_names_are_plain_files() {
+        let writable =
+            |name: &str| GamePath::new(name.as_bytes()).is_some_and(|path| path.is_writable());
+        for name in
+            ["games.log", "Stats/2024 1.TXT", "a..b", "com10", "configs/server.cfg", "nul1/x"]
+        {
+            assert!(writable(name), "{name:?}");
+        }
+        for name in [
+            ".bashrc",
+            "a/.b",
+            "a.",
+            "a /b",
+            " a",
+            "nul",
+            "NUL.txt",
+            "aux.tar.gz",
+            "a/Com1",
+            "lpt9.x",
+            "con .txt",
+            "x.pk3",
+            "vm/qagame.qvm",
+            "a.so",
+            "x.EXE",
+            "..\\x",
+            "../x",
+            "/x",
+            "c:x",
+            "",
+            "1/2/3/4/5/6/7/8/9",
+        ] {
+            assert!(!writable(name), "{name:?}");
+        }
+        assert!(writable(&"a".repeat(127)) && !writable(&"a".repeat(128)));
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod contents;
 pub mod encoding;
 mod entity;
 mod entity_set;
+mod file_write;
 mod frames;
 mod ids;
 pub mod limits;
@@ -26,6 +27,7 @@ pub use checksum::block_checksum;
 pub use command_args::{ArgRanges, CommandArgs, MAX_WORDS};
 pub use entity::{EntityShared, EntityState, SvFlags, Trajectory, TrajectoryKind};
 pub use entity_set::EntitySet;
+pub use file_write::FileWrite;
 pub use frames::{Baselines, FrameBuilder, FrameEntry, FrameNum, FrameRing, SlotId};
 pub use ids::{
     Challenge, ClientNum, CommandNum, ConfigIndex, EntityNum, Qport, Sequence, ServerId,

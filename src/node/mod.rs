@@ -18,7 +18,7 @@ mod trace;
 
 use std::net::SocketAddr;
 
-use crate::model::Millis;
+use crate::model::{FileWrite, Millis};
 
 pub use lookup::{Lookup, LookupAnswer};
 pub use loop_counters::LoopCounters;
@@ -101,6 +101,12 @@ pub trait Hosted: Node {
 
     /// Returns the next piece of a recording, or `None`.
     fn poll_recording(&mut self) -> Option<RecordingPiece> {
+        None
+    }
+
+    /// Returns the next write to a file of the game, or `None`. Writes of a file are coalesced until they are taken,
+    /// so a driver may leave them while its disk is slow.
+    fn poll_file_write(&mut self) -> Option<FileWrite> {
         None
     }
 

@@ -6,7 +6,7 @@
 use super::{
     Hosted, LocalPort, Lookup, LookupAnswer, LoopCounters, Node, PortChange, RecordingPiece, Route,
 };
-use crate::model::Millis;
+use crate::model::{FileWrite, Millis};
 
 /// Input or output of a node.
 #[derive(Clone, Copy, Debug)]
@@ -138,6 +138,10 @@ impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
 
     fn poll_recording(&mut self) -> Option<RecordingPiece> {
         self.node.poll_recording()
+    }
+
+    fn poll_file_write(&mut self) -> Option<FileWrite> {
+        self.node.poll_file_write()
     }
 
     fn poll_port_change(&mut self) -> Option<PortChange> {

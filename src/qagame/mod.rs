@@ -13,6 +13,9 @@
 
 mod bot_library;
 mod cvars;
+#[cfg(test)]
+mod file_tests;
+mod files;
 mod located;
 mod script;
 mod services;
@@ -34,6 +37,7 @@ use crate::{
 };
 use bot_library::BotLibrary;
 use cvars::Cvars;
+use files::OpenFiles;
 use located::{Located, Views};
 use services::Session;
 
@@ -65,6 +69,7 @@ struct State {
     /// Addresses and sizes of entities and playerstates.
     located: Located,
     cvars: Cvars,
+    files: OpenFiles,
     /// Words of the command that is being handled.
     words: CommandArgs,
     /// Console text whose line has not ended.

@@ -9,6 +9,7 @@
 //! Engine names: `SV_GameSystemCalls`.
 
 mod bots;
+mod files;
 mod strings;
 mod world;
 
@@ -50,16 +51,7 @@ impl Services for Session<'_, '_> {
         }
         match call.number {
             0..=9 | 14 | 18..=22 => self.strings(machine, &call),
-            // No files: a module runs without them.
-            10 => {
-                machine.memory_mut().set_i32(call.arguments[1], 0)?;
-                Ok(-1)
-            }
-            11..=13 | 45 => Ok(0),
-            38 => {
-                let [_, _, buffer, size, ..] = call.arguments;
-                machine.memory_mut().write_text(buffer, size, b"").map(|()| 0)
-            }
+            10..=13 | 38 | 45 => self.files(machine, &call),
             16 => self.drop_client(machine, &call),
             17 => self.send_command(machine, &call),
             34 => Ok(self.host.allocate_bot().map_or(-1, |number| number.index() as i32)),

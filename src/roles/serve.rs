@@ -1,12 +1,16 @@
 //! Server role (`fragd serve`).
 
-use std::{cell::RefCell, rc::Rc};
+use std::{
+    cell::RefCell,
+    path::{Path, PathBuf},
+    rc::Rc,
+};
 
 use fragd::{
     cli::{ExitStatus, ServeOptions},
     io::{
-        self, Clock, Console, ExitReason, GameData, GameLog, Listen, LogFile, Options, Progress,
-        RecordingFolder, Recordings, Signals, Sockets, StreamFile, live::LiveListener,
+        self, Clock, Console, ExitReason, GameData, GameFolder, GameLog, Listen, LogFile, Options,
+        Progress, RecordingFolder, Recordings, Signals, Sockets, StreamFile, live::LiveListener,
     },
     journal::{RecordedAssets, Recorder, Start},
     model::{Millis, UnixMillis, assets::Assets},
@@ -97,6 +101,7 @@ fn host(
     }
     let game_log = open_game_log(&settings)?;
     let recordings = Recordings::new(recording_folder(&settings));
+    let game_folder = game_folder(&settings).map(GameFolder::new);
     let live = start_live(&settings)?;
     let begun = clock.now();
     let server = Server::builder(settings, entropy).assets(data).started_at(Some(began)).build();
@@ -118,7 +123,7 @@ fn host(
             call(node.node(), now, counters);
         }) as Box<io::ProgressFn<'_, _>>,
     });
-    let hosting = Hosting { sockets, signals, clock, game_log, recordings, live };
+    let hosting = Hosting { sockets, signals, clock, game_log, recordings, game_folder, live };
     hosting.play(&mut Observed::new(server, observers), progress, lines)?;
     if let Some(recorder) = recorder {
         recorder.borrow_mut().end();
@@ -133,6 +138,7 @@ struct Hosting {
     clock: Clock,
     game_log: Option<GameLog>,
     recordings: Recordings,
+    game_folder: Option<GameFolder>,
     live: Option<LiveListener>,
 }
 
@@ -144,7 +150,7 @@ impl Hosting {
         progress: Option<Progress<'_, N>>,
         lines: &[String],
     ) -> Result<(), String> {
-        let Self { sockets, signals, clock, game_log, recordings, live } = self;
+        let Self { sockets, signals, clock, game_log, recordings, game_folder, live } = self;
         for line in lines {
             server.handle_console_line(clock.now(), line);
         }
@@ -157,6 +163,7 @@ impl Hosting {
             on_hangup: reopener.map(|reopen| -> Box<dyn FnMut()> { Box::new(reopen) }),
             game_log,
             recordings: Some(recordings),
+            game_folder,
             live,
             console: Console::Stdin,
             count_interval: COUNT_INTERVAL,
@@ -200,6 +207,16 @@ fn open_game_log(settings: &Settings) -> Result<Option<GameLog>, String> {
     GameLog::start(file).map(Some).map_err(|error| format!("game log thread not started: {error}"))
 }
 
+/// Returns the folder of the files that a game module writes; `None` if they stay in memory.
+fn game_folder(settings: &Settings) -> Option<PathBuf> {
+    let folder = settings.text(key::SV_MODULE_FOLDER);
+    let game = match settings.text(key::FS_GAME) {
+        "" => settings.choice(key::GAME).name(),
+        name => name,
+    };
+    (!folder.is_empty()).then(|| Path::new(folder).join(game))
+}
+
 /// Returns the folder of recordings and its limits.
 fn recording_folder(settings: &Settings) -> RecordingFolder {
     let limit = |key| u64::try_from(settings.int(key)).ok().filter(|&limit| limit > 0);
@@ -238,7 +255,12 @@ fn find_data(settings: &Settings) -> GameData {
             installed.folders().iter().map(|path| path.display().to_string()).collect();
         log::info!("found {maps} maps in {}", folders.join(", "));
     }
-    let data = installed.with_builtin(folder);
+    let mut data = installed.with_builtin(folder);
+    if let Some(own) = game_folder(settings) {
+        let limit = |key| usize::try_from(settings.int(key)).unwrap_or(0);
+        let (mebibytes, files) = (limit(key::SV_MODULE_SIZE), limit(key::SV_MODULE_FILES));
+        data = data.with_own_folder(own, mebibytes << 20, files);
+    }
     for warning in data.warnings() {
         log::warn!("{warning}");
     }

@@ -26,7 +26,7 @@ use super::{
     stats::Stats,
 };
 use crate::{
-    game::{BotLink, ConsoleTiming, Host},
+    game::{BotLink, ConsoleTiming, GameFiles, Host},
     model::{
         ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, Millis, UnixMillis, UserCmd,
         assets::Assets,
@@ -88,6 +88,8 @@ pub(super) struct Core {
     pub(super) console: ConsoleStreams,
     pub(super) game_log: GameLogBuffer,
     pub(super) recordings: Recordings,
+    /// Files of the game.
+    pub(super) files: GameFiles,
     /// Time of the call that is processed.
     pub(super) now: Millis,
     /// Calendar time at the zero of the clock, if known.
@@ -123,6 +125,7 @@ impl Core {
             console: ConsoleStreams::default(),
             game_log: GameLogBuffer::default(),
             recordings: Recordings::default(),
+            files: GameFiles::default(),
             now: Millis(0),
             epoch: None,
             frame_time: Millis(0),
@@ -226,6 +229,14 @@ impl Host for Core {
             log::debug!(target: "game", "{}", text.trim_end_matches('\n'));
         }
         self.game_log.push(clock_ms, text);
+    }
+
+    fn log_text(&mut self, text: &str) {
+        self.game_log.push_text(text);
+    }
+
+    fn files(&mut self) -> Option<&mut GameFiles> {
+        Some(&mut self.files)
     }
 
     fn serverinfo(&self) -> String {

@@ -7,13 +7,20 @@
 
 use std::fmt::Write as _;
 
+use crate::model::text::truncated;
+
 /// Maximum bytes of buffered lines; further lines are lost.
 const MAX_BUFFERED: usize = 1 << 20;
+
+/// Maximum bytes of a line that the game has formatted; the rest is cut off.
+const MAX_LINE_LEN: usize = 4096;
 
 /// Lines that were not polled yet.
 #[derive(Debug, Default)]
 pub(super) struct GameLogBuffer {
     text: String,
+    /// Line of [`Self::push_text`] that has not ended.
+    open_line: String,
 }
 
 impl GameLogBuffer {
@@ -26,6 +33,23 @@ impl GameLogBuffer {
         let _ = write!(self.text, "{:3}:{:02} ", seconds / 60, seconds % 60);
         self.text.extend(line.chars().map(|c| if c.is_control() { ' ' } else { c }));
         self.text.push('\n');
+    }
+
+    /// Adds text that the game has formatted. Its lines may span several calls.
+    pub(super) fn push_text(&mut self, text: &str) {
+        for part in text.split_inclusive('\n') {
+            let line = part.strip_suffix('\n');
+            let room = MAX_LINE_LEN.saturating_sub(self.open_line.len());
+            let shown = truncated(line.unwrap_or(part), room);
+            self.open_line.extend(shown.chars().map(|c| if c.is_control() { ' ' } else { c }));
+            if line.is_some() {
+                if self.text.len() + self.open_line.len() < MAX_BUFFERED {
+                    self.text.push_str(&self.open_line);
+                    self.text.push('\n');
+                }
+                self.open_line.clear();
+            }
+        }
     }
 
     /// Removes and returns all lines.
@@ -61,6 +85,22 @@ mod tests {
         let mut buffer = GameLogBuffer::default();
         buffer.push(0, "say: a\nKill: 0 1 2\r\u{1b}[2J: hi");
         assert_eq!(buffer.take().as_deref(), Some("  0:00 say: a Kill: 0 1 2  [2J: hi\n"));
+    }
+
+    #[test]
+    fn formatted_text_is_kept_by_whole_lines() {
+        let mut buffer = GameLogBuffer::default();
+        buffer.push_text("  0:00 Init");
+        assert_eq!(buffer.take(), None, "the line has not ended");
+        buffer.push_text("Game: \\a\\b\n  0:01 say: \u{1b}[2J\r\nrest");
+        assert_eq!(buffer.take().as_deref(), Some("  0:00 InitGame: \\a\\b\n  0:01 say:  [2J \n"));
+        buffer.push_text(&"x".repeat(100_000));
+        buffer.push_text("\n");
+        assert_eq!(buffer.take().map(|text| text.len()), Some(4097));
+        for _ in 0..100_000 {
+            buffer.push_text("0123456789012345678901234567890\n");
+        }
+        assert!(buffer.take().is_some_and(|text| text.len() <= MAX_BUFFERED));
     }
 
     #[test]

@@ -52,9 +52,9 @@ use self::{
 use rand_pcg::Pcg32;
 
 use crate::{
-    game::Game,
+    game::{FileLimits, Game, GameFiles},
     model::{
-        ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Sequence, UnixMillis,
+        ClientNum, ConfigIndex, EntityState, FileWrite, Millis, PlayerState, Sequence, UnixMillis,
         assets::Assets,
     },
     node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, RecordingPiece, Route},
@@ -168,6 +168,7 @@ impl Server {
         let mut core = Core::new(settings, maps.names(), keys);
         core.data = Some(GameData(assets));
         core.epoch = epoch;
+        core.files = GameFiles::new(assets, file_limits(&core.settings));
         core.recordings.set_epoch(epoch);
         let code = core.settings.choice(key::VM_GAME);
         let request = GameRequest { geometry: Geometry::None, code };
@@ -359,6 +360,12 @@ impl Server {
     }
 }
 
+/// Limits of the files that a game module writes.
+fn file_limits(settings: &Settings) -> FileLimits {
+    let limit = |key| usize::try_from(settings.int(key)).unwrap_or(0);
+    FileLimits { bytes: limit(key::SV_MODULE_SIZE) << 20, files: limit(key::SV_MODULE_FILES) }
+}
+
 /// Names the server's own HTTP downloads in the serverinfo, unless the operator names others.
 fn announce_http(settings: &mut Settings) {
     if settings.text(key::SV_HTTP).is_empty() || !settings.text(key::SV_DL_URL).is_empty() {
@@ -437,6 +444,10 @@ impl Hosted for Server {
 
     fn poll_recording(&mut self) -> Option<RecordingPiece> {
         self.core.recordings.poll()
+    }
+
+    fn poll_file_write(&mut self) -> Option<FileWrite> {
+        self.core.files.poll_write()
     }
 
     fn local_ports(&self) -> u16 {

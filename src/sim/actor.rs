@@ -5,7 +5,7 @@ use crate::{
     bots::Bots,
     broadcast::Broadcast,
     journal::Journaled,
-    model::Millis,
+    model::{FileWrite, Millis},
     node::{
         Hosted, LocalPort, Lookup, LookupAnswer, LoopCounters, Node, PortChange, RecordingPiece,
         Route,
@@ -203,6 +203,10 @@ impl Hosted for Actor {
 
     fn poll_recording(&mut self) -> Option<RecordingPiece> {
         self.node_mut()?.poll_recording()
+    }
+
+    fn poll_file_write(&mut self) -> Option<FileWrite> {
+        self.node_mut()?.poll_file_write()
     }
 
     fn poll_port_change(&mut self) -> Option<PortChange> {

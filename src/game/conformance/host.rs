@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     cvar::{Choice as _, GameFolder, Values},
-    game::{ConsoleTiming, Host, Ruleset, World, settings},
+    game::{ConsoleTiming, GameFiles, Host, Ruleset, World, settings},
     model::{
         ClientNum, CommandArgs, ConfigIndex, EntityNum, EntityShared, EntityState, UserCmd, Vec3,
         limits::{MAX_CLIENTS, MAX_CONFIGSTRINGS, MAX_SERVER_COMMAND_LEN},
@@ -37,6 +37,9 @@ pub(crate) struct TestHost {
     pub(in crate::game) maps: Vec<String>,
     /// Game log lines with their clocks, in order.
     pub(in crate::game) logged: Vec<(i32, String)>,
+    /// Text that the game appended to the game log.
+    pub(crate) game_log: String,
+    pub(crate) files: Option<GameFiles>,
 }
 
 /// Returns the defaults of a game, without match limits and with all votes allowed.
@@ -66,6 +69,8 @@ impl Default for TestHost {
             replies: Vec::new(),
             maps: Vec::new(),
             logged: Vec::new(),
+            game_log: String::new(),
+            files: None,
         }
     }
 }
@@ -104,6 +109,14 @@ impl TestHost {
 }
 
 impl Host for TestHost {
+    fn log_text(&mut self, text: &str) {
+        self.game_log.push_str(text);
+    }
+
+    fn files(&mut self) -> Option<&mut GameFiles> {
+        self.files.as_mut()
+    }
+
     fn print(&mut self, text: &str) {
         assert!(!text.contains(|c: char| c.is_control()), "console line {text:?}");
         self.printed.push(text.to_owned());

@@ -27,6 +27,7 @@ pub use pack::{MAX_ENTRY_LEN, Pack, PackError, PackFault};
 pub use pack_source::{PackReader, PackSource};
 pub use search_paths::base_paths;
 
+use super::game_folder::read_game_folder;
 use crate::model::assets::{AssetError, AssetLocation, Assets, GamePath, PackInfo};
 
 /// Maximum archives per folder.
@@ -41,6 +42,8 @@ pub struct GameData {
     folders: Vec<PathBuf>,
     warnings: Vec<String>,
     offered: OfferedPacks,
+    /// Folder of the files that a game writes, with the most bytes and files of it.
+    own: Option<(PathBuf, usize, usize)>,
 }
 
 #[derive(Debug)]
@@ -113,6 +116,13 @@ impl GameData {
                 Err(error) => self.warnings.push(format!("{error}; archive ignored")),
             }
         }
+        self
+    }
+
+    /// Sets the folder of the files that a game writes, with the most bytes and files that are read from it.
+    #[must_use]
+    pub fn with_own_folder(mut self, folder: PathBuf, max_bytes: usize, max_files: usize) -> Self {
+        self.own = Some((folder, max_bytes, max_files));
         self
     }
 
@@ -222,5 +232,11 @@ impl Assets for GameData {
             let (source, checksum) = (pack.source().clone(), pack.info().checksum());
             self.offered.add(pack.info().file_name(), OfferedPack { source, checksum });
         }
+    }
+
+    fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
+        let own = self.own.as_ref();
+        own.map(|(folder, bytes, files)| read_game_folder(folder, *bytes, *files))
+            .unwrap_or_default()
     }
 }
