@@ -1,4 +1,4 @@
-//! Folder of a game: files that a game wrote, read at the start and written by a thread.
+//! Folder of the files of a game: read at the start, written by a thread.
 //!
 //! Invariants: nothing outside the folder is read or written, since links are not followed and names are checked;
 //! handing over a write never waits; an unwritable file costs one warning until it is writable again.

@@ -97,7 +97,7 @@ impl Caller {
 }
 
 #[test]
-fn game_data_is_read_and_own_files_are_read_back() {
+fn game_data_and_own_files_are_read() {
     for engine in ENGINES {
         let mut caller = Caller::new(engine);
         assert_eq!(caller.open(b"Scripts\\A.arena", 0), (10, 1));

@@ -119,7 +119,7 @@ impl GameData {
         self
     }
 
-    /// Sets the folder of the files that a game writes, with the most bytes and files that are read from it.
+    /// Sets the folder of the files that a game writes, and the limits of reading it.
     #[must_use]
     pub fn with_own_folder(mut self, folder: PathBuf, max_bytes: usize, max_files: usize) -> Self {
         self.own = Some((folder, max_bytes, max_files));
