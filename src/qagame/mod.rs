@@ -86,6 +86,7 @@ impl Default for State {
         Self {
             located: Located::default(),
             cvars: Cvars::default(),
+            files: OpenFiles::default(),
             words: CommandArgs::default(),
             line: String::new(),
             thinker: None,
