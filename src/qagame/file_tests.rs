@@ -54,7 +54,7 @@ impl Caller {
     fn new(engine: Engine) -> Self {
         let assembly = assemble(CALLER).expect("a program");
         let program = Program::verify_with(assembly.image, Default::default()).expect("verified");
-        let game = GameModule::new(Executable::new(program, engine).expect("an engine"));
+        let game = GameModule::new(Executable::new(&program, engine).expect("an engine"));
         let mut assets = MemoryAssets::default();
         assets.insert("scripts/a.arena", b"arena text".to_vec()).expect("a path");
         assets.insert("scripts/b.arena", b"b".to_vec()).expect("a path");
