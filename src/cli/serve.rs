@@ -76,6 +76,9 @@ impl ServeOptions {
     /// All errors with the accepted values, one line each.
     pub fn build(&self, config: Option<(&str, &str)>) -> Result<(Settings, Vec<String>), String> {
         let mut settings = Settings::default();
+        let vm_game = key::VM_GAME.setting().name;
+        let code = self.changes().filter(|(.., name, _)| name.eq_ignore_ascii_case(vm_game)).last();
+        settings.expect_module(code.map(|(.., value)| value != "0"));
         if let Some((path, text)) = config {
             settings.read_config(path, text).map_err(|error| error.to_string())?;
         }
@@ -85,6 +88,7 @@ impl ServeOptions {
                 errors.push(format!("{origin}: {error}"));
             }
         }
+        settings.expect_module(None);
         if errors.is_empty()
             && let Err(error) = settings.start()
         {

@@ -59,8 +59,9 @@ impl Caller {
         assets.insert("scripts/a.arena", b"arena text".to_vec()).expect("a path");
         assets.insert("scripts/b.arena", b"b".to_vec()).expect("a path");
         let limits = FileLimits { bytes: 1000, files: 3 };
-        let files = Some(GameFiles::new(Rc::new(assets), limits));
-        Self { game, host: TestHost { files, ..TestHost::default() } }
+        let mut host = TestHost::default();
+        host.files = Some(GameFiles::new(Rc::new(assets), limits));
+        Self { game, host }
     }
 
     fn put(&mut self, address: i32, bytes: &[u8]) {

@@ -11,7 +11,8 @@ use super::{
     variables::Variable,
 };
 use crate::cvar::{
-    Address, Choice, Flag, Flags, Float, GameFolder, Int, Key, Networks, Text, Value, Values,
+    Address, Choice, Flag, Flags, Float, GameCode, GameFolder, Int, Key, Networks, Text, Value,
+    Values,
 };
 use crate::model::limits::MAX_INFO_LEN;
 
@@ -44,6 +45,8 @@ pub struct Settings {
     serverinfo_version: u32,
     systeminfo_version: u32,
     notes: VecDeque<String>,
+    /// Whether a game module will run, while the sources of `vm_game` are not all read.
+    expects_module: Option<bool>,
 }
 
 impl Default for Settings {
@@ -65,6 +68,7 @@ impl Settings {
             serverinfo_version: 0,
             systeminfo_version: 0,
             notes: VecDeque::new(),
+            expects_module: None,
         }
     }
 
@@ -76,6 +80,23 @@ impl Settings {
         self.check_combinations()?;
         self.started = true;
         Ok(())
+    }
+
+    /// Announces the value of `vm_game` by a later source, so that undeclared names are accepted for it.
+    /// `None` ends the announcement.
+    pub fn expect_module(&mut self, is_expected: Option<bool>) {
+        self.expects_module = is_expected;
+    }
+
+    pub(super) fn expects_module(&self) -> Option<bool> {
+        self.expects_module
+    }
+
+    /// Whether undeclared names may be settings of a game module.
+    pub(super) fn hosts_module(&self) -> bool {
+        let selected = self.choice(key::VM_GAME) != GameCode::Native;
+        self.expects_module
+            .unwrap_or(selected || self.latched("vm_game").is_some_and(|code| code != "0"))
     }
 
     // Reading.

@@ -98,7 +98,10 @@ impl Settings {
             return self.latch_variable(at, flags, value);
         }
         let change = self.put_variable(name, value.to_owned(), flags)?;
-        if known.is_none() && source == ChangeSource::Operator && !is_ignored(name) {
+        // The config file has tables for variables, so that only names for a module come without one.
+        let is_noted = source == ChangeSource::Operator
+            || source == ChangeSource::File && command == SetCommand::Seta;
+        if known.is_none() && is_noted && !is_ignored(name) {
             self.note_unknown(command, name);
         }
         Ok(change)
@@ -206,8 +209,8 @@ impl Settings {
 
     fn note_unknown(&mut self, command: SetCommand, name: &str) {
         let meant = nearest_setting(name).map(|near| format!("; did you mean {near}?"));
-        // Custom keys of the serverinfo are usual.
-        if command == SetCommand::Sets && meant.is_none() {
+        // Custom keys of the serverinfo and settings of a module are usual.
+        if (command == SetCommand::Sets || self.hosts_module()) && meant.is_none() {
             return;
         }
         let meant = meant.unwrap_or_default();
