@@ -46,18 +46,18 @@ fn settings_are_read_flat_and_in_tables() {
 
 #[test]
 fn undeclared_names_are_accepted_for_a_module() {
-    let text = "g_modMode = 3\nmod_flag = true\n[server]\nmod_name = \"x y\"\nvm_game = \"1\"";
+    let text = "xalpha_rounds = 3\nmod_flag = true\n[server]\nmod_name = \"x y\"\nvm_game = \"1\"";
     let mut settings = Settings::default();
     settings.read_config("f.toml", text).expect("a module's settings");
-    let read = ["g_modMode", "mod_flag", "mod_name"].map(|name| settings.get(name));
+    let read = ["xalpha_rounds", "mod_flag", "mod_name"].map(|name| settings.get(name));
     assert_eq!(read, [Some("3"), Some("1"), Some("x y")]);
     assert_eq!(settings.poll_note(), None);
-    settings.register("g_modMode", "1", Flags::SERVERINFO).expect("a name");
-    assert!(settings.serverinfo().any(|pair| pair == ("g_modMode", "3")));
+    settings.register("xalpha_rounds", "1", Flags::SERVERINFO).expect("a name");
+    assert!(settings.serverinfo().any(|pair| pair == ("xalpha_rounds", "3")));
     settings.read_config("f.toml", "sv_hostnam = \"x\"").expect("stored");
     let note = settings.poll_note().expect("a note");
     assert!(note.ends_with("did you mean sv_hostname?"), "{note}");
-    let text = "vm_game = \"0\"\ng_modMode = 3";
+    let text = "vm_game = \"0\"\nxalpha_rounds = 3";
     assert_eq!(errors(text).len(), 1, "without a module the name is an error");
     let mut settings = Settings::default();
     settings.expect_module(Some(true));
