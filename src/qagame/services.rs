@@ -23,9 +23,11 @@ use crate::{
 /// Longest text that a module passes, in bytes.
 const MAX_TEXT_LEN: usize = 16_384;
 /// Cost of a service, in instructions of the budget.
-const COST: u64 = 50;
+const COST: u64 = 300;
 /// Cost of a service that searches the map or the entities, or that has work for each client.
 const QUERY_COST: u64 = 1000;
+/// Cost of the serverinfo.
+const SERVERINFO_COST: u64 = 50_000;
 /// Cost of a byte that is printed.
 const PRINT_COST: u64 = 16;
 /// Most server commands to one client in one entry. A client that does not keep up with more is dropped.
@@ -45,8 +47,12 @@ impl Services for Session<'_, '_> {
             return answer;
         }
         match call.number {
+            // It is built from all settings.
+            22 => machine.charge(SERVERINFO_COST)?,
             // A search of the map or the entities, or work for each client.
-            3 | 5 | 14 | 16..=18 | 21..=27 | 32..=34 | 43 | 44 => machine.charge(QUERY_COST)?,
+            3 | 5 | 14 | 16..=18 | 21 | 23..=27 | 32..=34 | 43 | 44 => {
+                machine.charge(QUERY_COST)?
+            }
             _ => machine.charge(COST)?,
         }
         match call.number {
