@@ -187,7 +187,7 @@ fn serverinfo_keys_keep_their_order() {
     assert_eq!(keys(GameFolder::BaseQ3), format!("{engine} {rules}"));
     let openarena = "g_doWarmup g_allowVote videoflags voteflags g_voteGametypes g_voteMaxTimelimit \
                      g_voteMinTimelimit g_voteMaxFraglimit g_voteMinFraglimit g_enableDust g_enableBreath \
-                     g_rockets g_instantgib";
+                     g_delagHitscan g_rockets g_instantgib";
     assert_eq!(keys(GameFolder::BaseOa), format!("{engine} {rules} {openarena}"));
 }
 

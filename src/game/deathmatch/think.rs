@@ -456,4 +456,6 @@ pub(super) fn teleport(
             cx.host.link_entity(&mut player.entity, &mut player.shared);
         }
     }
+    // A shot into the past would bring the player back through the teleporter.
+    sys.lag.reset(cx, client);
 }

@@ -146,8 +146,19 @@ impl TestRoom {
         self.state(client).stats[0]
     }
 
-    /// Places a player at an origin, without velocity.
+    /// Places a player at an origin, without velocity and without earlier places.
     pub(in crate::game::deathmatch) fn put(&mut self, client: ClientNum, origin: Vec3, view: Vec3) {
+        self.move_to(client, origin, view);
+        self.game.with(&mut self.host, |cx, sys| sys.lag.reset(cx, client));
+    }
+
+    /// Places a player as a movement does.
+    pub(in crate::game::deathmatch) fn move_to(
+        &mut self,
+        client: ClientNum,
+        origin: Vec3,
+        view: Vec3,
+    ) {
         let player = self.player(client);
         player.state.origin = origin;
         player.state.velocity = Vec3::ZERO;

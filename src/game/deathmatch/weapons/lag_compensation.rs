@@ -96,7 +96,7 @@ impl LagCompensation {
         self.frame_started = cx.host.clock();
     }
 
-    /// Forgets the places of a player who spawns.
+    /// Forgets the places of a player who spawns or teleports.
     pub(in crate::game::deathmatch) fn reset(&mut self, cx: &Context<'_>, client: ClientNum) {
         let place = place_of(cx, client).unwrap_or_default();
         self.players[client.index()] = History { places: [place; PLACES], newest: 0, saved: None };
@@ -220,7 +220,7 @@ mod tests {
         room.arm(one, Weapon::Railgun, 10);
         // 100 units per frame along y; at y = 0 after the fourth frame.
         for step in 1..=4 + back_ms / 50 {
-            room.put(other, Vec3::new(500.0, -400.0 + 100.0 * step as f32, 24.125), Vec3::ZERO);
+            room.move_to(other, Vec3::new(500.0, -400.0 + 100.0 * step as f32, 24.125), Vec3::ZERO);
             room.frame();
         }
         let before = room.health(other);
@@ -257,11 +257,26 @@ mod tests {
         room.frame();
         room.frame();
         room.player(other).state.stats[0] = 1;
-        room.put(other, Vec3::new(500.0, 300.0, 24.125), Vec3::ZERO);
+        room.move_to(other, Vec3::new(500.0, 300.0, 24.125), Vec3::ZERO);
         room.frame();
         room.fire(one);
         assert!(room.health(other) <= 0);
         let body = room.player(other).shared;
         assert_eq!((body.current_origin[1], body.maxs[2]), (300.0, -8.0));
+    }
+
+    #[test]
+    fn teleport_forgets_earlier_places() {
+        let mut room = TestRoom::with(Ruleset::BASEOA, &[], &[]);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        let other = room.join(1, 500.0, 0.0, 0.0);
+        room.arm(one, Weapon::Railgun, 10);
+        room.frame();
+        room.frame();
+        let to = [Vec3::new(500.0, 300.0, 24.125), Vec3::ZERO];
+        room.game.teleport(&mut room.host, other, to);
+        let before = room.health(other);
+        room.fire(one);
+        assert_eq!(room.health(other), before, "not where it was");
     }
 }
