@@ -233,7 +233,7 @@ mod tests {
         let b = ("b".to_owned(), Vec::new());
         let a = ("stats/a.txt".to_owned(), b"on!!".to_vec());
         assert_eq!(names(read_game_folder(&root, 100, 10)), [b.clone(), a]);
-        assert_eq!(names(read_game_folder(&root, 3, 10)), [b.clone()]);
+        assert_eq!(names(read_game_folder(&root, 3, 10)), std::slice::from_ref(&b));
         assert_eq!(names(read_game_folder(&root, 100, 1)), [b]);
     }
 
