@@ -340,12 +340,6 @@ pub trait Host {
         None
     }
 
-    /// Reads a file of the game data with at most `max` bytes.
-    fn read_game_file(&self, name: &str, max: u64) -> Option<Vec<u8>> {
-        let _ = (name, max);
-        None
-    }
-
     /// Runs a console line of the game, at the time that `when` selects.
     fn run_console(&mut self, when: ConsoleTiming, line: &str);
 

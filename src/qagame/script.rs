@@ -5,6 +5,8 @@
 //! most [`MAX_TOKEN_LEN`] bytes, and the rest of a longer one is discarded.
 //! Source: the game interface, version 8. Engine names: `pc_token_t`, `PC_ReadToken`, `TT_NUMBER`.
 
+use std::sync::Arc;
+
 /// Longest token, in bytes.
 pub(super) const MAX_TOKEN_LEN: usize = 1023;
 /// Longest name of a script, in bytes.
@@ -48,16 +50,16 @@ pub(super) struct Token {
 #[derive(Debug)]
 pub(super) struct Script {
     pub(super) name: String,
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
     at: usize,
     /// Line of the next byte, from 1.
     pub(super) line: i32,
 }
 
 impl Script {
-    pub(super) fn new(name: &str, bytes: Vec<u8>) -> Self {
+    pub(super) fn new(name: &str, bytes: impl Into<Arc<[u8]>>) -> Self {
         let name = crate::model::text::truncated(name, MAX_NAME_LEN).to_owned();
-        Self { name, bytes, at: 0, line: 1 }
+        Self { name, bytes: bytes.into(), at: 0, line: 1 }
     }
 
     /// Bytes read so far.
@@ -271,7 +273,7 @@ mod tests {
             ("010", 8, 8.0),
             ("1.2.3", 0, 0.0),
         ] {
-            let token = Script::new("", text.into()).next_token().unwrap();
+            let token = Script::new("", text.as_bytes()).next_token().unwrap();
             assert_eq!((token.integer, token.float), (integer, float), "{text}");
         }
     }

@@ -33,7 +33,7 @@ const PRINT_COST: u64 = 16;
 /// Most server commands to one client in one entry. A client that does not keep up with more is dropped.
 const MAX_COMMANDS: u16 = 240;
 
-/// A service with its number for errors.
+/// Services of one entry: the host, and the state of the module.
 pub(super) struct Session<'h, 's> {
     pub(super) host: &'h mut dyn Host,
     pub(super) state: &'s mut State,

@@ -6,7 +6,7 @@
 //! which is in a call already; drops and console lines that it requests are processed after that
 //! call. A nested drop runs the game's own closure.
 
-use std::{collections::BTreeSet, fmt, net::IpAddr, rc::Rc, sync::Arc};
+use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 
 use super::{
     announce::Announcer,
@@ -29,7 +29,6 @@ use crate::{
     game::{BotLink, ConsoleTiming, GameFiles, Host},
     model::{
         ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, Millis, UnixMillis, UserCmd,
-        assets::Assets,
         limits::{MAX_INFO_LEN, MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
         text,
     },
@@ -56,15 +55,6 @@ impl ServerKeys {
     fn authorization(&self) -> u64 {
         // Another value than those of the address tables, from which nothing is published.
         self.rcon.rotate_left(32) ^ self.guards.limits.swap_bytes()
-    }
-}
-
-/// Game data, shared with the map loader.
-pub(super) struct GameData(pub(super) Rc<dyn Assets>);
-
-impl fmt::Debug for GameData {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GameData").finish_non_exhaustive()
     }
 }
 
@@ -96,8 +86,6 @@ pub(super) struct Core {
     pub(super) epoch: Option<UnixMillis>,
     /// Time in whole frames since the start, which snapshot intervals are measured by.
     pub(super) frame_time: Millis,
-    /// Game data that the game reads; `None` in tests of the core alone.
-    pub(super) data: Option<GameData>,
     /// Names of the maps that can be loaded, in alphabetical order.
     pub(super) map_names: Vec<String>,
     /// Clients that the game disconnects at the moment.
@@ -129,7 +117,6 @@ impl Core {
             now: Millis(0),
             epoch: None,
             frame_time: Millis(0),
-            data: None,
             map_names,
             dropping: BTreeSet::new(),
             pending_drops: Vec::new(),
@@ -363,10 +350,6 @@ impl Host for Core {
 
     fn free_bot(&mut self, client: ClientNum) {
         self.bots.free(client);
-    }
-
-    fn read_game_file(&self, name: &str, max: u64) -> Option<Vec<u8>> {
-        self.data.as_ref()?.0.read(name, max).ok()
     }
 
     fn bot(&mut self, client: ClientNum) -> Option<&mut BotLink> {

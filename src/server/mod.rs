@@ -45,7 +45,7 @@ use std::rc::Rc;
 
 pub use self::invariants::entity_of;
 use self::{
-    core::{Core, GameData, ServerKeys},
+    core::{Core, ServerKeys},
     game_faults::GameFaults,
     map_loader::MapLoader,
 };
@@ -166,7 +166,6 @@ impl Server {
         let challenges = key.try_into().expect("sixteen bytes");
         let keys = ServerKeys { guards: GuardKeys { challenges, limits: word(0) }, rcon: !word(0) };
         let mut core = Core::new(settings, maps.names(), keys);
-        core.data = Some(GameData(Rc::clone(&assets)));
         core.epoch = epoch;
         core.files = GameFiles::new(assets, file_limits(&core.settings));
         core.recordings.set_epoch(epoch);

@@ -4,10 +4,10 @@
 //! without a function here return 0 and write empty results.
 //! Source: the game interface, version 8. Engine names: `botlib_export_t`, `SV_BotClientCommand`.
 
-use super::{Answer, Session, client, invalid, text};
+use super::{Answer, Session, client, files::SEARCH_COST, invalid, text};
 use crate::{
     game::BotLink,
-    model::{CommandArgs, UserCmd},
+    model::{CommandArgs, UserCmd, assets::GamePath},
     qagame::{
         Entry, entry_words,
         script::{MAX_TOKEN_LEN, Script, Token},
@@ -18,7 +18,7 @@ use crate::{
 /// Answer of a setup or map load: the library is not available.
 const NOT_AVAILABLE: i32 = 1;
 /// Longest script, in bytes.
-const MAX_SCRIPT_LEN: u64 = 1 << 20;
+const MAX_SCRIPT_LEN: usize = 1 << 20;
 /// Offset of the text in a token record, and the size of the record.
 const TOKEN_TEXT_OFFSET: usize = 16;
 const TOKEN_RECORD_LEN: usize = TOKEN_TEXT_OFFSET + MAX_TOKEN_LEN + 1;
@@ -120,7 +120,10 @@ impl Session<'_, '_> {
     /// Opens a script of the game data. Returns its handle, or 0.
     fn load_script(&mut self, machine: &mut Machine, name: i32) -> Answer {
         let name = text(machine, name)?;
-        let Some(bytes) = self.host.read_game_file(&name, MAX_SCRIPT_LEN) else { return Ok(0) };
+        machine.charge(SEARCH_COST)?;
+        let path = GamePath::new(name.as_bytes());
+        let bytes = path.and_then(|path| self.host.files()?.read(&path));
+        let Some(bytes) = bytes.filter(|bytes| bytes.len() <= MAX_SCRIPT_LEN) else { return Ok(0) };
         machine.charge(bytes.len() as u64)?;
         Ok(self.state.library.open(Script::new(&name, bytes)).unwrap_or(0))
     }

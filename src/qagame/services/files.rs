@@ -12,7 +12,7 @@ use crate::{
 /// Result of a service that failed.
 const FAILED: i32 = -1;
 /// Cost of a search in folders and archives, in instructions of the budget.
-const SEARCH_COST: u64 = 200_000;
+pub(super) const SEARCH_COST: u64 = 200_000;
 /// Bytes that cost as much as one instruction, when they are copied.
 const COPY_UNIT: u64 = 16;
 
