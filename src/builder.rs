@@ -11,7 +11,7 @@ use crate::{
     qagame::GameModule,
     qvm::{Engine, Executable, Image, MAX_FILE, Program, Symbols},
     server::{GameFactory, Geometry, Server, ServerStart},
-    settings::{Choice as _, GameCode, Settings, key},
+    settings::{Choice as _, GameCode, SetCommand, Settings, key},
 };
 
 /// Game module and its symbols in the game data.
@@ -21,10 +21,9 @@ const SYMBOLS: &str = "vm/qagame.map";
 /// Builder of a [`Server`]; see [`Server::builder`].
 pub struct ServerBuilder {
     settings: Settings,
-    entropy: [u8; 32],
     assets: Box<dyn Assets>,
     rules: Option<GameFactory>,
-    started_at: Option<UnixMillis>,
+    start: ServerStart,
 }
 
 impl Server {
@@ -33,7 +32,7 @@ impl Server {
     #[must_use]
     pub fn builder(settings: Settings, entropy: [u8; 32]) -> ServerBuilder {
         let assets = Box::new(MemoryAssets::default());
-        ServerBuilder { settings, entropy, assets, rules: None, started_at: None }
+        ServerBuilder { settings, assets, rules: None, start: entropy.into() }
     }
 }
 
@@ -55,18 +54,31 @@ impl ServerBuilder {
     /// Sets the calendar time at the zero of the server's clock, for `g_timestamp`.
     #[must_use]
     pub fn started_at(mut self, at: Option<UnixMillis>) -> Self {
-        self.started_at = at;
+        self.start.epoch = at;
+        self
+    }
+
+    /// Sets changes of settings that override the configuration of a mod.
+    #[must_use]
+    pub fn overrides(mut self, changes: Vec<(SetCommand, String, String)>) -> Self {
+        self.start.overrides = changes;
+        self
+    }
+
+    /// Sets console lines that run before the first level. Commands that need a level wait for the first frame.
+    #[must_use]
+    pub fn lines(mut self, lines: Vec<String>) -> Self {
+        self.start.lines = lines;
         self
     }
 
     /// Creates the server and loads its first level.
     #[must_use]
     pub fn build(self) -> Server {
-        let Self { settings, entropy, assets, rules, started_at } = self;
+        let Self { settings, assets, rules, start } = self;
         let assets: Rc<dyn Assets> = Rc::from(assets);
         let rules = rules.unwrap_or_else(|| selected_rules(&settings, Rc::clone(&assets)));
         let fallback = rules_of(&settings);
-        let start = ServerStart { entropy, epoch: started_at };
         Server::new(settings, Box::new(assets), rules, start).with_fallback_rules(fallback)
     }
 }

@@ -19,7 +19,7 @@ Examples:
 
 All words from the first one that starts with + are console commands, as for other Quake III servers.
 +set, +seta, +sets and +setu change settings and override the config file. +map selects the first map.
-All other commands run in order after the server has started.";
++exec and +execq run scripts of the game data before the first level. All other commands run in order after the server has started.";
 
 /// Options of `serve`.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
@@ -95,10 +95,37 @@ impl ServeOptions {
             errors.push(error.to_string());
         }
         if errors.is_empty() {
-            Ok((settings, self.plus.lines.clone()))
+            let (_, lines) = self.lines();
+            Ok((settings, lines))
         } else {
             Err(errors.join("\n"))
         }
+    }
+
+    /// Changes by the command line, which override the configuration of a mod: the last one of each name.
+    #[must_use]
+    pub fn overrides(&self) -> Vec<(SetCommand, String, String)> {
+        let mut changes: Vec<(SetCommand, String, String)> = Vec::new();
+        for (_, command, name, value) in self.changes() {
+            changes.retain(|(_, known, _)| !known.eq_ignore_ascii_case(name));
+            changes.push((command, name.to_owned(), value));
+        }
+        changes
+    }
+
+    /// Console lines that run before the first level: scripts, which may hold settings of the first level.
+    #[must_use]
+    pub fn start_lines(&self) -> Vec<String> {
+        self.lines().0
+    }
+
+    /// Console lines before and after the start of the first level.
+    fn lines(&self) -> (Vec<String>, Vec<String>) {
+        let is_script = |line: &String| {
+            let command = line.split(' ').next().unwrap_or_default();
+            ["exec", "execq"].iter().any(|name| name.eq_ignore_ascii_case(command))
+        };
+        self.plus.lines.iter().cloned().partition(is_script)
     }
 
     /// Changes by the command line in order, each with its origin for errors.
@@ -150,8 +177,15 @@ mod tests {
             "+map",
             "c",
             "+status",
+            "+EXEC",
+            "server",
         ]);
         let (settings, lines) = options.build(Some(("f.toml", file))).unwrap();
+        assert_eq!(options.start_lines(), ["EXEC server"]);
+        let overrides = options.overrides();
+        let overrides = overrides.iter().map(|(_, name, value)| (name.as_str(), value.as_str()));
+        let expected = [("net_port", "3"), ("sv_hostname", "line"), ("map", "c")];
+        assert_eq!(overrides.collect::<Vec<_>>(), expected);
         assert_eq!(settings.int(key::NET_PORT), 3);
         assert_eq!(settings.text(key::MAP), "c");
         assert_eq!(settings.text(key::SV_HOSTNAME), "line");

@@ -12,7 +12,7 @@
 //! a slot. Slots are reused when there are more than [`MAX_ROUTES`] routes.
 
 use super::{
-    assets::AssetAnswer,
+    asset_answer::AssetAnswer,
     encoding::{Cursor, DecodeError, put_bytes, put_number, put_text},
 };
 use crate::{

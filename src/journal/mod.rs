@@ -22,6 +22,7 @@
 //! - A journal starts with its node and cannot be split, because it stores inputs, not state. It has a
 //!   size limit instead.
 
+mod asset_answer;
 mod assets;
 mod encoding;
 mod format;
@@ -31,9 +32,8 @@ mod recorder;
 mod replay;
 mod steps;
 
-pub use assets::{
-    Answers, AssetAnswer, AssetMismatch, FindFile, ReadPack, RecordedAssets, ReplayedAssets,
-};
+pub use asset_answer::AssetAnswer;
+pub use assets::{Answers, AssetMismatch, FindFile, ReadPack, RecordedAssets, ReplayedAssets};
 pub use format::{Entry, FORMAT_VERSION, Input, JournalEnd, MAGIC, Sent, Start, checksum};
 pub use journaled::Journaled;
 pub use reader::{Damage, DamageKind, JournalOpenError, Located, Reader};

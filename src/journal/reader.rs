@@ -8,7 +8,7 @@ use std::fmt;
 use thiserror::Error;
 
 use super::{
-    assets::AssetAnswer,
+    asset_answer::AssetAnswer,
     encoding::{self, Cursor, DecodeError},
     format::{
         Entry, FORMAT_VERSION, Input, JournalEnd, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start,

@@ -6,7 +6,7 @@
 use std::{cell::RefCell, collections::HashMap, fmt, rc::Rc};
 
 use super::{
-    assets::AssetAnswer,
+    asset_answer::AssetAnswer,
     encoding::{put_address, put_bytes, put_number, put_route, put_text},
     format::{
         FORMAT_VERSION, JournalEnd, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start, checksum, kind,

@@ -1,7 +1,7 @@
 //! Journal steps: an input with the answers about files and the datagrams that belong to it.
 
 use super::{
-    assets::AssetAnswer,
+    asset_answer::AssetAnswer,
     format::{Entry, Input, JournalEnd, Sent, Start},
     reader::{Damage, DamageKind, JournalOpenError, Located, Reader},
 };

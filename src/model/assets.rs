@@ -5,7 +5,13 @@
 //!
 //! Source: Quake III's data files and their checksums.
 
-use std::{collections::BTreeMap, fmt, ops::Range, rc::Rc, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    ops::Range,
+    rc::Rc,
+    sync::Arc,
+};
 
 use thiserror::Error;
 
@@ -194,6 +200,15 @@ impl PackInfo {
     }
 }
 
+/// Origin of a console script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScriptPlace {
+    /// Any folder and archive of the game data.
+    GameData,
+    /// A loose file in the folder of the mod. Archives are left out, since clients run scripts of the same names.
+    ModFolder,
+}
+
 /// Source of game files. Names are compared without case.
 pub trait Assets {
     /// Returns the location of a file.
@@ -228,6 +243,13 @@ pub trait Assets {
     fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
         Vec::new()
     }
+
+    /// Reads a console script of at most `max` bytes. A journal holds it whole, since operators change scripts.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Assets::read`].
+    fn read_script(&self, name: &str, max: u64, place: ScriptPlace) -> Result<Vec<u8>, AssetError>;
 }
 
 macro_rules! forward_assets {
@@ -260,6 +282,15 @@ macro_rules! forward_assets {
             fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
                 (**self).own_files()
             }
+
+            fn read_script(
+                &self,
+                name: &str,
+                max: u64,
+                place: ScriptPlace,
+            ) -> Result<Vec<u8>, AssetError> {
+                (**self).read_script(name, max, place)
+            }
         }
     };
 }
@@ -271,6 +302,8 @@ forward_assets!(Rc);
 #[derive(Clone, Debug, Default)]
 pub struct MemoryAssets {
     files: BTreeMap<GamePath, MemoryFile>,
+    /// Files in the folder of the mod, which are also in `files`.
+    mod_files: BTreeSet<GamePath>,
     packs: Vec<PackInfo>,
     /// Bytes of each archive.
     archives: Vec<Arc<[u8]>>,
@@ -292,6 +325,16 @@ impl MemoryAssets {
     pub fn insert(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), AssetError> {
         self.files.insert(path(name)?, MemoryFile { bytes, pack: None });
         Ok(())
+    }
+
+    /// Adds or replaces a file in the folder of the mod.
+    ///
+    /// # Errors
+    ///
+    /// Invalid name.
+    pub fn insert_into_mod(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), AssetError> {
+        self.mod_files.insert(path(name)?);
+        self.insert(name, bytes)
     }
 
     /// Adds an archive of `folder` with its bytes and the files in it. The bytes are not parsed.
@@ -360,6 +403,14 @@ impl Assets for MemoryAssets {
     }
 
     fn offer(&self, _: &[usize]) {}
+
+    fn read_script(&self, name: &str, max: u64, place: ScriptPlace) -> Result<Vec<u8>, AssetError> {
+        let path = path(name)?;
+        if place == ScriptPlace::ModFolder && !self.mod_files.contains(&path) {
+            return Err(AssetError::Missing { path });
+        }
+        self.read(name, max)
+    }
 }
 
 fn path(name: &str) -> Result<GamePath, AssetError> {

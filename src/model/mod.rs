@@ -7,6 +7,7 @@
 pub mod assets;
 mod checksum;
 mod command_args;
+mod console_commands;
 pub mod contents;
 pub mod encoding;
 mod entity;
@@ -25,6 +26,7 @@ mod vec3;
 
 pub use checksum::block_checksum;
 pub use command_args::{ArgRanges, CommandArgs, MAX_WORDS};
+pub use console_commands::ConsoleCommands;
 pub use entity::{EntityShared, EntityState, SvFlags, Trajectory, TrajectoryKind};
 pub use entity_set::EntitySet;
 pub use file_write::FileWrite;

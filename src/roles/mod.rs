@@ -19,7 +19,13 @@ mod sim;
 mod tap;
 mod trace;
 
-use fragd::cli::{Command, ExitStatus};
+use fragd::{
+    builder::ServerBuilder,
+    cli::{Command, ExitStatus, ServeOptions},
+    model::UnixMillis,
+    server::Server,
+    settings::Settings,
+};
 
 /// Runs the role of a subcommand.
 pub(crate) fn run(command: &Command) -> ExitStatus {
@@ -40,4 +46,17 @@ pub(crate) fn run(command: &Command) -> ExitStatus {
         Command::Proxy(options) => proxy::run(options),
         Command::Qvm(options) => qvm::run(options),
     }
+}
+
+/// Returns the builder of the server that the options ask for, as it starts and as it is replayed.
+fn server_of(
+    asked: &ServeOptions,
+    settings: Settings,
+    entropy: [u8; 32],
+    began: UnixMillis,
+) -> ServerBuilder {
+    Server::builder(settings, entropy)
+        .started_at(Some(began))
+        .overrides(asked.overrides())
+        .lines(asked.start_lines())
 }

@@ -111,8 +111,7 @@ fn begin(
     let data = Rc::new(game_data(options, &settings));
     let files = ReplayedAssets::new(answers.clone(), find_file(&data), read_pack(data));
     let began = UnixMillis(start.began_unix_ms);
-    let server =
-        Server::builder(settings, start.entropy).assets(files).started_at(Some(began)).build();
+    let server = super::server_of(&asked, settings, start.entropy, began).assets(files).build();
     let mut replay = Replay::new(server);
     // The answers were used while the server was built.
     let result = replay.step(Step { answers: Vec::new(), ..step }, answers);

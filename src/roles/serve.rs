@@ -104,7 +104,7 @@ fn host(
     let game_folder = game_folder(&settings).map(GameFolder::new);
     let live = start_live(&settings)?;
     let begun = clock.now();
-    let server = Server::builder(settings, entropy).assets(data).started_at(Some(began)).build();
+    let server = super::server_of(asked, settings, entropy, began).assets(data).build();
     log::info!("server ready: first level loaded in {} ms", clock.now().since(begun).0);
     let mut observers: Vec<Box<dyn Observer>> = Vec::new();
     if let Some(recorder) = &recorder {
@@ -247,6 +247,14 @@ fn find_data(settings: &Settings) -> GameData {
     }
     let paths = io::assets::base_paths(settings.text(key::FS_BASEPATH), folder);
     let installed = GameData::open(&paths, &[settings.text(key::FS_GAME), folder]);
+    let mod_folder = settings.text(key::FS_GAME);
+    if !mod_folder.is_empty() && !installed.has_mod() {
+        let places: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+        log::warn!(
+            "fs_game: no folder {mod_folder} in {}; no file of it is loaded",
+            places.join(", ")
+        );
+    }
     let maps = installed.list("maps", "bsp").len();
     if maps == 0 {
         log::info!("no {folder} maps found, serving built-in maps; set fs_basepath to game data");

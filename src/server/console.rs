@@ -8,20 +8,26 @@
 mod commands;
 mod output;
 mod recording;
+mod scripts;
 mod table;
 
-pub(super) use self::output::ConsoleStreams;
 use self::table::COMMANDS;
+pub(super) use self::{
+    output::ConsoleStreams,
+    scripts::{ConsoleBudget, run_before_first_level},
+};
 use super::{Server, core::Core};
 use crate::{
-    model::{ClientNum, CommandArgs, text},
+    model::{ClientNum, CommandArgs, ConsoleCommands, text},
     settings::{ChangeSource, SetCommand},
 };
 
-/// Maximum depth of nested `vstr`, and maximum number of commands run by one line. A variable that runs
-/// itself, or the next one twice, must end.
+/// Maximum depth of nested `vstr` and `exec`.
 const MAX_NESTING: u8 = 16;
-const MAX_COMMANDS: u32 = 512;
+/// Maximum length of a command, in bytes: twice that of a value.
+const MAX_COMMAND_LEN: usize = 2048;
+/// Maximum number of commands of a line that the game runs at once.
+const MAX_COMMANDS_NOW: usize = 512;
 /// Default and longest delay of `map_restart`, in seconds.
 const RESTART_DELAY_S: i32 = 5;
 const MAX_RESTART_DELAY_S: i32 = 3600;
@@ -46,30 +52,32 @@ impl std::fmt::Display for PlayerLookupError {
 impl Server {
     /// Runs a console line: one or more commands separated by `;` outside quotes.
     pub(super) fn run_line(&mut self, line: &str) {
-        self.commands_left = MAX_COMMANDS;
+        self.console_budget.begin_line();
         self.run_nested(line, 0);
     }
 
-    fn run_nested(&mut self, line: &str, depth: u8) {
-        if depth >= MAX_NESTING {
-            self.core.print_line("vstr: recursion limit reached (16)");
-            return;
-        }
-        for command in split_commands(line) {
+    fn run_nested(&mut self, text: &str, depth: u8) {
+        for command in ConsoleCommands::new(text) {
             let words = CommandArgs::parse(command);
             if words.is_empty() {
                 continue;
             }
-            let Some(left) = self.commands_left.checked_sub(1) else {
-                // The command that reached the limit printed the message.
-                return;
-            };
-            self.commands_left = left;
-            if left == 0 {
-                self.core.print_line("command limit reached (512): rest of line ignored");
+            if let Err(message) = self.console_budget.take_command() {
+                if let Some(message) = message {
+                    self.core.print_line(message);
+                }
                 return;
             }
-            self.run_command(&words, depth);
+            // A comment may be longer.
+            if command.len() > MAX_COMMAND_LEN && words.rest(0).len() > MAX_COMMAND_LEN {
+                self.core.print_line(format!("command ignored: over {MAX_COMMAND_LEN} bytes"));
+            } else if self.core.level.map.is_empty()
+                && !scripts::is_early(&self.core, words.command())
+            {
+                self.core.console.queue(command);
+            } else {
+                self.run_command(&words, depth);
+            }
         }
     }
 
@@ -121,7 +129,7 @@ impl Core {
     /// Runs the commands of a line up to the first that does not set a setting. The rest is inserted
     /// before the queued lines.
     pub(super) fn run_settings_now(&mut self, line: &str) {
-        let mut commands = split_commands(line).take(MAX_COMMANDS as usize);
+        let mut commands = ConsoleCommands::new(line).take(MAX_COMMANDS_NOW);
         let first = commands.find(|command| !self.set_now(command));
         let rest: Vec<&str> = first.into_iter().chain(commands).collect();
         if !rest.is_empty() {
@@ -149,7 +157,8 @@ impl Core {
 
     fn change_setting(&mut self, command: SetCommand, name: &str, value: &str) {
         match self.settings.set_with(command, ChangeSource::Operator, name, value) {
-            Ok(crate::settings::Change::Latched) => {
+            // Before the first level it takes effect with that.
+            Ok(crate::settings::Change::Latched) if !self.level.map.is_empty() => {
                 self.print_line(format!("{name} will be changed upon restarting."));
             }
             Ok(_) => {}
@@ -223,15 +232,6 @@ fn sanitize_chat(said: &str) -> String {
     text::truncated(said, 900).chars().map(safe).collect()
 }
 
-/// The commands of a line: separated by `;` and line ends outside quotes.
-fn split_commands(line: &str) -> impl Iterator<Item = &str> {
-    let mut quoted = false;
-    line.split(move |c| {
-        quoted ^= c == '"';
-        c == '\n' || c == ';' && !quoted
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,12 +241,5 @@ mod tests {
         assert!(COMMANDS.is_sorted_by_key(|command| command.name));
         assert!(COMMANDS.windows(2).all(|pair| pair[0].name != pair[1].name));
         assert!(COMMANDS.iter().all(|command| command.help.ends_with('.')));
-    }
-
-    #[test]
-    fn lines_are_split_outside_quotes() {
-        let split = |line| split_commands(line).collect::<Vec<_>>();
-        assert_eq!(split("a;b \"c;d\"; e"), ["a", "b \"c;d\"", " e"]);
-        assert_eq!(split("a\nb"), ["a", "b"]);
     }
 }

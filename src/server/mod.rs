@@ -45,6 +45,7 @@ use std::rc::Rc;
 
 pub use self::invariants::entity_of;
 use self::{
+    console::ConsoleBudget,
     core::{Core, ServerKeys},
     game_faults::GameFaults,
     map_loader::MapLoader,
@@ -60,7 +61,7 @@ use crate::{
     node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, RecordingPiece, Route},
     observe::{Counter, Counters, Sample, Value},
     serving::guards::GuardKeys,
-    settings::{GameCode, Settings, key},
+    settings::{GameCode, SetCommand, Settings, key},
     wire::snapshot::SnapshotView,
 };
 
@@ -101,19 +102,23 @@ pub enum Geometry {
 }
 
 /// Inputs of a server besides its settings, game data and game.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ServerStart {
     /// Bytes of the operating system's random source: the key of challenges, and the seed of all random
     /// numbers.
     pub entropy: [u8; 32],
     /// Calendar time at the zero of the server's clock, for `g_timestamp`.
     pub epoch: Option<UnixMillis>,
+    /// Changes of settings that override the configuration of a mod.
+    pub overrides: Vec<(SetCommand, String, String)>,
+    /// Console lines that run before the first level, such as `exec server.cfg`.
+    pub lines: Vec<String>,
 }
 
 impl From<[u8; 32]> for ServerStart {
-    /// A start without calendar time.
+    /// A start without calendar time and commands.
     fn from(entropy: [u8; 32]) -> Self {
-        Self { entropy, epoch: None }
+        Self { entropy, epoch: None, overrides: Vec::new(), lines: Vec::new() }
     }
 }
 
@@ -134,8 +139,7 @@ pub struct Server {
     /// Versions of the published serverinfo and systeminfo.
     published: (u32, u32),
     finished: bool,
-    /// Commands that the current console line may still run.
-    commands_left: u32,
+    console_budget: ConsoleBudget,
     /// Whether the level was restarted in this frame, which happens at most once.
     restarted: bool,
     /// Random numbers of the server. Each level of the game is seeded from them.
@@ -154,7 +158,7 @@ impl Server {
         games: GameFactory,
         start: impl Into<ServerStart>,
     ) -> Self {
-        let ServerStart { entropy, epoch } = start.into();
+        let ServerStart { entropy, epoch, overrides, lines } = start.into();
         let assets: Rc<dyn Assets> = Rc::from(assets);
         let maps = MapLoader::new(Rc::clone(&assets));
         let map = maps.first_map(settings.text(key::MAP), settings.is_chosen(key::MAP)).to_owned();
@@ -183,11 +187,12 @@ impl Server {
             due: None,
             published: (0, 0),
             finished: false,
-            commands_left: 0,
+            console_budget: ConsoleBudget::default(),
             restarted: false,
             random: Pcg32::new(word(8), 0),
             receive_buffer: Vec::new(),
         };
+        console::run_before_first_level(&mut server, &overrides, &lines);
         server.load_first_level(&map);
         server
     }
@@ -313,6 +318,7 @@ impl Server {
         if self.core.level.restart_at.is_some_and(|at| self.core.level.time >= at) {
             self.restart_or_reload();
         }
+        self.console_budget.begin_frame();
         // Lines that these lines queue run in the next frame.
         for _ in 0..self.core.console.queued() {
             let Some(line) = self.core.console.next_queued() else { break };

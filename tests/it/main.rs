@@ -51,6 +51,7 @@ mod qvm_programs;
 mod rate_and_frames;
 mod rejoining;
 mod relay;
+mod scripts;
 mod seeded_match;
 mod session_vectors;
 mod settings;

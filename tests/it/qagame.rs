@@ -24,6 +24,7 @@ pub(crate) fn assets(module: Vec<u8>, symbols: Vec<u8>) -> MemoryAssets {
     let mut assets = MemoryAssets::default();
     assets.insert("vm/qagame.qvm", module).expect("a path");
     assets.insert("vm/qagame.map", symbols).expect("a path");
+    assets.insert("drill.cfg", b"say hi; set fraglimit 7".to_vec()).expect("a path");
     assets.insert("maps/yard.bsp", TestMap::test_yard(YARD).file()).expect("a path");
     assets
 }

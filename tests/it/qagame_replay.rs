@@ -40,7 +40,7 @@ fn session(engine: &str, files: MemoryAssets) -> Vec<u8> {
         assert!(sim.player(1).send_command(now, command));
         sim.run_for(Millis(2000));
     }
-    for line in ["map_restart 0", "map yard"] {
+    for line in ["exec drill", "map_restart 0", "map yard"] {
         sim.console(line);
         sim.run_for(Millis(3000));
     }
@@ -57,7 +57,10 @@ fn replay(journal: &[u8], engine: &str, files: MemoryAssets) -> (StepResult, u64
     let answers = Answers::default();
     let first = steps.next_step().expect("a start");
     answers.expect(first.answers.clone());
-    let find = Box::new(move |name: &str, _, _| files.read(name, u64::MAX).ok());
+    // Scripts come from the journal, since operators change them.
+    let find =
+        move |name: &str, _, _| files.read(name, u64::MAX).ok().filter(|_| !name.ends_with(".cfg"));
+    let find = Box::new(find);
     let assets = ReplayedAssets::new(answers.clone(), find, Box::new(|_, _| None));
     let mut replay = Replay::new(server(engine, assets));
     let mut next = Some(fragd::journal::Step { answers: Vec::new(), ..first });

@@ -17,7 +17,7 @@ fn server(game: &str) -> Server {
     let ruleset = Ruleset::of_folder(game).unwrap();
     let rules = Box::new(move |_| -> Box<dyn Game> { Box::new(Flight::new(ruleset)) });
     let began = Some(UnixMillis(1_767_225_540_000));
-    let start = ServerStart { entropy: [7; 32], epoch: began };
+    let start = ServerStart { epoch: began, ..[7; 32].into() };
     Server::new(settings, Box::new(MemoryAssets::default()), rules, start)
 }
 

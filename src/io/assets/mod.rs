@@ -28,7 +28,7 @@ pub use pack_source::{PackReader, PackSource};
 pub use search_paths::base_paths;
 
 use super::game_folder::read_game_folder;
-use crate::model::assets::{AssetError, AssetLocation, Assets, GamePath, PackInfo};
+use crate::model::assets::{AssetError, AssetLocation, Assets, GamePath, PackInfo, ScriptPlace};
 
 /// Maximum archives per folder.
 const MAX_PACKS: usize = 1024;
@@ -38,6 +38,8 @@ const MAX_PACKS: usize = 1024;
 pub struct GameData {
     /// Sources in search order.
     sources: Vec<Source>,
+    /// Number of sources of the mod, which are the first ones.
+    mod_sources: usize,
     packs: Vec<PackInfo>,
     folders: Vec<PathBuf>,
     warnings: Vec<String>,
@@ -61,6 +63,7 @@ impl GameData {
         let mut data = Self::default();
         let mut opened = HashSet::new();
         for folder in folders.iter().filter(|folder| !folder.is_empty()) {
+            data.mod_sources = data.sources.len();
             for base in base_paths {
                 data.add_folder(&base.join(folder), folder, &mut opened);
             }
@@ -162,6 +165,12 @@ impl GameData {
         self.sources.iter().filter_map(read).flatten().find(|bytes| wanted(bytes))
     }
 
+    /// Whether a folder of the mod was found.
+    #[must_use]
+    pub fn has_mod(&self) -> bool {
+        self.mod_sources > 0
+    }
+
     /// Returns the searched folders in search order.
     #[must_use]
     pub fn folders(&self) -> &[PathBuf] {
@@ -238,5 +247,18 @@ impl Assets for GameData {
         let own = self.own.as_ref();
         own.map(|(folder, bytes, files)| read_game_folder(folder, *bytes, *files))
             .unwrap_or_default()
+    }
+
+    fn read_script(&self, name: &str, max: u64, place: ScriptPlace) -> Result<Vec<u8>, AssetError> {
+        if place == ScriptPlace::GameData {
+            return self.read(name, max);
+        }
+        let path = GamePath::new(name.as_bytes())
+            .ok_or_else(|| AssetError::Name { name: name.to_owned() })?;
+        let read = self.sources[..self.mod_sources].iter().find_map(|source| match source {
+            Source::Folder(folder) => folder.read(&path, max),
+            Source::Pack(..) => None,
+        });
+        read.unwrap_or(Err(AssetError::Missing { path }))
     }
 }

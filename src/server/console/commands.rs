@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use super::{
     MAX_RESTART_DELAY_S, RESTART_DELAY_S, sanitize_chat,
+    scripts::may_nest,
     table::{COMMANDS, CommandRow},
 };
 use crate::{
@@ -25,7 +26,9 @@ use crate::{
 
 pub(super) fn run_variable(server: &mut Server, words: &CommandArgs, depth: u8) {
     let line = server.core.settings.get(words.get(1)).unwrap_or("").to_owned();
-    server.run_nested(&line, depth + 1);
+    if may_nest(&mut server.core, words.command(), depth) {
+        server.run_nested(&line, depth + 1);
+    }
 }
 
 pub(super) fn explain(server: &mut Server, words: &CommandArgs) {

@@ -2,7 +2,7 @@
 //!
 //! Source: console commands of Quake III servers.
 
-use super::{Server, commands, recording};
+use super::{Server, commands, recording, scripts};
 use crate::{model::CommandArgs, server::announce, settings::SetCommand};
 
 /// One console command.
@@ -58,6 +58,18 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "<text>",
         help: "Print text.",
         run: |server, words, _| server.core.print_line(words.rest(1)),
+    },
+    CommandRow {
+        name: "exec",
+        usage: "<file>",
+        help: "Run a script of the game data (.cfg by default).",
+        run: |server, words, depth| scripts::exec(server, words, depth, false),
+    },
+    CommandRow {
+        name: "execq",
+        usage: "<file>",
+        help: "Run a script of the game data without printing its name.",
+        run: |server, words, depth| scripts::exec(server, words, depth, true),
     },
     CommandRow {
         name: "heartbeat",

@@ -1,0 +1,92 @@
+//! Commands of a console text: separated by line ends, and by `;` outside quotes.
+//!
+//! A quote is closed by the end of its line. A separator in a comment separates nothing; `//` ends with its line, and
+//! `/* … */` may hold line ends. Invariants: any text is accepted; the work is bounded by its length.
+//! Source: config files of Quake III servers.
+
+/// Iterator over the commands of a console text, without the `//` comments behind them.
+#[derive(Clone, Debug)]
+pub struct ConsoleCommands<'a> {
+    rest: &'a str,
+}
+
+impl<'a> ConsoleCommands<'a> {
+    /// Creates the iterator for `text`.
+    #[must_use]
+    pub const fn new(text: &'a str) -> Self {
+        Self { rest: text }
+    }
+}
+
+impl<'a> Iterator for ConsoleCommands<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let (command, rest) = self.rest.split_at(command_len(self.rest.as_bytes()));
+        // Only a comment leaves more than the separator.
+        let end = if rest.starts_with(';') { Some(0) } else { rest.find('\n') };
+        self.rest = end.map_or("", |end| &rest[end + 1..]);
+        Some(command)
+    }
+}
+
+/// Length of the first command: up to a separator, a `//` comment or the end.
+fn command_len(text: &[u8]) -> usize {
+    let mut is_quoted = false;
+    let mut at = 0;
+    while let Some(rest) = text.get(at..) {
+        match rest {
+            [] | [b'\n', ..] => break,
+            [b'"', ..] => is_quoted = !is_quoted,
+            [b';', ..] | [b'/', b'/', ..] if !is_quoted => break,
+            [b'/', b'*', comment @ ..] if !is_quoted => {
+                let end = comment.windows(2).position(|pair| pair == b"*/");
+                at += end.map_or(rest.len(), |end| end + 4);
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    at.min(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::CommandArgs;
+
+    fn split(text: &str) -> Vec<&str> {
+        ConsoleCommands::new(text).collect()
+    }
+
+    #[test]
+    fn commands_are_split_outside_quotes_and_comments() {
+        assert_eq!(split("a;b \"c;d\"; e"), ["a", "b \"c;d\"", " e"]);
+        assert_eq!(split("a\r\nb\n"), ["a\r", "b"]);
+        assert_eq!(split("a \"b;c\nd;e"), ["a \"b;c", "d", "e"], "a line end closes a quote");
+        assert_eq!(split("// no; quit\na // don't; quit\nb"), ["", "a ", "b"]);
+        assert_eq!(split("a /* b;\nc\" */ d;e"), ["a /* b;\nc\" */ d", "e"]);
+        assert_eq!(split("a \"http://x\";b /* open;c"), ["a \"http://x\"", "b /* open;c"]);
+        assert_eq!(split(";;"), ["", ""]);
+        assert!(split("").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn words_of_texts_are_those_of_their_commands(text in "[a\"/*;\n é]{0,40}") {
+            let total: usize = split(&text).iter().map(|command| command.len()).sum();
+            prop_assert!(total <= text.len());
+            for command in split(&text) {
+                for word in CommandArgs::parse(command).arguments() {
+                    prop_assert!(text.contains(word.as_str()));
+                }
+            }
+        }
+    }
+}
