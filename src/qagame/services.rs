@@ -1,7 +1,7 @@
-//! Services of the server for a game module, by number.
+//! Services of the server for a game module, by number. The machine serves 100 to 111, the C library.
 //!
 //! ```text
-//! 0..=45 server and world   100..=111 library   200..=599 bot library
+//! 0..=45 server and world   200..=599 bot library
 //! ```
 //!
 //! Invariants: an argument that the module may not pass is a fault that names the service; the work of a service is
@@ -17,7 +17,7 @@ use super::{Entry, State, entry_words};
 use crate::{
     game::Host,
     model::{ClientNum, ConfigIndex},
-    qvm::{FaultKind, Machine, ServiceCall, Services, library_call},
+    qvm::{FaultKind, Machine, ServiceCall, Services},
 };
 
 /// Longest text that a module passes, in bytes.
@@ -43,9 +43,6 @@ type Answer = Result<i32, FaultKind>;
 
 impl Services for Session<'_, '_> {
     fn call(&mut self, machine: &mut Machine, call: ServiceCall) -> Answer {
-        if let Some(answer) = library_call(machine, &call) {
-            return answer;
-        }
         match call.number {
             // It is built from all settings.
             22 => machine.charge(SERVERINFO_COST)?,

@@ -1,70 +1,83 @@
 //! Services 100 to 111: functions of the C library that modules do not contain.
 //!
-//! Invariants: every range is checked against the block, and its length is charged to the budget. Results
-//! are rounded to single precision. Source: Quake III QVM format.
+//! The machine serves them itself, so every host has them and no call leaves the engine. Invariants: every
+//! range is checked against the block, and its length is charged to the budget. Results are computed in
+//! double precision by portable functions and rounded to single precision, so they are equal on every
+//! computer. Source: Quake III QVM format.
 
-use super::{
-    fault::FaultKind,
-    machine::{Machine, ServiceCall},
-};
+use super::{fault::FaultKind, machine::Machine, opcode::NAN};
 
 /// Number of the first service of the library.
-pub const FIRST_LIBRARY_SERVICE: u32 = 100;
+const FIRST: u32 = 100;
+
+/// Number of the square root.
+pub(super) const SQUARE_ROOT: u32 = 106;
 
 /// Bytes of memory work that cost as much as one instruction.
 const BYTES_PER_INSTRUCTION: u64 = 16;
 
-/// Serves a call of the library, or returns `None` if the number is not of the library.
-pub fn library_call(machine: &mut Machine, call: &ServiceCall) -> Option<Result<i32, FaultKind>> {
-    let [first, second, third, ..] = call.arguments;
-    let float = |value: f64| Ok((value as f32).to_bits() as i32);
-    let (x, y) = (f64::from(call.float(0)), f64::from(call.float(1)));
-    Some(match call.number {
-        100 => fill(machine, call, first, second as u8, third),
-        101 => copy(machine, call, first, second, third),
-        102 => copy_text(machine, call, first, second, third),
-        103 => float(x.sin()),
-        104 => float(x.cos()),
-        105 => float(x.atan2(y)),
-        106 => float(x.sqrt()),
+/// Serves a call of the library for a function whose frame starts at `frame`. Returns `None` if the number
+/// is not of the library.
+pub(super) fn serve(
+    machine: &mut Machine,
+    number: u32,
+    frame: u32,
+) -> Option<Result<i32, FaultKind>> {
+    if !(FIRST..FIRST + 12).contains(&number) {
+        return None;
+    }
+    let words: [i32; 4] = machine.memory.words(frame.wrapping_add(8));
+    let [first, second, third, _] = words;
+    if is_arithmetic(number) {
+        return Some(Ok(arithmetic(number, first, second)));
+    }
+    Some(match number {
+        100 => fill(machine, first, second as u8, third),
+        101 => copy(machine, first, second, third),
+        102 => copy_text(machine, first, second, third),
         107 => multiply(machine, first, second, third),
-        108 => axes(machine, &call.arguments),
-        109 => perpendicular(machine, first, second),
-        110 => float(x.floor()),
-        111 => float(x.ceil()),
-        _ => return None,
+        108 => axes(machine, &words),
+        _ => perpendicular(machine, first, second),
     })
 }
 
+/// Whether a service only computes a float from one or two floats.
+pub(super) const fn is_arithmetic(number: u32) -> bool {
+    matches!(number, 103..=106 | 110 | 111)
+}
+
+/// Serves such a service: takes and returns bits of floats.
+pub(super) fn arithmetic(number: u32, x: i32, y: i32) -> i32 {
+    let [x, y] = [x, y].map(|word| f64::from(f32::from_bits(word as u32)));
+    let value = match number {
+        103 => libm::sin(x),
+        104 => libm::cos(x),
+        105 => libm::atan2(x, y),
+        SQUARE_ROOT => x.sqrt(),
+        110 => x.floor(),
+        _ => x.ceil(),
+    };
+    // Processors differ in the NaN that they produce.
+    let bits = if value.is_nan() { NAN } else { (value as f32).to_bits() };
+    bits as i32
+}
+
 /// Checks and charges a length.
-fn length(machine: &mut Machine, call: &ServiceCall, length: i32) -> Result<usize, FaultKind> {
-    let number = call.number;
+fn length(machine: &mut Machine, number: u32, length: i32) -> Result<usize, FaultKind> {
     let length = usize::try_from(length)
         .map_err(|_| FaultKind::Service { number, reason: format!("negative length {length}") })?;
     machine.charge(length as u64 / BYTES_PER_INSTRUCTION)?;
     Ok(length)
 }
 
-fn fill(
-    machine: &mut Machine,
-    call: &ServiceCall,
-    target: i32,
-    byte: u8,
-    len: i32,
-) -> Result<i32, FaultKind> {
-    let len = length(machine, call, len)?;
+fn fill(machine: &mut Machine, target: i32, byte: u8, len: i32) -> Result<i32, FaultKind> {
+    let len = length(machine, 100, len)?;
     machine.memory_mut().bytes_mut(target, len)?.fill(byte);
     Ok(0)
 }
 
-fn copy(
-    machine: &mut Machine,
-    call: &ServiceCall,
-    target: i32,
-    source: i32,
-    len: i32,
-) -> Result<i32, FaultKind> {
-    let len = length(machine, call, len)?;
+fn copy(machine: &mut Machine, target: i32, source: i32, len: i32) -> Result<i32, FaultKind> {
+    let len = length(machine, 101, len)?;
     let memory = machine.memory_mut();
     memory.bytes(source, len)?;
     memory.bytes(target, len)?;
@@ -75,16 +88,10 @@ fn copy(
 }
 
 /// Copies a text and fills the rest with zeros. A text without room has no zero at its end.
-fn copy_text(
-    machine: &mut Machine,
-    call: &ServiceCall,
-    target: i32,
-    source: i32,
-    len: i32,
-) -> Result<i32, FaultKind> {
-    let len = length(machine, call, len)?;
+fn copy_text(machine: &mut Machine, target: i32, source: i32, len: i32) -> Result<i32, FaultKind> {
+    let len = length(machine, 102, len)?;
     let text = machine.memory().text(source, len)?.len();
-    copy(machine, call, target, source, text as i32)?;
+    copy(machine, target, source, text as i32)?;
     machine.memory_mut().bytes_mut(target, len)?[text..].fill(0);
     Ok(target)
 }
@@ -106,7 +113,10 @@ fn multiply(machine: &mut Machine, a: i32, b: i32, out: i32) -> Result<i32, Faul
 /// Writes the axes of angles (pitch, yaw, roll in degrees) to the addresses that are not 0.
 fn axes(machine: &mut Machine, arguments: &[i32]) -> Result<i32, FaultKind> {
     let angles = machine.memory().vec3_at(arguments[0])?;
-    let [(sp, cp), (sy, cy), (sr, cr)] = angles.map(|angle| angle.to_radians().sin_cos());
+    let [(sp, cp), (sy, cy), (sr, cr)] = angles.map(|angle| {
+        let radians = f64::from(angle.to_radians());
+        (libm::sin(radians) as f32, libm::cos(radians) as f32)
+    });
     let axes = [
         [cp * cy, cp * sy, -sp],
         [cr * sy - sr * sp * cy, -sr * sp * sy - cr * cy, -sr * cp],

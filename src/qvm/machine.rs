@@ -23,6 +23,7 @@ use super::compiler::{self, CompileError};
 use super::{
     fault::{Fault, FaultKind},
     interpreter::{self, Code},
+    library,
     memory::Memory,
     program::Program,
 };
@@ -73,14 +74,7 @@ pub struct ServiceCall {
     pub arguments: [i32; SERVICE_ARGUMENTS],
 }
 
-impl ServiceCall {
-    /// Returns an argument as a float; 0 for an index out of range.
-    pub fn float(&self, index: usize) -> f32 {
-        f32::from_bits(self.arguments.get(index).copied().unwrap_or(0) as u32)
-    }
-}
-
-/// Services of the host.
+/// Services of the host. The machine serves numbers 100 to 111, the C library, itself.
 pub trait Services {
     /// Serves a call. The machine gives access to memory and may be entered again.
     fn call(&mut self, machine: &mut Machine, call: ServiceCall) -> Result<i32, FaultKind>;
@@ -288,7 +282,9 @@ impl Machine {
         result
     }
 
-    /// Calls a service for a function whose frame starts at `frame`. Engines call it at *call*.
+    /// Serves a call of a function whose frame starts at `frame`. Engines call it at *call*.
+    ///
+    /// The call is one of the C library or of a service of the host.
     pub(super) fn serve(
         &mut self,
         services: &mut dyn Services,
@@ -296,10 +292,10 @@ impl Machine {
         frame: u32,
     ) -> Result<i32, FaultKind> {
         self.memory.store4(frame.wrapping_add(4), number as i32);
-        let mut arguments = [0; SERVICE_ARGUMENTS];
-        for (argument, offset) in arguments.iter_mut().zip((8..).step_by(4)) {
-            *argument = self.memory.load4(frame.wrapping_add(offset));
+        if let Some(result) = library::serve(self, number, frame) {
+            return result;
         }
+        let arguments = self.memory.words(frame.wrapping_add(8));
         let outer = self.stack_pointer;
         // Entries made by the service build their frames below the caller's.
         self.stack_pointer = frame.wrapping_sub(4);

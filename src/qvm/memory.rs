@@ -110,6 +110,22 @@ impl Memory {
         i32::from_le_bytes(self.array(address))
     }
 
+    /// Reads consecutive words; each address is masked.
+    pub(super) fn words<const N: usize>(&self, address: u32) -> [i32; N] {
+        let start = (address & self.mask) as usize;
+        let mut words = [0; N];
+        if let Some(bytes) = self.block()[..self.size() as usize].get(start..start + 4 * N) {
+            for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+                *word = i32::from_le_bytes(*bytes);
+            }
+        } else {
+            for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
+                *word = self.load4(address.wrapping_add(offset));
+            }
+        }
+        words
+    }
+
     /// Reads the 2 bytes at an address, masked.
     pub fn load2(&self, address: u32) -> u16 {
         u16::from_le_bytes(self.array(address))

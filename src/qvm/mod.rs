@@ -47,7 +47,6 @@ pub use compiler::{CompileError, MAX_NATIVE_FRAME};
 pub use disassembler::{DisassembleError, disassemble};
 pub use fault::{Fault, FaultKind, MAX_TRACE, Place};
 pub use image::{Image, ImageError, MAX_BLOCK, MAX_FILE, MAX_INSTRUCTIONS};
-pub use library::{FIRST_LIBRARY_SERVICE, library_call};
 pub use machine::{
     DEFAULT_BUDGET, ENTRY_ARGUMENTS, Engine, EngineError, Executable, MAX_CALLS, MAX_ENTRIES,
     Machine, SERVICE_ARGUMENTS, ServiceCall, Services,

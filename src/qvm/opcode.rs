@@ -3,6 +3,9 @@
 //! Invariants: the row of an operation stands at its number. Loader, verifier, assembler and disassembler
 //! read this table and have no list of their own. Source: Quake III QVM format.
 
+/// Bits of every NaN result of a float operation.
+pub(super) const NAN: u32 = 0x7fc0_0000;
+
 /// Operand that follows the operation byte in the code segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandKind {

@@ -8,10 +8,11 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, condcodes::IntCC, types};
 
 use super::{
-    cells::Cell,
+    cells::{Cell, flags},
     entry::{Context, reason},
     function::{Translator, internal_signature},
 };
+use crate::qvm::library;
 
 impl Translator<'_, '_> {
     /// Translates *call*.
@@ -19,8 +20,11 @@ impl Translator<'_, '_> {
         let target = self.pop();
         self.load_pending();
         let result = match target {
-            Cell::Constant(number) if number < 0 => {
-                let number = self.constant(!number);
+            Cell::Constant(target) if library::is_arithmetic(!target as u32) => {
+                return self.call_arithmetic(!target as u32);
+            }
+            Cell::Constant(target) if target < 0 => {
+                let number = self.constant(!target);
                 self.call_service(number)
             }
             Cell::Constant(start) if self.program.function_at(start).is_some() => {
@@ -32,6 +36,26 @@ impl Translator<'_, '_> {
             }
             target => self.call_computed(target),
         };
+        self.push(result);
+    }
+
+    /// Calls a function of floats of the C library without the machine.
+    fn call_arithmetic(&mut self, number: u32) {
+        let frame = self.values.frame_pointer;
+        let word = self.constant(number as i32);
+        self.ins().store(flags(), word, frame, 4);
+        if number == library::SQUARE_ROOT {
+            let value = self.ins().load(types::F32, flags(), frame, 8);
+            let root = self.ins().sqrt(value);
+            let root = self.one_nan(root);
+            return self.push_float(root);
+        }
+        let arguments = [8, 12].map(|offset| self.ins().load(types::I32, flags(), frame, offset));
+        let function = self.field(types::I64, offset_of!(Context<'_>, arithmetic));
+        let signature = self.host("arithmetic", &[types::I32; 3], &[types::I32]);
+        let arguments = [word, arguments[0], arguments[1]];
+        let call = self.ins().call_indirect(signature, function, &arguments);
+        let result = self.builder.inst_results(call)[0];
         self.push(result);
     }
 

@@ -12,6 +12,7 @@ use std::{
 use super::{
     super::{
         fault::{Fault, FaultKind},
+        library,
         machine::{MAX_CALLS, Machine, Services},
     },
     Code,
@@ -51,6 +52,7 @@ pub(super) struct Context<'a> {
     /// Rest of the budget, in instructions.
     pub(super) remaining: u64,
     pub(super) serve: unsafe extern "C" fn(*mut Self, u32, u32, u32) -> u64,
+    pub(super) arithmetic: extern "C" fn(u32, i32, i32) -> i32,
     pub(super) block_copy: unsafe extern "C" fn(*mut Self, u32, u32, u32) -> u32,
     pub(super) add_caller: unsafe extern "C" fn(*mut Self, u32, u32),
     /// Reason of the fault.
@@ -90,6 +92,7 @@ pub(in super::super) fn run(
         block_size: size,
         remaining: machine.remaining,
         serve,
+        arithmetic,
         block_copy,
         add_caller,
         reason: 0,
@@ -176,6 +179,11 @@ unsafe extern "C" fn serve(
         Err(payload) => context.panic = Some(payload),
     }
     FAILED
+}
+
+/// Computes a function of floats of the C library.
+extern "C" fn arithmetic(number: u32, x: i32, y: i32) -> i32 {
+    library::arithmetic(number, x, y)
 }
 
 /// Copies bytes inside the block. Returns 0, or 1 with a fault stored.

@@ -10,10 +10,7 @@ use cranelift_codegen::ir::{
 };
 
 use super::{cells::Cell, entry::reason, function::Translator};
-use crate::qvm::opcode::Opcode;
-
-/// Bits of every NaN result.
-const NAN: u32 = 0x7fc0_0000;
+use crate::qvm::opcode::{NAN, Opcode};
 
 /// Comparison of a branch.
 #[derive(Clone, Copy)]
@@ -127,11 +124,15 @@ impl Translator<'_, '_> {
             Opcode::Divf => self.ins().fdiv(next, top),
             _ => self.ins().fmul(next, top),
         };
-        // Processors differ in the NaN that they produce.
-        let ordered = self.ins().fcmp(FloatCC::Ordered, result, result);
-        let nan = self.ins().f32const(f32::from_bits(NAN));
-        let result = self.ins().select(ordered, result, nan);
+        let result = self.one_nan(result);
         self.push_float(result);
+    }
+
+    /// Replaces a NaN: processors differ in the one that they produce.
+    pub(super) fn one_nan(&mut self, value: Value) -> Value {
+        let ordered = self.ins().fcmp(FloatCC::Ordered, value, value);
+        let nan = self.ins().f32const(f32::from_bits(NAN));
+        self.ins().select(ordered, value, nan)
     }
 
     /// Converts toward zero. The instruction of x86-64 gives 0x80000000 for what does not fit.

@@ -193,6 +193,24 @@ fn operation_has_the_result_of_the_interpreter() {
 }
 
 #[test]
+fn c_library_has_the_result_of_the_interpreter() {
+    use Opcode::{Arg, Call, Const, Load4, Local};
+    for number in 100..=112 {
+        let load = |index, at| [(Local, argument(index)), (Load4, 0), (Arg, at)];
+        let call = [(Const, 48), (Arg, 16), (Const, !number), (Call, 0)];
+        run_entries(&[&load(0, 8)[..], &load(1, 12), &call].concat(), &pairs());
+        // The same through a computed target.
+        let call = [(Const, 48), (Arg, 16), (Local, argument(2)), (Load4, 0), (Call, 0)];
+        let entries = pairs().into_iter().map(|mut words| {
+            words[2] = !number;
+            words
+        });
+        let entries: Vec<_> = entries.collect();
+        run_entries(&[&load(0, 8)[..], &load(1, 12), &call].concat(), &entries);
+    }
+}
+
+#[test]
 fn wild_address_wraps_as_in_the_interpreter() {
     use Opcode::{
         Add, Band, BlockCopy, Const, Load1, Load2, Load4, Local, Sex16, Store1, Store2, Store4,

@@ -5,7 +5,7 @@
 //! Invariants: reading a source changes nothing and cannot fail. Source: Quake III QVM format.
 
 use super::State;
-use crate::qvm::{memory, program::MAX_DEPTH};
+use crate::qvm::{memory, opcode::NAN, program::MAX_DEPTH};
 
 /// Kind of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +131,7 @@ pub(super) trait Unary {
 
 /// Canonical bits of a float result.
 fn bits(value: f32) -> i32 {
-    if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() as i32 }
+    (if value.is_nan() { NAN } else { value.to_bits() }) as i32
 }
 
 fn single(bits: i32) -> f32 {

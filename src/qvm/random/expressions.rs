@@ -185,7 +185,8 @@ impl Generator<'_, '_> {
 
     fn service(&mut self, depth: usize) {
         self.arguments(depth);
-        let number = self.choices.pick(&[0, 0, 0, 0, 0, 1, 1, 1, 3, 3, 3, 2, 9]);
+        let number =
+            self.choices.pick(&[0, 0, 0, 0, 0, 1, 1, 1, 3, 3, 3, 2, 9, 101, 103, 105, 106, 110]);
         self.emit(Opcode::Const, -1 - number);
         self.plain(Opcode::Call);
     }

@@ -1,6 +1,7 @@
 //! Tests of loader, verifier, memory, faults and the interpreter.
 
 mod faults;
+mod library;
 mod random;
 mod verifier;
 

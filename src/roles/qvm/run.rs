@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, io::Write as _, time::Instant};
 
 use fragd::{
     cli::{EngineChoice, ExitStatus, RunOptions},
-    qvm::{Engine, Fault, FaultKind, Machine, ServiceCall, Services, library_call},
+    qvm::{Engine, Fault, FaultKind, Machine, ServiceCall, Services},
 };
 use serde_json::json;
 
@@ -16,7 +16,7 @@ const MAX_TEXT: usize = 8192;
 /// Maximum length of all printed texts that are kept for JSON, in bytes.
 const MAX_OUTPUT: usize = 1 << 20;
 
-/// Services of `run`: print, error and the C library.
+/// Services of `run`: print and error.
 struct Console {
     /// Whether unknown services return 0.
     stub: bool,
@@ -46,11 +46,8 @@ impl Services for Console {
                 let text = machine.memory().text(address, MAX_TEXT)?;
                 Err(FaultKind::Module(String::from_utf8_lossy(text).trim_end().to_owned()))
             }
-            number => match library_call(machine, &call) {
-                Some(result) => result,
-                None if self.stub => Ok(0),
-                None => Err(FaultKind::UnknownService(number)),
-            },
+            _ if self.stub => Ok(0),
+            number => Err(FaultKind::UnknownService(number)),
         }
     }
 }
