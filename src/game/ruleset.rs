@@ -17,7 +17,8 @@ pub enum DefaultName {
 /// Movement of player entities between snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Smoothing {
-    /// Interpolation by clients.
+    /// Interpolation by clients, extrapolation by the server for missing usercmds unless `g_smoothClients`
+    /// is 0.
     Interpolate,
     /// Linear extrapolation from the last usercmd for this time in ms, unless `g_smoothClients` is 0.
     LinearStop(i32),
@@ -30,19 +31,6 @@ pub enum ConnectionIconDelay {
     Millis(i32),
     /// Server frames without a usercmd.
     Frames(u32),
-}
-
-/// Limits on name changes of a player.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RenameLimit {
-    /// Minimum time between two changes, in ms.
-    pub period_ms: i32,
-    /// Maximum number of changes.
-    pub most: u32,
-    /// Refusal within the period.
-    pub too_soon: &'static str,
-    /// Refusal beyond the maximum.
-    pub too_many: &'static str,
 }
 
 /// Refusals of commands that only players or only spectators may use.
@@ -101,7 +89,7 @@ pub struct CombatQuirks {
     pub seeded_by_time: bool,
     /// Whether missiles move after all other entities in a frame.
     pub missiles_last: bool,
-    /// Whether a hitscan shot traces against earlier places of the other players.
+    /// Whether hitscan shots and missiles meet the other players at earlier places.
     pub compensates_lag: bool,
     /// Whether missile and bullet entities carry the shooter's number.
     pub names_shooters: bool,
@@ -159,10 +147,14 @@ pub struct Ruleset {
     pub scores: ScoresForm,
     /// Name of players without a visible name.
     pub default_name: DefaultName,
-    /// Limits on name changes.
-    pub rename_limit: Option<RenameLimit>,
+    /// Whether the settings limit name changes.
+    pub limits_renames: bool,
+    /// Whether clients have a `cl_guid` that the settings can require.
+    pub has_guids: bool,
     /// Answer to an unknown command, followed by the command.
     pub unknown_command: &'static str,
+    /// Whether the command `levelshot` requires free for all.
+    pub pictures_free_for_all: bool,
     /// Answer to a command that needs cheats.
     pub cheats_off: &'static str,
     /// Commands that dead players may not use.
@@ -175,8 +167,6 @@ pub struct Ruleset {
     pub role_refusals: Option<RoleRefusals>,
     /// Whether an invalid client number has its own refusal, distinct from an unknown name.
     pub slot_refusals: bool,
-    /// Whether voice chat exists.
-    pub voices: bool,
     /// Whether a spectator gets the team overlay of the followed player.
     pub overlay_for_followers: bool,
     /// Whether a vote is shown as a sentence instead of a command.
@@ -201,9 +191,9 @@ pub struct Ruleset {
     pub team_lists: bool,
     /// Commands sent to a client on every spawn.
     pub spawn_commands: &'static [&'static str],
-    /// Commands sent to a client on every entry, after the announcement to all clients. Entries follow a
-    /// connect, a team change and a restart.
-    pub entry_commands: &'static [&'static str],
+    /// Whether a client gets the message of `g_motdfile` on every entry, after the announcement to all
+    /// clients. Entries follow a connect, a team change and a restart.
+    pub greets_on_entry: bool,
     /// Selection of a spawn point.
     pub spawn_rule: SpawnRule,
     /// Score penalty for a suicide.
@@ -241,6 +231,8 @@ pub struct Ruleset {
     pub any_two_warm_up: bool,
     /// Whether the clock of the game log continues when a level restarts in place.
     pub log_clock_runs_on: bool,
+    /// Whether the game log has scores, awards, events of flags and voice chat to one player.
+    pub logs_scores: bool,
     /// Whether the game log has `ClientConnect` before `ClientUserinfoChanged`.
     pub logs_connect_first: bool,
     /// Whether the setting `g_music` replaces the map's music.
@@ -272,13 +264,10 @@ impl Ruleset {
         last_weapon: 13,
         scores: ScoresForm::OPENARENA,
         default_name: DefaultName::Numbered("Nameless"),
-        rename_limit: Some(RenameLimit {
-            period_ms: 10_000,
-            most: 50,
-            too_soon: "Name change spam protection (g_minNameChangePeriod = 10)",
-            too_many: "Maximum name changes reached (g_maxNameChanges = 50)",
-        }),
+        limits_renames: true,
+        has_guids: true,
         unknown_command: "Unknown command ",
+        pictures_free_for_all: true,
         cheats_off: "Cheats are not enabled on this server",
         living_only: &["kill", "give", "god", "notarget"],
         living_refusal: "Must be alive to use this command",
@@ -288,7 +277,6 @@ impl Ruleset {
             spectators_only: "Cannot use this command when on a team",
         }),
         slot_refusals: true,
-        voices: true,
         overlay_for_followers: false,
         vote_sentences: true,
         votes_may_change: true,
@@ -301,9 +289,7 @@ impl Ruleset {
         keeps_score_on_rejoin: true,
         team_lists: true,
         spawn_commands: &["respawn 0"],
-        // OpenArena's empty message of the day. It clears the center print, including the announcement of the
-        // client's own team change.
-        entry_commands: &["cp \"\""],
+        greets_on_entry: true,
         spawn_rule: SpawnRule::NotNearest,
         suicide_penalty: SuicidePenalty::Lenient,
         combat: CombatQuirks {
@@ -334,6 +320,7 @@ impl Ruleset {
         short_warmup_restarts: true,
         any_two_warm_up: true,
         log_clock_runs_on: true,
+        logs_scores: true,
         logs_connect_first: false,
         music_setting: true,
     };
@@ -354,15 +341,16 @@ impl Ruleset {
         last_weapon: 10,
         scores: ScoresForm::BASE,
         default_name: DefaultName::Fixed("UnnamedPlayer"),
-        rename_limit: None,
+        limits_renames: false,
+        has_guids: false,
         unknown_command: "unknown cmd ",
+        pictures_free_for_all: false,
         cheats_off: "Cheats are not enabled on this server.",
         living_only: &["give", "god", "notarget", "noclip"],
         living_refusal: "You must be alive to use this command.",
         playing_team: "Free team",
         role_refusals: None,
         slot_refusals: false,
-        voices: false,
         overlay_for_followers: true,
         vote_sentences: false,
         votes_may_change: false,
@@ -375,7 +363,7 @@ impl Ruleset {
         keeps_score_on_rejoin: false,
         team_lists: false,
         spawn_commands: &[],
-        entry_commands: &[],
+        greets_on_entry: false,
         spawn_rule: SpawnRule::FarHalf,
         suicide_penalty: SuicidePenalty::Own,
         combat: CombatQuirks {
@@ -406,6 +394,7 @@ impl Ruleset {
         short_warmup_restarts: false,
         any_two_warm_up: false,
         log_clock_runs_on: false,
+        logs_scores: false,
         logs_connect_first: true,
         music_setting: false,
     };

@@ -181,6 +181,16 @@ setting_rows! {
         "Health that players regain per second.";
     G_CATCHUP, "g_catchup", Int::range(0, 100), oa_announced("0"),
         "Damage reduction in percent per point of the attacker's lead; 0 disables it.";
+    G_LAG_LIGHTNING, "g_lagLightning", Flag::either(), all("1", P),
+        "Compensate 50 ms less for the lightning gun with g_delagHitscan.";
+    G_MIN_NAME_CHANGE_PERIOD, "g_minNameChangePeriod", Int::or_off(1, 3600), all("10", P),
+        "Seconds between two name changes of a player; 0 disables the limit.";
+    G_MAX_NAME_CHANGES, "g_maxNameChanges", Int::or_off(1, 9999), all("50", P),
+        "Name changes of a player per level; 0 disables the limit.";
+    G_GUID_CHECK, "g_guidCheck", Flag::either(), all("0", P),
+        "Refuse clients without a valid cl_guid, and clients with the cl_guid of another one.";
+    G_MOTDFILE, "g_motdfile", Text::up_to(63), all("motd.cfg", P),
+        "File with the message that players see at each entry, up to 1000 bytes; empty for none.";
     G_TRUE_PING, "g_truePing", Int::only_zero("pings are measured by packets only"), all("0", N),
         "Measure pings by usercmds instead of packets.";
     G_MUSIC, "g_music", Text::up_to(127), all("", P),

@@ -140,7 +140,7 @@ const DEATHMATCH: &[(&str, &[&str])] = &[
     ("items", &["targets", "teams", "weapons"]),
     ("weapons", &["combat", "items"]),
     ("combat", &["matches", "movers", "teams", "weapons"]),
-    ("movers", &["combat", "items", "targets"]),
+    ("movers", &["combat", "items", "targets", "weapons"]),
     ("targets", &["combat", "items", "movers", "weapons"]),
 ];
 

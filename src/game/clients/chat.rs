@@ -93,7 +93,7 @@ impl ClientContext<'_> {
             .chars()
             .filter(|&c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
             .collect();
-        if id.is_empty() || !self.clients.ruleset.voices {
+        if id.is_empty() {
             return;
         }
         let to = self.audience(to);
@@ -108,6 +108,11 @@ impl ClientContext<'_> {
         self.send_to_hearers(client, to, &line);
         if matches!(to, Audience::One(target) if target != client) {
             self.host.send_command(Some(client), &line);
+        }
+        let name = |client| self.clients.player(client).map_or("", |player| player.name.as_str());
+        if let Audience::One(target) = to {
+            let line = format!("vtell: {} to {}: {id}", name(client), name(target));
+            self.clients.log(self.host, &line);
         }
     }
 

@@ -4,7 +4,7 @@
 //! the range of the wire format. Source: the base game's cheats and their answers.
 
 use super::{ClientContext, commands::answer};
-use crate::bg::{Persistent, Weapon};
+use crate::bg::{GameType, Persistent, Weapon};
 use crate::model::{ClientNum, CommandArgs, Vec3};
 
 /// Rounds of every weapon after `give ammo`.
@@ -45,8 +45,23 @@ impl ClientContext<'_> {
             Cheat::NoTarget => self.switch(client, "notarget", |cheats| &mut cheats.notarget),
             Cheat::Noclip => self.switch(client, "noclip", |cheats| &mut cheats.noclip),
             Cheat::SetViewPos => self.set_view(client, words),
-            Cheat::LevelShot => self.host.send_command(Some(client), "clientLevelShot"),
+            Cheat::LevelShot => self.show_level(client),
         }
+    }
+
+    /// Begins the intermission, of which a local client takes its picture.
+    fn show_level(&mut self, client: ClientNum) {
+        if !self.host.is_local(client) {
+            let refusal = "The levelshot command must be executed by a local client";
+            return answer(self.host, client, refusal);
+        }
+        if self.clients.ruleset.pictures_free_for_all
+            && self.clients.game_type != GameType::FreeForAll
+        {
+            return answer(self.host, client, "Must be in g_gametype 0 for levelshot");
+        }
+        self.rules.begin_intermission(self.clients, self.host);
+        self.host.send_command(Some(client), "clientLevelShot");
     }
 
     fn switch(&mut self, client: ClientNum, name: &str, of: fn(&mut Cheats) -> &mut bool) {

@@ -76,13 +76,13 @@ const COMMANDS: &[CommandRow] = {
         row("say_team", Anyone, |game, client, words| game.say(client, Audience::Team, &words.rest(1))),
         row("tell", Anyone, |game, client, words| game.tell(client, words)),
         row("gc", Anyone, |game, client, words| game.give_order(client, words)),
-        row("vsay", Anyone, |game, client, words| game.voice(client, All, WITH_TEXT, words)),
-        row("vsay_team", Anyone, |game, client, words| game.voice(client, Team, WITH_TEXT, words)),
-        row("vtell", Anyone, |game, client, words| game.voice(client, One, WITH_TEXT, words)),
-        row("vosay", Anyone, |game, client, words| game.voice(client, All, WITHOUT_TEXT, words)),
-        row("vosay_team", Anyone, |game, client, words| game.voice(client, Team, WITHOUT_TEXT, words)),
-        row("votell", Anyone, |game, client, words| game.voice(client, One, WITHOUT_TEXT, words)),
-        row("vtaunt", Anyone, |game, client, words| game.voice(client, Taunt, WITH_TEXT, words)),
+        open_arena("vsay", Anyone, |game, client, words| game.voice(client, All, WITH_TEXT, words)),
+        open_arena("vsay_team", Anyone, |game, client, words| game.voice(client, Team, WITH_TEXT, words)),
+        open_arena("vtell", Anyone, |game, client, words| game.voice(client, One, WITH_TEXT, words)),
+        open_arena("vosay", Anyone, |game, client, words| game.voice(client, All, WITHOUT_TEXT, words)),
+        open_arena("vosay_team", Anyone, |game, client, words| game.voice(client, Team, WITHOUT_TEXT, words)),
+        open_arena("votell", Anyone, |game, client, words| game.voice(client, One, WITHOUT_TEXT, words)),
+        open_arena("vtaunt", Anyone, |game, client, words| game.voice(client, Taunt, WITH_TEXT, words)),
         open_arena("vsay_local", Anyone, |game, client, words| game.voice(client, All, WITH_TEXT, words)),
         open_arena("vosay_local", Anyone, |game, client, words| game.voice(client, All, WITHOUT_TEXT, words)),
         row("score", Anyone, |game, client, _| game.clients.send_scores(game.host, client)),
@@ -136,16 +136,17 @@ const MAX_ECHO_LEN: usize = 64;
 impl ClientContext<'_> {
     pub(in crate::game) fn run_client_command(&mut self, client: ClientNum, words: &CommandArgs) {
         let ruleset = self.clients.ruleset;
-        if self.clients.intermission && !allowed_in_intermission(ruleset, words.command()) {
+        let known = COMMANDS.iter().find(|row| {
+            row.name.eq_ignore_ascii_case(words.command())
+                && row.only.is_none_or(|base| base == ruleset.base)
+        });
+        let allowed = known.is_some_and(|row| allowed_in_intermission(ruleset, row.name));
+        if self.clients.intermission && !allowed {
             if ruleset.intermission_text_is_chat {
                 self.say(client, Audience::All, &words.rest(0));
             }
             return;
         }
-        let known = COMMANDS.iter().find(|row| {
-            row.name.eq_ignore_ascii_case(words.command())
-                && row.only.is_none_or(|base| base == ruleset.base)
-        });
         let Some(row) = known else {
             let typed = clean_text(words.command(), MAX_ECHO_LEN);
             return answer(self.host, client, &format!("{}{typed}", ruleset.unknown_command));
@@ -306,10 +307,9 @@ fn send_map_page(host: &mut dyn Host, client: ClientNum, page: i32) {
     host.send_command(Some(client), &text);
 }
 
-/// Whether a command is allowed in intermission.
+/// Whether a command of the table is allowed in intermission.
 fn allowed_in_intermission(ruleset: &Ruleset, command: &str) -> bool {
-    let word = command.to_ascii_lowercase();
-    INTERMISSION_COMMANDS.contains(&word.as_str()) || word == ruleset.intermission_command
+    INTERMISSION_COMMANDS.contains(&command) || command == ruleset.intermission_command
 }
 
 /// Prints a line to one client. The text must be clean.

@@ -42,6 +42,8 @@ pub(in crate::game) struct GameSettings {
     pub(in crate::game) acceleration: Acceleration,
     /// Time that player entities are extrapolated, in ms.
     pub(in crate::game) linear_stop_ms: Option<i32>,
+    /// Whether the server extrapolates players whose usercmds are missing.
+    pub(in crate::game) extrapolates: bool,
     /// Milliseconds without input after which a player is dropped.
     pub(in crate::game) inactivity_ms: Option<i32>,
     /// Maximum players; further clients are spectators.
@@ -57,6 +59,9 @@ pub(in crate::game) struct GameSettings {
     pub(in crate::game) force_balance: bool,
     /// Whether joining clients are put into the weaker team.
     pub(in crate::game) auto_join: bool,
+    /// Minimum time between two name changes of a player in seconds, and their maximum number.
+    pub(in crate::game) rename_period_s: Option<i32>,
+    pub(in crate::game) max_renames: Option<i32>,
     /// Last announced values, in the order of [`crate::cvar::Values::announced`].
     announced: Vec<String>,
     /// Last published value of `g_needpass`.
@@ -99,6 +104,8 @@ impl GameSettings {
             Smoothing::LinearStop(ms) if settings.flag(key::G_SMOOTH_CLIENTS) => Some(ms),
             Smoothing::LinearStop(_) | Smoothing::Interpolate => None,
         };
+        self.extrapolates =
+            ruleset.smoothing == Smoothing::Interpolate && settings.flag(key::G_SMOOTH_CLIENTS);
         self.inactivity_ms = positive(key::G_INACTIVITY).map(|seconds| seconds * 1000);
         self.max_players = positive(key::G_MAX_GAME_CLIENTS).map(|players| players as usize);
         self.time_limit_min = positive(key::TIMELIMIT);
@@ -108,6 +115,9 @@ impl GameSettings {
         self.warmup_s = settings.int(key::G_WARMUP);
         self.force_balance = settings.flag(key::G_TEAM_FORCE_BALANCE);
         self.auto_join = settings.flag(key::G_TEAM_AUTO_JOIN);
+        let limited = |key| positive(key).filter(|_| ruleset.limits_renames);
+        self.rename_period_s = limited(key::G_MIN_NAME_CHANGE_PERIOD);
+        self.max_renames = limited(key::G_MAX_NAME_CHANGES);
         self.announce_changes(host);
         self.publish_password_flag(host);
     }

@@ -7,6 +7,7 @@
 //! changes as long as this value lives. Source: the base game's client lifecycle; OpenArena's.
 
 mod accuracy;
+mod admission;
 mod chat;
 mod cheats;
 mod commands;
@@ -15,6 +16,8 @@ mod game_log;
 mod game_settings;
 mod ip_bans;
 mod locations;
+mod message_of_the_day;
+mod names;
 mod player;
 mod proposal;
 mod rejoin_stats;
@@ -28,10 +31,13 @@ mod votes;
 
 pub(in crate::game) use self::{
     accuracy::Accuracy,
-    game_settings::{GameSettings, SPECTATOR_SPEED, password},
+    admission::tell_lag_compensation,
+    game_log::{FlagLogEvent, log_award, log_flag, log_score, log_team_score},
+    game_settings::{GameSettings, SPECTATOR_SPEED},
     locations::Locations,
     player::{JoinState, Placement, Player, Role, Session},
 };
+use self::{admission::admit, message_of_the_day::MessageOfTheDay, names::accept_name};
 use super::{
     Host, LevelStart, Ruleset,
     ruleset::ConnectionIconDelay,
@@ -81,6 +87,9 @@ pub(in crate::game) trait ClientRules {
     ) {
     }
 
+    /// Shows all clients the scoreboard. Does nothing in games without matches.
+    fn begin_intermission(&mut self, _clients: &mut Clients, _host: &mut dyn Host) {}
+
     /// Runs before a player becomes a spectator or changes teams.
     fn leave_play(&mut self, _clients: &mut Clients, _host: &mut dyn Host, _client: ClientNum) {}
 }
@@ -129,6 +138,8 @@ pub(in crate::game) struct Clients {
     pub(in crate::game) started: LevelTime,
     /// Named locations of the level.
     pub(in crate::game) locations: Locations,
+    /// Message that players see at each entry.
+    message_of_the_day: MessageOfTheDay,
     /// Level time of the next team overlay.
     overlay_at: LevelTime,
     votes: votes::Votes,
@@ -157,6 +168,7 @@ impl Clients {
             now: LevelTime::default(),
             started: LevelTime::default(),
             locations: Locations::default(),
+            message_of_the_day: MessageOfTheDay::default(),
             overlay_at: LevelTime::default(),
             votes: votes::Votes::default(),
             rejoin_stats: rejoin_stats::RejoinStats::default(),
@@ -184,6 +196,7 @@ impl Clients {
         self.players.fill(None);
         self.settings = GameSettings::read(host, self.ruleset);
         self.settings_version = SettingsVersion::default();
+        self.message_of_the_day = MessageOfTheDay::read(host, self.ruleset);
     }
 
     /// Sets the game type and its join rules. A change resets all sessions, because the teams differ.
@@ -284,9 +297,7 @@ impl Clients {
         if let Some(player) = self.player(client).filter(|_| announced) {
             host.send_command(None, &format!("print \"{}^7 entered the game\n\"", player.name));
         }
-        for command in self.ruleset.entry_commands {
-            host.send_command(Some(client), command);
-        }
+        self.message_of_the_day.send(host, client);
         self.log(host, &format!("ClientBegin: {client}"));
         self.list_new_team(host, client);
         self.list_custom_votes(host, client);
@@ -339,32 +350,14 @@ impl Clients {
         };
         let role = self.role(client);
         let shows_overlay = self.ruleset.team_lists && self.game_type.has_teams();
-        let (default_name, limit, now) =
-            (self.ruleset.default_name, self.ruleset.rename_limit, self.now);
-        let Some(player) = self.players[client.index()].as_mut() else { return };
-
-        let mut name = info.name(client, default_name);
+        let mut name = info.name(client, self.ruleset.default_name);
         if role == Role::Scoreboard {
             "scoreboard".clone_into(&mut name);
         }
-        if announce && player.join_state == JoinState::Active && name != player.name {
-            let refusal = limit.and_then(|limit| {
-                let too_soon =
-                    player.renamed_at.is_some_and(|last| now.distance(last) < limit.period_ms);
-                let too_many = player.renames >= limit.most;
-                too_many.then_some(limit.too_many).or(too_soon.then_some(limit.too_soon))
-            });
-            if let Some(refusal) = refusal {
-                host.send_command(Some(client), &format!("print \"{refusal}\n\""));
-                host.set_userinfo(client, &info.with("name", &player.name));
-                name.clone_from(&player.name);
-            } else {
-                player.renamed_at = Some(now);
-                player.renames = player.renames.saturating_add(1);
-                let old = &player.name;
-                host.send_command(None, &format!("print \"{old}^7 renamed to {name}\n\""));
-            }
+        if announce {
+            name = accept_name(self, host, client, &info, name);
         }
+        let Some(player) = self.players[client.index()].as_mut() else { return };
         player.name = name;
         player.max_health = info.handicap();
         player.state.stats[self.ruleset.stats.max_health] = player.max_health;
@@ -427,14 +420,7 @@ impl Clients {
     ) -> Result<(), String> {
         let text = host.userinfo(client).to_owned();
         let info = PlayerUserinfo::parse(&text).ok_or("Invalid userinfo")?;
-        let trusted = is_bot || host.is_local(client);
-        let wrong = password(host).is_some_and(|right| right != info.value("password"));
-        if first_time && !trusted && ip_bans::is_banned(&*host, info.value("ip")) {
-            return Err("You are banned from this server.".to_owned());
-        }
-        if wrong && !trusted {
-            return Err("Invalid password".to_owned());
-        }
+        admit(self, host, client, &info, first_time, is_bot)?;
 
         if let Some(mut old) = self.players[client.index()].take() {
             old.unlink(host);

@@ -29,7 +29,7 @@ const INACTIVITY_WARNING_MS: i32 = 10_000;
 const INACTIVITY_GRACE_MS: i32 = 60_000;
 
 /// Origin and view angles of a player to be placed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in crate::game) struct Placement {
     /// Origin.
     pub(in crate::game) origin: Vec3,

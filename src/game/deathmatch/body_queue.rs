@@ -7,7 +7,10 @@ use super::{
     combat::{GIB_HEALTH, LEAST_HEALTH},
     entities::{Entity, EntityKind},
 };
-use crate::game::deathmatch::context::Context;
+use crate::game::deathmatch::{
+    context::Context,
+    weapons::kamikaze::{pass_kamikaze_timer, stop_kamikaze_timer},
+};
 use crate::model::{
     ClientNum, EntityNum, LevelTime, Trace, Trajectory, TrajectoryKind, Vec3, contents::mask,
 };
@@ -86,7 +89,7 @@ impl BodyQueue {
         let own = body.state.number;
         body.state = state;
         body.state.number = own;
-        body.state.e_flags = entity_flag::DEAD;
+        body.state.e_flags = entity_flag::DEAD | state.e_flags & entity_flag::KAMIKAZE;
         body.state.powerups = 0;
         body.state.loop_sound = 0;
         body.state.event = 0;
@@ -120,6 +123,7 @@ impl BodyQueue {
         }
         body.think_at = Some(now + SINK_MS);
         cx.entities.link(cx.host, number);
+        pass_kamikaze_timer(cx, client, number);
     }
 }
 
@@ -139,6 +143,7 @@ pub(super) fn damage_corpse(cx: &mut Context<'_>, number: EntityNum, points: i32
     entity.state.e_type = EntityType::Invisible as i32;
     entity.shared.contents = 0;
     entity.add_event(Event::GibPlayer, 0, now);
+    stop_kamikaze_timer(cx, number);
 }
 
 /// Returns the trajectory of a fall.
@@ -226,5 +231,6 @@ pub(super) fn gib_corpse(cx: &mut Context<'_>, number: EntityNum) {
         body.add_event(Event::GibPlayer, 0, now);
         body.state.e_type = EntityType::Invisible as i32;
         body.shared.contents = 0;
+        stop_kamikaze_timer(cx, number);
     }
 }

@@ -105,12 +105,13 @@ impl Context<'_> {
     /// Iterates the players, except `client`, whose bounds touch a box. The dead count until they respawn.
     pub(super) fn others_in(
         &self,
-        client: ClientNum,
+        client: impl Into<Option<ClientNum>>,
         mins: Vec3,
         maxs: Vec3,
     ) -> impl Iterator<Item = ClientNum> {
+        let client = client.into();
         ClientNum::all().filter(move |&other| {
-            other != client
+            Some(other) != client
                 && self.clients.plays(other)
                 && self.clients.player(other).is_some_and(|player| {
                     let shared = &player.shared;

@@ -20,7 +20,7 @@ use super::{
     movers::{Mover, PathCorner},
     targets::Target,
     triggers::Hurt,
-    weapons::{Kamikaze, Missile},
+    weapons::{Kamikaze, KamikazeTimer, Missile},
 };
 
 /// Maximum number of entities beside the players.
@@ -69,6 +69,8 @@ pub(super) enum EntityKind {
     Missile(Missile),
     /// Kamikaze explosion.
     Kamikaze(Kamikaze),
+    /// Kamikaze item of a dead carrier.
+    KamikazeTimer(KamikazeTimer),
     /// Item.
     Item(Box<ItemState>),
     /// Entity without server behavior.

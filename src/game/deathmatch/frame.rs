@@ -15,7 +15,7 @@ use super::{
     think::{end_frame, think},
     triggers::aim_push_trigger,
     weapons::{
-        kamikaze::run_kamikaze,
+        kamikaze::{run_kamikaze, run_kamikaze_timer},
         missiles::{run_missile, run_missiles},
     },
 };
@@ -70,6 +70,7 @@ fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
                 run_missile(cx, sys, number);
             }
             EntityKind::Kamikaze(_) => run_kamikaze(cx, sys, number),
+            EntityKind::KamikazeTimer(timer) => run_kamikaze_timer(cx, number, timer),
             EntityKind::Item(_) => sys.items.run_item(cx, number),
             EntityKind::TempEntity
             | EntityKind::TargetPosition

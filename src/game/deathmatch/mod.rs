@@ -128,6 +128,7 @@ impl Game for Deathmatch {
         is_bot: bool,
     ) -> Result<(), ConnectError> {
         self.clients.connect(host, client, first_time, is_bot).map_err(ConnectError::Refused)?;
+        clients::tell_lag_compensation(&self.clients, host, client, is_bot);
         self.systems.match_state.clear_ready(client);
         self.systems.combat.reset_client(client);
         self.systems.projectiles.reset_client(client);

@@ -5,6 +5,7 @@ use super::{
     context::{Context, Frame},
     entities::Entities,
     items::touch::give_new_item,
+    matches::intermission::begin_intermission,
     systems::Systems,
     think::{spawn, teleport},
 };
@@ -80,6 +81,11 @@ impl ClientRules for DeathmatchRules<'_> {
     ) {
         let (mut cx, sys) = self.split(clients, host);
         give_new_item(&mut cx, sys, client, item);
+    }
+
+    fn begin_intermission(&mut self, clients: &mut Clients, host: &mut dyn Host) {
+        let (mut cx, sys) = self.split(clients, host);
+        begin_intermission(&mut cx, sys);
     }
 
     fn leave_play(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum) {

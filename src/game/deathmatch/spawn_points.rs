@@ -39,6 +39,8 @@ pub(super) struct SpawnPoint {
 pub(super) struct SpawnPoints {
     points: Vec<SpawnPoint>,
     intermission: Option<Placement>,
+    /// View of the intermission.
+    view: Placement,
     /// Team spawn points by color; for respawns, then for players new to the team.
     teams: [[Vec<SpawnPoint>; 2]; 2],
 }
@@ -116,13 +118,17 @@ impl SpawnPoint {
 }
 
 impl SpawnPoints {
-    /// Returns the placement of a new spectator.
-    pub(super) fn spectator_spawn(&mut self) -> Placement {
-        match (self.intermission, self.points.first()) {
-            (Some(intermission), _) => intermission,
-            (None, Some(first)) => first.placement(),
-            (None, None) => Placement { origin: Vec3::ZERO, angles: Vec3::ZERO },
-        }
+    /// Selects the view of new spectators and of the intermission. Without an intermission point that is a spawn
+    /// point far from the map's origin.
+    pub(super) fn select_view(&mut self, cx: &mut Context<'_>) -> Placement {
+        self.view =
+            self.intermission.unwrap_or_else(|| self.select_common(cx, None, Vec3::ZERO, false).0);
+        self.view
+    }
+
+    /// Returns the view of the intermission.
+    pub(super) const fn view(&self) -> Placement {
+        self.view
     }
 
     /// Selects the spawn point of a player away from `avoided`.
@@ -140,7 +146,19 @@ impl SpawnPoints {
         }
         // A team without spawn points of its own starts far from the map's origin.
         let avoided = if cx.clients.game_type.has_flags() { Vec3::ZERO } else { avoided };
-        let is_bot = cx.clients.player(client).is_some_and(|player| player.is_bot);
+        self.select_common(cx, Some(client), avoided, first)
+    }
+
+    /// Selects a spawn point that serves all teams, for a human or the given client.
+    fn select_common(
+        &self,
+        cx: &mut Context<'_>,
+        client: Option<ClientNum>,
+        avoided: Vec3,
+        first: bool,
+    ) -> (Placement, Option<crate::model::EntityNum>) {
+        let player = client.and_then(|client| cx.clients.player(client));
+        let is_bot = player.is_some_and(|player| player.is_bot);
         let suits = |point: &SpawnPoint| if is_bot { point.bots } else { point.humans };
         let free: Vec<SpawnPoint> = self
             .points
@@ -224,6 +242,39 @@ fn pick_not_nearest(
 }
 
 /// Whether the bounds of a player at `origin` touch another player.
-fn is_occupied(cx: &Context<'_>, client: ClientNum, origin: Vec3) -> bool {
+fn is_occupied(cx: &Context<'_>, client: impl Into<Option<ClientNum>>, origin: Vec3) -> bool {
     cx.others_in(client, origin + player_box::MINS, origin + player_box::MAXS).next().is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::{Ruleset, deathmatch::tests::room::TestRoom};
+
+    #[test]
+    fn free_point_is_kept_if_nearer_one_is_occupied() {
+        let mut room = TestRoom::new(Ruleset::BASEOA);
+        let point = |x: f32| SpawnPoint {
+            origin: Vec3::new(x, 0.0, 0.0),
+            angles: Vec3::ZERO,
+            initial: false,
+            bots: true,
+            humans: true,
+            number: None,
+        };
+        let all = [point(100.0), point(200.0), point(300.0)];
+        let mut picked = |free: &[SpawnPoint]| {
+            room.game.with(&mut room.host, |cx, _| {
+                let picks = (0..400).filter(|_| {
+                    let nearest = nearest(&all, Vec3::ZERO);
+                    pick_not_nearest(cx, free, nearest, Vec3::ZERO).origin[0] < 300.0
+                });
+                picks.count()
+            })
+        };
+        let evenly = picked(&all[1..]);
+        assert!((150..250).contains(&evenly), "{evenly} of 400");
+        let drawn_again = picked(&[all[0], all[2]]);
+        assert!((20..90).contains(&drawn_again), "{drawn_again} of 400");
+    }
 }

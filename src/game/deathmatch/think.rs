@@ -30,10 +30,10 @@ use crate::world::links::{CollisionScene, World};
 use crate::{
     bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box},
     game::{
-        clients::{Clients, Role, SPECTATOR_SPEED},
+        clients::{Clients, Player, Role, SPECTATOR_SPEED},
         movement::{
-            ClampedCommand, EntityStateOptions, OpenSpace, PmoveInput, PmoveWorld,
-            clamp_command_time, events, impulses, move_player, player_entity,
+            ClampedCommand, EntityStateOptions, Extrapolation, OpenSpace, PmoveInput, PmoveWorld,
+            clamp_command_time, events, extrapolate, impulses, move_player, player_entity,
         },
     },
 };
@@ -48,6 +48,9 @@ const FALL_QUIET_MS: i32 = 200;
 const REACH: f32 = 20.0;
 /// Bound of the speed gained during a usercmd, in units per second, added to the margin.
 const GAIN: f32 = 400.0;
+
+/// Frames without usercmds for which a player is extrapolated.
+const MAX_EXTRAPOLATED_FRAMES: u32 = 2;
 
 /// World of one player's pmove; empty space without a map.
 struct PlayerWorld<'a, 'b> {
@@ -100,7 +103,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     let (placement, spawn_point) = if role.plays() {
         sys.spawn_points.select_spawn_point(cx, client, avoided, is_local_start)
     } else {
-        (sys.spawn_points.spectator_spawn(), None)
+        (sys.spawn_points.select_view(cx), None)
     };
     sys.projectiles.drop_hook(cx, client);
     sys.projectiles.remove_player_mine(cx, client);
@@ -296,7 +299,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
         before.is_some_and(|state| gauntlet_attack(cx, sys, client, &state, &command));
     // A gauntlet hit can change the attacker's own state.
     let Some(player) = cx.clients.player(client) else { return };
-    let (mut state, is_bot) = (player.state, player.is_bot);
+    let mut state = player.state;
     let dead = state.stats[HEALTH] <= 0;
     let noclip = player.cheats.noclip;
     state.pm_type = match (noclip, dead) {
@@ -306,11 +309,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     } as i32;
     state.gravity = cx.clients.settings.gravity;
     state.speed = speed_of(cx.clients.ruleset, cx.clients.settings.speed, &state);
-    let mask = match (is_bot, dead) {
-        (true, _) => mask::BOT_SOLID,
-        (false, true) => mask::DEAD_SOLID,
-        (false, false) => mask::PLAYER_SOLID,
-    };
+    let mask = clip_mask(player);
     let seen_events = state.event_sequence;
     let outcome = {
         let mut world = player_world(cx, client, &state, ms);
@@ -422,8 +421,46 @@ pub(super) fn end_frame(cx: &mut Context<'_>, sys: &mut Systems, client: ClientN
     }
     sys.combat.publish(cx, client);
     send_pending_events(cx, client);
+    if cx.clients.settings.extrapolates && cx.clients.role(client).plays() {
+        extrapolate_missed_frames(cx, client);
+    }
     if cx.clients.ruleset.combat.compensates_lag && cx.clients.role(client).plays() {
         sys.lag.store(cx, client);
+    }
+}
+
+/// Extrapolates the entity of a player from whom no usercmd came in the last frames.
+fn extrapolate_missed_frames(cx: &mut Context<'_>, client: ClientNum) {
+    let Some(player) = cx.clients.player(client) else { return };
+    // The counter includes the current frame.
+    let missed = player.frames_missed.saturating_sub(1).min(MAX_EXTRAPOLATED_FRAMES);
+    if missed == 0 {
+        return;
+    }
+    let ms = cx.frame.ms * missed as i32;
+    let extrapolation = Extrapolation {
+        mins: player.shared.mins,
+        maxs: player.shared.maxs,
+        mask: clip_mask(player),
+        seconds: ms as f32 / 1000.0,
+    };
+    let entity = player.entity;
+    let origin = {
+        let state = PlayerState { origin: entity.pos.base, ..player.state };
+        let mut world = player_world(cx, client, &state, ms);
+        extrapolate(&entity, extrapolation, &cx.frame.movement, &mut world)
+    };
+    if let Some(player) = cx.clients.players[client.index()].as_mut() {
+        player.entity.pos.base = origin.truncated();
+    }
+}
+
+/// Returns the contents that stop a player.
+fn clip_mask(player: &Player) -> i32 {
+    match (player.is_bot, player.state.stats[HEALTH] <= 0) {
+        (true, _) => mask::BOT_SOLID,
+        (false, true) => mask::DEAD_SOLID,
+        (false, false) => mask::PLAYER_SOLID,
     }
 }
 

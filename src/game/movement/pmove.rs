@@ -65,7 +65,7 @@ pub struct PmoveResult {
 }
 
 impl PmoveResult {
-    const NONE: Self = Self {
+    pub(super) const NONE: Self = Self {
         touched: TouchList::NONE,
         water_level: 0,
         water_type: 0,

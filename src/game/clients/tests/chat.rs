@@ -121,7 +121,15 @@ fn voice_chat_is_sent_in_openarena_only() {
     fixture.say(0, "vsay");
     assert!(heard(&fixture, 2).is_empty());
     let mut fixture = sides(Ruleset::BASEQ3);
-    assert_eq!(fixture.ask(0, "vsay yes"), "");
+    assert_eq!(fixture.ask(0, "vsay yes"), "print \"unknown cmd vsay\n\"");
+}
+
+#[test]
+fn voice_chat_to_one_player_is_logged() {
+    let mut fixture = sides(Ruleset::BASEOA);
+    fixture.say(0, "vtell beta help");
+    let logged: Vec<_> = fixture.host.logged.iter().map(|(_, line)| line.as_str()).collect();
+    assert!(logged.contains(&"vtell: alpha to beta: help"), "{logged:?}");
 }
 
 #[test]

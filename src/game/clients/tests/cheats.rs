@@ -118,3 +118,24 @@ fn dead_player_cannot_cheat() {
         assert_eq!(fixture.ask(0, "kill"), again);
     }
 }
+
+#[test]
+fn levelshot_shows_scoreboard_to_local_client() {
+    for (ruleset, is_local, game_type, told, ends) in [
+        (Ruleset::BASEQ3, false, "0", REMOTE, false),
+        (Ruleset::BASEQ3, true, "3", "clientLevelShot", true),
+        (Ruleset::BASEOA, true, "3", "print \"Must be in g_gametype 0 for levelshot\n\"", false),
+        (Ruleset::BASEOA, true, "0", "clientLevelShot", true),
+    ] {
+        let settings = [("sv_cheats", "1"), ("g_gametype", game_type)];
+        let mut fixture = Fixture::with(ruleset, &settings, &["alpha"]);
+        fixture.say(0, "team red");
+        fixture.host.local = is_local;
+        let sent = fixture.say(0, "levelshot");
+        assert_eq!(sent.last().map(|(_, text)| text.as_str()), Some(told), "{}", ruleset.folder);
+        assert_eq!(fixture.game.clients().intermission, ends);
+    }
+}
+
+/// Answer of `levelshot` to a client of another machine.
+const REMOTE: &str = "print \"The levelshot command must be executed by a local client\n\"";

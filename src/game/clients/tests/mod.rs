@@ -1,5 +1,6 @@
 //! Unit tests of client commands and replies, in a deathmatch without a map.
 
+mod admission;
 mod chat;
 mod cheats;
 mod commands;

@@ -5,6 +5,7 @@
 //! Engine names: `EF_AWARD_*`, `PERS_*`.
 
 use crate::bg::{Persistent, entity_flag, player_event};
+use crate::game::clients::log_award;
 use crate::game::deathmatch::{combat::Combat, context::Context};
 use crate::model::ClientNum;
 
@@ -33,10 +34,11 @@ impl Combat {
         count: Persistent,
     ) {
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
-        let count = &mut player.state.persistant[count];
-        *count = (*count + 1) & 0x7fff;
+        let counter = &mut player.state.persistant[count];
+        *counter = (*counter + 1) & 0x7fff;
         player.state.e_flags = player.state.e_flags & !AWARDS | flag;
         self.players[client.index()].award_until = Some(cx.clients.now + AWARD_MS);
+        log_award(cx.clients, cx.host, client, count);
     }
 
     /// Hides an award after its time.

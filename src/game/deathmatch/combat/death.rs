@@ -5,7 +5,12 @@
 //! Engine names: `player_die`, `EV_OBITUARY`, `Cmd_Kill_f`.
 
 use super::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
-use crate::game::deathmatch::{combat::Combat, context::Context, systems::Systems};
+use crate::game::deathmatch::{
+    combat::Combat,
+    context::Context,
+    systems::Systems,
+    weapons::kamikaze::{start_kamikaze_timer, stop_kamikaze_timer},
+};
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
 use crate::{
     bg::{Event, MeansOfDeath, PmType, Weapon, animation, contents, entity_flag},
@@ -125,9 +130,21 @@ pub(in crate::game::deathmatch) fn die(
             *at = (*at & animation::TOGGLE) ^ animation::TOGGLE | shown;
         }
         cx.add_player_event(victim, Event::death(death), killer);
+        start_carried_kamikaze(cx, victim, hit.means);
     }
     if let Some(player) = cx.clients.players[victim.index()].as_mut() {
         cx.host.link_entity(&mut player.entity, &mut player.shared);
+    }
+}
+
+/// Starts the timer of a kamikaze item that the victim carries and did not use.
+fn start_carried_kamikaze(cx: &mut Context<'_>, victim: ClientNum, means: MeansOfDeath) {
+    let carries = cx
+        .clients
+        .player(victim)
+        .is_some_and(|player| player.state.e_flags & entity_flag::KAMIKAZE != 0);
+    if carries && means != MeansOfDeath::Kamikaze {
+        start_kamikaze_timer(cx, victim);
     }
 }
 
@@ -202,7 +219,6 @@ impl Combat {
         player.state.pm_type = PmType::Dead as i32;
         player.state.powerups = [0; 16];
         player.state.loop_sound = 0;
-        player.state.e_flags &= !entity_flag::KAMIKAZE;
         player.entity.weapon = Weapon::None as i32;
         player.entity.powerups = 0;
         player.shared.contents = contents::CORPSE;
@@ -234,6 +250,7 @@ impl Combat {
     pub(super) fn gib(&mut self, cx: &mut Context<'_>, victim: ClientNum, killer: i32) {
         cx.add_player_event(victim, Event::GibPlayer, killer);
         self.players[victim.index()].gibbed = true;
+        stop_kamikaze_timer(cx, victim.into());
         if let Some(player) = cx.clients.players[victim.index()].as_mut() {
             player.shared.contents = 0;
             player.entity.solid = 0;

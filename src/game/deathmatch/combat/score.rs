@@ -10,7 +10,7 @@ use crate::game::deathmatch::{
 use crate::model::{ClientNum, Vec3};
 use crate::{
     bg::{Event, Persistent},
-    game::{deathmatch::entities::send_only_to, ruleset::SuicidePenalty},
+    game::{clients::log_score, deathmatch::entities::send_only_to, ruleset::SuicidePenalty},
 };
 
 /// Number of players from which a suicide lowers the score.
@@ -72,6 +72,7 @@ impl MatchState {
                 change_score(cx, other, 1);
             }
         }
+        log_score(cx.clients, cx.host, culprit);
         cx.clients.rank(cx.host);
         self.check_limits(cx);
     }
@@ -90,6 +91,7 @@ impl MatchState {
         send_score_plum(cx, client, points, at);
         change_score(cx, client, points);
         share_score(cx, client, points);
+        log_score(cx.clients, cx.host, client);
         cx.clients.rank(cx.host);
         self.check_limits(cx);
     }

@@ -7,6 +7,7 @@ use super::ItemThink;
 use crate::bg::{
     Event, Powerup, Team, TeamColor, TeamSound, UNTIL_LOST, configstring, contents, entity_flag,
 };
+use crate::game::clients::{FlagLogEvent, log_flag};
 use crate::game::deathmatch::{
     context::Context,
     entities::Entities,
@@ -246,6 +247,8 @@ impl Items {
         if announcement == ReturnAnnouncement::SoundAndText {
             let line = format!("print \"The {} flag has returned!\n\"", flag.name());
             cx.host.send_command(None, &line);
+            let text = format!("The {} flag was returned!", flag.name());
+            log_flag(cx.clients, cx.host, None, flag.team(), FlagLogEvent::Returned, &text);
         }
     }
 }

@@ -26,12 +26,13 @@ const SHOWN_READY: usize = 16;
 const ROTATION: (&str, &str) = ("d1", "vstr d2");
 
 /// Shows the scoreboard to all clients.
-pub(super) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
+pub(in crate::game::deathmatch) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
     (cx.mode().match_end)(cx);
     let since = cx.clients.now;
     sys.match_state.ending = MatchEnd::Intermission { since, ready_wait_from: None };
     sys.match_state.ready = 0;
     cx.clients.intermission = true;
+    sys.spawn_points.select_view(cx);
     for client in ClientNum::all() {
         if cx.clients.active(client).is_none() {
             continue;
@@ -56,7 +57,7 @@ impl SpawnPoints {
         cx: &mut Context<'_>,
         client: ClientNum,
     ) {
-        let spot = self.spectator_spawn();
+        let spot = self.view();
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         player.unlink(cx.host);
         let state = &mut player.state;

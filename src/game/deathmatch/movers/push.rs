@@ -13,6 +13,7 @@ use crate::game::deathmatch::{
     items::Items,
     movers::two_position::use_mover,
     systems::Systems,
+    weapons::{mines::has_space, missiles::explode},
 };
 use crate::model::{
     ClientNum, EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS,
@@ -99,6 +100,10 @@ fn push(
     let count = cx.host.world().map_or(0, |world| world.bodies_in_box(mins, maxs, &mut found));
     let sine = TrajectoryKind::Sine as i32;
     for &number in &found[..count] {
+        if let Some(base) = cx.entities.mine_base(number) {
+            push_mine(cx, sys, member, number, (base == member).then_some((step, turn)), pushed);
+            continue;
+        }
         let Some(ground) = pushable(cx, number) else { continue };
         let rides = ground == member.index() as i32;
         if !rides && !overlaps(cx, member, number) {
@@ -116,6 +121,46 @@ fn push(
         return Err(number);
     }
     Ok(())
+}
+
+/// Moves a mine with the mover that it sticks to. A mine without space explodes.
+fn push_mine(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    member: EntityNum,
+    number: EntityNum,
+    ride: Option<(Vec3, Vec3)>,
+    pushed: &mut Vec<Pushed>,
+) {
+    let Some(entity) = cx.entities.get(number) else { return };
+    let origin = entity.shared.current_origin;
+    if let Some((step, turn)) = ride {
+        pushed.push(Pushed { number, origin, yaw: 0 });
+        let Some(displacement) = displacement_at(cx, member, origin, step, turn) else { return };
+        displace(cx, number, displacement, 0, true);
+        cx.entities.link(cx.host, number);
+    }
+    if !has_space(cx, number) {
+        explode(cx, sys, number);
+    }
+}
+
+/// Returns the displacement of a point that moves with a mover.
+fn displacement_at(
+    cx: &Context<'_>,
+    member: EntityNum,
+    origin: Vec3,
+    step: Vec3,
+    turn: Vec3,
+) -> Option<Vec3> {
+    let axis = cx.entities.get(member)?.shared.current_origin - step;
+    if turn == Vec3::ZERO {
+        return Some(step);
+    }
+    let arm = origin - axis;
+    let axes = angles::axes(turn);
+    let turned = axes.forward * arm[0] + axes.right * -arm[1] + axes.up * arm[2];
+    Some(step + (turned - arm))
 }
 
 /// Returns the ground entity of a player, corpse or item that movers push.
@@ -175,15 +220,7 @@ fn try_push(
     pushed: &mut Vec<Pushed>,
 ) -> bool {
     let Some((origin, ..)) = shape(cx, number) else { return true };
-    let Some(mover) = cx.entities.get(member) else { return true };
-    let axis = mover.shared.current_origin - step;
-    let mut displacement = step;
-    if turn != Vec3::ZERO {
-        let arm = origin - axis;
-        let axes = angles::axes(turn);
-        let turned = axes.forward * arm[0] + axes.right * -arm[1] + axes.up * arm[2];
-        displacement += turned - arm;
-    }
+    let Some(displacement) = displacement_at(cx, member, origin, step, turn) else { return true };
     let before = Pushed { number, origin, yaw: yaw_delta(cx, number) };
     let rides = pushable(cx, number) == Some(member.index() as i32);
     displace(cx, number, displacement, angles::to_short(turn[1]), rides);

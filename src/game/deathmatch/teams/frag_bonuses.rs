@@ -5,6 +5,7 @@
 //! Engine names: `Team_FragBonuses`, `Team_CheckHurtCarrier`.
 
 use super::within;
+use crate::game::clients::FlagLogEvent;
 use crate::game::deathmatch::{
     context::Context,
     systems::Systems,
@@ -65,8 +66,8 @@ pub(in crate::game::deathmatch) fn add_frag_bonus(
     if carries(cx, victim, own) {
         sys.team_state.assists[killer.index()].fragged_carrier_at = Some(now);
         let event = format!("fragged {}'s flag carrier!", victims.upper_name());
-        print_flag_event(cx, killer, &event);
         sys.match_state.add_score(cx, killer, CARRIER, at);
+        print_flag_event(cx, killer, (victims.team(), FlagLogEvent::CarrierFragged), &event);
         // The former carrier is no longer in danger.
         for client in ClientNum::all() {
             if cx.clients.role(client).color() == Some(killers) {
@@ -92,8 +93,8 @@ pub(in crate::game::deathmatch) fn add_frag_bonus(
         }
         NEAR_CARRIER
     };
-    sys.combat.award(cx, killer, entity_flag::AWARD_DEFEND, Persistent::Defend);
     sys.match_state.add_score(cx, killer, points, at);
+    sys.combat.award(cx, killer, entity_flag::AWARD_DEFEND, Persistent::Defend);
 }
 
 /// Whether one of two players is near a position and in sight of it.

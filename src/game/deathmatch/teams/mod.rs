@@ -10,7 +10,8 @@ pub(super) mod frag_bonuses;
 mod tests;
 
 use super::items::Flag;
-use crate::bg::{Persistent, TeamColor, TeamSound, entity_flag};
+use crate::bg::{Persistent, Team, TeamColor, TeamSound, entity_flag};
+use crate::game::clients::{FlagLogEvent, log_flag, log_team_score};
 use crate::game::deathmatch::{context::Context, items::flags::send_team_sound, systems::Systems};
 use crate::model::{ClientNum, LevelTime, Vec3, limits::MAX_CLIENTS};
 
@@ -58,9 +59,16 @@ fn quoted_name(cx: &Context<'_>, client: ClientNum) -> String {
     player.map_or_else(String::new, |player| player.name.replace('"', "'"))
 }
 
-fn print_flag_event(cx: &mut Context<'_>, client: ClientNum, event: &str) {
+/// Prints an event of a team's flag to all clients and logs it.
+fn print_flag_event(
+    cx: &mut Context<'_>,
+    client: ClientNum,
+    (team, kind): (Team, FlagLogEvent),
+    text: &str,
+) {
     let name = quoted_name(cx, client);
-    cx.host.send_command(None, &format!("print \"{name}^7 {event}\n\""));
+    cx.host.send_command(None, &format!("print \"{name}^7 {text}\n\""));
+    log_flag(cx.clients, cx.host, Some(client), team, kind, text);
 }
 
 fn position_of(cx: &Context<'_>, client: ClientNum) -> Vec3 {
@@ -77,7 +85,8 @@ pub(in crate::game::deathmatch) fn announce_flag_taken(
     other_away: bool,
     at: Vec3,
 ) {
-    print_flag_event(cx, client, &format!("got the {} flag!", flag.name()));
+    let kind = (flag.team(), FlagLogEvent::Taken);
+    print_flag_event(cx, client, kind, &format!("got the {} flag!", flag.name()));
     let now = cx.clients.now;
     let announced_at = &mut sys.team_state.taken_at[flag as usize];
     if !(other_away && within(*announced_at, now, TAKEN_MS)) {
@@ -101,9 +110,10 @@ pub(in crate::game::deathmatch) fn reward_return(
     flag: Flag,
     at: Vec3,
 ) {
-    print_flag_event(cx, client, &format!("returned the {} flag!", flag.name()));
     sys.team_state.assists[client.index()].returned_at = Some(cx.clients.now);
     sys.match_state.add_score(cx, client, RETURN, at);
+    let kind = (flag.team(), FlagLogEvent::Returned);
+    print_flag_event(cx, client, kind, &format!("returned the {} flag!", flag.name()));
 }
 
 /// Rewards a player who captured the enemy flag, and the assists. Points are shown at the own flag.
@@ -115,7 +125,8 @@ pub(in crate::game::deathmatch) fn reward_capture(
     at: Vec3,
 ) {
     let color = own.color();
-    print_flag_event(cx, client, &format!("captured the {} flag!", own.other().name()));
+    let kind = (own.other().team(), FlagLogEvent::Captured);
+    print_flag_event(cx, client, kind, &format!("captured the {} flag!", own.other().name()));
     score_for_team(cx, color);
     let team: Vec<ClientNum> = cx.clients.team_of(color).collect();
     for &mate in &team {
@@ -143,8 +154,8 @@ pub(in crate::game::deathmatch) fn reward_capture(
             [(assists.returned_at, RETURN_ASSIST), (assists.fragged_carrier_at, FRAG_ASSIST)]
         {
             if within(since, now, ASSIST_MS) {
-                sys.combat.award(cx, mate, entity_flag::AWARD_ASSIST, Persistent::Assist);
                 sys.match_state.add_score(cx, mate, points, at);
+                sys.combat.award(cx, mate, entity_flag::AWARD_ASSIST, Persistent::Assist);
             }
         }
     }
@@ -180,5 +191,6 @@ pub(in crate::game::deathmatch) fn share_score(
     if let Some(color) = color.filter(|_| cx.mode().shares_score) {
         let score = &mut cx.clients.team_scores[color as usize];
         *score = score.saturating_add(points);
+        log_team_score(cx.clients, cx.host, color);
     }
 }

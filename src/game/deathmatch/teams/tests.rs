@@ -291,3 +291,53 @@ fn player_points_count_for_team_in_team_deathmatch() {
         assert_eq!(game.clients.team_scores, team_scores);
     }
 }
+
+#[test]
+fn openarena_logs_flags_scores_and_awards() {
+    for (ruleset, expected) in [
+        (
+            Ruleset::BASEOA,
+            &[
+                "CTF: 0 2 0: p0 got the BLUE flag!",
+                "PlayerScore: 0 0: p0 now has 0 points",
+                "CTF: 0 2 1: p0 captured the BLUE flag!",
+                "Award: 0 4: p0 gained the CAPTURE award!",
+                "PlayerScore: 0 5: p0 now has 5 points",
+                "PlayerScore: 2 1: p2 now has 1 points",
+                "CTF: 2 2 2: p2 returned the BLUE flag!",
+            ][..],
+        ),
+        (Ruleset::BASEQ3, &[]),
+    ] {
+        let (mut game, mut host) = field(ruleset, "4");
+        host.logged.clear();
+        game.with(&mut host, |cx, sys| {
+            for (number, flag, is_dropped) in
+                [(0, Flag::Blue, false), (0, Flag::Red, false), (2, Flag::Blue, true)]
+            {
+                touch_team_item(cx, sys, client(number), flag, is_dropped, Vec3::ZERO);
+            }
+        });
+        let lines: Vec<_> = host.logged.iter().map(|(_, line)| line.as_str()).collect();
+        assert_eq!(lines, expected, "{}", ruleset.folder);
+    }
+}
+
+#[test]
+fn openarena_logs_team_scores_and_rail_awards() {
+    let (mut game, mut host) = field(Ruleset::BASEOA, "3");
+    host.logged.clear();
+    game.with(&mut host, |cx, sys| {
+        sys.match_state.add_score(cx, client(2), 3, Vec3::ZERO);
+        sys.combat.count_rail_hits(cx, client(1), 2);
+    });
+    let lines: Vec<_> = host.logged.iter().map(|(_, line)| line.as_str()).collect();
+    assert_eq!(
+        lines,
+        [
+            "TeamScore: 2 3: Team 2 now has 3 points",
+            "PlayerScore: 2 3: p2 now has 3 points",
+            "Award: 1 2: p1 gained the IMPRESSIVE award!",
+        ]
+    );
+}

@@ -187,3 +187,107 @@ fn corpse_slides_down_walls_and_falls_off_ledges() {
     assert!(at[2] <= STANDING + 1.0, "{at:?}");
     assert!(room.events(Event::GibPlayer).is_empty());
 }
+
+#[test]
+fn corpse_vanishes_in_nodrop() {
+    let area = ([-100.0, -100.0, 0.0], [100.0, 100.0, 64.0], Stuff::Nodrop);
+    for (blocks, lies) in [(&[area][..], false), (&[], true)] {
+        let mut room = TestRoom::with(Ruleset::BASEQ3, blocks, &[]);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        room.put(one, Vec3::new(0.0, 0.0, 200.0), Vec3::ZERO);
+        apply(&mut room, one, &Hit::by_world(110, MeansOfDeath::Lava));
+        room.player(one).entity.ground_entity_num = EntityNum::NONE.index() as i32;
+        room.game.with(&mut room.host, |cx, sys| respawn(cx, sys, one));
+        assert!(room.game.with(&mut room.host, |cx, _| corpse(cx)).is_some(), "it falls");
+        room.run_for(1500);
+        assert_eq!(room.game.with(&mut room.host, |cx, _| corpse(cx)).is_some(), lies);
+    }
+}
+
+#[test]
+fn player_who_respawns_in_nodrop_leaves_no_corpse() {
+    let area = ([-100.0, -100.0, 0.0], [100.0, 100.0, 100.0], Stuff::Nodrop);
+    let mut room = TestRoom::with(Ruleset::BASEQ3, &[area], &[]);
+    let one = room.join(0, 0.0, 0.0, 0.0);
+    apply(&mut room, one, &Hit::by_world(110, MeansOfDeath::Lava));
+    room.game.with(&mut room.host, |cx, sys| respawn(cx, sys, one));
+    assert!(room.game.with(&mut room.host, |cx, _| corpse(cx)).is_none());
+}
+
+#[test]
+fn event_parameter_of_player_outlives_its_event() {
+    let mut room = TestRoom::new(Ruleset::BASEQ3);
+    let one = room.join(0, 0.0, 0.0, 0.0);
+    apply(&mut room, one, &Hit::by_world(10, MeansOfDeath::Lava));
+    room.frame();
+    let entity = room.player(one).entity;
+    assert_eq!((entity.event & 0xff, entity.event_parm), (Event::Pain as i32, 90));
+    room.run_for(400);
+    let entity = room.player(one).entity;
+    assert_eq!((entity.event, entity.event_parm), (0, 90));
+}
+
+#[test]
+fn grenade_that_gibs_player_ends_as_on_wall() {
+    for (health, event) in [(20, Event::MissileMiss), (900, Event::MissileHit)] {
+        let mut room = TestRoom::new(Ruleset::BASEQ3);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        let other = room.join(1, 100.0, 0.0, 180.0);
+        room.player(other).state.stats[0] = health;
+        room.arm(one, Weapon::GrenadeLauncher, 10);
+        room.put(one, Vec3::new(0.0, 0.0, STANDING), Vec3::new(25.0, 0.0, 0.0));
+        room.fire(one);
+        room.run_for(200);
+        let end = room.entities().find(|state| state.weapon == 4 && state.e_type == 0);
+        assert_eq!(end.expect("its end").event & 0xff, event as i32, "{health}");
+        assert_eq!(room.game.systems.combat.players[1].gibbed, health == 20);
+    }
+}
+
+#[test]
+fn kamikaze_of_dead_carrier_explodes_unless_gibbed() {
+    for (damage, respawns, explodes) in [(110, false, true), (110, true, true), (200, false, false)]
+    {
+        let mut room = TestRoom::new(Ruleset::BASEOA);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        let near = room.join(1, 300.0, 0.0, 0.0);
+        room.player(one).state.e_flags |= crate::bg::entity_flag::KAMIKAZE;
+        apply(&mut room, one, &Hit::by_world(damage, MeansOfDeath::Lava));
+        if respawns {
+            room.run_for(2000);
+            room.game.with(&mut room.host, |cx, sys| respawn(cx, sys, one));
+            room.run_for(2900);
+        } else {
+            room.run_for(4900);
+        }
+        assert!(room.events(Event::Kamikaze).is_empty());
+        room.run_for(100);
+        assert_eq!(!room.events(Event::Kamikaze).is_empty(), explodes, "{damage}");
+        room.run_for(2100);
+        assert_eq!(room.health(near) <= 0, explodes, "{damage}");
+    }
+}
+
+#[test]
+fn missed_frames_are_extrapolated_in_openarena() {
+    let wall = ([30.0, -100.0, 0.0], [60.0, 100.0, 200.0], Stuff::Wall);
+    let step = ([20.0, -100.0, 0.0], [60.0, 100.0, 16.0], Stuff::Wall);
+    for (ruleset, smooth, blocks, places) in [
+        (Ruleset::BASEOA, "1", &[][..], [0.0, 16.0, 32.0, 32.0]),
+        (Ruleset::BASEOA, "0", &[], [0.0; 4]),
+        (Ruleset::BASEQ3, "1", &[], [0.0; 4]),
+        (Ruleset::BASEOA, "1", &[wall], [0.0, 14.0, 14.0, 14.0]),
+        (Ruleset::BASEOA, "1", &[step], [0.0, 16.0, 32.0, 32.0]),
+    ] {
+        let mut room = TestRoom::with(ruleset, blocks, &[("g_smoothClients", smooth)]);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        room.player(one).frames_missed = 0;
+        room.player(one).state.velocity = Vec3::new(320.0, 0.0, 0.0);
+        let seen = [0; 4].map(|_| {
+            room.frame();
+            room.player(one).entity.pos.base[0]
+        });
+        assert_eq!(seen, places, "{} {smooth} {blocks:?}", ruleset.folder);
+        assert_eq!(room.state(one).origin[0], 0.0, "the player itself stays");
+    }
+}

@@ -7,13 +7,18 @@ use super::{
 };
 use crate::bg::{MeansOfDeath, contents};
 use crate::game::deathmatch::{combat::damage::damage_player, think::respawn};
-use crate::model::Vec3;
+use crate::game::{Host as _, Ruleset, deathmatch::weapons::missiles::launch};
+use crate::model::{EntityNum, Vec3};
 
 /// Creates a door, open above the center of the hall, that shuts in 2000 ms.
 fn raised(flags: i32, damage: i32) -> TestLevel {
+    raised_in(Ruleset::BASEQ3, flags, damage)
+}
+
+fn raised_in(ruleset: &'static Ruleset, flags: i32, damage: i32) -> TestLevel {
     let keys = format!("angle -1 spawnflags {flags} dmg {damage} targetname d");
-    let mut level =
-        TestLevel::new(&[DOOR], &format!("{{ classname func_door model *1 {keys} }}\n{SPOT}"));
+    let text = format!("{{ classname func_door model *1 {keys} }}\n{SPOT}");
+    let mut level = TestLevel::of(ruleset, &[DOOR], &text);
     level.use_entity(64, None);
     level.run(400);
     assert_eq!(mover_state(&level, 64), MoverState::At(1));
@@ -149,4 +154,73 @@ fn train_waits_for_blocking_player() {
     );
     assert_eq!(level.entity(64).shared.contents & contents::SOLID, contents::SOLID);
     assert_ne!(origin, Vec3::ZERO);
+}
+
+#[test]
+fn crush_is_credited_to_recent_pusher_in_openarena() {
+    for (ruleset, killer) in [(Ruleset::BASEOA, 1), (Ruleset::BASEQ3, 1022)] {
+        let mut level = raised_in(ruleset, 4, 999);
+        let one = level.join(0, [0.0, 0.0, STANDING]);
+        let other = level.join(1, [500.0, 0.0, STANDING]);
+        level.host.set_setting("g_spawnprotect", "0");
+        level.run(2000);
+        level.game.with(&mut level.host, |cx, sys| {
+            sys.combat.players[one.index()].pushed_by = Some((other, cx.clients.now));
+        });
+        level.run(300);
+        assert!(health(&level) <= 0);
+        let mut kills = level.host.logged.iter().filter(|(_, line)| line.starts_with("Kill:"));
+        let line = format!("Kill: {killer} 0 17: ");
+        assert!(kills.next_back().is_some_and(|(_, last)| last.starts_with(&line)), "{line}");
+    }
+}
+
+/// Launches a mine from a point downward. Returns its number.
+fn drop_mine(level: &mut TestLevel, from: [f32; 3]) -> EntityNum {
+    let down = Vec3::new(0.0, 0.0, -1.0);
+    let weapon = crate::bg::Weapon::ProxLauncher as i32;
+    let mine = level.game.with(&mut level.host, |cx, _| {
+        let mine = launch(cx, EntityNum::WORLD, weapon, Vec3(from), down);
+        if let Some(entity) = mine.and_then(|mine| cx.entities.get_mut(mine)) {
+            entity.state.pos.delta = down * 400.0;
+        }
+        mine
+    });
+    mine.expect("a mine")
+}
+
+/// Returns the height of a mine; `None` after its explosion.
+fn height(level: &TestLevel, mine: EntityNum) -> Option<f32> {
+    let (entity, _) = level.game.entities.missile(mine)?;
+    assert_eq!(entity.shared.current_origin, entity.state.pos.base);
+    Some(entity.state.pos.base[2])
+}
+
+#[test]
+fn mine_rides_on_mover() {
+    let lift: Corners = [[-64.0, -64.0, 100.0], [64.0, 64.0, 116.0]];
+    let plat = "{ classname func_plat model *1 height 90 targetname p }\n";
+    let mut level = TestLevel::of(Ruleset::BASEOA, &[lift], &format!("{plat}{SPOT}"));
+    // It rests 90 units lower.
+    let mine = drop_mine(&mut level, [20.0, 20.0, 80.0]);
+    level.run(500);
+    let before = height(&level, mine).expect("it sticks");
+    assert!((26.0..28.0).contains(&before), "{before}");
+    level.use_entity(64, None);
+    level.run(300);
+    let moved = level.entity(64).shared.current_origin[2] - -90.0;
+    assert!(moved > 20.0, "{moved}");
+    let after = height(&level, mine).expect("it rides");
+    assert!((after - before - moved).abs() < 1.0, "{before} {after} {moved}");
+}
+
+#[test]
+fn mine_below_closing_door_explodes() {
+    let mut level = raised_in(Ruleset::BASEOA, 0, 2);
+    let mine = drop_mine(&mut level, [0.0, 20.0, 60.0]);
+    level.run(1500);
+    assert!(height(&level, mine).is_some_and(|height| height < 3.0), "it lies on the floor");
+    level.run(1200);
+    assert_eq!(height(&level, mine), None, "crushed");
+    assert_eq!(mover_state(&level, 64), MoverState::At(0), "the door is not blocked");
 }

@@ -24,10 +24,17 @@ pub(in crate::game::deathmatch) enum Stuff {
     Wall = 0,
     Sky = 1,
     Metal = 2,
+    /// Not solid; bodies and items vanish in it.
+    Nodrop = 3,
 }
 
-/// Surface flags in the order of [`Stuff`].
-const SURFACES: [i32; 3] = [0, 0x14, 0x1000];
+/// Contents and surface flags in the order of [`Stuff`].
+const SURFACES: [(i32, i32); 4] = [
+    (contents::SOLID, 0),
+    (contents::SOLID, 0x14),
+    (contents::SOLID, 0x1000),
+    (contents::NODROP, 0),
+];
 
 /// Box: lower corner, upper corner, surface.
 pub(in crate::game::deathmatch) type Block = ([f32; 3], [f32; 3], Stuff);
@@ -56,8 +63,8 @@ fn map(blocks: &[Block], more: &str) -> Bsp {
     let block = |&(mins, maxs, stuff): &Block| sample_maps::Block {
         mins,
         maxs,
-        contents: contents::SOLID,
-        surface_flags: SURFACES[stuff as usize],
+        contents: SURFACES[stuff as usize].0,
+        surface_flags: SURFACES[stuff as usize].1,
     };
     let blocks: Vec<_> = ROOM.iter().chain(blocks).map(block).collect();
     let file = TestMap::from_boxes(&entities(more), &blocks, &[]).file();

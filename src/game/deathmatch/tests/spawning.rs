@@ -1,7 +1,8 @@
-//! Tests of spawns: occupied spawn points, weapons of the spawn point, synchronous clients.
+//! Tests of spawns: occupied spawn points, weapons, views, synchronous clients, map keys.
 
 use super::room::{STANDING, TestRoom};
 use crate::bg::{MeansOfDeath, Weapon};
+use crate::game::{Deathmatch, Game as _, Host as _, LevelStart, conformance::TestHost};
 use crate::game::{
     Ruleset,
     deathmatch::{
@@ -9,7 +10,9 @@ use crate::game::{
         think::{spawn, teleport},
     },
 };
-use crate::model::{EntityNum, Vec3};
+use crate::model::{CommandArgs, EntityNum, LevelTime, Vec3};
+use crate::testing::{Block, TestMap};
+use crate::world::{Bsp, TracePrecision, World};
 
 #[test]
 fn arriving_player_gibs_dead_body() {
@@ -93,4 +96,78 @@ fn synchronous_clients_run_before_entities() {
     let entity = room.game.entities.get(number).expect("the rocket");
     let flown = entity.shared.current_origin;
     assert_ne!(flown, rocket.pos.base, "the rocket flies in the frame of its launch");
+}
+
+/// Starts a game in a hall without an intermission point.
+fn level(ruleset: &'static Ruleset, settings: &[(&str, &str)]) -> TestRoom {
+    TestRoom::with(ruleset, &[], settings)
+}
+
+#[test]
+fn view_without_intermission_point_is_far_spawn_point() {
+    let mut seen = std::collections::BTreeSet::new();
+    for ruleset in [Ruleset::BASEQ3, Ruleset::BASEOA] {
+        let mut room = level(ruleset, &[]);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        for _ in 0..20 {
+            room.game.with(&mut room.host, |cx, sys| {
+                let view = sys.spawn_points.select_view(cx);
+                assert_eq!(sys.spawn_points.view(), view);
+                seen.insert(view.origin[0] as i32);
+                // In the farther half of the 16 points; OpenArena leaves out the nearest.
+                let nearest = if cx.clients.ruleset == Ruleset::BASEQ3 { 900.0 } else { 100.0 };
+                assert!(view.origin[0].abs() >= nearest, "{view:?}");
+            });
+        }
+        room.game.with(&mut room.host, |cx, sys| {
+            crate::game::deathmatch::matches::intermission::begin_intermission(cx, sys);
+        });
+        let view = room.game.systems.spawn_points.view();
+        assert_eq!(room.state(one).origin, view.origin);
+    }
+    assert!(seen.len() > 4, "{seen:?}");
+}
+
+#[test]
+fn team_without_spawn_points_starts_far_from_map_origin() {
+    let mut room = level(Ruleset::BASEQ3, &[("g_gametype", "4")]);
+    let one = room.join(0, 0.0, 0.0, 0.0);
+    let words = CommandArgs::parse("team red");
+    room.game.client_command(&mut room.host, one, &words).expect("no fault");
+    let mut sides = [false; 2];
+    for _ in 0..40 {
+        room.put(one, Vec3::new(1500.0, -1900.0, STANDING), Vec3::ZERO);
+        room.game.with(&mut room.host, |cx, sys| spawn(cx, sys, one, false));
+        let x = room.state(one).origin[0];
+        assert!(x.abs() >= 900.0, "{x}");
+        sides[usize::from(x > 0.0)] = true;
+    }
+    assert_eq!(sides, [true, true], "the player's own place is not avoided");
+}
+
+#[test]
+fn map_keys_set_dust_and_breath() {
+    for (ruleset, keys, values) in [
+        (Ruleset::BASEOA, "enableDust 1 enableBreath 1", ["1", "1"]),
+        (Ruleset::BASEOA, "enableDust 0 enableBreath 1", ["0", "1"]),
+        (Ruleset::BASEOA, "", ["0", "0"]),
+    ] {
+        let text = format!(
+            "{{ classname worldspawn {keys} }}\n{{ classname info_player_start origin \"0 0 24\" }}\0"
+        );
+        let floor = Block {
+            mins: [-512.0, -512.0, -64.0],
+            maxs: [512.0, 512.0, 0.0],
+            contents: 1,
+            surface_flags: 0,
+        };
+        let map = Bsp::load(&TestMap::from_boxes(&text, &[floor], &[]).file()).expect("a map");
+        let mut host = TestHost::of_ruleset(ruleset);
+        host.world = Some(World::new(map, TracePrecision::Single).expect("a world"));
+        host.set_setting("g_enableDust", "1");
+        let mut game = Deathmatch::new(ruleset);
+        let start = LevelStart { time: LevelTime(1000), seed: 1, restart: false };
+        game.init(&mut host, start).expect("no fault");
+        assert_eq!(["g_enableDust", "g_enableBreath"].map(|name| host.setting(name)), values);
+    }
 }

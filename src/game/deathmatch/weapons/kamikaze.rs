@@ -1,8 +1,8 @@
-//! Kamikaze: an explosion and a shockwave that expand for two seconds.
+//! Kamikaze: an explosion and a shockwave that expand for two seconds, also of a dead carrier.
 //!
 //! Source: OpenArena's kamikaze.
 //!
-//! Engine names: `G_StartKamikaze`, `KamikazeDamage`, `KamikazeShockWave`.
+//! Engine names: `G_StartKamikaze`, `Kamikaze_DeathTimer`, `KamikazeDamage`, `KamikazeShockWave`.
 
 use super::{Entity, EntityKind, EntityNum, Hit, Host, LETHAL, Vec3};
 use crate::game::deathmatch::{
@@ -32,6 +32,8 @@ const SHOCKWAVE_RADIUS: f32 = 1320.0;
 const SHOCKWAVE_DAMAGE: i32 = 25;
 const SHOCKWAVE_SPEED: f32 = 400.0;
 const SHOCKWAVE_LIFT: f32 = 100.0;
+/// Time until the item of a dead carrier explodes, in ms.
+const TIMER_MS: i32 = 5000;
 /// Time for which a player is immune after a hit, in ms.
 const REHIT_MS: i32 = 3000;
 /// Horizontal speed, lift and view angle of the earthquake.
@@ -48,15 +50,90 @@ pub(in crate::game::deathmatch) struct Kamikaze {
     view_turn: Vec3,
 }
 
+/// Kamikaze item of a dead carrier, which explodes unless the body is gibbed before.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::game::deathmatch) struct KamikazeTimer {
+    by: ClientNum,
+    /// Body with the item: the player, then its corpse.
+    body: EntityNum,
+}
+
+/// Starts the timer of a carrier who died.
+pub(in crate::game::deathmatch) fn start_kamikaze_timer(cx: &mut Context<'_>, client: ClientNum) {
+    let (now, started) = cx.clock();
+    let at = cx.origin_of(client.into()).unwrap_or(Vec3::ZERO);
+    let timer = KamikazeTimer { by: client, body: client.into() };
+    let mut entity = Entity::new(EntityKind::KamikazeTimer(timer), at);
+    entity.shared.sv_flags = SvFlags::NO_CLIENT;
+    entity.think_at = Some(now + TIMER_MS);
+    cx.entities.add(entity, now, started);
+}
+
+/// Returns the timer of a body.
+fn timer_of(cx: &Context<'_>, body: EntityNum) -> Option<EntityNum> {
+    cx.entities.numbers().find(|&number| {
+        cx.entities.get(number).is_some_and(
+            |entity| matches!(entity.kind, EntityKind::KamikazeTimer(timer) if timer.body == body),
+        )
+    })
+}
+
+/// Passes the timer of a player who respawns to the corpse.
+pub(in crate::game::deathmatch) fn pass_kamikaze_timer(
+    cx: &mut Context<'_>,
+    client: ClientNum,
+    corpse: EntityNum,
+) {
+    if let Some(entity) = timer_of(cx, client.into()).and_then(|number| cx.entities.get_mut(number))
+    {
+        entity.kind = EntityKind::KamikazeTimer(KamikazeTimer { by: client, body: corpse });
+    }
+}
+
+/// Stops the timer of a body that is gibbed.
+pub(in crate::game::deathmatch) fn stop_kamikaze_timer(cx: &mut Context<'_>, body: EntityNum) {
+    if let Some(number) = timer_of(cx, body) {
+        cx.entities.remove(cx.host, number, cx.clients.now);
+    }
+}
+
+/// Explodes the item of a dead carrier when its time is over.
+pub(in crate::game::deathmatch) fn run_kamikaze_timer(
+    cx: &mut Context<'_>,
+    number: EntityNum,
+    KamikazeTimer { by, body }: KamikazeTimer,
+) {
+    let now = cx.clients.now;
+    let due = |entity: &Entity| entity.think_at.is_some_and(|at| at.distance(now) <= 0);
+    if !cx.entities.get(number).is_some_and(due) {
+        return;
+    }
+    cx.entities.remove(cx.host, number, now);
+    if let Some(at) = cx.origin_of(body) {
+        explode_kamikaze(cx, by, at.truncated());
+    }
+}
+
 /// Starts the kamikaze of a player.
 pub(in crate::game::deathmatch) fn start_kamikaze(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
 ) {
-    let (now, started) = cx.clock();
     let Some(player) = cx.clients.player(client) else { return };
     let at = player.entity.pos.base.truncated();
+    explode_kamikaze(cx, client, at);
+    let hit = Hit {
+        attacker: Some(client),
+        no_protection: true,
+        ..Hit::by_world(LETHAL, MeansOfDeath::Kamikaze)
+    };
+    damage_player(cx, sys, client, &hit);
+}
+
+/// Adds the explosion and the shockwave of a player's kamikaze.
+fn explode_kamikaze(cx: &mut Context<'_>, client: ClientNum, at: Vec3) {
+    let (now, started) = cx.clock();
     let kamikaze = Kamikaze { by: client, since: now, view_turn: Vec3::ZERO };
     let mut entity = Entity::new(EntityKind::Kamikaze(kamikaze), at);
     entity.state.e_type = EntityType::with_event(Event::Kamikaze);
@@ -71,12 +148,6 @@ pub(in crate::game::deathmatch) fn start_kamikaze(
         state.event_parm = TeamSound::Kamikaze as i32;
         shared.sv_flags = SvFlags::BROADCAST;
     });
-    let hit = Hit {
-        attacker: Some(client),
-        no_protection: true,
-        ..Hit::by_world(LETHAL, MeansOfDeath::Kamikaze)
-    };
-    damage_player(cx, sys, client, &hit);
 }
 
 /// Runs the frame of a kamikaze.

@@ -9,6 +9,7 @@
 //!
 //! Engine names: `G_TimeShiftAllClients`, `G_StoreHistory`, `cg_delag`.
 
+use crate::bg::Weapon;
 use crate::game::deathmatch::{context::Context, systems::Systems};
 use crate::game::{settings::key, userinfo::PlayerUserinfo};
 use crate::model::{ClientNum, LevelTime, Millis, Vec3, limits::MAX_CLIENTS, text::atoi};
@@ -21,6 +22,8 @@ const ALL_WEAPONS: i32 = 1;
 const WEAPON_BITS: [i32; 14] = [0, 0, 2, 4, 0, 0, 8, 16, 0, 0, 0, 32, 0, 64];
 /// Maximum correction of the time by `cg_cmdTimeNudge`, in ms.
 const MAX_NUDGE_MS: i32 = 999;
+/// Lag that the lightning gun keeps with `g_lagLightning`, in ms.
+const LIGHTNING_HANDICAP_MS: i32 = 50;
 
 /// Place of a player at the end of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -170,7 +173,12 @@ fn full_compensation(cx: &Context<'_>, client: ClientNum, weapon: i32) -> Option
     let asked = atoi(info.value("cg_delag"));
     let bit = usize::try_from(weapon).ok().and_then(|weapon| WEAPON_BITS.get(weapon).copied());
     let nudge = atoi(info.value("cg_cmdTimeNudge")).clamp(-MAX_NUDGE_MS, MAX_NUDGE_MS);
-    (asked & (ALL_WEAPONS | bit.unwrap_or(0)) != 0).then_some(nudge)
+    let handicap = if weapon == Weapon::Lightning && cx.host.settings().flag(key::G_LAG_LIGHTNING) {
+        LIGHTNING_HANDICAP_MS
+    } else {
+        0
+    };
+    (asked & (ALL_WEAPONS | bit.unwrap_or(0)) != 0).then_some(nudge + handicap)
 }
 
 /// Fires a hitscan weapon against earlier places of the other players.
@@ -211,13 +219,18 @@ mod tests {
         assert_eq!(x(0), Some(0.0), "the oldest");
     }
 
-    /// Fires a railgun at the place where a moving player was `back_ms` ago. Returns whether it hit.
-    fn hits(ruleset: &'static Ruleset, delag: &str, back_ms: i32) -> bool {
-        let mut room = TestRoom::with(ruleset, &[], &[("g_delagHitscan", delag)]);
+    /// Fires a weapon at the place where a moving player was `back_ms` ago. Returns whether it hit.
+    fn hits(
+        ruleset: &'static Ruleset,
+        weapon: Weapon,
+        settings: &[(&str, &str)],
+        back_ms: i32,
+    ) -> bool {
+        let mut room = TestRoom::with(ruleset, &[], settings);
         let one = room.join(0, 0.0, 0.0, 0.0);
         let other = room.join(1, 500.0, -400.0, 0.0);
         room.host.userinfos[0].push_str("\\cg_delag\\1");
-        room.arm(one, Weapon::Railgun, 10);
+        room.arm(one, weapon, 10);
         // 100 units per frame along y; at y = 0 after the fourth frame.
         for step in 1..=4 + back_ms / 50 {
             room.move_to(other, Vec3::new(500.0, -400.0 + 100.0 * step as f32, 24.125), Vec3::ZERO);
@@ -244,7 +257,19 @@ mod tests {
             (Ruleset::BASEQ3, "0", 0, true),
             (Ruleset::BASEQ3, "0", 50, false),
         ] {
-            assert_eq!(hits(ruleset, delag, back_ms), hit, "{} {delag} {back_ms}", ruleset.folder);
+            let hits = hits(ruleset, Weapon::Railgun, &[("g_delagHitscan", delag)], back_ms);
+            assert_eq!(hits, hit, "{} {delag} {back_ms}", ruleset.folder);
+        }
+    }
+
+    #[test]
+    fn lightning_gun_keeps_50_ms_of_lag() {
+        for (lag, back_ms, hit) in
+            [("1", 200, false), ("1", 250, false), ("0", 200, true), ("0", 150, true)]
+        {
+            let settings = [("g_delagHitscan", "1"), ("g_lagLightning", lag)];
+            let hits = hits(Ruleset::BASEOA, Weapon::Lightning, &settings, back_ms);
+            assert_eq!(hits, hit, "{lag} {back_ms}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Proximity mines: stick, trigger and explode, on the map or on a player.
+//! Proximity mines: stick, trigger and explode, on the map, a mover or a player.
 //!
 //! Source: OpenArena's proximity mines.
 //!
@@ -10,8 +10,8 @@ use super::{
     snap::snap_toward,
 };
 use crate::game::deathmatch::{
-    combat::damage::damage_player, combat::splash::can_damage, context::Context, systems::Systems,
-    weapons::Projectiles, weapons::missiles::explode,
+    combat::damage::damage_player, combat::splash::can_damage, context::Context,
+    entities::Entities, systems::Systems, weapons::Projectiles, weapons::missiles::explode,
 };
 use crate::model::{ClientNum, SvFlags, Trace};
 use crate::{
@@ -42,6 +42,17 @@ const JUICED_DAMAGE: i32 = 1000;
 /// Loop sound of an armed mine.
 const TICKING_SOUND: &str = "sound/weapons/proxmine/wstbtick.wav";
 
+/// Length of the free space in front of a mine, which starts near it. In less the mine is crushed.
+const FREE_FROM: f32 = 0.125;
+const FREE_TO: f32 = 2.0;
+
+/// Surface that a mine sticks to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MineBase {
+    entity: EntityNum,
+    normal: Vec3,
+}
+
 /// Attaches a mine at its point of impact.
 pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trace) {
     let now = cx.clients.now;
@@ -51,7 +62,9 @@ pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, 
         return sys.projectiles.stick_to_player(cx, number, player);
     }
     let how = cx.clients.ruleset.combat.end_rounding;
-    let Some((entity, _)) = cx.entities.missile_mut(number) else { return };
+    let Some(entity) = cx.entities.get_mut(number) else { return };
+    let EntityKind::Missile(missile) = &mut entity.kind else { return };
+    missile.base = Some(MineBase { entity: trace.entity, normal: trace.plane.normal });
     let at = snap_toward(trace.endpos, entity.state.pos.base, how);
     entity.set_origin(at);
     let mut facing = angles::of_direction(trace.plane.normal);
@@ -64,6 +77,24 @@ pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, 
     cx.entities.set_missile_state(number, MissileState::Arming);
     cx.entities.link(cx.host, number);
 }
+
+impl Entities {
+    /// Returns the entity that a mine sticks to; `None` for other entities.
+    pub(in crate::game::deathmatch) fn mine_base(&self, number: EntityNum) -> Option<EntityNum> {
+        Some(self.missile(number)?.1.base?.entity)
+    }
+}
+
+/// Whether a mine has the space that it needs. Movers that leave it none crush it.
+pub(in crate::game::deathmatch) fn has_space(cx: &Context<'_>, number: EntityNum) -> bool {
+    let Some((entity, missile)) = cx.entities.missile(number) else { return true };
+    let (Some(base), Some(world)) = (missile.base, cx.host.world()) else { return true };
+    let at = |distance| entity.state.pos.base.add_scaled(base.normal, distance);
+    let (from, to) = (at(FREE_FROM), at(FREE_TO));
+    let trace = world.scene(cx, number).trace(from, Vec3::ZERO, Vec3::ZERO, to, contents::SOLID);
+    !trace.startsolid && trace.fraction >= 1.0
+}
+
 impl Projectiles {
     fn stick_to_player(&mut self, cx: &mut Context<'_>, number: EntityNum, client: ClientNum) {
         let now = cx.clients.now;

@@ -17,7 +17,7 @@ use crate::game::deathmatch::{
     systems::Systems,
     weapons::Projectiles,
     weapons::invulnerability::deflect_off_sphere,
-    weapons::mines::{arm_mine, check_proximity, explode_on_player, stick},
+    weapons::mines::{MineBase, arm_mine, check_proximity, explode_on_player, stick},
     weapons::{count_accurate, damage_multiplier},
 };
 use crate::model::{
@@ -78,6 +78,8 @@ pub(in crate::game::deathmatch) struct Missile {
     pub(super) leaving_sphere: Option<EntityNum>,
     /// Whether a mine has left its owner's bounding box.
     pub(super) has_left_owner: bool,
+    /// Surface that a mine sticks to.
+    pub(super) base: Option<MineBase>,
 }
 
 impl Missile {
@@ -145,6 +147,7 @@ pub(in crate::game::deathmatch) fn launch(
         state: MissileState::Flying,
         leaving_sphere: None,
         has_left_owner: false,
+        base: None,
     };
     let mut entity = Entity::new(EntityKind::Missile(missile), start);
     let falls = if kind.falls { TrajectoryKind::Gravity } else { TrajectoryKind::Linear };
@@ -370,7 +373,11 @@ fn splash(
 }
 
 /// Explodes a missile at its position.
-pub(super) fn explode(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
+pub(in crate::game::deathmatch) fn explode(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+) {
     let now = cx.clients.now;
     let Some((entity, &missile)) = cx.entities.missile(number) else { return };
     let at = trajectory::position(&entity.state.pos, now).truncated();

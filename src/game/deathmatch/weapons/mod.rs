@@ -20,7 +20,10 @@ pub(super) mod snap;
 mod tests;
 
 pub(super) use self::{
-    aim::perpendicular, kamikaze::Kamikaze, lag_compensation::LagCompensation, missiles::Missile,
+    aim::perpendicular,
+    kamikaze::{Kamikaze, KamikazeTimer},
+    lag_compensation::LagCompensation,
+    missiles::Missile,
 };
 use super::{
     combat::{Hit, LETHAL, SplashDamage},

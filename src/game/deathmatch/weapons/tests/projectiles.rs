@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::game::deathmatch::combat::Hit;
+use crate::model::EntityNum;
 
 #[test]
 fn rocket_flies_hits_and_splashes() {
@@ -44,7 +45,8 @@ fn missile_hits_player_at_current_position() {
         room.fire(one);
         room.run_for(250);
         assert_eq!(room.missiles().len(), 1, "it hits in the next frame");
-        room.put(near, Vec3::new(300.0, 60.0, STANDING), Vec3::ZERO);
+        // Places of the last frame do not count, also with lag compensation.
+        room.move_to(near, Vec3::new(300.0, 60.0, STANDING), Vec3::ZERO);
         room.frame();
         assert!(room.missiles().is_empty());
         let lost = 100 - room.health(near);
@@ -294,4 +296,54 @@ fn mine_near_own_flag_waits_a_fifteenth() {
         }
         assert!(room.now.distance(armed) >= waits_ms, "{x}");
     }
+}
+
+#[test]
+fn hook_follows_its_victim_once() {
+    for ruleset in Ruleset::ALL {
+        let (mut room, one, other) = duel(ruleset, Weapon::Grapple, &[]);
+        room.arm(one, Weapon::Grapple, -1);
+        room.fire(one);
+        room.player(one).command.buttons = Buttons::ATTACK;
+        let frame = |room: &mut TestRoom| {
+            room.think(one, Buttons::ATTACK);
+            room.frame();
+        };
+        while room.state(one).pm_flags & pm_flag::GRAPPLE_PULL == 0 {
+            frame(&mut room);
+            assert!(room.now.0 < 3000, "it hits");
+        }
+        let y = |room: &TestRoom| room.state(one).grapple_point[1];
+        let step = |room: &mut TestRoom, to: f32| {
+            room.put(other, Vec3::new(300.0, to, STANDING), Vec3::ZERO);
+            frame(room);
+        };
+        step(&mut room, 40.0);
+        assert_eq!(y(&room).abs() as i32, 0, "{}", ruleset.folder);
+        step(&mut room, 80.0);
+        assert!((y(&room) - 80.0).abs() <= 1.0, "after 100 ms: {}", y(&room));
+        for to in [120.0, 160.0, 200.0] {
+            step(&mut room, to);
+        }
+        assert!((y(&room) - 80.0).abs() <= 1.0, "not again: {}", y(&room));
+    }
+}
+
+#[test]
+fn only_living_enemies_count_as_hits() {
+    let mut room = TestRoom::with(Ruleset::BASEOA, &[], &[("g_gametype", "3")]);
+    let clients = [0, 1, 2, 3].map(|n| room.join(n, 200.0 * n as f32, 0.0, 0.0));
+    for (client, team) in clients.into_iter().zip(["red", "red", "blue", "blue"]) {
+        let words = CommandArgs::parse(&format!("team {team}"));
+        room.game.client_command(&mut room.host, client, &words).expect("no fault");
+    }
+    let [one, mate, enemy, dead] = clients;
+    room.player(dead).state.stats[0] = 0;
+    room.game.with(&mut room.host, |cx, sys| {
+        let good = |number: EntityNum| sys.combat.is_good_hit(cx, one, number);
+        let counted = [one, mate, enemy, dead].map(|client| good(client.into()));
+        assert_eq!(counted, [false, false, true, false]);
+        let others: Vec<_> = cx.entities.numbers().chain([EntityNum::WORLD]).collect();
+        assert!(others.into_iter().all(|number| !good(number)));
+    });
 }
