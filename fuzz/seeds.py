@@ -91,6 +91,13 @@ def from_words():
         ("nested", "set a \"vstr a\"\0vstr a; vstr a"),
     ):
         seed("console_commands", name, text.encode())
+    for name, text in (
+        ("config", "set g_gametype 4; seta sv_hostname \"^1x\" // name\nvstr d1\0set a \"echo one;echo two\"\nvstr a"),
+        ("nested", "exec a\0exec b; say hi\0execq c.cfg\0vstr x\0set x \"exec a\""),
+        ("itself", "execq a\0execq a; execq a\0exec b"),
+        ("comments", "/* set a b;\n */ map yard\r\n\0echo \"x // y\" /* open\0\xff\xfe"),
+    ):
+        seed("scripts", name, text.encode("latin-1"))
     config = (HERE.parent / "config" / "fragd.toml").read_text()
     lines = [line[1:] for line in config.splitlines() if line.startswith("#") and " = " in line and line[1] != " "]
     tables = [line for line in config.splitlines() if line.startswith("[")]

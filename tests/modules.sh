@@ -2,13 +2,13 @@
 # Game module check with unmodified ioquake3 clients and with bots, beside ioquake3's server with the same module.
 #
 #   tests/modules.sh [--module baseq3|missionpack|baseoa]... [--engine 1|2] [--seconds 30]
-#                    [--only players|modes]... [--out DIRECTORY]
+#                    [--only players|modes|mods]... [--out DIRECTORY]
 #
 # --module   only these modules
 # --engine   engine of fragd: 1 interprets (baseq3 by default), 2 compiles (the others)
 # --seconds  duration of the walk on each of the two maps
 # --only     players: a client walks on two maps; modes: bots play OpenArena's elimination, one-flag
-#            and domination
+#            and domination; mods: clients follow `fs_game` and download the mod
 # --out      directory for logs and pictures
 #
 # On both servers at once a client joins, walks, watches, joins again, passes a vote, and follows a change of map.
@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ ${#modules[@]} -gt 0 ] || modules=(baseq3 missionpack baseoa)
-[ ${#parts[@]} -gt 0 ] || parts=(players modes)
+[ ${#parts[@]} -gt 0 ] || parts=(players modes mods)
 
 first_map=oa_dm4 second_map=aggressor
 
@@ -129,6 +129,53 @@ play_modes() {
   play_mode 12 pul1duel-oa domination 'DOM:'
 }
 
+# follow_mod NAME TEXT SERVER_LINE [SETTING VALUE]...: a client without the mod joins a server with it.
+follow_mod() {
+  local name=$1 text=$2 line=$3 config own=$work/mod-server
+  shift 3
+  client_data=$own
+  check "$name: server starts" server_start fragd compat "$first_map" 4 timelimit 0 fs_game "$mod" "$@" || return
+  check "$name: the server runs the module of the mod" grep -aq 'game module vm/qagame.qvm' "$server_log"
+  check "$name: the server runs the configuration of the mod" has_setting fraglimit 17
+  client_data=$work/module-baseoa
+  check "$name: client starts" client_start "$name" compat || return
+  # The engine forgets its settings with the game folder, and runs this file again.
+  config=${client_home[$name]}/.oa/$game_folder/autoexec.cfg
+  sed -i 's/^set cl_allowDownload 0/set cl_allowDownload 1/' "$config"
+  echo 'set activeAction "echo first frame in the game"' >>"$config"
+  order "$name" 'set cl_allowDownload 1'
+  check "$name: enters the game of the mod after a download" join "$name"
+  check "$name: $text" grep -aqE "$line" "$server_log"
+  check "$name: has the file of the server" \
+    cmp -s "${client_home[$name]}/.oa/$mod/zz_$mod.pk3" "$own/$mod/zz_$mod.pk3"
+  here "${client_log[$name]}"
+  order "$name" fs_game
+  tells "$name" 5 'is in the folder of the mod' "\"fs_game\" is:\"$mod"
+  sleep 2
+  walk "$name" 5
+  check "$name: stays connected" counts 1
+  # A client comments on HTTP downloads, whether the server has them or not.
+  check "$name: no error in the console" [ -z "$(client_faults "$name" | grep -v 'download redirection')" ]
+  check "$name: no fault of the server" [ -z "$(server_faults)" ]
+  sweep
+}
+
+play_mods() {
+  local mod=checkmod own=$work/mod-server
+  echo '-- a mod by name'
+  host_module baseoa 2
+  mkdir -p "$own/$mod"
+  ln -s "$work/module-baseoa/$game_folder" "$own/$game_folder"
+  ln -s "$game_folder" "$own/baseoa"
+  # The module is in the folder of the mod alone.
+  mv "$work/module-baseoa/$game_folder/zz_module.pk3" "$own/$mod/zz_$mod.pk3"
+  echo 'set fraglimit 17 // of the mod' >"$own/$mod/autoexec.cfg"
+  follow_mod udp 'gets the mod over UDP' "downloaded $mod/zz_$mod.pk3 in [0-9]+ ms" sv_dlRate 0
+  free_port
+  follow_mod http 'gets the mod over HTTP' "requests $mod/zz_$mod.pk3 over HTTP: 200" sv_http "127.0.0.1:$port"
+  mv "$own/$mod/zz_$mod.pk3" "$work/module-baseoa/$game_folder/zz_module.pk3"
+}
+
 begin modules "$out"
 need Xvfb stdbuf identify unzip zip jq perl "$client_engine" "$client_data" "$peer_engine" "${FRAGD_MODULES:?}"
 find_fragd
@@ -136,6 +183,7 @@ for part in "${parts[@]}"; do
   case $part in
     players) for one in "${modules[@]}"; do play_module "$one"; done ;;
     modes) play_modes ;;
+    mods) play_mods ;;
     *) echo "$0: no part $part" >&2; exit 2 ;;
   esac
 done

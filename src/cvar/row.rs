@@ -34,6 +34,10 @@ impl Flags {
     pub const CLIENT: Self = Self(1 << 8);
     /// Accepted for compatibility, without effect.
     pub const NO_EFFECT: Self = Self(1 << 9);
+    /// Archived by other servers. A module registers it; it is shown only.
+    pub const ARCHIVE: Self = Self(1 << 10);
+    /// Sent by clients in their userinfo. A module registers it; it is shown only.
+    pub const USERINFO: Self = Self(1 << 11);
 
     /// The union of two sets.
     #[must_use]

@@ -15,10 +15,14 @@ use std::{
 use crate::model::{
     FileWrite,
     assets::{Assets, GamePath, MemoryAssets},
+    text,
 };
 
 /// Maximum size of game data that a game reads, in bytes.
 pub const MAX_READ_LEN: u64 = 4 << 20;
+
+/// Longest part of a name in a log line, in bytes.
+const MAX_SHOWN_LEN: usize = 128;
 
 /// Limits of the own files of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +43,8 @@ pub struct GameFiles {
     used: usize,
     /// Files with changes that the driver has not taken.
     changed: BTreeMap<GamePath, Changes>,
-    /// Whether a refusal was logged, which happens once.
-    refusal_logged: bool,
+    /// First refusal that was not taken, and the number of later ones.
+    refusal: Option<(String, u64)>,
 }
 
 /// Changes of a file since the driver took them.
@@ -71,7 +75,7 @@ impl GameFiles {
     #[must_use]
     pub fn new(assets: Rc<dyn Assets>, limits: FileLimits) -> Self {
         let changed = BTreeMap::new();
-        Self { assets, limits, own: None, used: 0, changed, refusal_logged: false }
+        Self { assets, limits, own: None, used: 0, changed, refusal: None }
     }
 
     fn own(&mut self) -> &mut BTreeMap<GamePath, Vec<u8>> {
@@ -121,10 +125,11 @@ impl GameFiles {
             return Some(0);
         }
         if !path.is_writable() || self.conflicts(path) {
+            self.refuse_name(path.as_str());
             return None;
         }
         if count >= max {
-            self.log_refusal(path, &format!("{max} files"));
+            self.refuse(path.as_str(), format_args!("limit of {max} files reached"));
             return None;
         }
         self.own().insert(path.clone(), Vec::new());
@@ -158,7 +163,7 @@ impl GameFiles {
         let Some(end) = offset.checked_add(bytes.len()) else { return false };
         let grown = end.saturating_sub(len);
         if used.saturating_add(grown) > max {
-            self.log_refusal(path, &format!("{max} bytes"));
+            self.refuse(path.as_str(), format_args!("limit of {max} bytes reached"));
             return false;
         }
         if bytes.is_empty() {
@@ -179,11 +184,25 @@ impl GameFiles {
         changes.sync |= sync;
     }
 
-    fn log_refusal(&mut self, path: &GamePath, limit: &str) {
-        if !self.refusal_logged {
-            self.refusal_logged = true;
-            log::warn!("game file {path} not written: limit of {limit} reached");
+    fn refuse(&mut self, name: &str, reason: fmt::Arguments<'_>) {
+        match &mut self.refusal {
+            Some((_, others)) => *others += 1,
+            refusal => {
+                let name = text::escaped(text::truncated(name, MAX_SHOWN_LEN).as_bytes());
+                *refusal = Some((format!("game file {name} not written: {reason}"), 0));
+            }
         }
+    }
+
+    /// Notes that a file was not opened for writing because of its name.
+    pub fn refuse_name(&mut self, name: &str) {
+        self.refuse(name, format_args!("invalid name"));
+    }
+
+    /// Takes a description of the refusals since the last call, for the log.
+    pub fn take_refusal(&mut self) -> Option<String> {
+        let (text, others) = self.refusal.take()?;
+        Some(if others > 0 { format!("{text} (+{others} more)") } else { text })
     }
 
     /// Takes the changes of one file. Later changes are coalesced until then.
@@ -238,9 +257,14 @@ mod tests {
         assert_eq!(files.open(&a, false), Some(0));
         assert!(files.write(&b, 4, b"12", false), "truncation frees bytes");
         assert_eq!(files.read(&b).as_deref(), Some(&b"12\0\x0012"[..]));
+        let refusal = "game file c not written: limit of 2 files reached (+2 more)";
+        assert_eq!(files.take_refusal().as_deref(), Some(refusal));
         for taken in ["a/b", "b/c/d"] {
             assert_eq!(files.open(&path(taken), true), None, "{taken}");
         }
+        let refusal = "game file a/b not written: invalid name (+1 more)";
+        assert_eq!(files.take_refusal().as_deref(), Some(refusal));
+        assert_eq!(files.take_refusal(), None);
     }
 
     #[test]

@@ -8,10 +8,12 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
-    thread::{self, JoinHandle},
 };
 
-use super::byte_queue::{Bounds, Receiver, Sender, byte_queue};
+use super::{
+    byte_queue::{Bounds, Receiver},
+    lazy_writer::LazyWriter,
+};
 use crate::model::{FileWrite, assets::GamePath};
 
 /// Bounds of the queue. A write that does not fit stays with the node, which coalesces it.
@@ -70,28 +72,29 @@ fn collect(folder: &Path, prefix: &str, depth: usize, found: &mut Vec<(GamePath,
 #[derive(Debug)]
 pub struct GameFolder {
     root: PathBuf,
-    thread: Option<(Sender<FileWrite>, JoinHandle<()>)>,
-    failed: bool,
+    writer: LazyWriter<FileWrite>,
 }
 
 impl GameFolder {
     /// Creates a handle. The folder and the thread start with the first write.
     #[must_use]
     pub fn new(root: PathBuf) -> Self {
-        Self { root, thread: None, failed: false }
+        Self { root, writer: LazyWriter::new("game files", BOUNDS) }
     }
 
     /// Whether another write may be queued.
     pub(super) fn has_room(&self) -> bool {
-        self.thread.as_ref().is_none_or(|(sender, _)| sender.held() < FULL)
+        self.writer.started().is_none_or(|sender| sender.held() < FULL)
     }
 
     /// Queues a write. Never waits.
     pub(super) fn add(&mut self, write: FileWrite) {
-        if self.thread.is_none() && !self.failed {
-            self.start();
-        }
-        let Some((sender, _)) = &self.thread else { return };
+        let root = &self.root;
+        let sender = self.writer.sender(|| {
+            let root = root.clone();
+            move |receiver| write_all(&root, receiver)
+        });
+        let Some(sender) = sender else { return };
         // Every write counts, also a truncation.
         let len = write.bytes.len() + FULL / BOUNDS.messages;
         let path = write.path.clone();
@@ -100,25 +103,9 @@ impl GameFolder {
         }
     }
 
-    fn start(&mut self) {
-        let (sender, receiver) = byte_queue(BOUNDS);
-        let root = self.root.clone();
-        let run = move || write_all(&root, receiver);
-        match thread::Builder::new().name("game files".to_owned()).spawn(run) {
-            Ok(thread) => self.thread = Some((sender, thread)),
-            Err(error) => {
-                log::error!("game files not written: {error}");
-                self.failed = true;
-            }
-        }
-    }
-
     /// Waits until everything is written.
     pub fn finish(self) {
-        if let Some((sender, thread)) = self.thread {
-            drop(sender);
-            let _ = thread.join();
-        }
+        self.writer.finish();
     }
 }
 

@@ -25,6 +25,7 @@ mod http_counters;
 mod http_listener;
 mod kernel_drops;
 pub mod lan;
+mod lazy_writer;
 #[cfg(feature = "server")]
 pub mod live;
 pub mod logging;

@@ -11,11 +11,13 @@ use std::{
     io::{self, Write as _},
     path::{Path, PathBuf},
     sync::mpsc::RecvTimeoutError,
-    thread::{self, JoinHandle},
     time::SystemTime,
 };
 
-use super::byte_queue::{Bounds, Receiver, Refused, Sender, byte_queue};
+use super::{
+    byte_queue::{Bounds, Receiver, Refused},
+    lazy_writer::LazyWriter,
+};
 use crate::node::{RecordingContent, RecordingPiece};
 
 /// Bounds of the queue: several seconds of 64 recordings.
@@ -40,28 +42,29 @@ pub struct RecordingFolder {
 #[derive(Debug)]
 pub struct Recordings {
     folder: RecordingFolder,
-    thread: Option<(Sender<RecordingPiece>, JoinHandle<()>)>,
+    writer: LazyWriter<RecordingPiece>,
     /// Recordings that lost a piece. Their other pieces are dropped.
     cut: BTreeSet<u64>,
     /// Recordings whose end is still to be queued.
     unended: Vec<u64>,
-    /// Whether the thread could not be started.
-    failed: bool,
 }
 
 impl Recordings {
     /// Creates a handle. The thread starts with the first recording.
     #[must_use]
     pub fn new(folder: RecordingFolder) -> Self {
-        Self { folder, thread: None, cut: BTreeSet::new(), unended: Vec::new(), failed: false }
+        let writer = LazyWriter::new("recordings", BOUNDS);
+        Self { folder, writer, cut: BTreeSet::new(), unended: Vec::new() }
     }
 
     /// Queues a piece. Never waits.
     pub fn add(&mut self, piece: RecordingPiece) {
-        if self.thread.is_none() && !self.failed {
-            self.start();
-        }
-        let Some((sender, _)) = &self.thread else { return };
+        let folder = &self.folder;
+        let sender = self.writer.sender(|| {
+            let mut files = Files::new(folder.clone());
+            move |receiver| files.write_all(receiver)
+        });
+        let Some(sender) = sender else { return };
         let end = |recording| RecordingPiece { recording, content: RecordingContent::End };
         while let Some(&recording) = self.unended.last()
             && sender.try_send(end(recording), 0) != Err(Refused::Full)
@@ -90,25 +93,9 @@ impl Recordings {
         }
     }
 
-    fn start(&mut self) {
-        let (sender, receiver) = byte_queue(BOUNDS);
-        let mut files = Files::new(self.folder.clone());
-        let run = move || files.write_all(receiver);
-        match thread::Builder::new().name("recordings".to_owned()).spawn(run) {
-            Ok(thread) => self.thread = Some((sender, thread)),
-            Err(error) => {
-                log::error!("recordings not started: {error}");
-                self.failed = true;
-            }
-        }
-    }
-
     /// Waits until everything is written.
     pub fn finish(self) {
-        if let Some((sender, thread)) = self.thread {
-            drop(sender);
-            let _ = thread.join();
-        }
+        self.writer.finish();
     }
 }
 
@@ -360,7 +347,7 @@ mod tests {
     fn handle_without_recordings_touches_nothing() {
         let scratch = Scratch::new("none");
         let recordings = Recordings::new(scratch.folder(Some(1), Some(1)));
-        assert!(recordings.thread.is_none());
+        assert!(recordings.writer.started().is_none());
         recordings.finish();
         assert!(!scratch.0.exists());
     }
@@ -422,19 +409,24 @@ mod tests {
     fn hanging_disk_drops_recordings_and_never_waits() {
         let scratch = Scratch::new("hang");
         let mut recordings = Recordings::new(scratch.folder(None, None));
-        // A queue without its thread.
-        let (sender, receiver) = byte_queue(BOUNDS);
-        recordings.thread = Some((sender, thread::spawn(|| {})));
+        // A thread that reads nothing until it may end.
+        let (gate, closed) = std::sync::mpsc::channel::<()>();
+        recordings.writer.sender(|| {
+            move |receiver| {
+                let _ = closed.recv();
+                drop(receiver);
+            }
+        });
         recordings.add(begin(1, "a"));
         for _ in 0..100 {
             recordings.add(data(1, &vec![0; 1 << 20]));
         }
         assert!(recordings.cut.contains(&1));
-        let (sender, _) = recordings.thread.as_ref().unwrap();
+        let sender = recordings.writer.started().unwrap();
         assert!(sender.held() <= BOUNDS.bytes, "{} bytes wait", sender.held());
         recordings.add(end(1));
         assert!(recordings.cut.is_empty() && recordings.unended.is_empty());
-        drop(receiver);
+        drop(gate);
         recordings.finish();
     }
 

@@ -16,6 +16,7 @@ mod file_write;
 mod frames;
 mod ids;
 pub mod limits;
+mod memory_assets;
 mod player;
 pub mod text;
 mod time;

@@ -1,6 +1,6 @@
-//! Rate limit of log lines that remote peers can cause: one line per event and second.
+//! Rate limit of log lines that remote peers and games can cause.
 //!
-//! The next line of an event tells how many were suppressed.
+//! One line of an event is written per second. The next line of an event tells how many were suppressed.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -22,6 +22,12 @@ pub enum LogEvent {
     BadRcon,
     /// Load shedding.
     Overload,
+    /// Setting of the game that is rejected.
+    GameSetting,
+    /// Configstring of the game that is rejected.
+    GameConfigstring,
+    /// File of the game that is not written.
+    GameFile,
 }
 
 /// Number of suppressed lines; displays as a suffix of the next line.

@@ -21,8 +21,10 @@ const MAX_CVARS: usize = 2048;
 /// Change count of a record that was never written.
 const NEVER: i32 = -1;
 
-/// Flags of the interface and those of settings. Flags of clients have no meaning here.
-const FLAGS: [(i32, Flags); 6] = [
+/// Flags of the interface and those of settings. The others have no meaning for a server.
+const FLAGS: [(i32, Flags); 8] = [
+    (1, Flags::ARCHIVE),
+    (2, Flags::USERINFO),
     (4, Flags::SERVERINFO),
     (8, Flags::SYSTEMINFO),
     (16, Flags::INIT),
@@ -144,7 +146,8 @@ mod tests {
     #[test]
     fn flags_are_those_of_the_interface() {
         assert_eq!(flags_of(0), Flags::PLAIN);
-        assert_eq!(flags_of(1 | 4 | 32), Flags::SERVERINFO.and(Flags::LATCHED));
+        assert_eq!(flags_of(4 | 32), Flags::SERVERINFO.and(Flags::LATCHED));
+        assert_eq!(flags_of(1 | 2 | 1024), Flags::ARCHIVE.and(Flags::USERINFO));
         assert_eq!(flags_of(64 | 8), Flags::READ_ONLY.and(Flags::SYSTEMINFO));
     }
 }

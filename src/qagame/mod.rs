@@ -12,6 +12,8 @@
 //! `SV_GameSystemCalls`.
 
 mod bot_library;
+#[cfg(test)]
+mod budget_tests;
 mod cvars;
 #[cfg(test)]
 mod file_tests;

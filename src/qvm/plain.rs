@@ -22,99 +22,140 @@ fn to_integer(value: f32) -> i32 {
 /// Runs the entry whose frame starts at the program stack pointer.
 pub(super) fn run(machine: &mut Machine, services: &mut dyn Services) -> Result<i32, Fault> {
     let program = machine.program().clone();
-    let mut at = 0;
-    let mut calls = Vec::new();
-    execute(machine, &program, services, &mut calls, &mut at).map_err(|kind| {
-        let mut fault = Fault::new(kind, &program, at);
-        for (caller, _) in calls.iter().rev() {
-            fault.add_caller(&program, *caller);
+    let frame = machine.stack_pointer;
+    let (calls, cells) = (Vec::new(), Vec::new());
+    let mut run = Run { machine, program: &program, calls, cells, at: 0, function: 0, frame };
+    loop {
+        match run.step(services) {
+            Ok(None) => {}
+            Ok(Some(result)) => return Ok(result),
+            Err(kind) => {
+                let mut fault = Fault::new(kind, &program, run.at);
+                for (caller, _) in run.calls.iter().rev() {
+                    fault.add_caller(&program, *caller);
+                }
+                return Err(fault);
+            }
         }
-        fault
-    })
+    }
 }
 
-fn execute(
-    machine: &mut Machine,
-    program: &Program,
-    services: &mut dyn Services,
-    calls: &mut Vec<(u32, usize)>,
-    at: &mut u32,
-) -> Result<i32, FaultKind> {
-    let mut frame = machine.stack_pointer;
-    let mut function = 0;
-    let mut cells: Vec<i32> = Vec::new();
-    loop {
-        let instruction = program.instructions()[*at as usize];
-        let row = instruction.opcode.operation();
-        let operand = instruction.operand;
-        let mut pop = || cells.pop().unwrap_or(0);
+/// State of an entry.
+struct Run<'m> {
+    machine: &'m mut Machine,
+    program: &'m Program,
+    /// Open calls: instruction and function of each caller.
+    calls: Vec<(u32, usize)>,
+    /// Operand stack.
+    cells: Vec<i32>,
+    /// Instruction, its function and the frame of that.
+    at: u32,
+    function: usize,
+    frame: u32,
+}
+
+impl Run<'_> {
+    /// Runs an instruction. Returns the result of the entry at its end.
+    fn step(&mut self, services: &mut dyn Services) -> Result<Option<i32>, FaultKind> {
+        let instruction = self.program.instructions()[self.at as usize];
+        let (opcode, operand) = (instruction.opcode, instruction.operand);
+        let row = opcode.operation();
+        let mut pop = || self.cells.pop().unwrap_or(0);
         let top = if row.pops > 0 { pop() } else { 0 };
         let next = if row.pops > 1 { pop() } else { 0 };
-        let mut target = None;
-        match instruction.opcode {
-            Opcode::Enter => {
-                let below = frame.checked_sub(operand as u32);
-                let limit = machine.memory.stack_limit();
-                frame = below.filter(|p| *p >= limit).ok_or(FaultKind::StackOverflow)?;
-                let entered = program.functions()[function];
-                machine.charge(u64::from(entered.end - entered.start))?;
-            }
-            Opcode::Leave => {
-                frame += operand as u32;
-                let Some((caller, caller_function)) = calls.pop() else { return Ok(top) };
-                machine.open_calls -= 1;
-                cells.push(top);
-                (*at, function) = (caller + 1, caller_function);
-                continue;
-            }
+        match opcode {
+            Opcode::Enter => self.enter(operand as u32)?,
+            Opcode::Leave => return Ok(self.leave(operand as u32, top)),
             Opcode::Call if top < 0 => {
-                cells.push(machine.serve(services, !top as u32, frame)?);
+                self.cells.push(self.machine.serve(services, !top as u32, self.frame)?);
             }
-            Opcode::Call => {
-                let callee = program.function_at(top).ok_or(FaultKind::CallTarget(top))?;
-                if machine.open_calls >= MAX_CALLS {
-                    return Err(FaultKind::CallDepth(MAX_CALLS));
-                }
-                machine.open_calls += 1;
-                calls.push((*at, function));
-                (*at, function) = (top as u32, callee);
-                continue;
-            }
+            Opcode::Call => return self.call(top).map(|()| None),
             Opcode::Jump => {
-                if program.constant_target(*at).is_none() && !program.allows_jump(function, top) {
+                let is_constant = self.program.constant_target(self.at).is_some();
+                if !is_constant && !self.program.allows_jump(self.function, top) {
                     return Err(FaultKind::JumpTarget(top));
                 }
-                target = Some(top as u32);
+                return self.go_to(top as u32).map(|()| None);
             }
-            Opcode::BlockCopy => {
-                machine.charge(u64::from(operand as u32 / COPY_UNIT))?;
-                machine.memory.block_copy(next as u32, top as u32, operand as u32)?;
-            }
-            Opcode::Push => cells.push(0),
-            Opcode::Const => cells.push(operand),
-            Opcode::Local => cells.push(frame.wrapping_add(operand as u32) as i32),
-            Opcode::Arg => machine.memory.store4(frame.wrapping_add(operand as u32), top),
-            Opcode::Store1 => machine.memory.store1(next as u32, top as u8),
-            Opcode::Store2 => machine.memory.store2(next as u32, top as u16),
-            Opcode::Store4 => machine.memory.store4(next as u32, top),
-            Opcode::Load1 => cells.push(i32::from(machine.memory.load1(top as u32))),
-            Opcode::Load2 => cells.push(i32::from(machine.memory.load2(top as u32))),
-            Opcode::Load4 => cells.push(machine.memory.load4(top as u32)),
             opcode if opcode.is_branch() => {
-                target = compare(opcode, next, top).then_some(operand as u32);
-            }
-            opcode if row.pushes == 1 => cells.push(compute(opcode, next, top)?),
-            _ => {}
-        }
-        match target {
-            Some(target) => {
-                if target <= *at {
-                    machine.charge(u64::from(*at - target) + 1)?;
+                if compare(opcode, next, top) {
+                    return self.go_to(operand as u32).map(|()| None);
                 }
-                *at = target;
             }
-            None => *at += 1,
+            Opcode::Arg => {
+                self.machine.memory.store4(self.frame.wrapping_add(operand as u32), top);
+            }
+            Opcode::Store1 => self.machine.memory.store1(next as u32, top as u8),
+            Opcode::Store2 => self.machine.memory.store2(next as u32, top as u16),
+            Opcode::Store4 => self.machine.memory.store4(next as u32, top),
+            Opcode::BlockCopy => {
+                self.machine.charge(u64::from(operand as u32 / COPY_UNIT))?;
+                self.machine.memory.block_copy(next as u32, top as u32, operand as u32)?;
+            }
+            opcode => self.operate(opcode, operand, next, top)?,
         }
+        self.at += 1;
+        Ok(None)
+    }
+
+    fn enter(&mut self, frame_size: u32) -> Result<(), FaultKind> {
+        let limit = self.machine.memory.stack_limit();
+        let below = self.frame.checked_sub(frame_size).filter(|below| *below >= limit);
+        self.frame = below.ok_or(FaultKind::StackOverflow)?;
+        let entered = self.program.functions()[self.function];
+        self.machine.charge(u64::from(entered.end - entered.start))
+    }
+
+    /// Returns to the caller, or the result if there is none.
+    fn leave(&mut self, frame_size: u32, top: i32) -> Option<i32> {
+        self.frame += frame_size;
+        let Some((caller, function)) = self.calls.pop() else { return Some(top) };
+        self.machine.open_calls -= 1;
+        self.cells.push(top);
+        (self.at, self.function) = (caller + 1, function);
+        None
+    }
+
+    fn call(&mut self, target: i32) -> Result<(), FaultKind> {
+        let callee = self.program.function_at(target).ok_or(FaultKind::CallTarget(target))?;
+        if self.machine.open_calls >= MAX_CALLS {
+            return Err(FaultKind::CallDepth(MAX_CALLS));
+        }
+        self.machine.open_calls += 1;
+        self.calls.push((self.at, self.function));
+        (self.at, self.function) = (target as u32, callee);
+        Ok(())
+    }
+
+    fn go_to(&mut self, target: u32) -> Result<(), FaultKind> {
+        if target <= self.at {
+            self.machine.charge(u64::from(self.at - target) + 1)?;
+        }
+        self.at = target;
+        Ok(())
+    }
+
+    /// Runs an instruction that pushes a constant, an address, a loaded value or a result.
+    fn operate(
+        &mut self,
+        opcode: Opcode,
+        operand: i32,
+        next: i32,
+        top: i32,
+    ) -> Result<(), FaultKind> {
+        let memory = &self.machine.memory;
+        let cell = match opcode {
+            Opcode::Push => 0,
+            Opcode::Const => operand,
+            Opcode::Local => self.frame.wrapping_add(operand as u32) as i32,
+            Opcode::Load1 => i32::from(memory.load1(top as u32)),
+            Opcode::Load2 => i32::from(memory.load2(top as u32)),
+            Opcode::Load4 => memory.load4(top as u32),
+            opcode if opcode.operation().pushes == 1 => compute(opcode, next, top)?,
+            _ => return Ok(()),
+        };
+        self.cells.push(cell);
+        Ok(())
     }
 }
 

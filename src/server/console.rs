@@ -16,7 +16,10 @@ pub(super) use self::{
     output::ConsoleStreams,
     scripts::{ConsoleBudget, run_before_first_level},
 };
-use super::{Server, core::Core};
+use super::{
+    Server,
+    core::{Core, log_refused_files},
+};
 use crate::{
     model::{ClientNum, CommandArgs, ConsoleCommands, text},
     settings::{ChangeSource, SetCommand},
@@ -216,6 +219,18 @@ impl Core {
             .map(|&(number, _)| number)
             .ok_or_else(|| PlayerLookupError::NoSuchName(wanted.to_owned()))
     }
+}
+
+/// Runs the lines that the game queued. Lines that they queue run in the next frame.
+pub(super) fn run_queued_lines(server: &mut Server) {
+    server.console_budget.begin_frame();
+    log_refused_files(&mut server.core);
+    server.core.console.begin_game_lines();
+    for _ in 0..server.core.console.queued() {
+        let Some(line) = server.core.console.next_queued() else { break };
+        server.run_line(&line);
+    }
+    server.core.console.end_game_lines();
 }
 
 /// Sanitizes text for a quoted argument of a command.

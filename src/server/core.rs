@@ -33,12 +33,15 @@ use crate::{
         text,
     },
     node::{LocalPort, Route},
-    observe::Counter,
+    observe::{Counter, LogEvent},
     serving::{
         configstrings::SetOutcome,
         guards::{GuardKeys, Guards},
     },
-    settings::{ChangeSource, Flags, SetCommand, Settings, Values, key},
+    settings::{
+        ChangeSource, Flags, MAX_NAME_LEN as MAX_SETTING_NAME_LEN, SetCommand, SettingError,
+        Settings, Values, key,
+    },
     wire::info::InfoString,
     world::{World, links},
 };
@@ -165,10 +168,14 @@ impl Core {
         match self.level.configstrings.set(index, value) {
             SetOutcome::Unchanged => {}
             SetOutcome::Rejected => {
-                log::warn!(
-                    "configstring {index} rejected: {} bytes do not fit the gamestate",
-                    value.len()
-                );
+                if let Some(suppressed) =
+                    self.stats.allows_log(LogEvent::GameConfigstring, self.now)
+                {
+                    let len = value.len();
+                    log::warn!(
+                        "configstring {index} rejected: {len} bytes do not fit the gamestate{suppressed}"
+                    );
+                }
             }
             SetOutcome::Changed if self.level.starting => {}
             SetOutcome::Changed => {
@@ -200,6 +207,23 @@ impl Core {
     /// Number of client slots.
     pub(super) fn slots(&self) -> usize {
         self.settings.int(key::SV_MAXCLIENTS).max(1).unsigned_abs() as usize
+    }
+}
+
+/// Logs a setting of the game that was refused.
+fn log_setting(core: &mut Core, what: &str, name: &str, error: &SettingError) {
+    if let Some(suppressed) = core.stats.allows_log(LogEvent::GameSetting, core.now) {
+        let name = text::truncated(name, MAX_SETTING_NAME_LEN);
+        log::warn!("setting {name} {what}: {error}{suppressed}");
+    }
+}
+
+/// Logs the files that the game could not write.
+pub(super) fn log_refused_files(core: &mut Core) {
+    if let Some(refusal) = core.files.take_refusal()
+        && let Some(suppressed) = core.stats.allows_log(LogEvent::GameFile, core.now)
+    {
+        log::warn!("{refusal}{suppressed}");
     }
 }
 
@@ -261,13 +285,13 @@ impl Host for Core {
     fn set_setting(&mut self, name: &str, value: &str) {
         if let Err(error) = self.settings.set_with(SetCommand::Set, ChangeSource::Game, name, value)
         {
-            log::warn!("setting {name} rejected: {error}");
+            log_setting(self, "rejected", name, &error);
         }
     }
 
     fn register_setting(&mut self, name: &str, default: &str, flags: Flags) {
         if let Err(error) = self.settings.register(name, default, flags) {
-            log::warn!("setting {name} not registered: {error}");
+            log_setting(self, "not registered", name, &error);
         }
     }
 
@@ -420,5 +444,20 @@ mod tests {
             assert_eq!(waiting, queued, "{len} bytes");
         }
         assert!(core.pending_drops.is_empty(), "no client is dropped for it");
+    }
+
+    #[test]
+    fn refused_settings_are_logged_once_a_second() {
+        let keys = ServerKeys { guards: GuardKeys { challenges: [0; 16], limits: 0 }, rcon: 0 };
+        let mut core = Core::new(Settings::default(), Vec::new(), keys);
+        for _ in 0..100 {
+            core.set_setting("bad name", "1");
+            core.register_setting("bad;name", "1", Flags::PLAIN);
+            core.set_setting("sv_fps", "never");
+        }
+        let allows = |core: &mut Core, at| core.stats.allows_log(LogEvent::GameSetting, at);
+        assert_eq!(allows(&mut core, Millis(999)), None);
+        let suppressed = allows(&mut core, Millis(1000)).map(|count| count.to_string());
+        assert_eq!(suppressed.as_deref(), Some(" (+300 suppressed)"));
     }
 }

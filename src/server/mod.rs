@@ -318,12 +318,7 @@ impl Server {
         if self.core.level.restart_at.is_some_and(|at| self.core.level.time >= at) {
             self.restart_or_reload();
         }
-        self.console_budget.begin_frame();
-        // Lines that these lines queue run in the next frame.
-        for _ in 0..self.core.console.queued() {
-            let Some(line) = self.core.console.next_queued() else { break };
-            self.run_line(&line);
-        }
+        console::run_queued_lines(self);
         game_faults::continue_after_fault(self);
         self.check_timeouts();
         self.core.resend_connect_responses();

@@ -48,7 +48,7 @@ impl Stats {
         self.counters.samples().chain(self.loop_counters.rows().map(sample)).chain([durations])
     }
 
-    /// Whether a log line that outsiders can cause is written now, with the number of suppressed ones.
+    /// Whether a log line that outsiders or the game can cause is written now, with the number of suppressed ones.
     pub(super) fn allows_log(&mut self, event: LogEvent, now: Millis) -> Option<Suppressed> {
         self.log_limiter.allows(event, now)
     }

@@ -92,10 +92,10 @@ fn columns(flags: Flags, own: bool) -> String {
     [
         (flags.has(Flags::SERVERINFO), 'S'),
         (flags.has(Flags::SYSTEMINFO), 's'),
-        (false, 'U'),
+        (flags.has(Flags::USERINFO), 'U'),
         (flags.has(Flags::READ_ONLY), 'R'),
         (flags.has(Flags::INIT), 'I'),
-        (false, 'A'),
+        (flags.has(Flags::ARCHIVE), 'A'),
         (flags.has(Flags::LATCHED), 'L'),
         (flags.has(Flags::CHEAT), 'C'),
         (own, '?'),

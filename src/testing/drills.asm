@@ -1,4 +1,5 @@
-; A game for drills: the console calls any service with any words, jumps, recurses, loops and makes bots.
+; A game for drills, behind the shared entries: the console calls any service with any words, jumps, recurses, loops
+; and makes bots.
 ;
 ; xcall COUNT SERVICE WORD...   calls a service COUNT times; the last result is configstring 40, in hexadecimal
 ; xjump N, xfunc N              computed jump and call
@@ -6,33 +7,14 @@
 ; xrecurse, xspin               recursion and loop without end
 ; xbot                          makes a bot that says what it is told
 
-.equ ENTITY 516
-.equ CLIENT 468
-.equ ENTITIES 72
-
-.service argv 9
-.service locate 15
-.service set_configstring 18
 .service set_userinfo 21
 .service allocate_bot 34
-.service usercmd 36
 .service fill 100
 .service setup_library 200
 .service bot_view 209
 .service bot_message 210
 .service bot_usercmd 211
 .service bot_say 400
-
-vmMain:
-    enter 96
-    local 104
-    load4
-    const 2
-    lsh
-    const entries
-    add
-    load4
-    jump
 
 init:
     const entities
@@ -105,7 +87,11 @@ think:
     const 0
     leave 96
 
-done:
+shutdown:
+begin:
+userinfo:
+disconnect:
+frame:
     const 0
     leave 96
 
@@ -596,10 +582,6 @@ deeper:
     call
     leave 16
 
-.data
-    .word 0
-entries:
-    .word init, done, connect, done, done, done, command, think, done, console, bots
 .lit
 alphabet:
     .string "0123456789abcdef"
@@ -637,9 +619,5 @@ shown:
     .space 16
 text:
     .space 64
-entities:
-    .space 37152
-clients:
-    .space 29952
 long:
     .space 20004

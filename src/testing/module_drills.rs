@@ -20,9 +20,15 @@ pub const MAP: &str = "yard";
 pub const SCRIPT: &str = "botfiles/drill.c";
 const SCRIPT_TEXT: &[u8] = b"// a bot\nskill 4 { name \"one\" \"two\" }\n";
 
+/// Assembles a game from its code behind the shared entries.
+pub fn assemble_game(code: &str) -> Assembly {
+    let source = [include_str!("game_entries.asm"), code].concat();
+    assemble(&source).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// Assembled module.
 pub fn assembly() -> Assembly {
-    assemble(include_str!("drills.asm")).unwrap_or_else(|error| panic!("{error}"))
+    assemble_game(include_str!("drills.asm"))
 }
 
 /// Game data with the module, its symbols and a map.

@@ -45,6 +45,8 @@ mod ownership;
 mod proxy;
 mod qagame;
 mod qagame_drills;
+mod qagame_files;
+mod qagame_networks;
 mod qagame_replay;
 mod qvm_modules;
 mod qvm_programs;

@@ -1,30 +1,11 @@
-; A small game: it writes what it reads to configstrings 20 to 23, and faults on commands of clients.
-
-.equ ENTITY 516
-.equ CLIENT 468
-.equ ENTITIES 72
+; A small game, behind the shared entries: it writes what it reads to configstrings 20 to 23, and faults on commands
+; of clients.
 
 .service milliseconds 2
 .service register 3
-.service argv 9
-.service locate 15
 .service drop 16
-.service set_configstring 18
 .service trace 24
-.service usercmd 36
 .service token 37
-
-; Word 0 is the entry, word 1 the client.
-vmMain:
-    enter 64
-    local 72
-    load4
-    const 2
-    lsh
-    const entries
-    add
-    load4
-    jump
 
 init:
     const entities
@@ -112,41 +93,41 @@ init:
     arg 12
     const set_configstring
     call
-    leave 64
+    leave 96
 
 connect:
-    local 76
+    local 108
     load4
     const 3
     ne @accepted
     const refusal
-    leave 64
+    leave 96
 @accepted:
-    local 76
+    local 108
     load4
     const CLIENT
     muli
     const clients + 140
     add
-    local 76
+    local 108
     load4
     store4
-    local 76
+    local 108
     load4
     const ENTITY
     muli
     const entities
     add
-    local 76
+    local 108
     load4
     store4
     const 0
-    leave 64
+    leave 96
 
 disconnect:
     const text
     const '0'
-    local 76
+    local 108
     load4
     add
     store1
@@ -159,10 +140,10 @@ disconnect:
     arg 12
     const set_configstring
     call
-    leave 64
+    leave 96
 
 think:
-    local 76
+    local 108
     load4
     arg 8
     const command_record
@@ -170,7 +151,7 @@ think:
     const usercmd
     call
     pop
-    local 76
+    local 108
     load4
     const CLIENT
     muli
@@ -180,7 +161,7 @@ think:
     load4
     store4
     const 0
-    leave 64
+    leave 96
 
 command:
     const 0
@@ -216,19 +197,19 @@ command:
     load1
     const 'e'
     ne @other
-    local 76
+    local 108
     load4
     arg 8
     const reason
     arg 12
     const drop
     call
-    leave 64
+    leave 96
 @divide:
     const 1
     const 0
     divi
-    leave 64
+    leave 96
 ; The lowest digits of the clock in configstring 24.
 @clock:
     const text
@@ -248,31 +229,36 @@ command:
     arg 12
     const set_configstring
     call
-    leave 64
+    leave 96
 @recurse:
     const deeper
     call
-    leave 64
+    leave 96
 ; A record that passes the end of the memory.
 @wild:
-    local 76
+    local 108
     load4
     arg 8
     const -4
     arg 12
     const usercmd
     call
-    leave 64
+    leave 96
 @loop:
     const @loop
     jump
 @other:
     const 0
-    leave 64
+    leave 96
 
-nothing:
+shutdown:
+begin:
+userinfo:
+frame:
+console:
+bots:
     const 0
-    leave 64
+    leave 96
 
 deeper:
     enter 16
@@ -281,9 +267,6 @@ deeper:
     leave 16
 
 .data
-    .word 0
-entries:
-    .word init, nothing, connect, nothing, nothing, disconnect, command, think, nothing, nothing, nothing
 start_point:
     .word 0, 0, 100.0f
 end_point:
@@ -309,7 +292,3 @@ text:
     .space 64
 verdict:
     .space 4
-entities:
-    .space 37152
-clients:
-    .space 29952

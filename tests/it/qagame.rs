@@ -7,11 +7,13 @@ use fragd::{
         assets::{Assets, MemoryAssets},
     },
     observe::Counter,
-    qvm::assemble,
     server::Server,
     settings::Settings,
     sim::Actor,
-    testing::sample_maps::{TestMap, YARD},
+    testing::{
+        module_drills::assemble_game,
+        sample_maps::{TestMap, YARD},
+    },
 };
 
 use crate::sim_fixture::SimFixture;
@@ -30,10 +32,19 @@ pub(crate) fn assets(module: Vec<u8>, symbols: Vec<u8>) -> MemoryAssets {
 }
 
 pub(crate) fn server(engine: &str, assets: impl Assets + 'static) -> Server {
+    server_set(engine, assets, &[])
+}
+
+/// A server with further settings.
+pub(crate) fn server_set(
+    engine: &str,
+    assets: impl Assets + 'static,
+    set: &[(&str, &str)],
+) -> Server {
+    let usual =
+        [("vm_game", engine), ("map", "yard"), ("sv_maxclientsPerIP", "0"), ("sv_pure", "0")];
     let mut settings = Settings::default();
-    for (name, value) in
-        [("vm_game", engine), ("map", "yard"), ("sv_maxclientsPerIP", "0"), ("sv_pure", "0")]
-    {
+    for (name, value) in usual.iter().chain(set) {
         settings.set(name, value).expect("a setting");
     }
     settings.start().expect("a valid combination");
@@ -53,7 +64,7 @@ fn playing(server: Server, count: usize) -> SimFixture {
 /// Game data with the small game.
 pub(crate) fn small_game() -> MemoryAssets {
     let mut image = Vec::new();
-    let assembly = assemble(GAME).unwrap_or_else(|error| panic!("{error}"));
+    let assembly = assemble_game(GAME);
     assembly.image.write(&mut image);
     assets(image, assembly.symbol_map().into_bytes())
 }

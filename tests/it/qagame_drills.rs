@@ -149,7 +149,7 @@ fn computed_targets_reach_functions_only() {
         }
         assert!(refused > 540, "{refused}");
         for target in (-3..560).chain([i32::MIN, i32::MAX]) {
-            let labels = ["init", "done", "connect", "command", "think", "console", "bots"];
+            let labels = ["init", "shutdown", "connect", "command", "think", "console", "bots"];
             let is_listed = labels.iter().any(|name| drill.address(name) == target);
             assert!(drill.faults(&format!("xjump {target}")) || is_listed, "{engine}: {target}");
         }

@@ -13,6 +13,7 @@ use fragd::{
         assets::{Assets, MemoryAssets},
     },
     sim::Actor,
+    testing::module_drills,
 };
 
 use crate::{
@@ -20,8 +21,8 @@ use crate::{
     sim_fixture::{SERVER, SimFixture},
 };
 
-/// Records three players with a fault, a restart and a map change.
-fn session(engine: &str, files: MemoryAssets) -> Vec<u8> {
+/// Records three players while `play` runs.
+fn record(engine: &str, files: MemoryAssets, play: impl FnOnce(&mut SimFixture)) -> Vec<u8> {
     let bytes = Rc::new(RefCell::new(Vec::new()));
     let sink = Rc::clone(&bytes);
     let sink = Box::new(move |piece: &[u8]| sink.borrow_mut().extend_from_slice(piece));
@@ -35,18 +36,25 @@ fn session(engine: &str, files: MemoryAssets) -> Vec<u8> {
         sim.player(node).use_random_input(number);
     }
     sim.run_for(Millis(3000));
-    for command in ["divide", "clock", "leave"] {
-        let now = sim.network.now();
-        assert!(sim.player(1).send_command(now, command));
-        sim.run_for(Millis(2000));
-    }
-    for line in ["exec drill", "map_restart 0", "map yard"] {
-        sim.console(line);
-        sim.run_for(Millis(3000));
-    }
+    play(&mut sim);
     let Actor::Recorded(server) = sim.actors.swap_remove(SERVER) else { unreachable!() };
     server.finish();
     bytes.take()
+}
+
+/// Records a session with a fault, a script, a restart and a map change.
+fn session(engine: &str, files: MemoryAssets) -> Vec<u8> {
+    record(engine, files, |sim| {
+        for command in ["divide", "clock", "leave"] {
+            let now = sim.network.now();
+            assert!(sim.player(1).send_command(now, command));
+            sim.run_for(Millis(2000));
+        }
+        for line in ["exec drill", "map_restart 0", "map yard"] {
+            sim.console(line);
+            sim.run_for(Millis(3000));
+        }
+    })
 }
 
 /// Replays a journal. Returns the result and the number of compared datagrams.
@@ -123,4 +131,54 @@ fn real_modules_replay_bit_for_bit() {
             assert!(compared > 500, "{name}: {compared} datagrams");
         }
     }
+}
+
+/// Records a module that reads a file of an earlier run and a script, writes and reads again.
+fn session_with_files() -> Vec<u8> {
+    let assembly = module_drills::assembly();
+    let mut files = module_drills::assets(&assembly);
+    files.insert_own("text", b"7 earlier".to_vec()).expect("a path");
+    files.insert("drill.cfg", b"say from a script".to_vec()).expect("a path");
+    let place = |offset: i32| module_drills::label(&assembly, "long") + offset;
+    let (name, handle, buffer) = (place(1000), place(2000), place(4000));
+    let call = module_drills::call;
+    let mut lines = vec![format!("{} text", call(1, 9, &[18, name, 64]))];
+    // Reads the own file into a configstring, then appends to it.
+    let read = [
+        call(1, 10, &[name, handle, 0]),
+        call(1, 100, &[buffer, 0, 64]),
+        call(1, 11, &[buffer, 63, 1]),
+        call(1, 18, &[45, buffer]),
+        call(1, 13, &[1]),
+    ];
+    lines.extend(read.clone());
+    lines.extend([
+        call(1, 10, &[name, handle, 2]),
+        call(3, 12, &[place(0), 5, 1]),
+        call(1, 13, &[1]),
+    ]);
+    lines.extend(read);
+    lines.extend(["exec drill".to_owned(), "exec none".to_owned(), "map yard".to_owned()]);
+    record("1", files, |sim| {
+        for line in lines {
+            sim.console(&line);
+            sim.run_for(Millis(300));
+        }
+        sim.run_for(Millis(3000));
+    })
+}
+
+#[test]
+fn own_files_and_scripts_replay_from_the_journal() {
+    let journal = session_with_files();
+    for engine in ENGINES {
+        // Later runs have other own files and no script.
+        let mut files = module_drills::assets(&module_drills::assembly());
+        files.insert_own("text", b"changed since".to_vec()).expect("a path");
+        let (result, compared) = replay(&journal, engine, files);
+        assert_eq!(result, StepResult::Same, "{engine}");
+        assert!(compared > 300, "{compared} datagrams");
+    }
+    let has = |text: &[u8]| journal.windows(text.len()).any(|part| part == text);
+    assert!(has(b"7 earlier") && has(b"say from a script"));
 }

@@ -2,14 +2,11 @@
 
 use fragd::{
     model::{ConfigIndex, Millis, assets::MemoryAssets},
-    node::Hosted as _,
+    node::{Hosted as _, Node as _},
     server::Server,
     settings::{SetCommand, Settings},
-    sim::Actor,
     testing::sample_maps::{TestMap, YARD},
 };
-
-use crate::sim_fixture::SimFixture;
 
 /// Game data with a map and scripts.
 fn assets(scripts: &[(&str, &str)]) -> MemoryAssets {
@@ -86,7 +83,7 @@ fn scripts_are_bounded() {
         let mut at = Millis(0);
         move |server: &mut Server| {
             at += Millis(50);
-            fragd::node::Node::frame(server, at);
+            server.frame(at);
         }
     };
     frame(&mut server);
@@ -110,7 +107,7 @@ fn scripts_are_bounded() {
 }
 
 /// A mod with a configuration that starts on the given command line.
-fn modded(config: &str, overrides: &[(&str, &str)], lines: &[&str]) -> SimFixture {
+fn modded(config: &str, overrides: &[(&str, &str)], lines: &[&str]) -> Server {
     let mut assets = assets(&[("server.cfg", "set g_gametype 3\nset sv_hostname script")]);
     assets.insert_into_mod("autoexec.cfg", config.as_bytes().to_vec()).expect("a path");
     let changes = overrides
@@ -118,20 +115,19 @@ fn modded(config: &str, overrides: &[(&str, &str)], lines: &[&str]) -> SimFixtur
         .map(|(name, value)| (SetCommand::Set, (*name).to_owned(), (*value).to_owned()));
     let mut pairs = vec![("fs_game", "mymod")];
     pairs.extend(overrides);
-    let server = Server::builder(settings(&pairs), [9; 32])
+    Server::builder(settings(&pairs), [9; 32])
         .assets(assets)
         .overrides(changes.collect())
         .lines(lines.iter().map(|line| (*line).to_owned()).collect())
-        .build();
-    SimFixture::around(7, Actor::Server(Box::new(server)))
+        .build()
 }
 
 #[test]
 fn mod_config_applies_to_first_level() {
     let config = "seta g_gametype 1; set sv_maxclients 3\nset g_own 7\nset fraglimit 5\necho early\nsv_hostname mod";
-    let sim = modded(config, &[("fraglimit", "9"), ("g_own", "8")], &[]);
-    let shown = |sim: &SimFixture, name: &str| {
-        sim.server().settings().get(name).map(str::to_owned).unwrap_or_default()
+    let server = modded(config, &[("fraglimit", "9"), ("g_own", "8")], &[]);
+    let shown = |server: &Server, name: &str| {
+        server.settings().get(name).map(str::to_owned).unwrap_or_default()
     };
     for (name, value) in [
         ("g_gametype", "1"),
@@ -140,28 +136,28 @@ fn mod_config_applies_to_first_level() {
         ("fraglimit", "9"),
         ("g_own", "8"),
     ] {
-        assert_eq!(shown(&sim, name), value, "{name}");
+        assert_eq!(shown(&server, name), value, "{name}");
     }
-    let info = sim.server().configstring(ConfigIndex::SERVERINFO);
+    let info = server.configstring(ConfigIndex::SERVERINFO);
     assert!(info.contains("\\g_gametype\\1\\"), "{info}");
     // A script of the command line comes last.
-    let sim = modded(config, &[("sv_hostname", "line")], &["exec server"]);
+    let server = modded(config, &[("sv_hostname", "line")], &["exec server"]);
     assert_eq!(
-        (shown(&sim, "g_gametype"), shown(&sim, "sv_hostname")),
+        (shown(&server, "g_gametype"), shown(&server, "sv_hostname")),
         ("3".into(), "script".into())
     );
 }
 
 #[test]
 fn mod_config_commands_wait_for_first_frame() {
-    let mut sim =
-        modded("say hi\nsets d1 \"echo rotated\"\nvstr d1; status\nset net_port 1", &[], &[]);
-    let printed: String = std::iter::from_fn(|| sim.server_output()).collect();
-    assert!(printed.starts_with("rotated\n"), "{printed}");
-    assert!(printed.contains("net_port is write protected"), "{printed}");
-    sim.run_for(Millis(200));
-    let printed: String = std::iter::from_fn(|| sim.server_output()).collect();
-    assert!(printed.starts_with("console: hi\nmap: yard\n"), "{printed}");
+    let config = "say hi\nsets d1 \"echo rotated\"\nvstr d1; status\nset net_port 1";
+    let mut server = modded(config, &[], &[]);
+    let mut printed = || -> String { std::iter::from_fn(|| server.poll_console()).collect() };
+    let before = printed();
+    assert!(before.starts_with("rotated\nnet_port is write protected"), "{before}");
+    server.frame(Millis(50));
+    let after: String = std::iter::from_fn(|| server.poll_console()).collect();
+    assert!(after.starts_with("console: hi\nmap: yard\n"), "{after}");
 }
 
 #[test]

@@ -73,9 +73,13 @@ impl Session<'_, '_> {
         if !game_log.is_empty() && game_log.eq_ignore_ascii_case(name) {
             return Some(OpenFile::GameLog);
         }
-        let path = GamePath::new(name.as_bytes())?;
+        let files = self.host.files()?;
+        let Some(path) = GamePath::new(name.as_bytes()) else {
+            files.refuse_name(name);
+            return None;
+        };
         let appends = mode != 1;
-        let at = self.host.files()?.open(&path, appends)?;
+        let at = files.open(&path, appends)?;
         Some(OpenFile::Write { path, at, appends, sync: mode == 3 })
     }
 

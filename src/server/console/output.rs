@@ -5,10 +5,46 @@ use std::collections::VecDeque;
 /// Maximum length of all queued lines, in bytes. Engine name: `MAX_CMD_BUFFER`.
 const MAX_QUEUED_LEN: usize = 64 * 1024;
 
+/// Lines of output that queued lines print at once, and those that each frame adds.
+const MAX_GAME_OUTPUT: usize = 1024;
+const GAME_OUTPUT_PER_FRAME: usize = 8;
+
+/// Output of queued lines, which a game may cause without end.
+#[derive(Debug)]
+struct GameOutput {
+    /// Whether queued lines run.
+    runs: bool,
+    /// Lines that may be printed.
+    left: usize,
+    /// Lines that were not printed.
+    cut: usize,
+}
+
+impl Default for GameOutput {
+    fn default() -> Self {
+        Self { runs: false, left: MAX_GAME_OUTPUT, cut: 0 }
+    }
+}
+
+impl GameOutput {
+    /// Whether a text may be printed.
+    fn allows(&mut self, text: &str) -> bool {
+        if !self.runs {
+            return true;
+        }
+        let lines = text.matches('\n').count();
+        let allows = self.left > 0;
+        self.left = self.left.saturating_sub(lines);
+        self.cut += if allows { 0 } else { lines };
+        allows
+    }
+}
+
 /// Output and queued lines of the console.
 #[derive(Debug, Default)]
 pub(in crate::server) struct ConsoleStreams {
     output: VecDeque<String>,
+    game_output: GameOutput,
     /// Output of the remote command that runs.
     redirected: Option<Vec<String>>,
     queued: VecDeque<String>,
@@ -27,8 +63,25 @@ impl ConsoleStreams {
         }
         match &mut self.redirected {
             Some(collected) => collected.push(text),
-            None => self.output.push_back(text),
+            None if self.game_output.allows(&text) => self.output.push_back(text),
+            None => {}
         }
+    }
+
+    /// Limits output from now on, since queued lines run.
+    pub(in crate::server) fn begin_game_lines(&mut self) {
+        let output = &mut self.game_output;
+        output.runs = true;
+        output.left = (output.left + GAME_OUTPUT_PER_FRAME).min(MAX_GAME_OUTPUT);
+        if output.cut > 0 {
+            let cut = std::mem::take(&mut output.cut);
+            self.print(format!("{cut} lines of console output of the game not shown"));
+        }
+    }
+
+    /// Ends the limit of output.
+    pub(in crate::server) fn end_game_lines(&mut self) {
+        self.game_output.runs = false;
     }
 
     /// Collects output from now on instead of printing it.
@@ -106,5 +159,23 @@ mod tests {
         streams.next_queued();
         streams.queue(&line);
         assert_eq!(streams.queued(), MAX_QUEUED_LEN / line.len());
+    }
+
+    #[test]
+    fn output_of_queued_lines_is_limited() {
+        let mut streams = ConsoleStreams::default();
+        let shown = |streams: &mut ConsoleStreams| std::iter::from_fn(|| streams.poll()).count();
+        for _ in 0..100 {
+            streams.begin_game_lines();
+            (0..500).for_each(|_| streams.print("unknown command: x"));
+            streams.end_game_lines();
+        }
+        let count = shown(&mut streams);
+        assert!((1024..=1024 + 100 * GAME_OUTPUT_PER_FRAME).contains(&count), "{count}");
+        (0..5000).for_each(|_| streams.print("asked by the operator"));
+        assert_eq!(shown(&mut streams), 5000);
+        streams.begin_game_lines();
+        let note = streams.poll().expect("a note");
+        assert_eq!(note, "493 lines of console output of the game not shown\n");
     }
 }
