@@ -221,15 +221,7 @@ fn read_body(
     let input = match kind {
         kind::START => return Ok(Some(Entry::Start(Box::new(Start::read(body)?)))),
         kind::ROUTE => {
-            let slot: usize = body.small()?;
-            let route = encoding::route(body)?;
-            if slot < routes.len() {
-                routes[slot] = route;
-            } else if slot == routes.len() && slot < MAX_ROUTES {
-                routes.push(route);
-            } else {
-                return Err("a route in a slot that is not next");
-            }
+            read_route(body, routes)?;
             return Ok(None);
         }
         kind::SENT => {
@@ -264,20 +256,35 @@ fn read_body(
             }
             Input::Counted(LoopCounters::from_values(values))
         }
-        kind::LOOKUP => {
-            let lookup = Lookup { name: body.text()?, default_port: body.small()? };
-            let found = match body.small::<usize>()?.checked_sub(1) {
-                None => Err(body.text()?),
-                // Each takes a byte at least, so the record's length bounds the list.
-                Some(count) => {
-                    Ok((0..count).map(|_| encoding::address(body)).collect::<Result<_, _>>()?)
-                }
-            };
-            Input::Lookup(LookupAnswer { lookup, found })
-        }
+        kind::LOOKUP => Input::Lookup(read_lookup(body)?),
         _ => return Err("a record of a kind that nobody knows"),
     };
     Ok(Some(Entry::Input(*now, input)))
+}
+
+/// Reads the route of a slot, which is a known or the next one.
+fn read_route(body: &mut Cursor<'_>, routes: &mut Vec<Route>) -> Result<(), DecodeError> {
+    let slot: usize = body.small()?;
+    let route = encoding::route(body)?;
+    if slot < routes.len() {
+        routes[slot] = route;
+    } else if slot == routes.len() && slot < MAX_ROUTES {
+        routes.push(route);
+    } else {
+        return Err("a route in a slot that is not next");
+    }
+    Ok(())
+}
+
+/// Reads the answer to a lookup.
+fn read_lookup(body: &mut Cursor<'_>) -> Result<LookupAnswer, DecodeError> {
+    let lookup = Lookup { name: body.text()?, default_port: body.small()? };
+    let found = match body.small::<usize>()?.checked_sub(1) {
+        None => Err(body.text()?),
+        // Each takes a byte at least, so the record's length bounds the list.
+        Some(count) => Ok((0..count).map(|_| encoding::address(body)).collect::<Result<_, _>>()?),
+    };
+    Ok(LookupAnswer { lookup, found })
 }
 
 /// Returns the route of a slot.

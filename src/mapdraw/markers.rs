@@ -204,45 +204,57 @@ pub(super) fn legend(data: &LegendData<'_>, [left, top]: PixelPoint) -> Vec<Shap
 
     for (row, style) in (0_u16..).zip(used) {
         let at = [left + 10.0, top + 96.0 + 20.0 * f32::from(row)];
-        if matches!(style.icon, MarkerIcon::Outline) {
-            let square = corners(at, 9.0, 4, 0.125);
-            let shape = |primitive, opacity| Shape {
-                primitive,
-                color: style.color,
-                opacity,
-                name: style.label.to_owned(),
-            };
-            shapes.push(shape(Primitive::Polygon(square.clone()), 0.25));
-            for (&from, &to) in square.iter().zip(square.iter().cycle().skip(1)) {
-                shapes.push(shape(Primitive::Line { from, to, width: 1.5 }, 0.9));
-            }
-        } else {
-            shapes.extend(icon_at(style.icon, at, 0.0, style.color, style.label));
-        }
+        shapes.extend(legend_icon(style, at));
     }
-    for step in 0_u16..36 {
-        let y = line + 2.0 * f32::from(step);
-        shapes.push(Shape {
-            primitive: Primitive::Polygon(vec![
-                [left + 3.0, y],
-                [left + 17.0, y],
-                [left + 17.0, y + 2.0],
-                [left + 3.0, y + 2.0],
-            ]),
-            color: heightmap::gradient(1.0 - f32::from(step) / 35.0),
-            opacity: 1.0,
-            name: String::new(),
-        });
+    shapes.extend((0_u16..36).map(|step| gradient_step([left, line], step)));
+    shapes.extend(scale_bar([left, line + 96.0], unit * pixels_per_unit));
+    shapes
+}
+
+/// Returns the icon of a marker style.
+fn legend_icon(style: &Style, at: PixelPoint) -> Vec<Shape> {
+    if !matches!(style.icon, MarkerIcon::Outline) {
+        return icon_at(style.icon, at, 0.0, style.color, style.label).into_iter().collect();
     }
-    let bar = line + 96.0;
-    let end = left + unit * pixels_per_unit;
-    for (from, to) in [
+    let square = corners(at, 9.0, 4, 0.125);
+    let shape = |primitive, opacity| Shape {
+        primitive,
+        color: style.color,
+        opacity,
+        name: style.label.to_owned(),
+    };
+    let edges = square.iter().zip(square.iter().cycle().skip(1));
+    let edges = edges.map(|(&from, &to)| Primitive::Line { from, to, width: 1.5 });
+    let edges: Vec<Shape> = edges.map(|edge| shape(edge, 0.9)).collect();
+    std::iter::once(shape(Primitive::Polygon(square), 0.25)).chain(edges).collect()
+}
+
+/// Returns one of the 36 steps of the height colors.
+fn gradient_step([left, top]: PixelPoint, step: u16) -> Shape {
+    let y = top + 2.0 * f32::from(step);
+    Shape {
+        primitive: Primitive::Polygon(vec![
+            [left + 3.0, y],
+            [left + 17.0, y],
+            [left + 17.0, y + 2.0],
+            [left + 3.0, y + 2.0],
+        ]),
+        color: heightmap::gradient(1.0 - f32::from(step) / 35.0),
+        opacity: 1.0,
+        name: String::new(),
+    }
+}
+
+/// Returns the lines of the scale.
+fn scale_bar([left, bar]: PixelPoint, len: f32) -> [Shape; 3] {
+    let end = left + len;
+    let lines = [
         ([left, bar], [end, bar]),
         ([left, bar - 4.0], [left, bar + 4.0]),
         ([end, bar - 4.0], [end, bar + 4.0]),
-    ] {
+    ];
+    lines.map(|(from, to)| {
         let primitive = Primitive::Line { from, to, width: 1.5 };
-        shapes.push(Shape { primitive, color: INK, opacity: 1.0, name: String::new() });
-    }
-    shapes
+        Shape { primitive, color: INK, opacity: 1.0, name: String::new() }
+    })
 }

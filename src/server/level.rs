@@ -185,6 +185,18 @@ impl Server {
         self.start_level(false);
         self.set_baselines();
 
+        self.reconnect_clients();
+        bots::reconnect(self);
+        self.run_settle_frames(1);
+        self.core.level.starting = false;
+        self.publish_settings();
+        self.process_pending_drops();
+        self.core.announcer.request_round();
+        log::info!("map {map}: server id {id}");
+    }
+
+    /// Connects the clients of the previous level to the new one.
+    fn reconnect_clients(&mut self) {
         let slots = self.core.slots();
         for number in self.core.clients.numbers() {
             let Some(client) = self.core.clients.get_mut(number).filter(|c| !c.is_zombie()) else {
@@ -202,13 +214,6 @@ impl Server {
                 self.drop_client(number, &reason);
             }
         }
-        bots::reconnect(self);
-        self.run_settle_frames(1);
-        self.core.level.starting = false;
-        self.publish_settings();
-        self.process_pending_drops();
-        self.core.announcer.request_round();
-        log::info!("map {map}: server id {id}");
     }
 
     /// Restarts the level in place. Clients in the game stay in it.

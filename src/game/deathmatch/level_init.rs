@@ -30,15 +30,7 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
     sys.spawn_points.clear();
     sys.targets.clear();
     sys.team_state = TeamState::default();
-    let number = cx.host.settings().int(key::G_GAMETYPE);
-    let game_type = GameType::of_number(number).filter(|&kind| kind.is_for_many());
-    if game_type.is_none() {
-        cx.host
-            .print(&format!("g_gametype {number} not supported (expected 0, 1, 3 or 4): using 0"));
-        cx.host.set_setting("g_gametype", "0");
-    }
-    let game_type = game_type.unwrap_or_default();
-    cx.clients.play_game_type(game_type, Mode::of(game_type).join);
+    select_game_type(cx);
     let parsed = cx.host.world().map(|world| MapEntities::parse(&world.bsp().entity_text));
     let entities = match parsed {
         Some(Ok(entities)) => Some(entities),
@@ -49,6 +41,50 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
         None => None,
     };
     let world = entities.as_ref().map(MapEntities::world);
+    publish_texts(cx, world, start);
+    if let Some(world) = world {
+        apply_map_settings(cx, world);
+    }
+    if let Some(entities) = &entities {
+        sys.spawn_points.read_intermission(entities);
+        spawn_entities(cx, sys, entities);
+    }
+    sys.items.register_shooters(cx);
+    sys.items.register_arms(cx);
+    cx.entities.join_item_chains();
+    sys.items.publish_flags(cx);
+    sys.items.publish_items(cx);
+    if cx.clients.ruleset.clears_intermission {
+        cx.host.set_configstring(configstring::INTERMISSION, "");
+    }
+    sys.body_queue.init(cx);
+    form_mover_teams(cx);
+    aim_portals(cx);
+    if !start.restart {
+        cx.clients.publish_scores(cx.host);
+    }
+    if entities.is_some() && sys.spawn_points.is_empty() {
+        cx.host.print("the map has no spawn points; players spawn at its origin");
+    }
+    cx.clients.log_start(cx.host);
+    sys.match_state.begin_match(cx, start.restart);
+}
+
+/// Selects the game type of `g_gametype`; free for all for one that is not supported.
+fn select_game_type(cx: &mut Context<'_>) {
+    let number = cx.host.settings().int(key::G_GAMETYPE);
+    let game_type = GameType::of_number(number).filter(|&kind| kind.is_for_many());
+    if game_type.is_none() {
+        cx.host
+            .print(&format!("g_gametype {number} not supported (expected 0, 1, 3 or 4): using 0"));
+        cx.host.set_setting("g_gametype", "0");
+    }
+    let game_type = game_type.unwrap_or_default();
+    cx.clients.play_game_type(game_type, Mode::of(game_type).join);
+}
+
+/// Publishes the configstrings of the level that no entity changes.
+fn publish_texts(cx: &mut Context<'_>, world: Option<&MapEntity>, start: &LevelStart) {
     let key = |name: &str| {
         let text = world.and_then(|world| world.text_field(name)).unwrap_or_default();
         clean_text(&text, 255)
@@ -69,42 +105,22 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
     ] {
         cx.host.set_configstring(index, text);
     }
-    if let Some(world) = world {
-        let default = key::G_GRAVITY.setting().in_game(cx.host.settings().game()).default;
-        let gravity = world.spawn_value("gravity").unwrap_or(default);
-        cx.host.set_setting("g_gravity", &atoi(gravity).clamp(0, 0xffff).to_string());
-        for (field, setting) in MAP_SETTINGS {
-            let on = world.spawn_value(field).is_some_and(|value| atoi(value) != 0);
-            if !cx.host.setting(setting).is_empty() {
-                cx.host.set_setting(setting, if on { "1" } else { "0" });
-            }
-        }
-        cx.refresh_settings();
-    }
-    if let Some(entities) = &entities {
-        sys.spawn_points.read_intermission(entities);
-        spawn_entities(cx, sys, entities);
-    }
-    sys.items.register_shooters(cx);
-    sys.items.register_arms(cx);
-    cx.entities.join_item_chains();
-    sys.items.publish_flags(cx);
-    sys.items.publish_items(cx);
-    if ruleset.clears_intermission {
-        cx.host.set_configstring(configstring::INTERMISSION, "");
-    }
-    sys.body_queue.init(cx);
-    form_mover_teams(cx);
-    aim_portals(cx);
-    if !start.restart {
-        cx.clients.publish_scores(cx.host);
-    }
-    if entities.is_some() && sys.spawn_points.is_empty() {
-        cx.host.print("the map has no spawn points; players spawn at its origin");
-    }
-    cx.clients.log_start(cx.host);
-    sys.match_state.begin_match(cx, start.restart);
 }
+
+/// Applies the settings that the map's first entity has.
+fn apply_map_settings(cx: &mut Context<'_>, world: &MapEntity) {
+    let default = key::G_GRAVITY.setting().in_game(cx.host.settings().game()).default;
+    let gravity = world.spawn_value("gravity").unwrap_or(default);
+    cx.host.set_setting("g_gravity", &atoi(gravity).clamp(0, 0xffff).to_string());
+    for (field, setting) in MAP_SETTINGS {
+        let on = world.spawn_value(field).is_some_and(|value| atoi(value) != 0);
+        if !cx.host.setting(setting).is_empty() {
+            cx.host.set_setting(setting, if on { "1" } else { "0" });
+        }
+    }
+    cx.refresh_settings();
+}
+
 impl Items {
     /// Registers the weapons that players spawn with, so that clients load them.
     fn register_arms(&mut self, cx: &mut Context<'_>) {

@@ -30,7 +30,7 @@ use crate::world::links::{CollisionScene, World};
 use crate::{
     bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box},
     game::{
-        clients::{Clients, Player, Role, SPECTATOR_SPEED},
+        clients::{Clients, Placement, Player, Role, SPECTATOR_SPEED},
         movement::{
             ClampedCommand, EntityStateOptions, Extrapolation, OpenSpace, PmoveInput, PmoveWorld,
             clamp_command_time, events, extrapolate, impulses, move_player, player_entity,
@@ -96,7 +96,7 @@ fn entity_state_options(cx: &Context<'_>) -> EntityStateOptions {
 /// Spawns a client: a player at a spawn point, a spectator at the intermission point.
 pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, first: bool) {
     let role = cx.clients.role(client);
-    let (now, ruleset) = (cx.clients.now, cx.clients.ruleset);
+    let ruleset = cx.clients.ruleset;
     let Some(player) = cx.clients.player(client) else { return };
     let avoided = player.state.origin;
     let is_local_start = first && cx.host.is_local(client);
@@ -105,33 +105,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     } else {
         (sys.spawn_points.select_view(cx), None)
     };
-    sys.projectiles.drop_hook(cx, client);
-    sys.projectiles.remove_player_mine(cx, client);
-    sys.projectiles.reset_client(client);
-    cx.entities.player_event_at[client.index()] = now;
-    sys.combat.players[client.index()] = PlayerCombatState {
-        protected_until: (cx.frame.combat.protection_ms > 0)
-            .then(|| now + cx.frame.combat.protection_ms),
-        ..PlayerCombatState::new(now)
-    };
-    let (spawn_bullets, arms) = (cx.mode().spawn_bullets, cx.frame.combat.loadout);
-    sys.items.clear_carried(client);
-    let Clients { players, settings, .. } = &mut *cx.clients;
-    let Some(player) = players[client.index()].as_mut() else { return };
-    player.command = cx.host.usercmd(client);
-    player.reset(client, placement, role, ruleset, settings, now);
-    player.state.ammo[Weapon::Machinegun] = spawn_bullets;
-    if role.plays() {
-        arms.equip(&mut player.state, &ruleset.stats);
-    }
-    player.team_is_new = false;
-    player.shared.mins = player_box::MINS;
-    player.shared.maxs = player_box::MAXS;
-    player.shared.contents = contents::BODY;
-    player.shared.owner_num = EntityNum::NONE.index() as i32;
-    player.shared.current_origin = placement.origin;
-    player.entity.angles = placement.angles;
-    player.entity.event = 0;
+    reset_player(cx, sys, client, placement);
     for command in ruleset.spawn_commands {
         cx.host.send_command(Some(client), command);
     }
@@ -164,6 +138,39 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         }
     }
     end_frame(cx, sys, client);
+}
+
+/// Resets a client that spawns: projectiles, combat, items, playerstate and entity.
+fn reset_player(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, placement: Placement) {
+    let role = cx.clients.role(client);
+    let (now, ruleset) = (cx.clients.now, cx.clients.ruleset);
+    sys.projectiles.drop_hook(cx, client);
+    sys.projectiles.remove_player_mine(cx, client);
+    sys.projectiles.reset_client(client);
+    cx.entities.player_event_at[client.index()] = now;
+    sys.combat.players[client.index()] = PlayerCombatState {
+        protected_until: (cx.frame.combat.protection_ms > 0)
+            .then(|| now + cx.frame.combat.protection_ms),
+        ..PlayerCombatState::new(now)
+    };
+    let (spawn_bullets, arms) = (cx.mode().spawn_bullets, cx.frame.combat.loadout);
+    sys.items.clear_carried(client);
+    let Clients { players, settings, .. } = &mut *cx.clients;
+    let Some(player) = players[client.index()].as_mut() else { return };
+    player.command = cx.host.usercmd(client);
+    player.reset(client, placement, role, ruleset, settings, now);
+    player.state.ammo[Weapon::Machinegun] = spawn_bullets;
+    if role.plays() {
+        arms.equip(&mut player.state, &ruleset.stats);
+    }
+    player.team_is_new = false;
+    player.shared.mins = player_box::MINS;
+    player.shared.maxs = player_box::MAXS;
+    player.shared.contents = contents::BODY;
+    player.shared.owner_num = EntityNum::NONE.index() as i32;
+    player.shared.current_origin = placement.origin;
+    player.entity.angles = placement.angles;
+    player.entity.event = 0;
 }
 
 /// Puts the highest weapon of a player in hand, after the targets of its spawn point gave theirs.

@@ -102,6 +102,15 @@ pub struct Pack {
     archive: Mutex<ZipArchive<PackReader>>,
 }
 
+/// Returns the number of an entry whose data reaches into the next one or into the directory. Extents are start,
+/// end and number of each entry.
+fn find_overlap(mut extents: Vec<(u64, u64, usize)>, directory: u64) -> Option<usize> {
+    extents.sort_unstable();
+    let limits = extents.iter().skip(1).map(|&(start, ..)| start).chain([directory]);
+    let overlaps = extents.iter().zip(limits).find(|((_, end, _), next)| end > next);
+    overlaps.map(|(&(.., number), _)| number)
+}
+
 impl Pack {
     /// Opens the archive at `path`, of the game folder `folder`.
     ///
@@ -179,12 +188,7 @@ impl Pack {
         if total > FREE_TOTAL_LEN && total / MAX_TOTAL_RATIO > packed_len {
             return Err(PackFault::TotalBomb { packed: packed_len, unpacked: total });
         }
-        extents.sort_unstable();
-        let starts = extents.iter().skip(1).map(|&(start, ..)| start);
-        let limits = starts.chain([archive.central_directory_start()]);
-        if let Some((&(.., number), _)) =
-            extents.iter().zip(limits).find(|((_, end, _), next)| end > next)
-        {
+        if let Some(number) = find_overlap(extents, archive.central_directory_start()) {
             let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
             return Err(PackFault::Overlap(entry.name_raw().escape_ascii().to_string()));
         }

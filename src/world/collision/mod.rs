@@ -82,6 +82,31 @@ struct Model {
     contents: Leaf,
 }
 
+/// Prepares the patches. Also returns the patch of each surface.
+fn prepare_patches<A: Arithmetic>(
+    bsp: &Bsp,
+) -> Result<(Vec<Patch>, Vec<Option<u32>>), CollisionError> {
+    let mut patches = Vec::new();
+    let mut patch_of = vec![None; bsp.surfaces.len()];
+    let mut budget = Budget::default();
+    for (surface, grid) in bsp.patches() {
+        let controls: Vec<Vec3> =
+            grid.points.numbers().map(|vertex| bsp.vertices[vertex]).collect();
+        let source = Source {
+            surface: surface.index(),
+            width: usize::from(grid.width),
+            controls: &controls,
+            contents: grid.contents,
+            surface_flags: grid.surface_flags,
+        };
+        let patch = Patch::new::<A>(source, &mut budget)
+            .map_err(|fault| CollisionError { surface, fault })?;
+        patch_of[surface.index()] = Some(patches.len() as u32);
+        patches.push(patch);
+    }
+    Ok((patches, patch_of))
+}
+
 impl CollisionMap {
     /// Prepares a map for collision.
     ///
@@ -96,26 +121,7 @@ impl CollisionMap {
     }
 
     fn prepare<A: Arithmetic>(bsp: &Bsp, family: TracePrecision) -> Result<Self, CollisionError> {
-        let mut patches = Vec::new();
-        // Patch of each surface.
-        let mut patch_of = vec![None; bsp.surfaces.len()];
-        let mut budget = Budget::default();
-        for (surface, grid) in bsp.patches() {
-            let controls: Vec<Vec3> =
-                grid.points.numbers().map(|vertex| bsp.vertices[vertex]).collect();
-            let source = Source {
-                surface: surface.index(),
-                width: usize::from(grid.width),
-                controls: &controls,
-                contents: grid.contents,
-                surface_flags: grid.surface_flags,
-            };
-            let patch = Patch::new::<A>(source, &mut budget)
-                .map_err(|fault| CollisionError { surface, fault })?;
-            patch_of[surface.index()] = Some(patches.len() as u32);
-            patches.push(patch);
-        }
-
+        let (patches, patch_of) = prepare_patches::<A>(bsp)?;
         let mut leaf_brushes = Vec::with_capacity(bsp.leaf_brushes.len());
         let mut leaf_patches = Vec::new();
         let mut list = |brushes: &mut dyn Iterator<Item = u32>,
