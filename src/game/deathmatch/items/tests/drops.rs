@@ -160,6 +160,22 @@ fn flag_is_carried_and_returned() {
 }
 
 #[test]
+fn flag_ends_spawn_protection_and_other_items_do_not() {
+    let (mut level, [red, _], [_, blue_flag]) = flags(Ruleset::BASEOA);
+    let shard = level.lay("item_armor_shard", |_| {});
+    let until = |level: &mut Level| {
+        level.game.with(&mut level.host, |_, sys| sys.combat.players[red.index()].protected_until)
+    };
+    level.game.with(&mut level.host, |cx, sys| {
+        sys.combat.players[red.index()].protected_until = Some(cx.clients.now + 5000);
+    });
+    level.touch(red, shard);
+    assert!(until(&mut level).is_some());
+    level.touch(red, blue_flag);
+    assert_eq!(until(&mut level), None);
+}
+
+#[test]
 fn full_entity_table_loses_drops_but_no_flag() {
     let (mut level, [red, _], [_, blue_flag]) = flags(Ruleset::BASEOA);
     level.game.with(&mut level.host, |cx, _| hide_item(cx, blue_flag));
