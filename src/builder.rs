@@ -24,6 +24,7 @@ pub struct ServerBuilder {
     assets: Box<dyn Assets>,
     rules: Option<GameFactory>,
     start: ServerStart,
+    fixed_random: Option<u16>,
 }
 
 impl Server {
@@ -32,7 +33,7 @@ impl Server {
     #[must_use]
     pub fn builder(settings: Settings, entropy: [u8; 32]) -> ServerBuilder {
         let assets = Box::new(MemoryAssets::default());
-        ServerBuilder { settings, assets, rules: None, start: entropy.into() }
+        ServerBuilder { settings, assets, rules: None, start: entropy.into(), fixed_random: None }
     }
 }
 
@@ -72,12 +73,21 @@ impl ServerBuilder {
         self
     }
 
+    /// Makes every random number of the rules of the program the same, for comparisons with a module.
+    #[must_use]
+    pub(crate) fn fixed_random(mut self, value: u16) -> Self {
+        self.fixed_random = Some(value);
+        self
+    }
+
     /// Creates the server and loads its first level.
     #[must_use]
     pub fn build(self) -> Server {
-        let Self { settings, assets, rules, start } = self;
+        let Self { settings, assets, rules, start, fixed_random } = self;
         let assets: Rc<dyn Assets> = Rc::from(assets);
-        let rules = rules.unwrap_or_else(|| selected_rules(&settings, Rc::clone(&assets)));
+        let rules = rules.unwrap_or_else(|| {
+            selected_rules(native_rules(&settings, fixed_random), Rc::clone(&assets))
+        });
         let fallback = rules_of(&settings);
         Server::new(settings, Box::new(assets), rules, start).with_fallback_rules(fallback)
     }
@@ -85,8 +95,7 @@ impl ServerBuilder {
 
 /// Returns the factory of the rules that each request selects. A module that cannot run is named in the log, and
 /// the rules of the program replace it. Without geometry it makes free flight.
-fn selected_rules(settings: &Settings, assets: Rc<dyn Assets>) -> GameFactory {
-    let native = rules_of(settings);
+fn selected_rules(native: GameFactory, assets: Rc<dyn Assets>) -> GameFactory {
     // Levels share the code: compiling takes longer than a frame.
     let (interpreted, compiled) = (OnceCell::new(), OnceCell::new());
     Box::new(move |request| {
@@ -146,11 +155,16 @@ fn read_module(assets: &dyn Assets) -> Result<Arc<Program>, String> {
 /// geometry, with the ruleset of `game` and the movement of `g_movement`.
 #[must_use]
 pub fn rules_of(settings: &Settings) -> GameFactory {
+    native_rules(settings, None)
+}
+
+/// Returns [`rules_of`] the settings, with every random number the same if one is given.
+fn native_rules(settings: &Settings, fixed_random: Option<u16>) -> GameFactory {
     let ruleset = Ruleset::of_folder(settings.choice(key::GAME).name()).unwrap_or(Ruleset::BASEOA);
     let movement = settings.choice(key::G_MOVEMENT).name();
     let variant = PmoveVariant::named(movement).unwrap_or(PmoveVariant::of_ruleset(ruleset));
     Box::new(move |request| match request.geometry {
-        Geometry::Map => Box::new(Deathmatch::moving_as(variant)),
+        Geometry::Map => Box::new(Deathmatch::moving_as(variant).with_fixed_random(fixed_random)),
         Geometry::None => Box::new(Flight::new(variant.ruleset)),
     })
 }

@@ -2,12 +2,13 @@
 # Game module check with unmodified ioquake3 clients and with bots, beside ioquake3's server with the same module.
 #
 #   tests/modules.sh [--module baseq3|missionpack|baseoa]... [--engine 1|2] [--seconds 30]
-#                    [--only players|modes|mods]... [--out DIRECTORY]
+#                    [--only rules|players|modes|mods]... [--out DIRECTORY]
 #
 # --module   only these modules
 # --engine   engine of fragd: 1 interprets (baseq3 by default), 2 compiles (the others)
 # --seconds  duration of the walk on each of the two maps
-# --only     players: a client walks on two maps; modes: bots play OpenArena's elimination, one-flag
+# --only     rules: native rules equal those of baseq3 and baseoa, but for known differences;
+#            players: a client walks on two maps; modes: bots play OpenArena's elimination, one-flag
 #            and domination; mods: clients follow `fs_game` and download the mod
 # --out      directory for logs and pictures
 #
@@ -35,7 +36,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ ${#modules[@]} -gt 0 ] || modules=(baseq3 missionpack baseoa)
-[ ${#parts[@]} -gt 0 ] || parts=(players modes mods)
+[ ${#parts[@]} -gt 0 ] || parts=(rules players modes mods)
 
 first_map=oa_dm4 second_map=aggressor
 
@@ -176,6 +177,23 @@ play_mods() {
   mv "$own/$mod/zz_$mod.pk3" "$work/module-baseoa/$game_folder/zz_module.pk3"
 }
 
+# equals GAME ENGINE: the rules have no unexplained difference from the module.
+equals() {
+  local game=$1 engine=$2
+  "$fragd" qvm compare "$FRAGD_MODULES/$game/qagame.qvm" --game "$game" --engine "$engine" \
+    >"$work/rules-$game-$engine.txt" 2>&1
+}
+
+compare_rules() {
+  local game kind
+  echo '-- native rules and modules'
+  for game in baseq3 baseoa; do
+    for kind in interpreter compiled; do
+      check "$game: no unexplained difference, $kind" equals "$game" "$kind"
+    done
+  done
+}
+
 begin modules "$out"
 need Xvfb stdbuf identify unzip zip jq perl "$client_engine" "$client_data" "$peer_engine" "${FRAGD_MODULES:?}"
 find_fragd
@@ -184,6 +202,7 @@ for part in "${parts[@]}"; do
     players) for one in "${modules[@]}"; do play_module "$one"; done ;;
     modes) play_modes ;;
     mods) play_mods ;;
+    rules) compare_rules ;;
     *) echo "$0: no part $part" >&2; exit 2 ;;
   esac
 done

@@ -130,6 +130,9 @@ pub struct CompareOptions {
     /// Directories with game data, separated as in PATH; default the usual ones
     #[arg(long, value_name = "DIRS", default_value = "", hide_default_value = true)]
     pub basepath: String,
+    /// Print the table of accepted differences and exit
+    #[arg(long)]
+    pub known: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -6,22 +6,39 @@
 #[derive(Debug, Default)]
 pub(in crate::game) struct LevelRng {
     seed: u32,
+    /// Value of every random number, of 15 bits.
+    fixed: Option<u16>,
 }
+
+/// Largest number of the generator of game modules.
+const MODULE_MAX: u16 = 0x7fff;
 
 impl LevelRng {
     pub(in crate::game) const fn new(seed: u32) -> Self {
-        Self { seed }
+        Self { seed, fixed: None }
+    }
+
+    /// Makes every number the one that a game module makes of `value`. Two sets of rules then agree on numbers, even
+    /// if one draws more of them.
+    pub(in crate::game) fn with_fixed(self, value: Option<u16>) -> Self {
+        Self { fixed: value.map(|value| value & MODULE_MAX), ..self }
     }
 
     /// Returns the next number of 16 bits.
     pub(in crate::game) const fn bits(&mut self) -> u32 {
+        if let Some(value) = self.fixed {
+            return value as u32;
+        }
         self.seed = self.seed.wrapping_mul(69_069).wrapping_add(1);
         self.seed >> 16
     }
 
     /// Returns the next number in `0..1`.
     pub(in crate::game) fn random(&mut self) -> f32 {
-        self.bits() as f32 / 65_536.0
+        match self.fixed {
+            Some(value) => f32::from(value) / f32::from(MODULE_MAX),
+            None => self.bits() as f32 / 65_536.0,
+        }
     }
 
     /// Returns the next number in `−1..1`.
@@ -31,7 +48,10 @@ impl LevelRng {
 
     /// Returns a random index below `count`; 0 for an empty list.
     pub(in crate::game) fn pick(&mut self, count: usize) -> usize {
-        ((self.random() * count as f32) as usize).min(count.saturating_sub(1))
+        match self.fixed {
+            Some(value) => usize::from(value) % count.max(1),
+            None => ((self.random() * count as f32) as usize).min(count.saturating_sub(1)),
+        }
     }
 }
 
@@ -55,6 +75,13 @@ impl SharedRng {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fixed_rng_repeats_number_of_module() {
+        let mut rng = LevelRng::new(7).with_fixed(Some(9001));
+        assert_eq!((rng.random(), rng.random()), (9001.0 / 32_767.0, 9001.0 / 32_767.0));
+        assert_eq!((rng.pick(4), rng.pick(0), rng.bits()), (1, 0, 9001));
+    }
 
     #[test]
     fn rng_follows_documented_sequence() {

@@ -59,7 +59,7 @@ const PROPOSALS: &[ProposalRow] = &[
         _ => Ok(Proposal::NextMap),
     }),
     row("map", 4, |_, host, word| map(host, word)),
-    row("g_gametype", 8, |_, host, word| game_type(host, word)),
+    row("g_gametype", 8, game_type),
     row("kick", 16, |clients, _, word| clients.player_called(word).map(Proposal::Kick)),
     row("clientkick", 16, |clients, _, word| clients.player_numbered(word).map(Proposal::Kick)),
     row("g_doWarmup", 32, |_, _, word| Ok(Proposal::Warmup(atoi(word) != 0))),
@@ -136,7 +136,11 @@ fn map(host: &dyn Host, word: &str) -> Result<Proposal, String> {
     }
 }
 
-fn game_type(host: &dyn Host, word: &str) -> Result<Proposal, String> {
+fn game_type(clients: &Clients, host: &dyn Host, word: &str) -> Result<Proposal, String> {
+    let is_current = word.parse() == Ok(clients.game_type as i32);
+    if is_current && clients.ruleset.base == BaseGame::OpenArena {
+        return Err("This is current gametype".to_owned());
+    }
     let offered = host.settings().text(key::G_VOTE_GAMETYPES);
     word.parse()
         .ok()
@@ -197,9 +201,11 @@ impl Proposal {
 
     /// Returns the console lines that run when the vote passes. The load of a map resets `nextmap`, so a
     /// vote on a map sets it again: the rotation continues after that map.
-    pub(super) fn lines(&self, nextmap: &str) -> Vec<String> {
+    pub(super) fn lines(&self, base: BaseGame, nextmap: &str) -> Vec<String> {
         let restart = || "map_restart 0".to_owned();
         match self {
+            // OpenArena's restart has the countdown of the console command.
+            Self::Restart if base == BaseGame::OpenArena => vec!["map_restart".to_owned()],
             Self::Restart | Self::Shuffle => vec![restart()],
             Self::NextMap => vec!["vstr nextmap".to_owned()],
             Self::Map(map) if nextmap.is_empty() || nextmap.contains('"') => {

@@ -98,10 +98,17 @@ impl Clients {
         host.send_command(Some(client), &scoreboard(form, self.team_scores, self.started, lines));
     }
 
-    /// Sends the scoreboard to every client in the level.
+    /// Sends the scoreboard to every client in the level, in OpenArena with the time of the round.
     pub(in crate::game) fn send_scores_to_all(&self, host: &mut dyn Host) {
+        let round = self.ruleset.scores.round_start_ms.map(|ms| {
+            let [red, blue] = self.team_scores;
+            format!("elimination {red} {blue} {}", self.started + ms)
+        });
         for client in ClientNum::all().filter(|&client| self.active(client).is_some()) {
             self.send_scores(host, client);
+            if let Some(round) = &round {
+                host.send_command(Some(client), round);
+            }
         }
     }
 

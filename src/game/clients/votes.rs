@@ -404,7 +404,7 @@ impl ClientContext<'_> {
             self.shuffle();
         }
         let nextmap = self.host.settings().text(key::NEXTMAP).to_owned();
-        for line in proposal.lines(&nextmap) {
+        for line in proposal.lines(self.clients.ruleset.base, &nextmap) {
             self.host.run_console(ConsoleTiming::Append, &line);
         }
     }

@@ -63,6 +63,8 @@ pub struct Deathmatch {
     frame: Frame,
     rng: LevelRng,
     systems: Systems,
+    /// Value of every random number; `None` for varying ones.
+    fixed_random: Option<u16>,
     /// Player state of a free slot.
     free_slot: PlayerState,
 }
@@ -83,8 +85,16 @@ impl Deathmatch {
             frame: Frame::new(variant),
             rng: LevelRng::default(),
             systems: Systems::default(),
+            fixed_random: None,
             free_slot: PlayerState::default(),
         }
+    }
+
+    /// Makes every random number the same, for comparisons with other rules.
+    #[must_use]
+    pub const fn with_fixed_random(mut self, value: Option<u16>) -> Self {
+        self.fixed_random = value;
+        self
     }
 
     /// Returns the context of a call by the host, and the subsystems.
@@ -96,7 +106,7 @@ impl Deathmatch {
 
 impl Game for Deathmatch {
     fn init(&mut self, host: &mut dyn Host, start: LevelStart) -> Result<(), GameFault> {
-        self.rng = LevelRng::new(start.seed);
+        self.rng = LevelRng::new(start.seed).with_fixed(self.fixed_random);
         self.frame.ms = 0;
         self.clients.start(host, &start);
         let (mut cx, sys) = self.call(host);

@@ -6,7 +6,7 @@ use fragd::{
     cli::{CompareOptions, EngineChoice, ExitStatus},
     io::{self, GameData, assets::base_paths},
     settings::Choice as _,
-    sim::judge::{self, Differences, Play, Rules},
+    sim::judge::{self, Differences, Explanation, Play, Rules},
 };
 use serde_json::json;
 
@@ -14,6 +14,10 @@ use super::{Module, read, read_text};
 
 /// Runs the plays and prints their differences.
 pub(super) fn run(options: &CompareOptions) -> ExitStatus {
+    if options.known {
+        print!("{}", judge::known_table());
+        return ExitStatus::Done;
+    }
     io::logging::init(log::LevelFilter::Error);
     let start = Instant::now();
     let found = match compare(options) {
@@ -90,7 +94,7 @@ fn compare(options: &CompareOptions) -> Result<Differences, String> {
 fn summary(found: &Differences, seconds: f64) -> String {
     let mut text = String::new();
     for kind in found.kinds() {
-        let chance = kind.chance.as_ref().map(|why| format!("\n    chance  {why}"));
+        let why = kind.explanation.as_ref().map(|why| format!("\n    {why}"));
         text += &format!(
             "{} ({} in {} {})\n    first   {}, {} ms {}\n    native  {}\n    module  {}{}\n",
             kind.kind,
@@ -102,8 +106,11 @@ fn summary(found: &Differences, seconds: f64) -> String {
             kind.place,
             kind.native,
             kind.module,
-            chance.unwrap_or_default(),
+            why.unwrap_or_default(),
         );
+    }
+    for (play, kind) in found.ineffective_chances() {
+        text += &format!("play {play}: chance {kind} explains nothing\n");
     }
     text + &format!(
         "{} plays, {} frames, {} values compared in {seconds:.1} s: {} kinds of differences, {} unexplained\n",
@@ -124,7 +131,14 @@ fn facts(found: &Differences, seconds: f64) -> serde_json::Value {
             "first": { "play": kind.play, "time_ms": kind.time_ms, "place": kind.place },
             "native": kind.native,
             "module": kind.module,
-            "chance": kind.chance,
+            "known": match &kind.explanation {
+                Some(Explanation::Known(subject)) => Some(*subject),
+                _ => None,
+            },
+            "chance": match &kind.explanation {
+                Some(Explanation::Chance(reason)) => Some(reason),
+                _ => None,
+            },
         })
     });
     json!({

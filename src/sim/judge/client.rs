@@ -20,6 +20,8 @@ pub(super) struct JudgeClient {
     pub(super) keys: Keys,
     /// Server commands received since the last comparison.
     pub(super) commands: Vec<String>,
+    /// Whether it sends no usercmd, so that it does not enter the level.
+    pub(super) waits: bool,
     /// Reason of a refusal or of the end of the connection.
     pub(super) ended: Option<String>,
 }
@@ -65,7 +67,14 @@ impl JudgeClient {
         let client = Client::new(options, now).map_err(|error| wrong(&error))?;
         let address =
             SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 1, number as u8 + 1)), 27_960);
-        Ok(Self { client, address, keys: Keys::default(), commands: Vec::new(), ended: None })
+        Ok(Self {
+            client,
+            address,
+            keys: Keys::default(),
+            commands: Vec::new(),
+            waits: false,
+            ended: None,
+        })
     }
 
     /// Whether the player is in the level.
@@ -73,10 +82,17 @@ impl JudgeClient {
         self.client.state() == ConnectionState::Active
     }
 
+    /// Whether the client has no gamestate yet, and its connection has not ended.
+    pub(super) fn is_loading(&self) -> bool {
+        let has_level =
+            matches!(self.client.state(), ConnectionState::Primed | ConnectionState::Active);
+        !has_level && self.ended.is_none()
+    }
+
     /// Adds the usercmd of a step. `player` is the server's playerstate, from which a view direction is reached.
     pub(super) fn think(&mut self, time: LevelTime, player: Option<&PlayerState>) {
         let state = self.client.state();
-        if !matches!(state, ConnectionState::Primed | ConnectionState::Active) {
+        if self.waits || !matches!(state, ConnectionState::Primed | ConnectionState::Active) {
             return;
         }
         let mut angles = [0; 3];

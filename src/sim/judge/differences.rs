@@ -1,13 +1,31 @@
 //! Differences of a comparison, grouped by kind.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 /// Longest value of a report, in bytes.
 const MAX_VALUE: usize = 400;
 /// Most kinds of a report; further kinds are counted as one.
 const MAX_KINDS: usize = 2000;
 
-/// Differences of one kind.
+/// Explanation of a difference.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Explanation {
+    /// Accepted, with the subject of its row.
+    Known(&'static str),
+    /// Random, with the reason that the play names.
+    Chance(String),
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known(subject) => write!(f, "known   {subject}"),
+            Self::Chance(reason) => write!(f, "chance  {reason}"),
+        }
+    }
+}
+
+/// Differences of one kind with one explanation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Kind: a field, a configstring or the first word of a command.
@@ -24,8 +42,8 @@ pub struct Difference {
     pub native: String,
     /// Value with the module; `-` for none.
     pub module: String,
-    /// Reason, if the play says that chance explains it.
-    pub chance: Option<String>,
+    /// Explanation, if there is one.
+    pub explanation: Option<Explanation>,
     /// Number of plays in which it occurs.
     pub plays: u64,
 }
@@ -34,7 +52,9 @@ pub struct Difference {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     list: Vec<Difference>,
-    by_kind: BTreeMap<String, usize>,
+    by_kind: BTreeMap<(String, Option<Explanation>), usize>,
+    /// Lines `chance` by name of the play and kind, with the differences that they explained.
+    chances: BTreeMap<(String, String), u64>,
     /// Frames that were compared.
     pub frames: u64,
     /// Values that were compared: playerstates, entities, configstrings and commands.
@@ -52,68 +72,82 @@ pub(super) struct Occurrence<'a> {
 }
 
 impl Differences {
+    /// Creates the empty differences of a play.
+    pub(super) fn of_one_play() -> Self {
+        Self { plays: 1, ..Self::default() }
+    }
+
     /// Kinds of differences, first occurrence first.
     #[must_use]
     pub fn kinds(&self) -> &[Difference] {
         &self.list
     }
 
-    /// Number of kinds that chance does not explain.
+    /// Number of kinds without an explanation.
     #[must_use]
     pub fn unexplained(&self) -> usize {
-        self.list.iter().filter(|difference| difference.chance.is_none()).count()
+        self.list.iter().filter(|difference| difference.explanation.is_none()).count()
+    }
+
+    /// Lines `chance` that explained nothing: name of the play and kind.
+    pub fn ineffective_chances(&self) -> impl Iterator<Item = (&str, &str)> {
+        let idle = self.chances.iter().filter(|(_, count)| **count == 0);
+        idle.map(|((play, kind), _)| (play.as_str(), kind.as_str()))
+    }
+
+    /// Records a line `chance` of a play, and whether it explained a difference.
+    pub(super) fn use_chance(&mut self, play: &str, kind: &str, count: u64) {
+        *self.chances.entry((play.to_owned(), kind.to_owned())).or_default() += count;
     }
 
     /// Counts a difference.
-    pub(super) fn add(&mut self, kind: &str, at: Occurrence<'_>, native: &str, module: &str) {
-        let is_full = self.list.len() >= MAX_KINDS;
-        let kind = if is_full && !self.by_kind.contains_key(kind) { "further kinds" } else { kind };
-        if let Some(known) = self.by_kind.get(kind).and_then(|at| self.list.get_mut(*at)) {
+    pub(super) fn add(
+        &mut self,
+        kind: &str,
+        at: Occurrence<'_>,
+        [native, module]: [&str; 2],
+        explanation: Option<Explanation>,
+    ) {
+        let mut key = (kind.to_owned(), explanation);
+        if self.list.len() >= MAX_KINDS && !self.by_kind.contains_key(&key) {
+            key = ("further kinds".to_owned(), None);
+        }
+        if let Some(known) = self.by_kind.get(&key).and_then(|at| self.list.get_mut(*at)) {
             known.count += 1;
             return;
         }
-        self.by_kind.insert(kind.to_owned(), self.list.len());
+        let (kind, explanation) = key.clone();
+        self.by_kind.insert(key, self.list.len());
         self.list.push(Difference {
-            kind: kind.to_owned(),
+            kind,
             count: 1,
             play: at.play.to_owned(),
             time_ms: at.time_ms,
             place: at.place.to_owned(),
             native: shortened(native),
             module: shortened(module),
-            chance: None,
+            explanation,
             plays: 1,
         });
     }
 
-    /// Marks the kinds that chance explains, by the beginning of their names with dots for spaces.
-    pub(super) fn explain(&mut self, chances: &[(String, String)]) {
-        for difference in &mut self.list {
-            // A kind is one word in plays.
-            let kind = difference.kind.replace(' ', ".");
-            let reason = chances.iter().find(|(start, _)| kind.starts_with(start));
-            difference.chance = reason.map(|(_, reason)| reason.clone());
-        }
-    }
-
-    /// Adds the differences of another comparison. A kind counts as explained only if it is in both.
+    /// Adds the differences of another comparison.
     pub fn merge(&mut self, other: Self) {
         self.frames += other.frames;
         self.compared += other.compared;
         self.plays += other.plays;
+        for ((play, kind), count) in other.chances {
+            *self.chances.entry((play, kind)).or_default() += count;
+        }
         for difference in other.list {
-            let index = self.by_kind.get(&difference.kind).copied();
-            match index.and_then(|at| self.list.get_mut(at)) {
+            let key = (difference.kind.clone(), difference.explanation.clone());
+            match self.by_kind.get(&key).and_then(|at| self.list.get_mut(*at)) {
                 Some(known) => {
-                    let (count, plays) =
-                        (known.count + difference.count, known.plays + difference.plays);
-                    if known.chance.is_some() && difference.chance.is_none() {
-                        *known = difference;
-                    }
-                    (known.count, known.plays) = (count, plays);
+                    known.count += difference.count;
+                    known.plays += difference.plays;
                 }
                 None => {
-                    self.by_kind.insert(difference.kind.clone(), self.list.len());
+                    self.by_kind.insert(key, self.list.len());
                     self.list.push(difference);
                 }
             }
@@ -135,18 +169,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn differences_are_grouped_by_kind() {
+    fn differences_are_grouped_by_kind_and_explanation() {
         let at = Occurrence { play: "walk", time_ms: 50, place: "player 0" };
+        let spread = || Some(Explanation::Chance("spread".to_owned()));
         let mut walk = Differences::default();
-        walk.add("player.origin", at, "1", "2");
-        walk.add("player.origin", at, "3", "4");
-        walk.explain(&[("player".to_owned(), "spawn point".to_owned())]);
+        walk.add("player.origin", at, ["1", "2"], spread());
+        walk.add("player.origin", at, ["3", "4"], spread());
+        walk.use_chance("walk", "player", 2);
+        walk.use_chance("walk", "item", 0);
         assert_eq!((walk.kinds()[0].count, walk.unexplained()), (2, 0));
         let mut fall = Differences::default();
-        fall.add("player.origin", Occurrence { play: "fall", ..at }, "5", "6");
+        let at = Occurrence { play: "fall", ..at };
+        fall.add("player.origin", at, ["5", "6"], None);
+        fall.add("player.origin", at, ["5", "6"], Some(Explanation::Known("floats")));
+        walk.merge(fall.clone());
         walk.merge(fall);
-        let origin = &walk.kinds()[0];
-        assert_eq!((origin.count, origin.plays, origin.play.as_str()), (3, 2, "fall"));
-        assert_eq!(walk.unexplained(), 1);
+        let shown: Vec<_> = walk.kinds().iter().map(|kind| (kind.count, kind.plays)).collect();
+        assert_eq!((shown, walk.unexplained()), (vec![(2, 1), (2, 2), (2, 2)], 1));
+        assert_eq!(walk.ineffective_chances().collect::<Vec<_>>(), [("walk", "item")]);
     }
 }

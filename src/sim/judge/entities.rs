@@ -1,7 +1,7 @@
-//! Comparison of the entities that clients can see, paired by number or by meaning.
+//! Comparison of the entities that clients can see, paired by meaning.
 //!
-//! Numbers of entities depend on the order of their creation, and equal numbers prove nothing. An entity is paired
-//! with one of the same number and type, else with the nearest one of its type, model and event.
+//! Numbers of entities depend on the order of their creation, and equal numbers prove nothing. Players are paired by
+//! number, other entities with the nearest one of their type, model and event.
 
 use super::fields::{self, FieldDifference};
 use crate::{
@@ -83,10 +83,7 @@ pub(super) fn compare(
     let mut alone = Vec::new();
     let mut pairs = Vec::new();
     for entity in native {
-        let same = |other: &Seen<'_>| {
-            other.number() == entity.number()
-                && (entity.is_player() || other.kind() == entity.kind())
-        };
+        let same = |other: &Seen<'_>| entity.is_player() && other.number() == entity.number();
         match left.iter().position(same) {
             Some(at) => pairs.push((*entity, left.swap_remove(at))),
             None => alone.push(*entity),

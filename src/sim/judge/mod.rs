@@ -6,20 +6,24 @@
 //! and the first occurrence.
 //!
 //! Invariants: the same play, module and seed give the same differences. View angles of a usercmd are given as
-//! directions, so that a random spawn direction turns no player. What depends on chance is named by the play.
+//! directions, so that a random spawn direction turns no player. Random numbers are the same on both sides. Accepted
+//! differences are rows of a table; a play names what still depends on chance.
 
 mod arena;
 mod client;
 mod differences;
 mod entities;
 mod fields;
+mod known;
+mod luck;
 mod play;
 mod plays;
 mod random;
 mod run;
 mod side;
 
-pub use differences::{Difference, Differences};
+pub use differences::{Difference, Differences, Explanation};
+pub use known::known_table;
 pub use play::{Play, PlayError};
 pub use plays::built_in_plays;
 pub use random::random_play;

@@ -1,6 +1,6 @@
 //! Plays: map, settings, players and timed input, with their text form.
 //!
-//! One directive per line; `#` starts a comment. `play NAME` starts a play, `about`, `rules`, `map`, `set`, `each`,
+//! One directive per line; `#` starts a comment. `play NAME` starts a play, `about`, `rules`, `map`, `luck`, `set`, `each`,
 //! `box`, `entity`, `part`, `chance` and `player` describe it, and `wait`, `keys`, `place`, `cmd`, `console`,
 //! `join`, `leave` and `begin` are its steps.
 //!
@@ -19,6 +19,8 @@ const MAX_STEPS: usize = 20_000;
 const MAX_TEXT: usize = 1 << 20;
 /// Most players of a play.
 const MAX_PLAYERS: usize = 16;
+/// Value of every random number of a play without `luck`: about 0.27 in `0..1`.
+const LUCK: u16 = 9001;
 /// Longest virtual time of one `wait`, in ms.
 const MAX_WAIT: u32 = 600_000;
 
@@ -51,10 +53,14 @@ pub(super) enum Step {
 }
 
 /// A play.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Play {
     /// Name, for reports.
     pub name: String,
+    /// Name without the value of its `each` line.
+    pub(super) family: String,
+    /// Value of every random number, 0 to 32767.
+    pub luck: u16,
     /// One sentence about what it does.
     pub about: String,
     /// Ruleset that it is limited to.
@@ -68,6 +74,24 @@ pub struct Play {
     /// Kinds of differences that chance explains, each with its reason.
     pub(super) chances: Vec<(String, String)>,
     pub(super) steps: Vec<Step>,
+}
+
+impl Default for Play {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            family: String::new(),
+            luck: LUCK,
+            about: String::new(),
+            rules: None,
+            map: String::new(),
+            arena: Arena::default(),
+            settings: Vec::new(),
+            players: Vec::new(),
+            chances: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
 }
 
 /// Reason why a text is not a list of plays.
@@ -118,7 +142,11 @@ impl Play {
     fn directive(&mut self, word: &str, rest: &str) -> Result<(), String> {
         let owned = || rest.to_owned();
         match word {
-            "play" => self.name = owned(),
+            "play" => (self.name, self.family) = (owned(), owned()),
+            "luck" => match rest.parse() {
+                Ok(value @ 0..=0x7fff) => self.luck = value,
+                _ => return Err(format!("invalid number '{rest}' (expected 0 to 32767)")),
+            },
             "about" => self.about = owned(),
             "rules" => self.rules = Some(owned()),
             "map" => self.map = owned(),

@@ -17,13 +17,21 @@ pub fn random_play(seed: u64, map: &str, players: usize, seconds: u32) -> Play {
         name: format!("random {seed}"),
         about: "Seeded random input".to_owned(),
         map: map.to_owned(),
-        players: vec![Vec::new(); players],
+        luck: rng.below(0x8000) as u16,
         ..Play::default()
     };
-    play.wait(2000);
+    // A module gives the excellent award for any frag in the first 3000 ms, e.g. to a player that spawns in another.
+    play.wait(3500);
+    for _ in 0..players {
+        play.steps.push(Step::Join(Vec::new()));
+        play.wait(300);
+    }
     for client in 0..players {
         play.steps.push(Step::Command(client, "give all".to_owned()));
     }
+    play.wait(200);
+    // Loading takes longer on the side with more configstrings.
+    play.steps.push(Step::Begin);
     for _ in 0..seconds.saturating_mul(1000 / CHANGE_MS) {
         for client in 0..players {
             if rng.below(4) == 0 {

@@ -4,8 +4,10 @@ use std::fmt;
 
 use super::{
     Play,
-    differences::{Differences, Occurrence},
+    differences::{Differences, Explanation, Occurrence},
     entities, fields,
+    known::known,
+    luck::with_fixed_random,
     play::Step,
     side::{STEP, Side},
 };
@@ -74,11 +76,15 @@ pub fn compare(play: &Play, rules: &Rules<'_>) -> Result<Differences, JudgeError
     let map = map_file(play, rules).map_err(error)?;
     let native = side(play, rules, &map, "0").map_err(error)?;
     let module = side(play, rules, &map, rules.engine).map_err(error)?;
-    let mut run = Run { play, sides: [native, module], found: Differences::default(), is_on: true };
-    run.found.plays = 1;
-    run.is_on = !play.steps.contains(&Step::Begin);
+    let mut run = Run {
+        play,
+        game: rules.game.name(),
+        sides: [native, module],
+        found: Differences::of_one_play(),
+        is_on: !play.steps.contains(&Step::Begin),
+    };
+    play.chances.iter().for_each(|(kind, _)| run.found.use_chance(&play.family, kind, 0));
     run.run().map_err(error)?;
-    run.found.explain(&play.chances);
     Ok(run.found)
 }
 
@@ -100,8 +106,10 @@ fn side(
     engine: &str,
 ) -> Result<Side, String> {
     let mut assets = MemoryAssets::default();
+    // A module with another library keeps its own random numbers.
+    let fixed = with_fixed_random(rules.module, play.luck);
     for (name, bytes) in [
-        ("vm/qagame.qvm", rules.module),
+        ("vm/qagame.qvm", fixed.as_deref().unwrap_or(rules.module)),
         ("vm/qagame.map", rules.symbols),
         (&format!("maps/{map}.bsp"), bytes),
     ] {
@@ -115,7 +123,7 @@ fn side(
     }
     settings.write(key::SV_CHEATS, 1).map_err(|error| error.to_string())?;
     settings.start().map_err(|error| error.to_string())?;
-    let server = Server::builder(settings, [9; 32]).assets(assets).build();
+    let server = Server::builder(settings, [9; 32]).assets(assets).fixed_random(play.luck).build();
     let protocol = match rules.game.name() {
         "baseoa" => Protocol::OA_71,
         _ => Protocol::IOQ3_71,
@@ -126,6 +134,8 @@ fn side(
 /// A running comparison.
 struct Run<'a> {
     play: &'a Play,
+    /// Name of the ruleset.
+    game: &'static str,
     /// Native rules, module.
     sides: [Side; 2],
     found: Differences,
@@ -152,8 +162,7 @@ impl Run<'_> {
         }
         let faults = self.sides[1].server.counters().get(crate::observe::Counter::GameFaults);
         if faults > 0 {
-            let at = Occurrence { play: &play.name, time_ms: self.sides[1].now.0, place: "module" };
-            self.found.add("module fault", at, "-", &format!("{faults} faults"));
+            self.sink().0.add("module fault", "module", "-", &format!("{faults} faults"));
         }
         Ok(())
     }
@@ -202,6 +211,11 @@ impl Run<'_> {
 
     fn step(&mut self) {
         let [native, module] = &mut self.sides;
+        // A gamestate of more packets takes longer; both sides enter the level in the same step.
+        for (a, b) in native.clients.iter_mut().zip(&mut module.clients) {
+            let waits = a.is_loading() != b.is_loading();
+            (a.waits, b.waits) = (waits, waits);
+        }
         let frames = [native.step(), module.step()];
         if frames.contains(&true) && self.is_on {
             self.compare_frame();
@@ -216,11 +230,14 @@ impl Run<'_> {
         }
     }
 
+    fn sink(&mut self) -> (Sink<'_>, &mut [Side; 2]) {
+        let Self { play, game, sides, found, .. } = self;
+        (Sink { play, game, time_ms: sides[0].now.0, found }, sides)
+    }
+
     fn compare_frame(&mut self) {
         self.found.frames += 1;
-        let time_ms = self.sides[0].now.0;
-        let mut sink = Sink { play: &self.play.name, time_ms, found: &mut self.found };
-        let [native, module] = &mut self.sides;
+        let (mut sink, [native, module]) = self.sink();
         if native.server.level_time() != module.server.level_time() {
             let times =
                 [&native.server, &module.server].map(|side| side.level_time().0.to_string());
@@ -237,15 +254,29 @@ impl Run<'_> {
 
 /// Receiver of the differences of a frame.
 struct Sink<'a> {
-    play: &'a str,
+    play: &'a Play,
+    game: &'static str,
     time_ms: u64,
     found: &'a mut Differences,
 }
 
 impl Sink<'_> {
     fn add(&mut self, kind: &str, place: &str, native: &str, module: &str) {
-        let at = Occurrence { play: self.play, time_ms: self.time_ms, place };
-        self.found.add(kind, at, native, module);
+        let at = Occurrence { play: &self.play.name, time_ms: self.time_ms, place };
+        let explanation = self.explain(kind, [native, module]);
+        self.found.add(kind, at, [native, module], explanation);
+    }
+
+    fn explain(&mut self, kind: &str, values: [&str; 2]) -> Option<Explanation> {
+        if let Some(row) = known(self.game, &self.play.name, kind, values) {
+            return Some(Explanation::Known(row.subject));
+        }
+        // A kind is one word in plays.
+        let word = kind.replace(' ', ".");
+        let (start, reason) =
+            self.play.chances.iter().find(|(start, _)| word.starts_with(start))?;
+        self.found.use_chance(&self.play.family, start, 1);
+        Some(Explanation::Chance(reason.clone()))
     }
 }
 
@@ -343,4 +374,29 @@ fn compare_commands(native: &mut Side, module: &mut Side, sink: &mut Sink<'_>) {
 
 fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_open_known_or_random() {
+        let text = "play walk\nchance temp.Bullet spread of bullets\nchance item no item\n";
+        let play = &Play::parse(text).unwrap()[0];
+        let mut found = Differences::of_one_play();
+        play.chances.iter().for_each(|(kind, _)| found.use_chance(&play.family, kind, 0));
+        let mut sink = Sink { play, game: "baseq3", time_ms: 50, found: &mut found };
+        sink.add("player.weapon", "", "3", "4");
+        sink.add("player.weapon", "", "2", "0");
+        sink.add("temp BulletHitWall.pos.base", "", "1 2 3", "4 5 6");
+        let explained: Vec<_> = found.kinds().iter().map(|kind| kind.explanation.clone()).collect();
+        let expected = [
+            None,
+            Some(Explanation::Known("weapon of spectators")),
+            Some(Explanation::Chance("spread of bullets".to_owned())),
+        ];
+        assert_eq!((explained.as_slice(), found.unexplained()), (&expected[..], 1));
+        assert_eq!(found.ineffective_chances().collect::<Vec<_>>(), [("walk", "item")]);
+    }
 }

@@ -44,11 +44,6 @@ pub(in crate::game::deathmatch) fn begin_intermission(cx: &mut Context<'_>, sys:
         sys.spawn_points.show_scoreboard(cx, client);
     }
     cx.clients.send_scores_to_all(cx.host);
-    if let Some(ms) = cx.clients.ruleset.scores.round_start_ms {
-        let [red, blue] = cx.clients.team_scores;
-        let start = cx.clients.started + ms;
-        cx.host.send_command(None, &format!("elimination {red} {blue} {start}"));
-    }
 }
 impl SpawnPoints {
     /// Moves a client to the intermission camera.

@@ -46,7 +46,7 @@ impl Projectiles {
         if cx.clients.ruleset.combat.seeded_by_time {
             self.players[client.index()].attack_time.rem_euclid(SEEDS)
         } else {
-            (cx.rng.random() * SEEDS as f32) as i32
+            cx.rng.pick(SEEDS as usize) as i32
         }
     }
 }
@@ -58,16 +58,22 @@ pub(super) fn missile_direction(cx: &mut Context<'_>, missile: &Missile, aim: &A
         direction[2] += missile.up_bias;
         return velocity::direction(direction);
     }
-    let mut rng = SharedRng((cx.rng.random() * i32::MAX as f32) as i32);
-    velocity::direction(apply_spread(aim, missile.spread, &mut rng) - aim.muzzle)
+    let draws = [cx.rng.random(), cx.rng.crandom(), cx.rng.crandom()];
+    velocity::direction(apply_spread(aim, missile.spread, draws) - aim.muzzle)
 }
 
-/// Returns the end point of a shot with random spread.
-pub(super) fn apply_spread(aim: &Aim, spread: f32, rng: &mut SharedRng) -> Vec3 {
-    let angle = rng.random() * std::f32::consts::PI * 2.0;
+/// Returns the random numbers of a shot that clients know by its seed.
+pub(super) fn seeded_draws(seed: i32) -> [f32; 3] {
+    let mut rng = SharedRng(seed);
+    [rng.random(), rng.crandom(), rng.crandom()]
+}
+
+/// Returns the end point of a shot with random spread: `0..1` of a turn, then `−1..1` up and right.
+pub(super) fn apply_spread(aim: &Aim, spread: f32, [turn, up, right]: [f32; 3]) -> Vec3 {
+    let angle = turn * std::f32::consts::PI * 2.0;
     let (sine, cosine) = sine_cosine(angle);
-    let up = sine * rng.crandom() * spread * SPREAD_SCALE;
-    let right = cosine * rng.crandom() * spread * SPREAD_SCALE;
+    let up = sine * up * spread * SPREAD_SCALE;
+    let right = cosine * right * spread * SPREAD_SCALE;
     aim.muzzle
         .add_scaled(aim.axes.forward, BULLET_RANGE)
         .add_scaled(aim.axes.right, right)
@@ -113,10 +119,10 @@ mod tests {
     fn bullet_stays_within_its_spread() {
         let aim = Aim { muzzle: Vec3::new(1.0, 2.0, 3.0), axes: angles::axes(Vec3::ZERO) };
         for seed in 0..256 {
-            let end = apply_spread(&aim, 200.0, &mut SharedRng(seed)) - aim.muzzle;
+            let end = apply_spread(&aim, 200.0, seeded_draws(seed)) - aim.muzzle;
             assert_eq!(end[0], BULLET_RANGE);
             assert!((end[1] * end[1] + end[2] * end[2]).sqrt() <= 3200.0 * 1.01, "{end:?}");
-            assert_eq!(end, apply_spread(&aim, 200.0, &mut SharedRng(seed)) - aim.muzzle);
+            assert_eq!(end, apply_spread(&aim, 200.0, seeded_draws(seed)) - aim.muzzle);
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::{
     EntityNum, Hit, Vec3,
-    aim::{Aim, apply_spread},
+    aim::{Aim, apply_spread, seeded_draws},
     client_of,
     snap::snap_toward,
 };
@@ -20,7 +20,7 @@ use crate::model::{
 };
 use crate::{
     bg::{Event, Weapon, weapons},
-    game::{direction_bytes::dir_to_byte, rng::SharedRng},
+    game::{BaseGame, direction_bytes::dir_to_byte},
 };
 
 /// Event parameter of a rail trail without an impact mark.
@@ -46,8 +46,12 @@ pub(super) fn fire_bullet(
     spread: f32,
     damage: i32,
 ) {
-    let seed = sys.projectiles.shot_seed(cx, client);
-    let end = apply_spread(aim, spread, &mut SharedRng(seed));
+    let draws = if cx.clients.ruleset.combat.seeded_by_time {
+        seeded_draws(sys.projectiles.shot_seed(cx, client))
+    } else {
+        [cx.rng.random(), cx.rng.crandom(), cx.rng.crandom()]
+    };
+    let end = apply_spread(aim, spread, draws);
     let shot = follow_shot(cx, client, aim.muzzle, end);
     if leaves_no_mark(&shot.trace) || shot.trace.entity == EntityNum::NONE {
         return;
@@ -102,13 +106,15 @@ pub(super) fn fire_lightning(
         return;
     }
     let normal = dir_to_byte(shot.trace.plane.normal);
+    // OpenArena counts a hit after its damage: one that kills is not counted.
+    let counts_late = cx.clients.ruleset.base == BaseGame::OpenArena;
     if client_of(target).is_some() && sys.combat.is_damageable(cx, target) {
         cx.temp_entity(shot.trace.endpos, Event::MissileHit, |state, _| {
             state.other_entity_num = target.index() as i32;
             state.event_parm = normal;
             state.weapon = Weapon::Lightning as i32;
         });
-        if sys.combat.is_good_hit(cx, client, target) {
+        if !counts_late && sys.combat.is_good_hit(cx, client, target) {
             count_accurate(cx, client, Weapon::Lightning);
         }
     } else if !leaves_no_mark(&shot.trace) {
@@ -123,6 +129,9 @@ pub(super) fn fire_lightning(
         ..Hit::by_world(damage, Weapon::Lightning.spec().means)
     };
     damage_entity(cx, sys, target, &hit);
+    if counts_late && sys.combat.is_good_hit(cx, client, target) {
+        count_accurate(cx, client, Weapon::Lightning);
+    }
 }
 
 /// Damages every entity on the line, up to a maximum. The shot ends at a solid.

@@ -48,7 +48,11 @@ pub(super) fn fire_shotgun(
         if leaves_no_mark(&shot.trace) || !sys.combat.is_damageable(cx, shot.trace.entity) {
             continue;
         }
-        accurate |= sys.combat.is_good_hit(cx, client, shot.trace.entity);
+        // Before the damage: a player that dies of it receives the scores.
+        if !accurate && sys.combat.is_good_hit(cx, client, shot.trace.entity) {
+            accurate = true;
+            count_accurate(cx, client, Weapon::Shotgun);
+        }
         let turned = shot.deflections > 0;
         let hit = Hit {
             attacker: Some(client),
@@ -57,9 +61,6 @@ pub(super) fn fire_shotgun(
             ..Hit::by_world(damage, Weapon::Shotgun.spec().means)
         };
         damage_entity(cx, sys, shot.trace.entity, &hit);
-    }
-    if accurate {
-        count_accurate(cx, client, Weapon::Shotgun);
     }
 }
 

@@ -1,0 +1,362 @@
+//! Differences that are accepted, each with its reason.
+//!
+//! Invariants: a row matches as few kinds and values as its reason covers; docs/differences.md has one line for each
+//! row, in the same order.
+
+use When::{Any, Module, Native, Near};
+
+/// Largest distance of floats that differ by rounding.
+const ROUNDING: f32 = 0.01;
+
+/// Values of a known difference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum When {
+    Any,
+    /// Only this value with the native rules.
+    Native(&'static str),
+    /// Only this value with the module.
+    Module(&'static str),
+    /// Only floats that differ by rounding.
+    Near,
+}
+
+/// An accepted difference.
+#[derive(Debug, PartialEq)]
+pub(super) struct Known {
+    /// What differs.
+    pub(super) subject: &'static str,
+    /// Ruleset that it is limited to.
+    game: Option<&'static str>,
+    /// Beginning of the names of the plays that it is limited to.
+    play: &'static str,
+    /// Kinds; `*` stands for any text.
+    kinds: &'static [&'static str],
+    when: When,
+    /// Value with the native rules, as a text.
+    native: &'static str,
+    /// Value with the module, as a text.
+    module: &'static str,
+    /// Reason to keep it.
+    reason: &'static str,
+}
+
+const Q3: Option<&str> = Some("baseq3");
+const OA: Option<&str> = Some("baseoa");
+
+/// Creates a row for all plays.
+const fn row(
+    subject: &'static str,
+    game: Option<&'static str>,
+    kinds: &'static [&'static str],
+    when: When,
+    [native, module]: [&'static str; 2],
+    reason: &'static str,
+) -> Known {
+    Known { subject, game, play: "", kinds, when, native, module, reason }
+}
+
+/// The accepted differences.
+const KNOWN: &[Known] = &[
+    row(
+        "entity numbers",
+        None,
+        &["*.number", "player.jumppad_ent"],
+        Any,
+        ["first map entity 64", "first map entity 72 or later"],
+        "modules reserve eight entities for corpses; clients do not depend on numbers",
+    ),
+    row(
+        "trigger of a door",
+        None,
+        &["general only module"],
+        Any,
+        ["not sent", "sent as an invisible general entity"],
+        "has no effect on a client and costs bandwidth",
+    ),
+    row(
+        "movers at rest",
+        None,
+        &["mover.pos.delta"],
+        Native("0 0 0"),
+        ["`pos.delta`, `pos.duration` and `pos.time` are 0", "values of the next move"],
+        "clients ignore them while the mover rests",
+    ),
+    row(
+        "duration of movers at rest",
+        None,
+        &["mover.pos.duration", "mover.pos.time"],
+        Native("0"),
+        ["0", "values of the next move"],
+        "clients ignore them while the mover rests",
+    ),
+    row(
+        "teleport-in effect of a join",
+        None,
+        &["temp PlayerTeleportIn.client_num"],
+        Module("0"),
+        ["`client_num` of the player", "`client_num` 0"],
+        "clients draw it by its place",
+    ),
+    row(
+        "gravity of spectators",
+        None,
+        &["player.gravity"],
+        Module("0"),
+        ["800", "0"],
+        "free flight has no gravity",
+    ),
+    row(
+        "weapon of spectators",
+        Q3,
+        &["player.weapon"],
+        Module("0"),
+        ["2", "0"],
+        "Quake III Arena 1.32 has 2; clients draw no weapon",
+    ),
+    row(
+        "corpse after a gib",
+        None,
+        &[
+            "invisible.pos.*",
+            "invisible.client_num",
+            "invisible.event_parm",
+            "invisible.legs_anim",
+            "invisible.torso_anim",
+            "invisible.shared.contents",
+            "invisible.shared.owner_num",
+        ],
+        Any,
+        [
+            "empty, not solid for shots, without owner",
+            "invisible, solid for shots, owner is the player",
+        ],
+        "a shot would hit an invisible obstacle",
+    ),
+    row(
+        "player with `noclip`",
+        None,
+        &["player.solid", "player.shared.mins", "player.shared.maxs"],
+        Any,
+        ["keeps its box", "has an empty box"],
+        "a cheat; the empty box is a side effect of the movement code",
+    ),
+    row(
+        "team sounds for all",
+        None,
+        &["temp GlobalTeamSound.pos.base", "temp GlobalTeamSound.shared.current_origin"],
+        Any,
+        ["at the origin of the map", "at the flag"],
+        "clients play them without a place",
+    ),
+    row(
+        "team sounds far from the origin of the map",
+        None,
+        &["temp GlobalTeamSound only *"],
+        Any,
+        ["at the origin of the map", "at the flag"],
+        "the same sound, too far apart to be paired",
+    ),
+    row(
+        "ammunition after a gauntlet item",
+        None,
+        &["player.ammo[1]"],
+        Native("-1"),
+        ["unlimited", "0"],
+        "maps have no such item, and the module leaves the player with an empty weapon",
+    ),
+    Known {
+        subject: "vote `g_gametype` in baseq3",
+        game: Q3,
+        play: "vote g_gametype",
+        kinds: &["*"],
+        when: Any,
+        native: "restarts the level",
+        module: "takes effect with the next map",
+        reason: "a passed vote that shows nothing surprises players",
+    },
+    row(
+        "vote `map_restart 0` in baseq3",
+        Q3,
+        &["configstring 9"],
+        Native("map_restart"),
+        ["shown as `map_restart`", "shown as `map_restart '0'`"],
+        "the argument has no effect on the vote",
+    ),
+    row(
+        "unknown commands in baseq3",
+        Q3,
+        &["command print only module"],
+        Module("print \"unknown cmd vsay\\n\""),
+        ["ignored", "`unknown cmd vsay`"],
+        "Team Arena has the command, and its clients send it to any server",
+    ),
+    Known {
+        subject: "`scores` at a death",
+        game: None,
+        play: "tournament",
+        kinds: &["command scores only module"],
+        when: Any,
+        native: "to the dead player and its followers",
+        module: "also to free spectators if client 0 dies",
+        reason: "a free spectator counts as a follower of client 0 in the module",
+    },
+    Known {
+        subject: "start of an intermission in baseoa",
+        game: OA,
+        play: "fraglimit",
+        kinds: &["command scores only module", "command elimination only module"],
+        when: Any,
+        native: "scores once",
+        module: "scores twice in a frame",
+        reason: "the second one has no effect",
+    },
+    row(
+        "velocity at an intermission in baseoa",
+        OA,
+        &["player.velocity"],
+        Native("0 0 0"),
+        ["0", "that of the last move"],
+        "players do not move at an intermission",
+    ),
+    row(
+        "entity of a spectator that joins",
+        None,
+        &["player.origin"],
+        Native("0 0 0"),
+        ["`origin` 0", "`origin` of the spectator"],
+        "clients read the place of players from `pos`",
+    ),
+    row(
+        "lag compensation in baseoa",
+        OA,
+        &["command print only module"],
+        Module("print \"Full lag compensation is OFF!\\n\""),
+        ["no message", "`Full lag compensation is OFF!` after each level start"],
+        "the setting is shown in the server info",
+    ),
+    row(
+        "empty center print in baseoa",
+        OA,
+        &["command cp"],
+        Native("cp \"\""),
+        ["`cp \"\"`", "`cp \"`, without its closing quote"],
+        "clients show the same",
+    ),
+    row(
+        "`g_timestamp` in baseoa",
+        OA,
+        &["configstring 0 key g_timestamp"],
+        Native("-"),
+        ["absent without a calendar", "start of 1970 without a calendar"],
+        "only simulations have no calendar",
+    ),
+    row(
+        "challenges in baseoa",
+        OA,
+        &["command ch only module"],
+        Any,
+        ["not sent", "`ch N` when a player fulfils challenge N"],
+        "a counter in the menu of the client; it does not affect a match",
+    ),
+    row(
+        "health of a spectator that follows",
+        None,
+        &["player.stats[0]"],
+        Any,
+        [
+            "that of the frame",
+            "that of the frame before, if its client number is lower than the player's",
+        ],
+        "the module copies the state before the frame of the followed player ends",
+    ),
+    row(
+        "floats of movement",
+        None,
+        &["*.origin", "*.velocity", "*.pos.base", "*.pos.delta", "*.shared.current_origin"],
+        Near,
+        ["last bits", "last bits"],
+        "compilers of modules round constants differently",
+    ),
+];
+
+/// Returns the row of a difference.
+pub(super) fn known(
+    game: &str,
+    play: &str,
+    kind: &str,
+    values: [&str; 2],
+) -> Option<&'static Known> {
+    KNOWN.iter().find(|row| {
+        row.game.is_none_or(|name| name == game)
+            && play.starts_with(row.play)
+            && row.kinds.iter().any(|pattern| matches(pattern, kind))
+            && row.when.holds(values)
+    })
+}
+
+/// Returns the rows as a Markdown table.
+#[must_use]
+pub fn known_table() -> String {
+    let mut text = "| subject | native | module | reason |\n|---|---|---|---|\n".to_owned();
+    for row in KNOWN {
+        text +=
+            &format!("| {} | {} | {} | {} |\n", row.subject, row.native, row.module, row.reason);
+    }
+    text
+}
+
+impl When {
+    fn holds(self, [native, module]: [&str; 2]) -> bool {
+        match self {
+            Any => true,
+            Native(value) => native == value,
+            Module(value) => module == value,
+            Near => {
+                let [a, b] = [native, module].map(floats);
+                !a.is_empty()
+                    && a.len() == b.len()
+                    && a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= ROUNDING)
+            }
+        }
+    }
+}
+
+/// Reads the floats of a value; none if a word is not a number.
+fn floats(text: &str) -> Vec<f32> {
+    let words = text.split([' ', ',', '[', ']']).filter(|word| !word.is_empty());
+    words.map(str::parse).collect::<Result<_, _>>().unwrap_or_default()
+}
+
+/// Whether a kind matches a pattern with at most one `*`.
+fn matches(pattern: &str, kind: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == kind,
+        Some((start, end)) => {
+            kind.len() >= start.len() + end.len() && kind.starts_with(start) && kind.ends_with(end)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_limited_to_their_values() {
+        let subject = |game, play, kind, values| {
+            known(game, play, kind, values).map_or("-", |row| row.subject)
+        };
+        let any = ["1", "2"];
+        assert_eq!(subject("baseq3", "", "item.number", any), "entity numbers");
+        assert_eq!(subject("baseq3", "", "item.numbers", any), "-");
+        assert_eq!(subject("baseq3", "", "mover.pos.delta", ["0 0 0", "1 0 0"]), "movers at rest");
+        assert_eq!(subject("baseq3", "", "mover.pos.delta", ["2 0 0", "1 0 0"]), "-");
+        assert_eq!(subject("baseoa", "", "configstring 9", ["map_restart", "x"]), "-");
+        assert_eq!(subject("baseoa", "vote g_gametype", "level time", any), "-");
+        assert_ne!(subject("baseq3", "vote g_gametype", "level time", any), "-");
+        let near = ["[1.5, -2, 0]", "[1.501, -2, 0]"];
+        assert_eq!(subject("baseoa", "", "player.origin", near), "floats of movement");
+        assert_eq!(subject("baseoa", "", "player.origin", ["1.5 2", "1.6 2"]), "-");
+        assert_eq!(subject("baseoa", "", "player.origin", ["x", "x"]), "-");
+    }
+}
