@@ -23,13 +23,13 @@ enum When {
 /// An accepted difference.
 #[derive(Debug, PartialEq)]
 pub(super) struct Known {
-    /// What differs.
+    /// Subject of the difference.
     pub(super) subject: &'static str,
     /// Ruleset that it is limited to.
     game: Option<&'static str>,
     /// Beginning of the names of the plays that it is limited to.
     play: &'static str,
-    /// Kinds; `*` stands for any text.
+    /// Kinds; `*` matches any text.
     kinds: &'static [&'static str],
     when: When,
     /// Value with the native rules, as a text.
