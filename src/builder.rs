@@ -73,7 +73,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Makes every random number of the rules of the program the same, for comparisons with a module.
+    /// Makes every random number of the rules and of a module the same, for comparisons.
     #[must_use]
     pub(crate) fn fixed_random(mut self, value: u16) -> Self {
         self.fixed_random = Some(value);
@@ -86,7 +86,8 @@ impl ServerBuilder {
         let Self { settings, assets, rules, start, fixed_random } = self;
         let assets: Rc<dyn Assets> = Rc::from(assets);
         let rules = rules.unwrap_or_else(|| {
-            selected_rules(native_rules(&settings, fixed_random), Rc::clone(&assets))
+            let native = native_rules(&settings, fixed_random);
+            selected_rules(native, Rc::clone(&assets), fixed_random)
         });
         let fallback = rules_of(&settings);
         Server::new(settings, Box::new(assets), rules, start).with_fallback_rules(fallback)
@@ -95,7 +96,11 @@ impl ServerBuilder {
 
 /// Returns the factory of the rules that each request selects. A module that cannot run is named in the log, and
 /// the rules of the program replace it. Without geometry it makes free flight.
-fn selected_rules(native: GameFactory, assets: Rc<dyn Assets>) -> GameFactory {
+fn selected_rules(
+    native: GameFactory,
+    assets: Rc<dyn Assets>,
+    fixed_random: Option<u16>,
+) -> GameFactory {
     // Levels share the code: compiling takes longer than a frame.
     let (interpreted, compiled) = (OnceCell::new(), OnceCell::new());
     Box::new(move |request| {
@@ -107,7 +112,7 @@ fn selected_rules(native: GameFactory, assets: Rc<dyn Assets>) -> GameFactory {
         if request.geometry == Geometry::None {
             return native(request);
         }
-        match executable_of(code, &*assets, engine) {
+        match executable_of(code, &*assets, engine, fixed_random) {
             Ok(executable) => Box::new(GameModule::new(executable)),
             Err(error) => {
                 log::error!("game module not used: {error}; running the rules of the program");
@@ -125,11 +130,12 @@ fn executable_of(
     known: &OnceCell<Executable>,
     assets: &dyn Assets,
     engine: Engine,
+    fixed_random: Option<u16>,
 ) -> Result<Executable, String> {
     if let Some(executable) = known.get() {
         return Ok(executable.clone());
     }
-    let program = read_module(assets)?;
+    let program = read_module(assets, fixed_random)?;
     let executable = Executable::new(&program, engine).or_else(|error| {
         log::warn!("{MODULE}: {error}; interpreting it");
         Executable::new(&program, Engine::Interpreter)
@@ -139,12 +145,16 @@ fn executable_of(
 }
 
 /// Reads and verifies the module of the game data.
-fn read_module(assets: &dyn Assets) -> Result<Arc<Program>, String> {
+fn read_module(assets: &dyn Assets, fixed_random: Option<u16>) -> Result<Arc<Program>, String> {
     let bytes = assets.read(MODULE, MAX_FILE as u64).map_err(|error| error.to_string())?;
     let symbols = assets.read(SYMBOLS, MAX_FILE as u64).ok();
     let symbols = symbols.map(|bytes| Symbols::parse(&String::from_utf8_lossy(&bytes)));
     let named = |error: &dyn std::error::Error| format!("{MODULE}: {error}");
-    let image = Image::parse(&bytes).map_err(|error| named(&error))?;
+    let mut image = Image::parse(&bytes).map_err(|error| named(&error))?;
+    // A module with another library keeps its own random numbers.
+    if let Some(value) = fixed_random {
+        let _ = image.fix_random(value);
+    }
     let program = Program::verify_with(image, symbols.unwrap_or_default());
     let program = program.map_err(|error| named(&error))?;
     log::info!("game module {MODULE}: {} instructions", program.instructions().len());

@@ -22,6 +22,7 @@ mod assembler;
 mod compiler;
 mod disassembler;
 mod fault;
+mod fixed_random;
 mod image;
 mod interpreter;
 mod library;

@@ -15,7 +15,6 @@ mod differences;
 mod entities;
 mod fields;
 mod known;
-mod luck;
 mod play;
 mod plays;
 mod random;

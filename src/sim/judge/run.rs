@@ -7,7 +7,6 @@ use super::{
     differences::{Differences, Explanation, Occurrence},
     entities, fields,
     known::known,
-    luck::with_fixed_random,
     play::Step,
     side::{STEP, Side},
 };
@@ -106,10 +105,8 @@ fn side(
     engine: &str,
 ) -> Result<Side, String> {
     let mut assets = MemoryAssets::default();
-    // A module with another library keeps its own random numbers.
-    let fixed = with_fixed_random(rules.module, play.luck);
     for (name, bytes) in [
-        ("vm/qagame.qvm", fixed.as_deref().unwrap_or(rules.module)),
+        ("vm/qagame.qvm", rules.module),
         ("vm/qagame.map", rules.symbols),
         (&format!("maps/{map}.bsp"), bytes),
     ] {
