@@ -39,9 +39,11 @@ const fn latency(ms: u64) -> Impairment {
 }
 
 /// Least share of snapshots that arrive over each network, in percent. The simulated network reorders fragments, and a
-/// message with a late fragment is lost; messages of a real module have several.
+/// message with a late fragment is lost. Messages of a real module have several, so that jitter may lose them all.
 const SHARES: [u64; 3] = [70, 60, 60];
-const FRAGMENTED_SHARES: [u64; 3] = [40, 8, 8];
+const FRAGMENTED_SHARES: [u64; 3] = [40, 0, 0];
+/// Least share of snapshots over a good network afterwards, in percent.
+const RECOVERED_SHARE: u64 = 60;
 
 /// Runs players of all protocols on a module, over each network for a while.
 fn play(name: &str, engine: &str, files: MemoryAssets, span: Millis, shares: [u64; 3]) {
@@ -54,7 +56,8 @@ fn play(name: &str, engine: &str, files: MemoryAssets, span: Millis, shares: [u6
     }
     sim.run_for(Millis::seconds(8));
     assert_eq!(sim.server().active_clients(), PLAYERS, "{name} {engine}: all are in the game");
-    for ((network, impairment), share) in NETWORKS.into_iter().zip(shares) {
+    let good = (("good", latency(20)), RECOVERED_SHARE);
+    for ((network, impairment), share) in NETWORKS.into_iter().zip(shares).chain([good]) {
         let what = format!("{name} {engine}, {network}");
         sim.network.set_impairment(impairment);
         let received = |sim: &mut SimFixture| -> Vec<u64> {
