@@ -177,11 +177,12 @@ play_mods() {
   mv "$own/$mod/zz_$mod.pk3" "$work/module-baseoa/$game_folder/zz_module.pk3"
 }
 
-# equals GAME ENGINE: the rules have no unexplained difference from the module.
+# equals GAME ENGINE [OPTION]...: the rules have no unexplained difference from the module.
 equals() {
   local game=$1 engine=$2
-  "$fragd" qvm compare "$FRAGD_MODULES/$game/qagame.qvm" --game "$game" --engine "$engine" \
-    >"$work/rules-$game-$engine.txt" 2>&1
+  shift 2
+  "$fragd" qvm compare "$FRAGD_MODULES/$game/qagame.qvm" --game "$game" --engine "$engine" "$@" \
+    >>"$work/rules-$game-$engine.txt" 2>&1
 }
 
 compare_rules() {
@@ -191,6 +192,8 @@ compare_rules() {
     for kind in interpreter compiled; do
       check "$game: no unexplained difference, $kind" equals "$game" "$kind"
     done
+    check "$game: no unexplained difference in random plays" \
+      equals "$game" interpreter --random 19 --players 4 --seconds 20
   done
 }
 

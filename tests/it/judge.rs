@@ -3,7 +3,10 @@
 use fragd::{
     model::assets::MemoryAssets,
     settings::{Choice as _, GameFolder},
-    sim::judge::{Differences, Rules, built_in_plays, compare, known_table, random_play},
+    sim::judge::{
+        Differences, Explanation, Rules, built_in_plays, compare, known_subjects, known_table,
+        random_play,
+    },
 };
 
 /// Runs the built-in plays of a ruleset.
@@ -65,6 +68,19 @@ fn native_rules_equal_modules_but_for_accepted_differences() {
         let open: Vec<_> = found.kinds().iter().filter(|kind| kind.explanation.is_none()).collect();
         assert!(open.is_empty(), "{}: {open:#?}", game.name());
         all.merge(found);
+        let mut found = Differences::default();
+        for seed in 1..=19 {
+            let play = random_play(seed, "", 4, 20);
+            found.merge(compare(&play, &rules).unwrap_or_else(|error| panic!("{error}")));
+        }
+        let open: Vec<_> = found.kinds().iter().filter(|kind| kind.explanation.is_none()).collect();
+        assert!(open.is_empty(), "{}, random plays: {open:#?}", game.name());
+        all.merge(found);
     }
     assert_eq!(all.ineffective_chances().collect::<Vec<_>>(), []);
+    let mut unused: Vec<_> = known_subjects().collect();
+    unused.retain(|subject| {
+        !all.kinds().iter().any(|kind| kind.explanation == Some(Explanation::Known(subject)))
+    });
+    assert!(unused.is_empty(), "rows without a difference: {unused:?}");
 }

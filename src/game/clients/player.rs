@@ -209,8 +209,9 @@ impl Player {
             client_num: client.index() as i32,
             command_time: (now - SPAWN_LAG_MS).0,
             e_flags: (old.e_flags & (entity_flag::TELEPORT | VOTES)) ^ entity_flag::TELEPORT,
+            // The entity's sequence starts again: it shows two empty events, which clear the parameter of the
+            // last one.
             event_sequence: old.event_sequence,
-            entity_event_sequence: old.entity_event_sequence,
             persistant: old.persistant,
             ping: old.ping,
             pm_flags: pm_flag::RESPAWNED | pm_flag::TIME_KNOCKBACK,

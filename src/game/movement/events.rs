@@ -53,6 +53,9 @@ pub fn pending_event(state: &mut PlayerState, number: i32) -> Option<EntityState
     if state.entity_event_sequence >= state.event_sequence {
         return None;
     }
+    // The type names the event in the slot of the oldest pending one, also if a third has overwritten it.
+    let oldest = state.entity_event_sequence;
+    let event = state.events[slot(oldest)] | (oldest & 3) << 8;
     let external = std::mem::take(&mut state.external_event);
     let mut entity = EntityState::default();
     let how = EntityStateOptions { truncated: true, linear_stop_ms: None };
@@ -60,7 +63,7 @@ pub fn pending_event(state: &mut PlayerState, number: i32) -> Option<EntityState
     state.external_event = external;
     // The occurrence count is part of the type. The wire format sends 8 bits and drops it, in every
     // game.
-    entity.e_type = EntityType::Events as i32 + entity.event;
+    entity.e_type = EntityType::Events as i32 + event;
     entity.number = number;
     entity.e_flags |= entity_flag::PLAYER_EVENT;
     entity.other_entity_num = state.client_num;
@@ -126,5 +129,16 @@ mod tests {
         assert_ne!(other.e_flags & entity_flag::PLAYER_EVENT, 0);
         assert_eq!(state.external_event, 56);
         assert_eq!(pending_event(&mut state, 100), None);
+    }
+
+    #[test]
+    fn third_pending_event_replaces_the_type_of_the_first() {
+        let mut state = PlayerState::default();
+        for event in [Event::Footstep, Event::Step4, Event::ChangeWeapon] {
+            queue(&mut state, event, 0);
+        }
+        let shown = pending_event(&mut state, 100).expect("a pending event");
+        assert_eq!(shown.e_type, EntityType::Events as i32 + Event::ChangeWeapon as i32);
+        assert_eq!(shown.event, Event::Step4 as i32 | 0x100);
     }
 }

@@ -98,7 +98,12 @@ pub(super) fn compare(
                 && other.kind() == entity.kind()
                 && distance(&other) < NEAR
         });
-        let nearest = candidates.min_by(|&a, &b| distance(&left[a]).total_cmp(&distance(&left[b])));
+        // Of several at one place, numbers tell the older from the newer.
+        let newer = |other: &Seen<'_>| other.number().abs_diff(entity.number());
+        let nearest = candidates.min_by(|&a, &b| {
+            let [a, b] = [a, b].map(|at| &left[at]);
+            distance(a).total_cmp(&distance(b)).then_with(|| newer(a).cmp(&newer(b)))
+        });
         match nearest {
             Some(at) => pairs.push((entity, left.swap_remove(at))),
             None => found(&format!("{} only native", entity.name()), "", &entity.text(), "-"),

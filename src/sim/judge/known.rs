@@ -3,10 +3,11 @@
 //! Invariants: a row matches as few kinds and values as its reason covers; docs/differences.md has one line for each
 //! row, in the same order.
 
-use When::{Any, Module, Native, Near};
+use When::{Any, Module, Native, Near, Rounded};
 
-/// Largest distance of floats that differ by rounding.
+/// Largest distance of vectors that differ by rounding, and its share of their length.
 const ROUNDING: f32 = 0.01;
+const ROUNDING_SHARE: f32 = 1e-4;
 
 /// Values of a known difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +19,8 @@ enum When {
     Module(&'static str),
     /// Only floats that differ by rounding.
     Near,
+    /// Only whole numbers that differ by 1, after rounding of floats that are near.
+    Rounded,
 }
 
 /// An accepted difference.
@@ -40,6 +43,8 @@ pub(super) struct Known {
     reason: &'static str,
 }
 
+/// Name of random plays, without their number.
+const RANDOM: &str = "random";
 const Q3: Option<&str> = Some("baseq3");
 const OA: Option<&str> = Some("baseoa");
 
@@ -53,6 +58,18 @@ const fn row(
     reason: &'static str,
 ) -> Known {
     Known { subject, game, play: "", kinds, when, native, module, reason }
+}
+
+impl Known {
+    /// Whether the row is about rounding.
+    pub(super) fn is_rounding(&self) -> bool {
+        matches!(self.when, Near | Rounded)
+    }
+
+    /// Limits a row to plays whose names start with a text.
+    const fn in_plays(self, play: &'static str) -> Self {
+        Self { play, ..self }
+    }
 }
 
 /// The accepted differences.
@@ -139,22 +156,15 @@ const KNOWN: &[Known] = &[
         Any,
         ["keeps its box", "has an empty box"],
         "a cheat; the empty box is a side effect of the movement code",
-    ),
+    )
+    .in_plays("noclip"),
     row(
         "team sounds for all",
-        None,
-        &["temp GlobalTeamSound.pos.base", "temp GlobalTeamSound.shared.current_origin"],
-        Any,
-        ["at the origin of the map", "at the flag"],
-        "clients play them without a place",
-    ),
-    row(
-        "team sounds far from the origin of the map",
         None,
         &["temp GlobalTeamSound only *"],
         Any,
         ["at the origin of the map", "at the flag"],
-        "the same sound, too far apart to be paired",
+        "clients play them without a place",
     ),
     row(
         "ammunition after a gauntlet item",
@@ -164,16 +174,15 @@ const KNOWN: &[Known] = &[
         ["unlimited", "0"],
         "maps have no such item, and the module leaves the player with an empty weapon",
     ),
-    Known {
-        subject: "vote `g_gametype` in baseq3",
-        game: Q3,
-        play: "vote g_gametype",
-        kinds: &["*"],
-        when: Any,
-        native: "restarts the level",
-        module: "takes effect with the next map",
-        reason: "a passed vote that shows nothing surprises players",
-    },
+    row(
+        "vote `g_gametype` in baseq3",
+        Q3,
+        &["*"],
+        Any,
+        ["restarts the level", "takes effect with the next map"],
+        "a passed vote that shows nothing surprises players",
+    )
+    .in_plays("vote g_gametype"),
     row(
         "vote `map_restart 0` in baseq3",
         Q3,
@@ -183,33 +192,23 @@ const KNOWN: &[Known] = &[
         "the argument has no effect on the vote",
     ),
     row(
-        "unknown commands in baseq3",
-        Q3,
-        &["command print only module"],
-        Module("print \"unknown cmd vsay\\n\""),
-        ["ignored", "`unknown cmd vsay`"],
-        "Team Arena has the command, and its clients send it to any server",
-    ),
-    Known {
-        subject: "`scores` at a death",
-        game: None,
-        play: "tournament",
-        kinds: &["command scores only module"],
-        when: Any,
-        native: "to the dead player and its followers",
-        module: "also to free spectators if client 0 dies",
-        reason: "a free spectator counts as a follower of client 0 in the module",
-    },
-    Known {
-        subject: "start of an intermission in baseoa",
-        game: OA,
-        play: "fraglimit",
-        kinds: &["command scores only module", "command elimination only module"],
-        when: Any,
-        native: "scores once",
-        module: "scores twice in a frame",
-        reason: "the second one has no effect",
-    },
+        "`scores` at a death",
+        None,
+        &["command scores only module"],
+        Any,
+        ["to the dead player and its followers", "also to free spectators if client 0 dies"],
+        "a free spectator counts as a follower of client 0 in the module",
+    )
+    .in_plays("tournament"),
+    row(
+        "start of an intermission in baseoa",
+        OA,
+        &["command scores only module", "command elimination only module"],
+        Any,
+        ["scores once", "scores twice in a frame"],
+        "the second one has no effect",
+    )
+    .in_plays("fraglimit"),
     row(
         "velocity at an intermission in baseoa",
         OA,
@@ -217,7 +216,8 @@ const KNOWN: &[Known] = &[
         Native("0 0 0"),
         ["0", "that of the last move"],
         "players do not move at an intermission",
-    ),
+    )
+    .in_plays("timelimit"),
     row(
         "entity of a spectator that joins",
         None,
@@ -225,14 +225,6 @@ const KNOWN: &[Known] = &[
         Native("0 0 0"),
         ["`origin` 0", "`origin` of the spectator"],
         "clients read the place of players from `pos`",
-    ),
-    row(
-        "lag compensation in baseoa",
-        OA,
-        &["command print only module"],
-        Module("print \"Full lag compensation is OFF!\\n\""),
-        ["no message", "`Full lag compensation is OFF!` after each level start"],
-        "the setting is shown in the server info",
     ),
     row(
         "empty center print in baseoa",
@@ -261,22 +253,41 @@ const KNOWN: &[Known] = &[
     row(
         "health of a spectator that follows",
         None,
-        &["player.stats[0]"],
+        &["follower.stats[0]"],
         Any,
         [
             "that of the frame",
             "that of the frame before, if its client number is lower than the player's",
         ],
         "the module copies the state before the frame of the followed player ends",
-    ),
+    )
+    .in_plays("spectator"),
     row(
         "floats of movement",
         None,
         &["*.origin", "*.velocity", "*.pos.base", "*.pos.delta", "*.shared.current_origin"],
         Near,
         ["last bits", "last bits"],
-        "compilers of modules round constants differently",
+        "intermediate results are rounded in another order; clients predict both without errors",
     ),
+    row(
+        "whole numbers of movement",
+        None,
+        &["player.velocity", "player.pos.base", "player.pos.delta"],
+        Rounded,
+        ["1 more or less", "1 more or less"],
+        "rounded from floats that differ in their last bits",
+    )
+    .in_plays(RANDOM),
+    row(
+        "place of a player that respawns in baseoa",
+        OA,
+        &["player.pos.base"],
+        Any,
+        ["after the usercmds of the frame", "before the last ones"],
+        "lasts one frame; the entity of a new player has no earlier place",
+    )
+    .in_plays(RANDOM),
 ];
 
 /// Returns the row of a difference.
@@ -292,6 +303,11 @@ pub(super) fn known(
             && row.kinds.iter().any(|pattern| matches(pattern, kind))
             && row.when.holds(values)
     })
+}
+
+/// Returns the subjects of the rows that scripted plays need.
+pub fn known_subjects() -> impl Iterator<Item = &'static str> {
+    KNOWN.iter().filter(|row| row.play != RANDOM).map(|row| row.subject)
 }
 
 /// Returns the rows as a Markdown table.
@@ -313,9 +329,19 @@ impl When {
             Module(value) => module == value,
             Near => {
                 let [a, b] = [native, module].map(floats);
+                let length = a.iter().map(|value| value * value).sum::<f32>().sqrt();
                 !a.is_empty()
                     && a.len() == b.len()
-                    && a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= ROUNDING)
+                    && a.iter()
+                        .zip(&b)
+                        .all(|(a, b)| (a - b).abs() <= ROUNDING + ROUNDING_SHARE * length)
+            }
+            Rounded => {
+                let [a, b] = [native, module].map(floats);
+                let is_rounded = |(a, b): (&f32, &f32)| {
+                    a.fract() == 0.0 && b.fract() == 0.0 && (a - b).abs() <= 1.0
+                };
+                !a.is_empty() && a.len() == b.len() && a.iter().zip(&b).all(is_rounded)
             }
         }
     }
@@ -358,5 +384,12 @@ mod tests {
         assert_eq!(subject("baseoa", "", "player.origin", near), "floats of movement");
         assert_eq!(subject("baseoa", "", "player.origin", ["1.5 2", "1.6 2"]), "-");
         assert_eq!(subject("baseoa", "", "player.origin", ["x", "x"]), "-");
+        let whole = ["-204 3 0", "-205 3 0"];
+        assert_eq!(
+            subject("baseq3", "random 1", "player.velocity", whole),
+            "whole numbers of movement"
+        );
+        assert_eq!(subject("baseq3", "walk", "player.velocity", whole), "-");
+        assert_eq!(subject("baseq3", "random 1", "player.velocity", ["-204 3 0", "-206 3 0"]), "-");
     }
 }

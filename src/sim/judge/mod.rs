@@ -22,7 +22,7 @@ mod run;
 mod side;
 
 pub use differences::{Difference, Differences, Explanation};
-pub use known::known_table;
+pub use known::{known_subjects, known_table};
 pub use play::{Play, PlayError};
 pub use plays::built_in_plays;
 pub use random::random_play;

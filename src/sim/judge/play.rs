@@ -73,6 +73,8 @@ pub struct Play {
     pub(super) players: Vec<Vec<(String, String)>>,
     /// Kinds of differences that chance explains, each with its reason.
     pub(super) chances: Vec<(String, String)>,
+    /// Whether the comparison ends with a difference of rounding, since later ones may follow from it.
+    pub(super) ends_at_rounding: bool,
     pub(super) steps: Vec<Step>,
 }
 
@@ -89,6 +91,7 @@ impl Default for Play {
             settings: Vec::new(),
             players: Vec::new(),
             chances: Vec::new(),
+            ends_at_rounding: false,
             steps: Vec::new(),
         }
     }

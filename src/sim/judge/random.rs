@@ -18,6 +18,7 @@ pub fn random_play(seed: u64, map: &str, players: usize, seconds: u32) -> Play {
         about: "Seeded random input".to_owned(),
         map: map.to_owned(),
         luck: rng.below(0x8000) as u16,
+        ends_at_rounding: true,
         ..Play::default()
     };
     // A module gives the excellent award for any frag in the first 3000 ms, e.g. to a player that spawns in another.

@@ -11,7 +11,7 @@ use super::{
     side::{STEP, Side},
 };
 use crate::{
-    bg::configstring,
+    bg::{configstring, pm_flag},
     model::{
         ClientNum, ConfigIndex, Millis,
         assets::{Assets, MemoryAssets},
@@ -229,7 +229,7 @@ impl Run<'_> {
 
     fn sink(&mut self) -> (Sink<'_>, &mut [Side; 2]) {
         let Self { play, game, sides, found, .. } = self;
-        (Sink { play, game, time_ms: sides[0].now.0, found }, sides)
+        (Sink { play, game, time_ms: sides[0].now.0, found, has_rounding: false }, sides)
     }
 
     fn compare_frame(&mut self) {
@@ -246,6 +246,9 @@ impl Run<'_> {
         entities::compare(&seen, &other, |kind, place, a, b| sink.add(kind, place, a, b));
         compare_configstrings(&native.server, &module.server, &mut sink);
         compare_commands(native, module, &mut sink);
+        if sink.has_rounding && self.play.ends_at_rounding {
+            self.is_on = false;
+        }
     }
 }
 
@@ -255,6 +258,8 @@ struct Sink<'a> {
     game: &'static str,
     time_ms: u64,
     found: &'a mut Differences,
+    /// Whether floats of movement differed by rounding.
+    has_rounding: bool,
 }
 
 impl Sink<'_> {
@@ -266,6 +271,7 @@ impl Sink<'_> {
 
     fn explain(&mut self, kind: &str, values: [&str; 2]) -> Option<Explanation> {
         if let Some(row) = known(self.game, &self.play.name, kind, values) {
+            self.has_rounding |= row.is_rounding();
             return Some(Explanation::Known(row.subject));
         }
         // A kind is one word in plays.
@@ -291,8 +297,10 @@ fn compare_players(native: &Side, module: &Side, sink: &mut Sink<'_>) {
         match (state(native, slots[0]), state(module, slots[1])) {
             (Some(a), Some(b)) => {
                 sink.found.compared += 1;
+                let follows = a.pm_flags & pm_flag::FOLLOW != 0;
+                let role = if follows { "follower" } else { "player" };
                 fields::compare_words(fields::PLAYER, a.words(), b.words(), |field| {
-                    let kind = format!("player.{}", field.name);
+                    let kind = format!("{role}.{}", field.name);
                     sink.add(&kind, &place, &field.native, &field.module);
                 });
             }
@@ -383,7 +391,8 @@ mod tests {
         let play = &Play::parse(text).unwrap()[0];
         let mut found = Differences::of_one_play();
         play.chances.iter().for_each(|(kind, _)| found.use_chance(&play.family, kind, 0));
-        let mut sink = Sink { play, game: "baseq3", time_ms: 50, found: &mut found };
+        let mut sink =
+            Sink { play, game: "baseq3", time_ms: 50, found: &mut found, has_rounding: false };
         sink.add("player.weapon", "", "3", "4");
         sink.add("player.weapon", "", "2", "0");
         sink.add("temp BulletHitWall.pos.base", "", "1 2 3", "4 5 6");
