@@ -207,7 +207,8 @@ impl Client {
     }
 
     fn connection(&self, now: Millis, granted: Granted) -> Connection {
-        let mut connection = Connection::new(now, granted, &self.options);
+        let ClientOptions { qport, packets_per_second, packet_dup, .. } = self.options;
+        let mut connection = Connection::new(now, granted, qport, packets_per_second, packet_dup);
         if self.options.detects_protocol && granted.protocol.next_with_number() != granted.protocol
         {
             connection.detect_protocol();

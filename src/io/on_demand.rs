@@ -15,8 +15,7 @@ use mio::{Interest, Registry, Token};
 use super::{
     association::Association,
     batch::Family,
-    bind::{BindError, CLIENT_BUFFER_BYTES, open},
-    socket::{Port, Socket, Sockets},
+    socket::{BindError, CLIENT_BUFFER_BYTES, Port, Socket, Sockets, open},
     socks5::Socks5,
 };
 use crate::{

@@ -31,10 +31,14 @@ impl Connection {
         route: Route,
         outbox: &mut Outbox,
     ) -> Result<(), SendError> {
-        if now < self.packets.next() {
+        if now < self.next_packet {
             return Ok(());
         }
-        self.packets.advance(now, self.level.is_none().then_some(IDLE_INTERVAL));
+        let interval = if self.level.is_some() { self.packet_interval } else { IDLE_INTERVAL };
+        self.next_packet += interval;
+        if self.next_packet <= now {
+            self.next_packet = now + interval;
+        }
         match self.detection {
             Detection::Untried => self.detection = Detection::Tried,
             Detection::Tried => self.change_protocol(self.channel.protocol().next_with_number()),
