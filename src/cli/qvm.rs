@@ -52,7 +52,7 @@ Examples:
   fragd qvm run loop.asm --budget 1000000      a fault after a million instructions
   fragd qvm run vm/qagame.qvm 8 --stub         unknown services return 0
 
-Services: 0 prints, 1 reports an error, 100 to 106, 110 and 111 are those of the C library.
+Services: 0 prints, 1 reports an error, 100 to 111 are the C library.
 Exit codes: 0 success, 1 invalid file or fault, 2 usage error.";
 
 const COMPARE_EXAMPLES: &str = "\

@@ -16,6 +16,7 @@ mod combat;
 mod combat_state;
 mod context;
 mod entities;
+mod extrapolation;
 mod frame;
 mod items;
 mod level_init;

@@ -13,6 +13,7 @@ use crate::game::deathmatch::{
     combat::Combat,
     combat::damage::damage_player,
     context::Context,
+    extrapolation::extrapolate_missed_frames,
     items::holdables::use_holdable,
     items::powerups::{end_powerups, run_player_timers},
     rules::client_context,
@@ -32,8 +33,8 @@ use crate::{
     game::{
         clients::{Clients, Placement, Player, Role, SPECTATOR_SPEED},
         movement::{
-            ClampedCommand, EntityStateOptions, Extrapolation, OpenSpace, PmoveInput, PmoveWorld,
-            clamp_command_time, events, extrapolate, impulses, move_player, player_entity,
+            ClampedCommand, EntityStateOptions, OpenSpace, PmoveInput, PmoveWorld,
+            clamp_command_time, events, impulses, move_player, player_entity,
         },
     },
 };
@@ -49,11 +50,8 @@ const REACH: f32 = 20.0;
 /// Bound of the speed gained during a usercmd, in units per second, added to the margin.
 const GAIN: f32 = 400.0;
 
-/// Frames without usercmds for which a player is extrapolated.
-const MAX_EXTRAPOLATED_FRAMES: u32 = 2;
-
 /// World of one player's pmove; empty space without a map.
-struct PlayerWorld<'a, 'b> {
+pub(super) struct PlayerWorld<'a, 'b> {
     scene: Option<CollisionScene<'a, Context<'b>>>,
 }
 
@@ -74,7 +72,7 @@ impl PmoveWorld for PlayerWorld<'_, '_> {
 }
 
 /// Collects the collision candidates of a pmove of `ms` milliseconds.
-fn player_world<'a, 'b>(
+pub(super) fn player_world<'a, 'b>(
     cx: &'a Context<'b>,
     client: ClientNum,
     state: &PlayerState,
@@ -436,34 +434,8 @@ pub(super) fn end_frame(cx: &mut Context<'_>, sys: &mut Systems, client: ClientN
     }
 }
 
-/// Extrapolates the entity of a player from whom no usercmd came in the last frames.
-fn extrapolate_missed_frames(cx: &mut Context<'_>, client: ClientNum) {
-    let Some(player) = cx.clients.player(client) else { return };
-    // The counter includes the current frame.
-    let missed = player.frames_missed.saturating_sub(1).min(MAX_EXTRAPOLATED_FRAMES);
-    if missed == 0 {
-        return;
-    }
-    let ms = cx.frame.ms * missed as i32;
-    let extrapolation = Extrapolation {
-        mins: player.shared.mins,
-        maxs: player.shared.maxs,
-        mask: clip_mask(player),
-        seconds: ms as f32 / 1000.0,
-    };
-    let entity = player.entity;
-    let origin = {
-        let state = PlayerState { origin: entity.pos.base, ..player.state };
-        let mut world = player_world(cx, client, &state, ms);
-        extrapolate(&entity, extrapolation, &cx.frame.movement, &mut world)
-    };
-    if let Some(player) = cx.clients.players[client.index()].as_mut() {
-        player.entity.pos.base = origin.truncated();
-    }
-}
-
 /// Returns the contents that stop a player.
-fn clip_mask(player: &Player) -> i32 {
+pub(super) fn clip_mask(player: &Player) -> i32 {
     match (player.is_bot, player.state.stats[HEALTH] <= 0) {
         (true, _) => mask::BOT_SOLID,
         (false, true) => mask::DEAD_SOLID,

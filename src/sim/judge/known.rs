@@ -268,7 +268,7 @@ const KNOWN: &[Known] = &[
         &["*.origin", "*.velocity", "*.pos.base", "*.pos.delta", "*.shared.current_origin"],
         Near,
         ["last bits", "last bits"],
-        "intermediate results are rounded in another order; clients predict both without errors",
+        "too small for a client to see: clients predict both without errors",
     ),
     row(
         "whole numbers of movement",
