@@ -74,6 +74,7 @@ impl ServerBuilder {
     }
 
     /// Makes every random number of the rules and of a module the same, for comparisons.
+    #[cfg(feature = "sim")]
     #[must_use]
     pub(crate) fn fixed_random(mut self, value: u16) -> Self {
         self.fixed_random = Some(value);
