@@ -114,6 +114,7 @@ impl Game for Deathmatch {
         sys.combat.reset();
         sys.projectiles.reset();
         cx.refresh_settings();
+        sys.combat.sprees.start(&mut cx);
         start_level(&mut cx, sys, &start);
         Ok(())
     }
