@@ -196,6 +196,10 @@ mod tests {
         assets.insert("sprees.dat", file.as_bytes().to_vec()).expect("a path");
         room.host.files = Some(GameFiles::new(Rc::new(assets), FileLimits { bytes: 0, files: 0 }));
         room.host.clear_level();
+        // The level without the file has reset one of them.
+        for (name, value) in settings {
+            room.host.set_setting(name, value);
+        }
         let start = LevelStart { time: room.now, seed: 3, restart: false };
         room.game.init(&mut room.host, start).expect("no fault");
         room

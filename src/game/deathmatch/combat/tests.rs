@@ -374,7 +374,7 @@ fn player_that_dies_in_lava_burns_on() {
         }
         set_player_sound(cx, sys, other);
     });
-    assert_eq!(room.state(other).loop_sound, 2, "the sound of a mine");
+    assert!(room.state(other).loop_sound > 1, "the sound of a mine");
 }
 
 #[test]
