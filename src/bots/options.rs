@@ -117,6 +117,8 @@ options! {
         pub joins_per_second: u32 = 20,
         /// Packets per second of each bot, 15 to 125.
         pub packets_per_second: u32 = 30,
+        /// Longest random delay of a packet behind its regular time.
+        pub stagger: Millis = Millis(0),
         /// Client frames per second, each with one usercmd, 15 to 250.
         pub frames_per_second: u32 = 60,
         /// Userinfo `rate` of each bot, in bytes per second.

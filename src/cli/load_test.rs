@@ -19,6 +19,10 @@ use crate::{
 
 /// Default number of bots.
 const COUNT: u16 = 1;
+/// Default jitter of packet times. Real clients are not synchronized.
+const STAGGER: Millis = Millis(8);
+/// Longest jitter of packet times: the longest time between two packets.
+const STAGGER_MAX: Millis = Millis(66);
 /// Default duration.
 const DURATION: Millis = Millis::seconds(30);
 
@@ -159,6 +163,11 @@ options! {
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(15..=125))]
         pub packets_per_second: Option<u16> =
             |test, rate| test.packets_per_second = rate.into(),
+        /// Jitter of the packet times of each bot, which keeps its own phase, e.g. 8ms; 0 for none
+        /// [default: 8ms]
+        #[arg(long, value_name = "TIME", value_parser = stagger)]
+        pub stagger: Option<Millis> =
+            |test, jitter| test.stagger = jitter,
         /// Client frames per second of each bot [default: 60]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(15..=250))]
         pub frames_per_second: Option<u16> =
@@ -240,7 +249,7 @@ impl LoadTest {
     #[must_use]
     pub fn build(self, servers: Vec<SocketAddr>, seed: u64) -> bots::BotsOptions {
         let mut test = bots::BotsOptions::to_all(servers, ProtocolChoice::Auto, COUNT, DURATION);
-        test.seed = seed;
+        (test.seed, test.stagger) = (seed, STAGGER);
         self.apply(&mut test);
         test
     }
@@ -308,6 +317,16 @@ impl FromStr for Duration {
         bots::duration(text)
             .map(Self)
             .ok_or_else(|| "expected a duration, e.g. 500ms, 30s or 2m".to_owned())
+    }
+}
+
+/// Parses a jitter of packet times; 0 for none.
+fn stagger(text: &str) -> Result<Millis, String> {
+    match text.trim() {
+        "0" => Ok(Millis(0)),
+        text => bots::duration(text)
+            .filter(|&jitter| jitter <= STAGGER_MAX)
+            .ok_or_else(|| format!("expected 0 to {STAGGER_MAX}, e.g. 8ms")),
     }
 }
 

@@ -78,6 +78,8 @@ pub struct ClientOptions {
     pub gamename: String,
     /// Packets per second while in a level, 15 to 125.
     pub packets_per_second: u32,
+    /// Longest random delay of a packet behind its regular time.
+    pub packet_jitter: Millis,
     /// Number of earlier packets whose usercmds each packet repeats, 0 to 5.
     pub packet_dup: u32,
     /// Silence of the server after which the client times out.
@@ -104,6 +106,7 @@ impl ClientOptions {
             seed,
             gamename: "Quake3Arena".to_owned(),
             packets_per_second: 30,
+            packet_jitter: Millis(0),
             packet_dup: 1,
             timeout: Millis::seconds(200),
         }

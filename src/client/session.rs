@@ -207,8 +207,7 @@ impl Client {
     }
 
     fn connection(&self, now: Millis, granted: Granted) -> Connection {
-        let ClientOptions { qport, packets_per_second, packet_dup, .. } = self.options;
-        let mut connection = Connection::new(now, granted, qport, packets_per_second, packet_dup);
+        let mut connection = Connection::new(now, granted, &self.options);
         if self.options.detects_protocol && granted.protocol.next_with_number() != granted.protocol
         {
             connection.detect_protocol();

@@ -4,7 +4,7 @@
 //! such and its bytes are discarded; addresses are canonical (see [`canonical`]).
 //! Batching saves a quarter of the cost of a receive and a sixth of the cost of a send.
 
-use std::{io, net::SocketAddr};
+use std::{io, net::SocketAddr, time::Duration};
 
 use mio::net::UdpSocket;
 
@@ -52,11 +52,37 @@ pub(super) enum ReceiveStatus {
     Drained,
 }
 
-/// The datagrams of one receive.
+/// A received datagram.
+#[derive(Clone, Copy, Debug)]
+struct Arrived {
+    /// Number of its socket.
+    socket: usize,
+    from: SocketAddr,
+    /// Slot with its bytes.
+    slot: usize,
+    /// Length; above the maximum if it was truncated.
+    len: usize,
+    /// Calendar time of its arrival, since 1970, if the kernel told.
+    stamp: Option<Duration>,
+}
+
+/// A received datagram and its bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Datagram<'a> {
+    /// Number of its socket.
+    pub(super) socket: usize,
+    /// Sender.
+    pub(super) from: SocketAddr,
+    /// Bytes; `None` if they were too many.
+    pub(super) bytes: Option<&'a [u8]>,
+    /// Calendar time of its arrival, since 1970, if the kernel told.
+    pub(super) stamp: Option<Duration>,
+}
+
+/// Datagrams of one or more sockets.
 pub(super) struct ReceiveBatch {
     slots: Box<[[u8; SLOT_BYTES]]>,
-    /// Sender and length of each datagram. A length above the maximum means that it was truncated.
-    arrived: Vec<(SocketAddr, usize)>,
+    arrived: Vec<Arrived>,
     batching: Batching,
     #[cfg(target_os = "linux")]
     mmsg: linux::Headers,
@@ -73,14 +99,32 @@ impl ReceiveBatch {
         }
     }
 
-    /// Receives a batch from `socket`. An error concerns one datagram, not the socket.
-    pub(super) fn fill(&mut self, socket: &UdpSocket, family: Family) -> io::Result<ReceiveStatus> {
+    pub(super) fn clear(&mut self) {
         self.arrived.clear();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.arrived.len()
+    }
+
+    /// Adds datagrams of a socket while there is room. An error concerns one datagram, not the socket.
+    pub(super) fn fill(
+        &mut self,
+        number: usize,
+        socket: &UdpSocket,
+        family: Family,
+    ) -> io::Result<ReceiveStatus> {
+        let before = self.arrived.len();
         #[cfg(target_os = "linux")]
         if self.batching == Batching::Many {
-            match socket
-                .try_io(|| self.mmsg.receive(socket, family, &mut self.slots, &mut self.arrived))
-            {
+            let room = &mut self.slots[before..];
+            let received = socket.try_io(|| {
+                self.mmsg.receive(socket, family, room, |index, from, len, stamp| {
+                    let slot = before + index;
+                    self.arrived.push(Arrived { socket: number, from, slot, len, stamp });
+                })
+            });
+            match received {
                 // Emulated kernels may lack the call.
                 Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                     self.batching = Batching::One;
@@ -94,10 +138,14 @@ impl ReceiveBatch {
         // Only batched receives use the length.
         let _ = (family, self.batching);
         while self.arrived.len() < BATCH {
-            match socket.recv_from(&mut self.slots[self.arrived.len()]) {
-                Ok((len, from)) => self.arrived.push((canonical(from), len)),
+            let slot = self.arrived.len();
+            match socket.recv_from(&mut self.slots[slot]) {
+                Ok((len, from)) => {
+                    let from = canonical(from);
+                    self.arrived.push(Arrived { socket: number, from, slot, len, stamp: None });
+                }
                 // Datagrams before the error are delivered; a lasting error repeats.
-                Err(error) if self.arrived.is_empty() => return drained_if_would_block(error),
+                Err(error) if slot == before => return drained_if_would_block(error),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Ok(ReceiveStatus::Drained);
                 }
@@ -107,12 +155,22 @@ impl ReceiveBatch {
         Ok(ReceiveStatus::More)
     }
 
-    /// Returns sender and bytes of each datagram. One that is too long has no bytes.
-    pub(super) fn datagrams(&self) -> impl Iterator<Item = (SocketAddr, Option<&[u8]>)> {
-        self.arrived
-            .iter()
-            .zip(&self.slots)
-            .map(|(&(from, len), slot)| (from, (len <= DATAGRAM_BYTES_MAX).then(|| &slot[..len])))
+    /// Orders datagrams of several sockets by their arrival.
+    pub(super) fn order_by_arrival(&mut self) {
+        if self.arrived.windows(2).any(|pair| pair[0].socket != pair[1].socket) {
+            // Those without a time stay together, before the others.
+            self.arrived.sort_by_key(|arrived| arrived.stamp);
+        }
+    }
+
+    /// Returns the datagrams.
+    pub(super) fn datagrams(&self) -> impl Iterator<Item = Datagram<'_>> {
+        self.arrived.iter().map(|&Arrived { socket, from, slot, len, stamp }| Datagram {
+            socket,
+            from,
+            bytes: self.slots[slot].get(..len).filter(|_| len <= DATAGRAM_BYTES_MAX),
+            stamp,
+        })
     }
 }
 
@@ -229,8 +287,15 @@ pub(super) fn send(
 #[cfg(target_os = "linux")]
 mod linux {
     use super::{BATCH, DATAGRAM_BYTES_MAX, Family, SLOT_BYTES, canonical};
-    use nix::sys::socket::{
-        MsgFlags, MultiHeaders, SockaddrIn, SockaddrIn6, SockaddrLike, recvmmsg,
+    use nix::{
+        cmsg_space,
+        sys::{
+            socket::{
+                ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, SockaddrIn6, SockaddrLike,
+                recvmmsg,
+            },
+            time::TimeSpec,
+        },
     };
     use rustix::net::{
         MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, addr::SocketAddrArg as _, sendmmsg,
@@ -240,6 +305,7 @@ mod linux {
         io::{self, IoSlice, IoSliceMut},
         net::{Ipv4Addr, SocketAddr, SocketAddrV4},
         os::fd::AsRawFd,
+        time::Duration,
     };
 
     /// Placeholder address for arrays.
@@ -256,18 +322,18 @@ mod linux {
     impl Headers {
         pub(super) fn new() -> Self {
             Self {
-                v4: MultiHeaders::preallocate(BATCH, None),
-                v6: MultiHeaders::preallocate(BATCH, None),
+                v4: MultiHeaders::preallocate(BATCH, Some(cmsg_space!(TimeSpec))),
+                v6: MultiHeaders::preallocate(BATCH, Some(cmsg_space!(TimeSpec))),
             }
         }
 
-        /// Fills `slots`, and appends sender and length of each datagram to `arrived`.
+        /// Fills `slots`, and reports index, sender, length and arrival of each datagram.
         pub(super) fn receive(
             &mut self,
             socket: &impl AsRawFd,
             family: Family,
             slots: &mut [[u8; SLOT_BYTES]],
-            arrived: &mut Vec<(SocketAddr, usize)>,
+            arrived: impl FnMut(usize, SocketAddr, usize, Option<Duration>),
         ) -> io::Result<()> {
             match family {
                 Family::V4 => receive(&mut self.v4, socket, slots, arrived),
@@ -280,18 +346,27 @@ mod linux {
         headers: &mut MultiHeaders<A>,
         socket: &impl AsRawFd,
         slots: &mut [[u8; SLOT_BYTES]],
-        arrived: &mut Vec<(SocketAddr, usize)>,
+        mut arrived: impl FnMut(usize, SocketAddr, usize, Option<Duration>),
     ) -> io::Result<()> {
+        let count = slots.len();
         let mut slots = slots.iter_mut();
         let mut buffers: [[IoSliceMut<'_>; 1]; BATCH] =
             array::from_fn(|_| [IoSliceMut::new(slots.next().map_or(&mut [], |slot| slot))]);
+        let buffers = buffers.iter_mut().take(count);
         let messages =
-            recvmmsg(socket.as_raw_fd(), headers, &mut buffers, MsgFlags::MSG_DONTWAIT, None)?;
-        arrived.extend(messages.map(|message| {
+            recvmmsg(socket.as_raw_fd(), headers, buffers, MsgFlags::MSG_DONTWAIT, None)?;
+        for (index, message) in messages.enumerate() {
             let from = message.address.map_or(NOWHERE, Into::into);
             let cut = message.flags.contains(MsgFlags::MSG_TRUNC);
-            (canonical(from), if cut { DATAGRAM_BYTES_MAX + 1 } else { message.bytes })
-        }));
+            let len = if cut { DATAGRAM_BYTES_MAX + 1 } else { message.bytes };
+            let stamp = message.cmsgs().ok().and_then(|mut all| {
+                all.find_map(|control| match control {
+                    ControlMessageOwned::ScmTimestampns(time) => Some(Duration::from(time)),
+                    _ => None,
+                })
+            });
+            arrived(index, canonical(from), len, stamp);
+        }
         Ok(())
     }
 
@@ -332,107 +407,4 @@ mod linux {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::{net, thread, time::Duration};
-
-    fn bound(ip: &str) -> Option<UdpSocket> {
-        let socket = net::UdpSocket::bind((ip, 0)).ok()?;
-        socket.set_nonblocking(true).unwrap();
-        Some(UdpSocket::from_std(socket))
-    }
-
-    /// Returns every method of sending and receiving, over both families where available.
-    fn ways() -> impl Iterator<Item = (&'static str, Batching)> {
-        ["127.0.0.1", "::1"].into_iter().flat_map(|ip| [(ip, Batching::BEST), (ip, Batching::One)])
-    }
-
-    fn fill(received: &mut ReceiveBatch, socket: &UdpSocket, family: Family) -> ReceiveStatus {
-        for _ in 0..200 {
-            let fill = received.fill(socket, family).unwrap();
-            if received.datagrams().next().is_some() {
-                return fill;
-            }
-            thread::sleep(Duration::from_millis(1));
-        }
-        panic!("nothing arrived");
-    }
-
-    #[test]
-    fn batch_arrives_as_sent() {
-        for (ip, batching) in ways() {
-            let (Some(a), Some(b)) = (bound(ip), bound(ip)) else { continue };
-            let (from, to) = (a.local_addr().unwrap(), b.local_addr().unwrap());
-            let mut outgoing = SendBatch::new();
-            let mut received = ReceiveBatch::new(batching);
-            for round in 0u8..3 {
-                for number in 0..BATCH as u8 {
-                    // Lengths from 0 to the maximum.
-                    let len = DATAGRAM_BYTES_MAX * usize::from(number) / (BATCH - 1);
-                    outgoing.next_slot().resize(len, number ^ round);
-                    outgoing.commit(to);
-                }
-                assert!(outgoing.is_full());
-                let (datagrams, addresses) = outgoing.datagrams();
-                let mut sent = 0;
-                while sent < BATCH {
-                    sent += send(&a, &datagrams[sent..], &addresses[sent..], batching).unwrap();
-                }
-                outgoing.sent();
-                assert_eq!(outgoing.len(), 0);
-
-                assert_eq!(fill(&mut received, &b, Family::of(&to)), ReceiveStatus::More);
-                let mut number = 0;
-                for (sender, bytes) in received.datagrams() {
-                    assert_eq!(sender, from);
-                    let len = DATAGRAM_BYTES_MAX * usize::from(number) / (BATCH - 1);
-                    assert_eq!(bytes.unwrap(), vec![number ^ round; len]);
-                    number += 1;
-                }
-                assert_eq!(usize::from(number), BATCH);
-                assert_eq!(received.fill(&b, Family::of(&to)).unwrap(), ReceiveStatus::Drained);
-                assert_eq!(received.datagrams().count(), 0);
-            }
-        }
-    }
-
-    #[test]
-    fn oversize_datagram_is_reported() {
-        for (ip, batching) in ways() {
-            let (Some(a), Some(b)) = (bound(ip), bound(ip)) else { continue };
-            let to = b.local_addr().unwrap();
-            let mut received = ReceiveBatch::new(batching);
-            for len in [DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MAX + 1, SLOT_BYTES, 9000] {
-                a.send_to(&vec![1; len], to).unwrap();
-                fill(&mut received, &b, Family::of(&to));
-                let (_, bytes) = received.datagrams().next().unwrap();
-                assert_eq!(bytes.map(<[u8]>::len), (len == DATAGRAM_BYTES_MAX).then_some(len));
-            }
-        }
-    }
-
-    #[test]
-    fn uncommitted_datagram_survives_a_send() {
-        let mut outgoing = SendBatch::new();
-        let to = "127.0.0.1:9".parse().unwrap();
-        for text in [b"one", b"two"] {
-            outgoing.next_slot().extend_from_slice(text);
-            outgoing.commit(to);
-        }
-        outgoing.next_slot().extend_from_slice(b"three");
-        outgoing.sent();
-        outgoing.commit(to);
-        assert_eq!(outgoing.datagrams().0, [b"three"]);
-    }
-
-    #[test]
-    fn peer_addresses_are_canonical() {
-        assert_eq!(
-            canonical("[::ffff:10.1.2.3]:5".parse().unwrap()),
-            "10.1.2.3:5".parse().unwrap()
-        );
-        let labelled = net::SocketAddrV6::new("fe80::1".parse().unwrap(), 5, 77, 3);
-        let plain = net::SocketAddrV6::new("fe80::1".parse().unwrap(), 5, 0, 3);
-        assert_eq!(canonical(labelled.into()), plain.into());
-    }
-}
+mod tests;

@@ -29,6 +29,12 @@ impl Clock {
         Millis(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX))
     }
 
+    /// Starts the conversion of arrival times.
+    pub(super) fn arrivals(&self) -> Arrivals {
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Arrivals { now: self.start.elapsed(), unix }
+    }
+
     /// Returns the time until `instant`: zero if it has passed, `None` for never.
     ///
     /// Exact below the millisecond, so that a sleep of this length ends neither early nor a whole
@@ -39,6 +45,23 @@ impl Clock {
             return None;
         }
         Some(Duration::from_millis(instant.0).saturating_sub(self.start.elapsed()))
+    }
+}
+
+/// Converter of calendar times of the recent past to the time of a [`Clock`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrivals {
+    now: Duration,
+    unix: Duration,
+}
+
+impl Arrivals {
+    /// Returns when a datagram arrived; without a time, or with one in the future, now.
+    ///
+    /// After a step of the calendar, one answer is too early. The caller knows when it last looked.
+    pub(super) fn at(&self, stamp: Option<Duration>) -> Millis {
+        let age = stamp.map_or(Duration::ZERO, |stamp| self.unix.saturating_sub(stamp));
+        Millis(u64::try_from(self.now.saturating_sub(age).as_millis()).unwrap_or(u64::MAX))
     }
 }
 
@@ -71,6 +94,19 @@ mod tests {
         assert_eq!(clock.until(target), Some(Duration::ZERO));
         assert_eq!(clock.until(Millis(0)), Some(Duration::ZERO));
         assert_eq!(clock.until(Millis::NEVER), None);
+    }
+
+    #[test]
+    fn arrivals_are_converted() {
+        let arrivals =
+            Arrivals { now: Duration::from_millis(5000), unix: Duration::from_secs(1_700_000_000) };
+        let ago = |ms| Some(arrivals.unix - Duration::from_millis(ms));
+        assert_eq!(arrivals.at(ago(0)), Millis(5000));
+        assert_eq!(arrivals.at(ago(49)), Millis(4951));
+        assert_eq!(arrivals.at(None), Millis(5000));
+        // The calendar was set back, or forward.
+        assert_eq!(arrivals.at(Some(arrivals.unix + Duration::from_secs(9))), Millis(5000));
+        assert_eq!(arrivals.at(ago(3_600_000)), Millis(0));
     }
 
     #[test]

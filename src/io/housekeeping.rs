@@ -109,7 +109,7 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
         while let Some(lookup) = engine.node.poll_lookup() {
             self.lookups.ask(lookup);
         }
-        let now = engine.clock.now();
+        let now = engine.now();
         if self.stopping.is_none() && self.deadline <= now {
             self.stop(engine, "Time is up");
         }
@@ -142,7 +142,7 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
     }
 
     fn stop(&mut self, engine: &mut Loop<'_, N>, reason: &str) {
-        let now = engine.clock.now();
+        let now = engine.now();
         self.stopping = Some(now + self.grace);
         engine.node.stop(now, reason);
         engine.drain();
@@ -151,7 +151,8 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
     /// Hands the answers of lookups to the node. A node asks for few names, so there are few answers.
     fn take_answers(&mut self, engine: &mut Loop<'_, N>) {
         while let Some(answer) = self.lookups.next() {
-            engine.node.handle_lookup(engine.clock.now(), &answer);
+            let now = engine.now();
+            engine.node.handle_lookup(now, &answer);
             engine.drain();
         }
     }
@@ -163,7 +164,10 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
                 return;
             };
             match input {
-                Input::Line(line) => engine.node.handle_console_line(engine.clock.now(), &line),
+                Input::Line(line) => {
+                    let now = engine.now();
+                    engine.node.handle_console_line(now, &line);
+                }
                 Input::TooLong => {
                     log::warn!("console line too long: ignored (max {LINE_BYTES_MAX} bytes)");
                 }

@@ -15,7 +15,8 @@ use mio::{Interest, Registry, Token};
 use super::{
     association::Association,
     batch::Family,
-    socket::{BindError, CLIENT_BUFFER_BYTES, Port, Socket, Sockets, open},
+    bind::{BindError, CLIENT_BUFFER_BYTES, open},
+    socket::{Port, Socket, Sockets},
     socks5::Socks5,
 };
 use crate::{

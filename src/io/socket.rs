@@ -4,127 +4,22 @@
 //! Invariants: IPv6 sockets are IPv6-only, so both families can share a port number; a busy port is an error
 //! unless other ports are allowed; the poll is asked for writability only while datagrams are queued.
 
-use std::{
-    io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use mio::{Interest, Registry, Token, net::UdpSocket};
 use slab::Slab;
-use socket2::{Domain, Protocol, Socket as RawSocket, Type};
-use thiserror::Error;
+use socket2::SockRef;
 
 use super::{
     association::Association,
     batch::{self, Batching, Family, canonical},
+    bind::{BindError, CLIENT_BUFFER_BYTES, Listen, open, open_pair},
     on_demand::OnDemand,
     open_files::is_file_limit,
     send_queue::SendQueue,
+    steering::connectionless_socket,
 };
 use crate::node::{LocalPort, LoopCounters, Route};
-
-/// Kernel queue for each direction of a listening socket, in bytes.
-///
-/// It holds one second of a full server's traffic. The kernel may grant less.
-pub const LISTEN_BUFFER_BYTES: usize = 4 << 20;
-
-/// Kernel queue for each direction of a client socket, in bytes.
-pub const CLIENT_BUFFER_BYTES: usize = 256 << 10;
-
-/// Listening addresses of one [`LocalPort`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listen {
-    /// IPv4 address, if any.
-    pub ip4: Option<Ipv4Addr>,
-    /// IPv6 address, if any. With an IPv4 address, `::` is skipped on a machine without IPv6.
-    pub ip6: Option<Ipv6Addr>,
-    /// Port for IPv4, and for IPv6 unless `port6` is set; 0 means any free port.
-    pub port: u16,
-    /// Port for IPv6, if different.
-    pub port6: Option<u16>,
-    /// Number of following ports to try when one is busy.
-    pub next_ports: u16,
-    /// Kernel queue for each direction, in bytes. The kernel may grant less.
-    pub buffer_bytes: usize,
-}
-
-impl Default for Listen {
-    fn default() -> Self {
-        Self {
-            ip4: Some(Ipv4Addr::UNSPECIFIED),
-            ip6: Some(Ipv6Addr::UNSPECIFIED),
-            port: 27960,
-            port6: None,
-            next_ports: 0,
-            buffer_bytes: LISTEN_BUFFER_BYTES,
-        }
-    }
-}
-
-/// Error while opening ports, with the remedy.
-#[derive(Debug, Error)]
-pub enum BindError {
-    /// The port is in use.
-    #[error(
-        "UDP port {} on {} in use; stop the other server or set net_port (IPv4) / net_port6 (IPv6)",
-        .address.port(), .address.ip()
-    )]
-    Busy {
-        /// The address.
-        address: SocketAddr,
-    },
-    /// The address does not belong to an interface.
-    #[error(
-        "{} is not an address of this machine; set net_ip (IPv4) / net_ip6 (IPv6) to one of its \
-         addresses, or to {} for all",
-        .address.ip(), if .address.is_ipv4() { "0.0.0.0" } else { "::" }
-    )]
-    NotOurs {
-        /// The address.
-        address: SocketAddr,
-    },
-    /// The port is reserved.
-    #[error(
-        "UDP port {} on {} not permitted for this user; set a port of 1024 or above",
-        .address.port(), .address.ip()
-    )]
-    Forbidden {
-        /// The address.
-        address: SocketAddr,
-    },
-    /// The limit of open files is reached.
-    #[error(
-        "too few sockets: {opened} (expected {wanted}); raise the limit of open files (ulimit -n)"
-    )]
-    TooManyFiles {
-        /// Sockets opened.
-        opened: usize,
-        /// Sockets requested.
-        wanted: usize,
-    },
-    /// Both address families are disabled.
-    #[error("no address to listen on (expected IPv4, IPv6 or both)")]
-    NoFamily,
-    /// Other system error.
-    #[error("UDP port {} on {} not opened: {source}", .address.port(), .address.ip())]
-    Io {
-        /// The address.
-        address: SocketAddr,
-        /// The system error.
-        source: io::Error,
-    },
-}
-
-impl BindError {
-    fn new(address: SocketAddr, source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::AddrInUse => Self::Busy { address },
-            io::ErrorKind::AddrNotAvailable => Self::NotOurs { address },
-            io::ErrorKind::PermissionDenied => Self::Forbidden { address },
-            _ => Self::Io { address, source },
-        }
-    }
-}
 
 /// Sockets of one node, numbered by [`LocalPort`].
 pub struct Sockets {
@@ -159,13 +54,16 @@ impl Sockets {
         super::open_files::raise_open_files(2 * listens.len() as u64 + 64);
         let mut sockets = Self::new();
         for listen in listens {
-            let opened = (0..=listen.next_ports)
+            let [v4, v6] = (0..=listen.next_ports)
                 .find_map(|offset| match open_pair(listen, offset) {
                     Err(BindError::Busy { .. }) if offset < listen.next_ports => None,
                     result => Some(result),
                 })
                 .unwrap_or(Err(BindError::NoFamily))?;
-            sockets.push(opened);
+            sockets.push([v4, v6]);
+            if listen.separates_connectionless {
+                sockets.separate_connectionless(listen.buffer_bytes);
+            }
         }
         Ok(sockets)
     }
@@ -211,6 +109,22 @@ impl Sockets {
         self.ports.push(port);
     }
 
+    /// Opens a second socket for the connectionless packets of each socket of the last port.
+    fn separate_connectionless(&mut self, buffer_bytes: usize) {
+        let Some(port) = self.ports.last().copied() else { return };
+        for number in [port.v4, port.v6].into_iter().flatten() {
+            let first = &mut self.sockets[number];
+            match connectionless_socket(&first.udp, buffer_bytes) {
+                Ok(udp) => {
+                    first.content = Content::Connections;
+                    let local = first.local;
+                    self.sockets.insert(Socket::new(udp, local));
+                }
+                Err(error) => log::debug!("connectionless packets not separated: {error}"),
+            }
+        }
+    }
+
     /// Returns the number of ports.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -245,13 +159,27 @@ impl Sockets {
     }
 }
 
+/// Datagrams that arrive at a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Any, or only connectionless packets: all are handled soon.
+    Any,
+    /// Only those of connections, which may wait until a frame.
+    Connections,
+}
+
 /// One socket and its send queue.
 pub(super) struct Socket {
     pub(super) udp: UdpSocket,
     pub(super) local: LocalPort,
     pub(super) family: Family,
+    pub(super) content: Content,
+    /// Whether the poll reports its events. Sockets whose datagrams wait for a frame are read without it.
+    is_polled: bool,
     /// Whether it is in the loop's queue of readable sockets.
     pub(super) is_queued: bool,
+    /// Whether it was read since it was opened.
+    pub(super) has_been_read: bool,
     /// Errors since the last arrival.
     pub(super) errors_in_a_row: u32,
     /// Association that relays its datagrams.
@@ -266,8 +194,23 @@ impl Socket {
             _ => Family::V4,
         };
         let waiting = SendQueue::default();
-        let association = None;
-        Self { udp, local, family, is_queued: false, errors_in_a_row: 0, association, waiting }
+        Self {
+            udp,
+            local,
+            family,
+            content: Content::Any,
+            is_polled: true,
+            is_queued: false,
+            has_been_read: false,
+            errors_in_a_row: 0,
+            association: None,
+            waiting,
+        }
+    }
+
+    /// Memory of the kernel's receive queue, in bytes.
+    pub(super) fn receive_queue(&self) -> usize {
+        SockRef::from(&self.udp).recv_buffer_size().unwrap_or(0)
     }
 
     /// Whether datagrams are queued for room in the kernel's queue.
@@ -303,97 +246,32 @@ impl Socket {
         }
     }
 
-    /// Registers the poll's interest. Permanent interest in writability would wake the loop for every datagram sent.
-    fn watch(&mut self, (registry, token): (&Registry, Token), interest: Interest) {
-        if let Err(error) = registry.reregister(&mut self.udp, token, interest) {
+    /// Starts or stops the poll's events.
+    pub(super) fn set_polled(&mut self, polled: bool, (registry, token): (&Registry, Token)) {
+        if self.is_polled == polled {
+            return;
+        }
+        self.is_polled = polled;
+        let result = if polled {
+            let writable = self.is_waiting().then_some(Interest::WRITABLE);
+            let interest = writable.map_or(Interest::READABLE, |also| also | Interest::READABLE);
+            registry.register(&mut self.udp, token, interest)
+        } else {
+            registry.deregister(&mut self.udp)
+        };
+        if let Err(error) = result {
             log::warn!("port {} not polled: {error}", self.local.0);
         }
     }
-}
 
-/// Opens both families of `listen`, `offset` ports above its first.
-fn open_pair(listen: &Listen, offset: u16) -> Result<[Option<UdpSocket>; 2], BindError> {
-    /// Attempts to find a port that is free in both families.
-    const FREE_PAIR_TRIES: u32 = 8;
-
-    let shifted = |port: u16| if port == 0 { 0 } else { port.saturating_add(offset) };
-    let mut tries_left = FREE_PAIR_TRIES;
-    loop {
-        let v4 = match listen.ip4 {
-            Some(ip) => Some(open((ip, shifted(listen.port)).into(), listen.buffer_bytes)?),
-            None => None,
-        };
-        let Some(ip6) = listen.ip6 else {
-            return if v4.is_some() { Ok([v4, None]) } else { Err(BindError::NoFamily) };
-        };
-        let port4 = v4.as_ref().and_then(|socket| socket.local_addr().ok()).map(|a| a.port());
-        let port6 = match listen.port6 {
-            Some(port) => shifted(port),
-            None => port4.unwrap_or(shifted(listen.port)),
-        };
-        tries_left -= 1;
-        return match open((ip6, port6).into(), listen.buffer_bytes) {
-            Ok(v6) => Ok([v4, Some(v6)]),
-            Err(BindError::Busy { .. })
-                if v4.is_some() && listen.port == 0 && listen.port6.is_none() && tries_left > 0 =>
-            {
-                continue;
-            }
-            Err(error) if v4.is_some() && ip6.is_unspecified() && lacks_family(&error) => {
-                log::info!("IPv6 not available: listening on IPv4 only");
-                Ok([v4, None])
-            }
-            Err(error) => Err(error),
-        };
-    }
-}
-
-/// Whether the system does not support the address family.
-fn lacks_family(error: &BindError) -> bool {
-    match error {
-        // `::` is valid on every machine with IPv6.
-        BindError::NotOurs { .. } => true,
-        BindError::Io { source, .. } => {
-            #[cfg(unix)]
-            {
-                let code = source.raw_os_error();
-                let known = [rustix::io::Errno::AFNOSUPPORT, rustix::io::Errno::PROTONOSUPPORT];
-                known.iter().any(|errno| code == Some(errno.raw_os_error()))
-            }
-            #[cfg(not(unix))]
-            {
-                source.kind() == io::ErrorKind::Unsupported
-            }
-        }
-        BindError::Busy { .. }
-        | BindError::Forbidden { .. }
-        | BindError::TooManyFiles { .. }
-        | BindError::NoFamily => false,
-    }
-}
-
-pub(super) fn open(address: SocketAddr, buffer_bytes: usize) -> Result<UdpSocket, BindError> {
-    let open = || {
-        let socket =
-            RawSocket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
-        if address.is_ipv6() {
-            socket.set_only_v6(true)?;
-        }
-        socket.set_nonblocking(true)?;
-        // Best effort: the kernel applies its own limits, and small queues only cause loss.
-        let _ = socket.set_recv_buffer_size(buffer_bytes);
-        let _ = socket.set_send_buffer_size(buffer_bytes);
-        if let Ok(granted) = socket.recv_buffer_size()
-            && granted < buffer_bytes
+    /// Registers the poll's interest. Permanent interest in writability would wake the loop for every datagram sent.
+    fn watch(&mut self, (registry, token): (&Registry, Token), interest: Interest) {
+        if self.is_polled
+            && let Err(error) = registry.reregister(&mut self.udp, token, interest)
         {
-            log::debug!(
-                "receive buffer limited: {granted} of {buffer_bytes} bytes; raise net.core.rmem_max"
-            );
+            log::warn!("port {} not polled: {error}", self.local.0);
         }
-        socket.bind(&address.into())?;
-        Ok(UdpSocket::from_std(socket.into()))
-    };
-    open().map_err(|source| BindError::new(address, source))
+    }
 }
 
 /// Returns why `from` is not a valid unicast source, if so.

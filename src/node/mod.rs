@@ -79,7 +79,10 @@ pub trait Hosted: Node {
     fn set_loop_counters(&mut self, now: Millis, counters: &LoopCounters);
 
     /// Returns the longest time that received datagrams may wait for more of them, so that one wake-up
-    /// handles many. The event loop never waits past [`Node::next_frame`].
+    /// handles many.
+    ///
+    /// The event loop never waits past [`Node::next_frame`], and with connectionless packets only for a few
+    /// milliseconds. Datagrams that waited are handled with the time of their arrival.
     fn receive_coalescing(&self) -> Millis;
 
     /// Returns the next console text, whole lines, or `None`.

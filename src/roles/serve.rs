@@ -311,6 +311,7 @@ fn listen(settings: &Settings) -> Listen {
         ip6: v6.filter(|_| families & 2 != 0),
         port: port(key::NET_PORT).unwrap_or(27960),
         port6: port(key::NET_PORT6).filter(|&port| port != 0),
+        separates_connectionless: true,
         ..Listen::default()
     }
 }

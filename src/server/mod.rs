@@ -70,11 +70,12 @@ use crate::{
 /// stall, and usercmds too far ahead of level time are ignored.
 const MAX_CATCH_UP: Millis = Millis(1000);
 
-/// Received datagrams are coalesced for at most 1/[`COALESCE_DIVISOR`] of a frame, and at most
-/// [`COALESCE_MAX`]. They take effect in the next frame, and measured pings are off by one client
-/// frame at most.
+/// With few clients, received datagrams are coalesced for at most 1/[`COALESCE_DIVISOR`] of a frame,
+/// and at most [`COALESCE_MAX`]. They take effect in the next frame.
 const COALESCE_DIVISOR: u64 = 5;
 const COALESCE_MAX: Millis = Millis(10);
+/// Clients whose datagrams cost less than the wake-ups that a longer wait saves.
+const FEW_CLIENTS: usize = 4;
 
 /// Frames that run together while no client is connected, since a wake-up costs more than a frame.
 /// A client that connects still finds a correct level time.
@@ -427,6 +428,9 @@ impl Hosted for Server {
     }
 
     fn receive_coalescing(&self) -> Millis {
+        if self.core.clients.is_more_than(FEW_CLIENTS) {
+            return self.frame_length();
+        }
         Millis(self.frame_length().0 / COALESCE_DIVISOR).min(COALESCE_MAX)
     }
 

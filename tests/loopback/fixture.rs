@@ -57,7 +57,14 @@ pub(crate) fn server(set: &[(&str, &str)]) -> Server {
 /// One free port of this machine.
 pub(crate) fn listen() -> Sockets {
     let ip4 = Some(Ipv4Addr::LOCALHOST);
-    Sockets::listen(&[Listen { ip4, ip6: None, port: 0, ..Listen::default() }]).unwrap()
+    Sockets::listen(&[Listen {
+        ip4,
+        ip6: None,
+        port: 0,
+        separates_connectionless: true,
+        ..Listen::default()
+    }])
+    .unwrap()
 }
 
 /// A socket on 127.0.`net`.`host`; elsewhere than on Linux there may be only one address.

@@ -327,6 +327,7 @@ impl Bot {
             .and_then(|userinfo| {
                 let client = ClientOptions {
                     packets_per_second: options.packets_per_second,
+                    packet_jitter: options.stagger,
                     timeout: options.timeout.max(if is_mute { MUTE_TIMEOUT } else { Millis(0) }),
                     detects_protocol,
                     ..ClientOptions::new(server, protocol, userinfo, qport, seed)

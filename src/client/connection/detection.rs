@@ -49,7 +49,7 @@ impl Connection {
         if protocol != known {
             self.change_protocol(protocol);
             // The server could not decode the earlier packets.
-            self.next_packet = now;
+            self.hasten_packet(now);
         }
         self.detection = Detection::Seen;
     }

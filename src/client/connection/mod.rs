@@ -9,6 +9,7 @@
 //! Source: Quake III protocol 68, packets of a client, delta requests, commands.
 
 mod detection;
+mod packet_schedule;
 mod receive;
 mod send;
 
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 use crate::{
     model::{
-        Baselines, CommandNum, ConfigIndex, LevelTime, Millis, Qport, UserCmd,
+        Baselines, CommandNum, ConfigIndex, LevelTime, Millis, UserCmd,
         limits::MAX_RELIABLE_COMMANDS,
     },
     netchan::{AddError, Channel, ChannelSide, IncomingCommands, OutgoingCommands},
@@ -25,9 +26,10 @@ use crate::{
 
 use super::{
     download::DownloadState, handshake::Granted, history::SnapshotHistory, inbound::Inbound,
-    level::LevelState, level_clock::LevelClock, usercmds::UsercmdHistory,
+    level::LevelState, level_clock::LevelClock, options::ClientOptions, usercmds::UsercmdHistory,
 };
 use detection::Detection;
+use packet_schedule::PacketSchedule;
 
 pub(super) use receive::ReceiveOutcome;
 
@@ -45,8 +47,7 @@ pub(super) struct Connection {
     ping: Option<Millis>,
     detection: Detection,
     pub(super) download: DownloadState,
-    packet_interval: Millis,
-    next_packet: Millis,
+    packets: PacketSchedule,
     started: Millis,
     pub(super) received_at: Millis,
     // Memory reused for every message.
@@ -56,28 +57,26 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(
-        now: Millis,
-        granted: Granted,
-        qport: Qport,
-        packets_per_second: u32,
-        packet_dup: u32,
-    ) -> Self {
-        let interval = 1000 / packets_per_second.clamp(15, 125);
+    pub(super) fn new(now: Millis, granted: Granted, options: &ClientOptions) -> Self {
+        let interval = Millis(u64::from(1000 / options.packets_per_second.clamp(15, 125)));
         Self {
-            channel: Channel::new(ChannelSide::Client, granted.protocol, granted.challenge, qport),
+            channel: Channel::new(
+                ChannelSide::Client,
+                granted.protocol,
+                granted.challenge,
+                options.qport,
+            ),
             commands: OutgoingCommands::new(),
             server_commands: IncomingCommands::new(),
             level: None,
             no_baselines: Baselines::default(),
             history: SnapshotHistory::new(),
-            usercmds: UsercmdHistory::new(packet_dup),
+            usercmds: UsercmdHistory::new(options.packet_dup),
             clock: LevelClock::default(),
             ping: None,
             detection: Detection::Done,
             download: DownloadState::default(),
-            packet_interval: Millis(u64::from(interval)),
-            next_packet: now,
+            packets: PacketSchedule::new(now, interval, options.packet_jitter, options.seed),
             started: now,
             received_at: now,
             message: Vec::new(),
@@ -120,12 +119,12 @@ impl Connection {
     }
 
     pub(super) fn next_packet(&self) -> Millis {
-        self.next_packet
+        self.packets.next()
     }
 
     /// Sends the next packet at `at` at the latest.
     pub(super) fn hasten_packet(&mut self, at: Millis) {
-        self.next_packet = self.next_packet.min(at);
+        self.packets.hasten(at);
     }
 
     pub(super) fn level_time(&self, now: Millis) -> LevelTime {

@@ -173,7 +173,7 @@ impl Connection {
             self.clock = LevelClock::default();
             self.ping = None;
             // The server waits for the first usercmd.
-            self.next_packet = now;
+            self.hasten_packet(now);
             events.push(ClientEvent::Gamestate);
         }
         self.apply_snapshot(now, sequence, events, statistics);

@@ -31,14 +31,10 @@ impl Connection {
         route: Route,
         outbox: &mut Outbox,
     ) -> Result<(), SendError> {
-        if now < self.next_packet {
+        if now < self.packets.next() {
             return Ok(());
         }
-        let interval = if self.level.is_some() { self.packet_interval } else { IDLE_INTERVAL };
-        self.next_packet += interval;
-        if self.next_packet <= now {
-            self.next_packet = now + interval;
-        }
+        self.packets.advance(now, self.level.is_none().then_some(IDLE_INTERVAL));
         match self.detection {
             Detection::Untried => self.detection = Detection::Tried,
             Detection::Tried => self.change_protocol(self.channel.protocol().next_with_number()),
