@@ -1,17 +1,20 @@
 #!/bin/bash
 # Server comparison: the same bots on fragd and on another server, one after the other.
 #
-#   benches/compare_servers.sh [--peer ioq3ded] [--peer NAME=BINARY]... [--map oa_dm4] [--stages 16,32,64]
-#                    [--seconds 20] [--wire native] [--ramp 1] [--module NAME [--engine 1|2]]
-#                    [--json FILE] [--out DIRECTORY]
+#   benches/compare_servers.sh [--peer ioq3ded] [--peer quake3e=BINARY]... [--map oa_dm4] [--stages 16,32,64]
+#                    [--seconds 20] [--wire native] [--ramp 1] [--do walk,fight] [--stagger 8ms]
+#                    [--module NAME [--engine 1|2]] [--json FILE] [--out DIRECTORY]
 #
 # Each server runs alone. The same bots with the same seed join it stage by stage, and `fragd bots`
 # measures each stage from the start of its last join. With a module both host that game module of
 # $FRAGD_MODULES, interpreted (1) or compiled (2). Bots join once a second, because ioquake3's server
 # answers ten handshakes of one address at once and then one per second: at a faster ramp it has fewer
 # players, and the script says so. Before the bots join, each server is timed from its start to its first
-# response (one request per millisecond), and its idle processor time is measured for ten seconds. Frame
-# times of fragd in the last stage are read from its counters.
+# response (one request per millisecond), and its idle processor time is measured for ten seconds. In the last
+# stage, queries of other addresses are timed, and frame times of fragd are read from its counters. The kernel
+# floor is a loop that only receives and sends as many datagrams of the same length as fragd did.
+#
+# Bots are not synchronized: each keeps the phase and jitter of its packet times (--stagger).
 #
 # A binary based on ioquake3 is started with OpenArena's data as packaged by Debian (ioquake3-server
 # openarena-server); jq and perl are needed, too. Results of one run compare servers; they do not transfer
@@ -22,6 +25,7 @@ set -u
 
 declare -a peers=()
 map=oa_dm4 stages=16,32,64 seconds=20 wire=native ramp=1 module= engine=2 json= out=
+declare -a bots=()
 while [ $# -gt 0 ]; do
   case $1 in
     --peer) peers+=("${2:?}"); shift 2 ;;
@@ -30,6 +34,7 @@ while [ $# -gt 0 ]; do
     --seconds) seconds=${2:?}; shift 2 ;;
     --wire) wire=${2:?}; shift 2 ;;
     --ramp) ramp=${2:?}; shift 2 ;;
+    --do | --stagger) bots+=("$1" "${2:?}"); shift 2 ;;
     --module) module=${2:?}; shift 2 ;;
     --engine) engine=${2:?}; shift 2 ;;
     --json) json=${2:?}; shift 2 ;;
@@ -77,6 +82,38 @@ first_answer() {
 # cpu_ns PID: nanoseconds of processor time of all its threads.
 cpu_ns() { cat "/proc/$1/task/"*/schedstat 2>/dev/null | awk '{ sum += $1 } END { printf "%d", sum }'; }
 
+# query_times PORT SECONDS: milliseconds from a query to its response, as "p50 p99 answered sent". Each query
+# comes from another address, since a server limits those of one.
+query_times() {
+  perl -MIO::Socket::INET -MIO::Select -MTime::HiRes=time,sleep -e '
+    my ($port, $seconds) = @ARGV;
+    my ($sent, @took) = (0);
+    for (my $end = time + $seconds; time < $end; sleep(0.05 + rand(0.05))) {
+      my $from = sprintf "127.9.%d.%d", $sent / 200, 1 + $sent % 200;
+      my $socket = IO::Socket::INET->new(
+        Proto => "udp", LocalAddr => $from, PeerAddr => "127.0.0.1:$port") or die;
+      $sent++;
+      my $begun = time;
+      $socket->send("\xff\xff\xff\xffgetinfo x");
+      next unless IO::Select->new($socket)->can_read(0.5) && defined $socket->recv(my $answer, 4096);
+      push @took, 1000 * (time - $begun);
+    }
+    @took = sort { $a <=> $b } @took;
+    printf "%.2f %.2f %d %d\n", @took ? @took[@took / 2, @took * 0.99] : (0, 0), scalar @took, $sent;
+  ' "$1" "$2"
+}
+
+# floor: leaves floor.tsv with the kernel floor of each stage of fragd: bots, milliseconds, wake-ups per second.
+floor() {
+  local count bytes
+  echo '-- kernel floor' >&2
+  jq -r '.stages[] | [.bots, (.bytes_per_snapshot | round)] | @tsv' "$work/fragd.json" |
+    while read -r count bytes; do
+      cargo bench --quiet --bench kernel_floor -- "$count" "$bytes" "$seconds" 2>/dev/null </dev/null |
+        awk -v bots="$count" '/client and second/ { print bots "\t" $1 "\t" $(NF - 3) }'
+    done >"$work/floor.tsv"
+}
+
 # idle PID: share of a core in percent over ten seconds.
 idle() {
   local before after begun
@@ -108,6 +145,14 @@ frame_p99() {
     }' "$1" "$2"
 }
 
+# wakeups BEFORE AFTER: wake-ups per second between two readings of the counters; null without a reading.
+wakeups() {
+  awk '
+    /^loop_wakeups_total / { if (FILENAME == ARGV[1]) a = $2; else b = $2 }
+    /^loop_frames_total / { if (FILENAME == ARGV[1]) c = $2; else d = $2 }
+    END { print (d > c) ? (b - a) / (d - c) * 20 : "null" }' "$1" "$2"
+}
+
 # measure NAME KIND: leaves NAME.json, and NAME-alone.json of measurements without bots.
 measure() {
   local name=$1 kind=$2 own=$fragd theirs=$peer_engine asker begun reader code
@@ -133,16 +178,21 @@ measure() {
   (
     sleep "$(plan | tr , '\n' | awk -F '[:s]' -v seconds="$seconds" '{ sum += $2 } END { print sum - seconds }')"
     metrics "$port" >"$work/before"
+    query_times "$port" $((seconds - 2)) >"$work/queries"
   ) 2>/dev/null &
   reader=$!
   started+=("$reader")
   timeout -k 5 600 "$fragd" bots --connect "$server_address" --stages "$(plan)" --ramp "$ramp" \
-    --wire "$wire" --seed 1 --timeout 20s --pid "$server_pid" --json --report "$work/$name.html" \
+    --wire "$wire" --seed 1 "${bots[@]}" --timeout 20s --pid "$server_pid" --json --report "$work/$name.html" \
     >"$work/$name.json" 2>"$work/$name.log" </dev/null
   code=$?
   metrics "$port" >"$work/after" 2>/dev/null
   wait "$reader"
-  jq --argjson p99 "$(frame_p99 "$work/before" "$work/after")" '. + {frame_p99_us: $p99}' \
+  jq --argjson p99 "$(frame_p99 "$work/before" "$work/after")" \
+    --argjson wakeups "$(wakeups "$work/before" "$work/after")" --arg queries "$(cat "$work/queries")" \
+    '. + {frame_p99_us: $p99, wakeups_per_second: $wakeups}
+      + ($queries | split(" ") | map(tonumber? // null)
+        | {query_p50_ms: .[0], query_p99_ms: .[1], queries_answered: .[2], queries_sent: .[3]})' \
     "$work/$name-alone.json" >"$work/alone" && mv "$work/alone" "$work/$name-alone.json"
   check "$name: all $stages played (exit code $code)" played "$work/$name.json" || note "$(tail -n 2 "$work/$name.log" | tr '\n' '|')"
   jq -r '.stages[] | select(.active < .bots) | "only \(.active) of \(.bots) bots were in the game; that stage compares with nothing"' \
@@ -163,10 +213,12 @@ rows() {
 # alone NAME...: idle cost of each server, and frame times in the last stage, if known.
 alone() {
   local name
-  printf '%-10s %12s %21s %28s\n' server 'idle CPU %' 'start to answer, ms' 'p99 of frames, us, at most'
+  printf '%-10s %11s %20s %18s %14s %22s %10s\n' server 'idle CPU %' 'start to answer, ms' \
+    'p99 of frames, us' 'wake-ups/s' 'query p50 / p99, ms' answered
   for name; do
-    jq -r --arg name "$name" '[$name, .idle_percent, .start_ms, .frame_p99_us // "-"] | @tsv' \
-      "$work/$name-alone.json" | awk '{ printf "%-10s %12.3f %21d %28s\n", $1, $2, $3, $4 }'
+    jq -r --arg name "$name" '[$name, .idle_percent, .start_ms, .frame_p99_us // "-", .wakeups_per_second // "-",
+        "\(.query_p50_ms)/\(.query_p99_ms)", "\(.queries_answered)/\(.queries_sent)"] | @tsv' \
+      "$work/$name-alone.json" | awk '{ printf "%-10s %11.3f %20d %18s %14.4s %22s %10s\n", $1, $2, $3, $4, $5, $6, $7 }'
   done
 }
 
@@ -189,6 +241,7 @@ table() {
       printf "%-10s %2d/%-2d %12.3f %8.1f %11.1f %11.1f %8d %8d %6d\n", name, $2, $1, $3, $4, $5, $6, $7, $8, $10
     }'
   done
+  awk '{ printf "%-10s %5d %12.3f %41.0f wake-ups/s\n", "floor", $1, $2, $3 }' "$work/floor.tsv"
   shift
   for name; do
     paste <(rows fragd) <(rows "$name") | awk -v name="$name" '
@@ -206,6 +259,7 @@ find_fragd
 [ -z "$module" ] || host_module "$module" "$engine"
 names=(fragd)
 measure fragd fragd
+floor
 for peer in "${peers[@]}"; do
   name=${peer%%=*}
   [ "$name" = "$peer" ] || peer_engine=${peer#*=}

@@ -151,8 +151,9 @@ fn send_packets(clients: usize, to: SocketAddr, stop: &AtomicBool) {
         })
         .collect();
     let begun = Instant::now();
-    let mut due: Vec<_> =
-        (0..clients).map(|client| begun + PACKET_INTERVAL * client as u32 / clients as u32).collect();
+    let mut due: Vec<_> = (0..clients)
+        .map(|client| begun + PACKET_INTERVAL * client as u32 / clients as u32)
+        .collect();
     let mut answer = [0; 2048];
     while !stop.load(Ordering::Relaxed) {
         let now = Instant::now();

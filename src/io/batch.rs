@@ -163,14 +163,11 @@ impl ReceiveBatch {
         }
     }
 
-    /// Returns the datagrams.
-    pub(super) fn datagrams(&self) -> impl Iterator<Item = Datagram<'_>> {
-        self.arrived.iter().map(|&Arrived { socket, from, slot, len, stamp }| Datagram {
-            socket,
-            from,
-            bytes: self.slots[slot].get(..len).filter(|_| len <= DATAGRAM_BYTES_MAX),
-            stamp,
-        })
+    /// Returns a datagram by its index, which is below [`Self::len`].
+    pub(super) fn datagram(&self, index: usize) -> Datagram<'_> {
+        let Arrived { socket, from, slot, len, stamp } = self.arrived[index];
+        let bytes = self.slots[slot].get(..len).filter(|_| len <= DATAGRAM_BYTES_MAX);
+        Datagram { socket, from, bytes, stamp }
     }
 }
 
@@ -407,4 +404,4 @@ mod linux {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -6,6 +6,8 @@
 
 mod output;
 mod receiving;
+#[cfg(test)]
+mod tests;
 
 use std::{
     io::{self, Write},
@@ -81,15 +83,11 @@ pub fn run<N: Hosted + ?Sized>(
             break ExitReason::GraceOver;
         }
         engine.wait(&mut events, housekeeping.is_busy(), housekeeping.due())?;
+        // First, because later calls into the node are later than the arrivals.
+        engine.receive();
         if let Some(reason) = housekeeping.poll(&mut engine, &events) {
             break reason;
         }
-        // Run overdue frames before receiving. Usercmds that arrived during a stall belong after it;
-        // otherwise clients run ahead of the server time.
-        if engine.is_behind_schedule() {
-            engine.run_frame();
-        }
-        engine.receive();
         engine.run_frame();
     };
     engine.flush_on_exit(&mut events);
@@ -184,15 +182,10 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
         RunSummary { reason, counters: self.counters }
     }
 
-    /// Time of a call into the node.
+    /// Returns the time of a call into the node, which no later call precedes.
     pub(super) fn now(&mut self) -> Millis {
         self.latest = self.latest.max(self.clock.now());
         self.latest
-    }
-
-    /// Whether the next frame is late.
-    fn is_behind_schedule(&self) -> bool {
-        self.clock.now().since(self.node.next_frame()) > LATE
     }
 
     /// Runs a frame if one is due.
@@ -211,11 +204,12 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
     }
 
     /// Updates the counters and hands them to the node.
-    pub(super) fn update_counters(&mut self, now: Millis) {
+    pub(super) fn update_counters(&mut self) {
         self.counters.kernel = self.kernel_drops.count();
         self.counters.log_dropped = logging::dropped_lines();
         self.counters.output_dropped = self.stdout.as_ref().map_or(0, BackgroundWriter::dropped);
         self.counters.game_log_dropped = self.game_log.as_ref().map_or(0, GameLog::dropped);
+        let now = self.now();
         self.node.set_loop_counters(now, &self.counters);
         self.drain();
     }

@@ -109,12 +109,12 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
         while let Some(lookup) = engine.node.poll_lookup() {
             self.lookups.ask(lookup);
         }
-        let now = engine.now();
+        let now = engine.clock.now();
         if self.stopping.is_none() && self.deadline <= now {
             self.stop(engine, "Time is up");
         }
         if self.next_count <= now {
-            engine.update_counters(now);
+            engine.update_counters();
             self.next_count = now + self.count_interval;
         }
         if self.next_progress <= now

@@ -10,6 +10,9 @@ const DATAGRAM_COST: u64 = 1280;
 /// Growth of the load for which the queue has room.
 const HEADROOM: u64 = 10;
 
+/// Load that is assumed at least, in datagrams per second: before the first measurement, the queue may fill.
+const LOAD_MIN: u64 = 200;
+
 /// Shortest time over which the load is measured.
 const SPAN_MIN: Millis = Millis(10);
 
@@ -31,7 +34,7 @@ impl ReadSchedule {
     pub(super) fn new(buffer_bytes: usize) -> Self {
         Self {
             capacity: (buffer_bytes as u64 / DATAGRAM_COST).max(1),
-            load: 0,
+            load: LOAD_MIN,
             count: 0,
             measured_since: Millis(0),
             last_read: Millis(0),
@@ -45,15 +48,15 @@ impl ReadSchedule {
         let span = now.since(self.measured_since);
         if span >= SPAN_MIN {
             let load = self.count * 1000 / span.0;
-            self.load = load.max(self.load - self.load / 8);
+            self.load = load.max(self.load - self.load / 8).max(LOAD_MIN);
             (self.count, self.measured_since) = (0, now);
         }
     }
 
     /// Returns the latest time of the next read.
     pub(super) fn due(&self) -> Millis {
-        let wait = (self.capacity * 1000).checked_div(self.load * HEADROOM);
-        wait.map_or(Millis::NEVER, |wait| self.last_read + Millis(wait.max(1)))
+        let wait = self.capacity * 1000 / (self.load * HEADROOM);
+        self.last_read + Millis(wait.max(1))
     }
 }
 
@@ -64,9 +67,9 @@ mod tests {
     #[test]
     fn tenfold_load_fits_between_two_reads() {
         let mut schedule = ReadSchedule::new(425_984);
-        assert_eq!(schedule.due(), Millis::NEVER);
         let mut now = Millis(1000);
         schedule.record(now, 0);
+        assert_eq!(schedule.due(), now + Millis(166));
         // 64 clients at 30 and at 125 packets per second.
         for per_second in [1_920, 8_000] {
             for _ in 0..20 {

@@ -337,11 +337,6 @@ impl ClientSlots {
         ClientNum::all().filter_map(|number| Some((number, self.get(number)?)))
     }
 
-    /// Whether more than `count` slots have a client.
-    pub(super) fn is_more_than(&self, count: usize) -> bool {
-        self.iter().nth(count).is_some()
-    }
-
     /// Whether no slot is in use.
     pub(super) fn is_empty(&self) -> bool {
         self.slots.iter().all(Option::is_none)

@@ -428,7 +428,7 @@ impl Hosted for Server {
     }
 
     fn receive_coalescing(&self) -> Millis {
-        if self.core.clients.is_more_than(FEW_CLIENTS) {
+        if self.core.clients.iter().nth(FEW_CLIENTS).is_some() {
             return self.frame_length();
         }
         Millis(self.frame_length().0 / COALESCE_DIVISOR).min(COALESCE_MAX)

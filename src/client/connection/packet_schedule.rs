@@ -1,5 +1,7 @@
-//! Times of the packets of a client: a grid with an own phase, and jitter around it.
+//! Times of the packets of a client: regular, or with an own phase and jitter.
 //!
+//! Real clients send by their own frames. With jitter, the grid of a client therefore has a random phase, which
+//! no message of the server changes.
 //! Invariant: jitter does not add up; the mean rate is that of the interval.
 
 use crate::model::Millis;
@@ -8,10 +10,10 @@ use crate::model::Millis;
 #[derive(Clone, Debug)]
 pub(super) struct PacketSchedule {
     interval: Millis,
-    /// Longest delay of a packet behind the grid.
+    /// Longest delay of a packet behind the grid, below the interval.
     jitter: Millis,
-    /// Time of the next packet without jitter.
-    grid: Millis,
+    /// Offset of the grid, below the interval.
+    phase: u64,
     next: Millis,
     /// State of the generator (SplitMix64).
     random: u64,
@@ -20,7 +22,10 @@ pub(super) struct PacketSchedule {
 impl PacketSchedule {
     /// Starts with a packet at `now`.
     pub(super) fn new(now: Millis, interval: Millis, jitter: Millis, seed: u64) -> Self {
-        Self { interval, jitter, grid: now, next: now, random: seed }
+        let jitter = jitter.min(Millis(interval.0.saturating_sub(1)));
+        let mut this = Self { interval, jitter, phase: 0, next: now, random: seed };
+        this.phase = this.draw() % interval.0.max(1);
+        this
     }
 
     /// Time of the next packet.
@@ -31,21 +36,22 @@ impl PacketSchedule {
     /// Sends the next packet at `at` at the latest.
     pub(super) fn hasten(&mut self, at: Millis) {
         self.next = self.next.min(at);
-        self.grid = self.grid.min(at);
     }
 
     /// Plans the packet after the one that is sent at `now`. Without a level, `idle` replaces the interval.
     pub(super) fn advance(&mut self, now: Millis, idle: Option<Millis>) {
-        let interval = idle.unwrap_or(self.interval);
-        self.grid += interval;
-        if self.grid <= now {
-            self.grid = now + interval;
+        if self.jitter == Millis(0) || idle.is_some() {
+            let interval = idle.unwrap_or(self.interval);
+            self.next += interval;
+            if self.next <= now {
+                self.next = now + interval;
+            }
+            return;
         }
-        let jitter = match self.jitter {
-            Millis(0) => 0,
-            Millis(most) => self.draw() % (most + 1),
-        };
-        self.next = self.grid + Millis(jitter);
+        let interval = self.interval.0;
+        let since_grid = (now.0 + interval - self.phase) % interval;
+        let jitter = self.draw() % (self.jitter.0 + 1);
+        self.next = now + Millis(interval - since_grid + jitter);
     }
 
     fn draw(&mut self) -> u64 {
@@ -78,14 +84,32 @@ mod tests {
 
     #[test]
     fn jitter_keeps_the_mean_rate() {
-        let times = times(8, 1);
-        for (index, time) in (0..).zip(&times).skip(1) {
-            let delay = time - (1000 + 33 * index);
-            assert!(delay <= 8, "packet {index}: {delay} ms");
+        let times = &times(8, 1)[1..];
+        for (pair, count) in times.windows(2).zip(1..) {
+            assert!((25..=41).contains(&(pair[1] - pair[0])), "{pair:?}");
+            let drift = pair[1].abs_diff(times[0] + 33 * count);
+            assert!(drift <= 8, "{drift} ms after {count} packets");
         }
         let gaps: std::collections::BTreeSet<_> =
             times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.len() > 10, "{gaps:?}");
+    }
+
+    #[test]
+    fn urgent_packet_keeps_the_phase() {
+        let mut schedule = PacketSchedule::new(Millis(1000), Millis(33), Millis(8), 1);
+        for at in 1000..2000 {
+            let now = Millis(at);
+            if at % 50 == 0 {
+                schedule.hasten(now);
+            }
+            if schedule.next() <= now {
+                schedule.advance(now, None);
+                let delay = (schedule.next().0 + 33 - schedule.phase) % 33;
+                assert!(delay <= 8, "{delay} ms behind the grid");
+                assert!(schedule.next() > now);
+            }
+        }
     }
 
     #[test]

@@ -14,6 +14,10 @@ fn ways() -> impl Iterator<Item = (&'static str, Batching)> {
     ["127.0.0.1", "::1"].into_iter().flat_map(|ip| [(ip, Batching::BEST), (ip, Batching::One)])
 }
 
+fn received_datagrams(received: &ReceiveBatch) -> impl Iterator<Item = Datagram<'_>> {
+    (0..received.len()).map(|index| received.datagram(index))
+}
+
 fn fill(received: &mut ReceiveBatch, socket: &UdpSocket, family: Family) -> ReceiveStatus {
     for _ in 0..200 {
         received.clear();
@@ -51,7 +55,7 @@ fn batch_arrives_as_sent() {
 
             assert_eq!(fill(&mut received, &b, Family::of(&to)), ReceiveStatus::More);
             let mut number = 0;
-            for Datagram { from: sender, bytes, .. } in received.datagrams() {
+            for Datagram { from: sender, bytes, .. } in received_datagrams(&received) {
                 assert_eq!(sender, from);
                 let len = DATAGRAM_BYTES_MAX * usize::from(number) / (BATCH - 1);
                 assert_eq!(bytes.unwrap(), vec![number ^ round; len]);
@@ -60,7 +64,7 @@ fn batch_arrives_as_sent() {
             assert_eq!(usize::from(number), BATCH);
             received.clear();
             assert_eq!(received.fill(0, &b, Family::of(&to)).unwrap(), ReceiveStatus::Drained);
-            assert_eq!(received.datagrams().count(), 0);
+            assert_eq!(received_datagrams(&received).count(), 0);
         }
     }
 }
@@ -74,7 +78,7 @@ fn oversize_datagram_is_reported() {
         for len in [DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MAX + 1, SLOT_BYTES, 9000] {
             a.send_to(&vec![1; len], to).unwrap();
             fill(&mut received, &b, Family::of(&to));
-            let Datagram { bytes, .. } = received.datagrams().next().unwrap();
+            let Datagram { bytes, .. } = received_datagrams(&received).next().unwrap();
             assert_eq!(bytes.map(<[u8]>::len), (len == DATAGRAM_BYTES_MAX).then_some(len));
         }
     }
@@ -102,11 +106,33 @@ fn peer_addresses_are_canonical() {
     assert_eq!(canonical(labelled.into()), plain.into());
 }
 
+/// Waits until the kernel records arrival times, which it begins a while after the first socket asks for them.
+/// It continues while the returned socket is open.
+#[cfg(target_os = "linux")]
+pub(in crate::io) fn arrival_times() -> UdpSocket {
+    let socket = super::super::bind::open("127.0.0.1:0".parse().unwrap(), 1 << 16).unwrap();
+    let to = socket.local_addr().unwrap();
+    let mut received = ReceiveBatch::new(Batching::BEST);
+    for _ in 0..1000 {
+        let sent = std::time::SystemTime::now();
+        socket.send_to(b"probe", to).unwrap();
+        thread::sleep(Duration::from_millis(10));
+        fill(&mut received, &socket, Family::V4);
+        let stamp = received.datagram(0).stamp.unwrap();
+        let sent = sent.duration_since(std::time::UNIX_EPOCH).unwrap();
+        if stamp < sent + Duration::from_millis(10) {
+            return socket;
+        }
+    }
+    panic!("the kernel records no arrival times");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn datagrams_of_several_sockets_are_in_order_of_arrival() {
     let open = || super::super::bind::open("127.0.0.1:0".parse().unwrap(), 1 << 16).unwrap();
     let (a, b) = (open(), open());
+    let _times = arrival_times();
     let sender = net::UdpSocket::bind("127.0.0.1:0").unwrap();
     for number in 0..6_u8 {
         let to = if number % 2 == 0 { &a } else { &b };
@@ -119,7 +145,7 @@ fn datagrams_of_several_sockets_are_in_order_of_arrival() {
         assert_eq!(status, ReceiveStatus::Drained);
     }
     received.order_by_arrival();
-    let all: Vec<_> = received.datagrams().collect();
+    let all: Vec<_> = received_datagrams(&received).collect();
     let numbers: Vec<_> = all.iter().map(|one| (one.socket, one.bytes.unwrap()[0])).collect();
     assert_eq!(numbers, [(5, 0), (7, 1), (5, 2), (7, 3), (5, 4), (7, 5)]);
     for pair in all.windows(2) {
@@ -145,6 +171,6 @@ fn batch_with_room_for_some_is_full() {
         assert_eq!((status, received.len()), (ReceiveStatus::More, BATCH));
         received.clear();
         received.fill(1, &b, Family::of(&to)).unwrap();
-        assert_eq!(received.datagrams().next().unwrap().bytes, Some(&b"second"[..]));
+        assert_eq!(received_datagrams(&received).next().unwrap().bytes, Some(&b"second"[..]));
     }
 }

@@ -1,8 +1,10 @@
 //! Input of a node: waiting for datagrams, reading them in batches, their time of arrival.
 //!
 //! Invariants:
-//! - At most `FRAME_BATCHES` batches are handled between two checks of the frame's due time, so a flood costs
-//!   datagrams and never frames. As many are handled before a frame, so that what came in time belongs to it.
+//! - A datagram belongs to the frame that follows its arrival, also after a stall. Otherwise clients would run
+//!   ahead of the server time.
+//! - Reading delays a due frame by at most [`FRAME_DELAY_MAX`] and one batch, so a flood costs datagrams and
+//!   never frames.
 //! - At most `RECEIVES_PER_WAKE` batches are handled between two calls of the housekeeping.
 //! - A single datagram is handled at once. Datagrams that follow it may be coalesced for as long as the node
 //!   allows, because a wake-up costs more than a receive, but never past a frame.
@@ -15,7 +17,7 @@ use std::{collections::VecDeque, io, time::Duration};
 
 use mio::{Events, Token};
 
-use super::{Loop, output::collect};
+use super::{LATE, Loop, output::collect};
 use crate::{
     io::{
         batch::{BATCH, Datagram, ReceiveBatch, ReceiveStatus},
@@ -30,8 +32,8 @@ use crate::{
 /// Batches received between two calls of the housekeeping.
 const RECEIVES_PER_WAKE: usize = 32;
 
-/// Batches handled before a due frame.
-const FRAME_BATCHES: usize = 8;
+/// Longest delay of a due frame by reading. A full server's datagrams of one frame take less.
+const FRAME_DELAY_MAX: Millis = Millis(2);
 
 /// Consecutive errors after which a socket is skipped until the next arrival.
 const ERRORS_IN_A_ROW_MAX: u32 = 16;
@@ -165,26 +167,25 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
         }
     }
 
-    /// Receives from sockets in turn, and runs a due frame now and then.
+    /// Receives from sockets in turn, and runs a due frame where reading takes long.
     pub(super) fn receive(&mut self) {
-        let is_due = self.node.next_frame().min(self.receiving.read_due()) <= self.clock.now();
-        let reads_all = is_due || !self.receiving.readable.is_empty();
-        if reads_all && self.receiving.active_deferral().is_some() {
+        let begun = self.clock.now();
+        if self.receiving.active_deferral().is_some() {
             self.queue_connections();
         }
-        for round in 1..=RECEIVES_PER_WAKE {
+        for _ in 0..RECEIVES_PER_WAKE {
             if self.node.is_finished() || self.receiving.readable.is_empty() {
                 break;
             }
             self.fill_batch();
             self.handle_batch();
             self.drain();
-            if round % FRAME_BATCHES == 0 {
+            if self.clock.now().since(begun) >= FRAME_DELAY_MAX {
                 self.run_frame();
             }
         }
         let now = self.clock.now();
-        if let Some(deferral) = self.receiving.active_deferral().filter(|_| reads_all) {
+        if let Some(deferral) = self.receiving.active_deferral() {
             deferral.schedule.record(now, std::mem::take(&mut deferral.count));
         }
     }
@@ -225,41 +226,51 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
     fn handle_batch(&mut self) {
         let (now, arrivals) = (self.clock.now(), self.clock.arrivals());
         let wait = self.node.receive_coalescing();
+        for index in 0..self.receiving.batch.len() {
+            let arrival = arrivals.at(self.receiving.batch.datagram(index).stamp);
+            if arrival.since(self.node.next_frame()) > LATE {
+                self.drain();
+                self.run_frame();
+            }
+            self.latest = arrival.max(self.latest);
+            self.handle_one(index, now, wait);
+        }
+    }
+
+    /// Hands a datagram of the batch to the node, at the time of its arrival.
+    fn handle_one(&mut self, index: usize, now: Millis, wait: Millis) {
         let Self { node, sockets, outgoing, poll, counters, latest, .. } = self;
         let Receiving { batch, deferral, coalesce_until, .. } = &mut self.receiving;
-        let mut deferral = deferral.as_mut().filter(|deferral| deferral.is_active);
-        let most = if deferral.is_some() { CONNECTIONLESS_WAIT_MAX } else { SHARED_WAIT_MAX };
-        for Datagram { socket: number, from, bytes, stamp } in batch.datagrams() {
-            // The node may have closed the port, and opened another one in its place.
-            let socket = sockets.sockets.get(number).filter(|socket| socket.has_been_read);
-            let Some(&Socket { local, content, .. }) = socket else { continue };
-            match &mut deferral {
-                Some(deferral) if content == Content::Connections => deferral.count += 1,
-                _ => *coalesce_until = now + wait.min(most),
-            }
-            let Some((remote, bytes)) = sockets.unwrap_datagram(number, from, bytes) else {
-                counters.bad_source += 1;
-                continue;
-            };
-            let reason = match (invalid_source(remote), bytes) {
-                (None, Some(bytes)) => {
-                    counters.received += 1;
-                    counters.received_bytes += bytes.len() as u64;
-                    *latest = arrivals.at(stamp).max(*latest);
-                    node.handle_datagram(*latest, Route { local, remote }, bytes);
-                    collect(*node, sockets, outgoing, poll, counters);
-                    continue;
-                }
-                (Some(reason), _) => {
-                    counters.bad_source += 1;
-                    reason
-                }
-                (None, None) => {
-                    counters.oversize += 1;
-                    "longer than any message of the protocol"
-                }
-            };
-            self.rate_limited_warning.about(now, remote, reason);
+        let Datagram { socket: number, from, bytes, .. } = batch.datagram(index);
+        // The node may have closed the port, and opened another one in its place.
+        let socket = sockets.sockets.get(number).filter(|socket| socket.has_been_read);
+        let Some(&Socket { local, content, .. }) = socket else { return };
+        match deferral.as_mut().filter(|deferral| deferral.is_active) {
+            Some(deferral) if content == Content::Connections => deferral.count += 1,
+            Some(_) => *coalesce_until = now + wait.min(CONNECTIONLESS_WAIT_MAX),
+            None => *coalesce_until = now + wait.min(SHARED_WAIT_MAX),
         }
+        let Some((remote, bytes)) = sockets.unwrap_datagram(number, from, bytes) else {
+            counters.bad_source += 1;
+            return;
+        };
+        let reason = match (invalid_source(remote), bytes) {
+            (None, Some(bytes)) => {
+                counters.received += 1;
+                counters.received_bytes += bytes.len() as u64;
+                node.handle_datagram(*latest, Route { local, remote }, bytes);
+                collect(*node, sockets, outgoing, poll, counters);
+                return;
+            }
+            (Some(reason), _) => {
+                counters.bad_source += 1;
+                reason
+            }
+            (None, None) => {
+                counters.oversize += 1;
+                "longer than any message of the protocol"
+            }
+        };
+        self.rate_limited_warning.about(now, remote, reason);
     }
 }
