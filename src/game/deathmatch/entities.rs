@@ -4,18 +4,19 @@
 //! - Numbers run from 64 to 1021.
 //! - A freed number stays unused for a second, so that clients do not mistake the new entity for the old
 //!   one. Exceptions: entities freed in the first two seconds of a level, and a full table.
+//! - A slot is empty exactly if its number is free.
 //!
 //! Source: the base game's entity slots. Engine names: `G_Spawn`, `G_FreeEntity`.
 
 use crate::bg::{EntityType, Event};
 use crate::game::Host;
 use crate::model::{
-    EntityNum, EntitySet, EntityShared, EntityState, LevelTime, SvFlags, Trajectory, Vec3,
-    limits::MAX_CLIENTS,
+    EntityNum, EntityShared, EntityState, LevelTime, SvFlags, Trajectory, Vec3, limits::MAX_CLIENTS,
 };
 
 use super::{
     body_queue::Corpse,
+    free_numbers::FreeNumbers,
     items::ItemState,
     movers::{Mover, PathCorner},
     targets::Target,
@@ -25,10 +26,6 @@ use super::{
 
 /// Maximum number of entities beside the players.
 const MAX_ENTITIES: usize = EntityNum::WORLD.index() - MAX_CLIENTS;
-/// Time that a freed number stays unused, in ms.
-const REUSE_DELAY_MS: i32 = 1000;
-/// Time after the start of a level in which freed numbers are reusable at once, in ms.
-const EARLY_LEVEL_MS: i32 = 2000;
 
 /// Kind of an entity, with the state of that kind.
 #[derive(Clone, Debug)]
@@ -134,11 +131,9 @@ impl Entity {
 pub(super) struct Entities {
     /// Time of each player's last event, by client number.
     pub(super) player_event_at: [LevelTime; MAX_CLIENTS],
-    /// Slots by number, from 64 on; the empty ones are in `free`.
+    /// Slots by number, from 64 on.
     slots: Vec<Option<Entity>>,
-    /// Time at which each slot became free. Kept apart from the slots, which are large, for the scan.
-    freed_at: Vec<LevelTime>,
-    free: EntitySet,
+    free: FreeNumbers,
 }
 
 impl Default for Entities {
@@ -146,8 +141,7 @@ impl Default for Entities {
         Self {
             player_event_at: [LevelTime::default(); MAX_CLIENTS],
             slots: Vec::new(),
-            freed_at: Vec::new(),
-            free: EntitySet::default(),
+            free: FreeNumbers::default(),
         }
     }
 }
@@ -193,22 +187,17 @@ impl Entities {
         now: LevelTime,
         started: LevelTime,
     ) -> Option<EntityNum> {
-        let rested = |number: &EntityNum| {
-            let freed = self.freed_at[number.index() - MAX_CLIENTS];
-            freed.distance(started) <= EARLY_LEVEL_MS || now.distance(freed) >= REUSE_DELAY_MS
-        };
-        let number = match self.free.iter().find(rested) {
+        let number = match self.free.take_rested(now, started) {
             Some(number) => number,
             None if self.slots.len() < MAX_ENTITIES => {
                 let number = EntityNum::new(MAX_CLIENTS + self.slots.len())?;
                 self.slots.push(None);
-                self.freed_at.push(now);
+                self.free.reserve(self.slots.len());
                 number
             }
-            None => self.free.iter().next()?,
+            None => self.free.take_resting()?,
         };
         entity.state.number = number.index() as i32;
-        self.free.remove(number);
         self.slots[number.index() - MAX_CLIENTS] = Some(entity);
         Some(number)
     }
@@ -220,8 +209,7 @@ impl Entities {
         if entity.shared.is_linked() {
             host.unlink_entity(number, &mut entity.shared);
         }
-        self.freed_at[slot] = now;
-        self.free.insert(number);
+        self.free.add(number, now);
     }
 
     /// Links an entity at its current origin.

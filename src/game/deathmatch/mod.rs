@@ -18,6 +18,7 @@ mod context;
 mod entities;
 mod extrapolation;
 mod frame;
+mod free_numbers;
 mod items;
 mod level_init;
 mod matches;
