@@ -12,7 +12,7 @@ use fragd::{
     model::{PlayerState, Trace, UserCmd, Vec3, contents::mask},
     world::{
         Bsp,
-        collision::{CollisionMap, TracePrecision},
+        collision::{CollisionMap, TraceCache, TracePrecision},
     },
 };
 use rand_pcg::{
@@ -29,15 +29,22 @@ const INPUTS: usize = 4096;
 const LIFE: usize = 256;
 const CONDITIONS: PmoveInput = PmoveInput { mask: mask::PLAYER_SOLID, gauntlet_hit: false };
 
-pub(super) struct World(pub(super) CollisionMap);
+/// A map with the cache of the moving player, as on a server.
+pub(super) struct World(pub(super) CollisionMap, TraceCache);
+
+impl World {
+    pub(super) fn new(map: CollisionMap) -> Self {
+        Self(map, TraceCache::default())
+    }
+}
 
 impl PmoveWorld for World {
     fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
-        self.0.trace(start, mins, maxs, end, mask)
+        self.0.trace_cached(&mut self.1, start, mins, maxs, end, mask)
     }
 
     fn point_contents(&mut self, point: Vec3) -> i32 {
-        self.0.point_contents(point)
+        self.0.point_contents_cached(&mut self.1, point)
     }
 }
 
@@ -46,7 +53,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     let measured = |map: &str| {
         let bsp = installed_maps::load(map)?;
         let collision = CollisionMap::new(&bsp, TracePrecision::Single).expect("a sound map");
-        let mut world = World(collision);
+        let mut world = World::new(collision);
         let inputs = commands(&bsp, &rules, &mut world);
         let size = "8-50 ms".to_owned();
         Some(Operation::over(

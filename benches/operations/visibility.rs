@@ -65,6 +65,7 @@ fn place(world: &mut Level, origins: &[Vec3]) {
 
 /// Positions of players along their paths.
 fn origins(bsp: &Bsp) -> Vec<Vec3> {
-    let mut world = World(CollisionMap::new(bsp, TracePrecision::Single).expect("a sound map"));
+    let mut world =
+        World::new(CollisionMap::new(bsp, TracePrecision::Single).expect("a sound map"));
     commands(bsp, &rules(), &mut world).iter().map(|(state, _)| state.origin).collect()
 }

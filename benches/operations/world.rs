@@ -54,7 +54,7 @@ fn measured(map: &str) -> Option<Vec<Operation>> {
     let bsp = installed_maps::load(map)?;
     let prepared = || CollisionMap::new(&bsp, TracePrecision::Single).expect("a sound map");
     let mut recorder =
-        Recorder { world: World(prepared()), traces: Vec::new(), points: Vec::new() };
+        Recorder { world: World::new(prepared()), traces: Vec::new(), points: Vec::new() };
     let players = commands(&bsp, &rules(), &mut recorder);
     // One of several questions that a step asks, so that they differ.
     let boxes: Vec<_> = recorder.traces.into_iter().step_by(3).take(players.len()).collect();

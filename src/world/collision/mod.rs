@@ -13,10 +13,13 @@ mod arithmetic;
 mod bounds;
 mod brush;
 mod capsule;
+mod local_map;
 mod model;
 mod patch;
 mod sweep;
+mod trace_cache;
 mod tree;
+mod walk;
 
 use std::ops::Range;
 
@@ -26,6 +29,7 @@ pub use arithmetic::TracePrecision;
 pub use capsule::Hull;
 pub use model::TraceTarget;
 pub use patch::{Border, Facet, Patch, PatchError};
+pub use trace_cache::TraceCache;
 
 use super::bsp::{Bsp, SurfaceNum};
 use crate::model::{Trace, Vec3};
@@ -164,9 +168,9 @@ impl CollisionMap {
         let reaches: Vec<PaddedBounds> = leafs
             .iter()
             .map(|leaf| {
-                let brushes = &leaf_brushes[within(&leaf.brushes)];
+                let brushes = &leaf_brushes[leaf.brush_places()];
                 let brushes = brushes.iter().map(|&brush| prepared.reach(brush));
-                let curves = &leaf_patches[within(&leaf.patches)];
+                let curves = &leaf_patches[leaf.patch_places()];
                 let curves = curves.iter().map(|&patch| patches[patch as usize].reach());
                 brushes.chain(curves).fold(PaddedBounds::NONE, PaddedBounds::union)
             })
@@ -260,7 +264,7 @@ impl CollisionMap {
     /// Returns the contents of the world at a point. Patches have no inside.
     #[must_use]
     pub fn point_contents(&self, point: Vec3) -> i32 {
-        self.contents_in(&self.leafs[self.tree.leaf_at(point)], point)
+        self.contents_in(&self.leafs[self.tree.paths().leaf_at(point)], point)
     }
 
     /// Runs a sweep, or a position test for a box at rest, in the world or in a model.
@@ -280,7 +284,7 @@ impl CollisionMap {
                 let mut visit = |leaf: usize, sweep: &mut Sweep| {
                     self.stop::<A>(&self.leafs[leaf], sweep);
                 };
-                self.tree.sweep::<A>(sweep, &mut visit);
+                self.tree.paths().sweep::<A>(sweep, &mut visit);
             }
             (_, true) => self.rest::<A>(contents, sweep),
             (_, false) => self.stop::<A>(contents, sweep),
@@ -289,17 +293,23 @@ impl CollisionMap {
 
     /// Clips a sweep against the contents of a leaf.
     fn stop<A: Arithmetic>(&self, leaf: &Leaf, sweep: &mut Sweep) {
+        self.stop_at::<A>(self.brushes_in(leaf), self.patches_in(leaf), sweep);
+    }
+
+    /// Clips a sweep against brushes and patches.
+    #[inline]
+    fn stop_at<A: Arithmetic>(&self, brushes: &[u32], patches: &[u32], sweep: &mut Sweep) {
         #[cfg(test)]
         {
-            sweep.steps.contents += self.brushes_in(leaf).len() + self.patches_in(leaf).len();
+            sweep.steps.contents += brushes.len() + patches.len();
         }
-        for &brush in self.brushes_in(leaf) {
+        for &brush in brushes {
             self.brushes.stop::<A>(brush, sweep);
             if sweep.found.fraction == 0.0 {
                 return;
             }
         }
-        for &patch in self.patches_in(leaf) {
+        for &patch in patches {
             if sweep.first_look(patch | PATCH_MARK) {
                 self.patches[patch as usize].stop(sweep);
                 if sweep.found.fraction == 0.0 {
@@ -335,21 +345,32 @@ impl CollisionMap {
     }
 
     fn contents_in(&self, leaf: &Leaf, point: Vec3) -> i32 {
-        let brushes = self.brushes_in(leaf).iter();
-        brushes.fold(0, |contents, &brush| contents | self.brushes.contents_at(brush, point))
+        self.contents_of(self.brushes_in(leaf), point)
+    }
+
+    /// Returns the contents of some brushes at a point.
+    fn contents_of(&self, brushes: &[u32], point: Vec3) -> i32 {
+        let at = |contents, &brush: &u32| contents | self.brushes.contents_at(brush, point);
+        brushes.iter().fold(0, at)
     }
 
     fn brushes_in(&self, leaf: &Leaf) -> &[u32] {
-        &self.leaf_brushes[within(&leaf.brushes)]
+        &self.leaf_brushes[leaf.brush_places()]
     }
 
     fn patches_in(&self, leaf: &Leaf) -> &[u32] {
-        &self.leaf_patches[within(&leaf.patches)]
+        &self.leaf_patches[leaf.patch_places()]
     }
 }
 
-fn within(places: &Range<u32>) -> Range<usize> {
-    places.start as usize..places.end as usize
+impl Leaf {
+    fn brush_places(&self) -> Range<usize> {
+        self.brushes.start as usize..self.brushes.end as usize
+    }
+
+    fn patch_places(&self) -> Range<usize> {
+        self.patches.start as usize..self.patches.end as usize
+    }
 }
 
 #[cfg(test)]

@@ -63,6 +63,18 @@ pub(super) struct Lanes {
     pub(super) size: [Corner; 2],
 }
 
+impl Lanes {
+    /// Returns the lower and the upper coordinate of start and end along each axis.
+    #[inline]
+    pub(super) fn ends(&self) -> [Corner; 2] {
+        let Self { start, end, .. } = self;
+        [
+            each(|at| if start[at] < end[at] { start[at] } else { end[at] }),
+            each(|at| if start[at] < end[at] { end[at] } else { start[at] }),
+        ]
+    }
+}
+
 /// Nearest hit of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TraceHit {
@@ -82,18 +94,7 @@ impl Sweep {
         let is_point = is_same(size[0], Vec3::ZERO);
         let (start, end) = (start + offset, end + offset);
         let lanes = Lanes { start: corner(start), end: corner(end), size: size.map(corner) };
-        let least =
-            each(
-                |at| {
-                    if lanes.start[at] < lanes.end[at] { lanes.start[at] } else { lanes.end[at] }
-                },
-            );
-        let most =
-            each(
-                |at| {
-                    if lanes.start[at] < lanes.end[at] { lanes.end[at] } else { lanes.start[at] }
-                },
-            );
+        let [least, most] = lanes.ends();
         let low = each(|at| least[at] + lanes.size[0][at]);
         let high = each(|at| most[at] + lanes.size[1][at]);
         Self {

@@ -1,0 +1,107 @@
+//! Trace cache of one moving player: its last answers, and the part of the map around it.
+//!
+//! The last ground trace and the last point of a move are the first of the next one. Answers depend on the
+//! question and the map alone, so they hold until the map changes. Entities are not part of them.
+//!
+//! Invariants: a cache is used with one map, or cleared in between; an answer is repeated only if the question
+//! is the same in every bit.
+
+use super::{
+    CollisionMap, TracePrecision,
+    arithmetic::Reordered,
+    local_map::LocalMap,
+    sweep::{Sweep, is_same, reached},
+};
+use crate::model::{Trace, Vec3};
+
+/// Answers of a collision map to one player.
+#[derive(Clone, Debug, Default)]
+pub struct TraceCache {
+    trace: Option<(TraceQuestion, Trace)>,
+    point: Option<([u32; 3], i32)>,
+    local: LocalMap,
+}
+
+/// Bits of a trace's arguments.
+#[derive(Clone, Copy, Debug)]
+struct TraceQuestion([u32; 16]);
+
+impl TraceQuestion {
+    fn new(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, contents_mask: i32) -> Self {
+        let mut bits = [contents_mask as u32; 16];
+        for (at, vector) in [start, mins, maxs, end].into_iter().enumerate() {
+            bits[at * 4..][..3].copy_from_slice(&vector.0.map(f32::to_bits));
+        }
+        Self(bits)
+    }
+
+    /// Whether two questions are equal. Faster than a comparison of arrays.
+    #[inline]
+    fn is(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).fold(0, |bits, (one, other)| bits | (one ^ other)) == 0
+    }
+}
+
+impl TraceCache {
+    /// Forgets everything, before use with another map.
+    pub fn clear(&mut self) {
+        self.trace = None;
+        self.point = None;
+        self.local.clear();
+    }
+}
+
+impl CollisionMap {
+    /// Traces a box as [`CollisionMap::trace`] does, with the cache of its player.
+    #[must_use]
+    pub fn trace_cached(
+        &self,
+        cache: &mut TraceCache,
+        start: Vec3,
+        mins: Vec3,
+        maxs: Vec3,
+        end: Vec3,
+        contents_mask: i32,
+    ) -> Trace {
+        let question = TraceQuestion::new(start, mins, maxs, end, contents_mask);
+        if let Some((last, answer)) = &cache.trace
+            && last.is(&question)
+        {
+            return *answer;
+        }
+        let mut sweep = Sweep::new(start, mins, maxs, end, contents_mask);
+        let at_rest = is_same(start, end);
+        if !at_rest && cache.local.covers(self, &sweep) {
+            match self.family {
+                TracePrecision::Single => cache.local.sweep::<f32>(self, &mut sweep),
+                TracePrecision::Double => cache.local.sweep::<f64>(self, &mut sweep),
+                TracePrecision::Fast => cache.local.sweep::<Reordered>(self, &mut sweep),
+            }
+        } else {
+            self.run(0, at_rest, &mut sweep);
+        }
+        let fraction = sweep.found.fraction;
+        let endpos = if fraction == 1.0 { end } else { reached(start, end, fraction) };
+        let answer = sweep.found.trace(endpos);
+        cache.trace = Some((question, answer));
+        answer
+    }
+
+    /// Returns the contents of the world at a point, with the cache of a player.
+    #[must_use]
+    pub fn point_contents_cached(&self, cache: &mut TraceCache, point: Vec3) -> i32 {
+        let question = point.0.map(f32::to_bits);
+        if let Some((last, answer)) = cache.point
+            && last == question
+        {
+            return answer;
+        }
+        let answer = if cache.local.covers_point(point) {
+            cache.local.point_contents(self, point)
+        } else {
+            self.point_contents(point)
+        };
+        cache.point = Some((question, answer));
+        answer
+    }
+}
