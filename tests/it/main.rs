@@ -63,6 +63,7 @@ mod simulation;
 mod snapshot_vectors;
 mod spectators;
 mod tidy;
+mod trace_cache;
 mod traces;
 mod trials;
 mod usercmds;

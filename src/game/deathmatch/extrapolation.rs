@@ -4,6 +4,7 @@
 
 use super::{
     context::Context,
+    move_caches::MoveCaches,
     think::{clip_mask, player_world},
 };
 use crate::{
@@ -15,7 +16,11 @@ use crate::{
 const MAX_FRAMES: u32 = 2;
 
 /// Extrapolates the entity of a player from whom no usercmd came in the last frames.
-pub(super) fn extrapolate_missed_frames(cx: &mut Context<'_>, client: ClientNum) {
+pub(super) fn extrapolate_missed_frames(
+    cx: &mut Context<'_>,
+    caches: &mut MoveCaches,
+    client: ClientNum,
+) {
     let Some(player) = cx.clients.player(client) else { return };
     // The counter includes the current frame.
     let missed = player.frames_missed.saturating_sub(1).min(MAX_FRAMES);
@@ -32,7 +37,7 @@ pub(super) fn extrapolate_missed_frames(cx: &mut Context<'_>, client: ClientNum)
     let entity = player.entity;
     let origin = {
         let state = PlayerState { origin: entity.pos.base, ..player.state };
-        let mut world = player_world(cx, client, &state, ms);
+        let mut world = player_world(cx, caches, client, &state, ms);
         extrapolate(&entity, extrapolation, &cx.frame.movement, &mut world)
     };
     if let Some(player) = cx.clients.players[client.index()].as_mut() {

@@ -23,6 +23,7 @@ mod items;
 mod level_init;
 mod matches;
 mod modes;
+mod move_caches;
 mod movers;
 mod rules;
 mod spawn_functions;
@@ -114,6 +115,7 @@ impl Game for Deathmatch {
         let (mut cx, sys) = self.call(host);
         sys.combat.reset();
         sys.projectiles.reset();
+        sys.moves.reset();
         cx.refresh_settings();
         sys.combat.sprees.start(&mut cx);
         start_level(&mut cx, sys, &start);

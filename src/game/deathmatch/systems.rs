@@ -5,6 +5,7 @@ use super::{
     combat::Combat,
     items::Items,
     matches::MatchState,
+    move_caches::MoveCaches,
     spawn_points::SpawnPoints,
     targets::Targets,
     teams::TeamState,
@@ -26,4 +27,5 @@ pub(super) struct Systems {
     pub(super) spawn_points: SpawnPoints,
     pub(super) targets: Targets,
     pub(super) body_queue: BodyQueue,
+    pub(super) moves: MoveCaches,
 }

@@ -16,6 +16,7 @@ use crate::game::deathmatch::{
     extrapolation::extrapolate_missed_frames,
     items::holdables::use_holdable,
     items::powerups::{end_powerups, run_player_timers},
+    move_caches::MoveCaches,
     rules::client_context,
     systems::Systems,
     targets::fire_targets,
@@ -27,7 +28,7 @@ use crate::game::deathmatch::{
 use crate::model::{
     Buttons, ClientNum, EntityNum, PlayerState, SvFlags, Trace, UserCmd, Vec3, contents::mask,
 };
-use crate::world::links::{CollisionScene, World};
+use crate::world::links::MoveScene;
 use crate::{
     bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box},
     game::{
@@ -52,38 +53,41 @@ const GAIN: f32 = 400.0;
 
 /// World of one player's pmove; empty space without a map.
 pub(super) struct PlayerWorld<'a, 'b> {
-    scene: Option<CollisionScene<'a, Context<'b>>>,
+    scene: Option<MoveScene<'a, Context<'b>>>,
 }
 
 impl PmoveWorld for PlayerWorld<'_, '_> {
     fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
-        match &self.scene {
+        match &mut self.scene {
             Some(scene) => scene.trace(start, mins, maxs, end, mask),
             None => OpenSpace.trace(start, mins, maxs, end, mask),
         }
     }
 
     fn point_contents(&mut self, point: Vec3) -> i32 {
-        match &self.scene {
+        match &mut self.scene {
             Some(scene) => scene.point_contents(point),
             None => OpenSpace.point_contents(point),
         }
     }
 }
 
-/// Collects the collision candidates of a pmove of `ms` milliseconds.
+/// Returns the world of a pmove of `ms` milliseconds.
 pub(super) fn player_world<'a, 'b>(
     cx: &'a Context<'b>,
+    caches: &'a mut MoveCaches,
     client: ClientNum,
     state: &PlayerState,
     ms: i32,
 ) -> PlayerWorld<'a, 'b> {
-    let reach = REACH + (state.velocity.length() + GAIN) * ms as f32 / 1000.0;
-    let reach = Vec3::new(reach, reach, reach);
-    let mins = state.origin + player_box::MINS - reach;
-    let maxs = state.origin + player_box::MAXS + reach;
-    let scene = |world: &'a World| world.scene(cx, client.into()).with_candidates(mins, maxs);
-    PlayerWorld { scene: cx.host.world().map(scene) }
+    let way = (state.velocity.length() + GAIN) * ms as f32 / 1000.0;
+    let reach = Vec3([REACH + way; 3]);
+    let bounds = [state.origin + player_box::MINS - reach, state.origin + player_box::MAXS + reach];
+    let cache = caches.of(client);
+    // A datagram usually has two usercmds of the same length.
+    let world = cx.host.world();
+    let scene = world.map(move |world| world.move_scene(cx, client.into(), cache, bounds, way));
+    PlayerWorld { scene }
 }
 
 /// Returns how player states convert to entity states.
@@ -274,7 +278,7 @@ fn spectator_think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, c
     state.gravity = cx.clients.settings.gravity;
     let conditions = PmoveInput { mask: mask::DEAD_SOLID, gauntlet_hit: false };
     let outcome = {
-        let mut world = player_world(cx, client, &state, timely.ms);
+        let mut world = player_world(cx, &mut sys.moves, client, &state, timely.ms);
         move_player(&mut state, &timely.command, &rules, conditions, &mut world)
     };
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
@@ -321,7 +325,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     let mask = clip_mask(player);
     let seen_events = state.event_sequence;
     let outcome = {
-        let mut world = player_world(cx, client, &state, ms);
+        let mut world = player_world(cx, &mut sys.moves, client, &state, ms);
         let conditions = PmoveInput { mask, gauntlet_hit };
         move_player(&mut state, &command, &cx.frame.movement, conditions, &mut world)
     };
@@ -432,7 +436,7 @@ pub(super) fn end_frame(cx: &mut Context<'_>, sys: &mut Systems, client: ClientN
     sys.combat.publish(cx, client);
     send_pending_events(cx, client);
     if cx.clients.settings.extrapolates && cx.clients.role(client).plays() {
-        extrapolate_missed_frames(cx, client);
+        extrapolate_missed_frames(cx, &mut sys.moves, client);
     }
     if cx.clients.ruleset.combat.compensates_lag && cx.clients.role(client).plays() {
         sys.lag.store(cx, client);

@@ -21,8 +21,8 @@ use crate::game::deathmatch::{
     targets::actions::teleport_to_target,
     targets::{pick_target, use_entity},
 };
-use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
-use crate::world::entity_string::MapEntity;
+use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3, limits::MAX_ENTITIES};
+use crate::world::{entity_string::MapEntity, links::MAX_NEARBY};
 use crate::{
     bg::{EntityType, Event, MeansOfDeath, contents},
     game::movement::impulses,
@@ -122,13 +122,36 @@ pub(super) fn touch_triggers(cx: &mut Context<'_>, sys: &mut Systems, client: Cl
     }
     let Some(player) = cx.clients.player(client) else { return };
     let origin = player.state.origin;
-    let (mins, maxs) = (origin + player.shared.mins, origin + player.shared.maxs);
-    let mut found = [EntityNum::NONE; crate::model::limits::MAX_ENTITIES];
-    let count = cx
-        .host
-        .world()
-        .map_or(0, |world| world.bodies_in_box(origin - REACH, origin + REACH, &mut found));
-    for &number in &found[..count] {
+    let bounds = [origin + player.shared.mins, origin + player.shared.maxs];
+    let Some(world) = cx.host.world() else { return leave_jump_pad(cx, client) };
+    let (mins, maxs) = (origin - REACH, origin + REACH);
+    let mut near = [EntityNum::NONE; MAX_NEARBY];
+    if let Some(count) = world.nearby_bodies(sys.moves.of(client), mins, maxs, &mut near) {
+        touch_each(cx, sys, client, bounds, &near[..count]);
+    } else {
+        let mut found = [EntityNum::NONE; MAX_ENTITIES];
+        let count = world.bodies_in_box(mins, maxs, &mut found);
+        touch_each(cx, sys, client, bounds, &found[..count]);
+    }
+    leave_jump_pad(cx, client);
+}
+
+fn leave_jump_pad(cx: &mut Context<'_>, client: ClientNum) {
+    if let Some(player) = cx.clients.players[client.index()].as_mut() {
+        impulses::leave_jump_pad(&mut player.state);
+    }
+}
+
+/// Touches those of some entities that are triggers and overlap a client's bounds.
+fn touch_each(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    client: ClientNum,
+    [mins, maxs]: [Vec3; 2],
+    found: &[EntityNum],
+) {
+    let plays = cx.clients.role(client).plays();
+    for &number in found {
         let Some(entity) = cx.entities.get(number) else { continue };
         if entity.shared.contents & contents::TRIGGER == 0 {
             continue;
@@ -148,9 +171,6 @@ pub(super) fn touch_triggers(cx: &mut Context<'_>, sys: &mut Systems, client: Cl
         if touched {
             touch(cx, sys, client, number);
         }
-    }
-    if let Some(player) = cx.clients.players[client.index()].as_mut() {
-        impulses::leave_jump_pad(&mut player.state);
     }
 }
 

@@ -8,6 +8,7 @@
 //! `SV_Trace`, `SV_PointContents`.
 
 mod map_services;
+mod move_scene;
 mod sectors;
 
 use super::{
@@ -21,6 +22,7 @@ use crate::model::{
     EntityNum, EntitySet, EntityShared, EntityState, Trace, Vec3, contents::content,
     limits::MAX_ENTITIES,
 };
+pub use move_scene::{MAX_NEARBY, MoveCache, MoveScene};
 use sectors::{LinkKind, NearbyEntities, Sectors};
 
 /// Contents that clients predict collisions with.
@@ -111,7 +113,7 @@ impl World {
 
     /// Unlinks all entities, for a new level on the same map.
     pub fn clear(&mut self) {
-        self.sectors = Sectors::new([self.bsp.world().mins, self.bsp.world().maxs]);
+        self.sectors.clear();
         self.areas = Areas::new(self.bsp.area_count);
         self.pvs_index = PvsIndex::new(self.bsp.visibility.cluster_count(), self.areas.count());
         self.locations.fill(PvsLocation::default());
@@ -191,7 +193,7 @@ impl World {
     ) -> CollisionScene<'a, E> {
         let owner = entities.view(pass).map(|(_, shared)| shared.owner_num);
         let pass_owner = owner.filter(|&owner| owner != EntityNum::NONE.index() as i32);
-        CollisionScene { world: self, entities, pass, pass_owner, near: None }
+        CollisionScene { world: self, entities, pass, pass_owner }
     }
 }
 
@@ -203,18 +205,9 @@ pub struct CollisionScene<'a, E: ?Sized> {
     pass: EntityNum,
     /// Owner of the excluded entity, if any.
     pass_owner: Option<i32>,
-    near: Option<NearbyEntities>,
 }
 
 impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
-    /// Returns the same scene for many queries within a box, with the nearby entities collected
-    /// once. Queries beyond the box give the same results.
-    #[must_use]
-    pub fn with_candidates(mut self, mins: Vec3, maxs: Vec3) -> Self {
-        self.near = self.world.sectors.nearby(&[mins, maxs], self.pass);
-        self
-    }
-
     /// Traces a box from `start` to `end` through map and entities. `mins` and `maxs` are relative
     /// to the moving point; only contents that match `contents_mask` stop it.
     #[must_use]
@@ -240,7 +233,23 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
         end: Vec3,
         contents_mask: i32,
     ) -> Trace {
-        let mut best = self.world.map.trace_hull(hull, start, mins, maxs, end, contents_mask);
+        let best = self.world.map.trace_hull(hull, start, mins, maxs, end, contents_mask);
+        self.stop_at_entities(best, None, hull, start, mins, maxs, end, contents_mask)
+    }
+
+    /// Clips a trace that the map has stopped, or not, against the entities.
+    #[expect(clippy::too_many_arguments, reason = "a trace and its arguments")]
+    fn stop_at_entities(
+        &self,
+        mut best: Trace,
+        near: Option<&NearbyEntities>,
+        hull: Hull,
+        start: Vec3,
+        mins: Vec3,
+        maxs: Vec3,
+        end: Vec3,
+        contents_mask: i32,
+    ) -> Trace {
         if best.fraction == 0.0 {
             return best;
         }
@@ -255,7 +264,7 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
             low[axis] = least + mins[axis] - 1.0;
             high[axis] = most + maxs[axis] + 1.0;
         }
-        self.world.sectors.visit_near(self.near.as_ref(), &[low, high], &mut |number| {
+        self.world.sectors.visit_near(near, &[low, high], &mut |number| {
             let Some((state, shared)) = self.entities.view(number) else { return true };
             if self.pass != EntityNum::NONE
                 && (number == self.pass
@@ -293,8 +302,12 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
     /// counts as `CONTENTS_BODY`, independent of its own contents.
     #[must_use]
     pub fn point_contents(&self, point: Vec3) -> i32 {
-        let mut contents = self.world.map.point_contents(point);
-        self.world.sectors.visit_near(self.near.as_ref(), &[point, point], &mut |number| {
+        self.add_contents(self.world.map.point_contents(point), None, point)
+    }
+
+    /// Adds the contents of the entities at a point.
+    fn add_contents(&self, mut contents: i32, near: Option<&NearbyEntities>, point: Vec3) -> i32 {
+        self.world.sectors.visit_near(near, &[point, point], &mut |number| {
             if number != self.pass
                 && let Some((state, shared)) = self.entities.view(number)
             {

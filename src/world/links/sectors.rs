@@ -16,7 +16,7 @@ const HALVED: usize = (1 << DEPTH) - 1;
 /// Number of all sectors.
 const SECTORS: usize = (1 << (DEPTH + 1)) - 1;
 /// Maximum number of nearby entities.
-const MAX_NEIGHBOURS: usize = 24;
+pub(super) const MAX_NEIGHBOURS: usize = 24;
 
 /// Sectors of a world.
 #[derive(Debug)]
@@ -26,15 +26,33 @@ pub(super) struct Sectors {
     /// Last solid entity linked into each sector.
     first: [Option<EntityNum>; SECTORS],
     entries: Box<[Entry]>,
+    /// Number of links and unlinks of solid entities, and of each entity alone.
+    changes: u64,
+    changes_of: Box<[u64]>,
 }
 
-/// Solid entities whose bounds touch a box, collected once for many queries within it. Valid until
-/// the next link or unlink.
-#[derive(Debug)]
+/// Solid entities whose bounds touch a box, without one, collected once for many queries within it. Valid until
+/// another entity is linked or unlinked.
+#[derive(Clone, Debug)]
 pub(super) struct NearbyEntities {
     within: Aabb,
     bodies: [EntityNum; MAX_NEIGHBOURS],
     count: usize,
+    without: EntityNum,
+    /// Changes by other entities before the search; `None` if there are too many bodies.
+    changes: Option<u64>,
+}
+
+impl Default for NearbyEntities {
+    fn default() -> Self {
+        Self {
+            within: Aabb::default(),
+            bodies: [EntityNum::NONE; MAX_NEIGHBOURS],
+            count: 0,
+            without: EntityNum::NONE,
+            changes: None,
+        }
+    }
 }
 
 /// Kind of a linked entity.
@@ -74,7 +92,15 @@ impl Sectors {
         let mut cuts = [SplitPlane::default(); HALVED];
         halve(0, bounds, &mut cuts);
         let entries = vec![Entry::default(); MAX_ENTITIES].into();
-        Self { cuts, first: [None; SECTORS], entries }
+        let changes_of = vec![0; MAX_ENTITIES].into();
+        Self { cuts, first: [None; SECTORS], entries, changes: 0, changes_of }
+    }
+
+    /// Unlinks all entities. The numbers of changes grow on, so that no search before is valid.
+    pub(super) fn clear(&mut self) {
+        self.first.fill(None);
+        self.entries.fill(Entry::default());
+        self.changes += 1;
     }
 
     /// Returns the bounds of a linked entity.
@@ -92,6 +118,8 @@ impl Sectors {
         if kind == LinkKind::Point {
             return;
         }
+        self.changes += 1;
+        self.changes_of[number.index()] += 1;
         let mut sector = 0;
         while let Some(cut) = self.cuts.get(sector) {
             sector = if bounds[0][cut.axis] > cut.dist {
@@ -113,6 +141,8 @@ impl Sectors {
     pub(super) fn remove(&mut self, number: EntityNum) {
         let entry = std::mem::take(&mut self.entries[number.index()]);
         let Entry { sector: Some(sector), next, previous, .. } = entry else { return };
+        self.changes += 1;
+        self.changes_of[number.index()] += 1;
         match previous {
             Some(previous) => self.entries[previous.index()].next = next,
             None => self.first[usize::from(sector)] = next,
@@ -127,7 +157,7 @@ impl Sectors {
         self.visit_extent(&Aabb::of(bounds), visit);
     }
 
-    /// Calls `visit` likewise, from the nearby entities if they cover the box.
+    /// Calls `visit` likewise, from nearby entities if they cover the box and are valid.
     pub(super) fn visit_near(
         &self,
         near: Option<&NearbyEntities>,
@@ -135,7 +165,8 @@ impl Sectors {
         visit: &mut impl FnMut(EntityNum) -> bool,
     ) {
         let extent = Aabb::of(bounds);
-        let Some(near) = near.filter(|near| near.within.covers(&extent)) else {
+        let Some(near) = near.filter(|near| self.is_valid(near) && near.within.covers(&extent))
+        else {
             return self.visit_extent(&extent, visit);
         };
         for &number in &near.bodies[..near.count] {
@@ -145,23 +176,71 @@ impl Sectors {
         }
     }
 
-    /// Collects the entities near a box, except one; none when there are too many.
-    pub(super) fn nearby(&self, bounds: &[Vec3; 2], without: EntityNum) -> Option<NearbyEntities> {
-        let within = Aabb::of(bounds);
-        let mut bodies = [EntityNum::NONE; MAX_NEIGHBOURS];
+    /// Collects the entities near a box except `without`, unless a valid search covers it. The new search covers
+    /// `spare` units more on each side. With too many entities there is no valid search.
+    pub(super) fn refresh(
+        &self,
+        near: &mut NearbyEntities,
+        bounds: &[Vec3; 2],
+        without: EntityNum,
+        spare: f32,
+    ) {
+        let covers = near.without == without && near.within.covers(&Aabb::of(bounds));
+        if covers && self.is_valid(near) {
+            return;
+        }
+        let [mins, maxs] = *bounds;
+        let spare = Vec3([spare; 3]);
+        let within = Aabb::of(&[mins - spare, maxs + spare]);
         let (mut count, mut all) = (0, true);
         self.visit_extent(&within, &mut |number| {
             if number == without {
                 return true;
             }
-            match bodies.get_mut(count) {
+            match near.bodies.get_mut(count) {
                 Some(body) => *body = number,
                 None => all = false,
             }
             count += 1;
             all
         });
-        all.then_some(NearbyEntities { within, bodies, count })
+        near.within = within;
+        near.count = count.min(MAX_NEIGHBOURS);
+        near.without = without;
+        near.changes = all.then(|| self.changes_beside(without));
+    }
+
+    /// Writes the nearby entities whose bounds touch a box into `found` and returns their number. Returns `None`
+    /// if the search does not cover the box or is no longer valid.
+    pub(super) fn nearby_bodies(
+        &self,
+        near: &NearbyEntities,
+        bounds: &[Vec3; 2],
+        found: &mut [EntityNum; MAX_NEIGHBOURS],
+    ) -> Option<usize> {
+        let extent = Aabb::of(bounds);
+        if !self.is_valid(near) || !near.within.covers(&extent) {
+            return None;
+        }
+        let mut count = 0;
+        for &number in &near.bodies[..near.count] {
+            if self.entries[number.index()].extent.touches(&extent) {
+                found[count] = number;
+                count += 1;
+            }
+        }
+        Some(count)
+    }
+
+    /// Whether no other entity was linked or unlinked since a search. The order of the others does not depend on
+    /// the links of the one that is left out.
+    fn is_valid(&self, near: &NearbyEntities) -> bool {
+        near.changes == Some(self.changes_beside(near.without))
+    }
+
+    /// Returns the number of links and unlinks of all entities except one.
+    fn changes_beside(&self, number: EntityNum) -> u64 {
+        self.changes - self.changes_of[number.index()]
     }
 
     fn visit_extent(&self, extent: &Aabb, visit: &mut impl FnMut(EntityNum) -> bool) {
@@ -305,12 +384,17 @@ mod tests {
         }
         sectors.insert(number(100), small_box(700.0, 0.0), LinkKind::Solid);
         let around = |x: f32| [Vec3::new(x - 50.0, -50.0, -9.0), Vec3::new(x + 50.0, 50.0, 9.0)];
-        assert!(sectors.nearby(&around(0.0), EntityNum::NONE).is_none(), "too many");
-        assert!(sectors.nearby(&around(0.0), number(3)).is_some(), "as many as fit");
-        let near = sectors.nearby(&around(700.0), EntityNum::NONE);
+        let nearby = |at: f32, without: EntityNum| {
+            let mut near = NearbyEntities::default();
+            sectors.refresh(&mut near, &around(at), without, 0.0);
+            near
+        };
+        assert!(!sectors.is_valid(&nearby(0.0, EntityNum::NONE)), "too many");
+        assert!(sectors.is_valid(&nearby(0.0, number(3))), "as many as fit");
+        let near = nearby(700.0, EntityNum::NONE);
         let count = |bounds: [Vec3; 2]| {
             let mut count = 0;
-            sectors.visit_near(near.as_ref(), &bounds, &mut |_| {
+            sectors.visit_near(Some(&near), &bounds, &mut |_| {
                 count += 1;
                 true
             });
@@ -359,16 +443,17 @@ mod tests {
             for (wide, without) in [(0.0, 40), (30.0, 1), (300.0, 2), (2000.0, 3)] {
                 let [mins, maxs] = asked;
                 let wide = Vec3::new(wide, wide, wide);
-                let near = sectors.nearby(&[mins - wide, maxs + wide], number(without));
+                let mut near = NearbyEntities::default();
+                sectors.refresh(&mut near, &[mins - wide, maxs + wide], number(without), 0.0);
                 let mut near_found = Vec::new();
-                sectors.visit_near(near.as_ref(), &asked, &mut |number| {
+                sectors.visit_near(Some(&near), &asked, &mut |number| {
                     near_found.push(number.index());
                     true
                 });
                 let expected: Vec<_> = found
                     .iter()
                     .copied()
-                    .filter(|&number| near.is_none() || number != without)
+                    .filter(|&number| !sectors.is_valid(&near) || number != without)
                     .collect();
                 prop_assert_eq!(near_found, expected, "in the same order");
             }

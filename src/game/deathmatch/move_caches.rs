@@ -1,0 +1,33 @@
+//! Move caches: what the world answered to each player's last moves.
+//!
+//! Invariant: no cache outlives its level, because the next one may have another map.
+
+use crate::{
+    model::{ClientNum, limits::MAX_CLIENTS},
+    world::links::MoveCache,
+};
+
+/// Move cache of each player.
+#[derive(Debug)]
+pub(super) struct MoveCaches {
+    /// Caches by client number.
+    players: Vec<MoveCache>,
+}
+
+impl Default for MoveCaches {
+    fn default() -> Self {
+        Self { players: vec![MoveCache::default(); MAX_CLIENTS] }
+    }
+}
+
+impl MoveCaches {
+    /// Clears all caches at level start.
+    pub(super) fn reset(&mut self) {
+        self.players.iter_mut().for_each(MoveCache::clear);
+    }
+
+    /// Returns the cache of a player.
+    pub(super) fn of(&mut self, client: ClientNum) -> &mut MoveCache {
+        &mut self.players[client.index()]
+    }
+}

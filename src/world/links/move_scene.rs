@@ -1,0 +1,80 @@
+//! World of one player's pmove, with the cache of that player.
+//!
+//! Invariants: results equal those of [`CollisionScene`]. A cache belongs to one entity of one world; it is cleared
+//! when the map changes.
+
+use super::{CollisionScene, EntityViews, World, sectors::NearbyEntities};
+use crate::model::{EntityNum, Trace, Vec3};
+use crate::world::collision::{Hull, TraceCache};
+
+/// Maximum number of entities from [`World::nearby_bodies`].
+pub const MAX_NEARBY: usize = super::sectors::MAX_NEIGHBOURS;
+
+/// Answers of a world to one moving entity: of the map, and of the search for nearby entities.
+#[derive(Clone, Debug, Default)]
+pub struct MoveCache {
+    map: TraceCache,
+    near: NearbyEntities,
+}
+
+impl MoveCache {
+    /// Forgets everything, before use with another map or entity.
+    pub fn clear(&mut self) {
+        self.map.clear();
+        self.near = NearbyEntities::default();
+    }
+}
+
+/// World and entities of a pmove, with the moving entity excluded.
+#[derive(Debug)]
+pub struct MoveScene<'a, E: ?Sized> {
+    scene: CollisionScene<'a, E>,
+    cache: &'a mut MoveCache,
+}
+
+impl World {
+    /// Returns the scene of an entity that moves within a box. A search for nearby entities covers `spare` units
+    /// more on each side, so that it lasts for later moves.
+    pub fn move_scene<'a, E: EntityViews + ?Sized>(
+        &'a self,
+        entities: &'a E,
+        number: EntityNum,
+        cache: &'a mut MoveCache,
+        [mins, maxs]: [Vec3; 2],
+        spare: f32,
+    ) -> MoveScene<'a, E> {
+        self.sectors.refresh(&mut cache.near, &[mins, maxs], number, spare);
+        MoveScene { scene: self.scene(entities, number), cache }
+    }
+
+    /// Writes the solid entities whose bounds touch a box into `found`, except the one that the cache belongs to,
+    /// and returns their number. Returns `None` if the cache does not cover the box or other entities were linked
+    /// since.
+    pub fn nearby_bodies(
+        &self,
+        cache: &MoveCache,
+        mins: Vec3,
+        maxs: Vec3,
+        found: &mut [EntityNum; MAX_NEARBY],
+    ) -> Option<usize> {
+        self.sectors.nearby_bodies(&cache.near, &[mins, maxs], found)
+    }
+}
+
+impl<E: EntityViews + ?Sized> MoveScene<'_, E> {
+    /// Traces a box as [`CollisionScene::trace`] does.
+    #[must_use]
+    pub fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
+        let map = &self.scene.world.map;
+        let best = map.trace_cached(&mut self.cache.map, start, mins, maxs, end, mask);
+        let near = Some(&self.cache.near);
+        self.scene.stop_at_entities(best, near, Hull::Box, start, mins, maxs, end, mask)
+    }
+
+    /// Returns the contents as [`CollisionScene::point_contents`] does.
+    #[must_use]
+    pub fn point_contents(&mut self, point: Vec3) -> i32 {
+        let contents = self.scene.world.map.point_contents_cached(&mut self.cache.map, point);
+        self.scene.add_contents(contents, Some(&self.cache.near), point)
+    }
+}
