@@ -9,6 +9,7 @@
 
 mod map_services;
 mod move_scene;
+mod passing;
 mod sectors;
 
 use super::{
@@ -23,6 +24,7 @@ use crate::model::{
     limits::MAX_ENTITIES,
 };
 pub use move_scene::{MAX_NEARBY, MoveCache, MoveScene};
+use passing::Passage;
 use sectors::{LinkKind, NearbyEntities, Sectors};
 
 /// Contents that clients predict collisions with.
@@ -264,6 +266,7 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
             low[axis] = least + mins[axis] - 1.0;
             high[axis] = most + maxs[axis] + 1.0;
         }
+        let passage = Passage::new(start, mins, maxs, end);
         self.world.sectors.visit_near(near, &[low, high], &mut |number| {
             let Some((state, shared)) = self.entities.view(number) else { return true };
             if self.pass != EntityNum::NONE
@@ -274,6 +277,9 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
                 return true;
             }
             if shared.contents & contents_mask == 0 {
+                return true;
+            }
+            if hull == Hull::Box && shared.bmodel == 0 && passage.misses(shared) {
                 return true;
             }
             let trace = against(&self.world.map, state, shared).trace(
