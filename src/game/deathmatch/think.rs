@@ -307,9 +307,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     sys.projectiles.begin_command(client, asked_time);
     sys.combat.expire_award(cx, client);
     sys.projectiles.hold_hook(cx, client, command.buttons);
-    let before = cx.clients.player(client).map(|player| player.state);
-    let gauntlet_hit =
-        before.is_some_and(|state| gauntlet_attack(cx, sys, client, &state, &command));
+    let gauntlet_hit = gauntlet_attack(cx, sys, client, &command);
     // A gauntlet hit can change the attacker's own state.
     let Some(player) = cx.clients.player(client) else { return };
     let mut state = player.state;

@@ -12,7 +12,7 @@ use crate::game::deathmatch::{
     weapons::aim::aim,
     weapons::{base_damage, scaled_by_powerups},
 };
-use crate::model::{Buttons, ClientNum, PlayerState, UserCmd};
+use crate::model::{Buttons, ClientNum, UserCmd};
 use crate::{
     bg::{Event, Powerup, Weapon},
     game::direction_bytes::dir_to_byte,
@@ -23,10 +23,10 @@ pub(in crate::game::deathmatch) fn gauntlet_attack(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
-    state: &PlayerState,
     command: &UserCmd,
 ) -> bool {
-    let ready = state.weapon == Weapon::Gauntlet && state.weapon_time <= 0;
+    let Some(player) = cx.clients.player(client) else { return false };
+    let ready = player.state.weapon == Weapon::Gauntlet && player.state.weapon_time <= 0;
     let pressed = command.buttons.contains(Buttons::ATTACK);
     if !ready || !pressed || command.buttons.contains(Buttons::TALK) || cx.is_dead(client) {
         return false;
