@@ -18,6 +18,9 @@ use crate::{
     wire::bits::safe_byte,
 };
 
+/// Number of bytes at the start of a client message that are not scrambled.
+pub(super) const CLIENT_CLEAR_LEN: usize = 12;
+
 /// Scrambling key without the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scrambler {
@@ -37,25 +40,23 @@ impl Scrambler {
     /// Creates the key of a client message with these header numbers.
     #[must_use]
     pub const fn client(challenge: Challenge, id: ServerId, message_acknowledge: i32) -> Self {
-        Self { clear: 12, key: challenge.0 as u8 ^ id.0 as u8 ^ message_acknowledge as u8 }
+        Self {
+            clear: CLIENT_CLEAR_LEN,
+            key: challenge.0 as u8 ^ id.0 as u8 ^ message_acknowledge as u8,
+        }
     }
 
     /// Scrambles or unscrambles a message in place. `text` is used up to [`MAX_STRING_LEN`] bytes.
     pub fn apply(self, text: &[u8], message: &mut [u8]) {
         let Some(message) = message.get_mut(self.clear..) else { return };
-        let mut letters = KeyStream::new(text, message.len());
-        // The keys of eight bytes are the sum of their steps since the word began, XORed with the
-        // key at its start in every byte. Only the latter depends on the word before.
-        let mut key = u64::from(self.key) * EACH_BYTE;
-        let (words, rest) = message.as_chunks_mut::<8>();
-        for word in words {
-            let steps = letters.next_steps();
-            *word = (u64::from_le_bytes(*word) ^ steps ^ key).to_le_bytes();
-            key ^= (steps >> 56) * EACH_BYTE;
-        }
-        let keys = letters.next_steps() ^ key;
-        for (byte, key) in rest.iter_mut().zip(keys.to_le_bytes()) {
-            *byte ^= key;
+        let text = &text[..text.len().min(MAX_STRING_LEN).min(message.len())];
+        if text.is_empty() {
+            // The key does not change.
+            message.iter_mut().for_each(|byte| *byte ^= self.key);
+        } else if 2 * text.len() < SHORT_PERIOD {
+            KeyStream::<SHORT_LEN>::new(text, message.len()).apply(self.key, message);
+        } else {
+            KeyStream::<LONG_LEN>::new(text, message.len()).apply(self.key, message);
         }
     }
 }
@@ -64,50 +65,84 @@ impl Scrambler {
 const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
 /// Mask of the second, fourth, sixth and eighth byte.
 const ODD_BYTES: u64 = 0xff00_ff00_ff00_ff00;
+/// Least period of a key stream that ends within a message. A shorter one is repeated, so that most words
+/// are XORed in a plain loop.
+const LEAST_PERIOD: usize = 64;
+/// Periods below this fit the smaller memory, which takes less time to prepare.
+const SHORT_PERIOD: usize = 240;
+/// Memory of a stream with a period below [`SHORT_PERIOD`], rounded up to words and one word more.
+const SHORT_LEN: usize = SHORT_PERIOD + 16;
+/// The same for any text, of which an odd number of letters is taken twice.
+const LONG_LEN: usize = 2 * MAX_STRING_LEN + 2 + 16;
+const _: () = assert!(SHORT_LEN >= 2 * LEAST_PERIOD + 16);
+const _: () = assert!(SHORT_LEN.is_multiple_of(8) && LONG_LEN.is_multiple_of(8));
 
-/// Letters of a text, repeated, eight at a time.
-struct KeyStream {
-    /// Text repeated to at least eight letters, then its start once more. Eight letters can
-    /// therefore be read at any offset.
-    text: [u8; MAX_STRING_LEN + 8],
+/// Keys of a text, for a first key of 0.
+///
+/// Letter and shift repeat after every even number of letters that is whole texts. Each of these
+/// periods changes the key as the first one does, so its keys are those of the first, XORed with one byte.
+struct KeyStream<const LEN: usize> {
+    /// Keys of the first period and of eight bytes behind it, or as many as the message needs.
+    keys: [u8; LEN],
     period: usize,
-    at: usize,
 }
 
-impl KeyStream {
-    /// Prepares as much of `text` as `wanted` steps need.
+impl<const LEN: usize> KeyStream<LEN> {
+    /// Computes as many keys of `text`, which is not empty, as `wanted` bytes of a message need.
     fn new(text: &[u8], wanted: usize) -> Self {
-        let text = &text[..text.len().min(MAX_STRING_LEN).min(wanted)];
-        let mut letters = Self { text: [0; MAX_STRING_LEN + 8], period: 8, at: 0 };
-        // Without a text the letters are 0, and the key does not change.
-        if text.is_empty() {
-            return letters;
-        }
-        for (letter, &byte) in letters.text.iter_mut().zip(text) {
+        let even = if text.len().is_multiple_of(2) { text.len() } else { 2 * text.len() };
+        let period = even * LEAST_PERIOD.div_ceil(even);
+        let mut stream = Self { keys: [0; LEN], period };
+        let needed = (period + 8).min(wanted).next_multiple_of(8);
+        let letters = &mut stream.keys[..needed];
+        for (letter, &byte) in letters.iter_mut().zip(text) {
             *letter = safe_byte(byte);
         }
-        letters.period = text.len() * 8_usize.div_ceil(text.len());
-        for at in text.len()..letters.period + 8 {
-            letters.text[at] = letters.text[at - text.len()];
+        let mut have = text.len();
+        while have < needed {
+            // Twice as many whole texts each time.
+            let more = have.min(needed - have);
+            let (known, rest) = letters.split_at_mut(have);
+            rest[..more].copy_from_slice(&known[..more]);
+            have += more;
         }
-        letters
+        let mut key = 0;
+        for word in letters.as_chunks_mut::<8>().0 {
+            let letters = u64::from_le_bytes(*word);
+            // Every second letter counts twice. Letters are below 128, so none overflows into the next byte.
+            let terms = letters + (letters & ODD_BYTES);
+            let terms = terms ^ terms << 8;
+            let terms = terms ^ terms << 16;
+            let keys = terms ^ terms << 32 ^ key;
+            *word = keys.to_le_bytes();
+            key = (keys >> 56) * EACH_BYTE;
+        }
+        stream
     }
 
-    /// Returns the key changes of the next eight steps, each including those before.
-    #[inline]
-    fn next_steps(&mut self) -> u64 {
-        let mut word = [0; 8];
-        word.copy_from_slice(&self.text[self.at..self.at + 8]);
-        let word = u64::from_le_bytes(word);
-        self.at += 8;
-        if self.at >= self.period {
-            self.at -= self.period;
+    /// XORs a message with the keys that follow `first_key`.
+    fn apply(&self, first_key: u8, message: &mut [u8]) {
+        let mut key = u64::from(first_key) * EACH_BYTE;
+        let step = u64::from(self.keys[self.period - 1]) * EACH_BYTE;
+        let mut at = 0;
+        let (words, rest) = message.as_chunks_mut::<8>();
+        let mut words = words;
+        while !words.is_empty() {
+            let count = (self.period - at).div_ceil(8).min(words.len());
+            let (now, later) = words.split_at_mut(count);
+            for (word, keys) in now.iter_mut().zip(self.keys[at..].as_chunks::<8>().0) {
+                *word = (u64::from_le_bytes(*word) ^ u64::from_le_bytes(*keys) ^ key).to_le_bytes();
+            }
+            words = later;
+            at += 8 * count;
+            if at >= self.period {
+                at -= self.period;
+                key ^= step;
+            }
         }
-        // Every second letter counts twice. Letters are below 128, so none overflows into the next byte.
-        let terms = word + (word & ODD_BYTES);
-        let terms = terms ^ terms << 8;
-        let terms = terms ^ terms << 16;
-        terms ^ terms << 32
+        for (byte, keys) in rest.iter_mut().zip(&self.keys[at..]) {
+            *byte ^= keys ^ key as u8;
+        }
     }
 }
 
@@ -118,12 +153,24 @@ pub fn usercmd_key(checksum_feed: i32, message_acknowledge: i32, text: &[u8]) ->
     checksum_feed as u32 ^ message_acknowledge as u32 ^ command_hash(text)
 }
 
+/// Number of bytes of a command in its hash.
+const HASHED_LEN: usize = 32;
+
 /// Returns a hash of the first 32 bytes of a command.
 #[must_use]
 pub fn command_hash(text: &[u8]) -> u32 {
-    let letters = text.iter().take(32).take_while(|&&byte| byte != 0);
-    let sum: u32 =
-        (119..).zip(letters).map(|(weight, &byte)| u32::from(safe_byte(byte)) * weight).sum();
+    // A text is copied in front of zeros, so that a fixed number of letters is added without a test.
+    let mut letters = [0; HASHED_LEN];
+    let len = text.len().min(HASHED_LEN);
+    letters[..len].copy_from_slice(&text[..len]);
+    if text[..len].contains(&0) {
+        let end = text.iter().position(|&byte| byte == 0).unwrap_or(len);
+        letters[end..].fill(0);
+    }
+    let weighted = (119_i16..)
+        .zip(letters)
+        .map(|(weight, byte)| i32::from(weight) * i32::from(i16::from(safe_byte(byte))));
+    let sum = weighted.sum::<i32>() as u32;
     sum ^ sum >> 10 ^ sum >> 20
 }
 
@@ -181,9 +228,25 @@ mod tests {
 
     proptest! {
         #[test]
+        fn command_hash_equals_its_definition(
+            text in prop_oneof![
+                proptest::collection::vec(any::<u8>(), 0..80),
+                proptest::collection::vec(0..3_u8, 0..40),
+            ],
+        ) {
+            let letters = text.iter().take(32).take_while(|&&byte| byte != 0);
+            let weighted = (119..).zip(letters).map(|(weight, &byte)| weight * u32::from(safe_byte(byte)));
+            let sum: u32 = weighted.sum();
+            prop_assert_eq!(command_hash(&text), sum ^ sum >> 10 ^ sum >> 20);
+        }
+
+        #[test]
         fn scrambling_matches_definition_and_is_its_own_inverse(
-            text in proptest::collection::vec(any::<u8>(), 0..1100),
-            len in prop_oneof![0..40_usize, 0..3000_usize],
+            text in prop_oneof![
+                proptest::collection::vec(any::<u8>(), 0..1100),
+                proptest::collection::vec(any::<u8>(), 0..260),
+            ],
+            len in prop_oneof![0..40_usize, 0..300_usize, 0..3000_usize],
             key: i32,
             to_server: bool,
         ) {
