@@ -59,11 +59,11 @@ const _: () = assert!(SYMBOLS_PER_STORE * MAX_CODE_LEN as usize <= Pen::MAX_BITS
 /// pen stays in registers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pen {
-    word: u64,
+    pub(super) word: u64,
     /// Pending bits; after a store those of the unfinished byte.
-    filled: u32,
+    pub(super) filled: u32,
     /// Whole bytes stored.
-    len: usize,
+    pub(super) len: usize,
 }
 
 impl Pen {
@@ -352,6 +352,12 @@ impl<'a> BitReader<'a> {
     #[must_use]
     pub fn encoding(&self) -> &'static Encoding {
         self.encoding
+    }
+
+    /// Continues at a position that another reader of the message had.
+    #[must_use]
+    pub fn resumed(self, bit_position: usize) -> Self {
+        Self { at: bit_position, ..self }
     }
 
     /// Number of bits read.

@@ -8,9 +8,10 @@
 //! Spare bytes follow the last span, so that every load is a whole word. Source: Quake III protocol
 //! 68, the bit stream.
 
-use super::bits::BitWriter;
+use super::bits::{BitWriter, Pen};
 
-/// Bits copied at a time: whole bytes, and no more than fit a pen besides an unfinished byte.
+/// Bits that [`BitWriter::append_truncated`] copies at a time: whole bytes, and no more than fit a pen
+/// besides an unfinished byte.
 const STRIDE: usize = 56;
 /// Number of spare bytes after the last span.
 const SPARE: usize = 8;
@@ -22,10 +23,18 @@ pub struct EncodedCache {
 }
 
 /// Position of an encoded value in its cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EncodedSpan {
     at: u32,
     bits: u32,
+}
+
+impl EncodedSpan {
+    /// Whether the value has no bits.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.bits == 0
+    }
 }
 
 impl EncodedCache {
@@ -47,7 +56,38 @@ impl EncodedCache {
 
 impl BitWriter {
     /// Appends a stored value.
+    #[inline]
     pub fn append_encoded(&mut self, pieces: &EncodedCache, piece: EncodedSpan) {
+        let Pen { word, filled, len } = self.pen;
+        let words = (piece.bits as usize).div_ceil(64);
+        let at = piece.at as usize;
+        let source = pieces.bytes.get(at..at + 8 * words);
+        let target = self.bytes.get_mut(len..len + 8 * words + 8);
+        let (Some(source), Some(target)) = (source, target) else {
+            return self.append_truncated(pieces, piece);
+        };
+        let (target, _) = target.as_chunks_mut::<8>();
+        // Each stored word has the bits left over from the one before, then the first bits of its own. A
+        // shift by 64 is made in two steps. Bits behind the value are stored too and overwritten later.
+        let left_over = |word: u64| word >> 1 >> (63 - filled);
+        let mut pending = if filled == 0 { 0 } else { word >> (64 - filled) };
+        for (target, source) in target.iter_mut().zip(source.as_chunks::<8>().0) {
+            let word = u64::from_le_bytes(*source);
+            *target = (pending | word << filled).to_le_bytes();
+            pending = left_over(word);
+        }
+        if let Some(last) = target.last_mut() {
+            *last = pending.to_le_bytes();
+        }
+        let bits = filled + piece.bits;
+        let (len, filled) = (len + (bits >> 3) as usize, bits & 7);
+        let unfinished = u64::from(self.bytes[len]);
+        self.pen = Pen { word: unfinished << 1 << (63 - filled), filled, len };
+    }
+
+    /// Appends a stored value near the end of the largest message.
+    #[cold]
+    fn append_truncated(&mut self, pieces: &EncodedCache, piece: EncodedSpan) {
         let mut pen = self.pen;
         let mut left = piece.bits as usize;
         let mut rest = pieces.bytes.get(piece.at as usize..).unwrap_or(&[]);
@@ -98,6 +138,36 @@ mod tests {
             }
             prop_assert_eq!(repeated.bit_len(), direct.bit_len());
             prop_assert_eq!(repeated.message(), direct.message());
+        }
+    }
+
+    proptest! {
+        /// Against the plain loop, also where the largest message ends.
+        #[test]
+        fn whole_words_equal_the_plain_loop_at_any_position(
+            before in prop_oneof![0..200_usize, 8 * MAX_MESSAGE_LEN - 900..8 * MAX_MESSAGE_LEN + 20],
+            bits in vec(any::<bool>(), 0..800),
+            behind in vec(any::<bool>(), 0..9),
+        ) {
+            let (mut pieces, mut scratch) = (EncodedCache::default(), BitWriter::new());
+            let mut store = |bits: &[bool]| {
+                scratch.clear();
+                bits.iter().for_each(|&bit| scratch.flag(bit));
+                pieces.store(&mut scratch)
+            };
+            let spans = [store(&bits), store(&behind)];
+            let mut writer = BitWriter::new();
+            (0..before).for_each(|at| writer.flag(at % 3 == 0));
+            let mut plain = writer.clone();
+            for span in spans {
+                writer.append_encoded(&pieces, span);
+                plain.append_truncated(&pieces, span);
+            }
+            prop_assert_eq!(writer.overflowed(), plain.overflowed());
+            if !plain.overflowed() {
+                prop_assert_eq!(writer.bit_len(), plain.bit_len());
+                prop_assert_eq!(writer.message(), plain.message());
+            }
         }
     }
 
