@@ -14,7 +14,7 @@ use super::{EntityNum, EntityState};
 pub type FrameNum = u32;
 
 /// Slot of a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SlotId(u32);
 
 /// One entity of a frame.

@@ -10,16 +10,13 @@
 //! 68, entity list.
 //! Engine names: `SV_EmitPacketEntities`.
 
+use super::entity_records::EntityRecords;
 use crate::{
     model::{
         Baselines, EntityNum, EntitySet, EntityState, FrameEntry, FrameNum, FrameRing, SlotId,
         limits::MAX_ENTITIES,
     },
-    wire::{
-        bits::BitWriter,
-        encoded::{EncodedCache, EncodedSpan},
-        entity,
-    },
+    wire::{bits::BitWriter, encoded::EncodedSpan, entity},
 };
 
 /// Entities of `entries` that are in a set.
@@ -31,18 +28,19 @@ pub(crate) fn visible_entities<'a>(
     entries.iter().filter(|e| seen.contains(e.number)).map(|e| frames.state(e.slot))
 }
 
-/// DeltaCache to the newest frame.
-#[derive(Debug, Default)]
+/// Deltas to the newest frame.
+#[derive(Debug)]
 pub(crate) struct DeltaCache {
     /// The frame that the deltas lead to.
     frame: Option<FrameNum>,
+    /// States of that frame's entities, by entity number.
+    states: Box<[SlotId; MAX_ENTITIES]>,
     /// Deltas from baselines.
     fresh: FrameDelta,
     /// Deltas from earlier frames. Only the first `used` are valid, the others keep their memory.
     frame_deltas: Vec<FrameDelta>,
     used: usize,
-    pieces: EncodedCache,
-    scratch: BitWriter,
+    records: EntityRecords,
 }
 
 /// Changes of entities since one base frame, or since baselines.
@@ -52,20 +50,30 @@ struct FrameDelta {
     base: Option<FrameNum>,
     /// Entities in both frames whose slots differ; for baselines, all of the newest frame.
     changed: EntitySet,
-    /// One for each of `changed`, ascending.
-    changes: Vec<EntityChange>,
-    /// Index into `changes` by entity number, valid for those in `changed`.
-    places: Box<[u16; MAX_ENTITIES]>,
+    /// By entity number; valid for those in `changed`.
+    changes: Box<[EntityChange; MAX_ENTITIES]>,
 }
 
 /// A change of one entity.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct EntityChange {
-    /// State in the base frame; `None` for the baseline.
-    from: Option<SlotId>,
-    to: SlotId,
-    /// Encoded bits, once the change was written.
-    piece: Option<EncodedSpan>,
+    /// State in the base frame; without meaning for baselines.
+    from: SlotId,
+    /// Encoded bits; empty until the change is written.
+    piece: EncodedSpan,
+}
+
+impl Default for DeltaCache {
+    fn default() -> Self {
+        Self {
+            frame: None,
+            states: Box::new([SlotId::default(); MAX_ENTITIES]),
+            fresh: FrameDelta::default(),
+            frame_deltas: Vec::new(),
+            used: 0,
+            records: EntityRecords::default(),
+        }
+    }
 }
 
 impl DeltaCache {
@@ -83,43 +91,34 @@ impl DeltaCache {
         old: Option<(FrameNum, &EntitySet)>,
         (number, seen): (FrameNum, &EntitySet),
     ) {
-        let entries = frames.frame(number).unwrap_or(&[]);
         // Clients of one encoding are served in a row or share it; a change of encoding starts over.
         let encoding = writer.encoding();
-        if self.frame != Some(number) || !std::ptr::eq(self.scratch.encoding(), encoding) {
-            self.scratch.begin(encoding);
-            self.begin(number, entries);
+        if self.frame != Some(number) || !std::ptr::eq(self.records.encoding(), encoding) {
+            self.records.begin(encoding);
+            self.begin(number, frames.frame(number).unwrap_or(&[]));
         }
-        let Self { fresh, frame_deltas, used, pieces, scratch, .. } = self;
         let nothing = EntitySet::default();
-        let (common, old_seen) = match old {
-            None => (None, &nothing),
-            Some((base, old_seen)) => {
-                let known = frame_deltas[..*used].iter().position(|known| known.base == Some(base));
-                let at = known.unwrap_or_else(|| {
-                    if *used == frame_deltas.len() {
-                        frame_deltas.push(FrameDelta::default());
+        let (base, old_seen) = old.map_or((None, &nothing), |(base, seen)| (Some(base), seen));
+        let at = base.map(|base| self.delta_from(base, frames));
+        let Self { states, fresh, frame_deltas, records, .. } = self;
+        let mut common = at.and_then(|at| frame_deltas.get_mut(at));
+        let mut encoder = Encoder { frames, baselines, states, records };
+        for at in 0..seen.words().len() {
+            let (old, new) = (old_seen.words()[at], seen.words()[at]);
+            let changed = common.as_ref().map_or(0, |common| common.changed.words()[at]);
+            let mut left = old ^ new | old & new & changed;
+            while left != 0 {
+                let bit = left & left.wrapping_neg();
+                left ^= bit;
+                let place = bit.trailing_zeros() as usize;
+                let Some(number) = EntityNum::new(at * 64 + place) else { break };
+                match &mut common {
+                    _ if new & bit == 0 => entity::write_removal(writer, number.index() as i32),
+                    Some(common) if old & bit != 0 => {
+                        encoder.write_entity(writer, common, number);
                     }
-                    frame_deltas[*used].compare(base, frames.frame(base).unwrap_or(&[]), entries);
-                    *used += 1;
-                    *used - 1
-                });
-                (Some(&mut frame_deltas[at]), old_seen)
-            }
-        };
-        let changed = common.as_ref().map_or(&nothing, |common| &common.changed);
-        let written = entities_to_write(old_seen, seen, changed);
-        let mut common = common;
-        let mut encoder = Encoder { frames, baselines, pieces, scratch };
-        for number in written.iter() {
-            match &mut common {
-                _ if !seen.contains(number) => {
-                    entity::write_removal(writer, number.index() as i32);
+                    _ => encoder.write_entity(writer, fresh, number),
                 }
-                Some(common) if old_seen.contains(number) => {
-                    encoder.write_entity(writer, common, number)
-                }
-                _ => encoder.write_entity(writer, fresh, number),
             }
         }
         entity::write_end(writer);
@@ -128,21 +127,38 @@ impl DeltaCache {
     fn begin(&mut self, number: FrameNum, entries: &[FrameEntry]) {
         self.frame = Some(number);
         self.used = 0;
-        self.pieces.clear();
-        self.fresh.begin(None);
+        self.fresh.changed = EntitySet::default();
         for entry in entries {
-            self.fresh.add(entry.number, None, entry.slot);
+            self.fresh.changed.insert(entry.number);
+            self.states[entry.number.index()] = entry.slot;
+            self.records.forget(entry.number);
+            self.fresh.changes[entry.number.index()] = EntityChange::default();
         }
     }
-}
 
-/// Returns the entities to write for a client whose visible set changes from `old` to `new`.
-/// `changed` are the changed ones among those in both.
-fn entities_to_write(old: &EntitySet, new: &EntitySet, changed: &EntitySet) -> EntitySet {
-    let (old, new, changed) = (old.words(), new.words(), changed.words());
-    EntitySet::of_words(std::array::from_fn(|at| {
-        new[at] ^ old[at] | new[at] & old[at] & changed[at]
-    }))
+    /// Index of the changes since a frame, which are found on first use.
+    fn delta_from(&mut self, base: FrameNum, frames: &FrameRing) -> usize {
+        let Self { fresh, states, frame_deltas, used, .. } = self;
+        let known = frame_deltas[..*used].iter().position(|known| known.base == Some(base));
+        known.unwrap_or_else(|| {
+            if *used == frame_deltas.len() {
+                frame_deltas.push(FrameDelta::default());
+            }
+            let delta = &mut frame_deltas[*used];
+            delta.base = Some(base);
+            delta.changed = EntitySet::default();
+            for before in frames.frame(base).unwrap_or(&[]) {
+                let number = before.number;
+                if fresh.changed.contains(number) && states[number.index()] != before.slot {
+                    delta.changed.insert(number);
+                    delta.changes[number.index()] =
+                        EntityChange { from: before.slot, piece: EncodedSpan::default() };
+                }
+            }
+            *used += 1;
+            *used - 1
+        })
+    }
 }
 
 impl Default for FrameDelta {
@@ -150,36 +166,7 @@ impl Default for FrameDelta {
         Self {
             base: None,
             changed: EntitySet::default(),
-            changes: Vec::new(),
-            places: Box::new([0; MAX_ENTITIES]),
-        }
-    }
-}
-
-impl FrameDelta {
-    fn begin(&mut self, base: Option<FrameNum>) {
-        self.base = base;
-        self.changed = EntitySet::default();
-        self.changes.clear();
-    }
-
-    fn add(&mut self, number: EntityNum, from: Option<SlotId>, to: SlotId) {
-        self.changed.insert(number);
-        self.places[number.index()] = self.changes.len() as u16;
-        self.changes.push(EntityChange { from, to, piece: None });
-    }
-
-    /// Finds the changes between two frames, both ascending.
-    fn compare(&mut self, base: FrameNum, old: &[FrameEntry], new: &[FrameEntry]) {
-        self.begin(Some(base));
-        let mut old = old.iter().peekable();
-        for entry in new {
-            while old.next_if(|before| before.number < entry.number).is_some() {}
-            if let Some(before) = old.next_if(|before| before.number == entry.number)
-                && before.slot != entry.slot
-            {
-                self.add(entry.number, Some(before.slot), entry.slot);
-            }
+            changes: Box::new([EntityChange::default(); MAX_ENTITIES]),
         }
     }
 }
@@ -188,32 +175,28 @@ impl FrameDelta {
 struct Encoder<'a> {
     frames: &'a FrameRing,
     baselines: &'a Baselines,
-    pieces: &'a mut EncodedCache,
-    scratch: &'a mut BitWriter,
+    states: &'a [SlotId; MAX_ENTITIES],
+    records: &'a mut EntityRecords,
 }
 
 impl Encoder<'_> {
     /// Writes the change of one entity, encoding it on first use.
-    fn write_entity(
-        &mut self,
-        writer: &mut BitWriter,
-        frame_delta: &mut FrameDelta,
-        number: EntityNum,
-    ) {
-        debug_assert!(frame_delta.changed.contains(number), "only changed entities are written");
-        let place = usize::from(frame_delta.places[number.index()]);
-        let Some(change) = frame_delta.changes.get_mut(place) else { return };
-        let piece = *change.piece.get_or_insert_with(|| {
-            let to = self.frames.state(change.to);
-            let from = match change.from {
-                Some(from) => self.frames.state(from),
-                None => self.baselines.get(to.number),
-            };
-            self.scratch.clear();
-            entity::write_delta(self.scratch, from, to, change.from.is_none());
-            self.pieces.store(self.scratch)
-        });
-        writer.append_encoded(self.pieces, piece);
+    #[inline]
+    fn write_entity(&mut self, writer: &mut BitWriter, delta: &mut FrameDelta, number: EntityNum) {
+        debug_assert!(delta.changed.contains(number), "only changed entities are written");
+        let is_new = delta.base.is_none();
+        let change = &mut delta.changes[number.index()];
+        if change.piece.is_empty() {
+            change.piece = self.piece(change.from, number, is_new);
+        }
+        writer.append_encoded(&self.records.pieces, change.piece);
+    }
+
+    #[inline(never)]
+    fn piece(&mut self, from: SlotId, number: EntityNum, is_new: bool) -> EncodedSpan {
+        let to = self.frames.state(self.states[number.index()]);
+        let from = if is_new { self.baselines.get(to.number) } else { self.frames.state(from) };
+        self.records.piece(number, from, to, is_new)
     }
 }
 
@@ -227,8 +210,13 @@ mod tests {
         EntityNum::new(number).unwrap()
     }
 
+    /// State of which each number changes one field, and some another one, too.
     fn state(entity: usize, time: i32) -> (EntityNum, EntityState) {
-        (number(entity), EntityState { time, ..EntityState::numbered(number(entity)) })
+        let (event, frame) = (time / 2, time / 4);
+        (
+            number(entity),
+            EntityState { time, event, frame, ..EntityState::numbered(number(entity)) },
+        )
     }
 
     /// Those of a frame's entities that a client sees of this nature.
@@ -243,9 +231,9 @@ mod tests {
         /// Any frames, any clients: the bits of a list that was made for that client alone.
         #[test]
         fn lists_equal_those_that_are_made_for_one_client(
-            frames_told in vec(vec((0_usize..1022, 0..3), 0..60), 1..6),
+            frames_told in vec(vec((0_usize..1022, 0..6), 0..60), 1..6),
             clients in vec((any::<u64>(), any::<u64>(), 0_usize..7), 1..12),
-            baselines in vec((0_usize..1022, 0..3), 0..40),
+            baselines in vec((0_usize..1022, 0..6), 0..40),
         ) {
             let mut frames = FrameRing::new(8);
             for (at, told) in frames_told.iter().enumerate() {

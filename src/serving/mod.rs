@@ -13,6 +13,7 @@ pub(crate) mod configstrings;
 mod connect_backoff;
 mod connect_budget;
 pub(crate) mod delta_cache;
+mod entity_records;
 pub(crate) mod guards;
 pub(crate) mod load_shedding;
 pub(crate) mod message_limit;

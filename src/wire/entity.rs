@@ -13,6 +13,7 @@ use super::{
     delta_sink::{DeltaSink, EntityChange},
     field_tables::EntityTable,
     huffman::MAX_CODE_LEN,
+    protocol::Encoding,
 };
 use crate::model::{EntityNum, EntityState};
 
@@ -21,24 +22,37 @@ const RECORD_HEADER_BITS: u32 = 2 + MAX_CODE_LEN + 2;
 
 /// Writes an entity relative to `from`. Writes nothing for equal states, unless `force` is set.
 pub fn write_delta(writer: &mut BitWriter, from: &EntityState, to: &EntityState, force: bool) {
-    let (from, to, number) = (from.words(), to.words(), to.number as u32);
     // Most states are equal, and that test is faster than finding the differences.
-    if from == to && !force {
+    if from.words() == to.words() && !force {
         return;
     }
-    let table = writer.encoding().entity;
-    let changed = table.changed(0..EntityState::WORDS, from, to);
-    if changed != 0 {
-        const { assert!(RECORD_HEADER_BITS <= EntityTable::MAX_PREFIX_BITS) };
-        writer.pen.int(number, 10);
-        writer.pen.raw(0b10, 2);
-        table.write(writer, changed, to);
-    } else if force {
+    let changed = changed_fields(writer.encoding(), from, to);
+    if changed != 0 || force {
+        write_record(writer, changed, to);
+    }
+}
+
+/// Returns the fields that differ between two states, for [`write_record`].
+#[inline]
+#[must_use]
+pub fn changed_fields(encoding: &Encoding, from: &EntityState, to: &EntityState) -> u64 {
+    encoding.entity.changed(0..EntityState::WORDS, from.words(), to.words())
+}
+
+/// Writes the record of an entity whose fields `changed` have other values than in the delta base.
+pub fn write_record(writer: &mut BitWriter, changed: u64, to: &EntityState) {
+    let number = to.number as u32;
+    if changed == 0 {
         writer.put(|pen| {
             pen.int(number, 10);
             pen.raw(0b00, 2);
         });
+        return;
     }
+    const { assert!(RECORD_HEADER_BITS <= EntityTable::MAX_PREFIX_BITS) };
+    writer.pen.int(number, 10);
+    writer.pen.raw(0b10, 2);
+    writer.encoding().entity.write(writer, changed, to.words());
 }
 
 /// Writes the removal of an entity of the old list.
