@@ -400,7 +400,7 @@ impl<K: Copy> Channel<K> {
             (Scrambling::CommandText, ChannelSide::Server) => Ok(Key::Numbered),
             (Scrambling::CommandText, ChannelSide::Client) => {
                 let (server_id, message_acknowledge, _) =
-                    client_numbers(self.reader(message)).map_err(|_| SendError::Headless)?;
+                    client_numbers(&mut self.reader(message)).map_err(|_| SendError::Headless)?;
                 Ok(Key::Fixed(Scrambler::client(self.challenge, server_id, message_acknowledge)))
             }
         }

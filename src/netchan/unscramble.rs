@@ -1,12 +1,16 @@
 //! Unscrambling of received messages.
 //!
 //! The numbers of the key are in the message header. Only their low bytes are certain to be in the
-//! unscrambled bytes, so the header is read twice: first for the key and, after unscrambling, for
-//! its full values. Source: Quake III protocol 68, scrambling.
+//! unscrambled bytes. A header that extends beyond these is read twice: first for the key and, after
+//! unscrambling, for its full values. Source: Quake III protocol 68, scrambling.
 
 use thiserror::Error;
 
-use super::{channel::Channel, reliable::OutgoingCommands, scramble::Scrambler};
+use super::{
+    channel::Channel,
+    reliable::OutgoingCommands,
+    scramble::{CLIENT_CLEAR_LEN, Scrambler},
+};
 use crate::{
     model::{CommandNum, Sequence, ServerId},
     wire::{self, WireError, bits::BitReader, client_message::ClientHeader, protocol::Scrambling},
@@ -25,7 +29,7 @@ pub enum UnscrambleError {
 
 /// Returns the key numbers of a client message and the low byte of its acknowledged command. The
 /// message may be scrambled or not.
-pub(super) fn client_numbers(mut reader: BitReader<'_>) -> wire::Result<(ServerId, i32, u8)> {
+pub(super) fn client_numbers(reader: &mut BitReader<'_>) -> wire::Result<(ServerId, i32, u8)> {
     Ok((ServerId(reader.long()?), reader.long()?, reader.byte()?))
 }
 
@@ -40,19 +44,50 @@ impl<K: Copy> Channel<K> {
         commands: &OutgoingCommands,
         message: &mut [u8],
     ) -> Result<ClientHeader, UnscrambleError> {
+        self.open_client_message(commands, message).map(|(header, _)| header)
+    }
+
+    /// Unscrambles a client message as [`Self::unscramble_client_message`] and returns a reader behind its
+    /// header, too.
+    ///
+    /// # Errors
+    /// [`UnscrambleError`]: the message must be ignored.
+    pub fn open_client_message<'a>(
+        &self,
+        commands: &OutgoingCommands,
+        message: &'a mut [u8],
+    ) -> Result<(ClientHeader, BitReader<'a>), UnscrambleError> {
+        let mut clear_header = None;
         match self.protocol().framing.scrambling {
             Scrambling::None => {}
             Scrambling::CommandText => {
-                let (server_id, message_acknowledge, command) =
-                    client_numbers(self.reader(message))?;
+                let mut reader = self.reader(message);
+                let (server_id, message_acknowledge, command) = client_numbers(&mut reader)?;
                 let (_, text) = commands
                     .get_by_low_byte(command)
                     .ok_or(UnscrambleError::UnknownCommand(command))?;
+                // Most headers end within the clear bytes and need not be read again.
+                if let Ok(high) = reader.bits(24)
+                    && reader.bit_position() <= 8 * CLIENT_CLEAR_LEN
+                {
+                    let reliable_acknowledge = CommandNum((high << 8 | u32::from(command)) as i32);
+                    let header =
+                        ClientHeader { server_id, message_acknowledge, reliable_acknowledge };
+                    clear_header = Some((header, reader.bit_position()));
+                }
                 Scrambler::client(self.challenge(), server_id, message_acknowledge)
                     .apply(text.as_bytes(), message);
             }
         }
-        Ok(ClientHeader::read(&mut self.reader(message))?)
+        let mut reader = self.reader(message);
+        let header = match clear_header {
+            Some((header, end)) => {
+                reader = reader.resumed(end);
+                header
+            }
+            None => ClientHeader::read(&mut reader)?,
+        };
+        Ok((header, reader))
     }
 
     /// Unscrambles the server message `sequence` in place, at the client. Returns the acknowledged
@@ -77,5 +112,66 @@ impl<K: Copy> Channel<K> {
             }
         }
         Ok(CommandNum(self.reader(message).long()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+    use crate::{
+        model::{Challenge, Qport},
+        netchan::header::ChannelSide,
+        wire::{bits::BitWriter, protocol::Protocol},
+    };
+
+    /// Header and position behind it, each time read after the message is unscrambled.
+    fn plainly_opened(
+        channel: &Channel,
+        commands: &OutgoingCommands,
+        message: &mut [u8],
+    ) -> Result<(ClientHeader, usize), UnscrambleError> {
+        let (id, acknowledge, command) = client_numbers(&mut channel.reader(message))?;
+        let (_, text) =
+            commands.get_by_low_byte(command).ok_or(UnscrambleError::UnknownCommand(command))?;
+        Scrambler::client(channel.challenge(), id, acknowledge).apply(text.as_bytes(), message);
+        let mut reader = channel.reader(message);
+        let header = ClientHeader::read(&mut reader)?;
+        Ok((header, reader.bit_position()))
+    }
+
+    proptest! {
+        #[test]
+        fn headers_equal_those_read_after_unscrambling(
+            numbers in vec(prop_oneof![0..80_i32, any::<i32>()], 3),
+            rest in vec(any::<u8>(), 0..30),
+            cut in 0..60_usize,
+            sent in 0..60_i32,
+            random in any::<bool>(),
+        ) {
+            let channel: Channel =
+                Channel::new(ChannelSide::Server, Protocol::OA_71, Challenge(77), Qport(1));
+            let mut commands = OutgoingCommands::new();
+            for number in 0..sent {
+                let added = commands.add(format!("print \"{number}\"").into());
+                prop_assert!(added.is_ok());
+            }
+            let mut message = rest.clone();
+            if !random {
+                let mut writer = BitWriter::new();
+                numbers.iter().for_each(|&number| writer.long(number));
+                writer.data(&rest);
+                message = writer.message().to_vec();
+            }
+            message.truncate(cut);
+            let mut expected = message.clone();
+            let plain = plainly_opened(&channel, &commands, &mut expected);
+            let opened = channel
+                .open_client_message(&commands, &mut message)
+                .map(|(header, reader)| (header, reader.bit_position()));
+            prop_assert_eq!(opened, plain);
+            prop_assert_eq!(message, expected);
+        }
     }
 }

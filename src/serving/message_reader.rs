@@ -61,13 +61,11 @@ pub(crate) fn read<K: Copy>(
     message: &mut [u8],
     buffer: &mut [UserCmd; MAX_PACKET_USERCMDS],
 ) -> Result<ClientMessage, ReadError> {
-    let head = channel.unscramble_client_message(sent, message)?;
-    let mut reader = channel.reader(message);
+    let (head, mut reader) = channel.open_client_message(sent, message)?;
     let unreadable = |reader: &BitReader<'_>, error| ReadError::Unreadable {
         at_bit: reader.bit_position(),
         error,
     };
-    ClientHeader::read(&mut reader).map_err(|error| unreadable(&reader, error))?;
     let mut read = ClientMessage { head, commands: Vec::new(), usercmds: None };
     let mut commands = 0;
     loop {
