@@ -26,6 +26,21 @@ pub(super) trait UsercmdFields<const N: usize> {
         }
         widths
     };
+    /// Whether a field ends a group: with the next one, it may have more than [`GROUP_BITS`].
+    const ENDS_GROUP: [bool; N] = {
+        let (mut ends, mut bits, mut i) = ([false; N], 0, 0);
+        while i < N {
+            let most = 1 + Self::WIDTHS[i] % 8 + Self::WIDTHS[i] / 8 * MAX_CODE_LEN;
+            if bits + most > GROUP_BITS {
+                ends[i - 1] = true;
+                bits = 0;
+            }
+            bits += most;
+            i += 1;
+        }
+        ends[N - 1] = true;
+        ends
+    };
 }
 
 /// Returns the value of every field. Rows are constants, so each is one load.
@@ -35,10 +50,10 @@ fn values<const N: usize, T: UsercmdFields<N>>(usercmd: &UserCmd) -> [u32; N] {
     std::array::from_fn(|i| T::FIELDS[i].get(words))
 }
 
-/// Number of fields in one store of a writer and one window of a reader.
-const FIELDS_PER_STORE: usize = 2;
-const _: () = assert!(FIELDS_PER_STORE as u32 * (1 + 2 * MAX_CODE_LEN) <= Pen::MAX_BITS);
-const _: () = assert!(FIELDS_PER_STORE as u32 * (1 + 2 * MAX_CODE_LEN) <= Window::BITS);
+/// Most bits of one store of a writer and of one window of a reader.
+const GROUP_BITS: u32 = if Pen::MAX_BITS < Window::BITS { Pen::MAX_BITS } else { Window::BITS };
+/// The time and the flags before and behind it are one group.
+const _: () = assert!(1 + 4 * MAX_CODE_LEN < GROUP_BITS);
 
 /// Codec of usercmds, compiled for one field table, so that widths and members are constants.
 #[derive(Debug)]
@@ -121,7 +136,7 @@ fn write<const N: usize, T: UsercmdFields<N>>(
             pen.raw(1, 1);
             pen.int(after[i] ^ key, T::WIDTHS[i]);
         }
-        if (i + 1).is_multiple_of(FIELDS_PER_STORE) || i + 1 == N {
+        if T::ENDS_GROUP[i] {
             pen.store(&mut writer.bytes);
         }
     }
@@ -133,27 +148,31 @@ fn read<const N: usize, T: UsercmdFields<N>>(
     key: u32,
     from: &UserCmd,
 ) -> Result<UserCmd> {
-    let server_time = if reader.flag()? {
-        from.server_time.wrapping_add(i32::from(reader.byte()?))
+    let mut window = reader.window();
+    let server_time = if window.flag() {
+        let step = window.byte().ok_or_else(|| reader.no_code(window))?;
+        from.server_time.wrapping_add(i32::from(step))
     } else {
-        reader.long()?
+        window.int(32).ok_or_else(|| reader.no_code(window))? as i32
     };
-    if !reader.flag()? {
+    let any = window.flag();
+    reader.follow(window)?;
+    if !any {
         return Ok(UserCmd { server_time, ..*from });
     }
     let key = key ^ server_time as u32;
     let mut values = values::<N, T>(from);
-    let widths = T::WIDTHS;
-    for (values, widths) in values.chunks_mut(FIELDS_PER_STORE).zip(widths.chunks(FIELDS_PER_STORE))
-    {
-        let mut window = reader.window();
-        for (value, &width) in values.iter_mut().zip(widths) {
-            if window.flag() {
-                let read = window.int(width).ok_or_else(|| reader.no_code(window))?;
-                *value = (read ^ key) & ((1 << width) - 1);
-            }
+    let mut window = reader.window();
+    for i in 0..N {
+        if window.flag() {
+            let width = T::WIDTHS[i];
+            let read = window.int(width).ok_or_else(|| reader.no_code(window))?;
+            values[i] = (read ^ key) & ((1 << width) - 1);
         }
-        reader.follow(window)?;
+        if T::ENDS_GROUP[i] {
+            reader.follow(window)?;
+            window = reader.window();
+        }
     }
     let mut to = UserCmd { server_time, ..*from };
     let words = to.words_mut();
@@ -173,5 +192,77 @@ fn decoded(kind: FieldKind, value: u32) -> u32 {
             ((value << unused) as i32 >> unused) as u32
         }
         FieldKind::Axis => (value as i8).max(-127) as u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+
+    /// Reference definition, value by value.
+    fn plainly_read(reader: &mut BitReader<'_>, key: u32, from: &UserCmd) -> Result<UserCmd> {
+        let server_time = if reader.flag()? {
+            from.server_time.wrapping_add(i32::from(reader.byte()?))
+        } else {
+            reader.long()?
+        };
+        let mut to = UserCmd { server_time, ..*from };
+        if reader.flag()? {
+            let key = key ^ server_time as u32;
+            for field in reader.encoding().usercmd.fields {
+                let width = field.kind.bits();
+                let mut value = field.get(from.words());
+                if reader.flag()? {
+                    value = (reader.bits(width)? ^ key) & ((1 << width) - 1);
+                }
+                field.set(to.words_mut(), decoded(field.kind, value));
+            }
+        }
+        Ok(to)
+    }
+
+    fn usercmd() -> impl Strategy<Value = UserCmd> {
+        prop::array::uniform6(any::<u32>()).prop_map(|words| {
+            let mut usercmd = UserCmd::default();
+            *usercmd.words_mut() = words;
+            usercmd
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn reading_equals_its_definition(
+            bytes in vec(any::<u8>(), 0..40),
+            skipped in 0..8_usize,
+            key: u32,
+            from in usercmd(),
+        ) {
+            let reader = BitReader::new(&bytes).resumed(skipped.min(8 * bytes.len()));
+            let (mut fast, mut plain) = (reader.clone(), reader);
+            let expected = plainly_read(&mut plain, key, &from);
+            prop_assert_eq!(read_delta(&mut fast, key, &from), expected);
+            if expected.is_ok() {
+                prop_assert_eq!(fast.bit_position(), plain.bit_position());
+            }
+        }
+
+        #[test]
+        fn written_usercmds_are_read_back(key: u32, from in usercmd(), to in usercmd(), step in 0..300_i32) {
+            let server_time = from.server_time.wrapping_add(step);
+            let angles = to.angles.map(|angle| angle & 0xffff);
+            let to = UserCmd { server_time, angles, ..to };
+            let mut writer = BitWriter::new();
+            write_delta(&mut writer, key, &from, &to);
+            let bits = writer.bit_len();
+            let message = writer.message().to_vec();
+            let mut reader = BitReader::new(&message);
+            let read = read_delta(&mut reader, key, &from).unwrap();
+            prop_assert_eq!(reader.bit_position(), bits);
+            prop_assert_eq!(read.server_time, server_time);
+            prop_assert_eq!(read.angles, angles);
+            prop_assert_eq!(read.weapon, to.weapon);
+        }
     }
 }
