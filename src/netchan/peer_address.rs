@@ -53,7 +53,12 @@ impl PeerAddress {
     /// Compares the source of a datagram with this client.
     #[must_use]
     pub fn match_source(&self, from: SocketAddr, qport: Qport) -> AddressMatch {
-        if qport != self.qport || from.ip().to_canonical() != self.address.ip().to_canonical() {
+        if qport != self.qport {
+            AddressMatch::Mismatch
+        } else if from == self.address {
+            // The usual case, without a conversion of addresses.
+            AddressMatch::Exact
+        } else if from.ip().to_canonical() != self.address.ip().to_canonical() {
             AddressMatch::Mismatch
         } else if from.port() == self.address.port() {
             AddressMatch::Exact

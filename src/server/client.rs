@@ -295,13 +295,20 @@ impl ClientState {
 #[derive(Debug)]
 pub(super) struct ClientSlots {
     slots: Vec<Option<Box<Client>>>,
+    /// Qport of the last client of each slot. Together they take two cache lines, so a search for the
+    /// client of a datagram touches no other client.
+    qports: [Qport; MAX_CLIENTS],
     /// Challenge of the previous client of each slot, if any message was sent to it.
     challenges: [Option<Challenge>; MAX_CLIENTS],
 }
 
 impl ClientSlots {
     pub(super) fn new() -> Self {
-        Self { slots: (0..MAX_CLIENTS).map(|_| None).collect(), challenges: [None; MAX_CLIENTS] }
+        Self {
+            slots: (0..MAX_CLIENTS).map(|_| None).collect(),
+            qports: [Qport(0); MAX_CLIENTS],
+            challenges: [None; MAX_CLIENTS],
+        }
     }
 
     pub(super) fn get(&self, number: ClientNum) -> Option<&Client> {
@@ -313,6 +320,7 @@ impl ClientSlots {
     }
 
     pub(super) fn put(&mut self, number: ClientNum, client: Client) {
+        self.qports[number.index()] = client.remote.qport();
         self.slots[number.index()] = Some(Box::new(client));
     }
 
@@ -337,6 +345,25 @@ impl ClientSlots {
         ClientNum::all().filter_map(|number| Some((number, self.get(number)?)))
     }
 
+    /// Clients with a qport, ascending by number.
+    pub(super) fn with_qport(&self, qport: Qport) -> impl Iterator<Item = (ClientNum, &Client)> {
+        // Without a branch, so that the compiler compares several at a time.
+        let mut equal = 0_u64;
+        for (at, eight) in self.qports.as_chunks::<8>().0.iter().enumerate() {
+            let of_eight = eight.map(|known| u8::from(known == qport));
+            // The lowest bit of each byte moves to the top byte, the last one's to its top bit.
+            let bits = u64::from_le_bytes(of_eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+            equal |= bits << (at * 8);
+        }
+        std::iter::from_fn(move || {
+            let place = (equal != 0).then(|| equal.trailing_zeros() as usize)?;
+            equal &= equal - 1;
+            Some(place)
+        })
+        .filter_map(ClientNum::new)
+        .filter_map(|number| Some((number, self.get(number)?)))
+    }
+
     /// Whether no slot is in use.
     pub(super) fn is_empty(&self) -> bool {
         self.slots.iter().all(Option::is_none)
@@ -357,5 +384,32 @@ impl ClientSlots {
     /// Clients that are not zombies.
     pub(super) fn present(&self) -> impl Iterator<Item = (ClientNum, &Client)> {
         self.iter().filter(|(_, client)| !client.is_zombie())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_are_found_by_qport_in_order() {
+        let mut slots = ClientSlots::new();
+        let address = "192.0.2.1:27960".parse().expect("an address");
+        let numbers = |slots: &ClientSlots, qport| {
+            slots.with_qport(Qport(qport)).map(|(number, _)| number.index()).collect::<Vec<_>>()
+        };
+        for number in ClientNum::all() {
+            let qport =
+                Qport(if number.index() % 9 == 0 { 7 } else { 1000 + number.index() as u16 });
+            let protocol = (Protocol::OA_71, true);
+            slots.put(number, Client::new(address, qport, Challenge(1), protocol, Millis(0)));
+        }
+        assert_eq!(numbers(&slots, 7), [0, 9, 18, 27, 36, 45, 54, 63]);
+        for number in (0..MAX_CLIENTS).filter(|number| number % 9 != 0) {
+            assert_eq!(numbers(&slots, 1000 + number as u16), [number]);
+        }
+        assert_eq!(numbers(&slots, 0), [0; 0]);
+        slots.free(ClientNum::new(9).expect("a slot"));
+        assert_eq!(numbers(&slots, 7), [0, 18, 27, 36, 45, 54, 63]);
     }
 }

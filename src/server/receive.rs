@@ -16,7 +16,8 @@ use super::{
 use crate::{
     limits::BucketLimit,
     model::{
-        ClientNum, CommandNum, LevelTime, Millis, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS,
+        ClientNum, CommandNum, LevelTime, Millis, Qport, Sequence, UserCmd,
+        limits::MAX_PACKET_USERCMDS,
     },
     netchan::{
         AddressMatch, Channel, ChannelSide, CommandOrder, ReceivedMessage, detect_protocol,
@@ -57,9 +58,7 @@ impl Server {
             if !self.core.admits(TrafficClass::Client, route, datagram) {
                 return;
             }
-            let found =
-                self.core.find_client(|client| client.remote.match_source(route.remote, qport));
-            match found {
+            match self.core.find_client(route, qport) {
                 Some(number) => {
                     self.core.stats.bump(Counter::PacketsInSequenced);
                     self.receive_sequenced(number, route, datagram);
@@ -352,10 +351,10 @@ impl Core {
     /// Finds the client of a datagram by address and qport, or else by host and qport. Of several
     /// of the latter it is the one with the last message: the others are abandoned connections of
     /// the same player.
-    fn find_client(&self, compare: impl Fn(&Client) -> AddressMatch) -> Option<ClientNum> {
+    fn find_client(&self, route: Route, qport: Qport) -> Option<ClientNum> {
         let mut other_port: Option<(Millis, ClientNum)> = None;
-        for (number, client) in self.clients.iter() {
-            match compare(client) {
+        for (number, client) in self.clients.with_qport(qport) {
+            match client.remote.match_source(route.remote, qport) {
                 AddressMatch::Exact => return Some(number),
                 AddressMatch::PortChanged => {
                     if other_port.is_none_or(|(received_at, _)| client.received_at > received_at) {
