@@ -96,7 +96,7 @@ impl SnapshotLog {
         &mut self,
         (sequence, frame, at): (Sequence, FrameNum, Millis),
         player: &PlayerState,
-        seen: EntitySet,
+        seen: &EntitySet,
         sent_at: Option<Millis>,
     ) {
         self.history.record(sequence, frame, player, seen, sent_at);

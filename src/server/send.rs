@@ -217,10 +217,10 @@ impl Server {
         let sent = (sequence, core.frames.newest(), core.frame_time);
         match &mut client.state {
             ClientState::Active(active) => {
-                active.snapshots.record(sent, player, seen, Some(core.now));
+                active.snapshots.record(sent, player, &seen, Some(core.now));
             }
             // The client acknowledges once the level is loaded, which measures no round trip.
-            ClientState::Primed(primed) => primed.snapshots.record(sent, player, seen, None),
+            ClientState::Primed(primed) => primed.snapshots.record(sent, player, &seen, None),
             ClientState::Zombie(zombie) => zombie.last_snapshot_at = Some(core.frame_time),
             ClientState::Connected(_) => {}
         }

@@ -15,6 +15,9 @@ use crate::model::{
 /// network do not overwrite the base.
 const MAX_BASE_AGE: i32 = PACKET_BACKUP as i32 - 4;
 
+/// Round trip of a snapshot that is not acknowledged.
+const NO_TRIP: u32 = u32::MAX;
+
 /// A snapshot that was sent.
 #[derive(Clone, Debug)]
 pub(super) struct SentSnapshot {
@@ -32,9 +35,11 @@ pub(super) struct SentSnapshot {
 #[derive(Debug)]
 pub(super) struct SnapshotHistory {
     ring: Box<[Option<SentSnapshot>; PACKET_BACKUP]>,
-    /// Round trip of each snapshot in ms, by index in the ring. Every frame reads all of them and
-    /// nothing else, so they are stored beside the ring.
-    round_trips_ms: [Option<u32>; PACKET_BACKUP],
+    /// Round trip of each snapshot in ms, by index in the ring; [`NO_TRIP`] before its acknowledgement.
+    round_trips_ms: [u32; PACKET_BACKUP],
+    /// Sum and number of the known ones. Every frame reads them.
+    trips_ms: u64,
+    trips: u32,
     /// Number of entities in all snapshots, wrapping.
     entities: u32,
 }
@@ -46,7 +51,9 @@ impl SnapshotHistory {
     pub(super) fn new() -> Self {
         Self {
             ring: Box::new([const { None }; PACKET_BACKUP]),
-            round_trips_ms: [None; PACKET_BACKUP],
+            round_trips_ms: [NO_TRIP; PACKET_BACKUP],
+            trips_ms: 0,
+            trips: 0,
             entities: 0,
         }
     }
@@ -63,36 +70,49 @@ impl SnapshotHistory {
         sequence: Sequence,
         frame: FrameNum,
         player: &PlayerState,
-        seen: EntitySet,
+        seen: &EntitySet,
         sent_at: Option<Millis>,
-    ) -> &SentSnapshot {
+    ) {
         let entities_before = self.entities;
         self.entities = entities_before.wrapping_add(seen.len() as u32);
-        self.round_trips_ms[ring_index(sequence)] = None;
-        self.ring[ring_index(sequence)].insert(SentSnapshot {
-            sequence,
-            frame,
-            player: *player,
-            seen,
-            sent_at,
-            entities_before,
-        })
+        let before = std::mem::replace(&mut self.round_trips_ms[ring_index(sequence)], NO_TRIP);
+        if before != NO_TRIP {
+            self.trips_ms -= u64::from(before);
+            self.trips -= 1;
+        }
+        let slot = &mut self.ring[ring_index(sequence)];
+        match slot {
+            // In place, since a copy of the whole struct by way of the stack costs as much again.
+            Some(sent) => {
+                (sent.sequence, sent.frame, sent.sent_at) = (sequence, frame, sent_at);
+                sent.player = *player;
+                sent.seen.clone_from(seen);
+                sent.entities_before = entities_before;
+            }
+            None => {
+                let (player, seen) = (*player, seen.clone());
+                *slot =
+                    Some(SentSnapshot { sequence, frame, player, seen, sent_at, entities_before });
+            }
+        }
     }
 
     /// Records the round trip of a message at its first acknowledgement.
     pub(super) fn acknowledge(&mut self, sequence: Sequence, now: Millis) {
         if let Some(sent_at) = self.get(sequence).and_then(|sent| sent.sent_at) {
-            let trip_ms = u32::try_from(now.since(sent_at).0).unwrap_or(u32::MAX);
-            self.round_trips_ms[ring_index(sequence)].get_or_insert(trip_ms);
+            let known = &mut self.round_trips_ms[ring_index(sequence)];
+            if *known == NO_TRIP {
+                *known = now.since(sent_at).0.min(u64::from(NO_TRIP - 1)) as u32;
+                self.trips_ms += u64::from(*known);
+                self.trips += 1;
+            }
         }
     }
 
     /// Mean round trip of the snapshots in the ring in ms, 999 if none is acknowledged.
     pub(super) fn ping_ms(&self) -> i32 {
-        let known = || self.round_trips_ms.iter().flatten();
-        let (total, count) =
-            (known().map(|&ms| u64::from(ms)).sum::<u64>(), known().count() as u64);
-        total.checked_div(count).map_or(999, |mean| mean.min(999) as i32)
+        let mean = self.trips_ms.checked_div(u64::from(self.trips));
+        mean.map_or(999, |mean| mean.min(999) as i32)
     }
 
     /// Delta base of the snapshot in message `sequence`, and its age in messages. `wanted` is the
@@ -122,6 +142,8 @@ fn ring_index(sequence: Sequence) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
     use crate::model::EntityNum;
 
@@ -138,7 +160,7 @@ mod tests {
             // Message 39 is a gamestate.
             if sequence != 39 {
                 let seen = EntitySet::default();
-                history.record(Sequence(sequence), sequence, &viewer(0), seen, None);
+                history.record(Sequence(sequence), sequence, &viewer(0), &seen, None);
             }
         }
         let age = |wanted: Option<u32>| {
@@ -168,7 +190,7 @@ mod tests {
             frames.record(sequence, sequence - 1, std::iter::empty());
             let mut seen = EntitySet::default();
             (0..96).filter_map(EntityNum::new).for_each(|number| seen.insert(number));
-            history.record(Sequence(sequence), sequence, &viewer(0), seen, None);
+            history.record(Sequence(sequence), sequence, &viewer(0), &seen, None);
         }
         let oldest = |window| {
             let usable = |&wanted: &u32| {
@@ -181,20 +203,51 @@ mod tests {
         assert_eq!(oldest(None), Some(13));
     }
 
+    proptest! {
+        /// Against a list of the last 32 messages.
+        #[test]
+        fn ping_equals_the_mean_of_all_known_round_trips(
+            events in vec((any::<bool>(), 0..40_u32, 0..3000_u64), 0..200),
+        ) {
+            let mut history = SnapshotHistory::new();
+            let mut sent: [Option<(u32, u64, Option<u64>)>; PACKET_BACKUP] = [None; PACKET_BACKUP];
+            let (mut sequence, mut now) = (0, 0);
+            for (sends, number, passed) in events {
+                now += passed;
+                if sends {
+                    sequence += number % 3 + 1;
+                    let seen = EntitySet::default();
+                    history.record(Sequence(sequence), 0, &viewer(0), &seen, Some(Millis(now)));
+                    sent[sequence as usize % PACKET_BACKUP] = Some((sequence, now, None));
+                } else if let Some(wanted) = sequence.checked_sub(number) {
+                    history.acknowledge(Sequence(wanted), Millis(now));
+                    if let Some((known, at, trip)) = &mut sent[wanted as usize % PACKET_BACKUP]
+                        && *known == wanted
+                    {
+                        trip.get_or_insert(now - *at);
+                    }
+                }
+                let trips: Vec<_> = sent.iter().flatten().filter_map(|(_, _, trip)| *trip).collect();
+                let mean = trips.iter().sum::<u64>().checked_div(trips.len() as u64);
+                prop_assert_eq!(history.ping_ms(), mean.map_or(999, |mean| mean.min(999) as i32));
+            }
+        }
+    }
+
     #[test]
     fn ping_is_mean_of_first_acknowledgements() {
         let mut history = SnapshotHistory::new();
         assert_eq!(history.ping_ms(), 999);
         for (sequence, sent, acked) in [(1, 0, 40), (2, 50, 110)] {
             let seen = EntitySet::default();
-            history.record(Sequence(sequence), 0, &viewer(0), seen, Some(Millis(sent)));
+            history.record(Sequence(sequence), 0, &viewer(0), &seen, Some(Millis(sent)));
             history.acknowledge(Sequence(sequence), Millis(acked));
             history.acknowledge(Sequence(sequence), Millis(acked + 500));
         }
         history.acknowledge(Sequence(33), Millis(1));
         assert_eq!(history.ping_ms(), 50);
         // A snapshot that was sent while the client loaded the level.
-        history.record(Sequence(3), 0, &viewer(0), EntitySet::default(), None);
+        history.record(Sequence(3), 0, &viewer(0), &EntitySet::default(), None);
         history.acknowledge(Sequence(3), Millis(5000));
         assert_eq!(history.ping_ms(), 50);
     }
