@@ -100,6 +100,21 @@ impl EntityState {
     /// Returns the state with 0 for each vector component that is not finite; `None` if all are.
     #[must_use]
     pub fn sanitized(&self) -> Option<Self> {
+        let vectors = [
+            self.pos.base,
+            self.pos.delta,
+            self.apos.base,
+            self.apos.delta,
+            self.origin,
+            self.origin2,
+            self.angles,
+            self.angles2,
+        ];
+        // Without a branch for each number, and without a copy of the usual state.
+        let is_finite = |vector: &Vec3| vector.0.map(f32::is_finite) == [true; 3];
+        if vectors.iter().fold(true, |all, vector| all & is_finite(vector)) {
+            return None;
+        }
         let mut state = *self;
         let vectors = [
             &mut state.pos.base,
@@ -111,9 +126,6 @@ impl EntityState {
             &mut state.angles,
             &mut state.angles2,
         ];
-        if vectors.iter().all(|vector| vector.is_finite()) {
-            return None;
-        }
         vectors.into_iter().for_each(|vector| *vector = vector.finite_or_zero());
         Some(state)
     }

@@ -62,6 +62,10 @@ impl EntitySet {
 
     /// Takes out all but the `limit` lowest numbers.
     pub fn keep_lowest(&mut self, limit: usize) {
+        if self.len() <= limit {
+            // The usual case: the words are counted several at a time.
+            return;
+        }
         let mut left = limit;
         for word in &mut self.0 {
             while word.count_ones() as usize > left {

@@ -35,9 +35,11 @@ pub(super) fn send_rate(settings: &Settings, userinfo: &InfoString) -> SendRate 
 /// Returns the granted rate in bytes per second: the requested one within `sv_minRate` and
 /// `sv_maxRate`.
 pub(super) fn granted(settings: &Settings, rate: SendRate, address: SocketAddr) -> u32 {
-    if is_unlimited(settings, address) {
-        return LAN_RATE;
-    }
+    if is_unlimited(settings, address) { LAN_RATE } else { limited(settings, rate) }
+}
+
+/// Returns the rate in bytes per second that is granted to a client without [`is_unlimited`].
+fn limited(settings: &Settings, rate: SendRate) -> u32 {
     let limit = |value: i32| (value != 0).then(|| value.max(LEAST_LIMIT));
     let mut granted = rate.requested_bytes_per_sec;
     if let Some(most) = limit(settings.int(key::SV_MAX_RATE)) {
@@ -53,14 +55,13 @@ pub(super) fn granted(settings: &Settings, rate: SendRate, address: SocketAddr) 
 /// Returns the rate delay: the time until the next datagram may be sent.
 pub(super) fn rate_delay(settings: &Settings, client: &Client, now: Millis) -> Millis {
     let address = client.remote.address();
-    if is_unlimited(settings, address) {
-        return Millis(0);
-    }
-    let granted = granted(settings, client.send_rate, address);
-    let scaled = f64::from(granted) * f64::from(settings.float(key::TIMESCALE));
+    let scaled =
+        f64::from(limited(settings, client.send_rate)) * f64::from(settings.float(key::TIMESCALE));
     let is_ipv6 = address.ip().to_canonical().is_ipv6();
     let cost = transmission_ms(client.channel.last_datagram_len(), is_ipv6, scaled as u32);
-    (client.sent_at + Millis(cost)).since(now)
+    let delay = (client.sent_at + Millis(cost)).since(now);
+    // Last, because most delays have passed, and the list of networks is long.
+    if delay > Millis(0) && is_unlimited(settings, address) { Millis(0) } else { delay }
 }
 
 /// Returns the time until the next datagram, if the last one was a fragment of a gamestate. A

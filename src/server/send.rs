@@ -165,9 +165,10 @@ impl Server {
         let Core { clients, level, frames, sender, stats, recordings, .. } = core;
         let Sender { writer, deltas, .. } = sender;
         let Some(client) = clients.get_mut(number) else { return true };
-        client
-            .queue
-            .fill_window(&level.configstrings, rate::reliable_budget(&core.settings, client));
+        if client.queue.pending() > 0 {
+            let most_bytes = rate::reliable_budget(&core.settings, client);
+            client.queue.fill_window(&level.configstrings, most_bytes);
+        }
         begin_message(writer, client);
         let active = client.is_active();
         let null_player = PlayerState::default();

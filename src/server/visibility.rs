@@ -36,8 +36,10 @@ pub(super) struct FrameVisibility {
     /// Entities restricted to some clients, with their flags and `single_client`.
     restricted: Vec<(EntityNum, SvFlags, i32)>,
     portals: Vec<Portal>,
-    /// Visible sets by cluster and area.
-    places: Vec<(Place, EntitySet)>,
+    /// Pairs of cluster and area, side by side: each viewer searches them.
+    places: Vec<Place>,
+    /// Visible set of each of them.
+    visible: Vec<EntitySet>,
     /// Positions still to process; the memory is reused.
     viewpoints: Vec<Vec3>,
 }
@@ -67,6 +69,7 @@ impl FrameVisibility {
         self.restricted.clear();
         self.portals.clear();
         self.places.clear();
+        self.visible.clear();
     }
 
     /// Adds an entity of the frame.
@@ -133,7 +136,7 @@ impl FrameVisibility {
             let viewpoint = world.bsp().viewpoint(eye);
             mask.add(world.areas(), viewpoint.area);
             let here = self.place(&viewpoint, world);
-            let here = &self.places[here].1;
+            let here = &self.visible[here];
             seen.add_all(here);
             for portal in &self.portals {
                 let is_permitted = !self.restricted.iter().any(|&(entity, flags, client)| {
@@ -159,12 +162,13 @@ impl FrameVisibility {
     /// Index of the visible set of a viewpoint, which is computed on first use.
     fn place(&mut self, viewpoint: &Viewpoint<'_>, world: &World) -> usize {
         let place = (viewpoint.cluster, viewpoint.area);
-        if let Some(known) = self.places.iter().position(|(known, _)| *known == place) {
+        if let Some(known) = self.places.iter().position(|known| *known == place) {
             return known;
         }
         let mut seen = world.visible_from(viewpoint);
         seen.keep_all(&self.all);
-        self.places.push((place, seen));
+        self.places.push(place);
+        self.visible.push(seen);
         self.places.len() - 1
     }
 }
