@@ -2,7 +2,7 @@
 # Server comparison: the same bots on fragd and on another server, one after the other.
 #
 #   benches/compare_servers.sh [--peer ioq3ded] [--peer quake3e=BINARY]... [--map oa_dm4] [--stages 16,32,64]
-#                    [--seconds 20] [--wire native] [--ramp 1] [--do walk,fight] [--stagger 8ms]
+#                    [--seconds 20] [--wire native] [--ramp 1] [--do wander,fight] [--stagger 8ms]
 #                    [--module NAME [--engine 1|2]] [--json FILE] [--out DIRECTORY]
 #
 # Each server runs alone. The same bots with the same seed join it stage by stage, and `fragd bots`

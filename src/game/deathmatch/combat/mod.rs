@@ -4,7 +4,6 @@
 //! playerstate fits 16 bits. Source: the base game's combat rules; OpenArena's.
 
 pub(super) mod awards;
-mod challenges;
 pub(super) mod combat_settings;
 pub(super) mod damage;
 pub(super) mod death;
@@ -12,8 +11,6 @@ pub(super) mod feedback;
 pub(super) mod loadout;
 pub(super) mod score;
 pub(super) mod splash;
-mod spree_file;
-pub(super) mod sprees;
 #[cfg(test)]
 mod tests;
 
@@ -22,7 +19,6 @@ use crate::model::{ClientNum, limits::MAX_CLIENTS};
 
 pub(super) use self::{
     combat_settings::CombatSettings, damage::Hit, loadout::Loadout, splash::SplashDamage,
-    sprees::Sprees,
 };
 
 /// Combat state of all players.
@@ -32,17 +28,11 @@ pub(super) struct Combat {
     pub(super) players: Vec<PlayerCombatState>,
     /// Index of the next death animation.
     next_death: i32,
-    /// Series of frags and deaths.
-    pub(super) sprees: Sprees,
 }
 
 impl Default for Combat {
     fn default() -> Self {
-        Self {
-            players: vec![PlayerCombatState::default(); MAX_CLIENTS],
-            next_death: 0,
-            sprees: Sprees::default(),
-        }
+        Self { players: vec![PlayerCombatState::default(); MAX_CLIENTS], next_death: 0 }
     }
 }
 
@@ -55,7 +45,6 @@ impl Combat {
     /// Resets a client that connects.
     pub(super) fn reset_client(&mut self, client: ClientNum) {
         self.players[client.index()] = PlayerCombatState::default();
-        self.sprees.reset_client(client);
     }
 }
 
