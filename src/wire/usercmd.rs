@@ -163,11 +163,11 @@ fn read<const N: usize, T: UsercmdFields<N>>(
     let key = key ^ server_time as u32;
     let mut values = values::<N, T>(from);
     let mut window = reader.window();
-    for i in 0..N {
+    for (i, value) in values.iter_mut().enumerate() {
         if window.flag() {
             let width = T::WIDTHS[i];
             let read = window.int(width).ok_or_else(|| reader.no_code(window))?;
-            values[i] = (read ^ key) & ((1 << width) - 1);
+            *value = (read ^ key) & ((1 << width) - 1);
         }
         if T::ENDS_GROUP[i] {
             reader.follow(window)?;

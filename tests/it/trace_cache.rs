@@ -178,7 +178,7 @@ fn shift(world: &mut World, entities: &mut Entities, number: usize, center: Vec3
     } else {
         world.link(index, state, shared);
         // Players collide where they are, and are linked where others see them.
-        shared.current_origin = shared.current_origin + dice.vector(1.0);
+        shared.current_origin += dice.vector(1.0);
     }
 }
 

@@ -154,8 +154,8 @@ impl LocalMap {
         }
         self.nodes.push(*node);
         self.reaches.push([PaddedBounds::NONE; 2]);
-        for side in 0..2 {
-            let (child, reach) = if region.misses(&reaches[side]) {
+        for (side, reach) in reaches.iter().enumerate() {
+            let (child, reach) = if region.misses(reach) {
                 (EMPTY, PaddedBounds::NONE)
             } else {
                 self.copy(map, whole, region, node.children[side])?
