@@ -205,7 +205,7 @@ fn connectionless_packet_is_answered_while_datagrams_wait() {
 }
 
 #[test]
-fn datagrams_of_a_stall_belong_to_the_frame_after_them() {
+fn datagrams_of_a_stall_precede_the_next_frame() {
     let frame = Millis(200);
     let mut node = Recorder::new(frame);
     node.stall = Duration::from_millis(3 * frame.0);

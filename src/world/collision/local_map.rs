@@ -1,7 +1,7 @@
 //! Part of a collision map near a box, for many traces in the same place.
 //!
 //! A [`LocalMap`] has the nodes at which a trace within its region may split or turn. Its leafs have the brushes
-//! and patches whose bounds meet the region. It is made anew when a trace leaves the region.
+//! and patches whose bounds meet the region. It is replaced when a trace leaves the region.
 //!
 //! Invariants:
 //! - Results equal those of the whole map in every bit. Engines skip a brush behind a node's plane in
@@ -73,7 +73,7 @@ impl LocalMap {
         self.root = None;
     }
 
-    /// Whether a sweep may use this local map. Makes it anew around a short sweep that leaves the region.
+    /// Whether a sweep may use this local map. Replaces it around a short sweep that leaves the region.
     pub(super) fn covers(&mut self, map: &CollisionMap, sweep: &Sweep) -> bool {
         if !self.region.is_some_and(|region| region.covers(sweep)) {
             let Some(region) = Region::around(sweep) else { return false };
@@ -234,7 +234,7 @@ impl Region {
         })
     }
 
-    /// Whether all of a sweep is in the region. Not for values that are no numbers.
+    /// Whether all of a sweep is in the region. False for NaN.
     #[inline]
     fn covers(&self, sweep: &Sweep) -> bool {
         let lanes = &sweep.lanes;

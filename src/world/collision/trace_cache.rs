@@ -1,4 +1,4 @@
-//! Trace cache of one moving player: its last answers, and the part of the map around it.
+//! Trace cache of a moving player: last answers and the map around it.
 //!
 //! The last ground trace and the last point of a move are the first of the next one. Answers depend on the
 //! question and the map alone, so they hold until the map changes. Entities are not part of them.

@@ -47,8 +47,8 @@ impl World {
         MoveScene { scene: self.scene(entities, number), cache }
     }
 
-    /// Writes the solid entities whose bounds touch a box into `found`, except the one that the cache belongs to,
-    /// and returns their number. Returns `None` if the cache does not cover the box or other entities were linked
+    /// Writes the solid entities whose bounds touch a box into `found` and returns their number. The entity of
+    /// the cache is left out. Returns `None` if the cache does not cover the box or other entities were linked
     /// since.
     pub fn nearby_bodies(
         &self,

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_to_the_side_or_past_an_edge_misses() {
+    fn trace_beside_a_box_misses() {
         let size = Vec3::new(15.0, 15.0, 15.0);
         let body = EntityShared { mins: size * -1.0, maxs: size, ..EntityShared::default() };
         let misses = |from: [f32; 3], to: [f32; 3]| {

@@ -177,7 +177,7 @@ impl Sectors {
     }
 
     /// Collects the entities near a box except `without`, unless a valid search covers it. The new search covers
-    /// `spare` units more on each side. With too many entities there is no valid search.
+    /// `spare` units more on each side. With too many entities the search is invalid.
     pub(super) fn refresh(
         &self,
         near: &mut NearbyEntities,
