@@ -20,7 +20,7 @@ pub const LISTEN_BUFFER_BYTES: usize = 4 << 20;
 /// Kernel queue for each direction of a client socket, in bytes.
 pub const CLIENT_BUFFER_BYTES: usize = 256 << 10;
 
-/// Listening addresses of one [`LocalPort`].
+/// Listening addresses of one [`LocalPort`](crate::node::LocalPort).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listen {
     /// IPv4 address, if any.
