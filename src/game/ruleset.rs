@@ -233,6 +233,10 @@ pub struct Ruleset {
     pub log_clock_runs_on: bool,
     /// Whether the game log has scores, awards, events of flags and voice chat to one player.
     pub logs_scores: bool,
+    /// Whether players are told the challenges that they fulfill.
+    pub has_challenges: bool,
+    /// Whether series of frags and deaths are announced by the file of `g_sprees`.
+    pub has_sprees: bool,
     /// Whether the game log has `ClientConnect` before `ClientUserinfoChanged`.
     pub logs_connect_first: bool,
     /// Whether the setting `g_music` replaces the map's music.
@@ -321,6 +325,8 @@ impl Ruleset {
         any_two_warm_up: true,
         log_clock_runs_on: true,
         logs_scores: true,
+        has_challenges: true,
+        has_sprees: true,
         logs_connect_first: false,
         music_setting: true,
     };
@@ -395,6 +401,8 @@ impl Ruleset {
         any_two_warm_up: false,
         log_clock_runs_on: false,
         logs_scores: false,
+        has_challenges: false,
+        has_sprees: false,
         logs_connect_first: true,
         music_setting: false,
     };

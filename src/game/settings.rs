@@ -158,9 +158,13 @@ setting_rows! {
         "Give all players railguns only, which kill instantly: 1 without, 2 or 3 with a gauntlet.";
     G_LMS_MODE, "g_lms_mode", Int::range(0, 3), all("0", N),
         "Scoring of last man standing.";
-    G_ALT_EXCELLENT, "g_altExcellent", Int::only_zero("excellent awards for series are not implemented"),
-        all("0", N),
-        "Give excellent awards for series of frags instead of pairs.";
+    G_ALT_EXCELLENT, "g_altExcellent", Flag::either(), oa_info("0", P),
+        "Announce multiple kills with the messages of g_sprees.";
+    G_SPREES, "g_sprees", Text::up_to(63), all("sprees.dat", P),
+        "File with the announcements of series of frags and deaths, up to 64 KiB; empty for none. Read at \
+         each level start.";
+    G_SPREE_DIV, "g_spreeDiv", Int::range(2, 1000), all("5", P),
+        "Frags or deaths from one level of g_sprees to the next. Read at each level start.";
     G_GRAVITY_MODIFIER, "g_gravityModifier", Float::range(0.0, 100.0), oa_announced("1"),
         "Multiplier of gravity.";
     G_DAMAGE_MODIFIER, "g_damageModifier", Float::range(0.0, 100.0), oa_announced("0"),

@@ -249,7 +249,7 @@ fn is_of_known_form(text: &str) -> bool {
             [score, ping, slot].into_iter().all(number) && !name.is_empty()
         }
         "Item" => rest.split_once(' ').is_some_and(|(slot, _)| number(slot)),
-        "PlayerScore" | "TeamScore" | "Award" | "CTF" => {
+        "PlayerScore" | "TeamScore" | "Award" | "CTF" | "Challenge" => {
             let (numbers, told) = rest.split_once(": ").unwrap_or(("", ""));
             numbers.split(' ').all(number) && !told.is_empty()
         }

@@ -109,7 +109,7 @@ fn settings_without_effect_are_listed_as_such() {
 #[test]
 fn unimplemented_features_are_refused_with_a_reason() {
     let mut settings = fragd::settings::Settings::default();
-    for name in ["g_truePing", "g_altExcellent", "g_elimination"] {
+    for name in ["g_truePing", "g_elimination"] {
         settings.set(name, "0").unwrap();
         let error = settings.set(name, "1").unwrap_err().to_string();
         assert!(
@@ -187,7 +187,7 @@ fn serverinfo_keys_keep_their_order() {
     assert_eq!(keys(GameFolder::BaseQ3), format!("{engine} {rules}"));
     let openarena = "g_doWarmup g_allowVote videoflags voteflags g_voteGametypes g_voteMaxTimelimit \
                      g_voteMinTimelimit g_voteMaxFraglimit g_voteMinFraglimit g_enableDust g_enableBreath \
-                     g_delagHitscan g_rockets g_instantgib";
+                     g_delagHitscan g_rockets g_instantgib g_altExcellent";
     assert_eq!(keys(GameFolder::BaseOa), format!("{engine} {rules} {openarena}"));
 }
 

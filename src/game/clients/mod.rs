@@ -42,10 +42,13 @@ use super::{
     Host, LevelStart, Ruleset,
     ruleset::ConnectionIconDelay,
     settings::{SettingsVersion, key},
-    userinfo::{Detail, PlayerEntryFields, PlayerUserinfo, player_entry},
+    userinfo::{Detail, PlayerEntryFields, PlayerUserinfo, clean_text, player_entry},
 };
 use crate::bg::{GameType, Team, configstring, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
+
+/// Longest `cl_guid` in the game log, in bytes.
+const MAX_LOGGED_ID: usize = 32;
 
 /// Shows clients the countdown to a restart at `at`. Returns false while warm-up is on: its own
 /// countdown follows the restart.
@@ -407,7 +410,11 @@ impl Clients {
         let [.., shortest] = &entries;
         let entry = entries.iter().find(|entry| host.has_room(index, entry)).unwrap_or(shortest);
         host.set_configstring(index, entry);
-        self.log(host, &format!("ClientUserinfoChanged: {client} {entry}"));
+        let mut line = format!("ClientUserinfoChanged: {client} {entry}");
+        if self.ruleset.has_guids {
+            line += &format!("\\id\\{}", clean_text(info.value("cl_guid"), MAX_LOGGED_ID));
+        }
+        self.log(host, &line);
     }
 
     /// Connects a client: checks bans and the password, then sets up its player and role.

@@ -78,7 +78,7 @@ impl BodyQueue {
         let now = cx.clients.now;
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         player.unlink(cx.host);
-        let (state, shared) = (player.entity, player.shared);
+        let (state, shared, velocity) = (player.entity, player.shared, player.state.velocity);
         if cx.contents_at(shared.current_origin) & contents::NODROP != 0 {
             return;
         }
@@ -101,26 +101,23 @@ impl BodyQueue {
         body.shared.sv_flags = Default::default();
         // The position that clients saw, in whole units.
         body.shared.current_origin = state.pos.base;
-        body.shared.owner_num = shared.owner_num;
+        // Shots of the player pass through the own corpse.
+        body.shared.owner_num = client.index() as i32;
         body.shared.contents = contents::CORPSE;
         let in_air = state.ground_entity_num == EntityNum::NONE.index() as i32;
         let kind = if in_air { TrajectoryKind::Gravity } else { TrajectoryKind::Stationary };
         body.state.pos = Trajectory {
             kind: kind as i32,
-            time: now.0,
-            duration: 0,
+            time: if in_air { now.0 } else { state.pos.time },
+            duration: state.pos.duration,
             base: state.pos.base,
-            delta: if in_air { state.pos.delta } else { Vec3::ZERO },
+            delta: if in_air { velocity } else { state.pos.delta },
         };
-        let dying = state.legs_anim & !animation::TOGGLE;
-        if dying <= animation::BOTH_DEATH1 + 4 {
-            let dead = animation::BOTH_DEATH1 + (dying / 2) * 2 + 1;
-            body.state.legs_anim = dead;
-            body.state.torso_anim = dead;
-        }
-        if gone {
-            body.shared.contents = 0;
-        }
+        // The end of the death's animation; a gibbed body has that of the last one.
+        let dying = (state.legs_anim & !animation::TOGGLE).min(animation::BOTH_DEATH1 + 4);
+        let dead = animation::BOTH_DEATH1 + (dying / 2) * 2 + 1;
+        body.state.legs_anim = dead;
+        body.state.torso_anim = dead;
         body.think_at = Some(now + SINK_MS);
         cx.entities.link(cx.host, number);
         pass_kamikaze_timer(cx, client, number);

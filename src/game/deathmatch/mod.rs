@@ -117,6 +117,7 @@ impl Game for Deathmatch {
         sys.projectiles.reset();
         sys.moves.reset();
         cx.refresh_settings();
+        sys.combat.sprees.start(&mut cx);
         start_level(&mut cx, sys, &start);
         Ok(())
     }

@@ -23,7 +23,7 @@ use crate::game::deathmatch::{
     triggers::{bump, touch_triggers},
     weapons::fire_weapon,
     weapons::gauntlet::gauntlet_attack,
-    world_effects::apply_world_effects,
+    world_effects::{apply_world_effects, set_player_sound},
 };
 use crate::model::{
     Buttons, ClientNum, EntityNum, PlayerState, SvFlags, Trace, UserCmd, Vec3, contents::mask,
@@ -115,6 +115,10 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         return sys.spawn_points.show_scoreboard(cx, client);
     }
     if role.plays() {
+        if let Some(player) = cx.clients.players[client.index()].as_mut() {
+            // A victim faces the place where the player appears.
+            player.entity.pos.base = player.state.origin;
+        }
         telefrag_overlapping(cx, sys, client);
         if let Some(spawn_point) = spawn_point {
             fire_targets(cx, sys, spawn_point, Some(client));
@@ -425,6 +429,7 @@ pub(super) fn end_frame(cx: &mut Context<'_>, sys: &mut Systems, client: ClientN
         end_powerups(cx, client);
         apply_world_effects(cx, sys, client);
         sys.combat.send_damage_feedback(cx, client);
+        set_player_sound(cx, sys, client);
     }
     sys.combat.publish(cx, client);
     send_pending_events(cx, client);

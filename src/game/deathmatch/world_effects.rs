@@ -3,8 +3,11 @@
 //! Source: the base game's effects of the world. Engine names: `P_WorldEffects`.
 
 use super::combat::Hit;
-use crate::bg::{Event, MeansOfDeath, Powerup, contents};
-use crate::game::deathmatch::{combat::damage::damage_player, context::Context, systems::Systems};
+use crate::bg::{Event, MeansOfDeath, Powerup, contents, entity_flag};
+use crate::game::deathmatch::{
+    asset_index::sound_index, combat::damage::damage_player, context::Context, systems::Systems,
+    weapons::mines::TICKING_SOUND,
+};
 use crate::model::ClientNum;
 
 /// Time under water without damage, in ms.
@@ -24,6 +27,8 @@ const MAX_DROWN_DAMAGE: i32 = 15;
 /// Damage per water level.
 const LAVA: i32 = 30;
 const SLIME: i32 = 10;
+/// Contents that burn.
+const BURNS: i32 = contents::LAVA | contents::SLIME;
 /// Sound index of a burning player.
 const FRY_SOUND: i32 = 1;
 
@@ -54,7 +59,7 @@ pub(super) fn apply_world_effects(cx: &mut Context<'_>, sys: &mut Systems, clien
         combat.air_until = now + AIR_MS;
         combat.drown_damage = INITIAL_DROWN_DAMAGE;
     }
-    let burns = level > 0 && kind & (contents::LAVA | contents::SLIME) != 0;
+    let burns = level > 0 && kind & BURNS != 0;
     let hurts = burns && alive && now.distance(combat.pain_debounce_until) >= 0;
     if hurts && !suited {
         if kind & contents::LAVA != 0 {
@@ -64,14 +69,27 @@ pub(super) fn apply_world_effects(cx: &mut Context<'_>, sys: &mut Systems, clien
             hits[2] = Some((SLIME * i32::from(level), MeansOfDeath::Slime));
         }
     }
-    if let Some(player) = cx.clients.players[client.index()].as_mut() {
-        player.state.loop_sound = if burns { FRY_SOUND } else { 0 };
-    }
     if hurts && suited {
         cx.add_player_event(client, Event::PowerupBattleSuit, 0);
     }
     for (points, means) in hits.into_iter().flatten() {
         let hit = Hit { no_armor: means == MeansOfDeath::Water, ..Hit::by_world(points, means) };
         damage_player(cx, sys, client, &hit);
+    }
+}
+
+/// Sets the looping sound of a player, dead or alive: a ticking mine, lava or slime.
+pub(super) fn set_player_sound(cx: &mut Context<'_>, sys: &Systems, client: ClientNum) {
+    let Some(player) = cx.clients.player(client) else { return };
+    let combat = &sys.combat.players[client.index()];
+    let sound = if player.entity.e_flags & entity_flag::TICKING != 0 {
+        sound_index(cx.host, TICKING_SOUND)
+    } else if combat.water_level > 0 && combat.water_type & BURNS != 0 {
+        FRY_SOUND
+    } else {
+        0
+    };
+    if let Some(player) = cx.clients.players[client.index()].as_mut() {
+        player.state.loop_sound = sound;
     }
 }

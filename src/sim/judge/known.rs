@@ -30,8 +30,8 @@ pub(super) struct Known {
     pub(super) subject: &'static str,
     /// Ruleset that it is limited to.
     game: Option<&'static str>,
-    /// Beginning of the names of the plays that it is limited to.
-    play: &'static str,
+    /// Beginnings of the names of the plays that it is limited to.
+    plays: &'static [&'static str],
     /// Kinds; `*` matches any text.
     kinds: &'static [&'static str],
     when: When,
@@ -43,8 +43,10 @@ pub(super) struct Known {
     reason: &'static str,
 }
 
-/// Name of random plays, without their number.
-const RANDOM: &str = "random";
+/// Plays of all names.
+const ALL: &[&str] = &[""];
+/// Names of random plays, without their number.
+const RANDOM: &[&str] = &["random"];
 const Q3: Option<&str> = Some("baseq3");
 const OA: Option<&str> = Some("baseoa");
 
@@ -57,7 +59,7 @@ const fn row(
     [native, module]: [&'static str; 2],
     reason: &'static str,
 ) -> Known {
-    Known { subject, game, play: "", kinds, when, native, module, reason }
+    Known { subject, game, plays: ALL, kinds, when, native, module, reason }
 }
 
 impl Known {
@@ -66,9 +68,9 @@ impl Known {
         matches!(self.when, Near | Rounded)
     }
 
-    /// Limits a row to plays whose names start with a text.
-    const fn in_plays(self, play: &'static str) -> Self {
-        Self { play, ..self }
+    /// Limits a row to plays whose names start with one of these texts.
+    const fn in_plays(self, plays: &'static [&'static str]) -> Self {
+        Self { plays, ..self }
     }
 }
 
@@ -131,25 +133,6 @@ const KNOWN: &[Known] = &[
         "Quake III Arena 1.32 has 2; clients draw no weapon",
     ),
     row(
-        "corpse after a gib",
-        None,
-        &[
-            "invisible.pos.*",
-            "invisible.client_num",
-            "invisible.event_parm",
-            "invisible.legs_anim",
-            "invisible.torso_anim",
-            "invisible.shared.contents",
-            "invisible.shared.owner_num",
-        ],
-        Any,
-        [
-            "empty, not solid for shots, without owner",
-            "invisible, solid for shots, owner is the player",
-        ],
-        "a shot would hit an invisible obstacle",
-    ),
-    row(
         "player with `noclip`",
         None,
         &["player.solid", "player.shared.mins", "player.shared.maxs"],
@@ -157,7 +140,7 @@ const KNOWN: &[Known] = &[
         ["keeps its box", "has an empty box"],
         "a cheat; the empty box is a side effect of the movement code",
     )
-    .in_plays("noclip"),
+    .in_plays(&["noclip"]),
     row(
         "team sounds for all",
         None,
@@ -182,7 +165,7 @@ const KNOWN: &[Known] = &[
         ["restarts the level", "takes effect with the next map"],
         "a passed vote that shows nothing surprises players",
     )
-    .in_plays("vote g_gametype"),
+    .in_plays(&["vote g_gametype"]),
     row(
         "vote `map_restart 0` in baseq3",
         Q3,
@@ -196,10 +179,13 @@ const KNOWN: &[Known] = &[
         None,
         &["command scores only module"],
         Any,
-        ["to the dead player and its followers", "also to free spectators if client 0 dies"],
-        "a free spectator counts as a follower of client 0 in the module",
+        [
+            "to the dead player and its followers",
+            "also to free spectators that followed it last, or never followed if it is client 0",
+        ],
+        "the module keeps the number of the followed player, at first 0, and does not check that it is followed",
     )
-    .in_plays("tournament"),
+    .in_plays(&["tournament", "spectator that stops"]),
     row(
         "start of an intermission in baseoa",
         OA,
@@ -208,7 +194,7 @@ const KNOWN: &[Known] = &[
         ["scores once", "scores twice in a frame"],
         "the second one has no effect",
     )
-    .in_plays("fraglimit"),
+    .in_plays(&["fraglimit"]),
     row(
         "velocity at an intermission in baseoa",
         OA,
@@ -217,14 +203,14 @@ const KNOWN: &[Known] = &[
         ["0", "that of the last move"],
         "players do not move at an intermission",
     )
-    .in_plays("timelimit"),
+    .in_plays(&["timelimit"]),
     row(
         "entity of a spectator that joins",
         None,
-        &["player.origin"],
+        &["player.origin", "invisible.origin"],
         Native("0 0 0"),
-        ["`origin` 0", "`origin` of the spectator"],
-        "clients read the place of players from `pos`",
+        ["`origin` 0", "`origin` of its last move as a spectator"],
+        "only a spectator's move sets it, and no spawn resets it; clients read the place of players from `pos`",
     ),
     row(
         "empty center print in baseoa",
@@ -243,13 +229,56 @@ const KNOWN: &[Known] = &[
         "only simulations have no calendar",
     ),
     row(
-        "challenges in baseoa",
+        "line `InitGame` in baseoa",
         OA,
-        &["command ch only module"],
+        &["log InitGame"],
         Any,
-        ["not sent", "`ch N` when a player fulfils challenge N"],
-        "a counter in the menu of the client; it does not affect a match",
+        ["without `g_timestamp`", "with the start of 1970"],
+        "only simulations have no calendar",
     ),
+    row(
+        "notes in the game log of baseoa",
+        OA,
+        &["log Info only module", "log Playerstore only module", "log Restored only module"],
+        Any,
+        ["none", "length of the serverinfo, restored scores"],
+        "notes of the module's developers; statistics tools do not read them",
+    ),
+    row(
+        "empty event of a player that respawns",
+        None,
+        &["temp None only module", "player.event"],
+        Any,
+        ["of the player", "of a temporary entity"],
+        "an event without a number has no effect on a client",
+    )
+    .in_plays(&["series of deaths", "series of frags"]),
+    row(
+        "body of a gibbed player in the air",
+        None,
+        &["invisible.pos.time", "invisible.pos.base"],
+        Any,
+        ["rests on the floor", "falls by one unit from the respawn on"],
+        "clients draw no gibbed body",
+    )
+    .in_plays(&["series of frags"]),
+    row(
+        "free spectator that has followed",
+        None,
+        &[
+            "player.ground_entity_num",
+            "player.e_flags",
+            "player.event_sequence",
+            "player.events[0]",
+            "player.stats[0]",
+            "player.persistant[2]",
+            "command scores",
+        ],
+        Any,
+        ["has its own state", "keeps the state of the player that it followed"],
+        "the awards and flags of another player are not those of the spectator",
+    )
+    .in_plays(&["spectator that stops"]),
     row(
         "health of a spectator that follows",
         None,
@@ -259,9 +288,9 @@ const KNOWN: &[Known] = &[
             "that of the frame",
             "that of the frame before, if its client number is lower than the player's",
         ],
-        "the module copies the state before the frame of the followed player ends",
+        "the module ends the frames of clients by their numbers, and copies the health before that of the player is set",
     )
-    .in_plays("spectator"),
+    .in_plays(&["spectator"]),
     row(
         "floats of movement",
         None,
@@ -299,7 +328,7 @@ pub(super) fn known(
 ) -> Option<&'static Known> {
     KNOWN.iter().find(|row| {
         row.game.is_none_or(|name| name == game)
-            && play.starts_with(row.play)
+            && row.plays.iter().any(|start| play.starts_with(start))
             && row.kinds.iter().any(|pattern| matches(pattern, kind))
             && row.when.holds(values)
     })
@@ -307,7 +336,7 @@ pub(super) fn known(
 
 /// Returns the subjects of the rows that scripted plays need.
 pub fn known_subjects() -> impl Iterator<Item = &'static str> {
-    KNOWN.iter().filter(|row| row.play != RANDOM).map(|row| row.subject)
+    KNOWN.iter().filter(|row| row.plays != RANDOM).map(|row| row.subject)
 }
 
 /// Returns the rows as a Markdown table.

@@ -1,7 +1,7 @@
 //! Plays: map, settings, players and timed input, with their text form.
 //!
-//! One directive per line; `#` starts a comment. `play NAME` starts a play, `about`, `rules`, `map`, `luck`, `set`, `each`,
-//! `box`, `entity`, `part`, `chance` and `player` describe it, and `wait`, `keys`, `place`, `cmd`, `console`,
+//! One directive per line; `#` starts a comment. `play NAME` starts a play, `about`, `rules`, `map`, `luck`, `set`, `file`,
+//! `each`, `box`, `entity`, `part`, `chance` and `player` describe it, and `wait`, `keys`, `place`, `cmd`, `console`,
 //! `join`, `leave` and `begin` are its steps.
 //!
 //! Invariants: numbers of steps, players and milliseconds are bounded; an error names its line.
@@ -69,6 +69,8 @@ pub struct Play {
     pub map: String,
     pub(super) arena: Arena,
     pub(super) settings: Vec<(String, String)>,
+    /// Names and texts of more files of the game data.
+    pub(super) files: Vec<(String, String)>,
     /// Userinfo pairs of the players that join at the start.
     pub(super) players: Vec<Vec<(String, String)>>,
     /// Kinds of differences that chance explains, each with its reason.
@@ -89,6 +91,7 @@ impl Default for Play {
             map: String::new(),
             arena: Arena::default(),
             settings: Vec::new(),
+            files: Vec::new(),
             players: Vec::new(),
             chances: Vec::new(),
             ends_at_rounding: false,
@@ -157,6 +160,13 @@ impl Play {
             "set" => {
                 let (name, value) = rest.split_once(' ').unwrap_or((rest, ""));
                 self.settings.push((name.to_owned(), value.trim().to_owned()));
+            }
+            "file" => {
+                let (name, line) = rest.split_once(' ').ok_or("expected NAME LINE")?;
+                match self.files.iter_mut().find(|(own, _)| own == name) {
+                    Some((_, text)) => *text += &format!("{line}\n"),
+                    None => self.files.push((name.to_owned(), format!("{line}\n"))),
+                }
             }
             "entity" => self.arena.add_entity(pairs(rest)?),
             "box" | "part" => {
@@ -347,6 +357,7 @@ mod tests {
             ("play a\nbox solid 1 2", 2),
             ("play a\npart solid 0 0 0 1 1 1", 2),
             ("play a\nentity classname", 2),
+            ("play a\nfile sprees.dat", 2),
             ("play a\nplace 0 1 2 nan 4", 2),
         ] {
             let error = Play::parse(text).unwrap_err();

@@ -10,6 +10,8 @@ const TEXTS: &[&str] = &[
     include_str!("plays/items.play"),
     include_str!("plays/movers.play"),
     include_str!("plays/matches.play"),
+    include_str!("plays/challenges.play"),
+    include_str!("plays/sprees.play"),
 ];
 
 /// Returns the plays of the program.

@@ -112,6 +112,9 @@ fn side(
     ] {
         assets.insert(name, bytes.to_vec()).map_err(|error| error.to_string())?;
     }
+    for (name, text) in &play.files {
+        assets.insert(name, text.clone().into_bytes()).map_err(|error| error.to_string())?;
+    }
     let mut settings = Settings::new(rules.game);
     let own = play.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let all = SETTINGS.iter().copied().chain([("map", map.as_str()), ("vm_game", engine)]);
@@ -187,7 +190,7 @@ impl Run<'_> {
             }
             Step::Begin => {
                 self.is_on = true;
-                self.clear_commands();
+                self.clear_texts();
             }
             Step::Join(pairs) => {
                 for side in &mut self.sides {
@@ -217,13 +220,14 @@ impl Run<'_> {
         if frames.contains(&true) && self.is_on {
             self.compare_frame();
         } else if !self.is_on {
-            self.clear_commands();
+            self.clear_texts();
         }
     }
 
-    fn clear_commands(&mut self) {
-        for client in self.sides.iter_mut().flat_map(|side| &mut side.clients) {
-            client.commands.clear();
+    fn clear_texts(&mut self) {
+        for side in &mut self.sides {
+            side.log.clear();
+            side.clients.iter_mut().for_each(|client| client.commands.clear());
         }
     }
 
@@ -246,6 +250,7 @@ impl Run<'_> {
         entities::compare(&seen, &other, |kind, place, a, b| sink.add(kind, place, a, b));
         compare_configstrings(&native.server, &module.server, &mut sink);
         compare_commands(native, module, &mut sink);
+        compare_logs(native, module, &mut sink);
         if sink.has_rounding && self.play.ends_at_rounding {
             self.is_on = false;
         }
@@ -346,39 +351,59 @@ fn compare_configstrings(native: &Server, module: &Server, sink: &mut Sink<'_>) 
     }
 }
 
-/// Compares the commands that clients received since the last frame. Commands of both sides are paired in order.
+/// Compares the commands that clients received since the last frame.
 fn compare_commands(native: &mut Side, module: &mut Side, sink: &mut Sink<'_>) {
     for (number, (a, b)) in native.clients.iter_mut().zip(&mut module.clients).enumerate() {
         let place = format!("player {number}");
-        let mut own = std::mem::take(&mut a.commands);
-        let mut other = std::mem::take(&mut b.commands);
-        sink.found.compared += own.len() as u64;
-        own.retain(|text| match other.iter().position(|known| known == text) {
+        let lists = [std::mem::take(&mut a.commands), std::mem::take(&mut b.commands)];
+        compare_texts("command", first_word, &place, lists, sink);
+    }
+}
+
+/// Compares the lines of the game log since the last frame.
+fn compare_logs(native: &mut Side, module: &mut Side, sink: &mut Sink<'_>) {
+    let lists = [std::mem::take(&mut native.log), std::mem::take(&mut module.log)];
+    compare_texts("log", log_word, "", lists, sink);
+}
+
+/// Compares texts. Those of both sides are paired by `word`, in order.
+fn compare_texts(
+    kind: &str,
+    word: impl Fn(&str) -> &str,
+    place: &str,
+    [mut native, mut module]: [Vec<String>; 2],
+    sink: &mut Sink<'_>,
+) {
+    sink.found.compared += native.len() as u64;
+    native.retain(|text| match module.iter().position(|known| known == text) {
+        Some(at) => {
+            module.remove(at);
+            false
+        }
+        None => true,
+    });
+    for text in native {
+        let own = word(&text);
+        match module.iter().position(|known| word(known) == own) {
             Some(at) => {
-                other.remove(at);
-                false
+                let known = module.remove(at);
+                sink.add(&format!("{kind} {own}"), place, &text, &known);
             }
-            None => true,
-        });
-        for text in own {
-            let word = first_word(&text);
-            match other.iter().position(|known| first_word(known) == word) {
-                Some(at) => {
-                    let known = other.remove(at);
-                    sink.add(&format!("command {word}"), &place, &text, &known);
-                }
-                None => sink.add(&format!("command {word} only native"), &place, &text, "-"),
-            }
+            None => sink.add(&format!("{kind} {own} only native"), place, &text, "-"),
         }
-        for text in other {
-            let kind = format!("command {} only module", first_word(&text));
-            sink.add(&kind, &place, "-", &text);
-        }
+    }
+    for text in module {
+        sink.add(&format!("{kind} {} only module", word(&text)), place, "-", &text);
     }
 }
 
 fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or("")
+}
+
+/// Returns the first word of a log line behind its clock.
+fn log_word(line: &str) -> &str {
+    line.split_whitespace().nth(1).unwrap_or("").trim_end_matches(':')
 }
 
 #[cfg(test)]

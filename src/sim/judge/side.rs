@@ -25,6 +25,8 @@ pub(super) struct Side {
     framed: Millis,
     /// Console texts of the server, oldest first.
     pub(super) console: Vec<String>,
+    /// Lines of the game log since the last comparison.
+    pub(super) log: Vec<String>,
     protocol: &'static Protocol,
     packet: Vec<u8>,
 }
@@ -37,6 +39,7 @@ impl Side {
             now: Millis(0),
             framed: Millis(0),
             console: Vec::new(),
+            log: Vec::new(),
             protocol,
             packet: Vec::new(),
         }
@@ -93,8 +96,9 @@ impl Side {
         while let Some(text) = self.server.poll_console() {
             self.console.push(text);
         }
-        // Game log and recordings have no reader here.
-        while self.server.poll_game_log().is_some() {}
+        while let Some(text) = self.server.poll_game_log() {
+            self.log.extend(text.lines().map(str::to_owned));
+        }
         self.now += STEP;
         due
     }

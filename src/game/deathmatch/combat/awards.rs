@@ -4,9 +4,10 @@
 //!
 //! Engine names: `EF_AWARD_*`, `PERS_*`.
 
-use crate::bg::{Persistent, entity_flag, player_event};
+use super::challenges::{fulfill_award_challenge, fulfill_frag_challenges};
+use crate::bg::{MeansOfDeath, Persistent, entity_flag, player_event};
 use crate::game::clients::log_award;
-use crate::game::deathmatch::{combat::Combat, context::Context};
+use crate::game::deathmatch::{combat::Combat, context::Context, matches::MatchState};
 use crate::model::ClientNum;
 
 /// Time that an award is shown, in ms.
@@ -29,6 +30,7 @@ impl Combat {
     pub(in crate::game::deathmatch) fn award(
         &mut self,
         cx: &mut Context<'_>,
+        matches: &MatchState,
         client: ClientNum,
         flag: i32,
         count: Persistent,
@@ -39,6 +41,7 @@ impl Combat {
         player.state.e_flags = player.state.e_flags & !AWARDS | flag;
         self.players[client.index()].award_until = Some(cx.clients.now + AWARD_MS);
         log_award(cx.clients, cx.host, client, count);
+        fulfill_award_challenge(cx, matches, client, count);
     }
 
     /// Hides an award after its time.
@@ -57,24 +60,28 @@ impl Combat {
         }
     }
 
-    /// Awards a frag of an enemy: gauntlet, excellent.
+    /// Awards a frag of an enemy: gauntlet, excellent, challenges, multiple kills.
     pub(super) fn award_frag(
         &mut self,
         cx: &mut Context<'_>,
+        matches: &MatchState,
         killer: ClientNum,
         victim: ClientNum,
-        by_gauntlet: bool,
+        means: MeansOfDeath,
     ) {
         let now = cx.clients.now;
-        if by_gauntlet {
-            self.award(cx, killer, entity_flag::AWARD_GAUNTLET, Persistent::Gauntlet);
+        if means == MeansOfDeath::Gauntlet {
+            self.award(cx, matches, killer, entity_flag::AWARD_GAUNTLET, Persistent::Gauntlet);
             if let Some(player) = cx.clients.players[victim.index()].as_mut() {
                 player.state.persistant[Persistent::PlayerEvents] ^= player_event::HUMILIATED;
             }
         }
+        fulfill_frag_challenges(cx, matches, killer, victim, means);
         let last = self.players[killer.index()].fragged_at.replace(now);
-        if last.is_some_and(|last| now.distance(last) < EXCELLENT_MS) {
-            self.award(cx, killer, entity_flag::AWARD_EXCELLENT, Persistent::Excellent);
+        let is_quick = last.is_some_and(|last| now.distance(last) < EXCELLENT_MS);
+        self.sprees.count_multiple(cx, killer, is_quick);
+        if is_quick {
+            self.award(cx, matches, killer, entity_flag::AWARD_EXCELLENT, Persistent::Excellent);
         }
     }
 
@@ -100,6 +107,7 @@ impl Combat {
     pub(in crate::game::deathmatch) fn count_rail_hits(
         &mut self,
         cx: &mut Context<'_>,
+        matches: &MatchState,
         client: ClientNum,
         hits: i32,
     ) {
@@ -111,7 +119,7 @@ impl Combat {
         *streak += hits;
         if *streak >= IMPRESSIVE_HITS {
             *streak -= IMPRESSIVE_HITS;
-            self.award(cx, client, entity_flag::AWARD_IMPRESSIVE, Persistent::Impressive);
+            self.award(cx, matches, client, entity_flag::AWARD_IMPRESSIVE, Persistent::Impressive);
         }
     }
 }

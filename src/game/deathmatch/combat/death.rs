@@ -16,6 +16,7 @@ use crate::{
     bg::{Event, MeansOfDeath, PmType, Weapon, animation, contents, entity_flag},
     cvar::engine,
     game::movement::angles,
+    world::links::EntityViews as _,
 };
 
 /// Minimum respawn delay, in ms.
@@ -90,6 +91,7 @@ pub(in crate::game::deathmatch) fn die(
     let origin = player.shared.current_origin;
     let killer = hit.attacker.map_or(EntityNum::WORLD, EntityNum::from);
     sys.combat.players[victim.index()].dead = true;
+    sys.combat.sprees.count_death(cx, victim, hit.attacker);
     sys.combat.announce_near_capture(cx, victim, hit.attacker);
     sys.projectiles.drop_hook(cx, victim);
     sys.projectiles.remove_player_mine(cx, victim);
@@ -100,7 +102,7 @@ pub(in crate::game::deathmatch) fn die(
         && killer != victim
         && !cx.clients.are_mates(killer, victim)
     {
-        sys.combat.award_frag(cx, killer, victim, hit.means == MeansOfDeath::Gauntlet);
+        sys.combat.award_frag(cx, &sys.match_state, killer, victim, hit.means);
     }
     if let Some(killer) = hit.attacker {
         (cx.mode().kill_bonus)(cx, sys, victim, killer);
@@ -110,7 +112,7 @@ pub(in crate::game::deathmatch) fn die(
     }
     sys.items.drop_at_death(cx, victim);
     send_scores_of(cx, victim);
-    sys.combat.turn_into_corpse(cx, victim, hit, origin);
+    sys.combat.turn_into_corpse(cx, victim, hit);
 
     let nodrop = cx.contents_at(origin) & contents::NODROP != 0;
     let Some(player) = cx.clients.players[victim.index()].as_mut() else { return };
@@ -192,29 +194,25 @@ fn send_scores_of(cx: &mut Context<'_>, victim: ClientNum) {
 }
 impl Combat {
     /// Turns a dead player into a corpse.
-    fn turn_into_corpse(
-        &mut self,
-        cx: &mut Context<'_>,
-        victim: ClientNum,
-        hit: &Hit,
-        origin: Vec3,
-    ) {
+    fn turn_into_corpse(&mut self, cx: &mut Context<'_>, victim: ClientNum, hit: &Hit) {
         let respawn_at = respawn_time(cx);
         let ruleset = cx.clients.ruleset;
-        // Splash damage and the level act from the map's origin.
+        // Positions that clients see, in whole units. Splash damage and the level act from the map's origin.
+        let seen = |number| cx.view(number).map(|(state, _)| state.pos.base);
         let looked_at = match (hit.attacker, hit.inflictor) {
-            (Some(killer), _) if killer != victim => cx.origin_of(killer.into()),
+            (Some(killer), _) if killer != victim => seen(killer.into()),
             (_, Some(inflictor)) if inflictor == victim.into() => None,
-            (_, Some(inflictor)) => cx.origin_of(inflictor),
+            (_, Some(inflictor)) => seen(inflictor),
             (_, None) => Some(Vec3::ZERO),
         };
+        let from = seen(victim.into()).unwrap_or(Vec3::ZERO);
         let Some(player) = cx.clients.players[victim.index()].as_mut() else { return };
         // The body faces as the player did at the last spawn or teleport.
         let yaw = player.entity.angles[1];
         player.entity.angles = Vec3::new(0.0, yaw, 0.0);
         player.state.viewangles = player.entity.angles;
         player.state.stats[ruleset.stats.dead_yaw] =
-            looked_at.map_or(yaw, |at| angles::of_direction(at - origin)[1]) as i32;
+            looked_at.map_or(yaw, |at| angles::of_direction(at - from)[1]) as i32;
         // At once, since clients predict the corpse's fall from this snapshot on.
         player.state.pm_type = PmType::Dead as i32;
         player.state.powerups = [0; 16];

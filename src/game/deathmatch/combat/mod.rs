@@ -4,6 +4,7 @@
 //! playerstate fits 16 bits. Source: the base game's combat rules; OpenArena's.
 
 pub(super) mod awards;
+mod challenges;
 pub(super) mod combat_settings;
 pub(super) mod damage;
 pub(super) mod death;
@@ -11,6 +12,8 @@ pub(super) mod feedback;
 pub(super) mod loadout;
 pub(super) mod score;
 pub(super) mod splash;
+mod spree_file;
+pub(super) mod sprees;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +22,7 @@ use crate::model::{ClientNum, limits::MAX_CLIENTS};
 
 pub(super) use self::{
     combat_settings::CombatSettings, damage::Hit, loadout::Loadout, splash::SplashDamage,
+    sprees::Sprees,
 };
 
 /// Combat state of all players.
@@ -28,11 +32,17 @@ pub(super) struct Combat {
     pub(super) players: Vec<PlayerCombatState>,
     /// Index of the next death animation.
     next_death: i32,
+    /// Series of frags and deaths.
+    pub(super) sprees: Sprees,
 }
 
 impl Default for Combat {
     fn default() -> Self {
-        Self { players: vec![PlayerCombatState::default(); MAX_CLIENTS], next_death: 0 }
+        Self {
+            players: vec![PlayerCombatState::default(); MAX_CLIENTS],
+            next_death: 0,
+            sprees: Sprees::default(),
+        }
     }
 }
 
@@ -45,6 +55,7 @@ impl Combat {
     /// Resets a client that connects.
     pub(super) fn reset_client(&mut self, client: ClientNum) {
         self.players[client.index()] = PlayerCombatState::default();
+        self.sprees.reset_client(client);
     }
 }
 

@@ -6,6 +6,7 @@ use crate::game::deathmatch::{
     combat::death::suicide,
     combat::splash,
     think::respawn,
+    world_effects::set_player_sound,
 };
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::{
@@ -339,6 +340,41 @@ fn corpse_in_body_queue_can_be_gibbed() {
         (state.e_type, state.event & 0xff, state.event_parm),
         (10, Event::GibPlayer as i32, 0)
     );
+}
+
+#[test]
+fn gibbed_body_blocks_shots_without_damage() {
+    let (mut room, one, other) = two_players(Ruleset::BASEQ3, &[]);
+    apply_hit(&mut room, other, &hit(one, 500));
+    room.frame();
+    room.game.with(&mut room.host, |cx, sys| respawn(cx, sys, other));
+    let body = room.game.with(&mut room.host, |cx, sys| {
+        let slot = sys.body_queue.slots()[0];
+        assert!(!sys.combat.is_damageable(cx, slot));
+        cx.entities.get(slot).expect("a body").clone()
+    });
+    assert_eq!((body.state.e_type, body.state.legs_anim), (10, 5));
+    assert_eq!((body.shared.contents, body.shared.owner_num), (contents::CORPSE, 1));
+    assert!(body.shared.is_linked());
+}
+
+#[test]
+fn player_that_dies_in_lava_burns_on() {
+    let (mut room, _, other) = two_players(Ruleset::BASEOA, &[]);
+    room.game.with(&mut room.host, |cx, sys| {
+        let combat = &mut sys.combat.players[other.index()];
+        (combat.water_level, combat.water_type) = (1, contents::LAVA);
+        damage_player(cx, sys, other, &Hit::by_world(110, MeansOfDeath::Lava));
+        set_player_sound(cx, sys, other);
+    });
+    assert_eq!(room.state(other).loop_sound, 1);
+    room.game.with(&mut room.host, |cx, sys| {
+        if let Some(player) = cx.clients.players[other.index()].as_mut() {
+            player.entity.e_flags |= entity_flag::TICKING;
+        }
+        set_player_sound(cx, sys, other);
+    });
+    assert!(room.state(other).loop_sound > 1, "the sound of a mine");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::game::deathmatch::{
 use std::collections::BTreeMap;
 
 use super::{ItemState, ItemThink, MAXS, MINS};
-use crate::model::{EntityNum, Vec3, text::atoi};
+use crate::model::{EntityNum, Trace, Vec3, text::atoi};
 use crate::world::entity_string::MapEntity;
 use crate::{
     bg::{
@@ -138,6 +138,13 @@ impl Entities {
     }
 }
 
+/// Returns the trace of an item's fall; `None` without a map.
+pub(super) fn floor_below(cx: &Context<'_>, number: EntityNum, origin: Vec3) -> Option<Trace> {
+    let below = origin - Vec3::new(0.0, 0.0, DEPTH);
+    let world = cx.host.world()?;
+    Some(world.scene(cx, number).trace(origin, MINS, MAXS, below, contents::SOLID))
+}
+
 /// Drops an item to the floor below it. An item that starts in solid is removed.
 pub(super) fn drop_to_floor(cx: &mut Context<'_>, number: EntityNum) {
     let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
@@ -145,13 +152,7 @@ pub(super) fn drop_to_floor(cx: &mut Context<'_>, number: EntityNum) {
     let (item, modelindex) = (pickup.item, pickup.number);
     let waits =
         pickup.captain.is_some_and(|captain| captain != number) || !entity.targetname.is_empty();
-    let floor = (!floats).then(|| {
-        let below = origin - Vec3::new(0.0, 0.0, DEPTH);
-        cx.host.world().map(|world| {
-            world.scene(&*cx, number).trace(origin, MINS, MAXS, below, contents::SOLID)
-        })
-    });
-    let floor = floor.flatten();
+    let floor = if floats { None } else { floor_below(cx, number, origin) };
     if floor.is_some_and(|trace| trace.startsolid) {
         let at = origin.0.map(|coordinate| format!("{coordinate:.0}")).join(" ");
         cx.host.print(&format!("item {} at {at} removed: starts in solid", item.class));

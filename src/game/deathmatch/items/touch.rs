@@ -5,9 +5,11 @@
 
 use super::{Flag, ItemState, ItemThink, grant::ItemGrant};
 use crate::game::deathmatch::{
+    asset_index::sound_index,
     context::Context,
     items::flags::touch_team_item,
     items::respawn::hide_item,
+    items::spawn::{floor_below, respawn_sound},
     items::{remove_item, schedule},
     systems::Systems,
     targets::fire_targets,
@@ -118,7 +120,14 @@ pub(in crate::game::deathmatch) fn give_new_item(
     number: i32,
 ) {
     let Some(item) = cx.clients.ruleset.items.get(number) else { return };
-    let Some(at) = cx.clients.player(client).map(|player| player.state.origin) else { return };
+    let Some(at) = cx.clients.player(client).map(|player| player.shared.current_origin) else {
+        return;
+    };
+    // It appears as one of the map: with its respawn sound, on the floor.
+    if let Some(name) = respawn_sound(item) {
+        sound_index(cx.host, name);
+    }
+    let at = floor_below(cx, EntityNum::NONE, at).map_or(at, |trace| trace.endpos);
     let mut state = EntityState { modelindex: number, ..EntityState::default() };
     state.pos.base = at;
     if item.kind == ItemKind::Team || !is_of_use(cx, client, &state) {

@@ -94,7 +94,7 @@ pub(in crate::game::deathmatch) fn add_frag_bonus(
         NEAR_CARRIER
     };
     sys.match_state.add_score(cx, killer, points, at);
-    sys.combat.award(cx, killer, entity_flag::AWARD_DEFEND, Persistent::Defend);
+    sys.combat.award(cx, &sys.match_state, killer, entity_flag::AWARD_DEFEND, Persistent::Defend);
 }
 
 /// Whether one of two players is near a position and in sight of it.

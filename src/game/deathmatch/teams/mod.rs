@@ -132,7 +132,13 @@ pub(in crate::game::deathmatch) fn reward_capture(
     for &mate in &team {
         sys.combat.players[mate.index()].must_gesture = true;
     }
-    sys.combat.award(cx, client, entity_flag::AWARD_CAPTURE, Persistent::Captures);
+    sys.combat.award(
+        cx,
+        &sys.match_state,
+        client,
+        entity_flag::AWARD_CAPTURE,
+        Persistent::Captures,
+    );
     sys.match_state.add_score(cx, client, CAPTURE, at);
     send_team_sound(
         cx,
@@ -155,7 +161,13 @@ pub(in crate::game::deathmatch) fn reward_capture(
         {
             if within(since, now, ASSIST_MS) {
                 sys.match_state.add_score(cx, mate, points, at);
-                sys.combat.award(cx, mate, entity_flag::AWARD_ASSIST, Persistent::Assist);
+                sys.combat.award(
+                    cx,
+                    &sys.match_state,
+                    mate,
+                    entity_flag::AWARD_ASSIST,
+                    Persistent::Assist,
+                );
             }
         }
     }

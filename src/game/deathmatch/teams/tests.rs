@@ -302,6 +302,7 @@ fn openarena_logs_flags_scores_and_awards() {
                 "PlayerScore: 0 0: p0 now has 0 points",
                 "CTF: 0 2 1: p0 captured the BLUE flag!",
                 "Award: 0 4: p0 gained the CAPTURE award!",
+                "Challenge: 0 303 1: Client 0 got award 303",
                 "PlayerScore: 0 5: p0 now has 5 points",
                 "PlayerScore: 2 1: p2 now has 1 points",
                 "CTF: 2 2 2: p2 returned the BLUE flag!",
@@ -329,7 +330,7 @@ fn openarena_logs_team_scores_and_rail_awards() {
     host.logged.clear();
     game.with(&mut host, |cx, sys| {
         sys.match_state.add_score(cx, client(2), 3, Vec3::ZERO);
-        sys.combat.count_rail_hits(cx, client(1), 2);
+        sys.combat.count_rail_hits(cx, &sys.match_state, client(1), 2);
     });
     let lines: Vec<_> = host.logged.iter().map(|(_, line)| line.as_str()).collect();
     assert_eq!(
@@ -338,6 +339,7 @@ fn openarena_logs_team_scores_and_rail_awards() {
             "TeamScore: 2 3: Team 2 now has 3 points",
             "PlayerScore: 2 3: p2 now has 3 points",
             "Award: 1 2: p1 gained the IMPRESSIVE award!",
+            "Challenge: 1 301 1: Client 1 got award 301",
         ]
     );
 }

@@ -184,7 +184,7 @@ pub(super) fn fire_rail(
     if hits > 0 {
         count_accurate(cx, client, Weapon::Railgun);
     }
-    sys.combat.count_rail_hits(cx, client, hits);
+    sys.combat.count_rail_hits(cx, &sys.match_state, client, hits);
 }
 
 fn show_rail_trail(cx: &mut Context<'_>, client: ClientNum, aim: &Aim, trace: &Trace) {

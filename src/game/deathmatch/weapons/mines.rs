@@ -39,8 +39,8 @@ const NEAR_FLAG_DIVISOR: i32 = 15;
 const SIZE: f32 = 4.0;
 /// Damage of a mine to a player inside an invulnerability sphere.
 const JUICED_DAMAGE: i32 = 1000;
-/// Loop sound of an armed mine.
-const TICKING_SOUND: &str = "sound/weapons/proxmine/wstbtick.wav";
+/// Loop sound of an armed mine, and of a player that one sticks to.
+pub(in crate::game::deathmatch) const TICKING_SOUND: &str = "sound/weapons/proxmine/wstbtick.wav";
 
 /// Length of the free space in front of a mine, which starts near it. In less the mine is crushed.
 const FREE_FROM: f32 = 0.125;
