@@ -101,6 +101,8 @@ pub struct CombatQuirks {
     pub crushes_mates: bool,
     /// Whether a player who knocked the victim into a hazard can get the frag.
     pub credits_pushers: bool,
+    /// Whether the player who opened a door gets the frag of a player that it crushes.
+    pub credits_activators: bool,
     /// Whether OpenArena's combat settings exist: spawn protection, vampire, catch-up, respawn waves,
     /// damage modifiers, instant frags.
     pub has_combat_settings: bool,
@@ -307,6 +309,7 @@ impl Ruleset {
             marks_mates: true,
             crushes_mates: true,
             credits_pushers: true,
+            credits_activators: true,
             has_combat_settings: true,
         },
         spawns_without_hook: true,
@@ -383,6 +386,7 @@ impl Ruleset {
             marks_mates: false,
             crushes_mates: false,
             credits_pushers: false,
+            credits_activators: false,
             has_combat_settings: false,
         },
         spawns_without_hook: false,

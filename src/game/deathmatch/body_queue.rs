@@ -73,13 +73,14 @@ impl BodyQueue {
         }
     }
 
-    /// Copies a dead player's body into the next slot. A no-drop area leaves no corpse.
+    /// Copies a dead player's body into the next slot. A no-drop area leaves no corpse, at the place of the last move
+    /// as a spectator: modules check the entity's `origin`, which no other move sets.
     pub(super) fn copy_to_body_queue(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let now = cx.clients.now;
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         player.unlink(cx.host);
         let (state, shared, velocity) = (player.entity, player.shared, player.state.velocity);
-        if cx.contents_at(shared.current_origin) & contents::NODROP != 0 {
+        if cx.contents_at(state.origin) & contents::NODROP != 0 {
             return;
         }
         let Some(&number) = self.slots.get(self.next) else { return };

@@ -81,6 +81,13 @@ impl Context<'_> {
         (self.clients.now, self.clients.started)
     }
 
+    /// Returns the time after a fraction of this frame. Modules add in floats, which round up at the end of a
+    /// millisecond.
+    pub(super) fn time_within_frame(&self, fraction: f32) -> LevelTime {
+        let before = self.clients.now - self.frame.ms;
+        LevelTime((before.0 as f32 + self.frame.ms as f32 * fraction) as i32)
+    }
+
     /// Returns the mode of the level's game type.
     pub(super) const fn mode(&self) -> &'static Mode {
         Mode::of(self.clients.game_type)

@@ -16,7 +16,7 @@ use super::{
     triggers::aim_push_trigger,
     weapons::{
         kamikaze::{run_kamikaze, run_kamikaze_timer},
-        missiles::{run_missile, run_missiles},
+        missiles::{run_missile, run_missiles, think_missile},
     },
 };
 use crate::model::{ClientNum, LevelTime};
@@ -66,9 +66,10 @@ fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
             EntityKind::Target(_) => run_target(cx, sys, number),
             EntityKind::PushTrigger => aim_push_trigger(cx, number),
             EntityKind::Location(_) => run_location(cx, number),
-            EntityKind::Missile(_) if !cx.clients.ruleset.combat.missiles_last => {
-                run_missile(cx, sys, number);
+            EntityKind::Missile(_) if cx.clients.ruleset.combat.missiles_last => {
+                think_missile(cx, sys, number);
             }
+            EntityKind::Missile(_) => run_missile(cx, sys, number),
             EntityKind::Kamikaze(_) => run_kamikaze(cx, sys, number),
             EntityKind::KamikazeTimer(timer) => run_kamikaze_timer(cx, number, timer),
             EntityKind::Item(_) => sys.items.run_item(cx, number),
@@ -79,7 +80,6 @@ fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
             | EntityKind::PathCorner(_)
             | EntityKind::DoorTrigger { .. }
             | EntityKind::PlatTrigger(_)
-            | EntityKind::Missile(_)
             | EntityKind::Static => {}
         }
     }

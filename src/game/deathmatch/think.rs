@@ -327,13 +327,9 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
         let conditions = PmoveInput { mask, gauntlet_hit };
         move_player(&mut state, &command, &cx.frame.movement, conditions, &mut world)
     };
-    let now = cx.clients.now;
     let body = &mut sys.combat.players[client.index()];
     body.water_level = outcome.water_level;
     body.water_type = outcome.water_type;
-    if state.event_sequence != seen_events {
-        cx.entities.player_event_at[client.index()] = now;
-    }
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     player.state = state;
     if !noclip {
@@ -353,6 +349,11 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     }
     for &number in outcome.touched.as_slice() {
         bump(cx, client, number);
+    }
+    // Events of the move, of triggers and of items last from now on. Those that others add last as the ones before.
+    let events = cx.clients.player(client).map(|player| player.state.event_sequence);
+    if events.is_some_and(|sequence| sequence != seen_events) {
+        cx.entities.player_event_at[client.index()] = cx.clients.now;
     }
     sys.combat.forget_pusher_on_ground(cx, client);
     if cx.is_dead(client) {

@@ -181,11 +181,7 @@ fn touch(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, number: Ent
         EntityKind::PushTrigger => {
             let velocity = entity.state.origin2;
             if let Some(player) = cx.clients.players[client.index()].as_mut() {
-                let before = player.state.event_sequence;
                 impulses::touch_jump_pad(&mut player.state, number.index() as i32, velocity);
-                if player.state.event_sequence != before {
-                    cx.entities.player_event_at[client.index()] = cx.clients.now;
-                }
             }
         }
         EntityKind::Teleporter { spectators_only }
@@ -230,8 +226,12 @@ fn touch_hurt_trigger(
         let at = player.shared.current_origin;
         cx.temp_entity(at, Event::GeneralSound, |state, _| state.event_parm = hurt.sound);
     }
-    let hit = Hit::by_world(hurt.points, MeansOfDeath::TriggerHurt);
-    damage_player(cx, sys, client, &Hit { no_protection: flags & HURT_UNSTOPPABLE != 0, ..hit });
+    let hit = Hit {
+        inflictor: Some(number),
+        no_protection: flags & HURT_UNSTOPPABLE != 0,
+        ..Hit::by_world(hurt.points, MeansOfDeath::TriggerHurt)
+    };
+    damage_player(cx, sys, client, &hit);
 }
 
 /// Turns a hurt trigger on or off.
@@ -254,11 +254,11 @@ pub(super) fn aim_push_trigger(cx: &mut Context<'_>, number: EntityNum) {
     }
     let target = pick_target(cx, number).and_then(|target| cx.entities.get(target));
     let target = target.map(|target| target.state.origin);
-    let gravity = cx.clients.settings.gravity as f32;
+    let (gravity, length) = (cx.clients.settings.gravity as f32, cx.frame.movement.variant.length);
     let Some(pad) = cx.entities.get_mut(number) else { return };
     pad.think_at = None;
     let center = (pad.shared.absmin + pad.shared.absmax) * 0.5;
-    match target.and_then(|target| impulses::pad_velocity(center, target, gravity)) {
+    match target.and_then(|target| impulses::pad_velocity(center, target, gravity, length)) {
         Some(velocity) => pad.state.origin2 = velocity,
         None => cx.entities.remove(cx.host, number, now),
     }

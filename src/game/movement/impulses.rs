@@ -2,7 +2,11 @@
 //!
 //! Clients predict jump pads only. Source: the base game's triggers and combat.
 
-use super::{angles, events::queue, velocity::direction};
+use super::{
+    Arithmetic, angles,
+    events::queue,
+    velocity::{Length, normalized},
+};
 use crate::bg::{Event, PmType, Powerup, entity_flag, pm_flag};
 use crate::model::{PlayerState, UserCmd, Vec3};
 
@@ -40,9 +44,9 @@ pub fn leave_jump_pad(state: &mut PlayerState) {
 }
 
 /// Returns the launch velocity of a jump pad from `center` to `target`, the apex of the arc. `None` if
-/// the target is not above the pad or gravity is zero.
+/// the target is not above the pad or gravity is zero. `length` is that of the pmove variant.
 #[must_use]
-pub fn pad_velocity(center: Vec3, target: Vec3, gravity: f32) -> Option<Vec3> {
+pub fn pad_velocity(center: Vec3, target: Vec3, gravity: f32, length: Length) -> Option<Vec3> {
     let height = target[2] - center[2];
     let time = (height / (0.5 * gravity)).sqrt();
     if !time.is_finite() || time <= 0.0 {
@@ -50,8 +54,8 @@ pub fn pad_velocity(center: Vec3, target: Vec3, gravity: f32) -> Option<Vec3> {
     }
     let mut way = target - center;
     way[2] = 0.0;
-    let speed = way.length() / time;
-    let mut velocity = direction(way) * speed;
+    let (direction, distance) = normalized(way, length, Arithmetic::Bytecode);
+    let mut velocity = direction * (distance / time);
     velocity[2] = time * gravity;
     Some(velocity)
 }
@@ -85,13 +89,18 @@ mod tests {
     #[test]
     fn jump_pad_reaches_height_of_target() {
         let center = Vec3::new(10.0, 0.0, 0.0);
-        let v = pad_velocity(center, Vec3::new(410.0, 0.0, 400.0), 800.0).expect("it throws");
+        let v = pad_velocity(center, Vec3::new(410.0, 0.0, 400.0), 800.0, Length::Root)
+            .expect("it throws");
         // √(400 / 400) = 1 s up at 800.
         assert_eq!(v, Vec3::new(400.0, 0.0, 800.0));
         for (target, gravity) in
             [(Vec3::ZERO, 800.0), (Vec3::new(0.0, 0.0, -9.0), 800.0), (Vec3([0.0, 0.0, 9.0]), 0.0)]
         {
-            assert_eq!(pad_velocity(Vec3::ZERO, target, gravity), None, "{target:?} {gravity}");
+            assert_eq!(
+                pad_velocity(Vec3::ZERO, target, gravity, Length::Root),
+                None,
+                "{target:?} {gravity}"
+            );
         }
     }
 

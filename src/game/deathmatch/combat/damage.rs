@@ -22,6 +22,8 @@ const MAX_KNOCKBACK: i32 = 200;
 const ARMOR_SHARE: f32 = 0.66;
 /// Time for which a knockback counts as the cause of a death, in ms.
 const PUSH_CREDIT_MS: i32 = 5000;
+/// Time after a knockback in which a victim that stands on the ground ends the credit, in ms.
+const PUSH_FORGET_MS: i32 = 500;
 /// Lead in points up to which `g_catchup` does not reduce the damage.
 const CATCH_UP_DEAD_ZONE: i64 = 5;
 /// Cap of the damage of one hit.
@@ -200,18 +202,13 @@ impl Combat {
     }
 
     /// Returns the enemy whose recent knockback counts as the cause of the next death.
-    pub(in crate::game::deathmatch) fn recent_pusher(
-        &self,
-        cx: &Context<'_>,
-        victim: ClientNum,
-    ) -> Option<ClientNum> {
+    pub(super) fn recent_pusher(&self, cx: &Context<'_>, victim: ClientNum) -> Option<ClientNum> {
         let (pusher, at) = self.players[victim.index()].pushed_by?;
         let recent = cx.clients.now.distance(at) <= PUSH_CREDIT_MS && cx.clients.plays(pusher);
         (cx.clients.ruleset.combat.credits_pushers && recent).then_some(pusher)
     }
 
-    /// Clears the credit for a knockback once the victim stands dry on the ground and the knockback timer is
-    /// over.
+    /// Clears the credit for a knockback that left the victim dry on the ground, with the knockback timer over.
     pub(in crate::game::deathmatch) fn forget_pusher_on_ground(
         &mut self,
         cx: &Context<'_>,
@@ -220,7 +217,9 @@ impl Combat {
         let combat = &mut self.players[client.index()];
         let Some(player) = cx.clients.player(client) else { return };
         let state = &player.state;
-        if combat.water_level <= 1
+        let recent = |(_, at)| cx.clients.now.distance(at) < PUSH_FORGET_MS;
+        if combat.pushed_by.is_some_and(recent)
+            && combat.water_level <= 1
             && state.ground_entity_num != EntityNum::NONE.index() as i32
             && state.pm_flags & pm_flag::TIME_KNOCKBACK == 0
         {

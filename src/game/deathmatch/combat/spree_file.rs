@@ -149,6 +149,8 @@ fn shown(line: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -210,5 +212,49 @@ mod tests {
         assert_eq!(file.of(Series::Kills)[0].message, "a".repeat(MAX_MESSAGE));
         assert!(SpreeFile::parse(&[0xff; 1000]).is_ok());
         assert!(SpreeFile::parse(&[b'['; 1000]).is_err());
+    }
+
+    /// Bytes in which parts of valid files are frequent.
+    fn hostile_file() -> impl Strategy<Value = Vec<u8>> {
+        let valid = prop::sample::select(vec![
+            &b"[kspree]"[..],
+            b"[DSPREE]",
+            b"[mkill]",
+            b"level",
+            b"kills = 3",
+            b"printpos=1",
+            b"message = [n] [k]",
+            b"sound",
+            b"=",
+            b"//",
+            b"\n",
+            b"\r\n",
+        ]);
+        let part = prop_oneof![
+            8 => valid.prop_map(<[u8]>::to_vec),
+            1 => prop::collection::vec(any::<u8>(), 0..200),
+        ];
+        prop::collection::vec(part, 0..60).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn texts_of_any_file_are_bounded_and_printable(bytes in hostile_file()) {
+            match SpreeFile::parse(&bytes) {
+                Ok(SpreeFile(lists)) => for list in lists {
+                    prop_assert!(list.len() <= MAX_ENTRIES);
+                    for Announcement { level, message, sound, .. } in list {
+                        prop_assert!((0..=MAX_LEVEL).contains(&level));
+                        prop_assert!(message.len() <= MAX_MESSAGE && sound.len() <= MAX_SOUND);
+                        let is_safe = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"';
+                        prop_assert!(message.bytes().chain(sound.bytes()).all(is_safe));
+                    }
+                },
+                Err(why) => {
+                    prop_assert!(why.starts_with("line ") && why.len() < 200, "{}", why);
+                    prop_assert!(why.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{}", why);
+                }
+            }
+        }
     }
 }

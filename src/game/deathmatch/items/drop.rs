@@ -175,7 +175,7 @@ impl Items {
     /// Handles the collision of a flying item. It is discarded in a no-drop volume, comes to rest, or
     /// bounces.
     pub(super) fn land(&mut self, cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
-        let (now, frame_ms) = (cx.clients.now, cx.frame.ms);
+        let (now, hit_at) = (cx.clients.now, cx.time_within_frame(trace.fraction));
         let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
         let (at, bounce) = (entity.shared.current_origin, pickup.bounce);
         if cx.contents_at(at) & contents::NODROP != 0 {
@@ -183,8 +183,7 @@ impl Items {
             return;
         }
         let Some(entity) = cx.entities.get_mut(number) else { return };
-        let since = (frame_ms as f32 * (1.0 - trace.fraction)) as i32;
-        let velocity = trajectory::velocity(&entity.state.pos, now + -since);
+        let velocity = trajectory::velocity(&entity.state.pos, hit_at);
         let normal = trace.plane.normal;
         let delta = velocity.add_scaled(normal, -2.0 * velocity.dot(normal)) * bounce;
         if normal[2] > 0.0 && delta[2] < REST_SPEED {

@@ -135,7 +135,8 @@ impl ItemGrant<'_> {
 fn add_rounds(state: &mut PlayerState, tag: i32, rounds: i32) {
     let tag = usize::try_from(tag).ok();
     let Some(there) = tag.and_then(|tag| state.ammo.get_mut(tag)) else { return };
-    if (0..MAX_ROUNDS).contains(there) {
+    // Negative rounds are unlimited; more than the maximum come from a cheat.
+    if *there >= 0 {
         *there = there.saturating_add(rounds).min(MAX_ROUNDS);
     }
 }

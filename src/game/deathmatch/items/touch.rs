@@ -205,13 +205,11 @@ fn pick_up(
 
 /// Adds the pickup event to the player. A powerup or flag plays its sound for all clients.
 fn announce(cx: &mut Context<'_>, client: ClientNum, pickup: &ItemState, at: Vec3) {
-    let now = cx.clients.now;
     let predicts = pickup.item.kind != ItemKind::Powerup && predicts_items(cx.host, client);
     if !predicts {
         cx.add_player_event(client, Event::ItemPickup, pickup.number);
     } else if let Some(player) = cx.clients.players[client.index()].as_mut() {
         events::queue(&mut player.state, Event::ItemPickup, pickup.number);
-        cx.entities.player_event_at[client.index()] = now;
     }
     if matches!(pickup.item.kind, ItemKind::Powerup | ItemKind::Team) {
         let (parm, is_silent) = (pickup.number, pickup.is_silent);

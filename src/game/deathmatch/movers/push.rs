@@ -315,7 +315,7 @@ fn handle_blocked(
     let turns = !mover.crusher && matches!(mover.state, MoverState::To(_));
     if mover.damage != 0 {
         let hit = Hit {
-            attacker: sys.combat.recent_pusher(cx, client),
+            attacker: mover.activator.filter(|_| cx.clients.ruleset.combat.credits_activators),
             inflictor: Some(team_master),
             ..Hit::by_world(mover.damage, MeansOfDeath::Crush)
         };

@@ -188,10 +188,10 @@ pub(super) fn print_target(
 pub(super) fn aim_push(cx: &mut Context<'_>, number: EntityNum) {
     let target = pick_target(cx, number).and_then(|target| cx.entities.get(target));
     let target = target.map(|target| target.state.origin);
-    let gravity = cx.clients.settings.gravity as f32;
+    let (gravity, length) = (cx.clients.settings.gravity as f32, cx.frame.movement.variant.length);
     let Some(entity) = cx.entities.get_mut(number) else { return };
     let center = center(entity);
-    match target.and_then(|target| pad_velocity(center, target, gravity)) {
+    match target.and_then(|target| pad_velocity(center, target, gravity, length)) {
         Some(velocity) => entity.state.origin2 = velocity,
         None => cx.entities.remove(cx.host, number, cx.clients.now),
     }

@@ -6,6 +6,7 @@ use crate::game::Ruleset;
 use crate::game::deathmatch::{
     combat::{Hit, damage::damage_player},
     context::Context,
+    items::touch::give_new_item,
     think::respawn,
     weapons::missiles::launch,
     world_effects::apply_world_effects,
@@ -195,6 +196,7 @@ fn corpse_vanishes_in_nodrop() {
         let mut room = TestRoom::with(Ruleset::BASEQ3, blocks, &[]);
         let one = room.join(0, 0.0, 0.0, 0.0);
         room.put(one, Vec3::new(0.0, 0.0, 200.0), Vec3::ZERO);
+        room.player(one).entity.origin = Vec3::new(0.0, 0.0, 200.0);
         apply(&mut room, one, &Hit::by_world(110, MeansOfDeath::Lava));
         room.player(one).entity.ground_entity_num = EntityNum::NONE.index() as i32;
         room.game.with(&mut room.host, |cx, sys| respawn(cx, sys, one));
@@ -205,13 +207,18 @@ fn corpse_vanishes_in_nodrop() {
 }
 
 #[test]
-fn player_who_respawns_in_nodrop_leaves_no_corpse() {
+fn nodrop_at_origin_of_entity_leaves_no_corpse() {
     let area = ([-100.0, -100.0, 0.0], [100.0, 100.0, 100.0], Stuff::Nodrop);
-    let mut room = TestRoom::with(Ruleset::BASEQ3, &[area], &[]);
-    let one = room.join(0, 0.0, 0.0, 0.0);
-    apply(&mut room, one, &Hit::by_world(110, MeansOfDeath::Lava));
-    room.game.with(&mut room.host, |cx, sys| respawn(cx, sys, one));
-    assert!(room.game.with(&mut room.host, |cx, _| corpse(cx)).is_none());
+    for (origin, is_left) in
+        [(Vec3::new(0.0, 0.0, 24.0), false), (Vec3::new(0.0, 0.0, 500.0), true)]
+    {
+        let mut room = TestRoom::with(Ruleset::BASEQ3, &[area], &[]);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        room.player(one).entity.origin = origin;
+        apply(&mut room, one, &Hit::by_world(110, MeansOfDeath::Lava));
+        room.game.with(&mut room.host, |cx, sys| respawn(cx, sys, one));
+        assert_eq!(room.game.with(&mut room.host, |cx, _| corpse(cx)).is_some(), is_left);
+    }
 }
 
 #[test]
@@ -225,6 +232,22 @@ fn event_parameter_of_player_outlives_its_event() {
     room.run_for(400);
     let entity = room.player(one).entity;
     assert_eq!((entity.event, entity.event_parm), (0, 90));
+}
+
+#[test]
+fn predictable_event_between_usercmds_lasts_one_frame() {
+    let mut room = TestRoom::new(Ruleset::BASEQ3);
+    let one = room.join(0, 0.0, 0.0, 0.0);
+    room.run_for(1000);
+    room.host.userinfos[0].push_str("\\cg_predictItems\\1");
+    let shard = Ruleset::BASEQ3.items.by_class("item_armor_shard").expect("an item").0;
+    room.game.with(&mut room.host, |cx, sys| give_new_item(cx, sys, one, shard));
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        room.frame();
+        seen.push(room.player(one).entity.event & 0xff);
+    }
+    assert_eq!(seen, [Event::ItemPickup as i32, 0, 0, 0]);
 }
 
 #[test]

@@ -157,17 +157,14 @@ fn train_waits_for_blocking_player() {
 }
 
 #[test]
-fn crush_is_credited_to_recent_pusher_in_openarena() {
+fn crush_is_credited_to_activator_in_openarena() {
     for (ruleset, killer) in [(Ruleset::BASEOA, 1), (Ruleset::BASEQ3, 1022)] {
         let mut level = raised_in(ruleset, 4, 999);
-        let one = level.join(0, [0.0, 0.0, STANDING]);
+        level.join(0, [0.0, 0.0, STANDING]);
         let other = level.join(1, [500.0, 0.0, STANDING]);
         level.host.set_setting("g_spawnprotect", "0");
-        level.run(2000);
-        level.game.with(&mut level.host, |cx, sys| {
-            sys.combat.players[one.index()].pushed_by = Some((other, cx.clients.now));
-        });
-        level.run(300);
+        level.use_entity(64, Some(other));
+        level.run(2300);
         assert!(health(&level) <= 0);
         let mut kills = level.host.logged.iter().filter(|(_, line)| line.starts_with("Kill:"));
         let line = format!("Kill: {killer} 0 17: ");

@@ -165,6 +165,8 @@ fn hurt_trigger_damages_every_100_ms_or_second() {
         level.game.clients.players[0].as_mut().expect("a player").state.stats[0] = before;
         level.stand(client);
         assert_eq!(health(&level), before - points, "{keys}");
+        let player = level.game.clients.player(client).expect("a player");
+        assert_eq!(player.state.persistant[Persistent::Attacker], 64, "the trigger");
         level.stand_for(client, ms - 50);
         assert_eq!(health(&level), before - points, "{keys}");
         level.stand(client);

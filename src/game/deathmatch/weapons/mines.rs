@@ -157,17 +157,8 @@ fn is_near_own_flag(cx: &Context<'_>, number: EntityNum) -> bool {
     home.is_some_and(|home| (home - at).length() < NEAR_FLAG)
 }
 
-/// Triggers an armed mine when a player outside its team is visible within its radius. Explodes it when its
-/// time is over.
-pub(super) fn check_proximity(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-    due: bool,
-) {
-    if due {
-        return explode(cx, sys, number);
-    }
+/// Triggers an armed mine when a player outside its team is visible within its radius.
+pub(super) fn check_proximity(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let Some((entity, missile)) = cx.entities.missile(number) else { return };
     let (at, radius, team) =

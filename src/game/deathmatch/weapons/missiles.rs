@@ -20,9 +20,7 @@ use crate::game::deathmatch::{
     weapons::mines::{MineBase, arm_mine, check_proximity, explode_on_player, stick},
     weapons::{count_accurate, damage_multiplier},
 };
-use crate::model::{
-    ClientNum, LevelTime, SvFlags, Trace, Trajectory, TrajectoryKind, contents::surface,
-};
+use crate::model::{ClientNum, SvFlags, Trace, Trajectory, TrajectoryKind, contents::surface};
 use crate::{
     bg::{
         EntityType, Event, MeansOfDeath, entity_flag,
@@ -199,22 +197,34 @@ pub(in crate::game::deathmatch) fn run_missile(
     if missile.state == MissileState::Flying {
         move_missile(cx, sys, number);
     }
+    think_missile(cx, sys, number);
+    let Some((_, missile)) = cx.entities.missile(number) else { return };
+    if missile.state == MissileState::Armed {
+        check_proximity(cx, number);
+    }
+}
+
+/// Runs the timer of a missile. Rulesets that run missiles after all other entities run it in their order also, so
+/// that a missile whose time has come explodes before it moves.
+pub(in crate::game::deathmatch) fn think_missile(
+    cx: &mut Context<'_>,
+    sys: &mut Systems,
+    number: EntityNum,
+) {
     let Some((entity, missile)) = cx.entities.missile(number) else { return };
-    let due = entity.think_at.is_some_and(|at| at.distance(cx.clients.now) <= 0);
+    if entity.think_at.is_none_or(|at| at.distance(cx.clients.now) > 0) {
+        return;
+    }
     match missile.state {
-        MissileState::Flying if due && missile.on_impact == ImpactBehavior::Hooks => {
+        MissileState::Flying if missile.on_impact == ImpactBehavior::Hooks => {
             sys.projectiles.remove_missile(cx, number);
         }
-        MissileState::Flying | MissileState::Triggered if due => explode(cx, sys, number),
-        MissileState::Hooked(victim) if due => sys.combat.follow_victim(cx, number, victim),
-        MissileState::Arming if due => arm_mine(cx, number),
-        MissileState::Armed => check_proximity(cx, sys, number, due),
-        MissileState::OnPlayer(client) if due => explode_on_player(cx, sys, number, client),
-        MissileState::Flying
-        | MissileState::Hooked(_)
-        | MissileState::Arming
-        | MissileState::Triggered
-        | MissileState::OnPlayer(_) => {}
+        MissileState::Flying | MissileState::Triggered | MissileState::Armed => {
+            explode(cx, sys, number);
+        }
+        MissileState::Hooked(victim) => sys.combat.follow_victim(cx, number, victim),
+        MissileState::Arming => arm_mine(cx, number),
+        MissileState::OnPlayer(client) => explode_on_player(cx, sys, number, client),
     }
 }
 
@@ -404,8 +414,7 @@ fn end_missile(cx: &mut Context<'_>, number: EntityNum, at: Vec3, event: Event, 
 /// Bounces a missile off a surface, or brings it to rest.
 fn bounce(cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
     let now = cx.clients.now;
-    let before = now - cx.frame.ms;
-    let hit_at = LevelTime(before.0.wrapping_add((cx.frame.ms as f32 * trace.fraction) as i32));
+    let hit_at = cx.time_within_frame(trace.fraction);
     let Some((entity, missile)) = cx.entities.missile_mut(number) else { return };
     let velocity = trajectory::velocity(&entity.state.pos, hit_at);
     let normal = trace.plane.normal;

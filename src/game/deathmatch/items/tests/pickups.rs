@@ -48,12 +48,12 @@ fn pickup_respects_item_maximums() {
         let place = level.lay("ammo_bullets", |_| {});
         level.touch(client, place);
         assert!(level.is_there(place));
-        // A player above the maximum, or with unlimited ammunition, loses nothing.
-        for rounds in [999, UNLIMITED_AMMO] {
+        // The rounds of a cheat are cut to the maximum; unlimited ammunition stays.
+        for (before, after) in [(999, 200), (UNLIMITED_AMMO, UNLIMITED_AMMO)] {
             let place = level.lay("weapon_machinegun", |_| {});
-            level.state(client).ammo[2] = rounds;
+            level.state(client).ammo[2] = before;
             level.touch(client, place);
-            assert_eq!(level.state(client).ammo[2], rounds);
+            assert_eq!(level.state(client).ammo[2], after);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::game::deathmatch::combat::Hit;
-use crate::model::EntityNum;
+use crate::model::{EntityNum, LevelTime};
 
 #[test]
 fn rocket_flies_hits_and_splashes() {
@@ -123,6 +123,47 @@ fn grenade_bounces_at_65_percent_and_rests() {
         last = now;
     }
     assert!(bounces >= 3, "{bounces}");
+}
+
+#[test]
+fn due_grenade_explodes_before_its_move_in_openarena() {
+    for (ruleset, events) in [(Ruleset::BASEQ3, 2), (Ruleset::BASEOA, 1)] {
+        let fire = || {
+            let mut room = TestRoom::new(ruleset);
+            let one = room.join(0, 0.0, 0.0, 0.0);
+            room.arm(one, Weapon::GrenadeLauncher, 10);
+            room.fire(one);
+            room
+        };
+        let mut room = fire();
+        let frames = (1..).find(|_| {
+            room.frame();
+            room.missiles()[0].event != 0
+        });
+        let until_bounce_ms = 50 * frames.expect("a bounce");
+        let mut room = fire();
+        let number = EntityNum::new(room.missiles()[0].number as usize).unwrap();
+        let end = room.now + until_bounce_ms;
+        room.game.with(&mut room.host, |cx, _| {
+            cx.entities.get_mut(number).unwrap().think_at = Some(end);
+        });
+        room.run_for(until_bounce_ms);
+        let end = room.entities().find(|state| state.weapon == 4 && state.e_type == 0).unwrap();
+        assert_eq!(end.event, Event::MissileMiss as i32 | events << 8);
+    }
+}
+
+#[test]
+fn bounce_in_a_frame_is_timed_in_floats() {
+    let mut room = TestRoom::new(Ruleset::BASEQ3);
+    room.game.with(&mut room.host, |cx, _| {
+        cx.clients.now = LevelTime(18_060);
+        cx.frame.ms = 50;
+        // 18,034.9995 has no float: the next one is 18,035.
+        assert_eq!(cx.time_within_frame(0.499_99), LevelTime(18_035));
+        assert_eq!(cx.time_within_frame(0.49), LevelTime(18_034));
+        assert_eq!(cx.time_within_frame(0.0), LevelTime(18_010));
+    });
 }
 
 #[test]
