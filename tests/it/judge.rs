@@ -9,6 +9,11 @@ use fragd::{
     },
 };
 
+use crate::installed_maps;
+
+/// Maps of OpenArena for random plays.
+const MAPS: [&str; 5] = ["aggressor", "oa_dm1", "oa_dm4", "ctf_inyard", "oa_dm7"];
+
 /// Runs the built-in plays of a ruleset.
 fn run(rules: &Rules<'_>) -> Differences {
     let mut found = Differences::default();
@@ -69,9 +74,17 @@ fn native_rules_equal_modules_but_for_accepted_differences() {
         assert!(open.is_empty(), "{}: {open:#?}", game.name());
         all.merge(found);
         let mut found = Differences::default();
-        for seed in 1..=19 {
+        for seed in 1..=20 {
             let play = random_play(seed, "", 4, 20);
             found.merge(compare(&play, &rules).unwrap_or_else(|error| panic!("{error}")));
+        }
+        let installed = installed_maps::data();
+        let rules = Rules { data: &installed, ..rules };
+        for (seed, map) in (1..).zip(MAPS) {
+            if installed_maps::read(&format!("maps/{map}.bsp")).is_some() {
+                let play = random_play(seed, map, 4, 20);
+                found.merge(compare(&play, &rules).unwrap_or_else(|error| panic!("{error}")));
+            }
         }
         let open: Vec<_> = found.kinds().iter().filter(|kind| kind.explanation.is_none()).collect();
         assert!(open.is_empty(), "{}, random plays: {open:#?}", game.name());

@@ -3,7 +3,7 @@
 //! Invariants: a row matches as few kinds and values as its reason covers; docs/differences.md has one line for each
 //! row, in the same order.
 
-use When::{Any, Module, Native, Near, Rounded};
+use When::{Any, Module, Native, Near, Rounded, Shifted};
 
 /// Largest distance of vectors that differ by rounding, and its share of their length.
 const ROUNDING: f32 = 0.01;
@@ -21,6 +21,8 @@ enum When {
     Near,
     /// Only whole numbers that differ by 1, after rounding of floats that are near.
     Rounded,
+    /// Only numbers of map entities, which modules count from eight later.
+    Shifted,
 }
 
 /// An accepted difference.
@@ -82,6 +84,14 @@ const KNOWN: &[Known] = &[
         &["*.number", "player.jumppad_ent"],
         Any,
         ["first map entity 64", "first map entity 72 or later"],
+        "modules reserve eight entities for corpses; clients do not depend on numbers",
+    ),
+    row(
+        "numbers of map entities in other fields",
+        None,
+        &["player.persistant[6]", "*.ground_entity_num", "*.other_entity_num", "*.shared.owner_num"],
+        Shifted,
+        ["64 and later", "greater by eight"],
         "modules reserve eight entities for corpses; clients do not depend on numbers",
     ),
     row(
@@ -223,17 +233,9 @@ const KNOWN: &[Known] = &[
     row(
         "`g_timestamp` in baseoa",
         OA,
-        &["configstring 0 key g_timestamp"],
+        &["configstring 0 key g_timestamp", "log InitGame key g_timestamp"],
         Native("-"),
         ["absent without a calendar", "start of 1970 without a calendar"],
-        "only simulations have no calendar",
-    ),
-    row(
-        "line `InitGame` in baseoa",
-        OA,
-        &["log InitGame"],
-        Any,
-        ["without `g_timestamp`", "with the start of 1970"],
         "only simulations have no calendar",
     ),
     row(
@@ -252,7 +254,7 @@ const KNOWN: &[Known] = &[
         ["of the player", "of a temporary entity"],
         "an event without a number has no effect on a client",
     )
-    .in_plays(&["series of deaths", "series of frags"]),
+    .in_plays(&["series of deaths", "series of frags", "random"]),
     row(
         "body of a gibbed player in the air",
         None,
@@ -356,6 +358,10 @@ impl When {
             Any => true,
             Native(value) => native == value,
             Module(value) => module == value,
+            Shifted => {
+                let [native, module] = [native, module].map(str::parse::<u16>);
+                matches!((native, module), (Ok(a @ 64..1014), Ok(b)) if b == a + 8)
+            }
             Near => {
                 let [a, b] = [native, module].map(floats);
                 let length = a.iter().map(|value| value * value).sum::<f32>().sqrt();

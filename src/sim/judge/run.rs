@@ -117,7 +117,13 @@ fn side(
     }
     let mut settings = Settings::new(rules.game);
     let own = play.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let all = SETTINGS.iter().copied().chain([("map", map.as_str()), ("vm_game", engine)]);
+    // The modules are those of ioquake3 and OpenArena.
+    let movement = match rules.game.name() {
+        "baseq3" => "ioquake3",
+        _ => "auto",
+    };
+    let more = [("map", map.as_str()), ("vm_game", engine), ("g_movement", movement)];
+    let all = SETTINGS.iter().copied().chain(more);
     for (name, value) in all.chain(own) {
         settings.set(name, value).map_err(|error| error.to_string())?;
     }
@@ -336,17 +342,25 @@ fn compare_configstrings(native: &Server, module: &Server, sink: &mut Sink<'_>) 
             continue;
         }
         let group = if number < 2 { number.to_string() } else { "player".to_owned() };
-        let [left, right] = [a, b].map(InfoString::parse_big);
-        let mut keys: Vec<&str> = left.iter().chain(right.iter()).map(|(key, _)| key).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let place = format!("configstring {number}");
-        for key in keys {
-            let [a, b] = [&left, &right].map(|info| info.get(key));
-            if a != b {
-                let kind = format!("configstring {group} key {key}");
-                sink.add(&kind, &place, a.unwrap_or("-"), b.unwrap_or("-"));
-            }
+        compare_infos(
+            &format!("configstring {group}"),
+            &format!("configstring {number}"),
+            [a, b],
+            sink,
+        );
+    }
+}
+
+/// Compares info strings by key.
+fn compare_infos(kind: &str, place: &str, texts: [&str; 2], sink: &mut Sink<'_>) {
+    let infos = texts.map(InfoString::parse_big);
+    let mut keys: Vec<&str> = infos.iter().flat_map(InfoString::iter).map(|(key, _)| key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    for key in keys {
+        let [a, b] = [0, 1].map(|side: usize| infos[side].get(key));
+        if a != b {
+            sink.add(&format!("{kind} key {key}"), place, a.unwrap_or("-"), b.unwrap_or("-"));
         }
     }
 }
@@ -366,7 +380,7 @@ fn compare_logs(native: &mut Side, module: &mut Side, sink: &mut Sink<'_>) {
     compare_texts("log", log_word, "", lists, sink);
 }
 
-/// Compares texts. Those of both sides are paired by `word`, in order.
+/// Compares texts. Those of both sides are paired by `word`, in order; an info string after `: ` is compared by key.
 fn compare_texts(
     kind: &str,
     word: impl Fn(&str) -> &str,
@@ -387,7 +401,13 @@ fn compare_texts(
         match module.iter().position(|known| word(known) == own) {
             Some(at) => {
                 let known = module.remove(at);
-                sink.add(&format!("{kind} {own}"), place, &text, &known);
+                let kind = format!("{kind} {own}");
+                match [&text, &known].map(|text| text.split_once(": \\")) {
+                    [Some((start, a)), Some((other, b))] if start == other => {
+                        compare_infos(&kind, place, [a, b], sink);
+                    }
+                    _ => sink.add(&kind, place, &text, &known),
+                }
             }
             None => sink.add(&format!("{kind} {own} only native"), place, &text, "-"),
         }
