@@ -1,13 +1,13 @@
 //! Queue to a writing thread, bounded in messages and bytes.
 //!
-//! Invariants: sending never waits; the bytes of a message count until the receiver requests the next
-//! message, so 0 bytes mean that everything was written.
+//! Invariants: sending never waits; memory is used for queued messages only; the bytes of a message count until
+//! the receiver requests the next message, so 0 bytes mean that everything was written.
 
 use std::{
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
-        mpsc::{self, RecvTimeoutError, SyncSender, TrySendError},
+        mpsc::{self, RecvTimeoutError},
     },
     time::Instant,
 };
@@ -33,15 +33,23 @@ pub(super) enum Refused {
 /// Sending end of a queue.
 #[derive(Debug)]
 pub(super) struct Sender<T> {
-    queue: SyncSender<(T, usize)>,
-    held: Arc<AtomicUsize>,
-    max_bytes: usize,
+    queue: mpsc::Sender<(T, usize)>,
+    held: Arc<Held>,
+    bounds: Bounds,
+}
+
+/// What a queue holds.
+#[derive(Debug, Default)]
+struct Held {
+    messages: AtomicUsize,
+    /// Including the message being written.
+    bytes: AtomicUsize,
 }
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
         let held = Arc::clone(&self.held);
-        Self { queue: self.queue.clone(), held, max_bytes: self.max_bytes }
+        Self { queue: self.queue.clone(), held, bounds: self.bounds }
     }
 }
 
@@ -49,17 +57,17 @@ impl<T> Clone for Sender<T> {
 #[derive(Debug)]
 pub(super) struct Receiver<T> {
     queue: mpsc::Receiver<(T, usize)>,
-    held: Arc<AtomicUsize>,
+    held: Arc<Held>,
     /// Bytes of the message that is being written.
     taken: usize,
 }
 
 /// Creates a queue.
 pub(super) fn byte_queue<T>(bounds: Bounds) -> (Sender<T>, Receiver<T>) {
-    let (sender, receiver) = mpsc::sync_channel(bounds.messages);
-    let held = Arc::new(AtomicUsize::new(0));
+    let (sender, receiver) = mpsc::channel();
+    let held = Arc::new(Held::default());
     (
-        Sender { queue: sender, held: Arc::clone(&held), max_bytes: bounds.bytes },
+        Sender { queue: sender, held: Arc::clone(&held), bounds },
         Receiver { queue: receiver, held, taken: 0 },
     )
 }
@@ -67,35 +75,36 @@ pub(super) fn byte_queue<T>(bounds: Bounds) -> (Sender<T>, Receiver<T>) {
 impl<T> Sender<T> {
     /// Queues a message of `bytes` bytes.
     pub(super) fn try_send(&self, message: T, bytes: usize) -> Result<(), Refused> {
-        let held = self.held.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        let sent = if held > self.max_bytes {
+        let Held { messages: queued, bytes: held } = &*self.held;
+        let messages = queued.fetch_add(1, Ordering::Relaxed) + 1;
+        let total = held.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        let sent = if messages > self.bounds.messages || total > self.bounds.bytes {
             Err(Refused::Full)
         } else {
-            self.queue.try_send((message, bytes)).map_err(|error| match error {
-                TrySendError::Full(_) => Refused::Full,
-                TrySendError::Disconnected(_) => Refused::Closed,
-            })
+            self.queue.send((message, bytes)).map_err(|_| Refused::Closed)
         };
         if sent.is_err() {
-            self.held.fetch_sub(bytes, Ordering::Relaxed);
+            queued.fetch_sub(1, Ordering::Relaxed);
+            held.fetch_sub(bytes, Ordering::Relaxed);
         }
         sent
     }
 
     /// Returns the queued bytes, including the message being written.
     pub(super) fn held(&self) -> usize {
-        self.held.load(Ordering::Relaxed)
+        self.held.bytes.load(Ordering::Relaxed)
     }
 }
 
 impl<T> Receiver<T> {
     /// Returns the next message, after a wait until `end` at most, or while a sender exists.
     pub(super) fn recv(&mut self, end: Option<Instant>) -> Result<T, RecvTimeoutError> {
-        self.held.fetch_sub(std::mem::take(&mut self.taken), Ordering::Relaxed);
+        self.held.bytes.fetch_sub(std::mem::take(&mut self.taken), Ordering::Relaxed);
         let (message, bytes) = match end {
             None => self.queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(end) => self.queue.recv_timeout(end.saturating_duration_since(Instant::now())),
         }?;
+        self.held.messages.fetch_sub(1, Ordering::Relaxed);
         self.taken = bytes;
         Ok(message)
     }

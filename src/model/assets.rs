@@ -42,17 +42,21 @@ impl GamePath {
     /// that is empty, too long, absolute, not ASCII, or has a part such as `..`.
     #[must_use]
     pub fn new(name: &[u8]) -> Option<Self> {
-        let is_fine = |byte: &u8| matches!(byte, 0x20..=0x7e) && !b":*?\"<>|".contains(byte);
+        let is_fine = |byte: &u8| {
+            matches!(byte, 0x20..=0x7e)
+                && !matches!(byte, b':' | b'*' | b'?' | b'"' | b'<' | b'>' | b'|')
+        };
         if name.len() > MAX_GAME_PATH_LEN || !name.iter().all(is_fine) {
             return None;
         }
-        let folded: String = name
-            .iter()
-            .map(|&byte| if byte == b'\\' { '/' } else { char::from(byte.to_ascii_lowercase()) })
-            .collect();
+        let fold = |&byte: &u8| if byte == b'\\' { b'/' } else { byte.to_ascii_lowercase() };
+        let folded: Vec<u8> = name.iter().map(fold).collect();
         // A part of dots only is a parent folder, on some file systems also with spaces.
-        let is_way_out = |part: &str| part.bytes().all(|byte| byte == b'.' || byte == b' ');
-        (!folded.split('/').any(is_way_out)).then(|| Self(folded.into()))
+        let is_way_out = |part: &[u8]| part.iter().all(|byte| matches!(byte, b'.' | b' '));
+        if folded.split(|&byte| byte == b'/').any(is_way_out) {
+            return None;
+        }
+        String::from_utf8(folded).ok().map(|folded| Self(folded.into()))
     }
 
     /// Normalized name.

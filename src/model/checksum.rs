@@ -30,49 +30,44 @@ pub fn block_checksum(bytes: &[u8]) -> i32 {
     (a ^ b ^ c ^ d).cast_signed()
 }
 
-/// One round: how words are mixed, what is added, the order of the block's words, the turns.
-struct Round {
-    mix: fn(u32, u32, u32) -> u32,
-    constant: u32,
-    order: [usize; 16],
-    turns: [u32; 4],
-}
-
-const ROUNDS: [Round; 3] = [
-    Round {
-        mix: |x, y, z| (x & y) | (!x & z),
-        constant: 0,
-        order: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
-        turns: [3, 7, 11, 19],
-    },
-    Round {
-        mix: |x, y, z| (x & y) | (x & z) | (y & z),
-        constant: 0x5a82_7999,
-        order: [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15],
-        turns: [3, 5, 9, 13],
-    },
-    Round {
-        mix: |x, y, z| x ^ y ^ z,
-        constant: 0x6ed9_eba1,
-        order: [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15],
-        turns: [3, 9, 11, 15],
-    },
+/// Order of a block's words in each round.
+const ORDERS: [[usize; 16]; 3] = [
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+    [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15],
+    [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15],
 ];
+
+/// Runs one round: 16 steps that mix a word of the block into the state. Inlined, so that order and turns become
+/// constants of each step; a level start checks megabytes.
+#[inline(always)]
+fn round(
+    [mut a, mut b, mut c, mut d]: [u32; 4],
+    words: [u32; 16],
+    turns: [u32; 4],
+    mix: impl Fn(u32, u32, u32) -> u32,
+) -> [u32; 4] {
+    for four in words.as_chunks::<4>().0 {
+        a = a.wrapping_add(mix(b, c, d)).wrapping_add(four[0]).rotate_left(turns[0]);
+        d = d.wrapping_add(mix(a, b, c)).wrapping_add(four[1]).rotate_left(turns[1]);
+        c = c.wrapping_add(mix(d, a, b)).wrapping_add(four[2]).rotate_left(turns[2]);
+        b = b.wrapping_add(mix(c, d, a)).wrapping_add(four[3]).rotate_left(turns[3]);
+    }
+    [a, b, c, d]
+}
 
 fn process(state: &mut [u32; 4], block: &[u8; BLOCK_LEN]) {
     let mut words = [0; 16];
     for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
         *word = u32::from_le_bytes(*bytes);
     }
-    let [mut a, mut b, mut c, mut d] = *state;
-    for round in &ROUNDS {
-        for (step, &place) in round.order.iter().enumerate() {
-            let sum = a.wrapping_add((round.mix)(b, c, d));
-            let sum = sum.wrapping_add(words[place]).wrapping_add(round.constant);
-            (a, b, c, d) = (d, sum.rotate_left(round.turns[step % 4]), b, c);
-        }
-    }
-    for (word, mixed) in state.iter_mut().zip([a, b, c, d]) {
+    let ordered = |number: usize, constant: u32| {
+        ORDERS[number].map(|place| words[place].wrapping_add(constant))
+    };
+    let mixed = round(*state, ordered(0, 0), [3, 7, 11, 19], |x, y, z| (x & y) | (!x & z));
+    let majority = |x, y, z| (x & y) | (x & z) | (y & z);
+    let mixed = round(mixed, ordered(1, 0x5a82_7999), [3, 5, 9, 13], majority);
+    let mixed = round(mixed, ordered(2, 0x6ed9_eba1), [3, 9, 11, 15], |x, y, z| x ^ y ^ z);
+    for (word, mixed) in state.iter_mut().zip(mixed) {
         *word = word.wrapping_add(mixed);
     }
 }

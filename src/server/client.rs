@@ -256,6 +256,12 @@ impl Client {
         }
     }
 
+    /// Frame of the oldest snapshot that can still become a delta base.
+    pub(super) fn oldest_base(&self, newest: FrameNum) -> Option<FrameNum> {
+        let ClientState::Active(active) = &self.state else { return None };
+        active.snapshots.history.oldest_base(active.delta_request, newest)
+    }
+
     /// Whether the client has sent a message since it connected.
     pub(super) fn has_sent_message(&self) -> bool {
         self.channel.last_received() != Sequence(0)

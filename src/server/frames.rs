@@ -1,6 +1,7 @@
 //! Server frames: entity states of the last frames, and their visibility in the newest one.
 //!
-//! Invariant: states are recorded once for each server frame and shared by all clients.
+//! Invariants: states are recorded once for each server frame and shared by all clients; a frame that no client can
+//! acknowledge any more is released, so that few states are in memory and those in use stay in the cache.
 //! Engine names: `svs.snapshotEntities`.
 
 use super::visibility::FrameVisibility;
@@ -12,7 +13,7 @@ use crate::{
     world::World,
 };
 
-/// Server frames whose entities are kept. A delta base is at most 28 snapshots old. At the slowest
+/// Most server frames whose entities are kept. A delta base is at most 28 snapshots old. At the slowest
 /// usual rate of 20 snapshots a second and 125 frames a second that is 175 frames.
 const FRAMES_KEPT: usize = 256;
 
@@ -25,6 +26,8 @@ const FIRST_FRAME: FrameNum = FrameNum::MAX - 200;
 pub(super) struct ServerFrames {
     ring: FrameRing,
     newest: FrameNum,
+    /// The oldest frame that was not released.
+    oldest: FrameNum,
     visibility: FrameVisibility,
 }
 
@@ -33,6 +36,7 @@ impl ServerFrames {
         Self {
             ring: FrameRing::new(FRAMES_KEPT),
             newest: FIRST_FRAME,
+            oldest: FIRST_FRAME,
             visibility: FrameVisibility::default(),
         }
     }
@@ -46,6 +50,16 @@ impl ServerFrames {
         self.newest
     }
 
+    /// Releases all frames before the oldest of `bases`, the frames that clients still need, and before the newest.
+    pub(super) fn release_unneeded(&mut self, bases: impl Iterator<Item = FrameNum>) {
+        let age = |frame: FrameNum| self.newest.wrapping_sub(frame);
+        let oldest_age = bases.map(age).max().unwrap_or(0).min(FRAMES_KEPT as FrameNum);
+        while age(self.oldest) > oldest_age {
+            self.ring.forget(self.oldest);
+            self.oldest = self.oldest.wrapping_add(1);
+        }
+    }
+
     /// Discards what was visible in the frame before.
     pub(super) fn reset_visibility(&mut self, world: Option<&mut World>) {
         self.visibility.begin(world);
@@ -54,7 +68,7 @@ impl ServerFrames {
     /// Records all entities that clients may be sent. Returns the number of states with values that are
     /// not finite, which are replaced.
     pub(super) fn record(&mut self, game: &dyn Game, world: Option<&mut World>) -> u64 {
-        let Self { ring, newest, visibility } = self;
+        let Self { ring, newest, visibility, .. } = self;
         let previous = *newest;
         *newest = previous.wrapping_add(1);
         visibility.begin(world);
@@ -87,5 +101,37 @@ impl ServerFrames {
     ) -> Option<impl Iterator<Item = &'a EntityState>> {
         let entries = self.ring.frame(frame)?;
         Some(visible_entities(&self.ring, entries, seen))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_kept_from_the_oldest_base_on() {
+        let mut frames = ServerFrames::new();
+        let add = |frames: &mut ServerFrames| {
+            let previous = frames.newest;
+            frames.newest = previous.wrapping_add(1);
+            frames.ring.record(frames.newest, previous, std::iter::empty());
+        };
+        (0..300).for_each(|_| add(&mut frames));
+        let newest = frames.newest();
+        let kept = |frames: &ServerFrames, age: u32| {
+            frames.ring().frame(newest.wrapping_sub(age)).is_some()
+        };
+        frames.release_unneeded([newest.wrapping_sub(7), newest.wrapping_sub(90)].into_iter());
+        assert!(kept(&frames, 90) && !kept(&frames, 91));
+        frames.release_unneeded([newest.wrapping_sub(7)].into_iter());
+        assert!(kept(&frames, 7) && !kept(&frames, 8));
+        // A base that is overwritten keeps no more than the ring holds.
+        frames.release_unneeded([newest.wrapping_sub(100_000)].into_iter());
+        assert!(kept(&frames, 7) && !kept(&frames, 8));
+        frames.release_unneeded(std::iter::empty());
+        assert!(
+            kept(&frames, 0) && !kept(&frames, 1),
+            "the next frame shares states with the newest"
+        );
     }
 }

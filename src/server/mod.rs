@@ -77,9 +77,9 @@ const COALESCE_MAX: Millis = Millis(10);
 /// Clients whose datagrams cost less than the wake-ups that a longer wait saves.
 const FEW_CLIENTS: usize = 4;
 
-/// Frames that run together while no client is connected, since a wake-up costs more than a frame.
+/// Time whose frames run together while no client is connected, since a wake-up costs more than a frame.
 /// A client that connects still finds a correct level time.
-const IDLE_FRAMES: u64 = 4;
+const IDLE_INTERVAL: Millis = Millis(500);
 
 /// Creates the game that levels request.
 pub type GameFactory = Box<dyn Fn(GameRequest) -> Box<dyn Game>>;
@@ -339,7 +339,10 @@ impl Server {
         if self.core.clients.is_empty() && self.core.bots.is_empty() {
             return;
         }
-        let Core { frames, level, stats, .. } = &mut self.core;
+        let Core { clients, frames, level, stats, .. } = &mut self.core;
+        let newest = frames.newest();
+        let bases = clients.iter().filter_map(|(_, client)| client.oldest_base(newest));
+        frames.release_unneeded(bases);
         let replaced = frames.record(&*self.game, level.world.as_mut());
         stats.add(Counter::StatesSanitized, replaced);
         bots::record_views(self);
@@ -403,7 +406,7 @@ impl Node for Server {
     fn next_frame(&self) -> Millis {
         let due = self.due.unwrap_or_default();
         if self.due.is_some() && self.core.clients.is_empty() && self.core.bots.is_empty() {
-            return due + Millis(self.frame_length().0 * (IDLE_FRAMES - 1));
+            return due + Millis(IDLE_INTERVAL.0.saturating_sub(self.frame_length().0));
         }
         due.min(self.core.next_send_time())
     }

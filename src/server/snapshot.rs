@@ -63,6 +63,22 @@ impl SnapshotHistory {
         self.ring[ring_index(sequence)].as_ref().filter(|sent| sent.sequence == sequence)
     }
 
+    /// Frame of the oldest snapshot that can still become a delta base. `acknowledged` is the snapshot that the client
+    /// reported to have; later reports are never older.
+    pub(super) fn oldest_base(
+        &self,
+        acknowledged: Option<Sequence>,
+        newest: FrameNum,
+    ) -> Option<FrameNum> {
+        match acknowledged.and_then(|sequence| self.get(sequence)) {
+            Some(sent) => Some(sent.frame),
+            None => {
+                let frames = self.ring.iter().flatten().map(|sent| sent.frame);
+                frames.max_by_key(|&frame| newest.wrapping_sub(frame))
+            }
+        }
+    }
+
     /// Records a snapshot in place of the oldest. `sent_at` is `None` for a client that loads the
     /// level, whose acknowledgement is late for that reason.
     pub(super) fn record(
@@ -131,7 +147,7 @@ impl SnapshotHistory {
         let entities = self.entities.wrapping_sub(sent.entities_before);
         let usable = (1..=MAX_BASE_AGE).contains(&age)
             && window.is_none_or(|window| entities <= window)
-            && frames.frame(sent.frame).is_some();
+            && (sent.seen.is_empty() || frames.frame(sent.frame).is_some());
         usable.then_some((age as u8, sent))
     }
 }
@@ -159,7 +175,12 @@ mod tests {
             frames.record(sequence, sequence - 1, std::iter::empty());
             // Message 39 is a gamestate.
             if sequence != 39 {
-                let seen = EntitySet::default();
+                let mut seen = EntitySet::default();
+                // The client was in no level before message 38.
+                EntityNum::new(7)
+                    .filter(|_| sequence >= 38)
+                    .into_iter()
+                    .for_each(|n| seen.insert(n));
                 history.record(Sequence(sequence), sequence, &viewer(0), &seen, None);
             }
         }
@@ -176,8 +197,34 @@ mod tests {
         }
         assert_eq!(age(Some(41)), None, "not sent yet");
         assert_eq!(age(Some(u32::MAX)), None);
-        frames.forget(40);
-        assert!(history.delta_base(Sequence(41), Some(Sequence(40)), &frames, None).is_none());
+        for forgotten in [37, 40] {
+            frames.forget(forgotten);
+        }
+        let age = |wanted: u32| {
+            let base = history.delta_base(Sequence(41), Some(Sequence(wanted)), &frames, None);
+            base.map(|(age, _)| age)
+        };
+        assert_eq!((age(40), age(38)), (None, Some(3)));
+        assert_eq!(age(37), Some(4), "without entities no frame is read");
+    }
+
+    #[test]
+    fn oldest_base_is_acknowledged_or_oldest_in_ring() {
+        let mut history = SnapshotHistory::new();
+        assert_eq!(history.oldest_base(None, 5), None);
+        // Frame numbers wrap between the snapshots.
+        let first = FrameNum::MAX - 19;
+        let frame = |sequence: u32| first.wrapping_add(sequence);
+        for sequence in 1..=40 {
+            let seen = EntitySet::default();
+            history.record(Sequence(sequence), frame(sequence), &viewer(0), &seen, None);
+        }
+        let oldest =
+            |acknowledged: Option<u32>| history.oldest_base(acknowledged.map(Sequence), frame(45));
+        assert_eq!(oldest(Some(33)), Some(frame(33)));
+        for unknown in [None, Some(8), Some(41)] {
+            assert_eq!(oldest(unknown), Some(frame(9)), "{unknown:?}");
+        }
     }
 
     /// A client of the original game discards a snapshot if it may have overwritten entities of the
