@@ -38,7 +38,7 @@ pub(super) struct Sender<T> {
     bounds: Bounds,
 }
 
-/// What a queue holds.
+/// Messages and bytes in a queue.
 #[derive(Debug, Default)]
 struct Held {
     messages: AtomicUsize,

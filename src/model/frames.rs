@@ -72,11 +72,8 @@ impl FrameRing {
     /// Starts frame `number` in place of the oldest. It is stored by [`FrameBuilder::finish`].
     pub fn begin(&mut self, number: FrameNum) -> FrameBuilder<'_> {
         let place = self.place(number);
-        let mut entries = std::mem::take(&mut self.frames[place].entries);
-        self.frames[place].number = None;
-        for entry in entries.drain(..) {
-            self.release(entry.slot);
-        }
+        self.clear(place);
+        let entries = std::mem::take(&mut self.frames[place].entries);
         FrameBuilder { ring: self, number, entries }
     }
 
@@ -119,7 +116,7 @@ impl FrameRing {
     /// Removes frame `number`.
     pub fn forget(&mut self, number: FrameNum) {
         if self.frame(number).is_some() {
-            drop(self.begin(number));
+            self.clear(self.place(number));
         }
     }
 
@@ -157,6 +154,16 @@ impl FrameRing {
 
     fn place(&self, number: FrameNum) -> usize {
         number as usize % self.frames.len()
+    }
+
+    /// Removes the frame at a place. Its memory stays for the next one.
+    fn clear(&mut self, place: usize) {
+        let mut entries = std::mem::take(&mut self.frames[place].entries);
+        self.frames[place].number = None;
+        for entry in entries.drain(..) {
+            self.release(entry.slot);
+        }
+        self.frames[place].entries = entries;
     }
 
     fn release(&mut self, slot: SlotId) {

@@ -21,6 +21,9 @@ use crate::game::{
 use crate::model::{ClientNum, EntityNum, EntityShared, EntityState, LevelTime, Vec3};
 use crate::world::links::EntityViews;
 
+/// First level time, in ms, near which a float does not hold each millisecond.
+const WHOLE_MS_IN_FLOATS: i32 = 1 << 24;
+
 /// Settings of the current frame, and its duration.
 #[derive(Debug)]
 pub(super) struct Frame {
@@ -82,10 +85,14 @@ impl Context<'_> {
     }
 
     /// Returns the time after a fraction of this frame. Modules add in floats, which round up at the end of a
-    /// millisecond.
+    /// millisecond. In levels of more than 4.6 hours, floats hold no whole milliseconds, so the sum is of integers.
     pub(super) fn time_within_frame(&self, fraction: f32) -> LevelTime {
-        let before = self.clients.now - self.frame.ms;
-        LevelTime((before.0 as f32 + self.frame.ms as f32 * fraction) as i32)
+        let (before, part) = (self.clients.now - self.frame.ms, self.frame.ms as f32 * fraction);
+        if before.0 < WHOLE_MS_IN_FLOATS {
+            LevelTime((before.0 as f32 + part) as i32)
+        } else {
+            before + part as i32
+        }
     }
 
     /// Returns the mode of the level's game type.

@@ -163,6 +163,8 @@ fn bounce_in_a_frame_is_timed_in_floats() {
         assert_eq!(cx.time_within_frame(0.499_99), LevelTime(18_035));
         assert_eq!(cx.time_within_frame(0.49), LevelTime(18_034));
         assert_eq!(cx.time_within_frame(0.0), LevelTime(18_010));
+        cx.clients.now = LevelTime(100_000_051);
+        assert_eq!(cx.time_within_frame(0.5), LevelTime(100_000_026), "more than 4.6 hours");
     });
 }
 
