@@ -193,7 +193,7 @@ compare_rules() {
       check "$game: no unexplained difference, $kind" equals "$game" "$kind"
     done
     check "$game: no unexplained difference in random plays" \
-      equals "$game" interpreter --random 19 --players 4 --seconds 20
+      equals "$game" interpreter --random 40 --players 4 --seconds 20
   done
 }
 
