@@ -31,7 +31,7 @@ enum Condition {
     Award(Persistent),
 }
 
-/// Number of each challenge, in the order in which one frag fulfils them.
+/// Number of each challenge, in the order in which one frag fulfills them.
 const CHALLENGES: [(u16, Condition); 44] = [
     // OpenArena tells a frag with the gauntlet twice.
     (201, Condition::With(MeansOfDeath::Gauntlet)),
