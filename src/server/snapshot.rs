@@ -133,7 +133,8 @@ impl SnapshotHistory {
 
     /// Delta base of the snapshot in message `sequence`, and its age in messages. `wanted` is the
     /// snapshot that the client acknowledged, `window` its
-    /// [`Protocol::delta_window`](crate::wire::Protocol::delta_window).
+    /// [`Protocol::delta_window`](crate::wire::Protocol::delta_window). The frame of a snapshot without entities, as
+    /// clients get them while they load, is not read and may be released.
     pub(super) fn delta_base(
         &self,
         sequence: Sequence,

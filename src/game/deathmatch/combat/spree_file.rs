@@ -16,8 +16,9 @@ use crate::model::text;
 /// Longest file in bytes, and most announcements of a kind.
 const MAX_LEN: usize = 64 << 10;
 const MAX_ENTRIES: usize = 32;
-/// Longest message and name of a sound, in bytes.
-const MAX_MESSAGE: usize = 149;
+/// Longest message, in bytes, also with name and number.
+pub(super) const MAX_MESSAGE: usize = 149;
+/// Longest name of a sound, in bytes.
 const MAX_SOUND: usize = 63;
 /// Largest level, and number of kills of a series.
 const MAX_LEVEL: i32 = 9999;

@@ -4,7 +4,7 @@
 //! `g_spreeDiv` frags. Source: OpenArena 0.8.8. Engine names: `G_RunStreakLogic`, `G_CheckForSpree`,
 //! `G_checkForMultiKill`.
 
-use super::spree_file::{Announcement, Series, SpreeFile};
+use super::spree_file::{Announcement, MAX_MESSAGE, Series, SpreeFile};
 use crate::bg::Event;
 use crate::game::{
     Host,
@@ -14,9 +14,8 @@ use crate::game::{
 };
 use crate::model::{ClientNum, SvFlags, Vec3, assets::GamePath, limits::MAX_CLIENTS, text};
 
-/// Longest name in a message, and longest message, in bytes.
+/// Longest name in a message, in bytes.
 const MAX_NAME: usize = 31;
-const MAX_MESSAGE: usize = 149;
 
 /// Lengths of the running series of a player.
 #[derive(Clone, Copy, Debug, Default)]
