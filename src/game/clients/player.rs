@@ -141,9 +141,9 @@ pub(in crate::game) struct Player {
     pub(in crate::game) accuracy: Accuracy,
     /// Ping measured by the server, in ms.
     pub(in crate::game) ping_ms: i32,
-    /// Level time of the last usercmd received; the frames since then follow.
+    /// Level time of the last usercmd that was received or ran at a spawn; the number of its frame follows.
     pub(in crate::game) received_at: LevelTime,
-    pub(in crate::game) frames_missed: u32,
+    pub(in crate::game) received_in: u32,
     /// Level time of the drop for inactivity; whether the client was warned follows.
     pub(in crate::game) inactive_at: LevelTime,
     pub(in crate::game) inactivity_warned: bool,
@@ -181,7 +181,7 @@ impl Player {
             accuracy: Accuracy::default(),
             ping_ms: 0,
             received_at: now,
-            frames_missed: 0,
+            received_in: 0,
             inactive_at: now + INACTIVITY_GRACE_MS,
             inactivity_warned: false,
             team_change_at: now,

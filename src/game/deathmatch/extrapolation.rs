@@ -22,8 +22,7 @@ pub(super) fn extrapolate_missed_frames(
     client: ClientNum,
 ) {
     let Some(player) = cx.clients.player(client) else { return };
-    // The counter includes the current frame.
-    let missed = player.frames_missed.saturating_sub(1).min(MAX_FRAMES);
+    let missed = cx.clients.missed_frames(player).min(MAX_FRAMES);
     if missed == 0 {
         return;
     }

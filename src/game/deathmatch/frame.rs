@@ -24,7 +24,7 @@ use crate::model::{ClientNum, LevelTime};
 /// Runs one frame.
 pub(super) fn run_frame(cx: &mut Context<'_>, sys: &mut Systems, time: LevelTime) {
     cx.frame.ms = time.distance(cx.clients.now).clamp(0, 1000);
-    cx.clients.now = time;
+    cx.clients.begin_frame(time);
     if sys.match_state.is_leaving(cx) {
         return;
     }

@@ -137,6 +137,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     // The client's last usercmd runs at once, unless it is too old.
     let command = cx.clients.player(client).map(|player| player.command);
     if let Some(command) = command {
+        cx.clients.mark_usercmd(client);
         if role.plays() {
             step(cx, sys, client, &command);
         } else {

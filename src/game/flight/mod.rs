@@ -289,7 +289,7 @@ impl Game for Flight {
     }
 
     fn run_frame(&mut self, host: &mut dyn Host, time: LevelTime) -> Result<(), GameFault> {
-        self.clients.now = time;
+        self.clients.begin_frame(time);
         if self.clients.settings_version.changed(host) {
             self.clients.settings.refresh(host, self.clients.ruleset);
         }

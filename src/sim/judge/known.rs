@@ -310,15 +310,6 @@ const KNOWN: &[Known] = &[
         "rounded from floats that differ in their last bits",
     )
     .in_plays(RANDOM),
-    row(
-        "place of a player that respawns in baseoa",
-        OA,
-        &["player.pos.base"],
-        Any,
-        ["after the usercmds of the frame", "before the last ones"],
-        "lasts one frame; the entity of a new player has no earlier place",
-    )
-    .in_plays(RANDOM),
 ];
 
 /// Returns the row of a difference.

@@ -312,10 +312,9 @@ fn count_hit(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum) {
     }
     let Some(player) = cx.clients.players[attacker.index()].as_mut() else { return };
     let values = &mut player.state.persistant;
-    // The field has 16 bits with a sign.
-    let hits = values[Persistent::Hits] + if mates { -1 } else { 1 };
-    values[Persistent::Hits] = i32::from(hits as i16);
-    values[Persistent::AttackeeArmor] = i32::from((health << 8 | armor & 0xff) as i16);
+    values[Persistent::Hits] = values[Persistent::Hits].wrapping_add(if mates { -1 } else { 1 });
+    // Clients get the low 16 bits.
+    values[Persistent::AttackeeArmor] = health << 8 | armor;
 }
 
 /// Applies the factors for self damage, score lead and settings. At least 1 remains.

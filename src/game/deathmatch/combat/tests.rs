@@ -57,6 +57,10 @@ fn hit_damages_pushes_and_sends_feedback() {
         assert_eq!((state.damage_count, state.damage_event), (40, 1));
         assert_eq!((state.damage_pitch, state.damage_yaw), (0, 0));
         assert_eq!((state.external_event & 0xff, state.external_event_parm), (56, 87));
+        let stats = &mut room.player(other).state.stats;
+        (stats[0], stats[ruleset.stats.armor]) = (193, 191);
+        apply_hit(&mut room, other, &hit(one, 1));
+        assert_eq!(room.state(one).persistant[Persistent::AttackeeArmor], 193 << 8 | 191);
     }
 }
 

@@ -84,9 +84,7 @@ fn push(
     turn: Vec3,
     pushed: &mut Vec<Pushed>,
 ) -> Result<(), EntityNum> {
-    if step == Vec3::ZERO && turn == Vec3::ZERO {
-        return Ok(());
-    }
+    // A step of 0 pushes too: it links riders at their exact place, which counts for splash damage.
     let Some(entity) = cx.entities.get_mut(member) else { return Ok(()) };
     let old = [entity.shared.absmin, entity.shared.absmax];
     entity.shared.current_origin += step;

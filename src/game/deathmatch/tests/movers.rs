@@ -323,6 +323,23 @@ fn bobbing_mover_carries_player() {
 }
 
 #[test]
+fn mover_without_step_links_rider_at_its_exact_place() {
+    let lift = "{ classname func_door model *1 angle -1 targetname d }\n";
+    let mut level = TestLevel::new(&[SLAB], &format!("{lift}{SPOT}"));
+    let client = level.join(0, [10.5, 0.0, 16.0 + STANDING]);
+    level.stand_for(client, 200);
+    let left = |level: &TestLevel| {
+        level.game.clients.player(client).expect("a player").shared.absmin[0]
+    };
+    assert_eq!(left(&level), -6.0, "bounds of the truncated place");
+    level.use_entity(64, None);
+    level.run(50);
+    let (z, pos) = (level.entity(64).shared.current_origin[2], level.entity(64).state.pos);
+    assert_eq!((z, pos.time), (0.0, level.now.0), "the move begins");
+    assert_eq!(left(&level), -5.5);
+}
+
+#[test]
 fn rotating_mover_carries_and_turns_player() {
     let mut level =
         TestLevel::new(&[SLAB], &format!("{{ classname func_rotating model *1 speed 90 }}{SPOT}"));
