@@ -140,6 +140,8 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         cx.clients.mark_usercmd(client);
         if role.plays() {
             step(cx, sys, client, &command);
+            // A usercmd links the truncated place; the spawn links the exact one.
+            relink(cx, client);
         } else {
             spectator_think(cx, sys, client, &command);
         }
@@ -235,6 +237,13 @@ fn send_pending_events(cx: &mut Context<'_>, client: ClientNum) {
 fn link_player(cx: &mut Context<'_>, client: ClientNum) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     player.shared.current_origin = player.entity.pos.base;
+    cx.host.link_entity(&mut player.entity, &mut player.shared);
+}
+
+/// Links a player at its own origin, e.g. after it was moved.
+fn relink(cx: &mut Context<'_>, client: ClientNum) {
+    let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
+    player.shared.current_origin = player.state.origin;
     cx.host.link_entity(&mut player.entity, &mut player.shared);
 }
 

@@ -49,6 +49,20 @@ fn dead_body_occupies_spawn_point() {
 }
 
 #[test]
+fn spawn_links_player_at_its_exact_place() {
+    for ruleset in Ruleset::ALL {
+        let mut room = TestRoom::new(ruleset);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        room.host.usercmds[0].server_time = room.now.0;
+        room.game.with(&mut room.host, |cx, sys| spawn(cx, sys, one, false));
+        let player = room.player(one);
+        let [z, bottom] = [player.state.origin[2], player.shared.absmin[2]];
+        // Mins of the box are -24, and links add a unit.
+        assert_eq!((z.fract() != 0.0, bottom), (true, z - 25.0), "{}", ruleset.folder);
+    }
+}
+
+#[test]
 fn spawn_raises_highest_weapon() {
     for (ruleset, weapons, raised) in [
         (Ruleset::BASEQ3, vec![Weapon::Railgun, Weapon::RocketLauncher], Weapon::Railgun),
