@@ -157,6 +157,11 @@ impl Entities {
         last.map_or(0, |last| MAX_CLIENTS + last + 1)
     }
 
+    /// Returns the entity number of an index that may be in use.
+    pub(super) fn number(&self, index: usize) -> Option<EntityNum> {
+        EntityNum::new(index).filter(|_| index < MAX_CLIENTS + self.slots.len())
+    }
+
     /// Iterates all numbers that may be in use, ascending.
     pub(super) fn numbers(&self) -> impl Iterator<Item = EntityNum> + use<> {
         (MAX_CLIENTS..MAX_CLIENTS + self.slots.len()).filter_map(EntityNum::new)

@@ -19,7 +19,7 @@ use super::{
         missiles::{run_missile, run_missiles, think_missile},
     },
 };
-use crate::model::{ClientNum, LevelTime};
+use crate::model::{ClientNum, LevelTime, limits::MAX_CLIENTS};
 
 /// Runs one frame.
 pub(super) fn run_frame(cx: &mut Context<'_>, sys: &mut Systems, time: LevelTime) {
@@ -56,9 +56,11 @@ fn run_clients(cx: &mut Context<'_>, sys: &mut Systems) {
     }
 }
 
-/// Runs all entities in the order of their numbers.
+/// Runs all entities in the order of their numbers. An entity that is added behind the current one runs too.
 fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
-    for number in cx.entities.numbers() {
+    let mut next = MAX_CLIENTS;
+    while let Some(number) = cx.entities.number(next) {
+        next += 1;
         let Some(entity) = cx.entities.get(number) else { continue };
         match entity.kind {
             EntityKind::Mover(_) => run_mover_team(cx, sys, number),

@@ -79,6 +79,7 @@ fn connect_camera(cx: &mut Context<'_>, portal: EntityNum, camera: EntityNum) {
     let along =
         looks_at.map_or_else(|| direction_of(angles), |target| direction(target.state.origin - at));
     let Some(entity) = cx.entities.get_mut(portal) else { return };
+    entity.shared.owner_num = camera.index() as i32;
     entity.state.origin2 = at;
     entity.state.frame = match flags {
         flags if flags & SLOW != 0 => 25,
