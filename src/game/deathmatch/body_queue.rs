@@ -125,11 +125,14 @@ impl BodyQueue {
     }
 }
 
-/// Damages a corpse. It is gibbed at the limit, unless `com_blood` is 0.
+/// Damages a corpse that is not gibbed. It is gibbed at the limit, unless `com_blood` is 0.
 pub(super) fn damage_corpse(cx: &mut Context<'_>, number: EntityNum, points: i32) {
     let (now, blood) = (cx.clients.now, cx.frame.combat.blood);
     let Some(entity) = cx.entities.get_mut(number) else { return };
     let EntityKind::Corpse(corpse) = &mut entity.kind else { return };
+    if !corpse.is_whole() {
+        return;
+    }
     corpse.health = corpse.health.saturating_sub(points.max(1)).max(LEAST_HEALTH);
     if corpse.is_whole() {
         return;

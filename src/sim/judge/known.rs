@@ -81,7 +81,7 @@ const KNOWN: &[Known] = &[
     row(
         "entity numbers",
         None,
-        &["*.number", "player.jumppad_ent"],
+        &["*.number", "player.jumppad_ent", "portal.shared.owner_num"],
         Any,
         ["first map entity 64", "first map entity 72 or later"],
         "modules reserve eight entities for corpses; clients do not depend on numbers",

@@ -355,6 +355,7 @@ fn gibbed_body_blocks_shots_without_damage() {
     let body = room.game.with(&mut room.host, |cx, sys| {
         let slot = sys.body_queue.slots()[0];
         assert!(!sys.combat.is_damageable(cx, slot));
+        damage_entity(cx, sys, slot, &hit(one, 10));
         cx.entities.get(slot).expect("a body").clone()
     });
     assert_eq!((body.state.e_type, body.state.legs_anim), (10, 5));
