@@ -207,6 +207,8 @@ pub struct Ruleset {
     /// Whether every spawn shows the teleporter effect, at the spawn point. Otherwise only entry and
     /// respawn do, at the player's origin.
     pub spawn_effect_at_spot: bool,
+    /// Whether a player that has spawned is linked at its exact place instead of the truncated one.
+    pub spawn_links_exactly: bool,
     /// Whether dead players get their respawn time, which is delayed by the number of slots.
     pub announces_respawn: bool,
     /// Whether a disconnect counts as a death.
@@ -314,6 +316,7 @@ impl Ruleset {
         },
         spawns_without_hook: true,
         spawn_effect_at_spot: false,
+        spawn_links_exactly: true,
         announces_respawn: true,
         disconnect_counts_as_death: true,
         team_change_keeps_team_score: true,
@@ -391,6 +394,7 @@ impl Ruleset {
         },
         spawns_without_hook: false,
         spawn_effect_at_spot: true,
+        spawn_links_exactly: false,
         announces_respawn: false,
         disconnect_counts_as_death: false,
         team_change_keeps_team_score: false,

@@ -147,9 +147,11 @@ pub(super) fn damage_corpse(cx: &mut Context<'_>, number: EntityNum, points: i32
     stop_kamikaze_timer(cx, number);
 }
 
-/// Returns the trajectory of a fall.
-fn falling_from(base: Vec3, delta: Vec3, now: LevelTime) -> Trajectory {
-    Trajectory { kind: TrajectoryKind::Gravity as i32, time: now.0, duration: 0, base, delta }
+/// Lets a corpse fall from its current origin, without speed.
+fn start_fall(body: &mut Entity, now: LevelTime) {
+    let (base, duration) = (body.shared.current_origin, body.state.pos.duration);
+    let kind = TrajectoryKind::Gravity as i32;
+    body.state.pos = Trajectory { kind, time: now.0, duration, base, delta: Vec3::ZERO };
 }
 
 /// Handles the contact of a falling corpse: it rests on a floor, and slides down walls and ceilings.
@@ -161,7 +163,7 @@ fn land_corpse(body: &mut Entity, trace: &Trace, now: LevelTime) {
     } else {
         // All speed is lost at each contact.
         body.shared.current_origin += normal;
-        body.state.pos = falling_from(body.shared.current_origin, Vec3::ZERO, now);
+        start_fall(body, now);
     }
 }
 
@@ -177,8 +179,7 @@ pub(super) fn run_corpse(cx: &mut Context<'_>, number: EntityNum) {
     if lies && body.state.ground_entity_num == EntityNum::NONE.index() as i32 {
         // Pushed off the entity below it.
         if let Some(body) = cx.entities.get_mut(number) {
-            let base = body.shared.current_origin;
-            body.state.pos = falling_from(base, Vec3::ZERO, now);
+            start_fall(body, now);
         }
     }
     let Some(body) = cx.entities.get(number) else { return };

@@ -140,8 +140,9 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         cx.clients.mark_usercmd(client);
         if role.plays() {
             step(cx, sys, client, &command);
-            // A usercmd links the truncated place; the spawn links the exact one.
-            relink(cx, client);
+            if ruleset.spawn_links_exactly {
+                link_at_own_origin(cx, client);
+            }
         } else {
             spectator_think(cx, sys, client, &command);
         }
@@ -240,8 +241,8 @@ fn link_player(cx: &mut Context<'_>, client: ClientNum) {
     cx.host.link_entity(&mut player.entity, &mut player.shared);
 }
 
-/// Links a player at its own origin, e.g. after it was moved.
-fn relink(cx: &mut Context<'_>, client: ClientNum) {
+/// Links a player at its own origin, which is not truncated.
+fn link_at_own_origin(cx: &mut Context<'_>, client: ClientNum) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     player.shared.current_origin = player.state.origin;
     cx.host.link_entity(&mut player.entity, &mut player.shared);

@@ -98,11 +98,12 @@ pub(super) fn compare(
                 && other.kind() == entity.kind()
                 && distance(&other) < NEAR
         });
-        // Of several at one place, numbers tell the older from the newer.
-        let newer = |other: &Seen<'_>| other.number().abs_diff(entity.number());
+        // Of several at one place, the player that they belong to tells them apart, then their order.
+        let rank =
+            |other: &Seen<'_>| (other.state.client_num != entity.state.client_num, other.number());
         let nearest = candidates.min_by(|&a, &b| {
             let [a, b] = [a, b].map(|at| &left[at]);
-            distance(a).total_cmp(&distance(b)).then_with(|| newer(a).cmp(&newer(b)))
+            distance(a).total_cmp(&distance(b)).then_with(|| rank(a).cmp(&rank(b)))
         });
         match nearest {
             Some(at) => pairs.push((entity, left.swap_remove(at))),

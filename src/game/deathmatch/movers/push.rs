@@ -273,7 +273,8 @@ fn restore_pushed(cx: &mut Context<'_>, before: &Pushed) {
     let Some((origin, ..)) = shape(cx, before.number) else { return };
     if let Some(player) = cx.clients.players.get_mut(before.number.index()) {
         if let Some(player) = player {
-            player.entity.pos.base = player.entity.pos.base + before.origin - origin;
+            // Not truncated, so that an item that a crushed player drops starts at the exact place.
+            player.entity.pos.base = before.origin;
             player.state.origin = before.origin;
             player.state.delta_angles[1] = before.yaw;
             player.shared.current_origin = before.origin;

@@ -328,9 +328,8 @@ fn mover_without_step_links_rider_at_its_exact_place() {
     let mut level = TestLevel::new(&[SLAB], &format!("{lift}{SPOT}"));
     let client = level.join(0, [10.5, 0.0, 16.0 + STANDING]);
     level.stand_for(client, 200);
-    let left = |level: &TestLevel| {
-        level.game.clients.player(client).expect("a player").shared.absmin[0]
-    };
+    let left =
+        |level: &TestLevel| level.game.clients.player(client).expect("a player").shared.absmin[0];
     assert_eq!(left(&level), -6.0, "bounds of the truncated place");
     level.use_entity(64, None);
     level.run(50);
