@@ -167,58 +167,67 @@ fn land_corpse(body: &mut Entity, trace: &Trace, now: LevelTime) {
     }
 }
 
-/// Runs the frame of a corpse: fall, sink, unlink.
+/// Runs the frame of a corpse: fall, sink, landing.
 pub(super) fn run_corpse(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
-    let Some(body) = cx.entities.get(number) else { return };
-    let EntityKind::Corpse(Corpse { since, .. }) = body.kind else { return };
-    if !body.shared.is_linked() {
+    let Some(body) = cx.entities.get_mut(number).filter(|body| body.shared.is_linked()) else {
         return;
-    }
+    };
     let lies = body.state.pos.kind != TrajectoryKind::Gravity as i32;
     if lies && body.state.ground_entity_num == EntityNum::NONE.index() as i32 {
         // Pushed off the entity below it.
-        if let Some(body) = cx.entities.get_mut(number) {
-            start_fall(body, now);
+        start_fall(body, now);
+    }
+    let contact = fall(cx, number);
+    sink(cx, number);
+    let Some(trace) = contact else { return };
+    if cx.contents_at(trace.endpos) & contents::NODROP != 0 {
+        cx.entities.unlink(cx.host, number);
+    } else if let Some(body) = cx.entities.get_mut(number) {
+        land_corpse(body, &trace, now);
+    }
+}
+
+/// Moves a falling corpse. Returns the trace of its contact, if any.
+fn fall(cx: &mut Context<'_>, number: EntityNum) -> Option<Trace> {
+    let body = cx.entities.get(number)?;
+    if body.state.pos.kind != TrajectoryKind::Gravity as i32 {
+        return None;
+    }
+    let (from, to) =
+        (body.shared.current_origin, trajectory::position(&body.state.pos, cx.clients.now));
+    let (mins, maxs) = (body.shared.mins, body.shared.maxs);
+    let trace = cx
+        .host
+        .world()
+        .map(|world| world.scene(&*cx, number).trace(from, mins, maxs, to, mask::DEAD_SOLID));
+    let body = cx.entities.get_mut(number)?;
+    match trace {
+        Some(trace) => body.shared.current_origin = trace.endpos,
+        None => {
+            // Without a map nothing falls.
+            body.set_origin(from.truncated());
+            body.state.ground_entity_num = EntityNum::WORLD.index() as i32;
         }
     }
-    let Some(body) = cx.entities.get(number) else { return };
-    if body.state.pos.kind == TrajectoryKind::Gravity as i32 {
-        let (from, to) = (body.shared.current_origin, trajectory::position(&body.state.pos, now));
-        let (mins, maxs) = (body.shared.mins, body.shared.maxs);
-        let trace = cx
-            .host
-            .world()
-            .map(|world| world.scene(&*cx, number).trace(from, mins, maxs, to, mask::DEAD_SOLID));
-        // Without a map nothing falls.
-        let in_air = trace.is_some_and(|trace| trace.fraction == 1.0 && !trace.startsolid);
-        let origin = trace.map_or(from, |trace| trace.endpos);
-        if !in_air && cx.contents_at(origin) & contents::NODROP != 0 {
-            cx.entities.unlink(cx.host, number);
-            return;
-        }
-        if let Some(body) = cx.entities.get_mut(number) {
-            body.shared.current_origin = origin;
-            match trace {
-                Some(trace) if !in_air => land_corpse(body, &trace, now),
-                Some(_) => {}
-                None => {
-                    body.set_origin(origin.truncated());
-                    body.state.ground_entity_num = EntityNum::WORLD.index() as i32;
-                }
-            }
-        }
-        cx.entities.link(cx.host, number);
-    }
+    cx.entities.link(cx.host, number);
+    trace.filter(|trace| trace.fraction < 1.0 || trace.startsolid)
+}
+
+/// Lets an old corpse sink into the floor, and unlinks it in the end.
+fn sink(cx: &mut Context<'_>, number: EntityNum) {
+    let now = cx.clients.now;
     let Some(body) = cx.entities.get_mut(number) else { return };
-    if body.think_at.is_some_and(|at| at.distance(now) <= 0) {
-        if now.distance(since) > GONE_MS {
-            body.think_at = None;
-            cx.entities.unlink(cx.host, number);
-        } else {
-            body.state.pos.base[2] -= 1.0;
-            body.think_at = Some(now + SINK_STEP_MS);
-        }
+    let EntityKind::Corpse(Corpse { since, .. }) = body.kind else { return };
+    if body.think_at.is_none_or(|at| at.distance(now) > 0) {
+        return;
+    }
+    if now.distance(since) > GONE_MS {
+        body.think_at = None;
+        cx.entities.unlink(cx.host, number);
+    } else {
+        body.state.pos.base[2] -= 1.0;
+        body.think_at = Some(now + SINK_STEP_MS);
     }
 }
 

@@ -98,9 +98,12 @@ pub(super) fn compare(
                 && other.kind() == entity.kind()
                 && distance(&other) < NEAR
         });
-        // Of several at one place, the player that they belong to tells them apart, then their order.
-        let rank =
-            |other: &Seen<'_>| (other.state.client_num != entity.state.client_num, other.number());
+        // Of several at one place, that with the most equal fields; then the order of their numbers.
+        let unequal = |other: &Seen<'_>| {
+            let words = entity.state.words().iter().zip(other.state.words());
+            words.filter(|(a, b)| a != b).count()
+        };
+        let rank = |other: &Seen<'_>| (unequal(other), other.number());
         let nearest = candidates.min_by(|&a, &b| {
             let [a, b] = [a, b].map(|at| &left[at]);
             distance(a).total_cmp(&distance(b)).then_with(|| rank(a).cmp(&rank(b)))

@@ -3,7 +3,7 @@
 //! Invariants: a row matches as few kinds and values as its reason covers; docs/differences.md has one line for each
 //! row, in the same order.
 
-use When::{Any, Module, Native, Near, Rounded, Shifted};
+use When::{Any, Module, Native, Near, Shifted};
 
 /// Largest distance of vectors that differ by rounding, and its share of their length.
 const ROUNDING: f32 = 0.01;
@@ -19,8 +19,6 @@ enum When {
     Module(&'static str),
     /// Only floats that differ by rounding.
     Near,
-    /// Only whole numbers that differ by 1, after rounding of floats that are near.
-    Rounded,
     /// Only numbers of map entities, which modules count from eight later.
     Shifted,
 }
@@ -47,8 +45,6 @@ pub(super) struct Known {
 
 /// Plays of all names.
 const ALL: &[&str] = &[""];
-/// Names of random plays, without their number.
-const RANDOM: &[&str] = &["random"];
 const Q3: Option<&str> = Some("baseq3");
 const OA: Option<&str> = Some("baseoa");
 
@@ -67,7 +63,7 @@ const fn row(
 impl Known {
     /// Whether the row is about rounding.
     pub(super) fn is_rounding(&self) -> bool {
-        matches!(self.when, Near | Rounded)
+        self.when == Near
     }
 
     /// Limits a row to plays whose names start with one of these texts.
@@ -301,15 +297,6 @@ const KNOWN: &[Known] = &[
         ["last bits", "last bits"],
         "too small for a client to see: clients predict both without errors",
     ),
-    row(
-        "whole numbers of movement",
-        None,
-        &["player.velocity", "player.pos.base", "player.pos.delta"],
-        Rounded,
-        ["1 more or less", "1 more or less"],
-        "rounded from floats that differ in their last bits",
-    )
-    .in_plays(RANDOM),
 ];
 
 /// Returns the row of a difference.
@@ -327,9 +314,9 @@ pub(super) fn known(
     })
 }
 
-/// Returns the subjects of the rows that scripted plays need.
+/// Returns the subjects of the rows, all of which scripted plays need.
 pub fn known_subjects() -> impl Iterator<Item = &'static str> {
-    KNOWN.iter().filter(|row| row.plays != RANDOM).map(|row| row.subject)
+    KNOWN.iter().map(|row| row.subject)
 }
 
 /// Returns the rows as a Markdown table.
@@ -361,13 +348,6 @@ impl When {
                     && a.iter()
                         .zip(&b)
                         .all(|(a, b)| (a - b).abs() <= ROUNDING + ROUNDING_SHARE * length)
-            }
-            Rounded => {
-                let [a, b] = [native, module].map(floats);
-                let is_rounded = |(a, b): (&f32, &f32)| {
-                    a.fract() == 0.0 && b.fract() == 0.0 && (a - b).abs() <= 1.0
-                };
-                !a.is_empty() && a.len() == b.len() && a.iter().zip(&b).all(is_rounded)
             }
         }
     }
@@ -410,12 +390,5 @@ mod tests {
         assert_eq!(subject("baseoa", "", "player.origin", near), "floats of movement");
         assert_eq!(subject("baseoa", "", "player.origin", ["1.5 2", "1.6 2"]), "-");
         assert_eq!(subject("baseoa", "", "player.origin", ["x", "x"]), "-");
-        let whole = ["-204 3 0", "-205 3 0"];
-        assert_eq!(
-            subject("baseq3", "random 1", "player.velocity", whole),
-            "whole numbers of movement"
-        );
-        assert_eq!(subject("baseq3", "walk", "player.velocity", whole), "-");
-        assert_eq!(subject("baseq3", "random 1", "player.velocity", ["-204 3 0", "-206 3 0"]), "-");
     }
 }
