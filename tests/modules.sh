@@ -195,6 +195,8 @@ compare_rules() {
     check "$game: no unexplained difference in random plays" \
       equals "$game" interpreter --random 40 --players 4 --seconds 20
   done
+  check 'baseoa: no unexplained difference in random plays on a map' \
+    equals baseoa interpreter --random 20 --players 6 --seconds 20 --level oa_dm4
 }
 
 begin modules "$out"

@@ -79,7 +79,7 @@ const FEW_CLIENTS: usize = 4;
 
 /// Time whose frames run together while no client is connected, since a wake-up costs more than a frame.
 /// A client that connects still finds a correct level time.
-const IDLE_INTERVAL: Millis = Millis(500);
+const IDLE_INTERVAL: Millis = Millis(900);
 
 /// Creates the game that levels request.
 pub type GameFactory = Box<dyn Fn(GameRequest) -> Box<dyn Game>>;
