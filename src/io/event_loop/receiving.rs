@@ -226,11 +226,14 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
     fn handle_batch(&mut self) {
         let (now, arrivals) = (self.clock.now(), self.clock.arrivals());
         let wait = self.node.receive_coalescing();
+        // Not asked for each datagram, since the answer depends on the state of all clients.
+        let mut due = self.node.next_frame();
         for index in 0..self.receiving.batch.len() {
             let arrival = arrivals.at(self.receiving.batch.datagram(index).stamp);
-            if arrival.since(self.node.next_frame()) > LATE {
+            if arrival.since(due) > LATE {
                 self.drain();
                 self.run_frame();
+                due = self.node.next_frame();
             }
             self.latest = arrival.max(self.latest);
             self.handle_one(index, now, wait);
