@@ -9,6 +9,7 @@
 //!
 //! Engine names: `G_TimeShiftAllClients`, `G_StoreHistory`, `cg_delag`.
 
+use super::aim::Aim;
 use crate::bg::Weapon;
 use crate::game::deathmatch::{context::Context, systems::Systems};
 use crate::game::{settings::key, userinfo::PlayerUserinfo};
@@ -24,6 +25,12 @@ const WEAPON_BITS: [i32; 14] = [0, 0, 2, 4, 0, 0, 8, 16, 0, 0, 0, 32, 0, 64];
 const MAX_NUDGE_MS: i32 = 999;
 /// Lag that the lightning gun keeps with `g_lagLightning`, in ms.
 const LIGHTNING_HANDICAP_MS: i32 = 50;
+
+/// Distance that contains the box of a player, in any place of the last move, from its origin.
+const BODY_RADIUS: f32 = 96.0;
+/// Largest distance of a shot from its line, by distance from the muzzle. The shotgun's pellets have 700 / 8192 along
+/// both axes.
+const MAX_SPREAD: f32 = 0.15;
 
 /// Place of a player at the end of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -114,7 +121,10 @@ impl LagCompensation {
     }
 
     /// Moves all players but the shooter to the time of a shot. `attack_time` is that of the usercmd.
-    fn shift(&mut self, cx: &mut Context<'_>, shooter: ClientNum, attack_time: i32) {
+    ///
+    /// A player whom the shot cannot meet, neither at the earlier place nor at its own, stays. It is linked again
+    /// after the shot as the others are, because the order of links decides the order of later damage.
+    fn shift(&mut self, cx: &mut Context<'_>, shooter: ClientNum, attack_time: i32, aim: &Aim) {
         let Some(player) = cx.clients.player(shooter) else { return };
         if player.is_bot {
             return;
@@ -129,6 +139,8 @@ impl LagCompensation {
             }
         };
         let at = if at.distance(now) > 0 { now } else { at };
+        // A sphere deflects a shot in any direction.
+        let is_straight = !ClientNum::all().any(|client| cx.is_invulnerable(client));
         for client in ClientNum::all().filter(|&client| client != shooter) {
             if !cx.clients.plays(client) {
                 continue;
@@ -140,12 +152,17 @@ impl LagCompensation {
                 continue;
             }
             let shared = &mut player.shared;
+            let passes = is_straight
+                && [shared.current_origin, place.origin].iter().all(|&at| misses(aim, at));
             history.saved = Some(Place {
                 at: now,
                 origin: shared.current_origin,
                 mins: shared.mins,
                 maxs: shared.maxs,
             });
+            if passes {
+                continue;
+            }
             (shared.current_origin, shared.mins, shared.maxs) =
                 (place.origin, place.mins, place.maxs);
             cx.host.link_entity(&mut player.entity, &mut player.shared);
@@ -162,6 +179,14 @@ impl LagCompensation {
             cx.host.link_entity(&mut player.entity, &mut player.shared);
         }
     }
+}
+
+/// Whether all lines of a shot miss a player at an origin.
+fn misses(aim: &Aim, origin: Vec3) -> bool {
+    let arm = origin - aim.muzzle;
+    let along = arm.dot(aim.axes.forward);
+    let reach = BODY_RADIUS + along.max(0.0) * MAX_SPREAD;
+    along < -BODY_RADIUS || arm.dot(arm) - along * along > reach * reach
 }
 
 /// Returns the client's time correction in ms, if it gets full compensation for a weapon.
@@ -186,13 +211,14 @@ pub(super) fn in_the_past(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     shooter: ClientNum,
+    aim: &Aim,
     fire: impl FnOnce(&mut Context<'_>, &mut Systems),
 ) {
     if !cx.clients.ruleset.combat.compensates_lag {
         return fire(cx, sys);
     }
     let attack_time = sys.projectiles.attack_time(shooter);
-    sys.lag.shift(cx, shooter, attack_time);
+    sys.lag.shift(cx, shooter, attack_time, aim);
     fire(cx, sys);
     for client in ClientNum::all() {
         sys.lag.restore(cx, client);
@@ -260,6 +286,32 @@ mod tests {
             let hits = hits(ruleset, Weapon::Railgun, &[("g_delagHitscan", delag)], back_ms);
             assert_eq!(hits, hit, "{} {delag} {back_ms}", ruleset.folder);
         }
+    }
+
+    #[test]
+    fn no_line_of_a_shot_meets_a_player_that_it_misses() {
+        let axes = crate::game::movement::angles::axes(Vec3::new(20.0, 130.0, 0.0));
+        let aim = Aim { muzzle: Vec3::new(100.0, -50.0, 30.0), axes };
+        let mut missed = 0;
+        for number in 0..40_000_i64 {
+            let part = |step: i64, range: i64| (number * step % range - range / 2) as f32;
+            let origin =
+                aim.muzzle + Vec3::new(part(7919, 9001), part(104_729, 9001), part(1299, 2001));
+            if !misses(&aim, origin) {
+                continue;
+            }
+            missed += 1;
+            // The ends of the widest pattern, four of its corners and the line itself.
+            for (up, right) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0), (0.0, 0.0)] {
+                let spread = 700.0 / 8192.0;
+                let line = axes.forward + axes.up * (up * spread) + axes.right * (right * spread);
+                let arm = origin - aim.muzzle;
+                let along = (arm.dot(line) / line.dot(line)).max(0.0);
+                // A box of 42 units to each side, and two units for truncated places and links.
+                assert!((arm - line * along).length() > 76.0, "{origin:?}");
+            }
+        }
+        assert!((30_000..40_000).contains(&missed), "{missed}");
     }
 
     #[test]

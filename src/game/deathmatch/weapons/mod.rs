@@ -133,16 +133,16 @@ pub(in crate::game::deathmatch) fn fire_weapon(
     match weapon.attack {
         // The gauntlet attack ran before the move.
         Attack::Nothing | Attack::Melee { .. } => {}
-        Attack::Bullet { spread } => in_the_past(cx, sys, client, |cx, sys| {
+        Attack::Bullet { spread } => in_the_past(cx, sys, client, &aim, |cx, sys| {
             fire_bullet(cx, sys, client, &aim, number, spread, damage);
         }),
-        Attack::Pellets { count, spread } => in_the_past(cx, sys, client, |cx, sys| {
+        Attack::Pellets { count, spread } => in_the_past(cx, sys, client, &aim, |cx, sys| {
             fire_shotgun(cx, sys, client, &aim, count, spread, damage);
         }),
-        Attack::Lightning { range } => in_the_past(cx, sys, client, |cx, sys| {
+        Attack::Lightning { range } => in_the_past(cx, sys, client, &aim, |cx, sys| {
             fire_lightning(cx, sys, client, &aim, range, damage);
         }),
-        Attack::Rail { range, bodies } => in_the_past(cx, sys, client, |cx, sys| {
+        Attack::Rail { range, bodies } => in_the_past(cx, sys, client, &aim, |cx, sys| {
             fire_rail(cx, sys, client, &aim, range, bodies, damage);
         }),
         Attack::Missile(missile) => {
