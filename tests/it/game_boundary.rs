@@ -447,9 +447,9 @@ fn nested_drop_calls_no_second_disconnect() {
 #[test]
 fn bots_think_before_each_frame() {
     let mut fixture = Boundary::new(&[]);
-    fixture.run_ms(500);
+    fixture.run_ms(1000);
     fixture.script.borrow_mut().entries.clear();
-    fixture.run_ms(3000);
+    fixture.run_ms(5000);
     let script = fixture.script.borrow();
     let count = |wanted| script.entries.iter().filter(|&&entry| entry == wanted).count();
     assert!(count(Entry::Bots) > 3 && count(Entry::Frame) >= count(Entry::Bots));

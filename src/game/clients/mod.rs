@@ -139,7 +139,7 @@ pub(in crate::game) struct Clients {
     /// Level time of the last frame.
     pub(in crate::game) now: LevelTime,
     /// Number of the last frame.
-    frame: u32,
+    pub(in crate::game) frame: u32,
     pub(in crate::game) started: LevelTime,
     /// Named locations of the level.
     pub(in crate::game) locations: Locations,
@@ -286,33 +286,19 @@ impl Clients {
 
     /// Marks a client as active and resets its timers, before its spawn point is selected.
     pub(in crate::game) fn enter(&mut self, client: ClientNum) {
-        let now = self.now;
+        let (now, frame) = (self.now, self.frame);
         if let Some(player) = self.players[client.index()].as_mut() {
             player.join_state = JoinState::Active;
             player.team_is_new = true;
             player.entered = now;
+            player.mark_usercmd(now, frame);
         }
-        self.mark_usercmd(client);
     }
 
     /// Begins a frame at `time`.
     pub(in crate::game) fn begin_frame(&mut self, time: LevelTime) {
         self.now = time;
         self.frame = self.frame.wrapping_add(1);
-    }
-
-    /// Marks that a usercmd of a client was received, or ran again at its spawn.
-    pub(in crate::game) fn mark_usercmd(&mut self, client: ClientNum) {
-        let (now, frame) = (self.now, self.frame);
-        if let Some(player) = self.players[client.index()].as_mut() {
-            player.received_at = now;
-            player.received_in = frame;
-        }
-    }
-
-    /// Returns the number of frames before the current one in which no usercmd of a player was received.
-    pub(in crate::game) fn missed_frames(&self, player: &Player) -> u32 {
-        self.frame.wrapping_sub(player.received_in).saturating_sub(1)
     }
 
     /// Announces a client that has entered the level, and updates the ranking.
@@ -335,24 +321,24 @@ impl Clients {
         client: ClientNum,
         command: &UserCmd,
     ) -> bool {
+        let (now, frame) = (self.now, self.frame);
         let active = self.players[client.index()].as_mut();
         let Some(player) = active.filter(|player| player.join_state == JoinState::Active) else {
             return false;
         };
         player.command = *command;
-        let runs_now = !self.settings.synchronous && !player.is_bot;
-        self.mark_usercmd(client);
-        runs_now
+        player.mark_usercmd(now, frame);
+        !self.settings.synchronous && !player.is_bot
     }
 
     /// Sets the connection icon of a client that has been silent too long. Runs at the end of a frame.
     pub(in crate::game) fn update_connection_flag(&mut self, client: ClientNum) {
-        let Some(player) = self.player(client) else { return };
-        let silent = match self.ruleset.connection_icon_delay {
-            ConnectionIconDelay::Millis(ms) => self.now.distance(player.received_at) > ms,
-            ConnectionIconDelay::Frames(frames) => self.missed_frames(player) > frames,
-        };
+        let (silence, now, frame) = (self.ruleset.connection_icon_delay, self.now, self.frame);
         let Some(player) = self.players[client.index()].as_mut() else { return };
+        let silent = match silence {
+            ConnectionIconDelay::Millis(ms) => now.distance(player.received_at) > ms,
+            ConnectionIconDelay::Frames(frames) => player.missed_frames(frame) > frames,
+        };
         player.state.e_flags &= !entity_flag::CONNECTION;
         if silent {
             player.state.e_flags |= entity_flag::CONNECTION;

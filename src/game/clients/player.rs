@@ -142,8 +142,8 @@ pub(in crate::game) struct Player {
     /// Ping measured by the server, in ms.
     pub(in crate::game) ping_ms: i32,
     /// Level time of the last usercmd that was received or ran at a spawn; the number of its frame follows.
-    pub(in crate::game) received_at: LevelTime,
-    pub(in crate::game) received_in: u32,
+    pub(super) received_at: LevelTime,
+    received_in: u32,
     /// Level time of the drop for inactivity; whether the client was warned follows.
     pub(in crate::game) inactive_at: LevelTime,
     pub(in crate::game) inactivity_warned: bool,
@@ -159,6 +159,17 @@ pub(in crate::game) struct Player {
 }
 
 impl Player {
+    /// Marks that a usercmd was received in a frame, or ran again at a spawn.
+    pub(in crate::game) fn mark_usercmd(&mut self, now: LevelTime, frame: u32) {
+        self.received_at = now;
+        self.received_in = frame;
+    }
+
+    /// Returns the number of frames before a frame in which no usercmd was received.
+    pub(in crate::game) fn missed_frames(&self, frame: u32) -> u32 {
+        frame.wrapping_sub(self.received_in).saturating_sub(1)
+    }
+
     pub(in crate::game) fn new(client: ClientNum, is_bot: bool, now: LevelTime) -> Self {
         let state = PlayerState { client_num: client.index() as i32, ..PlayerState::default() };
         let mut shared = EntityShared::default();

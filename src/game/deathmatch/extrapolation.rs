@@ -22,7 +22,7 @@ pub(super) fn extrapolate_missed_frames(
     client: ClientNum,
 ) {
     let Some(player) = cx.clients.player(client) else { return };
-    let missed = cx.clients.missed_frames(player).min(MAX_FRAMES);
+    let missed = player.missed_frames(cx.clients.frame).min(MAX_FRAMES);
     if missed == 0 {
         return;
     }

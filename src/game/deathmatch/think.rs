@@ -137,7 +137,10 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     // The client's last usercmd runs at once, unless it is too old.
     let command = cx.clients.player(client).map(|player| player.command);
     if let Some(command) = command {
-        cx.clients.mark_usercmd(client);
+        let (now, frame) = (cx.clients.now, cx.clients.frame);
+        if let Some(player) = cx.clients.players[client.index()].as_mut() {
+            player.mark_usercmd(now, frame);
+        }
         if role.plays() {
             step(cx, sys, client, &command);
             if ruleset.spawn_links_exactly {

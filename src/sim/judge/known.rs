@@ -252,15 +252,6 @@ const KNOWN: &[Known] = &[
     )
     .in_plays(&["series of deaths", "series of frags", "random"]),
     row(
-        "body of a gibbed player in the air",
-        None,
-        &["invisible.pos.time", "invisible.pos.base"],
-        Any,
-        ["rests on the floor", "falls by one unit from the respawn on"],
-        "clients draw no gibbed body",
-    )
-    .in_plays(&["series of frags"]),
-    row(
         "free spectator that has followed",
         None,
         &[

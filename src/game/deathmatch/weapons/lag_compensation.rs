@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_of_a_shot_meets_a_player_that_it_misses() {
+    fn shot_meets_no_player_that_it_misses() {
         let axes = crate::game::movement::angles::axes(Vec3::new(20.0, 130.0, 0.0));
         let aim = Aim { muzzle: Vec3::new(100.0, -50.0, 30.0), axes };
         let mut missed = 0;
