@@ -104,7 +104,7 @@ play_module() {
   rejoin "$ours" "$work/$module.out"
   read -r misses units <"$work/$module-fragd.result" || return
   read -r peer_misses peer_units <"$work/$module-ioq3ded.result" || return
-  check "$module: walks $units units (ioq3ded: $peer_units)" [ "$units" -ge 3200 ]
+  check "$module: walks $units units (ioq3ded: $peer_units)" [ "$units" -ge $((160 * seconds)) ]
   check "$module: $misses mispredictions, $peer_misses on ioq3ded" [ "$misses" -le "$peer_misses" ]
 }
 
