@@ -225,7 +225,7 @@ impl Stage {
         }
         let (previous, number) = (self.newest, self.newest.wrapping_add(1));
         let numbered = frame.entities.iter().filter_map(|state| {
-            let number = usize::try_from(state.number).ok().and_then(EntityNum::new)?;
+            let number = state.entity_num()?;
             (number < EntityNum::WORLD).then_some((number, state))
         });
         self.ring.record(number, previous, numbered);

@@ -161,7 +161,7 @@ impl SnapshotHistory {
         debug_assert!(staged.usable, "relative to something unknown");
         let previous = self.current.unwrap_or(sequence);
         let states = self.staged.iter().filter_map(|state| {
-            let number = usize::try_from(state.number).ok().and_then(EntityNum::new)?;
+            let number = state.entity_num()?;
             Some((number, state))
         });
         self.entities.record(sequence.0, previous.0, states);

@@ -355,6 +355,10 @@ pub trait Host {
     /// Links an entity into the world and computes its bounds and its `solid` for prediction.
     fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared);
 
+    /// Links an entity again as [`Host::link_entity`] does. Its contents and its size must be those of its last
+    /// link, so that it is faster if the entity has not moved.
+    fn relink_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared);
+
     /// Unlinks an entity from the world.
     fn unlink_entity(&mut self, number: EntityNum, shared: &mut EntityShared);
 }

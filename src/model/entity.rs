@@ -97,6 +97,12 @@ impl EntityState {
         Self { number: number.index() as i32, ..Self::default() }
     }
 
+    /// Returns the number of the entity; `None` if no entity has it.
+    #[must_use]
+    pub fn entity_num(&self) -> Option<EntityNum> {
+        usize::try_from(self.number).ok().and_then(EntityNum::new)
+    }
+
     /// Returns the state with 0 for each vector component that is not finite; `None` if all are.
     #[must_use]
     pub fn sanitized(&self) -> Option<Self> {

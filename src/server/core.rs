@@ -404,9 +404,15 @@ impl Host for Core {
     }
 
     fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
-        let number = usize::try_from(state.number).ok().and_then(EntityNum::new);
-        match self.level.world.as_mut().zip(number) {
+        match self.level.world.as_mut().zip(state.entity_num()) {
             Some((world, number)) => world.link(number, state, shared),
+            None => links::measure(state, shared),
+        }
+    }
+
+    fn relink_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
+        match self.level.world.as_mut().zip(state.entity_num()) {
+            Some((world, number)) => world.relink(number, state, shared),
             None => links::measure(state, shared),
         }
     }

@@ -198,8 +198,7 @@ impl Host for TestHost {
 
     fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
         if let Some(world) = &mut self.world {
-            let number = usize::try_from(state.number).ok().and_then(EntityNum::new);
-            world.link(number.expect("an entity's number"), state, shared);
+            world.link(state.entity_num().expect("an entity's number"), state, shared);
             return;
         }
         let one = Vec3::new(1.0, 1.0, 1.0);
@@ -208,6 +207,9 @@ impl Host for TestHost {
         state.solid = 0x40_180f;
         shared.linked = 1;
         shared.linkcount += 1;
+    }
+    fn relink_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
+        self.link_entity(state, shared);
     }
     fn unlink_entity(&mut self, number: EntityNum, shared: &mut EntityShared) {
         if let Some(world) = &mut self.world {

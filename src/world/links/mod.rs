@@ -126,14 +126,29 @@ impl World {
     /// Links an entity at its current origin and angles. Sets its bounds and its `solid` for client
     /// prediction, and increments its link count.
     pub fn link(&mut self, number: EntityNum, state: &mut EntityState, shared: &mut EntityShared) {
-        self.unlink(number, shared);
         measure(state, shared);
         let (mins, maxs) = (shared.absmin, shared.absmax);
         // Decided by the current state: an entity that gets contents or a size must be linked
         // again.
         let is_point = shared.contents == 0 && shared.bmodel == 0 && shared.mins == shared.maxs;
         let kind = if is_point { LinkKind::Point } else { LinkKind::Solid };
-        self.sectors.insert(number, [mins, maxs], kind);
+        if self.sectors.link(number, [mins, maxs], kind) {
+            self.dirty.insert(number);
+        }
+    }
+
+    /// Links an entity again, whose contents and size are those of its last link.
+    pub fn relink(
+        &mut self,
+        number: EntityNum,
+        state: &mut EntityState,
+        shared: &mut EntityShared,
+    ) {
+        if self.sectors.bounds(number) == Some(reach(shared)) {
+            self.sectors.relink(number);
+        } else {
+            self.link(number, state, shared);
+        }
     }
 
     /// Unlinks an entity.

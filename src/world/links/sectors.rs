@@ -26,9 +26,8 @@ pub(super) struct Sectors {
     /// Last solid entity linked into each sector.
     first: [Option<EntityNum>; SECTORS],
     entries: Box<[Entry]>,
-    /// Number of links and unlinks of solid entities, and of each entity alone.
+    /// Number of links and unlinks of solid entities.
     changes: u64,
-    changes_of: Box<[u64]>,
 }
 
 /// Solid entities whose bounds touch a box, without one, collected once for many queries within it. Valid until
@@ -69,16 +68,19 @@ struct SplitPlane {
 }
 
 /// A bounding box with a fourth component: four are compared as fast as one.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Aabb {
     mins: [f32; 4],
     maxs: [f32; 4],
 }
 
-/// Sector and bounds of an entity.
+/// Sector and bounds of an entity, in one cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 struct Entry {
     extent: Aabb,
+    /// Number of links and unlinks of this entity.
+    changes: u64,
     linked: bool,
     /// Sector of the entity; none for points and unlinked entities.
     sector: Option<u8>,
@@ -92,11 +94,10 @@ impl Sectors {
         let mut cuts = [SplitPlane::default(); HALVED];
         halve(0, bounds, &mut cuts);
         let entries = vec![Entry::default(); MAX_ENTITIES].into();
-        let changes_of = vec![0; MAX_ENTITIES].into();
-        Self { cuts, first: [None; SECTORS], entries, changes: 0, changes_of }
+        Self { cuts, first: [None; SECTORS], entries, changes: 0 }
     }
 
-    /// Unlinks all entities. The numbers of changes grow on, so that no search before is valid.
+    /// Unlinks all entities. The number of changes grows on, so that no search before is valid.
     pub(super) fn clear(&mut self) {
         self.first.fill(None);
         self.entries.fill(Entry::default());
@@ -109,40 +110,73 @@ impl Sectors {
         entry.linked.then(|| entry.extent.bounds())
     }
 
-    /// Links an entity that is not linked.
-    pub(super) fn insert(&mut self, number: EntityNum, bounds: [Vec3; 2], kind: LinkKind) {
-        debug_assert!(self.bounds(number).is_none());
+    /// Links an entity, or links it again. Returns whether its bounds changed.
+    pub(super) fn link(
+        &mut self,
+        number: EntityNum,
+        bounds: [Vec3; 2],
+        kind: LinkKind,
+    ) -> bool {
+        let sector = (kind == LinkKind::Solid).then(|| self.sector_of(&bounds));
         let extent = Aabb::of(&bounds);
         let entry = &mut self.entries[number.index()];
-        *entry = Entry { extent, linked: true, ..Entry::default() };
-        if kind == LinkKind::Point {
-            return;
+        let is_same = entry.linked && entry.extent == extent;
+        (entry.extent, entry.linked) = (extent, true);
+        if entry.sector.is_some() {
+            self.leave_sector(number);
         }
-        self.changes += 1;
-        self.changes_of[number.index()] += 1;
-        let mut sector = 0;
-        while let Some(cut) = self.cuts.get(sector) {
-            sector = if bounds[0][cut.axis] > cut.dist {
-                2 * sector + 1
-            } else if bounds[1][cut.axis] < cut.dist {
-                2 * sector + 2
-            } else {
-                break;
-            };
+        if let Some(sector) = sector {
+            self.enter_sector(number, sector);
         }
-        entry.sector = Some(sector as u8);
-        entry.next = self.first[sector].replace(number);
-        if let Some(next) = entry.next {
-            self.entries[next.index()].previous = Some(number);
+        !is_same
+    }
+
+    /// Links a solid entity again within unchanged bounds; no effect on others.
+    pub(super) fn relink(&mut self, number: EntityNum) {
+        if let Some(sector) = self.entries[number.index()].sector {
+            self.leave_sector(number);
+            self.enter_sector(number, sector);
         }
     }
 
     /// Unlinks an entity; no effect on an unlinked one.
     pub(super) fn remove(&mut self, number: EntityNum) {
-        let entry = std::mem::take(&mut self.entries[number.index()]);
-        let Entry { sector: Some(sector), next, previous, .. } = entry else { return };
-        self.changes += 1;
-        self.changes_of[number.index()] += 1;
+        self.entries[number.index()].linked = false;
+        self.leave_sector(number);
+    }
+
+    /// Returns the smallest sector that contains a box.
+    fn sector_of(&self, [mins, maxs]: &[Vec3; 2]) -> u8 {
+        let mut sector = 0;
+        while let Some(cut) = self.cuts.get(sector) {
+            sector = if mins[cut.axis] > cut.dist {
+                2 * sector + 1
+            } else if maxs[cut.axis] < cut.dist {
+                2 * sector + 2
+            } else {
+                break;
+            };
+        }
+        sector as u8
+    }
+
+    /// Makes an entity the last linked of a sector. It must be in none.
+    fn enter_sector(&mut self, number: EntityNum, sector: u8) {
+        let next = self.first[usize::from(sector)].replace(number);
+        let entry = &mut self.entries[number.index()];
+        debug_assert!(entry.sector.is_none());
+        (entry.sector, entry.next, entry.previous) = (Some(sector), next, None);
+        if let Some(next) = next {
+            self.entries[next.index()].previous = Some(number);
+        }
+        self.count_change(number);
+    }
+
+    /// Takes an entity out of its sector, if it is in one.
+    fn leave_sector(&mut self, number: EntityNum) {
+        let entry = &mut self.entries[number.index()];
+        let Some(sector) = entry.sector.take() else { return };
+        let (next, previous) = (entry.next, entry.previous);
         match previous {
             Some(previous) => self.entries[previous.index()].next = next,
             None => self.first[usize::from(sector)] = next,
@@ -150,6 +184,12 @@ impl Sectors {
         if let Some(next) = next {
             self.entries[next.index()].previous = previous;
         }
+        self.count_change(number);
+    }
+
+    fn count_change(&mut self, number: EntityNum) {
+        self.changes += 1;
+        self.entries[number.index()].changes += 1;
     }
 
     /// Calls `visit` with each solid entity whose bounds touch a box, until it returns false.
@@ -240,7 +280,7 @@ impl Sectors {
 
     /// Returns the number of links and unlinks of all entities except one.
     fn changes_beside(&self, number: EntityNum) -> u64 {
-        self.changes - self.changes_of[number.index()]
+        self.changes - self.entries[number.index()].changes
     }
 
     fn visit_extent(&self, extent: &Aabb, visit: &mut impl FnMut(EntityNum) -> bool) {
@@ -349,9 +389,9 @@ mod tests {
     fn visit_starts_with_last_linked_and_upper_halves() {
         let mut sectors = Sectors::new(WORLD);
         for (n, x) in [(1, 0.0), (2, -500.0), (3, 500.0), (4, 0.0), (5, 500.0)] {
-            sectors.insert(number(n), small_box(x, 100.0), LinkKind::Solid);
+            sectors.link(number(n), small_box(x, 100.0), LinkKind::Solid);
         }
-        sectors.insert(number(6), small_box(0.0, 100.0), LinkKind::Point);
+        sectors.link(number(6), small_box(0.0, 100.0), LinkKind::Point);
         assert!(sectors.bounds(number(6)).is_some(), "linked");
         assert_eq!(found(&sectors, WORLD), [4, 1, 5, 3, 2]);
         sectors.remove(number(4));
@@ -366,7 +406,7 @@ mod tests {
     fn visit_stops_on_request() {
         let mut sectors = Sectors::new(WORLD);
         (0..9).for_each(|n| {
-            sectors.insert(number(n), small_box(n as f32 * 100.0, 0.0), LinkKind::Solid)
+            sectors.link(number(n), small_box(n as f32 * 100.0, 0.0), LinkKind::Solid)
         });
         let mut met = 0;
         sectors.visit(&WORLD, &mut |_| {
@@ -380,9 +420,9 @@ mod tests {
     fn nearby_entities_are_limited_and_answer_inside_their_box() {
         let mut sectors = Sectors::new(WORLD);
         for n in 0..=MAX_NEIGHBOURS {
-            sectors.insert(number(n), small_box(0.0, 0.0), LinkKind::Solid);
+            sectors.link(number(n), small_box(0.0, 0.0), LinkKind::Solid);
         }
-        sectors.insert(number(100), small_box(700.0, 0.0), LinkKind::Solid);
+        sectors.link(number(100), small_box(700.0, 0.0), LinkKind::Solid);
         let around = |x: f32| [Vec3::new(x - 50.0, -50.0, -9.0), Vec3::new(x + 50.0, 50.0, 9.0)];
         let nearby = |at: f32, without: EntityNum| {
             let mut near = NearbyEntities::default();
@@ -428,7 +468,7 @@ mod tests {
                     _ => Some(LinkKind::Solid),
                 };
                 if let Some(link_kind) = link_kind {
-                    sectors.insert(number(n), bounds, link_kind);
+                    sectors.link(number(n), bounds, link_kind);
                 }
                 linked[n] = link_kind.filter(|link_kind| *link_kind == LinkKind::Solid).map(|_| bounds);
                 prop_assert_eq!(sectors.bounds(number(n)), link_kind.map(|_| bounds));

@@ -41,17 +41,31 @@ struct Place {
     maxs: Vec3,
 }
 
-impl Place {
-    /// Returns the place between two others at a time between theirs.
-    fn between(old: &Self, new: &Self, at: LevelTime) -> Self {
-        let part = at.distance(old.at) as f32 / new.at.distance(old.at).max(1) as f32;
-        let mix = |old: Vec3, new: Vec3| old.add_scaled(new - old, part);
-        Self {
-            at,
-            origin: mix(old.origin, new.origin),
-            mins: mix(old.mins, new.mins),
-            maxs: mix(old.maxs, new.maxs),
-        }
+/// Time between two places of a player.
+#[derive(Clone, Copy, Debug)]
+struct Moment<'a> {
+    old: &'a Place,
+    new: &'a Place,
+    at: LevelTime,
+}
+
+impl Moment<'_> {
+    fn mix(&self, old: Vec3, new: Vec3) -> Vec3 {
+        let Self { old: Place { at: from, .. }, new: Place { at: to, .. }, at } = self;
+        let part = at.distance(*from) as f32 / to.distance(*from).max(1) as f32;
+        old.add_scaled(new - old, part)
+    }
+
+    fn origin(&self) -> Vec3 {
+        self.mix(self.old.origin, self.new.origin)
+    }
+
+    fn mins(&self) -> Vec3 {
+        self.mix(self.old.mins, self.new.mins)
+    }
+
+    fn maxs(&self) -> Vec3 {
+        self.mix(self.old.maxs, self.new.maxs)
     }
 }
 
@@ -60,22 +74,23 @@ impl Place {
 struct History {
     places: [Place; PLACES],
     newest: usize,
-    /// Place to return to after a shot.
-    saved: Option<Place>,
 }
 
 impl History {
-    /// Returns the place at a time; `None` if that is not in the past.
-    fn place_at(&self, at: LevelTime) -> Option<Place> {
-        let mut newer = None;
-        for age in 0..PLACES {
-            let place = &self.places[(self.newest + PLACES - age) % PLACES];
+    /// Returns the moment of a time; `None` if that is not in the past.
+    fn moment(&self, at: LevelTime) -> Option<Moment<'_>> {
+        let mut new = None;
+        let mut index = self.newest;
+        for _ in 0..PLACES {
+            let place = &self.places[index];
             if place.at.distance(at) <= 0 {
-                return newer.map(|newer| Place::between(place, newer, at));
+                return new.map(|new| Moment { old: place, new, at });
             }
-            newer = Some(place);
+            new = Some(place);
+            index = index.checked_sub(1).unwrap_or(PLACES - 1);
         }
-        newer.copied()
+        // Before the oldest place, the player stands there.
+        new.map(|oldest| Moment { old: oldest, new: oldest, at: oldest.at })
     }
 }
 
@@ -83,13 +98,19 @@ impl History {
 #[derive(Debug)]
 pub(in crate::game::deathmatch) struct LagCompensation {
     players: Vec<History>,
+    /// Players to link again after the shot, in ascending order, with the place of those who were moved.
+    shifted: Vec<(ClientNum, Option<Place>)>,
     /// Server clock at the start of the current frame.
     frame_started: Millis,
 }
 
 impl Default for LagCompensation {
     fn default() -> Self {
-        Self { players: vec![History::default(); MAX_CLIENTS], frame_started: Millis::default() }
+        Self {
+            players: vec![History::default(); MAX_CLIENTS],
+            shifted: Vec::with_capacity(MAX_CLIENTS),
+            frame_started: Millis::default(),
+        }
     }
 }
 
@@ -109,7 +130,8 @@ impl LagCompensation {
     /// Forgets the places of a player who spawns or teleports.
     pub(in crate::game::deathmatch) fn reset(&mut self, cx: &Context<'_>, client: ClientNum) {
         let place = place_of(cx, client).unwrap_or_default();
-        self.players[client.index()] = History { places: [place; PLACES], newest: 0, saved: None };
+        self.players[client.index()] = History { places: [place; PLACES], newest: 0 };
+        self.shifted.retain(|&(shifted, _)| shifted != client);
     }
 
     /// Stores the place of a player at the end of a frame.
@@ -145,39 +167,59 @@ impl LagCompensation {
             if !cx.clients.plays(client) {
                 continue;
             }
-            let history = &mut self.players[client.index()];
-            let Some(place) = history.place_at(at) else { continue };
+            let Some(moment) = self.players[client.index()].moment(at) else { continue };
             let Some(player) = cx.clients.players[client.index()].as_mut() else { continue };
-            if !player.shared.is_linked() {
+            let shared = &mut player.shared;
+            if !shared.is_linked() {
                 continue;
             }
-            let shared = &mut player.shared;
-            let passes = is_straight
-                && [shared.current_origin, place.origin].iter().all(|&at| misses(aim, at));
-            history.saved = Some(Place {
+            let origin = moment.origin();
+            if is_straight && misses(aim, shared.current_origin) && misses(aim, origin) {
+                self.shifted.push((client, None));
+                continue;
+            }
+            let place = Place {
                 at: now,
                 origin: shared.current_origin,
                 mins: shared.mins,
                 maxs: shared.maxs,
-            });
-            if passes {
-                continue;
-            }
+            };
+            self.shifted.push((client, Some(place)));
             (shared.current_origin, shared.mins, shared.maxs) =
-                (place.origin, place.mins, place.maxs);
+                (origin, moment.mins(), moment.maxs());
             cx.host.link_entity(&mut player.entity, &mut player.shared);
         }
     }
 
-    /// Moves a player back to its own time.
+    /// Moves a player back to its own time, before the shot has ended.
     pub(in crate::game::deathmatch) fn restore(&mut self, cx: &mut Context<'_>, client: ClientNum) {
-        let Some(place) = self.players[client.index()].saved.take() else { return };
-        let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
-        let shared = &mut player.shared;
-        (shared.current_origin, shared.mins, shared.maxs) = (place.origin, place.mins, place.maxs);
-        if shared.is_linked() {
-            cx.host.link_entity(&mut player.entity, &mut player.shared);
+        if let Some(index) = self.shifted.iter().position(|&(shifted, _)| shifted == client) {
+            let (_, place) = self.shifted.remove(index);
+            restore(cx, client, place);
         }
+    }
+
+    /// Moves all players back to their own time.
+    fn restore_all(&mut self, cx: &mut Context<'_>) {
+        for (client, place) in self.shifted.drain(..) {
+            restore(cx, client, place);
+        }
+    }
+}
+
+/// Links a player again after a shot, at its place before the shot if it was moved.
+fn restore(cx: &mut Context<'_>, client: ClientNum, moved_from: Option<Place>) {
+    let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
+    let shared = &mut player.shared;
+    let Some(place) = moved_from else {
+        if shared.is_linked() {
+            cx.host.relink_entity(&mut player.entity, shared);
+        }
+        return;
+    };
+    (shared.current_origin, shared.mins, shared.maxs) = (place.origin, place.mins, place.maxs);
+    if shared.is_linked() {
+        cx.host.link_entity(&mut player.entity, shared);
     }
 }
 
@@ -220,9 +262,7 @@ pub(super) fn in_the_past(
     let attack_time = sys.projectiles.attack_time(shooter);
     sys.lag.shift(cx, shooter, attack_time, aim);
     fire(cx, sys);
-    for client in ClientNum::all() {
-        sys.lag.restore(cx, client);
-    }
+    sys.lag.restore_all(cx);
 }
 
 #[cfg(test)]
@@ -239,7 +279,7 @@ mod tests {
             place.origin[0] = 10.0 * index as f32;
         }
         history.newest = PLACES - 1;
-        let x = |at: i32| history.place_at(LevelTime(at)).map(|place| place.origin[0]);
+        let x = |at: i32| history.moment(LevelTime(at)).map(|moment| moment.origin()[0]);
         assert_eq!((x(1800), x(1900)), (None, None), "not in the past");
         assert_eq!((x(1750), x(1775), x(1025)), (Some(150.0), Some(155.0), Some(5.0)));
         assert_eq!(x(0), Some(0.0), "the oldest");
