@@ -85,7 +85,11 @@ pub fn scoreboard(
             i32::from(line.perfect),
             line.captures,
         ] {
-            let _ = write!(entries, " {value}");
+            // Most are 0, which takes no formatting.
+            let _ = match value {
+                0 => entries.write_str(" 0"),
+                value => write!(entries, " {value}"),
+            };
         }
         if form.eliminated {
             entries.push_str(" 0");

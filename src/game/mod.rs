@@ -27,8 +27,8 @@ use std::net::IpAddr;
 use crate::{
     cvar::{Flags, Values},
     model::{
-        ClientNum, CommandArgs, ConfigIndex, EntityNum, EntityShared, EntityState, LevelTime,
-        Millis, PlayerState, UnixMillis, UserCmd,
+        ClientNum, CommandArgs, ConfigIndex, EntityNum, EntitySet, EntityShared, EntityState,
+        LevelTime, Millis, PlayerState, UnixMillis, UserCmd,
     },
     world::{MapEntities, World},
 };
@@ -170,6 +170,12 @@ pub trait Game {
 
     /// Returns an entity in use, or `None`.
     fn entity(&self, number: EntityNum) -> Option<EntityView<'_>>;
+
+    /// Returns the numbers whose entity may have changed since the last call, or since the level started: a new
+    /// one, one that is gone, or one with another state. Numbers from [`Game::entity_count`] on may be missing.
+    fn take_changed_entities(&mut self) -> EntitySet {
+        EntitySet::below(self.entity_count())
+    }
 
     /// Returns the player state that a client is sent: its own, or that of the followed player.
     fn player(&self, client: ClientNum) -> &PlayerState;

@@ -215,11 +215,7 @@ pub(super) struct SendBatch {
 impl SendBatch {
     pub(super) fn new() -> Self {
         // One more slot than a batch: a datagram is written before its socket is known.
-        Self {
-            socket: 0,
-            slots: (0..=BATCH).map(|_| Vec::with_capacity(SLOT_BYTES)).collect(),
-            to: Vec::with_capacity(BATCH),
-        }
+        Self { socket: 0, slots: vec![Vec::new(); BATCH + 1], to: Vec::with_capacity(BATCH) }
     }
 
     /// Buffer of the next datagram, which belongs to the batch once it is committed.

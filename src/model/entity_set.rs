@@ -10,6 +10,30 @@ const WORDS: usize = MAX_ENTITIES / 64;
 pub struct EntitySet([u64; WORDS]);
 
 impl EntitySet {
+    /// The set of all numbers.
+    pub const ALL: Self = Self([u64::MAX; WORDS]);
+
+    /// The set of all numbers below a limit.
+    #[must_use]
+    pub fn below(limit: usize) -> Self {
+        Self(std::array::from_fn(|place| {
+            let bits = limit.saturating_sub(place * 64).min(64);
+            if bits == 64 { u64::MAX } else { (1 << bits) - 1 }
+        }))
+    }
+
+    /// Returns the lowest number that is in it and not below a limit.
+    #[must_use]
+    pub fn first_from(&self, limit: usize) -> Option<EntityNum> {
+        let mut place = limit / 64;
+        let mut word = self.0.get(place)? & u64::MAX << (limit % 64);
+        while word == 0 {
+            place += 1;
+            word = *self.0.get(place)?;
+        }
+        EntityNum::new(place * 64 + word.trailing_zeros() as usize)
+    }
+
     /// The set of these bits, lowest number first.
     #[must_use]
     pub const fn of_words(words: [u64; WORDS]) -> Self {
@@ -53,6 +77,11 @@ impl EntitySet {
     /// Adds what is in another set.
     pub fn add_all(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Takes out what is in another set.
+    pub fn remove_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= !other);
     }
 
     /// Takes out what is not in another set.

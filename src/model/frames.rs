@@ -26,13 +26,6 @@ pub struct FrameEntry {
     pub slot: SlotId,
 }
 
-#[derive(Clone, Debug)]
-struct Slot {
-    state: EntityState,
-    /// Number of frames that list it.
-    uses: u32,
-}
-
 #[derive(Clone, Debug, Default)]
 struct Frame {
     number: Option<FrameNum>,
@@ -43,7 +36,9 @@ struct Frame {
 #[derive(Clone, Debug)]
 pub struct FrameRing {
     frames: Vec<Frame>,
-    slots: Vec<Slot>,
+    states: Vec<EntityState>,
+    /// Number of frames that list each state. Apart from the states, most of which are not read in a frame.
+    uses: Vec<u32>,
     free: Vec<SlotId>,
 }
 
@@ -53,7 +48,12 @@ impl FrameRing {
     pub fn new(len: usize) -> Self {
         // Required for the wrap of frame numbers.
         assert!(len.is_power_of_two(), "a ring's length divides the numbers of frames");
-        Self { frames: vec![Frame::default(); len], slots: Vec::new(), free: Vec::new() }
+        Self {
+            frames: vec![Frame::default(); len],
+            states: Vec::new(),
+            uses: Vec::new(),
+            free: Vec::new(),
+        }
     }
 
     /// Returns the entities of frame `number`, ascending, or `None` when it is not stored.
@@ -66,7 +66,7 @@ impl FrameRing {
     /// Returns the state of an entry of a stored frame.
     #[must_use]
     pub fn state(&self, slot: SlotId) -> &EntityState {
-        &self.slots[slot.0 as usize].state
+        &self.states[slot.0 as usize]
     }
 
     /// Starts frame `number` in place of the oldest. It is stored by [`FrameBuilder::finish`].
@@ -86,6 +86,17 @@ impl FrameRing {
         previous: FrameNum,
         states: impl Iterator<Item = (EntityNum, &'a EntityState)>,
     ) -> u64 {
+        self.record_changes(number, previous, states.map(|(entity, state)| (entity, Some(state))))
+    }
+
+    /// Stores a frame as [`Self::record`] does. `None` is the state of the entity in frame `previous`; without one
+    /// there, the entity is skipped.
+    pub fn record_changes<'a>(
+        &mut self,
+        number: FrameNum,
+        previous: FrameNum,
+        states: impl Iterator<Item = (EntityNum, Option<&'a EntityState>)>,
+    ) -> u64 {
         let mut mended_states = 0;
         let previous = self.place(previous);
         let mut cursor = 0;
@@ -94,19 +105,21 @@ impl FrameRing {
             let before = builder.ring.frames[previous].entries.get(cursor..).unwrap_or(&[]);
             let skipped = before.iter().take_while(|entry| entry.number < entity).count();
             cursor += skipped;
-            let same = before
-                .get(skipped)
-                .filter(|entry| entry.number == entity)
-                .filter(|entry| builder.ring.state(entry.slot).words() == state.words());
-            match same.copied() {
-                Some(entry) => builder.share(entry),
-                None => match state.sanitized() {
+            let entry = before.get(skipped).filter(|entry| entry.number == entity).copied();
+            let is_same = |entry: &FrameEntry, state: &EntityState| {
+                builder.ring.state(entry.slot).words() == state.words()
+            };
+            match (entry, state) {
+                (Some(entry), None) => builder.share(entry),
+                (Some(entry), Some(state)) if is_same(&entry, state) => builder.share(entry),
+                (_, Some(state)) => match state.sanitized() {
                     None => builder.push(entity, state),
                     Some(sanitized) => {
                         mended_states += 1;
                         builder.push(entity, &sanitized);
                     }
                 },
+                (None, None) => {}
             }
         }
         builder.finish();
@@ -123,7 +136,7 @@ impl FrameRing {
     /// Number of stored states.
     #[must_use]
     pub fn states_in_use(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.states.len() - self.free.len()
     }
 
     /// Checks frames and slots in full, for simulations. Entries must ascend, and a slot must be
@@ -132,7 +145,7 @@ impl FrameRing {
     /// # Errors
     /// A sentence with the violated invariant.
     pub fn check_invariants(&self) -> Result<(), String> {
-        let mut uses = vec![0; self.slots.len()];
+        let mut uses = vec![0; self.states.len()];
         for frame in &self.frames {
             if !frame.entries.is_sorted_by(|before, after| before.number < after.number) {
                 return Err(format!("the entities of frame {:?} do not ascend", frame.number));
@@ -141,8 +154,8 @@ impl FrameRing {
                 *uses.get_mut(entry.slot.0 as usize).ok_or("an entity has no slot")? += 1;
             }
         }
-        if let Some(at) = (0..uses.len()).find(|&at| self.slots[at].uses != uses[at]) {
-            let (counted, told) = (uses[at], self.slots[at].uses);
+        if let Some(at) = (0..uses.len()).find(|&at| self.uses[at] != uses[at]) {
+            let (counted, told) = (uses[at], self.uses[at]);
             return Err(format!("slot {at} is in {counted} frames, not in {told}"));
         }
         let unused = uses.iter().filter(|&&uses| uses == 0).count();
@@ -167,7 +180,7 @@ impl FrameRing {
     }
 
     fn release(&mut self, slot: SlotId) {
-        let uses = &mut self.slots[slot.0 as usize].uses;
+        let uses = &mut self.uses[slot.0 as usize];
         *uses -= 1;
         if *uses == 0 {
             self.free.push(slot);
@@ -175,15 +188,16 @@ impl FrameRing {
     }
 
     fn store(&mut self, state: &EntityState) -> SlotId {
-        let slot = Slot { state: *state, uses: 1 };
         match self.free.pop() {
             Some(id) => {
-                self.slots[id.0 as usize] = slot;
+                self.states[id.0 as usize] = *state;
+                self.uses[id.0 as usize] = 1;
                 id
             }
             None => {
-                self.slots.push(slot);
-                SlotId((self.slots.len() - 1) as u32)
+                self.states.push(*state);
+                self.uses.push(1);
+                SlotId((self.states.len() - 1) as u32)
             }
         }
     }
@@ -201,7 +215,7 @@ impl FrameBuilder<'_> {
     /// Adds an entity with the entry of another stored frame.
     pub fn share(&mut self, entry: FrameEntry) {
         if self.ascends(entry.number) {
-            self.ring.slots[entry.slot.0 as usize].uses += 1;
+            self.ring.uses[entry.slot.0 as usize] += 1;
             self.entries.push(entry);
         }
     }
@@ -302,7 +316,7 @@ mod tests {
         assert_eq!(check(|_| {}), Ok(()));
         let broken: [fn(&mut FrameRing); 5] = [
             |ring| ring.frames[0].entries.swap(0, 1),
-            |ring| ring.slots[0].uses += 1,
+            |ring| ring.uses[0] += 1,
             |ring| ring.frames[0].entries[0].slot = SlotId(99),
             |ring| ring.free.clear(),
             |ring| ring.free[0] = ring.frames[0].entries[0].slot,

@@ -31,5 +31,5 @@ pub use header::{ChannelSide, detect_protocol, is_connectionless, peek_client_he
 pub use peer_address::{AddressMatch, PeerAddress};
 pub use rate::transmission_ms;
 pub use reliable::{AckError, AddError, CommandOrder, IncomingCommands, OutgoingCommands};
-pub use scramble::usercmd_key;
+pub use scramble::{command_hash, usercmd_key};
 pub use unscramble::UnscrambleError;

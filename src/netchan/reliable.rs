@@ -16,6 +16,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use thiserror::Error;
 
+use super::scramble::command_hash;
 use crate::model::{
     CommandNum,
     limits::{MAX_RELIABLE_COMMANDS, MAX_SERVER_COMMAND_LEN, MAX_STRING_LEN},
@@ -68,6 +69,8 @@ pub enum AckError {
 pub struct OutgoingCommands {
     last: CommandNum,
     acknowledged: CommandNum,
+    /// Hash of the acknowledged command, which is part of the key of nearly every message.
+    acknowledged_hash: u32,
     /// Texts of `acknowledged..=last`.
     texts: VecDeque<Arc<str>>,
 }
@@ -85,6 +88,7 @@ impl OutgoingCommands {
         Self {
             last: CommandNum(0),
             acknowledged: CommandNum(0),
+            acknowledged_hash: command_hash(b""),
             texts: VecDeque::from([Arc::default()]),
         }
     }
@@ -156,6 +160,16 @@ impl OutgoingCommands {
         self.texts.get(place)
     }
 
+    /// Returns the [`command_hash`] of the text that [`Self::get`] returns, or of an empty one.
+    #[must_use]
+    pub fn hash_of(&self, number: CommandNum) -> u32 {
+        if number == self.acknowledged {
+            self.acknowledged_hash
+        } else {
+            command_hash(self.get(number).map_or(&[], |text| text.as_bytes()))
+        }
+    }
+
     /// Returns the command whose number has this low byte. Only the low byte is always readable in
     /// a scrambled message, and it is unique among the stored commands.
     #[must_use]
@@ -179,9 +193,12 @@ impl OutgoingCommands {
             }
             _ => {}
         }
-        while number.distance(self.acknowledged) > 0 {
-            self.texts.pop_front();
-            self.acknowledged = self.acknowledged.next();
+        if number.distance(self.acknowledged) > 0 {
+            while number.distance(self.acknowledged) > 0 {
+                self.texts.pop_front();
+                self.acknowledged = self.acknowledged.next();
+            }
+            self.update_hash();
         }
         Ok(())
     }
@@ -191,6 +208,12 @@ impl OutgoingCommands {
     pub fn acknowledge_all(&mut self) {
         self.acknowledged = self.last;
         self.texts.drain(..self.texts.len() - 1);
+        self.update_hash();
+    }
+
+    fn update_hash(&mut self) {
+        self.acknowledged_hash =
+            command_hash(self.texts.front().map_or(&[], |text| text.as_bytes()));
     }
 }
 

@@ -147,10 +147,10 @@ impl<const LEN: usize> KeyStream<LEN> {
 }
 
 /// Returns the usercmd key of a message. It depends on the message's own acknowledgements, the
-/// level's checksum feed and the acknowledged server command.
+/// level's checksum feed and the [`command_hash`] of the acknowledged server command.
 #[must_use]
-pub fn usercmd_key(checksum_feed: i32, message_acknowledge: i32, text: &[u8]) -> u32 {
-    checksum_feed as u32 ^ message_acknowledge as u32 ^ command_hash(text)
+pub const fn usercmd_key(checksum_feed: i32, message_acknowledge: i32, command_hash: u32) -> u32 {
+    checksum_feed as u32 ^ message_acknowledge as u32 ^ command_hash
 }
 
 /// Number of bytes of a command in its hash.
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(command_hash(b"ab\0cd"), command_hash(b"ab"));
         assert_eq!(command_hash(&[b'a'; 33]), command_hash(&[b'a'; 32]));
         assert_ne!(command_hash(&[b'a'; 32]), command_hash(&[b'a'; 31]));
-        assert_eq!(usercmd_key(-1, 0x10, b""), 0xffff_ffef);
+        assert_eq!(usercmd_key(-1, 0x10, command_hash(b"")), 0xffff_ffef);
     }
 
     proptest! {

@@ -1,29 +1,32 @@
-//! Transmit queue of a node: datagrams in one reused buffer.
+//! Transmit queue of a node: datagrams in reused buffers.
 
 use std::collections::VecDeque;
 
 use super::Route;
 
-/// Datagrams to send, in one reused buffer.
-///
-/// Invariant: `bytes` holds exactly the queued datagrams' bytes in order, from offset `drained`.
+/// Most buffers that are kept for later datagrams: as many as a full server sends in a frame.
+const SPARE_MAX: usize = 64;
+
+/// Datagrams to send, each in a buffer of its own, which is exchanged with that of the driver.
 #[derive(Debug, Default)]
 pub struct Outbox {
-    bytes: Vec<u8>,
-    queue: VecDeque<(Route, usize)>,
-    drained: usize,
+    queue: VecDeque<(Route, Vec<u8>)>,
+    /// Buffers of datagrams that were taken.
+    spare: Vec<Vec<u8>>,
 }
 
 impl Outbox {
-    /// Queues the datagram that `write` appends to the buffer and returns its length. An empty datagram
+    /// Queues the datagram that `write` writes into an empty buffer and returns its length. An empty datagram
     /// is not queued.
     pub fn push_with(&mut self, route: Route, write: impl FnOnce(&mut Vec<u8>)) -> usize {
-        let before = self.bytes.len();
-        write(&mut self.bytes);
-        debug_assert!(self.bytes.len() >= before, "a datagram is appended, never truncated");
-        let len = self.bytes.len() - before;
+        let mut datagram = self.spare.pop().unwrap_or_default();
+        datagram.clear();
+        write(&mut datagram);
+        let len = datagram.len();
         if len > 0 {
-            self.queue.push_back((route, len));
+            self.queue.push_back((route, datagram));
+        } else {
+            self.keep(datagram);
         }
         len
     }
@@ -33,17 +36,18 @@ impl Outbox {
         self.push_with(route, |bytes| bytes.extend_from_slice(datagram));
     }
 
-    /// Moves the oldest datagram into `packet`.
+    /// Moves the oldest datagram into `packet`, whose memory is used for a later one.
     pub fn pop(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
-        let (route, len) = self.queue.pop_front()?;
-        packet.clear();
-        packet.extend_from_slice(&self.bytes[self.drained..self.drained + len]);
-        self.drained += len;
-        if self.queue.is_empty() {
-            self.bytes.clear();
-            self.drained = 0;
-        }
+        let (route, datagram) = self.queue.pop_front()?;
+        let buffer = std::mem::replace(packet, datagram);
+        self.keep(buffer);
         Some(route)
+    }
+
+    fn keep(&mut self, buffer: Vec<u8>) {
+        if self.spare.len() < SPARE_MAX {
+            self.spare.push(buffer);
+        }
     }
 
     /// Returns the number of queued datagrams.
@@ -65,7 +69,7 @@ mod tests {
     use crate::node::LocalPort;
 
     #[test]
-    fn outbox_keeps_order_and_reuses_its_buffer() {
+    fn outbox_keeps_order_and_reuses_buffers() {
         let route = |port| Route { local: LocalPort(0), remote: ([127, 0, 0, 1], port).into() };
         let mut outbox = Outbox::default();
         let mut packet = Vec::new();
@@ -79,7 +83,7 @@ mod tests {
             assert_eq!(outbox.pop(&mut packet), Some(route(3)));
             assert_eq!(packet, b"third");
             assert_eq!(outbox.pop(&mut packet), None);
-            assert!(outbox.bytes.is_empty());
+            assert_eq!(outbox.spare.len(), 2, "round {round}");
         }
     }
 }

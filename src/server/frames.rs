@@ -60,27 +60,36 @@ impl ServerFrames {
         }
     }
 
-    /// Discards what was visible in the frame before.
+    /// Forgets the entities of the level. The next one starts with changes of all its entities.
     pub(super) fn reset_visibility(&mut self, world: Option<&mut World>) {
+        self.visibility = FrameVisibility::default();
         self.visibility.begin(world);
     }
 
     /// Records all entities that clients may be sent. Returns the number of states with values that are
     /// not finite, which are replaced.
-    pub(super) fn record(&mut self, game: &dyn Game, world: Option<&mut World>) -> u64 {
+    pub(super) fn record(&mut self, game: &mut dyn Game, world: Option<&mut World>) -> u64 {
         let Self { ring, newest, visibility, .. } = self;
         let previous = *newest;
         *newest = previous.wrapping_add(1);
         visibility.begin(world);
-        let states = EntityNum::all()
-            .take(game.entity_count().min(EntityNum::WORLD.index()))
-            .filter_map(|number| Some((number, game.entity(number)?)))
-            .filter(|(_, entity)| {
+        let mut changed = game.take_changed_entities();
+        let count = game.entity_count().min(EntityNum::WORLD.index());
+        visibility.keep_below(count);
+        for number in changed.iter().take_while(|number| number.index() < count) {
+            let sent = game.entity(number).filter(|entity| {
                 entity.shared.is_linked() && !entity.shared.sv_flags.contains(SvFlags::NO_CLIENT)
-            })
-            .inspect(|&(number, entity)| visibility.add(number, entity))
-            .map(|(number, entity)| (number, entity.state));
-        ring.record(*newest, previous, states)
+            });
+            visibility.update(number, sent);
+        }
+        if ring.frame(previous).is_none() {
+            changed = EntitySet::ALL;
+        }
+        let states = visibility.entities().iter().map(|number| {
+            let entity = changed.contains(number).then(|| game.entity(number)).flatten();
+            (number, entity.map(|entity| entity.state))
+        });
+        ring.record_changes(*newest, previous, states)
     }
 
     /// Entities of the newest frame that a player is sent, at most `limit`, and the visible areas.

@@ -343,7 +343,7 @@ impl Server {
         let newest = frames.newest();
         let bases = clients.iter().filter_map(|(_, client)| client.oldest_base(newest));
         frames.release_unneeded(bases);
-        let replaced = frames.record(&*self.game, level.world.as_mut());
+        let replaced = frames.record(&mut *self.game, level.world.as_mut());
         stats.add(Counter::StatesSanitized, replaced);
         bots::record_views(self);
         match_recording::record_frame(self);

@@ -26,7 +26,7 @@ use crate::{
 const RESTRICTING: [SvFlags; 3] =
     [SvFlags::SINGLE_CLIENT, SvFlags::NOT_SINGLE_CLIENT, SvFlags::CLIENT_MASK];
 
-/// Entities of one frame, and the sets visible from the positions requested so far.
+/// Entities of a frame, and the sets visible from the positions requested so far.
 #[derive(Debug, Default)]
 pub(super) struct FrameVisibility {
     /// All entities that clients may be sent.
@@ -36,6 +36,8 @@ pub(super) struct FrameVisibility {
     /// Entities restricted to some clients, with their flags and `single_client`.
     restricted: Vec<(EntityNum, SvFlags, i32)>,
     portals: Vec<Portal>,
+    /// Entities in either list.
+    listed: EntitySet,
     /// Pairs of cluster and area, side by side: each viewer searches them.
     places: Vec<Place>,
     /// Visible set of each of them.
@@ -58,31 +60,49 @@ struct Portal {
 }
 
 impl FrameVisibility {
-    /// Starts a frame and discards the last one. The world must not change until all snapshots are
+    /// Starts a frame with the entities of the last one. The world must not change until all snapshots are
     /// written.
     pub(super) fn begin(&mut self, world: Option<&mut World>) {
         if let Some(world) = world {
             world.update_pvs_index();
         }
-        self.all = EntitySet::default();
-        self.everywhere = EntitySet::default();
-        self.restricted.clear();
-        self.portals.clear();
         self.places.clear();
         self.visible.clear();
     }
 
-    /// Adds an entity of the frame.
-    pub(super) fn add(&mut self, number: EntityNum, entity: EntityView<'_>) {
+    /// Entities that clients may be sent.
+    pub(super) fn entities(&self) -> &EntitySet {
+        &self.all
+    }
+
+    /// Removes the entities from a number on.
+    pub(super) fn keep_below(&mut self, limit: usize) {
+        while let Some(number) = self.all.first_from(limit) {
+            self.update(number, None);
+        }
+    }
+
+    /// Replaces an entity; `None` if clients are not sent it.
+    pub(super) fn update(&mut self, number: EntityNum, entity: Option<EntityView<'_>>) {
+        self.all.remove(number);
+        self.everywhere.remove(number);
+        if self.listed.contains(number) {
+            self.listed.remove(number);
+            self.restricted.retain(|&(restricted, ..)| restricted != number);
+            self.portals.retain(|portal| portal.number != number);
+        }
+        let Some(entity) = entity else { return };
         let flags = entity.shared.sv_flags;
         self.all.insert(number);
         if flags.contains(SvFlags::BROADCAST) {
             self.everywhere.insert(number);
         }
         if RESTRICTING.into_iter().any(|flag| flags.contains(flag)) {
+            self.listed.insert(number);
             self.restricted.push((number, flags, entity.shared.single_client));
         }
         if flags.contains(SvFlags::PORTAL) {
+            self.listed.insert(number);
             self.portals.push(Portal {
                 number,
                 origin: entity.state.origin,
@@ -214,7 +234,7 @@ mod tests {
             ..EntityShared::default()
         };
         for (entity, shared) in [(3, &plain), (4, &plain), (70, &for_others), (300, &plain)] {
-            visibility.add(number(entity), EntityView { state: &state, shared });
+            visibility.update(number(entity), Some(EntityView { state: &state, shared }));
         }
         let mut told = |client_num, limit| {
             let viewer = PlayerState { client_num, ..PlayerState::default() };
@@ -227,7 +247,12 @@ mod tests {
         assert_eq!(told(4, 2), [3, 70]);
         assert_eq!(told(-1, 0), [0; 0]);
         visibility.begin(None);
-        let viewer = PlayerState::default();
-        assert_eq!(visibility.visible_to(&viewer, None, 256).0, EntitySet::default());
+        visibility.keep_below(300);
+        visibility.update(number(4), None);
+        let plain = EntityView { state: &state, shared: &plain };
+        visibility.update(number(70), Some(plain));
+        let viewer = PlayerState { client_num: 3, ..PlayerState::default() };
+        let (seen, _) = visibility.visible_to(&viewer, None, 256);
+        assert_eq!(seen.iter().collect::<Vec<_>>(), [number(70)], "no longer restricted");
     }
 }

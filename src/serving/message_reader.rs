@@ -80,9 +80,8 @@ pub(crate) fn read<K: Copy>(
                 }
             }
             ClientOp::Usercmds { delta } => {
-                let text = sent.get(head.reliable_acknowledge);
-                let text = text.map_or(&b""[..], |text| text.as_bytes());
-                let key = usercmd_key(feed, head.message_acknowledge, text);
+                let hash = sent.hash_of(head.reliable_acknowledge);
+                let key = usercmd_key(feed, head.message_acknowledge, hash);
                 let count = read_usercmds(&mut reader, key, buffer)
                     .map_err(|error| unreadable(&reader, error))?;
                 read.usercmds = Some(UsercmdBlock { delta, count });

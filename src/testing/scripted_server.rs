@@ -9,8 +9,8 @@ use crate::{
         PlayerState, Qport, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS,
     },
     netchan::{
-        Channel, ChannelSide, CommandOrder, IncomingCommands, OutgoingCommands, is_connectionless,
-        usercmd_key,
+        Channel, ChannelSide, CommandOrder, IncomingCommands, OutgoingCommands, command_hash,
+        is_connectionless, usercmd_key,
     },
     wire::{
         bits::{BitReader, BitWriter},
@@ -126,7 +126,11 @@ impl Peer {
             self.channel.unscramble_client_message(&self.commands, &mut self.message).unwrap();
         self.commands.acknowledge(head.reliable_acknowledge).unwrap();
         let text = self.commands.get(head.reliable_acknowledge).unwrap().clone();
-        let key = usercmd_key(self.checksum_feed, head.message_acknowledge, text.as_bytes());
+        let key = usercmd_key(
+            self.checksum_feed,
+            head.message_acknowledge,
+            command_hash(text.as_bytes()),
+        );
         let mut reader = BitReader::new(&self.message);
         ClientHeader::read(&mut reader).unwrap();
         self.last_move = None;

@@ -4,7 +4,7 @@
 
 use crate::{
     model::{UserCmd, limits::MAX_PACKET_USERCMDS},
-    netchan::usercmd_key,
+    netchan::{command_hash, usercmd_key},
     wire::{
         self,
         bits::BitReader,
@@ -95,7 +95,7 @@ impl Session {
         let text = self.server_command(head.reliable_acknowledge);
         let key = match (feed, text) {
             (Some(feed), Some(text)) => {
-                usercmd_key(feed, head.message_acknowledge, text.as_bytes())
+                usercmd_key(feed, head.message_acknowledge, command_hash(text.as_bytes()))
             }
             _ => {
                 record.missing.usercmd_key = true;

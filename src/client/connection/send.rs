@@ -7,7 +7,7 @@ use crate::{
         Millis, ServerId, UserCmd,
         limits::{MAX_MESSAGE_LEN, MAX_PACKET_USERCMDS},
     },
-    netchan::{SendError, usercmd_key},
+    netchan::{SendError, command_hash, usercmd_key},
     node::{Outbox, Route},
     wire::client_message::{self, ClientHeader},
 };
@@ -73,7 +73,11 @@ impl Connection {
         {
             let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
             let count = self.usercmds.select(&mut moves);
-            let key = usercmd_key(level.checksum_feed, head.message_acknowledge, text.as_bytes());
+            let key = usercmd_key(
+                level.checksum_feed,
+                head.message_acknowledge,
+                command_hash(text.as_bytes()),
+            );
             // Only a message with a stored snapshot can be a delta base.
             let newest = self.history.current().map(|current| current.sequence);
             let delta = newest == Some(self.channel.last_received());

@@ -6,11 +6,7 @@
 //! Invariants: entities 0 to 63 are the players, all others are in the entity table. A slot without a
 //! player has no entity.
 
-use super::{
-    combat::CombatSettings,
-    entities::{Entities, EntityKind},
-    modes::Mode,
-};
+use super::{combat::CombatSettings, entities::Entities, modes::Mode};
 use crate::bg::Event;
 use crate::game::{
     Host, Ruleset,
@@ -163,17 +159,7 @@ impl Context<'_> {
                 player.state.external_event = 0;
             }
         }
-        for number in self.entities.numbers() {
-            let Some(entity) = self.entities.get_mut(number) else { continue };
-            if now.distance(entity.event_at) <= events::EVENT_MS {
-                continue;
-            }
-            if matches!(entity.kind, EntityKind::TempEntity) {
-                self.entities.remove(self.host, number, now);
-            } else {
-                entity.state.event = 0;
-            }
-        }
+        self.entities.clear_expired_events(self.host, now);
     }
 
     /// Returns the shared state of an entity.

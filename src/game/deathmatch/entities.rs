@@ -9,9 +9,10 @@
 //! Source: the base game's entity slots. Engine names: `G_Spawn`, `G_FreeEntity`.
 
 use crate::bg::{EntityType, Event};
-use crate::game::Host;
+use crate::game::{Host, movement::events};
 use crate::model::{
-    EntityNum, EntityShared, EntityState, LevelTime, SvFlags, Trajectory, Vec3, limits::MAX_CLIENTS,
+    EntityNum, EntitySet, EntityShared, EntityState, LevelTime, SvFlags, Trajectory, Vec3,
+    limits::MAX_CLIENTS,
 };
 
 use super::{
@@ -134,6 +135,12 @@ pub(super) struct Entities {
     /// Slots by number, from 64 on.
     slots: Vec<Option<Entity>>,
     free: FreeNumbers,
+    /// Numbers whose entity may have changed since these were taken; at first all.
+    changed: EntitySet,
+    /// Entities whose last event may not have expired.
+    eventful: EntitySet,
+    /// Entities that act in a frame. The others have nothing to do until they are changed.
+    awake: EntitySet,
 }
 
 impl Default for Entities {
@@ -142,6 +149,9 @@ impl Default for Entities {
             player_event_at: [LevelTime::default(); MAX_CLIENTS],
             slots: Vec::new(),
             free: FreeNumbers::default(),
+            changed: EntitySet::ALL,
+            eventful: EntitySet::default(),
+            awake: EntitySet::default(),
         }
     }
 }
@@ -157,11 +167,6 @@ impl Entities {
         last.map_or(0, |last| MAX_CLIENTS + last + 1)
     }
 
-    /// Returns the entity number of an index that may be in use.
-    pub(super) fn number(&self, index: usize) -> Option<EntityNum> {
-        EntityNum::new(index).filter(|_| index < MAX_CLIENTS + self.slots.len())
-    }
-
     /// Iterates all numbers that may be in use, ascending.
     pub(super) fn numbers(&self) -> impl Iterator<Item = EntityNum> + use<> {
         (MAX_CLIENTS..MAX_CLIENTS + self.slots.len()).filter_map(EntityNum::new)
@@ -171,8 +176,46 @@ impl Entities {
         self.slots.get(number.index().checked_sub(MAX_CLIENTS)?)?.as_ref()
     }
 
+    /// Returns an entity for a change, which wakes it.
     pub(super) fn get_mut(&mut self, number: EntityNum) -> Option<&mut Entity> {
-        self.slots.get_mut(number.index().checked_sub(MAX_CLIENTS)?)?.as_mut()
+        let entity = self.slots.get_mut(number.index().checked_sub(MAX_CLIENTS)?)?.as_mut()?;
+        for set in [&mut self.changed, &mut self.eventful, &mut self.awake] {
+            set.insert(number);
+        }
+        Some(entity)
+    }
+
+    /// Returns the numbers whose entity may have changed since the last call.
+    pub(super) fn take_changed(&mut self) -> EntitySet {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// Returns the lowest number of an entity that acts in a frame and is not below a limit.
+    pub(super) fn next_awake(&self, limit: usize) -> Option<EntityNum> {
+        self.awake.first_from(limit)
+    }
+
+    /// Lets an entity sleep until its next change.
+    pub(super) fn sleep(&mut self, number: EntityNum) {
+        self.awake.remove(number);
+    }
+
+    /// Clears the events that have expired, and removes the temporary entities that had them.
+    pub(super) fn clear_expired_events(&mut self, host: &mut dyn Host, now: LevelTime) {
+        for number in self.eventful.clone().iter() {
+            let slot = number.index().checked_sub(MAX_CLIENTS);
+            let entity = slot.and_then(|slot| self.slots.get_mut(slot)).and_then(Option::as_mut);
+            let Some(entity) = entity else { continue };
+            if now.distance(entity.event_at) <= events::EVENT_MS {
+                continue;
+            }
+            self.eventful.remove(number);
+            if matches!(entity.kind, EntityKind::TempEntity) {
+                self.remove(host, number, now);
+            } else if std::mem::take(&mut entity.state.event) != 0 {
+                self.changed.insert(number);
+            }
+        }
     }
 
     /// Iterates the entities with a target name, case ignored.
@@ -204,6 +247,9 @@ impl Entities {
         };
         entity.state.number = number.index() as i32;
         self.slots[number.index() - MAX_CLIENTS] = Some(entity);
+        for set in [&mut self.changed, &mut self.eventful, &mut self.awake] {
+            set.insert(number);
+        }
         Some(number)
     }
 
@@ -214,6 +260,9 @@ impl Entities {
         if entity.shared.is_linked() {
             host.unlink_entity(number, &mut entity.shared);
         }
+        self.changed.insert(number);
+        self.eventful.remove(number);
+        self.awake.remove(number);
         self.free.add(number, now);
     }
 

@@ -7,6 +7,7 @@ use super::{
     body_queue::run_corpse,
     context::Context,
     entities::EntityKind,
+    items::drop::is_at_rest,
     matches::run_match,
     movers::run_mover_team,
     rules::client_context,
@@ -59,8 +60,8 @@ fn run_clients(cx: &mut Context<'_>, sys: &mut Systems) {
 /// Runs all entities in the order of their numbers. An entity that is added behind the current one runs too.
 fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
     let mut next = MAX_CLIENTS;
-    while let Some(number) = cx.entities.number(next) {
-        next += 1;
+    while let Some(number) = cx.entities.next_awake(next) {
+        next = number.index() + 1;
         let Some(entity) = cx.entities.get(number) else { continue };
         match entity.kind {
             EntityKind::Mover(_) => run_mover_team(cx, sys, number),
@@ -74,7 +75,12 @@ fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
             EntityKind::Missile(_) => run_missile(cx, sys, number),
             EntityKind::Kamikaze(_) => run_kamikaze(cx, sys, number),
             EntityKind::KamikazeTimer(timer) => run_kamikaze_timer(cx, number, timer),
-            EntityKind::Item(_) => sys.items.run_item(cx, number),
+            EntityKind::Item(_) => {
+                sys.items.run_item(cx, number);
+                if cx.entities.get(number).is_some_and(is_at_rest) {
+                    cx.entities.sleep(number);
+                }
+            }
             EntityKind::TempEntity
             | EntityKind::TargetPosition
             | EntityKind::Teleporter { .. }
@@ -82,7 +88,7 @@ fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
             | EntityKind::PathCorner(_)
             | EntityKind::DoorTrigger { .. }
             | EntityKind::PlatTrigger(_)
-            | EntityKind::Static => {}
+            | EntityKind::Static => cx.entities.sleep(number),
         }
     }
 }

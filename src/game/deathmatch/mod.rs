@@ -53,7 +53,10 @@ use super::{
 };
 use crate::{
     bg::{Event, Persistent},
-    model::{ClientNum, CommandArgs, EntityNum, LevelTime, PlayerState, UserCmd},
+    model::{
+        ClientNum, CommandArgs, EntityNum, EntitySet, LevelTime, PlayerState, UserCmd,
+        limits::MAX_CLIENTS,
+    },
     world::MapEntities,
 };
 pub(crate) use spawn_functions::has_spawn_point;
@@ -245,6 +248,12 @@ impl Game for Deathmatch {
     fn entity(&self, number: EntityNum) -> Option<EntityView<'_>> {
         let (state, shared) = view_of(&self.clients, &self.entities, number)?;
         Some(EntityView { state, shared })
+    }
+
+    fn take_changed_entities(&mut self) -> EntitySet {
+        let mut changed = self.entities.take_changed();
+        changed.add_all(&EntitySet::below(MAX_CLIENTS));
+        changed
     }
 
     fn player(&self, client: ClientNum) -> &PlayerState {

@@ -29,7 +29,9 @@ impl MoveCache {
 #[derive(Debug)]
 pub struct MoveScene<'a, E: ?Sized> {
     scene: CollisionScene<'a, E>,
-    cache: &'a mut MoveCache,
+    map: &'a mut TraceCache,
+    /// Nearby entities; `None` if there are too many. No entity is linked while the scene exists.
+    near: Option<&'a NearbyEntities>,
 }
 
 impl World {
@@ -44,7 +46,8 @@ impl World {
         spare: f32,
     ) -> MoveScene<'a, E> {
         self.sectors.refresh(&mut cache.near, &[mins, maxs], number, spare);
-        MoveScene { scene: self.scene(entities, number), cache }
+        let near = Some(&cache.near).filter(|near| self.sectors.is_valid(near));
+        MoveScene { scene: self.scene(entities, number), map: &mut cache.map, near }
     }
 
     /// Writes the solid entities whose bounds touch a box into `found` and returns their number. The entity of
@@ -66,15 +69,14 @@ impl<E: EntityViews + ?Sized> MoveScene<'_, E> {
     #[must_use]
     pub fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
         let map = &self.scene.world.map;
-        let best = map.trace_cached(&mut self.cache.map, start, mins, maxs, end, mask);
-        let near = Some(&self.cache.near);
-        self.scene.stop_at_entities(best, near, Hull::Box, start, mins, maxs, end, mask)
+        let best = map.trace_cached(self.map, start, mins, maxs, end, mask);
+        self.scene.stop_at_entities(best, self.near, Hull::Box, start, mins, maxs, end, mask)
     }
 
     /// Returns the contents as [`CollisionScene::point_contents`] does.
     #[must_use]
     pub fn point_contents(&mut self, point: Vec3) -> i32 {
-        let contents = self.scene.world.map.point_contents_cached(&mut self.cache.map, point);
-        self.scene.add_contents(contents, Some(&self.cache.near), point)
+        let contents = self.scene.world.map.point_contents_cached(self.map, point);
+        self.scene.add_contents(contents, self.near, point)
     }
 }

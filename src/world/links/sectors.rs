@@ -111,12 +111,7 @@ impl Sectors {
     }
 
     /// Links an entity, or links it again. Returns whether its bounds changed.
-    pub(super) fn link(
-        &mut self,
-        number: EntityNum,
-        bounds: [Vec3; 2],
-        kind: LinkKind,
-    ) -> bool {
+    pub(super) fn link(&mut self, number: EntityNum, bounds: [Vec3; 2], kind: LinkKind) -> bool {
         let sector = (kind == LinkKind::Solid).then(|| self.sector_of(&bounds));
         let extent = Aabb::of(&bounds);
         let entry = &mut self.entries[number.index()];
@@ -197,7 +192,7 @@ impl Sectors {
         self.visit_extent(&Aabb::of(bounds), visit);
     }
 
-    /// Calls `visit` likewise, from nearby entities if they cover the box and are valid.
+    /// Calls `visit` likewise, from nearby entities if they cover the box. They must be valid.
     pub(super) fn visit_near(
         &self,
         near: Option<&NearbyEntities>,
@@ -205,8 +200,7 @@ impl Sectors {
         visit: &mut impl FnMut(EntityNum) -> bool,
     ) {
         let extent = Aabb::of(bounds);
-        let Some(near) = near.filter(|near| self.is_valid(near) && near.within.covers(&extent))
-        else {
+        let Some(near) = near.filter(|near| near.within.covers(&extent)) else {
             return self.visit_extent(&extent, visit);
         };
         for &number in &near.bodies[..near.count] {
@@ -274,7 +268,7 @@ impl Sectors {
 
     /// Whether no other entity was linked or unlinked since a search. The order of the others does not depend on
     /// the links of the one that is left out.
-    fn is_valid(&self, near: &NearbyEntities) -> bool {
+    pub(super) fn is_valid(&self, near: &NearbyEntities) -> bool {
         near.changes == Some(self.changes_beside(near.without))
     }
 
@@ -486,7 +480,8 @@ mod tests {
                 let mut near = NearbyEntities::default();
                 sectors.refresh(&mut near, &[mins - wide, maxs + wide], number(without), 0.0);
                 let mut near_found = Vec::new();
-                sectors.visit_near(Some(&near), &asked, &mut |number| {
+                let valid = Some(&near).filter(|near| sectors.is_valid(near));
+                sectors.visit_near(valid, &asked, &mut |number| {
                     near_found.push(number.index());
                     true
                 });

@@ -128,6 +128,19 @@ pub(super) fn launch_item(
     cx.entities.link(cx.host, dropped);
     Some(dropped)
 }
+
+/// Whether an item has lost the entity that it rested on, and falls from now on.
+fn is_pushed_off(entity: &Entity) -> bool {
+    entity.state.ground_entity_num == EntityNum::NONE.index() as i32
+}
+
+/// Whether an item lies still and waits for nothing.
+pub(in crate::game::deathmatch) fn is_at_rest(entity: &Entity) -> bool {
+    entity.think_at.is_none()
+        && entity.state.pos.kind != TrajectoryKind::Gravity as i32
+        && !is_pushed_off(entity)
+}
+
 impl Items {
     /// Moves a flying item. Returns the trace of its collision, if any.
     pub(in crate::game::deathmatch) fn fly(
@@ -136,9 +149,13 @@ impl Items {
         number: EntityNum,
     ) -> Option<Trace> {
         let now = cx.clients.now;
+        let falls = match cx.entities.get(number)? {
+            entity if entity.state.pos.kind == TrajectoryKind::Gravity as i32 => true,
+            entity if is_pushed_off(entity) => false,
+            _ => return None,
+        };
         let entity = cx.entities.get_mut(number)?;
-        let falls = entity.state.pos.kind == TrajectoryKind::Gravity as i32;
-        if !falls && entity.state.ground_entity_num == EntityNum::NONE.index() as i32 {
+        if !falls {
             // Pushed off the entity that it rested on.
             entity.state.pos = Trajectory {
                 kind: TrajectoryKind::Gravity as i32,
@@ -147,8 +164,6 @@ impl Items {
                 base: entity.shared.current_origin,
                 delta: Vec3::ZERO,
             };
-        } else if !falls {
-            return None;
         }
         let (from, to) =
             (entity.shared.current_origin, trajectory::position(&entity.state.pos, now));
