@@ -64,7 +64,10 @@ impl Vec3 {
     /// becomes the lowest integer.
     #[must_use]
     pub fn truncated(self) -> Self {
-        Self(self.0.map(|component| through_integer(component.trunc())))
+        // A conversion truncates, which is faster than a call without a truncation instruction.
+        Self(self.0.map(
+            |component| if component.abs() < LIMIT { component as i32 as f32 } else { -LIMIT },
+        ))
     }
 
     /// Rounds each component to the nearest whole number, halves to even, as the engine "snaps"
@@ -75,9 +78,11 @@ impl Vec3 {
     }
 }
 
+/// Least number above all 32-bit integers.
+const LIMIT: f32 = 2_147_483_648.0;
+
 /// Converts a whole number to a 32-bit integer and back.
 fn through_integer(whole: f32) -> f32 {
-    const LIMIT: f32 = 2_147_483_648.0;
     let whole = whole + 0.0;
     if whole.abs() < LIMIT { whole } else { -LIMIT }
 }

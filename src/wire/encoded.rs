@@ -13,8 +13,10 @@ use super::bits::{BitWriter, Pen};
 /// Bits that [`BitWriter::append_truncated`] copies at a time: whole bytes, and no more than fit a pen
 /// besides an unfinished byte.
 const STRIDE: usize = 56;
+/// Number of words that are copied without a loop. Most records are no longer.
+const WORDS: usize = 4;
 /// Number of spare bytes after the last span.
-const SPARE: usize = 8;
+const SPARE: usize = 8 * WORDS;
 
 /// Encoded values, one after the other.
 #[derive(Clone, Debug, Default)]
@@ -59,25 +61,41 @@ impl BitWriter {
     #[inline]
     pub fn append_encoded(&mut self, pieces: &EncodedCache, piece: EncodedSpan) {
         let Pen { word, filled, len } = self.pen;
-        let words = (piece.bits as usize).div_ceil(64);
-        let at = piece.at as usize;
-        let source = pieces.bytes.get(at..at + 8 * words);
-        let target = self.bytes.get_mut(len..len + 8 * words + 8);
-        let (Some(source), Some(target)) = (source, target) else {
-            return self.append_truncated(pieces, piece);
-        };
-        let (target, _) = target.as_chunks_mut::<8>();
-        // Each stored word has the bits left over from the one before, then the first bits of its own. A
-        // shift by 64 is made in two steps. Bits behind the value are stored too and overwritten later.
-        let left_over = |word: u64| word >> 1 >> (63 - filled);
         let mut pending = if filled == 0 { 0 } else { word >> (64 - filled) };
-        for (target, source) in target.iter_mut().zip(source.as_chunks::<8>().0) {
-            let word = u64::from_le_bytes(*source);
-            *target = (pending | word << filled).to_le_bytes();
-            pending = left_over(word);
-        }
-        if let Some(last) = target.last_mut() {
-            *last = pending.to_le_bytes();
+        // Each stored word has the bits left over from the one before, then the first bits of its own. Bits behind
+        // the value are stored too and overwritten later.
+        let mut shifted = |source: &[u8; 8]| {
+            let word = u128::from(u64::from_le_bytes(*source)) << filled;
+            let stored = (pending | word as u64).to_le_bytes();
+            pending = (word >> 64) as u64;
+            stored
+        };
+        let rest = pieces.bytes.get(piece.at as usize..).unwrap_or(&[]);
+        let target = self.bytes.get_mut(len..).unwrap_or(&mut []);
+        if piece.bits as usize <= 64 * WORDS
+            && let Some(source) = rest.first_chunk::<{ 8 * WORDS }>()
+            && let Some(target) = target.first_chunk_mut::<{ 8 * WORDS + 8 }>()
+        {
+            // A fixed number of words, without a branch that depends on the length.
+            let (target, _) = target.as_chunks_mut::<8>();
+            let (source, _) = source.as_chunks::<8>();
+            for at in 0..WORDS {
+                target[at] = shifted(&source[at]);
+            }
+            target[WORDS] = pending.to_le_bytes();
+        } else {
+            let bytes = 8 * (piece.bits as usize).div_ceil(64);
+            let (Some(source), Some(target)) = (rest.get(..bytes), target.get_mut(..bytes + 8))
+            else {
+                return self.append_truncated(pieces, piece);
+            };
+            let (target, _) = target.as_chunks_mut::<8>();
+            for (target, source) in target.iter_mut().zip(source.as_chunks::<8>().0) {
+                *target = shifted(source);
+            }
+            if let Some(last) = target.last_mut() {
+                *last = pending.to_le_bytes();
+            }
         }
         let bits = filled + piece.bits;
         let (len, filled) = (len + (bits >> 3) as usize, bits & 7);

@@ -135,14 +135,10 @@ impl Clients {
     }
 
     fn ranking(&self) -> Ranking {
-        let mut order = [None; MAX_CLIENTS];
+        // Free slots are last. The client number breaks ties, because the sort is unstable.
+        let mut order = [(4, 0, Reverse(0), None); MAX_CLIENTS];
         let connected = ClientNum::all().filter(|&client| self.player(client).is_some());
         for (slot, client) in order.iter_mut().zip(connected) {
-            *slot = Some(client);
-        }
-        // Free slots are last. The client number breaks ties, because the sort is unstable.
-        order.sort_unstable_by_key(|&client| {
-            let Some(client) = client else { return (4, 0, Reverse(0), 0) };
             let session = &self.sessions[client.index()];
             let connecting = self.active(client).is_none();
             let (group, waiting) = match session.role {
@@ -151,9 +147,10 @@ impl Clients {
                 Role::Spectating | Role::Following(_) => (1, session.waiting_since),
                 Role::Playing(_) => (0, 0),
             };
-            (group, waiting, Reverse(self.score(client)), client.index())
-        });
-        Ranking { order }
+            *slot = (group, waiting, Reverse(self.score(client)), Some(client));
+        }
+        order.sort_unstable();
+        Ranking { order: order.map(|(_, _, _, client)| client) }
     }
 
     pub(in crate::game) fn score(&self, client: ClientNum) -> i32 {

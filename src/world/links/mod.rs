@@ -273,15 +273,15 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
         let mut low = Vec3::ZERO;
         let mut high = Vec3::ZERO;
         for axis in 0..3 {
-            let (least, most) = if end[axis] > start[axis] {
-                (start[axis], end[axis])
-            } else {
-                (end[axis], start[axis])
-            };
+            let (from, to) = (start[axis], end[axis]);
+            // Each is one instruction, in this order of the operands.
+            let least = if from < to { from } else { to };
+            let most = if to > from { to } else { from };
             low[axis] = least + mins[axis] - 1.0;
             high[axis] = most + maxs[axis] + 1.0;
         }
-        let passage = Passage::new(start, mins, maxs, end);
+        // Most traces pass no entity.
+        let mut passage = None;
         self.world.sectors.visit_near(near, &[low, high], &mut |number| {
             let Some((state, shared)) = self.entities.view(number) else { return true };
             if self.pass != EntityNum::NONE
@@ -294,7 +294,12 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
             if shared.contents & contents_mask == 0 {
                 return true;
             }
-            if hull == Hull::Box && shared.bmodel == 0 && passage.misses(shared) {
+            if hull == Hull::Box
+                && shared.bmodel == 0
+                && passage
+                    .get_or_insert_with(|| Passage::new(start, mins, maxs, end))
+                    .misses(shared)
+            {
                 return true;
             }
             let trace = against(&self.world.map, state, shared).trace(
