@@ -14,7 +14,7 @@ use super::bits::{BitWriter, Pen};
 /// besides an unfinished byte.
 const STRIDE: usize = 56;
 /// Number of words that are copied without a loop. Most records are no longer.
-const WORDS: usize = 4;
+const WORDS: usize = 5;
 /// Number of spare bytes after the last span.
 const SPARE: usize = 8 * WORDS;
 
@@ -61,6 +61,8 @@ impl BitWriter {
     #[inline]
     pub fn append_encoded(&mut self, pieces: &EncodedCache, piece: EncodedSpan) {
         let Pen { word, filled, len } = self.pen;
+        // Never more, which the compiler does not know.
+        let filled = filled & 7;
         let mut pending = if filled == 0 { 0 } else { word >> (64 - filled) };
         // Each stored word has the bits left over from the one before, then the first bits of its own. Bits behind
         // the value are stored too and overwritten later.
