@@ -25,18 +25,26 @@ pub(super) struct SentSnapshot {
     pub(super) frame: FrameNum,
     pub(super) player: PlayerState,
     pub(super) seen: EntitySet,
-    /// Time of the transmission, if its round trip counts for the ping.
-    sent_at: Option<Millis>,
     /// [`SnapshotHistory::entities`] before this one.
     entities_before: u32,
+}
+
+/// Round trip of a snapshot. An acknowledgement reads nothing else.
+#[derive(Clone, Copy, Debug)]
+struct RoundTrip {
+    sequence: Sequence,
+    /// Duration in ms; [`NO_TRIP`] before the acknowledgement.
+    ms: u32,
+    /// Time of the transmission, if the trip counts for the ping.
+    sent_at: Option<Millis>,
 }
 
 /// The last 32 snapshots sent to one client.
 #[derive(Debug)]
 pub(super) struct SnapshotHistory {
     ring: Box<[Option<SentSnapshot>; PACKET_BACKUP]>,
-    /// Round trip of each snapshot in ms, by index in the ring; [`NO_TRIP`] before its acknowledgement.
-    round_trips_ms: [u32; PACKET_BACKUP],
+    /// Round trip of each snapshot, by index in the ring.
+    round_trips: [RoundTrip; PACKET_BACKUP],
     /// Sum and number of the known ones. Every frame reads them.
     trips_ms: u64,
     trips: u32,
@@ -51,7 +59,8 @@ impl SnapshotHistory {
     pub(super) fn new() -> Self {
         Self {
             ring: Box::new([const { None }; PACKET_BACKUP]),
-            round_trips_ms: [NO_TRIP; PACKET_BACKUP],
+            round_trips: [RoundTrip { sequence: Sequence(0), ms: NO_TRIP, sent_at: None };
+                PACKET_BACKUP],
             trips_ms: 0,
             trips: 0,
             entities: 0,
@@ -91,37 +100,37 @@ impl SnapshotHistory {
     ) {
         let entities_before = self.entities;
         self.entities = entities_before.wrapping_add(seen.len() as u32);
-        let before = std::mem::replace(&mut self.round_trips_ms[ring_index(sequence)], NO_TRIP);
-        if before != NO_TRIP {
-            self.trips_ms -= u64::from(before);
+        let trip = RoundTrip { sequence, ms: NO_TRIP, sent_at };
+        let before = std::mem::replace(&mut self.round_trips[ring_index(sequence)], trip);
+        if before.ms != NO_TRIP {
+            self.trips_ms -= u64::from(before.ms);
             self.trips -= 1;
         }
         let slot = &mut self.ring[ring_index(sequence)];
         match slot {
             // In place, since a copy of the whole struct by way of the stack costs as much again.
             Some(sent) => {
-                (sent.sequence, sent.frame, sent.sent_at) = (sequence, frame, sent_at);
+                (sent.sequence, sent.frame) = (sequence, frame);
                 sent.player = *player;
                 sent.seen.clone_from(seen);
                 sent.entities_before = entities_before;
             }
             None => {
                 let (player, seen) = (*player, seen.clone());
-                *slot =
-                    Some(SentSnapshot { sequence, frame, player, seen, sent_at, entities_before });
+                *slot = Some(SentSnapshot { sequence, frame, player, seen, entities_before });
             }
         }
     }
 
     /// Records the round trip of a message at its first acknowledgement.
     pub(super) fn acknowledge(&mut self, sequence: Sequence, now: Millis) {
-        if let Some(sent_at) = self.get(sequence).and_then(|sent| sent.sent_at) {
-            let known = &mut self.round_trips_ms[ring_index(sequence)];
-            if *known == NO_TRIP {
-                *known = now.since(sent_at).0.min(u64::from(NO_TRIP - 1)) as u32;
-                self.trips_ms += u64::from(*known);
-                self.trips += 1;
-            }
+        let trip = &mut self.round_trips[ring_index(sequence)];
+        if let Some(sent_at) =
+            trip.sent_at.filter(|_| trip.sequence == sequence && trip.ms == NO_TRIP)
+        {
+            trip.ms = now.since(sent_at).0.min(u64::from(NO_TRIP - 1)) as u32;
+            self.trips_ms += u64::from(trip.ms);
+            self.trips += 1;
         }
     }
 
