@@ -362,8 +362,10 @@ pub trait Host {
     fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared);
 
     /// Links an entity again as [`Host::link_entity`] does. Its contents and its size must be those of its last
-    /// link, so that it is faster if the entity has not moved.
-    fn relink_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared);
+    /// link, so that a host can do it faster if the entity has not moved.
+    fn relink_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
+        self.link_entity(state, shared);
+    }
 
     /// Unlinks an entity from the world.
     fn unlink_entity(&mut self, number: EntityNum, shared: &mut EntityShared);

@@ -79,11 +79,6 @@ impl EntitySet {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
     }
 
-    /// Takes out what is in another set.
-    pub fn remove_all(&mut self, other: &Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= !other);
-    }
-
     /// Takes out what is not in another set.
     pub fn keep_all(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= other);
@@ -141,5 +136,19 @@ mod tests {
         assert!(other.iter().eq([numbers[0]]));
         other.keep_lowest(0);
         assert!(other.is_empty());
+    }
+
+    #[test]
+    fn lowest_number_from_a_limit_is_found() {
+        let mut set = EntitySet::default();
+        let numbers = [5, 63, 64, 300, 1023].map(|number| EntityNum::new(number).unwrap());
+        numbers.into_iter().for_each(|number| set.insert(number));
+        for limit in 0..=1030 {
+            let expected = numbers.into_iter().find(|number| number.index() >= limit);
+            assert_eq!(set.first_from(limit), expected, "{limit}");
+            assert_eq!(EntitySet::below(limit).len(), limit.min(1024));
+            assert_eq!(EntitySet::below(limit).first_from(limit), None);
+        }
+        assert_eq!(EntitySet::below(1024), EntitySet::ALL);
     }
 }

@@ -316,6 +316,25 @@ mod tests {
     }
 
     #[test]
+    fn hash_of_a_command_is_that_of_its_text() {
+        let check = |commands: &OutgoingCommands| {
+            for number in -1..6 {
+                let text = text(commands, number).unwrap_or_default();
+                let hash = commands.hash_of(CommandNum(number));
+                assert_eq!(hash, command_hash(text.as_bytes()), "{number}");
+            }
+        };
+        let mut commands = with_commands(4);
+        check(&commands);
+        for acknowledged in [1, 3, 2] {
+            assert_eq!(commands.acknowledge(CommandNum(acknowledged)), Ok(()));
+            check(&commands);
+        }
+        commands.acknowledge_all();
+        check(&commands);
+    }
+
+    #[test]
     fn full_command_queue_keeps_acknowledged_text() {
         let mut commands = with_commands(10);
         assert_eq!(commands.acknowledge(CommandNum(10)), Ok(()));

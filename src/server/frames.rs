@@ -6,7 +6,7 @@
 
 use super::visibility::FrameVisibility;
 use crate::{
-    game::Game,
+    game::{EntityView, Game},
     model::{EntityNum, EntitySet, EntityState, FrameNum, FrameRing, PlayerState, SvFlags},
     serving::delta_cache::visible_entities,
     wire::snapshot::AreaMask,
@@ -77,10 +77,7 @@ impl ServerFrames {
         let count = game.entity_count().min(EntityNum::WORLD.index());
         visibility.keep_below(count);
         for number in changed.iter().take_while(|number| number.index() < count) {
-            let sent = game.entity(number).filter(|entity| {
-                entity.shared.is_linked() && !entity.shared.sv_flags.contains(SvFlags::NO_CLIENT)
-            });
-            visibility.update(number, sent);
+            visibility.update(number, game.entity(number).filter(Self::is_sent));
         }
         if ring.frame(previous).is_none() {
             changed = EntitySet::ALL;
@@ -90,6 +87,11 @@ impl ServerFrames {
             (number, entity.map(|entity| entity.state))
         });
         ring.record_changes(*newest, previous, states)
+    }
+
+    /// Whether clients may be sent an entity.
+    pub(super) fn is_sent(entity: &EntityView<'_>) -> bool {
+        entity.shared.is_linked() && !entity.shared.sv_flags.contains(SvFlags::NO_CLIENT)
     }
 
     /// Entities of the newest frame that a player is sent, at most `limit`, and the visible areas.

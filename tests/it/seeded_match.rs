@@ -79,6 +79,26 @@ fn bots_fight_for_ten_minutes() {
 }
 
 #[test]
+fn every_frame_has_all_entities_of_the_game() {
+    // With items that are taken and dropped, with doors and flags.
+    let maps =
+        ["oa_dm1", "oa_ctf2"].map(|map| (map, installed_maps::read(&format!("maps/{map}.bsp"))));
+    let known = maps.into_iter().filter_map(|(map, file)| Some((map, file?)));
+    for (map, file) in known.chain([("yard", TestMap::test_yard(YARD).file())]) {
+        let game = if map == "oa_ctf2" { "4" } else { "0" };
+        let set = [("fraglimit", "10"), ("g_gametype", game)];
+        let mut fighters = BotMatch::on((map, &file), BOTS, 9, &set);
+        fighters.run_for(Millis::seconds(1));
+        for frame in 0..3000 {
+            fighters.next_frame(|run| run());
+            let checked = fighters.server().check_newest_frame();
+            assert_eq!(checked, Ok(()), "{map}, frame {frame}");
+        }
+        assert!(lines(fighters.log(), "Kill: ").count() > 5, "{map}");
+    }
+}
+
+#[test]
 fn full_server_of_bots_has_no_idle_bot() {
     // Seven places to appear at, and lava in the middle.
     let Some(file) = installed_maps::read("maps/oa_dm4.bsp") else { return };

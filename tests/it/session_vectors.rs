@@ -11,8 +11,8 @@ use fragd::{
         limits::{MAX_PACKET_USERCMDS, PACKET_BACKUP},
     },
     netchan::{
-        Channel, ChannelSide, CommandOrder, IncomingCommands, OutgoingCommands, detect_protocol,
-        is_connectionless, peek_client_header, usercmd_key,
+        Channel, ChannelSide, CommandOrder, IncomingCommands, OutgoingCommands, command_hash,
+        detect_protocol, is_connectionless, peek_client_header, usercmd_key,
     },
     wire::{
         Protocol,
@@ -168,7 +168,7 @@ impl Session {
         sent.acknowledge(head.reliable_acknowledge).unwrap();
         let text = Arc::clone(sent.get(head.reliable_acknowledge).unwrap());
         let feed = self.gamestate.as_ref().map_or(0, |gamestate| gamestate.checksum_feed);
-        let key = usercmd_key(feed, head.message_acknowledge, text.as_bytes());
+        let key = usercmd_key(feed, head.message_acknowledge, command_hash(text.as_bytes()));
 
         let mut reader = BitReader::new(&message);
         assert_eq!(ClientHeader::read(&mut reader), Ok(head));

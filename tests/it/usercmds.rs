@@ -11,7 +11,7 @@ use fragd::{
         ClientNum, Millis, Qport, ServerId, UserCmd, Vec3, assets::MemoryAssets,
         limits::MAX_PACKET_USERCMDS,
     },
-    netchan::{Channel, ChannelSide, usercmd_key},
+    netchan::{Channel, ChannelSide, command_hash, usercmd_key},
     node::{LocalPort, Node as _, Route},
     server::{Geometry, Server},
     settings::{GameFolder, Settings, key},
@@ -147,7 +147,7 @@ impl Runner {
         if !moves.is_empty() {
             assert!(moves.len() <= MAX_PACKET_USERCMDS);
             // No delta wanted: every snapshot can be read alone.
-            let key = usercmd_key(self.feed, acknowledged, b"");
+            let key = usercmd_key(self.feed, acknowledged, command_hash(b""));
             client_message::write_usercmds(&mut writer, false, key, moves);
         }
         client_message::end(&mut writer);

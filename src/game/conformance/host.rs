@@ -208,9 +208,6 @@ impl Host for TestHost {
         shared.linked = 1;
         shared.linkcount += 1;
     }
-    fn relink_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
-        self.link_entity(state, shared);
-    }
     fn unlink_entity(&mut self, number: EntityNum, shared: &mut EntityShared) {
         if let Some(world) = &mut self.world {
             world.unlink(number, shared);

@@ -397,10 +397,33 @@ mod tests {
     }
 
     #[test]
+    fn entity_that_is_linked_again_is_the_last_linked() {
+        let mut sectors = Sectors::new(WORLD);
+        let at = |x: f32| small_box(x, 100.0);
+        assert!(sectors.link(number(1), at(300.0), LinkKind::Solid));
+        assert!(sectors.link(number(2), at(310.0), LinkKind::Solid));
+        assert_eq!(found(&sectors, WORLD), [2, 1]);
+        assert!(!sectors.link(number(1), at(300.0), LinkKind::Solid), "bounds did not change");
+        assert_eq!(found(&sectors, WORLD), [1, 2]);
+        sectors.relink(number(2));
+        assert_eq!(found(&sectors, WORLD), [2, 1]);
+        assert!(sectors.link(number(2), at(-300.0), LinkKind::Solid));
+        assert_eq!(found(&sectors, WORLD), [1, 2], "upper halves first");
+        assert!(!sectors.link(number(1), at(300.0), LinkKind::Point));
+        assert_eq!(found(&sectors, WORLD), [2]);
+        for n in [1, 3] {
+            sectors.relink(number(n));
+        }
+        assert_eq!(found(&sectors, WORLD), [2], "a point and an unlinked entity stay out");
+        sectors.remove(number(1));
+        assert!(sectors.link(number(1), at(300.0), LinkKind::Solid), "it was not linked");
+    }
+
+    #[test]
     fn visit_stops_on_request() {
         let mut sectors = Sectors::new(WORLD);
         (0..9).for_each(|n| {
-            sectors.link(number(n), small_box(n as f32 * 100.0, 0.0), LinkKind::Solid)
+            sectors.link(number(n), small_box(n as f32 * 100.0, 0.0), LinkKind::Solid);
         });
         let mut met = 0;
         sectors.visit(&WORLD, &mut |_| {

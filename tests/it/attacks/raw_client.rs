@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use fragd::{
     model::{Challenge, CommandNum, Qport, ServerId, UserCmd},
-    netchan::{Channel, ChannelSide, usercmd_key},
+    netchan::{Channel, ChannelSide, command_hash, usercmd_key},
     settings::key,
     wire::{
         Protocol,
@@ -219,7 +219,11 @@ impl RawClient {
         delta: bool,
         moves: &[UserCmd],
     ) {
-        let key = usercmd_key(self.feed, head.message_acknowledge, self.command.1.as_bytes());
+        let key = usercmd_key(
+            self.feed,
+            head.message_acknowledge,
+            command_hash(self.command.1.as_bytes()),
+        );
         self.send(fixture, head, |writer| {
             client_message::write_usercmds(writer, delta, key, moves);
             client_message::end(writer);
