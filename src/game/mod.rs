@@ -171,8 +171,10 @@ pub trait Game {
     /// Returns an entity in use, or `None`.
     fn entity(&self, number: EntityNum) -> Option<EntityView<'_>>;
 
-    /// Returns the numbers whose entity may have changed since the last call, or since the level started: a new
-    /// one, one that is gone, or one with another state. Numbers from [`Game::entity_count`] on may be missing.
+    /// Returns the numbers whose entity may have changed since the last call, or in this level.
+    ///
+    /// An entity changes when it is new or gone, or has another state. Numbers from [`Game::entity_count`] on may
+    /// be missing.
     fn take_changed_entities(&mut self) -> EntitySet {
         EntitySet::below(self.entity_count())
     }

@@ -90,8 +90,23 @@ impl ServerFrames {
     }
 
     /// Whether clients may be sent an entity.
-    pub(super) fn is_sent(entity: &EntityView<'_>) -> bool {
+    fn is_sent(entity: &EntityView<'_>) -> bool {
         entity.shared.is_linked() && !entity.shared.sv_flags.contains(SvFlags::NO_CLIENT)
+    }
+
+    /// Checks that the newest frame has the entities of the game.
+    pub(super) fn check_newest(&self, game: &dyn Game) -> Result<(), String> {
+        let mut entries = self.ring.frame(self.newest).unwrap_or(&[]).iter().peekable();
+        for number in EntityNum::all().take(EntityNum::WORLD.index()) {
+            let entity = game.entity(number).filter(Self::is_sent);
+            let expected = entity.map(|entity| entity.state.sanitized().unwrap_or(*entity.state));
+            let entry = entries.next_if(|entry| entry.number == number);
+            let recorded = entry.map(|entry| self.ring.state(entry.slot));
+            if recorded != expected.as_ref() {
+                return Err(format!("entity {number} is {expected:?}, recorded {recorded:?}"));
+            }
+        }
+        Ok(())
     }
 
     /// Entities of the newest frame that a player is sent, at most `limit`, and the visible areas.

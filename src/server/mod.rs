@@ -43,7 +43,7 @@ mod visibility;
 
 use std::rc::Rc;
 
-pub use self::invariants::entity_of;
+pub use self::invariants::{check_newest_frame, entity_of};
 use self::{
     console::ConsoleBudget,
     core::{Core, ServerKeys},

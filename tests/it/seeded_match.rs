@@ -1,6 +1,6 @@
 //! Whole matches of bots in virtual time: fights, exit rules, and identical repetition.
 
-use fragd::model::Millis;
+use fragd::{model::Millis, server::check_newest_frame};
 
 use crate::{
     bot_match::BotMatch,
@@ -91,7 +91,7 @@ fn every_frame_has_all_entities_of_the_game() {
         fighters.run_for(Millis::seconds(1));
         for frame in 0..3000 {
             fighters.next_frame(|run| run());
-            let checked = fighters.server().check_newest_frame();
+            let checked = check_newest_frame(fighters.server());
             assert_eq!(checked, Ok(()), "{map}, frame {frame}");
         }
         assert!(lines(fighters.log(), "Kill: ").count() > 5, "{map}");

@@ -4,7 +4,7 @@ use std::{net::UdpSocket, sync::Arc, time::Instant};
 
 use fragd::{
     model::{Challenge, CommandNum, ConfigIndex, Qport, ServerId, UserCmd},
-    netchan::{Channel, ChannelSide, usercmd_key},
+    netchan::{Channel, ChannelSide, command_hash, usercmd_key},
     wire::{
         Protocol,
         bits::{BitReader, BitWriter},
@@ -127,7 +127,7 @@ impl RawClient {
     /// The key of the next message's moves.
     pub(super) fn key(&self) -> u32 {
         let acknowledge = self.channel.last_received().0 as i32;
-        usercmd_key(self.feed, acknowledge, self.command.1.as_bytes())
+        usercmd_key(self.feed, acknowledge, command_hash(self.command.1.as_bytes()))
     }
 
     /// Reads what came.
