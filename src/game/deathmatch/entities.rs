@@ -135,6 +135,12 @@ pub(super) struct Entities {
     /// Slots by number, from 64 on.
     slots: Vec<Option<Entity>>,
     free: FreeNumbers,
+    marks: Marks,
+}
+
+/// Entities to look at, since they were accessed for a change. Few of a level are, so frames skip the others.
+#[derive(Clone, Debug)]
+struct Marks {
     /// Numbers whose entity may have changed since these were taken; at first all.
     changed: EntitySet,
     /// Entities whose last event may not have expired.
@@ -143,15 +149,33 @@ pub(super) struct Entities {
     awake: EntitySet,
 }
 
+impl Marks {
+    /// Marks an entity that is new or may change.
+    fn wake(&mut self, number: EntityNum) {
+        for set in [&mut self.changed, &mut self.eventful, &mut self.awake] {
+            set.insert(number);
+        }
+    }
+
+    /// Marks an entity that is gone.
+    fn remove(&mut self, number: EntityNum) {
+        self.changed.insert(number);
+        self.eventful.remove(number);
+        self.awake.remove(number);
+    }
+}
+
 impl Default for Entities {
     fn default() -> Self {
         Self {
             player_event_at: [LevelTime::default(); MAX_CLIENTS],
             slots: Vec::new(),
             free: FreeNumbers::default(),
-            changed: EntitySet::ALL,
-            eventful: EntitySet::default(),
-            awake: EntitySet::default(),
+            marks: Marks {
+                changed: EntitySet::ALL,
+                eventful: EntitySet::default(),
+                awake: EntitySet::default(),
+            },
         }
     }
 }
@@ -179,41 +203,39 @@ impl Entities {
     /// Returns an entity for a change, which wakes it.
     pub(super) fn get_mut(&mut self, number: EntityNum) -> Option<&mut Entity> {
         let entity = self.slots.get_mut(number.index().checked_sub(MAX_CLIENTS)?)?.as_mut()?;
-        for set in [&mut self.changed, &mut self.eventful, &mut self.awake] {
-            set.insert(number);
-        }
+        self.marks.wake(number);
         Some(entity)
     }
 
     /// Returns the numbers whose entity may have changed since the last call.
     pub(super) fn take_changed(&mut self) -> EntitySet {
-        std::mem::take(&mut self.changed)
+        std::mem::take(&mut self.marks.changed)
     }
 
     /// Returns the lowest number of an entity that acts in a frame and is not below a limit.
     pub(super) fn next_awake(&self, limit: usize) -> Option<EntityNum> {
-        self.awake.first_from(limit)
+        self.marks.awake.first_from(limit)
     }
 
     /// Lets an entity sleep until its next change.
     pub(super) fn sleep(&mut self, number: EntityNum) {
-        self.awake.remove(number);
+        self.marks.awake.remove(number);
     }
 
     /// Clears the events that have expired, and removes the temporary entities that had them.
     pub(super) fn clear_expired_events(&mut self, host: &mut dyn Host, now: LevelTime) {
-        for number in self.eventful.clone().iter() {
+        for number in self.marks.eventful.clone().iter() {
             let slot = number.index().checked_sub(MAX_CLIENTS);
             let entity = slot.and_then(|slot| self.slots.get_mut(slot)).and_then(Option::as_mut);
             let Some(entity) = entity else { continue };
             if now.distance(entity.event_at) <= events::EVENT_MS {
                 continue;
             }
-            self.eventful.remove(number);
+            self.marks.eventful.remove(number);
             if matches!(entity.kind, EntityKind::TempEntity) {
                 self.remove(host, number, now);
             } else if std::mem::take(&mut entity.state.event) != 0 {
-                self.changed.insert(number);
+                self.marks.changed.insert(number);
             }
         }
     }
@@ -247,9 +269,7 @@ impl Entities {
         };
         entity.state.number = number.index() as i32;
         self.slots[number.index() - MAX_CLIENTS] = Some(entity);
-        for set in [&mut self.changed, &mut self.eventful, &mut self.awake] {
-            set.insert(number);
-        }
+        self.marks.wake(number);
         Some(number)
     }
 
@@ -260,9 +280,7 @@ impl Entities {
         if entity.shared.is_linked() {
             host.unlink_entity(number, &mut entity.shared);
         }
-        self.changed.insert(number);
-        self.eventful.remove(number);
-        self.awake.remove(number);
+        self.marks.remove(number);
         self.free.add(number, now);
     }
 
