@@ -173,10 +173,9 @@ pub trait Game {
 
     /// Returns the numbers whose entity may have changed since the last call, or in this level.
     ///
-    /// An entity changes when it is new or gone, or has another state. Numbers from [`Game::entity_count`] on may
-    /// be missing.
+    /// An entity changes when it is new or gone, or has another state.
     fn take_changed_entities(&mut self) -> EntitySet {
-        EntitySet::below(self.entity_count())
+        EntitySet::ALL
     }
 
     /// Returns the player state that a client is sent: its own, or that of the followed player.

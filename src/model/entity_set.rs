@@ -79,6 +79,11 @@ impl EntitySet {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
     }
 
+    /// Takes out what is in another set.
+    pub fn remove_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= !other);
+    }
+
     /// Takes out what is not in another set.
     pub fn keep_all(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= other);
@@ -132,6 +137,9 @@ mod tests {
         assert!(other.iter().eq(numbers[..4].iter().copied()));
         other.keep_all(&set);
         assert!(other.iter().eq([numbers[0], numbers[1], numbers[3]]));
+        let mut rest = set.clone();
+        rest.remove_all(&other);
+        assert!(rest.iter().eq([numbers[4], numbers[5]]));
         other.keep_lowest(1);
         assert!(other.iter().eq([numbers[0]]));
         other.keep_lowest(0);

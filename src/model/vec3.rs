@@ -64,7 +64,7 @@ impl Vec3 {
     /// becomes the lowest integer.
     #[must_use]
     pub fn truncated(self) -> Self {
-        // A conversion truncates, which is faster than a call without a truncation instruction.
+        // A conversion truncates. `trunc` is a function call on processors before SSE4.1.
         Self(self.0.map(
             |component| if component.abs() < LIMIT { component as i32 as f32 } else { -LIMIT },
         ))

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use super::Route;
 
-/// Most buffers that are kept for later datagrams: as many as a full server sends in a frame.
-const SPARE_MAX: usize = 64;
+/// Most buffers that are kept for later datagrams. A full server sends fewer in a frame, fragments included.
+const SPARE_MAX: usize = 256;
 
 /// Datagrams to send, each in a buffer of its own, which is exchanged with that of the driver.
 #[derive(Debug, Default)]

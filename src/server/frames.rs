@@ -75,9 +75,11 @@ impl ServerFrames {
         visibility.begin(world);
         let mut changed = game.take_changed_entities();
         let count = game.entity_count().min(EntityNum::WORLD.index());
-        visibility.keep_below(count);
+        visibility.remove_all(&changed);
         for number in changed.iter().take_while(|number| number.index() < count) {
-            visibility.update(number, game.entity(number).filter(Self::is_sent));
+            if let Some(entity) = game.entity(number).filter(Self::is_sent) {
+                visibility.add(number, entity);
+            }
         }
         if ring.frame(previous).is_none() {
             changed = EntitySet::ALL;

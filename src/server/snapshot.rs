@@ -21,7 +21,6 @@ const NO_TRIP: u32 = u32::MAX;
 /// A snapshot that was sent.
 #[derive(Clone, Debug)]
 pub(super) struct SentSnapshot {
-    sequence: Sequence,
     pub(super) frame: FrameNum,
     pub(super) player: PlayerState,
     pub(super) seen: EntitySet,
@@ -29,7 +28,7 @@ pub(super) struct SentSnapshot {
     entities_before: u32,
 }
 
-/// Round trip of a snapshot. An acknowledgement reads nothing else.
+/// Message of a snapshot and its round trip. An acknowledgement reads nothing else.
 #[derive(Clone, Copy, Debug)]
 struct RoundTrip {
     sequence: Sequence,
@@ -69,7 +68,8 @@ impl SnapshotHistory {
 
     /// Snapshot of message `sequence`, while it is in the ring.
     pub(super) fn get(&self, sequence: Sequence) -> Option<&SentSnapshot> {
-        self.ring[ring_index(sequence)].as_ref().filter(|sent| sent.sequence == sequence)
+        let index = ring_index(sequence);
+        self.ring[index].as_ref().filter(|_| self.round_trips[index].sequence == sequence)
     }
 
     /// Frame of the oldest snapshot that can still become a delta base. `acknowledged` is the snapshot that the client
@@ -110,14 +110,14 @@ impl SnapshotHistory {
         match slot {
             // In place, since a copy of the whole struct by way of the stack costs as much again.
             Some(sent) => {
-                (sent.sequence, sent.frame) = (sequence, frame);
+                sent.frame = frame;
                 sent.player = *player;
                 sent.seen.clone_from(seen);
                 sent.entities_before = entities_before;
             }
             None => {
                 let (player, seen) = (*player, seen.clone());
-                *slot = Some(SentSnapshot { sequence, frame, player, seen, entities_before });
+                *slot = Some(SentSnapshot { frame, player, seen, entities_before });
             }
         }
     }

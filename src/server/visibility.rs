@@ -36,8 +36,6 @@ pub(super) struct FrameVisibility {
     /// Entities restricted to some clients, with their flags and `single_client`.
     restricted: Vec<(EntityNum, SvFlags, i32)>,
     portals: Vec<Portal>,
-    /// Entities in either list.
-    listed: EntitySet,
     /// Pairs of cluster and area, side by side: each viewer searches them.
     places: Vec<Place>,
     /// Visible set of each of them.
@@ -75,34 +73,25 @@ impl FrameVisibility {
         &self.all
     }
 
-    /// Removes the entities from a number on.
-    pub(super) fn keep_below(&mut self, limit: usize) {
-        while let Some(number) = self.all.first_from(limit) {
-            self.update(number, None);
-        }
+    /// Removes the entities of a set.
+    pub(super) fn remove_all(&mut self, numbers: &EntitySet) {
+        self.all.remove_all(numbers);
+        self.everywhere.remove_all(numbers);
+        self.restricted.retain(|&(number, ..)| !numbers.contains(number));
+        self.portals.retain(|portal| !numbers.contains(portal.number));
     }
 
-    /// Replaces an entity; `None` if clients are not sent it.
-    pub(super) fn update(&mut self, number: EntityNum, entity: Option<EntityView<'_>>) {
-        self.all.remove(number);
-        self.everywhere.remove(number);
-        if self.listed.contains(number) {
-            self.listed.remove(number);
-            self.restricted.retain(|&(restricted, ..)| restricted != number);
-            self.portals.retain(|portal| portal.number != number);
-        }
-        let Some(entity) = entity else { return };
+    /// Adds an entity that clients may be sent.
+    pub(super) fn add(&mut self, number: EntityNum, entity: EntityView<'_>) {
         let flags = entity.shared.sv_flags;
         self.all.insert(number);
         if flags.contains(SvFlags::BROADCAST) {
             self.everywhere.insert(number);
         }
         if RESTRICTING.into_iter().any(|flag| flags.contains(flag)) {
-            self.listed.insert(number);
             self.restricted.push((number, flags, entity.shared.single_client));
         }
         if flags.contains(SvFlags::PORTAL) {
-            self.listed.insert(number);
             self.portals.push(Portal {
                 number,
                 origin: entity.state.origin,
@@ -234,7 +223,7 @@ mod tests {
             ..EntityShared::default()
         };
         for (entity, shared) in [(3, &plain), (4, &plain), (70, &for_others), (300, &plain)] {
-            visibility.update(number(entity), Some(EntityView { state: &state, shared }));
+            visibility.add(number(entity), EntityView { state: &state, shared });
         }
         let mut told = |client_num, limit| {
             let viewer = PlayerState { client_num, ..PlayerState::default() };
@@ -247,10 +236,10 @@ mod tests {
         assert_eq!(told(4, 2), [3, 70]);
         assert_eq!(told(-1, 0), [0; 0]);
         visibility.begin(None);
-        visibility.keep_below(300);
-        visibility.update(number(4), None);
-        let plain = EntityView { state: &state, shared: &plain };
-        visibility.update(number(70), Some(plain));
+        let mut changed = EntitySet::default();
+        [4, 70, 300].into_iter().for_each(|entity| changed.insert(number(entity)));
+        visibility.remove_all(&changed);
+        visibility.add(number(70), EntityView { state: &state, shared: &plain });
         let viewer = PlayerState { client_num: 3, ..PlayerState::default() };
         let (seen, _) = visibility.visible_to(&viewer, None, 256);
         assert_eq!(seen.iter().collect::<Vec<_>>(), [number(70)], "no longer restricted");

@@ -107,16 +107,6 @@ impl DeltaCache {
             let (old, new) = (old_seen.words()[at], seen.words()[at]);
             let changed = common.as_ref().map_or(0, |common| common.changed.words()[at]);
             let mut left = old ^ new | old & new & changed;
-            if let Some(common) = common.as_mut().filter(|_| old == new) {
-                // As in most words, no entity comes or goes.
-                while left != 0 {
-                    let place = left.trailing_zeros() as usize;
-                    left &= left - 1;
-                    let Some(number) = EntityNum::new(at * 64 + place) else { break };
-                    encoder.write_entity(writer, common, number);
-                }
-                continue;
-            }
             while left != 0 {
                 let bit = left & left.wrapping_neg();
                 left ^= bit;

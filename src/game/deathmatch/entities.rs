@@ -5,6 +5,7 @@
 //! - A freed number stays unused for a second, so that clients do not mistake the new entity for the old
 //!   one. Exceptions: entities freed in the first two seconds of a level, and a full table.
 //! - A slot is empty exactly if its number is free.
+//! - An entity changes only through [`Entities::get_mut`] and the methods that mark it. Frames skip unmarked ones.
 //!
 //! Source: the base game's entity slots. Engine names: `G_Spawn`, `G_FreeEntity`.
 
@@ -144,7 +145,7 @@ struct Marks {
     /// Numbers whose entity may have changed since these were taken; at first all.
     changed: EntitySet,
     /// Entities whose last event may not have expired.
-    eventful: EntitySet,
+    with_events: EntitySet,
     /// Entities that act in a frame. The others have nothing to do until they are changed.
     awake: EntitySet,
 }
@@ -152,7 +153,7 @@ struct Marks {
 impl Marks {
     /// Marks an entity that is new or may change.
     fn wake(&mut self, number: EntityNum) {
-        for set in [&mut self.changed, &mut self.eventful, &mut self.awake] {
+        for set in [&mut self.changed, &mut self.with_events, &mut self.awake] {
             set.insert(number);
         }
     }
@@ -160,7 +161,7 @@ impl Marks {
     /// Marks an entity that is gone.
     fn remove(&mut self, number: EntityNum) {
         self.changed.insert(number);
-        self.eventful.remove(number);
+        self.with_events.remove(number);
         self.awake.remove(number);
     }
 }
@@ -173,7 +174,7 @@ impl Default for Entities {
             free: FreeNumbers::default(),
             marks: Marks {
                 changed: EntitySet::ALL,
-                eventful: EntitySet::default(),
+                with_events: EntitySet::default(),
                 awake: EntitySet::default(),
             },
         }
@@ -224,14 +225,14 @@ impl Entities {
 
     /// Clears the events that have expired, and removes the temporary entities that had them.
     pub(super) fn clear_expired_events(&mut self, host: &mut dyn Host, now: LevelTime) {
-        for number in self.marks.eventful.clone().iter() {
+        for number in self.marks.with_events.clone().iter() {
             let slot = number.index().checked_sub(MAX_CLIENTS);
             let entity = slot.and_then(|slot| self.slots.get_mut(slot)).and_then(Option::as_mut);
             let Some(entity) = entity else { continue };
             if now.distance(entity.event_at) <= events::EVENT_MS {
                 continue;
             }
-            self.marks.eventful.remove(number);
+            self.marks.with_events.remove(number);
             if matches!(entity.kind, EntityKind::TempEntity) {
                 self.remove(host, number, now);
             } else if std::mem::take(&mut entity.state.event) != 0 {

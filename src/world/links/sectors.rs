@@ -117,9 +117,7 @@ impl Sectors {
         let entry = &mut self.entries[number.index()];
         let is_same = entry.linked && entry.extent == extent;
         (entry.extent, entry.linked) = (extent, true);
-        if entry.sector.is_some() {
-            self.leave_sector(number);
-        }
+        self.leave_sector(number);
         if let Some(sector) = sector {
             self.enter_sector(number, sector);
         }
