@@ -8,7 +8,7 @@
 //! Spare bytes follow the last span, so that every load is a whole word. Source: Quake III protocol
 //! 68, the bit stream.
 
-use super::bits::{BitWriter, Pen};
+use super::bits::{BitWriter, Buffer, Pen};
 
 /// Bits that [`BitWriter::append_truncated`] copies at a time: whole bytes, and no more than fit a pen
 /// besides an unfinished byte.
@@ -60,49 +60,33 @@ impl BitWriter {
     /// Appends a stored value.
     #[inline]
     pub fn append_encoded(&mut self, pieces: &EncodedCache, piece: EncodedSpan) {
-        let Pen { word, filled, len } = self.pen;
-        // Never more, which the compiler does not know.
-        let filled = filled & 7;
-        let mut pending = if filled == 0 { 0 } else { word >> (64 - filled) };
-        // Each stored word has the bits left over from the one before, then the first bits of its own. Bits behind
-        // the value are stored too and overwritten later.
-        let mut shifted = |source: &[u8; 8]| {
-            let word = u128::from(u64::from_le_bytes(*source)) << filled;
-            let stored = (pending | word as u64).to_le_bytes();
-            pending = (word >> 64) as u64;
-            stored
-        };
-        let rest = pieces.bytes.get(piece.at as usize..).unwrap_or(&[]);
-        let target = self.bytes.get_mut(len..).unwrap_or(&mut []);
+        let (at, len) = (piece.at as usize, self.pen.len);
+        let source = pieces.bytes.get(at..at + 8 * WORDS);
+        let target = self.bytes.get_mut(len..len + 8 * WORDS + 8);
         if piece.bits as usize <= 64 * WORDS
-            && let Some(source) = rest.first_chunk::<{ 8 * WORDS }>()
-            && let Some(target) = target.first_chunk_mut::<{ 8 * WORDS + 8 }>()
+            && let Some((source, target)) = source.zip(target)
         {
             // A fixed number of words, without a branch that depends on the length.
-            let (target, _) = target.as_chunks_mut::<8>();
-            let (source, _) = source.as_chunks::<8>();
-            for at in 0..WORDS {
-                target[at] = shifted(&source[at]);
-            }
-            target[WORDS] = pending.to_le_bytes();
+            self.pen.copy(source, target, WORDS);
+            self.pen.advance(&self.bytes, piece.bits);
         } else {
-            let bytes = 8 * (piece.bits as usize).div_ceil(64);
-            let (Some(source), Some(target)) = (rest.get(..bytes), target.get_mut(..bytes + 8))
-            else {
-                return self.append_truncated(pieces, piece);
-            };
-            let (target, _) = target.as_chunks_mut::<8>();
-            for (target, source) in target.iter_mut().zip(source.as_chunks::<8>().0) {
-                *target = shifted(source);
-            }
-            if let Some(last) = target.last_mut() {
-                *last = pending.to_le_bytes();
-            }
+            self.append_long(pieces, piece);
         }
-        let bits = filled + piece.bits;
-        let (len, filled) = (len + (bits >> 3) as usize, bits & 7);
-        let unfinished = u64::from(self.bytes[len]);
-        self.pen = Pen { word: unfinished << 1 << (63 - filled), filled, len };
+    }
+
+    /// Appends a stored value of any length.
+    #[inline(never)]
+    fn append_long(&mut self, pieces: &EncodedCache, piece: EncodedSpan) {
+        let (at, len) = (piece.at as usize, self.pen.len);
+        let words = (piece.bits as usize).div_ceil(64);
+        let source = pieces.bytes.get(at..at + 8 * words);
+        let target = self.bytes.get_mut(len..len + 8 * words + 8);
+        if let Some((source, target)) = source.zip(target) {
+            self.pen.copy(source, target, words);
+            self.pen.advance(&self.bytes, piece.bits);
+        } else {
+            self.append_truncated(pieces, piece);
+        }
     }
 
     /// Appends a stored value near the end of the largest message.
@@ -121,6 +105,34 @@ impl BitWriter {
             rest = &rest[STRIDE / 8..];
         }
         self.pen = pen;
+    }
+}
+
+impl Pen {
+    /// Copies words to the position of the pen, which [`Self::advance`] moves then.
+    #[inline(always)]
+    fn copy(&self, source: &[u8], target: &mut [u8], words: usize) {
+        // Never more, which the compiler does not know.
+        let filled = self.filled & 7;
+        let mut pending = self.word >> 1 >> (63 - filled);
+        let (source, target) = (source.as_chunks::<8>().0, target.as_chunks_mut::<8>().0);
+        // Each stored word has the bits left over from the one before, then the first bits of its own. Bits behind
+        // the value are stored too and overwritten later.
+        for at in 0..words {
+            let word = u128::from(u64::from_le_bytes(source[at])) << filled;
+            target[at] = (pending | word as u64).to_le_bytes();
+            pending = (word >> 64) as u64;
+        }
+        target[words] = pending.to_le_bytes();
+    }
+
+    /// Moves behind bits that are in the message.
+    #[inline(always)]
+    fn advance(&mut self, bytes: &Buffer, bits: u32) {
+        let bits = (self.filled & 7) + bits;
+        let (len, filled) = (self.len + (bits >> 3) as usize, bits & 7);
+        let unfinished = u64::from(bytes[len]);
+        *self = Self { word: unfinished << 1 << (63 - filled), filled, len };
     }
 }
 

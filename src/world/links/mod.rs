@@ -144,9 +144,7 @@ impl World {
         state: &mut EntityState,
         shared: &mut EntityShared,
     ) {
-        if self.sectors.bounds(number) == Some(reach(shared)) {
-            self.sectors.relink(number);
-        } else {
+        if !self.sectors.relink(number, &reach(shared)) {
             self.link(number, state, shared);
         }
     }
@@ -191,13 +189,9 @@ impl World {
     /// Only point entities without contents are not solid. The order is that of all queries; the
     /// list is cut at the length of `found`.
     pub fn bodies_in_box(&self, mins: Vec3, maxs: Vec3, found: &mut [EntityNum]) -> usize {
-        let mut count = 0;
-        self.sectors.visit(&[mins, maxs], &mut |number| {
-            let Some(place) = found.get_mut(count) else { return false };
-            *place = number;
-            count += 1;
-            true
-        });
+        let all = self.sectors.search(&[mins, maxs], |_| true);
+        let count = all.len().min(found.len());
+        found[..count].copy_from_slice(&all[..count]);
         count
     }
 
@@ -282,26 +276,23 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
         }
         // Most traces pass no entity.
         let mut passage = None;
-        self.world.sectors.visit_near(near, &[low, high], &mut |number| {
-            let Some((state, shared)) = self.entities.view(number) else { return true };
-            if self.pass != EntityNum::NONE
+        let is_obstacle = &mut |number| {
+            let Some((_, shared)) = self.entities.view(number) else { return false };
+            let is_own = self.pass != EntityNum::NONE
                 && (number == self.pass
                     || shared.owner_num == self.pass.index() as i32
-                    || self.pass_owner == Some(shared.owner_num))
-            {
-                return true;
+                    || self.pass_owner == Some(shared.owner_num));
+            if is_own || shared.contents & contents_mask == 0 {
+                return false;
             }
-            if shared.contents & contents_mask == 0 {
-                return true;
-            }
-            if hull == Hull::Box
-                && shared.bmodel == 0
-                && passage
+            hull != Hull::Box
+                || shared.bmodel != 0
+                || !passage
                     .get_or_insert_with(|| Passage::new(start, mins, maxs, end))
                     .misses(shared)
-            {
-                return true;
-            }
+        };
+        self.world.sectors.visit_near(near, &[low, high], is_obstacle, &mut |number| {
+            let Some((state, shared)) = self.entities.view(number) else { return true };
             let trace = against(&self.world.map, state, shared).trace(
                 hull,
                 start,
@@ -333,10 +324,9 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
 
     /// Adds the contents of the entities at a point.
     fn add_contents(&self, mut contents: i32, near: Option<&NearbyEntities>, point: Vec3) -> i32 {
-        self.world.sectors.visit_near(near, &[point, point], &mut |number| {
-            if number != self.pass
-                && let Some((state, shared)) = self.entities.view(number)
-            {
+        let is_other = &mut |number| number != self.pass;
+        self.world.sectors.visit_near(near, &[point, point], is_other, &mut |number| {
+            if let Some((state, shared)) = self.entities.view(number) {
                 contents |= against(&self.world.map, state, shared).contents(point);
             }
             true

@@ -3,9 +3,15 @@
 //! Each entity is in the smallest sector that contains it. Points without contents are in no
 //! sector: most are events, and in a fight they outnumber all other entities.
 //!
-//! Invariants: an entity is in at most one list; the lists hold linked solid entities only. A sector is visited
-//! before its halves, its upper half before the lower, its own entities from the last linked to the first.
+//! A query returns the entities of a sector before those of its halves, of the upper half before the lower, and of
+//! one sector from the last linked to the first. The lists of the sectors have no order: each entity has its rank,
+//! and a query sorts what it found, most often nothing or one entity. An entity that is linked again in its place
+//! gets another rank alone.
+//!
+//! Invariants: an entity is in at most one list; the lists hold linked solid entities only.
 //! Source: the collision document, area tree. Engine names: `worldSector_t`, `SV_AreaEntities`.
+
+use smallvec::SmallVec;
 
 use crate::model::{EntityNum, Vec3, limits::MAX_ENTITIES};
 
@@ -15,6 +21,26 @@ const DEPTH: usize = 4;
 const HALVED: usize = (1 << DEPTH) - 1;
 /// Number of all sectors.
 const SECTORS: usize = (1 << (DEPTH + 1)) - 1;
+/// Order of the sectors in queries, in the top byte of a rank.
+const PREORDER: [u64; SECTORS] = {
+    let mut order = [0; SECTORS];
+    let mut waiting = [0; DEPTH + 2];
+    let (mut count, mut place) = (1, 0);
+    while count > 0 {
+        count -= 1;
+        let sector = waiting[count];
+        order[sector] = place << RANK_LINK_BITS;
+        place += 1;
+        if sector < HALVED {
+            waiting[count] = 2 * sector + 2;
+            waiting[count + 1] = 2 * sector + 1;
+            count += 2;
+        }
+    }
+    order
+};
+/// Bits of a rank that count links downward.
+const RANK_LINK_BITS: u32 = 56;
 /// Maximum number of nearby entities.
 pub(super) const MAX_NEIGHBOURS: usize = 24;
 
@@ -23,8 +49,8 @@ pub(super) const MAX_NEIGHBOURS: usize = 24;
 pub(super) struct Sectors {
     /// Split plane of each inner sector, root first; the halves of sector n are 2n + 1 and 2n + 2.
     cuts: [SplitPlane; HALVED],
-    /// Last solid entity linked into each sector.
-    first: [Option<EntityNum>; SECTORS],
+    /// Solid entities of each sector, in no order.
+    members: [Vec<EntityNum>; SECTORS],
     entries: Box<[Entry]>,
     /// Number of links and unlinks of solid entities.
     changes: u64,
@@ -68,7 +94,7 @@ struct SplitPlane {
 }
 
 /// A bounding box with a fourth component: four are compared as fast as one.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Aabb {
     mins: [f32; 4],
     maxs: [f32; 4],
@@ -81,12 +107,17 @@ struct Entry {
     extent: Aabb,
     /// Number of links and unlinks of this entity.
     changes: u64,
+    /// Place in the order of queries; without meaning outside of sectors.
+    rank: u64,
     linked: bool,
     /// Sector of the entity; none for points and unlinked entities.
     sector: Option<u8>,
-    next: Option<EntityNum>,
-    previous: Option<EntityNum>,
+    /// Index in the list of the sector.
+    place: u16,
 }
+
+/// Entities found by a query, in order.
+pub(super) type Found = SmallVec<[EntityNum; MAX_NEIGHBOURS]>;
 
 impl Sectors {
     /// Creates empty sectors over a world with these bounds.
@@ -94,12 +125,12 @@ impl Sectors {
         let mut cuts = [SplitPlane::default(); HALVED];
         halve(0, bounds, &mut cuts);
         let entries = vec![Entry::default(); MAX_ENTITIES].into();
-        Self { cuts, first: [None; SECTORS], entries, changes: 0 }
+        Self { cuts, members: std::array::from_fn(|_| Vec::new()), entries, changes: 0 }
     }
 
     /// Unlinks all entities. The number of changes grows on, so that no search before is valid.
     pub(super) fn clear(&mut self) {
-        self.first.fill(None);
+        self.members.iter_mut().for_each(Vec::clear);
         self.entries.fill(Entry::default());
         self.changes += 1;
     }
@@ -115,21 +146,27 @@ impl Sectors {
         let sector = (kind == LinkKind::Solid).then(|| self.sector_of(&bounds));
         let extent = Aabb::of(&bounds);
         let entry = &mut self.entries[number.index()];
-        let is_same = entry.linked && entry.extent == extent;
+        let is_same = entry.linked && entry.extent.equals(&extent);
         (entry.extent, entry.linked) = (extent, true);
-        self.leave_sector(number);
-        if let Some(sector) = sector {
-            self.enter_sector(number, sector);
+        if entry.sector == sector {
+            self.make_last(number);
+        } else {
+            self.leave_sector(number);
+            if let Some(sector) = sector {
+                self.enter_sector(number, sector);
+            }
         }
         !is_same
     }
 
-    /// Links a solid entity again within unchanged bounds; no effect on others.
-    pub(super) fn relink(&mut self, number: EntityNum) {
-        if let Some(sector) = self.entries[number.index()].sector {
-            self.leave_sector(number);
-            self.enter_sector(number, sector);
+    /// Links an entity again, if its bounds are those of its last link. Returns whether they are.
+    pub(super) fn relink(&mut self, number: EntityNum, bounds: &[Vec3; 2]) -> bool {
+        let entry = &self.entries[number.index()];
+        let is_same = entry.linked && entry.extent.equals(&Aabb::of(bounds));
+        if is_same {
+            self.make_last(number);
         }
+        is_same
     }
 
     /// Unlinks an entity; no effect on an unlinked one.
@@ -153,58 +190,94 @@ impl Sectors {
         sector as u8
     }
 
-    /// Makes an entity the last linked of a sector. It must be in none.
+    /// Puts an entity that is in no sector into one, as the last linked.
     fn enter_sector(&mut self, number: EntityNum, sector: u8) {
-        let next = self.first[usize::from(sector)].replace(number);
+        let members = &mut self.members[usize::from(sector)];
         let entry = &mut self.entries[number.index()];
         debug_assert!(entry.sector.is_none());
-        (entry.sector, entry.next, entry.previous) = (Some(sector), next, None);
-        if let Some(next) = next {
-            self.entries[next.index()].previous = Some(number);
-        }
-        self.count_change(number);
+        (entry.sector, entry.place) = (Some(sector), members.len() as u16);
+        members.push(number);
+        self.make_last(number);
+    }
+
+    /// Makes an entity the last linked of its sector, if it is in one.
+    #[inline]
+    fn make_last(&mut self, number: EntityNum) {
+        let entry = &mut self.entries[number.index()];
+        let Some(sector) = entry.sector else { return };
+        self.changes += 1;
+        entry.changes += 1;
+        entry.rank = PREORDER[usize::from(sector)] | ((1 << RANK_LINK_BITS) - 1 - self.changes);
     }
 
     /// Takes an entity out of its sector, if it is in one.
     fn leave_sector(&mut self, number: EntityNum) {
         let entry = &mut self.entries[number.index()];
         let Some(sector) = entry.sector.take() else { return };
-        let (next, previous) = (entry.next, entry.previous);
-        match previous {
-            Some(previous) => self.entries[previous.index()].next = next,
-            None => self.first[usize::from(sector)] = next,
-        }
-        if let Some(next) = next {
-            self.entries[next.index()].previous = previous;
-        }
-        self.count_change(number);
-    }
-
-    fn count_change(&mut self, number: EntityNum) {
         self.changes += 1;
-        self.entries[number.index()].changes += 1;
+        entry.changes += 1;
+        let place = entry.place;
+        let members = &mut self.members[usize::from(sector)];
+        members.swap_remove(usize::from(place));
+        if let Some(moved) = members.get(usize::from(place)) {
+            self.entries[moved.index()].place = place;
+        }
     }
 
-    /// Calls `visit` with each solid entity whose bounds touch a box, until it returns false.
-    pub(super) fn visit(&self, bounds: &[Vec3; 2], visit: &mut impl FnMut(EntityNum) -> bool) {
-        self.visit_extent(&Aabb::of(bounds), visit);
+    /// Returns the solid entities whose bounds touch a box and that `is_asked` accepts.
+    pub(super) fn search(
+        &self,
+        bounds: &[Vec3; 2],
+        mut is_asked: impl FnMut(EntityNum) -> bool,
+    ) -> Found {
+        let mut found = Found::new();
+        self.visit(&Aabb::of(bounds), |number| {
+            if is_asked(number) {
+                found.push(number);
+            }
+        });
+        self.sort(&mut found);
+        found
     }
 
-    /// Calls `visit` likewise, from nearby entities if they cover the box. They must be valid.
+    /// Calls `visit` with each entity that [`Self::search`] returns, until it returns false. Nearby entities are asked
+    /// alone if they cover the box. They must be valid.
     pub(super) fn visit_near(
         &self,
         near: Option<&NearbyEntities>,
         bounds: &[Vec3; 2],
+        is_asked: &mut impl FnMut(EntityNum) -> bool,
         visit: &mut impl FnMut(EntityNum) -> bool,
     ) {
         let extent = Aabb::of(bounds);
         let Some(near) = near.filter(|near| near.within.covers(&extent)) else {
-            return self.visit_extent(&extent, visit);
+            return self.visit_all(bounds, is_asked, visit);
         };
         for &number in &near.bodies[..near.count] {
-            if self.entries[number.index()].extent.touches(&extent) && !visit(number) {
+            let is_found = self.entries[number.index()].extent.touches(&extent) && is_asked(number);
+            if is_found && !visit(number) {
                 return;
             }
+        }
+    }
+
+    #[inline(never)]
+    fn visit_all(
+        &self,
+        bounds: &[Vec3; 2],
+        is_asked: &mut impl FnMut(EntityNum) -> bool,
+        visit: &mut impl FnMut(EntityNum) -> bool,
+    ) {
+        for number in self.search(bounds, is_asked) {
+            if !visit(number) {
+                return;
+            }
+        }
+    }
+
+    fn sort(&self, found: &mut [EntityNum]) {
+        if found.len() > 1 {
+            found.sort_unstable_by_key(|number| self.entries[number.index()].rank);
         }
     }
 
@@ -224,22 +297,20 @@ impl Sectors {
         let [mins, maxs] = *bounds;
         let spare = Vec3([spare; 3]);
         let within = Aabb::of(&[mins - spare, maxs + spare]);
-        let (mut count, mut all) = (0, true);
-        self.visit_extent(&within, &mut |number| {
-            if number == without {
-                return true;
+        let mut count = 0;
+        self.visit(&within, |number| {
+            if number != without {
+                if let Some(body) = near.bodies.get_mut(count) {
+                    *body = number;
+                }
+                count += 1;
             }
-            match near.bodies.get_mut(count) {
-                Some(body) => *body = number,
-                None => all = false,
-            }
-            count += 1;
-            all
         });
         near.within = within;
         near.count = count.min(MAX_NEIGHBOURS);
         near.without = without;
-        near.changes = all.then(|| self.changes_beside(without));
+        near.changes = (count == near.count).then(|| self.changes_beside(without));
+        self.sort(&mut near.bodies[..near.count]);
     }
 
     /// Writes the nearby entities whose bounds touch a box into `found` and returns their number. Returns `None`
@@ -275,19 +346,17 @@ impl Sectors {
         self.changes - self.entries[number.index()].changes
     }
 
-    fn visit_extent(&self, extent: &Aabb, visit: &mut impl FnMut(EntityNum) -> bool) {
+    /// Calls `visit` with each solid entity whose bounds touch a box, in no order.
+    fn visit(&self, extent: &Aabb, mut visit: impl FnMut(EntityNum)) {
         // Stack of sectors to visit. Each depth has at most one waiting half.
         let mut waiting = [0; DEPTH + 2];
         let mut count = 1;
         while count > 0 {
             count -= 1;
             let sector = waiting[count];
-            let mut next = self.first[sector];
-            while let Some(number) = next {
-                let entry = &self.entries[number.index()];
-                next = entry.next;
-                if entry.extent.touches(extent) && !visit(number) {
-                    return;
+            for &number in &self.members[sector] {
+                if self.entries[number.index()].extent.touches(extent) {
+                    visit(number);
                 }
             }
             let Some(cut) = self.cuts.get(sector) else { continue };
@@ -311,6 +380,16 @@ impl Aabb {
 
     fn bounds(&self) -> [Vec3; 2] {
         [self.mins, self.maxs].map(|[x, y, z, _]| Vec3::new(x, y, z))
+    }
+
+    /// Whether another box has the same bounds, none of which is NaN.
+    #[inline]
+    fn equals(&self, other: &Self) -> bool {
+        let mut equal = true;
+        for axis in 0..4 {
+            equal &= (self.mins[axis] == other.mins[axis]) & (self.maxs[axis] == other.maxs[axis]);
+        }
+        equal
     }
 
     /// Whether another box is within this one.
@@ -365,8 +444,16 @@ mod tests {
     }
 
     fn found(sectors: &Sectors, bounds: [Vec3; 2]) -> Vec<usize> {
+        sectors.search(&bounds, |_| true).iter().map(|number| number.index()).collect()
+    }
+
+    fn found_near(
+        sectors: &Sectors,
+        near: Option<&NearbyEntities>,
+        bounds: [Vec3; 2],
+    ) -> Vec<usize> {
         let mut found = Vec::new();
-        sectors.visit(&bounds, &mut |number| {
+        sectors.visit_near(near, &bounds, &mut |_| true, &mut |number| {
             found.push(number.index());
             true
         });
@@ -378,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn visit_starts_with_last_linked_and_upper_halves() {
+    fn search_starts_with_last_linked_and_upper_halves() {
         let mut sectors = Sectors::new(WORLD);
         for (n, x) in [(1, 0.0), (2, -500.0), (3, 500.0), (4, 0.0), (5, 500.0)] {
             sectors.link(number(n), small_box(x, 100.0), LinkKind::Solid);
@@ -403,32 +490,18 @@ mod tests {
         assert_eq!(found(&sectors, WORLD), [2, 1]);
         assert!(!sectors.link(number(1), at(300.0), LinkKind::Solid), "bounds did not change");
         assert_eq!(found(&sectors, WORLD), [1, 2]);
-        sectors.relink(number(2));
+        assert!(sectors.relink(number(2), &at(310.0)));
         assert_eq!(found(&sectors, WORLD), [2, 1]);
         assert!(sectors.link(number(2), at(-300.0), LinkKind::Solid));
         assert_eq!(found(&sectors, WORLD), [1, 2], "upper halves first");
         assert!(!sectors.link(number(1), at(300.0), LinkKind::Point));
         assert_eq!(found(&sectors, WORLD), [2]);
         for n in [1, 3] {
-            sectors.relink(number(n));
+            sectors.relink(number(n), &at(300.0));
         }
         assert_eq!(found(&sectors, WORLD), [2], "a point and an unlinked entity stay out");
         sectors.remove(number(1));
         assert!(sectors.link(number(1), at(300.0), LinkKind::Solid), "it was not linked");
-    }
-
-    #[test]
-    fn visit_stops_on_request() {
-        let mut sectors = Sectors::new(WORLD);
-        (0..9).for_each(|n| {
-            sectors.link(number(n), small_box(n as f32 * 100.0, 0.0), LinkKind::Solid);
-        });
-        let mut met = 0;
-        sectors.visit(&WORLD, &mut |_| {
-            met += 1;
-            met < 3
-        });
-        assert_eq!(met, 3);
     }
 
     #[test]
@@ -447,24 +520,17 @@ mod tests {
         assert!(!sectors.is_valid(&nearby(0.0, EntityNum::NONE)), "too many");
         assert!(sectors.is_valid(&nearby(0.0, number(3))), "as many as fit");
         let near = nearby(700.0, EntityNum::NONE);
-        let count = |bounds: [Vec3; 2]| {
-            let mut count = 0;
-            sectors.visit_near(Some(&near), &bounds, &mut |_| {
-                count += 1;
-                true
-            });
-            count
-        };
+        let count = |bounds: [Vec3; 2]| found_near(&sectors, Some(&near), bounds).len();
         assert_eq!(count(around(700.0)), 1);
         assert_eq!(count(small_box(660.0, 0.0)), 0);
         assert_eq!(count(WORLD), MAX_NEIGHBOURS + 2, "beyond it all are asked");
     }
 
     proptest! {
-        /// Random links, moves and unlinks: a visit finds every touching solid entity once, and no
+        /// Random links, moves and unlinks: a search finds every touching solid entity once, and no
         /// other.
         #[test]
-        fn visit_finds_every_touching_entity_once(
+        fn search_finds_every_touching_entity_once(
             steps in vec(
                 (0_usize..40, -1200.0_f32..1200.0, -600.0_f32..600.0, 0.0_f32..400.0, 0..5),
                 1..120,
@@ -500,12 +566,8 @@ mod tests {
                 let wide = Vec3::new(wide, wide, wide);
                 let mut near = NearbyEntities::default();
                 sectors.refresh(&mut near, &[mins - wide, maxs + wide], number(without), 0.0);
-                let mut near_found = Vec::new();
                 let valid = Some(&near).filter(|near| sectors.is_valid(near));
-                sectors.visit_near(valid, &asked, &mut |number| {
-                    near_found.push(number.index());
-                    true
-                });
+                let near_found = found_near(&sectors, valid, asked);
                 let expected: Vec<_> = found
                     .iter()
                     .copied()

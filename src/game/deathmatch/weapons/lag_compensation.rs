@@ -98,8 +98,10 @@ impl History {
 #[derive(Debug)]
 pub(in crate::game::deathmatch) struct LagCompensation {
     players: Vec<History>,
-    /// Players to link again after the shot, in ascending order, with the place of those who were moved.
-    shifted: Vec<(ClientNum, Option<Place>)>,
+    /// Players to link again after the shot, in ascending order.
+    shifted: Vec<ClientNum>,
+    /// Places of those who were moved, in the same order.
+    moved_from: Vec<(ClientNum, Place)>,
     /// Server clock at the start of the current frame.
     frame_started: Millis,
 }
@@ -109,6 +111,7 @@ impl Default for LagCompensation {
         Self {
             players: vec![History::default(); MAX_CLIENTS],
             shifted: Vec::with_capacity(MAX_CLIENTS),
+            moved_from: Vec::with_capacity(MAX_CLIENTS),
             frame_started: Millis::default(),
         }
     }
@@ -131,7 +134,15 @@ impl LagCompensation {
     pub(in crate::game::deathmatch) fn reset(&mut self, cx: &Context<'_>, client: ClientNum) {
         let place = place_of(cx, client).unwrap_or_default();
         self.players[client.index()] = History { places: [place; PLACES], newest: 0 };
-        self.shifted.retain(|&(shifted, _)| shifted != client);
+        self.take_shifted(client);
+    }
+
+    /// Removes a player from those to link again. Returns whether it was one, and its place if it was moved.
+    fn take_shifted(&mut self, client: ClientNum) -> Option<Option<Place>> {
+        let index = self.shifted.iter().position(|&shifted| shifted == client)?;
+        self.shifted.remove(index);
+        let moved = self.moved_from.iter().position(|&(moved, _)| moved == client);
+        Some(moved.map(|index| self.moved_from.remove(index).1))
     }
 
     /// Stores the place of a player at the end of a frame.
@@ -173,9 +184,9 @@ impl LagCompensation {
             if !shared.is_linked() {
                 continue;
             }
+            self.shifted.push(client);
             let origin = moment.origin();
             if is_straight && misses(aim, shared.current_origin) && misses(aim, origin) {
-                self.shifted.push((client, None));
                 continue;
             }
             let place = Place {
@@ -184,7 +195,7 @@ impl LagCompensation {
                 mins: shared.mins,
                 maxs: shared.maxs,
             };
-            self.shifted.push((client, Some(place)));
+            self.moved_from.push((client, place));
             (shared.current_origin, shared.mins, shared.maxs) =
                 (origin, moment.mins(), moment.maxs());
             cx.host.link_entity(&mut player.entity, &mut player.shared);
@@ -193,15 +204,16 @@ impl LagCompensation {
 
     /// Moves a player back to its own time, before the shot has ended.
     pub(in crate::game::deathmatch) fn restore(&mut self, cx: &mut Context<'_>, client: ClientNum) {
-        if let Some(index) = self.shifted.iter().position(|&(shifted, _)| shifted == client) {
-            let (_, place) = self.shifted.remove(index);
-            restore(cx, client, place);
+        if let Some(moved_from) = self.take_shifted(client) {
+            restore(cx, client, moved_from);
         }
     }
 
     /// Moves all players back to their own time.
     fn restore_all(&mut self, cx: &mut Context<'_>) {
-        for (client, place) in self.shifted.drain(..) {
+        let mut moved_from = self.moved_from.drain(..).peekable();
+        for client in self.shifted.drain(..) {
+            let place = moved_from.next_if(|&(moved, _)| moved == client).map(|(_, place)| place);
             restore(cx, client, place);
         }
     }
