@@ -12,7 +12,7 @@ use std::{
         atomic::{AtomicU64, Ordering},
         mpsc::{RecvTimeoutError, SyncSender},
     },
-    thread,
+    thread::{self, Thread},
     time::{Duration, Instant},
 };
 
@@ -35,6 +35,11 @@ pub(super) trait Sink: Send + 'static {
 
     /// Writes or buffers a piece.
     fn write(&mut self, piece: &[u8]) -> io::Result<()>;
+
+    /// Returns how long pieces stay in the queue behind the first one, if they are written together and synced then.
+    fn gather(&self) -> Option<Duration> {
+        None
+    }
 
     /// Returns the time at which [`Sink::sync`] is due.
     fn sync_at(&self) -> Option<Instant> {
@@ -84,6 +89,7 @@ pub(super) struct WriterOptions {
 pub(super) struct BackgroundWriter {
     sender: Sender<Message>,
     dropped: Arc<AtomicU64>,
+    thread: Thread,
     /// Expires with the thread.
     running: Weak<()>,
 }
@@ -95,11 +101,11 @@ impl BackgroundWriter {
         let dropped = Arc::new(AtomicU64::new(0));
         let (counter, token) = (Arc::clone(&dropped), Arc::new(()));
         let running = Arc::downgrade(&token);
-        thread::Builder::new().name(options.name.to_owned()).spawn(move || {
+        let handle = thread::Builder::new().name(options.name.to_owned()).spawn(move || {
             write_all(sink, receiver, &counter, &options);
             drop(token);
         })?;
-        Ok(Self { sender, dropped, running })
+        Ok(Self { sender, dropped, thread: handle.thread().clone(), running })
     }
 
     /// Starts a thread that writes to a text stream.
@@ -126,6 +132,7 @@ impl BackgroundWriter {
     /// Makes the sink reopen its file, unless the queue is full.
     pub(super) fn reopen(&self) {
         let _ = self.sender.try_send(Message::Reopen, 0);
+        self.thread.unpark();
     }
 
     /// Returns how many pieces were dropped.
@@ -141,8 +148,9 @@ impl BackgroundWriter {
     /// Closes the queue and waits for the end of the thread, at most for `longest`. Returns whether it has
     /// ended. All clones must be gone.
     pub(super) fn finish(self, longest: Option<Duration>) -> bool {
-        let Self { sender, running, .. } = self;
+        let Self { sender, thread, running, .. } = self;
         drop(sender);
+        thread.unpark();
         wait_until(longest, || running.strong_count() == 0)
     }
 
@@ -209,26 +217,40 @@ fn write_all<S: Sink>(
             continue;
         }
         let due = report_due.into_iter().chain(sink.sync_at()).min();
-        match receiver.recv(due) {
-            Ok(Message::Piece(piece)) => {
-                writes = sink.write(&piece).is_ok();
-                if !writes {
-                    dropped.fetch_add(1, Ordering::Relaxed);
-                    if S::ENDS_ON_ERROR {
-                        return;
+        let mut received = receiver.recv(due);
+        if let (Ok(_), Some(gather)) = (&received, sink.gather()) {
+            // The pieces that follow do not wake the thread.
+            thread::park_timeout(gather);
+        }
+        loop {
+            match received {
+                Ok(Message::Piece(piece)) => {
+                    writes = sink.write(&piece).is_ok();
+                    if !writes {
+                        dropped.fetch_add(1, Ordering::Relaxed);
+                        if S::ENDS_ON_ERROR {
+                            return;
+                        }
+                    }
+                    // Surplus buffers are freed.
+                    if let Some(spare) = &options.spare {
+                        let _ = spare.try_send(piece);
                     }
                 }
-                // Surplus buffers are freed.
-                if let Some(spare) = &options.spare {
-                    let _ = spare.try_send(piece);
+                Ok(Message::Reopen) => sink.reopen(),
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => {
+                    let _ = sink.sync();
+                    return;
                 }
             }
-            Ok(Message::Reopen) => sink.reopen(),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                let _ = sink.sync();
-                return;
+            if sink.gather().is_none() {
+                break;
             }
+            received = receiver.recv(Some(Instant::now()));
+        }
+        if sink.gather().is_some() {
+            let _ = sink.sync();
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use super::{
@@ -20,9 +20,8 @@ use super::{
 
 /// Bounds of the queue.
 const BOUNDS: Bounds = Bounds { messages: 4096, bytes: 16 << 20 };
-/// Maximum time and bytes that lines are buffered before a write.
+/// Time that lines are gathered before a write.
 const GATHER: Duration = Duration::from_secs(1);
-const GATHER_BYTES: usize = 64 * 1024;
 /// Maximum wait for the disk on exit.
 const LAST_WRITE: Duration = Duration::from_secs(2);
 /// Number of rotated files kept.
@@ -87,20 +86,17 @@ struct GameLogSink {
     /// Bytes in the open file.
     len: u64,
     waiting: Vec<u8>,
-    /// Time at which the buffered lines are written.
-    write_by: Option<Instant>,
     /// Whether the last attempt failed, so that it is logged once.
     failed: bool,
 }
 
 impl GameLogSink {
     fn new(to: LogFile) -> Self {
-        Self { to, open: None, len: 0, waiting: Vec::new(), write_by: None, failed: false }
+        Self { to, open: None, len: 0, waiting: Vec::new(), failed: false }
     }
 
     /// Writes the buffered lines, or drops them on an error.
     fn write_waiting(&mut self) {
-        self.write_by = None;
         if self.waiting.is_empty() {
             return;
         }
@@ -155,16 +151,14 @@ impl Sink for GameLogSink {
 
     fn write(&mut self, piece: &[u8]) -> io::Result<()> {
         self.waiting.extend_from_slice(piece);
-        if self.to.sync || self.waiting.len() >= GATHER_BYTES {
+        if self.to.sync {
             self.write_waiting();
-        } else {
-            self.write_by.get_or_insert_with(|| Instant::now() + GATHER);
         }
         Ok(())
     }
 
-    fn sync_at(&self) -> Option<Instant> {
-        self.write_by
+    fn gather(&self) -> Option<Duration> {
+        (!self.to.sync).then_some(GATHER)
     }
 
     fn sync(&mut self) -> io::Result<()> {
@@ -197,7 +191,7 @@ fn put_aside(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{env, process};
+    use std::{env, process, time::Instant};
 
     struct Scratch(PathBuf);
 

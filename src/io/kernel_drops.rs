@@ -1,7 +1,7 @@
 //! Kernel receive drops: datagrams lost because the socket queue was full.
 //!
 //! Linux counts them per socket in `/proc/net/udp` and `udp6`, keyed by inode. Reading costs a good part of a
-//! millisecond, because the kernel walks its whole socket table, so a thread reads every few seconds.
+//! millisecond, because the kernel walks its whole socket table, so a thread reads every ten seconds.
 //! Source: proc_net_udp(5).
 
 use std::{
@@ -17,12 +17,17 @@ use slab::Slab;
 use super::socket::Socket;
 use crate::model::Millis;
 
+/// Updates of the loop counters per read of the kernel's tables.
+#[cfg(target_os = "linux")]
+const UPDATES_PER_READ: u64 = 5;
+
 /// Latest count of kernel drops of some sockets. Always 0 except on Linux.
 #[derive(Debug, Default)]
 pub(super) struct KernelDrops(Arc<AtomicU64>);
 
 impl KernelDrops {
-    /// Starts a thread that reads the count once per `interval`; [`Millis::NEVER`] disables it.
+    /// Starts a thread that reads the count once per several updates of the loop counters, which have this
+    /// `interval`; [`Millis::NEVER`] disables it.
     ///
     /// Ports that are opened later are not watched.
     pub(super) fn watch(sockets: &Slab<Socket>, interval: Millis) -> io::Result<Self> {
@@ -30,6 +35,7 @@ impl KernelDrops {
         #[cfg(target_os = "linux")]
         if interval != Millis::NEVER {
             let table = linux::Table::of(sockets.iter().map(|(_, socket)| &socket.udp));
+            let interval = Millis(UPDATES_PER_READ * interval.0);
             table.read_into(Arc::downgrade(&this.0), interval)?;
         }
         let _ = (sockets, interval);
