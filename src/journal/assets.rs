@@ -79,6 +79,10 @@ impl Assets for RecordedAssets {
         self.assets.offer(packs);
     }
 
+    fn map_started(&self) {
+        self.assets.map_started();
+    }
+
     fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
         let files = self.assets.own_files();
         self.note(&AssetAnswer::Own(files.clone()));

@@ -238,6 +238,10 @@ pub trait Assets {
     /// Receives the archives that clients may download, whenever a map is loaded.
     fn offer(&self, packs: &[usize]);
 
+    /// Called when a map has started: until the next one, few files are read. Memory that only makes reading faster can
+    /// be freed.
+    fn map_started(&self) {}
+
     /// Returns the files that a game wrote in earlier runs, ascending. They are not part of the game data.
     fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
         Vec::new()
@@ -276,6 +280,10 @@ macro_rules! forward_assets {
 
             fn offer(&self, packs: &[usize]) {
                 (**self).offer(packs);
+            }
+
+            fn map_started(&self) {
+                (**self).map_started();
             }
 
             fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {

@@ -40,6 +40,8 @@ pub struct FrameRing {
     /// Number of frames that list each state. Apart from the states, most of which are not read in a frame.
     uses: Vec<u32>,
     free: Vec<SlotId>,
+    /// Empty lists of removed frames, for the next ones.
+    spare: Vec<Vec<FrameEntry>>,
 }
 
 impl FrameRing {
@@ -53,6 +55,7 @@ impl FrameRing {
             states: Vec::new(),
             uses: Vec::new(),
             free: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -73,7 +76,7 @@ impl FrameRing {
     pub fn begin(&mut self, number: FrameNum) -> FrameBuilder<'_> {
         let place = self.place(number);
         self.clear(place);
-        let entries = std::mem::take(&mut self.frames[place].entries);
+        let entries = self.spare.pop().unwrap_or_default();
         FrameBuilder { ring: self, number, entries }
     }
 
@@ -169,14 +172,17 @@ impl FrameRing {
         number as usize % self.frames.len()
     }
 
-    /// Removes the frame at a place. Its memory stays for the next one.
+    /// Removes the frame at a place, if there is one. Its memory stays for the next one.
     fn clear(&mut self, place: usize) {
-        let mut entries = std::mem::take(&mut self.frames[place].entries);
-        self.frames[place].number = None;
+        let frame = &mut self.frames[place];
+        if frame.number.take().is_none() {
+            return;
+        }
+        let mut entries = std::mem::take(&mut frame.entries);
         for entry in entries.drain(..) {
             self.release(entry.slot);
         }
-        self.frames[place].entries = entries;
+        self.spare.push(entries);
     }
 
     fn release(&mut self, slot: SlotId) {

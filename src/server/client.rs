@@ -115,7 +115,7 @@ pub(super) struct ClientBuckets {
 }
 
 /// Memory of one client without its pending commands: far below 64 KiB.
-const _: () = assert!(size_of::<Client>() + SnapshotHistory::BYTES < 32 * 1024);
+const _: () = assert!(size_of::<Client>() + SnapshotHistory::MAX_BYTES < 32 * 1024);
 
 /// A client slot in use.
 #[derive(Debug)]

@@ -192,6 +192,7 @@ impl Server {
         self.publish_settings();
         self.process_pending_drops();
         self.core.announcer.request_round();
+        self.maps.assets().map_started();
         log::info!("map {map}: server id {id}");
     }
 

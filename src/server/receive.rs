@@ -252,6 +252,9 @@ impl Server {
         if let ClientState::Active(active) = &mut client.state {
             active.delta_request = delta.then_some(ack);
             active.snapshots.history.acknowledge(ack, now);
+            if delta {
+                active.snapshots.history.release_before(ack);
+            }
         }
         if self.faults.has_ended_level() {
             return;

@@ -1,7 +1,8 @@
 //! Snapshot ring of a client: sent snapshots as delta bases.
 //!
 //! Entity states are in the frame ring that all clients share. For each snapshot a client has the
-//! frame number, the set of entities and its playerstate.
+//! frame number, the set of entities and its playerstate. A client acknowledges one that is a few messages old, and
+//! those before it are released: their memory is used again by the next ones.
 //!
 //! Invariants: a snapshot is found under its own sequence only, so a gamestate or download cannot
 //! be a delta base; the entity of the viewing client is never in its set.
@@ -38,10 +39,19 @@ struct RoundTrip {
     sent_at: Option<Millis>,
 }
 
-/// The last 32 snapshots sent to one client.
+/// Place in [`SnapshotHistory::ring`] without a snapshot.
+const RELEASED: u8 = u8::MAX;
+
+/// The last 32 snapshots sent to one client, from the acknowledged one on.
 #[derive(Debug)]
 pub(super) struct SnapshotHistory {
-    ring: Box<[Option<SentSnapshot>; PACKET_BACKUP]>,
+    /// Index of each snapshot in `kept`.
+    ring: [u8; PACKET_BACKUP],
+    kept: Vec<SentSnapshot>,
+    /// Bits of the entries of `kept` that no place of the ring has.
+    unused: u32,
+    /// Those before it are released.
+    acknowledged: Option<Sequence>,
     /// Round trip of each snapshot, by index in the ring.
     round_trips: [RoundTrip; PACKET_BACKUP],
     /// Sum and number of the known ones. Every frame reads them.
@@ -52,12 +62,15 @@ pub(super) struct SnapshotHistory {
 }
 
 impl SnapshotHistory {
-    /// Heap memory of one ring in bytes.
-    pub(super) const BYTES: usize = size_of::<[Option<SentSnapshot>; PACKET_BACKUP]>();
+    /// Maximum heap memory in bytes.
+    pub(super) const MAX_BYTES: usize = size_of::<[SentSnapshot; PACKET_BACKUP]>();
 
     pub(super) fn new() -> Self {
         Self {
-            ring: Box::new([const { None }; PACKET_BACKUP]),
+            ring: [RELEASED; PACKET_BACKUP],
+            kept: Vec::new(),
+            unused: 0,
+            acknowledged: None,
             round_trips: [RoundTrip { sequence: Sequence(0), ms: NO_TRIP, sent_at: None };
                 PACKET_BACKUP],
             trips_ms: 0,
@@ -68,8 +81,9 @@ impl SnapshotHistory {
 
     /// Snapshot of message `sequence`, while it is in the ring.
     pub(super) fn get(&self, sequence: Sequence) -> Option<&SentSnapshot> {
-        let index = ring_index(sequence);
-        self.ring[index].as_ref().filter(|_| self.round_trips[index].sequence == sequence)
+        let place = ring_index(sequence);
+        let sent = self.kept.get(usize::from(self.ring[place]))?;
+        (self.round_trips[place].sequence == sequence).then_some(sent)
     }
 
     /// Frame of the oldest snapshot that can still become a delta base. `acknowledged` is the snapshot that the client
@@ -82,7 +96,8 @@ impl SnapshotHistory {
         match acknowledged.and_then(|sequence| self.get(sequence)) {
             Some(sent) => Some(sent.frame),
             None => {
-                let frames = self.ring.iter().flatten().map(|sent| sent.frame);
+                let sent = self.ring.iter().filter_map(|&index| self.kept.get(usize::from(index)));
+                let frames = sent.map(|sent| sent.frame);
                 frames.max_by_key(|&frame| newest.wrapping_sub(frame))
             }
         }
@@ -106,8 +121,12 @@ impl SnapshotHistory {
             self.trips_ms -= u64::from(before.ms);
             self.trips -= 1;
         }
-        let slot = &mut self.ring[ring_index(sequence)];
-        match slot {
+        let index = &mut self.ring[ring_index(sequence)];
+        if *index == RELEASED && self.unused != 0 {
+            *index = self.unused.trailing_zeros() as u8;
+            self.unused &= self.unused - 1;
+        }
+        match self.kept.get_mut(usize::from(*index)) {
             // In place, since a copy of the whole struct by way of the stack costs as much again.
             Some(sent) => {
                 sent.frame = frame;
@@ -116,8 +135,27 @@ impl SnapshotHistory {
                 sent.entities_before = entities_before;
             }
             None => {
+                *index = self.kept.len() as u8;
                 let (player, seen) = (*player, seen.clone());
-                *slot = Some(SentSnapshot { frame, player, seen, entities_before });
+                self.kept.push(SentSnapshot { frame, player, seen, entities_before });
+            }
+        }
+    }
+
+    /// Releases the snapshots before one that the client has and requests deltas from. Unknown ones change nothing.
+    pub(super) fn release_before(&mut self, acknowledged: Sequence) {
+        if self.get(acknowledged).is_none() {
+            return;
+        }
+        let last = self.acknowledged.replace(acknowledged);
+        let new = last.map_or(PACKET_BACKUP as i32, |last| acknowledged.distance(last));
+        for age in 1..=new.clamp(0, PACKET_BACKUP as i32) as u32 {
+            let before = Sequence(acknowledged.0.wrapping_sub(age));
+            let place = ring_index(before);
+            let index = self.ring[place];
+            if index != RELEASED && self.round_trips[place].sequence == before {
+                self.unused |= 1 << index;
+                self.ring[place] = RELEASED;
             }
         }
     }
@@ -235,6 +273,56 @@ mod tests {
         for unknown in [None, Some(8), Some(41)] {
             assert_eq!(oldest(unknown), Some(frame(9)), "{unknown:?}");
         }
+    }
+
+    proptest! {
+        /// Against the sequence at each place of the ring.
+        #[test]
+        fn snapshots_are_kept_from_the_acknowledged_one_on(
+            first in prop_oneof![50..100_u32, 0x7fff_fd00..0x7fff_fdff_u32],
+            events in vec((any::<bool>(), 0..40_u32), 0..300),
+        ) {
+            let mut history = SnapshotHistory::new();
+            let mut places = [None; PACKET_BACKUP];
+            let (mut sequence, mut acknowledged) = (first, first);
+            for (sends, number) in events {
+                if sends {
+                    // Other messages are sent in between.
+                    sequence += number % 5 / 3 + 1;
+                    let player = viewer(sequence as i32);
+                    history.record(Sequence(sequence), 0, &player, &EntitySet::default(), None);
+                    places[sequence as usize % PACKET_BACKUP] = Some(sequence);
+                } else {
+                    let wanted = sequence.saturating_sub(number);
+                    history.release_before(Sequence(wanted));
+                    if places[wanted as usize % PACKET_BACKUP] == Some(wanted) {
+                        acknowledged = acknowledged.max(wanted);
+                    }
+                }
+                for number in sequence.saturating_sub(50)..=sequence {
+                    let player = history.get(Sequence(number)).map(|sent| sent.player.client_num);
+                    let is_sent = places[number as usize % PACKET_BACKUP] == Some(number);
+                    if !is_sent || (acknowledged - 32..acknowledged).contains(&number) {
+                        prop_assert_eq!(player, None);
+                    } else if number >= acknowledged {
+                        prop_assert_eq!(player, Some(number as i32));
+                    }
+                }
+                prop_assert!(history.kept.len() <= PACKET_BACKUP);
+            }
+        }
+    }
+
+    #[test]
+    fn memory_of_released_snapshots_is_used_again() {
+        let mut history = SnapshotHistory::new();
+        for sequence in 1..=200 {
+            history.record(Sequence(sequence), 0, &viewer(0), &EntitySet::default(), None);
+            history.release_before(Sequence(sequence.saturating_sub(4)));
+        }
+        assert!((5..=6).contains(&history.kept.len()));
+        history.release_before(Sequence(190));
+        assert!(history.get(Sequence(190)).is_none() && history.get(Sequence(196)).is_some());
     }
 
     /// A client of the original game discards a snapshot if it may have overwritten entities of the

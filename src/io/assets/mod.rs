@@ -243,6 +243,14 @@ impl Assets for GameData {
         }
     }
 
+    fn map_started(&self) {
+        for source in &self.sources {
+            if let Source::Pack(pack, _) = source {
+                pack.release();
+            }
+        }
+    }
+
     fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
         let own = self.own.as_ref();
         own.map(|(folder, bytes, files)| read_game_folder(folder, *bytes, *files))

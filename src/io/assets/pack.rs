@@ -1,6 +1,7 @@
 //! pk3 archive: a zip archive of game files.
 //!
-//! The directory is read once, when the archive is opened; files are read on demand. An archive is rejected
+//! The directory is read when the archive is opened, and again for files that are read after it was released;
+//! files are read on demand. An archive is rejected
 //! as a whole if names differ only in case or not at all, entries overlap, or there are more entries or data
 //! than any game has. An entry whose name leaves the game folder is ignored, because real archives have such.
 //!
@@ -99,7 +100,9 @@ pub struct Pack {
     files: HashMap<GamePath, (usize, u64)>,
     /// Number of entries ignored for their names, and the first of them.
     unreachable: Option<(usize, String)>,
-    archive: Mutex<ZipArchive<PackReader>>,
+    reader: PackReader,
+    /// Reader with the directory, while files are read.
+    archive: Mutex<Option<ZipArchive<PackReader>>>,
 }
 
 /// Returns the number of an entry whose data reaches into the next one or into the directory. Extents are start,
@@ -140,7 +143,8 @@ impl Pack {
 
     fn read_directory(source: PackSource, folder: &str) -> Result<Self, PackFault> {
         let packed_len = source.len();
-        let archive = ZipArchive::new(source.open()?).map_err(|error| match error {
+        let reader = source.open()?;
+        let archive = ZipArchive::new(reader.duplicate()?).map_err(|error| match error {
             ZipError::Io(error) => PackFault::Io(error),
             error => PackFault::Zip(error),
         })?;
@@ -203,7 +207,8 @@ impl Pack {
             source,
             files,
             unreachable,
-            archive: Mutex::new(archive),
+            reader,
+            archive: Mutex::new(Some(archive)),
         })
     }
 
@@ -256,6 +261,15 @@ impl Pack {
         self.files.get(path).map(|&(_, len)| len)
     }
 
+    fn reopen(&self) -> Result<ZipArchive<PackReader>, ZipError> {
+        ZipArchive::new(self.reader.duplicate()?)
+    }
+
+    /// Frees the directory of the zip reader, which takes several hundred bytes per file. The next read opens it again.
+    pub fn release(&self) {
+        *self.archive.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// Reads a whole file of at most `max` and [`MAX_ENTRY_LEN`] bytes. `None` if it does not exist.
     pub fn read(&self, path: &GamePath, max: u64) -> Option<Result<Vec<u8>, AssetError>> {
         let &(number, len) = self.files.get(path)?;
@@ -269,8 +283,13 @@ impl Pack {
             |why: String| AssetError::Unreadable { path: path.clone(), place: place(), why };
         // The lock guards the file position only, and every read sets it first.
         let mut archive = self.archive.lock().unwrap_or_else(PoisonError::into_inner);
+        let archive = match &mut *archive {
+            Some(archive) => Ok(archive),
+            released => self.reopen().map(|archive| released.insert(archive)),
+        };
         let mut bytes = Vec::new();
-        let read = archive.by_index(number).map_err(|error| error.to_string()).and_then(|entry| {
+        let entry = archive.and_then(|archive| archive.by_index(number));
+        let read = entry.map_err(|error| error.to_string()).and_then(|entry| {
             bytes.reserve_exact(len as usize);
             entry.take(max + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())
         });

@@ -101,6 +101,20 @@ pub enum PackReader {
     Builtin(Cursor<&'static [u8]>),
 }
 
+impl PackReader {
+    /// Returns another reader of the same bytes, also if the file was replaced. Both share one position.
+    ///
+    /// # Errors
+    ///
+    /// System errors.
+    pub fn duplicate(&self) -> io::Result<Self> {
+        match self {
+            Self::File(file) => Ok(Self::File(BufReader::new(file.get_ref().try_clone()?))),
+            Self::Builtin(bytes) => Ok(Self::Builtin(bytes.clone())),
+        }
+    }
+}
+
 impl Read for PackReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {

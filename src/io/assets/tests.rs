@@ -127,6 +127,13 @@ fn archive_lists_files_and_checksums() {
     assert_eq!((pack.info().folder.as_str(), pack.info().name.as_str()), ("baseoa", "test"));
     assert_eq!(pack.read(&path("maps/one.bsp"), 3).unwrap().unwrap(), b"one");
     assert_eq!(pack.read(&path("empty.txt"), 0).unwrap().unwrap(), b"");
+    // The scratch folder is gone, but the file is still open.
+    for _ in 0..2 {
+        pack.release();
+        pack.release();
+        assert_eq!(pack.read(&path("two.txt"), 9).unwrap().unwrap(), b"second");
+        assert_eq!(pack.read(&path("maps/one.bsp"), 3).unwrap().unwrap(), b"one");
+    }
     assert!(matches!(
         pack.read(&path("two.txt"), 5),
         Some(Err(AssetError::TooLong { len: 6, .. }))
