@@ -9,6 +9,8 @@
 //!
 //! Source: the base game's entity slots. Engine names: `G_Spawn`, `G_FreeEntity`.
 
+use std::collections::VecDeque;
+
 use crate::bg::{EntityType, Event};
 use crate::game::{Host, movement::events};
 use crate::model::{
@@ -137,6 +139,8 @@ pub(super) struct Entities {
     slots: Vec<Option<Entity>>,
     free: FreeNumbers,
     marks: Marks,
+    /// Temporary entities, by the time of their event.
+    temporary: VecDeque<(LevelTime, EntityNum)>,
 }
 
 /// Entities to look at, since they were accessed for a change. Few of a level are, so frames skip the others.
@@ -177,6 +181,7 @@ impl Default for Entities {
                 with_events: EntitySet::default(),
                 awake: EntitySet::default(),
             },
+            temporary: VecDeque::new(),
         }
     }
 }
@@ -218,6 +223,11 @@ impl Entities {
         self.marks.awake.first_from(limit)
     }
 
+    /// Iterates the entities that act in a frame, ascending.
+    pub(super) fn awake(&self) -> impl Iterator<Item = EntityNum> {
+        self.marks.awake.iter()
+    }
+
     /// Lets an entity sleep until its next change.
     pub(super) fn sleep(&mut self, number: EntityNum) {
         self.marks.awake.remove(number);
@@ -225,11 +235,20 @@ impl Entities {
 
     /// Clears the events that have expired, and removes the temporary entities that had them.
     pub(super) fn clear_expired_events(&mut self, host: &mut dyn Host, now: LevelTime) {
+        let is_over = |at: LevelTime| now.distance(at) > events::EVENT_MS;
+        while let Some(&(_, number)) = self.temporary.front().filter(|&&(at, _)| is_over(at)) {
+            self.temporary.pop_front();
+            // The number may be that of another entity meanwhile.
+            let entity = self.get(number).filter(|entity| is_over(entity.event_at));
+            if entity.is_some_and(|entity| matches!(entity.kind, EntityKind::TempEntity)) {
+                self.remove(host, number, now);
+            }
+        }
         for number in self.marks.with_events.clone().iter() {
             let slot = number.index().checked_sub(MAX_CLIENTS);
             let entity = slot.and_then(|slot| self.slots.get_mut(slot)).and_then(Option::as_mut);
             let Some(entity) = entity else { continue };
-            if now.distance(entity.event_at) <= events::EVENT_MS {
+            if !is_over(entity.event_at) {
                 continue;
             }
             self.marks.with_events.remove(number);
@@ -277,10 +296,12 @@ impl Entities {
     /// Unlinks an entity and frees its slot.
     pub(super) fn remove(&mut self, host: &mut dyn Host, number: EntityNum, now: LevelTime) {
         let Some(slot) = number.index().checked_sub(MAX_CLIENTS) else { return };
-        let Some(mut entity) = self.slots.get_mut(slot).and_then(Option::take) else { return };
+        let Some(slot) = self.slots.get_mut(slot) else { return };
+        let Some(entity) = slot else { return };
         if entity.shared.is_linked() {
             host.unlink_entity(number, &mut entity.shared);
         }
+        *slot = None;
         self.marks.remove(number);
         self.free.add(number, now);
     }
@@ -314,6 +335,8 @@ impl Entities {
         fill(&mut entity.state, &mut entity.shared);
         if let Some(number) = self.add(entity, now, started) {
             self.link(host, number);
+            self.marks.with_events.remove(number);
+            self.temporary.push_back((now, number));
         }
     }
 }

@@ -6,6 +6,7 @@
 use std::{
     fmt,
     marker::PhantomData,
+    num::NonZeroU32,
     ops::{Deref, Index},
 };
 
@@ -22,30 +23,31 @@ macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(u32);
+        // One more than the number, so that none takes no space of its own.
+        pub struct $name(NonZeroU32);
 
         impl $name {
             /// The number as an index.
             #[must_use]
             pub const fn index(self) -> usize {
-                self.0 as usize
+                self.0.get() as usize - 1
             }
         }
 
         impl TableIndex for $name {
             fn index(self) -> usize {
-                self.0 as usize
+                self.0.get() as usize - 1
             }
 
             fn from_checked(index: usize) -> Self {
                 debug_assert!(index <= i32::MAX as usize);
-                Self(index as u32)
+                Self(NonZeroU32::MIN.saturating_add(index as u32))
             }
         }
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(&self.0, f)
+                fmt::Display::fmt(&(self.0.get() - 1), f)
             }
         }
     )+};
@@ -82,12 +84,12 @@ numbers! {
 
 impl NodeNum {
     /// Root of the tree.
-    pub const ROOT: Self = Self(0);
+    pub const ROOT: Self = Self(NonZeroU32::MIN);
 }
 
 impl ModelNum {
     /// The world model.
-    pub const WORLD: Self = Self(0);
+    pub const WORLD: Self = Self(NonZeroU32::MIN);
 }
 
 /// Records of one kind, indexed by `N`. A slice otherwise.

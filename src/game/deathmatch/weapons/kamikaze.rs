@@ -71,7 +71,7 @@ pub(in crate::game::deathmatch) fn start_kamikaze_timer(cx: &mut Context<'_>, cl
 
 /// Returns the timer of a body.
 fn timer_of(cx: &Context<'_>, body: EntityNum) -> Option<EntityNum> {
-    cx.entities.numbers().find(|&number| {
+    cx.entities.awake().find(|&number| {
         cx.entities.get(number).is_some_and(
             |entity| matches!(entity.kind, EntityKind::KamikazeTimer(timer) if timer.body == body),
         )

@@ -20,7 +20,9 @@ use crate::game::deathmatch::{
     weapons::mines::{MineBase, arm_mine, check_proximity, explode_on_player, stick},
     weapons::{count_accurate, damage_multiplier},
 };
-use crate::model::{ClientNum, SvFlags, Trace, Trajectory, TrajectoryKind, contents::surface};
+use crate::model::{
+    ClientNum, SvFlags, Trace, Trajectory, TrajectoryKind, contents::surface, limits::MAX_CLIENTS,
+};
 use crate::{
     bg::{
         EntityType, Event, MeansOfDeath, entity_flag,
@@ -180,10 +182,10 @@ pub(in crate::game::deathmatch) fn launch(
 
 /// Runs every missile, in rulesets that run missiles after all other entities.
 pub(in crate::game::deathmatch) fn run_missiles(cx: &mut Context<'_>, sys: &mut Systems) {
-    for number in cx.entities.numbers() {
-        if cx.entities.missile(number).is_some() {
-            run_missile(cx, sys, number);
-        }
+    let mut next = MAX_CLIENTS;
+    while let Some(number) = cx.entities.next_awake(next) {
+        next = number.index() + 1;
+        run_missile(cx, sys, number);
     }
 }
 
