@@ -137,6 +137,8 @@ pub(super) struct Entities {
     pub(super) player_event_at: [LevelTime; MAX_CLIENTS],
     /// Slots by number, from 64 on.
     slots: Vec<Option<Entity>>,
+    /// Number of slots up to the last one in use.
+    used: usize,
     free: FreeNumbers,
     marks: Marks,
     /// Temporary entities, by the time of their event.
@@ -175,6 +177,7 @@ impl Default for Entities {
         Self {
             player_event_at: [LevelTime::default(); MAX_CLIENTS],
             slots: Vec::new(),
+            used: 0,
             free: FreeNumbers::default(),
             marks: Marks {
                 changed: EntitySet::ALL,
@@ -193,8 +196,7 @@ impl Entities {
 
     /// Returns one more than the highest number in use; 0 for an empty table.
     pub(super) fn end(&self) -> usize {
-        let last = self.slots.iter().rposition(Option::is_some);
-        last.map_or(0, |last| MAX_CLIENTS + last + 1)
+        if self.used == 0 { 0 } else { MAX_CLIENTS + self.used }
     }
 
     /// Iterates all numbers that may be in use, ascending.
@@ -288,7 +290,9 @@ impl Entities {
             None => self.free.take_resting()?,
         };
         entity.state.number = number.index() as i32;
-        self.slots[number.index() - MAX_CLIENTS] = Some(entity);
+        let slot = number.index() - MAX_CLIENTS;
+        self.slots[slot] = Some(entity);
+        self.used = self.used.max(slot + 1);
         self.marks.wake(number);
         Some(number)
     }
@@ -302,6 +306,9 @@ impl Entities {
             host.unlink_entity(number, &mut entity.shared);
         }
         *slot = None;
+        while self.used.checked_sub(1).is_some_and(|last| self.slots[last].is_none()) {
+            self.used -= 1;
+        }
         self.marks.remove(number);
         self.free.add(number, now);
     }
@@ -367,6 +374,63 @@ mod tests {
         entities.remove(&mut host, first, LevelTime(5000));
         assert_eq!(add(&mut entities, 5999), Some(66));
         assert_eq!(add(&mut entities, 6000), Some(64));
+    }
+
+    #[test]
+    fn end_is_behind_the_last_entity() {
+        let (mut entities, mut host) = (Entities::default(), TestHost::default());
+        let now = LevelTime(0);
+        assert_eq!(entities.end(), 0);
+        let mut numbers: Vec<_> = (0..4)
+            .filter_map(|_| {
+                entities.add(Entity::new(EntityKind::TargetPosition, Vec3::ZERO), now, now)
+            })
+            .collect();
+        for (removed, end) in [(1, 68), (2, 67), (1, 65), (0, 0)] {
+            entities.remove(&mut host, numbers.remove(removed), now);
+            assert_eq!(entities.end(), end);
+        }
+        entities.add(Entity::new(EntityKind::TargetPosition, Vec3::ZERO), now, now);
+        assert_eq!(entities.end(), 65);
+    }
+
+    #[test]
+    fn temporary_entity_lasts_as_long_as_its_event() {
+        let (mut entities, mut host) = (Entities::default(), TestHost::default());
+        let add = |entities: &mut Entities, at: i32| {
+            let clock = (LevelTime(at), LevelTime(at));
+            entities.temp_entity(
+                &mut TestHost::default(),
+                clock,
+                Vec3::ZERO,
+                Event::Pain,
+                |_, _| {},
+            );
+        };
+        let kept = |entities: &Entities| {
+            let kept = entities.numbers().filter(|&number| entities.get(number).is_some());
+            kept.map(EntityNum::index).collect::<Vec<_>>()
+        };
+        add(&mut entities, 1000);
+        add(&mut entities, 1000);
+        add(&mut entities, 1100);
+        // One is removed early, and its number is used again.
+        let second = EntityNum::new(65).unwrap();
+        entities.remove(&mut host, second, LevelTime(1100));
+        add(&mut entities, 1200);
+        // One is accessed for a change.
+        entities.get_mut(EntityNum::new(66).unwrap()).unwrap().state.event_parm = 1;
+        for (after, left) in [
+            (1000 + events::EVENT_MS, vec![64, 65, 66]),
+            (1001 + events::EVENT_MS, vec![65, 66]),
+            (1101 + events::EVENT_MS, vec![65]),
+            (1200 + events::EVENT_MS, vec![65]),
+            (1201 + events::EVENT_MS, vec![]),
+        ] {
+            entities.clear_expired_events(&mut host, LevelTime(after));
+            assert_eq!(kept(&entities), left, "{after}");
+        }
+        assert!(entities.temporary.is_empty());
     }
 
     #[test]
