@@ -26,8 +26,8 @@ const UPDATES_PER_READ: u64 = 5;
 pub(super) struct KernelDrops(Arc<AtomicU64>);
 
 impl KernelDrops {
-    /// Starts a thread that reads the count once per several updates of the loop counters, which have this
-    /// `interval`; [`Millis::NEVER`] disables it.
+    /// Starts a thread that reads the count. The loop counters are updated once per `interval`;
+    /// [`Millis::NEVER`] disables the thread.
     ///
     /// Ports that are opened later are not watched.
     pub(super) fn watch(sockets: &Slab<Socket>, interval: Millis) -> io::Result<Self> {

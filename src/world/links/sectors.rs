@@ -116,8 +116,8 @@ struct Entry {
     place: u16,
 }
 
-/// Entities found by a query, in order.
-pub(super) type Found = SmallVec<[EntityNum; MAX_NEIGHBOURS]>;
+/// Entities found by a query, in order. More of them than any usual place has are an allocation.
+pub(super) type Found = SmallVec<[EntityNum; 128]>;
 
 impl Sectors {
     /// Creates empty sectors over a world with these bounds.
@@ -125,7 +125,9 @@ impl Sectors {
         let mut cuts = [SplitPlane::default(); HALVED];
         halve(0, bounds, &mut cuts);
         let entries = vec![Entry::default(); MAX_ENTITIES].into();
-        Self { cuts, members: std::array::from_fn(|_| Vec::new()), entries, changes: 0 }
+        // All entities fit into each list, so that none grows in the middle of a match.
+        let members = std::array::from_fn(|_| Vec::with_capacity(MAX_ENTITIES));
+        Self { cuts, members, entries, changes: 0 }
     }
 
     /// Unlinks all entities. The number of changes grows on, so that no search before is valid.
@@ -268,7 +270,7 @@ impl Sectors {
         is_asked: &mut impl FnMut(EntityNum) -> bool,
         visit: &mut impl FnMut(EntityNum) -> bool,
     ) {
-        for number in self.search(bounds, is_asked) {
+        for &number in &self.search(bounds, is_asked) {
             if !visit(number) {
                 return;
             }
