@@ -202,6 +202,8 @@ fn write_all<S: Sink>(
     let mut report_at = Instant::now();
     // A report through a failing sink would be dropped and cause the next one.
     let mut writes = false;
+    // Whether the queue is emptied after a time of gathering.
+    let mut is_draining = false;
     loop {
         let total = dropped.load(Ordering::Relaxed);
         let report_due = (writes && total != reported).then_some(report_at);
@@ -217,40 +219,37 @@ fn write_all<S: Sink>(
             continue;
         }
         let due = report_due.into_iter().chain(sink.sync_at()).min();
-        let mut received = receiver.recv(due);
-        if let (Ok(_), Some(gather)) = (&received, sink.gather()) {
+        let due = if is_draining { Some(Instant::now()) } else { due };
+        match receiver.recv(due) {
+            Ok(Message::Piece(piece)) => {
+                writes = sink.write(&piece).is_ok();
+                if !writes {
+                    dropped.fetch_add(1, Ordering::Relaxed);
+                    if S::ENDS_ON_ERROR {
+                        return;
+                    }
+                }
+                // Surplus buffers are freed.
+                if let Some(spare) = &options.spare {
+                    let _ = spare.try_send(piece);
+                }
+            }
+            Ok(Message::Reopen) => sink.reopen(),
+            Err(RecvTimeoutError::Timeout) => {
+                if std::mem::take(&mut is_draining) {
+                    let _ = sink.sync();
+                }
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let _ = sink.sync();
+                return;
+            }
+        }
+        if !is_draining && let Some(gather) = sink.gather() {
             // The pieces that follow do not wake the thread.
             thread::park_timeout(gather);
-        }
-        loop {
-            match received {
-                Ok(Message::Piece(piece)) => {
-                    writes = sink.write(&piece).is_ok();
-                    if !writes {
-                        dropped.fetch_add(1, Ordering::Relaxed);
-                        if S::ENDS_ON_ERROR {
-                            return;
-                        }
-                    }
-                    // Surplus buffers are freed.
-                    if let Some(spare) = &options.spare {
-                        let _ = spare.try_send(piece);
-                    }
-                }
-                Ok(Message::Reopen) => sink.reopen(),
-                Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => {
-                    let _ = sink.sync();
-                    return;
-                }
-            }
-            if sink.gather().is_none() {
-                break;
-            }
-            received = receiver.recv(Some(Instant::now()));
-        }
-        if sink.gather().is_some() {
-            let _ = sink.sync();
+            is_draining = true;
         }
     }
 }
@@ -319,6 +318,50 @@ mod tests {
             assert_eq!(text[..but_last], kept[..but_last], "the oldest text, in order");
             assert_eq!(text.len(), kept.len());
         }
+    }
+
+    /// A sink that gathers for an hour, and notes what it is asked.
+    struct Gathering(mpsc::Sender<String>);
+
+    impl Sink for Gathering {
+        const ENDS_ON_ERROR: bool = false;
+
+        fn write(&mut self, piece: &[u8]) -> io::Result<()> {
+            self.0.send(String::from_utf8_lossy(piece).into_owned()).map_err(io::Error::other)
+        }
+
+        fn gather(&self) -> Option<Duration> {
+            Some(Duration::from_secs(3600))
+        }
+
+        fn sync(&mut self) -> io::Result<()> {
+            self.0.send("sync".to_owned()).map_err(io::Error::other)
+        }
+
+        fn reopen(&mut self) {
+            let _ = self.0.send("reopen".to_owned());
+        }
+    }
+
+    #[test]
+    fn gathered_pieces_are_synced_together_and_at_the_end() {
+        let (notes, noted) = mpsc::channel();
+        let bounds = Bounds { messages: 10, bytes: 1000 };
+        let report = Box::new(|_| {});
+        let options = WriterOptions { name: "test", bounds, report, spare: None };
+        let writer = BackgroundWriter::start(options, Gathering(notes)).unwrap();
+        let next = || noted.recv_timeout(SOON).unwrap_or_default();
+        writer.try_write(b"one".to_vec()).unwrap();
+        assert_eq!(next(), "one");
+        writer.try_write(b"two".to_vec()).unwrap();
+        assert!(noted.recv_timeout(Duration::from_millis(20)).is_err(), "it stays in the queue");
+        writer.reopen();
+        assert_eq!([next(), next(), next()], ["two", "reopen", "sync"]);
+        writer.try_write(b"three".to_vec()).unwrap();
+        assert_eq!(next(), "three");
+        writer.try_write(b"four".to_vec()).unwrap();
+        assert!(writer.finish(Some(SOON)), "the end does not wait");
+        assert_eq!([next(), next()], ["four", "sync"]);
     }
 
     #[test]
