@@ -1,6 +1,7 @@
 //! Background writer: a thread for a sink that may block. The log, the game log, journals and captures use it.
 //!
-//! Examples of such sinks are a slow disk, a paused terminal and a full pipe.
+//! Examples of such sinks are a slow disk, a paused terminal and a full pipe. A sink may gather pieces: those behind the
+//! first one stay in the queue for a time, so that they do not wake the thread.
 //!
 //! Invariants: [`BackgroundWriter::try_write`] never waits; the queue is bounded; pieces beyond that are
 //! dropped and counted. Once the sink accepts pieces again, at most one report per second gives the count.

@@ -1,7 +1,8 @@
 //! Datagram batching: many datagrams per system call where the system supports it.
 //!
-//! Invariants: buffers are reused, those to send by exchange with the node; a datagram longer than [`DATAGRAM_BYTES_MAX`] is reported as
-//! such and its bytes are discarded; addresses are canonical (see [`canonical`]).
+//! Invariants: buffers are reused, those to send by exchange with the node; a datagram longer than
+//! [`DATAGRAM_BYTES_MAX`] is reported as such and its bytes are discarded; addresses are canonical (see
+//! [`canonical`]).
 //! Batching saves a quarter of the cost of a receive and a sixth of the cost of a send.
 
 use std::{io, net::SocketAddr, time::Duration};

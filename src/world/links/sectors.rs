@@ -21,7 +21,9 @@ const DEPTH: usize = 4;
 const HALVED: usize = (1 << DEPTH) - 1;
 /// Number of all sectors.
 const SECTORS: usize = (1 << (DEPTH + 1)) - 1;
-/// Order of the sectors in queries, in the top byte of a rank.
+/// Bits of a rank that count links downward. The byte above is the place of the sector.
+const RANK_LINK_BITS: u32 = 56;
+/// Place of each sector in the order of queries, shifted to its byte of a rank.
 const PREORDER: [u64; SECTORS] = {
     let mut order = [0; SECTORS];
     let mut waiting = [0; DEPTH + 2];
@@ -39,8 +41,6 @@ const PREORDER: [u64; SECTORS] = {
     }
     order
 };
-/// Bits of a rank that count links downward.
-const RANK_LINK_BITS: u32 = 56;
 /// Maximum number of nearby entities.
 pub(super) const MAX_NEIGHBOURS: usize = 24;
 
@@ -116,7 +116,7 @@ struct Entry {
     place: u16,
 }
 
-/// Entities found by a query, in order. More of them than any usual place has are an allocation.
+/// Entities found by a query, in order. Only more than 128 need an allocation.
 pub(super) type Found = SmallVec<[EntityNum; 128]>;
 
 impl Sectors {
@@ -226,15 +226,15 @@ impl Sectors {
         }
     }
 
-    /// Returns the solid entities whose bounds touch a box and that `is_asked` accepts.
+    /// Returns the solid entities whose bounds touch a box and that `is_wanted` accepts.
     pub(super) fn search(
         &self,
         bounds: &[Vec3; 2],
-        mut is_asked: impl FnMut(EntityNum) -> bool,
+        mut is_wanted: impl FnMut(EntityNum) -> bool,
     ) -> Found {
         let mut found = Found::new();
         self.visit(&Aabb::of(bounds), |number| {
-            if is_asked(number) {
+            if is_wanted(number) {
                 found.push(number);
             }
         });
@@ -242,21 +242,22 @@ impl Sectors {
         found
     }
 
-    /// Calls `visit` with each entity that [`Self::search`] returns, until it returns false. Nearby entities are asked
-    /// alone if they cover the box. They must be valid.
+    /// Calls `visit` with each entity that [`Self::search`] returns, until it returns false. Only nearby
+    /// entities are searched if they cover the box. They must be valid.
     pub(super) fn visit_near(
         &self,
         near: Option<&NearbyEntities>,
         bounds: &[Vec3; 2],
-        is_asked: &mut impl FnMut(EntityNum) -> bool,
+        is_wanted: &mut impl FnMut(EntityNum) -> bool,
         visit: &mut impl FnMut(EntityNum) -> bool,
     ) {
         let extent = Aabb::of(bounds);
         let Some(near) = near.filter(|near| near.within.covers(&extent)) else {
-            return self.visit_all(bounds, is_asked, visit);
+            return self.visit_all(bounds, is_wanted, visit);
         };
         for &number in &near.bodies[..near.count] {
-            let is_found = self.entries[number.index()].extent.touches(&extent) && is_asked(number);
+            let is_found =
+                self.entries[number.index()].extent.touches(&extent) && is_wanted(number);
             if is_found && !visit(number) {
                 return;
             }
@@ -267,10 +268,10 @@ impl Sectors {
     fn visit_all(
         &self,
         bounds: &[Vec3; 2],
-        is_asked: &mut impl FnMut(EntityNum) -> bool,
+        is_wanted: &mut impl FnMut(EntityNum) -> bool,
         visit: &mut impl FnMut(EntityNum) -> bool,
     ) {
-        for &number in &self.search(bounds, is_asked) {
+        for &number in &self.search(bounds, is_wanted) {
             if !visit(number) {
                 return;
             }

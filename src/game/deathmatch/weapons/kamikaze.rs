@@ -69,7 +69,7 @@ pub(in crate::game::deathmatch) fn start_kamikaze_timer(cx: &mut Context<'_>, cl
     cx.entities.add(entity, now, started);
 }
 
-/// Returns the timer of a body.
+/// Returns the timer of a body. Timers never sleep.
 fn timer_of(cx: &Context<'_>, body: EntityNum) -> Option<EntityNum> {
     cx.entities.awake().find(|&number| {
         cx.entities.get(number).is_some_and(

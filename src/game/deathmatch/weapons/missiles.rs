@@ -180,7 +180,7 @@ pub(in crate::game::deathmatch) fn launch(
     Some(number)
 }
 
-/// Runs every missile, in rulesets that run missiles after all other entities.
+/// Runs every missile, in rulesets that run missiles after all other entities. Missiles never sleep.
 pub(in crate::game::deathmatch) fn run_missiles(cx: &mut Context<'_>, sys: &mut Systems) {
     let mut next = MAX_CLIENTS;
     while let Some(number) = cx.entities.next_awake(next) {
