@@ -1,4 +1,5 @@
-//! Layering: imports as listed in `ARCHITECTURE.md` and inside `game`, no I/O outside `io`, documented fuzz targets.
+//! Layering: imports as listed in `ARCHITECTURE.md` and inside `game`, no I/O outside `io`, documented fuzz targets and
+//! their lock file.
 
 use std::{
     collections::BTreeSet,
@@ -346,4 +347,25 @@ fn fuzz_targets_are_built_seeded_and_documented() {
         assert!(seeds.contains(&format!("seed(\"{target}\"")), "{target} has no seeds");
     }
     assert_eq!(described.len(), targets.len(), "{described:?}");
+}
+
+/// The lock file of the fuzz targets, a package of their own, lists each dependency of the library.
+#[test]
+fn fuzz_lock_file_lists_every_dependency() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let lock = read("fuzz/Cargo.lock");
+    let block = lock.split("[[package]]").find(|block| block.contains("\nname = \"fragd\"\n"));
+    let block = block.expect("the library");
+    let unix = &manifest["target"]["cfg(unix)"]["dependencies"];
+    for dependencies in [&manifest["dependencies"], unix] {
+        for name in dependencies.as_table().unwrap().keys() {
+            // A version follows the name of a crate that is there twice.
+            let is_listed = [format!("\"{name}\""), format!("\"{name} ")]
+                .iter()
+                .any(|entry| block.contains(entry.as_str()));
+            assert!(is_listed, "{name}: run cargo update --workspace in fuzz");
+        }
+    }
 }
