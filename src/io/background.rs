@@ -10,7 +10,7 @@ use std::{
     io::{self, Write},
     sync::{
         Arc, Weak,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{RecvTimeoutError, SyncSender},
     },
     thread::{self, Thread},
@@ -91,6 +91,8 @@ pub(super) struct BackgroundWriter {
     sender: Sender<Message>,
     dropped: Arc<AtomicU64>,
     thread: Thread,
+    /// Whether the thread should stop gathering.
+    urgent: Arc<AtomicBool>,
     /// Expires with the thread.
     running: Weak<()>,
 }
@@ -102,11 +104,13 @@ impl BackgroundWriter {
         let dropped = Arc::new(AtomicU64::new(0));
         let (counter, token) = (Arc::clone(&dropped), Arc::new(()));
         let running = Arc::downgrade(&token);
+        let urgent = Arc::new(AtomicBool::new(false));
+        let hurry = Arc::clone(&urgent);
         let handle = thread::Builder::new().name(options.name.to_owned()).spawn(move || {
-            write_all(sink, receiver, &counter, &options);
+            write_all(sink, receiver, &counter, &hurry, &options);
             drop(token);
         })?;
-        Ok(Self { sender, dropped, thread: handle.thread().clone(), running })
+        Ok(Self { sender, dropped, thread: handle.thread().clone(), urgent, running })
     }
 
     /// Starts a thread that writes to a text stream.
@@ -133,7 +137,7 @@ impl BackgroundWriter {
     /// Makes the sink reopen its file, unless the queue is full.
     pub(super) fn reopen(&self) {
         let _ = self.sender.try_send(Message::Reopen, 0);
-        self.thread.unpark();
+        hurry(&self.urgent, &self.thread);
     }
 
     /// Returns how many pieces were dropped.
@@ -149,9 +153,9 @@ impl BackgroundWriter {
     /// Closes the queue and waits for the end of the thread, at most for `longest`. Returns whether it has
     /// ended. All clones must be gone.
     pub(super) fn finish(self, longest: Option<Duration>) -> bool {
-        let Self { sender, thread, running, .. } = self;
+        let Self { sender, thread, urgent, running, .. } = self;
         drop(sender);
-        thread.unpark();
+        hurry(&urgent, &thread);
         wait_until(longest, || running.strong_count() == 0)
     }
 
@@ -165,6 +169,25 @@ impl BackgroundWriter {
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.sender.held()
+    }
+}
+
+/// Ends the gathering of pieces.
+fn hurry(urgent: &AtomicBool, thread: &Thread) {
+    urgent.store(true, Ordering::Release);
+    thread.unpark();
+}
+
+/// Waits for a time, or until [`hurry`] is called. A wait for the queue may consume the wake-up, so the flag
+/// decides.
+fn gather(longest: Duration, urgent: &AtomicBool) {
+    let end = Instant::now() + longest;
+    while !urgent.swap(false, Ordering::Acquire) {
+        let rest = end.saturating_duration_since(Instant::now());
+        if rest.is_zero() {
+            return;
+        }
+        thread::park_timeout(rest);
     }
 }
 
@@ -197,6 +220,7 @@ fn write_all<S: Sink>(
     mut sink: S,
     mut receiver: Receiver<Message>,
     dropped: &AtomicU64,
+    urgent: &AtomicBool,
     options: &WriterOptions,
 ) {
     let mut reported = 0;
@@ -247,9 +271,9 @@ fn write_all<S: Sink>(
                 return;
             }
         }
-        if !is_draining && let Some(gather) = sink.gather() {
+        if !is_draining && let Some(longest) = sink.gather() {
             // The pieces that follow do not wake the thread.
-            thread::park_timeout(gather);
+            gather(longest, urgent);
             is_draining = true;
         }
     }
@@ -363,6 +387,20 @@ mod tests {
         writer.try_write(b"four".to_vec()).unwrap();
         assert!(writer.finish(Some(SOON)), "the end does not wait");
         assert_eq!([next(), next()], ["four", "sync"]);
+    }
+
+    #[test]
+    fn end_right_after_a_piece_does_not_wait() {
+        for _ in 0..500 {
+            let (notes, _noted) = mpsc::channel();
+            let bounds = Bounds { messages: 10, bytes: 1000 };
+            let report = Box::new(|_| {});
+            let options = WriterOptions { name: "test", bounds, report, spare: None };
+            let writer = BackgroundWriter::start(options, Gathering(notes)).unwrap();
+            thread::yield_now();
+            writer.try_write(b"last".to_vec()).unwrap();
+            assert!(writer.finish(Some(SOON)));
+        }
     }
 
     #[test]
