@@ -13,10 +13,22 @@ use crate::{model::text::truncated, settings::SetCommand};
 pub struct PlusCommands {
     /// `+set`, `+seta`, `+sets` and `+setu` in order: command, name, value.
     pub sets: Vec<(SetCommand, String, String)>,
-    /// The last `+map`.
-    pub map: Option<String>,
+    /// The last `+map` or `+devmap`.
+    pub map: Option<FirstMap>,
     /// All other commands in order, as console lines.
     pub lines: Vec<String>,
+}
+
+/// Commands that name the map of the first level, and whether cheats are on.
+const MAP_COMMANDS: [(&str, bool); 2] = [("map", false), ("devmap", true)];
+
+/// Map of the first level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstMap {
+    /// Name of the map.
+    pub name: String,
+    /// Whether cheats are on: `+devmap`.
+    pub has_cheats: bool,
 }
 
 /// Splits arguments into options and commands.
@@ -81,11 +93,13 @@ impl PlusCommands {
                 return Err(format!("+{command}: missing value of {name}"));
             }
             self.sets.push((set, (*name).to_owned(), value.join(" ")));
-        } else if command.eq_ignore_ascii_case("map") {
+        } else if let Some(&(command, has_cheats)) =
+            MAP_COMMANDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(command))
+        {
             let [map] = arguments else {
-                return Err("+map: expected the name of one map".to_owned());
+                return Err(format!("+{command}: expected the name of one map"));
             };
-            self.map = Some((*map).to_owned());
+            self.map = Some(FirstMap { name: (*map).to_owned(), has_cheats });
         } else if !command.is_empty() {
             self.lines.push(words.iter().map(|word| requoted(word)).collect::<Vec<_>>().join(" "));
         }
@@ -180,8 +194,17 @@ mod tests {
         ];
         let sets = sets.map(|(set, name, value)| (set, name.to_owned(), value.to_owned()));
         assert_eq!(commands.sets, sets);
-        assert_eq!(commands.map.as_deref(), Some("oa_dm3"));
+        assert_eq!(commands.map, Some(FirstMap { name: "oa_dm3".to_owned(), has_cheats: false }));
         assert_eq!(commands.lines, ["say \"hi there; all\"", "addbot sarge 4", "status"]);
+    }
+
+    #[test]
+    fn last_map_command_decides_about_cheats() {
+        let map = |words: &[&str]| read(words).unwrap().map.unwrap();
+        let dev = FirstMap { name: "b".to_owned(), has_cheats: true };
+        assert_eq!(map(&["+map", "a", "+DevMap", "b"]), dev);
+        let plain = FirstMap { name: "a".to_owned(), has_cheats: false };
+        assert_eq!(map(&["+devmap", "b", "+map", "a"]), plain);
     }
 
     #[test]
@@ -191,6 +214,7 @@ mod tests {
         assert_eq!(error, "+set: missing value of sv_fps");
         assert_eq!(read(&["+map"]).unwrap_err(), "+map: expected the name of one map");
         assert_eq!(read(&["+map", "a", "b"]).unwrap_err(), "+map: expected the name of one map");
+        assert_eq!(read(&["+devmap"]).unwrap_err(), "+devmap: expected the name of one map");
     }
 
     #[cfg(unix)]

@@ -79,10 +79,16 @@ impl ServeOptions {
         let vm_game = key::VM_GAME.setting().name;
         let code = self.changes().filter(|(.., name, _)| name.eq_ignore_ascii_case(vm_game)).last();
         settings.expect_module(code.map(|(.., value)| value != "0"));
+        let mut errors = Vec::new();
+        // Before all others, since some settings need cheats.
+        if self.plus.map.as_ref().is_some_and(|map| map.has_cheats)
+            && let Err(error) = settings.choose(key::SV_CHEATS, 1)
+        {
+            errors.push(error.to_string());
+        }
         if let Some((path, text)) = config {
             settings.read_config(path, text).map_err(|error| error.to_string())?;
         }
-        let mut errors = Vec::new();
         for (origin, command, name, value) in self.changes() {
             if let Err(error) = settings.set_with(command, ChangeSource::Operator, name, &value) {
                 errors.push(format!("{origin}: {error}"));
@@ -143,7 +149,8 @@ impl ServeOptions {
             .sets
             .iter()
             .map(|(command, name, value)| ("+set", *command, name.as_str(), value.clone()));
-        let map = set("+map", key::MAP.setting().name, self.plus.map.clone());
+        let map = self.plus.map.as_ref().map(|map| map.name.clone());
+        let map = set("+map", key::MAP.setting().name, map);
         flags.into_iter().flatten().chain(sets).chain(map)
     }
 }
@@ -206,6 +213,23 @@ mod tests {
         q3(&options(&["+set", "game", "baseq3"]), None);
         q3(&options(&[]), Some(("f.toml", "game = \"baseq3\"")));
         q3(&options(&["--game", "baseq3"]), Some(("f.toml", "game = \"baseoa\"")));
+    }
+
+    #[test]
+    fn devmap_is_the_first_level_with_cheats() {
+        let built = |words: &[&str], config| options(words).build(config).map(|(built, _)| built);
+        let settings = built(
+            &["+set", "game", "baseq3", "+set", "timescale", "2", "+devmap", "a"],
+            Some(("f.toml", "map = \"b\"")),
+        )
+        .unwrap();
+        assert_eq!(settings.text(key::MAP), "a");
+        assert!(settings.flag(key::SV_CHEATS));
+        assert_eq!(settings.get("timescale"), Some("2"));
+        let settings = built(&["+devmap", "a", "+map", "c"], None).unwrap();
+        assert_eq!(settings.text(key::MAP), "c");
+        assert!(!settings.flag(key::SV_CHEATS));
+        assert!(built(&["+set", "timescale", "2", "+map", "a"], None).is_err());
     }
 
     #[test]

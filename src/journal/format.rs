@@ -32,7 +32,8 @@ pub const MAGIC: [u8; 8] = *b"\x89FRGJ\r\n\x1a";
 /// | 2 | serverinfo does not announce settings without effect |
 /// | 3 | archives that are offered for download are recorded |
 /// | 4 | answers to name lookups; public servers send heartbeats |
-pub const FORMAT_VERSION: u32 = 4;
+/// | 5 | `+devmap` names the first level, and no level precedes it |
+pub const FORMAT_VERSION: u32 = 5;
 /// Longest record body in bytes. The longest are file lists and the config file.
 pub(super) const MAX_BODY_LEN: usize = 16 << 20;
 /// Maximum routes with a slot.

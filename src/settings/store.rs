@@ -277,6 +277,20 @@ impl Settings {
         self.replace(row, value)
     }
 
+    /// Writes a setting as a choice of the operator, ignoring its flags.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn choose<T>(
+        &mut self,
+        key: Key<T>,
+        value: impl fmt::Display,
+    ) -> Result<Change, SettingError> {
+        let change = self.write(key, value)?;
+        self.slots[key.row()].chosen = true;
+        Ok(change)
+    }
+
     /// Puts all latched values into effect.
     pub fn apply_latched(&mut self) {
         for row in 0..self.slots.len() {
