@@ -110,10 +110,6 @@ impl<'a> Record<'a> {
         int(self.bytes, at)
     }
 
-    pub(super) fn ints(self, at: usize) -> [i32; 3] {
-        [self.int(at), self.int(at + 4), self.int(at + 8)]
-    }
-
     /// Reads a finite number.
     pub(super) fn float(self, at: usize, field: &'static str) -> Result<f32, BspError> {
         let float = f32::from_le_bytes(word(self.bytes, at));

@@ -39,7 +39,7 @@ pub(super) fn load(file: &[u8]) -> Result<Bsp, BspError> {
         table(&lumps, Lump::LeafBrushes, |record| record.number(0, "brush", brushes.len()))?;
     let leafs = leafs(&lumps, leaf_surfaces.len(), leaf_brushes.len())?;
     let models = models(&lumps, surfaces.len(), brushes.len())?;
-    let nodes = nodes(&lumps, planes.len())?;
+    let nodes = nodes(&lumps, &planes)?;
     tree::check(&nodes, leafs.len())?;
 
     let cluster_count = leafs.iter().filter_map(|leaf| leaf.cluster);
@@ -59,7 +59,7 @@ pub(super) fn load(file: &[u8]) -> Result<Bsp, BspError> {
         entity_text: lumps.bytes(Lump::Entities).into(),
         shaders,
         planes,
-        nodes,
+        nodes: nodes.into(),
         leafs,
         leaf_surfaces,
         leaf_brushes,
@@ -137,8 +137,6 @@ fn leafs(
             // Every cluster has a leaf, so the number of leafs limits the number of clusters.
             cluster: record.optional(0, "cluster", leaf_count)?,
             area: record.optional(4, "area", MAX_AREAS)?,
-            mins: record.ints(8),
-            maxs: record.ints(20),
             surfaces: record.span(32, "leaf surfaces", leaf_surfaces)?,
             brushes: record.span(40, "leaf brushes", leaf_brushes)?,
         };
@@ -169,11 +167,14 @@ fn models(
     })
 }
 
-fn nodes(lumps: &Lumps<'_>, planes: usize) -> Result<Table<NodeNum, Node>, BspError> {
+fn nodes(
+    lumps: &Lumps<'_>,
+    planes: &Table<PlaneNum, Plane>,
+) -> Result<Table<NodeNum, Node>, BspError> {
     let (node_count, leaf_count) = (lumps.count(Lump::Nodes), lumps.count(Lump::Leafs));
     table(lumps, Lump::Nodes, |record| {
         Ok(Node {
-            plane: record.number(0, "plane", planes)?,
+            plane: planes[record.number::<PlaneNum>(0, "plane", planes.len())?],
             children: [
                 child(record, 4, node_count, leaf_count)?,
                 child(record, 8, node_count, leaf_count)?,
@@ -262,11 +263,12 @@ fn patch(
 fn child(record: Record<'_>, at: usize, nodes: usize, leafs: usize) -> Result<Child, BspError> {
     let child = record.int(at);
     if child >= 0 {
-        record.checked(child, "child node", nodes).map(Child::Node)
+        record.checked::<NodeNum>(child, "child node", nodes)?;
     } else {
         // -1 is leaf 0. The complement cannot overflow, unlike the difference.
-        record.checked(!child, "child leaf", leafs).map(Child::Leaf)
+        record.checked::<LeafNum>(!child, "child leaf", leafs)?;
     }
+    Ok(Child(child))
 }
 
 /// Sums of the ranges that records reference. Compilers give every entry to one record only. A file

@@ -26,6 +26,8 @@ pub use table::{
 };
 pub use tree::Sides;
 
+use std::sync::Arc;
+
 use crate::model::Vec3;
 
 use super::pvs::Pvs;
@@ -53,7 +55,7 @@ pub struct Bsp {
     /// Planes.
     pub planes: Table<PlaneNum, Plane>,
     /// Inner nodes of the tree; the root is [`Bsp::ROOT`].
-    pub nodes: Table<NodeNum, Node>,
+    pub nodes: Arc<Table<NodeNum, Node>>,
     /// Leafs: the convex cells of the tree.
     pub leafs: Table<LeafNum, Leaf>,
     /// Surfaces by leaf.
@@ -130,22 +132,40 @@ impl PlaneKind {
     }
 }
 
-/// An inner node of the tree.
+/// An inner node of the tree, with its plane: one cache line holds two.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(align(32))]
 pub struct Node {
     /// Plane that splits space.
-    pub plane: PlaneNum,
+    pub plane: Plane,
     /// Children in front of the plane and behind it.
     pub children: [Child; 2],
 }
 
-/// A child of a node.
+/// A child of a node: a node, or the complement of a leaf, as in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Child {
+pub struct Child(i32);
+
+/// What a [`Child`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Branch {
     /// A further node.
     Node(NodeNum),
     /// A leaf.
     Leaf(LeafNum),
+}
+
+impl Child {
+    /// Returns the node or the leaf.
+    #[inline]
+    #[must_use]
+    pub fn branch(self) -> Branch {
+        if self.0 >= 0 {
+            Branch::Node(NodeNum::from_checked(self.0 as usize))
+        } else {
+            Branch::Leaf(LeafNum::from_checked(!self.0 as usize))
+        }
+    }
 }
 
 /// A leaf: a convex cell of the tree.
@@ -155,10 +175,6 @@ pub struct Leaf {
     pub cluster: Option<ClusterNum>,
     /// Area; none in solid and outside the map.
     pub area: Option<AreaNum>,
-    /// Lower corner of the drawn geometry's box, in whole units; for map drawings only.
-    pub mins: [i32; 3],
-    /// Upper corner of that box.
-    pub maxs: [i32; 3],
     /// Surfaces that intersect the leaf.
     pub surfaces: Span<LeafSurfaceNum>,
     /// Brushes that intersect the leaf.
@@ -230,7 +246,7 @@ pub struct PatchGrid {
 
 impl Bsp {
     /// Root of the tree.
-    pub const ROOT: Child = Child::Node(NodeNum::ROOT);
+    pub const ROOT: Child = Child(0);
 
     /// Loads a map file.
     ///
@@ -268,7 +284,7 @@ impl Bsp {
             + self.shaders.iter().map(|shader| shader.name.len()).sum::<usize>()
             + size_of_val(&*self.shaders)
             + size_of_val(&*self.planes)
-            + size_of_val(&*self.nodes)
+            + size_of_val(&**self.nodes)
             + size_of_val(&*self.leafs)
             + size_of_val(&*self.leaf_surfaces)
             + size_of_val(&*self.leaf_brushes)

@@ -4,7 +4,7 @@ use crate::model::Vec3;
 
 use super::error::{BspError, Lump, RecordFault};
 use super::table::{LeafNum, NodeNum, Table};
-use super::{Bsp, Child, MAX_TREE_DEPTH, Node, Plane};
+use super::{Branch, Bsp, Child, MAX_TREE_DEPTH, Node, Plane};
 
 /// Sides of a plane that a box is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,45 +61,54 @@ impl Bsp {
     pub fn leaf_at(&self, point: Vec3) -> LeafNum {
         let mut child = Self::ROOT;
         loop {
-            match child {
-                Child::Leaf(leaf) => return leaf,
-                Child::Node(number) => {
+            match child.branch() {
+                Branch::Leaf(leaf) => return leaf,
+                Branch::Node(number) => {
                     let node = &self.nodes[number];
-                    let behind = self.planes[node.plane].distance_to(point) < 0.0;
+                    let behind = node.plane.distance_to(point) < 0.0;
                     child = node.children[usize::from(behind)];
                 }
             }
         }
     }
 
+    /// Calls `visit` with each leaf that a box touches. See [`Table::leafs_in_box`].
+    pub fn leafs_in_box(&self, mins: Vec3, maxs: Vec3, visit: impl FnMut(LeafNum) -> bool) {
+        self.nodes.leafs_in_box(mins, maxs, visit);
+    }
+}
+
+impl Table<NodeNum, Node> {
     /// Calls `visit` with each leaf that a box touches, solid ones included, front before back.
     /// Stops when `visit` returns `false`.
     pub fn leafs_in_box(&self, mins: Vec3, maxs: Vec3, mut visit: impl FnMut(LeafNum) -> bool) {
-        self.visit_box(Self::ROOT, mins, maxs, &mut visit);
+        self.visit_box(Bsp::ROOT, mins, maxs, &mut visit);
     }
 
     /// Recursion ends within [`MAX_TREE_DEPTH`] steps.
     fn visit_box(
         &self,
-        child: Child,
+        mut child: Child,
         mins: Vec3,
         maxs: Vec3,
         visit: &mut impl FnMut(LeafNum) -> bool,
     ) -> bool {
-        match child {
-            Child::Leaf(leaf) => visit(leaf),
-            Child::Node(number) => {
-                let node = &self.nodes[number];
-                let [front, back] = node.children;
-                match self.planes[node.plane].sides_of(mins, maxs) {
-                    Sides::Front => self.visit_box(front, mins, maxs, visit),
-                    Sides::Back => self.visit_box(back, mins, maxs, visit),
-                    Sides::Both => {
-                        self.visit_box(front, mins, maxs, visit)
-                            && self.visit_box(back, mins, maxs, visit)
+        loop {
+            let number = match child.branch() {
+                Branch::Leaf(leaf) => return visit(leaf),
+                Branch::Node(number) => number,
+            };
+            let Node { plane, children: [front, back] } = &self[number];
+            child = match plane.sides_of(mins, maxs) {
+                Sides::Front => *front,
+                Sides::Back => *back,
+                Sides::Both => {
+                    if !self.visit_box(*front, mins, maxs, visit) {
+                        return false;
                     }
+                    *back
                 }
-            }
+            };
         }
     }
 }
@@ -110,9 +119,9 @@ pub(super) fn check(nodes: &Table<NodeNum, Node>, leaf_count: usize) -> Result<(
     let mut met_leafs = vec![false; leaf_count];
     let mut left = vec![(Bsp::ROOT, 0)];
     while let Some((child, depth)) = left.pop() {
-        let (lump, record, met) = match child {
-            Child::Node(node) => (Lump::Nodes, node.index(), &mut met_nodes),
-            Child::Leaf(leaf) => (Lump::Leafs, leaf.index(), &mut met_leafs),
+        let (lump, record, met) = match child.branch() {
+            Branch::Node(node) => (Lump::Nodes, node.index(), &mut met_nodes),
+            Branch::Leaf(leaf) => (Lump::Leafs, leaf.index(), &mut met_leafs),
         };
         let fault = |fault| Err(BspError::Record { lump, record, fault });
         if std::mem::replace(&mut met[record], true) {
@@ -121,7 +130,7 @@ pub(super) fn check(nodes: &Table<NodeNum, Node>, leaf_count: usize) -> Result<(
         if depth > MAX_TREE_DEPTH {
             return fault(RecordFault::TooDeep { max: MAX_TREE_DEPTH });
         }
-        if let Child::Node(node) = child {
+        if let Branch::Node(node) = child.branch() {
             left.extend(nodes[node].children.map(|below| (below, depth + 1)));
         }
     }

@@ -4,13 +4,15 @@
 //! [`MAX_TREE_DEPTH`](crate::world::bsp::MAX_TREE_DEPTH) steps, as the map loader guarantees, so
 //! recursion is bounded. Source: the map document, box queries; checked by the link vectors.
 
+use std::sync::Arc;
+
 use super::{
     bounds::PaddedBounds,
     walk::{Below, Node, Paths, SLANTED},
 };
 use crate::{
     model::Vec3,
-    world::bsp::{Bsp, Child, Plane, Sides},
+    world::bsp::{self, Branch, Bsp, Child, NodeNum, Table},
 };
 
 /// BSP tree of a map.
@@ -20,15 +22,8 @@ pub(super) struct Tree {
     /// Padded bounds of the contents below each child, by node. A walk skips a child whose bounds
     /// it misses.
     reaches: Box<[[PaddedBounds; 2]]>,
-    /// Node data for boxes at rest, by node.
-    forks: Box<[Fork]>,
-}
-
-/// Node data for boxes at rest, which visit every leaf that they touch.
-#[derive(Clone, Copy, Debug)]
-struct Fork {
-    plane: Plane,
-    children: [Below; 2],
+    /// Nodes of the map, for boxes at rest, which visit every leaf that they touch.
+    whole: Arc<Table<NodeNum, bsp::Node>>,
 }
 
 /// Root of the tree.
@@ -37,30 +32,20 @@ const ROOT: Below = 0;
 impl Tree {
     /// Creates the tree of a map. `leafs` are the padded bounds of each leaf's contents.
     pub(super) fn new(bsp: &Bsp, leafs: &[PaddedBounds]) -> Self {
-        let below = |child: Child| match child {
-            Child::Node(node) => node.index() as Below,
-            Child::Leaf(leaf) => !(leaf.index() as Below),
+        let below = |child: Child| match child.branch() {
+            Branch::Node(node) => node.index() as Below,
+            Branch::Leaf(leaf) => !(leaf.index() as Below),
         };
-        let node = |node: &crate::world::bsp::Node| {
-            let plane = &bsp.planes[node.plane];
-            Node {
-                normal: plane.normal,
-                dist: plane.dist,
-                axis: plane.kind.axis().unwrap_or(SLANTED) as u32,
-                children: node.children.map(below),
-            }
+        let node = |&bsp::Node { plane, children }: &bsp::Node| Node {
+            normal: plane.normal,
+            dist: plane.dist,
+            axis: plane.kind.axis().unwrap_or(SLANTED) as u32,
+            children: children.map(below),
         };
         let mut tree = Self {
             nodes: bsp.nodes.iter().map(node).collect(),
             reaches: vec![[PaddedBounds::NONE; 2]; bsp.nodes.len()].into(),
-            forks: bsp
-                .nodes
-                .iter()
-                .map(|node| Fork {
-                    plane: bsp.planes[node.plane],
-                    children: node.children.map(below),
-                })
-                .collect(),
+            whole: Arc::clone(&bsp.nodes),
         };
         tree.spread(ROOT, leafs);
         tree
@@ -83,9 +68,9 @@ impl Tree {
         reach[0].union(reach[1])
     }
 
-    /// Returns the memory of the tree, in bytes.
+    /// Returns the memory of the tree without the nodes of the map, in bytes.
     pub(super) fn size(&self) -> usize {
-        size_of_val(&*self.nodes) + size_of_val(&*self.reaches) + size_of_val(&*self.forks)
+        size_of_val(&*self.nodes) + size_of_val(&*self.reaches)
     }
 
     /// Returns the nodes for walks.
@@ -100,29 +85,6 @@ impl Tree {
         maxs: Vec3,
         mut visit: impl FnMut(usize) -> bool,
     ) {
-        self.visit_box(ROOT, mins, maxs, &mut visit);
-    }
-
-    fn visit_box(
-        &self,
-        mut below: Below,
-        mins: Vec3,
-        maxs: Vec3,
-        visit: &mut impl FnMut(usize) -> bool,
-    ) -> bool {
-        while below >= 0 {
-            let node = &self.forks[below as usize];
-            below = match node.plane.sides_of(mins, maxs) {
-                Sides::Front => node.children[0],
-                Sides::Back => node.children[1],
-                Sides::Both => {
-                    if !self.visit_box(node.children[0], mins, maxs, visit) {
-                        return false;
-                    }
-                    node.children[1]
-                }
-            };
-        }
-        visit(!below as usize)
+        self.whole.leafs_in_box(mins, maxs, |leaf| visit(leaf.index()));
     }
 }
