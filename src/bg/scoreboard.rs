@@ -2,8 +2,6 @@
 //!
 //! Source: the base game's scoreboard command; OpenArena's longer form of it.
 
-use std::fmt::Write as _;
-
 use crate::model::{LevelTime, limits::MAX_SERVER_COMMAND_LEN};
 
 /// Length of the longest header: the command, three numbers and a time.
@@ -73,24 +71,14 @@ pub fn scoreboard(
     let mut count = 0;
     for line in lines {
         let whole = entries.len();
-        let ScoreEntry { client, score, ping, minutes, powerups, accuracy, .. } = line;
+        let perfect = i32::from(line.perfect);
+        let marks = [line.impressive, line.excellent, line.gauntlet, line.defend, line.assist];
         // The flags before the powerups are always 0.
-        let _ = write!(entries, " {client} {score} {ping} {minutes} 0 {powerups} {accuracy}");
-        for value in [
-            line.impressive,
-            line.excellent,
-            line.gauntlet,
-            line.defend,
-            line.assist,
-            i32::from(line.perfect),
-            line.captures,
-        ] {
-            // Most are 0, which takes no formatting.
-            let _ = match value {
-                0 => entries.write_str(" 0"),
-                value => write!(entries, " {value}"),
-            };
-        }
+        let values = [line.score, line.ping, line.minutes, 0, line.powerups, line.accuracy];
+        push_number(&mut entries, line.client);
+        values.into_iter().chain(marks).chain([perfect, line.captures]).for_each(|value| {
+            push_number(&mut entries, value);
+        });
         if form.eliminated {
             entries.push_str(" 0");
         }
@@ -104,6 +92,12 @@ pub fn scoreboard(
         Some(ms) => format!("scores {count} {red} {blue} {}{entries}", started + ms),
         None => format!("scores {count} {red} {blue}{entries}"),
     }
+}
+
+/// Appends a space and a number.
+fn push_number(text: &mut String, number: impl itoa::Integer) {
+    text.push(' ');
+    text.push_str(itoa::Buffer::new().format(number));
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ const COMMANDS: &[CommandRow] = {
         open_arena("vtaunt", Anyone, |game, client, words| game.voice(client, Taunt, WITH_TEXT, words)),
         open_arena("vsay_local", Anyone, |game, client, words| game.voice(client, All, WITH_TEXT, words)),
         open_arena("vosay_local", Anyone, |game, client, words| game.voice(client, All, WITHOUT_TEXT, words)),
-        row("score", Anyone, |game, client, _| game.clients.send_scores(game.host, client)),
+        row("score", Anyone, |game, client, _| game.clients.send_scores(game.host, [client])),
         open_arena("acc", Anyone, |game, client, _| game.send_accuracy(client)),
         open_arena("getmappage", Anyone, |game, client, words| send_map_page(game.host, client, atoi(words.get(1)))),
         row("where", Anyone, |game, client, _| game.tell_place(client)),

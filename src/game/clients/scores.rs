@@ -12,7 +12,7 @@ use crate::{
     model::{ClientNum, limits::MAX_CLIENTS},
 };
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 
 /// Largest ping on the scoreboard, in ms.
 const MAX_SHOWN_PING: i32 = 999;
@@ -20,12 +20,15 @@ const MAX_SHOWN_PING: i32 = 999;
 const CONNECTING_PING: i32 = -1;
 /// Connected clients in the order of the scoreboard.
 struct Ranking {
-    order: [Option<ClientNum>; MAX_CLIENTS],
+    /// Sorted: the group, the time of waiting, the score, the client number.
+    keys: [u128; MAX_CLIENTS],
+    count: usize,
 }
 
 impl Ranking {
-    fn clients(&self) -> impl Iterator<Item = ClientNum> {
-        self.order.iter().copied().flatten()
+    fn clients(&self) -> impl Iterator<Item = ClientNum> + use<> {
+        let keys = self.keys.into_iter().take(self.count);
+        keys.filter_map(|key| ClientNum::new(usize::from(key as u8)))
     }
 }
 
@@ -54,7 +57,7 @@ impl Clients {
         if self.game_type.has_teams() {
             self.rank_teams();
         }
-        self.publish_scores(host);
+        self.publish_scores_of(host, &ranking);
         if self.intermission {
             self.send_scores_to_all(host);
         }
@@ -73,9 +76,12 @@ impl Clients {
 
     /// Publishes the team scores, or the two best scores outside team games.
     pub(in crate::game) fn publish_scores(&self, host: &mut dyn Host) {
+        self.publish_scores_of(host, &self.ranking());
+    }
+
+    fn publish_scores_of(&self, host: &mut dyn Host, ranking: &Ranking) {
         let mut shown = self.team_scores;
         if !self.game_type.has_teams() {
-            let ranking = self.ranking();
             let mut best = ranking.clients().map(|client| self.score(client));
             shown = [0; 2].map(|_: i32| best.next().unwrap_or(configstring::NO_SCORE));
         }
@@ -87,15 +93,25 @@ impl Clients {
         }
     }
 
-    /// Sends a client the scoreboard.
-    pub(in crate::game) fn send_scores(&self, host: &mut dyn Host, client: ClientNum) {
-        if self.player(client).is_some_and(|player| player.is_bot) {
-            return;
+    /// Sends the scoreboard to clients. Bots have none.
+    pub(in crate::game) fn send_scores(
+        &self,
+        host: &mut dyn Host,
+        clients: impl IntoIterator<Item = ClientNum>,
+    ) {
+        let mut scores = None;
+        for client in clients {
+            if self.player(client).is_none_or(|player| !player.is_bot) {
+                let scores = scores.get_or_insert_with(|| self.scoreboard());
+                host.send_command(Some(client), scores);
+            }
         }
+    }
+
+    fn scoreboard(&self) -> String {
         let ranking = self.ranking();
         let lines = ranking.clients().filter_map(|client| score_entry(self, client));
-        let form = self.ruleset.scores;
-        host.send_command(Some(client), &scoreboard(form, self.team_scores, self.started, lines));
+        scoreboard(self.ruleset.scores, self.team_scores, self.started, lines)
     }
 
     /// Sends the scoreboard to every client in the level, in OpenArena with the time of the round.
@@ -104,8 +120,12 @@ impl Clients {
             let [red, blue] = self.team_scores;
             format!("elimination {red} {blue} {}", self.started + ms)
         });
-        for client in ClientNum::all().filter(|&client| self.active(client).is_some()) {
-            self.send_scores(host, client);
+        let scores = self.scoreboard();
+        for client in ClientNum::all() {
+            let Some(player) = self.active(client) else { continue };
+            if !player.is_bot {
+                host.send_command(Some(client), &scores);
+            }
             if let Some(round) = &round {
                 host.send_command(Some(client), round);
             }
@@ -114,8 +134,7 @@ impl Clients {
 
     /// Returns the players in the level, the best first.
     pub(in crate::game) fn players_by_score(&self) -> impl Iterator<Item = ClientNum> + '_ {
-        let ranking = self.ranking();
-        ranking.order.into_iter().flatten().filter(|&client| self.plays(client))
+        self.ranking().clients().filter(|&client| self.plays(client))
     }
 
     /// Returns the first two players of the ranking.
@@ -135,22 +154,26 @@ impl Clients {
     }
 
     fn ranking(&self) -> Ranking {
-        // Free slots are last. The client number breaks ties, because the sort is unstable.
-        let mut order = [(4, 0, Reverse(0), None); MAX_CLIENTS];
-        let connected = ClientNum::all().filter(|&client| self.player(client).is_some());
-        for (slot, client) in order.iter_mut().zip(connected) {
+        let mut ranking = Ranking { keys: [0; MAX_CLIENTS], count: 0 };
+        for client in ClientNum::all().filter(|&client| self.player(client).is_some()) {
             let session = &self.sessions[client.index()];
             let connecting = self.active(client).is_none();
             let (group, waiting) = match session.role {
-                Role::Scoreboard | Role::AutoFollowing(_) => (3, 0),
+                Role::Scoreboard | Role::AutoFollowing(_) => (3_u8, 0),
                 _ if connecting => (2, 0),
                 Role::Spectating | Role::Following(_) => (1, session.waiting_since),
                 Role::Playing(_) => (0, 0),
             };
-            *slot = (group, waiting, Reverse(self.score(client)), Some(client));
+            // The best first; the client number breaks ties.
+            let behind = i32::MAX.abs_diff(self.score(client));
+            ranking.keys[ranking.count] = u128::from(group) << 96
+                | u128::from(waiting) << 64
+                | u128::from(behind) << 32
+                | client.index() as u128;
+            ranking.count += 1;
         }
-        order.sort_unstable();
-        Ranking { order: order.map(|(_, _, _, client)| client) }
+        ranking.keys[..ranking.count].sort_unstable();
+        ranking
     }
 
     pub(in crate::game) fn score(&self, client: ClientNum) -> i32 {

@@ -181,17 +181,15 @@ fn send_obituary(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit, origin: Vec
 
 /// Sends the scoreboard to the dead player and the spectators that follow this player.
 fn send_scores_of(cx: &mut Context<'_>, victim: ClientNum) {
-    cx.clients.send_scores(cx.host, victim);
-    let number = victim.index() as i32;
-    for client in ClientNum::all() {
-        let follows = cx.clients.active(client).is_some_and(|player| {
+    let (clients, number) = (&*cx.clients, victim.index() as i32);
+    let followers = ClientNum::all().filter(|&client| {
+        clients.active(client).is_some_and(|player| {
             player.followed.as_ref().is_some_and(|followed| followed.client_num == number)
-        });
-        if follows {
-            cx.clients.send_scores(cx.host, client);
-        }
-    }
+        })
+    });
+    clients.send_scores(cx.host, std::iter::once(victim).chain(followers));
 }
+
 impl Combat {
     /// Turns a dead player into a corpse.
     fn turn_into_corpse(&mut self, cx: &mut Context<'_>, victim: ClientNum, hit: &Hit) {
