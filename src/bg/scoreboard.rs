@@ -71,14 +71,15 @@ pub fn scoreboard(
     let mut count = 0;
     for line in lines {
         let whole = entries.len();
-        let perfect = i32::from(line.perfect);
-        let marks = [line.impressive, line.excellent, line.gauntlet, line.defend, line.assist];
+        let ScoreEntry { client, score, ping, minutes, powerups, accuracy, .. } = line;
         // The flags before the powerups are always 0.
-        let values = [line.score, line.ping, line.minutes, 0, line.powerups, line.accuracy];
-        push_number(&mut entries, line.client);
-        values.into_iter().chain(marks).chain([perfect, line.captures]).for_each(|value| {
+        for value in [client as i32, score, ping, minutes, 0, powerups, accuracy] {
             push_number(&mut entries, value);
-        });
+        }
+        let marks = [line.impressive, line.excellent, line.gauntlet, line.defend, line.assist];
+        marks.into_iter().for_each(|value| push_number(&mut entries, value));
+        push_number(&mut entries, i32::from(line.perfect));
+        push_number(&mut entries, line.captures);
         if form.eliminated {
             entries.push_str(" 0");
         }
@@ -95,7 +96,11 @@ pub fn scoreboard(
 }
 
 /// Appends a space and a number.
-fn push_number(text: &mut String, number: impl itoa::Integer) {
+fn push_number(text: &mut String, number: i32) {
+    // Most are 0.
+    if number == 0 {
+        return text.push_str(" 0");
+    }
     text.push(' ');
     text.push_str(itoa::Buffer::new().format(number));
 }

@@ -1,5 +1,6 @@
-//! Layering: imports as listed in `ARCHITECTURE.md` and inside `game`, no I/O outside `io`, documented fuzz targets and
-//! their lock file.
+//! Layering: imports as listed in `ARCHITECTURE.md` and inside `game`, no I/O outside `io`.
+//!
+//! Fuzz targets are documented, and their lock file is complete.
 
 use std::{
     collections::BTreeSet,

@@ -57,7 +57,7 @@ impl Clients {
         if self.game_type.has_teams() {
             self.rank_teams();
         }
-        self.publish_scores_of(host, &ranking);
+        publish_scores(self, host, &ranking);
         if self.intermission {
             self.send_scores_to_all(host);
         }
@@ -76,21 +76,7 @@ impl Clients {
 
     /// Publishes the team scores, or the two best scores outside team games.
     pub(in crate::game) fn publish_scores(&self, host: &mut dyn Host) {
-        self.publish_scores_of(host, &self.ranking());
-    }
-
-    fn publish_scores_of(&self, host: &mut dyn Host, ranking: &Ranking) {
-        let mut shown = self.team_scores;
-        if !self.game_type.has_teams() {
-            let mut best = ranking.clients().map(|client| self.score(client));
-            shown = [0; 2].map(|_: i32| best.next().unwrap_or(configstring::NO_SCORE));
-        }
-        for (index, score) in [configstring::SCORES1, configstring::SCORES2].into_iter().zip(shown)
-        {
-            if host.configstring(index).parse() != Ok(score) {
-                host.set_configstring(index, &score.to_string());
-            }
-        }
+        publish_scores(self, host, &self.ranking());
     }
 
     /// Sends the scoreboard to clients. Bots have none.
@@ -102,16 +88,10 @@ impl Clients {
         let mut scores = None;
         for client in clients {
             if self.player(client).is_none_or(|player| !player.is_bot) {
-                let scores = scores.get_or_insert_with(|| self.scoreboard());
+                let scores = scores.get_or_insert_with(|| scoreboard_of(self));
                 host.send_command(Some(client), scores);
             }
         }
-    }
-
-    fn scoreboard(&self) -> String {
-        let ranking = self.ranking();
-        let lines = ranking.clients().filter_map(|client| score_entry(self, client));
-        scoreboard(self.ruleset.scores, self.team_scores, self.started, lines)
     }
 
     /// Sends the scoreboard to every client in the level, in OpenArena with the time of the round.
@@ -120,7 +100,7 @@ impl Clients {
             let [red, blue] = self.team_scores;
             format!("elimination {red} {blue} {}", self.started + ms)
         });
-        let scores = self.scoreboard();
+        let scores = scoreboard_of(self);
         for client in ClientNum::all() {
             let Some(player) = self.active(client) else { continue };
             if !player.is_bot {
@@ -179,6 +159,25 @@ impl Clients {
     pub(in crate::game) fn score(&self, client: ClientNum) -> i32 {
         self.player(client).map_or(0, |player| player.state.persistant[Persistent::Score])
     }
+}
+
+fn publish_scores(clients: &Clients, host: &mut dyn Host, ranking: &Ranking) {
+    let mut shown = clients.team_scores;
+    if !clients.game_type.has_teams() {
+        let mut best = ranking.clients().map(|client| clients.score(client));
+        shown = [0; 2].map(|_: i32| best.next().unwrap_or(configstring::NO_SCORE));
+    }
+    for (index, score) in [configstring::SCORES1, configstring::SCORES2].into_iter().zip(shown) {
+        if host.configstring(index).parse() != Ok(score) {
+            host.set_configstring(index, &score.to_string());
+        }
+    }
+}
+
+fn scoreboard_of(clients: &Clients) -> String {
+    let ranking = clients.ranking();
+    let lines = ranking.clients().filter_map(|client| score_entry(clients, client));
+    scoreboard(clients.ruleset.scores, clients.team_scores, clients.started, lines)
 }
 
 /// Returns the scoreboard entry of a client.

@@ -146,7 +146,7 @@ pub struct Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Child(i32);
 
-/// What a [`Child`] is.
+/// Target of a [`Child`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branch {
     /// A further node.
