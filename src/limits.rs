@@ -97,7 +97,7 @@ struct AddressEntry {
     bucket: Bucket,
 }
 
-/// Buckets by address.
+/// Buckets by address. The table takes 96 KiB from the first address on.
 #[derive(Debug)]
 pub struct AddressLimiter {
     sets: Box<[[AddressEntry; WAYS]]>,
@@ -107,7 +107,7 @@ pub struct AddressLimiter {
 impl AddressLimiter {
     /// Creates an empty table. `seed` prevents senders from choosing addresses that collide.
     pub fn new(seed: u64) -> Self {
-        Self { sets: vec![[AddressEntry::default(); WAYS]; SETS].into_boxed_slice(), seed }
+        Self { sets: Box::default(), seed }
     }
 
     /// Whether one more request of an address is admitted.
@@ -117,6 +117,9 @@ impl AddressLimiter {
 
     /// Whether one more request is admitted of an address that has an entry; false for other addresses.
     pub fn allows_known(&mut self, now: Millis, from: SocketAddr, allowance: BucketLimit) -> bool {
+        if self.sets.is_empty() {
+            return false;
+        }
         let key = address_key(from.ip());
         let entry = self.set_of(key).iter_mut().find(|entry| entry.key == key);
         entry.is_some_and(|entry| entry.bucket.allows(now, allowance))
@@ -139,6 +142,9 @@ impl AddressLimiter {
     }
 
     fn set_of(&mut self, key: u64) -> &mut [AddressEntry; WAYS] {
+        if self.sets.is_empty() {
+            self.sets = vec![[AddressEntry::default(); WAYS]; SETS].into();
+        }
         let mut hasher = SipHasher13::new_with_keys(self.seed, !self.seed);
         hasher.write_u64(key);
         &mut self.sets[hasher.finish() as usize % SETS]
@@ -199,6 +205,16 @@ mod tests {
         assert_eq!(allowed(Millis(5000)), 10);
         assert_eq!(allowed(Millis(8050)), 3);
         assert_eq!(allowed(Millis(60_000)), 10);
+    }
+
+    #[test]
+    fn unknown_addresses_take_no_memory() {
+        let mut limiter = AddressLimiter::new(1);
+        let from = address("192.0.2.7");
+        assert!(!limiter.allows_known(Millis(5000), from, TEN));
+        assert!(limiter.sets.is_empty());
+        assert!(limiter.allows(Millis(5000), from, TEN));
+        assert!(limiter.allows_known(Millis(5000), from, TEN));
     }
 
     #[test]
