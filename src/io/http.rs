@@ -192,7 +192,7 @@ impl PackBody {
                 Ok(Self::Bytes(Bytes::from_static(part.unwrap_or_default())))
             }
             PackSource::File(..) => {
-                let mut reader = source.open()?;
+                let mut reader = source.open()?.reader()?;
                 reader.seek(SeekFrom::Start(range.start))?;
                 Ok(Self::File(reader, range.end - range.start))
             }

@@ -9,7 +9,6 @@
 //! cannot block the server.
 
 use std::{
-    collections::HashMap,
     io::{self, Read as _},
     ops::Range,
     path::{Path, PathBuf},
@@ -19,7 +18,7 @@ use std::{
 use thiserror::Error;
 use zip::{ZipArchive, result::ZipError};
 
-use super::pack_source::{PackReader, PackSource};
+use super::pack_source::{OpenPack, PackReader, PackSource};
 use crate::model::assets::{AssetError, GamePath, PackInfo};
 
 /// Maximum entries of an archive.
@@ -96,13 +95,23 @@ pub enum PackFault {
 pub struct Pack {
     source: PackSource,
     info: PackInfo,
-    /// Entry and length of each file.
-    files: HashMap<GamePath, (usize, u64)>,
+    /// Files by path.
+    files: Box<[PackedFile]>,
     /// Number of entries ignored for their names, and the first of them.
     unreachable: Option<(usize, String)>,
-    reader: PackReader,
+    open: OpenPack,
     /// Reader with the directory, while files are read.
     archive: Mutex<Option<ZipArchive<PackReader>>>,
+}
+
+/// A file of an archive.
+#[derive(Debug)]
+struct PackedFile {
+    path: GamePath,
+    /// Length in bytes.
+    len: u64,
+    /// Number of its entry, below [`MAX_ENTRIES`].
+    entry: u16,
 }
 
 /// Returns the number of an entry whose data reaches into the next one or into the directory. Extents are start,
@@ -143,8 +152,8 @@ impl Pack {
 
     fn read_directory(source: PackSource, folder: &str) -> Result<Self, PackFault> {
         let packed_len = source.len();
-        let reader = source.open()?;
-        let archive = ZipArchive::new(reader.duplicate()?).map_err(|error| match error {
+        let open = source.open()?;
+        let archive = ZipArchive::new(open.reader()?).map_err(|error| match error {
             ZipError::Io(error) => PackFault::Io(error),
             error => PackFault::Zip(error),
         })?;
@@ -154,7 +163,7 @@ impl Pack {
         if archive.has_duplicate_names() {
             return Err(PackFault::Duplicates);
         }
-        let mut files = HashMap::with_capacity(archive.len());
+        let mut files = Vec::with_capacity(archive.len());
         let mut crcs = Vec::with_capacity(archive.len());
         let mut extents = Vec::with_capacity(archive.len());
         let mut unreachable: Option<(usize, String)> = None;
@@ -179,9 +188,7 @@ impl Pack {
             }
             match GamePath::new(name) {
                 Some(path) => {
-                    if files.insert(path.clone(), (number, unpacked)).is_some() {
-                        return Err(PackFault::Twins(path));
-                    }
+                    files.push(PackedFile { path, len: unpacked, entry: number as u16 });
                 }
                 None => match &mut unreachable {
                     Some((count, _)) => *count += 1,
@@ -196,6 +203,11 @@ impl Pack {
             let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
             return Err(PackFault::Overlap(entry.name_raw().escape_ascii().to_string()));
         }
+        // Archives are usually in order, for which this sort takes one pass.
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        if let Some(twins) = files.windows(2).find(|twins| twins[0].path == twins[1].path) {
+            return Err(PackFault::Twins(twins[0].path.clone()));
+        }
         let stem = source.path().file_stem().unwrap_or_default();
         Ok(Self {
             info: PackInfo {
@@ -205,9 +217,9 @@ impl Pack {
                 crcs: crcs.into(),
             },
             source,
-            files,
+            files: files.into(),
             unreachable,
-            reader,
+            open,
             archive: Mutex::new(Some(archive)),
         })
     }
@@ -252,17 +264,22 @@ impl Pack {
 
     /// Returns the files of the archive.
     pub fn files(&self) -> impl Iterator<Item = &GamePath> {
-        self.files.keys()
+        self.files.iter().map(|file| &file.path)
     }
 
     /// Returns the length of a file, if it exists.
     #[must_use]
     pub fn len_of(&self, path: &GamePath) -> Option<u64> {
-        self.files.get(path).map(|&(_, len)| len)
+        self.file(path).map(|file| file.len)
+    }
+
+    fn file(&self, path: &GamePath) -> Option<&PackedFile> {
+        let at = self.files.binary_search_by(|file| file.path.cmp(path)).ok()?;
+        Some(&self.files[at])
     }
 
     fn reopen(&self) -> Result<ZipArchive<PackReader>, ZipError> {
-        ZipArchive::new(self.reader.duplicate()?)
+        ZipArchive::new(self.open.reader()?)
     }
 
     /// Frees the directory of the zip reader, which takes several hundred bytes per file. The next read opens it again.
@@ -272,7 +289,7 @@ impl Pack {
 
     /// Reads a whole file of at most `max` and [`MAX_ENTRY_LEN`] bytes. `None` if it does not exist.
     pub fn read(&self, path: &GamePath, max: u64) -> Option<Result<Vec<u8>, AssetError>> {
-        let &(number, len) = self.files.get(path)?;
+        let &PackedFile { len, entry, .. } = self.file(path)?;
         let max = max.min(MAX_ENTRY_LEN);
         let place = || self.path().display().to_string();
         let too_long = |len| AssetError::TooLong { path: path.clone(), place: place(), len, max };
@@ -288,7 +305,7 @@ impl Pack {
             released => self.reopen().map(|archive| released.insert(archive)),
         };
         let mut bytes = Vec::new();
-        let entry = archive.and_then(|archive| archive.by_index(number));
+        let entry = archive.and_then(|archive| archive.by_index(usize::from(entry)));
         let read = entry.map_err(|error| error.to_string()).and_then(|entry| {
             bytes.reserve_exact(len as usize);
             entry.take(max + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())

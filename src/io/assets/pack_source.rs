@@ -60,16 +60,16 @@ impl PackSource {
     /// # Errors
     ///
     /// System errors, and a file that has another length now.
-    pub fn open(&self) -> io::Result<PackReader> {
+    pub fn open(&self) -> io::Result<OpenPack> {
         match self {
             Self::File(path, len) => {
                 let file = open_regular(path)?;
                 if file.metadata()?.len() != *len {
                     return Err(io::Error::other("replaced since the start"));
                 }
-                Ok(PackReader::File(BufReader::new(file)))
+                Ok(OpenPack::File(file))
             }
-            Self::Builtin(_, bytes) => Ok(PackReader::Builtin(Cursor::new(bytes))),
+            Self::Builtin(_, bytes) => Ok(OpenPack::Builtin(bytes)),
         }
     }
 
@@ -84,7 +84,7 @@ impl PackSource {
             return Err(beyond());
         }
         let len = range.end.checked_sub(range.start).ok_or_else(beyond)?;
-        let mut reader = self.open()?;
+        let mut reader = self.open()?.reader()?;
         reader.seek(SeekFrom::Start(range.start))?;
         let mut bytes = vec![0; usize::try_from(len).map_err(|_| beyond())?];
         reader.read_exact(&mut bytes)?;
@@ -92,27 +92,36 @@ impl PackSource {
     }
 }
 
-/// Open archive.
+/// Open archive without a read buffer.
+#[derive(Debug)]
+pub enum OpenPack {
+    /// File.
+    File(File),
+    /// Bytes in the program.
+    Builtin(&'static [u8]),
+}
+
+impl OpenPack {
+    /// Returns a reader of these bytes, also if the file was replaced. All readers share one position.
+    ///
+    /// # Errors
+    ///
+    /// System errors.
+    pub fn reader(&self) -> io::Result<PackReader> {
+        match self {
+            Self::File(file) => Ok(PackReader::File(BufReader::new(file.try_clone()?))),
+            Self::Builtin(bytes) => Ok(PackReader::Builtin(Cursor::new(bytes))),
+        }
+    }
+}
+
+/// Reader of an archive.
 #[derive(Debug)]
 pub enum PackReader {
     /// File.
     File(BufReader<File>),
     /// Bytes in the program.
     Builtin(Cursor<&'static [u8]>),
-}
-
-impl PackReader {
-    /// Returns another reader of the same bytes, also if the file was replaced. Both share one position.
-    ///
-    /// # Errors
-    ///
-    /// System errors.
-    pub fn duplicate(&self) -> io::Result<Self> {
-        match self {
-            Self::File(file) => Ok(Self::File(BufReader::new(file.get_ref().try_clone()?))),
-            Self::Builtin(bytes) => Ok(Self::Builtin(bytes.clone())),
-        }
-    }
 }
 
 impl Read for PackReader {
