@@ -453,8 +453,8 @@ play_sight() {
     where "$other" && face "$name" "$place"
     picture "$name" "sight-$name-sees-$other" && note "$work/sight-$name-sees-$other.jpg"
   done
-  # They walk until walls separate them.
-  for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
+  # They walk blindly until walls separate them.
+  for round in $(seq 30); do
     name=Ann
     [ $((round % 2)) -eq 0 ] || name=Bob
     walk "$name" 4
