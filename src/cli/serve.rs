@@ -149,9 +149,11 @@ impl ServeOptions {
             .sets
             .iter()
             .map(|(command, name, value)| ("+set", *command, name.as_str(), value.clone()));
-        let map = self.plus.map.as_ref().map(|map| map.name.clone());
-        let map = set("+map", key::MAP.setting().name, map);
-        flags.into_iter().flatten().chain(sets).chain(map)
+        let first = self.plus.map.as_ref().and_then(|map| {
+            let origin = if map.has_cheats { "+devmap" } else { "+map" };
+            set(origin, key::MAP.setting().name, Some(map.name.clone()))
+        });
+        flags.into_iter().flatten().chain(sets).chain(first)
     }
 }
 
@@ -230,6 +232,8 @@ mod tests {
         assert_eq!(settings.text(key::MAP), "c");
         assert!(!settings.flag(key::SV_CHEATS));
         assert!(built(&["+set", "timescale", "2", "+map", "a"], None).is_err());
+        let error = built(&["+devmap", "../x"], None).unwrap_err();
+        assert!(error.starts_with("+devmap: "), "{error}");
     }
 
     #[test]

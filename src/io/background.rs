@@ -105,9 +105,9 @@ impl BackgroundWriter {
         let (counter, token) = (Arc::clone(&dropped), Arc::new(()));
         let running = Arc::downgrade(&token);
         let urgent = Arc::new(AtomicBool::new(false));
-        let hurry = Arc::clone(&urgent);
+        let ends_gathering = Arc::clone(&urgent);
         let handle = thread::Builder::new().name(options.name.to_owned()).spawn(move || {
-            write_all(sink, receiver, &counter, &hurry, &options);
+            write_all(sink, receiver, &counter, &ends_gathering, &options);
             drop(token);
         })?;
         Ok(Self { sender, dropped, thread: handle.thread().clone(), urgent, running })

@@ -95,7 +95,7 @@ pub enum PackFault {
 pub struct Pack {
     source: PackSource,
     info: PackInfo,
-    /// Files by path.
+    /// Files, sorted by path.
     files: Box<[PackedFile]>,
     /// Number of entries ignored for their names, and the first of them.
     unreachable: Option<(usize, String)>,
@@ -121,6 +121,15 @@ fn find_overlap(mut extents: Vec<(u64, u64, usize)>, directory: u64) -> Option<u
     let limits = extents.iter().skip(1).map(|&(start, ..)| start).chain([directory]);
     let overlaps = extents.iter().zip(limits).find(|((_, end, _), next)| end > next);
     overlaps.map(|(&(.., number), _)| number)
+}
+
+/// Sorts files by path. Archives are usually in order, for which this takes one pass.
+fn sorted(mut files: Vec<PackedFile>) -> Result<Box<[PackedFile]>, PackFault> {
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    match files.windows(2).find(|twins| twins[0].path == twins[1].path) {
+        Some(twins) => Err(PackFault::Twins(twins[0].path.clone())),
+        None => Ok(files.into()),
+    }
 }
 
 impl Pack {
@@ -203,11 +212,6 @@ impl Pack {
             let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
             return Err(PackFault::Overlap(entry.name_raw().escape_ascii().to_string()));
         }
-        // Archives are usually in order, for which this sort takes one pass.
-        files.sort_by(|one, other| one.path.cmp(&other.path));
-        if let Some(twins) = files.windows(2).find(|twins| twins[0].path == twins[1].path) {
-            return Err(PackFault::Twins(twins[0].path.clone()));
-        }
         let stem = source.path().file_stem().unwrap_or_default();
         Ok(Self {
             info: PackInfo {
@@ -217,7 +221,7 @@ impl Pack {
                 crcs: crcs.into(),
             },
             source,
-            files: files.into(),
+            files: sorted(files)?,
             unreachable,
             open,
             archive: Mutex::new(Some(archive)),
