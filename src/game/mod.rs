@@ -27,8 +27,8 @@ use std::net::IpAddr;
 use crate::{
     cvar::{Flags, Values},
     model::{
-        ClientNum, CommandArgs, ConfigIndex, EntityNum, EntitySet, EntityShared, EntityState,
-        LevelTime, Millis, PlayerState, UnixMillis, UserCmd,
+        ClientNum, ClientSet, CommandArgs, ConfigIndex, EntityNum, EntitySet, EntityShared,
+        EntityState, LevelTime, Millis, PlayerState, UnixMillis, UserCmd,
     },
     world::{MapEntities, World},
 };
@@ -366,6 +366,12 @@ pub trait Host {
     /// link, so that a host can do it faster if the entity has not moved.
     fn relink_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
         self.link_entity(state, shared);
+    }
+
+    /// Links the entities of clients again, in ascending order. Each of them must be linked at its current place or
+    /// not at all: only the order of links changes.
+    fn relink_settled(&mut self, clients: ClientSet) {
+        let _ = clients;
     }
 
     /// Unlinks an entity from the world.

@@ -6,6 +6,7 @@
 
 pub mod assets;
 mod checksum;
+mod client_set;
 mod command_args;
 mod console_commands;
 pub mod contents;
@@ -26,6 +27,7 @@ mod usercmd;
 mod vec3;
 
 pub use checksum::block_checksum;
+pub use client_set::ClientSet;
 pub use command_args::{ArgRanges, CommandArgs, MAX_WORDS};
 pub use console_commands::ConsoleCommands;
 pub use entity::{EntityShared, EntityState, SvFlags, Trajectory, TrajectoryKind};

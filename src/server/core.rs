@@ -28,7 +28,8 @@ use super::{
 use crate::{
     game::{BotLink, ConsoleTiming, GameFiles, Host},
     model::{
-        ClientNum, ConfigIndex, EntityNum, EntityShared, EntityState, Millis, UnixMillis, UserCmd,
+        ClientNum, ClientSet, ConfigIndex, EntityNum, EntityShared, EntityState, Millis,
+        UnixMillis, UserCmd,
         limits::{MAX_INFO_LEN, MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
         text,
     },
@@ -414,6 +415,12 @@ impl Host for Core {
         match self.level.world.as_mut().zip(state.entity_num()) {
             Some((world, number)) => world.relink(number, state, shared),
             None => links::measure(state, shared),
+        }
+    }
+
+    fn relink_settled(&mut self, clients: ClientSet) {
+        if let Some(world) = &mut self.level.world {
+            world.relink_settled(clients);
         }
     }
 

@@ -20,7 +20,7 @@ use super::{
     pvs::{PvsIndex, PvsLocation, Viewpoint},
 };
 use crate::model::{
-    EntityNum, EntitySet, EntityShared, EntityState, Trace, Vec3, contents::content,
+    ClientSet, EntityNum, EntitySet, EntityShared, EntityState, Trace, Vec3, contents::content,
     limits::MAX_ENTITIES,
 };
 pub use move_scene::{MAX_NEARBY, MoveCache, MoveScene};
@@ -146,6 +146,13 @@ impl World {
     ) {
         if !self.sectors.relink(number, &reach(shared)) {
             self.link(number, state, shared);
+        }
+    }
+
+    /// Links the entities of clients again, in ascending order, where they are. No effect on unlinked ones.
+    pub fn relink_settled(&mut self, clients: ClientSet) {
+        for client in clients.iter() {
+            self.sectors.make_last(client.into());
         }
     }
 

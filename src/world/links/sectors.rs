@@ -204,7 +204,7 @@ impl Sectors {
 
     /// Makes an entity the last linked of its sector, if it is in one.
     #[inline]
-    fn make_last(&mut self, number: EntityNum) {
+    pub(super) fn make_last(&mut self, number: EntityNum) {
         let entry = &mut self.entries[number.index()];
         let Some(sector) = entry.sector else { return };
         self.changes += 1;

@@ -9,11 +9,16 @@
 //!
 //! Engine names: `G_TimeShiftAllClients`, `G_StoreHistory`, `cg_delag`.
 
-use super::aim::Aim;
+use super::{
+    aim::Aim,
+    recent_places::{RecentPlaces, ShotTargets, may_meet},
+};
 use crate::bg::Weapon;
 use crate::game::deathmatch::{context::Context, systems::Systems};
-use crate::game::{settings::key, userinfo::PlayerUserinfo};
-use crate::model::{ClientNum, LevelTime, Millis, Vec3, limits::MAX_CLIENTS, text::atoi};
+use crate::game::{clients::Player, settings::key, userinfo::PlayerUserinfo};
+use crate::model::{
+    ClientNum, ClientSet, LevelTime, Millis, Vec3, limits::MAX_CLIENTS, text::atoi,
+};
 
 /// Number of places that are kept for a player.
 const PLACES: usize = 17;
@@ -25,12 +30,6 @@ const WEAPON_BITS: [i32; 14] = [0, 0, 2, 4, 0, 0, 8, 16, 0, 0, 0, 32, 0, 64];
 const MAX_NUDGE_MS: i32 = 999;
 /// Lag that the lightning gun keeps with `g_lagLightning`, in ms.
 const LIGHTNING_HANDICAP_MS: i32 = 50;
-
-/// Distance that contains the box of a player, in any place of the last move, from its origin.
-const BODY_RADIUS: f32 = 96.0;
-/// Largest distance of a shot from its line, by distance from the muzzle. The shotgun's pellets have 700 / 8192 along
-/// both axes.
-const MAX_SPREAD: f32 = 0.15;
 
 /// Place of a player at the end of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -77,6 +76,12 @@ struct History {
 }
 
 impl History {
+    /// Returns times and origins of the last two places, newest first.
+    fn last_two(&self) -> [(LevelTime, Vec3); 2] {
+        let previous = self.newest.checked_sub(1).unwrap_or(PLACES - 1);
+        [self.newest, previous].map(|index| (self.places[index].at, self.places[index].origin))
+    }
+
     /// Returns the moment of a time; `None` if that is not in the past.
     fn moment(&self, at: LevelTime) -> Option<Moment<'_>> {
         let mut new = None;
@@ -98,9 +103,12 @@ impl History {
 #[derive(Debug)]
 pub(in crate::game::deathmatch) struct LagCompensation {
     players: Vec<History>,
-    /// Players to link again after the shot, in ascending order.
-    shifted: Vec<ClientNum>,
-    /// Places of those who were moved, in the same order.
+    recent: RecentPlaces,
+    /// Players whose link is that of their place now: not moved since a shot linked them.
+    settled: ClientSet,
+    /// Players to link again after the shot.
+    shifted: ClientSet,
+    /// Places of those among them who were moved, in ascending order.
     moved_from: Vec<(ClientNum, Place)>,
     /// Server clock at the start of the current frame.
     frame_started: Millis,
@@ -110,7 +118,9 @@ impl Default for LagCompensation {
     fn default() -> Self {
         Self {
             players: vec![History::default(); MAX_CLIENTS],
-            shifted: Vec::with_capacity(MAX_CLIENTS),
+            recent: RecentPlaces::default(),
+            settled: ClientSet::default(),
+            shifted: ClientSet::default(),
             moved_from: Vec::with_capacity(MAX_CLIENTS),
             frame_started: Millis::default(),
         }
@@ -135,12 +145,15 @@ impl LagCompensation {
         let place = place_of(cx, client).unwrap_or_default();
         self.players[client.index()] = History { places: [place; PLACES], newest: 0 };
         self.take_shifted(client);
+        self.store_recent(cx, client);
     }
 
     /// Removes a player from those to link again. Returns whether it was one, and its place if it was moved.
     fn take_shifted(&mut self, client: ClientNum) -> Option<Option<Place>> {
-        let index = self.shifted.iter().position(|&shifted| shifted == client)?;
-        self.shifted.remove(index);
+        if !self.shifted.contains(client) {
+            return None;
+        }
+        self.shifted.remove(client);
         let moved = self.moved_from.iter().position(|&(moved, _)| moved == client);
         Some(moved.map(|index| self.moved_from.remove(index).1))
     }
@@ -151,6 +164,19 @@ impl LagCompensation {
         let history = &mut self.players[client.index()];
         history.newest = (history.newest + 1) % PLACES;
         history.places[history.newest] = place;
+        self.store_recent(cx, client);
+    }
+
+    fn store_recent(&mut self, cx: &Context<'_>, client: ClientNum) {
+        let Some(player) = cx.clients.player(client) else { return };
+        let frames = self.players[client.index()].last_two();
+        self.recent.store(client, frames, player.shared.current_origin);
+    }
+
+    /// Stores the origin of a player who moved, and whose link is not that of this origin.
+    pub(in crate::game::deathmatch) fn record_move(&mut self, client: ClientNum, origin: Vec3) {
+        self.recent.record_move(client, origin);
+        self.settled.remove(client);
     }
 
     /// Moves all players but the shooter to the time of a shot. `attack_time` is that of the usercmd.
@@ -172,21 +198,18 @@ impl LagCompensation {
             }
         };
         let at = if at.distance(now) > 0 { now } else { at };
+        let ShotTargets { mut compensated, mut near } = self.recent.targets(aim, at);
+        compensated.remove(shooter);
+        near.remove(shooter);
+        debug_assert!(compensated.iter().all(|client| self.knows_origin(cx, client)));
         // A sphere deflects a shot in any direction.
-        let is_straight = !ClientNum::all().any(|client| cx.is_invulnerable(client));
-        for client in ClientNum::all().filter(|&client| client != shooter) {
-            if !cx.clients.plays(client) {
-                continue;
-            }
+        let is_straight = !near.iter().any(|client| cx.is_invulnerable(client));
+        let moved = if is_straight { near } else { compensated };
+        for client in moved.iter() {
             let Some(moment) = self.players[client.index()].moment(at) else { continue };
             let Some(player) = cx.clients.players[client.index()].as_mut() else { continue };
             let shared = &mut player.shared;
             if !shared.is_linked() {
-                continue;
-            }
-            self.shifted.push(client);
-            let origin = moment.origin();
-            if is_straight && misses(aim, shared.current_origin) && misses(aim, origin) {
                 continue;
             }
             let place = Place {
@@ -195,11 +218,23 @@ impl LagCompensation {
                 mins: shared.mins,
                 maxs: shared.maxs,
             };
+            let origin = moment.origin();
+            if is_straight && ![place.origin, origin].iter().any(|&at| may_meet(aim, at, 0.0)) {
+                continue;
+            }
             self.moved_from.push((client, place));
             (shared.current_origin, shared.mins, shared.maxs) =
                 (origin, moment.mins(), moment.maxs());
             cx.host.link_entity(&mut player.entity, &mut player.shared);
         }
+        self.shifted = compensated;
+    }
+
+    /// Whether the recent places of a player, if it is linked, contain its origin now.
+    fn knows_origin(&self, cx: &Context<'_>, client: ClientNum) -> bool {
+        cx.clients.player(client).is_none_or(|Player { shared, .. }| {
+            !shared.is_linked() || self.recent.contains(client, shared.current_origin)
+        })
     }
 
     /// Moves a player back to its own time, before the shot has ended.
@@ -209,38 +244,45 @@ impl LagCompensation {
         }
     }
 
-    /// Moves all players back to their own time.
+    /// Moves all players back to their own time, and links them again in ascending order.
     fn restore_all(&mut self, cx: &mut Context<'_>) {
-        let mut moved_from = self.moved_from.drain(..).peekable();
-        for client in self.shifted.drain(..) {
-            let place = moved_from.next_if(|&(moved, _)| moved == client).map(|(_, place)| place);
-            restore(cx, client, place);
+        for (client, place) in self.moved_from.drain(..) {
+            restore(cx, client, Some(place));
         }
+        let shifted = std::mem::take(&mut self.shifted);
+        for client in shifted.without(self.settled).iter() {
+            restore(cx, client, None);
+        }
+        debug_assert!(shifted.iter().all(|client| is_linked_here(cx, client)));
+        cx.host.relink_settled(shifted);
+        self.settled = self.settled.with(shifted);
     }
+}
+
+/// Whether the link of a player, if it is linked, is that of its place now.
+fn is_linked_here(cx: &Context<'_>, client: ClientNum) -> bool {
+    cx.clients.player(client).is_none_or(|Player { shared, .. }| {
+        let mins = shared.current_origin + shared.mins - Vec3([1.0; 3]);
+        let maxs = shared.current_origin + shared.maxs + Vec3([1.0; 3]);
+        !shared.is_linked() || (shared.absmin, shared.absmax) == (mins, maxs)
+    })
 }
 
 /// Links a player again after a shot, at its place before the shot if it was moved.
 fn restore(cx: &mut Context<'_>, client: ClientNum, moved_from: Option<Place>) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let shared = &mut player.shared;
-    let Some(place) = moved_from else {
-        if shared.is_linked() {
-            cx.host.relink_entity(&mut player.entity, shared);
-        }
-        return;
-    };
-    (shared.current_origin, shared.mins, shared.maxs) = (place.origin, place.mins, place.maxs);
-    if shared.is_linked() {
-        cx.host.link_entity(&mut player.entity, shared);
+    if let Some(place) = moved_from {
+        (shared.current_origin, shared.mins, shared.maxs) = (place.origin, place.mins, place.maxs);
     }
-}
-
-/// Whether all lines of a shot miss a player at an origin.
-fn misses(aim: &Aim, origin: Vec3) -> bool {
-    let arm = origin - aim.muzzle;
-    let along = arm.dot(aim.axes.forward);
-    let reach = BODY_RADIUS + along.max(0.0) * MAX_SPREAD;
-    along < -BODY_RADIUS || arm.dot(arm) - along * along > reach * reach
+    if !shared.is_linked() {
+        return;
+    }
+    if moved_from.is_some() {
+        cx.host.link_entity(&mut player.entity, shared);
+    } else {
+        cx.host.relink_entity(&mut player.entity, shared);
+    }
 }
 
 /// Returns the client's time correction in ms, if it gets full compensation for a weapon.
@@ -338,32 +380,6 @@ mod tests {
             let hits = hits(ruleset, Weapon::Railgun, &[("g_delagHitscan", delag)], back_ms);
             assert_eq!(hits, hit, "{} {delag} {back_ms}", ruleset.folder);
         }
-    }
-
-    #[test]
-    fn shot_meets_no_player_that_it_misses() {
-        let axes = crate::game::movement::angles::axes(Vec3::new(20.0, 130.0, 0.0));
-        let aim = Aim { muzzle: Vec3::new(100.0, -50.0, 30.0), axes };
-        let mut missed = 0;
-        for number in 0..40_000_i64 {
-            let part = |step: i64, range: i64| (number * step % range - range / 2) as f32;
-            let origin =
-                aim.muzzle + Vec3::new(part(7919, 9001), part(104_729, 9001), part(1299, 2001));
-            if !misses(&aim, origin) {
-                continue;
-            }
-            missed += 1;
-            // The ends of the widest pattern, four of its corners and the line itself.
-            for (up, right) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0), (0.0, 0.0)] {
-                let spread = 700.0 / 8192.0;
-                let line = axes.forward + axes.up * (up * spread) + axes.right * (right * spread);
-                let arm = origin - aim.muzzle;
-                let along = (arm.dot(line) / line.dot(line)).max(0.0);
-                // A box of 42 units to each side, and two units for truncated places and links.
-                assert!((arm - line * along).length() > 76.0, "{origin:?}");
-            }
-        }
-        assert!((30_000..40_000).contains(&missed), "{missed}");
     }
 
     #[test]

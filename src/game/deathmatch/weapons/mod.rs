@@ -14,6 +14,7 @@ pub(super) mod kamikaze;
 pub(super) mod lag_compensation;
 pub(super) mod mines;
 pub(super) mod missiles;
+mod recent_places;
 pub(super) mod shotgun;
 pub(super) mod snap;
 #[cfg(test)]
