@@ -362,12 +362,6 @@ pub trait Host {
     /// Links an entity into the world and computes its bounds and its `solid` for prediction.
     fn link_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared);
 
-    /// Links an entity again as [`Host::link_entity`] does. Its contents and its size must be those of its last
-    /// link, so that a host can do it faster if the entity has not moved.
-    fn relink_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
-        self.link_entity(state, shared);
-    }
-
     /// Links the entities of clients again, in ascending order. Each of them must be linked at its current place or
     /// not at all: only the order of links changes.
     fn relink_settled(&mut self, clients: ClientSet) {

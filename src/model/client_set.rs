@@ -9,6 +9,9 @@ const _: () = assert!(MAX_CLIENTS == u64::BITS as usize);
 pub struct ClientSet(u64);
 
 impl ClientSet {
+    /// The set of all clients.
+    pub const ALL: Self = Self(u64::MAX);
+
     /// The set of the clients for whom an array, by client number, says true.
     #[must_use]
     pub fn of_flags(flags: &[bool; MAX_CLIENTS]) -> Self {

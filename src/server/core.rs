@@ -411,13 +411,6 @@ impl Host for Core {
         }
     }
 
-    fn relink_entity(&mut self, state: &mut EntityState, shared: &mut EntityShared) {
-        match self.level.world.as_mut().zip(state.entity_num()) {
-            Some((world, number)) => world.relink(number, state, shared),
-            None => links::measure(state, shared),
-        }
-    }
-
     fn relink_settled(&mut self, clients: ClientSet) {
         if let Some(world) = &mut self.level.world {
             world.relink_settled(clients);

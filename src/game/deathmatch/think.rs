@@ -360,7 +360,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     }
     if let Some(player) = cx.clients.players[client.index()].as_mut() {
         player.shared.current_origin = player.state.origin;
-        sys.lag.record_move(client, player.state.origin);
+        sys.lag.record_move(client);
     }
     for &number in outcome.touched.as_slice() {
         bump(cx, client, number);

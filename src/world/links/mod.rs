@@ -137,23 +137,9 @@ impl World {
         }
     }
 
-    /// Links an entity again, whose contents and size are those of its last link.
-    pub fn relink(
-        &mut self,
-        number: EntityNum,
-        state: &mut EntityState,
-        shared: &mut EntityShared,
-    ) {
-        if !self.sectors.relink(number, &reach(shared)) {
-            self.link(number, state, shared);
-        }
-    }
-
     /// Links the entities of clients again, in ascending order, where they are. No effect on unlinked ones.
     pub fn relink_settled(&mut self, clients: ClientSet) {
-        for client in clients.iter() {
-            self.sectors.make_last(client.into());
-        }
+        self.sectors.make_all_last(clients);
     }
 
     /// Unlinks an entity.

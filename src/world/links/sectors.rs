@@ -13,7 +13,7 @@
 
 use smallvec::SmallVec;
 
-use crate::model::{EntityNum, Vec3, limits::MAX_ENTITIES};
+use crate::model::{ClientSet, EntityNum, Vec3, limits::MAX_ENTITIES};
 
 /// Depth of the sector tree.
 const DEPTH: usize = 4;
@@ -116,6 +116,19 @@ struct Entry {
     place: u16,
 }
 
+impl Entry {
+    /// Makes the entity the last linked of its sector, if it is in one, and returns the number of links and unlinks
+    /// of all entities.
+    #[inline]
+    fn make_last(&mut self, changes: u64) -> u64 {
+        let Some(sector) = self.sector else { return changes };
+        let changes = changes + 1;
+        self.changes += 1;
+        self.rank = PREORDER[usize::from(sector)] | ((1 << RANK_LINK_BITS) - 1 - changes);
+        changes
+    }
+}
+
 /// Entities found by a query, in order. Only more than 128 need an allocation.
 pub(super) type Found = SmallVec<[EntityNum; 128]>;
 
@@ -161,16 +174,6 @@ impl Sectors {
         !is_same
     }
 
-    /// Links an entity again, if its bounds are those of its last link. Returns whether they are.
-    pub(super) fn relink(&mut self, number: EntityNum, bounds: &[Vec3; 2]) -> bool {
-        let entry = &self.entries[number.index()];
-        let is_same = entry.linked && entry.extent.equals(&Aabb::of(bounds));
-        if is_same {
-            self.make_last(number);
-        }
-        is_same
-    }
-
     /// Unlinks an entity; no effect on an unlinked one.
     pub(super) fn remove(&mut self, number: EntityNum) {
         self.entries[number.index()].linked = false;
@@ -204,12 +207,17 @@ impl Sectors {
 
     /// Makes an entity the last linked of its sector, if it is in one.
     #[inline]
-    pub(super) fn make_last(&mut self, number: EntityNum) {
-        let entry = &mut self.entries[number.index()];
-        let Some(sector) = entry.sector else { return };
-        self.changes += 1;
-        entry.changes += 1;
-        entry.rank = PREORDER[usize::from(sector)] | ((1 << RANK_LINK_BITS) - 1 - self.changes);
+    fn make_last(&mut self, number: EntityNum) {
+        self.changes = self.entries[number.index()].make_last(self.changes);
+    }
+
+    /// Makes the entities of clients the last linked, in ascending order.
+    pub(super) fn make_all_last(&mut self, clients: ClientSet) {
+        let mut changes = self.changes;
+        for client in clients.iter() {
+            changes = self.entries[client.index()].make_last(changes);
+        }
+        self.changes = changes;
     }
 
     /// Takes an entity out of its sector, if it is in one.
@@ -439,6 +447,7 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::*;
+    use crate::model::ClientNum;
 
     const WORLD: [Vec3; 2] = [Vec3([-1000.0, -500.0, -100.0]), Vec3([1000.0, 500.0, 100.0])];
 
@@ -461,6 +470,12 @@ mod tests {
             true
         });
         found
+    }
+
+    fn clients(numbers: &[usize]) -> ClientSet {
+        let mut clients = ClientSet::default();
+        numbers.iter().for_each(|&n| clients.insert(ClientNum::new(n).unwrap()));
+        clients
     }
 
     fn small_box(x: f32, y: f32) -> [Vec3; 2] {
@@ -493,15 +508,13 @@ mod tests {
         assert_eq!(found(&sectors, WORLD), [2, 1]);
         assert!(!sectors.link(number(1), at(300.0), LinkKind::Solid), "bounds did not change");
         assert_eq!(found(&sectors, WORLD), [1, 2]);
-        assert!(sectors.relink(number(2), &at(310.0)));
-        assert_eq!(found(&sectors, WORLD), [2, 1]);
+        sectors.make_all_last(clients(&[1, 2]));
+        assert_eq!(found(&sectors, WORLD), [2, 1], "in ascending order");
         assert!(sectors.link(number(2), at(-300.0), LinkKind::Solid));
         assert_eq!(found(&sectors, WORLD), [1, 2], "upper halves first");
         assert!(!sectors.link(number(1), at(300.0), LinkKind::Point));
         assert_eq!(found(&sectors, WORLD), [2]);
-        for n in [1, 3] {
-            sectors.relink(number(n), &at(300.0));
-        }
+        sectors.make_all_last(clients(&[1, 3]));
         assert_eq!(found(&sectors, WORLD), [2], "a point and an unlinked entity stay out");
         sectors.remove(number(1));
         assert!(sectors.link(number(1), at(300.0), LinkKind::Solid), "it was not linked");

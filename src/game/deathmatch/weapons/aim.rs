@@ -31,6 +31,37 @@ pub(super) struct Aim {
     pub(super) axes: Axes,
 }
 
+/// Cone that contains a shot, with all its pellets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ShotCone {
+    muzzle: Vec3,
+    forward: Vec3,
+    /// Length in units.
+    range: f32,
+    /// Radius by distance from the muzzle.
+    slope: f32,
+}
+
+impl ShotCone {
+    /// Returns the cone of a weapon's shots. `spread` is that of the weapon.
+    pub(super) fn new(aim: &Aim, range: f32, spread: f32) -> Self {
+        // A pellet has the spread along both axes, and rounding adds less than the rest.
+        let slope = 1.5 * spread * SPREAD_SCALE / BULLET_RANGE;
+        Self { muzzle: aim.muzzle, forward: aim.axes.forward, range, slope }
+    }
+
+    /// Whether the shot may meet what is within `radius` units of a point.
+    #[inline(always)]
+    pub(super) fn may_meet(&self, point: Vec3, radius: f32) -> bool {
+        let arm = point - self.muzzle;
+        let along = arm.dot(self.forward);
+        let reach = radius + (along.max(0.0) + radius) * self.slope;
+        let is_beside = arm.dot(arm) - along * along > reach * reach;
+        // True for a point that is not a number.
+        !((along < -radius) | (along - radius > self.range) | is_beside)
+    }
+}
+
 /// Returns the muzzle of a player's weapon as other clients see it, and its axes.
 pub(super) fn aim(cx: &Context<'_>, client: ClientNum) -> Option<Aim> {
     let player = cx.clients.player(client)?;

@@ -10,8 +10,8 @@
 //! Engine names: `G_TimeShiftAllClients`, `G_StoreHistory`, `cg_delag`.
 
 use super::{
-    aim::Aim,
-    recent_places::{RecentPlaces, ShotTargets, may_meet},
+    aim::ShotCone,
+    recent_places::{RecentPlaces, ShotTargets},
 };
 use crate::bg::Weapon;
 use crate::game::deathmatch::{context::Context, systems::Systems};
@@ -76,12 +76,6 @@ struct History {
 }
 
 impl History {
-    /// Returns times and origins of the last two places, newest first.
-    fn last_two(&self) -> [(LevelTime, Vec3); 2] {
-        let previous = self.newest.checked_sub(1).unwrap_or(PLACES - 1);
-        [self.newest, previous].map(|index| (self.places[index].at, self.places[index].origin))
-    }
-
     /// Returns the moment of a time; `None` if that is not in the past.
     fn moment(&self, at: LevelTime) -> Option<Moment<'_>> {
         let mut new = None;
@@ -144,8 +138,9 @@ impl LagCompensation {
     pub(in crate::game::deathmatch) fn reset(&mut self, cx: &Context<'_>, client: ClientNum) {
         let place = place_of(cx, client).unwrap_or_default();
         self.players[client.index()] = History { places: [place; PLACES], newest: 0 };
+        self.recent.reset(client, place.at, place.origin);
+        self.settled.remove(client);
         self.take_shifted(client);
-        self.store_recent(cx, client);
     }
 
     /// Removes a player from those to link again. Returns whether it was one, and its place if it was moved.
@@ -164,18 +159,13 @@ impl LagCompensation {
         let history = &mut self.players[client.index()];
         history.newest = (history.newest + 1) % PLACES;
         history.places[history.newest] = place;
-        self.store_recent(cx, client);
+        if let Some(player) = cx.clients.player(client) {
+            self.recent.store(client, place.at, place.origin, &player.shared);
+        }
     }
 
-    fn store_recent(&mut self, cx: &Context<'_>, client: ClientNum) {
-        let Some(player) = cx.clients.player(client) else { return };
-        let frames = self.players[client.index()].last_two();
-        self.recent.store(client, frames, player.shared.current_origin);
-    }
-
-    /// Stores the origin of a player who moved, and whose link is not that of this origin.
-    pub(in crate::game::deathmatch) fn record_move(&mut self, client: ClientNum, origin: Vec3) {
-        self.recent.record_move(client, origin);
+    /// Notes that a player moved, and that its link is not that of its place.
+    pub(in crate::game::deathmatch) const fn record_move(&mut self, client: ClientNum) {
         self.settled.remove(client);
     }
 
@@ -183,7 +173,13 @@ impl LagCompensation {
     ///
     /// A player whom the shot cannot meet, neither at the earlier place nor at its own, stays. It is linked again
     /// after the shot as the others are, because the order of links decides the order of later damage.
-    fn shift(&mut self, cx: &mut Context<'_>, shooter: ClientNum, attack_time: i32, aim: &Aim) {
+    fn shift(
+        &mut self,
+        cx: &mut Context<'_>,
+        shooter: ClientNum,
+        attack_time: i32,
+        cone: &ShotCone,
+    ) {
         let Some(player) = cx.clients.player(shooter) else { return };
         if player.is_bot {
             return;
@@ -198,7 +194,12 @@ impl LagCompensation {
             }
         };
         let at = if at.distance(now) > 0 { now } else { at };
-        let ShotTargets { mut compensated, mut near } = self.recent.targets(aim, at);
+        for client in ClientSet::ALL.without(self.settled).iter() {
+            if let Some(player) = cx.clients.player(client) {
+                self.recent.record_move(client, &player.shared);
+            }
+        }
+        let ShotTargets { mut compensated, mut near } = self.recent.targets(cone, at);
         compensated.remove(shooter);
         near.remove(shooter);
         debug_assert!(compensated.iter().all(|client| self.knows_origin(cx, client)));
@@ -218,13 +219,9 @@ impl LagCompensation {
                 mins: shared.mins,
                 maxs: shared.maxs,
             };
-            let origin = moment.origin();
-            if is_straight && ![place.origin, origin].iter().any(|&at| may_meet(aim, at, 0.0)) {
-                continue;
-            }
             self.moved_from.push((client, place));
             (shared.current_origin, shared.mins, shared.maxs) =
-                (origin, moment.mins(), moment.maxs());
+                (moment.origin(), moment.mins(), moment.maxs());
             cx.host.link_entity(&mut player.entity, &mut player.shared);
         }
         self.shifted = compensated;
@@ -233,7 +230,7 @@ impl LagCompensation {
     /// Whether the recent places of a player, if it is linked, contain its origin now.
     fn knows_origin(&self, cx: &Context<'_>, client: ClientNum) -> bool {
         cx.clients.player(client).is_none_or(|Player { shared, .. }| {
-            !shared.is_linked() || self.recent.contains(client, shared.current_origin)
+            !shared.is_linked() || self.recent.contains(client, shared)
         })
     }
 
@@ -275,13 +272,8 @@ fn restore(cx: &mut Context<'_>, client: ClientNum, moved_from: Option<Place>) {
     if let Some(place) = moved_from {
         (shared.current_origin, shared.mins, shared.maxs) = (place.origin, place.mins, place.maxs);
     }
-    if !shared.is_linked() {
-        return;
-    }
-    if moved_from.is_some() {
+    if shared.is_linked() {
         cx.host.link_entity(&mut player.entity, shared);
-    } else {
-        cx.host.relink_entity(&mut player.entity, shared);
     }
 }
 
@@ -307,14 +299,14 @@ pub(super) fn in_the_past(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     shooter: ClientNum,
-    aim: &Aim,
+    cone: &ShotCone,
     fire: impl FnOnce(&mut Context<'_>, &mut Systems),
 ) {
     if !cx.clients.ruleset.combat.compensates_lag {
         return fire(cx, sys);
     }
     let attack_time = sys.projectiles.attack_time(shooter);
-    sys.lag.shift(cx, shooter, attack_time, aim);
+    sys.lag.shift(cx, shooter, attack_time, cone);
     fire(cx, sys);
     sys.lag.restore_all(cx);
 }

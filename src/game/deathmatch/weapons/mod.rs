@@ -34,7 +34,7 @@ use crate::game::deathmatch::{
     combat::Combat,
     context::Context,
     systems::Systems,
-    weapons::aim::{aim, missile_direction},
+    weapons::aim::{ShotCone, aim, missile_direction},
     weapons::hitscan::{fire_bullet, fire_lightning, fire_rail},
     weapons::lag_compensation::in_the_past,
     weapons::missiles::launch,
@@ -47,7 +47,7 @@ use crate::{
     bg::{
         Powerup, Rune,
         items::{ITEMS, ItemKind},
-        weapons::{Attack, WeaponSpec},
+        weapons::{Attack, BULLET_RANGE, WeaponSpec},
     },
     game::Host,
 };
@@ -131,21 +131,30 @@ pub(in crate::game::deathmatch) fn fire_weapon(
     }
     let Some(aim) = aim(cx, client) else { return };
     let damage = scaled_by_powerups(cx, client, base_damage(cx, weapon));
+    let cone = |range, spread| ShotCone::new(&aim, range, spread);
     match weapon.attack {
         // The gauntlet attack ran before the move.
         Attack::Nothing | Attack::Melee { .. } => {}
-        Attack::Bullet { spread } => in_the_past(cx, sys, client, &aim, |cx, sys| {
-            fire_bullet(cx, sys, client, &aim, number, spread, damage);
-        }),
-        Attack::Pellets { count, spread } => in_the_past(cx, sys, client, &aim, |cx, sys| {
-            fire_shotgun(cx, sys, client, &aim, count, spread, damage);
-        }),
-        Attack::Lightning { range } => in_the_past(cx, sys, client, &aim, |cx, sys| {
-            fire_lightning(cx, sys, client, &aim, range, damage);
-        }),
-        Attack::Rail { range, bodies } => in_the_past(cx, sys, client, &aim, |cx, sys| {
-            fire_rail(cx, sys, client, &aim, range, bodies, damage);
-        }),
+        Attack::Bullet { spread } => {
+            in_the_past(cx, sys, client, &cone(BULLET_RANGE, spread), |cx, sys| {
+                fire_bullet(cx, sys, client, &aim, number, spread, damage);
+            })
+        }
+        Attack::Pellets { count, spread } => {
+            in_the_past(cx, sys, client, &cone(BULLET_RANGE, spread), |cx, sys| {
+                fire_shotgun(cx, sys, client, &aim, count, spread, damage);
+            })
+        }
+        Attack::Lightning { range } => {
+            in_the_past(cx, sys, client, &cone(range, 0.0), |cx, sys| {
+                fire_lightning(cx, sys, client, &aim, range, damage);
+            })
+        }
+        Attack::Rail { range, bodies } => {
+            in_the_past(cx, sys, client, &cone(range, 0.0), |cx, sys| {
+                fire_rail(cx, sys, client, &aim, range, bodies, damage);
+            })
+        }
         Attack::Missile(missile) => {
             for _ in 0..missile.count {
                 let direction = missile_direction(cx, &missile, &aim);

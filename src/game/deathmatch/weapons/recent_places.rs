@@ -3,16 +3,11 @@
 //! Invariant: the sphere of a player contains its origin now, at the end of the last frame and at that of the frame
 //! before. One array per value, so that a shot compares several players at a time.
 
-use super::aim::Aim;
-use crate::model::{ClientNum, ClientSet, LevelTime, Vec3, limits::MAX_CLIENTS};
+use super::aim::ShotCone;
+use crate::model::{ClientNum, ClientSet, EntityShared, LevelTime, Vec3, limits::MAX_CLIENTS};
 
-/// Distance that contains the box of a player, in any place of the last move, from its origin.
-const BODY_RADIUS: f32 = 96.0;
-/// Largest distance of a shot from its line, by distance from the muzzle. The shotgun's pellets have 700 / 8192 along
-/// both axes.
-const MAX_SPREAD: f32 = 0.15;
 /// Distance that contains the rounding errors of a sphere.
-const SPARE: f32 = 1.0;
+const SPARE: f32 = 2.0;
 
 /// Recent places of all players, by client number.
 #[derive(Debug)]
@@ -21,10 +16,13 @@ pub(super) struct RecentPlaces {
     x: [f32; MAX_CLIENTS],
     y: [f32; MAX_CLIENTS],
     z: [f32; MAX_CLIENTS],
-    /// Largest distance from there to the other places.
+    /// Radius of a sphere around it that contains the player's box at all places.
     radius: [f32; MAX_CLIENTS],
-    /// Distance from there to the place of the frame before.
+    /// Distance from there to the origin of the frame before.
     step: [f32; MAX_CLIENTS],
+    /// Radius of the boxes of both frames around their origins, and that of the last one.
+    body: [f32; MAX_CLIENTS],
+    newest_body: [f32; MAX_CLIENTS],
     /// Time of the last frame, and of the one before.
     newest_at: [i32; MAX_CLIENTS],
     previous_at: [i32; MAX_CLIENTS],
@@ -48,51 +46,72 @@ impl Default for RecentPlaces {
             z: zeros,
             radius: zeros,
             step: zeros,
+            body: zeros,
+            newest_body: zeros,
             newest_at: [0; MAX_CLIENTS],
             previous_at: [0; MAX_CLIENTS],
         }
     }
 }
 
+/// Returns the radius of a box around its origin.
+fn radius_of(mins: Vec3, maxs: Vec3) -> f32 {
+    Vec3([0, 1, 2].map(|axis| mins[axis].abs().max(maxs[axis].abs()))).length()
+}
+
 impl RecentPlaces {
-    /// Stores the times and places of a player at the ends of the last two frames, newest first, and its origin now.
+    /// Forgets the places of a player who appears at an origin.
+    pub(super) fn reset(&mut self, client: ClientNum, now: LevelTime, origin: Vec3) {
+        let at = client.index();
+        self.newest_at[at] = now.0;
+        self.newest_body[at] = 0.0;
+        Vec3([self.x[at], self.y[at], self.z[at]]) = origin;
+    }
+
+    /// Stores the place of a player at the end of a frame. `origin` is the one that others see.
     pub(super) fn store(
         &mut self,
         client: ClientNum,
-        [newest, previous]: [(LevelTime, Vec3); 2],
+        now: LevelTime,
         origin: Vec3,
+        shared: &EntityShared,
     ) {
         let at = client.index();
-        let Vec3([x, y, z]) = newest.1;
-        (self.x[at], self.y[at], self.z[at]) = (x, y, z);
-        self.step[at] = (newest.1 - previous.1).length();
-        (self.newest_at[at], self.previous_at[at]) = (newest.0.0, previous.0.0);
-        self.record_move(client, origin);
+        let body = radius_of(shared.mins, shared.maxs);
+        self.body[at] = body.max(self.newest_body[at]);
+        self.newest_body[at] = body;
+        self.step[at] = (origin - self.center(at)).length();
+        Vec3([self.x[at], self.y[at], self.z[at]]) = origin;
+        self.previous_at[at] = self.newest_at[at];
+        self.newest_at[at] = now.0;
+        self.record_move(client, shared);
     }
 
-    /// Stores the origin of a player now.
-    pub(super) fn record_move(&mut self, client: ClientNum, origin: Vec3) {
+    /// Stores the place of a player now.
+    pub(super) fn record_move(&mut self, client: ClientNum, now: &EntityShared) {
         let at = client.index();
-        let away = (origin - self.center(at)).length();
-        self.radius[at] = away.max(self.step[at]) + SPARE;
+        let away = (now.current_origin - self.center(at)).length();
+        let body = radius_of(now.mins, now.maxs);
+        self.radius[at] = away.max(self.step[at]) + body.max(self.body[at]) + SPARE;
     }
 
     fn center(&self, at: usize) -> Vec3 {
         Vec3::new(self.x[at], self.y[at], self.z[at])
     }
 
-    /// Whether the sphere of a player contains a point.
-    pub(super) fn contains(&self, client: ClientNum, point: Vec3) -> bool {
+    /// Whether the sphere of a player contains its place now.
+    pub(super) fn contains(&self, client: ClientNum, now: &EntityShared) -> bool {
         let at = client.index();
-        (point - self.center(at)).length() <= self.radius[at]
+        let away = (now.current_origin - self.center(at)).length();
+        away + radius_of(now.mins, now.maxs) <= self.radius[at]
     }
 
     /// Returns the players whom a shot at a time moves, and those whom it could meet.
-    pub(super) fn targets(&self, aim: &Aim, at: LevelTime) -> ShotTargets {
+    pub(super) fn targets(&self, cone: &ShotCone, at: LevelTime) -> ShotTargets {
         let mut compensated = [false; MAX_CLIENTS];
         let mut near = [false; MAX_CLIENTS];
         for player in 0..MAX_CLIENTS {
-            let meets = may_meet(aim, self.center(player), self.radius[player]);
+            let meets = cone.may_meet(self.center(player), self.radius[player]);
             // Earlier places are not in the sphere.
             let is_older = at.0.wrapping_sub(self.previous_at[player]) < 0;
             compensated[player] = self.newest_at[player].wrapping_sub(at.0) > 0;
@@ -105,63 +124,70 @@ impl RecentPlaces {
     }
 }
 
-/// Whether a shot may meet a player whose origin is within `radius` units of a point.
-#[inline(always)]
-pub(super) fn may_meet(aim: &Aim, point: Vec3, radius: f32) -> bool {
-    let arm = point - aim.muzzle;
-    let along = arm.dot(aim.axes.forward);
-    let body = BODY_RADIUS + radius;
-    let reach = body + (along.max(0.0) + radius) * MAX_SPREAD;
-    // True for a point that is not a number.
-    !((along < -body) | (arm.dot(arm) - along * along > reach * reach))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::movement::angles;
+    use crate::bg::weapons::BULLET_RANGE;
+    use crate::game::{deathmatch::weapons::aim::Aim, movement::angles};
+
+    const SIZE: f32 = 42.0;
+    const CORNERS: [Vec3; 2] = [Vec3([-SIZE; 3]), Vec3([SIZE; 3])];
 
     fn aim() -> Aim {
         let axes = angles::axes(Vec3::new(20.0, 130.0, 0.0));
         Aim { muzzle: Vec3::new(100.0, -50.0, 30.0), axes }
     }
 
+    fn shared(origin: Vec3) -> EntityShared {
+        EntityShared {
+            current_origin: origin,
+            mins: CORNERS[0],
+            maxs: CORNERS[1],
+            ..EntityShared::default()
+        }
+    }
+
     #[test]
     fn shot_meets_no_player_that_it_misses() {
         let aim = aim();
         let axes = aim.axes;
-        let mut places = RecentPlaces::default();
-        let mut missed = 0;
-        for number in 0..40_000_i64 {
-            let part = |step: i64, range: i64| (number * step % range - range / 2) as f32;
-            let newest =
-                aim.muzzle + Vec3::new(part(7919, 9001), part(104_729, 9001), part(1299, 2001));
-            let previous = newest + Vec3::new(part(31, 41), part(37, 43), part(41, 47));
-            let origin = newest + Vec3::new(part(43, 47), part(31, 43), part(37, 41));
-            let client = ClientNum::new(number as usize % MAX_CLIENTS).unwrap();
-            places.store(client, [(LevelTime(100), newest), (LevelTime(50), previous)], origin);
-            let targets = places.targets(&aim, LevelTime(60));
-            assert!(targets.compensated.contains(client));
-            if targets.near.contains(client) {
-                continue;
-            }
-            missed += 1;
-            for place in [newest, previous, origin, (newest + previous) * 0.5] {
-                assert!(places.contains(client, place), "{place:?}");
+        for (range, spread) in [(BULLET_RANGE, 700.0), (8192.0, 0.0), (768.0, 0.0)] {
+            let cone = ShotCone::new(&aim, range, spread);
+            let mut places = RecentPlaces::default();
+            let mut missed = 0;
+            for number in 0..40_000_i64 {
+                let part = |step: i64, range: i64| (number * step % range - range / 2) as f32;
+                let newest =
+                    aim.muzzle + Vec3::new(part(7919, 9001), part(104_729, 9001), part(1299, 2001));
+                let previous = newest + Vec3::new(part(31, 41), part(37, 43), part(41, 47));
+                let origin = newest + Vec3::new(part(43, 47), part(31, 43), part(37, 41));
+                let client = ClientNum::new(number as usize % MAX_CLIENTS).unwrap();
+                let now = shared(origin);
+                places.reset(client, LevelTime(0), Vec3::ZERO);
+                places.store(client, LevelTime(50), previous, &shared(previous));
+                places.store(client, LevelTime(100), newest, &now);
+                assert!(places.contains(client, &now));
+                let targets = places.targets(&cone, LevelTime(60));
+                assert!(targets.compensated.contains(client));
+                if targets.near.contains(client) {
+                    continue;
+                }
+                missed += 1;
                 // The ends of the widest pattern, four of its corners and the line itself.
-                for (up, right) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0), (0.0, 0.0)]
+                for [up, right] in [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0], [0.0, 0.0]]
                 {
-                    let spread = 700.0 / 8192.0;
-                    let line =
-                        axes.forward + axes.up * (up * spread) + axes.right * (right * spread);
-                    let arm = place - aim.muzzle;
-                    let along = (arm.dot(line) / line.dot(line)).max(0.0);
-                    // A box of 42 units to each side, and two units for truncated places and links.
-                    assert!((arm - line * along).length() > 76.0, "{place:?}");
+                    let slope = spread / 8192.0;
+                    let line = axes.forward + axes.up * (up * slope) + axes.right * (right * slope);
+                    for at in [newest, previous, origin, (newest + previous) * 0.5] {
+                        let arm = at - aim.muzzle;
+                        let along = (arm.dot(line) / line.dot(line)).clamp(0.0, range);
+                        let distance = (arm - line * along).length();
+                        assert!(distance > SIZE * 3.0_f32.sqrt(), "{at:?} {range} {spread}");
+                    }
                 }
             }
+            assert!((30_000..40_000).contains(&missed), "{missed}");
         }
-        assert!((30_000..40_000).contains(&missed), "{missed}");
     }
 
     #[test]
@@ -169,17 +195,17 @@ mod tests {
         let mut places = RecentPlaces::default();
         let client = ClientNum::new(9).unwrap();
         let behind = aim().muzzle - aim().axes.forward * 1000.0;
-        let frames = [(LevelTime(100), behind), (LevelTime(50), behind)];
-        places.store(client, frames, behind);
+        places.reset(client, LevelTime(50), behind);
+        places.store(client, LevelTime(100), behind, &shared(behind));
         let met = |places: &RecentPlaces, at: i32| {
-            let targets = places.targets(&aim(), LevelTime(at));
+            let targets = places.targets(&ShotCone::new(&aim(), 8192.0, 0.0), LevelTime(at));
             (targets.compensated.contains(client), targets.near.contains(client))
         };
         assert_eq!(met(&places, 49), (true, true));
         assert_eq!(met(&places, 50), (true, false));
         assert_eq!(met(&places, 99), (true, false));
         assert_eq!(met(&places, 100), (false, false), "not in the past");
-        places.record_move(client, aim().muzzle);
+        places.record_move(client, &shared(aim().muzzle));
         assert_eq!(met(&places, 50), (true, true));
     }
 }
