@@ -10,6 +10,8 @@ const WORDS: usize = MAX_ENTITIES / 64;
 pub struct EntitySet([u64; WORDS]);
 
 impl EntitySet {
+    /// The empty set.
+    pub const EMPTY: Self = Self([0; WORDS]);
     /// The set of all numbers.
     pub const ALL: Self = Self([u64::MAX; WORDS]);
 

@@ -35,6 +35,7 @@ mod rate;
 mod rcon;
 mod receive;
 mod recording;
+mod restricted;
 mod send;
 mod snapshot;
 mod stats;

@@ -2,14 +2,14 @@
 //!
 //! The entities of a frame are sorted once into sets. The set visible from a position is computed
 //! once for each pair of cluster and area, and shared by all viewers there. The set of one viewer
-//! is combined from whole words. Only entities that are restricted to some clients are tested one
-//! by one.
+//! is combined from whole words.
 //!
 //! Invariants: only entities of the frame are sent; without a map every client sees every entity;
 //! an entity in no leaf of the map is not sent, unless it is a broadcast. Source: Quake III
 //! protocol 68, snapshot building.
-//! Engine names: `SV_AddEntitiesVisibleFromPoint`, `SVF_BROADCAST`, `SVF_PORTAL`, `SVF_SINGLECLIENT`.
+//! Engine names: `SV_AddEntitiesVisibleFromPoint`, `SVF_BROADCAST`, `SVF_PORTAL`.
 
+use super::restricted::RestrictedEntities;
 use crate::{
     game::EntityView,
     model::{
@@ -22,10 +22,6 @@ use crate::{
     },
 };
 
-/// Flags of entities that some clients are not sent.
-const RESTRICTING: [SvFlags; 3] =
-    [SvFlags::SINGLE_CLIENT, SvFlags::NOT_SINGLE_CLIENT, SvFlags::CLIENT_MASK];
-
 /// Entities of a frame, and the sets visible from the positions requested so far.
 #[derive(Debug, Default)]
 pub(super) struct FrameVisibility {
@@ -33,8 +29,7 @@ pub(super) struct FrameVisibility {
     all: EntitySet,
     /// Broadcast entities, visible everywhere.
     everywhere: EntitySet,
-    /// Entities restricted to some clients, with their flags and `single_client`.
-    restricted: Vec<(EntityNum, SvFlags, i32)>,
+    restricted: RestrictedEntities,
     portals: Vec<Portal>,
     /// Pairs of cluster and area, side by side: each viewer searches them.
     places: Vec<Place>,
@@ -77,7 +72,7 @@ impl FrameVisibility {
     pub(super) fn remove_all(&mut self, numbers: &EntitySet) {
         self.all.remove_all(numbers);
         self.everywhere.remove_all(numbers);
-        self.restricted.retain(|&(number, ..)| !numbers.contains(number));
+        self.restricted.remove_all(numbers);
         self.portals.retain(|portal| !numbers.contains(portal.number));
     }
 
@@ -88,9 +83,7 @@ impl FrameVisibility {
         if flags.contains(SvFlags::BROADCAST) {
             self.everywhere.insert(number);
         }
-        if RESTRICTING.into_iter().any(|flag| flags.contains(flag)) {
-            self.restricted.push((number, flags, entity.shared.single_client));
-        }
+        self.restricted.add(number, entity.shared);
         if flags.contains(SvFlags::PORTAL) {
             self.portals.push(Portal {
                 number,
@@ -109,18 +102,15 @@ impl FrameVisibility {
         limit: usize,
     ) -> (EntitySet, AreaMask) {
         let number = usize::try_from(viewer.client_num).ok().and_then(ClientNum::new);
+        let hidden = self.restricted.hidden_from(number);
         let (mut seen, areas) = match world {
             None => (self.all.clone(), AreaMask::default()),
             Some(world) => {
                 let eye = viewer.origin + Vec3::new(0.0, 0.0, viewer.viewheight as f32);
-                self.visible_from(eye, world, number)
+                self.visible_from(eye, world, &hidden)
             }
         };
-        for &(entity, flags, client) in &self.restricted {
-            if !is_for(number, flags, client) {
-                seen.remove(entity);
-            }
-        }
+        seen.remove_all(&hidden);
         if let Some(number) = number {
             seen.remove(number.into());
         }
@@ -128,12 +118,13 @@ impl FrameVisibility {
         (seen, areas)
     }
 
-    /// Entities visible from a position, and through the portal surfaces visible from it, recursively.
+    /// Entities visible from a position, and through the portal surfaces visible from it, recursively. Portals
+    /// among the `hidden` entities lead nowhere.
     fn visible_from(
         &mut self,
         eye: Vec3,
         world: &World,
-        viewer: Option<ClientNum>,
+        hidden: &EntitySet,
     ) -> (EntitySet, AreaMask) {
         let mut seen = self.everywhere.clone();
         let mut mask = world::VisibleAreas::new(world.areas());
@@ -148,12 +139,9 @@ impl FrameVisibility {
             let here = &self.visible[here];
             seen.add_all(here);
             for portal in &self.portals {
-                let is_permitted = !self.restricted.iter().any(|&(entity, flags, client)| {
-                    entity == portal.number && !is_for(viewer, flags, client)
-                });
                 let away = portal.origin - eye;
                 let near = portal.range == 0.0 || away.dot(away) <= portal.range * portal.range;
-                if is_permitted
+                if !hidden.contains(portal.number)
                     && near
                     && here.contains(portal.number)
                     && !used.contains(portal.number)
@@ -182,34 +170,10 @@ impl FrameVisibility {
     }
 }
 
-/// Whether the flags of an entity let a viewer receive it.
-fn is_for(viewer: Option<ClientNum>, flags: SvFlags, client: i32) -> bool {
-    let number = viewer.map_or(-1, |viewer| viewer.index() as i32);
-    !(flags.contains(SvFlags::SINGLE_CLIENT) && client != number
-        || flags.contains(SvFlags::NOT_SINGLE_CLIENT) && client == number
-        || flags.contains(SvFlags::CLIENT_MASK) && !(0..32).contains(&number)
-        || flags.contains(SvFlags::CLIENT_MASK) && client >> (number & 31) & 1 == 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::{EntityShared, EntityState};
-
-    #[test]
-    fn flags_restrict_entities_to_clients() {
-        let check = |flags: SvFlags, single_client, expected: [bool; 3]| {
-            let told =
-                [0, 5, 40].map(|number| is_for(ClientNum::new(number), flags, single_client));
-            assert_eq!(told, expected, "{flags:?} {single_client}");
-        };
-        check(SvFlags::default(), 0, [true, true, true]);
-        check(SvFlags::SINGLE_CLIENT, 5, [false, true, false]);
-        check(SvFlags::NOT_SINGLE_CLIENT, 5, [true, false, true]);
-        check(SvFlags::CLIENT_MASK, 0b10_0001, [true, true, false]);
-        check(SvFlags::CLIENT_MASK, 0b1, [true, false, false]);
-        check(SvFlags::BROADCAST, 0, [true, true, true]);
-    }
 
     #[test]
     fn all_permitted_entities_are_visible_without_a_map() {
