@@ -13,9 +13,16 @@ impl ClientSet {
     pub const ALL: Self = Self(u64::MAX);
 
     /// The set of the clients for whom an array, by client number, says true.
+    #[inline]
     #[must_use]
     pub fn of_flags(flags: &[bool; MAX_CLIENTS]) -> Self {
-        Self(flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u64::from(flag)))
+        let mut set = 0;
+        for (at, eight) in flags.map(u8::from).as_chunks::<8>().0.iter().enumerate() {
+            // The lowest bit of each byte moves to the top byte, the last one's to its top bit.
+            let bits = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+            set |= bits << (at * 8);
+        }
+        Self(set)
     }
 
     /// Puts a client in.

@@ -17,8 +17,8 @@ use super::{downloads::ClientDownloads, pure::PureState, snapshot::SnapshotHisto
 use crate::{
     limits::Bucket,
     model::{
-        Challenge, ClientNum, EntitySet, FrameNum, Millis, PlayerState, Qport, Sequence, UserCmd,
-        limits::MAX_CLIENTS,
+        Challenge, ClientNum, ClientSet, EntitySet, FrameNum, Millis, PlayerState, Qport, Sequence,
+        UserCmd, limits::MAX_CLIENTS,
     },
     netchan::{Channel, ChannelSide, IncomingCommands, PeerAddress},
     serving::{
@@ -354,20 +354,9 @@ impl ClientSlots {
     /// Clients with a qport, ascending by number.
     pub(super) fn with_qport(&self, qport: Qport) -> impl Iterator<Item = (ClientNum, &Client)> {
         // Without a branch, so that the compiler compares several at a time.
-        let mut equal = 0_u64;
-        for (at, eight) in self.qports.as_chunks::<8>().0.iter().enumerate() {
-            let of_eight = eight.map(|known| u8::from(known == qport));
-            // The lowest bit of each byte moves to the top byte, the last one's to its top bit.
-            let bits = u64::from_le_bytes(of_eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-            equal |= bits << (at * 8);
-        }
-        std::iter::from_fn(move || {
-            let place = (equal != 0).then(|| equal.trailing_zeros() as usize)?;
-            equal &= equal - 1;
-            Some(place)
-        })
-        .filter_map(ClientNum::new)
-        .filter_map(|number| Some((number, self.get(number)?)))
+        ClientSet::of_flags(&self.qports.map(|known| known == qport))
+            .iter()
+            .filter_map(|number| Some((number, self.get(number)?)))
     }
 
     /// Whether no slot is in use.
@@ -383,8 +372,7 @@ impl ClientSlots {
 
     /// Numbers of the slots in use when called.
     pub(super) fn numbers(&self) -> impl Iterator<Item = ClientNum> + use<> {
-        let in_use = self.iter().fold(0_u64, |bits, (number, _)| bits | 1 << number.index());
-        ClientNum::all().filter(move |number| in_use >> number.index() & 1 != 0)
+        ClientSet::of_flags(&std::array::from_fn(|at| self.slots[at].is_some())).iter()
     }
 
     /// Clients that are not zombies.
