@@ -43,6 +43,10 @@ pub const MAX_LOST_AT_START: u32 = 64;
 pub const MAX_JUMP: u32 = 1 << 15;
 /// Maximum number of messages queued behind fragments.
 pub const MAX_QUEUED: usize = 8;
+/// Memory that a channel keeps for its next message in fragments, in bytes.
+///
+/// More than a snapshot in a fight has, and less than a gamestate.
+const KEPT_LEN: usize = 4096;
 /// Sequence number from which a connection should end: twenty months at twenty messages per second.
 const EXHAUSTED: Sequence = Sequence(1 << 30);
 /// Last usable number. A fragment of the next one would look connectionless.
@@ -139,6 +143,8 @@ pub struct Channel<K = ()> {
     next_sequence: Sequence,
     last_sent: Sequence,
     unsent: Option<Unsent<K>>,
+    /// Memory of the last message in fragments, [`KEPT_LEN`] at most.
+    spare: Vec<u8>,
     queue: VecDeque<Queued<K>>,
     last_datagram_len: usize,
     fragment_copies: u8,
@@ -189,6 +195,7 @@ impl<K: Copy> Channel<K> {
             next_sequence: Sequence(1),
             last_sent: Sequence(0),
             unsent: None,
+            spare: Vec::new(),
             queue: VecDeque::new(),
             last_datagram_len: 0,
             fragment_copies: 1,
@@ -423,9 +430,10 @@ impl<K: Copy> Channel<K> {
             Key::Fixed(scrambler) => scrambler.apply(text, message),
         };
         if message.len() >= FRAGMENT_LEN {
-            let mut message = message.to_vec();
-            scramble(&mut message);
-            let mut pieces = OutgoingFragments::new(message, self.fragment_copies);
+            let mut bytes = std::mem::take(&mut self.spare);
+            bytes.extend_from_slice(message);
+            scramble(&mut bytes);
+            let mut pieces = OutgoingFragments::new(bytes, self.fragment_copies);
             let transmitted = self.write_piece(sequence, kind, &mut pieces, out);
             self.unsent = Some(Unsent { sequence, kind, pieces });
             return transmitted;
@@ -446,6 +454,10 @@ impl<K: Copy> Channel<K> {
         let transmitted = self.write_piece(unsent.sequence, unsent.kind, &mut unsent.pieces, out);
         if !unsent.pieces.is_done() {
             self.unsent = Some(unsent);
+        } else {
+            self.spare = unsent.pieces.into_bytes();
+            self.spare.clear();
+            self.spare.shrink_to(KEPT_LEN);
         }
         Some(transmitted)
     }

@@ -147,6 +147,11 @@ impl OutgoingFragments {
         Self { bytes, start: 0, copies: copies.max(1), sent: 0, is_done: false }
     }
 
+    /// Returns the memory of the message.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// Whether nothing is sent yet.
     pub(super) fn is_first(&self) -> bool {
         self.start == 0 && self.sent == 0
