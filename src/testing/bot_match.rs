@@ -219,7 +219,9 @@ impl BotMatch {
 /// Replay of a recorded bot match on a new server, which must send as many bytes.
 pub struct Replay {
     server: Server,
-    inputs: std::iter::Peekable<std::vec::IntoIter<RecordedInput>>,
+    inputs: Vec<RecordedInput>,
+    /// Number of inputs replayed.
+    passed: usize,
     now: Millis,
     sent_bytes: u64,
     packet: Vec<u8>,
@@ -234,25 +236,29 @@ impl Replay {
         let now = recorded.network.now();
         recorded.run_for(span);
         assert_eq!(recorded.server().active_clients(), usize::from(count));
-        let inputs = recorded.nodes[0].inputs.take().unwrap_or_default().into_iter().peekable();
-        Self { server: server(map, 7, &set), inputs, now, sent_bytes: 0, packet: Vec::new() }
+        let inputs = recorded.nodes[0].inputs.take().unwrap_or_default();
+        let server = server(map, 7, &set);
+        Self { server, inputs, passed: 0, now, sent_bytes: 0, packet: Vec::new() }
     }
 
     /// Replays the inputs of a time span.
     pub fn run_for(&mut self, span: Millis) {
         self.now += span;
-        while let Some(input) = self.inputs.next_if(|input| input.at() <= self.now) {
+        // The inputs stay in memory: the server does not release them.
+        while let Some(input) = self.inputs.get(self.passed).filter(|input| input.at() <= self.now)
+        {
+            self.passed += 1;
             match input {
                 RecordedInput::Datagram(at, route, bytes) => {
-                    self.server.handle_datagram(at, route, &bytes)
+                    self.server.handle_datagram(*at, *route, bytes);
                 }
-                RecordedInput::Frame(at) => self.server.frame(at),
+                RecordedInput::Frame(at) => self.server.frame(*at),
                 RecordedInput::Drained(_, sent_bytes) => {
                     while self.server.poll_transmit(&mut self.packet).is_some() {
                         self.sent_bytes += self.packet.len() as u64;
                     }
                     assert_eq!(
-                        self.sent_bytes, sent_bytes,
+                        self.sent_bytes, *sent_bytes,
                         "the replay diverged from the recording"
                     );
                 }
