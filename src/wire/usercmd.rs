@@ -157,27 +157,23 @@ fn read<const N: usize, T: UsercmdFields<N>>(
     };
     let any = window.flag();
     reader.follow(window)?;
+    let mut to = UserCmd { server_time, ..*from };
     if !any {
-        return Ok(UserCmd { server_time, ..*from });
+        return Ok(to);
     }
     let key = key ^ server_time as u32;
-    let mut values = values::<N, T>(from);
+    let words = to.words_mut();
     let mut window = reader.window();
-    for (i, value) in values.iter_mut().enumerate() {
+    for i in 0..N {
         if window.flag() {
-            let width = T::WIDTHS[i];
+            let (field, width) = (&T::FIELDS[i], T::WIDTHS[i]);
             let read = window.int(width).ok_or_else(|| reader.no_code(window))?;
-            *value = (read ^ key) & ((1 << width) - 1);
+            field.set(words, decoded(field.kind, (read ^ key) & ((1 << width) - 1)));
         }
         if T::ENDS_GROUP[i] {
             reader.follow(window)?;
             window = reader.window();
         }
-    }
-    let mut to = UserCmd { server_time, ..*from };
-    let words = to.words_mut();
-    for (value, field) in values.into_iter().zip(T::FIELDS) {
-        field.set(words, decoded(field.kind, value));
     }
     Ok(to)
 }
