@@ -44,7 +44,11 @@ impl PmoveWorld for World {
     }
 
     fn point_contents(&mut self, point: Vec3) -> i32 {
-        self.0.point_contents_cached(&mut self.1, point)
+        self.0.point_contents(point)
+    }
+
+    fn has_contents(&mut self, point: Vec3, mask: i32) -> bool {
+        self.0.has_contents_cached(&mut self.1, point, mask)
     }
 }
 

@@ -147,8 +147,14 @@ fn cached_traces_equal_others_in_every_bit() {
                 );
                 hits += usize::from(expected.fraction < 1.0);
                 for point in [start, end, start + mins, start + maxs * 3.0] {
-                    let contents = map.point_contents_cached(&mut cache, point);
-                    assert_eq!(contents, map.point_contents(point), "{name} {at} {point:?}");
+                    let contents = map.point_contents(point);
+                    assert_eq!(map.point_contents_cached(&cache, point), contents, "{name} {at}");
+                    for mask in [mask::WATER, content::SOLID] {
+                        let known = map.has_contents_cached(&mut cache, point, mask);
+                        let expected = contents & mask != 0;
+                        assert_eq!(known, expected, "{name} {at} {point:?} {mask:x}");
+                        assert_eq!(map.has_contents(point, mask), expected);
+                    }
                 }
             }
             assert!(hits > 5_000, "{name}: {hits} hits");
@@ -212,7 +218,12 @@ fn move_scene_equals_collision_scene() {
             let mut scene = world.move_scene(&entities, own, &mut cache, bounds, 20.0);
             let cached = scene.trace(start, mins, maxs, end, mask);
             assert_eq!(bits(&cached), bits(&expected), "{name} {at} {question:?}");
-            assert_eq!(scene.point_contents(end), plain.point_contents(end), "{name} {at}");
+            let contents = plain.point_contents(end);
+            assert_eq!(scene.point_contents(end), contents, "{name} {at}");
+            for mask in [mask::WATER, content::BODY, content::SOLID | content::BODY] {
+                let told = (scene.has_contents(end, mask), mask);
+                assert_eq!(told, (contents & mask != 0, mask), "{name} {at}");
+            }
             stopped += usize::from(expected.entity.index() < 100);
 
             let mut found = [EntityNum::NONE; MAX_NEARBY];

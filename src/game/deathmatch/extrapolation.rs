@@ -3,9 +3,7 @@
 //! Invariant: only the entity moves; the next usercmd starts at the player's own place. Source: OpenArena's.
 
 use super::{
-    context::Context,
-    move_caches::MoveCaches,
-    think::{clip_mask, player_world},
+    context::Context, move_caches::MoveCaches, player_world::player_world, think::clip_mask,
 };
 use crate::{
     game::movement::{Extrapolation, extrapolate},

@@ -25,6 +25,7 @@ mod matches;
 mod modes;
 mod move_caches;
 mod movers;
+mod player_world;
 mod rules;
 mod spawn_functions;
 mod spawn_points;

@@ -16,7 +16,7 @@ use crate::game::deathmatch::{
     extrapolation::extrapolate_missed_frames,
     items::holdables::use_holdable,
     items::powerups::{end_powerups, run_player_timers},
-    move_caches::MoveCaches,
+    player_world::player_world,
     rules::client_context,
     systems::Systems,
     targets::fire_targets,
@@ -26,16 +26,15 @@ use crate::game::deathmatch::{
     world_effects::{apply_world_effects, set_player_sound},
 };
 use crate::model::{
-    Buttons, ClientNum, EntityNum, PlayerState, SvFlags, Trace, UserCmd, Vec3, contents::mask,
+    Buttons, ClientNum, EntityNum, PlayerState, SvFlags, UserCmd, Vec3, contents::mask,
 };
-use crate::world::links::MoveScene;
 use crate::{
     bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box},
     game::{
         clients::{Clients, Placement, Player, Role, SPECTATOR_SPEED},
         movement::{
-            ClampedCommand, EntityStateOptions, OpenSpace, PmoveInput, PmoveWorld,
-            clamp_command_time, events, impulses, move_player, player_entity,
+            ClampedCommand, EntityStateOptions, PmoveInput, clamp_command_time, events, impulses,
+            move_player, player_entity,
         },
     },
 };
@@ -46,50 +45,6 @@ const FALL_DAMAGE: [(Event, i32); 2] = [(Event::FallMedium, 5), (Event::FallFar,
 const NO_FALLING_DMFLAG: i32 = 8;
 /// Time after a fall without pain events, in ms.
 const FALL_QUIET_MS: i32 = 200;
-/// Margin around a stationary player for collision candidates: a step up or down.
-const REACH: f32 = 20.0;
-/// Bound of the speed gained during a usercmd, in units per second, added to the margin.
-const GAIN: f32 = 400.0;
-
-/// World of one player's pmove; empty space without a map.
-pub(super) struct PlayerWorld<'a, 'b> {
-    scene: Option<MoveScene<'a, Context<'b>>>,
-}
-
-impl PmoveWorld for PlayerWorld<'_, '_> {
-    fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
-        match &mut self.scene {
-            Some(scene) => scene.trace(start, mins, maxs, end, mask),
-            None => OpenSpace.trace(start, mins, maxs, end, mask),
-        }
-    }
-
-    fn point_contents(&mut self, point: Vec3) -> i32 {
-        match &mut self.scene {
-            Some(scene) => scene.point_contents(point),
-            None => OpenSpace.point_contents(point),
-        }
-    }
-}
-
-/// Returns the world of a pmove of `ms` milliseconds.
-pub(super) fn player_world<'a, 'b>(
-    cx: &'a Context<'b>,
-    caches: &'a mut MoveCaches,
-    client: ClientNum,
-    state: &PlayerState,
-    ms: i32,
-) -> PlayerWorld<'a, 'b> {
-    let way = (state.velocity.length() + GAIN) * ms as f32 / 1000.0;
-    let reach = Vec3([REACH + way; 3]);
-    let bounds = [state.origin + player_box::MINS - reach, state.origin + player_box::MAXS + reach];
-    let cache = caches.of(client);
-    // A datagram usually has two usercmds of the same length.
-    let world = cx.host.world();
-    let scene = world.map(move |world| world.move_scene(cx, client.into(), cache, bounds, way));
-    PlayerWorld { scene }
-}
-
 /// Returns how player states convert to entity states.
 fn entity_state_options(cx: &Context<'_>) -> EntityStateOptions {
     EntityStateOptions { truncated: true, linear_stop_ms: cx.clients.settings.linear_stop_ms }

@@ -12,6 +12,11 @@ pub trait PmoveWorld {
 
     /// Returns the content bits at a point.
     fn point_contents(&mut self, point: Vec3) -> i32;
+
+    /// Whether some of the content bits of `mask` are at a point. A world may know that without all contents.
+    fn has_contents(&mut self, point: Vec3, mask: i32) -> bool {
+        self.point_contents(point) & mask != 0
+    }
 }
 
 /// An empty world.

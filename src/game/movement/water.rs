@@ -40,23 +40,24 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
         self.outcome.water_level = 0;
         self.outcome.water_type = 0;
         let eyes = self.state.viewheight.wrapping_add(24);
-        let contents = self.contents_above_feet(1);
-        if contents & mask::WATER == 0 {
+        let feet = self.above_feet(1);
+        if !self.world.has_contents(feet, mask::WATER) {
             return;
         }
-        self.outcome.water_type = contents;
+        self.outcome.water_type = self.world.point_contents(feet);
         self.outcome.water_level = 1;
         for height in [eyes / 2, eyes] {
-            if self.contents_above_feet(height) & mask::WATER == 0 {
+            let point = self.above_feet(height);
+            if !self.world.has_contents(point, mask::WATER) {
                 return;
             }
             self.outcome.water_level += 1;
         }
     }
 
-    fn contents_above_feet(&mut self, height: i32) -> i32 {
+    fn above_feet(&self, height: i32) -> Vec3 {
         let Vec3([x, y, z]) = self.state.origin;
-        self.world.point_contents(Vec3::new(x, y, z + MINS[2] + height as f32))
+        Vec3::new(x, y, z + MINS[2] + height as f32)
     }
 
     /// Raises events for feet or head that entered or left water in this sub-step.

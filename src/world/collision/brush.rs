@@ -153,6 +153,11 @@ impl Brushes {
         self.sides_of(brush)[BOX_SIDES..].iter().all(is_behind).then_some(brush.contents)
     }
 
+    /// Returns the contents of a brush.
+    pub(super) fn contents(&self, number: u32) -> i32 {
+        self.brushes[number as usize].contents
+    }
+
     /// Returns the contents of a brush that contains the point, or 0.
     pub(super) fn contents_at(&self, number: u32, point: Vec3) -> i32 {
         let at = corner(point);

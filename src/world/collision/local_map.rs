@@ -98,8 +98,14 @@ impl LocalMap {
 
     /// Returns the contents at a point that the region covers.
     pub(super) fn point_contents(&self, map: &CollisionMap, point: Vec3) -> i32 {
-        let (brushes, _) = self.contents(self.paths().leaf_at(point));
-        map.contents_of(brushes, point)
+        map.contents_of(self.contents(self.paths().leaf_at(point)).0, point)
+    }
+
+    /// Whether the map has some of the contents of a mask at a point that the region covers.
+    pub(super) fn has_contents(&self, map: &CollisionMap, point: Vec3, mask: i32) -> bool {
+        let leaf = self.paths().leaf_at(point);
+        self.leafs[leaf].contents & mask != 0
+            && map.brushes_have(self.contents(leaf).0, point, mask)
     }
 
     fn paths(&self) -> Paths<'_> {
@@ -124,7 +130,7 @@ impl LocalMap {
         self.leafs.reserve_exact(MAX_LEAFS);
         self.brushes.reserve_exact(MAX_BRUSHES);
         self.patches.reserve_exact(MAX_PATCHES);
-        self.leafs.push(Leaf { brushes: 0..0, patches: 0..0 });
+        self.leafs.push(Leaf::EMPTY);
         self.region = Some(region);
         let whole = map.tree.paths();
         self.root = self.copy(map, &whole, &region, whole.root).ok().map(|(root, _)| root);
@@ -200,7 +206,7 @@ impl LocalMap {
             return Ok((EMPTY, PaddedBounds::NONE));
         }
         let place = self.leafs.len();
-        add(&mut self.leafs, Leaf { brushes, patches }, MAX_LEAFS)?;
+        add(&mut self.leafs, Leaf { brushes, patches, contents: leaf.contents }, MAX_LEAFS)?;
         Ok((!(place as Below), all))
     }
 }

@@ -31,7 +31,7 @@ pub use model::TraceTarget;
 pub use patch::{Border, Facet, Patch, PatchError};
 pub use trace_cache::TraceCache;
 
-use super::bsp::{Bsp, SurfaceNum};
+use super::bsp::{BrushNum, Bsp, SurfaceNum};
 use crate::model::{Trace, Vec3};
 use arithmetic::{Arithmetic, Reordered};
 use bounds::PaddedBounds;
@@ -76,6 +76,8 @@ struct Leaf {
     brushes: Range<u32>,
     /// Range in the list of patch numbers.
     patches: Range<u32>,
+    /// Contents of all its brushes.
+    contents: i32,
 }
 
 /// A brush model.
@@ -128,22 +130,27 @@ impl CollisionMap {
         let (patches, patch_of) = prepare_patches::<A>(bsp)?;
         let mut leaf_brushes = Vec::with_capacity(bsp.leaf_brushes.len());
         let mut leaf_patches = Vec::new();
-        let mut list = |brushes: &mut dyn Iterator<Item = u32>,
+        let mut list = |brushes: &mut dyn Iterator<Item = BrushNum>,
                         surfaces: &mut dyn Iterator<Item = SurfaceNum>| {
             let first = (leaf_brushes.len() as u32, leaf_patches.len() as u32);
-            leaf_brushes.extend(brushes);
+            let mut contents = 0;
+            leaf_brushes.extend(brushes.map(|brush| {
+                contents |= bsp.brushes[brush].contents;
+                brush.index() as u32
+            }));
             leaf_patches.extend(surfaces.filter_map(|surface| patch_of[surface.index()]));
-            (first.0..leaf_brushes.len() as u32, first.1..leaf_patches.len() as u32)
+            let (brushes, patches) =
+                (first.0..leaf_brushes.len() as u32, first.1..leaf_patches.len() as u32);
+            Leaf { brushes, patches, contents }
         };
         let leafs: Box<[Leaf]> = bsp
             .leafs
             .iter()
             .map(|leaf| {
-                let (brushes, patches) = list(
-                    &mut bsp.leaf_brushes[leaf.brushes].iter().map(|brush| brush.index() as u32),
+                list(
+                    &mut bsp.leaf_brushes[leaf.brushes].iter().copied(),
                     &mut bsp.leaf_surfaces[leaf.surfaces].iter().copied(),
-                );
-                Leaf { brushes, patches }
+                )
             })
             .collect();
         let models = bsp
@@ -152,15 +159,11 @@ impl CollisionMap {
             .enumerate()
             .map(|(number, model)| {
                 // Those of the world are in its leafs.
-                let (brushes, patches) = if number == 0 {
-                    (0..0, 0..0)
+                let contents = if number == 0 {
+                    Leaf::EMPTY
                 } else {
-                    list(
-                        &mut model.brushes.numbers().map(|brush| brush.index() as u32),
-                        &mut model.surfaces.numbers(),
-                    )
+                    list(&mut model.brushes.numbers(), &mut model.surfaces.numbers())
                 };
-                let contents = Leaf { brushes, patches };
                 Model { bounds: [model.mins, model.maxs], contents }
             })
             .collect();
@@ -267,6 +270,13 @@ impl CollisionMap {
         self.contents_in(&self.leafs[self.tree.paths().leaf_at(point)], point)
     }
 
+    /// Whether the world has some of the contents of a mask at a point.
+    #[must_use]
+    pub fn has_contents(&self, point: Vec3, mask: i32) -> bool {
+        let leaf = &self.leafs[self.tree.paths().leaf_at(point)];
+        leaf.contents & mask != 0 && self.brushes_have(self.brushes_in(leaf), point, mask)
+    }
+
     /// Runs a sweep, or a position test for a box at rest, in the world or in a model.
     fn run(&self, model: usize, at_rest: bool, sweep: &mut Sweep) {
         match self.family {
@@ -354,6 +364,13 @@ impl CollisionMap {
         brushes.iter().fold(0, at)
     }
 
+    /// Whether some brushes have contents of a mask at a point.
+    fn brushes_have(&self, brushes: &[u32], point: Vec3, mask: i32) -> bool {
+        brushes.iter().any(|&brush| {
+            self.brushes.contents(brush) & mask != 0 && self.brushes.contents_at(brush, point) != 0
+        })
+    }
+
     fn brushes_in(&self, leaf: &Leaf) -> &[u32] {
         &self.leaf_brushes[leaf.brush_places()]
     }
@@ -364,6 +381,8 @@ impl CollisionMap {
 }
 
 impl Leaf {
+    const EMPTY: Self = Self { brushes: 0..0, patches: 0..0, contents: 0 };
+
     fn brush_places(&self) -> Range<usize> {
         self.brushes.start as usize..self.brushes.end as usize
     }

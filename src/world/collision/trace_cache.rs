@@ -1,7 +1,8 @@
 //! Trace cache of a moving player: last answers and the map around it.
 //!
 //! The last ground trace and the last point of a move are the first of the next one. Answers depend on the
-//! question and the map alone, so they hold until the map changes. Entities are not part of them.
+//! question and the map alone, so they hold until the map changes. Entities are not part of them. Of the traces only
+//! vertical ones are kept, because the others hardly ever repeat.
 //!
 //! Invariants: a cache is used with one map, or cleared in between; an answer is repeated only if the question
 //! is the same in every bit.
@@ -17,8 +18,9 @@ use crate::model::{Trace, Vec3};
 /// Answers of a collision map to one player.
 #[derive(Clone, Debug, Default)]
 pub struct TraceCache {
+    /// Last vertical trace.
     trace: Option<(TraceQuestion, Trace)>,
-    point: Option<([u32; 3], i32)>,
+    point: Option<([u32; 4], bool)>,
     local: LocalMap,
 }
 
@@ -63,9 +65,10 @@ impl CollisionMap {
         end: Vec3,
         contents_mask: i32,
     ) -> Trace {
-        let question = TraceQuestion::new(start, mins, maxs, end, contents_mask);
-        if let Some((last, answer)) = &cache.trace
-            && last.is(&question)
+        let is_vertical = start[0] == end[0] && start[1] == end[1];
+        if is_vertical
+            && let Some((last, answer)) = &cache.trace
+            && last.is(&TraceQuestion::new(start, mins, maxs, end, contents_mask))
         {
             return *answer;
         }
@@ -83,23 +86,37 @@ impl CollisionMap {
         let fraction = sweep.found.fraction;
         let endpos = if fraction == 1.0 { end } else { reached(start, end, fraction) };
         let answer = sweep.found.trace(endpos);
-        cache.trace = Some((question, answer));
+        if is_vertical {
+            let question = TraceQuestion::new(start, mins, maxs, end, contents_mask);
+            cache.trace = Some((question, answer));
+        }
         answer
     }
 
     /// Returns the contents of the world at a point, with the cache of a player.
     #[must_use]
-    pub fn point_contents_cached(&self, cache: &mut TraceCache, point: Vec3) -> i32 {
-        let question = point.0.map(f32::to_bits);
+    pub fn point_contents_cached(&self, cache: &TraceCache, point: Vec3) -> i32 {
+        if cache.local.covers_point(point) {
+            cache.local.point_contents(self, point)
+        } else {
+            self.point_contents(point)
+        }
+    }
+
+    /// Whether the world has some of the contents of a mask at a point, with the cache of a player.
+    #[must_use]
+    pub fn has_contents_cached(&self, cache: &mut TraceCache, point: Vec3, mask: i32) -> bool {
+        let Vec3([x, y, z]) = point;
+        let question = [x.to_bits(), y.to_bits(), z.to_bits(), mask as u32];
         if let Some((last, answer)) = cache.point
             && last == question
         {
             return answer;
         }
         let answer = if cache.local.covers_point(point) {
-            cache.local.point_contents(self, point)
+            cache.local.has_contents(self, point, mask)
         } else {
-            self.point_contents(point)
+            self.has_contents(point, mask)
         };
         cache.point = Some((question, answer));
         answer

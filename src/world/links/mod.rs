@@ -131,7 +131,11 @@ impl World {
         // Decided by the current state: an entity that gets contents or a size must be linked
         // again.
         let is_point = shared.contents == 0 && shared.bmodel == 0 && shared.mins == shared.maxs;
-        let kind = if is_point { LinkKind::Point } else { LinkKind::Solid };
+        let kind = match shared.bmodel {
+            _ if is_point => LinkKind::Point,
+            0 => LinkKind::Solid,
+            _ => LinkKind::Model,
+        };
         if self.sectors.link(number, [mins, maxs], kind) {
             self.dirty.insert(number);
         }

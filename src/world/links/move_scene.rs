@@ -4,7 +4,7 @@
 //! when the map changes.
 
 use super::{CollisionScene, EntityViews, World, sectors::NearbyEntities};
-use crate::model::{EntityNum, Trace, Vec3};
+use crate::model::{EntityNum, Trace, Vec3, contents::content};
 use crate::world::collision::{Hull, TraceCache};
 
 /// Maximum number of entities from [`World::nearby_bodies`].
@@ -78,5 +78,15 @@ impl<E: EntityViews + ?Sized> MoveScene<'_, E> {
     pub fn point_contents(&mut self, point: Vec3) -> i32 {
         let contents = self.scene.world.map.point_contents_cached(self.map, point);
         self.scene.add_contents(contents, self.near, point)
+    }
+
+    /// Whether [`Self::point_contents`] has some of the contents of a mask.
+    #[must_use]
+    pub fn has_contents(&mut self, point: Vec3, mask: i32) -> bool {
+        // The box of an entity is a body for this purpose.
+        let asks_entities =
+            mask & content::BODY != 0 || self.near.is_none_or(|near| near.may_have_model_at(point));
+        self.scene.world.map.has_contents_cached(self.map, point, mask)
+            || asks_entities && self.scene.add_contents(0, self.near, point) & mask != 0
     }
 }

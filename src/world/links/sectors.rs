@@ -64,6 +64,8 @@ pub(super) struct NearbyEntities {
     bodies: [EntityNum; MAX_NEIGHBOURS],
     count: usize,
     without: EntityNum,
+    /// Whether one of the bodies is a brush model.
+    has_model: bool,
     /// Changes by other entities before the search; `None` if there are too many bodies.
     changes: Option<u64>,
 }
@@ -75,15 +77,27 @@ impl Default for NearbyEntities {
             bodies: [EntityNum::NONE; MAX_NEIGHBOURS],
             count: 0,
             without: EntityNum::NONE,
+            has_model: false,
             changes: None,
         }
+    }
+}
+
+impl NearbyEntities {
+    /// Whether a brush model can be at a point.
+    pub(super) fn may_have_model_at(&self, point: Vec3) -> bool {
+        self.has_model || !self.within.covers(&Aabb::of(&[point, point]))
     }
 }
 
 /// Kind of a linked entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkKind {
+    /// Box.
     Solid,
+    /// Brush model.
+    Model,
+    /// Box without size and contents.
     Point,
 }
 
@@ -110,6 +124,7 @@ struct Entry {
     /// Place in the order of queries; without meaning outside of sectors.
     rank: u64,
     linked: bool,
+    is_model: bool,
     /// Sector of the entity; none for points and unlinked entities.
     sector: Option<u8>,
     /// Index in the list of the sector.
@@ -117,8 +132,9 @@ struct Entry {
 }
 
 impl Entry {
-    /// Makes the entity the last linked of its sector, if it is in one, and returns the number of links and unlinks
-    /// of all entities.
+    /// Makes the entity the last linked of its sector, if it is in one.
+    ///
+    /// Takes and returns the number of links and unlinks of all entities.
     #[inline]
     fn make_last(&mut self, changes: u64) -> u64 {
         let Some(sector) = self.sector else { return changes };
@@ -158,11 +174,12 @@ impl Sectors {
 
     /// Links an entity, or links it again. Returns whether its bounds changed.
     pub(super) fn link(&mut self, number: EntityNum, bounds: [Vec3; 2], kind: LinkKind) -> bool {
-        let sector = (kind == LinkKind::Solid).then(|| self.sector_of(&bounds));
+        let sector = (kind != LinkKind::Point).then(|| self.sector_of(&bounds));
         let extent = Aabb::of(&bounds);
         let entry = &mut self.entries[number.index()];
         let is_same = entry.linked && entry.extent.equals(&extent);
         (entry.extent, entry.linked) = (extent, true);
+        entry.is_model = kind == LinkKind::Model;
         if entry.sector == sector {
             self.make_last(number);
         } else {
@@ -309,8 +326,10 @@ impl Sectors {
         let spare = Vec3([spare; 3]);
         let within = Aabb::of(&[mins - spare, maxs + spare]);
         let mut count = 0;
+        near.has_model = false;
         self.visit(&within, |number| {
             if number != without {
+                near.has_model |= self.entries[number.index()].is_model;
                 if let Some(body) = near.bodies.get_mut(count) {
                     *body = number;
                 }
