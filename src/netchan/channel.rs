@@ -457,7 +457,9 @@ impl<K: Copy> Channel<K> {
         } else {
             self.spare = unsent.pieces.into_bytes();
             self.spare.clear();
-            self.spare.shrink_to(KEPT_LEN);
+            if self.spare.capacity() > KEPT_LEN {
+                self.spare = Vec::new();
+            }
         }
         Some(transmitted)
     }
