@@ -50,6 +50,7 @@ use self::{
     core::{Core, ServerKeys},
     game_faults::GameFaults,
     map_loader::MapLoader,
+    receive::ReceiveBuffer,
 };
 use rand_pcg::Pcg32;
 
@@ -147,7 +148,7 @@ pub struct Server {
     /// Random numbers of the server. Each level of the game is seeded from them.
     random: Pcg32,
     /// Message that is processed; its memory is reused.
-    receive_buffer: Vec<u8>,
+    receive_buffer: Option<Box<ReceiveBuffer>>,
 }
 
 impl Server {
@@ -192,7 +193,7 @@ impl Server {
             console_budget: ConsoleBudget::default(),
             restarted: false,
             random: Pcg32::new(word(8), 0),
-            receive_buffer: Vec::new(),
+            receive_buffer: None,
         };
         console::run_before_first_level(&mut server, &overrides, &lines);
         server.load_first_level(&map);

@@ -40,6 +40,13 @@ use crate::{
 /// Usercmds of one client that run: their times are whole ms and grow.
 const USERCMDS: BucketLimit = BucketLimit { burst: 256, period: Millis(1) };
 
+/// Memory for a message and its usercmds, reused by the next one.
+#[derive(Default)]
+pub(super) struct ReceiveBuffer {
+    message: Vec<u8>,
+    usercmds: [UserCmd; MAX_PACKET_USERCMDS],
+}
+
 impl Server {
     /// Handles a received datagram.
     pub(super) fn receive(&mut self, route: Route, datagram: &[u8]) {
@@ -103,12 +110,12 @@ impl Server {
     }
 
     fn receive_sequenced(&mut self, number: ClientNum, route: Route, datagram: &[u8]) {
-        let mut message = std::mem::take(&mut self.receive_buffer);
-        let received = self.core.open_datagram(number, route, datagram, &mut message);
+        let mut buffer = self.receive_buffer.take().unwrap_or_default();
+        let received = self.core.open_datagram(number, route, datagram, &mut buffer.message);
         if let Some(received) = received {
-            self.handle_message(number, route, received, &mut message);
+            self.handle_message(number, route, received, &mut buffer);
         }
-        self.receive_buffer = message;
+        self.receive_buffer = Some(buffer);
     }
 
     /// Handles a whole message of a client, still scrambled.
@@ -117,9 +124,8 @@ impl Server {
         number: ClientNum,
         route: Route,
         received: ReceivedMessage,
-        message: &mut [u8],
+        ReceiveBuffer { message, usercmds }: &mut ReceiveBuffer,
     ) {
-        let mut usercmds = [UserCmd::default(); MAX_PACKET_USERCMDS];
         let Some(client) = self.core.clients.get_mut(number) else { return };
         if client.is_zombie() {
             // Its sequences are kept up to date, its content is ignored.
@@ -128,7 +134,7 @@ impl Server {
         }
         let feed = self.core.level.checksum_feed;
         let parts = (&client.channel, &client.queue.commands, &client.incoming);
-        let parsed = match message_reader::read(parts, feed, message, &mut usercmds) {
+        let parsed = match message_reader::read(parts, feed, message, usercmds) {
             Ok(parsed) => parsed,
             Err(fault) => {
                 self.core.log_client_error(number, Counter::MalformedMessage, fault);
@@ -171,7 +177,7 @@ impl Server {
             log::info!("client {number} address changed to {}", route.remote);
         }
 
-        self.apply_message(number, parsed, acknowledged, &usercmds);
+        self.apply_message(number, parsed, acknowledged, usercmds);
     }
 
     /// Runs the commands and usercmds of a valid message.

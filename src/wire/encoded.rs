@@ -49,9 +49,17 @@ impl EncodedCache {
     pub fn store(&mut self, writer: &mut BitWriter) -> EncodedSpan {
         let bits = writer.bit_len();
         let at = self.bytes.len().saturating_sub(SPARE);
+        let end = at + bits.div_ceil(8) + SPARE;
         self.bytes.truncate(at);
-        self.bytes.extend_from_slice(writer.message());
-        self.bytes.resize(at + bits.div_ceil(8) + SPARE, 0);
+        // Ends the message's last byte. The spare bytes are those behind it in the writer.
+        writer.message();
+        match writer.bytes.get(..end - at) {
+            Some(bytes) => self.bytes.extend_from_slice(bytes),
+            None => {
+                self.bytes.extend_from_slice(writer.message());
+                self.bytes.resize(end, 0);
+            }
+        }
         EncodedSpan { at: at as u32, bits: bits as u32 }
     }
 }
@@ -67,7 +75,7 @@ impl BitWriter {
             && let Some((source, target)) = source.zip(target)
         {
             // A fixed number of words, without a branch that depends on the length.
-            self.pen.copy(source, target, WORDS);
+            self.pen.copy(source, target);
             self.pen.advance(&self.bytes, piece.bits);
         } else {
             self.append_long(pieces, piece);
@@ -82,7 +90,7 @@ impl BitWriter {
         let source = pieces.bytes.get(at..at + 8 * words);
         let target = self.bytes.get_mut(len..len + 8 * words + 8);
         if let Some((source, target)) = source.zip(target) {
-            self.pen.copy(source, target, words);
+            self.pen.copy(source, target);
             self.pen.advance(&self.bytes, piece.bits);
         } else {
             self.append_truncated(pieces, piece);
@@ -109,21 +117,22 @@ impl BitWriter {
 }
 
 impl Pen {
-    /// Copies words to the position of the pen, which [`Self::advance`] moves then.
+    /// Copies words to the position of the pen, which [`Self::advance`] moves then. The target is a word longer.
     #[inline(always)]
-    fn copy(&self, source: &[u8], target: &mut [u8], words: usize) {
+    fn copy(&self, source: &[u8], target: &mut [u8]) {
         // Never more, which the compiler does not know.
         let filled = self.filled & 7;
         let mut pending = self.word >> 1 >> (63 - filled);
         let (source, target) = (source.as_chunks::<8>().0, target.as_chunks_mut::<8>().0);
         // Each stored word has the bits left over from the one before, then the first bits of its own. Bits behind
         // the value are stored too and overwritten later.
-        for at in 0..words {
-            let word = u128::from(u64::from_le_bytes(source[at])) << filled;
-            target[at] = (pending | word as u64).to_le_bytes();
+        let Some((last, target)) = target.split_last_mut() else { return };
+        for (from, to) in source.iter().zip(target) {
+            let word = u128::from(u64::from_le_bytes(*from)) << filled;
+            *to = (pending | word as u64).to_le_bytes();
             pending = (word >> 64) as u64;
         }
-        target[words] = pending.to_le_bytes();
+        *last = pending.to_le_bytes();
     }
 
     /// Moves behind bits that are in the message.

@@ -139,6 +139,8 @@ struct FieldCode {
     bits: u8,
     /// Bits that are not Huffman-coded: those beyond whole bytes.
     raw_bits: u8,
+    /// Mask of these bits in a value.
+    raw_mask: u8,
     /// Huffman-coded bytes.
     bytes: u8,
     /// Shift to the left and back that extends the sign; 0 for unsigned fields.
@@ -146,14 +148,23 @@ struct FieldCode {
 }
 
 impl FieldCode {
-    const NONE: Self =
-        Self { word: 0, is_float: false, bits: 0, raw_bits: 0, bytes: 0, sign_shift: 0 };
+    const NONE: Self = Self {
+        word: 0,
+        is_float: false,
+        bits: 0,
+        raw_bits: 0,
+        raw_mask: 0,
+        bytes: 0,
+        sign_shift: 0,
+    };
 
     const fn new(word: u8, kind: FieldKind) -> Self {
         let bits = kind.bits() as u8;
         let sign_shift = if matches!(kind, Signed(_)) { 32 - bits } else { 0 };
         let is_float = matches!(kind, Float);
-        Self { word, is_float, bits, raw_bits: bits & 7, bytes: bits >> 3, sign_shift }
+        let raw_bits = bits & 7;
+        let raw_mask = (1 << raw_bits) - 1;
+        Self { word, is_float, bits, raw_bits, raw_mask, bytes: bits >> 3, sign_shift }
     }
 }
 
@@ -262,7 +273,7 @@ impl<const WORDS: usize> FieldTable<WORDS> {
                 pen.raw(0b01 << unchanged, unchanged + 2);
             } else {
                 let raw_bits = u32::from(code.raw_bits);
-                raw(value & ((1 << raw_bits) - 1), raw_bits);
+                raw(value & u32::from(code.raw_mask), raw_bits);
                 pen.bytes(value >> raw_bits, u32::from(code.bytes));
             }
             pen.store(bytes);
