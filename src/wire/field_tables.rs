@@ -14,7 +14,7 @@ use super::{
         FieldKind::{Axis, Float, Int, Signed},
         FieldTable, member_size,
     },
-    usercmd::{UsercmdCodec, UsercmdFields},
+    usercmd::{FIELD_COUNT, UsercmdCodec, UsercmdFields},
 };
 use crate::model::{EntityState, PlayerState, UserCmd};
 
@@ -149,13 +149,13 @@ pub static PLAYER_68: PlayerTable = FieldTable::new(
 );
 
 /// Codec of usercmds of protocols 66 to 71.
-pub static USERCMD_68: UsercmdCodec = UsercmdCodec::new::<8, Usercmd68>();
+pub static USERCMD_68: UsercmdCodec = UsercmdCodec::new::<Usercmd68>();
 
 /// Usercmd fields of protocols 66 to 71, besides the time.
 struct Usercmd68;
 
-impl UsercmdFields<8> for Usercmd68 {
-    const FIELDS: &'static [Field; 8] = fields!(UserCmd {
+impl UsercmdFields for Usercmd68 {
+    const FIELDS: &'static [Field; FIELD_COUNT] = fields!(UserCmd {
         "angles[0]" => angles[0]: Int(16),
         "angles[1]" => angles[1]: Int(16),
         "angles[2]" => angles[2]: Int(16),

@@ -12,24 +12,27 @@ use super::{
 };
 use crate::model::UserCmd;
 
+/// Fields of a usercmd besides the time, in every protocol.
+pub(super) const FIELD_COUNT: usize = 8;
+
 /// Usercmd fields of a protocol, in wire order, besides the time.
-pub(super) trait UsercmdFields<const N: usize> {
+pub(super) trait UsercmdFields {
     /// One row per field, 16 bits at most.
-    const FIELDS: &'static [Field; N];
+    const FIELDS: &'static [Field; FIELD_COUNT];
     /// Bits of each field.
-    const WIDTHS: [u32; N] = {
-        let mut widths = [0; N];
+    const WIDTHS: [u32; FIELD_COUNT] = {
+        let mut widths = [0; FIELD_COUNT];
         let mut i = 0;
-        while i < N {
+        while i < FIELD_COUNT {
             widths[i] = Self::FIELDS[i].kind.bits();
             i += 1;
         }
         widths
     };
     /// Whether a field ends a group: with the next one, it may have more than [`GROUP_BITS`].
-    const ENDS_GROUP: [bool; N] = {
-        let (mut ends, mut bits, mut i) = ([false; N], 0, 0);
-        while i < N {
+    const ENDS_GROUP: [bool; FIELD_COUNT] = {
+        let (mut ends, mut bits, mut i) = ([false; FIELD_COUNT], 0, 0);
+        while i < FIELD_COUNT {
             let most = 1 + Self::WIDTHS[i] % 8 + Self::WIDTHS[i] / 8 * MAX_CODE_LEN;
             if bits + most > GROUP_BITS {
                 ends[i - 1] = true;
@@ -38,14 +41,29 @@ pub(super) trait UsercmdFields<const N: usize> {
             bits += most;
             i += 1;
         }
-        ends[N - 1] = true;
+        ends[FIELD_COUNT - 1] = true;
         ends
     };
 }
 
+/// Calls a function for each field. Its number is a constant, and so are its width and its place: in a loop the
+/// compiler would look them up.
+macro_rules! for_each_field {
+    ($function:ident::<$table:ty>($($argument:expr),*)) => {{
+        $function::<$table, 0>($($argument),*)?;
+        $function::<$table, 1>($($argument),*)?;
+        $function::<$table, 2>($($argument),*)?;
+        $function::<$table, 3>($($argument),*)?;
+        $function::<$table, 4>($($argument),*)?;
+        $function::<$table, 5>($($argument),*)?;
+        $function::<$table, 6>($($argument),*)?;
+        $function::<$table, 7>($($argument),*)?;
+    }};
+}
+
 /// Returns the value of every field. Rows are constants, so each is one load.
 #[inline(always)]
-fn values<const N: usize, T: UsercmdFields<N>>(usercmd: &UserCmd) -> [u32; N] {
+fn values<T: UsercmdFields>(usercmd: &UserCmd) -> [u32; FIELD_COUNT] {
     let words = usercmd.words();
     std::array::from_fn(|i| T::FIELDS[i].get(words))
 }
@@ -66,13 +84,13 @@ pub struct UsercmdCodec {
 
 impl UsercmdCodec {
     /// Compiles the codec of a field table.
-    pub(super) const fn new<const N: usize, T: UsercmdFields<N>>() -> Self {
+    pub(super) const fn new<T: UsercmdFields>() -> Self {
         let mut i = 0;
         while i < T::FIELDS.len() {
             assert!(T::FIELDS[i].kind.bits() <= 16, "usercmd fields have at most 16 bits");
             i += 1;
         }
-        Self { fields: T::FIELDS, write: write::<N, T>, read: read::<N, T> }
+        Self { fields: T::FIELDS, write: write::<T>, read: read::<T> }
     }
 
     /// Returns the fields of a usercmd that are not zero, with their words, for traces.
@@ -102,13 +120,8 @@ pub fn read_delta(reader: &mut BitReader<'_>, key: u32, from: &UserCmd) -> Resul
     (reader.encoding().usercmd.read)(reader, key, from)
 }
 
-fn write<const N: usize, T: UsercmdFields<N>>(
-    writer: &mut BitWriter,
-    key: u32,
-    from: &UserCmd,
-    to: &UserCmd,
-) {
-    let (before, after) = (values::<N, T>(from), values::<N, T>(to));
+fn write<T: UsercmdFields>(writer: &mut BitWriter, key: u32, from: &UserCmd, to: &UserCmd) {
+    let (before, after) = (values::<T>(from), values::<T>(to));
     let any = before != after;
     let time_step = to.server_time.wrapping_sub(from.server_time);
     writer.put(|pen| {
@@ -129,7 +142,7 @@ fn write<const N: usize, T: UsercmdFields<N>>(
     }
     let key = key ^ to.server_time as u32;
     let mut pen = writer.pen;
-    for i in 0..N {
+    for i in 0..FIELD_COUNT {
         if before[i] == after[i] {
             pen.raw(0, 1);
         } else {
@@ -143,11 +156,7 @@ fn write<const N: usize, T: UsercmdFields<N>>(
     writer.pen = pen;
 }
 
-fn read<const N: usize, T: UsercmdFields<N>>(
-    reader: &mut BitReader<'_>,
-    key: u32,
-    from: &UserCmd,
-) -> Result<UserCmd> {
+fn read<T: UsercmdFields>(reader: &mut BitReader<'_>, key: u32, from: &UserCmd) -> Result<UserCmd> {
     let mut window = reader.window();
     let server_time = if window.flag() {
         let step = window.byte().ok_or_else(|| reader.no_code(window))?;
@@ -162,20 +171,31 @@ fn read<const N: usize, T: UsercmdFields<N>>(
         return Ok(to);
     }
     let key = key ^ server_time as u32;
-    let words = to.words_mut();
     let mut window = reader.window();
-    for i in 0..N {
-        if window.flag() {
-            let (field, width) = (&T::FIELDS[i], T::WIDTHS[i]);
-            let read = window.int(width).ok_or_else(|| reader.no_code(window))?;
-            field.set(words, decoded(field.kind, (read ^ key) & ((1 << width) - 1)));
-        }
-        if T::ENDS_GROUP[i] {
-            reader.follow(window)?;
-            window = reader.window();
+    for_each_field!(read_field::<T>(reader, &mut window, key, &mut to));
+    Ok(to)
+}
+
+/// Reads a field from the window, and moves the window at the end of a group.
+#[inline(always)]
+fn read_field<T: UsercmdFields, const I: usize>(
+    reader: &mut BitReader<'_>,
+    window: &mut Window,
+    key: u32,
+    to: &mut UserCmd,
+) -> Result<()> {
+    if window.flag() {
+        let (field, width) = (&T::FIELDS[I], T::WIDTHS[I]);
+        let read = window.int(width).ok_or_else(|| reader.no_code(*window))?;
+        field.set(to.words_mut(), decoded(field.kind, (read ^ key) & ((1 << width) - 1)));
+    }
+    if T::ENDS_GROUP[I] {
+        reader.follow(*window)?;
+        if I + 1 < FIELD_COUNT {
+            *window = reader.window();
         }
     }
-    Ok(to)
+    Ok(())
 }
 
 /// Returns the member with the low bits `value`.

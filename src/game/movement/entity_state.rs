@@ -52,11 +52,10 @@ pub fn player_entity(state: &mut PlayerState, entity: &mut EntityState, how: Ent
     entity.generic1 = state.generic1;
     entity.e_flags = state.e_flags;
     set(&mut entity.e_flags, entity_flag::DEAD, state.stats[HEALTH] <= 0);
-    entity.powerups = state
-        .powerups
-        .iter()
-        .enumerate()
-        .fold(0, |bits, (powerup, &until)| bits | i32::from(until != 0) << powerup);
+    // Most players have none.
+    let any = state.powerups.iter().fold(0, |any, until| any | until);
+    let held = |bits, (powerup, &until): (usize, &i32)| bits | i32::from(until != 0) << powerup;
+    entity.powerups = if any == 0 { 0 } else { state.powerups.iter().enumerate().fold(0, held) };
     events::show_on_entity(state, entity);
 }
 
