@@ -47,12 +47,6 @@ impl ClientSet {
         Self(self.0 & !other.0)
     }
 
-    /// Returns the clients of this set that are in another one too.
-    #[must_use]
-    pub const fn common(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
     /// Returns the clients of both sets.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
@@ -86,7 +80,6 @@ mod tests {
         set.remove(last);
         assert!(set.iter().eq([first, middle]));
         assert_eq!((set.contains(middle), set.contains(last)), (true, false));
-        assert!(set.common(ends).iter().eq([first]));
         assert!(set.without(ends).iter().eq([middle]));
         assert!(set.with(ends).iter().eq([first, middle, last]));
     }

@@ -147,7 +147,7 @@ pub struct Server {
     restarted: bool,
     /// Random numbers of the server. Each level of the game is seeded from them.
     random: Pcg32,
-    /// Message that is processed; its memory is reused.
+    /// Memory of the message that is processed; none before the first.
     receive_buffer: Option<Box<ReceiveBuffer>>,
 }
 

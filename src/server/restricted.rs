@@ -1,7 +1,9 @@
 //! Entities that some clients are not sent, by their flags.
 //!
-//! A fight has a hundred: events for one player, and events that the player itself predicts. They are sorted into
-//! sets when they appear, so that a viewer needs no loop over them.
+//! Most are events of a fight: for one player, or for all but the player who predicts them. They are sorted into sets
+//! when they appear, so that a viewer needs no loop over them.
+//!
+//! Invariant: the sets have the entities of the list and no others.
 //!
 //! Source: Quake III protocol 68, snapshot building. Engine names: `SVF_SINGLECLIENT`, `SVF_NOTSINGLECLIENT`,
 //! `SVF_CLIENTMASK`.

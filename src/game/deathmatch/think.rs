@@ -45,6 +45,7 @@ const FALL_DAMAGE: [(Event, i32); 2] = [(Event::FallMedium, 5), (Event::FallFar,
 const NO_FALLING_DMFLAG: i32 = 8;
 /// Time after a fall without pain events, in ms.
 const FALL_QUIET_MS: i32 = 200;
+
 /// Returns how player states convert to entity states.
 fn entity_state_options(cx: &Context<'_>) -> EntityStateOptions {
     EntityStateOptions { truncated: true, linear_stop_ms: cx.clients.settings.linear_stop_ms }

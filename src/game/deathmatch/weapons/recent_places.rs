@@ -1,7 +1,7 @@
 //! Spheres around the recent places of all players, to find those whom a shot can meet.
 //!
-//! Invariant: the sphere of a player contains its origin now, at the end of the last frame and at that of the frame
-//! before. One array per value, so that a shot compares several players at a time.
+//! Invariant: once a move is recorded, the sphere of a player contains its box at its origin now, at the end of the last
+//! frame and at that of the frame before. One array per value, so that a shot compares several players at a time.
 
 use super::aim::ShotCone;
 use crate::model::{ClientNum, ClientSet, EntityShared, LevelTime, Vec3, limits::MAX_CLIENTS};
@@ -18,7 +18,7 @@ pub(super) struct RecentPlaces {
     z: [f32; MAX_CLIENTS],
     /// Radius of a sphere around it that contains the player's box at all places.
     radius: [f32; MAX_CLIENTS],
-    /// Distance from there to the origin of the frame before.
+    /// Distance from that origin to the one of the frame before.
     step: [f32; MAX_CLIENTS],
     /// Radius of the boxes of both frames around their origins, and that of the last one.
     body: [f32; MAX_CLIENTS],
