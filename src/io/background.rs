@@ -3,8 +3,8 @@
 //! Examples of such sinks are a slow disk, a paused terminal and a full pipe. A sink may gather pieces: those behind the
 //! first one stay in the queue for a time, so that they do not wake the thread.
 //!
-//! Invariants: [`BackgroundWriter::try_write`] never waits; the queue is bounded; pieces beyond that are
-//! dropped and counted. Once the sink accepts pieces again, at most one report per second gives the count.
+//! Invariants: [`BackgroundWriter::try_write`] never waits; the queue is bounded; gathering ends when half of it is used;
+//! pieces beyond it are dropped and counted. Once the sink accepts pieces again, at most one report per second gives the count.
 
 use std::{
     io::{self, Write},
@@ -37,7 +37,7 @@ pub(super) trait Sink: Send + 'static {
     /// Writes or buffers a piece.
     fn write(&mut self, piece: &[u8]) -> io::Result<()>;
 
-    /// Returns how long pieces stay in the queue behind the first one, if they are written together and synced then.
+    /// Returns how long pieces stay in the queue behind the first one. Then they are written together and synced.
     fn gather(&self) -> Option<Duration> {
         None
     }
@@ -57,14 +57,21 @@ pub(super) trait Sink: Send + 'static {
 }
 
 /// Text stream as a sink, flushed after each piece.
-struct TextSink<W>(W);
+struct TextSink<W> {
+    stream: W,
+    gather: Option<Duration>,
+}
 
 impl<W: Write + Send + 'static> Sink for TextSink<W> {
     const ENDS_ON_ERROR: bool = false;
 
     fn write(&mut self, piece: &[u8]) -> io::Result<()> {
-        self.0.write_all(piece)?;
-        self.0.flush()
+        self.stream.write_all(piece)?;
+        self.stream.flush()
+    }
+
+    fn gather(&self) -> Option<Duration> {
+        self.gather
     }
 }
 
@@ -113,14 +120,15 @@ impl BackgroundWriter {
         Ok(Self { sender, dropped, thread: handle.thread().clone(), urgent, running })
     }
 
-    /// Starts a thread that writes to a text stream.
+    /// Starts a thread that writes to a text stream. `gather` is that of the sink.
     pub(super) fn text(
         name: &'static str,
         stream: impl Write + Send + 'static,
+        gather: Option<Duration>,
         report: Report,
     ) -> io::Result<Self> {
         let options = WriterOptions { name, bounds: TEXT_BOUNDS, report, spare: None };
-        Self::start(options, TextSink(stream))
+        Self::start(options, TextSink { stream, gather })
     }
 
     /// Queues a piece. Never waits.
@@ -129,9 +137,14 @@ impl BackgroundWriter {
     /// The queue is full or the thread has ended; the piece is dropped and counted.
     pub(super) fn try_write(&self, piece: Vec<u8>) -> Result<(), Refused> {
         let bytes = piece.len();
-        self.sender.try_send(Message::Piece(piece), bytes).inspect_err(|_| {
+        let sent = self.sender.try_send(Message::Piece(piece), bytes);
+        if sent.is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
-        })
+        }
+        if self.sender.is_half_full() {
+            hurry(&self.urgent, &self.thread);
+        }
+        sent
     }
 
     /// Makes the sink reopen its file, unless the queue is full.
@@ -147,6 +160,7 @@ impl BackgroundWriter {
 
     /// Waits until the queue is empty, at most for `longest`. Returns whether it is.
     pub(super) fn wait(&self, longest: Duration) -> bool {
+        hurry(&self.urgent, &self.thread);
         wait_until(Some(longest), || self.sender.held() == 0)
     }
 
@@ -314,7 +328,7 @@ mod tests {
         let sink = Gate(gated, Arc::clone(&text));
         let bounds = Bounds { messages, bytes };
         let options = WriterOptions { name: "test", bounds, report, spare: None };
-        let writer = BackgroundWriter::start(options, TextSink(sink)).unwrap();
+        let writer = BackgroundWriter::start(options, TextSink { stream: sink, gather: None }).unwrap();
         Fixture { writer, gate, text, reports }
     }
 
@@ -387,6 +401,25 @@ mod tests {
         writer.try_write(b"four".to_vec()).unwrap();
         assert!(writer.finish(Some(SOON)), "the end does not wait");
         assert_eq!([next(), next()], ["four", "sync"]);
+    }
+
+    #[test]
+    fn gathering_ends_with_half_of_the_queue_and_with_a_wait() {
+        let (notes, noted) = mpsc::channel();
+        let bounds = Bounds { messages: 4, bytes: 1000 };
+        let options =
+            WriterOptions { name: "test", bounds, report: Box::new(|_| {}), spare: None };
+        let writer = BackgroundWriter::start(options, Gathering(notes)).unwrap();
+        let next = || noted.recv_timeout(SOON).unwrap_or_default();
+        writer.try_write(b"one".to_vec()).unwrap();
+        assert_eq!(next(), "one");
+        writer.try_write(b"two".to_vec()).unwrap();
+        assert!(noted.recv_timeout(Duration::from_millis(20)).is_err(), "it stays in the queue");
+        writer.try_write(b"three".to_vec()).unwrap();
+        assert_eq!([next(), next(), next()], ["two", "three", "sync"]);
+        writer.try_write(b"four".to_vec()).unwrap();
+        assert_eq!(next(), "four");
+        assert!(writer.wait(SOON), "the piece that was written counts until gathering ends");
     }
 
     #[test]

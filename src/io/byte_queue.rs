@@ -90,6 +90,13 @@ impl<T> Sender<T> {
         sent
     }
 
+    /// Whether half of the messages or bytes are used.
+    pub(super) fn is_half_full(&self) -> bool {
+        let Held { messages, bytes } = &*self.held;
+        messages.load(Ordering::Relaxed) >= self.bounds.messages / 2
+            || bytes.load(Ordering::Relaxed) >= self.bounds.bytes / 2
+    }
+
     /// Returns the queued bytes, including the message being written.
     pub(super) fn held(&self) -> usize {
         self.held.bytes.load(Ordering::Relaxed)

@@ -133,7 +133,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             Output::Stdout => {
                 let report =
                     Box::new(|total| log::warn!("standard output blocked: {total} texts dropped"));
-                let writer = BackgroundWriter::text("output", io::stdout(), report)?;
+                let writer = BackgroundWriter::text("output", io::stdout(), None, report)?;
                 (Box::new(writer.clone()), Some(writer))
             }
         };

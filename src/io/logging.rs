@@ -4,7 +4,8 @@
 //! operators filter by it: `RUST_LOG=info,fragd::server=debug`. Control characters are escaped, so
 //! a name or packet cannot forge a line or control a terminal.
 //!
-//! A server logs through a thread ([`init_background`]). When standard error blocks, lines are dropped and
+//! A server logs through a thread ([`init_background`]). Unless standard error is a terminal, lines that follow each other
+//! within `GATHER` are written together, so that they wake the thread once. When standard error blocks, lines are dropped and
 //! counted, and the server continues. Invariant: [`flush`] and [`fatal`] wait at most `LAST_WRITE`.
 
 use std::{
@@ -24,6 +25,9 @@ use super::background::BackgroundWriter;
 /// Maximum wait for the last lines on exit.
 const LAST_WRITE: Duration = Duration::from_secs(2);
 
+/// Time that lines are gathered behind the first one.
+const GATHER: Duration = Duration::from_millis(250);
+
 /// Writer of the process's log, if a thread writes it.
 static WRITER: OnceLock<BackgroundWriter> = OnceLock::new();
 
@@ -40,11 +44,13 @@ pub fn init(default: LevelFilter) {
 /// System errors of the thread's creation.
 pub fn init_background(default: LevelFilter) -> io::Result<()> {
     let report = Box::new(|total| log::warn!("standard error blocked: {total} lines dropped"));
-    let writer = BackgroundWriter::text("log", io::stderr(), report)?;
+    let is_terminal = io::stderr().is_terminal();
+    let gather = (!is_terminal).then_some(GATHER);
+    let writer = BackgroundWriter::text("log", io::stderr(), gather, report)?;
     let mut builder = builder(default);
     builder.target(Target::Pipe(Box::new(writer.clone())));
     if cfg!(unix)
-        && io::stderr().is_terminal()
+        && is_terminal
         && ["RUST_LOG_STYLE", "NO_COLOR"].iter().all(|name| env::var_os(name).is_none())
     {
         builder.write_style(WriteStyle::Always);
