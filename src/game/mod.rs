@@ -117,6 +117,11 @@ pub trait Game {
         client: ClientNum,
     ) -> Result<(), GameFault>;
 
+    /// Requests the memory that usercmds of a client need. They follow soon, or not at all.
+    fn expect_usercmds(&self, client: ClientNum) {
+        let _ = client;
+    }
+
     /// Runs a client command that the engine does not handle.
     ///
     /// # Errors

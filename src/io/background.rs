@@ -328,7 +328,8 @@ mod tests {
         let sink = Gate(gated, Arc::clone(&text));
         let bounds = Bounds { messages, bytes };
         let options = WriterOptions { name: "test", bounds, report, spare: None };
-        let writer = BackgroundWriter::start(options, TextSink { stream: sink, gather: None }).unwrap();
+        let writer =
+            BackgroundWriter::start(options, TextSink { stream: sink, gather: None }).unwrap();
         Fixture { writer, gate, text, reports }
     }
 
@@ -404,11 +405,10 @@ mod tests {
     }
 
     #[test]
-    fn gathering_ends_with_half_of_the_queue_and_with_a_wait() {
+    fn half_full_queue_or_wait_ends_gathering() {
         let (notes, noted) = mpsc::channel();
         let bounds = Bounds { messages: 4, bytes: 1000 };
-        let options =
-            WriterOptions { name: "test", bounds, report: Box::new(|_| {}), spare: None };
+        let options = WriterOptions { name: "test", bounds, report: Box::new(|_| {}), spare: None };
         let writer = BackgroundWriter::start(options, Gathering(notes)).unwrap();
         let next = || noted.recv_timeout(SOON).unwrap_or_default();
         writer.try_write(b"one".to_vec()).unwrap();

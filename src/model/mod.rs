@@ -19,6 +19,7 @@ mod ids;
 pub mod limits;
 mod memory_assets;
 mod player;
+mod prefetch;
 pub mod text;
 mod time;
 mod trace;
@@ -38,6 +39,7 @@ pub use ids::{
     Challenge, ClientNum, CommandNum, ConfigIndex, EntityNum, Qport, Sequence, ServerId,
 };
 pub use player::PlayerState;
+pub use prefetch::prefetch;
 pub use time::{CalendarDate, LevelTime, Millis, UnixMillis};
 pub use trace::{Trace, TracePlane};
 pub use usercmd::{Buttons, UserCmd};

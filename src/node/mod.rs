@@ -54,6 +54,11 @@ pub trait Node {
     /// Handles a datagram that arrived on `route.local` from `route.remote`.
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]);
 
+    /// Requests the memory that a datagram needs. It is handled soon, behind the next one, or not at all.
+    fn expect_datagram(&self, bytes: &[u8]) {
+        let _ = bytes;
+    }
+
     /// Runs everything that is due.
     fn frame(&mut self, now: Millis);
 

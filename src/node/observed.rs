@@ -80,6 +80,10 @@ impl<N: Node, O: Observer> Node for Observed<N, O> {
         self.node.handle_datagram(now, route, bytes);
     }
 
+    fn expect_datagram(&self, bytes: &[u8]) {
+        self.node.expect_datagram(bytes);
+    }
+
     fn frame(&mut self, now: Millis) {
         self.observer.observe(&NodeEvent::Frame(now));
         self.node.frame(now);

@@ -18,7 +18,7 @@ use crate::{
     limits::Bucket,
     model::{
         Challenge, ClientNum, ClientSet, EntitySet, FrameNum, Millis, PlayerState, Qport, Sequence,
-        UserCmd, limits::MAX_CLIENTS,
+        UserCmd, limits::MAX_CLIENTS, prefetch,
     },
     netchan::{Channel, ChannelSide, IncomingCommands, PeerAddress},
     serving::{
@@ -357,6 +357,13 @@ impl ClientSlots {
         ClientSet::of_flags(&self.qports.map(|known| known == qport))
             .iter()
             .filter_map(|number| Some((number, self.get(number)?)))
+    }
+
+    /// Requests the memory of the client that a datagram with a qport may be from.
+    pub(super) fn expect_datagram(&self, qport: Qport) {
+        if let Some((_, client)) = self.with_qport(qport).next() {
+            prefetch(client);
+        }
     }
 
     /// Whether no slot is in use.

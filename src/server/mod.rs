@@ -60,6 +60,7 @@ use crate::{
         ClientNum, ConfigIndex, EntityState, FileWrite, Millis, PlayerState, Sequence, UnixMillis,
         assets::Assets,
     },
+    netchan::peek_client_header,
     node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, RecordingPiece, Route},
     observe::{Counter, Counters, Sample, Value},
     serving::guards::GuardKeys,
@@ -391,6 +392,12 @@ impl Node for Server {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
         self.core.now = now;
         self.receive(route, bytes);
+    }
+
+    fn expect_datagram(&self, bytes: &[u8]) {
+        if let Some((_, qport)) = peek_client_header(bytes) {
+            self.core.clients.expect_datagram(qport);
+        }
     }
 
     fn frame(&mut self, now: Millis) {

@@ -110,6 +110,8 @@ impl Server {
     }
 
     fn receive_sequenced(&mut self, number: ClientNum, route: Route, datagram: &[u8]) {
+        // It arrives while the message is read.
+        self.game.expect_usercmds(number);
         let mut buffer = self.receive_buffer.take().unwrap_or_default();
         let received = self.core.open_datagram(number, route, datagram, &mut buffer.message);
         if let Some(received) = received {

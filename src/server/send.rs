@@ -169,6 +169,9 @@ impl Server {
             let most_bytes = rate::reliable_budget(&core.settings, client);
             client.queue.fill_window(&level.configstrings, most_bytes);
         }
+        if let ClientState::Active(active) = &client.state {
+            active.snapshots.history.expect_snapshot(active.delta_request);
+        }
         begin_message(writer, client);
         let active = client.is_active();
         let null_player = PlayerState::default();

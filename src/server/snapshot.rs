@@ -9,7 +9,7 @@
 //! Source: Quake III protocol 68, snapshot building. Engine names: `PACKET_BACKUP`, `clientSnapshot_t`.
 
 use crate::model::{
-    EntitySet, FrameNum, FrameRing, Millis, PlayerState, Sequence, limits::PACKET_BACKUP,
+    EntitySet, FrameNum, FrameRing, Millis, PlayerState, Sequence, limits::PACKET_BACKUP, prefetch,
 };
 
 /// Largest age of a delta base in messages. The ring of the client is longer, so messages on the
@@ -84,6 +84,13 @@ impl SnapshotHistory {
         let place = ring_index(sequence);
         let sent = self.kept.get(usize::from(self.ring[place]))?;
         (self.round_trips[place].sequence == sequence).then_some(sent)
+    }
+
+    /// Requests the memory of a delta base and of the next snapshot.
+    pub(super) fn expect_snapshot(&self, base: Option<Sequence>) {
+        let base = base.and_then(|base| self.get(base));
+        let next = self.kept.get(self.unused.trailing_zeros() as usize);
+        base.into_iter().chain(next).for_each(prefetch);
     }
 
     /// Frame of the oldest snapshot that can still become a delta base. `acknowledged` is the snapshot that the client

@@ -14,7 +14,7 @@ use super::entity_records::EntityRecords;
 use crate::{
     model::{
         Baselines, EntityNum, EntitySet, EntityState, FrameEntry, FrameNum, FrameRing, SlotId,
-        limits::MAX_ENTITIES,
+        limits::MAX_ENTITIES, prefetch,
     },
     wire::{bits::BitWriter, encoded::EncodedSpan, entity},
 };
@@ -151,6 +151,8 @@ impl DeltaCache {
                 let number = before.number;
                 if fresh.changed.contains(number) && states[number.index()] != before.slot {
                     delta.changed.insert(number);
+                    prefetch(frames.state(before.slot));
+                    prefetch(frames.state(states[number.index()]));
                     delta.changes[number.index()] =
                         EntityChange { from: before.slot, piece: EncodedSpan::default() };
                 }

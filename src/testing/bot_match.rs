@@ -248,6 +248,9 @@ impl Replay {
         while let Some(input) = self.inputs.get(self.passed).filter(|input| input.at() <= self.now)
         {
             self.passed += 1;
+            if let Some(RecordedInput::Datagram(.., bytes)) = self.inputs.get(self.passed) {
+                self.server.expect_datagram(bytes);
+            }
             match input {
                 RecordedInput::Datagram(at, route, bytes) => {
                     self.server.handle_datagram(*at, *route, bytes);

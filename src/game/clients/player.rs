@@ -5,7 +5,7 @@
 use super::{Accuracy, GameSettings, cheats::Cheats};
 use crate::model::{
     Buttons, ClientNum, EntityNum, EntityShared, EntityState, LevelTime, PlayerState, SvFlags,
-    UserCmd, Vec3,
+    UserCmd, Vec3, prefetch,
 };
 use crate::{
     bg::{
@@ -159,6 +159,14 @@ pub(in crate::game) struct Player {
 }
 
 impl Player {
+    /// Requests the memory that usercmds need.
+    pub(in crate::game) fn expect_usercmds(&self) {
+        prefetch(&self.state);
+        prefetch(&self.entity);
+        prefetch(&self.shared);
+        prefetch(&self.command);
+    }
+
     /// Marks that a usercmd was received in a frame, or ran again at a spawn.
     pub(in crate::game) fn mark_usercmd(&mut self, now: LevelTime, frame: u32) {
         self.received_at = now;

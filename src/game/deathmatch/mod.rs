@@ -56,7 +56,7 @@ use crate::{
     bg::{Event, Persistent},
     model::{
         ClientNum, CommandArgs, EntityNum, EntitySet, LevelTime, PlayerState, UserCmd,
-        limits::MAX_CLIENTS,
+        limits::MAX_CLIENTS, prefetch,
     },
     world::MapEntities,
 };
@@ -112,6 +112,14 @@ impl Deathmatch {
 }
 
 impl Game for Deathmatch {
+    fn expect_usercmds(&self, client: ClientNum) {
+        if let Some(player) = &self.clients.players[client.index()] {
+            player.expect_usercmds();
+        }
+        prefetch(&self.systems.combat.players[client.index()]);
+        self.systems.moves.expect_move(client);
+    }
+
     fn init(&mut self, host: &mut dyn Host, start: LevelStart) -> Result<(), GameFault> {
         self.rng = LevelRng::new(start.seed).with_fixed(self.fixed_random);
         self.frame.ms = 0;

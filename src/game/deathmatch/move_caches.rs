@@ -26,6 +26,11 @@ impl MoveCaches {
         self.players.iter_mut().for_each(MoveCache::clear);
     }
 
+    /// Requests the memory of a player's cache.
+    pub(super) fn expect_move(&self, client: ClientNum) {
+        self.players[client.index()].expect_move();
+    }
+
     /// Returns the cache of a player.
     pub(super) fn of(&mut self, client: ClientNum) -> &mut MoveCache {
         &mut self.players[client.index()]

@@ -236,6 +236,11 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
                 due = self.node.next_frame();
             }
             self.latest = arrival.max(self.latest);
+            if index + 1 < self.receiving.batch.len()
+                && let Some(bytes) = self.receiving.batch.datagram(index + 1).bytes
+            {
+                self.node.expect_datagram(bytes);
+            }
             self.handle_one(index, now, wait);
         }
     }

@@ -18,7 +18,7 @@ use super::{
     sweep::Sweep,
     walk::{Below, Node, Paths, SLANTED, SLANTED_REACH},
 };
-use crate::model::Vec3;
+use crate::model::{Vec3, prefetch};
 
 /// Distance around a trace that the region covers, in units. A player crosses it in a tenth of a second.
 const MARGIN: f32 = 32.0;
@@ -71,6 +71,14 @@ impl LocalMap {
     pub(super) fn clear(&mut self) {
         self.region = None;
         self.root = None;
+    }
+
+    /// Requests the memory of the lists.
+    pub(super) fn expect_trace(&self) {
+        prefetch(self.nodes.as_slice());
+        prefetch(self.reaches.as_slice());
+        prefetch(self.leafs.as_slice());
+        prefetch(self.brushes.as_slice());
     }
 
     /// Whether a sweep may use this local map. Replaces it around a short sweep that leaves the region.

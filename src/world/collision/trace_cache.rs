@@ -28,6 +28,13 @@ pub struct TraceCache {
 #[derive(Clone, Copy, Debug)]
 struct TraceQuestion([u32; 16]);
 
+impl TraceCache {
+    /// Requests the memory of the map around the player.
+    pub(in crate::world) fn expect_trace(&self) {
+        self.local.expect_trace();
+    }
+}
+
 impl TraceQuestion {
     fn new(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, contents_mask: i32) -> Self {
         let mut bits = [contents_mask as u32; 16];

@@ -4,7 +4,7 @@
 //! when the map changes.
 
 use super::{CollisionScene, EntityViews, World, sectors::NearbyEntities};
-use crate::model::{EntityNum, Trace, Vec3, contents::content};
+use crate::model::{EntityNum, Trace, Vec3, contents::content, prefetch};
 use crate::world::collision::{Hull, TraceCache};
 
 /// Maximum number of entities from [`World::nearby_bodies`].
@@ -18,6 +18,12 @@ pub struct MoveCache {
 }
 
 impl MoveCache {
+    /// Requests the memory of the cache.
+    pub fn expect_move(&self) {
+        prefetch(self);
+        self.map.expect_trace();
+    }
+
     /// Forgets everything, before use with another map or entity.
     pub fn clear(&mut self) {
         self.map.clear();
