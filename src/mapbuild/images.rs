@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     diagnostic::Findings,
     image::{self, Image},
-    light::map_parallel,
     materials::Material,
     shaders::Shader,
     surfaces::HIDDEN,
     textures,
 };
-use crate::model::contents::surface;
+use crate::model::{contents::surface, map_parallel};
 
 /// Extensions of images, in the order of clients' search.
 const EXTENSIONS: [&str; 4] = ["tga", "jpg", "jpeg", "png"];

@@ -18,6 +18,7 @@ mod frames;
 mod ids;
 pub mod limits;
 mod memory_assets;
+mod parallel;
 mod player;
 mod prefetch;
 pub mod text;
@@ -38,6 +39,7 @@ pub use frames::{Baselines, FrameBuilder, FrameEntry, FrameNum, FrameRing, SlotI
 pub use ids::{
     Challenge, ClientNum, CommandNum, ConfigIndex, EntityNum, Qport, Sequence, ServerId,
 };
+pub use parallel::map_parallel;
 pub use player::PlayerState;
 pub use prefetch::prefetch;
 pub use time::{CalendarDate, LevelTime, Millis, UnixMillis};

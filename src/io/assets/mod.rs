@@ -19,6 +19,7 @@ use std::{
     fs,
     ops::Range,
     path::{Path, PathBuf},
+    thread,
 };
 
 pub use folder::Folder;
@@ -28,10 +29,15 @@ pub use pack_source::{PackReader, PackSource};
 pub use search_paths::base_paths;
 
 use super::game_folder::read_game_folder;
-use crate::model::assets::{AssetError, AssetLocation, Assets, GamePath, PackInfo, ScriptPlace};
+use crate::model::{
+    assets::{AssetError, AssetLocation, Assets, GamePath, PackInfo, ScriptPlace},
+    map_parallel,
+};
 
 /// Maximum archives per folder.
 const MAX_PACKS: usize = 1024;
+/// Maximum threads that open the archives of a folder.
+const MAX_THREADS: usize = 8;
 
 /// Data of a game and an optional mod.
 #[derive(Debug, Default)]
@@ -87,11 +93,13 @@ impl GameData {
             self.warnings.push(format!("{}: {left} archives ignored", path.display()));
             names.truncate(MAX_PACKS);
         }
-        for (_, path) in names {
-            if !opened.insert(canonical(&path)) {
-                continue;
-            }
-            match Pack::open(&path, folder) {
+        let paths: Vec<_> = names
+            .into_iter()
+            .filter_map(|(_, path)| opened.insert(canonical(&path)).then_some(path))
+            .collect();
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+        for pack in map_parallel(paths.len(), threads, |at| Pack::open(&paths[at], folder)) {
+            match pack {
                 Ok(pack) => self.add_pack(pack),
                 Err(error) => self.warnings.push(format!("{error}; archive ignored")),
             }

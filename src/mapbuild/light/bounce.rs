@@ -7,11 +7,11 @@ use super::{
     fill::fill_voids,
     gather::{Emitter, Sources, from_emitters, polygon_area},
     layout::Placement,
-    parallel::map_parallel,
     samples::sample,
     scene::{Scene, Shape, Surface},
     vector::{Vector, add, along, cross, dot, length, normalize, scale, sub, times},
 };
+use crate::model::map_parallel;
 
 /// Luxels of an emitter along one side.
 const BLOCK: usize = 8;

@@ -5,11 +5,11 @@
 
 use super::{
     gather::{Emitter, Ray, Sources, from_emitters},
-    parallel::map_parallel,
     scene::Scene,
     to_bytes,
     vector::{Vector, add, along, dot, length, normalize, scale},
 };
+use crate::model::map_parallel;
 
 /// Maximum points of a grid.
 const MAX_POINTS: usize = 1 << 20;

@@ -13,12 +13,9 @@ mod fill;
 mod gather;
 mod grid;
 mod layout;
-mod parallel;
 mod samples;
 mod scene;
 pub(crate) mod vector;
-
-pub(super) use parallel::map_parallel;
 
 pub use layout::{PAGE_BYTES, PAGE_SIZE, Placement};
 pub(crate) use samples::patch_vertex;
@@ -32,6 +29,7 @@ use self::{
     samples::sample,
     vector::{add, brightest, scale},
 };
+use crate::model::map_parallel;
 
 /// Surfaces between two progress reports.
 const REPORT_INTERVAL: usize = 32;

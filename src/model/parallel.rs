@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Computes one result per item. The number of threads has no influence on the results.
-pub(crate) fn map_parallel<T: Send>(
+pub fn map_parallel<T: Send>(
     items: usize,
     threads: usize,
     compute: impl Fn(usize) -> T + Sync,
