@@ -67,9 +67,16 @@ impl Axes {
 /// Returns sine and cosine of an angle in radians.
 #[must_use]
 pub fn sine_cosine(radians: f32) -> (f32, f32) {
+    // Most often the roll, which is 0.
+    if radians.abs() < TINY {
+        return (radians, 1.0);
+    }
     let (sine, cosine) = libm::sincos(f64::from(radians));
     (sine as f32, cosine as f32)
 }
+
+/// Angle in radians below which the sine in single precision is the angle and the cosine is 1.
+const TINY: f32 = 1.0 / 4096.0;
 
 /// Largest angle of [`single_sine_cosine`] that is reduced quickly, in radians. View angles are smaller.
 const QUICK_RADIANS: f32 = 120.0;
@@ -82,8 +89,6 @@ pub fn single_sine_cosine(radians: f32) -> (f32, f32) {
     const QUARTER: f64 = std::f64::consts::FRAC_PI_2;
     // Quarter turns per radian, scaled by 2²⁴.
     const QUARTERS: f64 = std::f64::consts::FRAC_2_PI * 16_777_216.0;
-    // Below 2⁻¹² the sine is the angle.
-    const TINY: f32 = 1.0 / 4096.0;
     let x = f64::from(radians);
     if radians.abs() < TINY {
         return (radians, 1.0);
@@ -132,6 +137,18 @@ pub fn arc_tangent(y: f32, x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tiny_angles_equal_exact_results() {
+        let all =
+            (0..=TINY.to_bits()).step_by(997).chain(TINY.to_bits() - 1000..TINY.to_bits() + 8);
+        for angle in all.map(f32::from_bits).flat_map(|angle| [angle, -angle]) {
+            let (sine, cosine) = libm::sincos(f64::from(angle));
+            let exact = [sine as f32, cosine as f32].map(f32::to_bits);
+            let (sine, cosine) = sine_cosine(angle);
+            assert_eq!([sine, cosine].map(f32::to_bits), exact, "{angle}");
+        }
+    }
 
     /// Distance of a value from the exact one, in units of its last place.
     fn ulps(value: f32, exact: f64) -> f64 {
