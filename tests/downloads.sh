@@ -36,7 +36,7 @@ get() {
     expect_game "$name"
     order "$name" "connect $server_address"
     check "$name: enters the game after a download" in_game "$name"
-    check "$name: $text" grep -aqE "$line" "$server_log"
+    check "$name: $text" hears 1 "$server_log" "$line"
     check "$name: file is that of the server" has_file "$name"
     sees "$name" "$name"
     check "$name: no error" [ -z "$(client_faults "$name" | grep -v 'download redirection')" ]

@@ -325,8 +325,9 @@ has_setting() { ask "$server_address" getstatus | grep -aqF "\\$1\\$2"; }
 # counts NUMBER: whether that many players are on.
 counts() { [ "$(ask "$server_address" getstatus | grep -acE '^-?[0-9]+ [0-9]+ "')" -eq "$1" ]; }
 
-# server_faults: lines of the server's log that must never appear.
+# server_faults: lines of the server's log that must never appear. Its last lines are 250 ms late.
 server_faults() {
+  sleep 0.3
   grep -aiE 'panicked|RUST_BACKTRACE|\bERROR\b|overflow|SV_.*(bad|illegal)|Received signal' "$server_log"
 }
 

@@ -136,7 +136,7 @@ follow_mod() {
   shift 3
   client_data=$own
   check "$name: server starts" server_start fragd compat "$first_map" 4 timelimit 0 fs_game "$mod" "$@" || return
-  check "$name: the server runs the module of the mod" grep -aq 'game module vm/qagame.qvm' "$server_log"
+  check "$name: the server runs the module of the mod" hears 1 "$server_log" 'game module vm/qagame.qvm'
   check "$name: the server runs the configuration of the mod" has_setting fraglimit 17
   client_data=$work/module-baseoa
   check "$name: client starts" client_start "$name" compat || return
@@ -146,7 +146,7 @@ follow_mod() {
   echo 'set activeAction "echo first frame in the game"' >>"$config"
   order "$name" 'set cl_allowDownload 1'
   check "$name: enters the game of the mod after a download" join "$name"
-  check "$name: $text" grep -aqE "$line" "$server_log"
+  check "$name: $text" hears 1 "$server_log" "$line"
   check "$name: has the file of the server" \
     cmp -s "${client_home[$name]}/.oa/$mod/zz_$mod.pk3" "$own/$mod/zz_$mod.pk3"
   here "${client_log[$name]}"

@@ -142,7 +142,7 @@ impl BackgroundWriter {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
         if self.sender.is_half_full() {
-            hurry(&self.urgent, &self.thread);
+            self.end_gathering();
         }
         sent
     }
@@ -150,7 +150,7 @@ impl BackgroundWriter {
     /// Makes the sink reopen its file, unless the queue is full.
     pub(super) fn reopen(&self) {
         let _ = self.sender.try_send(Message::Reopen, 0);
-        hurry(&self.urgent, &self.thread);
+        self.end_gathering();
     }
 
     /// Returns how many pieces were dropped.
@@ -158,9 +158,14 @@ impl BackgroundWriter {
         self.dropped.load(Ordering::Relaxed)
     }
 
+    /// Ends gathering: the thread writes the queued pieces. Never waits.
+    pub(super) fn end_gathering(&self) {
+        hurry(&self.urgent, &self.thread);
+    }
+
     /// Waits until the queue is empty, at most for `longest`. Returns whether it is.
     pub(super) fn wait(&self, longest: Duration) -> bool {
-        hurry(&self.urgent, &self.thread);
+        self.end_gathering();
         wait_until(Some(longest), || self.sender.held() == 0)
     }
 
@@ -383,13 +388,17 @@ mod tests {
         }
     }
 
+    /// Starts a writer that gathers, with a queue of that length.
+    fn start_gathering(messages: usize) -> (BackgroundWriter, mpsc::Receiver<String>) {
+        let (notes, noted) = mpsc::channel();
+        let bounds = Bounds { messages, bytes: 1000 };
+        let options = WriterOptions { name: "test", bounds, report: Box::new(|_| {}), spare: None };
+        (BackgroundWriter::start(options, Gathering(notes)).unwrap(), noted)
+    }
+
     #[test]
     fn gathered_pieces_are_synced_together_and_at_the_end() {
-        let (notes, noted) = mpsc::channel();
-        let bounds = Bounds { messages: 10, bytes: 1000 };
-        let report = Box::new(|_| {});
-        let options = WriterOptions { name: "test", bounds, report, spare: None };
-        let writer = BackgroundWriter::start(options, Gathering(notes)).unwrap();
+        let (writer, noted) = start_gathering(10);
         let next = || noted.recv_timeout(SOON).unwrap_or_default();
         writer.try_write(b"one".to_vec()).unwrap();
         assert_eq!(next(), "one");
@@ -405,11 +414,8 @@ mod tests {
     }
 
     #[test]
-    fn half_full_queue_or_wait_ends_gathering() {
-        let (notes, noted) = mpsc::channel();
-        let bounds = Bounds { messages: 4, bytes: 1000 };
-        let options = WriterOptions { name: "test", bounds, report: Box::new(|_| {}), spare: None };
-        let writer = BackgroundWriter::start(options, Gathering(notes)).unwrap();
+    fn half_full_queue_request_or_wait_ends_gathering() {
+        let (writer, noted) = start_gathering(4);
         let next = || noted.recv_timeout(SOON).unwrap_or_default();
         writer.try_write(b"one".to_vec()).unwrap();
         assert_eq!(next(), "one");
@@ -419,17 +425,18 @@ mod tests {
         assert_eq!([next(), next(), next()], ["two", "three", "sync"]);
         writer.try_write(b"four".to_vec()).unwrap();
         assert_eq!(next(), "four");
+        writer.try_write(b"five".to_vec()).unwrap();
+        writer.end_gathering();
+        assert_eq!([next(), next()], ["five", "sync"]);
+        writer.try_write(b"six".to_vec()).unwrap();
+        assert_eq!(next(), "six");
         assert!(writer.wait(SOON), "the piece that was written counts until gathering ends");
     }
 
     #[test]
     fn end_right_after_a_piece_does_not_wait() {
         for _ in 0..500 {
-            let (notes, _noted) = mpsc::channel();
-            let bounds = Bounds { messages: 10, bytes: 1000 };
-            let report = Box::new(|_| {});
-            let options = WriterOptions { name: "test", bounds, report, spare: None };
-            let writer = BackgroundWriter::start(options, Gathering(notes)).unwrap();
+            let (writer, _noted) = start_gathering(10);
             thread::yield_now();
             writer.try_write(b"last".to_vec()).unwrap();
             assert!(writer.finish(Some(SOON)));

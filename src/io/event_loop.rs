@@ -74,6 +74,8 @@ pub fn run<N: Hosted + ?Sized>(
     let mut housekeeping = Housekeeping::start(options, &engine.poll, clock.now())?;
     let mut events = Events::with_capacity(EVENTS_PER_WAKE);
     engine.drain();
+    // A script that waits for the first answer then reads the log of the start.
+    logging::end_gathering();
     let reason = loop {
         if engine.node.is_finished() {
             break ExitReason::Finished;

@@ -5,8 +5,9 @@
 //! a name or packet cannot forge a line or control a terminal.
 //!
 //! A server logs through a thread ([`init_background`]). Unless standard error is a terminal, lines that follow each other
-//! within `GATHER` are written together, so that they wake the thread once. When standard error blocks, lines are dropped and
-//! counted, and the server continues. Invariant: [`flush`] and [`fatal`] wait at most `LAST_WRITE`.
+//! within `GATHER` are written together, so that they wake the thread once; those of the start are written when the event
+//! loop begins. When standard error blocks, lines are dropped and counted, and the server continues. Invariant: [`flush`]
+//! and [`fatal`] wait at most `LAST_WRITE`.
 
 use std::{
     env,
@@ -64,6 +65,13 @@ pub fn init_background(default: LevelFilter) -> io::Result<()> {
         }));
     }
     Ok(())
+}
+
+/// Ends gathering: the thread writes the lines so far. Never waits.
+pub(super) fn end_gathering() {
+    if let Some(writer) = WRITER.get() {
+        writer.end_gathering();
+    }
 }
 
 /// Waits until all lines are written, `LAST_WRITE` at most. Returns whether they are.
