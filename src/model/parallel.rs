@@ -1,8 +1,13 @@
 //! Scoped threads over independent items, with results in order.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    panic,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
 
-/// Computes one result per item. The number of threads has no influence on the results.
+/// Computes one result per item. The number of threads has no influence on the results; if the system refuses
+/// threads, the others do the work.
 pub fn map_parallel<T: Send>(
     items: usize,
     threads: usize,
@@ -22,13 +27,14 @@ pub fn map_parallel<T: Send>(
             done.push((item, compute(item)));
         }
     };
-    let mut results: Vec<(usize, T)> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.min(items)).map(|_| scope.spawn(work)).collect();
+    let mut results: Vec<(usize, T)> = thread::scope(|scope| {
+        let start = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads.min(items)).map_while(start).collect();
         let mut results = work();
         for other in others {
             match other.join() {
                 Ok(more) => results.extend(more),
-                Err(panic) => std::panic::resume_unwind(panic),
+                Err(panic) => panic::resume_unwind(panic),
             }
         }
         results
