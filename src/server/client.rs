@@ -256,6 +256,31 @@ impl Client {
         }
     }
 
+    /// Requests the memory that the next snapshot needs.
+    pub(super) fn expect_snapshot(&self) {
+        if let ClientState::Active(active) = &self.state {
+            active.snapshots.history.expect_snapshot(active.delta_request);
+        }
+    }
+
+    /// Records a snapshot that is sent at `now`.
+    pub(super) fn record_snapshot(
+        &mut self,
+        sent: (Sequence, FrameNum, Millis),
+        player: &PlayerState,
+        seen: &EntitySet,
+        now: Millis,
+    ) {
+        self.rate_delayed = false;
+        match &mut self.state {
+            ClientState::Active(active) => active.snapshots.record(sent, player, seen, Some(now)),
+            // The client acknowledges once the level is loaded, which measures no round trip.
+            ClientState::Primed(primed) => primed.snapshots.record(sent, player, seen, None),
+            ClientState::Zombie(zombie) => zombie.last_snapshot_at = Some(sent.2),
+            ClientState::Connected(_) => {}
+        }
+    }
+
     /// Frame of the oldest snapshot that can still become a delta base.
     pub(super) fn oldest_base(&self, newest: FrameNum) -> Option<FrameNum> {
         let ClientState::Active(active) = &self.state else { return None };
@@ -294,6 +319,14 @@ impl ClientState {
     }
 }
 
+/// Groups of slots by qport, a power of two.
+const QPORT_GROUPS: usize = 64;
+
+/// Group of a qport.
+fn group_of(qport: Qport) -> usize {
+    usize::from(qport.0) % QPORT_GROUPS
+}
+
 /// Client slots by client number.
 ///
 /// An array and not a `slab`: a slot number is the client number of the protocol, and is chosen by
@@ -301,9 +334,10 @@ impl ClientState {
 #[derive(Debug)]
 pub(super) struct ClientSlots {
     slots: Vec<Option<Box<Client>>>,
-    /// Qport of the last client of each slot. Together they take two cache lines, so a search for the
-    /// client of a datagram touches no other client.
+    /// Qport of the last client of each slot. A search for the client of a datagram touches no other client.
     qports: [Qport; MAX_CLIENTS],
+    /// Slots by the low bits of that qport.
+    by_qport: [ClientSet; QPORT_GROUPS],
     /// Challenge of the previous client of each slot, if any message was sent to it.
     challenges: [Option<Challenge>; MAX_CLIENTS],
 }
@@ -313,6 +347,7 @@ impl ClientSlots {
         Self {
             slots: (0..MAX_CLIENTS).map(|_| None).collect(),
             qports: [Qport(0); MAX_CLIENTS],
+            by_qport: [ClientSet::default(); QPORT_GROUPS],
             challenges: [None; MAX_CLIENTS],
         }
     }
@@ -326,7 +361,10 @@ impl ClientSlots {
     }
 
     pub(super) fn put(&mut self, number: ClientNum, client: Client) {
-        self.qports[number.index()] = client.remote.qport();
+        let qport = client.remote.qport();
+        let before = std::mem::replace(&mut self.qports[number.index()], qport);
+        self.by_qport[group_of(before)].remove(number);
+        self.by_qport[group_of(qport)].insert(number);
         self.slots[number.index()] = Some(Box::new(client));
     }
 
@@ -353,9 +391,9 @@ impl ClientSlots {
 
     /// Clients with a qport, ascending by number.
     pub(super) fn with_qport(&self, qport: Qport) -> impl Iterator<Item = (ClientNum, &Client)> {
-        // Without a branch, so that the compiler compares several at a time.
-        ClientSet::of_flags(&self.qports.map(|known| known == qport))
+        self.by_qport[group_of(qport)]
             .iter()
+            .filter(move |number| self.qports[number.index()] == qport)
             .filter_map(|number| Some((number, self.get(number)?)))
     }
 
@@ -399,18 +437,28 @@ mod tests {
         let numbers = |slots: &ClientSlots, qport| {
             slots.with_qport(Qport(qport)).map(|(number, _)| number.index()).collect::<Vec<_>>()
         };
-        for number in ClientNum::all() {
-            let qport =
-                Qport(if number.index() % 9 == 0 { 7 } else { 1000 + number.index() as u16 });
+        let put = |slots: &mut ClientSlots, number, qport| {
             let protocol = (Protocol::OA_71, true);
-            slots.put(number, Client::new(address, qport, Challenge(1), protocol, Millis(0)));
+            let client = Client::new(address, Qport(qport), Challenge(1), protocol, Millis(0));
+            slots.put(number, client);
+        };
+        for number in ClientNum::all() {
+            let index = number.index();
+            put(&mut slots, number, if index % 9 == 0 { 7 } else { 1000 + index as u16 });
         }
         assert_eq!(numbers(&slots, 7), [0, 9, 18, 27, 36, 45, 54, 63]);
         for number in (0..MAX_CLIENTS).filter(|number| number % 9 != 0) {
             assert_eq!(numbers(&slots, 1000 + number as u16), [number]);
         }
         assert_eq!(numbers(&slots, 0), [0; 0]);
-        slots.free(ClientNum::new(9).expect("a slot"));
+        let nine = ClientNum::new(9).expect("a slot");
+        slots.free(nine);
         assert_eq!(numbers(&slots, 7), [0, 18, 27, 36, 45, 54, 63]);
+        let of_same_group = 7 + QPORT_GROUPS as u16;
+        put(&mut slots, nine, of_same_group);
+        assert_eq!(numbers(&slots, 7), [0, 18, 27, 36, 45, 54, 63]);
+        assert_eq!(numbers(&slots, of_same_group), [9]);
+        put(&mut slots, nine, 8);
+        assert_eq!(numbers(&slots, of_same_group), [0; 0]);
     }
 }

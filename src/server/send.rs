@@ -169,9 +169,7 @@ impl Server {
             let most_bytes = rate::reliable_budget(&core.settings, client);
             client.queue.fill_window(&level.configstrings, most_bytes);
         }
-        if let ClientState::Active(active) = &client.state {
-            active.snapshots.history.expect_snapshot(active.delta_request);
-        }
+        client.expect_snapshot();
         begin_message(writer, client);
         let active = client.is_active();
         let null_player = PlayerState::default();
@@ -218,17 +216,12 @@ impl Server {
         for recording in recordings.matches_mut() {
             recording.snapshot(number, client, &head, player, &seen);
         }
-        let sent = (sequence, core.frames.newest(), core.frame_time);
-        match &mut client.state {
-            ClientState::Active(active) => {
-                active.snapshots.record(sent, player, &seen, Some(core.now));
-            }
-            // The client acknowledges once the level is loaded, which measures no round trip.
-            ClientState::Primed(primed) => primed.snapshots.record(sent, player, &seen, None),
-            ClientState::Zombie(zombie) => zombie.last_snapshot_at = Some(core.frame_time),
-            ClientState::Connected(_) => {}
-        }
-        client.rate_delayed = false;
+        client.record_snapshot(
+            (sequence, frames.newest(), core.frame_time),
+            player,
+            &seen,
+            core.now,
+        );
         core.stats.bump(if is_delta { Counter::SnapshotsDelta } else { Counter::SnapshotsFull });
         core.record_snapshot(number, sequence);
         core.transmit(number, MessageKind::Snapshot);
