@@ -117,7 +117,7 @@ pub trait Game {
         client: ClientNum,
     ) -> Result<(), GameFault>;
 
-    /// Requests the memory that usercmds of a client need. They follow soon, or not at all.
+    /// Hint: usercmds of a client may follow, so the memory that they need is requested.
     fn expect_usercmds(&self, client: ClientNum) {
         let _ = client;
     }

@@ -1,4 +1,5 @@
-//! The nouns that all rooms share: numbers with names, time, vectors, entities, players, commands.
+//! Data types of all modules: numbers with names, time, vectors, entities, players, commands. Beside them, parallel
+//! computation and prefetch hints.
 //!
 //! Imports nothing. Layouts of [`EntityState`], [`PlayerState`] and [`UserCmd`] are those of the
 //! engine's shared structures, word for word, so that game code of any kind (native, bytecode) can be

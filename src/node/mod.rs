@@ -54,7 +54,7 @@ pub trait Node {
     /// Handles a datagram that arrived on `route.local` from `route.remote`.
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]);
 
-    /// Requests the memory that a datagram needs. It is handled soon, behind the next one, or not at all.
+    /// Hint: [`Node::handle_datagram`] may be called with these bytes next but one, so the memory that it needs is requested.
     fn expect_datagram(&self, bytes: &[u8]) {
         let _ = bytes;
     }

@@ -248,6 +248,7 @@ impl Replay {
         while let Some(input) = self.inputs.get(self.passed).filter(|input| input.at() <= self.now)
         {
             self.passed += 1;
+            // As the event loop does.
             if let Some(RecordedInput::Datagram(.., bytes)) = self.inputs.get(self.passed) {
                 self.server.expect_datagram(bytes);
             }
