@@ -67,12 +67,6 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             }
         }
         let mut planes = Planes { normals: [Vec3::ZERO; MAX_PLANES], len: 0 };
-        if self.ground.plane {
-            planes.push(self.ground.normal());
-        }
-        // Both arithmetics sum these squares in the same order.
-        planes.push(direction(self.state.velocity));
-
         let arithmetic = self.step.arithmetic;
         let mut left = self.step.seconds;
         let mut bumps = 0;
@@ -89,6 +83,13 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             }
             if trace.fraction == 1.0 {
                 break;
+            }
+            if bumps == 0 {
+                if self.ground.plane {
+                    planes.push(self.ground.normal());
+                }
+                // Both arithmetics sum these squares in the same order.
+                planes.push(direction(self.state.velocity));
             }
             self.touch(trace.entity);
             left = arithmetic.time_left(left, trace.fraction);
@@ -129,10 +130,12 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             return;
         }
         let at_height = |z: f32| Vec3::new(origin[0], origin[1], z);
-        let floor = self.trace(origin, at_height(origin[2] - STEP_HEIGHT));
-        let on_stairs = floor.fraction != 1.0 && floor.plane.normal[2] >= MIN_WALK_NORMAL;
-        if self.state.velocity[2] > 0.0 && !on_stairs {
-            return;
+        if self.state.velocity[2] > 0.0 {
+            let floor = self.trace(origin, at_height(origin[2] - STEP_HEIGHT));
+            let on_stairs = floor.fraction != 1.0 && floor.plane.normal[2] >= MIN_WALK_NORMAL;
+            if !on_stairs {
+                return;
+            }
         }
         let ceiling = self.trace(origin, at_height(origin[2] + STEP_HEIGHT));
         if ceiling.allsolid {
