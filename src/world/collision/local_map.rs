@@ -50,6 +50,8 @@ pub(super) struct LocalMap {
     leafs: Vec<Leaf>,
     brushes: Vec<u32>,
     patches: Vec<u32>,
+    /// Contents of all leafs.
+    contents: i32,
 }
 
 /// Boxes that a local map covers.
@@ -109,6 +111,11 @@ impl LocalMap {
         map.contents_of(self.contents(self.paths().leaf_at(point)).0, point)
     }
 
+    /// Whether no leaf has any of the contents of a mask.
+    pub(super) fn lacks(&self, mask: i32) -> bool {
+        self.contents & mask == 0
+    }
+
     /// Whether the map has some of the contents of a mask at a point that the region covers.
     pub(super) fn has_contents(&self, map: &CollisionMap, point: Vec3, mask: i32) -> bool {
         let leaf = self.paths().leaf_at(point);
@@ -138,6 +145,7 @@ impl LocalMap {
         self.leafs.reserve_exact(MAX_LEAFS);
         self.brushes.reserve_exact(MAX_BRUSHES);
         self.patches.reserve_exact(MAX_PATCHES);
+        self.contents = 0;
         self.leafs.push(Leaf::EMPTY);
         self.region = Some(region);
         let whole = map.tree.paths();
@@ -213,6 +221,7 @@ impl LocalMap {
         if brushes.is_empty() && patches.is_empty() {
             return Ok((EMPTY, PaddedBounds::NONE));
         }
+        self.contents |= leaf.contents;
         let place = self.leafs.len();
         add(&mut self.leafs, Leaf { brushes, patches, contents: leaf.contents }, MAX_LEAFS)?;
         Ok((!(place as Below), all))

@@ -112,7 +112,13 @@ impl CollisionMap {
 
     /// Whether the world has some of the contents of a mask at a point, with the cache of a player.
     #[must_use]
+    #[inline]
     pub fn has_contents_cached(&self, cache: &mut TraceCache, point: Vec3, mask: i32) -> bool {
+        let is_covered = cache.local.covers_point(point);
+        // Most places are dry.
+        if is_covered && cache.local.lacks(mask) {
+            return false;
+        }
         let Vec3([x, y, z]) = point;
         let question = [x.to_bits(), y.to_bits(), z.to_bits(), mask as u32];
         if let Some((last, answer)) = cache.point
@@ -120,7 +126,7 @@ impl CollisionMap {
         {
             return answer;
         }
-        let answer = if cache.local.covers_point(point) {
+        let answer = if is_covered {
             cache.local.has_contents(self, point, mask)
         } else {
             self.has_contents(point, mask)
