@@ -15,6 +15,12 @@ pub(super) fn corner(point: Vec3) -> Corner {
     [point[0], point[1], point[2], 0.0]
 }
 
+/// Removes the fourth component.
+#[inline]
+pub(super) fn point([x, y, z, _]: Corner) -> Vec3 {
+    Vec3([x, y, z])
+}
+
 /// Creates a corner from a function of the component index.
 #[inline]
 pub(super) fn each(number: impl FnMut(usize) -> f32) -> Corner {

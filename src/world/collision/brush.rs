@@ -10,7 +10,7 @@ use super::{
     arithmetic::{Arithmetic, sign_bits},
     bounds::{Corner, PaddedBounds, corner},
     capsule::Capsule,
-    sweep::{ClipInterval, Sweep},
+    sweep::{ClipInterval, Lanes, Sweep, TraceHit},
 };
 use crate::{
     model::{TracePlane, Vec3, contents::content},
@@ -109,7 +109,7 @@ impl Brushes {
         let sides = self.sides_of(brush);
         let skipped = if brush.is_boxed { BOX_SIDES } else { 0 };
         for (n, side) in sides.iter().enumerate().skip(skipped) {
-            let ends = [sweep.start, sweep.end];
+            let ends = [sweep.start(), sweep.end()];
             let [from, to] = A::distances(ends, sweep.corner(side.sign_bits), &side.plane);
             if !passage.cross(n, from, to) {
                 return;
@@ -142,13 +142,13 @@ impl Brushes {
         }
         let is_behind = |side: &Side| {
             if let Some(capsule) = sweep.capsule {
-                let end = capsule.end(sweep.start, side.plane.normal);
+                let end = capsule.end(sweep.start(), side.plane.normal);
                 let dist = side.plane.dist + capsule.radius;
                 return A::dot(end, side.plane.normal) - A::of(dist) <= A::ZERO;
             }
             // Both precisions round the moved plane here.
             let dist = side.plane.dist - sweep.corner(side.sign_bits).dot(side.plane.normal);
-            A::dot(sweep.start, side.plane.normal) - A::of(dist) <= A::ZERO
+            A::dot(sweep.start(), side.plane.normal) - A::of(dist) <= A::ZERO
         };
         self.sides_of(brush)[BOX_SIDES..].iter().all(is_behind).then_some(brush.contents)
     }
@@ -201,31 +201,44 @@ fn around(bounds: &[Vec3; 2]) -> [Corner; 2] {
     [[x, y, z, -1.0], [to_x, to_y, to_z, 1.0]]
 }
 
-/// Clips a sweep against an entity's box, whose contents are `CONTENTS_BODY`.
-pub(super) fn stop_at_box<A: Arithmetic>(bounds: &[Vec3; 2], sweep: &mut Sweep) {
-    let reach = PaddedBounds::around::<A>(bounds);
-    if sweep.contents_mask & content::BODY == 0 || sweep.misses(&reach) {
+/// Returns a side of an entity's box.
+fn side_of_box(bounds: &[Vec3; 2], side: usize) -> TracePlane {
+    let mut normal = Vec3::ZERO;
+    let (axis, is_high) = (side / 2, side % 2 == 1);
+    normal[axis] = if is_high { 1.0 } else { -1.0 };
+    let dist = if is_high { bounds[1][axis] } else { -bounds[0][axis] };
+    TracePlane { normal, dist }
+}
+
+/// Clips the sweep of a box against an entity's box, whose contents are `CONTENTS_BODY`.
+#[inline]
+pub(super) fn stop_at_box<A: Arithmetic>(bounds: &[Vec3; 2], lanes: &Lanes, found: &mut TraceHit) {
+    let mut passage = ClipInterval::new();
+    if !passage.cross_box::<A>(&around(bounds), lanes) {
         return;
     }
-    let side = |hit: usize| {
-        let mut normal = Vec3::ZERO;
-        let (axis, is_high) = (hit / 2, hit % 2 == 1);
-        normal[axis] = if is_high { 1.0 } else { -1.0 };
-        let dist = if is_high { bounds[1][axis] } else { -bounds[0][axis] };
-        TracePlane { normal, dist }
-    };
-    let hit = if let Some(capsule) = sweep.capsule {
-        pass_capsule::<A>((0..BOX_SIDES).map(side), &capsule, content::BODY, sweep)
-    } else {
-        let mut passage = ClipInterval::new();
-        if !passage.cross_box::<A>(&around(bounds), &sweep.lanes) {
-            return;
-        }
-        passage.stop(&mut sweep.found, content::BODY)
-    };
-    if let Some(hit) = hit {
-        sweep.found.plane = side(hit);
-        sweep.found.surface_flags = 0;
+    // Asked last: within the limits of maps, the sides have decided it.
+    let [low, high] = lanes.bounds();
+    if PaddedBounds::around::<A>(bounds).excludes(&low, &high) {
+        return;
+    }
+    if let Some(hit) = passage.stop(found, content::BODY) {
+        found.plane = side_of_box(bounds, hit);
+    }
+}
+
+/// Clips the sweep of a capsule against an entity's box, whose contents are `CONTENTS_BODY`.
+pub(super) fn stop_capsule_at_box<A: Arithmetic>(
+    bounds: &[Vec3; 2],
+    capsule: &Capsule,
+    sweep: &mut Sweep,
+) {
+    if sweep.misses(&PaddedBounds::around::<A>(bounds)) {
+        return;
+    }
+    let sides = (0..BOX_SIDES).map(|side| side_of_box(bounds, side));
+    if let Some(hit) = pass_capsule::<A>(sides, capsule, content::BODY, sweep) {
+        sweep.found.plane = side_of_box(bounds, hit);
     }
 }
 
@@ -241,7 +254,7 @@ fn pass_capsule<A: Arithmetic>(
     for (n, plane) in planes.enumerate() {
         let dist = A::of(plane.dist + capsule.radius);
         let in_front = |at| A::dot(capsule.end(at, plane.normal), plane.normal) - dist;
-        if !passage.cross(n, in_front(sweep.start), in_front(sweep.end)) {
+        if !passage.cross(n, in_front(sweep.start()), in_front(sweep.end())) {
             return None;
         }
     }
@@ -250,5 +263,5 @@ fn pass_capsule<A: Arithmetic>(
 
 /// Whether an entity's box contains a box at rest.
 pub(super) fn box_holds(bounds: &[Vec3; 2], sweep: &Sweep) -> bool {
-    sweep.contents_mask & content::BODY != 0 && !sweep.is_outside(&around(bounds))
+    !sweep.is_outside(&around(bounds))
 }

@@ -255,7 +255,7 @@ impl CollisionMap {
     ) -> Trace {
         let mut sweep = Sweep::new(start, mins, maxs, end, contents_mask);
         if hull == Hull::Capsule {
-            let capsule = Capsule::in_box(sweep.size[1]);
+            let capsule = Capsule::in_box(sweep.size()[1]);
             sweep = sweep.with(capsule);
         }
         self.run(0, is_same(start, end), &mut sweep);
@@ -331,8 +331,8 @@ impl CollisionMap {
 
     fn rest_in_world<A: Arithmetic>(&self, sweep: &mut Sweep) {
         let margin = Vec3::new(1.0, 1.0, 1.0);
-        let mins = sweep.start + sweep.size[0] - margin;
-        let maxs = sweep.start + sweep.size[1] + margin;
+        let mins = sweep.start() + sweep.size()[0] - margin;
+        let maxs = sweep.start() + sweep.size()[1] + margin;
         let mut left = MAX_REST_LEAFS;
         self.tree.leafs_in_box(mins, maxs, |leaf| {
             self.rest::<A>(&self.leafs[leaf], sweep);

@@ -5,9 +5,9 @@
 use super::{
     CollisionMap, TracePrecision,
     arithmetic::model_axes,
-    brush::{box_holds, stop_at_box},
+    brush::{box_holds, stop_at_box, stop_capsule_at_box},
     capsule::{Capsule, Hull},
-    sweep::{Sweep, is_same, reached},
+    sweep::{Lanes, Sweep, TraceHit, is_same, reached},
 };
 use crate::model::{Trace, Vec3, contents::content};
 
@@ -66,6 +66,10 @@ impl CollisionMap {
         end: Vec3,
         contents_mask: i32,
     ) -> Trace {
+        if let (Hull::Box, TraceTarget::Box { mins: low, maxs: high }) = (hull, target) {
+            let found = self.pass_body([low, high], origin, start, mins, maxs, end, contents_mask);
+            return found.trace(reached(start, end, found.fraction));
+        }
         let offset = (mins + maxs) * 0.5;
         let (low, high) = (mins - offset, maxs - offset);
         let rotation = Rotation::new(target, angles);
@@ -118,25 +122,83 @@ impl CollisionMap {
         }
     }
 
+    /// Traces a box against an entity's box at `origin`, as [`CollisionMap::trace_target`] does. Returns `None` for
+    /// a free path.
+    #[must_use]
+    #[expect(clippy::too_many_arguments, reason = "a move and a place")]
+    pub fn trace_body(
+        &self,
+        bounds: [Vec3; 2],
+        origin: Vec3,
+        start: Vec3,
+        mins: Vec3,
+        maxs: Vec3,
+        end: Vec3,
+        contents_mask: i32,
+    ) -> Option<Trace> {
+        let found = self.pass_body(bounds, origin, start, mins, maxs, end, contents_mask);
+        let is_free = found.fraction == 1.0 && !found.startsolid;
+        (!is_free).then(|| found.trace(reached(start, end, found.fraction)))
+    }
+
+    /// Returns the hit of a box on an entity's box.
+    #[inline]
+    #[expect(clippy::too_many_arguments, reason = "a move and a place")]
+    fn pass_body(
+        &self,
+        bounds: [Vec3; 2],
+        origin: Vec3,
+        start: Vec3,
+        mins: Vec3,
+        maxs: Vec3,
+        end: Vec3,
+        contents_mask: i32,
+    ) -> TraceHit {
+        if contents_mask & content::BODY == 0 {
+            return TraceHit::NONE;
+        }
+        let offset = (mins + maxs) * 0.5;
+        let (low, high) = (mins - offset, maxs - offset);
+        let (from, to) = (start + offset - origin, end + offset - origin);
+        if is_same(from, to) {
+            let mut sweep = Sweep::new(from, low, high, to, contents_mask);
+            if box_holds(&bounds, &sweep) {
+                sweep.is_stuck(content::BODY);
+            }
+            return sweep.found;
+        }
+        let (lanes, mut found) = (Lanes::new(from, low, high, to), TraceHit::NONE);
+        match self.family {
+            // The sides of a box are axial.
+            TracePrecision::Single | TracePrecision::Fast => {
+                stop_at_box::<f32>(&bounds, &lanes, &mut found);
+            }
+            TracePrecision::Double => stop_at_box::<f64>(&bounds, &lanes, &mut found),
+        }
+        found
+    }
+
+    /// Runs a sweep that is no box against an entity's box, or any sweep against a model.
     fn run_against(&self, target: TraceTarget, at_rest: bool, sweep: &mut Sweep) {
-        match target {
-            TraceTarget::Model(number) => self.run(number, at_rest, sweep),
-            TraceTarget::Box { mins, maxs } => {
-                let bounds = [mins, maxs];
-                if at_rest {
-                    if box_holds(&bounds, sweep) {
-                        sweep.is_stuck(content::BODY);
-                    }
-                    return;
-                }
-                match self.family {
-                    // The sides of a box are axial.
-                    TracePrecision::Single | TracePrecision::Fast => {
-                        stop_at_box::<f32>(&bounds, sweep);
-                    }
-                    TracePrecision::Double => stop_at_box::<f64>(&bounds, sweep),
+        let (mins, maxs) = match target {
+            TraceTarget::Model(number) => return self.run(number, at_rest, sweep),
+            TraceTarget::Box { mins, maxs } => (mins, maxs),
+        };
+        let Some(capsule) = sweep.capsule.filter(|_| sweep.contents_mask & content::BODY != 0)
+        else {
+            return;
+        };
+        let bounds = [mins, maxs];
+        match self.family {
+            _ if at_rest => {
+                if box_holds(&bounds, sweep) {
+                    sweep.is_stuck(content::BODY);
                 }
             }
+            TracePrecision::Single | TracePrecision::Fast => {
+                stop_capsule_at_box::<f32>(&bounds, &capsule, sweep);
+            }
+            TracePrecision::Double => stop_capsule_at_box::<f64>(&bounds, &capsule, sweep),
         }
     }
 }

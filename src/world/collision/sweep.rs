@@ -5,7 +5,7 @@
 
 use super::{
     arithmetic::{Arithmetic, SURFACE_CLIP},
-    bounds::{Corner, PaddedBounds, corner, each},
+    bounds::{Corner, PaddedBounds, corner, each, point},
     capsule::Capsule,
 };
 use crate::model::{EntityNum, Trace, TracePlane, Vec3};
@@ -16,13 +16,6 @@ const RECENT: usize = 16;
 /// A sweep of a box, or a box at rest.
 #[derive(Debug)]
 pub(super) struct Sweep {
-    /// Start of the box center.
-    pub(super) start: Vec3,
-    /// Requested end of the box center.
-    pub(super) end: Vec3,
-    /// Lower and upper corner of the box, relative to its center.
-    pub(super) size: [Vec3; 2],
-    /// The same values in the layout of vector instructions.
     pub(super) lanes: Lanes,
     /// Lower corner of the swept bounds.
     low: Corner,
@@ -33,8 +26,6 @@ pub(super) struct Sweep {
     pub(super) contents_mask: i32,
     /// Whether the box is a point.
     pub(super) is_point: bool,
-    /// Half size of the box along each axis, for the tree walk.
-    pub(super) extents: Vec3,
     /// Nearest hit so far.
     pub(super) found: TraceHit,
     /// Recently tested brushes, indexed by the low bits of their numbers. A second test changes
@@ -55,15 +46,37 @@ pub(super) struct Steps {
     pub(super) contents: usize,
 }
 
-/// Start, end, lower and upper corner of the box, as in [`Sweep`].
+/// Path and box of a sweep, in the layout of vector instructions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lanes {
+    /// Start of the box center.
     pub(super) start: Corner,
+    /// Requested end of the box center.
     pub(super) end: Corner,
+    /// Lower and upper corner of the box, relative to its center.
     pub(super) size: [Corner; 2],
 }
 
 impl Lanes {
+    /// Creates the sweep of a box (`mins`, `maxs` relative to a point) from `start` to `end`.
+    #[inline]
+    pub(super) fn new(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3) -> Self {
+        let [start, mins, maxs, end] = [start, mins, maxs, end].map(corner);
+        let offset = each(|at| (mins[at] + maxs[at]) * 0.5);
+        Self {
+            start: each(|at| start[at] + offset[at]),
+            end: each(|at| end[at] + offset[at]),
+            size: [each(|at| mins[at] - offset[at]), each(|at| maxs[at] - offset[at])],
+        }
+    }
+
+    /// Lower and upper corner of the swept bounds.
+    #[inline]
+    pub(super) fn bounds(&self) -> [Corner; 2] {
+        let [least, most] = self.ends();
+        [each(|at| least[at] + self.size[0][at]), each(|at| most[at] + self.size[1][at])]
+    }
+
     /// Returns the lower and the upper coordinate of start and end along each axis.
     #[inline]
     pub(super) fn ends(&self) -> [Corner; 2] {
@@ -89,46 +102,51 @@ pub(super) struct TraceHit {
 impl Sweep {
     /// Creates the sweep of a box (`mins`, `maxs` relative to a point) from `start` to `end`.
     pub(super) fn new(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, contents_mask: i32) -> Self {
-        let offset = (mins + maxs) * 0.5;
-        let size = [mins - offset, maxs - offset];
-        let is_point = is_same(size[0], Vec3::ZERO);
-        let (start, end) = (start + offset, end + offset);
-        let lanes = Lanes { start: corner(start), end: corner(end), size: size.map(corner) };
-        let [least, most] = lanes.ends();
-        let low = each(|at| least[at] + lanes.size[0][at]);
-        let high = each(|at| most[at] + lanes.size[1][at]);
+        let lanes = Lanes::new(start, mins, maxs, end);
+        let [low, high] = lanes.bounds();
         Self {
-            start,
-            end,
-            size,
             lanes,
             low,
             high,
             capsule: None,
             contents_mask,
-            is_point,
-            extents: if is_point { Vec3::ZERO } else { size[1] },
-            found: TraceHit {
-                fraction: 1.0,
-                plane: TracePlane::default(),
-                allsolid: false,
-                startsolid: false,
-                contents: 0,
-                surface_flags: 0,
-            },
+            is_point: (0..4).fold(true, |zero, at| zero & (lanes.size[0][at] == 0.0)),
+            found: TraceHit::NONE,
             recent: [u32::MAX; RECENT],
             #[cfg(test)]
             steps: Steps::default(),
         }
     }
 
+    /// Start of the box center.
+    #[inline]
+    pub(super) fn start(&self) -> Vec3 {
+        point(self.lanes.start)
+    }
+
+    /// Requested end of the box center.
+    #[inline]
+    pub(super) fn end(&self) -> Vec3 {
+        point(self.lanes.end)
+    }
+
+    /// Lower and upper corner of the box, relative to its center.
+    pub(super) fn size(&self) -> [Vec3; 2] {
+        self.lanes.size.map(point)
+    }
+
+    /// Half size of the box along each axis, for the tree walk.
+    #[inline]
+    pub(super) fn extents(&self) -> Vec3 {
+        if self.is_point { Vec3::ZERO } else { point(self.lanes.size[1]) }
+    }
+
     /// Replaces the box by the capsule inside it.
     pub(super) fn with(mut self, capsule: Capsule) -> Self {
+        let [least, most] = self.lanes.ends();
         for axis in 0..3 {
-            let (from, to) = (self.start[axis], self.end[axis]);
-            let (least, most) = if from < to { (from, to) } else { (to, from) };
-            self.low[axis] = least - capsule.reach(axis);
-            self.high[axis] = most + capsule.reach(axis);
+            self.low[axis] = least[axis] - capsule.reach(axis);
+            self.high[axis] = most[axis] + capsule.reach(axis);
         }
         self.capsule = Some(capsule);
         self
@@ -136,7 +154,7 @@ impl Sweep {
 
     /// Returns the box corner that reaches farthest against a normal with these sign bits.
     pub(super) fn corner(&self, sign_bits: u8) -> Vec3 {
-        let pick = |axis: usize| self.size[usize::from(sign_bits >> axis & 1)][axis];
+        let pick = |axis: usize| self.lanes.size[usize::from(sign_bits >> axis & 1)][axis];
         Vec3::new(pick(0), pick(1), pick(2))
     }
 
@@ -169,6 +187,16 @@ impl Sweep {
 }
 
 impl TraceHit {
+    /// A free path.
+    pub(super) const NONE: Self = Self {
+        fraction: 1.0,
+        plane: TracePlane { normal: Vec3::ZERO, dist: 0.0 },
+        allsolid: false,
+        startsolid: false,
+        contents: 0,
+        surface_flags: 0,
+    };
+
     /// Returns the result of a trace from `start` to `end`.
     pub(super) fn trace(&self, endpos: Vec3) -> Trace {
         Trace {

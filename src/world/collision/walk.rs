@@ -6,7 +6,7 @@
 use super::{
     arithmetic::{Arithmetic, SURFACE_CLIP},
     bounds::{Corner, PaddedBounds, corner, each},
-    sweep::Sweep,
+    sweep::{Lanes, Sweep},
 };
 use crate::model::Vec3;
 
@@ -62,15 +62,15 @@ impl Paths<'_> {
         sweep: &mut Sweep,
         visit: &mut impl FnMut(usize, &mut Sweep),
     ) {
-        let Vec3([x, y, z]) = sweep.extents;
+        let Vec3([x, y, z]) = sweep.extents();
         let slanted = if sweep.is_point { 0.0 } else { SLANTED_REACH };
         let margins = [x, y, z, slanted].map(|reach| {
             let reach = A::of(reach);
             let clear = reach + A::ONE;
             Margin { reach, front: clear, back: -clear }
         });
-        let way =
-            Segment { from: 0.0, to: 1.0, start: corner(sweep.start), end: corner(sweep.end) };
+        let Lanes { start, end, .. } = sweep.lanes;
+        let way = Segment { from: 0.0, to: 1.0, start, end };
         self.walk::<A>(self.root, &way, &margins, sweep, visit);
     }
 

@@ -25,7 +25,7 @@ use crate::model::{
 };
 pub use move_scene::{MAX_NEARBY, MoveCache, MoveScene};
 use passing::Passage;
-use sectors::{LinkKind, NearbyEntities, Sectors};
+use sectors::{Aabb, LinkKind, NearbyEntities, Sectors};
 
 /// Contents that clients predict collisions with.
 const PREDICTED: i32 = content::SOLID | content::BODY;
@@ -186,7 +186,7 @@ impl World {
     /// Only point entities without contents are not solid. The order is that of all queries; the
     /// list is cut at the length of `found`.
     pub fn bodies_in_box(&self, mins: Vec3, maxs: Vec3, found: &mut [EntityNum]) -> usize {
-        let all = self.sectors.search(&[mins, maxs], |_| true);
+        let all = self.sectors.search(&Aabb::of(&[mins, maxs]), |_| true);
         let count = all.len().min(found.len());
         found[..count].copy_from_slice(&all[..count]);
         count
@@ -241,15 +241,16 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
         end: Vec3,
         contents_mask: i32,
     ) -> Trace {
-        let best = self.world.map.trace_hull(hull, start, mins, maxs, end, contents_mask);
-        self.stop_at_entities(best, None, hull, start, mins, maxs, end, contents_mask)
+        let mut best = self.world.map.trace_hull(hull, start, mins, maxs, end, contents_mask);
+        self.stop_at_entities(&mut best, None, hull, start, mins, maxs, end, contents_mask);
+        best
     }
 
     /// Clips a trace that the map has stopped, or not, against the entities.
     #[expect(clippy::too_many_arguments, reason = "a trace and its arguments")]
     fn stop_at_entities(
         &self,
-        mut best: Trace,
+        best: &mut Trace,
         near: Option<&NearbyEntities>,
         hull: Hull,
         start: Vec3,
@@ -257,59 +258,73 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
         maxs: Vec3,
         end: Vec3,
         contents_mask: i32,
-    ) -> Trace {
+    ) {
         if best.fraction == 0.0 {
-            return best;
+            return;
         }
-        let mut low = Vec3::ZERO;
-        let mut high = Vec3::ZERO;
-        for axis in 0..3 {
-            let (from, to) = (start[axis], end[axis]);
-            // Each is one instruction, in this order of the operands.
-            let least = if from < to { from } else { to };
-            let most = if to > from { to } else { from };
-            low[axis] = least + mins[axis] - 1.0;
-            high[axis] = most + maxs[axis] + 1.0;
+        let swept = Aabb::swept(start, mins, maxs, end);
+        let sectors = &self.world.sectors;
+        let mut stop =
+            |number| self.stop_at_entity(best, number, hull, start, mins, maxs, end, contents_mask);
+        if let Some(near) = near.filter(|near| near.covers(&swept)) {
+            sectors.visit_near(near, &swept, |number| {
+                self.obstacle(number, contents_mask).is_none() || stop(number)
+            });
+            return;
         }
-        // Most traces pass no entity.
-        let mut passage = None;
-        let is_obstacle = &mut |number| {
-            let Some((_, shared)) = self.entities.view(number) else { return false };
-            let is_own = self.pass != EntityNum::NONE
-                && (number == self.pass
-                    || shared.owner_num == self.pass.index() as i32
-                    || self.pass_owner == Some(shared.owner_num));
-            if is_own || shared.contents & contents_mask == 0 {
-                return false;
-            }
-            hull != Hull::Box
-                || shared.bmodel != 0
-                || !passage
-                    .get_or_insert_with(|| Passage::new(start, mins, maxs, end))
-                    .misses(shared)
-        };
-        self.world.sectors.visit_near(near, &[low, high], is_obstacle, &mut |number| {
-            let Some((state, shared)) = self.entities.view(number) else { return true };
-            let trace = against(&self.world.map, state, shared).trace(
-                hull,
-                start,
-                mins,
-                maxs,
-                end,
-                contents_mask,
-            );
-            if trace.allsolid {
-                best.allsolid = true;
-            } else {
-                best.startsolid |= trace.startsolid;
-            }
-            if trace.fraction < best.fraction {
-                let startsolid = best.startsolid || trace.startsolid;
-                best = Trace { startsolid, entity: number, ..trace };
-            }
-            !best.allsolid
+        // The trace is long: it passes by most of the boxes that its bounds touch.
+        let passage = Passage::new(start, mins, maxs, end);
+        let found = sectors.search(&swept, |number| {
+            self.obstacle(number, contents_mask).is_some_and(|shared| {
+                hull != Hull::Box || shared.bmodel != 0 || !passage.misses(shared)
+            })
         });
-        best
+        found.iter().all(|&number| stop(number));
+    }
+
+    /// Returns an entity that has contents of a mask and is not excluded.
+    #[inline]
+    fn obstacle(&self, number: EntityNum, contents_mask: i32) -> Option<&EntityShared> {
+        let (_, shared) = self.entities.view(number)?;
+        let is_own = self.pass != EntityNum::NONE
+            && (number == self.pass
+                || shared.owner_num == self.pass.index() as i32
+                || self.pass_owner == Some(shared.owner_num));
+        (!is_own && shared.contents & contents_mask != 0).then_some(shared)
+    }
+
+    /// Clips a trace against an entity. Returns whether others can still stop it.
+    #[expect(clippy::too_many_arguments, reason = "a trace and its arguments")]
+    fn stop_at_entity(
+        &self,
+        best: &mut Trace,
+        number: EntityNum,
+        hull: Hull,
+        start: Vec3,
+        mins: Vec3,
+        maxs: Vec3,
+        end: Vec3,
+        contents_mask: i32,
+    ) -> bool {
+        let Some((state, shared)) = self.entities.view(number) else { return true };
+        let trace = if hull == Hull::Box && shared.bmodel == 0 {
+            let (bounds, origin) = ([shared.mins, shared.maxs], shared.current_origin);
+            self.world.map.trace_body(bounds, origin, start, mins, maxs, end, contents_mask)
+        } else {
+            let body = against(&self.world.map, state, shared);
+            Some(body.trace(hull, start, mins, maxs, end, contents_mask))
+        };
+        let Some(trace) = trace else { return true };
+        if trace.allsolid {
+            best.allsolid = true;
+        } else {
+            best.startsolid |= trace.startsolid;
+        }
+        if trace.fraction < best.fraction {
+            let startsolid = best.startsolid || trace.startsolid;
+            *best = Trace { startsolid, entity: number, ..trace };
+        }
+        !best.allsolid
     }
 
     /// Returns the contents of map and entities at a point. Every entity without a brush model
@@ -321,13 +336,21 @@ impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
 
     /// Adds the contents of the entities at a point.
     fn add_contents(&self, mut contents: i32, near: Option<&NearbyEntities>, point: Vec3) -> i32 {
-        let is_other = &mut |number| number != self.pass;
-        self.world.sectors.visit_near(near, &[point, point], is_other, &mut |number| {
-            if let Some((state, shared)) = self.entities.view(number) {
+        let mut add = |number| {
+            if number != self.pass
+                && let Some((state, shared)) = self.entities.view(number)
+            {
                 contents |= against(&self.world.map, state, shared).contents(point);
             }
             true
-        });
+        };
+        let (sectors, extent) = (&self.world.sectors, Aabb::of(&[point, point]));
+        match near.filter(|near| near.covers(&extent)) {
+            Some(near) => sectors.visit_near(near, &extent, add),
+            None => sectors.search(&extent, |_| true).into_iter().for_each(|number| {
+                add(number);
+            }),
+        }
         contents
     }
 

@@ -75,8 +75,10 @@ impl<E: EntityViews + ?Sized> MoveScene<'_, E> {
     #[must_use]
     pub fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
         let map = &self.scene.world.map;
-        let best = map.trace_cached(self.map, start, mins, maxs, end, mask);
-        self.scene.stop_at_entities(best, self.near, Hull::Box, start, mins, maxs, end, mask)
+        let mut best = map.trace_cached(self.map, start, mins, maxs, end, mask);
+        let (scene, hull) = (&self.scene, Hull::Box);
+        scene.stop_at_entities(&mut best, self.near, hull, start, mins, maxs, end, mask);
+        best
     }
 
     /// Returns the contents as [`CollisionScene::point_contents`] does.

@@ -11,6 +11,8 @@
 //! Invariants: an entity is in at most one list; the lists hold linked solid entities only.
 //! Source: the collision document, area tree. Engine names: `worldSector_t`, `SV_AreaEntities`.
 
+use std::array;
+
 use smallvec::SmallVec;
 
 use crate::model::{ClientSet, EntityNum, Vec3, limits::MAX_ENTITIES};
@@ -84,6 +86,12 @@ impl Default for NearbyEntities {
 }
 
 impl NearbyEntities {
+    /// Whether a box is within the box of the search.
+    #[inline]
+    pub(super) fn covers(&self, extent: &Aabb) -> bool {
+        self.within.covers(extent)
+    }
+
     /// Whether a brush model can be at a point.
     pub(super) fn may_have_model_at(&self, point: Vec3) -> bool {
         self.has_model || !self.within.covers(&Aabb::of(&[point, point]))
@@ -109,7 +117,7 @@ struct SplitPlane {
 
 /// A bounding box with a fourth component: four are compared as fast as one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Aabb {
+pub(super) struct Aabb {
     mins: [f32; 4],
     maxs: [f32; 4],
 }
@@ -155,7 +163,7 @@ impl Sectors {
         halve(0, bounds, &mut cuts);
         let entries = vec![Entry::default(); MAX_ENTITIES].into();
         // All entities fit into each list, so that none grows in the middle of a match.
-        let members = std::array::from_fn(|_| Vec::with_capacity(MAX_ENTITIES));
+        let members = array::from_fn(|_| Vec::with_capacity(MAX_ENTITIES));
         Self { cuts, members, entries, changes: 0 }
     }
 
@@ -254,11 +262,11 @@ impl Sectors {
     /// Returns the solid entities whose bounds touch a box and that `is_wanted` accepts.
     pub(super) fn search(
         &self,
-        bounds: &[Vec3; 2],
+        extent: &Aabb,
         mut is_wanted: impl FnMut(EntityNum) -> bool,
     ) -> Found {
         let mut found = Found::new();
-        self.visit(&Aabb::of(bounds), |number| {
+        self.visit(extent, |number| {
             if is_wanted(number) {
                 found.push(number);
             }
@@ -267,37 +275,17 @@ impl Sectors {
         found
     }
 
-    /// Calls `visit` with each entity that [`Self::search`] returns, until it returns false. Only nearby
-    /// entities are searched if they cover the box. They must be valid.
+    /// Calls `visit` with each nearby entity whose bounds touch a box, until it returns false. The search must be
+    /// valid and cover the box, so that these are the entities that [`Self::search`] returns.
+    #[inline]
     pub(super) fn visit_near(
         &self,
-        near: Option<&NearbyEntities>,
-        bounds: &[Vec3; 2],
-        is_wanted: &mut impl FnMut(EntityNum) -> bool,
-        visit: &mut impl FnMut(EntityNum) -> bool,
+        near: &NearbyEntities,
+        extent: &Aabb,
+        mut visit: impl FnMut(EntityNum) -> bool,
     ) {
-        let extent = Aabb::of(bounds);
-        let Some(near) = near.filter(|near| near.within.covers(&extent)) else {
-            return self.visit_all(bounds, is_wanted, visit);
-        };
         for &number in &near.bodies[..near.count] {
-            let is_found =
-                self.entries[number.index()].extent.touches(&extent) && is_wanted(number);
-            if is_found && !visit(number) {
-                return;
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn visit_all(
-        &self,
-        bounds: &[Vec3; 2],
-        is_wanted: &mut impl FnMut(EntityNum) -> bool,
-        visit: &mut impl FnMut(EntityNum) -> bool,
-    ) {
-        for &number in &self.search(bounds, is_wanted) {
-            if !visit(number) {
+            if self.entries[number.index()].extent.touches(extent) && !visit(number) {
                 return;
             }
         }
@@ -402,10 +390,30 @@ impl Sectors {
     }
 }
 
+/// Adds a fourth component, which is zero.
+#[inline]
+fn wide(Vec3([x, y, z]): Vec3) -> [f32; 4] {
+    [x, y, z, 0.0]
+}
+
 impl Aabb {
-    fn of([mins, maxs]: &[Vec3; 2]) -> Self {
-        let wide = |corner: &Vec3| [corner[0], corner[1], corner[2], 0.0];
-        Self { mins: wide(mins), maxs: wide(maxs) }
+    pub(super) fn of([mins, maxs]: &[Vec3; 2]) -> Self {
+        Self { mins: wide(*mins), maxs: wide(*maxs) }
+    }
+
+    /// Bounds of a box (`mins`, `maxs`) that moves from `start` to `end`, and a unit more on each side.
+    #[inline]
+    pub(super) fn swept(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3) -> Self {
+        let (start, end, mins, maxs) = (wide(start), wide(end), wide(mins), wide(maxs));
+        let unit = wide(Vec3([1.0; 3]));
+        Self {
+            mins: array::from_fn(|at| {
+                (if start[at] < end[at] { start[at] } else { end[at] }) + mins[at] - unit[at]
+            }),
+            maxs: array::from_fn(|at| {
+                (if end[at] > start[at] { end[at] } else { start[at] }) + maxs[at] + unit[at]
+            }),
+        }
     }
 
     fn bounds(&self) -> [Vec3; 2] {
@@ -475,7 +483,7 @@ mod tests {
     }
 
     fn found(sectors: &Sectors, bounds: [Vec3; 2]) -> Vec<usize> {
-        sectors.search(&bounds, |_| true).iter().map(|number| number.index()).collect()
+        sectors.search(&Aabb::of(&bounds), |_| true).iter().map(|number| number.index()).collect()
     }
 
     fn found_near(
@@ -483,8 +491,12 @@ mod tests {
         near: Option<&NearbyEntities>,
         bounds: [Vec3; 2],
     ) -> Vec<usize> {
+        let extent = Aabb::of(&bounds);
+        let Some(near) = near.filter(|near| near.covers(&extent)) else {
+            return found(sectors, bounds);
+        };
         let mut found = Vec::new();
-        sectors.visit_near(near, &bounds, &mut |_| true, &mut |number| {
+        sectors.visit_near(near, &extent, |number| {
             found.push(number.index());
             true
         });

@@ -130,10 +130,11 @@ impl Fence {
 fn distances(plane: TracePlane, sweep: &Sweep) -> (f32, f32) {
     let of = |point: Vec3| point.dot(plane.normal) - plane.dist;
     match sweep.capsule {
-        None => (of(sweep.start), of(sweep.end)),
-        Some(capsule) => {
-            (of(capsule.end(sweep.start, plane.normal)), of(capsule.end(sweep.end, plane.normal)))
-        }
+        None => (of(sweep.start()), of(sweep.end())),
+        Some(capsule) => (
+            of(capsule.end(sweep.start(), plane.normal)),
+            of(capsule.end(sweep.end(), plane.normal)),
+        ),
     }
 }
 
