@@ -178,7 +178,7 @@ impl CollisionMap {
         found
     }
 
-    /// Runs a sweep that is no box against an entity's box, or any sweep against a model.
+    /// Runs a sweep against a model, or the sweep of a capsule against an entity's box.
     fn run_against(&self, target: TraceTarget, at_rest: bool, sweep: &mut Sweep) {
         let (mins, maxs) = match target {
             TraceTarget::Model(number) => return self.run(number, at_rest, sweep),

@@ -1,31 +1,31 @@
-//! World: a collision map with linked entities, and traces against both.
+//! World: a collision map with linked entities.
 //!
 //! [`World`] stores the bounds of each linked entity. Other fields (contents, owner, origin,
 //! angles, box) are read at each query from the game's own storage, through [`EntityViews`].
 //!
 //! Invariants: no query allocates. Entities are visited in one order: by sector, and within a sector the last
-//! linked first. Source: the collision document, linking, server trace. Engine names: `SV_LinkEntity`,
-//! `SV_Trace`, `SV_PointContents`.
+//! linked first. Source: the collision document, linking. Engine names: `SV_LinkEntity`.
 
 mod map_services;
 mod move_scene;
 mod passing;
+mod scene;
 mod sectors;
 
 use super::{
     areas::Areas,
     bsp::Bsp,
-    collision::{CollisionError, CollisionMap, Hull, TracePrecision, TraceTarget},
+    collision::{CollisionError, CollisionMap, TracePrecision},
     entity_string::TokenCursor,
     pvs::{PvsIndex, PvsLocation, Viewpoint},
 };
 use crate::model::{
-    ClientSet, EntityNum, EntitySet, EntityShared, EntityState, Trace, Vec3, contents::content,
+    ClientSet, EntityNum, EntitySet, EntityShared, EntityState, Vec3, contents::content,
     limits::MAX_ENTITIES,
 };
 pub use move_scene::{MAX_NEARBY, MoveCache, MoveScene};
-use passing::Passage;
-use sectors::{Aabb, LinkKind, NearbyEntities, Sectors};
+pub use scene::CollisionScene;
+use sectors::{Aabb, LinkKind, Sectors};
 
 /// Contents that clients predict collisions with.
 const PREDICTED: i32 = content::SOLID | content::BODY;
@@ -199,236 +199,7 @@ impl World {
         entities: &'a E,
         pass: EntityNum,
     ) -> CollisionScene<'a, E> {
-        let owner = entities.view(pass).map(|(_, shared)| shared.owner_num);
-        let pass_owner = owner.filter(|&owner| owner != EntityNum::NONE.index() as i32);
-        CollisionScene { world: self, entities, pass, pass_owner }
-    }
-}
-
-/// World and entities of a query, with one entity excluded.
-#[derive(Debug)]
-pub struct CollisionScene<'a, E: ?Sized> {
-    world: &'a World,
-    entities: &'a E,
-    pass: EntityNum,
-    /// Owner of the excluded entity, if any.
-    pass_owner: Option<i32>,
-}
-
-impl<E: EntityViews + ?Sized> CollisionScene<'_, E> {
-    /// Traces a box from `start` to `end` through map and entities. `mins` and `maxs` are relative
-    /// to the moving point; only contents that match `contents_mask` stop it.
-    #[must_use]
-    pub fn trace(
-        &self,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
-    ) -> Trace {
-        self.trace_hull(Hull::Box, start, mins, maxs, end, contents_mask)
-    }
-
-    /// Traces a hull in the same way.
-    #[must_use]
-    pub fn trace_hull(
-        &self,
-        hull: Hull,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
-    ) -> Trace {
-        let mut best = self.world.map.trace_hull(hull, start, mins, maxs, end, contents_mask);
-        self.stop_at_entities(&mut best, None, hull, start, mins, maxs, end, contents_mask);
-        best
-    }
-
-    /// Clips a trace that the map has stopped, or not, against the entities.
-    #[expect(clippy::too_many_arguments, reason = "a trace and its arguments")]
-    fn stop_at_entities(
-        &self,
-        best: &mut Trace,
-        near: Option<&NearbyEntities>,
-        hull: Hull,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
-    ) {
-        if best.fraction == 0.0 {
-            return;
-        }
-        let swept = Aabb::swept(start, mins, maxs, end);
-        let sectors = &self.world.sectors;
-        let mut stop =
-            |number| self.stop_at_entity(best, number, hull, start, mins, maxs, end, contents_mask);
-        if let Some(near) = near.filter(|near| near.covers(&swept)) {
-            sectors.visit_near(near, &swept, |number| {
-                self.obstacle(number, contents_mask).is_none() || stop(number)
-            });
-            return;
-        }
-        // The trace is long: it passes by most of the boxes that its bounds touch.
-        let passage = Passage::new(start, mins, maxs, end);
-        let found = sectors.search(&swept, |number| {
-            self.obstacle(number, contents_mask).is_some_and(|shared| {
-                hull != Hull::Box || shared.bmodel != 0 || !passage.misses(shared)
-            })
-        });
-        found.iter().all(|&number| stop(number));
-    }
-
-    /// Returns an entity that has contents of a mask and is not excluded.
-    #[inline]
-    fn obstacle(&self, number: EntityNum, contents_mask: i32) -> Option<&EntityShared> {
-        let (_, shared) = self.entities.view(number)?;
-        let is_own = self.pass != EntityNum::NONE
-            && (number == self.pass
-                || shared.owner_num == self.pass.index() as i32
-                || self.pass_owner == Some(shared.owner_num));
-        (!is_own && shared.contents & contents_mask != 0).then_some(shared)
-    }
-
-    /// Clips a trace against an entity. Returns whether others can still stop it.
-    #[expect(clippy::too_many_arguments, reason = "a trace and its arguments")]
-    fn stop_at_entity(
-        &self,
-        best: &mut Trace,
-        number: EntityNum,
-        hull: Hull,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
-    ) -> bool {
-        let Some((state, shared)) = self.entities.view(number) else { return true };
-        let trace = if hull == Hull::Box && shared.bmodel == 0 {
-            let (bounds, origin) = ([shared.mins, shared.maxs], shared.current_origin);
-            self.world.map.trace_body(bounds, origin, start, mins, maxs, end, contents_mask)
-        } else {
-            let body = against(&self.world.map, state, shared);
-            Some(body.trace(hull, start, mins, maxs, end, contents_mask))
-        };
-        let Some(trace) = trace else { return true };
-        if trace.allsolid {
-            best.allsolid = true;
-        } else {
-            best.startsolid |= trace.startsolid;
-        }
-        if trace.fraction < best.fraction {
-            let startsolid = best.startsolid || trace.startsolid;
-            *best = Trace { startsolid, entity: number, ..trace };
-        }
-        !best.allsolid
-    }
-
-    /// Returns the contents of map and entities at a point. Every entity without a brush model
-    /// counts as `CONTENTS_BODY`, independent of its own contents.
-    #[must_use]
-    pub fn point_contents(&self, point: Vec3) -> i32 {
-        self.add_contents(self.world.map.point_contents(point), None, point)
-    }
-
-    /// Adds the contents of the entities at a point.
-    fn add_contents(&self, mut contents: i32, near: Option<&NearbyEntities>, point: Vec3) -> i32 {
-        let mut add = |number| {
-            if number != self.pass
-                && let Some((state, shared)) = self.entities.view(number)
-            {
-                contents |= against(&self.world.map, state, shared).contents(point);
-            }
-            true
-        };
-        let (sectors, extent) = (&self.world.sectors, Aabb::of(&[point, point]));
-        match near.filter(|near| near.covers(&extent)) {
-            Some(near) => sectors.visit_near(near, &extent, add),
-            None => sectors.search(&extent, |_| true).into_iter().for_each(|number| {
-                add(number);
-            }),
-        }
-        contents
-    }
-
-    /// Whether a box in the world touches one entity's model or box.
-    #[must_use]
-    pub fn touches(&self, mins: Vec3, maxs: Vec3, entity: EntityNum) -> bool {
-        self.entities.view(entity).is_some_and(|(state, shared)| {
-            let at = Vec3::ZERO;
-            against(&self.world.map, state, shared)
-                .trace(Hull::Box, at, mins, maxs, at, -1)
-                .startsolid
-        })
-    }
-
-    /// Traces a box against one entity only.
-    #[must_use]
-    pub fn trace_entity(
-        &self,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
-        entity: EntityNum,
-    ) -> Trace {
-        let Some((state, shared)) = self.entities.view(entity) else { return Trace::free(end) };
-        if shared.contents & contents_mask == 0 {
-            return Trace::free(end);
-        }
-        let mut trace = against(&self.world.map, state, shared).trace(
-            Hull::Box,
-            start,
-            mins,
-            maxs,
-            end,
-            contents_mask,
-        );
-        if trace.fraction < 1.0 {
-            trace.entity = entity;
-        }
-        trace
-    }
-}
-
-/// Collision data of one entity.
-struct Collider<'a> {
-    map: &'a CollisionMap,
-    target: TraceTarget,
-    origin: Vec3,
-    angles: Vec3,
-}
-
-fn against<'a>(map: &'a CollisionMap, state: &EntityState, shared: &EntityShared) -> Collider<'a> {
-    let target = if shared.bmodel == 0 {
-        TraceTarget::Box { mins: shared.mins, maxs: shared.maxs }
-    } else {
-        // A negative number is a model that no map has.
-        TraceTarget::Model(usize::try_from(state.modelindex).unwrap_or(usize::MAX))
-    };
-    Collider { map, target, origin: shared.current_origin, angles: shared.current_angles }
-}
-
-impl Collider<'_> {
-    fn trace(
-        &self,
-        hull: Hull,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        mask: i32,
-    ) -> Trace {
-        let Self { map, target, origin, angles } = *self;
-        map.trace_target(hull, target, origin, angles, start, mins, maxs, end, mask)
-    }
-
-    fn contents(&self, point: Vec3) -> i32 {
-        self.map.target_contents(self.target, self.origin, self.angles, point)
+        CollisionScene::new(self, entities, pass)
     }
 }
 
