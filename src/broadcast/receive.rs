@@ -92,7 +92,7 @@ impl House {
         key: ViewerKey,
         route: Route,
         received: ReceivedMessage,
-        message: &mut [u8],
+        message: &mut Vec<u8>,
     ) -> bool {
         let mut usercmds = [UserCmd::default(); MAX_PACKET_USERCMDS];
         let (feed, level_time, now) = (self.stage.checksum_feed, self.stage.time(), self.now);

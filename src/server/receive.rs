@@ -275,17 +275,18 @@ impl Server {
         if is_primed {
             self.enter_world(number, usercmds[0]);
         }
+        let newer = |a: i32, b: i32| a.wrapping_sub(b) > 0;
+        let Some(client) = self.core.clients.get(number) else { return };
+        let mut newest = client.last_usercmd.server_time;
         for command in usercmds {
+            // Later than the last of the packet: from before a restart.
+            if newer(command.server_time, last.server_time) || !newer(command.server_time, newest) {
+                continue;
+            }
             let Some(client) = self.core.clients.get_mut(number).filter(|c| c.is_active()) else {
                 return;
             };
-            let newer = |a: i32, b: i32| a.wrapping_sub(b) > 0;
-            // Later than the last of the packet: from before a restart.
-            if newer(command.server_time, last.server_time)
-                || !newer(command.server_time, client.last_usercmd.server_time)
-            {
-                continue;
-            }
+            newest = command.server_time;
             if !client.buckets.usercmds.allows(now, USERCMDS) {
                 self.core.stats.bump(Counter::MovesOverLimit);
                 return;

@@ -58,7 +58,7 @@ pub(crate) enum ReadError {
 pub(crate) fn read<K: Copy>(
     (channel, sent, incoming): (&Channel<K>, &OutgoingCommands, &IncomingCommands),
     feed: i32,
-    message: &mut [u8],
+    message: &mut Vec<u8>,
     buffer: &mut [UserCmd; MAX_PACKET_USERCMDS],
 ) -> Result<ClientMessage, ReadError> {
     let (head, mut reader) = channel.open_client_message(sent, message)?;

@@ -328,7 +328,10 @@ impl Window {
 /// Reader of one message, in one [`Encoding`].
 #[derive(Clone, Debug)]
 pub struct BitReader<'a> {
+    /// The message, and zeros behind it if it is padded.
     bytes: &'a [u8],
+    /// Bits of the message.
+    end: usize,
     /// Bits read.
     at: usize,
     encoding: &'static Encoding,
@@ -344,7 +347,15 @@ impl<'a> BitReader<'a> {
     /// Reads a message in another encoding.
     #[must_use]
     pub fn with_encoding(encoding: &'static Encoding, bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, encoding }
+        Self { bytes, end: bytes.len() * 8, at: 0, encoding }
+    }
+
+    /// Reads a message and appends zeros to it, so that its end is read like the rest.
+    #[must_use]
+    pub fn padded(encoding: &'static Encoding, message: &'a mut Vec<u8>) -> Self {
+        let end = message.len() * 8;
+        message.extend_from_slice(&[0; 8]);
+        Self { bytes: message, end, at: 0, encoding }
     }
 
     /// Returns the encoding of the message.
@@ -367,7 +378,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// Returns the next [`Window::BITS`] bits or more, zeros behind the end.
-    #[inline]
+    #[inline(always)]
     pub(super) fn window(&self) -> Window {
         let start = self.at >> 3;
         let word = match self.bytes.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
@@ -378,9 +389,9 @@ impl<'a> BitReader<'a> {
     }
 
     /// Returns the word at `start`, which ends behind the message.
+    #[inline(never)]
     fn last_word(&self, start: usize) -> u64 {
         match self.bytes.last_chunk::<8>() {
-            // The usercmds of a client message are its last bytes, so this is as frequent as the usual case.
             Some(last) if start < self.bytes.len() => {
                 let passed = 8 - (self.bytes.len() - start);
                 u64::from_le_bytes(*last) >> (8 * passed)
@@ -399,7 +410,7 @@ impl<'a> BitReader<'a> {
     #[inline]
     pub(super) fn follow(&mut self, window: Window) -> Result<()> {
         let at = self.at + window.used as usize;
-        if at > self.bytes.len() * 8 {
+        if at > self.end {
             return Err(WireError::Truncated);
         }
         self.at = at;
@@ -410,7 +421,7 @@ impl<'a> BitReader<'a> {
     /// have turned the start of another code into it.
     #[cold]
     pub(super) fn no_code(&self, window: Window) -> WireError {
-        let whole = self.at + (window.used + MAX_CODE_LEN) as usize <= self.bytes.len() * 8;
+        let whole = self.at + (window.used + MAX_CODE_LEN) as usize <= self.end;
         if whole { WireError::BadCode } else { WireError::Truncated }
     }
 
@@ -420,7 +431,10 @@ impl<'a> BitReader<'a> {
     /// [`WireError::Truncated`] at the end.
     #[inline]
     pub fn flag(&mut self) -> Result<bool> {
-        let byte = *self.bytes.get(self.at >> 3).ok_or(WireError::Truncated)?;
+        if self.at >= self.end {
+            return Err(WireError::Truncated);
+        }
+        let byte = self.bytes.get(self.at >> 3).copied().unwrap_or(0);
         let bit = byte >> (self.at & 7) & 1;
         self.at += 1;
         Ok(bit != 0)
@@ -557,12 +571,18 @@ mod tests {
             widths in prop::collection::vec(1..=32u32, 1..200),
         ) {
             let mut reader = BitReader::new(&bytes);
+            let mut message = bytes.clone();
+            let mut padded = BitReader::padded(&ENCODING_68, &mut message);
             for n in widths {
                 let before = reader.bit_position();
-                match reader.bits(n) {
+                let read = reader.bits(n);
+                prop_assert_eq!(padded.bits(n), read.clone());
+                match read {
                     Ok(_) => prop_assert!(reader.bit_position() <= bytes.len() * 8),
                     Err(_) => prop_assert_eq!(reader.bit_position(), before),
                 }
+                prop_assert_eq!(padded.flag(), reader.flag());
+                prop_assert_eq!(padded.bit_position(), reader.bit_position());
             }
         }
     }

@@ -151,10 +151,9 @@ pub fn read_usercmds(
         return Err(WireError::UsercmdCount(count));
     }
     let moves = moves.get_mut(..usize::from(count)).ok_or(WireError::UsercmdCount(count))?;
-    let mut from = UserCmd::default();
-    for command in moves.iter_mut() {
-        from = usercmd::read_delta(reader, key, &from)?;
-        *command = from;
+    for at in 0..moves.len() {
+        moves[at] = if at == 0 { UserCmd::default() } else { moves[at - 1] };
+        usercmd::read_over(reader, key, &mut moves[at])?;
     }
     Ok(moves.len())
 }

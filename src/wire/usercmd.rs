@@ -79,7 +79,7 @@ pub struct UsercmdCodec {
     /// Fields in wire order, besides the time.
     pub fields: &'static [Field],
     write: fn(&mut BitWriter, u32, &UserCmd, &UserCmd),
-    read: fn(&mut BitReader<'_>, u32, &UserCmd) -> Result<UserCmd>,
+    read: fn(&mut BitReader<'_>, u32, &mut UserCmd) -> Result<()>,
 }
 
 impl UsercmdCodec {
@@ -118,7 +118,17 @@ pub fn write_delta(writer: &mut BitWriter, key: u32, from: &UserCmd, to: &UserCm
 /// # Errors
 /// As [`BitReader::bits`].
 pub fn read_delta(reader: &mut BitReader<'_>, key: u32, from: &UserCmd) -> Result<UserCmd> {
-    (reader.encoding().usercmd.read)(reader, key, from)
+    let mut usercmd = *from;
+    read_over(reader, key, &mut usercmd)?;
+    Ok(usercmd)
+}
+
+/// Reads a usercmd over its base, as [`read_delta`] does. After an error its value has no meaning.
+///
+/// # Errors
+/// As [`BitReader::bits`].
+pub fn read_over(reader: &mut BitReader<'_>, key: u32, usercmd: &mut UserCmd) -> Result<()> {
+    (reader.encoding().usercmd.read)(reader, key, usercmd)
 }
 
 fn write<T: UsercmdFields>(writer: &mut BitWriter, key: u32, from: &UserCmd, to: &UserCmd) {
@@ -157,24 +167,27 @@ fn write<T: UsercmdFields>(writer: &mut BitWriter, key: u32, from: &UserCmd, to:
     writer.pen = pen;
 }
 
-fn read<T: UsercmdFields>(reader: &mut BitReader<'_>, key: u32, from: &UserCmd) -> Result<UserCmd> {
+fn read<T: UsercmdFields>(
+    reader: &mut BitReader<'_>,
+    key: u32,
+    usercmd: &mut UserCmd,
+) -> Result<()> {
     let mut window = reader.window();
-    let server_time = if window.flag() {
+    usercmd.server_time = if window.flag() {
         let step = window.byte().ok_or_else(|| reader.no_code(window))?;
-        from.server_time.wrapping_add(i32::from(step))
+        usercmd.server_time.wrapping_add(i32::from(step))
     } else {
         window.int(32).ok_or_else(|| reader.no_code(window))? as i32
     };
     let any = window.flag();
     reader.follow(window)?;
-    let mut to = UserCmd { server_time, ..*from };
     if !any {
-        return Ok(to);
+        return Ok(());
     }
-    let key = key ^ server_time as u32;
+    let key = key ^ usercmd.server_time as u32;
     let mut window = reader.window();
-    for_each_field!(read_field::<T>(reader, &mut window, key, &mut to));
-    Ok(to)
+    for_each_field!(read_field::<T>(reader, &mut window, key, usercmd));
+    Ok(())
 }
 
 /// Reads a field from the window, and moves the window at the end of a group.
