@@ -576,7 +576,7 @@ mod tests {
             for n in widths {
                 let before = reader.bit_position();
                 let read = reader.bits(n);
-                prop_assert_eq!(padded.bits(n), read.clone());
+                prop_assert_eq!(padded.bits(n), read);
                 match read {
                     Ok(_) => prop_assert!(reader.bit_position() <= bytes.len() * 8),
                     Err(_) => prop_assert_eq!(reader.bit_position(), before),
