@@ -67,8 +67,9 @@ impl CollisionMap {
         contents_mask: i32,
     ) -> Trace {
         if let (Hull::Box, TraceTarget::Box { mins: low, maxs: high }) = (hull, target) {
-            let found = self.pass_body([low, high], origin, start, mins, maxs, end, contents_mask);
-            return found.trace(reached(start, end, found.fraction));
+            let bounds = [low, high];
+            let hit = self.trace_body(bounds, origin, start, mins, maxs, end, contents_mask);
+            return hit.unwrap_or_else(|| TraceHit::NONE.trace(reached(start, end, 1.0)));
         }
         let offset = (mins + maxs) * 0.5;
         let (low, high) = (mins - offset, maxs - offset);
@@ -136,27 +137,10 @@ impl CollisionMap {
         end: Vec3,
         contents_mask: i32,
     ) -> Option<Trace> {
-        let found = self.pass_body(bounds, origin, start, mins, maxs, end, contents_mask);
-        let is_free = found.fraction == 1.0 && !found.startsolid;
-        (!is_free).then(|| found.trace(reached(start, end, found.fraction)))
-    }
-
-    /// Returns the hit of a box on an entity's box.
-    #[inline]
-    #[expect(clippy::too_many_arguments, reason = "a move and a place")]
-    fn pass_body(
-        &self,
-        bounds: [Vec3; 2],
-        origin: Vec3,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
-    ) -> TraceHit {
         if contents_mask & content::BODY == 0 {
-            return TraceHit::NONE;
+            return None;
         }
+        let mut found = TraceHit::NONE;
         let offset = (mins + maxs) * 0.5;
         let (low, high) = (mins - offset, maxs - offset);
         let (from, to) = (start + offset - origin, end + offset - origin);
@@ -165,17 +149,19 @@ impl CollisionMap {
             if box_holds(&bounds, &sweep) {
                 sweep.is_stuck(content::BODY);
             }
-            return sweep.found;
-        }
-        let (lanes, mut found) = (Lanes::new(from, low, high, to), TraceHit::NONE);
-        match self.family {
-            // The sides of a box are axial.
-            TracePrecision::Single | TracePrecision::Fast => {
-                stop_at_box::<f32>(&bounds, &lanes, &mut found);
+            found = sweep.found;
+        } else {
+            let lanes = Lanes::new(from, low, high, to);
+            match self.family {
+                // The sides of a box are axial.
+                TracePrecision::Single | TracePrecision::Fast => {
+                    stop_at_box::<f32>(&bounds, &lanes, &mut found);
+                }
+                TracePrecision::Double => stop_at_box::<f64>(&bounds, &lanes, &mut found),
             }
-            TracePrecision::Double => stop_at_box::<f64>(&bounds, &lanes, &mut found),
         }
-        found
+        let is_free = found.fraction == 1.0 && !found.startsolid;
+        (!is_free).then(|| found.trace(reached(start, end, found.fraction)))
     }
 
     /// Runs a sweep against a model, or the sweep of a capsule against an entity's box.
