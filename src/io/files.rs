@@ -19,7 +19,7 @@ pub const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 #[derive(Debug, Error)]
 pub enum FileError {
     /// The file does not exist.
-    #[error("{path} not found; check the name, or omit it to run with the defaults")]
+    #[error("{path} not found; check the name and the working directory")]
     Missing {
         /// The file.
         path: PathBuf,

@@ -13,6 +13,7 @@ mod byte_queue;
 pub mod byte_source;
 pub mod clock;
 pub mod console;
+pub mod control_echo;
 pub mod event_loop;
 pub mod files;
 pub mod game_folder;
@@ -31,6 +32,7 @@ mod lazy_writer;
 pub mod live;
 pub mod logging;
 mod lookups;
+pub mod machine;
 mod on_demand;
 mod open_files;
 #[cfg(feature = "metrics")]
@@ -48,10 +50,12 @@ pub mod socks5;
 pub mod state_file;
 mod steering;
 pub mod stream_file;
+pub mod task;
 #[cfg(feature = "cli")]
 pub mod terminal;
+mod udp_listeners;
 
-pub use assets::GameData;
+pub use assets::{GameData, InstalledArchives};
 pub use bind::{BindError, Listen};
 pub use byte_source::ByteSource;
 pub use clock::{Clock, random_bytes, unix_millis};
@@ -71,3 +75,4 @@ pub use socket::Sockets;
 pub use socks5::{Login, Socks5};
 pub use state_file::StateFile;
 pub use stream_file::StreamFile;
+pub use udp_listeners::udp_listeners;

@@ -5,7 +5,9 @@
 use std::fmt;
 
 use super::encoding::{Cursor, DecodeError, put_bytes, put_number, put_text};
-use crate::model::assets::{AssetError, AssetLocation, GamePath, PackInfo, ScriptPlace};
+use crate::model::assets::{
+    AssetError, AssetLocation, GamePath, ListedPack, ModCode, PackInfo, ScriptPlace,
+};
 
 /// Request for game files and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,14 +18,18 @@ pub enum AssetAnswer {
     Read(String, Result<(u64, u32), AssetError>),
     /// Files of a folder with an extension.
     List(String, String, Vec<GamePath>),
-    /// Archives.
+    /// Archives at the start, numbered in their order.
     Packs(Vec<PackInfo>),
-    /// Bytes of an archive were read: its index, their offset, their length and checksum.
+    /// Bytes of an archive were read: its number, their offset, their length and checksum.
     Pack(usize, u64, Result<(u64, u32), AssetError>),
     /// Files that the game wrote in earlier runs, with their content: a later run changes them.
     Own(Vec<(GamePath, Vec<u8>)>),
     /// A console script was read, with its content: operators change scripts.
     Script(String, ScriptPlace, Result<Vec<u8>, AssetError>),
+    /// Game code in the folder of the mod.
+    ModCode(ModCode),
+    /// Folders were searched again: the archives, if they changed.
+    Rescan(Option<Vec<ListedPack>>),
 }
 
 impl fmt::Display for AssetAnswer {
@@ -39,9 +45,15 @@ impl fmt::Display for AssetAnswer {
                 write!(f, "list {folder}/*.{extension}: {} files", names.len())
             }
             Self::Packs(packs) => write!(f, "list archives: {}", packs.len()),
+            Self::Rescan(None) => write!(f, "search again: archives unchanged"),
+            Self::Rescan(Some(packs)) => write!(f, "search again: {} archives", packs.len()),
             Self::Own(files) => write!(f, "own files of the game: {}", files.len()),
             Self::Script(name, _, Ok(bytes)) => write!(f, "script {name}: {} bytes", bytes.len()),
             Self::Script(name, _, Err(error)) => write!(f, "script {name}: {error}"),
+            Self::ModCode(ModCode { bytecode, native }) => {
+                let shown = |name: &Option<String>| name.clone().unwrap_or("nowhere".to_owned());
+                write!(f, "game code of the mod: {}, native {}", shown(bytecode), shown(native))
+            }
             Self::Pack(pack, offset, Ok((len, sum))) => {
                 write!(f, "read archive {pack} at {offset}: {len} bytes, checksum {sum:08x}")
             }
@@ -80,13 +92,7 @@ impl AssetAnswer {
             Self::Packs(packs) => {
                 out.push(3);
                 put_number(out, packs.len() as u64);
-                for pack in packs {
-                    put_text(out, &pack.folder);
-                    put_text(out, &pack.name);
-                    put_number(out, pack.len);
-                    put_number(out, pack.crcs.len() as u64);
-                    pack.crcs.iter().for_each(|crc| out.extend_from_slice(&crc.to_le_bytes()));
-                }
+                packs.iter().for_each(|pack| write_pack(out, pack));
             }
             Self::Pack(pack, offset, answer) => {
                 out.push(4);
@@ -105,13 +111,37 @@ impl AssetAnswer {
             Self::Script(name, place, read) => {
                 out.push(6);
                 put_text(out, name);
-                out.push(u8::from(*place == ScriptPlace::ModFolder));
+                out.push(match place {
+                    ScriptPlace::GameData => 0,
+                    ScriptPlace::ModFolder => 1,
+                    ScriptPlace::CommandLine => 2,
+                });
                 match read {
                     Ok(bytes) => {
                         out.push(0);
                         put_bytes(out, bytes);
                     }
                     Err(error) => write_error(out, error),
+                }
+            }
+            Self::ModCode(ModCode { bytecode, native }) => {
+                out.push(7);
+                for name in [bytecode, native] {
+                    out.push(u8::from(name.is_some()));
+                    if let Some(name) = name {
+                        put_text(out, name);
+                    }
+                }
+            }
+            Self::Rescan(packs) => {
+                out.push(8);
+                out.push(u8::from(packs.is_some()));
+                if let Some(packs) = packs {
+                    put_number(out, packs.len() as u64);
+                    for ListedPack { number, info } in packs {
+                        put_number(out, *number as u64);
+                        write_pack(out, info);
+                    }
                 }
             }
         }
@@ -144,13 +174,7 @@ impl AssetAnswer {
             }
             3 => {
                 let count: usize = from.small()?;
-                let pack = |from: &mut Cursor<'_>| {
-                    let (folder, name, len) = (from.text()?, from.text()?, from.number()?);
-                    let count: usize = from.small()?;
-                    let crcs: Result<Vec<_>, _> = (0..count).map(|_| from.word()).collect();
-                    Ok(PackInfo { folder, name, len, crcs: crcs?.into() })
-                };
-                Self::Packs((0..count).map(|_| pack(from)).collect::<Result<_, DecodeError>>()?)
+                Self::Packs((0..count).map(|_| read_pack(from)).collect::<Result<_, _>>()?)
             }
             4 => Self::Pack(from.small()?, from.number()?, read_known(from)?),
             5 => {
@@ -163,6 +187,7 @@ impl AssetAnswer {
                 let place = match from.byte()? {
                     0 => ScriptPlace::GameData,
                     1 => ScriptPlace::ModFolder,
+                    2 => ScriptPlace::CommandLine,
                     _ => return Err("a script of an unknown place"),
                 };
                 let read = match from.byte()? {
@@ -171,6 +196,26 @@ impl AssetAnswer {
                 };
                 Self::Script(name, place, read)
             }
+            7 => {
+                let mut name = || match from.byte()? {
+                    0 => Ok(None),
+                    1 => from.text().map(Some),
+                    _ => Err("game code that is neither found nor not"),
+                };
+                Self::ModCode(ModCode { bytecode: name()?, native: name()? })
+            }
+            8 => Self::Rescan(match from.byte()? {
+                0 => None,
+                1 => {
+                    let count: usize = from.small()?;
+                    let listed = |from: &mut Cursor<'_>| {
+                        Ok(ListedPack { number: from.small()?, info: read_pack(from)? })
+                    };
+                    let packs = (0..count).map(|_| listed(from));
+                    Some(packs.collect::<Result<_, DecodeError>>()?)
+                }
+                _ => return Err("archives that neither changed nor not"),
+            }),
             _ => return Err("a question about files that nobody knows"),
         })
     }
@@ -185,6 +230,8 @@ impl AssetAnswer {
             Self::Pack(..) => (4, "", ""),
             Self::Own(_) => (5, "", ""),
             Self::Script(name, place, _) => (6, name, place_name(*place)),
+            Self::ModCode(_) => (7, "", ""),
+            Self::Rescan(_) => (8, "", ""),
         }
     }
 }
@@ -194,6 +241,7 @@ pub(super) const fn place_name(place: ScriptPlace) -> &'static str {
     match place {
         ScriptPlace::GameData => "",
         ScriptPlace::ModFolder => " in the folder of the mod",
+        ScriptPlace::CommandLine => " of the command line",
     }
 }
 
@@ -213,6 +261,21 @@ fn read_known(from: &mut Cursor<'_>) -> Result<Result<(u64, u32), AssetError>, D
         0 => Ok((from.number()?, from.word()?)),
         kind => Err(read_error(kind, from)?),
     })
+}
+
+fn write_pack(out: &mut Vec<u8>, pack: &PackInfo) {
+    put_text(out, &pack.folder);
+    put_text(out, &pack.name);
+    put_number(out, pack.len);
+    put_number(out, pack.crcs.len() as u64);
+    pack.crcs.iter().for_each(|crc| out.extend_from_slice(&crc.to_le_bytes()));
+}
+
+fn read_pack(from: &mut Cursor<'_>) -> Result<PackInfo, DecodeError> {
+    let (folder, name, len) = (from.text()?, from.text()?, from.number()?);
+    let count: usize = from.small()?;
+    let crcs: Result<Vec<_>, _> = (0..count).map(|_| from.word()).collect();
+    Ok(PackInfo { folder, name, len, crcs: crcs?.into() })
 }
 
 fn path(from: &mut Cursor<'_>) -> Result<GamePath, DecodeError> {

@@ -6,9 +6,10 @@
 
 use std::{
     cell::{OnceCell, RefCell},
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     ops::Range,
     rc::Rc,
+    sync::Arc,
 };
 
 use thiserror::Error;
@@ -18,7 +19,9 @@ use super::{
     format::checksum,
     recorder::SharedRecorder,
 };
-use crate::model::assets::{AssetError, AssetLocation, Assets, GamePath, PackInfo, ScriptPlace};
+use crate::model::assets::{
+    AssetError, AssetLocation, Assets, GamePath, ListedPack, ModCode, PackInfo, ScriptPlace,
+};
 
 /// Game files whose answers are recorded.
 pub struct RecordedAssets {
@@ -60,11 +63,24 @@ impl Assets for RecordedAssets {
         names
     }
 
-    fn packs(&self) -> &[PackInfo] {
+    fn packs(&self) -> Arc<[ListedPack]> {
         let packs = self.assets.packs();
-        // They never change, so once is enough.
-        self.packs_told.get_or_init(|| self.note(&AssetAnswer::Packs(packs.to_vec())));
+        // They change in a rescan only. The numbers before the first one are positions.
+        self.packs_told.get_or_init(|| {
+            let infos = packs.iter().map(|pack| pack.info.clone()).collect();
+            self.note(&AssetAnswer::Packs(infos));
+        });
         packs
+    }
+
+    fn rescan(&self) -> bool {
+        let is_changed = self.assets.rescan();
+        let packs = is_changed.then(|| self.assets.packs().to_vec());
+        self.note(&AssetAnswer::Rescan(packs));
+        if is_changed {
+            self.packs_told.get_or_init(|| ());
+        }
+        is_changed
     }
 
     fn read_pack(&self, pack: usize, range: Range<u64>) -> Result<Vec<u8>, AssetError> {
@@ -81,6 +97,12 @@ impl Assets for RecordedAssets {
 
     fn map_started(&self) {
         self.assets.map_started();
+    }
+
+    fn mod_code(&self) -> ModCode {
+        let code = self.assets.mod_code();
+        self.note(&AssetAnswer::ModCode(code.clone()));
+        code
     }
 
     fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
@@ -184,6 +206,8 @@ fn name_of((kind, name, extension): (u8, &str, &str)) -> String {
         4 => "bytes of an archive".to_owned(),
         5 => "the own files of the game".to_owned(),
         6 => format!("the script {name}{extension}"),
+        7 => "the game code of the mod".to_owned(),
+        8 => "a search for new archives".to_owned(),
         _ => "the archives".to_owned(),
     }
 }
@@ -201,14 +225,25 @@ pub struct ReplayedAssets {
     answers: Answers,
     find_file: FindFile,
     read_pack: ReadPack,
-    packs: OnceCell<Vec<PackInfo>>,
+    packs: RefCell<Option<Arc<[ListedPack]>>>,
+    /// Archives by number, also those that vanished.
+    by_number: RefCell<BTreeMap<usize, PackInfo>>,
 }
 
 impl ReplayedAssets {
     /// Answers from `answers`, with file contents from `find_file` and bytes of archives from `read_pack`.
     #[must_use]
     pub fn new(answers: Answers, find_file: FindFile, read_pack: ReadPack) -> Self {
-        Self { answers, find_file, read_pack, packs: OnceCell::new() }
+        let (packs, by_number) = Default::default();
+        Self { answers, find_file, read_pack, packs, by_number }
+    }
+
+    fn set_packs(&self, packs: Vec<ListedPack>) -> Arc<[ListedPack]> {
+        let numbered = packs.iter().map(|pack| (pack.number, pack.info.clone()));
+        self.by_number.borrow_mut().extend(numbered);
+        let packs: Arc<[ListedPack]> = packs.into();
+        *self.packs.borrow_mut() = Some(Arc::clone(&packs));
+        packs
     }
 
     fn mismatch(&self, name: String, (len, sum): (u64, u32), found: Option<&[u8]>) {
@@ -247,6 +282,13 @@ impl Assets for ReplayedAssets {
         }
     }
 
+    fn mod_code(&self) -> ModCode {
+        match self.answers.answer((7, "", "")) {
+            Some(AssetAnswer::ModCode(code)) => code,
+            _ => ModCode::default(),
+        }
+    }
+
     fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
         match self.answers.answer((5, "", "")) {
             Some(AssetAnswer::Own(files)) => files,
@@ -261,15 +303,31 @@ impl Assets for ReplayedAssets {
         }
     }
 
-    fn packs(&self) -> &[PackInfo] {
-        self.packs.get_or_init(|| match self.answers.answer((3, "", "")) {
+    fn packs(&self) -> Arc<[ListedPack]> {
+        if let Some(packs) = &*self.packs.borrow() {
+            return Arc::clone(packs);
+        }
+        let infos = match self.answers.answer((3, "", "")) {
             Some(AssetAnswer::Packs(packs)) => packs,
             _ => Vec::new(),
-        })
+        };
+        let listed = infos.into_iter().enumerate();
+        self.set_packs(listed.map(|(number, info)| ListedPack { number, info }).collect())
+    }
+
+    fn rescan(&self) -> bool {
+        match self.answers.answer((8, "", "")) {
+            Some(AssetAnswer::Rescan(Some(packs))) => {
+                self.set_packs(packs);
+                true
+            }
+            _ => false,
+        }
     }
 
     fn read_pack(&self, pack: usize, range: Range<u64>) -> Result<Vec<u8>, AssetError> {
-        let info = self.packs().get(pack).cloned();
+        self.packs();
+        let info = self.by_number.borrow().get(&pack).cloned();
         let name = info.as_ref().map_or_else(String::new, PackInfo::file_name);
         let unreadable = |name| AssetError::Archive { name, why: "not in the journal".to_owned() };
         let Some(AssetAnswer::Pack(asked, offset, known)) = self.answers.answer((4, "", "")) else {

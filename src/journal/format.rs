@@ -33,7 +33,8 @@ pub const MAGIC: [u8; 8] = *b"\x89FRGJ\r\n\x1a";
 /// | 3 | archives that are offered for download are recorded |
 /// | 4 | answers to name lookups; public servers send heartbeats |
 /// | 5 | `+devmap` names the first level, and no level precedes it |
-pub const FORMAT_VERSION: u32 = 5;
+/// | 6 | folders are searched again before a level; scripts by path |
+pub const FORMAT_VERSION: u32 = 6;
 /// Longest record body in bytes. The longest are file lists and the config file.
 pub(super) const MAX_BODY_LEN: usize = 16 << 20;
 /// Maximum routes with a slot.

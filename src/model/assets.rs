@@ -84,7 +84,17 @@ impl GamePath {
     /// Whether the file is directly in `folder` and ends in `.extension`.
     #[must_use]
     pub fn is_in(&self, folder: &Self, extension: &str) -> bool {
-        let rest = self.0.strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        self.is_directly_in(Some(folder), extension)
+    }
+
+    /// Whether the file is directly in `folder`, without one in the game folder itself, and ends in `.extension`.
+    pub(crate) fn is_directly_in(&self, folder: Option<&Self>, extension: &str) -> bool {
+        let rest = match folder {
+            Some(folder) => {
+                self.0.strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'))
+            }
+            None => Some(&*self.0),
+        };
         rest.is_some_and(|name| {
             let dot = name.len().checked_sub(extension.len() + 1);
             !name.contains('/')
@@ -154,7 +164,7 @@ pub enum AssetError {
 pub struct AssetLocation {
     /// Archive or folder, as shown to operators.
     pub place: String,
-    /// Index in [`Assets::packs`]; none for a loose file.
+    /// Number in [`Assets::packs`]; none for a loose file.
     pub pack: Option<usize>,
     /// Length in bytes.
     pub len: u64,
@@ -199,13 +209,47 @@ impl PackInfo {
     }
 }
 
+/// An archive of the game data and its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedPack {
+    /// Number of the archive. It stays the same while the archive is unchanged, and is never given to another one.
+    pub number: usize,
+    /// Identity.
+    pub info: PackInfo,
+}
+
 /// Origin of a console script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptPlace {
+    /// A script of the command line: in the game data, else a file by its path. A path
+    /// that starts with `/` or `.` is that of a file only.
+    CommandLine,
     /// Any folder and archive of the game data.
     GameData,
     /// A loose file in the folder of the mod. Archives are left out, since clients run scripts of the same names.
     ModFolder,
+}
+
+/// Game module of a game folder, in bytecode.
+pub const GAME_MODULE: &str = "vm/qagame.qvm";
+/// Largest game module that is read, in bytes.
+pub const MAX_GAME_MODULE_LEN: u64 = 16 << 20;
+
+/// Game code in the folder of the mod.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModCode {
+    /// Archive or folder with the first [`GAME_MODULE`] in search order.
+    pub bytecode: Option<String>,
+    /// Name of a game module for processors, which is a library.
+    pub native: Option<String>,
+}
+
+/// Whether a file name is that of a native game module, such as `qagamex86_64.so`.
+#[must_use]
+pub fn is_native_module(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_library = [".so", ".dll", ".dylib"].iter().any(|extension| name.ends_with(extension));
+    name.starts_with("qagame") && is_library
 }
 
 /// Source of game files. Names are compared without case.
@@ -221,13 +265,19 @@ pub trait Assets {
     fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, AssetError>;
 
     /// Lists the files directly in `folder` that end in `.extension`, without duplicates,
-    /// ascending.
+    /// ascending. The empty folder is the game folder itself.
     fn list(&self, folder: &str, extension: &str) -> Vec<GamePath>;
 
     /// Archives, first searched first.
-    fn packs(&self) -> &[PackInfo];
+    fn packs(&self) -> Arc<[ListedPack]>;
 
-    /// Reads bytes of an archive itself, as a client downloads it. `pack` is an index in
+    /// Searches the folders again for archives that were added, removed or replaced, before a map is loaded. Returns
+    /// whether the archives changed. Removed archives are still read by their numbers for some time.
+    fn rescan(&self) -> bool {
+        false
+    }
+
+    /// Reads bytes of an archive itself, as a client downloads it. `pack` is a number in
     /// [`Assets::packs`].
     ///
     /// # Errors
@@ -241,6 +291,11 @@ pub trait Assets {
     /// Called when a map has started: until the next one, few files are read. Memory that only makes reading faster can
     /// be freed.
     fn map_started(&self) {}
+
+    /// Returns the game code in the folder of the mod. That of the game itself does not count.
+    fn mod_code(&self) -> ModCode {
+        ModCode::default()
+    }
 
     /// Returns the files that a game wrote in earlier runs, ascending. They are not part of the game data.
     fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
@@ -270,8 +325,12 @@ macro_rules! forward_assets {
                 (**self).list(folder, extension)
             }
 
-            fn packs(&self) -> &[PackInfo] {
+            fn packs(&self) -> Arc<[ListedPack]> {
                 (**self).packs()
+            }
+
+            fn rescan(&self) -> bool {
+                (**self).rescan()
             }
 
             fn read_pack(&self, pack: usize, range: Range<u64>) -> Result<Vec<u8>, AssetError> {
@@ -284,6 +343,10 @@ macro_rules! forward_assets {
 
             fn map_started(&self) {
                 (**self).map_started();
+            }
+
+            fn mod_code(&self) -> ModCode {
+                (**self).mod_code()
             }
 
             fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
@@ -304,6 +367,14 @@ macro_rules! forward_assets {
 
 forward_assets!(Box);
 forward_assets!(Rc);
+
+/// Returns the folder of a listing: none for the game folder itself.
+///
+/// # Errors
+/// Invalid name.
+pub(crate) fn listed_folder(folder: &str) -> Result<Option<GamePath>, AssetError> {
+    if folder.is_empty() { Ok(None) } else { path(folder).map(Some) }
+}
 
 pub(super) fn path(name: &str) -> Result<GamePath, AssetError> {
     GamePath::new(name.as_bytes()).ok_or_else(|| AssetError::Name { name: name.to_owned() })
@@ -339,6 +410,16 @@ mod tests {
             assert_eq!(folded(name), None, "{name:?}");
         }
         assert_eq!(folded(&"a".repeat(256)), None);
+    }
+
+    #[test]
+    fn native_modules_are_libraries_of_the_game() {
+        for name in ["qagamex86_64.so", "QAGAMEX86.DLL", "qagame.dylib", "qagame_mp_x86.dll"] {
+            assert!(is_native_module(name), "{name}");
+        }
+        for name in ["qagame.qvm", "cgamex86.so", "qagame.so.txt", "so", ""] {
+            assert!(!is_native_module(name), "{name}");
+        }
     }
 
     #[test]

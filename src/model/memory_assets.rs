@@ -9,7 +9,10 @@ use std::{
 };
 
 use super::{
-    assets::{AssetError, AssetLocation, Assets, GamePath, PackInfo, ScriptPlace, path},
+    assets::{
+        AssetError, AssetLocation, Assets, GAME_MODULE, GamePath, ListedPack, ModCode, PackInfo,
+        ScriptPlace, is_native_module, listed_folder, path,
+    },
     checksum::block_checksum,
 };
 
@@ -109,13 +112,15 @@ impl Assets for MemoryAssets {
     }
 
     fn list(&self, folder: &str, extension: &str) -> Vec<GamePath> {
-        let Ok(folder) = path(folder) else { return Vec::new() };
+        let Ok(folder) = listed_folder(folder) else { return Vec::new() };
         let extension = extension.to_ascii_lowercase();
-        self.files.keys().filter(|path| path.is_in(&folder, &extension)).cloned().collect()
+        let is_listed = |path: &&GamePath| path.is_directly_in(folder.as_ref(), &extension);
+        self.files.keys().filter(is_listed).cloned().collect()
     }
 
-    fn packs(&self) -> &[PackInfo] {
-        &self.packs
+    fn packs(&self) -> Arc<[ListedPack]> {
+        let listed = |(number, info): (usize, &PackInfo)| ListedPack { number, info: info.clone() };
+        self.packs.iter().enumerate().map(listed).collect()
     }
 
     fn read_pack(&self, pack: usize, range: Range<u64>) -> Result<Vec<u8>, AssetError> {
@@ -129,6 +134,15 @@ impl Assets for MemoryAssets {
     }
 
     fn offer(&self, _: &[usize]) {}
+
+    fn mod_code(&self) -> ModCode {
+        let has = |name: &str| self.mod_files.iter().any(|path| path.as_str() == name);
+        let native = self.mod_files.iter().find(|path| is_native_module(path.as_str()));
+        ModCode {
+            bytecode: has(GAME_MODULE).then(|| "memory".to_owned()),
+            native: native.map(ToString::to_string),
+        }
+    }
 
     fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
         self.own_files.iter().map(|(path, bytes)| (path.clone(), bytes.clone())).collect()

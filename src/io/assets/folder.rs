@@ -66,14 +66,22 @@ impl Folder {
         })
     }
 
-    /// Returns the files with an extension directly in one of its folders.
+    /// Returns the files with an extension directly in one of its folders, or in the folder itself.
     #[must_use]
-    pub fn list(&self, folder: &GamePath, extension: &str) -> Vec<GamePath> {
-        let Some(inner) = self.resolve(folder) else { return Vec::new() };
+    pub fn list(&self, folder: Option<&GamePath>, extension: &str) -> Vec<GamePath> {
+        let inner = match folder {
+            Some(folder) => self.resolve(folder),
+            None => Some(self.root.clone()),
+        };
+        let Some(inner) = inner else { return Vec::new() };
+        let named = |name: String| match folder {
+            Some(folder) => GamePath::new(format!("{folder}/{name}").as_bytes()),
+            None => GamePath::new(name.as_bytes()),
+        };
         entries(&inner)
             .filter(|(_, path)| path.is_file())
-            .filter_map(|(name, _)| GamePath::new(format!("{folder}/{name}").as_bytes()))
-            .filter(|path| path.is_in(folder, extension))
+            .filter_map(|(name, _)| named(name))
+            .filter(|path| path.is_directly_in(folder, extension))
             .collect()
     }
 

@@ -7,6 +7,8 @@
 
 mod builtin;
 mod folder;
+mod index;
+mod installed;
 mod offered;
 mod pack;
 mod pack_source;
@@ -15,50 +17,37 @@ mod search_paths;
 mod tests;
 
 use std::{
-    collections::{BTreeSet, HashSet},
-    fs,
+    collections::BTreeSet,
+    io,
     ops::Range,
     path::{Path, PathBuf},
-    thread,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
 
 pub use folder::Folder;
+pub use installed::InstalledArchives;
 pub use offered::{OfferedPack, OfferedPacks};
 pub use pack::{MAX_ENTRY_LEN, Pack, PackError, PackFault};
 pub use pack_source::{PackReader, PackSource};
-pub use search_paths::base_paths;
+pub use search_paths::{base_paths, search_paths};
 
-use super::game_folder::read_game_folder;
-use crate::model::{
-    assets::{AssetError, AssetLocation, Assets, GamePath, PackInfo, ScriptPlace},
-    map_parallel,
+use self::index::{Index, Search, Source};
+use super::{files::open_regular, game_folder::read_game_folder};
+use crate::model::assets::{
+    AssetError, AssetLocation, Assets, GAME_MODULE, GamePath, ListedPack, ModCode, ScriptPlace,
+    is_native_module, listed_folder,
 };
-
-/// Maximum archives per folder.
-const MAX_PACKS: usize = 1024;
-/// Maximum threads that open the archives of a folder.
-const MAX_THREADS: usize = 8;
 
 /// Data of a game and an optional mod.
 #[derive(Debug, Default)]
 pub struct GameData {
-    /// Sources in search order.
-    sources: Vec<Source>,
-    /// Number of sources of the mod, which are the first ones.
-    mod_sources: usize,
-    packs: Vec<PackInfo>,
-    folders: Vec<PathBuf>,
-    warnings: Vec<String>,
+    /// Folders to search.
+    search: Search,
+    /// Archives and folders that were found.
+    index: RwLock<Index>,
     offered: OfferedPacks,
     /// Folder of the files that a game writes, with the most bytes and files of it.
     own: Option<(PathBuf, usize, usize)>,
-}
-
-#[derive(Debug)]
-enum Source {
-    Folder(Folder),
-    /// An archive and its index in the list of archives.
-    Pack(Box<Pack>, usize),
 }
 
 impl GameData {
@@ -66,67 +55,20 @@ impl GameData {
     /// the game's own. Unusable archives are ignored with a warning.
     #[must_use]
     pub fn open(base_paths: &[PathBuf], folders: &[&str]) -> Self {
-        let mut data = Self::default();
-        let mut opened = HashSet::new();
-        for folder in folders.iter().filter(|folder| !folder.is_empty()) {
-            data.mod_sources = data.sources.len();
-            for base in base_paths {
-                data.add_folder(&base.join(folder), folder, &mut opened);
-            }
-        }
-        data
-    }
-
-    fn add_folder(&mut self, path: &Path, folder: &str, opened: &mut HashSet<PathBuf>) {
-        // Two base paths may name the same folder through links.
-        let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if !path.is_dir() || !opened.insert(canonical(path)) {
-            return;
-        }
-        self.folders.push(path.to_owned());
-        self.sources.push(Source::Folder(Folder::new(path)));
-        let mut names: Vec<_> =
-            folder::entries(path).filter(|(name, _)| search_paths::is_pack_name(name)).collect();
-        names.sort_by_key(|(name, _)| std::cmp::Reverse(name.to_ascii_uppercase()));
-        if names.len() > MAX_PACKS {
-            let left = names.len() - MAX_PACKS;
-            self.warnings.push(format!("{}: {left} archives ignored", path.display()));
-            names.truncate(MAX_PACKS);
-        }
-        let paths: Vec<_> = names
-            .into_iter()
-            .filter_map(|(_, path)| opened.insert(canonical(&path)).then_some(path))
-            .collect();
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-        for pack in map_parallel(paths.len(), threads, |at| Pack::open(&paths[at], folder)) {
-            match pack {
-                Ok(pack) => self.add_pack(pack),
-                Err(error) => self.warnings.push(format!("{error}; archive ignored")),
-            }
-        }
-    }
-
-    fn add_pack(&mut self, pack: Pack) {
-        self.warnings.extend(pack.warning());
-        self.packs.push(pack.info().clone());
-        self.sources.push(Source::Pack(Box::new(pack), self.packs.len() - 1));
+        let search = Search::new(base_paths, folders);
+        let index = Index::default().scanned(&search);
+        Self { search, index: RwLock::new(index), ..Self::default() }
     }
 
     /// Adds the archives in the program behind all others, as archives of the game folder `folder`. An archive
     /// of the same name in that folder replaces one.
     #[must_use]
     pub fn with_builtin(mut self, folder: &str) -> Self {
-        for (name, bytes) in builtin::PACKS {
-            let is_same =
-                |pack: &PackInfo| pack.folder == folder && pack.name.eq_ignore_ascii_case(name);
-            if self.packs.iter().any(is_same) {
-                continue;
-            }
-            match Pack::builtin(name, bytes, folder) {
-                Ok(pack) => self.add_pack(pack),
-                Err(error) => self.warnings.push(format!("{error}; archive ignored")),
-            }
-        }
+        self.search.builtin = Some(folder.to_owned());
+        let index = self.index.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut scanned = index.scanned(&self.search);
+        scanned.warnings.splice(0..0, std::mem::take(&mut index.warnings));
+        *index = scanned;
         self
     }
 
@@ -143,17 +85,14 @@ impl GameData {
         self.offered.clone()
     }
 
-    fn pack(&self, index: usize) -> Option<&Pack> {
-        self.sources.iter().find_map(|source| match source {
-            Source::Pack(pack, number) if *number == index => Some(&**pack),
-            Source::Pack(..) | Source::Folder(_) => None,
-        })
+    fn index(&self) -> RwLockReadGuard<'_, Index> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether no folder or archive was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.folders.is_empty() && self.packs.is_empty()
+        self.index().sources.is_empty()
     }
 
     /// Returns the first file of that name, in search order, that `wanted` accepts. Files of more than `max`
@@ -170,32 +109,36 @@ impl GameData {
             Source::Folder(folder) => folder.read(&path, max),
             Source::Pack(pack, _) => pack.read(&path, max),
         };
-        self.sources.iter().filter_map(read).flatten().find(|bytes| wanted(bytes))
+        self.index().sources.iter().filter_map(read).flatten().find(|bytes| wanted(bytes))
     }
 
     /// Whether a folder of the mod was found.
     #[must_use]
     pub fn has_mod(&self) -> bool {
-        self.mod_sources > 0
+        self.index().mod_sources > 0
     }
 
     /// Returns the searched folders in search order.
     #[must_use]
-    pub fn folders(&self) -> &[PathBuf] {
-        &self.folders
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let folder = |source: &Source| match source {
+            Source::Folder(folder) => Some(folder.path().to_owned()),
+            Source::Pack(..) => None,
+        };
+        self.index().sources.iter().filter_map(folder).collect()
     }
 
     /// Warnings about ignored archives, for the log.
     #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
+    pub fn warnings(&self) -> Vec<String> {
+        self.index().warnings.clone()
     }
 }
 
 impl Assets for GameData {
     fn find(&self, name: &str) -> Option<AssetLocation> {
         let path = GamePath::new(name.as_bytes())?;
-        self.sources.iter().find_map(|source| {
+        self.index().sources.iter().find_map(|source| {
             let (place, pack, len) = match source {
                 Source::Folder(folder) => (folder.path(), None, folder.locate(&path)?.1),
                 Source::Pack(pack, number) => (pack.path(), Some(*number), pack.len_of(&path)?),
@@ -207,8 +150,7 @@ impl Assets for GameData {
     fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, AssetError> {
         let path = GamePath::new(name.as_bytes())
             .ok_or_else(|| AssetError::Name { name: name.to_owned() })?;
-        let mut sources = self.sources.iter();
-        let read = sources.find_map(|source| match source {
+        let read = self.index().sources.iter().find_map(|source| match source {
             Source::Folder(folder) => folder.read(&path, max),
             Source::Pack(pack, _) => pack.read(&path, max),
         });
@@ -216,24 +158,39 @@ impl Assets for GameData {
     }
 
     fn list(&self, folder: &str, extension: &str) -> Vec<GamePath> {
-        let Some(folder) = GamePath::new(folder.as_bytes()) else { return Vec::new() };
+        let Ok(folder) = listed_folder(folder) else { return Vec::new() };
         let extension = extension.to_ascii_lowercase();
         let mut found = BTreeSet::new();
-        for source in &self.sources {
+        for source in &self.index().sources {
             match source {
-                Source::Folder(loose) => found.extend(loose.list(&folder, &extension)),
+                Source::Folder(loose) => found.extend(loose.list(folder.as_ref(), &extension)),
                 Source::Pack(pack, _) => {
-                    found.extend(
-                        pack.files().filter(|path| path.is_in(&folder, &extension)).cloned(),
-                    );
+                    let is_listed =
+                        |path: &&GamePath| path.is_directly_in(folder.as_ref(), &extension);
+                    found.extend(pack.files().filter(is_listed).cloned());
                 }
             }
         }
         found.into_iter().collect()
     }
 
-    fn packs(&self) -> &[PackInfo] {
-        &self.packs
+    fn packs(&self) -> Arc<[ListedPack]> {
+        Arc::clone(&self.index().packs)
+    }
+
+    fn rescan(&self) -> bool {
+        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        let scanned = index.scanned(&self.search);
+        for warning in &scanned.warnings {
+            log::warn!("{warning}");
+        }
+        let changes = index.changes(&scanned);
+        if let Some(changes) = &changes {
+            log::info!("game data: {changes}");
+        }
+        *index = scanned;
+        self.offered.retain(|source| index.has_source(source));
+        changes.is_some()
     }
 
     fn read_pack(&self, pack: usize, range: Range<u64>) -> Result<Vec<u8>, AssetError> {
@@ -241,22 +198,49 @@ impl Assets for GameData {
             name: format!("archive {pack}"),
             why: "not in the game data".to_owned(),
         };
-        self.pack(pack).ok_or_else(missing)?.read_range(range)
+        self.index().pack(pack).ok_or_else(missing)?.read_range(range)
     }
 
     fn offer(&self, packs: &[usize]) {
-        for pack in packs.iter().filter_map(|&index| self.pack(index)) {
+        let index = self.index();
+        for pack in packs.iter().filter_map(|&number| index.pack(number)) {
             let (source, checksum) = (pack.source().clone(), pack.info().checksum());
             self.offered.add(pack.info().file_name(), OfferedPack { source, checksum });
         }
     }
 
     fn map_started(&self) {
-        for source in &self.sources {
+        for source in &self.index().sources {
             if let Source::Pack(pack, _) = source {
                 pack.release();
             }
         }
+    }
+
+    fn mod_code(&self) -> ModCode {
+        let path = GamePath::new(GAME_MODULE.as_bytes());
+        let mut code = ModCode::default();
+        let index = self.index();
+        for source in &index.sources[..index.mod_sources] {
+            let (place, has_module, native) = match source {
+                Source::Folder(folder) => {
+                    let mut names = folder::entries(folder.path()).map(|(name, _)| name);
+                    let has = |path: &GamePath| folder.locate(path).is_some();
+                    let native = names.find(|name| is_native_module(name));
+                    (folder.path(), path.as_ref().is_some_and(has), native)
+                }
+                Source::Pack(pack, _) => {
+                    let has = |path: &GamePath| pack.len_of(path).is_some();
+                    let native = pack.files().find(|path| is_native_module(path.as_str()));
+                    (pack.path(), path.as_ref().is_some_and(has), native.map(ToString::to_string))
+                }
+            };
+            if has_module && code.bytecode.is_none() {
+                code.bytecode = Some(place.display().to_string());
+            }
+            code.native = code.native.or(native);
+        }
+        code
     }
 
     fn own_files(&self) -> Vec<(GamePath, Vec<u8>)> {
@@ -266,15 +250,45 @@ impl Assets for GameData {
     }
 
     fn read_script(&self, name: &str, max: u64, place: ScriptPlace) -> Result<Vec<u8>, AssetError> {
-        if place == ScriptPlace::GameData {
-            return self.read(name, max);
+        match place {
+            ScriptPlace::GameData => self.read(name, max),
+            ScriptPlace::CommandLine if is_file_path(name) => read_named(name, max),
+            ScriptPlace::CommandLine => match self.read(name, max) {
+                Err(AssetError::Missing { .. }) if Path::new(name).exists() => {
+                    read_named(name, max)
+                }
+                read => read,
+            },
+            ScriptPlace::ModFolder => {
+                let path = GamePath::new(name.as_bytes())
+                    .ok_or_else(|| AssetError::Name { name: name.to_owned() })?;
+                let index = self.index();
+                let read =
+                    index.sources[..index.mod_sources].iter().find_map(|source| match source {
+                        Source::Folder(folder) => folder.read(&path, max),
+                        Source::Pack(..) => None,
+                    });
+                read.unwrap_or(Err(AssetError::Missing { path }))
+            }
         }
-        let path = GamePath::new(name.as_bytes())
-            .ok_or_else(|| AssetError::Name { name: name.to_owned() })?;
-        let read = self.sources[..self.mod_sources].iter().find_map(|source| match source {
-            Source::Folder(folder) => folder.read(&path, max),
-            Source::Pack(..) => None,
-        });
-        read.unwrap_or(Err(AssetError::Missing { path }))
     }
+}
+
+/// Whether a name on the command line is the path of a file, not a name in the game data.
+fn is_file_path(name: &str) -> bool {
+    Path::new(name).is_absolute() || name.starts_with('.') && name.contains(['/', '\\'])
+}
+
+/// Reads a file of at most `max` bytes that the command line names.
+fn read_named(name: &str, max: u64) -> Result<Vec<u8>, AssetError> {
+    let mut bytes = Vec::new();
+    let read = open_regular(Path::new(name))
+        .and_then(|file| io::Read::read_to_end(&mut io::Read::take(file, max + 1), &mut bytes));
+    let why = match read {
+        Ok(_) if bytes.len() as u64 <= max => return Ok(bytes),
+        Ok(_) => format!("too long (max {max} bytes)"),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "file not found".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(AssetError::Archive { name: name.to_owned(), why })
 }

@@ -18,7 +18,7 @@ use std::{
 use thiserror::Error;
 use zip::{ZipArchive, result::ZipError};
 
-use super::pack_source::{OpenPack, PackReader, PackSource};
+use super::pack_source::{PackReader, PackSource};
 use crate::model::assets::{AssetError, GamePath, PackInfo};
 
 /// Maximum entries of an archive.
@@ -99,7 +99,6 @@ pub struct Pack {
     files: Box<[PackedFile]>,
     /// Number of entries ignored for their names, and the first of them.
     unreachable: Option<(usize, String)>,
-    open: OpenPack,
     /// Reader with the directory, while files are read.
     archive: Mutex<Option<ZipArchive<PackReader>>>,
 }
@@ -161,8 +160,7 @@ impl Pack {
 
     fn read_directory(source: PackSource, folder: &str) -> Result<Self, PackFault> {
         let packed_len = source.len();
-        let open = source.open()?;
-        let archive = ZipArchive::new(open.reader()?).map_err(|error| match error {
+        let archive = ZipArchive::new(source.reader()?).map_err(|error| match error {
             ZipError::Io(error) => PackFault::Io(error),
             error => PackFault::Zip(error),
         })?;
@@ -223,7 +221,6 @@ impl Pack {
             source,
             files: sorted(files)?,
             unreachable,
-            open,
             archive: Mutex::new(Some(archive)),
         })
     }
@@ -283,7 +280,7 @@ impl Pack {
     }
 
     fn reopen(&self) -> Result<ZipArchive<PackReader>, ZipError> {
-        ZipArchive::new(self.open.reader()?)
+        ZipArchive::new(self.source.reader()?)
     }
 
     /// Frees the directory of the zip reader, which takes several hundred bytes per file. The next read opens it again.

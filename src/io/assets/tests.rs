@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::*;
+use crate::model::installed_packs::InstalledPacks as _;
 
 /// A temporary folder, removed on drop.
 struct Scratch(PathBuf);
@@ -234,7 +235,8 @@ fn search_order_matches_the_engine() {
     let who = |data: &GameData| String::from_utf8(data.read("WHO.txt", 99).unwrap()).unwrap();
     let data = open(&["", "baseoa"]);
     assert_eq!(who(&data), "home0");
-    let names: Vec<_> = data.packs().iter().map(|pack| pack.name.as_str()).collect();
+    let packs = data.packs();
+    let names: Vec<_> = packs.iter().map(|pack| pack.info.name.as_str()).collect();
     assert_eq!(names, ["pak0", "Pak1", "pak0"]);
     assert_eq!(data.warnings().len(), 1);
     assert!(data.warnings()[0].contains("zbad.pk3: invalid pk3"), "{:?}", data.warnings());
@@ -268,4 +270,148 @@ fn folder_is_not_read_as_file() {
     let data = GameData::open(std::slice::from_ref(&scratch.0), &["baseoa"]);
     assert!(matches!(data.read("maps/a.bsp", 9), Err(AssetError::Missing { .. })));
     assert!(Path::new(&data.find("maps/a.bsp/x").unwrap().place).ends_with("baseoa"));
+}
+
+#[test]
+fn installed_archives_are_those_of_mod_then_games() {
+    let scratch = Scratch::new();
+    let vms = |text: &'static [u8]| zip(&[entry("vm/cgame.qvm", text), entry("VM/ui.qvm", text)]);
+    scratch.write("base/baseoa/pak0.pk3", &vms(b"base"));
+    scratch.write("base/baseoa/zmap.pk3", &zip(&[entry("maps/a.bsp", b"m")]));
+    scratch.write("base/baseoa/zbad.pk3", b"no archive");
+    scratch.write("base/osp/osp.pk3", &vms(b"mod"));
+    scratch.write("outside/out.pk3", &vms(b"out"));
+    let base = scratch.0.join("base");
+    let archives =
+        InstalledArchives::new(base.to_str().unwrap(), &["baseoa", "baseq3"], "--basepath");
+    let names = |mod_folder: &str| -> Vec<String> {
+        let tables = archives.tables(mod_folder);
+        let packs = tables.iter().flat_map(|table| table.packs());
+        packs.filter(|pack| pack.holds == [true; 2]).map(|pack| pack.info.file_name()).collect()
+    };
+    assert_eq!(names(""), ["baseoa/pak0.pk3"]);
+    assert_eq!(names("osp"), ["osp/osp.pk3", "baseoa/pak0.pk3"]);
+    let long = "x".repeat(5000);
+    for hostile in ["../outside", "..", "osp/../../outside", "/etc", "C:", "o\0sp", "baseoa", &long]
+    {
+        assert_eq!(names(hostile), ["baseoa/pak0.pk3"], "{hostile}");
+    }
+    let searched = archives.searched();
+    let folder = base.join("baseoa");
+    assert_eq!(searched, format!("searched {}; --basepath names other folders", folder.display()));
+
+    scratch.write("base/baseoa/pak1.pk3", &vms(b"newer"));
+    assert_eq!(names(""), ["baseoa/pak0.pk3"], "read once");
+    archives.refresh();
+    assert_eq!(names(""), ["baseoa/pak1.pk3", "baseoa/pak0.pk3"]);
+}
+
+#[test]
+fn missing_game_folders_are_named() {
+    let scratch = Scratch::new();
+    let place = scratch.0.display().to_string();
+    let archives = InstalledArchives::new(&place, &["baseoa", "baseq3"], "--basepath");
+    let tables = archives.tables("../x");
+    assert!(tables.iter().flat_map(|table| table.packs()).all(|pack| pack.holds == [false; 2]));
+    assert_eq!(
+        archives.searched(),
+        format!("no folder baseoa or baseq3 in {place}; --basepath names other folders")
+    );
+}
+
+#[test]
+fn rescan_finds_new_and_replaced_archives() {
+    let scratch = Scratch::new();
+    let pack = |map: &str, bytes: &[u8]| zip(&[entry(map, bytes)]);
+    scratch.write("baseoa/a.pk3", &pack("maps/a.bsp", b"a"));
+    scratch.write("baseoa/b.pk3", &pack("maps/b.bsp", b"b"));
+    let data = GameData::open(std::slice::from_ref(&scratch.0), &["baseoa"]).with_builtin("baseoa");
+    let numbers = || -> Vec<(usize, String)> {
+        let packs = data.packs();
+        packs.iter().map(|pack| (pack.number, pack.info.name.clone())).collect()
+    };
+    let start = numbers();
+    assert_eq!(start[..2], [(0, "b".to_owned()), (1, "a".to_owned())]);
+    assert!(!data.rescan(), "nothing changed");
+    assert_eq!(numbers(), start);
+    data.offer(&[0, 1]);
+
+    let old = data.read_pack(1, 0..10).unwrap();
+    let fresh = scratch.write("baseoa/new", &pack("maps/a.bsp", b"another"));
+    fs::rename(fresh, scratch.0.join("baseoa/a.pk3")).unwrap();
+    fs::remove_file(scratch.0.join("baseoa/b.pk3")).unwrap();
+    scratch.write("baseoa/c.pk3", &pack("maps/c.bsp", b"c"));
+    scratch.write("mod/x.pk3", b"not of this game");
+    assert_eq!(data.read("maps/a.bsp", 9).unwrap(), b"a", "the level keeps its files");
+    assert!(data.rescan());
+    let added = start.len();
+    assert_eq!(numbers()[..2], [(added, "c".to_owned()), (added + 1, "a".to_owned())]);
+    assert_eq!(numbers()[2..], start[2..], "archives in the program keep their numbers");
+    assert_eq!(data.read("maps/a.bsp", 9).unwrap(), b"another");
+    assert!(data.find("maps/b.bsp").is_none());
+    // Clients still download the archives that vanished.
+    assert_eq!(data.read_pack(1, 0..10).unwrap(), old);
+    assert!(data.offered().find("baseoa/a.pk3").unwrap().source.read(0..10).is_ok());
+    assert!(data.offered().find("baseoa/b.pk3").is_some());
+    assert!(!data.rescan());
+}
+
+#[test]
+fn archive_that_is_still_copied_is_found_later() {
+    let scratch = Scratch::new();
+    scratch.write("baseoa/a.pk3", &zip(&[entry("maps/a.bsp", b"a")]));
+    let data = GameData::open(std::slice::from_ref(&scratch.0), &["baseoa"]);
+    let whole = zip(&[entry("maps/b.bsp", b"b")]);
+    scratch.write("baseoa/b.pk3", &whole[..whole.len() / 2]);
+    assert!(!data.rescan(), "cut off");
+    assert_eq!(data.warnings().len(), 1);
+    assert!(!data.rescan());
+    assert!(data.warnings().is_empty(), "reported once");
+    scratch.write("baseoa/b.pk3", &whole);
+    assert!(data.rescan());
+    assert!(data.find("maps/b.bsp").is_some());
+}
+
+#[test]
+fn kept_archives_are_bounded() {
+    let scratch = Scratch::new();
+    let data = GameData::open(std::slice::from_ref(&scratch.0), &["baseoa"]);
+    for round in 0..80 {
+        scratch
+            .write("baseoa/a.pk3", &zip(&[entry("maps/a.bsp", format!("{round:099}").as_bytes())]));
+        let new = scratch.write("baseoa/b", &zip(&[entry("a", format!("{round}").as_bytes())]));
+        fs::rename(new, scratch.0.join("baseoa/b.pk3")).unwrap();
+        data.rescan();
+        let number = data.packs()[0].number;
+        data.offer(&[number]);
+    }
+    assert!(data.read_pack(0, 0..1).is_err(), "the oldest was forgotten");
+    let newest = data.packs()[0].number;
+    assert!(data.read_pack(newest, 0..1).is_ok() && data.read_pack(newest - 2, 0..1).is_ok());
+}
+
+#[test]
+fn only_the_command_line_names_scripts_by_path() {
+    let scratch = Scratch::new();
+    scratch.write("baseoa/server.cfg", b"of the game");
+    let outside = scratch.write("etc/server.cfg", b"of the operator");
+    let data = GameData::open(std::slice::from_ref(&scratch.0), &["baseoa"]);
+    let read = |name: &str, place| data.read_script(name, 99, place);
+    let path = outside.to_str().unwrap();
+    assert_eq!(read(path, ScriptPlace::CommandLine).unwrap(), b"of the operator");
+    assert_eq!(read("server.cfg", ScriptPlace::CommandLine).unwrap(), b"of the game");
+    for place in [ScriptPlace::GameData, ScriptPlace::ModFolder] {
+        assert!(matches!(read(path, place), Err(AssetError::Name { .. })));
+        assert!(read("../etc/server.cfg", place).is_err());
+    }
+    // A name without a folder is also one of the working directory, which is that of the package.
+    assert!(read("Cargo.toml", ScriptPlace::CommandLine).is_err(), "too long");
+    assert!(data.read_script("clippy.toml", 1 << 20, ScriptPlace::CommandLine).is_ok());
+    assert!(data.read_script("./clippy.toml", 1 << 20, ScriptPlace::CommandLine).is_ok());
+    assert!(data.read_script("clippy.toml", 1 << 20, ScriptPlace::GameData).is_err());
+    let error = read("/nonexistent/x.cfg", ScriptPlace::CommandLine).unwrap_err().to_string();
+    assert_eq!(error, "/nonexistent/x.cfg: file not found");
+    let folder = read(scratch.0.to_str().unwrap(), ScriptPlace::CommandLine).unwrap_err();
+    assert!(folder.to_string().ends_with("is not a regular file"), "{folder}");
+    assert_eq!(data.list("", "cfg"), [self::path("server.cfg")]);
 }

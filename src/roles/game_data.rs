@@ -1,0 +1,80 @@
+//! Game data of a server: the folders that its settings name, and what was found there.
+
+use std::path::{Path, PathBuf};
+
+use fragd::{
+    io::{GameData, assets::search_paths},
+    model::assets::Assets as _,
+    settings::{Choice as _, RulesMode, Settings, key},
+};
+
+/// Returns the directories that the settings name, in search order.
+pub(super) fn paths(settings: &Settings) -> Vec<PathBuf> {
+    let (home, base) = (settings.text(key::FS_HOMEPATH), settings.text(key::FS_BASEPATH));
+    search_paths(home, base, settings.choice(key::GAME).name())
+}
+
+/// Finds the game data and logs its folders.
+pub(super) fn find(settings: &Settings) -> GameData {
+    let folder = settings.choice(key::GAME).name();
+    if settings.choice(key::G_RULES) == RulesMode::Flight {
+        log::info!("g_rules: running free flight, no map files read");
+        return GameData::default();
+    }
+    let paths = paths(settings);
+    let mod_folder = settings.text(key::FS_GAME);
+    let installed = GameData::open(&paths, &[mod_folder, folder]);
+    warn_about_missing(settings, &installed, &paths);
+    let maps = installed.list("maps", "bsp").len();
+    let folders = installed.folders();
+    let folders: Vec<_> = folders.iter().map(|path| path.display().to_string()).collect();
+    let folders = folders.join(", ");
+    if maps > 0 {
+        log::info!("found {maps} maps in {folders}");
+    } else {
+        let also = if folders.is_empty() { folders } else { format!(" in {folders}") };
+        log::info!(
+            "no {folder} maps found{also}, serving built-in maps; set fs_basepath to game data"
+        );
+    }
+    let mut data = installed.with_builtin(folder);
+    if let Some(own) = own_folder(settings) {
+        let limit = |key| usize::try_from(settings.int(key)).unwrap_or(0);
+        let (mebibytes, files) = (limit(key::SV_MODULE_SIZE), limit(key::SV_MODULE_FILES));
+        data = data.with_own_folder(own, mebibytes << 20, files);
+    }
+    for warning in data.warnings() {
+        log::warn!("{warning}");
+    }
+    data
+}
+
+/// Warns about folders that the settings name and that do not exist.
+fn warn_about_missing(settings: &Settings, data: &GameData, paths: &[PathBuf]) {
+    for key in [key::FS_HOMEPATH, key::FS_BASEPATH] {
+        let name = key.setting().name;
+        for path in std::env::split_paths(settings.text(key)).filter(|path| !path.is_dir()) {
+            if !path.as_os_str().is_empty() {
+                log::warn!("{name}: folder {} not found; no file of it is read", path.display());
+            }
+        }
+    }
+    let mod_folder = settings.text(key::FS_GAME);
+    if !mod_folder.is_empty() && !data.has_mod() {
+        let places: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+        log::warn!(
+            "fs_game: no folder {mod_folder} in {}; no file of it is loaded",
+            places.join(", ")
+        );
+    }
+}
+
+/// Returns the folder of the files that a game module writes; `None` if they stay in memory.
+pub(super) fn own_folder(settings: &Settings) -> Option<PathBuf> {
+    let folder = settings.text(key::SV_MODULE_FOLDER);
+    let game = match settings.text(key::FS_GAME) {
+        "" => settings.choice(key::GAME).name(),
+        name => name,
+    };
+    (!folder.is_empty()).then(|| Path::new(folder).join(game))
+}
