@@ -316,3 +316,263 @@ fn master_keeps_its_list_across_restarts() {
     let mut master = start_master(&scratch.0, &["--max-servers", "0"]);
     assert_eq!(master.child.wait().unwrap().code(), Some(2));
 }
+
+/// Writes an archive of small files.
+fn write_pack(path: &Path, files: &[(&str, &[u8])]) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut archive = zip::ZipWriter::new(fs::File::create(path).unwrap());
+    for (name, bytes) in files {
+        let stored = zip::write::SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Stored);
+        archive.start_file(*name, stored).unwrap();
+        archive.write_all(bytes).unwrap();
+    }
+    archive.finish().unwrap();
+}
+
+#[test]
+fn bots_join_pure_server_with_its_archives() {
+    let scratch = Scratch::new("pure");
+    let data = scratch.0.join("data");
+    let modules: [(&str, &[u8]); 2] = [("vm/cgame.qvm", b"c"), ("vm/ui.qvm", b"u")];
+    write_pack(&data.join("baseoa/vms.pk3"), &modules);
+    write_pack(&data.join("baseoa/zmap.pk3"), &[("readme.txt", b"none")]);
+    let data = data.to_str().unwrap();
+    let set = ["+set", "sv_pure", "1", "+set", "fs_basepath", data];
+    let mut server = Server::start(&scratch.0, &set, |_| {});
+    assert!(server.answers(PATIENCE));
+    let bots = |basepath: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fragd"));
+        command.args(["bots", "-n", "2", "--seconds", "3", "--basepath", basepath]);
+        command.args(["--connect", &format!("127.0.0.1:{}", server.port)]);
+        let output = command.env_remove("RUST_LOG").output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, errors) = bots(data);
+    assert_eq!(code, Some(0), "{errors}");
+    let (code, errors) = bots(scratch.0.to_str().unwrap());
+    assert_eq!(code, Some(4), "{errors}");
+    assert!(errors.contains("not installed: zmap.pk3, vms.pk3; no folder baseoa"), "{errors}");
+}
+
+/// Module of a mod that does nothing.
+const IDLE_MODULE: &str = "main:\n enter 16\n const 0\n leave 16\n";
+
+/// Returns the log of a server of a mod that stops after the first level.
+fn log_of_mod(folder: &Path, arguments: &[&str]) -> String {
+    let log = folder.join("log");
+    let file = fs::File::create(&log).unwrap();
+    let quit = [arguments, &["+quit"]].concat();
+    let mut server = Server::start(folder, &quit, |command| {
+        command.env("FRAGD_BASEPATH", folder).stderr(file);
+    });
+    server.child.wait().unwrap();
+    fs::read_to_string(&log).unwrap()
+}
+
+/// Writes a module into a folder as a whole.
+fn write_module(folder: &Path, source: &str) {
+    fs::create_dir_all(folder).unwrap();
+    let (text, new) = (folder.join("new.asm"), folder.join("new.qvm"));
+    fs::write(&text, source).unwrap();
+    let mut assemble = Command::new(env!("CARGO_BIN_EXE_fragd"));
+    assemble.args(["qvm", "asm"]).arg(&text).arg("-o").arg(&new).stdout(Stdio::null());
+    assert!(assemble.status().unwrap().success());
+    fs::rename(new, folder.join("qagame.qvm")).unwrap();
+}
+
+#[test]
+fn replaced_module_runs_from_the_next_level() {
+    let scratch = Scratch::new("newmodule");
+    let (folder, log) = (scratch.0.join("mymod/vm"), scratch.0.join("log"));
+    write_module(&folder, IDLE_MODULE);
+    let file = fs::File::create(&log).unwrap();
+    let mut server = Server::start(&scratch.0, &["+set", "fs_game", "mymod"], |command| {
+        command.env("FRAGD_BASEPATH", &scratch.0).stdin(Stdio::piped()).stderr(file);
+    });
+    assert!(server.answers(PATIENCE));
+    write_module(&folder, "main:\n enter 16\n const 1\n pop\n const 0\n leave 16\n");
+    let mut console = server.child.stdin.take().unwrap();
+    console.write_all(b"map course\nmap fragd1\nquit\n").unwrap();
+    server.child.wait().unwrap();
+    let log = fs::read_to_string(&log).unwrap();
+    let lines: Vec<_> = log.lines().filter(|line| line.contains("game rules: ")).collect();
+    assert!(lines.len() == 2 && lines[0].contains("; 3 instructions, "), "{log}");
+    assert!(lines[1].contains("; 5 instructions, "), "{log}");
+}
+
+#[test]
+fn log_names_rules_and_reason() {
+    let scratch = Scratch::new("rules");
+    let folder = &scratch.0;
+    let (with_module, native) = (folder.join("mymod/vm"), folder.join("nativemod"));
+    for made in [&with_module, &native, &folder.join("emptymod")] {
+        fs::create_dir_all(made).unwrap();
+    }
+    let source = with_module.join("qagame.asm");
+    fs::write(&source, IDLE_MODULE).unwrap();
+    let mut assemble = Command::new(env!("CARGO_BIN_EXE_fragd"));
+    assemble.args(["qvm", "asm"]).arg(&source).stdout(Stdio::null());
+    assert!(assemble.status().unwrap().success());
+    fs::write(native.join("qagamex86_64.so"), "\x7fELF").unwrap();
+    let compiled = match (cfg!(target_arch = "x86_64"), cfg!(target_os = "linux")) {
+        (true, true) => "KiB in a sealed memory file",
+        (true, false) => "KiB in anonymous memory",
+        (false, _) => "interpreted",
+    };
+    for (fs_game, vm_game, expected) in [
+        ("", None, "game rules: native (vm_game not set, no mod)"),
+        ("", Some("0"), "game rules: native (vm_game 0)"),
+        ("mymod", None, "mymod (vm_game not set, fs_game has a module); 3 instructions, "),
+        ("mymod", None, compiled),
+        ("mymod", Some("1"), "mymod (vm_game 1); 3 instructions, interpreted"),
+        (
+            "mymod",
+            Some("0"),
+            "game rules: native (vm_game 0); vm/qagame.qvm of mymod not used (vm_game 2 runs it)",
+        ),
+        ("emptymod", None, "game rules: native; emptymod has no vm/qagame.qvm"),
+        (
+            "nativemod",
+            None,
+            "nativemod has no vm/qagame.qvm; native module qagamex86_64.so not supported",
+        ),
+        ("nativemod", Some("2"), "native module qagamex86_64.so not supported"),
+    ] {
+        let code = vm_game.map_or(Vec::new(), |code| vec!["+set", "vm_game", code]);
+        let log = log_of_mod(folder, &[&["+set", "fs_game", fs_game][..], &code].concat());
+        let lines = log.lines().filter(|line| line.contains("game rules: ")).count();
+        assert!(log.contains(expected) && lines == 1, "{fs_game} {vm_game:?}: {log}");
+    }
+}
+
+/// A value of the server's `infoResponse`.
+fn info(port: u16, key: &str) -> Option<String> {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    socket.send_to(b"\xff\xff\xff\xffgetinfo x", (Ipv4Addr::LOCALHOST, port)).unwrap();
+    let mut buffer = [0; 2048];
+    let len = socket.recv(&mut buffer).ok()?;
+    let text = String::from_utf8_lossy(&buffer[..len]).into_owned();
+    let mut words = text.split('\\').skip(1);
+    while let Some(name) = words.next() {
+        let value = words.next()?;
+        if name == key {
+            return Some(value.to_owned());
+        }
+    }
+    None
+}
+
+/// Waits until the server's `infoResponse` has a value.
+#[track_caller]
+fn expect_info(port: u16, key: &str, value: &str) {
+    let end = Instant::now() + PATIENCE;
+    let mut last = None;
+    while last.as_deref() != Some(value) {
+        assert!(Instant::now() < end, "{key} is {last:?}, expected {value}");
+        thread::sleep(Duration::from_millis(50));
+        last = info(port, key).or(last);
+    }
+}
+
+/// Writes an archive with the built-in map under another name, as a copy in progress and then in its place.
+fn add_map(folder: &Path, name: &str) {
+    let data = fragd::io::GameData::default().with_builtin("baseoa");
+    let map = fragd::model::assets::Assets::read(&data, "maps/fragd1.bsp", u64::MAX).unwrap();
+    fs::create_dir_all(folder).unwrap();
+    let part = folder.join(format!("{name}.part"));
+    let mut archive = zip::ZipWriter::new(fs::File::create(&part).unwrap());
+    let options =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    archive.start_file(format!("maps/{name}.bsp"), options).unwrap();
+    archive.write_all(&map).unwrap();
+    archive.finish().unwrap();
+    fs::rename(part, folder.join(format!("{name}.pk3"))).unwrap();
+}
+
+fn replay(journal: &Path, more: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_fragd"))
+        .args(["replay", journal.to_str().unwrap()])
+        .args(more)
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn new_archive_is_found_at_the_next_level() {
+    let scratch = Scratch::new("newmap");
+    let (home, journal) = (scratch.0.join("home"), scratch.0.join("j"));
+    add_map(&home.join("baseoa"), "first");
+    let paths = [home.to_str().unwrap(), journal.to_str().unwrap()];
+    // The home folder is searched before an empty installation.
+    let arguments = [
+        "--journal",
+        paths[1],
+        "+set",
+        "fs_basepath",
+        "/nonexistent",
+        "+set",
+        "fs_homepath",
+        paths[0],
+        "+set",
+        "sv_allowDownload",
+        "1",
+        "+set",
+        "rconPassword",
+        "hunter2hunter2",
+        "+map",
+        "first",
+    ];
+    let mut server = Server::start(&scratch.0, &arguments, |command| {
+        command.stdin(Stdio::piped());
+    });
+    assert!(server.answers(PATIENCE));
+    expect_info(server.port, "mapname", "first");
+    let mut console = server.child.stdin.take().unwrap();
+    add_map(&home.join("baseoa"), "second");
+    fs::remove_file(home.join("baseoa/first.pk3")).unwrap();
+    console.write_all(b"map second\n").unwrap();
+    expect_info(server.port, "mapname", "second");
+    console.write_all(b"map first\nset g_password hunter2\nrconPassword hunter2hunter3\n").unwrap();
+    thread::sleep(Duration::from_millis(300));
+    expect_info(server.port, "mapname", "second");
+    assert!(server.end().is_some_and(|status| status.success()));
+
+    // The journal names the archives of both levels; its map is needed again.
+    add_map(&home.join("baseoa"), "first");
+    for more in [&[][..], &["--json"], &["--dump"], &["--dump", "--json"]] {
+        let text = replay(&journal, more);
+        assert!(!text.contains("hunter2"), "{text}");
+        assert!(text.contains("rconPassword"), "{text}");
+        if more.is_empty() {
+            assert!(text.contains("verdict         the same"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn command_line_names_a_script_by_its_path() {
+    let scratch = Scratch::new("script");
+    let script = scratch.0.join("etc/server.cfg");
+    fs::create_dir_all(script.parent().unwrap()).unwrap();
+    fs::write(&script, "set sv_hostname first\nexec ../etc/next.cfg\n").unwrap();
+    fs::write(scratch.0.join("etc/next.cfg"), "set sv_hostname nested\n").unwrap();
+    fs::write(scratch.0.join("local.cfg"), "set sv_keywords local\nset g_motd here\n").unwrap();
+    let nested = format!("exec {}", scratch.0.join("etc/next.cfg").display());
+    let arguments =
+        ["+exec", script.to_str().unwrap(), "+set", "d1", &nested, "+exec", "local", "+vstr", "d1"];
+    let mut server = Server::start(&scratch.0, &arguments, |_| {});
+    assert!(server.answers(PATIENCE));
+    expect_info(server.port, "hostname", "first");
+    let pid = server.child.id().to_string();
+    let query = |more: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_fragd")).arg("query").args(more).output().unwrap()
+    };
+    let output = query(&["--pid", &pid, "--settings"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("first") && text.contains("local"), "{text}");
+    let ours = query(&["--pid", &std::process::id().to_string(), "--timeout", "100"]);
+    assert_eq!(ours.status.code(), Some(1));
+}

@@ -6,7 +6,10 @@
 
 use std::ffi::{OsStr, OsString};
 
-use crate::{model::text::truncated, settings::SetCommand};
+use crate::{
+    model::{spelling::distance, text::truncated},
+    settings::SetCommand,
+};
 
 /// Commands given on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,7 +18,7 @@ pub struct PlusCommands {
     pub sets: Vec<(SetCommand, String, String)>,
     /// The last `+map` or `+devmap`.
     pub map: Option<FirstMap>,
-    /// All other commands in order, as console lines.
+    /// All commands but the sets in order, as console lines.
     pub lines: Vec<String>,
 }
 
@@ -38,6 +41,48 @@ pub fn split(mut arguments: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
     let own = arguments.iter().skip(1).take_while(|word| !begins_command(word)).count();
     let plus = arguments.split_off(arguments.len().min(own + 1));
     (arguments, plus)
+}
+
+/// Maximum edits between a word and the option that was probably meant.
+const MAX_OPTION_EDITS: usize = 2;
+
+/// Finds an option of `options` among the words of commands, where it would become part of a value. Returns the
+/// error, which shows no value.
+pub(super) fn find_option(words: &[OsString], options: &[String]) -> Option<String> {
+    let is_set = |word: &OsString| {
+        let name = word.to_str().unwrap_or_default().trim_start_matches('+');
+        SetCommand::named(name).is_some()
+    };
+    let mut command = String::new();
+    for (at, word) in words.iter().enumerate() {
+        let Some(text) = word.to_str() else { continue };
+        if begins_command(word) {
+            command = truncated(text, 64).to_owned();
+            continue;
+        }
+        if at > 0 && is_set(&words[at - 1]) {
+            // The name of a setting.
+            command = format!("{command} {}", truncated(text, 64));
+        }
+        let Some(option) = text.strip_prefix("--") else { continue };
+        let option = option.split('=').next().unwrap_or_default();
+        let near = options.iter().map(|known| (distance(known, option), known)).min();
+        // A short word has few letters to mistake.
+        let limit = if option.len() < 4 { 0 } else { MAX_OPTION_EDITS };
+        let Some((edits, near)) = near.filter(|&(edits, _)| edits <= limit) else { continue };
+        let what = if edits == 0 {
+            format!("--{near} is an option of fragd serve and would be part of the command")
+        } else {
+            let shown = truncated(option, 64);
+            format!("--{shown}: did you mean the option --{near}? It would be part of the command")
+        };
+        return Some(format!(
+            "{command}: {what}; put options before the first word that starts with +, or write '\"{}\"' \
+             for this text",
+            truncated(text.split('=').next().unwrap_or_default(), 64)
+        ));
+    }
+    None
 }
 
 fn begins_command(word: &OsStr) -> bool {
@@ -100,6 +145,7 @@ impl PlusCommands {
                 return Err(format!("+{command}: expected the name of one map"));
             };
             self.map = Some(FirstMap { name: (*map).to_owned(), has_cheats });
+            self.lines.push(format!("{command} {}", requoted(map)));
         } else if !command.is_empty() {
             self.lines.push(words.iter().map(|word| requoted(word)).collect::<Vec<_>>().join(" "));
         }
@@ -195,7 +241,9 @@ mod tests {
         let sets = sets.map(|(set, name, value)| (set, name.to_owned(), value.to_owned()));
         assert_eq!(commands.sets, sets);
         assert_eq!(commands.map, Some(FirstMap { name: "oa_dm3".to_owned(), has_cheats: false }));
-        assert_eq!(commands.lines, ["say \"hi there; all\"", "addbot sarge 4", "status"]);
+        let lines =
+            ["map oa_dm1", "say \"hi there; all\"", "addbot sarge 4", "map oa_dm3", "status"];
+        assert_eq!(commands.lines, lines);
     }
 
     #[test]

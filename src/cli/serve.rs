@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{PlusCommands, TraceFiles, game_folder};
-use crate::settings::{ChangeSource, GameFolder, SetCommand, Settings, key};
+use crate::settings::{ChangeSource, ExpectedCode, GameFolder, SetCommand, Settings, key};
 
 /// Examples of the help.
 pub(super) const EXAMPLES: &str = "\
@@ -18,13 +18,14 @@ Examples:
   fragd serve +set dedicated 2 +set sv_hostname \"My server\" +map oa_dm1 +say hello
 
 All words from the first one that starts with + are console commands, as for other Quake III servers.
-+set, +seta, +sets and +setu change settings and override the config file. +map selects the first map.
-+exec and +execq run scripts of the game data before the first level. All other commands run in order after the server has started.";
++set, +seta, +sets and +setu change settings and override the config file. All other commands run in order:
++exec and +execq run scripts of the game folders, or a file by its path, and the last map that +map or a script starts is
+the first level.";
 
 /// Options of `serve`.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServeOptions {
-    /// Config file (TOML); fragd settings --toml prints one
+    /// Config file (TOML); fragd settings --toml prints one [default: FRAGD_CONFIG]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// UDP port, as +set net_port; 0 selects any free port
@@ -67,18 +68,23 @@ impl ServeOptions {
         Self { plus, ..self }
     }
 
-    /// The initial settings, and the console lines to run after the start.
+    /// The initial settings.
     ///
     /// `config` is the name of the config file, for errors, and its text. Notes for the operator are queued
     /// in the settings.
     ///
     /// # Errors
     /// All errors with the accepted values, one line each.
-    pub fn build(&self, config: Option<(&str, &str)>) -> Result<(Settings, Vec<String>), String> {
+    pub fn build(&self, config: Option<(&str, &str)>) -> Result<Settings, String> {
         let mut settings = Settings::default();
-        let vm_game = key::VM_GAME.setting().name;
-        let code = self.changes().filter(|(.., name, _)| name.eq_ignore_ascii_case(vm_game)).last();
-        settings.expect_module(code.map(|(.., value)| value != "0"));
+        let last = |setting: &str| {
+            let named = self.changes().filter(|(.., name, _)| name.eq_ignore_ascii_case(setting));
+            named.last().map(|(.., value)| value)
+        };
+        settings.expect_code(ExpectedCode {
+            has_module: last(key::VM_GAME.setting().name).map(|code| code != "0"),
+            has_mod: last(key::FS_GAME.setting().name).is_some_and(|name| !name.is_empty()),
+        });
         let mut errors = Vec::new();
         // Before all others, since some settings need cheats.
         if self.plus.map.as_ref().is_some_and(|map| map.has_cheats)
@@ -90,22 +96,19 @@ impl ServeOptions {
             settings.read_config(path, text).map_err(|error| error.to_string())?;
         }
         for (origin, command, name, value) in self.changes() {
-            if let Err(error) = settings.set_with(command, ChangeSource::Operator, name, &value) {
+            if let Err(error) = settings.set_with(command, ChangeSource::Script, name, &value) {
                 errors.push(format!("{origin}: {error}"));
             }
         }
-        settings.expect_module(None);
+        settings.expect_code(ExpectedCode::default());
+        let started =
+            if self.runs_script() { settings.start_before_scripts() } else { settings.start() };
         if errors.is_empty()
-            && let Err(error) = settings.start()
+            && let Err(error) = started
         {
             errors.push(error.to_string());
         }
-        if errors.is_empty() {
-            let (_, lines) = self.lines();
-            Ok((settings, lines))
-        } else {
-            Err(errors.join("\n"))
-        }
+        if errors.is_empty() { Ok(settings) } else { Err(errors.join("\n")) }
     }
 
     /// Changes by the command line, which override the configuration of a mod: the last one of each name.
@@ -119,19 +122,19 @@ impl ServeOptions {
         changes
     }
 
-    /// Console lines that run before the first level: scripts, which may hold settings of the first level.
+    /// Console lines that run in order around the first level.
     #[must_use]
     pub fn start_lines(&self) -> Vec<String> {
-        self.lines().0
+        self.plus.lines.clone()
     }
 
-    /// Console lines before and after the start of the first level.
-    fn lines(&self) -> (Vec<String>, Vec<String>) {
+    /// Whether the command line runs a script, which may change settings of the first level.
+    fn runs_script(&self) -> bool {
         let is_script = |line: &String| {
             let command = line.split(' ').next().unwrap_or_default();
-            ["exec", "execq"].iter().any(|name| name.eq_ignore_ascii_case(command))
+            ["exec", "execq", "vstr"].iter().any(|name| name.eq_ignore_ascii_case(command))
         };
-        self.plus.lines.iter().cloned().partition(is_script)
+        self.plus.lines.iter().any(is_script)
     }
 
     /// Changes by the command line in order, each with its origin for errors.
@@ -189,8 +192,8 @@ mod tests {
             "+EXEC",
             "server",
         ]);
-        let (settings, lines) = options.build(Some(("f.toml", file))).unwrap();
-        assert_eq!(options.start_lines(), ["EXEC server"]);
+        let settings = options.build(Some(("f.toml", file))).unwrap();
+        assert_eq!(options.start_lines(), ["map c", "status", "EXEC server"]);
         let overrides = options.overrides();
         let overrides = overrides.iter().map(|(_, name, value)| (name.as_str(), value.as_str()));
         let expected = [("net_port", "3"), ("sv_hostname", "line"), ("map", "c")];
@@ -199,13 +202,12 @@ mod tests {
         assert_eq!(settings.text(key::MAP), "c");
         assert_eq!(settings.text(key::SV_HOSTNAME), "line");
         assert_eq!(settings.int(key::SV_FPS), 30);
-        assert_eq!(lines, ["status"]);
     }
 
     #[test]
     fn game_is_set_by_option_file_or_set() {
         let q3 = |options: &ServeOptions, file| {
-            let (settings, _) = options.build(file).unwrap();
+            let settings = options.build(file).unwrap();
             assert_eq!(settings.text(key::GAMENAME), "baseq3");
             assert_eq!(settings.int(key::PMOVE_MSEC), 8);
             assert_eq!(settings.text(key::MAP), "q3dm17");
@@ -219,7 +221,7 @@ mod tests {
 
     #[test]
     fn devmap_is_the_first_level_with_cheats() {
-        let built = |words: &[&str], config| options(words).build(config).map(|(built, _)| built);
+        let built = |words: &[&str], config| options(words).build(config);
         let settings = built(
             &["+set", "game", "baseq3", "+set", "timescale", "2", "+devmap", "a"],
             Some(("f.toml", "map = \"b\"")),
@@ -239,14 +241,14 @@ mod tests {
     #[test]
     fn errors_name_their_origin() {
         let wrong =
-            options(&["--map", "../x", "+set", "sv_fps", "1", "+sets", "rconPassword", "x"]);
+            options(&["--map", "../x", "+set", "sv_fps", "fast", "+sets", "rconPassword", "x"]);
         let error = wrong.build(None).unwrap_err();
         let lines: Vec<_> = error.lines().collect();
         assert_eq!(lines.len(), 3, "{error}");
         assert!(lines[0].starts_with("--map: map: invalid value \"../x\" "), "{error}");
         assert_eq!(
             lines[1],
-            "+set: sv_fps: invalid value \"1\" (expected an integer from 10 to 125)"
+            "+set: sv_fps: invalid value \"fast\" (expected an integer from 10 to 125)"
         );
         assert_eq!(lines[2], "+set: rconPassword is secret: not allowed in the serverinfo");
         let error = options(&[]).build(Some(("f.toml", "\nsv_fps = 1"))).unwrap_err();
@@ -262,6 +264,23 @@ mod tests {
             "rconPassword too short (expected at least 8 characters, or none, while dedicated is 2 or \
              sv_rconAllow allows more than loopback)"
         );
+    }
+
+    #[test]
+    fn values_of_set_are_read_as_on_a_console() {
+        let words = ["+set", "sv_fps", "1", "+set", "timelimit", "7.5", "+set", "xp_config", "x"];
+        let mut settings = options(&words).build(None).unwrap();
+        assert_eq!((settings.int(key::SV_FPS), settings.int(key::TIMELIMIT)), (10, 7));
+        let notes: Vec<_> = std::iter::from_fn(|| settings.poll_note()).collect();
+        assert_eq!(notes.len(), 2, "{notes:?}");
+        assert_eq!(notes[0], "sv_fps: \"1\" read as 10 (expected an integer from 10 to 125)");
+    }
+
+    #[test]
+    fn private_slots_wait_for_the_script() {
+        let words = ["+set", "sv_privateClients", "10"];
+        assert!(options(&words).build(None).is_err());
+        assert!(options(&[&words[..], &["+exec", "server"]].concat()).build(None).is_ok());
     }
 
     #[test]
@@ -291,10 +310,10 @@ mod tests {
             "+map",
             "oa_dm3",
         ]);
-        let (mut settings, lines) = habits.build(None).unwrap();
+        let mut settings = habits.build(None).unwrap();
         assert_eq!(settings.int(key::NET_PORT), 27961);
         assert_eq!(settings.get("com_hunkMegs"), Some("256"));
         assert_eq!(settings.poll_note(), None);
-        assert!(lines.is_empty());
+        assert_eq!(habits.start_lines(), ["map oa_dm3"]);
     }
 }

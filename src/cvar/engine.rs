@@ -13,6 +13,7 @@ const P: Flags = Flags::PLAIN;
 const S: Flags = Flags::SERVERINFO;
 const Y: Flags = Flags::SYSTEMINFO;
 const I: Flags = Flags::INIT;
+const E: Flags = Flags::EARLY;
 const L: Flags = Flags::LATCHED;
 const R: Flags = Flags::READ_ONLY;
 const C: Flags = Flags::CLIENT;
@@ -69,7 +70,8 @@ setting_rows! {
          ignore the rest. 0 disables the limit.";
     VM_GAME, "vm_game", GameCode::one_of(), all("0", L),
         "Rules of the game: 0 are those of the program; 1 interprets and 2 compiles the game module \
-         vm/qagame.qvm of the game data.";
+         vm/qagame.qvm of the game data. If it is not set, a server runs as with 2 if the folder of fs_game has \
+         a module, else as with 0.";
     SV_GAME_FAULT, "sv_gameFault", GameFaultPolicy::one_of(), all("restart", P),
         "Action after a fault of the game: restart starts the level again, three times a minute at most, and \
          refuses connects after that; native restarts too, then runs the rules of the program until the \
@@ -88,6 +90,9 @@ setting_rows! {
     FS_BASEPATH, "fs_basepath", Text::up_to(1023), all("", I),
         "Directories that contain the game folder with its pk3 files, separated as in PATH; empty searches \
          the usual install directories.";
+    FS_HOMEPATH, "fs_homepath", Text::up_to(1023), all("", I),
+        "Directories with the own files of the operator, searched before fs_basepath, separated as in PATH; empty \
+         searches the usual home folders, e.g. ~/.q3a and ~/.openarena.";
     FS_GAME, "fs_game", Text::name(63), all("", Y.and(I)),
         "Folder of the mod that clients load; empty for the base game.";
     MAPNAME, "mapname", Text::name(63), all("nomap", S.and(R)),
@@ -150,16 +155,16 @@ setting_rows! {
          for no HTTP, 4 for no UDP, 8 for clients to stay connected during HTTP.";
     SV_DL_URL, "sv_dlURL", Text::up_to(255), all("", S),
         "URL for HTTP downloads, which clients extend by folder and file; empty announces sv_http.";
-    SV_DL_RATE, "sv_dlRate", Int::or_off(1, 100_000), all("100", S),
+    SV_DL_RATE, "sv_dlRate", Int::or_off(1, 2_000_000), all("100", S),
         "Total rate of UDP downloads in kilobytes per second; 0 disables the limit. The rate of a client \
          applies, too.";
-    SV_HTTP, "sv_http", Text::up_to(63), all("", I),
+    SV_HTTP, "sv_http", Text::up_to(63), all("", E),
         "Address and port of an HTTP server for downloads, e.g. 192.0.2.1:27960; empty disables it.";
-    SV_RELAY_ADDRESS, "sv_relayAddress", Text::up_to(63), all("", I),
+    SV_RELAY_ADDRESS, "sv_relayAddress", Text::up_to(63), all("", E),
         "Address and port (TCP) of the live stream for relays, e.g. 0.0.0.0:27970; empty disables it.";
-    SV_RELAY_PASSWORD, "sv_relayPassword", Text::up_to(63), all("", SECRET.and(I)),
+    SV_RELAY_PASSWORD, "sv_relayPassword", Text::up_to(63), all("", SECRET.and(E)),
         "Password of the live stream, at least 8 characters; relays prove it and never send it.";
-    SV_RELAY_DELAY, "sv_relayDelay", Int::range(0, 600), all("0", I),
+    SV_RELAY_DELAY, "sv_relayDelay", Int::range(0, 600), all("0", E),
         "Delay of the live stream in seconds, so that viewers give no help to players.";
     SV_MASTER1, "sv_master1", Text::up_to(255),
         oa_q3(("dpmaster.deathmask.net", P), ("master.quake3arena.com", P)),
@@ -202,26 +207,26 @@ setting_rows! {
     SV_QUERY_GLOBAL_RATE, "sv_queryGlobalRate", Int::range(1500, 100_000_000), all("25000", P),
         "Maximum rate of query responses to all addresses, in bytes per second; the burst is three \
          seconds' worth.";
-    SV_METRICS, "sv_metrics", Text::up_to(63), all("", I),
+    SV_METRICS, "sv_metrics", Text::up_to(63), all("", E),
         "Address and port of the Prometheus metrics endpoint, e.g. 127.0.0.1:9527; empty disables it.";
     SV_STATUS_STYLE, "sv_statusStyle", StatusStyle::one_of(), all("ioq3", P),
         "Columns of the command status, for tools that parse it.";
-    SV_LOG_LEVEL, "sv_logLevel", LogLevel::one_of(), all("info", P),
+    SV_LOG_LEVEL, "sv_logLevel", LogLevel::one_of(), all("info", E),
         "Minimum level of log lines.";
-    G_LOG, "g_log", Text::up_to(255), all("games.log", I),
+    G_LOG, "g_log", Text::up_to(255), all("games.log", E),
         "File of the game log, for statistics tools; empty disables it.";
-    G_LOGSYNC, "g_logsync", Flag::either(), all("0", I),
+    G_LOGSYNC, "g_logsync", Flag::either(), all("0", E),
         "Sync the game log to disk after every line; 0 syncs within a second.";
-    G_LOG_SIZE, "g_logSize", Int::or_off(1, 4096), all("0", I),
+    G_LOG_SIZE, "g_logSize", Int::or_off(1, 4096), all("0", E),
         "Size in MiB at which the game log is rotated; five old files are kept. 0 disables rotation.";
     SV_AUTO_RECORD, "sv_autoRecord", Int::range(0, 3), all("0", P),
         "1 records every client in the game to demo files, one for each client and level; \
          2 records every level to a multi-view file; 3 does both; 0 disables it.";
-    SV_DEMO_FOLDER, "sv_demoFolder", Text::up_to(255), all("demos", I),
+    SV_DEMO_FOLDER, "sv_demoFolder", Text::up_to(255), all("demos", E),
         "Folder of recordings; it is created with the first one.";
-    SV_DEMO_SIZE, "sv_demoSize", Int::or_off(1, 1_000_000), all("1024", I),
+    SV_DEMO_SIZE, "sv_demoSize", Int::or_off(1, 1_000_000), all("1024", E),
         "Total size of the recordings in MiB, above which the oldest are deleted; 0 disables the limit.";
-    SV_DEMO_FILES, "sv_demoFiles", Int::or_off(1, 100_000), all("1000", I),
+    SV_DEMO_FILES, "sv_demoFiles", Int::or_off(1, 100_000), all("1000", E),
         "Number of recordings above which the oldest are deleted; 0 disables the limit.";
     SV_MODULE_FOLDER, "sv_moduleFolder", Text::up_to(255), all("module-files", I),
         "Folder of the files that a game module writes, in a subfolder named after the game or mod; empty keeps \

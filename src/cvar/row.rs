@@ -39,6 +39,9 @@ impl Flags {
     /// Sent by clients in their userinfo. A module registers it; it is shown only.
     pub const USERINFO: Self = Self(1 << 11);
 
+    /// Changed only before the first level: also by scripts that run before it.
+    pub const EARLY: Self = Self(1 << 12);
+
     /// The union of two sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
@@ -66,6 +69,7 @@ impl Flags {
             (Self::READ_ONLY, "read only"),
             (Self::SECRET, "secret"),
             (Self::INIT, "startup only"),
+            (Self::EARLY, "startup only, also in scripts"),
             (Self::CHEAT, "cheat"),
             (Self::ANNOUNCED, "announced to players"),
             (Self::NO_EFFECT, "no effect, accepted for compatibility"),

@@ -1,7 +1,9 @@
 //! Value of a setting: its text, and the number in it, parsed once.
 //!
-//! Invariants: only [`Value::parse`] makes a value, so its kind accepts it. Numbers are finite. Text is
-//! printable ASCII without quotes, and without `\` and `;` where an info string carries it.
+//! Invariants: the kind accepts the number of a value, which is finite. Text is printable ASCII without quotes, and
+//! without `\` and `;` where an info string carries it. The text of a module's setting may be any such text.
+//! Source of lenient reading: consoles of Quake III servers, which take the leading number.
+//! Engine names: `Cvar_Set2`, `Cvar_CheckRange`, `atoi`, `atof`.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -9,6 +11,7 @@ use super::{
     Flags, Kind, Networks,
     error::{ValueError, quoted},
 };
+use crate::model::limits::MAX_STRING_LEN;
 
 /// Value of one setting.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +49,13 @@ impl Value {
             Kind::Flag if word.eq_ignore_ascii_case("false") => Ok(Self::whole(0)),
             Kind::Flag => whole(&|int| int == 0 || int == 1),
             Kind::OnlyZero { .. } => whole(&|int| int == 0),
+            // A bit mask is a flag for most operators.
+            Kind::Int { min: 0, max: i32::MAX } if word.eq_ignore_ascii_case("true") => {
+                Ok(Self::whole(1))
+            }
+            Kind::Int { min: 0, max: i32::MAX } if word.eq_ignore_ascii_case("false") => {
+                Ok(Self::whole(0))
+            }
             Kind::Int { min, max } => whole(&|int| (*min..=*max).contains(&int)),
             Kind::IntOrOff { min, max } => whole(&|int| int == 0 || (*min..=*max).contains(&int)),
             Kind::Float { min, max } => match word.parse::<f32>() {
@@ -85,6 +95,68 @@ impl Value {
         }
     }
 
+    /// Reads a value as consoles of Quake III servers do. The leading number counts, and the nearest accepted number
+    /// replaces one out of range. Returns whether another number than the given one was taken.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], for a number without digits too.
+    pub(crate) fn read(
+        name: &str,
+        kind: &Kind,
+        flags: Flags,
+        given: &str,
+    ) -> Result<(Self, bool), ValueError> {
+        Self::parse(name, kind, flags, given).map(|value| (value, false)).or_else(|error| {
+            let is_float = matches!(kind, Kind::Float { .. });
+            let (number, is_whole) =
+                leading_number(given, is_float).ok_or_else(|| error.clone())?;
+            let value = Self::nearest(kind, number).ok_or(error)?;
+            let is_same = is_whole && f64::from(value.float) == number;
+            Ok((value, !is_same))
+        })
+    }
+
+    /// Keeps any text for a game module, beside the accepted number nearest to its leading one.
+    ///
+    /// # Errors
+    /// The text has forbidden characters or is too long.
+    pub(crate) fn of_module(
+        name: &str,
+        kind: &Kind,
+        flags: Flags,
+        given: &str,
+    ) -> Result<Self, ValueError> {
+        check_text(name, flags, given, MAX_STRING_LEN)?;
+        let is_float = matches!(kind, Kind::Float { .. });
+        let number = leading_number(given, is_float).map_or(0.0, |(number, _)| number);
+        let value = Self::nearest(kind, number).unwrap_or_else(|| Self::words(given));
+        Ok(Self { text: given.to_owned(), ..value })
+    }
+
+    /// Whether the values of a kind are numbers.
+    pub(crate) fn is_number(kind: &Kind) -> bool {
+        Self::nearest(kind, 0.0).is_some()
+    }
+
+    /// The accepted number nearest to `number`; `None` for kinds without numbers, and for a feature that does not
+    /// exist.
+    fn nearest(kind: &Kind, number: f64) -> Option<Self> {
+        // Saturates; the fraction is cut off as in C.
+        let int = number as i32;
+        Some(match kind {
+            Kind::Flag => Self::whole(i32::from(int != 0)),
+            Kind::OnlyZero { .. } if int == 0 => Self::whole(0),
+            Kind::Int { min, max } => Self::whole(int.clamp(*min, *max)),
+            Kind::IntOrOff { .. } if int <= 0 => Self::whole(0),
+            Kind::IntOrOff { min, max } => Self::whole(int.clamp(*min, *max)),
+            Kind::Float { min, max } => {
+                let float = (number as f32).clamp(*min, *max) + 0.0;
+                Self { float, ..Self::words(&float.to_string()) }
+            }
+            _ => return None,
+        })
+    }
+
     fn whole(int: i32) -> Self {
         Self { int, float: int as f32, ..Self::words(&int.to_string()) }
     }
@@ -92,6 +164,34 @@ impl Value {
     fn words(text: &str) -> Self {
         Self { text: text.to_owned(), int: 0, float: 0.0, networks: Networks::default() }
     }
+}
+
+/// The number at the start of a text, and whether it is all of the text. Empty text is 0, as for C. Only a number with
+/// fractions has an exponent.
+fn leading_number(given: &str, is_float: bool) -> Option<(f64, bool)> {
+    let word = given.trim_ascii();
+    let bytes = word.as_bytes();
+    let digits = |from: usize| {
+        bytes.get(from..).unwrap_or(&[]).iter().take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let sign = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
+    let whole = digits(sign);
+    let mut end = sign + whole;
+    let mut fraction = 0;
+    if bytes.get(end) == Some(&b'.') {
+        fraction = digits(end + 1);
+        end += if whole + fraction > 0 { 1 + fraction } else { 0 };
+    }
+    if whole + fraction == 0 {
+        return word.is_empty().then_some((0.0, false));
+    }
+    if is_float && matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'-' | b'+')));
+        let exponent = digits(end + 1 + sign);
+        end += if exponent > 0 { 1 + sign + exponent } else { 0 };
+    }
+    let number: f64 = word[..end].parse().ok()?;
+    Some((number.clamp(-1e18, 1e18), end == word.len()))
 }
 
 /// Checks the characters and the length of a text value.
@@ -160,6 +260,50 @@ mod tests {
         accept(Kind::Choice(&["auto", "native"]), "NATIVE", "native");
         accept(Kind::Ipv6, "0:0::1", "::1");
         accept(Kind::Text { max: 4 }, " a\\;", " a\\;");
+    }
+
+    #[test]
+    fn console_values_take_leading_number_within_bounds() {
+        let int = Kind::Int { min: -5, max: 500 };
+        let off = Kind::IntOrOff { min: 1000, max: 2000 };
+        let float = Kind::Float { min: 0.5, max: 10.0 };
+        for (kind, given, text, is_other) in [
+            (int, "10.5", "10", true),
+            (int, "5.0", "5", false),
+            (int, "10s", "10", true),
+            (int, "99999999999999999999", "500", true),
+            (int, "-7", "-5", true),
+            (int, ".5", "0", true),
+            (int, "", "0", true),
+            (off, "500", "1000", true),
+            (off, "-1", "0", true),
+            (off, "3000", "2000", true),
+            (float, "2.5x", "2.5", true),
+            (float, "1e3", "10", true),
+            (float, "0.1", "0.5", true),
+            (Kind::Flag, "2", "1", true),
+            (Kind::Flag, "0.0", "0", false),
+            (Kind::Flag, "true", "1", false),
+        ] {
+            let read = Value::read("x", &kind, Flags::PLAIN, given);
+            let read = read.map(|(value, is_other)| (value.text, is_other));
+            assert_eq!(read, Ok((text.to_owned(), is_other)), "{given:?}");
+        }
+        for given in ["x", "-", ".", "nan", "+x1"] {
+            assert!(Value::read("x", &int, Flags::PLAIN, given).is_err(), "{given:?}");
+        }
+        let zero = Kind::OnlyZero { reason: "not implemented" };
+        assert!(Value::read("x", &zero, Flags::PLAIN, "1").is_err());
+    }
+
+    #[test]
+    fn module_values_keep_their_text() {
+        let of = |kind, given| Value::of_module("x", &kind, Flags::PLAIN, given);
+        let value = of(Kind::IntOrOff { min: 1, max: 9999 }, "-3.5 a").expect("text");
+        assert_eq!((value.text.as_str(), value.int), ("-3.5 a", 0));
+        let value = of(Kind::Float { min: 0.0, max: 10.0 }, "99").expect("text");
+        assert_eq!((value.text.as_str(), value.float), ("99", 10.0));
+        assert!(of(Kind::Flag, "a\"b").is_err());
     }
 
     #[test]

@@ -42,6 +42,17 @@ pub use files::{FileLimits, GameFiles};
 pub use flight::Flight;
 pub use ruleset::{BaseGame, Ruleset};
 
+/// A console command of a game, as listings show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConsoleCommand {
+    /// Name, in lower case.
+    pub name: &'static str,
+    /// Arguments.
+    pub usage: &'static str,
+    /// One imperative sentence.
+    pub help: &'static str,
+}
+
 /// Parameters of a level start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelStart {
@@ -170,6 +181,16 @@ pub trait Game {
         words: &CommandArgs,
     ) -> Result<bool, GameFault>;
 
+    /// Returns the console commands that the game knows, for listings. A module does not tell its own.
+    fn console_commands(&self) -> &'static [ConsoleCommand] {
+        &[]
+    }
+
+    /// Returns a line for the `status` command about something that the operator should change.
+    fn status_note(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns one more than the highest entity number in use.
     fn entity_count(&self) -> usize;
 
@@ -219,6 +240,11 @@ pub enum ConsoleTiming {
 pub trait Host {
     /// Writes a line to the server's console.
     fn print(&mut self, text: &str);
+
+    /// Writes a line about something that the operator should change.
+    fn warn(&mut self, text: &str) {
+        self.print(text);
+    }
 
     /// Writes a line without line end to the console and the game log, where `clock_ms` precedes it.
     fn log_line(&mut self, clock_ms: i32, text: &str) {

@@ -77,8 +77,8 @@ setting_rows! {
         "Start matches with a warm-up.";
     G_WARMUP, "g_warmup", Int::range(0, 600), all("20", A),
         "Duration of the warm-up countdown in seconds.";
-    G_ALLOW_VOTE, "g_allowVote", Flag::either(), oa_q3(("1", S), ("1", P)),
-        "Let players call votes.";
+    G_ALLOW_VOTE, "g_allowVote", Int::range(0, i32::MAX), oa_q3(("1", S), ("1", P)),
+        "Let players call votes; 0 disables votes. Other numbers are bit masks of mods, and allow all votes here.";
     G_MAX_VOTES, "g_maxVotes", Int::or_off(1, 999), all("3", P),
         "Maximum votes that one address may call per level; 0 disables the limit.";
     G_CUSTOM_VOTES, "g_customVotes", Text::up_to(255), all("", P),

@@ -213,7 +213,6 @@ fn clean_value(value: &str, len: usize) -> String {
 fn clean_name(raw: &str) -> Option<String> {
     let mut name = String::with_capacity(MAX_NAME_LEN);
     let mut spaces = 0;
-    let mut visible = false;
     for c in clean_value(raw, usize::MAX).chars() {
         if name.len() == MAX_NAME_LEN {
             break;
@@ -234,12 +233,24 @@ fn clean_name(raw: &str) -> Option<String> {
         } else {
             if c != '^' {
                 spaces = 0;
-                visible = true;
             }
             name.push(c);
         }
     }
-    visible.then_some(name)
+    is_visible(&name).then_some(name)
+}
+
+/// Whether clients show a character of a name. A `^` before another one, or at the end, is not a color code.
+fn is_visible(name: &str) -> bool {
+    let mut rest = name.as_bytes();
+    loop {
+        rest = match rest {
+            [] => return false,
+            [b'^', code, rest @ ..] if *code != b'^' => rest,
+            [b' ', rest @ ..] => rest,
+            _ => return true,
+        };
+    }
 }
 
 /// Whether a color code is black. Clients take the character's code modulo eight.
@@ -275,7 +286,10 @@ mod tests {
             ("", "UnnamedPlayer"),
             ("   ", "UnnamedPlayer"),
             ("^1^2^3", "UnnamedPlayer"),
-            ("^", "UnnamedPlayer"),
+            ("^", "^"),
+            ("^1^", "^1^"),
+            ("^^1", "^^1"),
+            ("^^00", "UnnamedPlayer"),
             ("^1 ^2 ", "UnnamedPlayer"),
             ("\u{202e}\u{200b}", "UnnamedPlayer"),
         ] {

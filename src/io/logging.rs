@@ -48,7 +48,8 @@ pub fn init_background(default: LevelFilter) -> io::Result<()> {
     let is_terminal = io::stderr().is_terminal();
     let gather = (!is_terminal).then_some(GATHER);
     let writer = BackgroundWriter::text("log", io::stderr(), gather, report)?;
-    let mut builder = builder(default);
+    // The limit of all records is `set_level`.
+    let mut builder = builder(LevelFilter::Trace);
     builder.target(Target::Pipe(Box::new(writer.clone())));
     if cfg!(unix)
         && is_terminal
@@ -57,6 +58,7 @@ pub fn init_background(default: LevelFilter) -> io::Result<()> {
         builder.write_style(WriteStyle::Always);
     }
     if builder.try_init().is_ok() && WRITER.set(writer).is_ok() {
+        set_level(default);
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             if flush() {
@@ -65,6 +67,13 @@ pub fn init_background(default: LevelFilter) -> io::Result<()> {
         }));
     }
     Ok(())
+}
+
+/// Limits the log of [`init_background`] to `level`, unless `RUST_LOG` names levels.
+pub fn set_level(level: LevelFilter) {
+    if env::var_os(env_logger::DEFAULT_FILTER_ENV).is_none() {
+        log::set_max_level(level);
+    }
 }
 
 /// Ends gathering: the thread writes the lines so far. Never waits.

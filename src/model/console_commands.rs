@@ -16,6 +16,12 @@ impl<'a> ConsoleCommands<'a> {
     pub const fn new(text: &'a str) -> Self {
         Self { rest: text }
     }
+
+    /// Text behind the commands that were returned.
+    #[must_use]
+    pub const fn rest(&self) -> &'a str {
+        self.rest
+    }
 }
 
 impl<'a> Iterator for ConsoleCommands<'a> {

@@ -4,6 +4,7 @@ mod bots;
 mod browse;
 mod decoy;
 mod demo;
+mod game_data;
 mod maps;
 mod master;
 mod master_pages;
@@ -19,12 +20,15 @@ mod sim;
 mod tap;
 mod trace;
 
+use std::{iter, sync::Arc};
+
 use fragd::{
     builder::ServerBuilder,
     cli::{Command, ExitStatus, ServeOptions},
-    model::UnixMillis,
+    io::InstalledArchives,
+    model::{UnixMillis, installed_packs::InstalledPacks},
     server::Server,
-    settings::Settings,
+    settings::{Choice as _, GameFolder, Settings},
 };
 
 /// Runs the role of a subcommand.
@@ -59,4 +63,13 @@ fn server_of(
         .started_at(Some(began))
         .overrides(asked.overrides())
         .lines(asked.start_lines())
+}
+
+/// Returns the installed archives that clients of this process prove to pure servers. Those of the chosen game come
+/// first, since a server does not name its game.
+fn installed_packs(basepath: &str, game: GameFolder) -> Arc<dyn InstalledPacks> {
+    let chosen = game.name();
+    let others = GameFolder::NAMES.iter().copied().filter(|&name| name != chosen);
+    let games: Vec<_> = iter::once(chosen).chain(others).collect();
+    Arc::new(InstalledArchives::new(basepath, &games, "--basepath"))
 }

@@ -1,22 +1,18 @@
 //! Server role (`fragd serve`).
 
-use std::{
-    cell::RefCell,
-    path::{Path, PathBuf},
-    rc::Rc,
-};
+use std::{cell::RefCell, path::PathBuf, rc::Rc};
 
 use fragd::{
     cli::{ExitStatus, ServeOptions},
     io::{
-        self, Clock, Console, ExitReason, GameData, GameFolder, GameLog, Listen, LogFile, Options,
-        Progress, RecordingFolder, Recordings, Signals, Sockets, StreamFile, live::LiveListener,
+        self, Clock, Console, ExitReason, GameFolder, GameLog, Listen, LogFile, Options, Progress,
+        RecordingFolder, Recordings, Signals, Sockets, StreamFile, live::LiveListener,
     },
     journal::{RecordedAssets, Recorder, Start},
     model::{Millis, UnixMillis, assets::Assets},
     node::{Hosted, LocalPort, Observed, Observer, Trace},
     server::Server,
-    settings::{Choice as _, LogLevel, RulesMode, Settings, key},
+    settings::{LogLevel, Settings, key},
     trace::Role,
 };
 
@@ -27,7 +23,10 @@ const MAX_LINES: usize = 256;
 
 /// Hosts a server until it stops.
 pub(crate) fn run(options: &ServeOptions) -> ExitStatus {
-    let config = match options.config.as_deref().map(|path| (path, io::read_config(path))) {
+    // Container images set the variable, so that other arguments keep their configuration.
+    let variable = || std::env::var_os("FRAGD_CONFIG").filter(|path| !path.is_empty());
+    let path = options.config.clone().or_else(|| variable().map(PathBuf::from));
+    let config = match path.as_deref().map(|path| (path, io::read_config(path))) {
         None => None,
         Some((path, Ok(text))) => Some((path.display().to_string(), text)),
         Some((_, Err(error))) => {
@@ -36,7 +35,7 @@ pub(crate) fn run(options: &ServeOptions) -> ExitStatus {
         }
     };
     let config = config.as_ref().map(|(path, text)| (path.as_str(), text.as_str()));
-    let (mut settings, lines) = match options.build(config) {
+    let mut settings = match options.build(config) {
         Ok(built) => built,
         Err(faults) => {
             for fault in faults.lines() {
@@ -52,21 +51,38 @@ pub(crate) fn run(options: &ServeOptions) -> ExitStatus {
     while let Some(note) = settings.poll_note() {
         log::warn!("{note}");
     }
-    match host(options, settings, &lines, config) {
+    match host(options, settings, config) {
         Ok(()) => ExitStatus::Done,
-        Err(what) => {
-            io::logging::fatal(&what);
-            ExitStatus::Failed
+        Err(error) => {
+            let (what, status) = match &error {
+                HostError::Start(what) => (what, ExitStatus::UsageError),
+                HostError::System(what) => (what, ExitStatus::Failed),
+            };
+            io::logging::fatal(what);
+            status
         }
+    }
+}
+
+/// Why a server does not run.
+enum HostError {
+    /// A script or map that the operator named.
+    Start(String),
+    /// Any other reason.
+    System(String),
+}
+
+impl From<String> for HostError {
+    fn from(what: String) -> Self {
+        Self::System(what)
     }
 }
 
 fn host(
     asked: &ServeOptions,
     settings: Settings,
-    lines: &[String],
     config: Option<(&str, &str)>,
-) -> Result<(), String> {
+) -> Result<(), HostError> {
     // The sockets first: a busy port should be the only message.
     let sockets = Sockets::listen(&[listen(&settings)]).map_err(|error| error.to_string())?;
     if settings.int(key::NET_ENABLED) & 8 == 0 {
@@ -77,12 +93,10 @@ fn host(
         io::random_bytes().map_err(|error| format!("random numbers not available: {error}"))?;
     let signals = Signals::install().map_err(|error| format!("signals not available: {error}"))?;
 
-    let http = io::HttpCounters::default();
-    let progress = super::monitoring::start(&settings, &http)?;
     let clock = Clock::start();
     let began = UnixMillis(io::unix_millis());
-    let data = find_data(&settings);
-    start_http(&settings, &data, http)?;
+    let data = super::game_data::find(&settings);
+    let offered = data.offered();
     let mut data: Box<dyn Assets> = Box::new(data);
     let recorder = match &asked.journal {
         None => None,
@@ -99,13 +113,20 @@ fn host(
     if let Some(recorder) = &recorder {
         data = Box::new(RecordedAssets::new(data, Rc::clone(recorder)));
     }
-    let game_log = open_game_log(&settings)?;
-    let recordings = Recordings::new(recording_folder(&settings));
-    let game_folder = game_folder(&settings).map(GameFolder::new);
-    let live = start_live(&settings)?;
     let begun = clock.now();
-    let server = super::server_of(asked, settings, entropy, began).assets(data).build();
+    let builder = super::server_of(asked, settings, entropy, began).assets(data);
+    let server = builder.start().map_err(HostError::Start)?;
     log::info!("server ready: first level loaded in {} ms", clock.now().since(begun).0);
+    // Scripts have set what these read.
+    let settings = server.settings();
+    io::logging::set_level(level(settings.choice(key::SV_LOG_LEVEL)));
+    let http = io::HttpCounters::default();
+    let progress = super::monitoring::start(settings, &http)?;
+    start_http(settings, offered, http)?;
+    let game_log = open_game_log(settings)?;
+    let recordings = Recordings::new(recording_folder(settings));
+    let game_folder = super::game_data::own_folder(settings).map(GameFolder::new);
+    let live = start_live(settings)?;
     let mut observers: Vec<Box<dyn Observer>> = Vec::new();
     if let Some(recorder) = &recorder {
         observers.push(Box::new(Rc::clone(recorder)));
@@ -124,7 +145,7 @@ fn host(
         }) as Box<io::ProgressFn<'_, _>>,
     });
     let hosting = Hosting { sockets, signals, clock, game_log, recordings, game_folder, live };
-    hosting.play(&mut Observed::new(server, observers), progress, lines)?;
+    hosting.play(&mut Observed::new(server, observers), progress)?;
     if let Some(recorder) = recorder {
         recorder.borrow_mut().end();
     }
@@ -148,12 +169,8 @@ impl Hosting {
         self,
         server: &mut N,
         progress: Option<Progress<'_, N>>,
-        lines: &[String],
     ) -> Result<(), String> {
         let Self { sockets, signals, clock, game_log, recordings, game_folder, live } = self;
-        for line in lines {
-            server.handle_console_line(clock.now(), line);
-        }
         for address in sockets.addresses(LocalPort(0)) {
             log::info!("listening on UDP {address}");
         }
@@ -207,16 +224,6 @@ fn open_game_log(settings: &Settings) -> Result<Option<GameLog>, String> {
     GameLog::start(file).map(Some).map_err(|error| format!("game log thread not started: {error}"))
 }
 
-/// Returns the folder of the files that a game module writes; `None` if they stay in memory.
-fn game_folder(settings: &Settings) -> Option<PathBuf> {
-    let folder = settings.text(key::SV_MODULE_FOLDER);
-    let game = match settings.text(key::FS_GAME) {
-        "" => settings.choice(key::GAME).name(),
-        name => name,
-    };
-    (!folder.is_empty()).then(|| Path::new(folder).join(game))
-}
-
 /// Returns the folder of recordings and its limits.
 fn recording_folder(settings: &Settings) -> RecordingFolder {
     let limit = |key| u64::try_from(settings.int(key)).ok().filter(|&limit| limit > 0);
@@ -238,47 +245,10 @@ fn start_live(settings: &Settings) -> Result<Option<LiveListener>, String> {
     super::relay::offer("sv_relayAddress", setting, password, Millis::seconds(delay)).map(Some)
 }
 
-/// Finds the game data and logs its folders.
-fn find_data(settings: &Settings) -> GameData {
-    let folder = settings.choice(key::GAME).name();
-    if settings.choice(key::G_RULES) == RulesMode::Flight {
-        log::info!("g_rules: running free flight, no map files read");
-        return GameData::default();
-    }
-    let paths = io::assets::base_paths(settings.text(key::FS_BASEPATH), folder);
-    let installed = GameData::open(&paths, &[settings.text(key::FS_GAME), folder]);
-    let mod_folder = settings.text(key::FS_GAME);
-    if !mod_folder.is_empty() && !installed.has_mod() {
-        let places: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
-        log::warn!(
-            "fs_game: no folder {mod_folder} in {}; no file of it is loaded",
-            places.join(", ")
-        );
-    }
-    let maps = installed.list("maps", "bsp").len();
-    if maps == 0 {
-        log::info!("no {folder} maps found, serving built-in maps; set fs_basepath to game data");
-    } else {
-        let folders: Vec<_> =
-            installed.folders().iter().map(|path| path.display().to_string()).collect();
-        log::info!("found {maps} maps in {}", folders.join(", "));
-    }
-    let mut data = installed.with_builtin(folder);
-    if let Some(own) = game_folder(settings) {
-        let limit = |key| usize::try_from(settings.int(key)).unwrap_or(0);
-        let (mebibytes, files) = (limit(key::SV_MODULE_SIZE), limit(key::SV_MODULE_FILES));
-        data = data.with_own_folder(own, mebibytes << 20, files);
-    }
-    for warning in data.warnings() {
-        log::warn!("{warning}");
-    }
-    data
-}
-
 /// Starts the HTTP server of downloads, if `sv_http` names an address.
 fn start_http(
     settings: &Settings,
-    data: &GameData,
+    offered: io::assets::OfferedPacks,
     counters: io::HttpCounters,
 ) -> Result<(), String> {
     let setting = settings.text(key::SV_HTTP);
@@ -288,7 +258,7 @@ fn start_http(
     let address: std::net::SocketAddr = setting.parse().map_err(|_| {
         format!("sv_http: invalid address \"{setting}\" (expected e.g. 192.0.2.1:27960)")
     })?;
-    let bound = io::http::serve(address, data.offered(), counters)
+    let bound = io::http::serve(address, offered, counters)
         .map_err(|error| format!("sv_http: cannot listen on {address}: {error}"))?;
     log::info!("serving downloads on http://{bound}");
     Ok(())

@@ -34,6 +34,8 @@ use crate::{
     },
 };
 
+/// Length of a guid, in hexadecimal digits.
+const GUID_LEN: usize = 32;
 /// Silence of a client after which a connect from its host with its qport takes over its slot.
 pub(super) const ABANDONED_AFTER: Millis = Millis::seconds(5);
 /// The same on a full server.
@@ -41,6 +43,11 @@ const ABANDONED_WHEN_FULL: Millis = Millis::seconds(2);
 /// Silence of a client after which a connect from its address and port takes over its slot. A
 /// client that sends is not replaced: a challenge could have been guessed.
 const REPLACED_AFTER: Millis = Millis::seconds(1);
+/// Silence of a player after which a connect from its host with its guid takes over its slot. A game that crashed has
+/// another port and qport.
+const LEFT_AFTER: Millis = Millis::seconds(3);
+/// The same for a client that loads a level, since it sends nothing meanwhile.
+const LEFT_LOADING_AFTER: Millis = Millis::seconds(15);
 
 impl Core {
     /// Answers a request for a challenge.
@@ -180,14 +187,7 @@ impl Core {
                 // The first answer was lost.
                 return Err(Rejection::ResendAccept);
             }
-            let limit = Millis::seconds(self.settings.int(key::SV_RECONNECTLIMIT).max(0) as u64);
-            let passed = self.now.since(client.connected_at);
-            if passed < limit {
-                let seconds = limit.since(passed).0.div_ceil(1000);
-                let plural = if seconds == 1 { "" } else { "s" };
-                let text = format!("Reconnecting, please wait {seconds} second{plural}.");
-                return Err(Rejection::Message(text));
-            }
+            check_reconnect(self, client)?;
         }
         self.validate_challenge(route, challenge)?;
         let occupied = self.clients.present().any(|(number, client)| {
@@ -252,15 +252,15 @@ impl Core {
         self.slots_for(info).find(|&number| bots::is_free(self, number))
     }
 
-    /// Slot of an abandoned connection of the same player, for a full server. That is a silent
-    /// client of the host with the same qport, or with the same name and guid, since a restarted
-    /// game has another qport.
+    /// Slot of an abandoned connection of the same host, for a full server. Its client has the same qport, or it is in
+    /// the game with the same name, and neither has a guid.
     fn abandoned_slot(&self, route: Route, qport: Qport, info: &InfoString) -> Option<ClientNum> {
         let is_left_behind = |client: &Client| {
-            let same_qport =
-                client.remote.match_source(route.remote, qport) != AddressMatch::Mismatch;
+            let same_qport = client.remote.match_source(route.remote, qport)
+                != AddressMatch::Mismatch
+                && !is_other_player(client, info);
             self.now.since(client.received_at) >= ABANDONED_WHEN_FULL
-                && (same_qport || client.is_active() && is_same_player(client, route, info))
+                && (same_qport || client.is_active() && is_namesake(client, route, info))
         };
         self.clients.present().find(|(_, client)| is_left_behind(client)).map(|(number, _)| number)
     }
@@ -333,10 +333,7 @@ fn admit(server: &mut Server, route: Route, text: &ConnectText) -> Result<(), Re
     }
     let mut info = text.userinfo().map_err(|error| server.core.connect_rejection(route, &error))?;
     let free = server.core.free_slot(&info);
-    let earlier = earlier.or_else(|| match free {
-        Some(_) => None,
-        None => server.core.abandoned_slot(route, qport, &info),
-    });
+    let earlier = replaced_slot(&server.core, route, qport, &info, (earlier, free.is_none()))?;
     server.core.check_address_limits(route, earlier)?;
     let ip = route.remote.ip().to_canonical().to_string();
     // The address is added last, so an overflow is caused by the userinfo of the client.
@@ -376,10 +373,81 @@ fn admit(server: &mut Server, route: Route, text: &ConnectText) -> Result<(), Re
     Ok(())
 }
 
-/// Whether a connect has the host, the name and the guid of a client.
-fn is_same_player(client: &Client, route: Route, info: &InfoString) -> bool {
+/// Checks the time since the connect of a client that another connection replaces.
+fn check_reconnect(core: &Core, client: &Client) -> Result<(), Rejection> {
+    let limit = Millis::seconds(core.settings.int(key::SV_RECONNECTLIMIT).max(0) as u64);
+    let passed = core.now.since(client.connected_at);
+    if passed >= limit {
+        return Ok(());
+    }
+    let seconds = limit.since(passed).0.div_ceil(1000);
+    let plural = if seconds == 1 { "" } else { "s" };
+    Err(Rejection::Message(format!("Reconnecting, please wait {seconds} second{plural}.")))
+}
+
+/// Slot of the connection that a connect replaces. It is the `earlier` one, unless that is another player's, or one
+/// that the player left behind.
+fn replaced_slot(
+    core: &Core,
+    route: Route,
+    qport: Qport,
+    info: &InfoString,
+    (earlier, is_full): (Option<ClientNum>, bool),
+) -> Result<Option<ClientNum>, Rejection> {
+    let is_own = |number: &ClientNum| {
+        let client = core.clients.get(*number);
+        client.is_some_and(|client| {
+            client.remote.address() == route.remote || !is_other_player(client, info)
+        })
+    };
+    if let Some(number) = earlier.filter(is_own) {
+        return Ok(Some(number));
+    }
+    let left = left_slot(core, route, info);
+    if let Some(client) = left.and_then(|number| core.clients.get(number)) {
+        check_reconnect(core, client)?;
+    }
+    Ok(left.or_else(|| core.abandoned_slot(route, qport, info).filter(|_| is_full)))
+}
+
+/// Slot that a player left behind when its game crashed. It is that of a silent client of the same host with the
+/// same guid, of several the longest silent one. Players that share a host have different guids, and no server tells a guid
+/// to other players.
+fn left_slot(core: &Core, route: Route, info: &InfoString) -> Option<ClientNum> {
+    let guid = Userinfo(info).guid();
+    if !identifies_player(guid) {
+        return None;
+    }
+    let is_left = |client: &Client| {
+        let least = if client.is_active() { LEFT_AFTER } else { LEFT_LOADING_AFTER };
+        core.now.since(client.received_at) >= least
+            && same_host(client.remote.address(), route.remote)
+            && Userinfo(&client.userinfo).guid().eq_ignore_ascii_case(guid)
+    };
+    let left = core.clients.present().filter(|(_, client)| is_left(client));
+    left.min_by_key(|(_, client)| client.received_at).map(|(number, _)| number)
+}
+
+/// Whether the guids tell that a connect is not from the player of a client.
+fn is_other_player(client: &Client, info: &InfoString) -> bool {
+    let (ours, theirs) = (Userinfo(&client.userinfo).guid(), Userinfo(info).guid());
+    identifies_player(ours) && !ours.eq_ignore_ascii_case(theirs)
+}
+
+/// Whether a connect has the host and the name of a client, and neither has a guid. Clients of protocol 68 have none.
+fn is_namesake(client: &Client, route: Route, info: &InfoString) -> bool {
     let (ours, theirs) = (Userinfo(&client.userinfo), Userinfo(info));
     same_host(client.remote.address(), route.remote)
         && ours.name() == theirs.name()
-        && ours.guid() == theirs.guid()
+        && ours.guid().is_empty()
+        && theirs.guid().is_empty()
+}
+
+/// Whether a guid tells players apart. It has 32 hexadecimal digits that are not all the same. Other values are
+/// placeholders, which several players can have.
+fn identifies_player(guid: &str) -> bool {
+    let digits = guid.as_bytes();
+    digits.len() == GUID_LEN
+        && digits.iter().all(u8::is_ascii_hexdigit)
+        && digits.iter().any(|&digit| digit != digits[0])
 }

@@ -3,7 +3,7 @@
 //! Invariant: a command that is ignored counts as received. Source: Quake III protocol 68, reliable
 //! commands; the limits are Quake3e's. Engine names: `SV_ExecuteClientCommand`, `sv_floodProtect`.
 
-use super::{Server, downloads, pure};
+use super::{Server, disconnect::LEFT, downloads, pure};
 use crate::{
     limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text},
@@ -31,7 +31,7 @@ const ENGINE_COMMANDS: &[EngineCommand] = &[
     EngineCommand {
         name: "disconnect",
         run: |server, number, _| {
-            server.drop_client(number, "disconnected");
+            server.drop_client(number, LEFT);
             true
         },
     },

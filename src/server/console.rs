@@ -6,23 +6,30 @@
 //! Engine names: `Cbuf_ExecuteText`, `Cmd_ExecuteString`, `vstr`.
 
 mod commands;
+mod execute;
 mod output;
+mod players;
 mod recording;
 mod scripts;
+mod startup;
 mod table;
+mod texts;
+mod variables;
 
-use self::table::COMMANDS;
 pub(super) use self::{
     output::ConsoleStreams,
-    scripts::{ConsoleBudget, run_before_first_level},
+    scripts::ConsoleBudget,
+    startup::{Startup, run as run_start},
+    texts::ConsoleTexts,
 };
+use self::{table::COMMANDS, texts::OpenText};
 use super::{
     Server,
     core::{Core, log_refused_files},
 };
 use crate::{
-    model::{ClientNum, CommandArgs, ConsoleCommands, text},
-    settings::{ChangeSource, SetCommand},
+    model::{CommandArgs, ConsoleCommands, text},
+    settings::{ChangeSource, Note, SetCommand, key},
 };
 
 /// Maximum depth of nested `vstr` and `exec`.
@@ -35,81 +42,29 @@ const MAX_COMMANDS_NOW: usize = 512;
 const RESTART_DELAY_S: i32 = 5;
 const MAX_RESTART_DELAY_S: i32 = 3600;
 
-/// Why a client was not found.
-enum PlayerLookupError {
-    BadSlot(usize),
-    NotActive(usize),
-    NoSuchName(String),
+/// Result of a change by a console line.
+#[derive(Debug, Default)]
+struct ChangeOutcome {
+    is_accepted: bool,
+    /// Whether the value waits for a level.
+    is_latched: bool,
+    /// Values that were taken in another form.
+    notes: u32,
+    /// Undeclared names that are near a setting.
+    hints: Vec<Note>,
 }
 
-impl std::fmt::Display for PlayerLookupError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::BadSlot(slot) => write!(f, "Bad client slot: {slot}"),
-            Self::NotActive(slot) => write!(f, "Client {slot} is not active"),
-            Self::NoSuchName(name) => write!(f, "Player {name} is not on the server"),
-        }
-    }
+/// Name of a command. A leading slash is a habit from the console of clients.
+fn command_name(words: &CommandArgs) -> &str {
+    words.command().trim_start_matches(['/', '\\'])
 }
 
 impl Server {
     /// Runs a console line: one or more commands separated by `;` outside quotes.
     pub(super) fn run_line(&mut self, line: &str) {
-        self.console_budget.begin_line();
-        self.run_nested(line, 0);
-    }
-
-    fn run_nested(&mut self, text: &str, depth: u8) {
-        for command in ConsoleCommands::new(text) {
-            let words = CommandArgs::parse(command);
-            if words.is_empty() {
-                continue;
-            }
-            if let Err(message) = self.console_budget.take_command() {
-                if let Some(message) = message {
-                    self.core.print_line(message);
-                }
-                return;
-            }
-            // A comment may be longer.
-            if command.len() > MAX_COMMAND_LEN && words.rest(0).len() > MAX_COMMAND_LEN {
-                self.core.print_line(format!("command ignored: over {MAX_COMMAND_LEN} bytes"));
-            } else if self.core.level.map.is_empty()
-                && !scripts::is_early(&self.core, words.command())
-            {
-                self.core.console.queue(command);
-            } else {
-                self.run_command(&words, depth);
-            }
-        }
-    }
-
-    fn run_command(&mut self, words: &CommandArgs, depth: u8) {
-        // A leading slash is a habit from the console of clients.
-        let name = words.command().trim_start_matches(['/', '\\']);
-        if let Some(command) = COMMANDS.iter().find(|c| c.name.eq_ignore_ascii_case(name)) {
-            (command.run)(self, words, depth);
-        } else if self.core.settings.get(name).is_some() {
-            if words.len() == 1 {
-                self.core.show_setting(name);
-            } else {
-                let value = words.rest(1);
-                self.core.change_setting(SetCommand::Set, name, &value);
-            }
-        } else if self.enter_game(|game, host| game.console_command(host, words)) == Some(true) {
-            self.process_pending_drops();
-        } else {
-            self.core.print_line(format!("unknown command: {name}"));
-        }
-    }
-
-    /// Loads a map, or prints why it cannot be loaded. Returns whether it runs.
-    fn play(&mut self, map: &str) -> bool {
-        let loaded = self.load_level(map);
-        if let Err(error) = &loaded {
-            self.core.print_line(error.to_string());
-        }
-        loaded.is_ok()
+        let outer = self.texts.exchange(vec![OpenText::new(line, 0, None)]);
+        execute::run_texts(self);
+        self.texts.exchange(outer);
     }
 
     /// Restarts the level, at most once in a frame. Reloads the map if a latched setting requires it.
@@ -120,8 +75,11 @@ impl Server {
         let latched = |name| self.core.settings.latched(name).is_some();
         if latched("sv_maxclients") || latched("g_gametype") {
             self.core.print_line("variable change -- restarting.");
+            // The rotation continues: the operator chose no other map.
+            let next = self.core.settings.text(key::NEXTMAP).to_owned();
             let map = self.core.level.map.clone();
-            self.play(&map);
+            execute::play(self, &map);
+            let _ = self.core.settings.write(key::NEXTMAP, next);
         } else {
             self.restart_level();
         }
@@ -133,43 +91,44 @@ impl Core {
     /// before the queued lines.
     pub(super) fn run_settings_now(&mut self, line: &str) {
         let mut commands = ConsoleCommands::new(line).take(MAX_COMMANDS_NOW);
-        let first = commands.find(|command| !self.set_now(command));
+        let first = commands.find(|command| !set_now(self, command));
         let rest: Vec<&str> = first.into_iter().chain(commands).collect();
         if !rest.is_empty() {
             self.console.insert(&rest.join("\n"));
         }
     }
 
-    /// Runs a command that sets a setting. Returns false for other commands.
-    fn set_now(&mut self, command: &str) -> bool {
-        let words = CommandArgs::parse(command);
-        let name = words.command();
-        if let Some(command) = SetCommand::named(name)
-            && words.len() > 2
-        {
-            self.change_setting(command, words.get(1), &words.rest(2));
-            return true;
-        }
-        let is_command = COMMANDS.iter().any(|row| row.name.eq_ignore_ascii_case(name));
-        if !is_command && words.len() > 1 && self.settings.get(name).is_some() {
-            self.change_setting(SetCommand::Set, name, &words.rest(1));
-            return true;
-        }
-        words.is_empty()
-    }
-
-    fn change_setting(&mut self, command: SetCommand, name: &str, value: &str) {
-        match self.settings.set_with(command, ChangeSource::Operator, name, value) {
-            // Before the first level it takes effect with that.
-            Ok(crate::settings::Change::Latched) if !self.level.map.is_empty() => {
-                self.print_line(format!("{name} will be changed upon restarting."));
+    fn change_setting(
+        &mut self,
+        source: ChangeSource,
+        command: SetCommand,
+        name: &str,
+        value: &str,
+    ) -> ChangeOutcome {
+        let mut outcome = ChangeOutcome { is_accepted: true, ..ChangeOutcome::default() };
+        match self.settings.set_with(command, source, name, value) {
+            Ok(crate::settings::Change::Latched) => {
+                outcome.is_latched = true;
+                // Before the first level it takes effect with that.
+                if !self.level.map.is_empty() {
+                    self.print_line(format!("{name} will be changed upon restarting."));
+                }
             }
             Ok(_) => {}
-            Err(error) => self.print_line(error.to_string()),
+            Err(error) => {
+                outcome.is_accepted = false;
+                self.console.report(error.to_string());
+            }
         }
-        while let Some(note) = self.settings.poll_note() {
-            self.print_line(note);
+        while let Some(note) = self.settings.take_note() {
+            if note.undeclared.is_some() {
+                outcome.hints.push(note);
+            } else {
+                outcome.notes += 1;
+                self.console.report(note.text);
+            }
         }
+        outcome
     }
 
     fn show_setting(&mut self, name: &str) {
@@ -189,42 +148,36 @@ impl Core {
             self.print_line(format!("{name:<20} {value}"));
         }
     }
-
-    fn player_in(&self, slot: usize) -> Result<ClientNum, PlayerLookupError> {
-        let number = ClientNum::new(slot).filter(|number| number.index() < self.slots());
-        let number = number.ok_or(PlayerLookupError::BadSlot(slot))?;
-        match self.clients.get(number) {
-            Some(client) if !client.is_zombie() => Ok(number),
-            None if self.bots.get(number).is_some() => Ok(number),
-            _ => Err(PlayerLookupError::NotActive(slot)),
-        }
-    }
-
-    /// Finds a client by slot, or by name: exactly, then without colors and case.
-    fn find_player(&self, wanted: &str) -> Result<ClientNum, PlayerLookupError> {
-        if let Ok(slot) = wanted.parse::<usize>()
-            && slot < self.slots()
-        {
-            return self.player_in(slot);
-        }
-        let plain = text::strip_colors(wanted);
-        let bots = self.bots.iter().map(|(number, bot)| (number, &bot.name));
-        let clients = self.clients.present().map(|(number, client)| (number, &client.name));
-        let names: Vec<_> = clients.chain(bots).collect();
-        let exact = names.iter().find(|(_, name)| name.as_str() == wanted);
-        exact
-            .or_else(|| {
-                names.iter().find(|(_, name)| text::strip_colors(name).eq_ignore_ascii_case(&plain))
-            })
-            .map(|&(number, _)| number)
-            .ok_or_else(|| PlayerLookupError::NoSuchName(wanted.to_owned()))
-    }
 }
 
-/// Runs the lines that the game queued. Lines that they queue run in the next frame.
-pub(super) fn run_queued_lines(server: &mut Server) {
+/// Runs a command that sets a setting. Returns false for other commands.
+fn set_now(core: &mut Core, command: &str) -> bool {
+    let words = CommandArgs::parse(command);
+    let name = words.command();
+    if let Some(command) = SetCommand::named(name)
+        && words.len() > 2
+    {
+        core.change_setting(ChangeSource::Script, command, words.get(1), &words.rest(2));
+        return true;
+    }
+    let is_command = COMMANDS.iter().any(|row| row.name.eq_ignore_ascii_case(name));
+    if !is_command && words.len() > 1 && core.settings.get(name).is_some() {
+        core.change_setting(ChangeSource::Script, SetCommand::Set, name, &words.rest(1));
+        return true;
+    }
+    words.is_empty()
+}
+
+/// Runs the texts that waited for these frames, then the lines that the game queued. Lines that they queue run in the
+/// next frame.
+pub(super) fn run_queued_lines(server: &mut Server, frames: u64) {
     server.console_budget.begin_frame();
     log_refused_files(&mut server.core);
+    for stack in server.texts.take_due(frames) {
+        server.console_budget.begin_line();
+        server.texts.exchange(stack);
+        execute::run_texts(server);
+    }
     server.core.console.begin_game_lines();
     for _ in 0..server.core.console.queued() {
         let Some(line) = server.core.console.next_queued() else { break };

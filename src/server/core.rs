@@ -234,6 +234,10 @@ impl Host for Core {
         log::info!(target: "game", "{}", text.trim_end_matches('\n'));
     }
 
+    fn warn(&mut self, text: &str) {
+        log::warn!(target: "game", "{}", text.trim_end_matches('\n'));
+    }
+
     fn log_line(&mut self, clock_ms: i32, text: &str) {
         if self.settings.text(key::G_LOG).is_empty() {
             self.print(text);
@@ -457,7 +461,7 @@ mod tests {
         let keys = ServerKeys { guards: GuardKeys { challenges: [0; 16], limits: 0 }, rcon: 0 };
         let mut core = Core::new(Settings::default(), Vec::new(), keys);
         for _ in 0..100 {
-            core.set_setting("bad name", "1");
+            core.set_setting("bad\tname", "1");
             core.register_setting("bad;name", "1", Flags::PLAIN);
             core.set_setting("sv_fps", "never");
         }

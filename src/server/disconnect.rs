@@ -137,6 +137,17 @@ impl Server {
     }
 }
 
+/// Reason of a client that left by itself, as players read it.
+pub(super) const LEFT: &str = "disconnected";
+
+/// A reason as the log shows it; nothing for a client that left by itself.
+fn reason_detail(reason: &str) -> String {
+    match reason {
+        LEFT => String::new(),
+        _ => format!(": {}", text::escaped(reason.as_bytes())),
+    }
+}
+
 /// Announces the drop of a client, before the game disconnects it. Returns false for a free slot
 /// and for a zombie.
 pub(super) fn begin_drop(core: &mut Core, number: ClientNum, reason: &str) -> bool {
@@ -151,9 +162,9 @@ pub(super) fn begin_drop(core: &mut Core, number: ClientNum, reason: &str) -> bo
         return false;
     }
     log::info!(
-        "client {number} \"{}\" disconnected: {}",
+        "client {number} \"{}\" disconnected{}",
         text::escaped(name.as_bytes()),
-        text::escaped(reason.as_bytes())
+        reason_detail(reason)
     );
     let announcement = format!("print \"{name}^7 {}\n\"", sanitize_reason(reason));
     // Pending commands are of no use to a dropped client. Only the reason is sent.

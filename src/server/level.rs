@@ -9,14 +9,14 @@
 use rand_pcg::rand_core::Rng as _;
 
 use super::{
-    GameRequest, Geometry, Server, bots, client::ClientState, game_faults::connect_to_game,
-    map_loader::MapError, pure,
+    CodeOrigin, GameRequest, Geometry, Server, bots, client::ClientState, game_code::next_request,
+    game_faults::connect_to_game, map_loader::MapError, pure,
 };
 use crate::{
     game::{Game, Host as _, LevelStart},
     model::{Baselines, EntityNum, LevelTime, ServerId, UserCmd},
     serving::configstrings::Configstrings,
-    settings::{Choice as _, CollisionPrecision, GameCode, key},
+    settings::{Choice as _, CollisionPrecision, key},
     wire::{bits::BitWriter, gamestate},
     world::World,
 };
@@ -27,7 +27,7 @@ const SETTLE_MS: i32 = 100;
 const SETTLE_FRAMES: usize = 3;
 
 /// Default of `nextmap`.
-const NEXT: &str = "map_restart 0";
+pub(super) const NEXT: &str = "map_restart 0";
 /// Level time from which it is reset while no client is connected.
 const CLOCK_RESTART_WHEN_EMPTY: LevelTime = LevelTime(0x4000_0000);
 /// Level time at which it is reset and all clients are dropped, since clients read times as signed
@@ -40,7 +40,7 @@ pub(super) struct Level {
     pub(super) map: String,
     /// Geometry of the map; `None` in open space.
     pub(super) world: Option<World>,
-    /// Archive of the map, by its index in the game data.
+    /// Archive of the map, by its number in the game data.
     pub(super) pack: Option<usize>,
     /// New with every load and restart.
     pub(super) server_id: ServerId,
@@ -91,6 +91,8 @@ struct Prepared {
     world: Option<World>,
     /// Archive of the map.
     pack: Option<usize>,
+    /// Request of this level, once it is known.
+    request: Option<GameRequest>,
     /// The game for this level, if the running game is for another request.
     new_game: Option<Box<dyn Game>>,
 }
@@ -101,7 +103,10 @@ impl Server {
         match self.prepare_level(map) {
             Ok(prepared) => self.start_map(map, prepared),
             Err(error) => {
-                log::warn!("{error}; running {map} in free flight");
+                if !self.startup.is_strict {
+                    log::warn!("{error}; running {map} in free flight");
+                }
+                self.startup.fail(error.to_string());
                 self.start_map(map, Prepared::default());
             }
         }
@@ -112,10 +117,19 @@ impl Server {
     /// # Errors
     /// The map cannot be loaded. The running level is not changed.
     pub(super) fn load_level(&mut self, map: &str) -> Result<(), MapError> {
+        self.rescan_game_data();
         let prepared = self.prepare_level(map)?;
         self.faults.begin_map();
+        let _ = self.core.settings.write(key::NEXTMAP, NEXT);
         self.start_map(map, prepared);
         Ok(())
+    }
+
+    /// Finds archives that were added, removed or replaced since the last level.
+    pub(super) fn rescan_game_data(&mut self) {
+        if self.maps.assets().rescan() {
+            self.core.map_names = self.maps.names();
+        }
     }
 
     /// Loads and validates what the next level needs. The running level is not changed.
@@ -131,10 +145,11 @@ impl Server {
         let new_game = (self.request != request).then(|| (self.games)(request));
         let game = new_game.as_deref().unwrap_or(&*self.game);
         let (world, pack) = self.maps.load(map, precision, game)?;
-        Ok(Prepared { world: Some(world), pack, new_game })
+        Ok(Prepared { world: Some(world), pack, request: Some(request), new_game })
     }
 
-    fn start_map(&mut self, map: &str, Prepared { world, pack, new_game }: Prepared) {
+    fn start_map(&mut self, map: &str, prepared: Prepared) {
+        let Prepared { world, pack, request, new_game } = prepared;
         if self.core.level.map.is_empty() {
             // A value that the operator set before the first map is kept.
             if self.core.settings.text(key::NEXTMAP).is_empty() {
@@ -142,11 +157,10 @@ impl Server {
             }
         } else {
             self.enter_game(|game, host| game.shutdown(host, false));
-            let _ = self.core.settings.write(key::NEXTMAP, NEXT);
         }
         let geometry = if world.is_some() { Geometry::Map } else { Geometry::None };
         // A game that faulted is replaced, since it can no longer be called.
-        let request = next_request(self, geometry);
+        let request = request.unwrap_or_else(|| next_request(self, geometry));
         if self.faults.begin_level() || request != self.request {
             self.request = request;
             self.game = new_game.unwrap_or_else(|| create_game(self, request));
@@ -155,6 +169,9 @@ impl Server {
         let core = &mut self.core;
         core.recordings.end_level();
         core.settings.apply_latched();
+        if request.origin == CodeOrigin::Mod {
+            core.settings.follow_mod(request.code);
+        }
         let checksum = world.as_ref().map_or(0, |world| world.bsp().checksum);
         // Writes to settings of the server cannot fail.
         let _ = core.settings.write(key::SV_MAP_CHECKSUM, checksum);
@@ -281,7 +298,7 @@ impl Server {
         }
         let map = self.core.level.map.clone();
         let pack = self.core.level.pack;
-        self.start_map(&map, Prepared { world, pack, new_game: None });
+        self.start_map(&map, Prepared { world, pack, ..Prepared::default() });
     }
 
     /// Starts the level in the game and runs its settle frames.
@@ -330,13 +347,6 @@ impl Server {
     fn publish_server_id(&mut self, id: ServerId) {
         let _ = self.core.settings.write(key::SV_SERVERID, id);
     }
-}
-
-/// Request of the next level. A latched `vm_game` takes effect with it.
-fn next_request(server: &Server, geometry: Geometry) -> GameRequest {
-    let settings = &server.core.settings;
-    let code = settings.latched("vm_game").and_then(GameCode::named);
-    GameRequest { geometry, code: code.unwrap_or(settings.choice(key::VM_GAME)) }
 }
 
 /// Resets level time before its 31 bits are used up. Clients may not see time decrease, so they are

@@ -9,7 +9,10 @@ use thiserror::Error;
 
 use crate::{
     game::Game,
-    model::assets::{AssetError, Assets},
+    model::{
+        assets::{AssetError, Assets},
+        near_files::map_suggestion,
+    },
     settings::CollisionPrecision,
     world::{
         Bsp, BspError, CollisionError, EntityStringError, MapEntities, TracePrecision, World,
@@ -19,6 +22,8 @@ use crate::{
 
 /// Map in the program, which runs where no other map is installed.
 const BUILTIN_MAP: &str = "fragd1";
+/// All maps in the program.
+const BUILTIN_MAPS: [&str; 3] = ["course", "fragd1", "fragdctf1"];
 
 /// Loader of map files.
 pub(super) struct MapLoader {
@@ -30,8 +35,8 @@ pub(super) struct MapLoader {
 #[derive(Debug, PartialEq, Error)]
 pub(super) enum MapError {
     /// The file was not found.
-    #[error("Can't find map {0}")]
-    Missing(String),
+    #[error("Can't find map {file}{suggestion}")]
+    Missing { file: String, suggestion: String },
     /// The file cannot be read.
     #[error("{0}")]
     Unreadable(AssetError),
@@ -69,15 +74,30 @@ impl MapLoader {
         &*self.assets
     }
 
-    /// Returns the first map: `asked`, or the built-in one if the operator chose none and `asked` is not
-    /// installed.
+    /// Returns the first map. The built-in one replaces a map that is not installed, if the operator chose none or no map
+    /// is installed at all.
     pub(super) fn first_map<'a>(&self, asked: &'a str, is_chosen: bool) -> &'a str {
-        let exists = |map: &str| self.assets.find(&format!("maps/{map}.bsp")).is_some();
-        if is_chosen || self.is_empty || exists(asked) || !exists(BUILTIN_MAP) {
+        let replaces = !is_chosen || !self.has_installed();
+        if self.is_empty || self.exists(asked) || !replaces || !self.exists(BUILTIN_MAP) {
             return asked;
         }
-        log::info!("map {asked} not installed: running {BUILTIN_MAP}");
+        let level = if is_chosen { log::Level::Warn } else { log::Level::Info };
+        log::log!(level, "map {asked} not installed: running {BUILTIN_MAP}");
         BUILTIN_MAP
+    }
+
+    /// Whether a first map may have this name: it exists, or no map is installed.
+    pub(super) fn can_be_first(&self, map: &str) -> bool {
+        self.is_empty || self.exists(map) || !self.has_installed() && self.exists(BUILTIN_MAP)
+    }
+
+    fn exists(&self, map: &str) -> bool {
+        self.assets.find(&format!("maps/{map}.bsp")).is_some()
+    }
+
+    /// Whether there are maps beside those of the program.
+    fn has_installed(&self) -> bool {
+        self.names().iter().any(|name| !BUILTIN_MAPS.contains(&name.as_str()))
     }
 
     /// Names of all maps, in alphabetical order.
@@ -95,7 +115,12 @@ impl MapLoader {
         names
     }
 
-    /// Loads a map for a game and validates all of it. Returns its geometry and the index of its archive.
+    /// Returns the question behind the error about a missing map: the nearest names.
+    pub(super) fn suggestion(&self, map: &str) -> String {
+        map_suggestion(&*self.assets, map)
+    }
+
+    /// Loads a map for a game and validates all of it. Returns its geometry and the number of its archive.
     pub(super) fn load(
         &self,
         map: &str,
@@ -103,7 +128,9 @@ impl MapLoader {
         game: &dyn Game,
     ) -> Result<(World, Option<usize>), MapError> {
         let file = format!("maps/{map}.bsp");
-        let Some(found) = self.assets.find(&file) else { return Err(MapError::Missing(file)) };
+        let Some(found) = self.assets.find(&file) else {
+            return Err(MapError::Missing { file, suggestion: self.suggestion(map) });
+        };
         let bytes = self.assets.read(&file, MAX_FILE_LEN as u64).map_err(MapError::Unreadable)?;
         let world = build(&bytes, precision, game);
         let world = world.map_err(|fault| MapError::Invalid { file, place: found.place, fault })?;
@@ -150,6 +177,7 @@ mod tests {
         let load = |name: &str| maps.load(name, CollisionPrecision::Single, &game);
         let error = |name: &str| load(name).unwrap_err().to_string();
         assert_eq!(error("x"), "Can't find map maps/x.bsp");
+        assert_eq!(error("cut.bsp"), "Can't find map maps/cut.bsp.bsp; did you mean cut?");
         assert!(error("CUT").starts_with("maps/CUT.bsp in memory: "), "{}", error("CUT"));
     }
 }

@@ -21,6 +21,7 @@ mod core;
 mod disconnect;
 mod downloads;
 mod frames;
+mod game_code;
 mod game_faults;
 mod game_log;
 mod host_name;
@@ -38,33 +39,39 @@ mod recording;
 mod restricted;
 mod send;
 mod snapshot;
+mod start;
 mod stats;
 mod status;
 mod visibility;
 
 use std::rc::Rc;
 
-pub use self::invariants::{check_newest_frame, entity_of};
+pub(crate) use self::game_code::has_mod;
 use self::{
-    console::ConsoleBudget,
+    console::{ConsoleBudget, ConsoleTexts, Startup},
     core::{Core, ServerKeys},
     game_faults::GameFaults,
     map_loader::MapLoader,
     receive::ReceiveBuffer,
+};
+pub use self::{
+    game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
+    invariants::{check_newest_frame, entity_of},
+    start::ServerStart,
 };
 use rand_pcg::Pcg32;
 
 use crate::{
     game::{FileLimits, Game, GameFiles},
     model::{
-        ClientNum, ConfigIndex, EntityState, FileWrite, Millis, PlayerState, Sequence, UnixMillis,
+        ClientNum, ConfigIndex, EntityState, FileWrite, Millis, PlayerState, Sequence,
         assets::Assets,
     },
     netchan::peek_client_header,
     node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, RecordingPiece, Route},
     observe::{Counter, Counters, Sample, Value},
     serving::guards::GuardKeys,
-    settings::{GameCode, SetCommand, Settings, key},
+    settings::{Settings, key},
     wire::snapshot::SnapshotView,
 };
 
@@ -84,48 +91,6 @@ const FEW_CLIENTS: usize = 4;
 /// A client that connects still finds a correct level time.
 const IDLE_INTERVAL: Millis = Millis(900);
 
-/// Creates the game that levels request.
-pub type GameFactory = Box<dyn Fn(GameRequest) -> Box<dyn Game>>;
-
-/// Game that a level needs. A level with another request than the one before gets a new game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GameRequest {
-    /// Whether the map is loaded.
-    pub geometry: Geometry,
-    /// Rules that `vm_game` selects.
-    pub code: GameCode,
-}
-
-/// Whether a level has the geometry of its map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Geometry {
-    /// The map is loaded: entities collide.
-    Map,
-    /// Open space, since no map is loaded.
-    None,
-}
-
-/// Inputs of a server besides its settings, game data and game.
-#[derive(Clone, Debug)]
-pub struct ServerStart {
-    /// Bytes of the operating system's random source: the key of challenges, and the seed of all random
-    /// numbers.
-    pub entropy: [u8; 32],
-    /// Calendar time at the zero of the server's clock, for `g_timestamp`.
-    pub epoch: Option<UnixMillis>,
-    /// Changes of settings that override the configuration of a mod.
-    pub overrides: Vec<(SetCommand, String, String)>,
-    /// Console lines that run before the first level, such as `exec server.cfg`.
-    pub lines: Vec<String>,
-}
-
-impl From<[u8; 32]> for ServerStart {
-    /// A start without calendar time and commands.
-    fn from(entropy: [u8; 32]) -> Self {
-        Self { entropy, epoch: None, overrides: Vec::new(), lines: Vec::new() }
-    }
-}
-
 /// A dedicated server of one level at a time.
 pub struct Server {
     core: Core,
@@ -144,6 +109,9 @@ pub struct Server {
     published: (u32, u32),
     finished: bool,
     console_budget: ConsoleBudget,
+    /// Console texts that run or wait.
+    texts: ConsoleTexts,
+    startup: Startup,
     /// Whether the level was restarted in this frame, which happens at most once.
     restarted: bool,
     /// Random numbers of the server. Each level of the game is seeded from them.
@@ -157,16 +125,14 @@ impl Server {
     /// `games`. A map that cannot be loaded runs in open space, and the log names the error.
     #[must_use]
     pub fn new(
-        mut settings: Settings,
+        settings: Settings,
         assets: Box<dyn Assets>,
         games: GameFactory,
         start: impl Into<ServerStart>,
     ) -> Self {
-        let ServerStart { entropy, epoch, overrides, lines } = start.into();
+        let ServerStart { entropy, epoch, overrides, lines, is_strict } = start.into();
         let assets: Rc<dyn Assets> = Rc::from(assets);
         let maps = MapLoader::new(Rc::clone(&assets));
-        let map = maps.first_map(settings.text(key::MAP), settings.is_chosen(key::MAP)).to_owned();
-        announce_http(&mut settings);
         let (key, rest) = entropy.split_at(16);
         let word = |at: usize| {
             u64::from_le_bytes(rest[at..at + 8].try_into().expect("eight bytes of sixteen"))
@@ -177,8 +143,7 @@ impl Server {
         core.epoch = epoch;
         core.files = GameFiles::new(assets, file_limits(&core.settings));
         core.recordings.set_epoch(epoch);
-        let code = core.settings.choice(key::VM_GAME);
-        let request = GameRequest { geometry: Geometry::None, code };
+        let request = game_code::first_request(&mut core.settings, maps.assets());
         let game = games(request);
         let mut server = Self {
             core,
@@ -192,12 +157,13 @@ impl Server {
             published: (0, 0),
             finished: false,
             console_budget: ConsoleBudget::default(),
+            texts: ConsoleTexts::default(),
+            startup: Startup::new(is_strict),
             restarted: false,
             random: Pcg32::new(word(8), 0),
             receive_buffer: None,
         };
-        console::run_before_first_level(&mut server, &overrides, &lines);
-        server.load_first_level(&map);
+        console::run_start(&mut server, &overrides, &lines);
         server
     }
 
@@ -322,7 +288,7 @@ impl Server {
         if self.core.level.restart_at.is_some_and(|at| self.core.level.time >= at) {
             self.restart_or_reload();
         }
-        console::run_queued_lines(self);
+        console::run_queued_lines(self, frames);
         game_faults::continue_after_fault(self);
         self.check_timeouts();
         self.core.resend_connect_responses();
@@ -373,21 +339,6 @@ fn file_limits(settings: &Settings) -> FileLimits {
     FileLimits { bytes: limit(key::SV_MODULE_SIZE) << 20, files: limit(key::SV_MODULE_FILES) }
 }
 
-/// Names the server's own HTTP downloads in the serverinfo, unless the operator names others.
-fn announce_http(settings: &mut Settings) {
-    if settings.text(key::SV_HTTP).is_empty() || !settings.text(key::SV_DL_URL).is_empty() {
-        return;
-    }
-    match downloads::url_of(settings.values()) {
-        // A URL of an address is valid text.
-        Some(url) => drop(settings.write(key::SV_DL_URL, url)),
-        None => log::warn!(
-            "sv_http: clients do not know its address; set sv_dlURL to http://HOST:PORT, or sv_http \
-             to an address that they reach"
-        ),
-    }
-}
-
 impl Node for Server {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
         self.core.now = now;
@@ -414,7 +365,8 @@ impl Node for Server {
 
     fn next_frame(&self) -> Millis {
         let due = self.due.unwrap_or_default();
-        if self.due.is_some() && self.core.clients.is_empty() && self.core.bots.is_empty() {
+        let is_idle = self.core.clients.is_empty() && self.core.bots.is_empty();
+        if self.due.is_some() && is_idle && !self.texts.waits() {
             return due + Millis(IDLE_INTERVAL.0.saturating_sub(self.frame_length().0));
         }
         due.min(self.core.next_send_time())

@@ -15,7 +15,11 @@ use super::{
     downloads::{ALLOWED, Offer},
 };
 use crate::{
-    model::{ClientNum, CommandArgs, ServerId, assets::Assets, text::atoi},
+    model::{
+        ClientNum, CommandArgs, ServerId,
+        assets::{Assets, ListedPack},
+        text::atoi,
+    },
     settings::{Choice as _, key},
 };
 
@@ -67,7 +71,7 @@ pub(super) fn publish(server: &mut Server) {
         server.core.level.pack.into_iter().chain(modules.map(|[cgame, _]| cgame)).collect();
     let base = settings.choice(key::GAME).name();
     let has_http = !settings.text(key::SV_DL_URL).is_empty();
-    let offer = Offer::new(assets.packs(), base, &needed, has_http);
+    let offer = Offer::new(&assets.packs(), base, &needed, has_http);
     if settings.int(key::SV_ALLOW_DOWNLOAD) & ALLOWED != 0 {
         assets.offer(&offer.packs());
     }
@@ -91,7 +95,7 @@ pub(super) fn publish(server: &mut Server) {
 /// Checksums and names of all archives, in search order.
 fn lists(assets: &dyn Assets) -> (String, String) {
     let (mut checksums, mut names) = (String::new(), String::new());
-    for pack in assets.packs() {
+    for ListedPack { info: pack, .. } in &*assets.packs() {
         checksums.push_str(&format!("{} ", pack.checksum()));
         names.push_str(&format!("{} ", pack.name));
     }
@@ -102,11 +106,12 @@ impl PureLevel {
     fn new(assets: &dyn Assets, [cgame, ui]: [usize; 2], feed: i32) -> Self {
         let packs = assets.packs();
         let module = |pack: usize| {
-            packs
-                .get(pack)
-                .map_or_else(Default::default, |pack| (pack.pure_checksum(feed), pack.file_name()))
+            let found = packs.iter().find(|listed| listed.number == pack);
+            found.map_or_else(Default::default, |ListedPack { info, .. }| {
+                (info.pure_checksum(feed), info.file_name())
+            })
         };
-        let all = packs.iter().map(|pack| pack.pure_checksum(feed)).collect();
+        let all = packs.iter().map(|pack| pack.info.pure_checksum(feed)).collect();
         Self { cgame: module(cgame), ui: module(ui), all, feed }
     }
 
@@ -191,7 +196,7 @@ mod tests {
         let mut assets = MemoryAssets::default();
         assets.insert_pack(("baseoa", "vms"), b"1", &[("vm/cgame.qvm", b"c")]).unwrap();
         assets.insert_pack(("baseoa", "map"), b"2", &[("maps/m.bsp", b"m")]).unwrap();
-        let sums = [0, 1].map(|pack: usize| assets.packs()[pack].pure_checksum(77));
+        let sums = [0, 1].map(|pack: usize| assets.packs()[pack].info.pure_checksum(77));
         (PureLevel::new(&assets, [0, 0], 77), sums)
     }
 

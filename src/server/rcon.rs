@@ -15,7 +15,7 @@ use crate::{
     model::{Millis, text},
     node::Route,
     observe::{Counter, LogEvent},
-    settings::{Settings, key},
+    settings::{Settings, key, masked_line},
     wire::connectionless::{MAX_RCON_OUTPUT, Message, Rcon},
 };
 
@@ -136,7 +136,7 @@ pub(super) fn handle_rcon(server: &mut Server, route: Route, request: Rcon<'_>) 
         rcon.record_success(from);
         server.core.stats.bump(Counter::RconAccepted);
         let command = request.command.to_string();
-        let shown = server.core.settings.without_secrets(&command);
+        let shown = masked_line(&command);
         log::info!("{from} rcon: {}", text::escaped(shown.as_bytes()));
         let output = run_redirected(server, &command);
         for packet in packets(&output) {
@@ -160,23 +160,37 @@ fn run_redirected(server: &mut Server, line: &str) -> Vec<String> {
     server.core.console.end_redirect()
 }
 
-/// Packs prints into few packets. A print is split only if it exceeds a packet. There is at least
-/// one packet, so that every request is answered.
+/// Packs prints into few packets. A print is split only if it exceeds a packet, at a line end if there is one. There is at
+/// least one packet, so that every request is answered.
 fn packets(prints: &[String]) -> Vec<String> {
     let mut packets = vec![String::new()];
-    for print in prints {
-        let print = text::truncated(print, MAX_RCON_OUTPUT);
+    for part in prints.iter().flat_map(|print| parts(print)) {
         let full = packets.len() == MAX_PACKETS;
         match packets.last_mut() {
-            Some(last) if last.len() + print.len() <= MAX_RCON_OUTPUT => last.push_str(print),
+            Some(last) if last.len() + part.len() <= MAX_RCON_OUTPUT => last.push_str(part),
             _ if full => {
                 packets.push(CUT.to_owned());
                 break;
             }
-            _ => packets.push(print.to_owned()),
+            _ => packets.push(part.to_owned()),
         }
     }
     packets
+}
+
+/// Splits a print into parts that fit a packet.
+fn parts(print: &str) -> impl Iterator<Item = &str> {
+    let mut rest = print;
+    std::iter::from_fn(move || {
+        let longest = text::truncated(rest, MAX_RCON_OUTPUT);
+        let end = match longest.rfind('\n') {
+            Some(at) if longest.len() < rest.len() => at + 1,
+            _ => longest.len(),
+        };
+        let (part, behind) = rest.split_at(end);
+        rest = behind;
+        (!part.is_empty()).then_some(part)
+    })
 }
 
 #[cfg(test)]
@@ -184,11 +198,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn output_is_packed_without_splitting_prints() {
+    fn output_is_packed_without_loss() {
         assert_eq!(packets(&[]), [""]);
         let prints = vec!["x".repeat(600), "y".repeat(400), "z".repeat(100), "w".repeat(2000)];
         let lens: Vec<_> = packets(&prints).iter().map(String::len).collect();
-        assert_eq!(lens, [1000, 100, 1007]);
+        assert_eq!(lens, [1000, 100, 1007, 993]);
+        let lines: String = (0..300).map(|line| format!("line {line}\n")).collect();
+        let sent = packets(std::slice::from_ref(&lines));
+        assert!(sent.len() == 3 && sent.iter().all(|packet| packet.ends_with('\n')), "{sent:?}");
+        assert_eq!(sent.concat(), lines);
+        let accents = packets(&["é".repeat(1000)]);
+        assert_eq!(accents.concat(), "é".repeat(1000));
         let endless = packets(&vec!["x".repeat(1000); 5000]);
         assert_eq!(endless.len(), MAX_PACKETS + 1);
         assert_eq!(endless.last().map(String::as_str), Some(CUT));

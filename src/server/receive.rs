@@ -10,6 +10,7 @@ use super::{
     client::{Client, ClientState},
     client_commands,
     core::Core,
+    disconnect::LEFT,
     level::Level,
     pure, query, rcon,
 };
@@ -194,7 +195,7 @@ impl Server {
         let disconnects = commands.iter().any(|(_, text)| text == "disconnect");
         if disconnects && head.server_id != self.core.level.server_id {
             // It never received the level, and still frees its slot.
-            self.drop_client(number, "disconnected");
+            self.drop_client(number, LEFT);
             return;
         }
         // A download continues while the level changes. The gamestate follows it.

@@ -36,13 +36,24 @@ impl SetCommand {
     }
 }
 
-/// Source of a change, which decides the checks.
+/// Source of a change, which decides how values are read and what is noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeSource {
-    /// Command line or console; an unknown name gives a note.
+    /// A caller in the program: values are exact; an unknown name gives a note.
     Operator,
+    /// Console line: values are read as the consoles of other servers read them; an unknown name gives a note.
+    Console,
+    /// Script or command line: as a console line. An unknown name gives a note only if it is near a known one.
+    Script,
     /// The config file, which has tables for variables.
     File,
     /// The game, which may also write read-only and cheat-protected settings.
     Game,
+}
+
+impl ChangeSource {
+    /// Whether the leading number of a value counts, and the nearest accepted one replaces it.
+    pub(super) const fn is_lenient(self) -> bool {
+        matches!(self, Self::Console | Self::Script)
+    }
 }

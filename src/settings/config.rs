@@ -13,9 +13,11 @@ use toml::{
 
 use super::{
     change::{ChangeSource, SetCommand},
+    ignored::is_ignored,
+    startup::ExpectedCode,
     store::Settings,
     suggestion::{nearest_of, nearest_setting},
-    table::{SETTINGS, is_ignored, key, row_named, setting_named},
+    table::{SETTINGS, key, row_named, setting_named},
 };
 use crate::cvar::{Flags, Kind};
 use crate::model::text::{escaped, truncated};
@@ -58,11 +60,17 @@ impl Settings {
         let mut reader = Reader { path, text, lines: HashMap::new(), errors: Vec::new() };
         match DeTable::parse(text) {
             Ok(document) => {
-                let outer = self.expects_module();
-                let named = vm_game_of(document.get_ref());
-                self.expect_module(outer.or(named));
+                let outer = self.expected;
+                let named = |name| text_of(document.get_ref(), name);
+                let code = named(key::VM_GAME.setting().name).map(|code| code != "0");
+                let has_mod =
+                    named(key::FS_GAME.setting().name).is_some_and(|name| !name.is_empty());
+                self.expect_code(ExpectedCode {
+                    has_module: outer.has_module.or(code),
+                    has_mod: outer.has_mod || has_mod,
+                });
                 reader.document(self, document.get_ref());
-                self.expect_module(outer);
+                self.expect_code(outer);
             }
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
@@ -243,12 +251,11 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a document selects a game module, if it sets `vm_game`, also behind the names of the module.
-fn vm_game_of(document: &DeTable<'_>) -> Option<bool> {
-    let name = key::VM_GAME.setting().name;
+/// Returns the value of a setting in a document, also behind names whose meaning depends on it.
+fn text_of(document: &DeTable<'_>, name: &str) -> Option<String> {
     let of_table = |table: &DeTable<'_>| {
         let value = table.iter().find(|(key, _)| key.get_ref().eq_ignore_ascii_case(name))?.1;
-        plain_text(value.get_ref()).map(|text| text != "0")
+        plain_text(value.get_ref())
     };
     let tables = document.iter().filter_map(|(_, value)| value.get_ref().as_table());
     of_table(document).or_else(|| tables.into_iter().find_map(of_table))

@@ -19,11 +19,14 @@ pub enum SettingError {
     },
     /// A startup-only setting, after the start.
     #[error(
-        "{name} is write protected. It is startup only: set it in the config file or with +set"
+        "{name} is write protected. It is startup only: set it {}",
+        if *in_scripts { "in the config file, with +set or in a script of +exec" } else { "in the config file or with +set" }
     )]
     InitOnly {
         /// Name of the setting.
         name: String,
+        /// Whether scripts before the first level may set it.
+        in_scripts: bool,
     },
     /// A cheat-protected setting without cheats.
     #[error("{name} is cheat protected.")]
@@ -53,7 +56,7 @@ pub enum SettingError {
     },
     /// An invalid name of a variable.
     #[error(
-        "invalid name {name} (expected 1 to {MAX_NAME_LEN} printable ASCII characters without spaces, \\, \" and ;)"
+        "invalid name {name} (expected 1 to {MAX_NAME_LEN} printable ASCII characters without \\, \" and ;)"
     )]
     BadName {
         /// The name, quoted and escaped.

@@ -7,34 +7,22 @@ use std::fmt::Write as _;
 use serde_json::{Value as Json, json as object};
 
 use super::{
+    ignored::{IGNORED, Ignored, ignored_named},
+    secrets::{MASK, is_secret_name},
     store::Settings,
     suggestion::nearest_setting,
-    table::{SETTINGS, is_ignored, key, row_named},
+    table::{SETTINGS, key, row_named},
 };
 use crate::cvar::{Choice, Flags, GameFolder, Kind, Setting, quoted};
 
 impl Settings {
-    /// A console line for the log: everything after the name of a secret setting is left out.
-    #[must_use]
-    pub fn without_secrets(&self, line: &str) -> String {
-        let lower = line.to_ascii_lowercase();
-        let secrets = (0..SETTINGS.len()).filter(|&row| self.row_flags(row).has(Flags::SECRET));
-        let behind = |row: usize| {
-            let name = SETTINGS[row].name;
-            lower.find(&name.to_ascii_lowercase()).map(|at| at + name.len())
-        };
-        match secrets.filter_map(behind).min() {
-            Some(end) if end < line.len() => format!("{} ***", &line[..end]),
-            _ => line.to_owned(),
-        }
-    }
-
     /// Console reply to the bare name of a setting: lines ended by `\n`, or `None` for an unknown name.
     #[must_use]
     pub fn describe(&self, name: &str) -> Option<String> {
         let Some(row) = row_named(name) else {
             let (name, value, _) =
                 self.variables().find(|(own, ..)| own.eq_ignore_ascii_case(name))?;
+            let value = public_value(name, value);
             let mut answer = format!("\"{name}\" is:\"{value}^7\"\n");
             if let Some(latched) = self.latched(name) {
                 let _ = writeln!(answer, "latched: \"{latched}\"");
@@ -68,11 +56,12 @@ impl Settings {
         for (row, setting) in SETTINGS.iter().enumerate() {
             if name_matches(pattern, setting.name) {
                 let columns = columns(self.row_flags(row), false);
-                let _ = writeln!(list, "{columns} {} \"{}\"", setting.name, self.public_text(row));
+                let _ = writeln!(list, "{columns} {} \"{}\"", setting.name, public_text(self, row));
             }
         }
         for (name, value, flags) in self.variables() {
             if name_matches(pattern, name) {
+                let value = public_value(name, value);
                 let _ = writeln!(list, "{} {name} \"{value}\"", columns(flags, true));
             }
         }
@@ -80,12 +69,17 @@ impl Settings {
         let _ = writeln!(list, "\n{total} total cvars\n{total} cvar indexes");
         list
     }
+}
 
-    /// A value for display; secrets are masked.
-    fn public_text(&self, row: usize) -> &str {
-        let text = self.row_text(row);
-        if self.row_flags(row).has(Flags::SECRET) && !text.is_empty() { "***" } else { text }
-    }
+/// A value of the table for display; secrets are masked.
+fn public_text(settings: &Settings, row: usize) -> &str {
+    let text = settings.row_text(row);
+    if settings.row_flags(row).has(Flags::SECRET) && !text.is_empty() { MASK } else { text }
+}
+
+/// The value of a variable for display; passwords of mods are masked.
+fn public_value<'a>(name: &str, value: &'a str) -> &'a str {
+    if !value.is_empty() && is_secret_name(name) { MASK } else { value }
 }
 
 fn columns(flags: Flags, own: bool) -> String {
@@ -94,7 +88,7 @@ fn columns(flags: Flags, own: bool) -> String {
         (flags.has(Flags::SYSTEMINFO), 's'),
         (flags.has(Flags::USERINFO), 'U'),
         (flags.has(Flags::READ_ONLY), 'R'),
-        (flags.has(Flags::INIT), 'I'),
+        (flags.has(Flags::INIT.and(Flags::EARLY)), 'I'),
         (flags.has(Flags::ARCHIVE), 'A'),
         (flags.has(Flags::LATCHED), 'L'),
         (flags.has(Flags::CHEAT), 'C'),
@@ -105,10 +99,14 @@ fn columns(flags: Flags, own: bool) -> String {
     .collect()
 }
 
-/// Whether a prefix of `name` matches `pattern`, case-insensitive: `*` is any text, `?` any character.
+/// Whether `name` contains `pattern`, case-insensitive. With a `*` (any text) or `?` (any character), whether a prefix
+/// of `name` matches.
 #[must_use]
 pub fn name_matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
+    if !pattern.is_empty() && !pattern.iter().any(|byte| b"*?".contains(byte)) {
+        return name.windows(pattern.len()).any(|part| part.eq_ignore_ascii_case(pattern));
+    }
     let (mut at, mut read) = (0, 0);
     // Backtracking point: position of the last star, and end of the text that it matched.
     let mut star: Option<(usize, usize)> = None;
@@ -133,7 +131,7 @@ pub fn name_matches(pattern: &str, name: &str) -> bool {
     true
 }
 
-/// Text listing of `fragd settings`: all settings, or one.
+/// Text listing of `fragd settings`: all settings, one, or those that a part of a name matches.
 ///
 /// # Errors
 /// An error message for an unknown name.
@@ -149,30 +147,53 @@ pub fn listing(settings: &Settings, name: Option<&str>) -> Result<String, String
             }
             text.push_str(&entry(settings, row, "  "));
         }
+        text.push_str("\nAccepted and ignored\n\n");
+        text.extend(IGNORED.iter().map(|row| ignored_entry(row, "  ")));
         return Ok(text);
     };
-    match row_named(name) {
-        Some(row) => Ok(entry(settings, row, "")),
-        None if is_ignored(name) => {
-            Ok(format!("{name}\n    Accepted and ignored: no meaning in this server.\n"))
-        }
-        None => Err(unknown(name)),
+    if let Some(row) = row_named(name) {
+        return Ok(entry(settings, row, ""));
     }
+    if let Some(row) = ignored_named(name) {
+        return Ok(ignored_entry(row, ""));
+    }
+    let rows = (0..SETTINGS.len()).filter(|&row| name_matches(name, SETTINGS[row].name));
+    let ignored = IGNORED.iter().filter(|row| name_matches(name, row.name));
+    let text: String = rows
+        .map(|row| entry(settings, row, ""))
+        .chain(ignored.map(|row| ignored_entry(row, "")))
+        .collect();
+    if text.is_empty() { Err(unknown(name)) } else { Ok(text) }
 }
 
-/// JSON listing of `fragd settings --json`: an array of objects, or one object.
+/// JSON listing of `fragd settings --json`: an array of objects, or one object. A part of a name gives an array.
 ///
 /// # Errors
 /// An error message for an unknown name.
 pub fn json(settings: &Settings, name: Option<&str>) -> Result<Json, String> {
-    match name {
-        None => Ok((0..SETTINGS.len()).map(|row| json_entry(settings, row)).collect()),
-        Some(name) => match row_named(name) {
-            Some(row) => Ok(json_entry(settings, row)),
-            None if is_ignored(name) => Ok(object!({ "name": name, "ignored": true })),
-            None => Err(unknown(name)),
-        },
+    let of_ignored =
+        |row: &Ignored| object!({ "name": row.name, "ignored": true, "reason": row.reason });
+    let matching = |name: &str| -> Json {
+        let rows = (0..SETTINGS.len()).filter(|&row| name_matches(name, SETTINGS[row].name));
+        let ignored = IGNORED.iter().filter(|row| name_matches(name, row.name)).map(of_ignored);
+        rows.map(|row| json_entry(settings, row)).chain(ignored).collect()
+    };
+    let Some(name) = name else { return Ok(matching("")) };
+    if let Some(row) = row_named(name) {
+        return Ok(json_entry(settings, row));
     }
+    if let Some(row) = ignored_named(name) {
+        return Ok(of_ignored(row));
+    }
+    match matching(name) {
+        Json::Array(found) if found.is_empty() => Err(unknown(name)),
+        found => Ok(found),
+    }
+}
+
+fn ignored_entry(row: &Ignored, margin: &str) -> String {
+    let name = row.name;
+    format!("{margin}{name}\n{margin}    Accepted and ignored: {}.\n", row.reason)
 }
 
 fn unknown(name: &str) -> String {
@@ -191,7 +212,7 @@ fn entry(settings: &Settings, row: usize, margin: &str) -> String {
     format!(
         "{margin}{} = {}\n{margin}    {}\n{margin}    ({})\n",
         setting.name,
-        written(&setting.kind, settings.public_text(row)),
+        written(&setting.kind, public_text(settings, row)),
         setting.help,
         facts.join("; "),
     )
@@ -256,6 +277,7 @@ fn json_entry(settings: &Settings, row: usize) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::masked_line;
 
     #[test]
     fn bare_name_prints_value_and_default() {
@@ -280,7 +302,6 @@ mod tests {
 
     #[test]
     fn logged_lines_hide_secrets() {
-        let settings = Settings::default();
         for (line, shown) in [
             ("status", "status"),
             ("set rconPassword hunter22", "set rconPassword ***"),
@@ -288,7 +309,7 @@ mod tests {
             ("echo é;sv_privatePassword x;set rconPassword y", "echo é;sv_privatePassword ***"),
             ("rconPassword", "rconPassword"),
         ] {
-            assert_eq!(settings.without_secrets(line), shown);
+            assert_eq!(masked_line(line), shown);
         }
     }
 
@@ -347,7 +368,8 @@ mod tests {
             ("sv_", "sv_fps", true),
             ("SV_*S", "sv_fps", true),
             ("sv_?ps", "sv_fps", true),
-            ("fps", "sv_fps", false),
+            ("fps", "sv_fps", true),
+            ("?fps", "sv_fps", false),
             ("*fps", "sv_fps", true),
             ("*f*s", "sv_fps", true),
             ("sv_fpss", "sv_fps", false),
@@ -375,8 +397,8 @@ mod tests {
         assert_eq!(object["takes"], "an integer from 10 to 125");
         assert!(listing(&settings, Some("vm_cgame")).unwrap().contains("Accepted and ignored"));
         assert_eq!(
-            listing(&settings, Some("sv_hostnam")),
-            Err("unknown setting \"sv_hostnam\"; did you mean sv_hostname?".to_owned())
+            listing(&settings, Some("sv_hostnaem")),
+            Err("unknown setting \"sv_hostnaem\"; did you mean sv_hostname?".to_owned())
         );
     }
 }

@@ -12,7 +12,11 @@ mod change;
 mod config;
 mod constraints;
 mod error;
+mod ignored;
 mod listing;
+mod notes;
+mod secrets;
+mod startup;
 mod store;
 mod suggestion;
 mod table;
@@ -22,10 +26,14 @@ mod variables;
 pub use change::{Change, ChangeSource, SetCommand};
 pub use config::{ConfigError, MAX_CONFIG_LEN};
 pub use error::SettingError;
+pub use ignored::{IGNORED, Ignored, ignored_named, is_ignored};
 pub use listing::{json, listing, name_matches};
+pub use notes::Note;
+pub use secrets::{MASK, is_secret_name, masked_arguments, masked_line};
+pub use startup::ExpectedCode;
 pub use store::Settings;
-pub use suggestion::nearest_setting;
-pub use table::{IGNORED, SETTINGS, is_ignored, key, setting_named};
+pub use suggestion::{nearest_of, nearest_setting};
+pub use table::{SETTINGS, key, setting_named};
 pub use template::config_template;
 
 pub use crate::cvar::{

@@ -2,24 +2,36 @@
 //!
 //! Invariants: `slots[row]` belongs to `SETTINGS[row]`. A rejected change leaves everything as it was.
 
-use std::{collections::VecDeque, fmt, net::IpAddr};
+use std::{fmt, net::IpAddr};
 
 use super::{
     change::{Change, ChangeSource, SetCommand},
+    constraints::{check_info, check_row, shown_len},
     error::SettingError,
-    table::{SETTINGS, key},
-    variables::Variable,
+    notes::{Note, Notes},
+    secrets::is_secret_name,
+    startup::ExpectedCode,
+    table::{SETTINGS, is_of_game, key},
+    variables::{Variable, apply_latched_variables, position},
 };
 use crate::cvar::{
-    Address, Choice, Flag, Flags, Float, GameCode, GameFolder, Int, Key, Networks, Text, Value,
-    Values,
+    Address, Choice, Flag, Flags, Float, GameFolder, Int, Key, Networks, Text, Value, Values,
+    quoted,
 };
 use crate::model::limits::MAX_INFO_LEN;
 
-/// Maximum number of pending notes; later ones are lost.
-const MAX_NOTES: usize = 64;
 /// Fill level of the serverinfo that gives a warning, in percent.
 const WARN_PERCENT: usize = 80;
+
+/// Returns a value as clients of the original show it, if it has other characters than printable ASCII.
+fn printable(value: &str) -> Option<String> {
+    let shown = |c| match c {
+        ' '..='~' => c,
+        '\t' => ' ',
+        _ => '.',
+    };
+    value.contains(|c| !matches!(c, ' '..='~')).then(|| value.chars().map(shown).collect())
+}
 
 /// State of one row beside its value.
 #[derive(Clone, Debug, Default)]
@@ -41,12 +53,18 @@ pub struct Settings {
     pub(super) slots: Vec<Slot>,
     pub(super) variables: Vec<Variable>,
     pub(super) started: bool,
+    /// Whether scripts run before the first level, which change settings in any order.
+    pub(super) runs_scripts: bool,
+    /// Whether the first level has begun.
+    pub(super) has_level: bool,
     version: u64,
     serverinfo_version: u32,
     systeminfo_version: u32,
-    notes: VecDeque<String>,
-    /// Whether a game module will run, while the sources of `vm_game` are not all read.
-    expects_module: Option<bool>,
+    notes: Notes,
+    /// Game code that later sources select, while not all are read.
+    pub(super) expected: ExpectedCode,
+    /// Names that were accepted for the module of a mod, which may have none.
+    pub(super) for_module: Vec<String>,
 }
 
 impl Default for Settings {
@@ -64,39 +82,15 @@ impl Settings {
             slots: vec![Slot::default(); SETTINGS.len()],
             variables: Vec::new(),
             started: false,
+            runs_scripts: false,
+            has_level: false,
             version: 0,
             serverinfo_version: 0,
             systeminfo_version: 0,
-            notes: VecDeque::new(),
-            expects_module: None,
+            notes: Notes::default(),
+            expected: ExpectedCode::default(),
+            for_module: Vec::new(),
         }
-    }
-
-    /// Ends the startup: from now on, startup-only settings are write protected.
-    ///
-    /// # Errors
-    /// When valid values form an invalid combination.
-    pub fn start(&mut self) -> Result<(), SettingError> {
-        self.check_combinations()?;
-        self.started = true;
-        Ok(())
-    }
-
-    /// Announces the value of `vm_game` by a later source, so that undeclared names are accepted for it.
-    /// `None` ends the announcement.
-    pub fn expect_module(&mut self, is_expected: Option<bool>) {
-        self.expects_module = is_expected;
-    }
-
-    pub(super) fn expects_module(&self) -> Option<bool> {
-        self.expects_module
-    }
-
-    /// Whether undeclared names may be settings of a game module.
-    pub(super) fn hosts_module(&self) -> bool {
-        let selected = self.choice(key::VM_GAME) != GameCode::Native;
-        self.expects_module
-            .unwrap_or(selected || self.latched("vm_game").is_some_and(|code| code != "0"))
     }
 
     // Reading.
@@ -167,7 +161,7 @@ impl Settings {
     pub fn get(&self, name: &str) -> Option<&str> {
         match self.values.row_named(name) {
             Some(row) => Some(self.row_text(row)),
-            None => self.variable_named(name).map(|at| self.variables[at].value.as_str()),
+            None => position(&self.variables, name).map(|at| self.variables[at].value.as_str()),
         }
     }
 
@@ -176,7 +170,7 @@ impl Settings {
     pub fn latched(&self, name: &str) -> Option<&str> {
         match self.values.row_named(name) {
             Some(row) => self.slots[row].latched.as_ref().map(|value| value.text.as_str()),
-            None => self.variables[self.variable_named(name)?].latched.as_deref(),
+            None => self.variables[position(&self.variables, name)?].latched.as_deref(),
         }
     }
 
@@ -222,7 +216,12 @@ impl Settings {
 
     /// Next note for the operator, oldest first.
     pub fn poll_note(&mut self) -> Option<String> {
-        self.notes.pop_front()
+        self.take_note().map(|note| note.text)
+    }
+
+    /// Next note for the operator with the name that it is about, oldest first.
+    pub fn take_note(&mut self) -> Option<Note> {
+        self.notes.take()
     }
 
     // Writing.
@@ -246,12 +245,20 @@ impl Settings {
         name: &str,
         value: &str,
     ) -> Result<Change, SettingError> {
-        let before = self.shown_len();
+        let before = shown_len(self);
+        let printable = printable(value).filter(|_| source.is_lenient() && !is_secret_name(name));
+        if let Some(printable) = &printable {
+            self.note(format!(
+                "{name}: {} read as \"{printable}\" (expected printable ASCII)",
+                quoted(value)
+            ));
+        }
+        let value = printable.as_deref().unwrap_or(value);
         let change = match self.values.row_named(name) {
             Some(row) => self.set_row(command, source, row, value),
             None => self.set_variable(command, source, name, value),
         }?;
-        let after = self.shown_len();
+        let after = shown_len(self);
         let warn_from = MAX_INFO_LEN * WARN_PERCENT / 100;
         if before < warn_from && after >= warn_from {
             self.note(format!(
@@ -302,7 +309,7 @@ impl Settings {
                 self.count_change(self.row_flags(row));
             }
         }
-        self.apply_latched_variables();
+        apply_latched_variables(self);
     }
 
     fn set_row(
@@ -325,14 +332,16 @@ impl Settings {
         if flags.has(Flags::READ_ONLY) && source != ChangeSource::Game {
             return Err(SettingError::ReadOnly { name: name() });
         }
-        let value = Value::parse(setting.name, &setting.kind, flags, text)?;
+        let (value, is_other) = self.read_value(source, row, flags, text)?;
         let slot = &self.slots[row];
         if value == *self.values.value(row) && slot.latched.is_none() && !show {
             self.slots[row].chosen = true;
+            self.note_other(row, is_other, text);
             return Ok(Change::Unchanged);
         }
-        if flags.has(Flags::INIT) && self.started {
-            return Err(SettingError::InitOnly { name: name() });
+        if flags.has(Flags::INIT) && self.started || flags.has(Flags::EARLY) && self.has_level {
+            let in_scripts = flags.has(Flags::EARLY);
+            return Err(SettingError::InitOnly { name: name(), in_scripts });
         }
         if flags.has(Flags::CHEAT) && source != ChangeSource::Game && !self.flag(key::SV_CHEATS) {
             return Err(SettingError::Cheat { name: name() });
@@ -350,15 +359,46 @@ impl Settings {
             self.replace(row, value)
         };
         match change {
-            Ok(Change::Unchanged) if show => {
-                self.count_change(Flags::SERVERINFO);
-                Ok(Change::Changed)
-            }
-            Ok(change) => Ok(change),
             Err(error) => {
                 self.slots[row] = kept;
-                Err(error)
+                return Err(error);
             }
+            Ok(_) => self.note_other(row, is_other, text),
+        }
+        if change == Ok(Change::Unchanged) && show {
+            self.count_change(Flags::SERVERINFO);
+            return Ok(Change::Changed);
+        }
+        change
+    }
+
+    /// Reads a value as its source gives it. Returns whether another number than the given one was taken.
+    fn read_value(
+        &self,
+        source: ChangeSource,
+        row: usize,
+        flags: Flags,
+        text: &str,
+    ) -> Result<(Value, bool), SettingError> {
+        let setting = &SETTINGS[row];
+        // A module reads the text of its settings itself.
+        if self.hosts_module() && is_of_game(row) && Value::is_number(&setting.kind) {
+            return Ok((Value::of_module(setting.name, &setting.kind, flags, text)?, false));
+        }
+        if source.is_lenient() {
+            return Ok(Value::read(setting.name, &setting.kind, flags, text)?);
+        }
+        Ok((Value::parse(setting.name, &setting.kind, flags, text)?, false))
+    }
+
+    /// Notes that another number than the given one was taken.
+    fn note_other(&mut self, row: usize, is_other: bool, given: &str) {
+        if is_other {
+            let setting = &SETTINGS[row];
+            let slot = &self.slots[row];
+            let taken = slot.latched.as_ref().unwrap_or(self.values.value(row)).text.clone();
+            let (name, given) = (setting.name, quoted(given));
+            self.note(format!("{name}: {given} read as {taken} (expected {})", setting.kind));
         }
     }
 
@@ -368,7 +408,7 @@ impl Settings {
         let changed = value != *self.values.value(row);
         let latched = self.slots[row].latched.take();
         let old = self.values.replace(row, value);
-        if let Err(error) = self.check_row(row) {
+        if let Err(error) = check_row(self, row) {
             self.values.replace(row, old);
             self.slots[row].latched = latched;
             return Err(error);
@@ -387,7 +427,7 @@ impl Settings {
             return Ok(Change::Unchanged);
         }
         self.slots[row].latched = Some(value);
-        if let Err(error) = self.check_row(row) {
+        if let Err(error) = check_row(self, row) {
             self.slots[row].latched = old;
             return Err(error);
         }
@@ -400,7 +440,7 @@ impl Settings {
         let game = GameFolder::ALL[value.int as usize];
         self.values.replace(key::GAME.row(), value);
         self.values.change_game(game, |row| self.slots[row].chosen);
-        if let Err(error) = self.check_info("game", Flags::SERVERINFO) {
+        if let Err(error) = check_info(self, "game", Flags::SERVERINFO) {
             *self = kept;
             return Err(error);
         }
@@ -437,10 +477,12 @@ impl Settings {
         }
     }
 
-    pub(super) fn note(&mut self, note: String) {
-        if self.notes.len() < MAX_NOTES {
-            self.notes.push_back(note);
-        }
+    pub(super) fn note(&mut self, text: String) {
+        self.notes.push(text, None);
+    }
+
+    pub(super) fn note_about(&mut self, name: &str, text: String) {
+        self.notes.push(text, Some(name.to_owned()));
     }
 }
 

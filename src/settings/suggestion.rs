@@ -1,19 +1,19 @@
-//! Spelling suggestions for unknown setting names.
+//! Spelling suggestions for unknown names of settings, maps and scripts.
 
-use super::table::{IGNORED, SETTINGS};
-
-/// Maximum length of a compared name; longer names have no suggestion.
-const MAX_LEN: usize = 64;
+use super::{ignored::IGNORED, table::SETTINGS};
+use crate::model::spelling::{distance, max_edits};
 
 /// The known setting nearest to `name`, if one is near.
 #[must_use]
 pub fn nearest_setting(name: &str) -> Option<&'static str> {
-    let known = SETTINGS.iter().map(|setting| setting.name).chain(IGNORED.iter().copied());
+    let known =
+        SETTINGS.iter().map(|setting| setting.name).chain(IGNORED.iter().map(|row| row.name));
     nearest_of(name, known)
 }
 
 /// The word nearest to `name`, case-insensitive: at most one edit per three letters.
-pub(super) fn nearest_of<'a>(name: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest_of<'a>(name: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let bare = without_prefix(name);
     words
         .map(|word| {
@@ -23,34 +23,13 @@ pub(super) fn nearest_of<'a>(name: &str, words: impl Iterator<Item = &'a str>) -
             (if prefix { 1 } else { edits }, prefix, word)
         })
         .min()
-        .filter(|&(edits, ..)| edits <= (name.len() / 3).max(1))
+        .filter(|&(edits, ..)| edits <= max_edits(name.len()))
         .map(|(.., word)| word)
 }
 
 /// A name without `sv_`, `g_` and the like.
 fn without_prefix(name: &str) -> &str {
     name.split_once('_').map_or(name, |(_, rest)| rest)
-}
-
-/// Edit distance of two words, case-insensitive.
-fn distance(a: &str, b: &str) -> usize {
-    if a.len() > MAX_LEN || b.len() > MAX_LEN {
-        return usize::MAX;
-    }
-    let mut row = [0_usize; MAX_LEN + 1];
-    for (at, cell) in row.iter_mut().enumerate() {
-        *cell = at;
-    }
-    for (line, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, y) in b.bytes().enumerate() {
-            let changed = diagonal + usize::from(!x.eq_ignore_ascii_case(&y));
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -77,12 +56,5 @@ mod tests {
         for name in ["", "x", "website", &"sv_fps".repeat(50), "Österreich"] {
             assert_eq!(nearest_setting(name), None, "{name}");
         }
-    }
-
-    #[test]
-    fn edit_distance_matches_known_values() {
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("abc", "ABC"), 0);
     }
 }

@@ -8,9 +8,11 @@
 use super::{
     MAX_NAME_LEN, Settings,
     change::{Change, ChangeSource, SetCommand},
+    constraints::check_info,
     error::SettingError,
+    ignored::is_ignored,
     suggestion::nearest_setting,
-    table::{is_ignored, key},
+    table::{SETTINGS, key},
 };
 use crate::{
     cvar::{Flags, check_text, quoted},
@@ -31,6 +33,8 @@ pub(super) struct Variable {
     pub(super) latched: Option<String>,
     /// Number of changes, 1 after the creation.
     pub(super) changes: u32,
+    /// Default of the game, if it registered the variable.
+    pub(super) default: Option<String>,
 }
 
 impl Variable {
@@ -57,7 +61,7 @@ impl Settings {
         if self.values().row_named(name).is_some() {
             return Ok(());
         }
-        let known = self.variable_named(name).map(|at| &self.variables[at]);
+        let known = position(&self.variables, name).map(|at| &self.variables[at]);
         let value = match known {
             // A game sets its own read-only settings, and they outlive its restart: `g_restarted`.
             Some(own) if !flags.has(Flags::READ_ONLY) || own.flags.has(Flags::READ_ONLY) => {
@@ -66,7 +70,32 @@ impl Settings {
             _ => default.to_owned(),
         };
         let flags = known.map_or(flags, |own| own.flags.and(flags));
-        self.put_variable(name, value, flags).map(|_| ())
+        self.put_variable(name, value, flags)?;
+        if let Some(at) = position(&self.variables, name) {
+            self.variables[at].default.get_or_insert_with(|| default.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Default of a setting, or of a variable that the game registered.
+    #[must_use]
+    pub fn default_of(&self, name: &str) -> Option<&str> {
+        match self.values().row_named(name) {
+            Some(row) => Some(SETTINGS[row].in_game(self.game()).default),
+            None => self.variables[position(&self.variables, name)?].default.as_deref(),
+        }
+    }
+
+    /// Removes a variable that neither the table nor the game declares. Returns whether there was one.
+    pub fn unset(&mut self, name: &str) -> bool {
+        let Some(at) =
+            position(&self.variables, name).filter(|&at| self.variables[at].default.is_none())
+        else {
+            return false;
+        };
+        let flags = self.variables.remove(at).flags;
+        self.count_change(flags);
+        true
     }
 
     /// Number of changes of a setting or variable; `None` for an unknown name.
@@ -74,7 +103,7 @@ impl Settings {
     pub fn change_count(&self, name: &str) -> Option<u32> {
         match self.values().row_named(name) {
             Some(row) => Some(self.slots[row].changes),
-            None => self.variable_named(name).map(|at| self.variables[at].changes),
+            None => position(&self.variables, name).map(|at| self.variables[at].changes),
         }
     }
 
@@ -85,76 +114,24 @@ impl Settings {
         name: &str,
         value: &str,
     ) -> Result<Change, SettingError> {
-        let known = self.variable_named(name);
+        let known = position(&self.variables, name);
         let mut flags = known.map_or(Flags::PLAIN, |at| self.variables[at].flags);
         if source != ChangeSource::Game {
-            self.check_protection(name, flags)?;
+            check_protection(self, name, flags)?;
         }
         if command == SetCommand::Sets {
             flags = flags.and(Flags::SERVERINFO);
         }
         let waits = flags.has(Flags::LATCHED) && self.started && source != ChangeSource::Game;
         if let Some(at) = known.filter(|_| waits) {
-            return self.latch_variable(at, flags, value);
+            return latch_variable(self, at, flags, value);
         }
         let change = self.put_variable(name, value.to_owned(), flags)?;
         // The config file has tables for variables, so that only names for a module come without one.
-        let is_noted = source == ChangeSource::Operator
-            || source == ChangeSource::File && command == SetCommand::Seta;
+        let is_noted = source != ChangeSource::Game
+            && (source != ChangeSource::File || command == SetCommand::Seta);
         if known.is_none() && is_noted && !is_ignored(name) {
-            self.note_unknown(command, name);
-        }
-        Ok(change)
-    }
-
-    /// Puts the latched values of variables into effect.
-    pub(super) fn apply_latched_variables(&mut self) {
-        for at in 0..self.variables.len() {
-            let own = &mut self.variables[at];
-            if let Some(value) = own.latched.take()
-                && value != own.value
-            {
-                own.value = value;
-                own.changes += 1;
-                let flags = own.flags;
-                self.count_change(flags);
-            }
-        }
-    }
-
-    /// Checks the flags that forbid a change by the operator.
-    fn check_protection(&self, name: &str, flags: Flags) -> Result<(), SettingError> {
-        let name = || name.to_owned();
-        if flags.has(Flags::READ_ONLY) {
-            return Err(SettingError::ReadOnly { name: name() });
-        }
-        if flags.has(Flags::INIT) && self.started {
-            return Err(SettingError::InitOnly { name: name() });
-        }
-        if flags.has(Flags::CHEAT) && !self.flag(key::SV_CHEATS) {
-            return Err(SettingError::Cheat { name: name() });
-        }
-        Ok(())
-    }
-
-    /// Stores a value that takes effect with the next map. The value in effect clears it.
-    fn latch_variable(
-        &mut self,
-        at: usize,
-        flags: Flags,
-        value: &str,
-    ) -> Result<Change, SettingError> {
-        let old = self.variables[at].clone();
-        check_text(&old.name, flags, value, MAX_STRING_LEN)?;
-        let latched = (value != old.value).then(|| value.to_owned());
-        let change = if latched.is_some() { Change::Latched } else { Change::Unchanged };
-        self.variables[at] = Variable { latched, flags, ..old.clone() };
-        if let Err(error) = self.check_info(&old.name, flags) {
-            self.variables[at] = old;
-            return Err(error);
-        }
-        if flags != old.flags {
-            self.count_change(flags);
+            note_unknown(self, command, source, name);
         }
         Ok(change)
     }
@@ -166,12 +143,12 @@ impl Settings {
         value: String,
         flags: Flags,
     ) -> Result<Change, SettingError> {
-        let legal = |byte: u8| byte.is_ascii_graphic() && !b"\\\";".contains(&byte);
+        let legal = |byte: u8| matches!(byte, b' '..=b'~') && !b"\\\";".contains(&byte);
         if name.is_empty() || name.len() > MAX_NAME_LEN || !name.bytes().all(legal) {
             return Err(SettingError::BadName { name: quoted(name) });
         }
         check_text(name, flags, &value, MAX_STRING_LEN)?;
-        let known = self.variable_named(name);
+        let known = position(&self.variables, name);
         let (at, old) = match known {
             Some(at) => {
                 let old = self.variables[at].clone();
@@ -188,11 +165,12 @@ impl Settings {
             }
             None => {
                 let name = name.to_owned();
-                self.variables.push(Variable { name, value, flags, latched: None, changes: 1 });
+                let new = Variable { name, value, flags, latched: None, changes: 1, default: None };
+                self.variables.push(new);
                 (self.variables.len() - 1, None)
             }
         };
-        if let Err(error) = self.check_info(name, flags) {
+        if let Err(error) = check_info(self, name, flags) {
             match old {
                 Some(old) => self.variables[at] = old,
                 None => self.variables.truncate(at),
@@ -202,20 +180,78 @@ impl Settings {
         self.count_change(flags);
         Ok(Change::Changed)
     }
+}
 
-    pub(super) fn variable_named(&self, name: &str) -> Option<usize> {
-        self.variables.iter().position(|own| own.name.eq_ignore_ascii_case(name))
-    }
+/// Index of a variable by its name, case-insensitive.
+pub(super) fn position(variables: &[Variable], name: &str) -> Option<usize> {
+    variables.iter().position(|own| own.name.eq_ignore_ascii_case(name))
+}
 
-    fn note_unknown(&mut self, command: SetCommand, name: &str) {
-        let meant = nearest_setting(name).map(|near| format!("; did you mean {near}?"));
-        // Custom keys of the serverinfo and settings of a module are usual.
-        if (command == SetCommand::Sets || self.hosts_module()) && meant.is_none() {
-            return;
+/// Puts the latched values of variables into effect.
+pub(super) fn apply_latched_variables(settings: &mut Settings) {
+    for at in 0..settings.variables.len() {
+        let own = &mut settings.variables[at];
+        if let Some(value) = own.latched.take()
+            && value != own.value
+        {
+            own.value = value;
+            own.changes += 1;
+            let flags = own.flags;
+            settings.count_change(flags);
         }
-        let meant = meant.unwrap_or_default();
-        self.note(format!("unknown setting {name}: stored as a variable{meant}"));
     }
+}
+
+/// Checks the flags that forbid a change by the operator.
+fn check_protection(settings: &Settings, name: &str, flags: Flags) -> Result<(), SettingError> {
+    let name = || name.to_owned();
+    if flags.has(Flags::READ_ONLY) {
+        return Err(SettingError::ReadOnly { name: name() });
+    }
+    if flags.has(Flags::INIT) && settings.started {
+        return Err(SettingError::InitOnly { name: name(), in_scripts: false });
+    }
+    if flags.has(Flags::CHEAT) && !settings.flag(key::SV_CHEATS) {
+        return Err(SettingError::Cheat { name: name() });
+    }
+    Ok(())
+}
+
+/// Stores a value that takes effect with the next map. The value in effect clears it.
+fn latch_variable(
+    settings: &mut Settings,
+    at: usize,
+    flags: Flags,
+    value: &str,
+) -> Result<Change, SettingError> {
+    let old = settings.variables[at].clone();
+    check_text(&old.name, flags, value, MAX_STRING_LEN)?;
+    let latched = (value != old.value).then(|| value.to_owned());
+    let change = if latched.is_some() { Change::Latched } else { Change::Unchanged };
+    settings.variables[at] = Variable { latched, flags, ..old.clone() };
+    if let Err(error) = check_info(settings, &old.name, flags) {
+        settings.variables[at] = old;
+        return Err(error);
+    }
+    if flags != old.flags {
+        settings.count_change(flags);
+    }
+    Ok(change)
+}
+
+/// Notes an undeclared name that is new.
+fn note_unknown(settings: &mut Settings, command: SetCommand, source: ChangeSource, name: &str) {
+    let meant = nearest_setting(name).map(|near| format!("; did you mean {near}?"));
+    // Custom keys of the serverinfo, settings of a module, and steps of a rotation in a script are usual.
+    let is_set_for_module = command != SetCommand::Sets && source != ChangeSource::Script;
+    if (!is_set_for_module || settings.hosts_module()) && meant.is_none() {
+        if is_set_for_module && settings.may_host_mod() {
+            settings.for_module.push(name.to_owned());
+        }
+        return;
+    }
+    let meant = meant.unwrap_or_default();
+    settings.note_about(name, format!("unknown setting {name}: stored as a variable{meant}"));
 }
 
 #[cfg(test)]
@@ -302,7 +338,7 @@ mod tests {
         let long = "x".repeat(1000);
         assert!(settings.register("g_long", &long, Flags::SERVERINFO).is_err());
         assert_eq!(settings.get("g_long"), None);
-        for name in ["", "a b", "a;b", "a\\b"] {
+        for name in ["", "a\tb", "a;b", "a\\b"] {
             assert!(settings.register(name, "", Flags::PLAIN).is_err(), "{name:?}");
         }
     }

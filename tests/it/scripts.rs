@@ -1,12 +1,15 @@
 //! Console scripts: `exec`, the configuration of a mod, their limits, and their replay.
 
 use fragd::{
-    model::{ConfigIndex, Millis, assets::MemoryAssets},
+    model::{ConfigIndex, LevelTime, Millis, assets::MemoryAssets},
     node::{Hosted as _, Node as _},
     server::Server,
-    settings::{SetCommand, Settings},
+    settings::{ChangeSource, SetCommand, Settings, key},
     testing::sample_maps::{TestMap, YARD},
+    wire::Protocol,
 };
+
+use crate::sim_fixture::SimFixture;
 
 /// Game data with a map and scripts.
 fn assets(scripts: &[(&str, &str)]) -> MemoryAssets {
@@ -89,7 +92,7 @@ fn scripts_are_bounded() {
     frame(&mut server);
     let printed = run(&mut server, "exec self");
     assert_eq!(printed.matches("execing").count(), 15);
-    assert!(printed.ends_with("exec: recursion limit reached (16)\n"), "{printed}");
+    assert!(printed.ends_with("self.cfg:1: exec: recursion limit reached (16)\n"), "{printed}");
     frame(&mut server);
     let printed = run(&mut server, "execq twice");
     assert!(printed.contains("couldn't exec twice.cfg: script limit reached (32 in a frame)"));
@@ -97,10 +100,15 @@ fn scripts_are_bounded() {
     // A line of the same frame reads no more scripts.
     assert!(run(&mut server, "exec long").contains("script limit"));
     frame(&mut server);
-    assert_eq!(run(&mut server, "execq long"), "command ignored: over 2048 bytes\nnext\n");
+    assert_eq!(
+        run(&mut server, "execq long"),
+        "long.cfg:1: command ignored: over 2048 bytes\nnext\n"
+    );
     let printed = run(&mut server, "execq many");
     assert_eq!(printed.lines().count(), 8191);
-    assert!(printed.ends_with("command limit reached (8192): rest of line ignored\n"));
+    assert!(printed.ends_with(
+        "many.cfg:8191: command limit reached (8192): rest of the line and its scripts ignored\n"
+    ));
     assert!(run(&mut server, "exec huge").contains("too long: 2097152 bytes (max 1048576)"));
     assert!(run(&mut server, "exec binary").contains("not a text file"));
     assert_eq!(run(&mut server, "echo still here"), "still here\n");
@@ -152,9 +160,8 @@ fn mod_config_applies_to_first_level() {
 fn mod_config_commands_wait_for_first_frame() {
     let config = "say hi\nsets d1 \"echo rotated\"\nvstr d1; status\nset net_port 1";
     let mut server = modded(config, &[], &[]);
-    let mut printed = || -> String { std::iter::from_fn(|| server.poll_console()).collect() };
-    let before = printed();
-    assert!(before.starts_with("rotated\nnet_port is write protected"), "{before}");
+    let before = server.start_messages().concat();
+    assert!(before.starts_with("rotated\nautoexec.cfg:4: net_port is write protected"), "{before}");
     server.frame(Millis(50));
     let after: String = std::iter::from_fn(|| server.poll_console()).collect();
     assert!(after.starts_with("console: hi\nmap: yard\n"), "{after}");
@@ -176,4 +183,247 @@ fn only_loose_files_of_the_mod_are_its_config() {
     assert_eq!(start("", true), default, "no mod");
     assert_eq!(start("mymod", false), default, "a script of the game");
     assert_eq!(start("mymod", true).as_deref(), Some("6"));
+}
+
+/// Starts a server with the maps `yard` and `court`, these scripts and a command line.
+fn start(scripts: &[(&str, &str)], lines: &[&str]) -> Result<Server, String> {
+    let mut assets = assets(scripts);
+    assets.insert("maps/court.bsp", TestMap::test_yard(YARD).file()).expect("a path");
+    Server::builder(settings(&[]), [9; 32])
+        .assets(assets)
+        .lines(lines.iter().map(|line| (*line).to_owned()).collect())
+        .start()
+}
+
+/// Map, rotation, and number of levels that began.
+fn level_of(mut server: Server) -> (String, String, usize) {
+    server.frame(Millis(50));
+    server.frame(Millis(100));
+    let log: String = std::iter::from_fn(|| server.poll_game_log()).collect();
+    let get = |name: &str| server.settings().get(name).unwrap_or_default().to_owned();
+    (get("mapname"), get("nextmap"), log.matches("InitGame:").count())
+}
+
+#[test]
+fn first_map_of_command_line_is_loaded_once() {
+    let steps =
+        "set m1 \"map court; set nextmap vstr m2\"\nset m2 \"map yard; set nextmap vstr m1\"\n";
+    let rotation = format!("{steps}vstr m1\n");
+    let scripts = [("server.cfg", rotation.as_str()), ("lists.cfg", steps), ("empty.cfg", "")];
+    for (lines, map, next) in [
+        (&["map yard", "exec server"][..], "court", "vstr m2"),
+        (&["exec server"], "court", "vstr m2"),
+        (&["exec empty", "exec lists", "vstr m1"], "court", "vstr m2"),
+        (&["exec server", "map yard"], "yard", "map_restart 0"),
+        (&["exec lists", "map yard", "vstr m1"], "court", "vstr m2"),
+        (&["exec lists", "map court"], "court", "map_restart 0"),
+        (&[], "yard", "map_restart 0"),
+    ] {
+        let server = start(&scripts, lines).expect("a start");
+        assert_eq!(level_of(server), (map.to_owned(), next.to_owned(), 1), "{lines:?}");
+    }
+}
+
+#[test]
+fn settings_behind_map_of_script_wait_for_next_level() {
+    let script = "set g_gametype 1\nmap court\nset g_gametype 3\nset timelimit 7";
+    let server = start(&[("server.cfg", script)], &["exec server"]).expect("a start");
+    let settings = server.settings();
+    assert_eq!(
+        (settings.get("g_gametype"), settings.latched("g_gametype")),
+        (Some("1"), Some("3"))
+    );
+    assert_eq!(settings.get("timelimit"), Some("7"));
+    // Behind a map of the command line, a script sets the first level.
+    let script = "seta sv_privateClients 10\nseta sv_maxclients 32\nseta g_log x.log";
+    let server = start(&[("server.cfg", script)], &["map court", "exec server"]).expect("a start");
+    for (name, value) in [("sv_maxclients", "32"), ("sv_privateClients", "10"), ("g_log", "x.log")]
+    {
+        assert_eq!(server.settings().get(name), Some(value), "{name}");
+    }
+}
+
+#[test]
+fn commands_of_script_run_in_order_around_level() {
+    let script = "addip 10.1.2.3\nmap court\nsay hi\nset nextmap \"vstr d2\"\nmap_restart 0";
+    let mut server = start(&[("server.cfg", script)], &["exec server"]).expect("a start");
+    server.frame(Millis(50));
+    assert_eq!(server.settings().get("g_banIPs"), Some("10.1.2.3"));
+    assert_eq!(level_of(server), ("court".to_owned(), "vstr d2".to_owned(), 2));
+}
+
+#[test]
+fn missing_script_or_map_of_command_line_ends_start() {
+    let scripts = [
+        ("server.cfg", "exec nosuch\nset sv_hostname after"),
+        ("rotation.cfg", "set d1 \"map curt; set nextmap vstr d1\"\nvstr d1"),
+    ];
+    let error = |lines: &[&str]| start(&scripts, lines).err().expect("an error");
+    assert!(error(&["exec nosuch"]).starts_with("+exec: couldn't exec nosuch.cfg: "));
+    assert_eq!(error(&["map curt"]), "Can't find map maps/curt.bsp; did you mean court?");
+    assert_eq!(
+        error(&["exec rotation"]),
+        "rotation.cfg:2: Can't find map maps/curt.bsp; did you mean court?"
+    );
+    assert!(error(&["map ../x"]).starts_with("Can't find map maps/../x.bsp"));
+    let server = start(&scripts, &["exec server"]).expect("a script inside a script");
+    assert_eq!(server.settings().get("sv_hostname"), Some("after"));
+    let messages = server.start_messages().concat();
+    assert!(messages.contains("server.cfg:1: couldn't exec nosuch.cfg: "), "{messages}");
+    assert_eq!(error(&["exec"]), "+exec: script name missing; Usage: exec <file>");
+    // The map of the command line is the first level, also behind another one.
+    assert!(error(&["map court", "map curt"]).starts_with("Can't find map maps/curt.bsp"));
+    let many = "set a 1\n".repeat(9000);
+    let error = start(&[("many.cfg", &many)], &["exec many"]).err().expect("an error");
+    assert!(error.starts_with("many.cfg:8191: command limit reached (8192)"), "{error}");
+    let server = start(&scripts, &["exec rotation", "map court"]).expect("a later map");
+    assert_eq!(server.settings().get("mapname"), Some("court"));
+}
+
+#[test]
+fn messages_of_scripts_name_file_and_line() {
+    let script = "set d1 \"map yard\"; set map1 \"map yard\"\n\nset fraglimt 5\nset sv_maxclients 99\nxp_config 1\n\
+                  set g_gravity up\nset bot_minplayers 8\nset sv_hostname x\nvstr map1";
+    let server = start(&[("server.cfg", script)], &["exec server"]).expect("a start");
+    let expected = [
+        "execing server.cfg\n",
+        "server.cfg:4: sv_maxclients: \"99\" read as 64 (expected an integer from 1 to 64)",
+        "server.cfg:5: unknown command: xp_config",
+        "server.cfg:6: g_gravity: invalid value \"up\" (expected a number from 0 to 65535)",
+        "server.cfg: 9 lines, 2 settings set, 4 stored as variables, 1 values changed, 2 not understood\n",
+        "server.cfg:3: unknown setting fraglimt: stored as a variable; did you mean fraglimit?",
+    ];
+    let messages = server.start_messages();
+    assert_eq!(messages[..6], expected);
+    assert!(messages[6].starts_with("bot_minplayers \"8\" ignored: "), "{messages:?}");
+    assert_eq!(messages.len(), 7, "{messages:?}");
+}
+
+#[test]
+fn nothing_of_a_script_is_ignored_in_silence() {
+    let script = "map court\nset sv_maxclients 9\nvstr d9\nexce more\nset sv_hostname \"Caf\u{e9} x\"\nvstr rconPassword";
+    let mut server = start(&[("server.cfg", script)], &["exec server"]).expect("a start");
+    let messages = server.start_messages().concat();
+    for expected in [
+        "sv_maxclients will be changed upon restarting.",
+        "server.cfg:3: vstr: variable d9 not set",
+        "server.cfg:4: unknown command: exce; did you mean exec?",
+        "server.cfg:5: sv_hostname: \"Caf\\xc3\\xa9 x\" read as \"Caf. x\" (expected printable ASCII)",
+        "server.cfg:6: vstr: rconPassword is secret",
+    ] {
+        assert!(messages.contains(expected), "{expected}: {messages}");
+    }
+    assert_eq!(server.settings().get("sv_hostname"), Some("Caf. x"));
+    assert_eq!(run(&mut server, "set g_password \"caf\u{e9}\"").matches("(hidden)").count(), 0);
+    assert_eq!(server.settings().get("g_password"), Some(""), "it would never match");
+}
+
+#[test]
+fn rotation_survives_level_that_reloads_itself() {
+    let mut server = start(&[], &["map court", "set nextmap \"vstr d2\""]).expect("a start");
+    server.start_clock_at(LevelTime(0));
+    assert_eq!(server.settings().get("nextmap"), Some("vstr d2"));
+    run(&mut server, "set g_gametype 3; map_restart \"\"");
+    assert_eq!(server.settings().get("g_gametype"), Some("3"), "an empty word is 0 seconds");
+    assert_eq!(server.settings().get("nextmap"), Some("vstr d2"));
+    run(&mut server, "map yard");
+    assert_eq!(server.settings().get("nextmap"), Some("map_restart 0"));
+}
+
+#[test]
+fn wait_puts_off_rest_of_all_texts() {
+    let mut server = server(&[("two.cfg", "echo a; wait 2; echo b")]);
+    server.frame(Millis(50));
+    assert_eq!(run(&mut server, "execq two; echo c"), "a\n");
+    assert_eq!(run(&mut server, "echo now"), "now\n");
+    let mut frame = |at| {
+        server.frame(Millis(at));
+        std::iter::from_fn(|| server.poll_console()).collect::<String>()
+    };
+    assert_eq!([frame(100), frame(150), frame(200)], ["", "b\nc\n", ""]);
+    run(&mut server, "set loop \"echo x; wait; vstr loop\"; vstr loop");
+    for at in 0..40 {
+        server.frame(Millis(250 + 50 * at));
+        let printed: String = std::iter::from_fn(|| server.poll_console()).collect();
+        assert_eq!(printed, "x\n", "frame {at}");
+    }
+}
+
+#[test]
+fn settings_are_reset_toggled_and_unset() {
+    let mut server = server(&[]);
+    run(
+        &mut server,
+        "set fraglimit 5; reset fraglimit; toggle g_friendlyFire; toggle sv_fps 20 30 40",
+    );
+    run(&mut server, "set own 1; unset own; set \" Email\" x; sets \" Email\" kim@example.org");
+    let get = |name: &str| server.settings().get(name).map(str::to_owned);
+    assert_eq!(get("fraglimit").as_deref(), Some("20"));
+    assert_eq!(get("g_friendlyFire").as_deref(), Some("1"));
+    assert_eq!(get("sv_fps").as_deref(), Some("30"));
+    assert_eq!(get("own"), None);
+    assert!(server.settings().serverinfo().any(|pair| pair == (" Email", "kim@example.org")));
+    assert!(run(&mut server, "unset sv_fps").contains("is a setting"));
+    assert_eq!(run(&mut server, "dir maps"), "maps/yard.bsp\n1 files .bsp in maps\n");
+}
+
+#[test]
+fn help_lists_commands_of_the_game() {
+    let mut server = server(&[]);
+    for name in ["addip", "forceteam", "listip", "removeip", "wait", "unset"] {
+        assert!(run(&mut server, &format!("help {name}")).starts_with(name), "{name}");
+        assert!(run(&mut server, "cmdlist").lines().any(|line| line == name), "{name}");
+    }
+    assert!(run(&mut server, "help fraglimit").starts_with("fraglimit is a setting: "));
+    assert!(run(&mut server, "help addipp").contains("did you mean addip?"));
+    assert!(run(&mut server, "counters frame").contains("q3_"));
+}
+
+#[test]
+fn unsupported_game_type_is_shown_in_status() {
+    let mut server = start(&[], &["g_gametype 7"]).expect("a start");
+    server.frame(Millis(50));
+    assert_eq!(server.settings().get("g_gametype"), Some("0"));
+    let status = run(&mut server, "status");
+    assert!(status.contains("\ng_gametype 7 not supported (expected 0, 1, 3 or 4)"), "{status}");
+}
+
+#[test]
+fn kick_takes_number_as_slot_while_it_is_used() {
+    let mut sim = SimFixture::new(3, &[]);
+    for name in ["alpha", "7", "0"] {
+        sim.join(Protocol::OA_71, name);
+    }
+    sim.run_for(Millis::seconds(3));
+    assert_eq!(sim.server().active_clients(), 3);
+    sim.console("kick 7");
+    sim.run_for(Millis::seconds(1));
+    assert_eq!(sim.server().active_clients(), 2, "slot 7 is empty");
+    sim.console("kick 0");
+    sim.run_for(Millis::seconds(1));
+    assert_eq!(sim.server().active_clients(), 1);
+    let left = fragd::model::ClientNum::new(2).and_then(|slot| sim.server().player(slot));
+    assert!(left.is_some(), "slot 0 was kicked, not the name");
+    sim.console("kick 5");
+    let printed: String = std::iter::from_fn(|| sim.server_output()).collect();
+    assert!(printed.ends_with("Client 5 is not active\n"), "{printed}");
+}
+
+#[test]
+fn settings_of_running_module_are_its_own() {
+    let mut settings = Settings::default();
+    settings.set("vm_game", "1").expect("a choice");
+    for (name, value) in [("timelimit", "10.5"), ("g_gametype", "13"), ("g_forcerespawn", "never")]
+    {
+        let set = |settings: &mut Settings, source| {
+            settings.set_with(SetCommand::Set, source, name, value)
+        };
+        for source in [ChangeSource::Script, ChangeSource::Console, ChangeSource::File] {
+            assert!(set(&mut settings, source).is_ok(), "{name}");
+        }
+        assert_eq!(settings.get(name), Some(value));
+    }
+    assert_eq!(settings.int(key::G_GAMETYPE), 12, "readers in the program get accepted numbers");
+    settings.set_with(SetCommand::Set, ChangeSource::Script, "g_xp", "1").expect("a variable");
+    assert_eq!(settings.poll_note(), None);
 }

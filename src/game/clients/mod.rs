@@ -32,6 +32,7 @@ mod votes;
 pub(in crate::game) use self::{
     accuracy::Accuracy,
     admission::tell_lag_compensation,
+    console::COMMANDS as CONSOLE_COMMANDS,
     game_log::{FlagLogEvent, log_award, log_flag, log_score, log_team_score},
     game_settings::{GameSettings, SPECTATOR_SPEED},
     locations::Locations,
@@ -132,6 +133,8 @@ pub(in crate::game) struct Clients {
     pub(in crate::game) game_type: GameType,
     /// Join rules of the game type.
     pub(in crate::game) join: JoinRules,
+    /// Line for the `status` command about the game type.
+    pub(in crate::game) status_note: Option<String>,
     /// Scores of red and blue.
     pub(in crate::game) team_scores: [i32; 2],
     /// Whether the intermission has begun.
@@ -167,6 +170,7 @@ impl Clients {
             settings: GameSettings::default(),
             settings_version: SettingsVersion::default(),
             game_type: GameType::default(),
+            status_note: None,
             join: JoinRules::UNLIMITED,
             team_scores: [0; 2],
             intermission: false,

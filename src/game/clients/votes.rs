@@ -11,6 +11,7 @@ use super::{
     commands::answer,
     proposal::{self, Proposal},
 };
+use crate::cvar::engine;
 use crate::model::{ClientNum, CommandArgs, ConfigIndex, LevelTime, limits::MAX_CLIENTS};
 use crate::{
     bg::{TeamColor, configstring, entity_flag},
@@ -212,7 +213,7 @@ impl ClientContext<'_> {
 
     /// Runs the `callvote` command.
     pub(super) fn call_vote(&mut self, client: ClientNum, words: &CommandArgs) {
-        let refusal = if !self.host.settings().flag(key::G_ALLOW_VOTE) {
+        let refusal = if self.host.settings().int(key::G_ALLOW_VOTE) == 0 {
             Some("Voting not allowed here.")
         } else if self.clients.votes.open.is_some() {
             Some("A vote is already in progress.")
@@ -239,7 +240,9 @@ impl ClientContext<'_> {
         let Some(player) = self.clients.player(client) else { return };
         self.host.send_command(None, &format!("print \"{} called a vote.\n\"", player.name));
         let poll = Poll::new(self.clients.now, client);
-        show(self.host, STRINGS, &poll, &proposal.text(self.clients));
+        let text = proposal.text(self.clients);
+        show(self.host, STRINGS, &poll, &text);
+        self.log_vote(&format!("callvote: {client} {text}"));
         for other in ClientNum::all() {
             self.clients.set_flag(other, entity_flag::VOTED, other == client);
         }
@@ -276,7 +279,9 @@ impl ClientContext<'_> {
         let color = self.clients.role(client).color();
         let open = color.is_some_and(|color| self.clients.votes.teams[color as usize].is_some());
         let refusal = match color {
-            _ if !self.host.settings().flag(key::G_ALLOW_VOTE) => Some("Voting not allowed here."),
+            _ if self.host.settings().int(key::G_ALLOW_VOTE) == 0 => {
+                Some("Voting not allowed here.")
+            }
             None if self.clients.role(client).plays() => Some("There are no teams."),
             None => Some("Not allowed to call a vote as spectator."),
             Some(_) if open => Some("A team vote is already in progress."),
@@ -380,13 +385,27 @@ impl ClientContext<'_> {
             PollState::MoreYes => "Vote passed. More yes than no.",
             PollState::Failed => "Vote failed.",
         };
-        if let Some((proposal, _)) =
-            clients.votes.open.take().filter(|_| poll_state != PollState::Failed)
-        {
-            clients.votes.passed = Some((proposal, clients.now + PAUSE_MS));
+        let [yes, no] = poll.count();
+        if let Some((proposal, _)) = clients.votes.open.take() {
+            let is_passed = poll_state != PollState::Failed;
+            let result = if is_passed { "passed" } else { "failed" };
+            let line = format!("vote {result}: {yes} {no} {}", proposal.text(clients));
+            if is_passed {
+                clients.votes.passed = Some((proposal, clients.now + PAUSE_MS));
+            }
+            self.log_vote(&line);
         }
         self.host.send_command(None, &format!("print \"{text}\n\""));
         self.host.set_configstring(configstring::VOTE_TIME, "");
+    }
+
+    /// Writes a vote to the server's log and to the game log.
+    fn log_vote(&mut self, line: &str) {
+        // Without a game log, its lines go to the server's log.
+        if !self.host.settings().text(engine::key::G_LOG).is_empty() {
+            self.host.print(line);
+        }
+        self.clients.log(self.host, line);
     }
 
     fn run_passed(&mut self) {

@@ -75,9 +75,12 @@ fn select_game_type(cx: &mut Context<'_>) {
     let number = cx.host.settings().int(key::G_GAMETYPE);
     let game_type = GameType::of_number(number).filter(|&kind| kind.is_for_many());
     if game_type.is_none() {
-        cx.host
-            .print(&format!("g_gametype {number} not supported (expected 0, 1, 3 or 4): using 0"));
+        let warning = format!("g_gametype {number} not supported (expected 0, 1, 3 or 4): using 0");
+        cx.host.warn(&warning);
+        cx.clients.status_note = Some(warning);
         cx.host.set_setting("g_gametype", "0");
+    } else if number != 0 {
+        cx.clients.status_note = None;
     }
     let game_type = game_type.unwrap_or_default();
     cx.clients.play_game_type(game_type, Mode::of(game_type).join);

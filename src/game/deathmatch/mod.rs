@@ -47,8 +47,8 @@ use self::{
     think::think,
 };
 use super::{
-    ConnectError, EntityView, Game, GameFault, Host, LevelStart, Ruleset,
-    clients::{self, Clients, JoinState, Player},
+    ConnectError, ConsoleCommand, EntityView, Game, GameFault, Host, LevelStart, Ruleset,
+    clients::{self, CONSOLE_COMMANDS, Clients, JoinState, Player},
     movement::PmoveVariant,
     rng::LevelRng,
 };
@@ -247,6 +247,14 @@ impl Game for Deathmatch {
     ) -> Result<bool, GameFault> {
         let (mut cx, sys) = self.call(host);
         Ok(client_context(&mut cx, sys, |clients| clients.run_console(words)))
+    }
+
+    fn console_commands(&self) -> &'static [ConsoleCommand] {
+        CONSOLE_COMMANDS
+    }
+
+    fn status_note(&self) -> Option<&str> {
+        self.clients.status_note.as_deref()
     }
 
     fn entity_count(&self) -> usize {

@@ -13,8 +13,10 @@ mod spawn_table;
 
 use self::{free_move::FlightContext, spawn_table::SpawnTableEntry};
 use super::{
-    ConnectError, EntityView, Game, GameFault, Host, LevelStart, Ruleset,
-    clients::{self, ClientContext, ClientRules, Clients, Placement, Player, Role},
+    ConnectError, ConsoleCommand, EntityView, Game, GameFault, Host, LevelStart, Ruleset,
+    clients::{
+        self, CONSOLE_COMMANDS, ClientContext, ClientRules, Clients, Placement, Player, Role,
+    },
     rng::LevelRng,
     settings::key,
 };
@@ -314,6 +316,10 @@ impl Game for Flight {
         words: &CommandArgs,
     ) -> Result<bool, GameFault> {
         Ok(self.clients(host, |clients| clients.run_console(words)))
+    }
+
+    fn console_commands(&self) -> &'static [ConsoleCommand] {
+        CONSOLE_COMMANDS
     }
 
     fn entity_count(&self) -> usize {

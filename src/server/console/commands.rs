@@ -2,12 +2,14 @@
 //!
 //! Source: console commands of Quake III servers and the replies that tools match on.
 
-use std::fmt::Write as _;
-
 use super::{
-    MAX_RESTART_DELAY_S, RESTART_DELAY_S, sanitize_chat,
+    MAX_RESTART_DELAY_S, RESTART_DELAY_S, execute,
+    players::{find_player, player_in},
+    sanitize_chat,
     scripts::may_nest,
-    table::{COMMANDS, CommandRow},
+    startup::end_text,
+    table::COMMANDS,
+    texts::OpenText,
 };
 use crate::{
     game::Host as _,
@@ -20,35 +22,74 @@ use crate::{
         rate,
         status::{self, StatusRow, StatusState},
     },
-    settings::{SetCommand, key, name_matches},
+    settings::{SetCommand, is_secret_name, key, name_matches, nearest_of, setting_named},
     wire::info::InfoString,
 };
 
 pub(super) fn run_variable(server: &mut Server, words: &CommandArgs, depth: u8) {
-    let line = server.core.settings.get(words.get(1)).unwrap_or("").to_owned();
-    if may_nest(&mut server.core, words.command(), depth) {
-        server.run_nested(&line, depth + 1);
+    let name = words.get(1);
+    if words.len() != 2 {
+        return server.core.print_line("Usage: vstr <name>");
     }
+    server.startup.use_variable(name);
+    let shown = text::escaped(name.as_bytes());
+    let Some(line) = server.core.settings.get(name).map(str::to_owned) else {
+        return server.core.console.report(format!("vstr: variable {shown} not set"));
+    };
+    if is_secret_name(name) {
+        return server.core.console.report(format!("vstr: {shown} is secret"));
+    }
+    if may_nest(&mut server.core, words.command(), depth) {
+        server.texts.open(OpenText::new(&line, depth + 1, None));
+    }
+}
+
+/// Puts off the rest of the line, and of the scripts around it, for some frames.
+pub(super) fn wait(server: &mut Server, words: &CommandArgs) {
+    let frames = if words.len() > 1 { text::atoi(words.get(1)) } else { 1 };
+    match server.texts.wait(frames) {
+        Some(over) => over.iter().for_each(|text| end_text(server, text)),
+        None => server.core.console.report("wait ignored: too many lines wait"),
+    }
+}
+
+/// Name, usage and help of the commands of the console and the game, by name.
+fn known_commands(server: &Server) -> Vec<[&'static str; 3]> {
+    let own = COMMANDS.iter().map(|command| [command.name, command.usage, command.help]);
+    let of_game = server.game.console_commands().iter();
+    let of_game = of_game.map(|command| [command.name, command.usage, command.help]);
+    let mut all: Vec<_> = own.chain(of_game).collect();
+    all.sort_unstable();
+    all
 }
 
 pub(super) fn explain(server: &mut Server, words: &CommandArgs) {
     let wanted = words.get(1);
-    let mut out = String::new();
-    for command in COMMANDS {
-        if wanted.is_empty() || command.name.eq_ignore_ascii_case(wanted) {
-            let head = format!("{} {}", command.name, command.usage);
-            let _ = writeln!(out, "{head:<30} {}", command.help);
-        }
+    let known = known_commands(server);
+    let is_wanted = |row: &&[&str; 3]| wanted.is_empty() || row[0].eq_ignore_ascii_case(wanted);
+    let mut is_found = false;
+    for [name, usage, help] in known.iter().filter(is_wanted) {
+        let head = format!("{name} {usage}");
+        server.core.print_line(format!("{head:<30} {help}"));
+        is_found = true;
     }
-    if out.is_empty() {
-        out = format!("unknown command {wanted}; cmdlist lists all");
+    if is_found {
+        return;
     }
-    server.core.print_line(out);
+    let shown = text::escaped(wanted.as_bytes());
+    if let Some(setting) = setting_named(wanted) {
+        let name = setting.name;
+        return server.core.print_line(format!("{name} is a setting: {}", setting.help));
+    }
+    let near = nearest_of(wanted, known.iter().map(|row| row[0]));
+    let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    server.core.print_line(format!("unknown command {shown}{near}; cmdlist lists all"));
 }
 
 pub(super) fn list_commands(server: &mut Server, words: &CommandArgs) {
-    let named = |command: &&CommandRow| name_matches(words.get(1), command.name);
-    let names: Vec<_> = COMMANDS.iter().filter(named).map(|command| command.name).collect();
+    let known = known_commands(server);
+    let names = known.iter().map(|row| row[0]).filter(|name| name_matches(words.get(1), name));
+    let names: Vec<_> = names.collect();
     for name in &names {
         server.core.print_line(*name);
     }
@@ -75,19 +116,19 @@ pub(super) fn set(server: &mut Server, words: &CommandArgs, command: SetCommand)
     } else if words.len() == 2 {
         server.core.show_setting(words.get(1));
     } else {
-        server.core.change_setting(command, words.get(1), &words.rest(2));
+        execute::change_setting(server, command, words.get(1), &words.rest(2));
     }
 }
 
 pub(super) fn change_map(server: &mut Server, words: &CommandArgs, cheats: bool) {
     let map = words.get(1).to_owned();
     if !is_map_name(&map) {
-        server
-            .core
-            .print_line(format!("Can't find map maps/{}.bsp", text::escaped(map.as_bytes())));
+        let suggestion = server.maps.suggestion(&map);
+        let shown = text::escaped(map.as_bytes());
+        server.core.console.report(format!("Can't find map maps/{shown}.bsp{suggestion}"));
         return;
     }
-    if server.play(&map) {
+    if execute::play(server, &map) {
         // The server's own setting takes what it writes.
         let _ = server.core.settings.write(key::SV_CHEATS, i32::from(cheats));
         server.publish_settings();
@@ -96,8 +137,8 @@ pub(super) fn change_map(server: &mut Server, words: &CommandArgs, cheats: bool)
 
 /// Restarts the level at once, or after a countdown that the game shows to clients.
 pub(super) fn restart_in(server: &mut Server, words: &CommandArgs) {
-    let asked = words.get(1);
-    let seconds = if asked.is_empty() { RESTART_DELAY_S } else { text::atoi(asked) };
+    // An empty word is an argument: 0 seconds.
+    let seconds = if words.len() < 2 { RESTART_DELAY_S } else { text::atoi(words.get(1)) };
     let at = server.core.level.time + seconds.min(MAX_RESTART_DELAY_S) * 1000;
     if seconds > 0
         && !server.faults.has_ended_level()
@@ -126,7 +167,7 @@ pub(super) fn tell_player(server: &mut Server, words: &CommandArgs) {
         server.core.print_line("Usage: tell <name or slot> <text>");
         return;
     }
-    match server.core.find_player(words.get(1)) {
+    match find_player(&server.core, words.get(1)) {
         Ok(number) => {
             let said = sanitize_chat(&words.rest(2));
             let command = format!("chat \"console_tell: {said}\"\n");
@@ -144,18 +185,28 @@ pub(super) fn kick(server: &mut Server, words: &CommandArgs) {
             "Usage: kick <player name>\nkick all = kick everyone\nkick allbots = kick all bots",
         );
     } else if wanted.eq_ignore_ascii_case("all") {
-        for number in server.core.clients.numbers().chain(server.core.bots.numbers()) {
-            server.drop_client(number, "was kicked");
-        }
+        kick_all(server);
     } else if wanted.eq_ignore_ascii_case("allbots") {
-        for number in server.core.bots.numbers() {
-            server.drop_client(number, "was kicked");
-        }
+        kick_bots(server);
     } else {
-        match server.core.find_player(&wanted) {
+        match find_player(&server.core, &wanted) {
             Ok(number) => server.drop_client(number, "was kicked"),
             Err(error) => server.core.print_line(error.to_string()),
         }
+    }
+    server.process_pending_drops();
+}
+
+pub(super) fn kick_all(server: &mut Server) {
+    for number in server.core.clients.numbers().chain(server.core.bots.numbers()) {
+        server.drop_client(number, "was kicked");
+    }
+    server.process_pending_drops();
+}
+
+pub(super) fn kick_bots(server: &mut Server) {
+    for number in server.core.bots.numbers() {
+        server.drop_client(number, "was kicked");
     }
     server.process_pending_drops();
 }
@@ -168,7 +219,7 @@ pub(super) fn client_kick(server: &mut Server, words: &CommandArgs) {
         server.core.print_line(format!("Bad slot number: {slot}"));
     } else {
         let slot = usize::try_from(text::atoi(slot)).unwrap_or(usize::MAX);
-        match server.core.player_in(slot) {
+        match player_in(&server.core, slot) {
             Ok(number) => server.drop_client(number, "was kicked"),
             Err(error) => server.core.print_line(error.to_string()),
         }
@@ -177,7 +228,7 @@ pub(super) fn client_kick(server: &mut Server, words: &CommandArgs) {
 }
 
 pub(super) fn dump_user(server: &mut Server, words: &CommandArgs) {
-    match server.core.find_player(words.get(1)) {
+    match find_player(&server.core, words.get(1)) {
         Ok(number) => {
             let info = InfoString::parse(server.core.userinfo(number));
             server.core.print_line("userinfo\n--------");
@@ -226,6 +277,9 @@ pub(super) fn show_status(server: &mut Server) {
     let style = core.settings.choice(key::SV_STATUS_STYLE);
     let table = status::table(style, &core.level.map, &rows);
     server.core.print_lines(&table);
+    if let Some(note) = server.game.status_note() {
+        server.core.console.print(note);
+    }
     show_downloads(server);
     server.core.show_masters();
 }

@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 /// Maximum length of all queued lines, in bytes. Engine name: `MAX_CMD_BUFFER`.
 const MAX_QUEUED_LEN: usize = 64 * 1024;
 
+/// Maximum number of texts of the start that are kept.
+const MAX_START_MESSAGES: usize = 256;
+
 /// Lines of output that queued lines print at once, and those that each frame adds.
 const MAX_GAME_OUTPUT: usize = 1024;
 const GAME_OUTPUT_PER_FRAME: usize = 8;
@@ -52,6 +55,11 @@ pub(in crate::server) struct ConsoleStreams {
     queued_len: usize,
     /// Whether a line was discarded since the last one was taken.
     overflowed: bool,
+    /// File and line of the running command, if it belongs to a script.
+    place: Option<String>,
+    /// Output of the start, which goes to the log.
+    start: Vec<String>,
+    is_start: bool,
 }
 
 impl ConsoleStreams {
@@ -63,9 +71,66 @@ impl ConsoleStreams {
         }
         match &mut self.redirected {
             Some(collected) => collected.push(text),
+            None if self.is_start => self.log_start(log::Level::Info, text),
             None if self.game_output.allows(&text) => self.output.push_back(text),
             None => {}
         }
+    }
+
+    /// Prints a problem of a command, with the place of the command.
+    pub(in crate::server) fn report(&mut self, text: impl AsRef<str>) {
+        let text = self.placed(text.as_ref());
+        if self.is_start && self.redirected.is_none() {
+            self.log_start(log::Level::Warn, text);
+        } else {
+            self.print(text);
+        }
+    }
+
+    /// Returns a message behind the place of the running command.
+    pub(in crate::server) fn placed(&self, text: &str) -> String {
+        self.place.as_deref().map_or_else(|| text.to_owned(), |place| format!("{place}: {text}"))
+    }
+
+    pub(in crate::server) fn set_place(&mut self, place: Option<String>) {
+        self.place = place;
+    }
+
+    pub(in crate::server) fn clear_place(&mut self) {
+        self.place = None;
+    }
+
+    /// Logs output from now on, in order with what the start logs otherwise.
+    pub(in crate::server) fn begin_start(&mut self) {
+        self.is_start = true;
+    }
+
+    pub(in crate::server) fn end_start(&mut self) {
+        self.is_start = false;
+        self.place = None;
+    }
+
+    pub(in crate::server) fn is_start(&self) -> bool {
+        self.is_start
+    }
+
+    /// Output of the start.
+    pub(in crate::server) fn start_messages(&self) -> &[String] {
+        &self.start
+    }
+
+    fn log_start(&mut self, level: log::Level, text: String) {
+        for line in text.lines() {
+            log::log!(level, "{line}");
+        }
+        if self.start.len() < MAX_START_MESSAGES {
+            self.start.push(text);
+        }
+    }
+
+    /// Whether lines of the game run.
+    pub(in crate::server) fn runs_game_lines(&self) -> bool {
+        self.game_output.runs
     }
 
     /// Limits output from now on, since queued lines run.

@@ -2,6 +2,7 @@
 //!
 //! Engine names: `record`, `stoprecord`, `sv_record`.
 
+use super::players::find_player;
 use crate::{
     model::CommandArgs,
     server::{Server, core::Core, recording::is_recording_name},
@@ -24,7 +25,7 @@ pub(super) fn record(server: &mut Server, words: &CommandArgs) {
         let count = core.recordings.start_all(&core.clients, name);
         core.print_line(format!("recording {count} more clients, and those that enter later"));
     } else {
-        match core.find_player(words.get(1)) {
+        match find_player(core, words.get(1)) {
             Ok(number) => {
                 let started = core.recordings.start_one(number, name);
                 let state = if started { "recording" } else { "already recorded:" };
@@ -48,7 +49,7 @@ pub(super) fn stop_record(server: &mut Server, words: &CommandArgs) {
         let count = core.recordings.stop_all(&core.clients);
         core.print_line(format!("stopped {count} recordings"));
     } else {
-        match core.find_player(words.get(1)) {
+        match find_player(core, words.get(1)) {
             Ok(number) => {
                 let stopped = core.recordings.stop_one(number);
                 let state = if stopped { "stopped recording of" } else { "not recorded:" };

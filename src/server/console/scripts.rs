@@ -1,19 +1,20 @@
-//! Console scripts: `exec`, and what runs before the first level.
+//! Console scripts: `exec`, and the limits of commands and scripts.
 //!
-//! Before the first level only settings change: other commands wait for the first frame, in order. Invariants: a script
-//! comes from the game data, never from the own files of a module; scripts between two frames, commands of a line
-//! and depth are bounded.
-//! Source: config files of Quake III servers. Engine names: `Cmd_Exec_f`, `autoexec.cfg`.
+//! Invariants: a script comes from the game data, never from the own files of a module; only the command line names a
+//! script by the path of its file, never rcon, a module or another script; scripts between two frames, commands of a
+//! line and depth are bounded.
+//! Source: config files of Quake III servers. Engine name: `Cmd_Exec_f`.
 
-use super::{MAX_NESTING, Server, table::COMMANDS};
+use super::{MAX_NESTING, Server, table::COMMANDS, texts::OpenText};
 use crate::{
     model::{
         CommandArgs,
         assets::{AssetError, ScriptPlace},
+        near_files::script_suggestion,
         text,
     },
     server::core::Core,
-    settings::{SetCommand, key},
+    settings::SetCommand,
 };
 
 /// Maximum number of commands that one line runs, without and with a script. A variable that runs itself, or the next
@@ -24,10 +25,11 @@ const MAX_SCRIPTED_COMMANDS: u32 = 8192;
 const MAX_SCRIPTS: u32 = 32;
 /// Maximum length of a script, in bytes.
 const MAX_SCRIPT_LEN: u64 = 1 << 20;
-/// Script of a mod that runs before the first level.
-const MOD_CONFIG: &str = "autoexec.cfg";
 /// Commands that run before the first level, beside the commands that change settings.
-const EARLY_COMMANDS: [&str; 4] = ["echo", "exec", "execq", "vstr"];
+const EARLY_COMMANDS: [&str; 12] = [
+    "cmdlist", "cvarlist", "dir", "echo", "exec", "execq", "help", "path", "reset", "toggle",
+    "unset", "vstr",
+];
 
 /// Commands and scripts that console lines may still run.
 #[derive(Debug)]
@@ -55,13 +57,22 @@ impl ConsoleBudget {
         self.commands_left = MAX_COMMANDS;
     }
 
+    /// Begins a line that is a script.
+    pub(super) fn begin_script_line(&mut self) {
+        self.begin_line();
+        self.take_script();
+    }
+
     /// Takes a command. The one that reaches the limit is an error with a message, later ones have none.
     pub(super) fn take_command(&mut self) -> Result<(), Option<String>> {
         self.commands_left = self.commands_left.checked_sub(1).ok_or(None)?;
         if self.commands_left > 0 {
             return Ok(());
         }
-        Err(Some(format!("command limit reached ({}): rest of line ignored", self.commands)))
+        Err(Some(format!(
+            "command limit reached ({}): rest of the line and its scripts ignored",
+            self.commands
+        )))
     }
 
     /// Takes a script. Returns whether it may be read.
@@ -86,16 +97,20 @@ pub(super) fn is_early(core: &Core, name: &str) -> bool {
 pub(super) fn may_nest(core: &mut Core, command: &str, depth: u8) -> bool {
     let may = depth + 1 < MAX_NESTING;
     if !may {
-        core.print_line(format!("{command}: recursion limit reached ({MAX_NESTING})"));
+        core.console.report(format!("{command}: recursion limit reached ({MAX_NESTING})"));
     }
     may
 }
 
 /// Runs the script of a command, quietly or with its name.
 pub(super) fn exec(server: &mut Server, words: &CommandArgs, depth: u8, is_quiet: bool) {
+    let is_named_by_operator = depth == 0 && server.startup.is_command_line;
     if words.len() != 2 {
-        server.core.print_line(format!("Usage: {} <file>", words.command()));
-        return;
+        let usage = format!("Usage: {} <file>", words.command());
+        if is_named_by_operator {
+            server.startup.fail(format!("+{}: script name missing; {usage}", words.command()));
+        }
+        return server.core.print_line(usage);
     }
     let mut name = words.get(1).to_owned();
     if !name.rsplit(['/', '\\']).next().unwrap_or_default().contains('.') {
@@ -104,16 +119,23 @@ pub(super) fn exec(server: &mut Server, words: &CommandArgs, depth: u8, is_quiet
     if !may_nest(&mut server.core, words.command(), depth) {
         return;
     }
-    match read(server, &name, ScriptPlace::GameData) {
+    let place = if is_named_by_operator { ScriptPlace::CommandLine } else { ScriptPlace::GameData };
+    match read(server, &name, place) {
         Ok(script) => {
             if !is_quiet {
                 server.core.print_line(format!("execing {name}"));
             }
-            server.run_nested(&script, depth + 1);
+            server.texts.open(OpenText::new(&script, depth + 1, Some(name.as_str().into())));
         }
         Err(reason) => {
-            let name = text::escaped(name.as_bytes());
-            server.core.print_line(format!("couldn't exec {name}: {reason}"));
+            let shown = text::escaped(name.as_bytes());
+            let error = format!("couldn't exec {shown}: {reason}");
+            if is_named_by_operator {
+                server.startup.fail(format!("+{}: {error}", words.command()));
+            }
+            if !server.startup.is_over() {
+                server.core.console.report(error);
+            }
         }
     }
 }
@@ -126,56 +148,36 @@ fn read(server: &mut Server, name: &str, place: ScriptPlace) -> Result<String, S
     if !server.console_budget.take_script() {
         return Err(format!("script limit reached ({MAX_SCRIPTS} in a frame)"));
     }
-    let bytes = server.maps.assets().read_script(name, MAX_SCRIPT_LEN, place);
-    text_of(bytes.map_err(|error| error.to_string())?)
-        .ok_or_else(|| "not a text file: it contains a zero byte".to_owned())
+    let text = read_text(server, name, place).map_err(|error| {
+        let is_missing = matches!(error, AssetError::Missing { .. });
+        let suggestion = is_missing.then(|| script_suggestion(server.maps.assets(), name));
+        format!("{error}{}", suggestion.unwrap_or_default())
+    });
+    text?.ok_or_else(|| "not a text file: it contains a zero byte".to_owned())
 }
 
-/// Text of a script: UTF-8, or Latin-1 as older editors write it.
+/// Reads the text of a script; nothing if it is not a text.
+pub(super) fn read_text(
+    server: &Server,
+    name: &str,
+    place: ScriptPlace,
+) -> Result<Option<String>, AssetError> {
+    server.maps.assets().read_script(name, MAX_SCRIPT_LEN, place).map(text_of)
+}
+
+/// Text of a script: UTF-8, or Latin-1 as older editors write it. Lines end as on any system.
 fn text_of(bytes: Vec<u8>) -> Option<String> {
     if bytes.contains(&0) {
         return None;
     }
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| error.as_bytes().iter().map(|&byte| char::from(byte)).collect());
-    Some(text.trim_start_matches('\u{feff}').to_owned())
-}
-
-/// Runs what precedes the first level: the configuration of a mod, the changes that override it, and console lines.
-pub(in crate::server) fn run_before_first_level(
-    server: &mut Server,
-    overrides: &[(SetCommand, String, String)],
-    lines: &[String],
-) {
-    let has_mod = !server.core.settings.text(key::FS_GAME).is_empty();
-    if has_mod && run_mod_config(server) {
-        for (command, name, value) in overrides {
-            server.core.change_setting(*command, name, value);
-        }
-    }
-    for line in lines {
-        server.run_line(line);
-    }
-}
-
-/// Runs the configuration of the mod. Returns whether the mod has one.
-fn run_mod_config(server: &mut Server) -> bool {
-    let read = server.maps.assets().read_script(MOD_CONFIG, MAX_SCRIPT_LEN, ScriptPlace::ModFolder);
-    let script = match read {
-        Err(AssetError::Missing { .. }) => return false,
-        Err(error) => Err(error.to_string()),
-        Ok(bytes) => text_of(bytes).ok_or_else(|| "it contains a zero byte".to_owned()),
-    };
-    match script {
-        Ok(script) => {
-            log::info!("running {MOD_CONFIG} of the mod");
-            server.console_budget.begin_line();
-            server.console_budget.take_script();
-            server.run_nested(&script, 1);
-        }
-        Err(reason) => log::warn!("{MOD_CONFIG} of the mod not run: {reason}"),
-    }
-    true
+    let text = text.trim_start_matches('\u{feff}');
+    Some(if text.contains('\r') {
+        text.replace("\r\n", "\n").replace('\r', "\n")
+    } else {
+        text.to_owned()
+    })
 }
 
 #[cfg(test)]
@@ -208,6 +210,7 @@ mod tests {
     fn scripts_are_utf8_or_latin1() {
         assert_eq!(text_of(b"\xef\xbb\xbfset a \xc3\xa9".to_vec()).as_deref(), Some("set a é"));
         assert_eq!(text_of(b"set a \xe9".to_vec()).as_deref(), Some("set a é"));
+        assert_eq!(text_of(b"a\r\nb\rc\n".to_vec()).as_deref(), Some("a\nb\nc\n"));
         assert_eq!(text_of(b"IBSP\0".to_vec()), None);
     }
 }

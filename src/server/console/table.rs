@@ -2,7 +2,7 @@
 //!
 //! Source: console commands of Quake III servers.
 
-use super::{Server, commands, recording, scripts};
+use super::{Server, commands, recording, scripts, variables};
 use crate::{model::CommandArgs, server::announce, settings::SetCommand};
 
 /// One console command.
@@ -48,6 +48,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, words, _| commands::change_map(server, words, true),
     },
     CommandRow {
+        name: "dir",
+        usage: "<folder> [extension]",
+        help: "List files of the game data (.bsp by default).",
+        run: |server, words, _| variables::list_files(server, words),
+    },
+    CommandRow {
         name: "dumpuser",
         usage: "<name or slot>",
         help: "Show the userinfo of a client.",
@@ -90,6 +96,18 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, words, _| commands::kick(server, words),
     },
     CommandRow {
+        name: "kickall",
+        usage: "",
+        help: "Kick all clients.",
+        run: |server, _, _| commands::kick_all(server),
+    },
+    CommandRow {
+        name: "kickbots",
+        usage: "",
+        help: "Kick all bots.",
+        run: |server, _, _| commands::kick_bots(server),
+    },
+    CommandRow {
         name: "kicknum",
         usage: "<slot>",
         help: "Kick the client in a slot.",
@@ -118,6 +136,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "[name, slot, all or match] [file name]",
         help: "Record a client to a demo file, all clients, or the match with every view.",
         run: |server, words, _| recording::record(server, words),
+    },
+    CommandRow {
+        name: "reset",
+        usage: "<name>",
+        help: "Set a setting to its default.",
+        run: |server, words, _| variables::reset(server, words),
     },
     CommandRow {
         name: "say",
@@ -188,9 +212,27 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, words, _| commands::tell_player(server, words),
     },
     CommandRow {
+        name: "toggle",
+        usage: "<name> [values]",
+        help: "Set a setting to 1 or 0 in turn, or to the next of the values.",
+        run: |server, words, _| variables::toggle(server, words),
+    },
+    CommandRow {
+        name: "unset",
+        usage: "<name>",
+        help: "Remove a variable.",
+        run: |server, words, _| variables::unset(server, words),
+    },
+    CommandRow {
         name: "vstr",
         usage: "<name>",
         help: "Run the value of a setting as a console line.",
         run: commands::run_variable,
+    },
+    CommandRow {
+        name: "wait",
+        usage: "[frames]",
+        help: "Run the rest of the line or script after [frames] (default 1).",
+        run: |server, words, _| commands::wait(server, words),
     },
 ];

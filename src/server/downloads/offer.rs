@@ -5,7 +5,10 @@
 //! Source: Quake III protocol 68, UDP download; the texts are ioquake3's, which clients show.
 
 use crate::{
-    model::{assets::PackInfo, text},
+    model::{
+        assets::{ListedPack, PackInfo},
+        text,
+    },
     settings::{Settings, Values, key},
     wire::download::MAX_BLOCK_LEN,
 };
@@ -46,7 +49,7 @@ pub(in crate::server) struct Offer {
 /// An archive that clients may download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OfferedFile {
-    /// Index in the archives of the game data.
+    /// Number of the archive in the game data.
     pub(super) pack: usize,
     /// Folder, name and extension.
     pub(super) name: String,
@@ -55,32 +58,32 @@ pub(super) struct OfferedFile {
 }
 
 impl Offer {
-    /// Creates the offer of a level. `needed` are the indices of the archives that the level uses.
+    /// Creates the offer of a level. `needed` are the numbers of the archives that the level uses.
     ///
     /// A file that is too large for UDP is offered only with an HTTP server: a client that cannot download a
     /// listed file does not join, even if it has the map.
     pub(in crate::server) fn new(
-        packs: &[PackInfo],
+        packs: &[ListedPack],
         base: &str,
         needed: &[usize],
         has_http: bool,
     ) -> Self {
-        let is_offered = |(index, pack): &(usize, &PackInfo)| {
-            (needed.contains(index) || pack.folder != base)
+        let is_offered = |ListedPack { number, info: pack }: &&ListedPack| {
+            (needed.contains(number) || pack.folder != base)
                 && is_listable(pack)
                 && (has_http || pack.len <= MAX_FILE_LEN)
                 && !is_original(pack)
         };
-        let file = |(index, pack): (usize, &PackInfo)| OfferedFile {
-            pack: index,
+        let file = |ListedPack { number, info: pack }: &ListedPack| OfferedFile {
+            pack: *number,
             name: pack.file_name(),
             len: pack.len,
             checksum: pack.checksum(),
         };
-        Self { files: packs.iter().enumerate().filter(is_offered).map(file).collect() }
+        Self { files: packs.iter().filter(is_offered).map(file).collect() }
     }
 
-    /// Indices of the archives.
+    /// Numbers of the archives.
     pub(in crate::server) fn packs(&self) -> Vec<usize> {
         self.files.iter().map(|file| file.pack).collect()
     }
@@ -201,6 +204,11 @@ mod tests {
         PackInfo { folder: folder.into(), name: name.into(), len, crcs: [len as u32].into() }
     }
 
+    fn listed(packs: impl IntoIterator<Item = PackInfo>) -> Vec<ListedPack> {
+        let listed = packs.into_iter().enumerate();
+        listed.map(|(number, info)| ListedPack { number, info }).collect()
+    }
+
     fn refusal(offer: &Offer, asked: &str, set: &[(&str, &str)]) -> String {
         let mut settings = Settings::default();
         for (name, value) in set {
@@ -211,25 +219,25 @@ mod tests {
 
     #[test]
     fn offer_has_needed_archives_and_those_of_the_mod() {
-        let packs = [
+        let packs = listed([
             pack("mod", "z", 1),
             pack("baseq3", "map", 2),
             pack("baseq3", "other", 3),
             pack("baseq3", "PAK0", 4),
             pack("missionpack", "pak3", 5),
             pack("mod", "two words", 6),
-        ];
+        ]);
         let offer = Offer::new(&packs, "baseq3", &[1, 3], false);
         assert_eq!(offer.packs(), [0, 1]);
         let (checksums, names) = offer.lists();
         assert_eq!(names, "mod/z baseq3/map");
-        let expected = format!("{} {} ", packs[0].checksum(), packs[1].checksum());
+        let expected = format!("{} {} ", packs[0].info.checksum(), packs[1].info.checksum());
         assert_eq!(checksums, expected);
     }
 
     #[test]
     fn requests_outside_the_offer_are_refused() {
-        let packs = [pack("baseoa", "map", 9), pack("baseoa", "server", 9)];
+        let packs = listed([pack("baseoa", "map", 9), pack("baseoa", "server", 9)]);
         let offer = Offer::new(&packs, "baseoa", &[0], false);
         assert_eq!(refusal(&offer, "BASEOA/map.pk3", &[]), "baseoa/map.pk3");
         for asked in [
@@ -255,7 +263,7 @@ mod tests {
 
     #[test]
     fn refusals_name_the_reason() {
-        let packs = [pack("mod", "huge", 64 << 20)];
+        let packs = listed([pack("mod", "huge", 64 << 20)]);
         assert!(Offer::new(&packs, "baseoa", &[], false).packs().is_empty());
         let offer = Offer::new(&packs, "baseoa", &[], true);
         let asked = "mod/huge.pk3";

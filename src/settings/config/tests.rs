@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::settings::config_template;
+use crate::{
+    cvar::GameCode,
+    settings::{ExpectedCode, config_template},
+};
 
 #[track_caller]
 fn errors(text: &str) -> Vec<String> {
@@ -38,7 +41,7 @@ fn settings_are_read_flat_and_in_tables() {
     assert_eq!(settings.text(key::SV_HOSTNAME), "My ^1server");
     assert_eq!((settings.int(key::SV_FPS), settings.int(key::NET_PORT)), (40, 28000));
     assert_eq!(settings.float(key::G_GRAVITY), 650.5);
-    assert!(!settings.flag(key::G_ALLOW_VOTE) && settings.flag(key::G_DO_WARMUP));
+    assert!(settings.int(key::G_ALLOW_VOTE) == 0 && settings.flag(key::G_DO_WARMUP));
     assert!(settings.serverinfo().any(|pair| pair == ("Admin", "Kim")));
     assert_eq!(settings.get("d1"), Some("map oa_dm1 ; set nextmap vstr d2"));
     assert_eq!(settings.poll_note(), None);
@@ -60,12 +63,39 @@ fn undeclared_names_are_accepted_for_a_module() {
     let text = "vm_game = \"0\"\nxalpha_rounds = 3";
     assert_eq!(errors(text).len(), 1, "without a module the name is an error");
     let mut settings = Settings::default();
-    settings.expect_module(Some(true));
+    settings.expect_code(ExpectedCode { has_module: Some(true), ..ExpectedCode::default() });
     settings.read_config("f.toml", text).expect("the command line selects a module");
     error(
         "vm_game = \"2\"\nmod = [1]",
         "f.toml:2: mod: invalid type array (expected text or a number)",
     );
+}
+
+#[test]
+fn undeclared_names_are_accepted_for_a_mod() {
+    for text in [
+        "xalpha_rounds = 3\nfs_game = \"mymod\"",
+        "[server]\nfs_game = \"mymod\"\nxalpha_rounds = 3",
+    ] {
+        let mut settings = Settings::default();
+        settings.read_config("f.toml", text).expect("a mod's settings");
+        assert_eq!(settings.get("xalpha_rounds"), Some("3"));
+        settings.start().expect("valid");
+        assert_eq!(settings.poll_note(), None, "the mod may have a module");
+        let mut without = settings.clone();
+        without.follow_mod(GameCode::Native);
+        let note = "unknown setting xalpha_rounds: stored as a variable";
+        assert_eq!(without.poll_note().as_deref(), Some(note));
+        settings.follow_mod(GameCode::Compiled);
+        assert_eq!(settings.poll_note(), None);
+        assert_eq!((settings.get("vm_game"), settings.is_chosen(key::VM_GAME)), (Some("2"), false));
+    }
+    let text = "xalpha_rounds = 3\nfs_game = \"mymod\"\nvm_game = \"0\"";
+    assert_eq!(errors(text).len(), 1, "the rules of the program have no such name");
+    assert_eq!(errors("xalpha_rounds = 3\nfs_game = \"\"").len(), 1, "no mod");
+    let mut settings = Settings::default();
+    settings.expect_code(ExpectedCode { has_mod: true, ..ExpectedCode::default() });
+    settings.read_config("f.toml", "xalpha_rounds = 3").expect("the command line loads a mod");
 }
 
 #[test]

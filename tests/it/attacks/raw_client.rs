@@ -60,10 +60,20 @@ impl RawClient {
         qport: u16,
         name: &str,
     ) -> Result<Self, String> {
+        Self::knock_with(fixture, address, qport, &[("name", name)])
+    }
+
+    /// The same with keys of its own.
+    pub(super) fn knock_with(
+        fixture: &mut AttackFixture,
+        address: SocketAddr,
+        qport: u16,
+        own: &[(&str, &str)],
+    ) -> Result<Self, String> {
         // Datagrams to the previous owner of this address.
         fixture.mail.retain(|(to, _)| *to != address);
         let challenge = challenge(fixture, address);
-        let pairs = [("name", name), ("rate", "90000"), ("snaps", "20")];
+        let pairs = [&[("rate", "90000"), ("snaps", "20")], own].concat();
         let replies = connect(fixture, address, qport, challenge, &pairs);
         match replies.first() {
             Some(reply) if reply.starts_with("connectResponse") => {}

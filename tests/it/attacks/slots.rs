@@ -170,6 +170,120 @@ fn c37_active_or_loading_client_of_same_name_stays() {
     fixture.check();
 }
 
+const GUID: &str = "0123456789ABCDEF0123456789ABCDEF";
+const OTHER_GUID: &str = "0123456789ABCDEF0123456789ABCDE0";
+
+/// Joins with a guid; none if it is empty.
+fn knock_with_guid(
+    fixture: &mut AttackFixture,
+    from: SocketAddr,
+    qport: u16,
+    guid: &str,
+) -> Result<RawClient, String> {
+    let pairs = [("name", "Kim"), ("cl_guid", guid)];
+    let pairs = if guid.is_empty() { &pairs[..1] } else { &pairs[..] };
+    RawClient::knock_with(fixture, from, qport, pairs)
+}
+
+/// Number of players of that name in the status.
+fn kims(fixture: &mut AttackFixture) -> usize {
+    let status = fixture.ask(([192, 0, 2, 252], 5).into(), "getstatus").concat();
+    status.matches("\"Kim\"").count()
+}
+
+#[test]
+fn crashed_player_takes_its_place_by_guid() {
+    // The address is at its limit; there is room; the server is full.
+    let limits = [("sv_maxclientsPerIP", "1"), ("sv_maxclientsPerIP", "3"), ("sv_maxclients", "4")];
+    for limit in limits {
+        let mut fixture = AttackFixture::new(&[limit]);
+        let mut killed = knock_with_guid(&mut fixture, far(1000), 77, GUID).expect("let in");
+        killed.enter(&mut fixture);
+        killed.live(&mut fixture, 3000);
+        fixture.run_for(2900);
+        let early = knock_with_guid(&mut fixture, far(2000), 78, GUID).map(|_| ());
+        let is_limited = limit.1 != "3";
+        assert_eq!(early.is_err(), is_limited, "{limit:?}: silent for less than three seconds");
+        if !is_limited {
+            continue;
+        }
+        fixture.run_for(200);
+        let again = knock_with_guid(&mut fixture, far(2001), 79, &GUID.to_lowercase());
+        assert!(again.is_ok(), "{limit:?}: {:?}", again.err());
+        assert_eq!(kims(&mut fixture), 1, "{limit:?}");
+        fixture.check();
+    }
+}
+
+#[test]
+fn crashed_player_with_room_left_has_one_place() {
+    let mut fixture = AttackFixture::new(&[]);
+    let mut killed = knock_with_guid(&mut fixture, far(1000), 77, GUID).expect("let in");
+    killed.enter(&mut fixture);
+    fixture.run_for(3100);
+    let mut again = knock_with_guid(&mut fixture, far(2000), 78, GUID).expect("let in");
+    assert_eq!(kims(&mut fixture), 1);
+    // The place is new: a third connection waits for the limit of reconnects, and for three seconds of silence.
+    again.enter(&mut fixture);
+    fixture.run_for(1500);
+    let third = knock_with_guid(&mut fixture, far(3000), 79, GUID);
+    assert!(third.is_ok());
+    assert_eq!(kims(&mut fixture), 2, "the second is not silent for three seconds");
+    fixture.check();
+}
+
+#[test]
+fn silent_player_keeps_its_place_against_others() {
+    let zeros = "0".repeat(32);
+    let other_host: SocketAddr = ([198, 51, 100, 2], 1000).into();
+    // Guid of the player, source and guid of the connect, and whether the player loads the level.
+    let attempts = [
+        (GUID, far(2000), OTHER_GUID, false),
+        (GUID, far(2000), "", false),
+        (GUID, far(2000), "0", false),
+        (GUID, other_host, GUID, false),
+        (GUID, far(2000), GUID, true),
+        ("", far(2000), GUID, false),
+        ("unknown", far(2000), "unknown", false),
+        (&zeros, far(2000), &zeros, false),
+    ];
+    for full in [false, true] {
+        for (own, from, guid, is_loading) in attempts {
+            let slots = if full { "4" } else { "8" };
+            let mut fixture = AttackFixture::new(&[("sv_maxclients", slots)]);
+            let mut silent = knock_with_guid(&mut fixture, far(1000), 77, own).expect("let in");
+            if is_loading {
+                silent.idle(&mut fixture);
+            } else {
+                silent.enter(&mut fixture);
+            }
+            fixture.run_for(10_000);
+            let admitted = knock_with_guid(&mut fixture, from, 78, guid);
+            let case = format!("{own:?} against {guid:?} from {from}, full: {full}");
+            assert_eq!(admitted.is_err(), full, "{case}");
+            assert_eq!(kims(&mut fixture), 1 + usize::from(!full), "{case}");
+            fixture.check();
+        }
+    }
+}
+
+#[test]
+fn player_that_sends_keeps_its_place_against_its_guid() {
+    let mut fixture = AttackFixture::new(&[("sv_maxclientsPerIP", "1")]);
+    let mut player = knock_with_guid(&mut fixture, far(1000), 77, GUID).expect("let in");
+    player.enter(&mut fixture);
+    for port in 0..20 {
+        player.live(&mut fixture, 1000);
+        let refused = knock_with_guid(&mut fixture, far(2000 + port), 100 + port, GUID);
+        assert!(refused.is_err());
+        assert_eq!(kims(&mut fixture), 1);
+    }
+    // The same qport, as a guess: another guid.
+    fixture.run_for(10_000);
+    assert!(knock_with_guid(&mut fixture, far(3000), 77, OTHER_GUID).is_err());
+    fixture.check();
+}
+
 #[test]
 fn m28_download_rejections_are_limited_and_keep_rate() {
     let mut fixture = AttackFixture::new(&[]);

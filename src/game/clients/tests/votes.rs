@@ -26,6 +26,10 @@ fn vote_is_called_cast_and_executed() {
         fixture.say(0, "callvote fraglimit 33");
         assert_eq!(fixture.host.sent_to_all(), ["print \"alpha called a vote.\n\""]);
         assert_eq!(shown(&fixture), ["1000", text, "1", "0"]);
+        let logged = |fixture: &Fixture, line: &str| {
+            fixture.host.logged.iter().any(|(_, logged)| logged == line)
+        };
+        assert!(logged(&fixture, &format!("callvote: 0 {text}")), "{:?}", fixture.host.logged);
         assert_ne!(fixture.state(0).e_flags & entity_flag::VOTED, 0);
         assert_eq!(
             fixture.ask(1, "callvote map_restart"),
@@ -38,6 +42,7 @@ fn vote_is_called_cast_and_executed() {
         fixture.ask(2, "vote Y");
         fixture.wait(50);
         assert_eq!(fixture.host.sent_to_all(), ["print \"Vote passed.\n\""]);
+        assert!(logged(&fixture, &format!("vote passed: 3 0 {text}")), "{:?}", fixture.host.logged);
         assert_eq!(fixture.configstring(8), "");
         fixture.wait(3000);
         assert!(fixture.host.queued.is_empty());

@@ -1,0 +1,125 @@
+//! Execution of console texts: their commands in order, settings, and levels.
+//!
+//! Source: console of Quake III servers. Engine names: `Cbuf_Execute`, `Cmd_ExecuteString`.
+
+use super::{MAX_COMMAND_LEN, command_name, scripts, startup, table::COMMANDS, texts::TextStep};
+use crate::{
+    model::CommandArgs,
+    server::Server,
+    settings::{ChangeSource, SetCommand, nearest_of},
+};
+
+/// Runs the open texts to their ends.
+pub(super) fn run_texts(server: &mut Server) {
+    loop {
+        if server.texts.begins_line() {
+            server.console_budget.begin_line();
+        }
+        match server.texts.next() {
+            None => break,
+            Some(TextStep::End(text)) => startup::end_text(server, &text),
+            Some(TextStep::Command(command, depth)) => run_step(server, &command, depth),
+        }
+        if server.startup.is_over() {
+            server.texts.exchange(Vec::new());
+        }
+    }
+    server.core.console.clear_place();
+}
+
+/// Runs a command of the innermost text.
+fn run_step(server: &mut Server, command: &str, depth: u8) {
+    let words = CommandArgs::parse(command);
+    if words.is_empty() {
+        return;
+    }
+    server.core.console.set_place(server.texts.place());
+    if let Err(message) = server.console_budget.take_command() {
+        if let Some(message) = message {
+            if server.startup.is_command_line {
+                server.startup.fail(server.core.console.placed(&message));
+            }
+            server.core.console.report(message);
+        }
+        server.texts.end_line();
+        return;
+    }
+    // A comment may be longer.
+    if command.len() > MAX_COMMAND_LEN && words.rest(0).len() > MAX_COMMAND_LEN {
+        server.core.console.report(format!("command ignored: over {MAX_COMMAND_LEN} bytes"));
+    } else if startup::has_no_level(server)
+        && !scripts::is_early(&server.core, command_name(&words))
+    {
+        startup::run_before_level(server, command, &words, depth);
+    } else {
+        run_command(server, &words, depth);
+    }
+}
+
+/// Runs a command of the console or of the game, or shows or changes a setting.
+pub(super) fn run_command(server: &mut Server, words: &CommandArgs, depth: u8) {
+    let name = command_name(words);
+    if let Some(command) = COMMANDS.iter().find(|c| c.name.eq_ignore_ascii_case(name)) {
+        (command.run)(server, words, depth);
+    } else if server.core.settings.get(name).is_some() {
+        if words.len() == 1 {
+            server.core.show_setting(name);
+        } else {
+            let value = words.rest(1);
+            change_setting(server, SetCommand::Set, name, &value);
+        }
+    } else if server.enter_game(|game, host| game.console_command(host, words)) == Some(true) {
+        server.process_pending_drops();
+    } else {
+        report_unknown(server, name);
+    }
+}
+
+/// Reports an unknown command, and counts it for its script.
+pub(super) fn report_unknown(server: &mut Server, name: &str) {
+    if let Some(counts) = server.texts.counts_mut() {
+        counts.refused += 1;
+    }
+    let known = COMMANDS.iter().map(|row| row.name);
+    let near =
+        nearest_of(name, known.chain(server.game.console_commands().iter().map(|row| row.name)));
+    let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    server.core.console.report(format!("unknown command: {name}{near}"));
+}
+
+/// Changes a setting for the line that runs, and counts the change for its script.
+pub(super) fn change_setting(server: &mut Server, command: SetCommand, name: &str, value: &str) {
+    let is_script = server.texts.place().is_some()
+        || server.startup.is_command_line
+        || server.core.console.runs_game_lines();
+    let source = if is_script { ChangeSource::Script } else { ChangeSource::Console };
+    let outcome = server.core.change_setting(source, command, name, value);
+    if outcome.is_latched && server.startup.has_begun_level() {
+        server.core.print_line(format!("{name} will be changed upon restarting."));
+    }
+    let place = server.texts.place();
+    // A step of a rotation has any name.
+    for note in outcome.hints {
+        if server.core.console.is_start() {
+            server.startup.add_hint(place.clone(), note);
+        } else {
+            server.core.console.report(note.text);
+        }
+    }
+    if let Some(counts) = server.texts.counts_mut() {
+        counts.refused += u32::from(!outcome.is_accepted);
+        counts.changed += outcome.notes;
+        let is_setting = server.core.settings.flags(name).is_some();
+        counts.set += u32::from(outcome.is_accepted && is_setting);
+        counts.variables += u32::from(outcome.is_accepted && !is_setting);
+    }
+}
+
+/// Loads a map, or prints why it cannot be loaded. Returns whether it runs.
+pub(super) fn play(server: &mut Server, map: &str) -> bool {
+    let loaded = server.load_level(map);
+    if let Err(error) = &loaded {
+        server.core.console.report(error.to_string());
+    }
+    loaded.is_ok()
+}

@@ -1,0 +1,282 @@
+//! Start of a server: configuration of a mod, command line and scripts, first level.
+//!
+//! Commands run in order around the first level. A `map` chooses it, and the first command that needs a level loads it, or
+//! the end of the command line, so that a level that is replaced at once is not loaded. After a `map` in a script, latched
+//! settings wait for the next level, as behind a level that runs. After a `map` of the command line they still apply.
+//! Before any `map`, commands that need a level wait for the first frame.
+//! Source: command lines and config files of Quake III servers. Engine names: `Com_AddStartupCommands`, `autoexec.cfg`.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Server, execute, scripts,
+    table::COMMANDS,
+    texts::{OpenText, ScriptCounts},
+};
+use crate::{
+    model::{
+        CommandArgs,
+        assets::{AssetError, ScriptPlace},
+        text,
+    },
+    server::{
+        level::{NEXT, is_map_name},
+        start::announce_http,
+    },
+    settings::{Note, SetCommand, key},
+};
+
+/// Script of a mod that runs before the first level.
+const MOD_CONFIG: &str = "autoexec.cfg";
+/// Maximum number of misspellings that are reported at the end of the start.
+const MAX_HINTS: usize = 64;
+
+/// A level that a `map` command has chosen.
+#[derive(Debug)]
+struct FirstLevel {
+    map: String,
+    /// Whether the settings behind the command belong to the next level.
+    has_begun: bool,
+}
+
+/// State of the start.
+#[derive(Debug, Default)]
+pub(in crate::server) struct Startup {
+    chosen: Option<FirstLevel>,
+    /// Whether commands of the command line run.
+    pub(super) is_command_line: bool,
+    /// Misspellings with their places. A later `vstr` of the name removes them.
+    hints: Vec<(Option<String>, Note)>,
+    /// Names that `vstr` has run, in lower case.
+    used: BTreeSet<String>,
+    /// Error about the first map that was not found.
+    missing_map: Option<String>,
+    /// Whether an error ends the start.
+    pub(in crate::server) is_strict: bool,
+    error: Option<String>,
+}
+
+impl Startup {
+    /// The state before the start. `is_strict`: an error ends it.
+    pub(in crate::server) fn new(is_strict: bool) -> Self {
+        Self { is_strict, ..Self::default() }
+    }
+
+    /// The error that ends the start.
+    pub(in crate::server) fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// Records the first error.
+    pub(in crate::server) fn fail(&mut self, error: String) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Whether a script has chosen the first level, so that latched values wait for the next one.
+    pub(super) fn has_begun_level(&self) -> bool {
+        self.chosen.as_ref().is_some_and(|level| level.has_begun)
+    }
+
+    /// Whether the start has failed, so that nothing more runs.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_strict && self.error.is_some()
+    }
+
+    pub(super) fn add_hint(&mut self, place: Option<String>, note: Note) {
+        if self.hints.len() < MAX_HINTS {
+            self.hints.push((place, note));
+        }
+    }
+
+    pub(super) fn use_variable(&mut self, name: &str) {
+        self.used.insert(name.to_ascii_lowercase());
+    }
+}
+
+/// Runs the start: the configuration of a mod, the changes that override it, and console lines; loads the first level.
+pub(in crate::server) fn run(
+    server: &mut Server,
+    overrides: &[(SetCommand, String, String)],
+    lines: &[String],
+) {
+    server.core.console.begin_start();
+    server.core.settings.expect_scripts();
+    server.startup.is_command_line = true;
+    let has_mod = !server.core.settings.text(key::FS_GAME).is_empty();
+    if has_mod && run_mod_config(server) {
+        for (command, name, value) in overrides {
+            execute::change_setting(server, *command, name, value);
+        }
+    }
+    let stack = lines.iter().rev().map(|line| OpenText::new(line, 0, None)).collect();
+    server.texts.exchange(stack);
+    execute::run_texts(server);
+    server.startup.is_command_line = false;
+    if has_no_level(server) && !server.startup.is_over() {
+        begin_first_level(server);
+    }
+    if !server.startup.is_over() {
+        report_hints(server);
+        for line in server.core.settings.ignored_values() {
+            server.core.console.report(line);
+        }
+    }
+    server.core.console.end_start();
+}
+
+/// Whether the first level has not begun.
+pub(super) fn has_no_level(server: &Server) -> bool {
+    server.core.level.map.is_empty()
+}
+
+/// Runs a command before the first level: it chooses the level, begins it, or waits for the first frame.
+pub(super) fn run_before_level(server: &mut Server, command: &str, words: &CommandArgs, depth: u8) {
+    let name = super::command_name(words);
+    let is = |known: &str| known.eq_ignore_ascii_case(name);
+    if is("map") || is("devmap") {
+        return choose(server, words.get(1), is("devmap"), depth == 0);
+    }
+    if !is_known(server, name) {
+        return execute::report_unknown(server, name);
+    }
+    if server.startup.chosen.is_some() {
+        begin_first_level(server);
+        execute::run_command(server, words, depth);
+    } else if !is("wait") && !server.texts.put_off(command) {
+        server
+            .core
+            .console
+            .report(format!("too many commands wait for the first level: {name} ignored"));
+    }
+}
+
+/// Whether a command may be one of the console or of the game.
+fn is_known(server: &Server, name: &str) -> bool {
+    COMMANDS.iter().any(|row| row.name.eq_ignore_ascii_case(name))
+        || server.game.console_commands().iter().any(|row| row.name.eq_ignore_ascii_case(name))
+        || server.core.settings.hosts_module()
+}
+
+/// Chooses the first level. `is_direct`: by the command line itself.
+fn choose(server: &mut Server, map: &str, has_cheats: bool, is_direct: bool) {
+    if !is_map_name(map) || !server.maps.can_be_first(map) {
+        let suggestion = server.maps.suggestion(map);
+        let shown = text::escaped(map.as_bytes());
+        let error = format!("Can't find map maps/{shown}.bsp{suggestion}");
+        let placed = server.core.console.placed(&error);
+        if is_direct && server.startup.is_strict {
+            return server.startup.fail(placed);
+        }
+        server.startup.missing_map.get_or_insert(placed);
+        return server.core.console.report(error);
+    }
+    let settings = &mut server.core.settings;
+    let next = FirstLevel { map: map.to_owned(), has_begun: !is_direct };
+    let previous = server.startup.chosen.replace(next);
+    // The level that this one replaces took latched values and the rotation.
+    if previous.is_some_and(|level| level.has_begun) {
+        let _ = settings.write(key::NEXTMAP, NEXT);
+        settings.apply_latched();
+    }
+    if !is_direct {
+        settings.apply_latched();
+    }
+    let _ = settings.write(key::SV_CHEATS, i32::from(has_cheats));
+}
+
+/// Loads the first level: the chosen one, or that of the setting `map`.
+fn begin_first_level(server: &mut Server) {
+    let chosen = server.startup.chosen.take();
+    if chosen.is_none()
+        && let Some(error) = server.startup.missing_map.take()
+    {
+        server.startup.fail(error);
+        if server.startup.is_over() {
+            return;
+        }
+    }
+    let settings = &mut server.core.settings;
+    let is_chosen = chosen.is_some() || settings.is_chosen(key::MAP);
+    let (map, has_begun) = match chosen {
+        Some(level) => (level.map, level.has_begun),
+        None => (settings.text(key::MAP).to_owned(), false),
+    };
+    let map = server.maps.first_map(&map, is_chosen).to_owned();
+    let for_next_level = has_begun.then(|| settings.take_latched());
+    settings.begin_first_level();
+    announce_http(settings);
+    while let Some(note) = settings.poll_note() {
+        server.core.console.report(note);
+    }
+    server.load_first_level(&map);
+    if let Some(latched) = for_next_level {
+        server.core.settings.restore_latched(latched);
+    }
+}
+
+/// Ends a text. The counts of a script at the start are reported.
+pub(super) fn end_text(server: &mut Server, ended: &OpenText) {
+    let Some(script) = &ended.script else { return };
+    if !server.core.console.is_start() {
+        return;
+    }
+    let ScriptCounts { set, variables, changed, refused } = script.counts;
+    let mut summary = format!("{}: {} lines, {set} settings set", script.name, ended.lines());
+    for (count, what) in [
+        (variables, "stored as variables"),
+        (changed, "values changed"),
+        (refused, "not understood"),
+    ] {
+        if count > 0 {
+            summary.push_str(&format!(", {count} {what}"));
+        }
+    }
+    server.core.console.clear_place();
+    server.core.console.print(summary);
+}
+
+/// Reports names near a setting that no `vstr` runs.
+fn report_hints(server: &mut Server) {
+    let hints = std::mem::take(&mut server.startup.hints);
+    if hints.is_empty() {
+        return;
+    }
+    let settings = &server.core.settings;
+    let values = settings.variables().map(|(_, value, _)| value);
+    for value in values.chain([settings.text(key::NEXTMAP)]) {
+        let words = CommandArgs::parse(&value.replace(';', " "));
+        let pairs = words.arguments().iter().zip(words.arguments().iter().skip(1));
+        let first = (words.command(), words.get(1));
+        let pairs = pairs.map(|(a, b)| (a.as_str(), b.as_str())).chain([first]);
+        for (_, name) in pairs.filter(|(command, _)| command.eq_ignore_ascii_case("vstr")) {
+            server.startup.used.insert(name.to_ascii_lowercase());
+        }
+    }
+    for (place, note) in hints {
+        let name = note.undeclared.unwrap_or_default().to_ascii_lowercase();
+        if !server.startup.used.contains(&name) {
+            server.core.console.set_place(place);
+            server.core.console.report(note.text);
+        }
+    }
+    server.core.console.clear_place();
+}
+
+/// Runs the configuration of the mod. Returns whether the mod has one.
+fn run_mod_config(server: &mut Server) -> bool {
+    let script = match scripts::read_text(server, MOD_CONFIG, ScriptPlace::ModFolder) {
+        Err(AssetError::Missing { .. }) => return false,
+        Err(error) => Err(error.to_string()),
+        Ok(text) => text.ok_or_else(|| "it contains a zero byte".to_owned()),
+    };
+    match script {
+        Ok(script) => {
+            log::info!("running {MOD_CONFIG} of the mod");
+            server.console_budget.begin_script_line();
+            server.texts.open(OpenText::new(&script, 1, Some(MOD_CONFIG.into())));
+            execute::run_texts(server);
+        }
+        Err(reason) => log::warn!("{MOD_CONFIG} of the mod not run: {reason}"),
+    }
+    true
+}

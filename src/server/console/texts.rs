@@ -1,0 +1,256 @@
+//! Console texts that run: lines, scripts and values of variables, innermost last.
+//!
+//! Invariants: texts that wait are bounded in number and size; a place names the innermost script and its line.
+//! Source: the command buffer of Quake III servers. Engine names: `Cbuf_InsertText`, `cmd_wait`.
+
+use std::{collections::VecDeque, rc::Rc};
+
+use crate::model::ConsoleCommands;
+
+/// Maximum number of waiting stacks of texts, and of bytes in them.
+const MAX_WAITING: usize = 64;
+const MAX_WAITING_LEN: usize = 4 << 20;
+/// Longest wait, in frames: an hour at 20 frames per second.
+pub(super) const MAX_WAIT_FRAMES: i32 = 72_000;
+
+/// Counts of the commands of a script.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ScriptCounts {
+    /// Settings that were set.
+    pub(super) set: u32,
+    /// Names outside the table, stored as variables.
+    pub(super) variables: u32,
+    /// Values that were taken in another form.
+    pub(super) changed: u32,
+    /// Refused values and unknown commands.
+    pub(super) refused: u32,
+}
+
+/// A script file.
+#[derive(Clone, Debug)]
+pub(super) struct Script {
+    pub(super) name: Rc<str>,
+    pub(super) counts: ScriptCounts,
+}
+
+/// A text of which commands run one by one.
+#[derive(Clone, Debug)]
+pub(super) struct OpenText {
+    text: Rc<str>,
+    /// Start of the next command.
+    at: usize,
+    /// Line of the next command, and of the one that runs.
+    line: u32,
+    running_line: u32,
+    pub(super) depth: u8,
+    pub(super) script: Option<Script>,
+    /// Place of a line that was put off.
+    place: Option<Rc<str>>,
+}
+
+impl OpenText {
+    pub(super) fn new(text: &str, depth: u8, script: Option<Rc<str>>) -> Self {
+        let script = script.map(|name| Script { name, counts: ScriptCounts::default() });
+        let text = text.into();
+        Self { text, at: 0, line: 1, running_line: 1, depth, script, place: None }
+    }
+
+    fn next_command(&mut self) -> Option<String> {
+        let rest = self.text.get(self.at..)?;
+        let mut commands = ConsoleCommands::new(rest);
+        let command = commands.next()?;
+        let next = self.text.len() - commands.rest().len();
+        let lines = |text: &str| text.bytes().filter(|&byte| byte == b'\n').count() as u32;
+        self.running_line = self.line;
+        self.line += lines(self.text.get(self.at..next).unwrap_or_default());
+        self.at = next;
+        Some(command.to_owned())
+    }
+
+    fn is_over(&self) -> bool {
+        self.at >= self.text.len()
+    }
+
+    /// Number of lines of the text.
+    pub(super) fn lines(&self) -> usize {
+        self.text.lines().count()
+    }
+}
+
+/// Texts that wait for frames.
+#[derive(Debug)]
+struct Waiting {
+    frames: u64,
+    stack: Vec<OpenText>,
+}
+
+/// Open texts: the stack that runs, and stacks that wait.
+#[derive(Debug, Default)]
+pub(in crate::server) struct ConsoleTexts {
+    stack: Vec<OpenText>,
+    waiting: VecDeque<Waiting>,
+}
+
+/// Next step of the stack that runs.
+pub(super) enum TextStep {
+    /// A command, at the depth of its text.
+    Command(String, u8),
+    /// The innermost text is over.
+    End(OpenText),
+}
+
+impl ConsoleTexts {
+    /// Opens a text, whose commands run before the rest of the others.
+    pub(super) fn open(&mut self, text: OpenText) {
+        self.stack.push(text);
+    }
+
+    pub(super) fn next(&mut self) -> Option<TextStep> {
+        let text = self.stack.last_mut()?;
+        match text.next_command() {
+            Some(command) => Some(TextStep::Command(command, text.depth)),
+            None => self.stack.pop().map(TextStep::End),
+        }
+    }
+
+    /// Whether the next command is the first of a text at depth 0.
+    pub(super) fn begins_line(&self) -> bool {
+        self.stack.last().is_some_and(|text| text.depth == 0 && text.at == 0)
+    }
+
+    /// Closes the texts up to the line that the innermost one belongs to.
+    pub(super) fn end_line(&mut self) {
+        while self.stack.pop().is_some_and(|text| text.depth > 0) {}
+    }
+
+    /// Exchanges the stack that runs.
+    pub(super) fn exchange(&mut self, stack: Vec<OpenText>) -> Vec<OpenText> {
+        std::mem::replace(&mut self.stack, stack)
+    }
+
+    /// File and line of the running command, if it belongs to a script.
+    pub(super) fn place(&self) -> Option<String> {
+        self.stack.iter().rev().find_map(|text| match (&text.script, &text.place) {
+            (Some(script), _) => Some(format!("{}:{}", script.name, text.running_line)),
+            (None, place) => place.as_deref().map(str::to_owned),
+        })
+    }
+
+    /// Counts of the innermost script.
+    pub(super) fn counts_mut(&mut self) -> Option<&mut ScriptCounts> {
+        let script = self.stack.iter_mut().rev().find_map(|text| text.script.as_mut())?;
+        Some(&mut script.counts)
+    }
+
+    /// Puts off the rest of all open texts. Returns the texts that are over, or nothing if too much waits already.
+    pub(super) fn wait(&mut self, frames: i32) -> Option<Vec<OpenText>> {
+        let frames = frames.clamp(0, MAX_WAIT_FRAMES).unsigned_abs().into();
+        let (over, mut rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.stack).into_iter().partition(OpenText::is_over);
+        if !self.has_room(&rest) {
+            self.stack = rest;
+            return None;
+        }
+        // A variable that waits and runs itself again does not get deeper.
+        for (depth, text) in rest.iter_mut().enumerate() {
+            text.depth = depth as u8;
+        }
+        self.waiting.push_back(Waiting { frames, stack: rest });
+        Some(over)
+    }
+
+    /// Puts off one command until the next frame. Returns whether there is room for it.
+    pub(super) fn put_off(&mut self, command: &str) -> bool {
+        let mut text = OpenText::new(command, 0, None);
+        text.place = self.place().map(Into::into);
+        let stack = vec![text];
+        let has_room = self.has_room(&stack) || self.waiting.len() < 16 * MAX_WAITING;
+        if has_room {
+            self.waiting.push_back(Waiting { frames: 0, stack });
+        }
+        has_room
+    }
+
+    fn has_room(&self, stack: &[OpenText]) -> bool {
+        let len = |stack: &[OpenText]| stack.iter().map(|text| text.text.len()).sum::<usize>();
+        let held: usize = self.waiting.iter().map(|waiting| len(&waiting.stack)).sum();
+        self.waiting.len() < MAX_WAITING && held + len(stack) <= MAX_WAITING_LEN
+    }
+
+    /// Whether a text waits.
+    pub(in crate::server) fn waits(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Advances the waiting texts by frames. Returns the stacks that are due, in order.
+    pub(super) fn take_due(&mut self, frames: u64) -> Vec<Vec<OpenText>> {
+        let mut due = Vec::new();
+        for mut waiting in std::mem::take(&mut self.waiting) {
+            if waiting.frames <= frames {
+                due.push(waiting.stack);
+            } else {
+                waiting.frames -= frames;
+                self.waiting.push_back(waiting);
+            }
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(texts: &mut ConsoleTexts) -> Vec<(String, Option<String>)> {
+        let mut all = Vec::new();
+        while let Some(step) = texts.next() {
+            if let TextStep::Command(command, _) = step {
+                all.push((command, texts.place()));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn place_is_line_of_innermost_script() {
+        let mut texts = ConsoleTexts::default();
+        texts.open(OpenText::new("a\n/* x\n y */ b; c\nd", 0, Some("s.cfg".into())));
+        let seen = commands(&mut texts);
+        let places: Vec<_> = seen.iter().map(|(_, place)| place.as_deref().unwrap()).collect();
+        assert_eq!(places, ["s.cfg:1", "s.cfg:2", "s.cfg:3", "s.cfg:4"]);
+        texts.open(OpenText::new("x; y", 0, None));
+        assert!(commands(&mut texts).iter().all(|(_, place)| place.is_none()));
+    }
+
+    #[test]
+    fn rest_of_texts_waits_for_frames() {
+        let mut texts = ConsoleTexts::default();
+        texts.open(OpenText::new("a; b", 0, None));
+        texts.next();
+        texts.open(OpenText::new("c; d", 1, None));
+        texts.next();
+        assert_eq!(texts.wait(2).map(|over| over.len()), Some(0));
+        assert!(texts.next().is_none());
+        assert!(texts.take_due(1).is_empty() && texts.waits());
+        let stack = texts.take_due(1).remove(0);
+        texts.exchange(stack);
+        let rest: Vec<_> = commands(&mut texts).into_iter().map(|(command, _)| command).collect();
+        assert_eq!(rest, [" d", " b"]);
+        assert!(!texts.waits());
+    }
+
+    #[test]
+    fn waiting_texts_are_bounded() {
+        let mut texts = ConsoleTexts::default();
+        let large = "x".repeat(1 << 20);
+        for _ in 0..100 {
+            texts.open(OpenText::new(&large, 0, None));
+            let _ = texts.wait(9);
+            texts.exchange(Vec::new());
+        }
+        assert_eq!(texts.waiting.len(), MAX_WAITING_LEN >> 20);
+        (0..5000)
+            .for_each(|_| assert!(texts.put_off("x") || texts.waiting.len() == 16 * MAX_WAITING));
+        assert_eq!(texts.waiting.len(), 16 * MAX_WAITING);
+    }
+}
