@@ -136,7 +136,7 @@ follow_mod() {
   shift 3
   client_data=$own
   check "$name: server starts" server_start fragd compat "$first_map" 4 timelimit 0 fs_game "$mod" "$@" || return
-  check "$name: the server runs the module of the mod" hears 1 "$server_log" 'game module vm/qagame.qvm'
+  check "$name: the server runs the module of the mod" hears 1 "$server_log" 'game rules: vm/qagame.qvm'
   check "$name: the server runs the configuration of the mod" has_setting fraglimit 17
   client_data=$work/module-baseoa
   check "$name: client starts" client_start "$name" compat || return
@@ -165,6 +165,8 @@ play_mods() {
   local mod=checkmod own=$work/mod-server
   echo '-- a mod by name'
   host_module baseoa 2
+  # The folder of the mod selects its module.
+  game_settings=(+set game baseoa)
   mkdir -p "$own/$mod"
   ln -s "$work/module-baseoa/$game_folder" "$own/$game_folder"
   ln -s "$game_folder" "$own/baseoa"

@@ -6,6 +6,8 @@
 
 use thiserror::Error;
 
+use super::memory::STACK_SIZE;
+
 /// Largest image file, in bytes.
 pub const MAX_FILE: usize = 16 << 20;
 /// Most instructions of an image. The largest known modules have 250,000.
@@ -180,9 +182,19 @@ impl Image {
 
     /// Returns the size of the memory block, a power of two, in bytes.
     pub fn block_size(&self) -> u32 {
-        let sum = self.data.len() as u64 + self.literals.len() as u64 + u64::from(self.zero_length);
         // An image that was not parsed may exceed the limit; its block then has the largest size.
-        sum.clamp(1, u64::from(MAX_BLOCK)).next_power_of_two() as u32
+        self.memory_length().clamp(1, u64::from(MAX_BLOCK)).next_power_of_two() as u32
+    }
+
+    /// Returns the end of the module's own data: of the zeroed space without the program stack at its end.
+    /// A zeroed space smaller than the usual stack is all stack.
+    pub fn data_end(&self) -> u32 {
+        let stack = self.zero_length.min(STACK_SIZE);
+        (self.memory_length() - u64::from(stack)).min(u64::from(MAX_BLOCK)) as u32
+    }
+
+    fn memory_length(&self) -> u64 {
+        self.data.len() as u64 + self.literals.len() as u64 + u64::from(self.zero_length)
     }
 }
 

@@ -135,12 +135,19 @@ impl Executable {
         }
     }
 
-    /// Length of the machine code, in bytes; 0 for an interpreter.
-    pub fn code_length(&self) -> usize {
+    /// Number of instructions of the program.
+    pub fn instruction_count(&self) -> u32 {
+        self.program.image().instruction_count
+    }
+
+    /// Description of the engine for the log, with length and pages of machine code.
+    pub fn description(&self) -> String {
         match &self.code {
             #[cfg(feature = "compiler")]
-            Prepared::Compiled(code) => code.length(),
-            _ => 0,
+            Prepared::Compiled(code) => {
+                format!("compiled to {} KiB in {}", code.length() / 1024, code.page_origin())
+            }
+            _ => "interpreted".to_owned(),
         }
     }
 }

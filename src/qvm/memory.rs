@@ -4,6 +4,9 @@
 //! of 2 or 4 bytes at the top of the block reach into a slack behind it. Windows of services do not wrap:
 //! their first address is masked, and a window that passes the end of the block is a fault.
 //!
+//! The program stack grows down from the end of the block to the end of the module's own data. It has at least
+//! the bytes that the image reserves for it, and those by which the block exceeds the image.
+//!
 //! Invariants: nothing panics on any address; the block never moves while a machine lives.
 //! Source: Quake III QVM format.
 
@@ -11,7 +14,7 @@ use super::{fault::FaultKind, image::Image};
 
 /// Bytes behind the block, for accesses that pass its end by up to 3 bytes.
 pub const SLACK: usize = 8;
-/// Size of the program stack at the end of the block, in bytes.
+/// Bytes of program stack that the usual tools reserve at the end of the zeroed space.
 pub const STACK_SIZE: u32 = 65_536;
 
 /// Reads bytes of a block with slack. The address is masked, so it always lies inside.
@@ -53,7 +56,7 @@ pub struct Memory {
     words: Box<[u64]>,
     /// Size of the block minus 1.
     mask: u32,
-    /// Lowest address of the program stack.
+    /// Lowest address of the program stack: the end of the module's own data.
     stack_limit: u32,
 }
 
@@ -61,8 +64,7 @@ impl Memory {
     /// Allocates the block of an image and copies data and literals into it.
     pub fn new(image: &Image) -> Self {
         let size = image.block_size();
-        let initial = (image.data.len() + image.literals.len()).next_multiple_of(4);
-        let stack_limit = size.saturating_sub(STACK_SIZE).max(initial as u32);
+        let stack_limit = image.data_end().next_multiple_of(4).min(size);
         let words = vec![0; (size as usize + SLACK).div_ceil(8)].into_boxed_slice();
         let mut memory = Self { words, mask: size - 1, stack_limit };
         memory.copy_data(image);
@@ -90,7 +92,7 @@ impl Memory {
         self.mask
     }
 
-    /// Lowest address of the program stack.
+    /// Lowest address of the program stack: the end of the module's own data.
     pub const fn stack_limit(&self) -> u32 {
         self.stack_limit
     }

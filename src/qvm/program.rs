@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::{
     fault::Place,
-    image::Image,
+    image::{Image, MAX_BLOCK},
     opcode::Opcode,
     symbols::Symbols,
     verifier::{self, VerifyError},
@@ -22,8 +22,8 @@ use super::{
 
 /// Most cells on the operand stack of one function. Compilers of the format use 8.
 pub const MAX_DEPTH: usize = 64;
-/// Largest frame of a function, in bytes: the whole program stack.
-pub const MAX_FRAME: i32 = 65_536;
+/// Largest frame of a function, in bytes: the largest memory block. *enter* checks the room of the program stack.
+pub const MAX_FRAME: i32 = MAX_BLOCK as i32;
 
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,14 +35,17 @@ pub(crate) fn server(engine: &str, assets: impl Assets + 'static) -> Server {
     server_set(engine, assets, &[])
 }
 
+/// Engine of a server that sets no `vm_game` and loads a mod.
+pub(crate) const OF_MOD: &str = "mod";
+
 /// A server with further settings.
 pub(crate) fn server_set(
     engine: &str,
     assets: impl Assets + 'static,
     set: &[(&str, &str)],
 ) -> Server {
-    let usual =
-        [("vm_game", engine), ("map", "yard"), ("sv_maxclientsPerIP", "0"), ("sv_pure", "0")];
+    let rules = if engine == OF_MOD { ("fs_game", "mymod") } else { ("vm_game", engine) };
+    let usual = [rules, ("map", "yard"), ("sv_maxclientsPerIP", "0"), ("sv_pure", "0")];
     let mut settings = Settings::default();
     for (name, value) in usual.iter().chain(set) {
         settings.set(name, value).expect("a setting");
@@ -67,6 +70,14 @@ pub(crate) fn small_game() -> MemoryAssets {
     let assembly = assemble_game(GAME);
     assembly.image.write(&mut image);
     assets(image, assembly.symbol_map().into_bytes())
+}
+
+/// Game data with the small game in the folder of the mod.
+pub(crate) fn small_game_of_mod() -> MemoryAssets {
+    let mut data = small_game();
+    let module = data.read("vm/qagame.qvm", u64::MAX).expect("the module");
+    data.insert_into_mod("vm/qagame.qvm", module).expect("a path");
+    data
 }
 
 /// The small game in an engine, with players.
@@ -181,6 +192,61 @@ fn real_modules_host_players() {
             sim.check_no_faults();
         }
     }
+}
+
+#[test]
+fn module_of_mod_runs_unless_vm_game_is_set() {
+    // Mod, whether it has the module, `vm_game` as set; `vm_game` as read.
+    let rows = [
+        ("mymod", true, None, "2"),
+        ("mymod", true, Some("0"), "0"),
+        ("mymod", true, Some("1"), "1"),
+        ("mymod", false, None, "0"),
+        ("mymod", false, Some("2"), "2"),
+        ("", false, None, "0"),
+        ("", true, None, "0"),
+        ("BaseOA", true, None, "0"),
+        ("", false, Some("2"), "2"),
+    ];
+    for (fs_game, in_mod, vm_game, expected) in rows {
+        let mut settings = Settings::default();
+        let pairs =
+            [Some(("map", "yard")), Some(("fs_game", fs_game)), vm_game.map(|v| ("vm_game", v))];
+        for (name, value) in pairs.into_iter().flatten() {
+            settings.set(name, value).expect("a setting");
+        }
+        settings.start().expect("a valid combination");
+        let data = if in_mod { small_game_of_mod() } else { small_game() };
+        let server = Server::builder(settings, [9; 32]).assets(data).build();
+        let row = format!("{fs_game} {in_mod} {vm_game:?}");
+        assert_eq!(server.settings().get("vm_game"), Some(expected), "{row}");
+        let rules = if expected == "0" { "baseoa-1" } else { "{" };
+        assert_eq!(configstring_of(&server, 20), rules, "{row}");
+    }
+}
+
+#[test]
+fn vm_game_replaces_module_of_mod_with_next_map() {
+    let mut sim = playing(server(OF_MOD, small_game_of_mod()), 2);
+    assert_eq!(configstring(&sim, 20), "{");
+    // A value that is the one in force keeps the rules; a change needs a map.
+    for (code, rules) in [("2", "{"), ("0", "baseoa-1"), ("2", "{")] {
+        sim.console(&format!("set vm_game {code}"));
+        sim.console("map yard");
+        sim.run_for(Millis(4000));
+        assert_eq!(configstring(&sim, 20), rules, "{code}");
+        assert_eq!(sim.server().active_clients(), 2, "{code}");
+    }
+    sim.check_no_faults();
+}
+
+#[test]
+fn script_before_first_level_overrides_module_of_mod() {
+    let mut data = small_game_of_mod();
+    data.insert_into_mod("autoexec.cfg", b"set vm_game 0".to_vec()).expect("a path");
+    let server = server(OF_MOD, data);
+    assert_eq!(server.settings().get("vm_game"), Some("0"));
+    assert_eq!(configstring_of(&server, 20), "baseoa-1");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use fragd::{
 };
 
 use crate::{
-    qagame::{ENGINES, server, small_game},
+    qagame::{ENGINES, OF_MOD, server, small_game, small_game_of_mod},
     sim_fixture::{SERVER, SimFixture},
 };
 
@@ -92,6 +92,15 @@ fn module_replays_bit_for_bit_in_both_engines() {
             assert!(compared > 500, "{compared} datagrams");
         }
     }
+}
+
+#[test]
+fn module_of_mod_replays_bit_for_bit() {
+    let journal = session(OF_MOD, small_game_of_mod());
+    // The journal tells where the module was.
+    let (result, compared) = replay(&journal, OF_MOD, small_game());
+    assert_eq!(result, StepResult::Same);
+    assert!(compared > 500, "{compared} datagrams");
 }
 
 #[test]

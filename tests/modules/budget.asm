@@ -88,6 +88,6 @@ main:
 ;; module large_frame
 ;; 0 -> fault program stack overflow in main+0
 main:
-    enter 65536
+    enter 131072
     const 0
-    leave 65536
+    leave 131072

@@ -26,10 +26,10 @@ main:
     leave 10
 
 ;; module large_frame
-;; rejected invalid frame size 65540
-    enter 65540
+;; rejected invalid frame size 67108868
+    enter 67108868
     push
-    leave 65540
+    leave 67108868
 
 ;; module frame_mismatch
 ;; rejected leave 12 differs from enter 8 at main+2 (instruction 2), file offset

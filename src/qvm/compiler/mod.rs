@@ -16,7 +16,7 @@
 //! * **Faults**: a status that every function returns. No signal and no unwinding takes part; divisors are
 //!   checked before the division.
 //! * **Panics of the host**: caught in the callback, carried as a status, resumed behind the entry.
-//! * **Pages**: filled while writable, then made executable and read-only; never both.
+//! * **Pages**: of a sealed file, or filled while writable and then made executable and read-only; never both.
 //!
 //! Functions are compiled by several threads, and the code does not depend on their number.
 //! Invariants: results, faults, call stacks and the rest of the budget are those of the interpreter.
@@ -127,6 +127,11 @@ impl Code {
         let (bytes, entries) = code.link();
         let pages = Pages::new(&bytes).map_err(|e| CompileError::Pages(e.to_string()))?;
         Ok(Self { pages, entries, block_size: program.image().block_size() })
+    }
+
+    /// Origin of the pages of the machine code.
+    pub(super) fn page_origin(&self) -> &'static str {
+        self.pages.origin().name()
     }
 
     /// Length of the machine code, in bytes.

@@ -17,7 +17,11 @@ fn verifier_rejects_each_fault_of_code() {
         (vec![(Push, 0), leave], VerifyReason::NoEntry, 0),
         (vec![(Enter, -4), (Push, 0), (Leave, -4)], VerifyReason::Frame(-4), 0),
         (vec![(Enter, 6), (Push, 0), (Leave, 6)], VerifyReason::Frame(6), 0),
-        (vec![enter, (Push, 0), leave, (Enter, 65_540)], VerifyReason::Frame(65_540), 3),
+        (
+            vec![enter, (Push, 0), leave, (Enter, MAX_FRAME + 4)],
+            VerifyReason::Frame(MAX_FRAME + 4),
+            3,
+        ),
         (
             vec![enter, (Push, 0), (Leave, 12)],
             VerifyReason::FrameMismatch { leave: 12, enter: 8 },
