@@ -4,11 +4,11 @@
 //! cargo run --example join -- 127.0.0.1:27960
 //! ```
 
-use std::{env, error::Error, net::UdpSocket, time::Duration};
+use std::{env, error::Error, net::UdpSocket, sync::Arc, time::Duration};
 
 use fragd::{
-    client::{Client, ClientEvent, ClientOptions},
-    io::Clock,
+    client::{Client, ClientEvent, ClientOptions, DisconnectReason},
+    io::{Clock, InstalledArchives},
     model::{Qport, UserCmd},
     wire::{info::InfoString, protocol::Protocol},
 };
@@ -18,7 +18,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut userinfo = InfoString::normal();
     userinfo.set("name", "Example")?;
     let clock = Clock::start();
-    let options = ClientOptions::new(server, Protocol::IOQ3_71, userinfo, Qport(4711), 1);
+    let mut options = ClientOptions::new(server, Protocol::IOQ3_71, userinfo, Qport(4711), 1);
+    // Pure servers require the pk3 files of their game.
+    options.packs =
+        Some(Arc::new(InstalledArchives::new("", &["baseoa", "baseq3"], "FRAGD_BASEPATH")));
     let mut client = Client::new(options, clock.now())?;
 
     let socket = UdpSocket::bind("127.0.0.1:0")?;
@@ -37,7 +40,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                     client.disconnect(clock.now());
                 }
                 ClientEvent::Refused(reason) => return Err(reason.into()),
-                ClientEvent::Disconnected(_) => return Ok(()),
+                ClientEvent::Disconnected(DisconnectReason::Left) => return Ok(()),
+                ClientEvent::Disconnected(reason) => return Err(reason.to_string().into()),
                 _ => {}
             }
         }

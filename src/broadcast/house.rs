@@ -170,10 +170,14 @@ impl House {
         let Some(viewer) = self.viewers.get_mut(key).filter(|viewer| !viewer.is_zombie()) else {
             return;
         };
+        // A viewer that left by itself has no other reason.
+        let detail = match reason {
+            "disconnected" => String::new(),
+            _ => format!(": {}", text::escaped(reason.as_bytes())),
+        };
         log::info!(
-            "viewer {key} \"{}\" disconnected: {}",
-            text::escaped(viewer.name.as_bytes()),
-            text::escaped(reason.as_bytes())
+            "viewer {key} \"{}\" disconnected{detail}",
+            text::escaped(viewer.name.as_bytes())
         );
         viewer.queue.clear_pending();
         let disconnect = format!("disconnect \"{}\"", harmless(reason));

@@ -226,7 +226,8 @@ impl Node for Broadcast<'_> {
             self.send_due = now + if is_busy { BUSY_TICK } else { TICK };
         }
         if self.source.is_finished() {
-            self.stop(now, "The demo has ended.");
+            let reason = self.source.failure().unwrap_or("The demo has ended.").to_owned();
+            self.stop(now, &reason);
         }
     }
 

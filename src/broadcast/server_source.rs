@@ -4,25 +4,32 @@
 //! intervals. Invariant: at most one connection at a time. Source: Quake III protocol 68, duties of a
 //! client; commands of the base game's spectators.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
-use super::source::{Audience, Control, Frame, Level, Sink, Source, View, Visible};
+use super::source::{Audience, Control, Frame, Level, Sink, Source, View, Visible, relay_name};
 use crate::{
     bg::{Persistent, Team, configstring, pm_flag},
-    client::{Client, ClientEvent, ClientOptions, Protocol, ProtocolChoice},
-    model::{ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Qport, UserCmd, text},
+    client::{
+        Client, ClientEvent, ClientOptions, ConnectionState, DisconnectReason, Protocol,
+        ProtocolChoice,
+    },
+    model::{
+        ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Qport, UserCmd,
+        installed_packs::InstalledPacks, text,
+    },
     wire::{info::InfoString, snapshot::SnapFlags},
 };
 
-/// Addition to the name of a server.
-const NAME_ADDITION: &str = " (relay)";
-/// Longest name of a server in front of it, in bytes.
-const MAX_NAME_LEN: usize = 64;
 /// Silence of the server after which the connection is lost.
 const TIMEOUT: Millis = Millis::seconds(10);
 /// Least and longest wait before the next connection, which doubles after each failure.
 const LEAST_WAIT: Millis = Millis::seconds(1);
 const LONGEST_WAIT: Millis = Millis::seconds(30);
+/// Silence of a server before it is reported, and longest time to the next report. The time doubles after each.
+const LEAST_SILENCE: Millis = Millis(1500);
+const LONGEST_SILENCE: Millis = Millis::seconds(30);
+/// Interval of requests for a connection.
+const REQUEST_INTERVAL: Millis = Millis::seconds(3);
 /// Interval of commands that make the client a spectator. The base game allows a change of teams every
 /// five seconds.
 const TEAM_INTERVAL: Millis = Millis::seconds(6);
@@ -46,6 +53,35 @@ pub struct ServerSourceOptions {
     pub cycle: Option<Millis>,
     /// Seed of qports and challenges.
     pub seed: u64,
+    /// Installed archives, which the spectator proves to a pure server.
+    pub packs: Option<Arc<dyn InstalledPacks>>,
+}
+
+/// Silence of a server that was asked for a connection.
+#[derive(Debug, Default)]
+struct Silence {
+    /// Start of the connection attempt.
+    since: Millis,
+    /// Time of the next report.
+    report_at: Millis,
+    reports: u32,
+}
+
+impl Silence {
+    fn begin(&mut self, now: Millis) {
+        *self = Self { since: now, report_at: now + LEAST_SILENCE, reports: 0 };
+    }
+
+    /// Returns the silence when a report is due, and schedules the next one.
+    fn report(&mut self, now: Millis) -> Option<Millis> {
+        if now < self.report_at {
+            return None;
+        }
+        self.reports += 1;
+        let wait = Millis(LEAST_SILENCE.0 << self.reports.min(8)).min(LONGEST_SILENCE);
+        self.report_at = now + wait;
+        Some(now.since(self.since))
+    }
 }
 
 /// Connection to a server as a spectator.
@@ -53,12 +89,19 @@ pub struct ServerSourceOptions {
 pub struct ServerSource {
     options: ServerSourceOptions,
     client: Option<Client>,
+    /// Last connection, until its datagrams are sent.
+    ended: Option<Client>,
     /// Time of the next connection, while there is none.
     connect_at: Millis,
     /// Consecutive connections that did not show the game.
     failures: u32,
     /// Connections so far.
     connections: u64,
+    /// Whether a connection has shown the game.
+    has_shown: bool,
+    /// See [`Source::failure`].
+    failure: Option<String>,
+    silence: Silence,
     /// Name of the server, once known.
     hostname: String,
     is_watching: bool,
@@ -78,9 +121,13 @@ impl ServerSource {
             hostname: options.server.to_string(),
             options,
             client: None,
+            ended: None,
             connect_at: Millis(0),
             failures: 0,
             connections: 0,
+            has_shown: false,
+            failure: None,
+            silence: Silence::default(),
             is_watching: false,
             team_at: Millis(0),
             follow_at: Millis(0),
@@ -120,8 +167,44 @@ impl ServerSource {
         let mut options = ClientOptions::new(self.options.server, protocol, info, qport, seed);
         options.detects_protocol = detects;
         options.timeout = TIMEOUT;
+        options.packs = self.options.packs.clone();
         self.client = Some(Client::new(options, now).map_err(|error| error.to_string())?);
+        self.silence.begin(now);
         Ok(())
+    }
+
+    /// Whether the server was asked for a connection and has not granted it.
+    fn is_asking(&self) -> bool {
+        let state = self.client.as_ref().map(Client::state);
+        matches!(state, Some(ConnectionState::Connecting | ConnectionState::Challenging))
+    }
+
+    /// Reports a server that does not answer: to the log every time, to viewers once.
+    fn report_silence(&mut self, now: Millis, sink: &mut dyn Sink) {
+        if !self.is_asking() {
+            return;
+        }
+        let Some(silence) = self.silence.report(now) else { return };
+        let seconds = silence.0 as f64 / 1000.0;
+        log::warn!(
+            "{}: no answer for {seconds:.1} s (expected a running server; check --from and UDP port {} on the way)",
+            self.options.server,
+            self.options.server.port()
+        );
+        if self.silence.reports == 1 {
+            sink.lost("it does not answer");
+        }
+    }
+
+    /// Ends a silence with a datagram of the server.
+    fn end_silence(&mut self, now: Millis) {
+        if self.silence.reports > 0 {
+            let seconds = now.since(self.silence.since).0 as f64 / 1000.0;
+            log::info!("{}: answers after {seconds:.1} s", self.options.server);
+        }
+        self.silence.begin(now);
+        // After a refusal, the next request is due that much later.
+        self.silence.report_at = now + REQUEST_INTERVAL + LEAST_SILENCE;
     }
 
     fn handle_events(&mut self, now: Millis, sink: &mut dyn Sink) {
@@ -130,6 +213,7 @@ impl ServerSource {
                 ClientEvent::Gamestate => self.tell_level(sink),
                 ClientEvent::Entered => {
                     self.failures = 0;
+                    self.has_shown = true;
                     self.is_watching = true;
                     self.team_at = now;
                     self.cycle_at = now;
@@ -147,19 +231,36 @@ impl ServerSource {
                 }
                 ClientEvent::ServerCommand(text) => sink.command(Audience::All, &text),
                 ClientEvent::MapRestart => sink.command(Audience::All, "map_restart\n"),
-                ClientEvent::Refused(reason) => sink.lost(&reason),
-                ClientEvent::Disconnected(reason) => {
-                    self.client = None;
-                    self.is_watching = false;
-                    let wait = LEAST_WAIT.0 << self.failures.min(8);
-                    self.connect_at = now + Millis(wait).min(LONGEST_WAIT);
-                    self.failures += 1;
-                    sink.lost(&reason.to_string());
+                ClientEvent::Refused(reason) => {
+                    sink.lost(&format!("the server refuses the relay: {reason}"));
                 }
+                ClientEvent::Disconnected(reason) => self.handle_disconnect(now, &reason, sink),
                 ClientEvent::ProtocolError(error) => log::warn!("{}: {error}", self.options.server),
-                ClientEvent::Connected | ClientEvent::Print(_) | ClientEvent::Download(_) => {}
+                ClientEvent::Connected
+                | ClientEvent::ProofRequired
+                | ClientEvent::Print(_)
+                | ClientEvent::Download(_) => {}
             }
         }
+    }
+
+    fn handle_disconnect(&mut self, now: Millis, reason: &DisconnectReason, sink: &mut dyn Sink) {
+        self.ended = self.client.take();
+        self.is_watching = false;
+        let wait = LEAST_WAIT.0 << self.failures.min(8);
+        self.connect_at = now + Millis(wait).min(LONGEST_WAIT);
+        self.failures += 1;
+        if let DisconnectReason::Unpure(reason) = reason {
+            // Archives that are installed later are found at the next connection.
+            if let Some(packs) = &self.options.packs {
+                packs.refresh();
+            }
+            if !self.has_shown {
+                self.failure = Some(reason.clone());
+                return;
+            }
+        }
+        sink.lost(&reason.to_string());
     }
 
     fn read_hostname(&mut self) {
@@ -248,9 +349,7 @@ fn has_players(client: &Client) -> bool {
 
 impl Source for ServerSource {
     fn name(&self) -> String {
-        // A chain of relays says so once.
-        let addition = if self.hostname.ends_with(NAME_ADDITION) { "" } else { NAME_ADDITION };
-        format!("{}{addition}", text::truncated(&self.hostname, MAX_NAME_LEN))
+        relay_name(&self.hostname)
     }
 
     fn advance(&mut self, now: Millis, sink: &mut dyn Sink) {
@@ -269,11 +368,13 @@ impl Source for ServerSource {
             client.frame(now);
         }
         self.handle_events(now, sink);
+        self.report_silence(now, sink);
         self.follow(now);
     }
 
     fn next_due(&self) -> Millis {
-        self.client.as_ref().map_or(self.connect_at, Client::next_frame)
+        let due = self.client.as_ref().map_or(self.connect_at, Client::next_frame);
+        if self.is_asking() { due.min(self.silence.report_at) } else { due }
     }
 
     fn status(&self, now: Millis) -> String {
@@ -299,12 +400,28 @@ impl Source for ServerSource {
     ) {
         if let Some(client) = &mut self.client {
             client.handle_datagram(now, from, bytes);
+            if from == self.options.server {
+                self.end_silence(now);
+            }
             self.handle_events(now, sink);
         }
     }
 
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<SocketAddr> {
-        self.client.as_mut()?.poll_transmit(packet)
+        // A connection that has ended still says so to the server.
+        let last = self.ended.as_mut().and_then(|ended| ended.poll_transmit(packet));
+        if last.is_none() {
+            self.ended = None;
+        }
+        last.or_else(|| self.client.as_mut()?.poll_transmit(packet))
+    }
+
+    fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.failure.is_some()
     }
 
     fn has_port(&self) -> bool {
@@ -351,5 +468,70 @@ impl Source for ServerSource {
         if let Some(client) = &mut self.client {
             client.disconnect(now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sink that keeps the reasons of losses.
+    #[derive(Default)]
+    struct Losses(Vec<String>);
+
+    impl Sink for Losses {
+        fn level(&mut self, _: Level) {}
+        fn configstring(&mut self, _: ConfigIndex, _: &str) {}
+        fn command(&mut self, _: Audience, _: &str) {}
+        fn frame(&mut self, _: &Frame<'_>) {}
+        fn lost(&mut self, reason: &str) {
+            self.0.push(reason.to_owned());
+        }
+    }
+
+    #[test]
+    fn silent_server_is_reported_at_growing_intervals() {
+        let mut silence = Silence::default();
+        silence.begin(Millis(1000));
+        let reported: Vec<u64> = (1000..120_000)
+            .filter_map(|at| silence.report(Millis(at)).map(|long| long.0))
+            .collect();
+        assert_eq!(reported, [1500, 4500, 10_500, 22_500, 46_500, 76_500, 106_500]);
+    }
+
+    #[test]
+    fn viewers_are_told_of_silence_once_for_each_attempt() {
+        let server: SocketAddr = ([192, 0, 2, 1], 27_960).into();
+        let mut source = ServerSource::new(ServerSourceOptions {
+            server,
+            protocol: ProtocolChoice::Auto,
+            name: "relay".to_owned(),
+            password: None,
+            cycle: None,
+            seed: 7,
+            packs: None,
+        });
+        let mut sink = Losses::default();
+        let run = |source: &mut ServerSource, sink: &mut Losses, from: u64, to: u64| {
+            for now in from..to {
+                if source.next_due() <= Millis(now) {
+                    source.advance(Millis(now), sink);
+                }
+            }
+        };
+        run(&mut source, &mut sink, 0, 1499);
+        assert!(sink.0.is_empty());
+        run(&mut source, &mut sink, 1499, 40_000);
+        assert_eq!(sink.0, ["it does not answer"]);
+        // Datagrams of other hosts do not count.
+        let other = ([192, 0, 2, 2], 27_960).into();
+        source.handle_datagram(Millis(40_000), other, b"x", &mut sink);
+        assert_eq!(source.silence.reports, 4);
+        source.handle_datagram(Millis(40_000), server, b"x", &mut sink);
+        assert_eq!(source.silence.reports, 0);
+        run(&mut source, &mut sink, 40_000, 44_499);
+        assert_eq!(sink.0.len(), 1);
+        run(&mut source, &mut sink, 44_499, 45_000);
+        assert_eq!(sink.0.len(), 2, "it is silent again");
     }
 }

@@ -10,7 +10,7 @@
 use std::net::SocketAddr;
 
 use crate::{
-    model::{ClientNum, ConfigIndex, EntitySet, EntityState, LevelTime, Millis, PlayerState},
+    model::{ClientNum, ConfigIndex, EntitySet, EntityState, LevelTime, Millis, PlayerState, text},
     wire::snapshot::AreaMask,
 };
 
@@ -91,6 +91,17 @@ pub trait Sink {
     fn lost(&mut self, reason: &str);
 }
 
+/// Addition to the name of a source.
+const NAME_ADDITION: &str = " (relay)";
+/// Longest name of a source in front of it, in bytes.
+const MAX_NAME_LEN: usize = 64;
+
+/// Returns the name under which browsers list the relay of a server. A chain of relays says so once.
+pub(super) fn relay_name(host_name: &str) -> String {
+    let addition = if host_name.ends_with(NAME_ADDITION) { "" } else { NAME_ADDITION };
+    format!("{}{addition}", text::truncated(host_name, MAX_NAME_LEN))
+}
+
 /// Request of a viewer or the operator to the source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
@@ -162,6 +173,11 @@ pub trait Source {
     fn request_scores(&mut self, now: Millis) -> bool {
         let _ = now;
         false
+    }
+
+    /// Reason for which the source cannot be shown before the operator changes something here.
+    fn failure(&self) -> Option<&str> {
+        None
     }
 
     /// Whether the source has ended and the broadcast should end too.

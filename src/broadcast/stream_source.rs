@@ -5,7 +5,7 @@
 
 use super::{
     match_teller::MatchTeller,
-    source::{Sink, Source},
+    source::{Sink, Source, relay_name},
 };
 use crate::{
     model::Millis,
@@ -103,7 +103,7 @@ impl<'a> StreamSource<'a> {
 
 impl Source for StreamSource<'_> {
     fn name(&self) -> String {
-        self.header.as_ref().map_or_else(|| self.address.clone(), |header| header.host_name.clone())
+        relay_name(self.header.as_ref().map_or(&self.address, |header| &header.host_name))
     }
 
     fn advance(&mut self, now: Millis, sink: &mut dyn Sink) {
@@ -148,5 +148,23 @@ impl Source for StreamSource<'_> {
         };
         let Self { address, frames, faults, .. } = self;
         format!("live stream {address} {state}, {frames} frames, {faults} faults")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relay_of_stream_is_named_as_one() {
+        let mut source = StreamSource::new("192.0.2.1:27970", Box::new(|| None));
+        assert_eq!(source.name(), "192.0.2.1:27970 (relay)");
+        let mut named = |name: &str| {
+            source.header = Some(Header { host_name: name.to_owned(), ..Header::default() });
+            source.name()
+        };
+        assert_eq!(named("Arena"), "Arena (relay)");
+        assert_eq!(named("Arena (relay)"), "Arena (relay)", "a chain of relays");
+        assert_eq!(named(&"x".repeat(100)).len(), 64 + " (relay)".len());
     }
 }

@@ -4,11 +4,12 @@ use std::{net::IpAddr, path::PathBuf, str::FromStr};
 
 use clap::Args;
 
-use super::{Duration, ServerAddress};
+use super::{Duration, ServerAddress, game_folder};
 use crate::{
     broadcast::{BroadcastOptions, MAX_DELAY, MAX_VIEWERS},
     client::ProtocolChoice,
     model::Millis,
+    settings::GameFolder,
 };
 
 /// Examples of the help.
@@ -23,8 +24,9 @@ Examples:
 The relay is one spectator of the server, named by --name, and takes one slot. Clients join the relay as
 they join a server: /connect HOST:27960. In the game, /score shows the scoreboard and /say is chat among
 viewers. If the server is lost, viewers are told, and the relay reconnects.
+A pure server (sv_pure 1) accepts the relay if its pk3 files are installed here; --basepath names their folder.
 On the console: status, say, kick, follow, follownext, quit.
-Exit codes: 0 stopped, 1 failure, 2 usage error.";
+Exit codes: 0 stopped, 1 failure, 2 usage error, 4 refused by a pure server.";
 
 /// Options of `relay`.
 #[derive(Args, Clone, Debug, PartialEq)]
@@ -47,6 +49,12 @@ pub struct RelayOptions {
     /// Protocol of the server: auto, 68, compat (71, OpenArena) or native (71, ioquake3)
     #[arg(long, value_name = "PROTOCOL", default_value = "auto")]
     pub protocol: ProtocolChoice,
+    /// Directories that contain the game folder, for pure servers; separated as in PATH
+    #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]
+    pub basepath: String,
+    /// Game folder of that data
+    #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = game_folder)]
+    pub game: GameFolder,
     /// Time after which the next player is followed; without it, until the player leaves
     #[arg(long, value_name = "TIME")]
     pub cycle: Option<Duration>,

@@ -29,7 +29,10 @@ pub enum ClientEvent {
     /// Gamestate received: new configstrings and baselines, no snapshots yet. The client's first
     /// usercmd makes the server put it into the game.
     Gamestate,
-    /// First snapshot of the level with the client in the game.
+    /// The server is pure and [`ClientOptions::packs`](super::ClientOptions::packs) is not set. Its owner sends `cp`, or
+    /// the server runs no usercmd.
+    ProofRequired,
+    /// First snapshot of the level with the client in the game. A pure server has accepted the proof then.
     Entered,
     /// Snapshot accepted.
     Snapshot,
@@ -57,6 +60,8 @@ pub enum DisconnectReason {
     Left,
     /// Disconnected by the server; its reason may be empty.
     ServerSaid(String),
+    /// Archives of a pure server not proven, by this client or by the server's check: a sentence with the reason.
+    Unpure(String),
     /// Unknown to the server.
     Forgotten,
     /// No packets from the server for the timeout.
@@ -72,7 +77,7 @@ impl fmt::Display for DisconnectReason {
         f.write_str(match self {
             Self::Left => "left",
             Self::ServerSaid(reason) if reason.is_empty() => "disconnected by the server",
-            Self::ServerSaid(reason) => reason,
+            Self::ServerSaid(reason) | Self::Unpure(reason) => reason,
             Self::Forgotten => "the server knows of no connection",
             Self::TimedOut => "timed out",
             Self::CommandOverflow => "client command overflow",

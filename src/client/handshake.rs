@@ -51,6 +51,11 @@ impl Handshake {
         Self { client_challenge, granted: None, next_send: now, asked_protocol: None }
     }
 
+    /// Starts another handshake after a refusal, at the usual time.
+    pub(super) fn again(client_challenge: Challenge, now: Millis) -> Self {
+        Self { next_send: now + RETRANSMIT, ..Self::new(client_challenge, now) }
+    }
+
     pub(super) fn granted(&self) -> Option<Granted> {
         self.granted
     }

@@ -38,6 +38,13 @@ impl Snapshot {
     pub fn is_active(&self) -> bool {
         !self.head.flags.contains(SnapFlags::NOT_ACTIVE)
     }
+
+    /// Message of its delta base; `None` for a full snapshot.
+    #[must_use]
+    pub fn delta_base(&self) -> Option<Sequence> {
+        let back = u32::from(self.head.delta_num);
+        self.sequence.0.checked_sub(back).filter(|_| back > 0).map(Sequence)
+    }
 }
 
 /// A snapshot that is read but not accepted. Its entities are in the [`SnapshotHistory`].

@@ -1,11 +1,11 @@
 //! Options of a client: server, protocol, userinfo.
 
-use std::{fmt, net::SocketAddr, str::FromStr};
+use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc};
 
 use thiserror::Error;
 
 use crate::{
-    model::{Millis, Qport},
+    model::{Millis, Qport, installed_packs::InstalledPacks},
     wire::{info::InfoString, protocol::Protocol},
 };
 
@@ -84,6 +84,8 @@ pub struct ClientOptions {
     pub packet_dup: u32,
     /// Silence of the server after which the client times out.
     pub timeout: Millis,
+    /// Installed archives, which the client proves to pure servers. Without them, the owner sends `cp`.
+    pub packs: Option<Arc<dyn InstalledPacks>>,
 }
 
 impl ClientOptions {
@@ -109,6 +111,7 @@ impl ClientOptions {
             packet_jitter: Millis(0),
             packet_dup: 1,
             timeout: Millis::seconds(200),
+            packs: None,
         }
     }
 }

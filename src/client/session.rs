@@ -4,6 +4,8 @@
 //! that repeats our number; after [`ClientEvent::Disconnected`] only queued datagrams are sent.
 //! Source: Quake III protocol 68, duties of a client.
 
+mod ending;
+
 use std::{net::SocketAddr, sync::Arc};
 
 use thiserror::Error;
@@ -88,6 +90,11 @@ pub struct Client {
     statistics: Statistics,
 }
 
+/// Client's own challenge: a positive number, which every server parses and repeats.
+fn challenge_of(seed: u64) -> Challenge {
+    Challenge((seed ^ seed >> 32) as i32 & i32::MAX)
+}
+
 impl Client {
     /// Creates a client that starts to connect at `now`.
     ///
@@ -95,8 +102,7 @@ impl Client {
     /// Userinfo too long for `connect`.
     pub fn new(options: ClientOptions, now: Millis) -> Result<Self, ConnectError> {
         handshake::check_userinfo(&options.userinfo)?;
-        // A positive number, which every server parses and repeats.
-        let client_challenge = Challenge((options.seed ^ options.seed >> 32) as i32 & i32::MAX);
+        let client_challenge = challenge_of(options.seed);
         Ok(Self {
             server: options.server,
             protocol: options.protocol,
@@ -131,13 +137,13 @@ impl Client {
         let outcome = connection.receive(now, datagram, &mut self.events, &mut self.statistics);
         self.protocol = connection.channel().protocol();
         match outcome {
-            ReceiveOutcome::Dropped => false,
-            ReceiveOutcome::Taken => true,
-            ReceiveOutcome::Ended(reason) => {
-                self.end(reason);
-                true
-            }
+            ReceiveOutcome::Dropped => return false,
+            ReceiveOutcome::Taken => {}
+            ReceiveOutcome::Ended(reason) => self.end(reason),
+            ReceiveOutcome::Left(reason) => self.leave(now, reason),
+            ReceiveOutcome::OtherFraming(spoken) => self.refuse_framing(now, spoken),
         }
+        true
     }
 
     /// Handles a connectionless packet and returns whether it was expected.
@@ -211,6 +217,8 @@ impl Client {
         if self.options.detects_protocol && granted.protocol.next_with_number() != granted.protocol
         {
             connection.detect_protocol();
+        } else {
+            connection.watch_framing();
         }
         connection
     }
@@ -312,17 +320,6 @@ impl Client {
         if !matches!(self.phase, Phase::Ended(_)) {
             self.leave(now, DisconnectReason::Left);
         }
-    }
-
-    fn leave(&mut self, now: Millis, reason: DisconnectReason) {
-        if let Phase::Connection(connection) = &mut self.phase {
-            connection.add_disconnect();
-            for _ in 0..DISCONNECT_RESENDS {
-                // Fails only without message numbers left.
-                let _ = connection.send(now, handshake::route_to(self.server), &mut self.outbox);
-            }
-        }
-        self.end(reason);
     }
 
     fn end(&mut self, reason: DisconnectReason) {

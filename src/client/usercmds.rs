@@ -1,16 +1,18 @@
 //! Usercmd history of a client: selection for packets, round-trip time.
 //!
-//! Each packet carries every usercmd since some earlier packet, so that a lost packet loses none.
+//! Each packet carries every usercmd since some earlier packet, so that a lost packet loses none. A snapshot
+//! proves which packet the server has received: by its delta base, which a packet acknowledged, and by the
+//! usercmd that it executed. During an intermission and for a spectator who follows, only the base does.
 //!
 //! Invariants: times of usercmds never decrease within a level; a packet has at most 32; those of
 //! an earlier level are never sent. Source: Quake III protocol 68, packets of a client.
 
-use crate::model::{LevelTime, Millis, UserCmd, limits::MAX_PACKET_USERCMDS};
+use crate::model::{LevelTime, Millis, Sequence, UserCmd, limits::MAX_PACKET_USERCMDS};
 
 /// Number of stored usercmds.
 const KEPT: usize = 64;
-/// Number of stored packets.
-const PACKETS: usize = 32;
+/// Number of stored packets: two seconds at the highest packet rate.
+const PACKETS: usize = 256;
 /// Maximum number of earlier packets whose usercmds a packet repeats.
 pub(super) const MAX_PACKET_DUP: u32 = 5;
 
@@ -21,6 +23,8 @@ struct SentPacket {
     made: u64,
     /// Time of the newest of them.
     time: i32,
+    /// Message of the server that it acknowledged.
+    acknowledged: Sequence,
     at: Millis,
 }
 
@@ -35,6 +39,8 @@ pub(super) struct UsercmdHistory {
     sent: [SentPacket; PACKETS],
     /// Packets sent so far; number `n` has index `n % PACKETS`.
     packets: u64,
+    /// First packet of the current level.
+    level_packets: u64,
     packet_dup: u32,
 }
 
@@ -46,6 +52,7 @@ impl UsercmdHistory {
             floor: 0,
             sent: [SentPacket::default(); PACKETS],
             packets: 0,
+            level_packets: 0,
             packet_dup: packet_dup.min(MAX_PACKET_DUP),
         }
     }
@@ -63,6 +70,7 @@ impl UsercmdHistory {
     /// Drops all usercmds at the end of a level.
     pub(super) fn forget(&mut self) {
         self.floor = self.made;
+        self.level_packets = self.packets;
     }
 
     /// Newest usercmd of the level.
@@ -84,35 +92,60 @@ impl UsercmdHistory {
         count as usize
     }
 
-    /// Records a packet with the usercmds of [`UsercmdHistory::select`].
-    pub(super) fn sent(&mut self, now: Millis) {
+    /// Records a packet with the usercmds of [`UsercmdHistory::select`] and its acknowledged message.
+    pub(super) fn sent(&mut self, now: Millis, acknowledged: Sequence) {
         let time = self.last().map_or(0, |last| last.server_time);
         let place = &mut self.sent[self.packets as usize % PACKETS];
-        *place = SentPacket { made: self.made, time, at: now };
+        *place = SentPacket { made: self.made, time, acknowledged, at: now };
         self.packets += 1;
     }
 
-    /// Returns the time since the newest executed usercmd was first sent. `command_time` identifies
-    /// it; `None` when it is not stored.
-    pub(super) fn round_trip(&self, now: Millis, command_time: i32) -> Option<Millis> {
-        let first = self.packets.saturating_sub(PACKETS as u64);
-        let mut found: Option<SentPacket> = None;
-        for number in (first..self.packets).rev() {
-            let sent = self.sent[number as usize % PACKETS];
-            if sent.made <= self.floor {
-                break;
-            }
-            match found {
-                // The earliest of several packets without newer usercmds.
-                Some(newer) if newer.time != sent.time => break,
-                Some(_) => found = Some(sent),
-                None if LevelTime(command_time).distance(LevelTime(sent.time)) >= 0 => {
-                    found = Some(sent);
-                }
-                None => {}
-            }
-        }
-        found.map(|sent| now.since(sent.at))
+    /// Returns the time since the newest packet was sent that a snapshot proves to have been received.
+    ///
+    /// `base` is the delta base of the snapshot, and `command_time` the time of the client's own newest
+    /// executed usercmd; `None` when no stored packet is proved.
+    pub(super) fn round_trip(
+        &self,
+        now: Millis,
+        base: Option<Sequence>,
+        command_time: Option<i32>,
+    ) -> Option<Millis> {
+        let acknowledging = base.and_then(|base| self.first_with_acknowledgement(base));
+        let executed = command_time.and_then(|time| self.first_with_time(time));
+        let proved = acknowledging.max(executed)?;
+        Some(now.since(self.packet(proved).at))
+    }
+
+    fn packet(&self, number: u64) -> &SentPacket {
+        &self.sent[number as usize % PACKETS]
+    }
+
+    /// Returns the numbers of the stored packets of the level, newest first.
+    fn newest_packets(&self) -> impl Iterator<Item = u64> {
+        let first = self.packets.saturating_sub(PACKETS as u64).max(self.level_packets);
+        (first..self.packets).rev()
+    }
+
+    /// Returns the first packet that acknowledged a message.
+    fn first_with_acknowledgement(&self, message: Sequence) -> Option<u64> {
+        self.newest_packets()
+            .take_while(|&number| self.packet(number).acknowledged.0 >= message.0)
+            .filter(|&number| self.packet(number).acknowledged == message)
+            .last()
+    }
+
+    /// Returns the first packet with the newest usercmds up to a time.
+    fn first_with_time(&self, command_time: i32) -> Option<u64> {
+        let mut with_usercmds =
+            self.newest_packets().take_while(|&number| self.packet(number).made > self.floor);
+        let is_executed = |number: &u64| {
+            LevelTime(command_time).distance(LevelTime(self.packet(*number).time)) >= 0
+        };
+        let newest = with_usercmds.find(is_executed)?;
+        // The earliest of several packets without newer usercmds.
+        let time = self.packet(newest).time;
+        let same = with_usercmds.take_while(|&number| self.packet(number).time == time);
+        Some(same.last().unwrap_or(newest))
     }
 }
 
@@ -129,7 +162,7 @@ mod tests {
     fn packet(moves: &mut UsercmdHistory, at: u64) -> Vec<i32> {
         let mut out = [UserCmd::default(); MAX_PACKET_USERCMDS];
         let count = moves.select(&mut out);
-        moves.sent(Millis(at));
+        moves.sent(Millis(at), Sequence(at as u32 / 50));
         out[..count].iter().map(|usercmd| usercmd.server_time).collect()
     }
 
@@ -169,17 +202,39 @@ mod tests {
     #[test]
     fn round_trip_starts_at_first_send_of_usercmd() {
         let mut moves = UsercmdHistory::new(1);
-        assert_eq!(moves.round_trip(Millis(5), 0), None);
+        let executed = |moves: &UsercmdHistory, now, time| {
+            moves.round_trip(Millis(now), None, Some(time)).map(|trip| trip.0)
+        };
+        assert_eq!(executed(&moves, 5, 0), None);
         for (time, at) in [(10, 100), (20, 133), (30, 166)] {
             push(&mut moves, [time]);
             packet(&mut moves, at);
         }
         packet(&mut moves, 199);
-        assert_eq!(moves.round_trip(Millis(200), 9), None);
-        assert_eq!(moves.round_trip(Millis(200), 10), Some(Millis(100)));
-        assert_eq!(moves.round_trip(Millis(200), 29), Some(Millis(67)));
-        assert_eq!(moves.round_trip(Millis(200), 30), Some(Millis(34)));
+        assert_eq!(executed(&moves, 200, 9), None);
+        assert_eq!(executed(&moves, 200, 10), Some(100));
+        assert_eq!(executed(&moves, 200, 29), Some(67));
+        assert_eq!(executed(&moves, 200, 30), Some(34));
         moves.forget();
-        assert_eq!(moves.round_trip(Millis(200), 30), None);
+        assert_eq!(executed(&moves, 200, 30), None);
+    }
+
+    #[test]
+    fn round_trip_ends_at_snapshot_based_on_acknowledged_message() {
+        let mut moves = UsercmdHistory::new(1);
+        // Acknowledged messages: 2, 2, 3, 3, 4.
+        for (time, at) in [(10, 100), (20, 133), (30, 166), (40, 199), (50, 232)] {
+            push(&mut moves, [time]);
+            packet(&mut moves, at);
+        }
+        let trip = |moves: &UsercmdHistory, base, time| {
+            moves.round_trip(Millis(250), Some(Sequence(base)), time).map(|trip| trip.0)
+        };
+        assert_eq!([2, 3, 4].map(|base| trip(&moves, base, None)), [150, 84, 18].map(Some));
+        assert_eq!(trip(&moves, 1, None), None);
+        assert_eq!(trip(&moves, 3, Some(10)), Some(84), "a playerstate whose time stands still");
+        assert_eq!(trip(&moves, 3, Some(40)), Some(51), "the newer proof counts");
+        moves.forget();
+        assert_eq!(trip(&moves, 4, Some(50)), None);
     }
 }

@@ -11,7 +11,7 @@ use fragd::{
         self, BindError, Clock, Console, ExitReason, Listen, Options, Signals, Sockets,
         live::{LiveListener, LiveReceiver},
     },
-    model::Millis,
+    model::{Millis, text::escaped},
     node::{Hosted as _, LocalPort},
     stream::{PublisherOptions, SubscriberEvent},
 };
@@ -32,14 +32,31 @@ pub(crate) fn run(options: &RelayOptions) -> ExitStatus {
     }
     match relay(options) {
         Ok(()) => ExitStatus::Done,
-        Err(what) => {
-            io::logging::fatal(&what);
-            ExitStatus::Failed
-        }
+        Err(failure) => failure.report(),
     }
 }
 
-fn relay(options: &RelayOptions) -> Result<(), String> {
+/// Failure of a broadcast, and the exit status.
+pub(super) struct Failure {
+    what: String,
+    status: ExitStatus,
+}
+
+impl From<String> for Failure {
+    fn from(what: String) -> Self {
+        Self { what, status: ExitStatus::Failed }
+    }
+}
+
+impl Failure {
+    /// Logs the failure.
+    pub(super) fn report(self) -> ExitStatus {
+        io::logging::fatal(&self.what);
+        self.status
+    }
+}
+
+fn relay(options: &RelayOptions) -> Result<(), Failure> {
     match &options.from {
         RelayFrom::Server(server) => relay_server(server, options),
         RelayFrom::Stream(address) => relay_stream(address, options),
@@ -47,7 +64,7 @@ fn relay(options: &RelayOptions) -> Result<(), String> {
 }
 
 /// Relays the live stream of a fragd server or of another relay.
-fn relay_stream(address: &str, options: &RelayOptions) -> Result<(), String> {
+fn relay_stream(address: &str, options: &RelayOptions) -> Result<(), Failure> {
     let password = stream_password(options)?;
     let mut receiver = LiveReceiver::start(address, &password, &options.name)
         .map_err(|error| format!("thread of the live stream not started: {error}"))?;
@@ -114,7 +131,7 @@ pub(super) fn offer(
     Ok(listener)
 }
 
-fn relay_server(server: &ServerAddress, options: &RelayOptions) -> Result<(), String> {
+fn relay_server(server: &ServerAddress, options: &RelayOptions) -> Result<(), Failure> {
     let server = io::resolve(&server.to_string(), server.port)
         .map_err(|error| format!("--from: {error}"))?;
     let seed =
@@ -126,6 +143,7 @@ fn relay_server(server: &ServerAddress, options: &RelayOptions) -> Result<(), St
         password: options.password.clone(),
         cycle: options.cycle.map(|Duration(cycle)| cycle),
         seed: u64::from_le_bytes(seed),
+        packs: Some(super::installed_packs(&options.basepath, options.game)),
     });
     log::info!("relaying {server}");
     host(Box::new(source), &options.viewers, options.viewers.broadcast(options.delay))
@@ -136,7 +154,7 @@ pub(super) fn host<'a>(
     source: Box<dyn Source + 'a>,
     options: &ViewerOptions,
     broadcast: BroadcastOptions,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let entropy =
         io::random_bytes().map_err(|error| format!("random numbers not available: {error}"))?;
     let mut node = Broadcast::new(source, broadcast, entropy);
@@ -159,6 +177,9 @@ pub(super) fn host<'a>(
     };
     let summary = io::run(&mut node, sockets, &clock, run_options)
         .map_err(|error| format!("event loop failed: {error}"))?;
+    if let Some(reason) = node.source().failure() {
+        return Err(Failure { what: escaped(reason.as_bytes()), status: ExitStatus::Refused });
+    }
     if summary.reason == ExitReason::Finished {
         log::info!("stopped");
     }

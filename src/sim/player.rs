@@ -251,6 +251,7 @@ impl Player {
                 }
                 ClientEvent::Connected
                 | ClientEvent::Entered
+                | ClientEvent::ProofRequired
                 | ClientEvent::Configstring(_)
                 | ClientEvent::MapRestart
                 | ClientEvent::Print(_)

@@ -10,7 +10,7 @@ use crate::{
     },
     netchan::{
         Channel, ChannelSide, CommandOrder, IncomingCommands, OutgoingCommands, command_hash,
-        is_connectionless, usercmd_key,
+        detect_protocol, is_connectionless, usercmd_key,
     },
     wire::{
         bits::{BitReader, BitWriter},
@@ -121,6 +121,12 @@ impl Peer {
     }
 
     fn receive(&mut self, datagram: &[u8]) {
+        // A client without an answer tries the other framing.
+        let own = self.channel.protocol();
+        let challenge = self.channel.challenge();
+        if detect_protocol(own, ChannelSide::Client, challenge, datagram) != own {
+            return;
+        }
         let Ok(Some(received)) = self.channel.receive(datagram, &mut self.message) else { return };
         let head =
             self.channel.unscramble_client_message(&self.commands, &mut self.message).unwrap();

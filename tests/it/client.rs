@@ -331,7 +331,7 @@ fn ping_is_measured_from_usercmd_to_snapshot() {
     let due = pair.client.next_frame();
     pair.pass(due.since(pair.now).0 + 70);
     let mut world = World::at(1100, &[]);
-    world.player.command_time = 1040;
+    (world.player.command_time, world.player.client_num) = (1040, 5);
     pair.show(&world);
     assert_eq!(pair.client.ping_ms(), Some(70));
 }

@@ -152,6 +152,7 @@ fn relay_of(node: usize, options: BroadcastOptions) -> Actor {
         password: None,
         cycle: None,
         seed: 5 + node as u64,
+        packs: None,
     });
     broadcast(Box::new(source), options)
 }

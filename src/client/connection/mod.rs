@@ -10,6 +10,7 @@
 
 mod detection;
 mod packet_schedule;
+mod proof;
 mod receive;
 mod send;
 
@@ -30,6 +31,7 @@ use super::{
 };
 use detection::Detection;
 use packet_schedule::PacketSchedule;
+use proof::Proof;
 
 pub(super) use receive::ReceiveOutcome;
 
@@ -46,6 +48,11 @@ pub(super) struct Connection {
     clock: LevelClock,
     ping: Option<Millis>,
     detection: Detection,
+    proof: Proof,
+    /// Channel of the other framing, until the framing of the server is proven.
+    other: Option<Box<Channel>>,
+    /// Packets without an answer, while the framing of the server is not proven.
+    unanswered: u8,
     pub(super) download: DownloadState,
     packets: PacketSchedule,
     started: Millis,
@@ -75,6 +82,9 @@ impl Connection {
             clock: LevelClock::default(),
             ping: None,
             detection: Detection::Done,
+            proof: Proof::new(options.packs.clone()),
+            other: None,
+            unanswered: 0,
             download: DownloadState::default(),
             packets: PacketSchedule::new(now, interval, options.packet_jitter, options.seed),
             started: now,

@@ -9,6 +9,7 @@ use crate::{
     netchan::{
         AckError, CommandOrder, ReceivedMessage, UnscrambleError, channel::MAX_LOST_AT_START,
     },
+    wire::Protocol,
 };
 
 use super::{
@@ -32,8 +33,12 @@ pub(in crate::client) enum ReceiveOutcome {
     Dropped,
     /// Accepted, or a protocol error of the server.
     Taken,
-    /// End of the connection.
+    /// End of the connection by the server.
     Ended(DisconnectReason),
+    /// End of the connection by this client.
+    Left(DisconnectReason),
+    /// The server uses another framing than the client may use.
+    OtherFraming(&'static Protocol),
 }
 
 impl Connection {
@@ -47,6 +52,9 @@ impl Connection {
     ) -> ReceiveOutcome {
         if self.detection != Detection::Done {
             self.adopt_protocol(now, datagram);
+        }
+        if let Some(protocol) = self.proven_other_framing(now, datagram) {
+            return ReceiveOutcome::OtherFraming(protocol);
         }
         let received = match self.channel.receive(datagram, &mut self.message) {
             Ok(Some(received)) => received,
@@ -65,6 +73,7 @@ impl Connection {
             }
             // It may have the other framing.
             Err(_) if self.detection != Detection::Done => return ReceiveOutcome::Dropped,
+            Err(_) if self.has_other_framing(datagram) => return ReceiveOutcome::Dropped,
             Err(kind) => {
                 fault(events, statistics, sequence, kind);
                 return ReceiveOutcome::Taken;
@@ -72,20 +81,18 @@ impl Connection {
         }
         self.received_at = now;
         self.detection = Detection::Done;
+        self.other = None;
         statistics.messages += 1;
         statistics.lost_messages += u64::from(received.lost);
         self.channel.commit(received);
-        match self.apply(now, sequence, events, statistics) {
-            Some(ending) => ReceiveOutcome::Ended(ending),
-            None => ReceiveOutcome::Taken,
-        }
+        self.apply(now, sequence, events, statistics)
     }
 
     /// Whether a message is late, from an earlier connection.
     ///
     /// A server may give a reconnecting client the same challenge, so only the content differs: a
     /// connection starts with a gamestate or the first command, and its numbers do not jump.
-    fn is_stale_message(&self, now: Millis, received: &ReceivedMessage) -> bool {
+    pub(super) fn is_stale_message(&self, now: Millis, received: &ReceivedMessage) -> bool {
         let is_first = self.is_first();
         let command = self.inbound.commands.first().map(|(number, _)| *number);
         let leaps = received.lost > MAX_LOST_AT_START && (is_first || self.is_young(now));
@@ -122,7 +129,7 @@ impl Connection {
     }
 
     /// Decodes a message, then applies its acknowledgement.
-    fn read(&mut self, received: &ReceivedMessage) -> Result<(), ProtocolErrorKind> {
+    pub(super) fn read(&mut self, received: &ReceivedMessage) -> Result<(), ProtocolErrorKind> {
         let sequence = received.sequence;
         let acknowledged =
             self.channel.unscramble_server_message(sequence, &self.commands, &mut self.message)?;
@@ -148,7 +155,7 @@ impl Connection {
         sequence: Sequence,
         events: &mut Events,
         statistics: &mut Statistics,
-    ) -> Option<DisconnectReason> {
+    ) -> ReceiveOutcome {
         let mut commands = std::mem::take(&mut self.inbound.commands);
         let mut ending = None;
         for (number, text) in commands.drain(..) {
@@ -157,8 +164,8 @@ impl Connection {
             }
         }
         self.inbound.commands = commands;
-        if ending.is_some() {
-            return ending;
+        if let Some(ending) = ending {
+            return ReceiveOutcome::Ended(ending);
         }
         if let Some(gamestate) = self.inbound.gamestate.take() {
             self.server_commands.skip_to(gamestate.command_num);
@@ -166,6 +173,7 @@ impl Connection {
             if level.server_id == ServerId(0) {
                 fault(events, statistics, sequence, ProtocolErrorKind::NoServerId);
             }
+            let failure = self.proof.answer(&level, &mut self.commands, events);
             self.level = Some(level);
             self.download.end_for_gamestate(events);
             self.history.forget();
@@ -175,12 +183,15 @@ impl Connection {
             // The server waits for the first usercmd.
             self.hasten_packet(now);
             events.push(ClientEvent::Gamestate);
+            if let Some(reason) = failure {
+                return ReceiveOutcome::Left(reason);
+            }
         }
         self.apply_snapshot(now, sequence, events, statistics);
         for block in std::mem::take(&mut self.inbound.blocks) {
             self.apply_block(now, block, events);
         }
-        None
+        ReceiveOutcome::Taken
     }
 
     /// Handles a reliable command.
@@ -229,7 +240,10 @@ impl Connection {
                 events.push(ClientEvent::MapRestart);
             }
             Ok(CommandEffect::Disconnect(reason)) => {
-                return Some(DisconnectReason::ServerSaid(reason));
+                return Some(match &self.level {
+                    Some(level) => self.proof.explain(level, reason),
+                    None => DisconnectReason::ServerSaid(reason),
+                });
             }
             Ok(CommandEffect::Passed) => events.push(ClientEvent::ServerCommand(text)),
             Err(kind) => fault(events, statistics, sequence, kind),
@@ -269,9 +283,13 @@ impl Connection {
         let Some(current) = self.history.current() else { return };
         if current.is_active() {
             self.clock.set(now, after);
-            let round_trip = self.usercmds.round_trip(now, current.player.command_time);
+            // A spectator who follows receives the times of another player's usercmds.
+            let is_own = current.player.client_num == level.client_num.index() as i32;
+            let executed = Some(current.player.command_time).filter(|_| is_own);
+            let base = current.delta_base();
+            let round_trip = self.usercmds.round_trip(now, base, executed);
             self.ping = round_trip.or(self.ping);
-            if !level.entered {
+            if !level.entered && self.proof.is_accepted(&self.commands) {
                 level.entered = true;
                 events.push(ClientEvent::Entered);
             }

@@ -38,7 +38,16 @@ impl Connection {
         match self.detection {
             Detection::Untried => self.detection = Detection::Tried,
             Detection::Tried => self.change_protocol(self.channel.protocol().next_with_number()),
-            Detection::Done | Detection::Seen => {}
+            Detection::Done => {
+                if let Some(other) = self.other_to_try() {
+                    let own = self.channel.protocol();
+                    self.change_protocol(other);
+                    let sent = self.send(now, route, outbox);
+                    self.change_protocol(own);
+                    return sent;
+                }
+            }
+            Detection::Seen => {}
         }
         self.send(now, route, outbox)
     }
@@ -82,7 +91,7 @@ impl Connection {
             let newest = self.history.current().map(|current| current.sequence);
             let delta = newest == Some(self.channel.last_received());
             client_message::write_usercmds(writer, delta, key, &moves[..count]);
-            self.usercmds.sent(now);
+            self.usercmds.sent(now, self.channel.last_received());
         }
         client_message::end(writer);
         debug_assert!(!writer.overflowed(), "a packet of a client is bounded");

@@ -124,6 +124,7 @@ impl JudgeClient {
                 ClientEvent::Connected
                 | ClientEvent::Gamestate
                 | ClientEvent::Entered
+                | ClientEvent::ProofRequired
                 | ClientEvent::Snapshot
                 | ClientEvent::Configstring(_)
                 | ClientEvent::Print(_)

@@ -1,0 +1,192 @@
+//! Proof of a client's game data: the command `cp`, which a pure server requires before usercmds.
+//!
+//! ```text
+//! gamestate: systeminfo, feed ── archives in use ── cp ID CGAME UI @ REFERENCED… ENCODED ── usercmds
+//! ```
+//!
+//! Invariants: each gamestate of a pure server is answered once, in order with the usercmds behind it; the answer is
+//! accepted when the server has acknowledged it and still sends snapshots. A server that rejects it sends one more
+//! snapshot that acknowledges only earlier commands.
+//!
+//! Source: Quake III protocol 68, pure servers. Engine names: `CL_SendPureChecksums`, `SV_VerifyPaks_f`.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use crate::{
+    model::{
+        CommandNum, ConfigIndex,
+        installed_packs::{InstalledPacks, PROVEN_MODULES, PackProof, PackTable, installed},
+        text::{atoi, truncated},
+    },
+    netchan::OutgoingCommands,
+    wire::info::InfoString,
+};
+
+use super::super::{
+    event::{ClientEvent, DisconnectReason, Events},
+    level::LevelState,
+};
+
+/// Names of archives in a message, and bytes of each.
+const MAX_SHOWN_NAMES: usize = 4;
+const MAX_SHOWN_LEN: usize = 40;
+/// Words by which the refusals of pure servers are known, in lower case.
+const REFUSALS: [&str; 2] = ["pure client", ".pk3"];
+
+/// Proof of the current level.
+#[derive(Debug)]
+pub(super) struct Proof {
+    packs: Option<Arc<dyn InstalledPacks>>,
+    /// Number of the `cp` of the level.
+    sent: Option<CommandNum>,
+    /// The last `cp` of any level.
+    last: Option<(CommandNum, Arc<str>)>,
+    is_pure: bool,
+}
+
+/// Archives that a pure server lists.
+struct Listed {
+    checksums: Vec<i32>,
+    /// Names without folder and extension; a server may list another number of them.
+    names: Vec<String>,
+    mod_folder: String,
+}
+
+impl Listed {
+    /// Reads the systeminfo. Returns `None` for a server that is not pure.
+    fn of(level: &LevelState) -> Option<Self> {
+        let info = InfoString::parse_big(level.configstring(ConfigIndex::SYSTEMINFO));
+        if info.int("sv_pure").unwrap_or(0) == 0 {
+            return None;
+        }
+        let words = |key| info.get(key).unwrap_or_default().split_ascii_whitespace();
+        Some(Self {
+            checksums: words("sv_paks").map(atoi).collect(),
+            names: words("sv_pakNames").map(str::to_owned).collect(),
+            mod_folder: info.get("fs_game").unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// Returns the names of the archives that are not installed, for a message; empty if all are.
+    fn missing(&self, tables: &[Arc<PackTable>]) -> String {
+        let mut missing = self
+            .checksums
+            .iter()
+            .zip(&self.names)
+            .filter(|&(&checksum, _)| installed(tables, checksum).is_none());
+        let mut text = String::new();
+        for (_, name) in missing.by_ref().take(MAX_SHOWN_NAMES) {
+            let separator = if text.is_empty() { "" } else { ", " };
+            let name = truncated(name, MAX_SHOWN_LEN);
+            // Writing to a string does not fail.
+            let _ = write!(text, "{separator}{name}.pk3");
+        }
+        match missing.count() {
+            0 => {}
+            more => {
+                let _ = write!(text, " and {more} more");
+            }
+        }
+        text
+    }
+}
+
+impl Proof {
+    pub(super) fn new(packs: Option<Arc<dyn InstalledPacks>>) -> Self {
+        Self { packs, sent: None, last: None, is_pure: false }
+    }
+
+    /// Answers a gamestate. Returns the reason for which the client leaves: no installed archive proves it.
+    pub(super) fn answer(
+        &mut self,
+        level: &LevelState,
+        commands: &mut OutgoingCommands,
+        events: &mut Events,
+    ) -> Option<DisconnectReason> {
+        self.sent = None;
+        let listed = Listed::of(level);
+        self.is_pure = listed.is_some();
+        let listed = listed?;
+        let Some(packs) = &self.packs else {
+            events.push(ClientEvent::ProofRequired);
+            return None;
+        };
+        let tables = packs.tables(&listed.mod_folder);
+        let proof = match PackProof::new(&tables, &listed.checksums, level.checksum_feed) {
+            Ok(proof) => proof,
+            Err(module) => {
+                let text = unprovable(module, &listed.missing(&tables), &packs.searched());
+                return Some(DisconnectReason::Unpure(text));
+            }
+        };
+        self.send(command(level, &proof).into(), commands)
+    }
+
+    /// Sends `cp`, unless the server is still to receive an equal one: it sent the gamestate before that.
+    fn send(
+        &mut self,
+        text: Arc<str>,
+        commands: &mut OutgoingCommands,
+    ) -> Option<DisconnectReason> {
+        let is_under_way = |&(number, _): &(CommandNum, _)| !is_acknowledged(commands, number);
+        let same = self.last.as_ref().filter(|last| last.1 == text && is_under_way(last));
+        self.sent = same.map(|&(number, _)| number);
+        if self.sent.is_some() {
+            return None;
+        }
+        let Ok(number) = commands.add(text.clone()) else {
+            return Some(DisconnectReason::CommandOverflow);
+        };
+        self.sent = Some(number);
+        self.last = Some((number, text));
+        None
+    }
+
+    /// Whether the server has accepted the proof of the level, or needs none.
+    pub(super) fn is_accepted(&self, commands: &OutgoingCommands) -> bool {
+        self.sent.is_none_or(|sent| is_acknowledged(commands, sent))
+    }
+
+    /// Returns the reason of a disconnect by the server, with the archives that are missing if it refused the proof.
+    pub(super) fn explain(&self, level: &LevelState, said: String) -> DisconnectReason {
+        let lower = said.to_ascii_lowercase();
+        if !self.is_pure || !REFUSALS.iter().any(|refusal| lower.contains(refusal)) {
+            return DisconnectReason::ServerSaid(said);
+        }
+        let missing = Listed::of(level).zip(self.packs.as_ref()).map(|(listed, packs)| {
+            (listed.missing(&packs.tables(&listed.mod_folder)), packs.searched())
+        });
+        DisconnectReason::Unpure(match missing {
+            Some((missing, searched)) if !missing.is_empty() => {
+                format!("{} (not installed here: {missing}; {searched})", said.trim())
+            }
+            _ => said,
+        })
+    }
+}
+
+fn is_acknowledged(commands: &OutgoingCommands, number: CommandNum) -> bool {
+    number.distance(commands.acknowledged()) <= 0
+}
+
+/// Returns the command that proves the archives of a level.
+fn command(level: &LevelState, proof: &PackProof) -> String {
+    let [cgame, ui] = proof.modules;
+    let mut text = format!("cp {} {cgame} {ui} @ ", level.server_id);
+    for checksum in &proof.referenced {
+        let _ = write!(text, "{checksum} ");
+    }
+    let _ = write!(text, "{} ", proof.encoded);
+    text
+}
+
+/// Returns the reason for which a level cannot be proven.
+fn unprovable(module: &str, missing: &str, searched: &str) -> String {
+    debug_assert!(PROVEN_MODULES.contains(&module));
+    let files = if missing.is_empty() {
+        format!("no installed pk3 file has {module}")
+    } else {
+        format!("none of its pk3 files with {module} is installed; not installed: {missing}")
+    };
+    format!("pure server (sv_pure 1): {files}; {searched}")
+}
