@@ -1,12 +1,12 @@
 #!/bin/bash
 # Load test check: `fragd bots` against fragd, ioquake3's server over both protocols, and failing servers.
 #
-# Failing servers are full, closed, terminated, silent or send invalid data. Checks summary, CSV and HTML report, the
-# report in a browser.
+# Failing servers are full, closed, terminated, stopped for two seconds, silent or send invalid data. Checks summary,
+# CSV, JUnit and HTML report, the report in a browser.
 #
 #   tests/load_test.sh [--bots 64] [--seconds 20] [--out DIRECTORY]
 #
-# Needs Debian's packages ioquake3-server openarena-server jq chromium perl-base. About two minutes.
+# Needs Debian's packages ioquake3-server openarena-server jq chromium perl-base python3. About three minutes.
 # shellcheck disable=SC2317 # functions are called by `check`
 set -u
 # shellcheck source=tests/harness.sh
@@ -41,7 +41,7 @@ load() {
 # ms for one call in a hundred), a failed run is repeated once.
 measured() {
   load "$@"
-  if [ "$code" -eq 1 ] && holds '.loop_lateness_ms.p99 > 10' "$work/$1.json"; then
+  if [ "$code" -eq 7 ] || { [ "$code" -eq 1 ] && holds '.loop_lateness_ms.p99 > 10' "$work/$1.json"; }; then
     note "$1: this machine called the bots $(figure .loop_lateness_ms.p99 "$work/$1.json") ms late; trying once more"
     sleep 3 # servers keep the slots of those who left for two seconds
     load "$@"
@@ -83,9 +83,25 @@ files() {
   page "$1" "$2"
 }
 
-# sound_csv FILE: a header line, and as many fields in each line below it.
+# sound_csv FILE: a header line, as many fields in each line below it, and the time of day in each.
 sound_csv() {
-  awk -F, 'NR == 1 { fields = NF } NF != fields { bad = 1 } END { exit !(NR > 5 && fields > 8 && !bad) }' "$1"
+  python3 -c '
+import csv, datetime, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline=""), strict=True))
+times = [datetime.datetime.fromisoformat(row["time"].replace("Z", "+00:00")) for row in rows]
+whole = all(None not in row and None not in row.values() for row in rows)
+sys.exit(not (len(rows) > 4 and whole and times == sorted(times) and rows[0]["map"] and rows[0]["version"]))' "$1"
+}
+
+# sound_junit FILE CASES FAILURES: a strict XML parser reads these numbers of test cases and failed ones.
+sound_junit() {
+  python3 -c '
+import sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+cases, bad = root.findall(".//testcase"), root.findall(".//failure") + root.findall(".//error")
+wanted = tuple(int(word) for word in sys.argv[2:])
+said = (int(root.get("tests")), int(root.get("failures")) + int(root.get("errors")))
+sys.exit(not (wanted == said == (len(cases), len(bad))))' "$@"
 }
 
 players() {
@@ -101,7 +117,7 @@ players() {
   check 'fragd: without a terminal progress is plain lines' \
     plain "$work/fragd.log"
   sleep 3 # servers keep the slots of those who left for two seconds
-  load changed -n 8 --seconds 1 --expect 'snapshots_per_second>1000'
+  load changed -n 8 --seconds 2 --expect 'snapshots_per_second>1000'
   check "fragd: what does not hold is exit code 1 (it is $code)" [ "$code" -eq 1 ]
   check 'fragd: and says by how much' grep -q 'snapshots_per_second was .*, off by ' "$work/changed.log"
 
@@ -217,6 +233,55 @@ losses() {
   check "nowhere: exit code 3 (it is $code)" [ "$code" -eq 3 ] || tells nowhere
 }
 
+# frozen NAME WHO SECONDS OPTION...: a run of ten seconds in which `server` or `bots` stand still for two seconds.
+# Leaves the exit code in `code`.
+frozen() {
+  local name=$1 who=$2 at=$3 bots_pid
+  shift 3
+  "$fragd" bots --connect "$server_address" --seed 1 --json --junit "$work/$name.xml" "$@" \
+    >"$work/$name.json" 2>"$work/$name.log" </dev/null &
+  bots_pid=$!
+  sleep "$at"
+  case $who in
+    server) kill -STOP "$server_pid"; sleep 2; kill -CONT "$server_pid" ;;
+    bots) kill -STOP "$bots_pid"; sleep 2; kill -CONT "$bots_pid" ;;
+    interrupt) kill -INT "$bots_pid" ;;
+  esac
+  wait "$bots_pid"
+  code=$?
+}
+
+stalls() {
+  echo '-- servers and bots that stand still'
+  local limits='snapshot_gap_p99<120ms,loss<1%' at
+  server_start fragd - oa_dm1 12 || { fail 'fragd: does not answer'; return; }
+  for at in 0.6 4 9.3; do
+    frozen "stopped-$at" server "$at" -n 8 --seconds 10 --expect "$limits"
+    check "stopped at $at s: exit code 1 (it is $code)" [ "$code" -eq 1 ] || tells "stopped-$at"
+    check "stopped at $at s: one gap is $(figure .snapshot_gap_ms.max "$work/stopped-$at.json") ms, $(figure .time_without_snapshot "$work/stopped-$at.json") of the time" \
+      holds '.cause == "expectation" and .snapshot_gap_ms.max >= 1900 and .snapshot_gap_ms.p99 >= 1900 and .time_without_snapshot > 0.1' \
+      "$work/stopped-$at.json"
+    sleep 3
+  done
+  frozen stopped-bots bots 4 -n 8 --seconds 10 --expect "$limits"
+  check "bots stopped: exit code 7 (it is $code)" [ "$code" -eq 7 ] || tells stopped-bots
+  check "bots stopped: $(figure .sentence "$work/stopped-bots.json" | cut -c1-90)" \
+    holds '.cause == "generator_lateness" and .loop_lateness_ms.max > 1800' "$work/stopped-bots.json"
+  sleep 3
+  frozen interrupted interrupt 3 -n 4 --seconds 60
+  check "interrupted: exit code 8 (it is $code)" [ "$code" -eq 8 ] || tells interrupted
+  check "interrupted: with partial figures" \
+    holds '.verdict == "interrupted" and (.succeeded | not) and .snapshots > 50' "$work/interrupted.json"
+  sleep 3
+  frozen stages none 0 --stages 4:4s,8:4s,16:5s
+  check "stages: exit code 4 (it is $code)" [ "$code" -eq 4 ] || tells stages
+  check "stages: capacity and the failed expectation are named" holds \
+    '.capacity == 8 and .cause == "refused" and ([.stages[2].expectations[] | select(.passed | not)] == [.expectations[] | select(.passed | not)]) and any(.stages[2].expectations[]; .metric == "in_game" and .limit == 16 and .value == 12)' \
+    "$work/stages.json"
+  check "stages: JUnit has a case for each expectation" sound_junit "$work/stages.xml" 22 2
+  stop "$server_pid" 5
+}
+
 # mad PORT KIND: a server that answers with invalid data, accepts all clients and then sends some, or
 # stops after its first response. Runs in its own process, so that ending the process ends it.
 mad() {
@@ -252,9 +317,9 @@ madness() {
 }
 
 begin load-test "$out"
-need timeout jq chromium perl identify "$peer_engine" "$peer_data"
+need timeout jq chromium perl python3 identify "$peer_engine" "$peer_data"
 find_fragd
-apart "$work/trouble.txt" eval 'refusals; losses; madness'
+apart "$work/trouble.txt" eval 'refusals; losses; madness; stalls'
 trouble=$launched
 players
 peer compat

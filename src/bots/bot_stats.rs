@@ -1,4 +1,4 @@
-//! Statistics of one bot, and of all bots of a stage.
+//! Statistics of one bot.
 //!
 //! Counting begins when the bot enters the game: handshake and gamestate would distort the metrics of play.
 //! The statistics of all connections of a bot are added up.
@@ -12,8 +12,10 @@ use crate::{
     model::{LevelTime, Millis, Vec3},
 };
 
-/// Join steps, each measured from the one before.
-pub(super) const JOIN_STEPS: [&str; 4] = ["challenge", "connect", "gamestate", "first snapshot"];
+use super::{
+    gaps::is_overdue,
+    stage_stats::{StageStats, milliseconds},
+};
 
 /// Distance between two snapshots above which a player was teleported, in units.
 const TELEPORTED: f64 = 200.0;
@@ -21,84 +23,6 @@ const TELEPORTED: f64 = 200.0;
 const MAX_RISE: u64 = 100;
 /// Radius within which a player counts as halted, in units.
 const HALT: f32 = 64.0;
-/// Snapshot intervals after which an open gap counts.
-const OVERDUE: u64 = 3;
-
-/// Statistics of all bots in one interval.
-#[derive(Clone)]
-pub(super) struct StageStats {
-    /// Time to join, and time of each of [`JOIN_STEPS`], in ms.
-    pub(super) joins: Histogram<u32>,
-    pub(super) steps: [Histogram<u32>; JOIN_STEPS.len()],
-    /// Round trips of usercmds, one for each snapshot.
-    pub(super) pings: Histogram<u32>,
-    /// Time between consecutive snapshots, in ms.
-    pub(super) gaps: Histogram<u32>,
-    /// Difference of each gap to the same interval in server time, in ms.
-    pub(super) jitters: Histogram<u32>,
-    /// Round trips of reliable commands.
-    pub(super) commands: Histogram<u32>,
-    /// Snapshots that arrived after the next one was due.
-    pub(super) late: u64,
-    /// Snapshots with the rate delay flag.
-    pub(super) rate_delayed: u64,
-}
-
-impl Default for StageStats {
-    fn default() -> Self {
-        Self {
-            joins: milliseconds(),
-            steps: std::array::from_fn(|_| milliseconds()),
-            pings: milliseconds(),
-            gaps: milliseconds(),
-            jitters: milliseconds(),
-            commands: milliseconds(),
-            late: 0,
-            rate_delayed: 0,
-        }
-    }
-}
-
-impl StageStats {
-    /// Resets everything but the join statistics, and returns the rest.
-    pub(super) fn keep_joins(&mut self) -> Self {
-        let joins = std::mem::replace(&mut self.joins, milliseconds());
-        let steps = std::mem::replace(&mut self.steps, std::array::from_fn(|_| milliseconds()));
-        std::mem::replace(self, Self { joins, steps, ..Self::default() })
-    }
-
-    /// Adds the statistics of another interval.
-    pub(super) fn add(&mut self, other: &Self) {
-        let pairs = [
-            (&mut self.joins, &other.joins),
-            (&mut self.pings, &other.pings),
-            (&mut self.gaps, &other.gaps),
-            (&mut self.jitters, &other.jitters),
-            (&mut self.commands, &other.commands),
-        ];
-        for (own, others) in pairs.into_iter().chain(self.steps.iter_mut().zip(&other.steps)) {
-            own.add(others).expect("the same bounds");
-        }
-        self.late += other.late;
-        self.rate_delayed += other.rate_delayed;
-    }
-}
-
-impl fmt::Debug for StageStats {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StageStats")
-            .field("late", &self.late)
-            .field("rate_delayed", &self.rate_delayed)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Creates a histogram of milliseconds up to a minute, to two digits.
-///
-/// It takes 5 KB, so that each of thousands of bots can have one.
-pub(super) fn milliseconds() -> Histogram<u32> {
-    Histogram::new_with_bounds(1, 60_000, 2).expect("bounds in order")
-}
 
 /// Arrival of one snapshot.
 #[derive(Clone, Copy, Debug)]
@@ -107,6 +31,7 @@ pub(super) struct SnapshotArrival {
     pub(super) server_time: LevelTime,
     pub(super) rate_delayed: bool,
     pub(super) ping_ms: Option<u64>,
+    pub(super) is_intermission: bool,
 }
 
 /// Statistics of one bot, over all its connections.
@@ -132,12 +57,19 @@ pub(super) struct BotStats {
     pub(super) until: Millis,
     /// Round trips of usercmds, one for each snapshot, in ms.
     pub(super) pings: Histogram<u32>,
-    /// Time between consecutive snapshots, in ms.
-    pub(super) gaps: Histogram<u32>,
+    /// Smallest server time between two snapshots of the connection.
+    server_interval: Option<Millis>,
     /// End of the part of the open gap that is recorded already.
     gap_recorded_until: Millis,
-    /// End and length of the longest gap of the last second.
-    worst_gap: Option<(Millis, u64)>,
+    /// Longest gap, in ms.
+    pub(super) longest_gap_ms: u64,
+    /// Sum of the overdue gaps, in ms, and the sum at the start of the running stage.
+    without_snapshot_ms: u64,
+    without_snapshot_before: u64,
+    /// Last snapshot of the level before, while a map change is under way.
+    map_change_since: Option<Millis>,
+    /// Sum of the time in intermissions, in ms.
+    pub(super) intermission_ms: u64,
     pub(super) rate_delayed: u64,
     /// Position and score in the last snapshot.
     body: Option<(Vec3, i32)>,
@@ -175,9 +107,13 @@ impl BotStats {
             past_errors: 0,
             until: now,
             pings: milliseconds(),
-            gaps: milliseconds(),
+            server_interval: None,
             gap_recorded_until: Millis(0),
-            worst_gap: None,
+            longest_gap_ms: 0,
+            without_snapshot_ms: 0,
+            without_snapshot_before: 0,
+            map_change_since: None,
+            intermission_ms: 0,
             rate_delayed: 0,
             body: None,
             halt: None,
@@ -200,6 +136,8 @@ impl BotStats {
         self.connection_began = now;
         self.last_step = (0, now);
         self.last_snapshot = None;
+        self.server_interval = None;
+        self.map_change_since = None;
         self.body = None;
         self.halt = None;
         self.lives += 1;
@@ -215,7 +153,7 @@ impl BotStats {
         self.in_game = None;
     }
 
-    /// Records a join step, by its index in [`JOIN_STEPS`].
+    /// Records a join step, by its index in `JOIN_STEPS`.
     pub(super) fn step(&mut self, now: Millis, step: usize, stage_stats: &mut StageStats) {
         let (due, before) = self.last_step;
         if step < due || self.in_game.is_some() {
@@ -250,28 +188,48 @@ impl BotStats {
         interval: Millis,
         stage_stats: &mut StageStats,
     ) {
-        if self.in_game.is_none() {
+        // Before the first snapshot of a new level that shows the bot in the game, none is due.
+        if self.in_game.is_none() || self.map_change_since.is_some() {
             return;
         }
-        let SnapshotArrival { at, server_time, rate_delayed, ping_ms } = arrival;
-        if let Some((before, time_before)) = self.last_snapshot.replace((at, server_time)) {
-            let gap = at.since(before.max(self.gap_recorded_until)).0;
+        let SnapshotArrival { at, server_time, rate_delayed, ping_ms, is_intermission } = arrival;
+        if let Some((before, time_before)) = self.last_snapshot {
+            self.record_gap(at, interval, stage_stats);
+            let gap = at.since(before).0;
             let on_server = u64::try_from(server_time.distance(time_before)).unwrap_or(0);
-            self.record_gap(at, gap, stage_stats);
             stage_stats.jitters.saturating_record(gap.abs_diff(on_server));
             stage_stats.late += u64::from(gap > on_server + interval.0);
+            if on_server > 0 {
+                let shortest = self.server_interval.unwrap_or(Millis::NEVER);
+                self.server_interval = Some(shortest.min(Millis(on_server)));
+            }
+            if is_intermission {
+                self.intermission_ms += gap;
+            }
         }
+        self.last_snapshot = Some((at, server_time));
         if let Some(ping_ms) = ping_ms {
             self.pings.saturating_record(ping_ms);
-            stage_stats.pings.saturating_record(ping_ms);
+            stage_stats.record_ping(ping_ms);
         }
         self.rate_delayed += u64::from(rate_delayed);
         stage_stats.rate_delayed += u64::from(rate_delayed);
     }
 
-    /// Returns the longest gap of the last second if it ended after `since`, in ms.
-    pub(super) fn gap_ending_after(&self, since: Millis) -> Option<u64> {
-        self.worst_gap.filter(|(ended, _)| *ended > since).map(|(_, gap)| gap)
+    /// Begins a map change, from the last snapshot of the old level on.
+    pub(super) fn begin_map_change(&mut self, now: Millis) {
+        if self.in_game.is_some() && self.map_change_since.is_none() {
+            let since = self.last_snapshot.take().map_or(now, |(at, _)| at);
+            self.map_change_since = Some(since);
+            (self.body, self.halt) = (None, None);
+        }
+    }
+
+    /// Ends a map change with the first snapshot in the new level, or with the test.
+    pub(super) fn end_map_change(&mut self, now: Millis, stage_stats: &mut StageStats) {
+        if let Some(since) = self.map_change_since.take() {
+            stage_stats.record_map_change(now.since(since));
+        }
     }
 
     /// Returns the counters of the time in the game.
@@ -301,6 +259,11 @@ impl BotStats {
         self.dropped.is_some()
     }
 
+    /// Ends the current halt: the bot cannot move.
+    pub(super) fn rest(&mut self) {
+        (self.body, self.halt) = (None, None);
+    }
+
     /// Records position and score of a snapshot.
     pub(super) fn record_body(&mut self, now: Millis, origin: Vec3, score: i32) {
         match self.halt {
@@ -325,32 +288,54 @@ impl BotStats {
         self.walked as u64
     }
 
-    /// Returns the time since the last snapshot that is not recorded in a gap yet, in ms.
-    pub(super) fn open_gap(&self, now: Millis) -> u64 {
-        let (Some(_), Some((at, _))) = (self.in_game, self.last_snapshot) else { return 0 };
-        now.since(at.max(self.gap_recorded_until)).0
+    /// Returns the time since the last snapshot.
+    pub(super) fn open_gap(&self, now: Millis) -> Option<Millis> {
+        let (_, (at, _)) = self.in_game.zip(self.last_snapshot)?;
+        Some(now.since(at))
     }
 
-    /// Records the open gap if it is longer than [`OVERDUE`] intervals.
-    pub(super) fn record_open_gap(
+    /// Returns the interval after which a snapshot is due: the requested one, or a longer one of the server.
+    pub(super) fn due_interval(&self, interval: Millis) -> Millis {
+        interval.max(self.server_interval.unwrap_or(interval))
+    }
+
+    /// Begins a stage of the time without a snapshot.
+    pub(super) fn begin_stage(&mut self) {
+        self.without_snapshot_before = self.without_snapshot_ms;
+    }
+
+    /// Forgets the gaps of the warm-up.
+    pub(super) fn end_warmup(&mut self) {
+        (self.without_snapshot_ms, self.without_snapshot_before, self.longest_gap_ms) = (0, 0, 0);
+    }
+
+    /// Returns the time without a snapshot: in the running stage, or in the whole test.
+    pub(super) fn without_snapshot_ms(&self, in_stage: bool) -> u64 {
+        let before = if in_stage { self.without_snapshot_before } else { 0 };
+        self.without_snapshot_ms - before
+    }
+
+    /// Whether a map change is under way.
+    pub(super) fn is_changing_map(&self) -> bool {
+        self.map_change_since.is_some()
+    }
+
+    /// Records the gap since the last snapshot, without the part that is recorded already.
+    pub(super) fn record_gap(
         &mut self,
         now: Millis,
         interval: Millis,
         stage_stats: &mut StageStats,
     ) {
-        let gap = self.open_gap(now);
-        if gap > interval.0 * OVERDUE {
-            self.gap_recorded_until = now;
-            self.record_gap(now, gap, stage_stats);
+        let (Some(_), Some((began, _))) = (self.in_game, self.last_snapshot) else { return };
+        let due = self.due_interval(interval);
+        let from = began.max(self.gap_recorded_until);
+        stage_stats.record_gap(began, from, now, due);
+        self.gap_recorded_until = now;
+        self.longest_gap_ms = self.longest_gap_ms.max(now.since(began).0);
+        if is_overdue(now.since(from), due) {
+            self.without_snapshot_ms += now.since(from).0;
         }
-    }
-
-    fn record_gap(&mut self, now: Millis, gap: u64, stage_stats: &mut StageStats) {
-        self.gaps.saturating_record(gap);
-        stage_stats.gaps.saturating_record(gap);
-        let in_same_second = |&(ended, _): &(Millis, u64)| ended.0 / 1000 == now.0 / 1000;
-        let worst = self.worst_gap.filter(in_same_second).map_or(0, |(_, gap)| gap);
-        self.worst_gap = Some((now, worst.max(gap)));
     }
 }
 

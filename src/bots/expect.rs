@@ -1,64 +1,41 @@
 //! Expectations: pass criteria such as `snapshot_gap_p99<120ms,loss<1%,drops=0`.
 //!
-//! Each metric has one row in `METRICS`, with its unit and its source in [`IntervalStats`]. A metric without
-//! samples fails every expectation.
+//! By default all bots must join, half of them soon, and none may be dropped, no protocol error may
+//! occur, no gap may reach a second, and the load generator must not be late. Lateness of 5% of the time is overload; single stalls of a
+//! busy machine, which are shorter than the limit of the maximum, are not. An expectation for the same metric replaces a default. A
+//! metric without samples fails every expectation but a default.
+
+mod baseline;
+mod metrics;
 
 use std::{fmt, str::FromStr};
 
+use serde::Serialize;
 use thiserror::Error;
 
-use super::summary::{IntervalStats, Percentiles};
+use super::summary::IntervalStats;
 
-/// A metric of an expectation.
-struct Metric {
-    name: &'static str,
-    unit: &'static str,
-    take: fn(&IntervalStats) -> Option<f64>,
-}
+use metrics::Metric;
+pub use metrics::metrics_help;
 
-const fn metric(
-    name: &'static str,
-    unit: &'static str,
-    take: fn(&IntervalStats) -> Option<f64>,
-) -> Metric {
-    Metric { name, unit, take }
-}
-
-/// All metrics. Ratios are percentages here.
-const METRICS: &[Metric] = &[
-    metric("bots", "", |s| Some(s.bots as f64)),
-    metric("in_game", "", |s| Some(s.active as f64)),
-    metric("refused", "", |s| Some(s.refused as f64)),
-    metric("drops", "", |s| Some(s.dropped as f64)),
-    metric("protocol_errors", "", |s| Some(s.protocol_errors as f64)),
-    metric("walked_per_second", "", |s| Some(s.walked_per_second)),
-    metric("scored", "", |s| Some(s.scored as f64)),
-    metric("join_p50", "ms", |s| some(s.join_ms, s.join_ms.p50)),
-    metric("join_p99", "ms", |s| some(s.join_ms, s.join_ms.p99)),
-    metric("join_max", "ms", |s| some(s.join_ms, s.join_ms.max)),
-    metric("snapshots_per_second", "", |s| Some(s.snapshots_per_second)),
-    metric("snapshot_gap_p50", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.p50)),
-    metric("snapshot_gap_p90", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.p90)),
-    metric("snapshot_gap_p99", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.p99)),
-    metric("snapshot_gap_max", "ms", |s| some(s.snapshot_gap_ms, s.snapshot_gap_ms.max)),
-    metric("jitter_p99", "ms", |s| some(s.jitter_ms, s.jitter_ms.p99)),
-    metric("ping_p50", "ms", |s| some(s.ping_ms, s.ping_ms.p50)),
-    metric("ping_p99", "ms", |s| some(s.ping_ms, s.ping_ms.p99)),
-    metric("command_p99", "ms", |s| some(s.command_ms, s.command_ms.p99)),
-    metric("loss", "%", |s| Some(s.loss * 100.0)),
-    metric("late", "%", |s| Some(s.late * 100.0)),
-    metric("rate_delayed", "%", |s| Some(s.rate_delayed * 100.0)),
-    metric("delta", "%", |s| Some(s.delta_share * 100.0)),
-    metric("bytes_per_snapshot", "", |s| Some(s.bytes_per_snapshot)),
-    metric("bytes_in_per_second", "", |s| Some(s.bytes_in_per_second)),
-    metric("cpu_per_client_second", "ms", |s| s.server.map(|cost| cost.cpu_ms_per_client_second)),
-    metric("memory", "MB", |s| s.server.map(|cost| cost.memory_mb)),
+/// Expectations that apply unless others name their metrics. `in_game` is added by the number of bots.
+///
+/// The median of the joins shows a server that stands still from the beginning: no bot is in the game and no gap
+/// is open then. The detection of a protocol may take a second.
+const DEFAULTS: [(&str, Comparator, f64); 6] = [
+    ("protocol_errors", Comparator::Equal, 0.0),
+    ("drops", Comparator::Equal, 0.0),
+    (JOIN, Comparator::Less, 1500.0),
+    ("snapshot_gap_max", Comparator::Less, 1000.0),
+    ("lateness_p95", Comparator::Less, 50.0),
+    ("lateness_max", Comparator::Less, 500.0),
 ];
-
-/// Returns a percentile, or `None` without samples.
-fn some(percentiles: Percentiles, value: u64) -> Option<f64> {
-    (percentiles.count > 0).then_some(value as f64)
-}
+/// Metric of the joins that has a default.
+const JOIN: &str = "join_p50";
+/// Its limit for bots with an impaired link, where a lost handshake packet costs three seconds.
+const IMPAIRED_JOIN_MS: f64 = 3000.0;
+/// Lateness of the generator that spoils the measurements of a second, in ms.
+pub(super) const SPOILING_LATENESS_MS: u64 = 100;
 
 /// Comparison of a metric with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,47 +75,81 @@ impl Comparator {
 /// One pass criterion: a metric, a comparison and a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expectation {
-    /// Index in `METRICS`.
-    metric: usize,
+    metric: Metric,
     comparator: Comparator,
     limit: f64,
+    /// Whether it is left out without samples.
+    is_optional: bool,
 }
 
 impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Metric { name, unit, .. } = METRICS[self.metric];
-        write!(f, "{name}{}{}{unit}", self.comparator.sign(), self.limit)
+        let Self { metric, comparator, limit, .. } = self;
+        write!(f, "{metric}{}{limit}{}", comparator.sign(), metric.unit())
     }
+}
+
+/// Conditions of a load test that select default expectations.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    /// Whether the bots are expected to enter the game.
+    pub enters: bool,
+    /// Whether the links of the bots are impaired.
+    pub is_impaired: bool,
 }
 
 /// List of expectations that must all hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expectations(Vec<Expectation>);
 
-/// An expectation that does not hold, with the measured value.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FailedExpectation {
-    /// The expectation.
-    pub expectation: Expectation,
+/// An expectation with the measured value.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ExpectationResult {
+    /// Stage, from 1.
+    pub stage: usize,
+    /// The expectation, e.g. `snapshot_gap_p99<120ms`.
+    pub expectation: String,
+    /// Metric.
+    pub metric: String,
+    /// Comparison operator.
+    pub comparator: &'static str,
+    /// Limit, in the unit of the metric.
+    pub limit: f64,
+    /// Unit: `ms`, `%`, `MB` or empty.
+    pub unit: &'static str,
     /// Measured value; `None` without samples.
-    pub measured: Option<f64>,
+    pub value: Option<f64>,
+    /// Whether the expectation holds.
+    pub passed: bool,
+    /// Whether it is a default.
+    pub is_default: bool,
 }
 
-impl fmt::Display for FailedExpectation {
+impl ExpectationResult {
+    /// Returns the measured value with its unit.
+    #[must_use]
+    pub fn measured(&self) -> String {
+        self.value
+            .map_or_else(|| "not measured".to_owned(), |value| format!("{value}{}", self.unit))
+    }
+
+    /// Returns the comparison and the limit with its unit.
+    #[must_use]
+    pub fn allowed(&self) -> String {
+        format!("{} {}{}", self.comparator, self.limit, self.unit)
+    }
+}
+
+impl fmt::Display for ExpectationResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Metric { name, unit, .. } = METRICS[self.expectation.metric];
-        match self.measured {
-            Some(measured) => {
-                let off = (measured - self.expectation.limit).abs();
-                write!(
-                    f,
-                    "{}: {name} was {}{unit}, off by {}{unit}",
-                    self.expectation,
-                    rounded(measured),
-                    rounded(off)
-                )
+        let Self { expectation, metric, unit, .. } = self;
+        match self.value {
+            Some(value) if !self.passed => {
+                let off = rounded((value - self.limit).abs());
+                write!(f, "{expectation}: {metric} was {value}{unit}, off by {off}{unit}")
             }
-            None => write!(f, "{}: {name} was not measured", self.expectation),
+            Some(value) => write!(f, "{expectation}: {metric} was {value}{unit}"),
+            None => write!(f, "{expectation}: {metric} was not measured"),
         }
     }
 }
@@ -157,7 +168,7 @@ impl Expectations {
     /// Whether an expectation names a metric.
     #[must_use]
     pub fn name(&self, metric: &str) -> bool {
-        self.0.iter().any(|one| METRICS[one.metric].name == metric)
+        self.0.iter().any(|one| one.metric.to_string() == metric)
     }
 
     /// Appends the expectations of another list.
@@ -165,29 +176,61 @@ impl Expectations {
         self.0.extend_from_slice(&others.0);
     }
 
-    /// Returns the expectations that do not hold.
+    /// Compares all expectations and the defaults with a stage.
     #[must_use]
-    pub fn failed(&self, interval: &IntervalStats) -> Vec<FailedExpectation> {
-        let measured = |expectation: &Expectation| (METRICS[expectation.metric].take)(interval);
-        self.0
-            .iter()
-            .map(|expectation| FailedExpectation {
-                expectation: *expectation,
-                measured: measured(expectation),
-            })
-            .filter(
-                |FailedExpectation {
-                     expectation: Expectation { comparator, limit, .. },
-                     measured,
-                 }| {
-                    !measured.is_some_and(|measured| comparator.holds(measured, *limit))
-                },
-            )
-            .collect()
+    pub fn evaluate(
+        &self,
+        interval: &IntervalStats,
+        stage: usize,
+        conditions: Conditions,
+    ) -> Vec<ExpectationResult> {
+        let Conditions { enters, is_impaired } = conditions;
+        let own = self.0.iter().map(|one| one.evaluate(interval, stage, false));
+        let is_optional = self.0.iter().map(|one| one.is_optional);
+        let own = own.zip(is_optional);
+        let own = own.filter(|(one, is_optional)| one.value.is_some() || !is_optional);
+        let mut results: Vec<_> = own.map(|(one, _)| one).collect();
+        // Refusals that are limited by an expectation are not missing bots, unless all are refused.
+        let refused = if self.name("refused") { interval.refused } else { 0 };
+        let in_game = interval.bots.saturating_sub(refused).max(1) as f64;
+        let in_game = enters.then_some(("in_game", Comparator::AtLeast, in_game));
+        for (name, comparator, limit) in in_game.into_iter().chain(DEFAULTS) {
+            let Some(metric) = Metric::named(name).filter(|_| !self.name(name)) else { continue };
+            let limit = if is_impaired && name == JOIN { IMPAIRED_JOIN_MS } else { limit };
+            let default = Expectation { metric, comparator, limit, is_optional: true };
+            let result = default.evaluate(interval, stage, true);
+            if result.value.is_some() {
+                results.push(result);
+            }
+        }
+        results
     }
 }
 
-/// An invalid expectation.
+impl Expectation {
+    fn evaluate(
+        &self,
+        interval: &IntervalStats,
+        stage: usize,
+        is_default: bool,
+    ) -> ExpectationResult {
+        let Self { metric, comparator, limit, .. } = *self;
+        let value = metric.value(interval);
+        ExpectationResult {
+            stage,
+            expectation: self.to_string(),
+            metric: metric.to_string(),
+            comparator: comparator.sign(),
+            limit,
+            unit: metric.unit(),
+            value: value.map(rounded),
+            passed: value.is_some_and(|value| comparator.holds(value, limit)),
+            is_default,
+        }
+    }
+}
+
+/// An invalid expectation. Each names the item of the list.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ExpectError {
     /// No comparison operator.
@@ -196,16 +239,29 @@ pub enum ExpectError {
     )]
     Form(String),
     /// Unknown metric.
-    #[error("unknown metric '{name}' (expected one of {})", metrics())]
+    #[error(
+        "invalid expectation '{item}': unknown metric '{name}'{} (expected one of {})",
+        meant(near),
+        metrics::list()
+    )]
     Metric {
+        /// The invalid item.
+        item: String,
         /// The unknown name.
         name: String,
+        /// The most similar metric.
+        near: Option<String>,
     },
     /// A limit that is not a number in the unit of the metric.
-    #[error("{name}: invalid limit '{limit}' (expected a number{})", in_unit(unit))]
+    #[error(
+        "invalid expectation '{item}': {name}: invalid limit '{limit}' (expected {})",
+        metrics::expected_limit(unit)
+    )]
     Limit {
+        /// The invalid item.
+        item: String,
         /// Name of the metric.
-        name: &'static str,
+        name: String,
         /// The invalid limit.
         limit: String,
         /// Unit of the metric.
@@ -213,14 +269,8 @@ pub enum ExpectError {
     },
 }
 
-/// Returns the names of all metrics, for help and errors.
-#[must_use]
-pub fn metrics() -> String {
-    METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(", ")
-}
-
-fn in_unit(unit: &str) -> String {
-    if unit.is_empty() { String::new() } else { format!(" of {unit}") }
+fn meant(near: &Option<String>) -> String {
+    near.as_ref().map_or(String::new(), |near| format!("; did you mean {near}?"))
 }
 
 impl FromStr for Expectations {
@@ -233,67 +283,121 @@ impl FromStr for Expectations {
 }
 
 fn expectation(text: &str) -> Result<Expectation, ExpectError> {
-    let split = COMPARATORS.iter().find_map(|(sign, comparator)| {
-        let (name, limit) = text.split_once(sign)?;
-        Some((name.trim(), *comparator, limit.trim()))
-    });
-    let (name, comparator, limit) = split.ok_or_else(|| ExpectError::Form(text.to_owned()))?;
-    let place = METRICS.iter().position(|metric| metric.name == name);
-    let metric = place.ok_or_else(|| ExpectError::Metric { name: name.to_owned() })?;
-    let Metric { name, unit, .. } = METRICS[metric];
-    let number = limit.strip_suffix(unit).unwrap_or(limit).trim().parse::<f64>().ok();
-    let number = number.filter(|number| number.is_finite());
-    let wrong = || ExpectError::Limit { name, limit: limit.to_owned(), unit };
-    Ok(Expectation { metric, comparator, limit: number.ok_or_else(wrong)? })
+    let form = || ExpectError::Form(text.to_owned());
+    let at = text.find(['<', '>', '=']).ok_or_else(form)?;
+    let (name, rest) = (text[..at].trim(), &text[at..]);
+    let split = COMPARATORS
+        .iter()
+        .find_map(|(sign, comparator)| Some((*comparator, rest.strip_prefix(sign)?.trim())));
+    let (comparator, limit) = split.ok_or_else(form)?;
+    let item = || text.to_owned();
+    let metric = Metric::named(name).ok_or_else(|| ExpectError::Metric {
+        item: item(),
+        name: name.to_owned(),
+        near: metrics::nearest(name),
+    })?;
+    let unit = metric.unit();
+    let number = metrics::limit(limit, unit).ok_or_else(|| ExpectError::Limit {
+        item: item(),
+        name: metric.to_string(),
+        limit: limit.to_owned(),
+        unit,
+    })?;
+    Ok(Expectation { metric, comparator, limit: number, is_optional: false })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::summary::Percentiles, *};
 
     fn measured() -> IntervalStats {
-        let mut interval = IntervalStats { loss: 0.02, dropped: 0, ..IntervalStats::default() };
+        let mut interval =
+            IntervalStats { loss: 0.02, bots: 1, active: 1, ..IntervalStats::default() };
         interval.snapshot_gap_ms = Percentiles { p99: 150, count: 1, ..Percentiles::default() };
         interval
     }
 
+    const PLAIN: Conditions = Conditions { enters: true, is_impaired: false };
+
+    fn failed(expectations: &str) -> Vec<String> {
+        let all: Expectations = expectations.parse().unwrap();
+        let results = all.evaluate(&measured(), 1, PLAIN);
+        results.iter().filter(|one| !one.passed).map(ToString::to_string).collect()
+    }
+
     #[test]
     fn failed_expectation_reports_the_difference() {
-        let all: Expectations = "snapshot_gap_p99<120ms, loss<=2%,drops=0".parse().unwrap();
-        let failed: Vec<_> = all.failed(&measured()).iter().map(ToString::to_string).collect();
-        assert_eq!(failed, ["snapshot_gap_p99<120ms: snapshot_gap_p99 was 150ms, off by 30ms"]);
-        let all: Expectations = "memory<10MB,ping_p50>=0".parse().unwrap();
-        let failed: Vec<_> = all.failed(&measured()).iter().map(ToString::to_string).collect();
         assert_eq!(
-            failed,
+            failed("snapshot_gap_p99<120ms, loss<=2%,drops=0"),
+            ["snapshot_gap_p99<120ms: snapshot_gap_p99 was 150ms, off by 30ms"]
+        );
+        assert_eq!(
+            failed("memory<10MB,ping_p50>=0"),
             ["memory<10MB: memory was not measured", "ping_p50>=0ms: ping_p50 was not measured"]
         );
-        assert!(all.name("memory") && !all.name("loss"));
+    }
+
+    #[test]
+    fn defaults_apply_unless_their_metric_is_named() {
+        let mut interval = IntervalStats { bots: 16, active: 12, refused: 4, ..measured() };
+        interval.snapshot_gap_ms.max = 2000;
+        let failed = |expectations: &str| -> Vec<String> {
+            let all: Expectations = expectations.parse().unwrap();
+            let results = all.evaluate(&interval, 2, PLAIN);
+            assert!(results.iter().all(|one| one.stage == 2));
+            results.into_iter().filter(|one| !one.passed).map(|one| one.expectation).collect()
+        };
+        assert_eq!(failed(""), ["in_game>=16", "snapshot_gap_max<1000ms"]);
+        assert_eq!(failed("refused<=4,snapshot_gap_max<3s"), [""; 0]);
+        assert_eq!(failed("in_game=16"), ["in_game=16", "snapshot_gap_max<1000ms"]);
+    }
+
+    #[test]
+    fn joins_are_limited_by_default() {
+        let mut interval = measured();
+        interval.join_ms = Percentiles { p50: 2000, count: 1, ..Percentiles::default() };
+        let failed = |expectations: &str, is_impaired, interval: &IntervalStats| -> Vec<String> {
+            let all: Expectations = expectations.parse().unwrap();
+            let conditions = Conditions { is_impaired, ..PLAIN };
+            let results = all.evaluate(interval, 1, conditions);
+            results.into_iter().filter(|one| !one.passed).map(|one| one.expectation).collect()
+        };
+        assert_eq!(failed("", false, &interval), ["join_p50<1500ms"]);
+        assert_eq!(failed("", true, &interval), [""; 0]);
+        assert_eq!(failed("join_p50<3s", false, &interval), [""; 0]);
+        interval.join_ms.p50 = 3000;
+        assert_eq!(failed("", true, &interval), ["join_p50<3000ms"]);
+    }
+
+    #[test]
+    fn all_distributions_have_all_percentiles() {
+        for family in
+            ["join", "snapshot_gap", "jitter", "ping", "command", "map_change", "lateness"]
+        {
+            for (statistic, _) in Percentiles::STATISTICS {
+                let text = format!("{family}_{statistic}<5ms");
+                let parsed: Expectations = text.parse().unwrap();
+                assert_eq!(parsed.0[0].to_string(), text);
+            }
+        }
+        let spelled: Expectations = "ping_p99_9<1.5s".parse().unwrap();
+        assert_eq!(spelled, "ping_p99.9<1500ms".parse().unwrap());
     }
 
     #[test]
     fn invalid_expectations_are_rejected() {
         for (text, because) in [
-            ("loss", "invalid expectation"),
-            ("speed<1", "unknown metric 'speed' (expected one of bots, in_game"),
-            ("loss<x%", "invalid limit 'x%' (expected a number of %)"),
+            ("loss", "invalid expectation 'loss' (expected METRIC<LIMIT"),
+            ("drops=0,speed<1", "expectation 'speed<1': unknown metric 'speed' (expected one of"),
+            ("snapshot_gap_p98<1", "did you mean snapshot_gap_p90? (expected one of"),
+            ("loss<x%", "'loss<x%': loss: invalid limit 'x%' (expected a number of %, e.g. 1%)"),
             ("drops=inf", "expected a number"),
             ("loss<1ms", "number of %"),
+            ("ping_max<1m", "expected a number of ms, or of s"),
         ] {
             let error = text.parse::<Expectations>().unwrap_err().to_string();
             assert!(error.contains(because), "{text}: {error}");
         }
         assert!("".parse::<Expectations>().unwrap().is_empty());
-    }
-
-    #[test]
-    fn metric_names_are_unique() {
-        for (at, metric) in METRICS.iter().enumerate() {
-            assert!(
-                METRICS[at + 1..].iter().all(|other| other.name != metric.name),
-                "{}",
-                metric.name
-            );
-        }
     }
 }

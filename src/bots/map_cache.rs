@@ -1,6 +1,6 @@
 //! Cache of the collision maps that bots navigate by.
 //!
-//! The caller supplies the loader. Each map is loaded once while it is cached.
+//! The caller supplies the loader. Each map is loaded once while it is cached. Bots without a map navigate by touch.
 
 use std::{fmt, sync::Arc};
 
@@ -11,7 +11,9 @@ use crate::{
     world::CollisionMap,
 };
 
-/// Map loader by name, such as `oa_dm1`.
+/// Map loader by name, such as `oa_dm1`. It must not block, because bots wait for it.
+///
+/// `None` is the answer for a map that is missing or still loads. It is asked again.
 pub type FindMap = Box<dyn FnMut(&str) -> Option<Arc<CollisionMap>>>;
 
 /// Maximum length of a map name, in bytes.
@@ -28,7 +30,7 @@ pub(super) struct MapCache {
     serverinfo: String,
     map: Option<Arc<CollisionMap>>,
     /// Map names and loaded maps, the newest last.
-    known: Vec<(String, Option<Arc<CollisionMap>>)>,
+    known: Vec<(String, Arc<CollisionMap>)>,
 }
 
 impl MapCache {
@@ -40,22 +42,23 @@ impl MapCache {
     pub(super) fn current(&mut self, client: &Client) -> Option<Arc<CollisionMap>> {
         let find = self.find.as_mut()?;
         let serverinfo = ConfigIndex::new(0).map_or("", |index| client.configstring(index));
-        if serverinfo == self.serverinfo {
+        if serverinfo == self.serverinfo && self.map.is_some() {
             return self.map.clone();
         }
         serverinfo.clone_into(&mut self.serverinfo);
+        self.map = None;
         let info = InfoString::parse(serverinfo);
         let name = truncated(info.get("mapname").unwrap_or_default(), MAX_NAME_LEN);
         let known = self.known.iter().find(|(known, _)| known == name);
         self.map = match known {
-            Some((_, map)) => map.clone(),
+            Some((_, map)) => Some(map.clone()),
             None => {
-                let map = find(name);
+                let map = find(name)?;
                 if self.known.len() >= MAX_MAPS {
                     self.known.remove(0);
                 }
                 self.known.push((name.to_owned(), map.clone()));
-                map
+                Some(map)
             }
         };
         self.map.clone()

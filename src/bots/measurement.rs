@@ -1,22 +1,24 @@
 //! Measurement of a load test: seconds, stages and process resources.
 //!
-//! A stage is measured from the time when its last bot began to join. Invariant: each event is recorded once,
-//! in the statistics of the running stage, which are added to the total when it ends.
+//! A stage is measured from the time when its last bot began to join, its snapshot gaps, map changes and the
+//! lateness of the generator from its beginning. Invariant: each event is recorded once, in the statistics of the
+//! running stage, which are added to the total when it ends.
 
 use std::fmt;
-
-use hdrhistogram::Histogram;
 
 use super::{
     behavior::Behavior,
     bot::Bot,
-    bot_stats::{StageStats, milliseconds},
+    expect::{Conditions, SPOILING_LATENESS_MS},
+    lateness::Lateness,
     options::BotsOptions,
+    run_info::ServerRecord,
+    stage_stats::{SecondStats, StageStats},
     summary::{
-        BotOutcome, BotSummary, Counted, IntervalStats, Measured, OutcomeCounts, QuerySummary,
-        ResourceUsage, Sample, StageSummary, Summary, distribution, outcome,
+        BotOutcome, BotSummary, Counted, IntervalStats, Measured, OutcomeCounts, Percentiles,
+        QuerySummary, ResourceUsage, Sample, StageSummary, Summary, distribution, outcome,
     },
-    verdict::{Verdict, VerdictInput},
+    verdict::{Capacity, Verdict, VerdictInput},
 };
 use crate::{
     client::{ConnectionState, Protocol, ProtocolChoice},
@@ -46,15 +48,34 @@ struct Checkpoint {
     own: Option<ResourceUsage>,
 }
 
+/// State of the run that the summary needs besides the measurements.
+pub(super) struct RunState<'a> {
+    /// Detected protocol of each server.
+    pub(super) detected: &'a [Option<&'static Protocol>],
+    pub(super) servers: &'a [ServerRecord],
+    pub(super) queries: QuerySummary,
+    /// Played and planned time, if the operator stopped the run.
+    pub(super) interrupted: Option<[Millis; 2]>,
+}
+
 /// Measurements of a load test.
 pub(super) struct Measurement {
     meter: Option<Box<dyn ResourceMeter>>,
+    started: Millis,
+    /// State at the start, or at the end of the warm-up.
     beginning: Checkpoint,
+    /// Memory of the server and of the generator at the start, in bytes.
+    memory_before: [u64; 2],
     /// Statistics of the running interval, and of all earlier ones.
     stage_stats: StageStats,
     past: StageStats,
-    lateness: Histogram<u32>,
-    past_lateness: Histogram<u32>,
+    lateness: Lateness,
+    past_lateness: Lateness,
+    /// Time of the last wake-up, and longest lateness of the current second.
+    woke_at: Millis,
+    second_lateness: Millis,
+    /// End of the warm-up, while it lasts.
+    warmup_until: Option<Millis>,
     /// Start of the stage's measurement; `None` while its bots join.
     stage_began: Option<Checkpoint>,
     measures_from: Millis,
@@ -69,16 +90,25 @@ pub(super) struct Measurement {
 }
 
 impl Measurement {
-    pub(super) fn new(now: Millis, mut meter: Option<Box<dyn ResourceMeter>>) -> Self {
+    pub(super) fn new(
+        now: Millis,
+        warmup: Millis,
+        mut meter: Option<Box<dyn ResourceMeter>>,
+    ) -> Self {
         let (server, own) = read(&mut meter);
         let beginning = Checkpoint { at: now, counted: Counted::default(), server, own };
         Self {
             meter,
+            started: now,
             beginning,
-            stage_stats: StageStats::default(),
-            past: StageStats::default(),
-            lateness: milliseconds(),
-            past_lateness: milliseconds(),
+            memory_before: [server, own].map(|cost| cost.map_or(0, |cost| cost.memory_bytes)),
+            stage_stats: StageStats::new(now),
+            past: StageStats::new(now),
+            lateness: Lateness::default(),
+            past_lateness: Lateness::default(),
+            woke_at: now,
+            second_lateness: Millis(0),
+            warmup_until: Some(now + warmup).filter(|_| warmup > Millis(0)),
             stage_began: None,
             measures_from: now,
             stages: Vec::new(),
@@ -99,9 +129,11 @@ impl Measurement {
         &self.samples
     }
 
-    /// Records the lateness of a bot's wake-up.
-    pub(super) fn record_lateness(&mut self, late: Millis) {
-        self.lateness.saturating_record(late.0);
+    /// Records a wake-up of the load generator that was due at `due`.
+    pub(super) fn record_wakeup(&mut self, due: Millis, now: Millis) {
+        let before = std::mem::replace(&mut self.woke_at, now);
+        self.lateness.record(before, due, now);
+        self.second_lateness = self.second_lateness.max(now.since(due));
     }
 
     /// Begins a stage that is measured from `from` on.
@@ -110,49 +142,93 @@ impl Measurement {
         self.stage_began = None;
     }
 
+    /// Whether the warm-up ends at `now`.
+    pub(super) fn is_warmup_over(&self, now: Millis) -> bool {
+        self.warmup_until.is_some_and(|end| now >= end)
+    }
+
+    /// Ends the warm-up: forgets what it measured but the joins.
+    pub(super) fn end_warmup(&mut self, bots: &[Bot], now: Millis) {
+        self.warmup_until = None;
+        self.stage_stats.end_warmup();
+        self.past = StageStats::new(now);
+        (self.lateness, self.past_lateness) = (Lateness::default(), Lateness::default());
+        self.beginning = self.checkpoint(bots, now);
+        self.stage_began = self.stage_began.map(|_| self.beginning);
+    }
+
     /// Begins the measurement of a stage or takes a sample, when due. Returns whether it took a sample.
-    pub(super) fn frame(&mut self, bots: &[Bot], queries: QuerySummary, now: Millis) -> bool {
+    pub(super) fn frame(
+        &mut self,
+        bots: &[Bot],
+        options: &BotsOptions,
+        queries: QuerySummary,
+        now: Millis,
+    ) -> bool {
         if self.stage_began.is_none() && now >= self.measures_from {
-            // Bots join before the measurement of their stage, so join statistics are kept.
-            let before = self.stage_stats.keep_joins();
+            let before = self.stage_stats.end_joins();
             self.past.add(&before);
-            self.merge_lateness_into_total();
             self.stage_began = Some(self.checkpoint(bots, now));
         }
         let passed = now.since(self.second.at);
         let is_second = passed >= SECOND && self.samples.len() < MAX_SAMPLES;
         if is_second {
-            self.sample(bots, queries, now);
+            self.sample(bots, options, queries, now);
         }
         is_second
     }
 
-    fn sample(&mut self, bots: &[Bot], queries: QuerySummary, now: Millis) {
+    fn sample(&mut self, bots: &[Bot], options: &BotsOptions, queries: QuerySummary, now: Millis) {
         let checkpoint = self.checkpoint(bots, now);
         let before = std::mem::replace(&mut self.second, checkpoint);
         let played = checkpoint.counted.played - before.counted.played;
         let rate_delayed = self.past.rate_delayed + self.stage_stats.rate_delayed;
         let pings: Vec<_> = bots.iter().filter_map(Bot::ping_ms).collect();
-        let worst = bots.iter().filter_map(|bot| bot.worst_gap_since(before.at, now)).max();
+        let next = SecondStats::new(now);
+        let mut second = std::mem::replace(&mut self.stage_stats.second, next);
+        let interval = options.snapshot_interval();
+        for gap in bots.iter().filter_map(|bot| bot.open_gap(now)).filter(|&gap| gap > interval) {
+            second.gaps.record(gap, gap.min(now.since(second.began)), interval);
+        }
+        let gaps = Percentiles::of_gaps(&second.gaps);
+        let trips = Percentiles::of(&second.pings);
+        let lateness = std::mem::take(&mut self.second_lateness);
         let used = |now: Option<ResourceUsage>, before: Option<ResourceUsage>| {
             now.zip(before).map_or(0, |(now, before)| now.since(before).cpu_us) as f64 / 1000.0
         };
         self.samples.push(Sample {
-            second: now.since(self.beginning.at).0 / 1000,
+            second: now.since(self.started).0 / 1000,
+            at: now,
             in_game: bots.iter().filter(|bot| bot.state() == ConnectionState::Active).count(),
             snapshots: played.snapshots,
             bytes_in: played.bytes_in,
             bytes_out: played.bytes_out,
             lost_messages: played.lost_messages,
-            rate_delayed: rate_delayed - std::mem::replace(&mut self.rate_delayed, rate_delayed),
+            rate_delayed: rate_delayed
+                .saturating_sub(std::mem::replace(&mut self.rate_delayed, rate_delayed)),
             ping_ms: pings.iter().sum::<u64>() / (pings.len() as u64).max(1),
-            worst_gap_ms: worst.unwrap_or(0),
+            ping_p50_ms: trips.p50,
+            ping_p99_ms: trips.p99,
+            ping_max_ms: trips.max,
+            gap_p50_ms: gaps.p50,
+            gap_p99_ms: gaps.p99,
+            worst_gap_ms: gaps.max,
+            map_changes: second.map_changes,
             query_answers: queries.answered
                 - std::mem::replace(&mut self.answers, queries.answered),
             server_cpu_ms: used(checkpoint.server, before.server),
             server_memory_mb: checkpoint.server.map_or(0.0, |cost| cost.memory_bytes as f64 / 1e6),
             own_cpu_ms: used(checkpoint.own, before.own),
+            lateness_ms: lateness.0,
+            is_spoiled: lateness.0 >= SPOILING_LATENESS_MS,
         });
+    }
+
+    /// Marks the last stage as interrupted: it has not passed.
+    pub(super) fn mark_interrupted(&mut self) {
+        if let Some(stage) = self.stages.last_mut() {
+            (stage.passed, stage.is_interrupted) = (false, true);
+        }
     }
 
     /// Ends a stage of `wanted` bots. Returns whether an expectation failed.
@@ -167,18 +243,28 @@ impl Measurement {
         let began = self.stage_began.take().unwrap_or(self.beginning);
         let interval = self.interval(
             options,
-            outcomes(&bots[..wanted.min(bots.len())]),
+            outcomes(&bots[..wanted.min(bots.len())], true),
             [began, end],
             &self.stage_stats,
             &self.lateness,
         );
-        let failed = options.expectations.failed(&interval);
-        let failed: Vec<String> = failed.iter().map(ToString::to_string).collect();
-        let has_failed = !failed.is_empty();
-        self.stages.push(StageSummary { total: interval, failed_expectations: failed });
+        let stage = self.stages.len() + 1;
+        let conditions =
+            Conditions { enters: enters(options), is_impaired: options.has_impaired_links() };
+        let expectations = options.expectations.evaluate(&interval, stage, conditions);
+        let failed = expectations.iter().filter(|one| !one.passed).map(ToString::to_string);
+        let failed: Vec<String> = failed.collect();
+        let passed = failed.is_empty();
+        self.stages.push(StageSummary {
+            total: interval,
+            passed,
+            is_interrupted: false,
+            expectations,
+            failed_expectations: failed,
+        });
         self.merge_into_total();
         self.ended_at = Some(end);
-        has_failed
+        !passed
     }
 
     /// Returns all metrics up to now.
@@ -186,59 +272,66 @@ impl Measurement {
         &self,
         options: &BotsOptions,
         bots: &[Bot],
-        detected: &[Option<&'static Protocol>],
+        run: &RunState<'_>,
         now: Millis,
-        queries: QuerySummary,
     ) -> Summary {
         let mut stage_stats = self.past.clone();
         stage_stats.add(&self.stage_stats);
         let mut lateness = self.past_lateness.clone();
-        lateness.add(&self.lateness).expect("the same bounds");
+        lateness.add(&self.lateness);
         let end = Checkpoint {
             at: self.ended_at.map_or(now, |end| end.at),
             counted: counted(bots),
             server: self.ended_at.map_or(self.second.server, |end| end.server),
             own: self.ended_at.map_or(self.second.own, |end| end.own),
         };
+        let outcomes = outcomes(bots, false);
         let total =
-            self.interval(options, outcomes(bots), [self.beginning, end], &stage_stats, &lateness);
+            self.interval(options, outcomes, [self.beginning, end], &stage_stats, &lateness);
         let each: Vec<_> = bots
             .iter()
             .filter(|bot| bot.stats().started.is_some())
             .map(|bot| BotSummary::new(bot.name(), bot.stats(), bot.lagometer()))
             .collect();
-        let failed: Vec<String> = self
-            .stages
-            .iter()
-            .flat_map(|stage| stage.failed_expectations.iter().cloned())
-            .collect();
-        let servers: Vec<_> = options.servers.iter().map(ToString::to_string).collect();
-        let servers = servers.join(", ");
-        let (verdict, sentence) = VerdictInput {
-            server: &servers,
+        let addresses: Vec<_> = options.servers.iter().map(ToString::to_string).collect();
+        let addresses = addresses.join(", ");
+        let verdict = VerdictInput {
+            server: &addresses,
             total: &total,
             each: &each,
-            failed_expectations: &failed,
-            expectations: &options.expectations,
-            enters: !options.behavior.contains(Behavior::Mute),
+            stages: &self.stages,
+            enters: enters(options),
+            interrupted: run.interrupted,
         }
         .evaluate();
+        let failed = self.stages.iter().flat_map(|stage| stage.failed_expectations.clone());
+        let expectations = self.stages.iter().flat_map(|stage| stage.expectations.clone());
+        let Capacity { bots: capacity, is_limit } =
+            Capacity::of(&self.stages, options.stages.len(), verdict.verdict);
         Summary {
-            server_address: servers,
-            protocol: protocols(options.protocol, detected),
+            run: options.run.clone(),
+            started: options.run.calendar_time(self.started),
+            servers: run.servers.iter().map(|record| record.info.clone()).collect(),
+            server_address: addresses,
+            protocol: protocols(options.protocol, run.detected),
             behavior: options.behavior.to_string(),
             uplink: options.uplink.to_string(),
             downlink: options.downlink.to_string(),
             seed: options.seed,
             asked_interval_ms: options.snapshot_interval().0,
-            succeeded: verdict == Verdict::Passed,
-            verdict,
-            sentence,
-            failed_expectations: failed,
+            succeeded: verdict.verdict == Verdict::Passed,
+            verdict: verdict.verdict,
+            cause: verdict.cause,
+            exit_code: verdict.verdict.exit_code(),
+            sentence: verdict.sentence,
+            capacity,
+            is_capacity_limit: is_limit,
+            expectations: expectations.collect(),
+            failed_expectations: failed.collect(),
             total,
             stages: self.stages.clone(),
-            queries,
-            gap_distribution: distribution(&stage_stats.gaps),
+            queries: run.queries,
+            gap_distribution: distribution(stage_stats.gaps.weighted()),
             each,
             samples: self.samples.clone(),
         }
@@ -250,7 +343,7 @@ impl Measurement {
         outcomes: OutcomeCounts,
         [began, end]: [Checkpoint; 2],
         stage_stats: &StageStats,
-        lateness: &Histogram<u32>,
+        lateness: &Lateness,
     ) -> IntervalStats {
         let used = |now: Option<ResourceUsage>, before: Option<ResourceUsage>| {
             now.zip(before).map(|(now, before)| now.since(before))
@@ -264,20 +357,15 @@ impl Measurement {
             lateness,
             server: used(end.server, began.server),
             own: used(end.own, began.own),
-            memory_before: [self.beginning.server, self.beginning.own]
-                .map(|cost| cost.map_or(0, |cost| cost.memory_bytes)),
+            memory_before: self.memory_before,
         })
     }
 
     /// Adds the running interval to the total.
     fn merge_into_total(&mut self) {
-        self.past.add(&std::mem::take(&mut self.stage_stats));
-        self.merge_lateness_into_total();
-    }
-
-    fn merge_lateness_into_total(&mut self) {
-        self.past_lateness.add(&self.lateness).expect("the same bounds");
-        self.lateness.reset();
+        let stage_stats = self.stage_stats.take();
+        self.past.add(&stage_stats);
+        self.past_lateness.add(&std::mem::take(&mut self.lateness));
     }
 
     fn checkpoint(&mut self, bots: &[Bot], now: Millis) -> Checkpoint {
@@ -314,11 +402,18 @@ fn protocols(choice: ProtocolChoice, detected: &[Option<&'static Protocol>]) -> 
     }
 }
 
-fn outcomes(bots: &[Bot]) -> OutcomeCounts {
+/// Whether the bots are expected to enter the game.
+fn enters(options: &BotsOptions) -> bool {
+    !options.behavior.contains(Behavior::Mute)
+}
+
+/// Counts the outcomes, with the time without a snapshot in the running stage or in the whole test.
+fn outcomes(bots: &[Bot], in_stage: bool) -> OutcomeCounts {
     let mut all = OutcomeCounts::default();
     for stats in bots.iter().map(Bot::stats).filter(|stats| stats.started.is_some()) {
         all.bots += 1;
         all.active += usize::from(stats.entered.is_some());
+        all.without_snapshot_ms = all.without_snapshot_ms.max(stats.without_snapshot_ms(in_stage));
         match outcome(stats) {
             BotOutcome::Refused => all.refused += 1,
             BotOutcome::Dropped => all.dropped += 1,

@@ -19,10 +19,14 @@ mod bot_stats;
 mod event_log;
 pub mod expect;
 mod flood;
+mod gaps;
+mod lateness;
 mod map_cache;
 mod measurement;
 mod options;
 mod report;
+mod run_info;
+mod stage_stats;
 mod stages;
 mod summary;
 mod verdict;
@@ -42,24 +46,30 @@ use self::{
     event_log::EventLog,
     flood::Flood,
     map_cache::MapCache,
-    measurement::Measurement,
+    measurement::{Measurement, RunState},
+    run_info::ServerRecord,
 };
 
 pub use behavior::{Behavior, Behaviors, UnknownBehavior};
-pub use expect::{ExpectError, Expectations, FailedExpectation};
+pub use expect::{Conditions, ExpectError, ExpectationResult, Expectations};
 pub use map_cache::FindMap;
 pub use measurement::ResourceMeter;
 pub use options::{BotsOptions, QueryFlood, Stage, StageError, Stages, duration};
+pub use run_info::{Machine, RunInfo, ServerInfo};
 pub use summary::{
     BotOutcome, BotSummary, IntervalStats, Percentiles, QuerySummary, ResourceSummary,
     ResourceUsage, Sample, StageSummary, Steps, Summary,
 };
-pub use verdict::Verdict;
+pub use verdict::{Cause, Verdict};
 
 /// Maximum bots of one node. Each owns one port, or two with NAT rebinding.
 pub const MAX_BOTS: u16 = 4096;
 /// Maximum wait for disconnect messages on links with latency.
 const DRAIN_TIMEOUT: Millis = Millis::seconds(2);
+/// Maximum wait at the end of a stage for a late snapshot. A stall then counts with its whole length.
+const LATE_SNAPSHOT_WAIT: Millis = Millis::seconds(2);
+/// Time between two looks for a late snapshot.
+const LATE_SNAPSHOT_STEP: Millis = Millis(25);
 
 /// Load test node. It owns one port per bot, or two with NAT rebinding, and one for queries.
 #[derive(Debug)]
@@ -73,6 +83,8 @@ pub struct Bots {
     measurement: Measurement,
     /// Detected protocol of each server.
     detected: Vec<Option<&'static Protocol>>,
+    /// Serverinfo and level of each server.
+    servers: Vec<ServerRecord>,
     /// Wake-up times of the bots. An entry is stale when its bot is scheduled for another time.
     wakeups: BinaryHeap<Reverse<(Millis, u16)>>,
     began: Millis,
@@ -80,6 +92,10 @@ pub struct Bots {
     /// Index of the running stage, and the time of its end.
     stage: usize,
     stage_ends: Millis,
+    /// Time until which the running stage waits for late snapshots.
+    late_until: Option<Millis>,
+    /// Played and planned time, if the operator stopped the run.
+    interrupted: Option<[Millis; 2]>,
     /// Bots of the running stage.
     wanted: u16,
     /// Bots that have been started and have not ended.
@@ -123,13 +139,16 @@ impl Bots {
             links: BotLink::for_all(&options, now),
             flood: Flood::new(options.queries, options.servers.clone(), now),
             maps: MapCache::new(find_map),
-            measurement: Measurement::new(now, meter),
+            measurement: Measurement::new(now, options.warmup, meter),
             detected: vec![None; options.servers.len()],
+            servers: ServerRecord::for_all(&options.servers),
             wakeups: BinaryHeap::new(),
             began: now,
             now,
             stage: 0,
             stage_ends: now,
+            late_until: None,
+            interrupted: None,
             wanted: 0,
             living: 0,
             leaving_since: None,
@@ -194,13 +213,13 @@ impl Bots {
     /// Returns all metrics up to now.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        self.measurement.summary(
-            &self.options,
-            &self.bots,
-            &self.detected,
-            self.now,
-            self.flood.summary(),
-        )
+        let run = RunState {
+            detected: &self.detected,
+            servers: &self.servers,
+            queries: self.flood.summary(),
+            interrupted: self.interrupted,
+        };
+        self.measurement.summary(&self.options, &self.bots, &run, self.now)
     }
 
     fn in_game(&self) -> usize {
@@ -212,9 +231,9 @@ impl Bots {
 
     /// Delivers a datagram to a bot.
     fn deliver(&mut self, now: Millis, number: u16, bytes: &[u8]) {
-        let Self { options, maps, measurement, bots, detected, .. } = self;
-        let mut context =
-            BotContext { options, maps, stage_stats: measurement.stage_stats(), detected };
+        let Self { options, maps, measurement, bots, detected, servers, .. } = self;
+        let stage_stats = measurement.stage_stats();
+        let mut context = BotContext { options, maps, stage_stats, detected, servers };
         if let Some(bot) = bots.get_mut(usize::from(number)) {
             let server = context.options.server_of(number);
             bot.handle_datagram(now, server, bytes, &mut context);
@@ -269,9 +288,9 @@ impl Bots {
             }
             self.packet = packet;
         }
-        let Self { options, maps, measurement, bots, detected, .. } = self;
-        let mut context =
-            BotContext { options, maps, stage_stats: measurement.stage_stats(), detected };
+        let Self { options, maps, measurement, bots, detected, servers, .. } = self;
+        let stage_stats = measurement.stage_stats();
+        let mut context = BotContext { options, maps, stage_stats, detected, servers };
         bots[place].frame(now, &mut context);
         self.after(now, number);
     }
@@ -320,13 +339,19 @@ impl Node for Bots {
         if self.finished {
             return;
         }
-        if self.leaving_since.is_none() && now >= self.stage_ends {
-            self.end_stage(now);
+        if self.leaving_since.is_none() {
+            self.measurement.record_wakeup(self.next_frame(), now);
+            self.end_warmup_if_over(now);
+            if now >= self.stage_ends && !self.waits_for_snapshots(now) {
+                self.end_stage(now);
+            }
             if self.finished {
                 return;
             }
         }
-        if self.measurement.frame(&self.bots, self.flood.summary(), now) && self.no_bot_can_join() {
+        let queries = self.flood.summary();
+        if self.measurement.frame(&self.bots, &self.options, queries, now) && self.no_bot_can_join()
+        {
             self.end_stage_early(now);
             return;
         }
@@ -337,12 +362,11 @@ impl Node for Bots {
         // A bot that is due again at once runs in the next frame.
         for _ in 0..self.wakeups.len() {
             self.drop_stale_wakeups();
-            let (at, number) = match self.wakeups.peek() {
-                Some(Reverse((at, number))) if *at <= now => (*at, *number),
+            let number = match self.wakeups.peek() {
+                Some(Reverse((at, number))) if *at <= now => *number,
                 _ => break,
             };
             self.wakeups.pop();
-            self.measurement.record_lateness(now.since(at));
             self.run(now, number);
         }
         self.drop_stale_wakeups();
@@ -357,7 +381,11 @@ impl Node for Bots {
         let wakeup = self.wakeups.peek().map_or(Millis::NEVER, |Reverse((at, _))| *at);
         match self.leaving_since {
             Some(since) => wakeup.min(since + DRAIN_TIMEOUT),
-            None => wakeup.min(self.stage_ends).min(self.flood.next_frame()),
+            None => {
+                let ends =
+                    self.late_until.map_or(self.stage_ends, |_| self.now + LATE_SNAPSHOT_STEP);
+                wakeup.min(ends).min(self.flood.next_frame())
+            }
         }
     }
 
@@ -394,7 +422,10 @@ impl Hosted for Bots {
     fn stop(&mut self, now: Millis, _reason: &str) {
         self.now = now;
         if self.leaving_since.is_none() {
+            let planned = self.options.stages.iter().map(|stage| stage.duration.0).sum();
+            self.interrupted = Some([self.elapsed(), Millis(planned)]);
             self.end_stage_early(now);
+            self.measurement.mark_interrupted();
         }
         self.finished = true;
     }

@@ -1,11 +1,15 @@
 //! Load test options: stages, rates, network impairment and expectations.
 
-use std::{fmt, net::SocketAddr, str::FromStr};
+use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc};
 
 use thiserror::Error;
 
-use super::{MAX_BOTS, behavior::Behaviors, expect::Expectations};
-use crate::{client::ProtocolChoice, impairment::Impairment, model::Millis};
+use super::{MAX_BOTS, behavior::Behaviors, expect::Expectations, run_info::RunInfo};
+use crate::{
+    client::ProtocolChoice,
+    impairment::Impairment,
+    model::{Millis, installed_packs::InstalledPacks},
+};
 
 /// A stage: bot count and duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,8 +145,14 @@ options! {
         pub timeout: Millis = Millis::seconds(10),
         /// Whether a dropped bot, or one that lost the server, reconnects.
         pub reconnects: bool = false,
+        /// Installed archives, which bots prove to pure servers.
+        pub packs: Option<Arc<dyn InstalledPacks>> = None,
         /// Query load beside the players.
         pub queries: QueryFlood = QueryFlood::default(),
+        /// Time at the beginning that is left out of all metrics but the joins; 0 for none.
+        pub warmup: Millis = Millis(0),
+        /// Program, machine and command line, for the results.
+        pub run: RunInfo = RunInfo::default(),
         /// Pass criteria of each stage. A stage that fails is the last.
         pub expectations: Expectations = Expectations::default(),
     }
@@ -186,6 +196,38 @@ impl BotsOptions {
             .unwrap_or_else(|| ([127, 0, 0, 1], 27_960).into())
     }
 
+    /// Returns why bots of a stage would never start: the ramp takes longer than the stage.
+    ///
+    /// Such bots would not be measured, and the test would pass without them.
+    #[must_use]
+    pub fn ramp_fault(&self) -> Option<String> {
+        let mut before = 0;
+        for (place, stage) in self.stages.iter().enumerate() {
+            let joins = u64::from(stage.bots.saturating_sub(before));
+            before = stage.bots;
+            let starts = (stage.duration.0 * u64::from(self.joins_per_second)).div_ceil(1000);
+            if starts >= joins {
+                continue;
+            }
+            let (prefix, more) = match self.stages.len() {
+                1 => (String::new(), ""),
+                _ => (format!("stage {}: ", place + 1), " more"),
+            };
+            return Some(format!(
+                "{prefix}--ramp {}/s starts {starts} of {joins}{more} bots in {} s (expected a faster ramp or a longer time)",
+                self.joins_per_second,
+                stage.duration.0 as f64 / 1000.0
+            ));
+        }
+        None
+    }
+
+    /// Whether a direction of the bots' links is impaired.
+    #[must_use]
+    pub fn has_impaired_links(&self) -> bool {
+        [self.uplink, self.downlink].iter().any(|one| *one != Impairment::default())
+    }
+
     /// Returns the largest bot count of all stages.
     #[must_use]
     pub fn most_bots(&self) -> u16 {
@@ -203,6 +245,26 @@ impl BotsOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slow_ramp_is_a_fault_in_each_stage() {
+        let fault = |stages: &str, joins_per_second| {
+            let stages = stages.parse::<Stages>().unwrap().0;
+            BotsOptions { stages, joins_per_second, ..BotsOptions::defaults() }.ramp_fault()
+        };
+        assert_eq!(
+            fault("16:5s", 1).as_deref(),
+            Some("--ramp 1/s starts 5 of 16 bots in 5 s (expected a faster ramp or a longer time)")
+        );
+        assert!(
+            fault("4:5s,16:5s", 1).unwrap().starts_with("stage 2: --ramp 1/s starts 5 of 12 more")
+        );
+        // The last bot starts a second before the end, and at the end.
+        assert_eq!(fault("5:5s", 1), None);
+        assert!(fault("6:5s", 1).is_some());
+        assert_eq!(fault("16:36s,32:36s,8:1s,40:40s", 1), None);
+        assert!(fault("5:200ms", 20).is_some() && fault("4:200ms", 20).is_none());
+    }
 
     #[test]
     fn stages_parse_and_display() {

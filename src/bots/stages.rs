@@ -3,7 +3,7 @@
 use crate::{impairment::Impairment, model::Millis};
 
 use super::{
-    Bots, DRAIN_TIMEOUT,
+    Bots, DRAIN_TIMEOUT, LATE_SNAPSHOT_WAIT,
     behavior::Behavior,
     bot::{Bot, BotContext},
     bot_link::BotLink,
@@ -14,6 +14,8 @@ impl Bots {
     pub(super) fn begin_stage(&mut self, now: Millis) {
         let Some(&stage) = self.options.stages.get(self.stage) else { return };
         self.stage_ends = now + stage.duration;
+        self.late_until = None;
+        self.bots.iter_mut().for_each(Bot::begin_stage);
         let before = std::mem::replace(&mut self.wanted, stage.bots);
         for number in before..stage.bots {
             let place = u64::from(number - before);
@@ -31,8 +33,30 @@ impl Bots {
         self.measurement.begin_stage(joined.min(now + Millis(stage.duration.0 / 2)));
     }
 
+    /// Whether a snapshot is late, or a map change under way, for which the stage waits a little longer.
+    ///
+    /// A stall that begins in the last second then counts with its whole length.
+    pub(super) fn waits_for_snapshots(&mut self, now: Millis) -> bool {
+        let until = *self.late_until.get_or_insert(now + LATE_SNAPSHOT_WAIT);
+        let interval = self.options.snapshot_interval();
+        now < until && self.bots.iter().any(|bot| bot.awaits_snapshot(now, interval))
+    }
+
+    /// Ends the warm-up when it is over.
+    pub(super) fn end_warmup_if_over(&mut self, now: Millis) {
+        if self.measurement.is_warmup_over(now) {
+            self.record_open_gaps(now);
+            self.measurement.end_warmup(&self.bots, now);
+            self.bots.iter_mut().for_each(Bot::end_warmup);
+        }
+    }
+
     /// Ends a stage, checks its expectations, and begins the next stage or ends the test.
     pub(super) fn end_stage(&mut self, now: Millis) {
+        if self.stage + 1 >= self.options.stages.len() {
+            let options = &self.options;
+            self.bots.iter_mut().for_each(|bot| bot.note_silence(now, options));
+        }
         self.record_open_gaps(now);
         self.share_refusals();
         let failed =
@@ -46,9 +70,9 @@ impl Bots {
     }
 
     fn stop_bot(&mut self, now: Millis, number: u16) {
-        let Self { options, maps, measurement, bots, detected, .. } = self;
-        let mut context =
-            BotContext { options, maps, stage_stats: measurement.stage_stats(), detected };
+        let Self { options, maps, measurement, bots, detected, servers, .. } = self;
+        let stage_stats = measurement.stage_stats();
+        let mut context = BotContext { options, maps, stage_stats, detected, servers };
         bots[usize::from(number)].leave(now, &mut context);
         self.after(now, number);
     }

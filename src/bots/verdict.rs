@@ -1,18 +1,17 @@
-//! Verdict of a load test: one word for programs, one sentence for operators.
+//! Verdict of a load test: word, cause, exit code and sentence.
 //!
-//! The earliest failure decides: a bot without an answer cannot be dropped. By default all bots must join,
-//! none may be dropped and no protocol error may occur. An expectation for the same metric replaces the
-//! default.
+//! The earliest failure decides: a bot without an answer cannot be dropped. A late load generator comes before
+//! what its lateness can cause: lost bots, long gaps and pings.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::{
-    expect::Expectations,
-    summary::{BotOutcome, BotSummary, IntervalStats},
+    expect::ExpectationResult,
+    summary::{BotOutcome, BotSummary, IntervalStats, StageSummary},
 };
-use crate::model::{limits::MAX_CLIENTS, text::escaped};
+use crate::model::{Millis, limits::MAX_CLIENTS, text::escaped};
 
 /// Result of a load test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -23,14 +22,104 @@ pub enum Verdict {
     Passed,
     /// Bots played, but an expectation failed.
     Failed,
-    /// No bot got an answer.
+    /// Bots got no answer.
     NoAnswer,
-    /// The server refused all bots.
+    /// The server refused bots.
     Refused,
     /// The server dropped bots or was lost.
     Lost,
     /// The server sent invalid data.
     Unreadable,
+    /// The load generator was late, so that the measurements are unreliable.
+    GeneratorLate,
+    /// The operator stopped the run.
+    Interrupted,
+}
+
+impl Verdict {
+    /// Verdicts with their exit codes and meanings, for help and documentation.
+    pub const EXIT_CODES: [(Self, u8, &'static str); 8] = [
+        (Self::Passed, 0, "passed"),
+        (Self::Failed, 1, "expectation failed"),
+        (Self::NoAnswer, 3, "no answer: one or more bots did not join"),
+        (Self::Refused, 4, "refused: the server refused one or more bots"),
+        (Self::Lost, 5, "dropped: the server dropped bots or stopped"),
+        (Self::Unreadable, 6, "protocol error, or not a Quake III server"),
+        (Self::GeneratorLate, 7, "load generator too late for reliable results"),
+        (Self::Interrupted, 8, "interrupted by a signal"),
+    ];
+
+    /// Exit code of the program.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        Self::EXIT_CODES.iter().find(|(verdict, ..)| *verdict == self).map_or(1, |row| row.1)
+    }
+}
+
+/// Cause of a verdict other than [`Verdict::Passed`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// An expectation of `--expect`, or the default limit of the snapshot gaps.
+    Expectation,
+    /// No bot got an answer.
+    NoAnswer,
+    /// Bots got no answer, others joined.
+    NotJoined,
+    /// The server refused bots.
+    Refused,
+    /// The server dropped bots or was lost.
+    Dropped,
+    /// The server sent invalid data.
+    ProtocolError,
+    /// The server does not speak the protocol.
+    NotAServer,
+    /// The load generator was late.
+    GeneratorLateness,
+    /// The operator stopped the run.
+    Interrupted,
+}
+
+impl Cause {
+    fn verdict(self) -> Verdict {
+        match self {
+            Self::Expectation => Verdict::Failed,
+            Self::NoAnswer | Self::NotJoined => Verdict::NoAnswer,
+            Self::Refused => Verdict::Refused,
+            Self::Dropped => Verdict::Lost,
+            Self::ProtocolError | Self::NotAServer => Verdict::Unreadable,
+            Self::GeneratorLateness => Verdict::GeneratorLate,
+            Self::Interrupted => Verdict::Interrupted,
+        }
+    }
+}
+
+/// Verdict with its cause and sentence.
+pub(super) struct Judgment {
+    pub(super) verdict: Verdict,
+    pub(super) cause: Option<Cause>,
+    pub(super) sentence: String,
+}
+
+/// Capacity of the server by the stages.
+pub(super) struct Capacity {
+    pub(super) bots: Option<usize>,
+    /// Whether a larger stage failed by the server.
+    pub(super) is_limit: bool,
+}
+
+impl Capacity {
+    /// Returns the largest stage that passed before the first failure; none for a test of one stage.
+    ///
+    /// An interrupted stage, or one that failed by a late generator, does not limit the server.
+    pub(super) fn of(stages: &[StageSummary], planned: usize, verdict: Verdict) -> Self {
+        let is_reliable = !matches!(verdict, Verdict::GeneratorLate | Verdict::Interrupted);
+        let passed = stages.iter().take_while(|stage| stage.passed).map(|stage| stage.total.bots);
+        Self {
+            bots: (planned > 1).then(|| passed.max().unwrap_or(0)),
+            is_limit: is_reliable && stages.iter().any(|stage| !stage.passed),
+        }
+    }
 }
 
 /// Input of the verdict.
@@ -38,57 +127,166 @@ pub(super) struct VerdictInput<'a> {
     pub(super) server: &'a str,
     pub(super) total: &'a IntervalStats,
     pub(super) each: &'a [BotSummary],
-    /// Expectations that do not hold.
-    pub(super) failed_expectations: &'a [String],
-    pub(super) expectations: &'a Expectations,
+    /// Stages with their expectations.
+    pub(super) stages: &'a [StageSummary],
     /// Whether the bots are expected to enter the game.
     pub(super) enters: bool,
+    /// Played and planned time, if the operator stopped the run.
+    pub(super) interrupted: Option<[Millis; 2]>,
 }
 
 impl VerdictInput<'_> {
     /// Returns the verdict and its sentence.
-    pub(super) fn evaluate(&self) -> (Verdict, String) {
-        let Self { server, total, each, failed_expectations: failed, expectations, enters } = self;
-        let count = each.len();
-        let waived = |metric: &str| expectations.name(metric);
-        let missing = each.iter().filter(|bot| bot.join_ms.is_none()).count();
-        if total.protocol_errors > 0 && !waived("protocol_errors") {
-            let reason = self.reason(|bot| bot.protocol_errors > 0);
-            return (Verdict::Unreadable, format!("{server} sent invalid data: {reason}"));
-        }
-        if *enters && total.active == 0 && !waived("in_game") {
-            return self.no_bot_entered();
-        }
-        if total.dropped > 0 && !waived("drops") {
-            let dropped = total.dropped;
-            let reason = self.reason(|bot| bot.outcome == BotOutcome::Dropped);
-            return (
-                Verdict::Lost,
-                format!("{server} dropped {dropped} of {count} bots: {reason}"),
+    pub(super) fn evaluate(&self) -> Judgment {
+        let found = self.failure();
+        if let Some([played, planned]) = self.interrupted {
+            let [played, planned] = [played, planned].map(|time| time.0 as f64 / 1000.0);
+            let until =
+                found.map_or(String::new(), |(_, sentence)| format!("; until then: {sentence}"));
+            let sentence = format!(
+                "interrupted after {played:.1} of {planned:.0} s: the figures are partial{until}"
             );
+            let cause = Some(Cause::Interrupted);
+            return Judgment { verdict: Verdict::Interrupted, cause, sentence };
         }
-        if let Some((first, more)) = failed.split_first() {
-            let more = match more.len() {
+        match found {
+            Some((cause, sentence)) => {
+                Judgment { verdict: cause.verdict(), cause: Some(cause), sentence }
+            }
+            None => Judgment {
+                verdict: Verdict::Passed,
+                cause: None,
+                sentence: format!(
+                    "passed: {} of {} bots played",
+                    self.total.active,
+                    self.each.len()
+                ),
+            },
+        }
+    }
+
+    /// Returns the failed expectations of all stages.
+    fn failed(&self) -> impl Iterator<Item = &ExpectationResult> {
+        self.stages.iter().flat_map(|stage| &stage.expectations).filter(|one| !one.passed)
+    }
+
+    /// Returns the failed default expectation of a metric.
+    fn failed_default(&self, metric: &str) -> Option<&ExpectationResult> {
+        self.failed().find(|one| one.is_default && one.metric == metric)
+    }
+
+    /// Returns the earliest failure: its cause and a sentence.
+    fn failure(&self) -> Option<(Cause, String)> {
+        let Self { server, total, each, enters, .. } = self;
+        let count = each.len();
+        if self.failed_default("protocol_errors").is_some() {
+            let reason = self.reason(|bot| bot.protocol_errors > 0);
+            return Some((Cause::ProtocolError, format!("{server} sent invalid data: {reason}")));
+        }
+        let are_missing = *enters && self.failed_default("in_game").is_some();
+        if are_missing && total.active == 0 {
+            return Some(self.no_bot_entered());
+        }
+        let refused = each.iter().filter(|bot| bot.outcome == BotOutcome::Refused).count();
+        if are_missing && refused > 0 {
+            let reason = self.refusal(|bot| bot.outcome == BotOutcome::Refused);
+            let sentence = format!("{server} refused {refused} of {count} bots: {reason}");
+            return Some((Cause::Refused, sentence));
+        }
+        if let Some(late) = self.failed().find(|one| one.metric.starts_with("lateness_")) {
+            return Some((Cause::GeneratorLateness, self.generator_was_late(late)));
+        }
+        if self.has_lost_bots() {
+            let (dropped, reason) =
+                (total.dropped, self.reason(|bot| bot.outcome == BotOutcome::Dropped));
+            let sentence = format!("{server} dropped {dropped} of {count} bots: {reason}");
+            return Some((Cause::Dropped, sentence));
+        }
+        let mut failed: Vec<_> =
+            self.failed().filter(|one| !(one.is_default && one.metric == "in_game")).collect();
+        // A failure that the generator cannot have caused decides.
+        failed.sort_by_key(|one| self.lateness_behind(one).is_some());
+        if let Some(&first) = failed.first() {
+            if let Some(late_ms) = self.lateness_behind(first) {
+                return Some((Cause::GeneratorLateness, self.generator_delayed(first, late_ms)));
+            }
+            let more = match failed.len() - 1 {
                 0 => String::new(),
                 more => format!(" (and {more} more)"),
             };
-            return (Verdict::Failed, format!("failed: {first}{more}"));
+            return Some((Cause::Expectation, format!("failed: {}{more}", self.in_stage(first))));
         }
-        let judged = waived("in_game") || (waived("refused") && missing == total.refused);
-        if *enters && missing > 0 && !judged {
-            let reason = self.refusal(|bot| bot.join_ms.is_none());
-            let sentence = format!("failed: {missing} of {count} bots did not join: {reason}");
-            return (Verdict::Failed, sentence);
-        }
-        (Verdict::Passed, format!("passed: {} of {count} bots played", total.active))
+        are_missing.then(|| {
+            let missing = each.iter().filter(|bot| bot.join_ms.is_none()).count();
+            let reason = self.reason(|bot| bot.join_ms.is_none());
+            let sentence = format!("{server}: {missing} of {count} bots did not join: {reason}");
+            (Cause::NotJoined, sentence)
+        })
     }
 
-    fn no_bot_entered(&self) -> (Verdict, String) {
+    /// Whether the server dropped bots or has fallen silent, and no expectation allows that.
+    ///
+    /// Bots of a silent server count as dropped when the test ends, which is after a stage that fails.
+    fn has_lost_bots(&self) -> bool {
+        let mut all = self.stages.iter().flat_map(|stage| &stage.expectations);
+        let has_limit = all.any(|one| one.is_default && one.metric == "drops");
+        self.failed_default("drops").is_some()
+            || (has_limit && self.total.dropped > 0 && self.failed().next().is_some())
+    }
+
+    /// Returns the largest lateness of the generator in the stage, if it explains a time above its limit.
+    ///
+    /// It does if it is at least half of the measured time.
+    fn lateness_behind(&self, result: &ExpectationResult) -> Option<u64> {
+        let stage = &self.stages.get(result.stage.checked_sub(1)?)?.total;
+        let late_ms = stage.loop_lateness_ms.max;
+        let value = match result.metric.as_str() {
+            "time_without_snapshot" => stage.time_without_snapshot_max_ms as f64,
+            _ if result.unit == "ms" && result.metric != "cpu_per_client_second" => result.value?,
+            _ => return None,
+        };
+        let is_above = result.value? >= result.limit;
+        (is_above && late_ms > 0 && late_ms as f64 * 2.0 >= value).then_some(late_ms)
+    }
+
+    fn generator_delayed(&self, result: &ExpectationResult, late_ms: u64) -> String {
+        format!(
+            "load generator was late by up to {late_ms}ms, at least half of a failed limit: {}: results are unreliable (free the processor or use fewer bots)",
+            self.in_stage(result)
+        )
+    }
+
+    /// Returns a result, with its stage if there are several.
+    fn in_stage(&self, result: &ExpectationResult) -> String {
+        match self.stages {
+            [_, _, ..] => {
+                let bots = self.stages.get(result.stage.saturating_sub(1));
+                let bots = bots.map_or(0, |stage| stage.total.bots);
+                format!("stage {} ({bots} bots): {result}", result.stage)
+            }
+            _ => result.to_string(),
+        }
+    }
+
+    fn generator_was_late(&self, late: &ExpectationResult) -> String {
+        let others = self.failed().filter(|one| !one.metric.starts_with("lateness_")).count();
+        let also = match others {
+            0 => String::new(),
+            1 => "; another expectation failed, perhaps for this reason".to_owned(),
+            others => format!("; {others} other expectations failed, perhaps for this reason"),
+        };
+        format!(
+            "load generator was late: {}: results are unreliable (free the processor or use fewer bots){also}",
+            self.in_stage(late)
+        )
+    }
+
+    fn no_bot_entered(&self) -> (Cause, String) {
         let Self { server, total, each, .. } = self;
         let count = each.len();
         if total.refused > 0 {
             let reason = self.refusal(|bot| bot.outcome == BotOutcome::Refused);
-            return (Verdict::Refused, format!("{server} refused all {count} bots: {reason}"));
+            return (Cause::Refused, format!("{server} refused all {count} bots: {reason}"));
         }
         let received: u64 = each.iter().map(|bot| bot.datagrams_received).sum();
         let dropped: u64 = each.iter().map(|bot| bot.unreadable).sum();
@@ -96,12 +294,12 @@ impl VerdictInput<'_> {
             let sentence = format!(
                 "{server} is not a Quake III server: {dropped} of {received} datagrams are invalid"
             );
-            return (Verdict::Unreadable, sentence);
+            return (Cause::NotAServer, sentence);
         }
         if total.dropped > 0 {
             let reason = self.reason(|bot| bot.outcome == BotOutcome::Dropped);
             return (
-                Verdict::Lost,
+                Cause::Dropped,
                 format!("{server} accepted bots, but none entered the game: {reason}"),
             );
         }
@@ -109,12 +307,15 @@ impl VerdictInput<'_> {
             0 => format!("{server} does not answer"),
             _ => format!("{server} stopped answering: no bot entered the game"),
         };
-        (Verdict::NoAnswer, sentence)
+        (Cause::NoAnswer, sentence)
     }
 
     /// Returns the most frequent reason of the selected bots, and the remedy if the server is full.
     fn refusal(&self, selects: impl Fn(&BotSummary) -> bool) -> String {
         let reason = self.reason(selects);
+        if reason.starts_with("Server uses protocol version") {
+            return format!("{reason} (set --protocol auto, or the protocol of the server)");
+        }
         if !reason.to_ascii_lowercase().contains("server is full") {
             return reason;
         }
@@ -131,5 +332,42 @@ impl VerdictInput<'_> {
         }
         let most = counts.iter().max_by_key(|(_, count)| **count).map_or("", |(reason, _)| reason);
         escaped(most.as_bytes()).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_unique_and_complete() {
+        let mut codes: Vec<_> = Verdict::EXIT_CODES.iter().map(|row| row.1).collect();
+        assert_eq!(codes, [0, 1, 3, 4, 5, 6, 7, 8]);
+        codes.dedup();
+        assert_eq!(codes.len(), Verdict::EXIT_CODES.len());
+        assert_eq!((Verdict::Passed.exit_code(), Verdict::Interrupted.exit_code()), (0, 8));
+    }
+
+    #[test]
+    fn capacity_is_the_largest_stage_before_a_failure() {
+        let stage = |bots, passed| StageSummary {
+            total: IntervalStats { bots, ..IntervalStats::default() },
+            passed,
+            is_interrupted: false,
+            expectations: Vec::new(),
+            failed_expectations: Vec::new(),
+        };
+        let of = |stages: &[StageSummary], planned| {
+            let capacity = Capacity::of(stages, planned, Verdict::Failed);
+            (capacity.bots, capacity.is_limit)
+        };
+        assert_eq!(of(&[stage(4, true), stage(8, true), stage(16, false)], 3), (Some(8), true));
+        assert_eq!(of(&[stage(4, false)], 3), (Some(0), true));
+        assert_eq!(of(&[stage(8, true), stage(4, true)], 2), (Some(8), false));
+        assert_eq!(of(&[stage(8, true)], 1), (None, false));
+        for verdict in [Verdict::GeneratorLate, Verdict::Interrupted] {
+            let capacity = Capacity::of(&[stage(4, true), stage(8, false)], 2, verdict);
+            assert_eq!((capacity.bots, capacity.is_limit), (Some(4), false));
+        }
     }
 }

@@ -1,12 +1,17 @@
-//! SVG charts of HTML reports: histogram, time series, stacked bars and lagometer.
+//! SVG charts of HTML reports: percentile curve, histogram, time series, stacked bars and lagometer.
 //!
 //! Invariant: the length of a chart is bounded for any input.
 
+mod curve;
 mod lagometer;
+mod scale;
+mod series;
 
 use maud::{Markup, html};
 
+pub use curve::{CurveLimit, histogram, percentile_curve};
 pub use lagometer::{Lagometer, LagometerSample};
+pub use series::{Series, StagePoint, Timeline, by_clients};
 
 /// Style sheet of reports for screen, in light and dark mode, and print.
 pub const STYLE: &str = include_str!("report.css");
@@ -17,8 +22,6 @@ const HEIGHT: f64 = 160.0;
 const LEFT: f64 = 48.0;
 const ABOVE: f64 = 16.0;
 const BELOW: f64 = 18.0;
-/// Maximum bars. Larger values share the last one.
-const MAX_BARS: u64 = 120;
 /// Maximum points of a line.
 const MAX_POINTS: usize = 600;
 /// Number of layer classes of the style sheet.
@@ -54,70 +57,6 @@ fn frame(top: f64, right: &str) -> Markup {
 
 fn view_box() -> String {
     format!("0 -{ABOVE} {WIDTH} {}", ABOVE + HEIGHT + BELOW + 4.0)
-}
-
-/// Draws the histogram of `values`, pairs of milliseconds and count.
-///
-/// The axis ends at the longest value, within `least` and `most`. Longer values share the last bar.
-#[must_use]
-pub fn distribution(values: &[(u64, u64)], [least, most]: [u64; 2]) -> Markup {
-    let longest = values.iter().map(|(value, _)| *value).max().unwrap_or(0);
-    let end = longest.max(least).min(most).max(1);
-    let width = end.div_ceil(MAX_BARS).max(1);
-    let mut bars = vec![0; (end / width + 1) as usize];
-    for (value, count) in values {
-        bars[(*value.min(&end) / width) as usize] += count;
-    }
-    let beyond = if longest > end { " and more" } else { "" };
-    let name = |place: usize| {
-        let first = place as u64 * width;
-        match () {
-            () if place + 1 == bars.len() && longest > end => format!("{first} to {longest} ms"),
-            () if width == 1 => format!("{first} ms"),
-            () => format!("{first} to {} ms", first + width - 1),
-        }
-    };
-    let top = ceiling(bars.iter().copied().max().unwrap_or(0) as f64);
-    let step = (WIDTH - LEFT) / bars.len() as f64;
-    html! {
-        svg viewBox=(view_box()) role="img" {
-            (frame(top, &format!("{end} ms{beyond}")))
-            @for (place, count) in bars.iter().enumerate().filter(|(_, count)| **count > 0) {
-                @let height = (*count as f64 / top * HEIGHT).max(1.0);
-                rect .bar x=(format!("{:.1}", LEFT + place as f64 * step)) y=(format!("{:.1}", HEIGHT - height))
-                    width=(format!("{:.1}", (step - 0.5).max(0.5))) height=(format!("{height:.1}")) {
-                    title { (name(place)) ": " (count) }
-                }
-            }
-        }
-    }
-}
-
-/// Draws a metric over time from 0 to `seconds`, one point per sample.
-#[must_use]
-pub fn over_time<T>(title: &str, samples: &[T], seconds: u64, value: impl Fn(&T) -> f64) -> Markup {
-    let every = samples.len().div_ceil(MAX_POINTS).max(1);
-    // Seconds that share a point show their maximum, to keep the peaks.
-    let points: Vec<f64> =
-        samples.chunks(every).map(|chunk| chunk.iter().map(&value).fold(0.0, f64::max)).collect();
-    let top = ceiling(points.iter().copied().fold(0.0, f64::max));
-    let step = (WIDTH - LEFT) / (points.len().saturating_sub(1).max(1)) as f64;
-    let line: Vec<String> = points
-        .iter()
-        .enumerate()
-        .map(|(place, value)| {
-            format!("{:.1},{:.1}", LEFT + place as f64 * step, HEIGHT - value / top * HEIGHT)
-        })
-        .collect();
-    html! {
-        figure {
-            figcaption { (title) }
-            svg viewBox=(view_box()) role="img" {
-                (frame(top, &format!("{seconds} s")))
-                polyline .line points=(line.join(" ")) {}
-            }
-        }
-    }
 }
 
 /// Draws stacked bars over time from 0 to `seconds`: rows of values, one per layer.
@@ -211,16 +150,12 @@ mod tests {
     }
 
     #[test]
-    fn charts_draw_empty_and_large_inputs() {
-        assert!(distribution(&[], [0, 0]).into_string().contains("<svg"));
-        let bars = distribution(&[(50, 900), (60_000, 1)], [100, 150]).into_string();
-        assert_eq!(bars.matches("class=\"bar\"").count(), 2);
-        assert!(bars.contains("50 to 51 ms: 900") && bars.contains("150 to 60000 ms: 1"), "{bars}");
-        let samples: Vec<_> = (0..5000).collect();
-        let line = over_time("Ping <ms>", &samples, 4999, |ping| f64::from(*ping)).into_string();
-        assert!(line.contains("Ping &lt;ms&gt;") && line.contains("4999 s"));
-        assert!(line.matches(',').count() <= MAX_POINTS);
-        assert!(over_time("x", &[(); 0], 0, |()| 0.0).into_string().contains("<polyline"));
+    fn stacked_bars_draw_large_inputs() {
+        let rows: Vec<_> = (0..5000).map(|row| vec![f64::from(row), 1.0]).collect();
+        let drawn = stacked("Rate <kB/s>", &rows, 4999).into_string();
+        assert!(drawn.contains("Rate &lt;kB/s&gt;") && drawn.contains("4999 s"));
+        assert!(drawn.matches("<rect").count() <= MAX_POINTS);
+        assert!(stacked("x", &[], 0).into_string().contains("<svg"));
     }
 
     #[test]

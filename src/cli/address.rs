@@ -1,6 +1,6 @@
 //! Server addresses `HOST[:PORT]`: a name, an IPv4 address, or an IPv6 address with or without brackets.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, net::SocketAddr, str::FromStr};
 
 use thiserror::Error;
 
@@ -31,6 +31,12 @@ pub enum AddressError {
     /// An invalid port.
     #[error("invalid port (expected an integer from 1 to 65535)")]
     Port,
+}
+
+impl From<SocketAddr> for ServerAddress {
+    fn from(address: SocketAddr) -> Self {
+        Self { host: address.ip().to_string(), port: address.port(), has_port: true }
+    }
 }
 
 impl FromStr for ServerAddress {

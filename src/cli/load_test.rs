@@ -99,8 +99,8 @@ options! {
             value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_BOTS)))]
         pub bots: Option<u16> =
             |test, bots| test.stages.iter_mut().for_each(|stage| stage.bots = bots),
-        /// Duration in seconds [default: 30]
-        #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+        /// Duration, e.g. 60, 60s or 1m [default: 30]
+        #[arg(long, value_name = "S", value_parser = whole_seconds)]
         pub seconds: Option<u32> =
             |test, seconds| {
             let duration = Millis::seconds(seconds.into());
@@ -114,6 +114,10 @@ options! {
         #[arg(long, value_name = "N/s")]
         pub ramp: Option<PerSecond> =
             |test, PerSecond(ramp)| test.joins_per_second = ramp,
+        /// Time at the beginning that is left out of all metrics but the joins, e.g. 10s [default: none]
+        #[arg(long, value_name = "TIME")]
+        pub warmup: Option<Duration> =
+            |test, Duration(warmup)| test.warmup = warmup,
         /// Protocol: 68, compat (71, OpenArena), native (71, ioquake3) or auto, which detects the protocol of
         /// the server [default: auto]
         #[arg(long, alias = "wire", value_name = "PROTOCOL")]
@@ -180,7 +184,7 @@ options! {
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=125))]
         pub snaps: Option<u16> =
             |test, snaps| test.snaps = snaps.into(),
-        /// Fail with exit code 1 unless all hold, e.g. snapshot_gap_p99<120ms,loss<1%,drops=0
+        /// Fail unless all hold, e.g. snapshot_gap_p99<120ms,loss<1%,drops=0; metrics below
         #[arg(long, value_name = "LIMITS")]
         pub expect: Option<Expectations> =
             |test, limits| test.expectations = limits,
@@ -320,6 +324,13 @@ impl FromStr for Duration {
     }
 }
 
+/// Parses a duration in whole seconds, e.g. `60`, `60s` or `1m`.
+fn whole_seconds(text: &str) -> Result<u32, String> {
+    let whole = bots::duration(text).filter(|time| time.0.is_multiple_of(1000));
+    let seconds = whole.and_then(|time| u32::try_from(time.0 / 1000).ok());
+    seconds.ok_or_else(|| "expected 1 to 86400 seconds, e.g. 60, 60s or 1m".to_owned())
+}
+
 /// Parses a jitter of packet times; 0 for none.
 fn stagger(text: &str) -> Result<Millis, String> {
     match text.trim() {
@@ -394,6 +405,8 @@ mod tests {
             assert!(error.starts_with(line) && error.contains(because), "{text}: {error}");
             assert!(!error.contains('\n'), "{text}: {error}");
         }
+        assert_eq!(LoadTest::parse("seconds = 60"), LoadTest::parse("seconds = \"1m\""));
+        assert!(LoadTest::parse("seconds = \"1500ms\"").unwrap_err().contains("60s or 1m"));
         assert_eq!(LoadTest::parse("wire = 68"), LoadTest::parse("protocol = \"68\""));
     }
 }

@@ -31,6 +31,7 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
 pub use address::ServerAddress;
+pub use bots::ProcessIds;
 pub use demo::{
     CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoRange, DemoTask, ExtractOptions, Place,
 };
@@ -66,6 +67,10 @@ pub enum ExitStatus {
     Lost = 5,
     /// The server sent invalid messages.
     Unreadable = 6,
+    /// The load generator was too late for reliable results.
+    GeneratorLate = 7,
+    /// A signal ended the run early.
+    Interrupted = 8,
 }
 
 impl From<ExitStatus> for ExitCode {
@@ -101,7 +106,7 @@ Exit codes: 0 success, 1 failure or no reply, 2 usage or config error.";
 #[derive(Debug, Parser)]
 #[command(
     name = "fragd",
-    version,
+    version = env!("FRAGD_VERSION"),
     about = "A headless Quake III Arena dedicated server, load tester and protocol toolbox",
     after_help = EXAMPLES,
     args_conflicts_with_subcommands = true
@@ -169,6 +174,9 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, c
     let mut program = program();
     let matches = program.try_get_matches_from_mut(flags)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut program))?;
+    if let Some(what) = plus_commands::find_option(&plus, &serve_options(&program)) {
+        return Err(clap::Error::raw(ErrorKind::ArgumentConflict, what).format(&mut program));
+    }
     let mut reject = |kind, what: String| Err(clap::Error::raw(kind, what).format(&mut program));
     let plus = match PlusCommands::read(&plus) {
         Ok(plus) => plus,
@@ -181,9 +189,18 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, c
     }
 }
 
-/// The program's usage. The long help of `serve` lists all settings.
+/// Long names of the options of `serve`, the only subcommand with `+` commands.
+fn serve_options(program: &clap::Command) -> Vec<String> {
+    let serve = program.find_subcommand("serve").unwrap_or(program);
+    let long = serve.get_arguments().filter_map(|argument| argument.get_long());
+    long.chain(["help", "version"]).map(str::to_owned).collect()
+}
+
+/// The program's usage. The long help of `serve` lists all settings, that of `bots` all metrics.
 fn program() -> clap::Command {
-    Cli::command().mut_subcommand("serve", |serve| {
+    let command = Cli::command();
+    let command = command.mut_subcommand("bots", |bots| bots.after_help(bots::after_help()));
+    command.mut_subcommand("serve", |serve| {
         let width = SETTINGS.iter().map(|setting| setting.name.len()).max().unwrap_or(0);
         let settings: String = SETTINGS
             .iter()
@@ -252,16 +269,18 @@ mod tests {
         else {
             panic!("queries")
         };
-        assert_eq!((query.server.port, query.timeout_ms, query.json), (27961, 500, true));
+        let server = query.server.as_ref().expect("a server");
+        assert_eq!((server.port, query.timeout_ms, query.json), (27961, 500, true));
         assert_eq!(
-            (query.port(Family::Quake3), query.port(Family::Quake4)),
+            (query.port(server, Family::Quake3), query.port(server, Family::Quake4)),
             (Some(27961), Some(27961))
         );
         let Ok(Command::Query(query)) = run("query dm.example.org --game qw") else {
             panic!("queries")
         };
+        let server = query.server.as_ref().expect("a server");
         assert_eq!(
-            (query.port(Family::Quake3), query.port(Family::QuakeWorld)),
+            (query.port(server, Family::Quake3), query.port(server, Family::QuakeWorld)),
             (None, Some(27500))
         );
         let Ok(Command::Bots(bots)) =
@@ -288,6 +307,7 @@ mod tests {
         refused("serve --game quake2", "baseoa or baseq3");
         refused("query", "HOST[:PORT]");
         refused("query 127.0.0.1:0", "1 to 65535");
+        refused("query 127.0.0.1 --pid 1", "cannot be used with");
         refused("query 127.0.0.1 --timeout 0", "1..=60000");
         refused("query 127.0.0.1 --game q2", "q3, rtcw, et, q4 or qw");
         refused("decoy --count 0", "1..=20000");
@@ -297,7 +317,17 @@ mod tests {
         };
         let servers: Vec<_> =
             bots.connect.iter().map(|one| (one.host.as_str(), one.port)).collect();
-        assert_eq!((servers, bots.pid), (vec![("a", 27960), ("::1", 5)], vec![3, 4]));
+        assert_eq!(servers, [("a", 27960), ("::1", 5)]);
+        assert_eq!(bots.pid, [ProcessIds(vec![3, 4])]);
+        for line in ["--pid 3 4 --json", "--pid 3, 4", "--pid 3 --pid 4"] {
+            let Ok(Command::Bots(bots)) = run(&format!("bots --connect a {line}")) else {
+                panic!("{line}")
+            };
+            assert_eq!(bots.pid, [ProcessIds(vec![3]), ProcessIds(vec![4])], "{line}");
+        }
+        assert_eq!("3 4".parse(), Ok(ProcessIds(vec![3, 4])));
+        refused("bots --connect x --pid fragd", "expected process ids");
+        refused("bots --connect x --pid 0", "expected process ids");
         refused("bots -n 4", "--connect");
         refused("bots --connect x -n 0", "1..=4096");
         refused("bots --connect x --expect loss<", "loss");
@@ -316,6 +346,10 @@ mod tests {
         refused("demo cut x.dm_68 --from 1:99 -o y.dm_68", "1:30");
         refused("frobnicate", "frobnicate");
         refused("+set sv_fps", "+set: missing value of sv_fps");
+        refused("+set rconPassword hunter2 --journal j", "--journal is an option of fragd serve");
+        refused("serve +map oa_dm1 --port=28000", "+map: --port is an option");
+        refused("+say hi --prot 28000", "+say: --prot: did you mean the option --port?");
+        refused("query 127.0.0.1 +set a --json", "+ commands are for serve only");
     }
 
     #[test]
@@ -340,6 +374,22 @@ mod tests {
             assert_eq!(help.exit_code(), 0, "{line}");
             assert!(help.to_string().contains(part), "{line}: {help}");
         }
+    }
+
+    #[test]
+    fn options_behind_a_command_do_not_show_its_value() {
+        let error = run("+set rconPassword hunter2 --jornal j").expect_err("an unknown option");
+        let text = error.to_string();
+        assert!(
+            text.contains("+set rconPassword: --jornal: did you mean the option --journal?"),
+            "{text}"
+        );
+        assert!(!text.contains("hunter2"), "{text}");
+        let Ok(Command::Serve(quoted)) = run("+set g_motd \"--port\" +set x --=clan=--") else {
+            panic!("values")
+        };
+        assert_eq!(quoted.plus.sets[0].2, "--port");
+        assert_eq!(quoted.plus.sets[1].2, "--=clan=--");
     }
 
     proptest! {

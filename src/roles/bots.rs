@@ -3,6 +3,7 @@
 mod progress;
 
 use std::{
+    collections::HashMap,
     fs,
     io::{IsTerminal as _, Write as _},
     net::SocketAddr,
@@ -11,13 +12,16 @@ use std::{
 };
 
 use fragd::{
-    bots::{Bots, FindMap, ResourceMeter, ResourceUsage, Sample, Summary, Verdict},
-    cli::{BotsOptions, ExitStatus, LoadTest},
+    bots::{
+        self, Bots, Expectations, FindMap, Machine, ResourceMeter, ResourceUsage, RunInfo, Summary,
+        Verdict,
+    },
+    cli::{BotsOptions, ExitStatus, LoadTest, ProcessIds},
     io::{
         self, Clock, GameData, Options, Output, Processes, Progress, Signals, Sockets,
-        assets::base_paths,
+        assets::base_paths, machine::MachineInfo, task::Task,
     },
-    model::{UnixMillis, assets::Assets as _},
+    model::{Millis, UnixMillis, assets::Assets as _, text::escaped},
     node::{Hosted as _, LocalPort, Observed},
     settings::Choice as _,
     trace::Role,
@@ -47,9 +51,11 @@ pub(crate) fn run(options: &BotsOptions) -> ExitStatus {
     if outcome != ExitStatus::Done && (options.json || !std::io::stdout().is_terminal()) {
         eprintln!("fragd: {}", summary.sentence);
     }
-    let page = || summary.to_html().into_bytes();
-    let files: [(&Option<_>, &dyn Fn() -> Vec<u8>); 2] =
-        [(&options.csv, &|| seconds(&summary.samples)), (&options.report, &page)];
+    let files: [(&Option<_>, &dyn Fn() -> String); 3] = [
+        (&options.csv, &|| summary.to_csv()),
+        (&options.report, &|| summary.to_html()),
+        (&options.junit, &|| summary.to_junit()),
+    ];
     for (path, write) in files {
         if let Some(path) = path
             && let Err(error) = fs::write(path, write())
@@ -70,19 +76,43 @@ fn outcome(verdict: Verdict) -> ExitStatus {
         Verdict::Refused => ExitStatus::Refused,
         Verdict::Lost => ExitStatus::Lost,
         Verdict::Unreadable => ExitStatus::Unreadable,
+        Verdict::GeneratorLate => ExitStatus::GeneratorLate,
+        Verdict::Interrupted => ExitStatus::Interrupted,
     }
 }
 
-/// Encodes the samples as CSV, one line per second.
-fn seconds(samples: &[Sample]) -> Vec<u8> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for sample in samples {
-        writer.serialize(sample).expect("numbers into memory");
+/// Rejects result files whose folder does not exist, before the run and not after it.
+fn check_result_files(options: &BotsOptions) -> Result<(), Refusal> {
+    let files = [
+        ("--csv", &options.csv),
+        ("--report", &options.report),
+        ("--junit", &options.junit),
+        ("--trace", &options.files.trace),
+        ("--pcap", &options.files.pcap),
+    ];
+    for (option, path) in files {
+        let Some(path) = path else { continue };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let what = match folder {
+            Some(folder) if !folder.is_dir() => {
+                format!(
+                    "folder {} not found (expected a file in an existing folder)",
+                    folder.display()
+                )
+            }
+            _ if path.is_dir() => "is a folder (expected a file)".to_owned(),
+            _ => continue,
+        };
+        return Err(Refusal(
+            format!("{option} {}: {what}", path.display()),
+            ExitStatus::UsageError,
+        ));
     }
-    writer.into_inner().expect("into memory")
+    Ok(())
 }
 
 fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
+    check_result_files(options)?;
     let failed = |what: String| Refusal(what, ExitStatus::Failed);
     let test = match &options.scenario {
         Some(path) => LoadTest::clone(&options.test).merged_with(scenario(path)?),
@@ -100,15 +130,85 @@ fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
     }
     let seed = io::random_bytes()
         .map_err(|error| failed(format!("random numbers not available: {error}")))?;
-    let asked = test.build(servers, u64::from_le_bytes(seed));
+    let mut asked = test.build(servers, u64::from_le_bytes(seed));
+    check_warmup(&asked)?;
+    if let Some(fault) = asked.ramp_fault() {
+        return Err(Refusal(fault, ExitStatus::UsageError));
+    }
+    asked.packs = Some(super::installed_packs(&options.basepath, options.game));
+    if let Some(path) = &options.baseline {
+        asked.expectations.extend(&baseline(path, options)?);
+    }
     let mut meter = Processes::new();
-    if let Some(pid) = options.pid.iter().find(|pid| meter.used(Some(**pid)).is_none()) {
-        return Err(Refusal(format!("process {pid} not found"), ExitStatus::UsageError));
+    let mut pids: Vec<u32> = options.pid.iter().flat_map(|ProcessIds(ids)| ids.clone()).collect();
+    pids.sort_unstable();
+    pids.dedup();
+    if let Some(pid) = pids.iter().find(|pid| meter.used(Some(**pid)).is_none()) {
+        return Err(Refusal(format!("--pid: process {pid} not found"), ExitStatus::UsageError));
     }
     let clock = Clock::start();
-    let meter = Box::new(ProcessMeter { processes: meter, servers: options.pid.clone() });
+    asked.run = run_info(&clock);
+    let meter = Box::new(ProcessMeter {
+        processes: meter,
+        servers: pids,
+        ended_cpu_us: 0,
+        last_cpu_us: HashMap::new(),
+    });
     let bots = Bots::with_maps_and_meter(asked, clock.now(), find_map(options), Some(meter));
     drive(options, bots, first, &clock).map_err(failed)
+}
+
+/// Reads the expectations of a baseline.
+fn baseline(path: &Path, options: &BotsOptions) -> Result<Expectations, Refusal> {
+    let misused =
+        |what: String| Refusal(format!("{}: {what}", path.display()), ExitStatus::UsageError);
+    let text = fs::read_to_string(path).map_err(|error| misused(error.to_string()))?;
+    let has_processes = !options.pid.is_empty();
+    Expectations::from_baseline(&text, options.regression, has_processes).map_err(misused)
+}
+
+/// Rejects a warm-up that leaves nothing of the first stage.
+fn check_warmup(test: &bots::BotsOptions) -> Result<(), Refusal> {
+    let first = test.stages.first().map_or(Millis(0), |stage| stage.duration);
+    if test.warmup < first {
+        return Ok(());
+    }
+    let (warmup, first) = (test.warmup, first.0 / 1000);
+    let what = format!("warmup too long: {warmup} (expected less than the first stage, {first} s)");
+    Err(Refusal(what, ExitStatus::UsageError))
+}
+
+/// Returns version, time, machine and command line, for the header of the results.
+fn run_info(clock: &Clock) -> RunInfo {
+    let MachineInfo { host, cpu, cores, os } = MachineInfo::read();
+    RunInfo {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        epoch: Some(UnixMillis(io::unix_millis().saturating_sub(clock.now().0))),
+        machine: Machine { host, cpu, cores, os },
+        options: command_line(std::env::args().skip(1)),
+    }
+}
+
+/// Returns the command line, quoted for a shell. The password is masked.
+fn command_line(arguments: impl Iterator<Item = String>) -> String {
+    let mut words = Vec::new();
+    let mut is_secret = false;
+    for argument in arguments {
+        let word = match argument.split_once('=') {
+            _ if is_secret => "***".to_owned(),
+            Some(("--password", _)) => "--password=***".to_owned(),
+            _ => argument.clone(),
+        };
+        is_secret = argument == "--password";
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,:/@%+*[]".contains(c);
+        if !word.is_empty() && word.chars().all(is_plain) {
+            words.push(word);
+        } else {
+            words
+                .push(format!("'{}'", escaped(word.as_bytes()).to_string().replace('\'', "'\\''")));
+        }
+    }
+    words.join(" ")
 }
 
 fn scenario(path: &Path) -> Result<LoadTest, Refusal> {
@@ -156,6 +256,10 @@ fn drive(
 struct ProcessMeter {
     processes: Processes,
     servers: Vec<u32>,
+    /// CPU time of server processes that have ended.
+    ended_cpu_us: u64,
+    /// Last CPU time of each server process.
+    last_cpu_us: HashMap<u32, u64>,
 }
 
 impl ProcessMeter {
@@ -167,15 +271,21 @@ impl ProcessMeter {
 
 impl ResourceMeter for ProcessMeter {
     fn server(&mut self) -> Option<ResourceUsage> {
-        let pids = self.servers.clone();
-        let used = pids.into_iter().map(|pid| self.used(Some(pid)));
-        used.reduce(|all, one| {
-            let (all, one) = (all?, one?);
-            Some(ResourceUsage {
-                cpu_us: all.cpu_us + one.cpu_us,
-                memory_bytes: all.memory_bytes + one.memory_bytes,
-            })
-        })?
+        let mut all = ResourceUsage { cpu_us: self.ended_cpu_us, memory_bytes: 0 };
+        for pid in self.servers.clone() {
+            if let Some(one) = self.used(Some(pid)) {
+                self.last_cpu_us.insert(pid, one.cpu_us);
+                all.cpu_us += one.cpu_us;
+                all.memory_bytes += one.memory_bytes;
+                continue;
+            }
+            log::warn!("--pid: process {pid} has ended");
+            self.servers.retain(|&server| server != pid);
+            let used = self.last_cpu_us.remove(&pid).unwrap_or(0);
+            self.ended_cpu_us += used;
+            all.cpu_us += used;
+        }
+        (!self.servers.is_empty()).then_some(all)
     }
 
     fn own(&mut self) -> Option<ResourceUsage> {
@@ -190,9 +300,50 @@ fn find_map(options: &BotsOptions) -> Option<FindMap> {
     if data.is_empty() {
         return None;
     }
+    let data = Arc::new(data);
+    let mut loading: Vec<MapTask> = Vec::new();
     Some(Box::new(move |name| {
-        let file = data.read(&format!("maps/{name}.bsp"), MAX_FILE_LEN as u64).ok()?;
-        let map = CollisionMap::new(&Bsp::load(&file).ok()?, TracePrecision::Single).ok()?;
-        Some(Arc::new(map))
+        if let Some(place) = loading.iter().position(|(known, _)| known == name) {
+            let found = loading[place].1.as_ref().and_then(Task::poll)?;
+            // A missing map is not searched again.
+            loading[place].1 = None;
+            return found.ok().flatten();
+        }
+        if loading.len() >= MAX_MAP_TASKS {
+            loading.remove(0);
+        }
+        let (data, file) = (Arc::clone(&data), format!("maps/{name}.bsp"));
+        let task = Task::start("map", move || load_map(&data, &file)).ok();
+        loading.push((name.to_owned(), task));
+        None
     }))
+}
+
+/// Name of a map, and the thread that loads it; `None` once it has ended.
+type MapTask = (String, Option<Task<Option<Arc<CollisionMap>>>>);
+
+/// Maximum maps that are remembered as loaded or missing. Bots keep as many.
+const MAX_MAP_TASKS: usize = 8;
+
+/// Loads a map for navigation. It takes longer than a snapshot interval, so that it has a thread.
+fn load_map(data: &GameData, file: &str) -> Option<Arc<CollisionMap>> {
+    let file = data.read(file, MAX_FILE_LEN as u64).ok()?;
+    let map = CollisionMap::new(&Bsp::load(&file).ok()?, TracePrecision::Single).ok()?;
+    Some(Arc::new(map))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn password_is_masked_in_the_command_line() {
+        let line = |words: &[&str]| command_line(words.iter().map(ToString::to_string));
+        assert_eq!(
+            line(&["bots", "--password", "secret", "-n", "4"]),
+            "bots --password '***' -n 4".replace('\'', "")
+        );
+        assert_eq!(line(&["--password=secret", "a b"]), "--password=*** 'a b'");
+        assert_eq!(line(&["--expect", "loss<1%"]), "--expect 'loss<1%'");
+    }
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 use super::{
-    super::{behavior::Behavior, bot_stats::SnapshotArrival, options::BotsOptions},
+    super::{behavior::Behavior, bot_stats::SnapshotArrival},
     Bot, BotContext, RECONNECT_DELAY, RECONNECT_SPREAD_MS,
 };
 
@@ -28,12 +28,20 @@ impl Bot {
                     if let Some(protocol) = context.detected.get_mut(index) {
                         *protocol = self.client.as_ref().map(Client::protocol);
                     }
+                    self.stats.begin_map_change(now);
+                    if let Some((record, client)) =
+                        context.servers.get_mut(index).zip(self.client.as_ref())
+                        && record.read(client)
+                    {
+                        context.stage_stats.levels += 1;
+                    }
                 }
                 ClientEvent::Entered => {
                     self.stats.step(now, 3, context.stage_stats);
                     // Counting starts after the first snapshot of the game.
                     let statistics = self.client_statistics();
                     self.stats.enter(now, statistics, context.stage_stats);
+                    self.stats.end_map_change(now, context.stage_stats);
                 }
                 ClientEvent::Snapshot => self.record_snapshot(now, context),
                 ClientEvent::Refused(reason) => {
@@ -50,10 +58,11 @@ impl Bot {
                     self.stats.protocol_error.get_or_insert_with(|| error.to_string());
                 }
                 ClientEvent::Disconnected(ending) => {
-                    self.record_disconnect(now, ending, context.options)
+                    self.record_disconnect(now, ending, context);
                 }
                 ClientEvent::Configstring(_)
                 | ClientEvent::MapRestart
+                | ClientEvent::ProofRequired
                 | ClientEvent::ServerCommand(_)
                 | ClientEvent::Download(_)
                 | ClientEvent::Print(_) => {}
@@ -78,7 +87,17 @@ impl Bot {
 
     fn record_snapshot(&mut self, now: Millis, context: &mut BotContext<'_>) {
         let Some(snapshot) = self.client.as_ref().and_then(Client::snapshot) else { return };
+        if !snapshot.is_active() {
+            // A server that has loaded another level sends such snapshots before its gamestate.
+            self.stats.begin_map_change(now);
+            return;
+        }
+        let pm_type = snapshot.player.pm_type;
+        let is_intermission = [PmType::Intermission, PmType::SinglePlayerIntermission]
+            .iter()
+            .any(|&kind| pm_type == kind as i32);
         let arrival = SnapshotArrival {
+            is_intermission,
             at: now,
             server_time: snapshot.head.server_time,
             rate_delayed: snapshot.head.flags.contains(SnapFlags::RATE_DELAYED),
@@ -86,8 +105,11 @@ impl Bot {
         };
         let player = &snapshot.player;
         let (origin, score) = (player.origin, player.persistant[Persistent::Score]);
-        // A following spectator receives the playerstate of the followed player.
-        if player.pm_type != PmType::Spectator as i32 {
+        // A following spectator receives the playerstate of the followed player. Players cannot move during an
+        // intermission.
+        if is_intermission {
+            self.stats.rest();
+        } else if pm_type != PmType::Spectator as i32 {
             self.stats.record_body(now, origin, score);
         }
         let gap = self.stats.last_snapshot.map_or(0, |(before, _)| now.since(before).0);
@@ -104,9 +126,23 @@ impl Bot {
     }
 
     /// Records the end of a connection and schedules the next one, if any.
-    fn record_disconnect(&mut self, now: Millis, ending: DisconnectReason, options: &BotsOptions) {
+    fn record_disconnect(
+        &mut self,
+        now: Millis,
+        ending: DisconnectReason,
+        context: &mut BotContext<'_>,
+    ) {
+        let options = context.options;
         let is_intended = ending == DisconnectReason::Left;
-        if !is_intended {
+        self.stats.record_gap(now, options.snapshot_interval(), context.stage_stats);
+        self.stats.end_map_change(now, context.stage_stats);
+        if let DisconnectReason::Unpure(reason) = &ending
+            && self.stats.entered.is_none()
+        {
+            self.log(&format!("refused: {}", escaped(reason.as_bytes())));
+            self.stats.refusal = Some(reason.clone());
+            self.stats.refusal_is_shared = false;
+        } else if !is_intended {
             self.log(&format!("dropped: {}", escaped(ending.to_string().as_bytes())));
             self.stats.dropped.get_or_insert_with(|| ending.clone());
         }

@@ -21,15 +21,18 @@ use crate::{
         Client, ClientOptions, ConnectionState, DisconnectReason, Protocol, ProtocolChoice,
         Statistics,
     },
+    impairment::Impairment,
     model::{CommandNum, LevelTime, Millis, Qport, limits::MAX_PACKET_USERCMDS},
 };
 
 use super::{
     ai::{BotAi, Perception},
     behavior::Behavior,
-    bot_stats::{BotStats, StageStats},
+    bot_stats::BotStats,
     map_cache::MapCache,
     options::BotsOptions,
+    run_info::ServerRecord,
+    stage_stats::StageStats,
 };
 use userinfo::userinfo;
 
@@ -63,6 +66,8 @@ pub(super) struct BotContext<'a> {
     pub(super) stage_stats: &'a mut StageStats,
     /// Detected protocol of each server.
     pub(super) detected: &'a mut [Option<&'static Protocol>],
+    /// Serverinfo and level of each server.
+    pub(super) servers: &'a mut [ServerRecord],
 }
 
 /// A bot: client, input and statistics.
@@ -179,7 +184,7 @@ impl Bot {
         self.stats.entered.is_some() || (is_under_way && self.stats.protocol_errors() == 0)
     }
 
-    /// See [`BotStats::record_open_gap`].
+    /// Records the snapshot gap or map change that is still open.
     pub(super) fn record_open_gap(
         &mut self,
         now: Millis,
@@ -187,15 +192,31 @@ impl Bot {
         stage_stats: &mut StageStats,
     ) {
         if self.state() == ConnectionState::Active {
-            self.stats.record_open_gap(now, interval, stage_stats);
+            self.stats.record_gap(now, interval, stage_stats);
         }
     }
 
-    /// Returns the longest snapshot gap that ended after `since` or is still open, in ms.
-    pub(super) fn worst_gap_since(&self, since: Millis, now: Millis) -> Option<u64> {
-        let open = self.stats.open_gap(now);
-        let open = Some(open).filter(|_| self.state() == ConnectionState::Active);
-        self.stats.gap_ending_after(since).max(open)
+    /// Resets the sums of the running stage.
+    pub(super) fn begin_stage(&mut self) {
+        self.stats.begin_stage();
+    }
+
+    /// Resets the sums of the warm-up.
+    pub(super) fn end_warmup(&mut self) {
+        self.stats.end_warmup();
+    }
+
+    /// Returns the time since the last snapshot, if one is due in the game.
+    pub(super) fn open_gap(&self, now: Millis) -> Option<Millis> {
+        self.stats.open_gap(now).filter(|_| self.state() == ConnectionState::Active)
+    }
+
+    /// Whether the end of a stage waits for this bot: a snapshot is late, or a map change under way.
+    pub(super) fn awaits_snapshot(&self, now: Millis, interval: Millis) -> bool {
+        let due = self.stats.due_interval(interval);
+        let is_late = |gap: Millis| gap > due + Millis(due.0 / 2);
+        self.open_gap(now).is_some_and(is_late)
+            || (self.stats.is_changing_map() && self.client.is_some())
     }
 
     pub(super) fn next_frame(&self) -> Millis {
@@ -267,19 +288,23 @@ impl Bot {
         self.is_stopped = true;
         self.joins_at = Millis::NEVER;
         self.leaves_at = Millis::NEVER;
-        let downlink = context.options.downlink;
-        let max_silence = SILENCE + downlink.latency + downlink.jitter;
-        if self.state() == ConnectionState::Active
-            && self.stats.last_snapshot.is_some_and(|(at, _)| now.since(at) > max_silence)
-        {
-            self.log("dropped: the server has fallen silent");
-            self.stats.dropped.get_or_insert(DisconnectReason::TimedOut);
-        }
+        self.note_silence(now, context.options);
         if let Some(client) = &mut self.client {
             client.disconnect(now);
         }
         self.handle_events(now, context);
         self.stats.ending.get_or_insert(DisconnectReason::Left);
+    }
+
+    /// Counts a server that has fallen silent shortly before the end of the test as lost.
+    pub(super) fn note_silence(&mut self, now: Millis, options: &BotsOptions) {
+        let Impairment { latency, jitter, .. } = options.downlink;
+        let max_silence = SILENCE + latency + jitter;
+        let is_silent = self.open_gap(now).is_some_and(|gap| gap > max_silence);
+        if is_silent && !self.stats.was_dropped() {
+            self.log("dropped: the server has fallen silent");
+            self.stats.dropped = Some(DisconnectReason::TimedOut);
+        }
     }
 
     pub(super) fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<SocketAddr> {
@@ -330,6 +355,7 @@ impl Bot {
                     packet_jitter: options.stagger,
                     timeout: options.timeout.max(if is_mute { MUTE_TIMEOUT } else { Millis(0) }),
                     detects_protocol,
+                    packs: options.packs.clone(),
                     ..ClientOptions::new(server, protocol, userinfo, qport, seed)
                 };
                 Client::new(client, now).map_err(|error| error.to_string())

@@ -60,10 +60,12 @@ pub struct BotSummary {
     pub loss: f64,
     /// Share of the snapshots that were rate delayed.
     pub rate_delayed: f64,
-    /// Mean round trip of a usercmd, in ms.
+    /// Mean round trip, in ms.
     pub ping_ms: f64,
-    /// Longest time without a snapshot, in ms.
+    /// Longest time between two snapshots of a level, in ms.
     pub worst_gap_ms: u64,
+    /// Sum of the gaps of more than three intervals, in ms.
+    pub time_without_snapshot_ms: u64,
     /// Protocol errors of the server.
     pub protocol_errors: u64,
     /// Datagrams received, and those among them that were dropped.
@@ -101,7 +103,8 @@ impl BotSummary {
             loss: share(played.lost_messages, played.lost_messages + played.messages),
             rate_delayed: share(stats.rate_delayed, played.snapshots),
             ping_ms: rounded(stats.pings.mean()),
-            worst_gap_ms: stats.gaps.max(),
+            worst_gap_ms: stats.longest_gap_ms,
+            time_without_snapshot_ms: stats.without_snapshot_ms(false),
             protocol_errors: stats.protocol_errors(),
             datagrams_received: stats.statistics.datagrams_in,
             unreadable: stats.statistics.dropped_datagrams,

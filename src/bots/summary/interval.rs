@@ -2,13 +2,11 @@
 //!
 //! Bytes are counted twice: as UDP payload, and with headers (28 bytes of UDP and IPv4, 48 of UDP and IPv6).
 
-use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::{
     super::{
-        bot_stats::{BotStats, StageStats},
-        options::BotsOptions,
+        bot_stats::BotStats, lateness::Lateness, options::BotsOptions, stage_stats::StageStats,
     },
     percentiles::{Percentiles, Steps},
     resources::{ResourceSummary, ResourceUsage},
@@ -63,10 +61,20 @@ pub struct IntervalStats {
     pub late: f64,
     /// Share of the snapshots that were rate delayed.
     pub rate_delayed: f64,
-    /// Round trip of a usercmd, up to the snapshot that includes it.
+    /// Round trip: from the newest packet that a snapshot proves to be received, up to the snapshot.
     pub ping_ms: Percentiles,
-    /// Time between consecutive snapshots.
+    /// Time between consecutive snapshots of a level, weighted by time, over the whole stage.
     pub snapshot_gap_ms: Percentiles,
+    /// Share of the time in the game in gaps of more than three intervals.
+    pub time_without_snapshot: f64,
+    /// Sum of these gaps of the bot with most of them, in ms.
+    pub time_without_snapshot_max_ms: u64,
+    /// Levels that servers began after others.
+    pub map_changes: u64,
+    /// Time from the last snapshot of a level to the first of the next one, of each bot.
+    pub map_change_ms: Percentiles,
+    /// Share of the time in the game in intermissions.
+    pub intermission: f64,
     /// Difference of each gap to the same interval in server time.
     pub jitter_ms: Percentiles,
     /// Round trip of a reliable command, up to its acknowledgment.
@@ -89,7 +97,7 @@ pub struct IntervalStats {
     /// Resources of the load generator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own: Option<ResourceSummary>,
-    /// Lateness of the bots' wake-ups. Large values make all other metrics unreliable.
+    /// Lateness of the load generator, weighted by time. Large values make all other metrics unreliable.
     pub loop_lateness_ms: Percentiles,
 }
 
@@ -103,6 +111,8 @@ pub(in crate::bots) struct Counted {
     /// Units walked, and points scored.
     pub(in crate::bots) walked: u64,
     pub(in crate::bots) scored: u64,
+    /// Sum of the time of all bots in intermissions, in ms.
+    pub(in crate::bots) intermission_ms: u64,
 }
 
 impl Counted {
@@ -112,6 +122,7 @@ impl Counted {
         self.protocol_errors += stats.protocol_errors();
         self.walked += stats.walked();
         self.scored += stats.scored;
+        self.intermission_ms += stats.intermission_ms;
     }
 
     fn since(self, earlier: Self) -> Self {
@@ -121,6 +132,7 @@ impl Counted {
             protocol_errors: self.protocol_errors.saturating_sub(earlier.protocol_errors),
             walked: self.walked.saturating_sub(earlier.walked),
             scored: self.scored.saturating_sub(earlier.scored),
+            intermission_ms: self.intermission_ms.saturating_sub(earlier.intermission_ms),
         }
     }
 }
@@ -133,7 +145,7 @@ pub(in crate::bots) struct Measured<'a> {
     /// Counters at the beginning and at the end.
     pub(in crate::bots) counted: [Counted; 2],
     pub(in crate::bots) outcomes: OutcomeCounts,
-    pub(in crate::bots) lateness: &'a Histogram<u32>,
+    pub(in crate::bots) lateness: &'a Lateness,
     pub(in crate::bots) server: Option<ResourceUsage>,
     pub(in crate::bots) own: Option<ResourceUsage>,
     /// Memory of the server and of the load generator before the first join, in bytes.
@@ -147,14 +159,35 @@ pub(in crate::bots) struct OutcomeCounts {
     pub(in crate::bots) active: usize,
     pub(in crate::bots) refused: usize,
     pub(in crate::bots) dropped: usize,
+    /// Longest time without a snapshot of one bot, in ms.
+    pub(in crate::bots) without_snapshot_ms: u64,
 }
 
 impl IntervalStats {
+    /// Returns all distributions with their names, in the order of tables.
+    pub(in crate::bots) fn distributions(&self) -> [(&'static str, Percentiles); 11] {
+        let steps = &self.join_steps_ms;
+        [
+            ("time to join", self.join_ms),
+            ("  challenge", steps.challenge),
+            ("  connect", steps.connect),
+            ("  gamestate", steps.gamestate),
+            ("  snapshot", steps.first_snapshot),
+            ("snapshot gap", self.snapshot_gap_ms),
+            ("jitter", self.jitter_ms),
+            ("ping", self.ping_ms),
+            ("commands", self.command_ms),
+            ("map change", self.map_change_ms),
+            ("own lateness", self.loop_lateness_ms),
+        ]
+    }
+
     pub(in crate::bots) fn new(measured: &Measured<'_>) -> Self {
         let Measured { options, took, stage_stats, counted: [before, after], outcomes, .. } =
             measured;
         let memory_before = measured.memory_before;
-        let Counted { played, bot_ms, protocol_errors, walked, scored } = after.since(*before);
+        let counted = after.since(*before);
+        let Counted { played, bot_ms, protocol_errors, walked, scored, intermission_ms } = counted;
         let headers = if options.server_of(0).is_ipv6() { IPV6_HEADERS } else { IPV4_HEADERS };
         let in_with_headers = played.bytes_in + played.datagrams_in * headers;
         let out_with_headers = played.bytes_out + played.datagrams_out * headers;
@@ -172,7 +205,8 @@ impl IntervalStats {
             client_seconds: bot_ms as f64 / 1000.0,
             join_ms: Percentiles::of(&stage_stats.joins),
             join_steps_ms: Steps::of(&stage_stats.steps),
-            walked_per_second: rounded(per_second(walked, bot_ms)),
+            // Players cannot move during an intermission.
+            walked_per_second: rounded(per_second(walked, bot_ms.saturating_sub(intermission_ms))),
             scored,
             snapshots: played.snapshots,
             snapshots_per_second: rounded(per_second(played.snapshots, bot_ms)),
@@ -184,7 +218,15 @@ impl IntervalStats {
             late: share(stage_stats.late, played.snapshots),
             rate_delayed: share(stage_stats.rate_delayed, played.snapshots),
             ping_ms: Percentiles::of(&stage_stats.pings),
-            snapshot_gap_ms: Percentiles::of(&stage_stats.gaps),
+            snapshot_gap_ms: Percentiles::of_gaps(&stage_stats.gaps),
+            time_without_snapshot: share(
+                stage_stats.gaps.without_snapshot_ms(),
+                stage_stats.gaps.total_ms(),
+            ),
+            time_without_snapshot_max_ms: outcomes.without_snapshot_ms,
+            map_changes: stage_stats.levels,
+            map_change_ms: Percentiles::of(&stage_stats.map_changes),
+            intermission: share(intermission_ms, bot_ms),
             jitter_ms: Percentiles::of(&stage_stats.jitters),
             command_ms: Percentiles::of(&stage_stats.commands),
             bytes_per_snapshot: ratio(played.bytes_in, played.snapshots),
@@ -195,7 +237,7 @@ impl IntervalStats {
             bytes_out_per_second_with_headers: all_per_second(out_with_headers),
             server: measured.server.map(|cost| cost.summary(bot_ms, bots, memory_before[0])),
             own: measured.own.map(|cost| cost.summary(bot_ms, bots, memory_before[1])),
-            loop_lateness_ms: Percentiles::of(measured.lateness),
+            loop_lateness_ms: Percentiles::of_lateness(measured.lateness),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Load test summary, as text and as JSON.
 
 mod bot;
+mod csv;
 mod interval;
+mod junit;
 mod percentiles;
 mod resources;
 mod rounding;
@@ -9,7 +11,13 @@ mod text;
 
 use serde::Serialize;
 
-use super::verdict::Verdict;
+use crate::model::Millis;
+
+use super::{
+    expect::ExpectationResult,
+    run_info::{RunInfo, ServerInfo},
+    verdict::{Cause, Verdict},
+};
 
 pub use bot::{BotOutcome, BotSummary};
 pub use interval::IntervalStats;
@@ -23,18 +31,27 @@ pub(super) use percentiles::distribution;
 /// One stage of a load test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StageSummary {
-    /// Metrics of the stage, measured after its last bot began to join.
+    /// Metrics of the stage, measured after its last bot began to join; gaps and lateness for the whole stage.
     #[serde(flatten)]
     pub total: IntervalStats,
-    /// Expectations that did not hold.
+    /// Whether the stage was run to its end and all expectations hold.
+    pub passed: bool,
+    /// Whether the operator stopped the stage.
+    pub is_interrupted: bool,
+    /// Expectations with limits and values.
+    pub expectations: Vec<ExpectationResult>,
+    /// Expectations that do not hold, as sentences.
     pub failed_expectations: Vec<String>,
 }
 
-/// One second of a load test.
+/// One second of a load test. A late load generator makes a sample longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Sample {
-    /// Seconds since the beginning.
+    /// Seconds since the beginning, at its end.
     pub second: u64,
+    /// Time of its end.
+    #[serde(skip)]
+    pub at: Millis,
     /// Bots in the game.
     pub in_game: usize,
     /// Snapshots accepted.
@@ -49,8 +66,20 @@ pub struct Sample {
     pub rate_delayed: u64,
     /// Mean round trip of the bots in the game, in ms.
     pub ping_ms: u64,
-    /// Longest snapshot gap that ended in this second, in ms.
+    /// Round trips of this second.
+    pub ping_p50_ms: u64,
+    /// 99th percentile.
+    pub ping_p99_ms: u64,
+    /// Largest value.
+    pub ping_max_ms: u64,
+    /// Snapshot gaps that end in this second or are open, weighted by time.
+    pub gap_p50_ms: u64,
+    /// 99th percentile.
+    pub gap_p99_ms: u64,
+    /// Longest snapshot gap that ended in this second or is open, in ms.
     pub worst_gap_ms: u64,
+    /// Map changes of bots that ended.
+    pub map_changes: u64,
     /// Query responses.
     pub query_answers: u64,
     /// CPU time of the server process, in ms.
@@ -59,6 +88,10 @@ pub struct Sample {
     pub server_memory_mb: f64,
     /// CPU time of the load generator, in ms.
     pub own_cpu_ms: f64,
+    /// Longest lateness of the load generator, in ms.
+    pub lateness_ms: u64,
+    /// Whether the lateness spoils the measurements of this second.
+    pub is_spoiled: bool,
 }
 
 /// Result of the query load.
@@ -75,6 +108,13 @@ pub struct QuerySummary {
 /// Result of a load test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
+    /// Program, machine and options.
+    #[serde(flatten)]
+    pub run: RunInfo,
+    /// Start, as in RFC 3339; empty in virtual time.
+    pub started: String,
+    /// Servers by their serverinfo.
+    pub servers: Vec<ServerInfo>,
     /// Addresses of the servers.
     pub server_address: String,
     /// Protocol of the bots.
@@ -93,9 +133,19 @@ pub struct Summary {
     pub succeeded: bool,
     /// Verdict of the test.
     pub verdict: Verdict,
+    /// Cause of another verdict than [`Verdict::Passed`], as a code.
+    pub cause: Option<Cause>,
+    /// Exit code of the program.
+    pub exit_code: u8,
     /// Verdict as a sentence, with the server's reason.
     pub sentence: String,
-    /// Expectations that do not hold.
+    /// Bots of the largest stage that passed; 0 for none, `None` for a test of one stage.
+    pub capacity: Option<usize>,
+    /// Whether a larger stage failed by the server, so that the server holds no more than `capacity`.
+    pub is_capacity_limit: bool,
+    /// Expectations of all stages, with limits and values.
+    pub expectations: Vec<ExpectationResult>,
+    /// Expectations that do not hold, as sentences.
     pub failed_expectations: Vec<String>,
     /// Metrics of the whole test.
     #[serde(flatten)]
@@ -104,7 +154,7 @@ pub struct Summary {
     pub stages: Vec<StageSummary>,
     /// Query load beside the players.
     pub queries: QuerySummary,
-    /// Histogram of snapshot gaps: pairs of milliseconds and count.
+    /// Histogram of snapshot gaps: pairs of gap and time in such gaps, in milliseconds.
     pub gap_distribution: Vec<(u64, u64)>,
     /// Result of each bot, in order.
     pub each: Vec<BotSummary>,
@@ -120,12 +170,12 @@ impl Summary {
         serde_json::to_string_pretty(self).expect("text and numbers")
     }
 
-    /// Whether the load generator was too slow for reliable results.
+    /// Whether the load generator was late enough to shift the results, but not to spoil them.
     #[must_use]
     pub fn own_process_was_late(&self) -> bool {
         self.total.loop_lateness_ms.p99 > MAX_LOOP_LATENESS_MS
     }
 }
 
-/// Maximum p99 lateness of the load generator for reliable results, in ms.
+/// Lateness of the load generator above which a warning appears, in ms at the 99th percentile.
 const MAX_LOOP_LATENESS_MS: u64 = 10;

@@ -1,9 +1,12 @@
 //! Percentiles of a histogram, and of each step of joining.
 
-use hdrhistogram::Histogram;
+use hdrhistogram::{Counter, Histogram};
 use serde::Serialize;
 
-use super::{super::bot_stats::JOIN_STEPS, rounding::rounded};
+use super::{
+    super::{gaps::GapStats, lateness::Lateness, stage_stats::JOIN_STEPS},
+    rounding::rounded,
+};
 
 /// Distribution of values, in ms to two digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -14,18 +17,65 @@ pub struct Percentiles {
     pub p50: u64,
     /// 90th percentile.
     pub p90: u64,
+    /// 95th percentile.
+    pub p95: u64,
     /// 99th percentile.
     pub p99: u64,
+    /// 99.9th percentile.
+    pub p99_9: u64,
     /// Largest value.
     pub max: u64,
     /// Number of values.
     pub count: u64,
 }
 
+/// A statistic of a distribution: its name and its value.
+pub(in crate::bots) type Statistic = (&'static str, fn(&Percentiles) -> f64);
+
 impl Percentiles {
-    pub(super) fn of(values: &Histogram<u32>) -> Self {
-        let [p50, p90, p99] = [0.5, 0.9, 0.99].map(|q| values.value_at_quantile(q));
-        Self { mean: rounded(values.mean()), p50, p90, p99, max: values.max(), count: values.len() }
+    /// Statistics, as columns of tables and as suffixes of metrics.
+    pub(in crate::bots) const STATISTICS: [Statistic; 7] = [
+        ("mean", |values| values.mean),
+        ("p50", |values| values.p50 as f64),
+        ("p90", |values| values.p90 as f64),
+        ("p95", |values| values.p95 as f64),
+        ("p99", |values| values.p99 as f64),
+        ("p99.9", |values| values.p99_9 as f64),
+        ("max", |values| values.max as f64),
+    ];
+
+    pub(in crate::bots) fn of<C: Counter>(values: &Histogram<C>) -> Self {
+        let [p50, p90, p95, p99, p99_9] =
+            [0.5, 0.9, 0.95, 0.99, 0.999].map(|q| values.value_at_quantile(q));
+        Self {
+            mean: rounded(values.mean()),
+            p50,
+            p90,
+            p95,
+            p99,
+            p99_9,
+            max: values.max(),
+            count: values.len(),
+        }
+    }
+
+    /// Returns the percentiles of the time in gaps, with the number of gaps.
+    pub(in crate::bots) fn of_gaps(gaps: &GapStats) -> Self {
+        let (count, max) = (gaps.count(), gaps.longest_ms());
+        Self { count, max, ..Self::of(gaps.weighted()) }.capped()
+    }
+
+    /// Returns the percentiles of the time of the load generator, with the number of wake-ups.
+    pub(super) fn of_lateness(lateness: &Lateness) -> Self {
+        let (count, max) = (lateness.count(), lateness.longest_ms());
+        Self { count, max, ..Self::of(lateness.weighted()) }.capped()
+    }
+
+    /// Limits the percentiles, which have two digits, to the exact maximum.
+    fn capped(self) -> Self {
+        let Self { p50, p90, p95, p99, p99_9, max, .. } = self;
+        let [p50, p90, p95, p99, p99_9] = [p50, p90, p95, p99, p99_9].map(|value| value.min(max));
+        Self { p50, p90, p95, p99, p99_9, ..self }
     }
 }
 
@@ -50,7 +100,7 @@ impl Steps {
 }
 
 /// Returns the values of a histogram with their counts.
-pub(in crate::bots) fn distribution(values: &Histogram<u32>) -> Vec<(u64, u64)> {
+pub(in crate::bots) fn distribution<C: Counter>(values: &Histogram<C>) -> Vec<(u64, u64)> {
     values
         .iter_recorded()
         .map(|step| (step.value_iterated_to(), step.count_since_last_iteration()))

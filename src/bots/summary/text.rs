@@ -1,4 +1,4 @@
-//! Text form of the summary, 80 columns wide.
+//! Text form of the summary.
 //!
 //! Bots that played without an error are not listed.
 
@@ -33,26 +33,18 @@ fn row(f: &mut fmt::Formatter<'_>, name: &str, value: &str) -> fmt::Result {
 
 /// Writes one row for each distribution with values.
 fn percentile_rows(f: &mut fmt::Formatter<'_>, interval: &IntervalStats) -> fmt::Result {
-    let steps = &interval.join_steps_ms;
-    let all = [
-        ("time to join", interval.join_ms),
-        ("  challenge", steps.challenge),
-        ("  connect", steps.connect),
-        ("  gamestate", steps.gamestate),
-        ("  snapshot", steps.first_snapshot),
-        ("snapshot gap", interval.snapshot_gap_ms),
-        ("jitter", interval.jitter_ms),
-        ("ping", interval.ping_ms),
-        ("commands", interval.command_ms),
-    ];
-    if all.iter().all(|(_, percentiles)| percentiles.count == 0) {
+    let rows = interval.distributions();
+    if rows.iter().all(|(_, percentiles)| percentiles.count == 0) {
         return Ok(());
     }
-    let names = ["mean", "p50", "p90", "p99", "max"].map(|name| format!("{name:>8}"));
+    let names = Percentiles::STATISTICS.map(|(name, _)| format!("{name:>8}"));
     row(f, "milliseconds", &names.concat())?;
-    for (name, percentiles) in all.iter().filter(|(_, percentiles)| percentiles.count > 0) {
-        let Percentiles { mean, p50, p90, p99, max, .. } = percentiles;
-        row(f, name, &format!("{mean:8.1}{p50:8}{p90:8}{p99:8}{max:8}"))?;
+    for (name, percentiles) in rows.iter().filter(|(_, percentiles)| percentiles.count > 0) {
+        let values = Percentiles::STATISTICS.map(|(name, value)| {
+            let decimals = usize::from(name == "mean");
+            format!("{:8.decimals$}", value(percentiles))
+        });
+        row(f, name, &values.concat())?;
     }
     Ok(())
 }
@@ -82,6 +74,24 @@ fn counts(f: &mut fmt::Formatter<'_>, interval: &IntervalStats) -> fmt::Result {
     )?;
     row(
         f,
+        "stalls",
+        &format!(
+            "{} of the time without a snapshot, at most {} ms of one bot",
+            percent(interval.time_without_snapshot),
+            interval.time_without_snapshot_max_ms
+        ),
+    )?;
+    if interval.map_changes > 0 || interval.intermission > 0.0 {
+        let (changes, share) = (interval.map_changes, percent(interval.intermission));
+        let plural = if changes == 1 { "" } else { "s" };
+        row(
+            f,
+            "levels",
+            &format!("{changes} map change{plural}; {share} of the time intermission"),
+        )?;
+    }
+    row(
+        f,
         "bytes/snapshot",
         &format!(
             "{:.1}, with headers {:.1}",
@@ -102,17 +112,9 @@ fn costs(f: &mut fmt::Formatter<'_>, interval: &IntervalStats) -> fmt::Result {
         row(f, "server process", &cost(server, "client-second"))?;
     }
     if let Some(own) = &interval.own {
-        let late = interval.loop_lateness_ms;
         row(f, "load generator", &cost(own, "bot-second"))?;
         let each = own.memory_kb_per_bot;
-        row(
-            f,
-            "",
-            &format!(
-                "{each:.0} kB more per bot; lateness max {} ms, p99 {} ms",
-                late.max, late.p99
-            ),
-        )?;
+        row(f, "", &format!("{each:.0} kB more per bot"))?;
     }
     Ok(())
 }
@@ -120,7 +122,7 @@ fn costs(f: &mut fmt::Formatter<'_>, interval: &IntervalStats) -> fmt::Result {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = &self.total;
-        row(f, "server", &format!("{}, protocol {}", self.server_address, self.protocol))?;
+        self.header(f)?;
         for (way, shape) in [("uplink", &self.uplink), ("downlink", &self.downlink)] {
             if !shape.is_empty() {
                 row(f, way, shape)?;
@@ -149,8 +151,9 @@ impl fmt::Display for Summary {
         }
         self.list_stages(f)?;
         self.list_bots(f)?;
-        for failed in &self.failed_expectations {
-            row(f, "failed", failed)?;
+        self.list_expectations(f)?;
+        if let Some(capacity) = self.capacity_text() {
+            row(f, "capacity", &capacity)?;
         }
         row(f, "verdict", &self.sentence)?;
         if self.own_process_was_late() {
@@ -159,7 +162,7 @@ impl fmt::Display for Summary {
                 f,
                 "warning",
                 &format!(
-                    "load generator overloaded (p99 lateness {late} ms): results are unreliable"
+                    "load generator late (p99 {late} ms): gaps and pings may be too long by as much"
                 ),
             )?;
         }
@@ -168,6 +171,52 @@ impl fmt::Display for Summary {
 }
 
 impl Summary {
+    /// Writes program, time, machine, servers and options.
+    fn header(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.run.version.is_empty() {
+            row(f, "fragd", &format!("{}, started {}", self.run.version, self.started))?;
+            row(f, "machine", &self.run.machine.describe())?;
+            row(f, "options", &self.run.options)?;
+        }
+        row(f, "server", &format!("{}, protocol {}", self.server_address, self.protocol))?;
+        for server in self.servers.iter().filter(|server| !server.name.is_empty()).take(MAX_LISTED)
+        {
+            row(f, "", &server.describe())?;
+        }
+        Ok(())
+    }
+
+    /// Returns the capacity as a phrase; `None` for a test of one stage.
+    pub(in crate::bots) fn capacity_text(&self) -> Option<String> {
+        let capacity = self.capacity?;
+        Some(match (capacity, self.is_capacity_limit) {
+            (0, true) => "below the smallest stage".to_owned(),
+            (0, false) => "unknown: no stage was measured to its end".to_owned(),
+            (bots, true) => format!("{bots} bots: the next stage failed"),
+            (bots, false) => format!("at least {bots} bots: no larger stage failed by the server"),
+        })
+    }
+
+    /// Writes the expectations of the stage that failed first, or of the last one.
+    fn list_expectations(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let failed = self.stages.iter().find(|stage| !stage.passed);
+        let Some(stage) = failed.or(self.stages.last()) else { return Ok(()) };
+        let title = match self.stages.len() {
+            1 => "expected".to_owned(),
+            _ => format!("stage of {}", stage.total.bots),
+        };
+        row(f, &title, &format!("{:<28}{:>14}{:>16}", "metric", "limit", "value"))?;
+        for result in &stage.expectations {
+            let verdict = if result.passed { "passed" } else { "FAILED" };
+            let default = if result.is_default { " (default)" } else { "" };
+            let (allowed, measured) = (result.allowed(), result.measured());
+            let text =
+                format!("{:<28}{allowed:>14}{measured:>16}  {verdict}{default}", result.metric);
+            row(f, "", &text)?;
+        }
+        Ok(())
+    }
+
     fn list_stages(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.stages.len() < 2 {
             return Ok(());
@@ -180,7 +229,11 @@ impl Summary {
                 let each = cost.cpu_ms_per_client_second;
                 (format!("{each:.3}"), format!("{:.1}", cost.memory_mb))
             });
-            let verdict = if stage.failed_expectations.is_empty() { "" } else { "  failed" };
+            let verdict = match (stage.passed, stage.is_interrupted) {
+                (true, _) => "",
+                (false, true) => "  interrupted",
+                (false, false) => "  failed",
+            };
             let text = format!(
                 "{active:9}{:10}{:10}{:>10}{cpu:>12}{memory:>8}{verdict}",
                 gap.p99,

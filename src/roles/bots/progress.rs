@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Write};
 
-use fragd::{bots::Bots, model::Millis};
+use fragd::{bots::Bots, io::control_echo::ControlEchoOff, model::Millis};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Interval between updates.
@@ -20,6 +20,8 @@ struct TerminalProgress {
     counts: ProgressBar,
     gaps: ProgressBar,
     bytes: ProgressBar,
+    /// Restored after the lines are cleared.
+    _control_echo: ControlEchoOff,
 }
 
 /// Progress display.
@@ -63,6 +65,7 @@ impl TerminalProgress {
             gaps: line("worst gap ms   {msg}"),
             bytes: line("kB/s in        {msg}"),
             lines,
+            _control_echo: ControlEchoOff::begin(),
         }
     }
 
@@ -81,7 +84,7 @@ impl TerminalProgress {
         let samples = bots.samples();
         let last = samples.last().copied().unwrap_or_default();
         self.counts.set_message(format!(
-            "{:.0} snapshots/s   ping {} ms   lost {}/s   held back {}/s",
+            "{:.0} snapshots/s   ping {} ms   lost {}/s   rate delayed {}/s",
             last.snapshots, last.ping_ms, last.lost_messages, last.rate_delayed
         ));
         let shown = &samples[samples.len().saturating_sub(SHOWN_SECONDS)..];

@@ -1,8 +1,13 @@
 //! HTML report of a load test: one file with inline charts, without scripts or external resources.
 
+mod charts;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::summary::{BotOutcome, BotSummary, IntervalStats, Percentiles, Sample, Summary};
+use super::{
+    expect::ExpectationResult,
+    summary::{BotOutcome, BotSummary, IntervalStats, Percentiles, Summary},
+};
 use crate::chart::{self, STYLE};
 
 /// Maximum lagometers, which bounds the length of the page.
@@ -29,34 +34,11 @@ impl Summary {
                     (self.warnings())
                     (self.tiles())
                     (self.conditions())
-                    (self.stages_table())
+                    (self.expectations_table())
+                    (self.stages_section())
                     (self.metrics())
-                    section {
-                        h2 { "Time between snapshots" }
-                        p { "Distribution of the interval between consecutive snapshots. Requested interval: "
-                            (self.asked_interval_ms) " ms. Point at a bar for its values." }
-                        (chart::distribution(&self.gap_distribution, self.axis()))
-                    }
-                    section {
-                        h2 { "Over time" }
-                        div .charts {
-                            (self.over_time("Bots in the game", |s| s.in_game as f64))
-                            (self.over_time("Received by all bots, kB/s", |s| s.bytes_in as f64 / 1000.0))
-                            (self.over_time("Longest snapshot gap, ms", |s| s.worst_gap_ms as f64))
-                            (self.over_time("Ping, ms", |s| s.ping_ms as f64))
-                            (self.over_time("Messages lost per second, all bots", |s| s.lost_messages as f64))
-                            @if self.queries.sent > 0 {
-                                (self.over_time("Queries answered per second", |s| s.query_answers as f64))
-                            }
-                            @if self.total.server.is_some() {
-                                (self.over_time("Server CPU, ms/s", |s| s.server_cpu_ms))
-                                (self.over_time("Server memory, MB", |s| s.server_memory_mb))
-                            }
-                            @if self.total.own.is_some() {
-                                (self.over_time("Load generator CPU, ms/s", |s| s.own_cpu_ms))
-                            }
-                        }
-                    }
+                    (self.gap_section())
+                    (self.timelines())
                     (self.lagometers())
                 }
             }
@@ -64,21 +46,9 @@ impl Summary {
         page.into_string()
     }
 
-    /// Draws a metric over time.
-    fn over_time(&self, title: &str, value: impl Fn(&Sample) -> f64) -> Markup {
-        let seconds = self.samples.last().map_or(0, |sample| sample.second);
-        chart::over_time(title, &self.samples, seconds, value)
-    }
-
     /// Interval after which a snapshot is due: the requested one, or a longer one that the server keeps.
     fn due_ms(&self) -> u64 {
         self.asked_interval_ms.max(self.total.snapshot_gap_ms.p50)
-    }
-
-    /// Minimum and maximum end of the axis of the gap histogram, in ms.
-    fn axis(&self) -> [u64; 2] {
-        let due = self.due_ms();
-        [due * 2, (self.total.snapshot_gap_ms.p99 * 2).max(due * 3)]
     }
 
     /// Draws the key metrics.
@@ -88,10 +58,16 @@ impl Summary {
             ("bots in the game", format!("{} of {}", total.active, total.bots)),
             ("snapshots/s per bot", format!("{:.1}", total.snapshots_per_second)),
             ("snapshot gap p99", format!("{} ms", total.snapshot_gap_ms.p99)),
+            ("longest snapshot gap", format!("{} ms", total.snapshot_gap_ms.max)),
+            ("time without a snapshot", format!("{:.2}%", total.time_without_snapshot * 100.0)),
             ("ping p50", format!("{} ms", total.ping_ms.p50)),
             ("messages lost", format!("{:.2}%", total.loss * 100.0)),
             ("bytes per snapshot", format!("{:.0}", total.bytes_per_snapshot)),
         ];
+        if let Some(capacity) = self.capacity {
+            let least = if self.is_capacity_limit { "" } else { "≥ " };
+            tiles.insert(0, ("capacity", format!("{least}{capacity} bots")));
+        }
         if let Some(server) = total.server {
             let each = server.cpu_ms_per_client_second;
             tiles.push(("server CPU per client-second", format!("{each:.3} ms")));
@@ -105,13 +81,16 @@ impl Summary {
     }
 
     fn warnings(&self) -> Markup {
+        let spoiled = self.samples.iter().filter(|sample| sample.is_spoiled).count();
         html! {
-            @for failed in &self.failed_expectations { p .bad { "Failed: " (failed) } }
             @if self.own_process_was_late() {
                 p .warning {
-                    "Load generator overloaded (p99 lateness " (self.total.loop_lateness_ms.p99)
-                    " ms): results are unreliable."
+                    "Load generator late (p99 " (self.total.loop_lateness_ms.p99)
+                    " ms): gaps and pings may be too long by as much."
                 }
+            }
+            @if spoiled > 0 {
+                p .warning { "Measurements that a late load generator spoiled are shaded: " (spoiled) " of " (self.samples.len()) " seconds." }
             }
         }
     }
@@ -122,12 +101,54 @@ impl Summary {
         html! {
             table .conditions {
                 tr { th { "Server" } td { (self.server_address) ", protocol " (self.protocol) ", for "
-                    (format!("{:.0}", self.total.seconds)) " s" } }
+                    (format!("{:.0}", self.total.seconds)) " s"
+                    @for server in self.servers.iter().filter(|server| !server.name.is_empty()) { br; (server.describe()) }
+                } }
+                @if !self.run.version.is_empty() {
+                    tr { th { "Program" } td { "fragd " (self.run.version) ", started " (self.started) } }
+                    tr { th { "Machine" } td { (self.run.machine.describe()) } }
+                    tr { th { "Options" } td .options { (self.run.options) } }
+                }
                 tr { th { "Bots" } td { (self.behavior) ", seed " (self.seed) } }
                 tr { th { "Uplink" } td { (or_clear(&self.uplink)) } }
                 tr { th { "Downlink" } td { (or_clear(&self.downlink)) } }
                 @if self.queries.sent > 0 {
                     tr { th { "Queries" } td { (self.queries.answered) " of " (self.queries.sent) " answered" } }
+                }
+                @if self.total.map_changes > 0 || self.total.intermission > 0.0 {
+                    tr { th { "Levels" } td { "map changes: " (self.total.map_changes) ", longest "
+                        (self.total.map_change_ms.max) " ms; intermission " (format!("{:.1}%", self.total.intermission * 100.0))
+                        " of the time" } }
+                }
+            }
+        }
+    }
+
+    /// Lists the expectations of each stage with limit and value.
+    fn expectations_table(&self) -> Markup {
+        html! {
+            section {
+                h2 { "Expectations" }
+                div .wide { table {
+                    tr {
+                        @if self.stages.len() > 1 { th { "Stage" } }
+                        th { "Metric" } th { "Limit" } th { "Value" } th { "Result" }
+                    }
+                    @for result in &self.expectations { (self.expectation_row(result)) }
+                } }
+            }
+        }
+    }
+
+    fn expectation_row(&self, result: &ExpectationResult) -> Markup {
+        let stage = self.stages.get(result.stage.saturating_sub(1));
+        html! {
+            tr {
+                @if self.stages.len() > 1 { td { (stage.map_or(0, |stage| stage.total.bots)) " bots" } }
+                td { (result.metric) } td { (result.allowed()) } td { (result.measured()) }
+                td .(if result.passed { "good" } else { "bad" }) {
+                    (if result.passed { "passed" } else { "failed" })
+                    @if result.is_default { " " small { "default" } }
                 }
             }
         }
@@ -139,21 +160,30 @@ impl Summary {
         html! {
             section {
                 h2 { "Metrics" }
-                table .numbers {
-                    tr { th { "Milliseconds" } th { "mean" } th { "p50" } th { "p90" } th { "p99" } th { "max" } th { "samples" } }
-                    @for (name, percentiles) in percentile_rows(total).iter().filter(|(_, percentiles)| percentiles.count > 0) {
+                div .wide { table .numbers {
+                    tr {
+                        th { "Milliseconds" }
+                        @for (name, _) in Percentiles::STATISTICS { th { (name) } }
+                        th { "samples" }
+                    }
+                    @for (name, percentiles) in total.distributions().iter().filter(|(_, percentiles)| percentiles.count > 0) {
                         tr {
-                            th { (name) }
-                            td { (format!("{:.1}", percentiles.mean)) }
-                            @for value in [percentiles.p50, percentiles.p90, percentiles.p99, percentiles.max, percentiles.count] { td { (value) } }
+                            th .(if name.starts_with(' ') { "step" } else { "" }) { (name.trim()) }
+                            @for (statistic, value) in Percentiles::STATISTICS {
+                                @let decimals = usize::from(statistic == "mean");
+                                td { (format!("{:.decimals$}", value(percentiles))) }
+                            }
+                            td { (percentiles.count) }
                         }
                     }
-                }
+                } }
                 table {
                     tr { th { "Snapshots" } td { (total.snapshots) " in total, " (total.snapshots_per_second) "/s each" } }
                     tr { th { "Walked, scored" } td { (format!("{:.0} units/s each, {} in total", total.walked_per_second, total.scored)) } }
                     tr { th { "Deltas" } td { (percent(total.delta_share)) } }
                     tr { th { "Lost" } td { (percent(total.loss)) } }
+                    tr { th { "Time without a snapshot" } td {
+                        (percent(total.time_without_snapshot)) ", at most " (total.time_without_snapshot_max_ms) " ms of one bot" } }
                     tr { th { "Late" } td { (percent(total.late)) } }
                     tr { th { "Rate delayed" } td { (percent(total.rate_delayed)) } }
                     tr { th { "Bytes per snapshot" } td {
@@ -171,24 +201,26 @@ impl Summary {
         }
     }
 
-    fn stages_table(&self) -> Markup {
+    fn stages_section(&self) -> Markup {
         html! {
             @if self.stages.len() > 1 {
                 section {
                     h2 { "Stages" }
-                    table .numbers {
-                        tr { th { "bots" } th { "in the game" } th { "gap p99" } th { "gap max" } th { "lost" }
+                    @if let Some(capacity) = self.capacity_text() { p { "Capacity: " (capacity) "." } }
+                    (self.stage_charts())
+                    div .wide { table .numbers {
+                        tr { th { "bots" } th { "in the game" } th { "gap p99" } th { "gap max" } th { "ping p99" } th { "lost" }
                             th { "CPU ms per client-second" } th {} }
                         @for stage in &self.stages {
-                            @let IntervalStats { bots, active, snapshot_gap_ms: gap, loss, server, .. } = &stage.total;
+                            @let IntervalStats { bots, active, snapshot_gap_ms: gap, ping_ms: ping, loss, server, .. } = &stage.total;
                             tr {
-                                td { (bots) } td { (active) } td { (gap.p99) } td { (gap.max) }
+                                td { (bots) } td { (active) } td { (gap.p99) } td { (gap.max) } td { (ping.p99) }
                                 td { (format!("{:.2}%", loss * 100.0)) }
                                 td { (server.map_or("–".to_owned(), |cost| format!("{:.3}", cost.cpu_ms_per_client_second))) }
                                 td .words { (stage.failed_expectations.join("; ")) }
                             }
                         }
-                    }
+                    } }
                 }
             }
         }
@@ -214,17 +246,6 @@ impl Summary {
             }
         }
     }
-}
-
-fn percentile_rows(total: &IntervalStats) -> [(&'static str, Percentiles); 6] {
-    [
-        ("Time to join", total.join_ms),
-        ("Snapshot gap", total.snapshot_gap_ms),
-        ("Jitter", total.jitter_ms),
-        ("Ping", total.ping_ms),
-        ("Reliable command round trip", total.command_ms),
-        ("Load generator lateness", total.loop_lateness_ms),
-    ]
 }
 
 fn describe(bot: &BotSummary) -> String {

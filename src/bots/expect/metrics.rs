@@ -1,0 +1,250 @@
+//! Metrics of expectations: a name, a unit and a source in [`IntervalStats`].
+//!
+//! A distribution has one metric for each statistic, e.g. `ping_p99` and `ping_max`.
+
+use std::fmt;
+
+use super::super::summary::{IntervalStats, Percentiles};
+
+/// A metric with one value.
+struct Scalar {
+    name: &'static str,
+    unit: &'static str,
+    take: fn(&IntervalStats) -> Option<f64>,
+}
+
+/// A metric with a distribution of milliseconds.
+struct Distribution {
+    name: &'static str,
+    take: fn(&IntervalStats) -> Percentiles,
+}
+
+const fn scalar(
+    name: &'static str,
+    unit: &'static str,
+    take: fn(&IntervalStats) -> Option<f64>,
+) -> Scalar {
+    Scalar { name, unit, take }
+}
+
+const fn distribution(name: &'static str, take: fn(&IntervalStats) -> Percentiles) -> Distribution {
+    Distribution { name, take }
+}
+
+/// Distributions, in ms.
+const DISTRIBUTIONS: &[Distribution] = &[
+    distribution("join", |s| s.join_ms),
+    distribution("challenge", |s| s.join_steps_ms.challenge),
+    distribution("connect", |s| s.join_steps_ms.connect),
+    distribution("gamestate", |s| s.join_steps_ms.gamestate),
+    distribution("first_snapshot", |s| s.join_steps_ms.first_snapshot),
+    distribution("snapshot_gap", |s| s.snapshot_gap_ms),
+    distribution("jitter", |s| s.jitter_ms),
+    distribution("ping", |s| s.ping_ms),
+    distribution("command", |s| s.command_ms),
+    distribution("map_change", |s| s.map_change_ms),
+    distribution("lateness", |s| s.loop_lateness_ms),
+];
+
+/// Metrics with one value. Ratios are percentages here.
+const SCALARS: &[Scalar] = &[
+    scalar("bots", "", |s| Some(s.bots as f64)),
+    scalar("in_game", "", |s| Some(s.active as f64)),
+    scalar("refused", "", |s| Some(s.refused as f64)),
+    scalar("drops", "", |s| Some(s.dropped as f64)),
+    scalar("protocol_errors", "", |s| Some(s.protocol_errors as f64)),
+    scalar("time_without_snapshot", "%", |s| {
+        (s.snapshot_gap_ms.count > 0).then_some(s.time_without_snapshot * 100.0)
+    }),
+    scalar("time_without_snapshot_max", "ms", |s| {
+        (s.snapshot_gap_ms.count > 0).then_some(s.time_without_snapshot_max_ms as f64)
+    }),
+    scalar("loss", "%", |s| Some(s.loss * 100.0)),
+    scalar("late", "%", |s| Some(s.late * 100.0)),
+    scalar("rate_delayed", "%", |s| Some(s.rate_delayed * 100.0)),
+    scalar("delta", "%", |s| Some(s.delta_share * 100.0)),
+    scalar("map_changes", "", |s| Some(s.map_changes as f64)),
+    scalar("intermission", "%", |s| Some(s.intermission * 100.0)),
+    scalar("walked_per_second", "", |s| Some(s.walked_per_second)),
+    scalar("scored", "", |s| Some(s.scored as f64)),
+    scalar("snapshots_per_second", "", |s| Some(s.snapshots_per_second)),
+    scalar("bytes_per_snapshot", "", |s| Some(s.bytes_per_snapshot)),
+    scalar("bytes_in_per_second", "", |s| Some(s.bytes_in_per_second)),
+    scalar("cpu_per_client_second", "ms", |s| s.server.map(|cost| cost.cpu_ms_per_client_second)),
+    scalar("memory", "MB", |s| s.server.map(|cost| cost.memory_mb)),
+];
+
+/// A metric: an index in `SCALARS`, or in `DISTRIBUTIONS` and its statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Metric {
+    Scalar(usize),
+    Distribution(usize, usize),
+}
+
+impl Metric {
+    /// Returns the metric of a name. `p99_9`, the key in JSON, is accepted for `p99.9`.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        if let Some(place) = SCALARS.iter().position(|scalar| scalar.name == name) {
+            return Some(Self::Scalar(place));
+        }
+        let dotted = name.strip_suffix("_p99_9").map(|family| format!("{family}_p99.9"));
+        let (family, statistic) = dotted.as_deref().unwrap_or(name).rsplit_once('_')?;
+        let family = DISTRIBUTIONS.iter().position(|one| one.name == family)?;
+        let statistic =
+            Percentiles::STATISTICS.iter().position(|(known, _)| *known == statistic)?;
+        Some(Self::Distribution(family, statistic))
+    }
+
+    pub(super) fn unit(self) -> &'static str {
+        match self {
+            Self::Scalar(place) => SCALARS[place].unit,
+            Self::Distribution(..) => "ms",
+        }
+    }
+
+    /// Returns the value in an interval; `None` without samples.
+    pub(super) fn value(self, interval: &IntervalStats) -> Option<f64> {
+        match self {
+            Self::Scalar(place) => (SCALARS[place].take)(interval),
+            Self::Distribution(family, statistic) => {
+                let values = (DISTRIBUTIONS[family].take)(interval);
+                (values.count > 0).then(|| (Percentiles::STATISTICS[statistic].1)(&values))
+            }
+        }
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        let families = (0..DISTRIBUTIONS.len()).flat_map(|family| {
+            (0..Percentiles::STATISTICS.len()).map(move |one| Self::Distribution(family, one))
+        });
+        (0..SCALARS.len()).map(Self::Scalar).chain(families)
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Scalar(place) => f.write_str(SCALARS[place].name),
+            Self::Distribution(family, statistic) => {
+                let (statistic, _) = Percentiles::STATISTICS[statistic];
+                write!(f, "{}_{statistic}", DISTRIBUTIONS[family].name)
+            }
+        }
+    }
+}
+
+/// Returns the names of all metrics in one line.
+pub(super) fn list() -> String {
+    let scalars = SCALARS.iter().map(|scalar| scalar.name.to_owned());
+    let families = DISTRIBUTIONS.iter().map(|family| format!("{}_*", family.name));
+    let names: Vec<_> = scalars.chain(families).collect();
+    format!("{}; * is one of {}", names.join(", "), statistics())
+}
+
+fn statistics() -> String {
+    Percentiles::STATISTICS.map(|(name, _)| name).join(" ")
+}
+
+/// Returns the metrics as lines of the help.
+#[must_use]
+pub fn metrics_help() -> String {
+    let mut lines = Vec::new();
+    let families: Vec<_> =
+        DISTRIBUTIONS.iter().map(|family| format!("{}_*", family.name)).collect();
+    wrap(&mut lines, &families);
+    lines.push(format!("    in ms; * is one of {}", statistics()));
+    for (unit, note) in [("", "counts and rates"), ("%", "%"), ("ms", "ms"), ("MB", "MB")] {
+        let of_unit = SCALARS.iter().filter(|scalar| scalar.unit == unit);
+        let mut names: Vec<_> = of_unit.map(|scalar| scalar.name.to_owned()).collect();
+        names.push(format!("({note})"));
+        wrap(&mut lines, &names);
+    }
+    lines.push("    cpu_per_client_second and memory need --pid".to_owned());
+    lines.join("\n")
+}
+
+fn wrap(lines: &mut Vec<String>, names: &[String]) {
+    let mut line = String::from(" ");
+    for name in names {
+        if line.len() + name.len() > 98 {
+            lines.push(std::mem::replace(&mut line, String::from(" ")));
+        }
+        line.push(' ');
+        line.push_str(name);
+    }
+    lines.push(line);
+}
+
+/// Parses a limit in a unit. Milliseconds may be given in seconds.
+pub(super) fn limit(text: &str, unit: &str) -> Option<f64> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    if let Some(own) = text.strip_suffix(unit).and_then(number) {
+        return Some(own);
+    }
+    let seconds = text.strip_suffix('s').filter(|_| unit == "ms").and_then(number);
+    seconds.map(|seconds| seconds * 1000.0).or_else(|| number(text))
+}
+
+/// Returns what a limit in a unit looks like.
+pub(super) fn expected_limit(unit: &str) -> String {
+    match unit {
+        "" => "a number, e.g. 0".to_owned(),
+        "ms" => "a number of ms, or of s, e.g. 120ms or 2s".to_owned(),
+        unit => format!("a number of {unit}, e.g. 1{unit}"),
+    }
+}
+
+/// Returns the metric with the most similar name, if one is near.
+pub(super) fn nearest(name: &str) -> Option<String> {
+    let names = Metric::all().map(|metric| metric.to_string());
+    let (distance, found) =
+        names.map(|known| (edit_distance(name, &known), known)).min_by_key(|(edits, _)| *edits)?;
+    (distance <= 2 || distance * 3 <= name.len().min(found.len())).then_some(found)
+}
+
+/// Returns the number of insertions, removals and replacements between two names.
+fn edit_distance(one: &str, other: &str) -> usize {
+    let one = &one.as_bytes()[..one.len().min(64)];
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (place, byte) in one.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], place + 1);
+        for (at, known) in other.bytes().enumerate() {
+            let replaced = diagonal + usize::from(known != *byte);
+            diagonal = row[at + 1];
+            row[at + 1] = replaced.min(diagonal + 1).min(row[at] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metric_names_are_unique_and_parse() {
+        let mut names: Vec<_> = Metric::all().map(|metric| metric.to_string()).collect();
+        for (metric, name) in Metric::all().zip(&names) {
+            assert_eq!(Metric::named(name), Some(metric), "{name}");
+        }
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn help_names_all_metrics_in_100_columns() {
+        let help = metrics_help();
+        assert!(help.lines().all(|line| line.len() <= 100), "{help}");
+        assert!(SCALARS.iter().all(|scalar| help.contains(scalar.name)));
+    }
+
+    #[test]
+    fn similar_metric_is_suggested() {
+        assert_eq!(nearest("snapshot_gap_p98").as_deref(), Some("snapshot_gap_p90"));
+        assert_eq!(nearest("los").as_deref(), Some("loss"));
+        assert_eq!(nearest("speed"), None);
+        assert!(nearest(&"x".repeat(1000)).is_none());
+    }
+}

@@ -1,0 +1,99 @@
+//! Samples of a load test as CSV, one line per second.
+//!
+//! Each line names program, machine, server and options, so that files of several runs can be joined. Source:
+//! RFC 4180.
+
+use super::{Sample, Summary};
+
+/// A column: its name and its value.
+type Column = (&'static str, fn(&Sample) -> String);
+
+const COLUMNS: [Column; 21] = [
+    ("second", |s| s.second.to_string()),
+    ("in_game", |s| s.in_game.to_string()),
+    ("snapshots", |s| s.snapshots.to_string()),
+    ("bytes_in", |s| s.bytes_in.to_string()),
+    ("bytes_out", |s| s.bytes_out.to_string()),
+    ("lost_messages", |s| s.lost_messages.to_string()),
+    ("rate_delayed", |s| s.rate_delayed.to_string()),
+    ("ping_ms", |s| s.ping_ms.to_string()),
+    ("ping_p50_ms", |s| s.ping_p50_ms.to_string()),
+    ("ping_p99_ms", |s| s.ping_p99_ms.to_string()),
+    ("ping_max_ms", |s| s.ping_max_ms.to_string()),
+    ("gap_p50_ms", |s| s.gap_p50_ms.to_string()),
+    ("gap_p99_ms", |s| s.gap_p99_ms.to_string()),
+    ("worst_gap_ms", |s| s.worst_gap_ms.to_string()),
+    ("map_changes", |s| s.map_changes.to_string()),
+    ("query_answers", |s| s.query_answers.to_string()),
+    ("server_cpu_ms", |s| s.server_cpu_ms.to_string()),
+    ("server_memory_mb", |s| s.server_memory_mb.to_string()),
+    ("own_cpu_ms", |s| s.own_cpu_ms.to_string()),
+    ("lateness_ms", |s| s.lateness_ms.to_string()),
+    ("is_spoiled", |s| s.is_spoiled.to_string()),
+];
+
+impl Summary {
+    /// Returns the samples as CSV with a header line.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        let mut text = String::from("time");
+        for (name, _) in COLUMNS {
+            text.push(',');
+            text.push_str(name);
+        }
+        let circumstances = self.circumstances();
+        for (name, _) in &circumstances {
+            text.push(',');
+            text.push_str(name);
+        }
+        text.push('\n');
+        let constant: String =
+            circumstances.iter().map(|(_, value)| format!(",{}", quoted(value))).collect();
+        for sample in &self.samples {
+            text.push_str(&self.run.calendar_time(sample.at));
+            for (_, value) in COLUMNS {
+                text.push(',');
+                text.push_str(&value(sample));
+            }
+            text.push_str(&constant);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Returns the values that are the same in each line.
+    fn circumstances(&self) -> [(&'static str, String); 9] {
+        let server = self.servers.first().cloned().unwrap_or_default();
+        [
+            ("version", self.run.version.clone()),
+            ("host", self.run.machine.host.clone()),
+            ("machine", self.run.machine.describe()),
+            ("server", self.server_address.clone()),
+            ("server_name", server.name),
+            ("map", server.maps.join(" ")),
+            ("game_type", server.game_type),
+            ("protocol", self.protocol.clone()),
+            ("options", self.run.options.clone()),
+        ]
+    }
+}
+
+/// Returns a field, quoted if it holds a separator.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_with_separators_are_quoted() {
+        assert_eq!(quoted("plain"), "plain");
+        assert_eq!(quoted("say \"a, b\""), "\"say \"\"a, b\"\"\"");
+    }
+}
