@@ -2,18 +2,26 @@
 //!
 //! A port that is opened on demand has an association of its own, so that the server on the other side sees one
 //! source address for each client. The association lasts as long as its control connection; a lost one is made
-//! again after a pause that doubles. Invariants: no call blocks; at most `WAITING_MAX` datagrams wait for the
-//! relay. Source: RFC 1928.
+//! again after a pause that doubles. A relay that is named by its host is looked up in a thread. Invariants: no call
+//! blocks; at most `WAITING_MAX` datagrams wait for the relay; at most one lookup runs for an association.
+//! Source: RFC 1928.
 
 use std::{
     io::{self, Read as _, Write as _},
     net::SocketAddr,
-    sync::Arc,
+    sync::{
+        Arc,
+        mpsc::{Receiver, TryRecvError, channel},
+    },
+    thread,
 };
 
 use mio::{Interest, Registry, Token, net::TcpStream};
 
-use super::socks5::{Handshake, Socks5, unwrap, wrap};
+use super::{
+    resolve::resolve_families,
+    socks5::{Handshake, Relay, Socks5, unwrap, wrap},
+};
 use crate::model::Millis;
 
 /// Datagrams that wait for the relay: the handshake of a client.
@@ -24,6 +32,8 @@ const HANDSHAKE_MAX: Millis = Millis::seconds(10);
 const FIRST_PAUSE: Millis = Millis::seconds(1);
 /// Longest pause, as a number of doublings.
 const DOUBLINGS_MAX: u32 = 4;
+/// Interval between two looks at a lookup.
+const LOOKUP_INTERVAL: Millis = Millis(20);
 /// Reads of one event. A SOCKS5 server sends nothing after its reply.
 const READS_MAX: usize = 8;
 
@@ -35,10 +45,17 @@ struct Control {
     out: Vec<u8>,
 }
 
+/// Answer to a lookup.
+type Found = Result<Vec<SocketAddr>, String>;
+
 /// One UDP association.
 pub(super) struct Association {
     server: Arc<Socks5>,
+    /// Address to which all datagrams go.
+    peer: SocketAddr,
     control: Option<Control>,
+    /// Lookup of the relay's name, and its longest time.
+    lookup: Option<(Receiver<Found>, Millis)>,
     relay: Option<SocketAddr>,
     /// Datagrams with their header.
     waiting: Vec<Vec<u8>>,
@@ -48,11 +65,13 @@ pub(super) struct Association {
 }
 
 impl Association {
-    /// Creates an association, to be started by [`Self::run_due`].
-    pub(super) fn new(server: Arc<Socks5>) -> Self {
+    /// Creates an association for datagrams to and from `peer`, to be started by [`Self::run_due`].
+    pub(super) fn new(server: Arc<Socks5>, peer: SocketAddr) -> Self {
         Self {
             server,
+            peer: SocketAddr::new(peer.ip().to_canonical(), peer.port()),
             control: None,
+            lookup: None,
             relay: None,
             waiting: Vec::new(),
             due: Millis(0),
@@ -65,25 +84,96 @@ impl Association {
         self.due
     }
 
-    /// Connects when an attempt is due, and ends a handshake that takes too long.
-    pub(super) fn run_due(&mut self, now: Millis, poll: (&Registry, Token)) {
+    /// Connects when an attempt is due, ends a handshake that takes too long, and looks at a lookup. Returns the
+    /// waiting datagrams once the relay is known.
+    pub(super) fn run_due(&mut self, now: Millis, poll: (&Registry, Token)) -> Vec<Vec<u8>> {
         if now < self.due {
-            return;
+            return Vec::new();
         }
-        if self.control.is_some() {
-            let error = io::Error::new(io::ErrorKind::TimedOut, "no answer");
-            return self.fail(now, poll.0, &error);
-        }
-        if let Err(error) = self.connect(now, poll) {
+        let result = match self.found_relay(now) {
+            Some(Ok(relay)) => return self.begin(relay),
+            Some(Err(error)) => Err(error),
+            None if self.lookup.is_some() => Ok(()),
+            None if self.control.is_some() => {
+                Err(io::Error::new(io::ErrorKind::TimedOut, "no answer"))
+            }
+            None => self.connect(now, poll),
+        };
+        if let Err(error) = result {
             self.fail(now, poll.0, &error);
         }
+        Vec::new()
+    }
+
+    /// Returns the relay when its lookup has ended.
+    fn found_relay(&mut self, now: Millis) -> Option<io::Result<SocketAddr>> {
+        let (answer, end) = self.lookup.as_ref()?;
+        let found = match answer.try_recv() {
+            Err(TryRecvError::Empty) if now < *end => {
+                self.due = now + LOOKUP_INTERVAL;
+                return None;
+            }
+            Err(TryRecvError::Empty) => Err("host of the relay not found in time".to_owned()),
+            Err(TryRecvError::Disconnected) => Err("lookup of the relay ended".to_owned()),
+            Ok(found) => found,
+        };
+        self.lookup = None;
+        let is_ours = |relay: &&SocketAddr| relay.is_ipv4() == self.server.address.is_ipv4();
+        Some(match found {
+            Ok(found) => {
+                let relay = found.iter().find(is_ours).or(found.first()).copied();
+                relay.map_or_else(
+                    || Err(io::Error::other("no address")),
+                    |relay| self.checked(relay),
+                )
+            }
+            Err(error) => Err(io::Error::other(format!("relay: {error}"))),
+        })
+    }
+
+    /// Starts the lookup of a relay's name.
+    fn look_up(&mut self, now: Millis, name: String, port: u16) -> io::Result<()> {
+        let (sender, answer) = channel();
+        thread::Builder::new().name("relay name".to_owned()).spawn(move || {
+            // An association that has ended needs no answer.
+            let _ = sender.send(resolve_families(&name, port));
+        })?;
+        self.lookup = Some((answer, now + HANDSHAKE_MAX));
+        self.due = now + LOOKUP_INTERVAL;
+        Ok(())
+    }
+
+    /// Returns the relay's address, completed by the server's.
+    fn checked(&self, mut relay: SocketAddr) -> io::Result<SocketAddr> {
+        // An unspecified address means the host of the control connection.
+        if relay.ip().is_unspecified() {
+            relay.set_ip(self.server.address.ip());
+        }
+        if relay.is_ipv4() != self.server.address.is_ipv4() {
+            return Err(io::Error::other(format!(
+                "relay {relay} not of the address family of the server"
+            )));
+        }
+        Ok(relay)
+    }
+
+    /// Begins to relay. Returns the waiting datagrams.
+    fn begin(&mut self, relay: SocketAddr) -> Vec<Vec<u8>> {
+        if self.failures > 0 {
+            log::info!("SOCKS5 server {} relays again", self.server.address);
+        }
+        self.failures = 0;
+        self.due = Millis::NEVER;
+        self.relay = Some(relay);
+        std::mem::take(&mut self.waiting)
     }
 
     fn connect(&mut self, now: Millis, (registry, token): (&Registry, Token)) -> io::Result<()> {
         let mut stream = TcpStream::connect(self.server.address)?;
         registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
         let mut out = Vec::new();
-        let handshake = Handshake::start(self.server.login.clone(), &mut out);
+        let is_ip4 = self.server.address.ip().to_canonical().is_ipv4();
+        let handshake = Handshake::start(self.server.login.clone(), is_ip4, &mut out);
         self.control = Some(Control { stream, handshake, out });
         self.due = now + HANDSHAKE_MAX;
         Ok(())
@@ -91,17 +181,15 @@ impl Association {
 
     /// Handles an event of the control connection. Returns the waiting datagrams once the relay is known.
     pub(super) fn handle_event(&mut self, now: Millis, registry: &Registry) -> Vec<Vec<u8>> {
-        match self.advance() {
+        let relay = match self.advance() {
+            Ok(Some(Relay::Name(name, port))) => self.look_up(now, name, port).map(|()| None),
+            Ok(Some(Relay::Address(relay))) => self.checked(relay).map(Some),
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match relay {
             Ok(None) => Vec::new(),
-            Ok(Some(relay)) => {
-                if self.failures > 0 {
-                    log::info!("SOCKS5 server {} relays again", self.server.address);
-                }
-                self.failures = 0;
-                self.due = Millis::NEVER;
-                self.relay = Some(relay);
-                std::mem::take(&mut self.waiting)
-            }
+            Ok(Some(relay)) => self.begin(relay),
             Err(error) => {
                 self.fail(now, registry, &error);
                 Vec::new()
@@ -110,7 +198,7 @@ impl Association {
     }
 
     /// Sends and receives what is possible. Returns the relay when the handshake ends.
-    fn advance(&mut self) -> io::Result<Option<SocketAddr>> {
+    fn advance(&mut self) -> io::Result<Option<Relay>> {
         let Some(control) = &mut self.control else { return Ok(None) };
         if let Some(error) = control.stream.take_error()? {
             return Err(error);
@@ -124,7 +212,7 @@ impl Association {
                     let closed = "connection closed by the server";
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, closed));
                 }
-                Ok(len) if self.relay.is_none() && found.is_none() => {
+                Ok(len) if self.relay.is_none() && self.lookup.is_none() && found.is_none() => {
                     found = control
                         .handshake
                         .handle_bytes(&buffer[..len], &mut control.out)
@@ -139,15 +227,7 @@ impl Association {
                 },
             }
         }
-        let Some(mut relay) = found else { return Ok(None) };
-        // An unspecified address means the host of the control connection.
-        if relay.ip().is_unspecified() {
-            relay.set_ip(self.server.address.ip());
-        }
-        if relay.is_ipv4() != self.server.address.is_ipv4() {
-            return Err(io::Error::other("relay of another address family"));
-        }
-        Ok(Some(relay))
+        Ok(found)
     }
 
     fn fail(&mut self, now: Millis, registry: &Registry, error: &io::Error) {
@@ -156,6 +236,7 @@ impl Association {
             let _ = registry.deregister(&mut control.stream);
         }
         self.relay = None;
+        self.lookup = None;
         let pause = FIRST_PAUSE.0 << self.failures.min(DOUBLINGS_MAX);
         self.due = now + Millis(pause);
         self.failures = self.failures.saturating_add(1);
@@ -178,7 +259,7 @@ impl Association {
         from: SocketAddr,
         datagram: &'a [u8],
     ) -> Option<(SocketAddr, &'a [u8])> {
-        if self.relay == Some(from) { unwrap(datagram) } else { None }
+        if self.relay == Some(from) { unwrap(datagram, self.peer) } else { None }
     }
 
     /// Address of the relay, once it is known.

@@ -94,7 +94,7 @@ impl Sockets {
         let udp = open(SocketAddr::new(ip, 0), CLIENT_BUFFER_BYTES)?;
         let mut socket = Socket::new(udp, local);
         socket.association =
-            self.on_demand.relay.clone().map(|relay| Box::new(Association::new(relay)));
+            self.on_demand.relay.clone().map(|relay| Box::new(Association::new(relay, peer)));
         let entry = self.sockets.vacant_entry();
         let number = entry.key();
         let token = Token(number);
@@ -196,13 +196,22 @@ impl Sockets {
     }
 
     /// Runs the attempts and time limits of associations that are due.
-    pub(super) fn run_associations(&mut self, now: Millis, registry: &Registry) {
+    pub(super) fn run_associations(
+        &mut self,
+        now: Millis,
+        registry: &Registry,
+        counters: &mut LoopCounters,
+    ) {
         if self.on_demand.relay.is_none() {
             return;
         }
+        let batching = self.batching;
         for (number, socket) in &mut self.sockets {
-            if let Some(association) = &mut socket.association {
-                association.run_due(now, (registry, association_token(number)));
+            let Some(association) = &mut socket.association else { continue };
+            let waiting = association.run_due(now, (registry, association_token(number)));
+            if let Some(relay) = association.relay().filter(|_| !waiting.is_empty()) {
+                let to = vec![relay; waiting.len()];
+                socket.send(&waiting, &to, batching, (registry, Token(number)), counters);
             }
         }
     }

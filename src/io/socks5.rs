@@ -70,16 +70,40 @@ pub(super) enum Socks5Error {
     Version(u8),
     #[error("login required (expected a user name and a password)")]
     LoginRequired,
-    #[error("authentication method not supported: {0}")]
+    #[error(
+        "no authentication method accepted (offered 0, no login, and 2, user name and password)"
+    )]
+    NoMethod,
+    #[error("authentication method {0} not supported (expected one that was offered)")]
     Method(u8),
-    #[error("user name or password refused")]
-    LoginRefused,
-    #[error("UDP association refused: {}", refusal(*.0))]
+    #[error("invalid version {0} of the login status (expected 1)")]
+    LoginVersion(u8),
+    #[error("user name or password refused: status {0}")]
+    LoginRefused(u8),
+    #[error("UDP association refused: {reason} (reply {0})", reason = refusal(*.0))]
     Refused(u8),
-    #[error("relay address not supported: type {0} (expected an IP address)")]
+    #[error("invalid type {0} of the relay address (expected 1, 3 or 4)")]
     AddressType(u8),
-    #[error("relay port 0")]
+    #[error("invalid name of the relay (expected 1 to 255 letters, digits, dots and hyphens)")]
+    Name,
+    #[error("invalid port 0 of the relay")]
     NoPort,
+}
+
+/// Address of a relay as its server names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Relay {
+    /// An IP address. A zero one means the address of the server itself.
+    Address(SocketAddr),
+    /// A host name and a port.
+    Name(String, u16),
+}
+
+/// Host in the header of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Host<'a> {
+    Ip(IpAddr),
+    Name(&'a [u8]),
 }
 
 /// Reason of a reply code.
@@ -93,7 +117,7 @@ fn refusal(code: u8) -> &'static str {
         6 => "TTL expired",
         7 => "command not supported",
         8 => "address type not supported",
-        _ => "unknown reason",
+        _ => "unassigned code",
     }
 }
 
@@ -110,17 +134,19 @@ enum Step {
 pub(super) struct Handshake {
     step: Step,
     login: Option<Login>,
+    /// Whether the server is reached over IPv4.
+    is_ip4: bool,
     received: Vec<u8>,
 }
 
 impl Handshake {
     /// Starts a handshake and appends its first message to `out`.
-    pub(super) fn start(login: Option<Login>, out: &mut Vec<u8>) -> Self {
+    pub(super) fn start(login: Option<Login>, is_ip4: bool, out: &mut Vec<u8>) -> Self {
         match login {
             None => out.extend([VERSION, 1, NO_LOGIN]),
             Some(_) => out.extend([VERSION, 2, NO_LOGIN, USER_AND_PASSWORD]),
         }
-        Self { step: Step::Method, login, received: Vec::new() }
+        Self { step: Step::Method, login, is_ip4, received: Vec::new() }
     }
 
     /// Handles bytes of the server, and appends the next messages to `out`. Returns the relay's address.
@@ -131,7 +157,7 @@ impl Handshake {
         &mut self,
         bytes: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<SocketAddr>, Socks5Error> {
+    ) -> Result<Option<Relay>, Socks5Error> {
         let room = MAX_REPLY - self.received.len();
         self.received.extend_from_slice(&bytes[..bytes.len().min(room)]);
         loop {
@@ -144,10 +170,16 @@ impl Handshake {
                     self.take_method(version, method, out)?;
                 }
                 Step::LoginStatus => {
-                    let Some(&[_, status]) = self.received.first_chunk() else { return Ok(None) };
+                    let Some(&[version, status]) = self.received.first_chunk() else {
+                        return Ok(None);
+                    };
                     self.received.drain(..2);
+                    // Some servers write the version of the protocol instead.
+                    if ![LOGIN_VERSION, VERSION].contains(&version) {
+                        return Err(Socks5Error::LoginVersion(version));
+                    }
                     if status != 0 {
-                        return Err(Socks5Error::LoginRefused);
+                        return Err(Socks5Error::LoginRefused(status));
                     }
                     self.associate(out);
                 }
@@ -176,6 +208,7 @@ impl Handshake {
                 self.step = Step::LoginStatus;
             }
             (USER_AND_PASSWORD | NO_METHOD, None) => return Err(Socks5Error::LoginRequired),
+            (NO_METHOD, Some(_)) => return Err(Socks5Error::NoMethod),
             _ => return Err(Socks5Error::Method(method)),
         }
         Ok(())
@@ -183,41 +216,78 @@ impl Handshake {
 
     /// Asks for an association. The address of zeros means one that the server takes from the first datagram.
     fn associate(&mut self, out: &mut Vec<u8>) {
-        out.extend([VERSION, UDP_ASSOCIATE, 0, IP4, 0, 0, 0, 0, 0, 0]);
+        let (kind, ip_len) = if self.is_ip4 { (IP4, 4) } else { (IP6, 16) };
+        out.extend([VERSION, UDP_ASSOCIATE, 0, kind]);
+        out.resize(out.len() + ip_len + 2, 0);
         self.step = Step::Relay;
     }
 
-    fn relay(&self) -> Result<Option<SocketAddr>, Socks5Error> {
-        let Some(&[version, code, _, kind]) = self.received.first_chunk() else { return Ok(None) };
+    fn relay(&self) -> Result<Option<Relay>, Socks5Error> {
+        // A refusal may end behind its code.
+        let Some(&[version, code]) = self.received.first_chunk() else { return Ok(None) };
         if version != VERSION {
             return Err(Socks5Error::Version(version));
         }
         if code != 0 {
             return Err(Socks5Error::Refused(code));
         }
-        match read_address(&self.received[3..]) {
-            Ok(Some((relay, _))) if relay.port() == 0 => Err(Socks5Error::NoPort),
-            Ok(found) => Ok(found.map(|(relay, _)| relay)),
-            Err(()) => Err(Socks5Error::AddressType(kind)),
+        let Some((host, port, _)) = read_address(self.received.get(3..).unwrap_or_default())?
+        else {
+            return Ok(None);
+        };
+        if port == 0 {
+            return Err(Socks5Error::NoPort);
+        }
+        match host {
+            Host::Ip(ip) => Ok(Some(Relay::Address(SocketAddr::new(ip.to_canonical(), port)))),
+            Host::Name(name) => {
+                let name = host_name(name).ok_or(Socks5Error::Name)?;
+                match name.parse::<IpAddr>() {
+                    Ok(ip) => Ok(Some(Relay::Address(SocketAddr::new(ip.to_canonical(), port)))),
+                    Err(_) => Ok(Some(Relay::Name(name.to_owned(), port))),
+                }
+            }
         }
     }
 }
 
+/// Returns a host name, or an address as text.
+fn host_name(bytes: &[u8]) -> Option<&str> {
+    let legal = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_:".contains(byte);
+    let name = std::str::from_utf8(bytes).ok()?;
+    (!bytes.is_empty() && bytes.iter().all(legal)).then_some(name)
+}
+
+/// Host, port and the bytes behind them.
+type Addressed<'a> = (Host<'a>, u16, &'a [u8]);
+
 /// Reads an address with its type and port, and returns the bytes behind it. `None` if bytes are missing.
 ///
 /// # Errors
-/// A type other than IPv4 and IPv6.
-fn read_address(bytes: &[u8]) -> Result<Option<(SocketAddr, &[u8])>, ()> {
-    fn split<const N: usize>(bytes: &[u8]) -> Option<([u8; N], u16, &[u8])> {
-        let (ip, rest) = bytes.split_first_chunk::<N>()?;
+/// An unknown type.
+fn read_address(bytes: &[u8]) -> Result<Option<Addressed<'_>>, Socks5Error> {
+    fn split(bytes: &[u8], len: usize) -> Option<(&[u8], u16, &[u8])> {
+        let (host, rest) = bytes.split_at_checked(len)?;
         let (port, rest) = rest.split_first_chunk::<2>()?;
-        Some((*ip, u16::from_be_bytes(*port), rest))
+        Some((host, u16::from_be_bytes(*port), rest))
+    }
+    fn ip<const N: usize>(bytes: &[u8]) -> Option<Addressed<'_>>
+    where
+        IpAddr: From<[u8; N]>,
+    {
+        let (host, port, rest) = split(bytes, N)?;
+        Some((Host::Ip(IpAddr::from(*host.first_chunk::<N>()?)), port, rest))
     }
     let Some((kind, rest)) = bytes.split_first() else { return Ok(None) };
     match *kind {
-        IP4 => Ok(split::<4>(rest).map(|(ip, port, rest)| ((ip, port).into(), rest))),
-        IP6 => Ok(split::<16>(rest).map(|(ip, port, rest)| ((ip, port).into(), rest))),
-        DOMAIN | 0 | 2 | 5.. => Err(()),
+        IP4 => Ok(ip::<4>(rest)),
+        IP6 => Ok(ip::<16>(rest)),
+        DOMAIN => {
+            let Some((len, rest)) = rest.split_first() else { return Ok(None) };
+            let named = split(rest, usize::from(*len));
+            Ok(named.map(|(name, port, rest)| (Host::Name(name), port, rest)))
+        }
+        kind => Err(Socks5Error::AddressType(kind)),
     }
 }
 
@@ -244,106 +314,24 @@ pub(super) fn wrap(to: SocketAddr, packet: &mut Vec<u8>) {
 }
 
 /// Splits a relayed datagram into its sender and its payload. `None` for an invalid or fragmented one.
-pub(super) fn unwrap(datagram: &[u8]) -> Option<(SocketAddr, &[u8])> {
+///
+/// Some servers name the sender by its host name, or leave the address or the port zero. Such a datagram is from `peer`,
+/// to which all datagrams of the association go, unless its port or its address differs.
+pub(super) fn unwrap(datagram: &[u8], peer: SocketAddr) -> Option<(SocketAddr, &[u8])> {
     // A fragment is dropped, as RFC 1928 asks of clients without reassembly.
     let [0, 0, 0, ..] = *datagram else { return None };
-    read_address(&datagram[3..]).ok().flatten()
+    let (host, port, payload) = read_address(&datagram[3..]).ok().flatten()?;
+    let ip = match host {
+        Host::Ip(ip) if !ip.is_unspecified() => Some(ip.to_canonical()),
+        Host::Ip(_) | Host::Name(_) => None,
+    };
+    match (ip, port) {
+        (Some(ip), 1..) => Some((SocketAddr::new(ip, port), payload)),
+        (Some(ip), 0) if ip != peer.ip().to_canonical() => None,
+        (None, 1..) if port != peer.port() => None,
+        _ => Some((peer, payload)),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    const RELAY: &[u8] = &[5, 0, 0, 1, 10, 0, 0, 9, 0x12, 0x34];
-
-    fn login() -> Option<Login> {
-        Login::new("user", "secret")
-    }
-
-    /// Feeds the replies byte by byte, and returns the messages sent and the result.
-    fn run(
-        login: Option<Login>,
-        replies: &[u8],
-    ) -> (Vec<u8>, Result<Option<SocketAddr>, Socks5Error>) {
-        let mut out = Vec::new();
-        let mut handshake = Handshake::start(login, &mut out);
-        for byte in replies {
-            match handshake.handle_bytes(&[*byte], &mut out) {
-                Ok(None) => {}
-                end => return (out, end),
-            }
-        }
-        (out, Ok(None))
-    }
-
-    #[test]
-    fn handshake_ends_with_relay_address() {
-        let (sent, relay) = run(None, &[&[5, 0], RELAY].concat());
-        assert_eq!(sent, [5, 1, 0, 5, 3, 0, 1, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(relay, Ok(Some("10.0.0.9:4660".parse().unwrap())));
-
-        let (sent, relay) = run(login(), &[&[5, 2, 1, 0], RELAY].concat());
-        let expected = [&[5, 2, 0, 2, 1, 4][..], b"user", &[6], b"secret", &[5, 3, 0, 1]].concat();
-        assert_eq!(sent[..expected.len()], expected);
-        assert!(relay.is_ok_and(|relay| relay.is_some()));
-
-        let six = [&[5, 0, 5, 0, 0, 4][..], &[0; 15], &[1, 0, 9]].concat();
-        assert_eq!(run(login(), &six).1, Ok(Some("[::1]:9".parse().unwrap())));
-        assert_eq!(run(None, &six[..six.len() - 1]).1, Ok(None), "a byte is missing");
-    }
-
-    #[test]
-    fn refusals_name_their_reason() {
-        for (login, replies, reason) in [
-            (None, &[4, 0][..], "not a SOCKS5 server"),
-            (None, &[5, 0xff], "login required"),
-            (None, &[5, 2], "login required"),
-            (login(), &[5, 1], "not supported: 1"),
-            (login(), &[5, 2, 1, 1], "refused"),
-            (None, &[5, 0, 5, 7, 0, 1], "command not supported"),
-            (None, &[5, 0, 5, 0, 0, 3], "type 3"),
-            (None, &[5, 0, 5, 0, 0, 1, 10, 0, 0, 9, 0, 0], "port 0"),
-        ] {
-            let error = run(login, replies).1.unwrap_err().to_string();
-            assert!(error.contains(reason), "{replies:?}: {error}");
-        }
-    }
-
-    #[test]
-    fn password_is_not_in_debug_output() {
-        let config = Socks5 { address: "127.0.0.1:1080".parse().unwrap(), login: login() };
-        assert!(!format!("{config:?}").contains("secret"));
-        assert_eq!(Login::new("", "x"), None);
-        assert_eq!(Login::new("x", &"y".repeat(256)), None);
-    }
-
-    #[test]
-    fn datagrams_round_trip_with_their_address() {
-        for address in ["192.0.2.7:27960", "[2001:db8::7]:1"] {
-            let address = address.parse().unwrap();
-            let mut packet = b"payload".to_vec();
-            wrap(address, &mut packet);
-            assert_eq!(unwrap(&packet), Some((address, &b"payload"[..])));
-            packet[2] = 1;
-            assert_eq!(unwrap(&packet), None, "a fragment");
-        }
-        assert_eq!(unwrap(&[0, 0, 0, 3, 1, b'x', 0, 1]), None, "a domain name");
-    }
-
-    proptest! {
-        #[test]
-        fn any_bytes_are_handled(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-            let _ = unwrap(&bytes);
-            let mut out = Vec::new();
-            let mut handshake = Handshake::start(login(), &mut out);
-            for part in bytes.chunks(7) {
-                if handshake.handle_bytes(part, &mut out).is_err() {
-                    break;
-                }
-                prop_assert!(handshake.received.len() <= MAX_REPLY && out.len() < 600);
-            }
-        }
-    }
-}
+mod tests;

@@ -98,7 +98,8 @@ impl Receiving {
 impl<N: Hosted + ?Sized> Loop<'_, N> {
     /// Sleeps until an event or the due time, and queues the sockets that are readable.
     pub(super) fn wait(&mut self, events: &mut Events, busy: bool, due: Millis) -> io::Result<()> {
-        self.sockets.run_associations(self.clock.now(), self.poll.registry());
+        let now = self.clock.now();
+        self.sockets.run_associations(now, self.poll.registry(), &mut self.counters);
         self.set_deferral();
         let next = self.node.next_frame().min(due).min(self.sockets.associations_due());
         let next = next.min(self.receiving.read_due());

@@ -147,19 +147,36 @@ fn reopened_port_has_another_number() {
     assert!(sources.windows(2).all(|pair| pair[0] != pair[1]), "{sources:?}");
 }
 
+/// Parts of a SOCKS5 server's replies that servers fill in differently.
+#[derive(Clone, Copy)]
+struct Habits {
+    /// Address of the relay without its port.
+    relay: &'static [u8],
+    /// Address and port of a sender; none for the real ones.
+    sender: Option<&'static [u8]>,
+    /// Time between two bytes of a reply.
+    pause: Duration,
+}
+
+const USUAL: Habits = Habits { relay: &[1, 0, 0, 0, 0], sender: None, pause: Duration::ZERO };
+
 /// Relays one association: login, then datagrams until the control connection ends.
-fn relay_one(mut control: TcpStream) {
+fn relay_one(mut control: TcpStream, habits: Habits) {
     let mut exchange = |expected: &[u8], reply: &[u8]| {
         let mut received = vec![0; expected.len()];
         control.read_exact(&mut received).unwrap();
         assert_eq!(received, expected);
-        control.write_all(reply).unwrap();
+        for byte in reply.chunks(if habits.pause.is_zero() { reply.len() } else { 1 }) {
+            control.write_all(byte).unwrap();
+            thread::sleep(habits.pause);
+        }
     };
     exchange(&[5, 2, 0, 2], &[5, 2]);
     exchange(b"\x01\x04user\x06secret", &[1, 0]);
     let relay = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = relay.local_addr().unwrap().port().to_be_bytes();
-    exchange(&[5, 3, 0, 1, 0, 0, 0, 0, 0, 0], &[5, 0, 0, 1, 0, 0, 0, 0, port[0], port[1]]);
+    let reply = [&[5, 0, 0], habits.relay, &port].concat();
+    exchange(&[5, 3, 0, 1, 0, 0, 0, 0, 0, 0], &reply);
     control.set_nonblocking(true).unwrap();
     relay.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     let (mut client, mut buffer) = (None, [0; 256]);
@@ -167,11 +184,15 @@ fn relay_one(mut control: TcpStream) {
         if let Ok((len, from)) = relay.recv_from(&mut buffer) {
             if client.is_none_or(|client| client == from) {
                 client = Some(from);
-                let (to, payload) = socks5::unwrap(&buffer[..len]).unwrap();
+                let nobody = (Ipv4Addr::UNSPECIFIED, 0).into();
+                let (to, payload) = socks5::unwrap(&buffer[..len], nobody).unwrap();
                 relay.send_to(payload, to).unwrap();
             } else if let Some(client) = client {
                 let mut packet = buffer[..len].to_vec();
-                socks5::wrap(from, &mut packet);
+                match habits.sender {
+                    None => socks5::wrap(from, &mut packet),
+                    Some(sender) => drop(packet.splice(..0, [&[0, 0, 0], sender].concat())),
+                }
                 relay.send_to(&packet, client).unwrap();
             }
         }
@@ -190,7 +211,7 @@ fn relay_serves_each_port_by_its_own_association() {
         // The first connection is lost before its handshake ends.
         drop(server.accept().unwrap());
         for _ in 0..2 {
-            relay_one(server.accept().unwrap().0);
+            relay_one(server.accept().unwrap().0, USUAL);
         }
     });
     let (peer, thread) = echo(2);
@@ -200,4 +221,29 @@ fn relay_serves_each_port_by_its_own_association() {
     let sources = thread.join().unwrap();
     assert_ne!(sources[0], sources[1]);
     drop(relay);
+}
+
+#[test]
+fn relay_serves_with_the_habits_of_servers() {
+    let named = &[3, 9, b'l', b'o', b'c', b'a', b'l', b'h', b'o', b's', b't'];
+    let any6 = &[4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let sender = &[3, 4, b'h', b'o', b's', b't', 0, 0];
+    let in_bytes = Habits { pause: Duration::from_millis(2), ..USUAL };
+    for habits in [
+        Habits { relay: named, ..USUAL },
+        Habits { relay: any6, ..USUAL },
+        Habits { relay: &[1, 127, 0, 0, 1], ..USUAL },
+        Habits { sender: Some(sender), ..USUAL },
+        Habits { sender: Some(&[1, 0, 0, 0, 0, 0, 0]), ..USUAL },
+        Habits { relay: named, ..in_bytes },
+    ] {
+        let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = server.local_addr().unwrap();
+        let relay = thread::spawn(move || relay_one(server.accept().unwrap().0, habits));
+        let (peer, thread) = echo(1);
+        let caller = call(peer, 1, Some(Socks5 { address, login: Login::new("user", "secret") }));
+        assert_eq!(caller.done, 1, "{:?} {:?}", habits.relay, habits.sender);
+        thread.join().unwrap();
+        drop(relay);
+    }
 }
