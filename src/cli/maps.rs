@@ -14,6 +14,7 @@ Examples:
   fragd maps oa_dm1 --json                     one map
   fragd maps oa_dm1 --draw oa_dm1.png          top view with spawn points and items
   fragd maps oa_dm1 --draw oa_dm1.svg --clusters
+  fragd maps oa_dm3 --draw upper.png --floor 2   one floor of the map
   fragd maps --basepath \"/srv/quake3:/home/me/.q3a\" --game baseq3
   fragd maps build arena.map                   compile a map to arena.pk3
 
@@ -74,6 +75,9 @@ pub struct MapsOptions {
     /// Color the drawing by PVS cluster
     #[arg(long, requires = "draw")]
     pub clusters: bool,
+    /// Draw one floor only, counted from 1, the lowest; an SVG file without this has them all
+    #[arg(long, value_name = "N", requires = "draw", value_parser = clap::value_parser!(u8).range(1..))]
+    pub floor: Option<u8>,
     /// Longer side of the drawing in pixels
     #[arg(long, value_name = "PIXELS", default_value_t = 1200, requires = "draw",
         value_parser = clap::value_parser!(u16).range(200..=3000))]

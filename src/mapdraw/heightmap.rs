@@ -11,7 +11,7 @@ use crate::{
     world::{Bsp, bsp::mesh::Triangle},
 };
 
-use super::{BACKGROUND, Color, Image, Projection};
+use super::{BACKGROUND, Color, Image, Projection, floors::Band};
 
 /// Samples per pixel along each axis.
 const SAMPLES: usize = 2;
@@ -39,6 +39,11 @@ const HEIGHTS: [Color; 6] = [
 const WATER_COLOR: Color = [64, 132, 196];
 const SLIME_COLOR: Color = [112, 176, 56];
 const LAVA_COLOR: Color = [226, 92, 36];
+/// Liquids in the order of the legend.
+const LIQUIDS: [(&str, Color); 3] =
+    [("water", WATER_COLOR), ("slime", SLIME_COLOR), ("lava", LAVA_COLOR)];
+/// Share of the background in the ground of other floors.
+const DIMMED: f32 = 0.8;
 
 /// Returns the triangles that are visible from above: floors and surfaces of liquids.
 pub(super) fn floors<'a>(
@@ -64,6 +69,8 @@ pub(super) struct Heightmap {
     projection: Projection,
     lowest: f32,
     highest: f32,
+    /// Heights that are drawn.
+    band: Band,
 }
 
 #[derive(Clone, Copy)]
@@ -83,6 +90,7 @@ impl Heightmap {
         floors: &[&Triangle],
         projection: Projection,
         size: [usize; 2],
+        band: Band,
     ) -> Self {
         let [width, height] = size.map(|length| length * SAMPLES);
         let empty = Sample { floor: f32::NAN, light: 1.0, liquid: None };
@@ -96,6 +104,7 @@ impl Heightmap {
             },
             lowest: f32::INFINITY,
             highest: f32::NEG_INFINITY,
+            band,
         };
         for triangle in floors {
             heightmap.add(map, triangle);
@@ -113,6 +122,24 @@ impl Heightmap {
     /// Heights of the lowest and the highest floor, in units.
     pub(super) const fn heights(&self) -> [f32; 2] {
         [self.lowest, self.highest]
+    }
+
+    /// Colors the heights as another heightmap does.
+    pub(super) const fn with_heights(mut self, [lowest, highest]: [f32; 2]) -> Self {
+        (self.lowest, self.highest) = (lowest, highest);
+        self
+    }
+
+    /// Names and colors of the liquids that are visible.
+    pub(super) fn liquids(&self) -> Vec<(&'static str, Color)> {
+        let is_visible = |wanted: Color| {
+            self.samples.iter().any(|sample| {
+                sample.liquid.is_some_and(|(surface, color)| {
+                    color == wanted && (sample.floor.is_nan() || surface > sample.floor)
+                })
+            })
+        };
+        LIQUIDS.into_iter().filter(|(_, color)| is_visible(*color)).collect()
     }
 
     fn add(&mut self, map: &Bsp, triangle: &Triangle) {
@@ -148,6 +175,9 @@ impl Heightmap {
                 }
                 let height =
                     shares[0] * heights[0] + shares[1] * heights[1] + shares[2] * heights[2];
+                if !self.band.contains(height) {
+                    continue;
+                }
                 let sample = &mut self.samples[row * self.width + column];
                 if let Some(color) = liquid {
                     if sample.liquid.is_none_or(|(surface, _)| height > surface) {
@@ -185,6 +215,19 @@ impl Heightmap {
             }
         }
         Image { width, height, pixels }
+    }
+
+    /// Draws the ground, with the ground of other floors dimmed where there is none.
+    pub(super) fn image_above(&self, map: &Bsp, clusters: bool, others: &Image) -> Image {
+        let mut image = self.image(map, clusters);
+        for (at, (pixel, other)) in image.pixels.iter_mut().zip(&others.pixels).enumerate() {
+            let (row, column) = (at / image.width * SAMPLES, at % image.width * SAMPLES);
+            let sample = &self.samples[row * self.width + column];
+            if sample.floor.is_nan() && sample.liquid.is_none() {
+                *pixel = mix(*other, BACKGROUND, DIMMED);
+            }
+        }
+        image
     }
 
     fn color(&self, index: usize) -> Color {

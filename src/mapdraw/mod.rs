@@ -1,9 +1,12 @@
 //! Map drawing: a top view of a map as SVG or PNG.
 //!
-//! [`draw`] makes a [`Drawing`]: the ground as a shaded image, and markers as shapes with colors and names.
-//! [`svg`] and [`png()`] encode it. The size of the picture is bounded by [`MAX_SIDE`] for every map.
+//! [`draw`] makes a [`Drawing`]: the ground as a shaded image, and markers as shapes with colors and names; of a map
+//! with storeys also each floor apart. [`svg`] and [`png()`] encode it. The size of the picture is bounded by [`MAX_SIDE`] for every map.
 
+mod floors;
 mod heightmap;
+mod items;
+mod legend;
 mod markers;
 mod raster;
 mod svg;
@@ -13,6 +16,7 @@ pub use raster::png;
 pub use svg::svg;
 pub use tracks::{DeathMark, Track};
 
+use self::floors::Band;
 use crate::{
     model::Vec3,
     world::{Bsp, MapEntities, MapSummary, bsp::mesh::Triangle},
@@ -44,8 +48,23 @@ pub struct Drawing {
     size: [u32; 2],
     ground: Image,
     ground_at: [u32; 2],
+    /// Markers and tracks.
     shapes: Vec<Shape>,
+    legend: Vec<Shape>,
+    /// Floors from the lowest to the highest; none if there is only one.
+    floors: Vec<Floor>,
+    /// Left end of the line of the floors in the legend.
+    floors_at: PixelPoint,
     projection: Projection,
+}
+
+/// One floor of a map.
+#[derive(Clone, Debug, PartialEq)]
+struct Floor {
+    ground: Image,
+    shapes: Vec<Shape>,
+    /// Heights, such as `up to 120`.
+    heights: String,
 }
 
 /// Raster image, row by row from the top.
@@ -85,6 +104,8 @@ enum Primitive {
         text: String,
         large: bool,
         centered: bool,
+        /// Whether a dark rim makes it legible on any ground.
+        halo: bool,
     },
 }
 
@@ -95,6 +116,8 @@ pub struct DrawOptions {
     pub side: usize,
     /// Whether to tint the ground by cluster.
     pub clusters: bool,
+    /// Whether to draw each floor apart, too.
+    pub floors: bool,
 }
 
 /// Projection of map coordinates to pixels. North is up.
@@ -136,31 +159,80 @@ pub fn draw(
 
     let projection =
         Projection { west: mins[0], north: maxs[1], left: MARGIN, top: MARGIN, pixels_per_unit };
-    let heightmap = heightmap::Heightmap::new(
-        map,
-        &floors,
-        Projection { left: 0.0, top: 0.0, ..projection },
-        [width as usize, height as usize],
-    );
+    let flat = Projection { left: 0.0, top: 0.0, ..projection };
+    let size = [width as usize, height as usize];
+    let heightmap = heightmap::Heightmap::new(map, &floors, flat, size, Band::ALL);
     let ground = heightmap.image(map, options.clusters);
-    let full = [width + 3.0 * MARGIN + LEGEND_WIDTH, height.max(LEGEND_HEIGHT) + 2.0 * MARGIN];
-    let mut shapes = markers::of_entities(map, entities, &projection);
-    let legend_at = [width + 2.0 * MARGIN, MARGIN];
+    let all = if options.floors {
+        floors::bands(floors.iter().map(|triangle| (triangle.corners, triangle.normal[2])))
+    } else {
+        Vec::new()
+    };
+    let bands = if all.len() > 1 { all } else { Vec::new() };
+    let layers = bands.iter().map(|&band| {
+        let layer = heightmap::Heightmap::new(map, &floors, flat, size, band);
+        let layer = layer.with_heights(heightmap.heights());
+        Floor {
+            ground: layer.image_above(map, options.clusters, &ground),
+            shapes: markers::of_entities(map, entities, &projection, band),
+            heights: band.to_string(),
+        }
+    });
+    let layers: Vec<Floor> = layers.collect();
     let survey = MapSummary::of(map, entities);
-    let data = markers::LegendData {
+    let data = legend::LegendData {
         name,
         survey: &survey,
         entities,
+        liquids: heightmap.liquids(),
         heights: heightmap.heights(),
         pixels_per_unit,
+        has_floors: !layers.is_empty(),
     };
-    shapes.extend(markers::legend(&data, legend_at));
+    let legend = legend::legend(&data, [width + 2.0 * MARGIN, MARGIN]);
+    let inner = height.max(LEGEND_HEIGHT).max(legend.bottom - MARGIN);
+    let full = [width + 3.0 * MARGIN + LEGEND_WIDTH, inner + 2.0 * MARGIN];
     Drawing {
         size: full.map(|length| length as u32),
         ground,
         ground_at: [MARGIN as u32; 2],
-        shapes,
+        shapes: markers::of_entities(map, entities, &projection, Band::ALL),
+        legend: legend.shapes,
+        floors: layers,
+        floors_at: legend.floors_at,
         projection,
+    }
+}
+
+impl Drawing {
+    /// Returns the drawing of one floor, counted from 1, the lowest.
+    ///
+    /// # Errors
+    ///
+    /// The map has no such floor.
+    pub fn on_floor(mut self, number: usize) -> Result<Self, String> {
+        let count = self.floors.len();
+        let found = number.checked_sub(1).filter(|&at| at < count);
+        let Some(at) = found else {
+            let expected = match count {
+                0 => "the map has one floor: draw it without --floor".to_owned(),
+                _ => format!("expected 1 to {count}"),
+            };
+            return Err(format!("floor {number} not found ({expected})"));
+        };
+        let Floor { ground, shapes, heights } = self.floors.swap_remove(at);
+        let text = format!("floor {number} of {count}: heights {heights}");
+        let primitive = Primitive::Text {
+            at: self.floors_at,
+            text,
+            large: false,
+            centered: false,
+            halo: false,
+        };
+        self.legend.push(Shape { primitive, color: INK, opacity: 1.0, name: String::new() });
+        (self.ground, self.shapes) = (ground, shapes);
+        self.floors.clear();
+        Ok(self)
     }
 }
 

@@ -13,6 +13,11 @@ use super::{BACKGROUND, Color, Drawing, Image, PixelPoint, Primitive, Shape, hei
 
 /// Samples per pixel along each axis, for the coverage at a shape's rim.
 const SAMPLES: u16 = 4;
+/// Offsets of the dark copies around a label.
+const HALO: [(i32, i32); 8] =
+    [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
+/// Farthest place of a label, in pixels, far outside of every picture.
+const FAR: f32 = 1e6;
 /// Corners of the polygon of a disc.
 const DISC_CORNERS: u16 = 24;
 
@@ -29,7 +34,7 @@ pub fn png(drawing: &Drawing) -> Result<Vec<u8>, String> {
         let start = (top + row) * width + left;
         picture.pixels[start..start + line.len()].copy_from_slice(line);
     }
-    for shape in &drawing.shapes {
+    for shape in drawing.shapes.iter().chain(&drawing.legend) {
         picture.add(shape);
     }
     encode(&picture)
@@ -73,15 +78,28 @@ impl Image {
                     [corner(from, 1.0), corner(to, 1.0), corner(to, -1.0), corner(from, -1.0)];
                 self.fill(&corners, shape.color, shape.opacity);
             }
-            Primitive::Text { at, text, large, centered } => {
-                let font = if *large { &ascii::FONT_10X20 } else { &ascii::FONT_6X13 };
-                let [red, green, blue] = shape.color;
-                let style = MonoTextStyle::new(font, Rgb888::new(red, green, blue));
+            Primitive::Text { at, text, large, centered, halo } => {
+                let font = match (halo, large) {
+                    (true, _) => &ascii::FONT_6X13_BOLD,
+                    (false, true) => &ascii::FONT_10X20,
+                    (false, false) => &ascii::FONT_6X13,
+                };
                 let alignment = if *centered { Alignment::Center } else { Alignment::Left };
-                let place = Point::new(at[0] as i32, at[1] as i32);
-                let text = Text::with_alignment(text, place, style, alignment);
-                // Drawing into memory cannot fail.
-                let _ = text.draw(self);
+                // Items of a hostile map are anywhere.
+                let [x, y] = at.map(|length| length.clamp(-FAR, FAR) as i32);
+                let place = Point::new(x, y);
+                let mut write = |shift: (i32, i32), [red, green, blue]: Color| {
+                    let style = MonoTextStyle::new(font, Rgb888::new(red, green, blue));
+                    let place = place + Point::new(shift.0, shift.1);
+                    // Drawing into memory cannot fail.
+                    let _ = Text::with_alignment(text, place, style, alignment).draw(self);
+                };
+                if *halo {
+                    for shift in HALO {
+                        write(shift, BACKGROUND);
+                    }
+                }
+                write((0, 0), shape.color);
             }
         }
     }
@@ -145,5 +163,27 @@ impl DrawTarget for Image {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_far_outside_of_picture_are_left_out() {
+        let mut picture = Image { width: 8, height: 8, pixels: vec![BACKGROUND; 64] };
+        for far in [f32::MAX, f32::MIN, f32::NAN, 2.147e9] {
+            let primitive = Primitive::Text {
+                at: [far, far],
+                text: "RL".to_owned(),
+                large: false,
+                centered: true,
+                halo: true,
+            };
+            picture.add(&Shape { primitive, color: [9; 3], opacity: 1.0, name: String::new() });
+        }
+        let marked = picture.pixels.iter().filter(|&&pixel| pixel != BACKGROUND).count();
+        assert!(marked < 64, "{marked}");
     }
 }

@@ -2,7 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::{BACKGROUND, Color, Drawing, PixelPoint, Primitive, Shape, raster};
+use super::{BACKGROUND, Color, Drawing, INK, Image, PixelPoint, Primitive, Shape, raster};
+
+/// Shows the floor that the address names, such as `map.svg#floor2`, else all floors. Works without a script.
+const STYLE: &str = "<style>.floor{display:none}.floor:target{display:inline}\
+                     .floor:target~.all{display:none}</style>\n";
 
 /// Encodes a drawing as an SVG file.
 ///
@@ -11,23 +15,80 @@ use super::{BACKGROUND, Color, Drawing, PixelPoint, Primitive, Shape, raster};
 /// The PNG encoder's error, as a sentence.
 pub fn svg(drawing: &Drawing) -> Result<String, String> {
     let [width, height] = drawing.size;
-    let ground = base64(&raster::encode(&drawing.ground)?);
-    let [left, top] = drawing.ground_at;
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n\
-         <image x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\" \
-         href=\"data:image/png;base64,{ground}\"/>\n",
+         <rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
         hex(BACKGROUND),
-        drawing.ground.width,
-        drawing.ground.height,
     );
-    for shape in &drawing.shapes {
+    if !drawing.floors.is_empty() {
+        text.push_str(STYLE);
+    }
+    for (floor, number) in drawing.floors.iter().zip(1..) {
+        let _ = writeln!(text, "<g class=\"floor\" id=\"floor{number}\">");
+        write_layer(&mut text, drawing, &floor.ground, &floor.shapes)?;
+    }
+    text.push_str("<g class=\"all\" id=\"all\">\n");
+    write_layer(&mut text, drawing, &drawing.ground, &drawing.shapes)?;
+    for shape in &drawing.legend {
         write_shape(&mut text, shape);
     }
+    write_tabs(&mut text, drawing);
     text.push_str("</svg>\n");
     Ok(text)
+}
+
+/// Writes ground and markers, and ends their group.
+fn write_layer(
+    text: &mut String,
+    drawing: &Drawing,
+    ground: &Image,
+    shapes: &[Shape],
+) -> Result<(), String> {
+    let [left, top] = drawing.ground_at;
+    let (width, height) = (ground.width, ground.height);
+    let image = base64(&raster::encode(ground)?);
+    let _ = writeln!(
+        text,
+        "<image x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" \
+         href=\"data:image/png;base64,{image}\"/>"
+    );
+    for shape in shapes {
+        write_shape(text, shape);
+    }
+    text.push_str("</g>\n");
+    Ok(())
+}
+
+/// Writes the links that show all floors or one.
+fn write_tabs(text: &mut String, drawing: &Drawing) {
+    if drawing.floors.is_empty() {
+        return;
+    }
+    let [left, base] = drawing.floors_at;
+    let ink = hex(INK);
+    let _ = writeln!(
+        text,
+        "<text x=\"{left:.1}\" y=\"{base:.1}\" font-size=\"12\" fill=\"{ink}\">floors</text>"
+    );
+    let floors = drawing.floors.iter().zip(1..);
+    let floors = floors.map(|(floor, number)| {
+        (format!("floor{number}"), number.to_string(), format!("heights {}", floor.heights))
+    });
+    let all = ("all".to_owned(), "all".to_owned(), "all heights".to_owned());
+    let mut x = left + 44.0;
+    for (target, name, title) in std::iter::once(all).chain(floors) {
+        let width = 14.0 + 6.0 * name.len() as f32;
+        let _ = writeln!(
+            text,
+            "<a href=\"#{target}\"><title>{title}</title><rect x=\"{x:.1}\" y=\"{:.1}\" width=\"{width:.1}\" \
+             height=\"18\" rx=\"4\" fill=\"#3a4354\"/><text x=\"{:.1}\" y=\"{base:.1}\" font-size=\"12\" \
+             text-anchor=\"middle\" fill=\"{ink}\">{name}</text></a>",
+            base - 13.0,
+            x + width / 2.0,
+        );
+        x += width + 4.0;
+    }
 }
 
 fn write_shape(text: &mut String, shape: &Shape) {
@@ -51,14 +112,22 @@ fn write_shape(text: &mut String, shape: &Shape) {
              stroke-width=\"{width}\" opacity=\"{opacity}\"",
             from[0], from[1], to[0], to[1]
         ),
-        Primitive::Text { at: [x, y], text: words, large, centered } => {
+        Primitive::Text { at: [x, y], text: words, large, centered, halo } => {
             let size = if *large { 18 } else { 12 };
             let anchor = if *centered { "middle" } else { "start" };
             let words = escaped(words);
+            let rim = if *halo {
+                format!(
+                    " font-weight=\"bold\" paint-order=\"stroke\" stroke=\"{}\" stroke-width=\"3\"",
+                    hex(BACKGROUND)
+                )
+            } else {
+                String::new()
+            };
             let _ = writeln!(
                 text,
                 "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"{anchor}\" \
-                 fill=\"{color}\">{words}</text>"
+                 fill=\"{color}\"{rim}>{words}</text>"
             );
             return;
         }

@@ -83,7 +83,10 @@ impl Drawing {
             size: full.map(|length| length as u32),
             ground,
             ground_at: [MARGIN as u32; 2],
-            shapes: vec![title, hint],
+            shapes: Vec::new(),
+            legend: vec![title, hint],
+            floors: Vec::new(),
+            floors_at: [0.0; 2],
             projection,
         }
     }
@@ -139,28 +142,28 @@ impl Drawing {
     fn add_track_legend(&mut self, tracks: &[Track], deaths: usize) {
         let left = self.size[0] as f32;
         let mut line = MARGIN + 16.0;
-        self.shapes.push(text([left, line], "Players".to_owned(), true));
+        self.legend.push(text([left, line], "Players".to_owned(), true));
         for (track, color) in tracks.iter().zip(COLORS.iter().cycle()).take(MAX_NAMED) {
             line += ROW;
             let primitive =
                 Primitive::Line { from: [left, line], to: [left + 20.0, line], width: 3.0 };
-            self.shapes.push(Shape {
+            self.legend.push(Shape {
                 primitive,
                 color: *color,
                 opacity: 1.0,
                 name: track.name.clone(),
             });
-            self.shapes.push(text([left + 28.0, line + 4.0], track.name.clone(), false));
+            self.legend.push(text([left + 28.0, line + 4.0], track.name.clone(), false));
         }
         line += ROW + 4.0;
-        self.shapes.push(text([left, line], format!("{deaths} deaths (crosses)"), false));
+        self.legend.push(text([left, line], format!("{deaths} deaths (crosses)"), false));
         self.size[0] += LEGEND_WIDTH as u32;
         self.size[1] = self.size[1].max((line + MARGIN) as u32);
     }
 }
 
 fn text(at: PixelPoint, text: String, large: bool) -> Shape {
-    let primitive = Primitive::Text { at, text, large, centered: false };
+    let primitive = Primitive::Text { at, text, large, centered: false, halo: false };
     Shape { primitive, color: INK, opacity: 1.0, name: String::new() }
 }
 
@@ -178,7 +181,7 @@ mod tests {
             name: "far".to_owned(),
             runs: vec![vec![Vec3::new(f32::NAN, 1.0, 0.0), Vec3::new(1.0, f32::INFINITY, 0.0)]],
         });
-        let options = DrawOptions { side: 300, clusters: false };
+        let options = DrawOptions { side: 300, clusters: false, floors: false };
         let mut drawing = Drawing::without_map("lost", &tracks, options);
         let at = Vec3::new(100.0, 100.0, 0.0);
         let mark = DeathMark { victim: 0, at, from: Some(Vec3::ZERO), text: "Ann died".to_owned() };
@@ -191,7 +194,7 @@ mod tests {
 
     #[test]
     fn drawing_without_tracks_is_a_picture() {
-        let options = DrawOptions { side: 1, clusters: false };
+        let options = DrawOptions { side: 1, clusters: false, floors: false };
         let mut drawing = Drawing::without_map("none", &[], options);
         drawing.add_tracks(&[], &[]);
         assert!(mapdraw::png(&drawing).expect("a picture").starts_with(b"\x89PNG"));

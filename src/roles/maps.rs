@@ -8,7 +8,10 @@ use fragd::{
     cli::{ExitStatus, MapsCommand, MapsOptions},
     io::{GameData, assets::base_paths},
     mapdraw::{self, DrawOptions},
-    model::assets::{Assets as _, GamePath},
+    model::{
+        assets::{Assets as _, GamePath},
+        near_files::map_suggestion,
+    },
     settings::Choice as _,
     world::{
         Bsp, MapEntities, MapSummary,
@@ -38,6 +41,13 @@ pub(crate) fn run(options: &MapsOptions) -> ExitStatus {
         let places =
             if places.is_empty() { "the usual places".to_owned() } else { places.join(", ") };
         eprintln!("fragd: no {game} maps found in {places}; set --basepath");
+        return ExitStatus::Failed;
+    }
+    if let Some(name) = &options.name
+        && data.find(&maps[0]).is_none()
+    {
+        let suggestion = map_suggestion(&data, name);
+        eprintln!("fragd: map {name} not found{suggestion}; fragd maps lists all");
         return ExitStatus::Failed;
     }
     match &options.draw {
@@ -166,15 +176,16 @@ fn table(maps: &[Listed]) -> String {
                     map.place,
                 )
             }
-            Err(fault) => format!("{:width$}  NOT SOUND: {fault}\n", map.name),
+            Err(fault) => format!("{:width$}  invalid: {fault}\n", map.name),
         };
         text.push_str(&row);
         for warning in &map.warnings {
             text.push_str(&format!("{:width$}  {warning}\n", ""));
         }
     }
-    let sound = maps.iter().filter(|map| map.found.is_ok()).count();
-    text.push_str(&format!("{} maps, {sound} sound\n", maps.len()));
+    let invalid = maps.iter().filter(|map| map.found.is_err()).count();
+    let noun = if maps.len() == 1 { "map" } else { "maps" };
+    text.push_str(&format!("{} {noun}, {invalid} invalid\n", maps.len()));
     text
 }
 
@@ -196,13 +207,17 @@ fn render_map(
 ) -> Result<(), String> {
     let (bytes, map, entities) = load(data, path).map_err(|what| format!("{path}: {what}"))?;
     let triangles = mesh::triangles(&bytes, &map).map_err(|error| format!("{path}: {error}"))?;
-    let options = DrawOptions { side: usize::from(options.size), clusters: options.clusters };
-    let scene = mapdraw::draw(&map_name(path), &map, &triangles, &entities, options);
-    let bytes = if file.extension().is_some_and(|extension| extension == "svg") {
-        mapdraw::svg(&scene)?.into_bytes()
-    } else {
-        mapdraw::png(&scene)?
+    let is_svg = file.extension().is_some_and(|extension| extension == "svg");
+    let draw_options = DrawOptions {
+        side: usize::from(options.size),
+        clusters: options.clusters,
+        floors: is_svg || options.floor.is_some(),
     };
+    let mut scene = mapdraw::draw(&map_name(path), &map, &triangles, &entities, draw_options);
+    if let Some(number) = options.floor {
+        scene = scene.on_floor(usize::from(number)).map_err(|what| format!("{path}: {what}"))?;
+    }
+    let bytes = if is_svg { mapdraw::svg(&scene)?.into_bytes() } else { mapdraw::png(&scene)? };
     fs::write(file, bytes)
         .map_err(|error| format!("{}: cannot be written: {error}", file.display()))
 }

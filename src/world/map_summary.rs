@@ -55,6 +55,8 @@ const CLASSES: &[(&str, EntityCategory)] = &[
     ("ammo_", EntityCategory::Ammo),
     ("item_health", EntityCategory::Health),
     ("item_armor", EntityCategory::Armor),
+    // A hint for bots.
+    ("item_botroam", EntityCategory::Other),
     ("item_", EntityCategory::Powerup),
     ("holdable_", EntityCategory::Powerup),
     ("trigger_push", EntityCategory::JumpPad),
@@ -147,6 +149,7 @@ mod tests {
         for (class, purpose) in [
             ("item_health_mega", EntityCategory::Health),
             ("ITEM_QUAD", EntityCategory::Powerup),
+            ("item_botroam", EntityCategory::Other),
             ("team_CTF_redflag", EntityCategory::Flag),
             ("team_ctf_redspawn", EntityCategory::RedSpawn),
             ("weapon_", EntityCategory::Weapon),

@@ -120,7 +120,7 @@ fn use_up(file: &[u8], map: &Bsp) {
     assert!(map.memory_len() <= 4096 + 4 * file.len());
     let triangles = mesh::triangles(file, map).unwrap();
     if let Ok(entities) = MapEntities::parse(&map.entity_text) {
-        let options = DrawOptions { side: 32, clusters: true };
+        let options = DrawOptions { side: 32, clusters: true, floors: true };
         let scene = mapdraw::draw("<x>", map, &triangles, &entities, options);
         assert!(mapdraw::svg(&scene).unwrap().ends_with("</svg>\n"));
         assert!(mapdraw::png(&scene).unwrap().starts_with(b"\x89PNG"));

@@ -47,7 +47,8 @@ pub(super) fn write(
             }
         })
         .collect();
-    let draw_options = DrawOptions { side: usize::from(options.size), clusters: false };
+    let draw_options =
+        DrawOptions { side: usize::from(options.size), clusters: false, floors: false };
     let (mut drawing, place) = match draw_map(&paths.map, options, draw_options) {
         Ok(drawing) => (drawing, "on the map"),
         Err(what) => {

@@ -16,14 +16,11 @@ pub(super) fn run(options: &PlayOptions) -> ExitStatus {
     }
     match play(options) {
         Ok(()) => ExitStatus::Done,
-        Err(what) => {
-            io::logging::fatal(&what);
-            ExitStatus::Failed
-        }
+        Err(failure) => failure.report(),
     }
 }
 
-fn play(options: &PlayOptions) -> Result<(), String> {
+fn play(options: &PlayOptions) -> Result<(), relay::Failure> {
     let title = options.file.file_stem().unwrap_or_default().to_string_lossy();
     if multiview::is_recording(&options.file) {
         let bytes = multiview::read(&options.file)?;
