@@ -1,7 +1,7 @@
 //! Options of `master`: config file, then options; later values override earlier ones.
 
 use std::{
-    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::PathBuf,
 };
 
@@ -15,6 +15,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   fragd master                                       public master on UDP 27950
   fragd master --allow-loopback --verbose            master for tests on this machine
+  fragd master --bind 192.0.2.1 --port 27951         one address of this machine
   fragd master --accept-game Quake3Arena --state /var/lib/fragd/master.state
   fragd master --game Warsow=Warsow --reject-game DpmasterTest
   fragd master --map-address 192.168.1.5=203.0.113.7
@@ -37,6 +38,9 @@ pub struct MasterArguments {
     /// UDP port [default: 27950]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub port: Option<u16>,
+    /// Listen on this IPv4 or IPv6 address only [default: all addresses]
+    #[arg(long, value_name = "ADDRESS")]
+    pub bind: Option<IpAddr>,
     /// List servers of this machine by their loopback address
     #[arg(long)]
     pub allow_loopback: bool,
@@ -132,6 +136,11 @@ impl MasterArguments {
         options.mappings.extend(&self.map_address);
         if let Some(port) = self.port {
             settings.ports[0] = port;
+        }
+        match self.bind {
+            Some(IpAddr::V4(ip)) => (settings.ip4, settings.ip6) = (Some(ip), None),
+            Some(IpAddr::V6(ip)) => (settings.ip4, settings.ip6) = (None, Some(ip)),
+            None => {}
         }
         let first = settings.ports[0];
         let mut seen = Vec::new();
@@ -259,6 +268,16 @@ mod tests {
             Some(Answer::Accept)
         );
         assert_eq!(settings.http, Some(([127, 0, 0, 1], 80).into()));
+    }
+
+    #[test]
+    fn bind_replaces_both_addresses_of_the_file() {
+        let bound = |line: &str| settings(line, "ip4 = \"192.0.2.7\"").map(|s| (s.ip4, s.ip6));
+        let four = Some(Ipv4Addr::LOCALHOST);
+        assert_eq!(bound("--bind 127.0.0.1"), Ok((four, None)));
+        assert_eq!(bound("--bind ::1"), Ok((None, Some(Ipv6Addr::LOCALHOST))));
+        assert_eq!(bound(""), Ok((Some([192, 0, 2, 7].into()), Some(Ipv6Addr::UNSPECIFIED))));
+        assert!(bound("--bind localhost").unwrap_err().contains("localhost"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ Examples:
   fragd query dm.example.org:27961 --settings
   fragd query [::1]:27960 --json --timeout 500
   fragd query 127.0.0.1:28004 --game q4
+  fragd query --pid 1                            health check: the server of a process, on any port
 
 The server is asked as a server of every game, and the answer names the game. Without a port, each game is
 asked at its own: 27960 (Quake III, RtCW, Enemy Territory), 28004 (Quake 4), 27500 (QuakeWorld).
@@ -21,8 +22,11 @@ Exit codes: 0 answer, 1 no answer, 2 usage error.";
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct QueryOptions {
     /// Server to query; default port that of each game
-    #[arg(value_name = "HOST[:PORT]")]
-    pub server: ServerAddress,
+    #[arg(value_name = "HOST[:PORT]", required_unless_present = "pid")]
+    pub server: Option<ServerAddress>,
+    /// Query the server that a process of this machine runs, on any port (Linux)
+    #[arg(long, value_name = "PID", conflicts_with = "server")]
+    pub pid: Option<u32>,
     /// Ask as one game only: q3, rtcw, et, q4 or qw
     #[arg(long, value_name = "GAME", value_parser = super::decoy::game)]
     pub game: Option<&'static Game>,
@@ -41,11 +45,11 @@ pub struct QueryOptions {
 impl QueryOptions {
     /// Returns the port to ask as a server of `family`, if it is to be asked.
     #[must_use]
-    pub fn port(&self, family: Family) -> Option<u16> {
+    pub fn port(&self, server: &ServerAddress, family: Family) -> Option<u16> {
         if self.game.is_some_and(|game| game.family != family) {
             return None;
         }
         let default = GAMES.iter().find(|game| game.family == family)?.server_port;
-        Some(if self.server.has_port { self.server.port } else { default })
+        Some(if server.has_port { server.port } else { default })
     }
 }

@@ -6,7 +6,7 @@
 //! other names            404
 //! ```
 //!
-//! A request is looked up by its whole path in the set of offered archives and never becomes a path of the
+//! A request is looked up by its whole path, decoded once, in the set of offered archives and never becomes a path of the
 //! file system.
 //! Source: RFC 9110, range requests; clients of ioquake3 request `sv_dlURL/FOLDER/NAME.pk3`.
 
@@ -31,7 +31,7 @@ use hyper::{
 use super::{
     assets::{OfferedPack, OfferedPacks, PackReader, PackSource},
     http_counters::HttpCounters,
-    http_listener::{HttpLimits, listen},
+    http_listener::{HttpLimits, decoded_path, listen},
 };
 
 /// Bytes read from a file at once.
@@ -71,7 +71,8 @@ fn answer(
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return plain(StatusCode::METHOD_NOT_ALLOWED, ALLOW, "GET, HEAD", "only GET and HEAD\n");
     }
-    let name = request.uri().path().strip_prefix('/').unwrap_or_default();
+    let path = decoded_path(request.uri().path()).unwrap_or_default();
+    let name = path.strip_prefix('/').unwrap_or_default();
     let Some(pack) = offered.find(name) else {
         return plain(
             StatusCode::NOT_FOUND,
@@ -192,7 +193,7 @@ impl PackBody {
                 Ok(Self::Bytes(Bytes::from_static(part.unwrap_or_default())))
             }
             PackSource::File(..) => {
-                let mut reader = source.open()?.reader()?;
+                let mut reader = source.reader()?;
                 reader.seek(SeekFrom::Start(range.start))?;
                 Ok(Self::File(reader, range.end - range.start))
             }
@@ -296,7 +297,7 @@ mod tests {
         let path = "/baseoa/fragd1.pk3";
         assert!(get(address, path, "").0.starts_with("http/1.1 404"), "not offered yet");
         data.offer(&[0]);
-        let whole = data.read_pack(0, 0..data.packs()[0].len).unwrap();
+        let whole = data.read_pack(0, 0..data.packs()[0].info.len).unwrap();
         let (head, body) = get(address, path, "");
         assert!(
             head.starts_with("http/1.1 200") && head.contains("accept-ranges: bytes"),
@@ -333,9 +334,18 @@ mod tests {
         fs::write(&path, &bytes).unwrap();
         let offered = OfferedPacks::default();
         let source = PackSource::file(&path).unwrap();
-        offered.add("mod/a.pk3".to_owned(), OfferedPack { source, checksum: -1 });
+        for name in ["mod/a.pk3", "mod/my map.pk3"] {
+            offered.add(name.to_owned(), OfferedPack { source: source.clone(), checksum: -1 });
+        }
         let address = serve(([127, 0, 0, 1], 0).into(), offered, HttpCounters::default()).unwrap();
         assert!(get(address, "/mod/a.pk3", "").1 == bytes);
+        assert!(get(address, "/%6dod%2Fa%2epk3", "").1 == bytes);
+        assert!(get(address, "/mod/my%20map.pk3", "").1 == bytes);
+        for hostile in
+            ["/%2e%2e/mod/a.pk3", "/mod/a%252epk3", "/mod/a.pk3%00", "/mod/a.pk%", "/%2fmod/a.pk3"]
+        {
+            assert!(get(address, hostile, "").0.starts_with("http/1.1 404"), "{hostile}");
+        }
         assert!(get(address, "/mod/a.pk3", "Range: bytes=-150000\r\n").1 == bytes[150_000..]);
         // A file that was replaced is not served.
         fs::write(&path, b"other").unwrap();

@@ -41,6 +41,26 @@ pub(super) struct HttpLimits {
     pub(super) buffer: usize,
 }
 
+/// Returns the path of a request with its percent-escapes decoded once.
+///
+/// `None` for an invalid escape, and for a path that is not text without control characters.
+///
+/// Source: RFC 3986, section 2.1.
+pub(super) fn decoded_path(path: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || char::from(rest.next()?).to_digit(16);
+        let (high, low) = (digit()?, digit()?);
+        bytes.push((high << 4 | low) as u8);
+    }
+    String::from_utf8(bytes).ok().filter(|text| !text.contains(char::is_control))
+}
+
 /// Answers requests on `address` in a thread `name`, and returns the bound address.
 ///
 /// The thread lives as long as the process.
@@ -140,6 +160,28 @@ impl Connections {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn escapes_are_decoded_once_or_refused() {
+        for (path, decoded) in [
+            ("/a/b.pk3", Some("/a/b.pk3")),
+            ("/baseoa/my%20map%2Bx.pk3", Some("/baseoa/my map+x.pk3")),
+            ("/a+b", Some("/a+b")),
+            ("/%2e%2E%2fetc", Some("/../etc")),
+            ("/%252e", Some("/%2e")),
+            ("/%c3%a9", Some("/é")),
+            ("/%", None),
+            ("/%2", None),
+            ("/%zz", None),
+            ("/%+1", None),
+            ("/%00", None),
+            ("/%0d%0aX:", None),
+            ("/%c3", None),
+            ("/%c0%ae", None),
+        ] {
+            assert_eq!(decoded_path(path).as_deref(), decoded, "{path}");
+        }
+    }
 
     #[test]
     fn address_with_most_connections_loses_its_oldest() {

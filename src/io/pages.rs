@@ -12,7 +12,7 @@ use hyper::{
     header::{ALLOW, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS},
 };
 
-use super::http_listener::{HttpLimits, listen};
+use super::http_listener::{HttpLimits, decoded_path, listen};
 
 /// Limits of the listener.
 const LIMITS: HttpLimits = HttpLimits {
@@ -49,7 +49,8 @@ pub fn serve(name: &'static str, address: SocketAddr, pages: Vec<Page>) -> io::R
 }
 
 fn answer(request: &Request<Incoming>, pages: &[Page]) -> Response<Full<Bytes>> {
-    let page = pages.iter().find(|page| page.path == request.uri().path());
+    let path = decoded_path(request.uri().path());
+    let page = pages.iter().find(|page| path.as_deref() == Some(page.path));
     let (status, header, text) = match page {
         None => {
             let paths: Vec<_> = pages.iter().map(|page| page.path).collect();
@@ -108,6 +109,10 @@ mod tests {
         let text = ask(address, GET);
         assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
         assert!(text.ends_with("\r\n\r\nframes_total 7\n# EOF\n"), "{text}");
+        let escaped = ask(address, b"GET /%6detrics HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert!(escaped.ends_with("frames_total 7\n# EOF\n"), "{escaped}");
+        let twice = ask(address, b"GET /%256detrics HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert!(twice.starts_with("HTTP/1.1 404 "), "{twice}");
         let other = ask(address, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n");
         assert!(other.starts_with("HTTP/1.1 404 "), "{other}");
         assert!(other.ends_with("see /metrics /list\n"), "{other}");

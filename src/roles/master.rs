@@ -134,7 +134,7 @@ fn advice(error: &BindError) -> String {
             address.ip()
         ),
         BindError::NotOurs { address } => format!(
-            "{} is not an address of this machine; set ip4 and ip6 of the config file to its addresses",
+            "{} is not an address of this machine; set --bind, or ip4 and ip6 of the config file, to its addresses",
             address.ip()
         ),
         other => other.to_string(),

@@ -3,8 +3,8 @@
 use std::{io::Write as _, net::SocketAddr};
 
 use fragd::{
-    cli::{ExitStatus, QueryOptions},
-    client::query::{self, Query},
+    cli::{ExitStatus, QueryOptions, ServerAddress},
+    client::query::{self, Query, QueryResult},
     discovery::Family,
     io::{self, Clock, Options, Sockets},
     model::Millis,
@@ -26,13 +26,42 @@ pub(crate) fn run(options: &QueryOptions) -> ExitStatus {
 }
 
 fn ask(options: &QueryOptions) -> Result<String, String> {
-    let server = io::resolve(&options.server.to_string(), options.server.port)?;
+    let result = match (&options.server, options.pid) {
+        (Some(server), _) => ask_address(options, server)?,
+        (None, Some(pid)) => ask_process(options, pid)?,
+        (None, None) => return Err("no server to query".to_owned()),
+    };
+    if options.json {
+        return Ok(result.to_json() + "\n");
+    }
+    let settings =
+        if options.settings { format!("\n{}", result.settings()) } else { String::new() };
+    Ok(format!("{result}{settings}"))
+}
+
+/// Asks the server that a process runs: the first of its UDP sockets that answers.
+fn ask_process(options: &QueryOptions, pid: u32) -> Result<QueryResult, String> {
+    let listeners = io::udp_listeners(pid)
+        .map_err(|error| format!("UDP sockets of process {pid} not readable: {error}"))?;
+    let mut failed = format!("process {pid} has no UDP socket");
+    for listener in listeners {
+        let server = ServerAddress::from(listener);
+        match ask_address(options, &server) {
+            Ok(result) => return Ok(result),
+            Err(what) => failed = what,
+        }
+    }
+    Err(failed)
+}
+
+fn ask_address(options: &QueryOptions, asked: &ServerAddress) -> Result<QueryResult, String> {
+    let server = io::resolve(&asked.to_string(), asked.port)?;
     let entropy =
         io::random_bytes().map_err(|error| format!("random numbers not available: {error}"))?;
     let timeout = Millis(u64::from(options.timeout_ms));
-    let at = |family| options.port(family).map(|port| SocketAddr::new(server.ip(), port));
+    let at = |family| options.port(asked, family).map(|port| SocketAddr::new(server.ip(), port));
     let clock = Clock::start();
-    let asked = query::QueryOptions {
+    let query_options = query::QueryOptions {
         timeout,
         retry: Millis(timeout.0.clamp(1, 1000)),
         quake3: at(Family::Quake3),
@@ -40,21 +69,15 @@ fn ask(options: &QueryOptions) -> Result<String, String> {
         quakeworld: at(Family::QuakeWorld),
         ..query::QueryOptions::new(server, u64::from_le_bytes(entropy))
     };
-    let mut query = Query::new(asked, clock.now());
+    let mut query = Query::new(query_options, clock.now());
     let sockets = Sockets::ephemeral(1, server.ip()).map_err(|error| error.to_string())?;
     io::run(&mut query, sockets, &clock, Options::default())
         .map_err(|error| format!("event loop failed: {error}"))?;
-    let result = query.result().ok_or_else(|| {
+    query.result().cloned().ok_or_else(|| {
         format!(
             "no answer from {} within {timeout}: is a server running there, and does a firewall let \
              UDP through?",
-            if options.server.has_port { server.to_string() } else { server.ip().to_string() }
+            if asked.has_port { server.to_string() } else { server.ip().to_string() }
         )
-    })?;
-    if options.json {
-        return Ok(result.to_json() + "\n");
-    }
-    let settings =
-        if options.settings { format!("\n{}", result.settings()) } else { String::new() };
-    Ok(format!("{result}{settings}"))
+    })
 }

@@ -105,7 +105,7 @@ fn begin(
         return Err("journal options not known to this version".to_owned());
     };
     let config = start.config.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-    let (settings, _) =
+    let settings =
         asked.build(config).map_err(|faults| format!("journal settings not accepted: {faults}"))?;
     answers.expect(step.answers.iter().cloned());
     let data = Rc::new(game_data(options, &settings));
@@ -121,9 +121,11 @@ fn begin(
 /// Opens the recorded search paths, or those of the command line.
 fn game_data(options: &ReplayOptions, settings: &Settings) -> GameData {
     let folder = settings.choice(key::GAME).name();
-    let places = options.basepath.as_deref().unwrap_or(settings.text(key::FS_BASEPATH));
-    GameData::open(&base_paths(places, folder), &[settings.text(key::FS_GAME), folder])
-        .with_builtin(folder)
+    let paths = match &options.basepath {
+        Some(places) => base_paths(places, folder),
+        None => super::game_data::paths(settings),
+    };
+    GameData::open(&paths, &[settings.text(key::FS_GAME), folder]).with_builtin(folder)
 }
 
 /// Finds files by name and content, or by name alone.
@@ -139,7 +141,7 @@ fn find_file(data: &Rc<GameData>) -> FindFile {
 /// Reads bytes of archives by their folder and name.
 fn read_pack(data: Rc<GameData>) -> ReadPack {
     Box::new(move |info, range| {
-        let pack = data.packs().iter().position(|pack| pack == info)?;
-        data.read_pack(pack, range).ok()
+        let number = data.packs().iter().find(|pack| pack.info == *info)?.number;
+        data.read_pack(number, range).ok()
     })
 }

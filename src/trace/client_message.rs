@@ -2,6 +2,8 @@
 //!
 //! Source: Quake III protocol 68, client messages.
 
+use std::borrow::Cow;
+
 use crate::{
     model::{UserCmd, limits::MAX_PACKET_USERCMDS},
     netchan::{command_hash, usercmd_key},
@@ -13,6 +15,7 @@ use crate::{
 };
 
 use super::{
+    masked::masked_userinfo,
     parts::Part,
     record::{Command, Direction, Fault, Kind, Record, Voice},
     server_message::{MAX_PADDING, Stop},
@@ -43,6 +46,12 @@ impl Session {
             self.download_block = 0;
         }
         self.store_commands(Direction::ToServer, record);
+        // The stored texts are keys; those of the record are shown.
+        for command in &mut record.commands {
+            if let Cow::Owned(masked) = masked_userinfo(&command.text) {
+                command.text = masked;
+            }
+        }
         record.kind = match () {
             () if !record.from_client.usercmds.is_empty() => Kind::Usercmds,
             () if !record.voice.is_empty() => Kind::Voice,

@@ -18,6 +18,7 @@ use crate::{
 };
 
 use super::{
+    masked::masked_userinfo,
     record::{Direction, Fault, Kind, Missing, Record},
     recovery::Recovery,
     session::{Handshake, Session, sender},
@@ -115,7 +116,7 @@ impl Line {
         content.command = Some(message.kind());
         if let Message::Connect(connect) = message {
             let info = connect.userinfo()?;
-            content.text.push_str(info.as_str());
+            content.text.push_str(&masked_userinfo(info.as_str()));
             self.announce(direction, &info);
             return Ok(());
         }

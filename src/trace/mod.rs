@@ -18,6 +18,7 @@ mod command_texts;
 mod json;
 mod line;
 mod lines;
+mod masked;
 mod parts;
 mod record;
 mod recovery;

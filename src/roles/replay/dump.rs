@@ -6,6 +6,7 @@ use fragd::{
     cli::{ExitStatus, ReplayOptions},
     journal::{Entry, Input, JournalEnd, Located, Reader},
     model::{Millis, text::escaped},
+    settings::{MASK, masked_arguments, masked_line},
 };
 use serde_json::json;
 
@@ -66,14 +67,20 @@ fn line(options: &ReplayOptions, located: &Located) -> Option<String> {
     let (at, kind, route, what) = match entry {
         Entry::Start(start) => {
             let config = start.config.as_ref().map_or("", |(name, _)| name.as_str());
-            let what = format!("fragd {}: {} {config}", start.program, start.arguments.join(" "));
+            let what = format!(
+                "fragd {}: {} {config}",
+                start.program,
+                masked_arguments(&start.arguments).join(" ")
+            );
             (None, "start", None, what)
         }
         Entry::Input(at, Input::Datagram(route, bytes)) => {
             (Some(*at), "datagram", Some(route), datagram(bytes))
         }
         Entry::Input(at, Input::Frame) => (Some(*at), "frame", None, String::new()),
-        Entry::Input(at, Input::Line(line)) => (Some(*at), "line", None, shown(line.as_bytes())),
+        Entry::Input(at, Input::Line(line)) => {
+            (Some(*at), "line", None, shown(masked_line(line).as_bytes()))
+        }
         Entry::Input(at, Input::Counted(_)) => (Some(*at), "counted", None, String::new()),
         Entry::Input(at, Input::Lookup(answer)) => {
             let found = match &answer.found {
@@ -112,10 +119,18 @@ fn datagram(bytes: &[u8]) -> String {
     let len = bytes.len();
     match bytes {
         [255, 255, 255, 255, text @ ..] => {
-            // The userinfo of a connect is compressed; its name is not.
-            let is_connect = text.starts_with(b"connect ");
-            let text = if is_connect { &b"connect"[..] } else { text };
-            format!("{len} bytes, connectionless: {}", shown(text))
+            let is_named = |name: &[u8]| {
+                text.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name))
+            };
+            // The userinfo of a connect is compressed; its name is not. Remote commands hold their password.
+            let text = if is_named(b"connect ") {
+                "connect".to_owned()
+            } else if is_named(b"rcon") {
+                format!("rcon {MASK}")
+            } else {
+                shown(text)
+            };
+            format!("{len} bytes, connectionless: {text}")
         }
         [a, b, c, d, e, f, ..] => {
             let word = u32::from_le_bytes([*a, *b, *c, *d]);

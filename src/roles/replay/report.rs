@@ -7,6 +7,7 @@ use fragd::{
     journal::{Damage, Divergence, JournalEnd, Replay, Sent, Start, StepResult},
     model::Millis,
     server::Server,
+    settings::masked_arguments,
 };
 use serde_json::json;
 
@@ -76,7 +77,7 @@ impl Report {
              compared        {} datagrams sent\n",
             self.name,
             self.start.program,
-            self.start.arguments.join(" "),
+            masked_arguments(&self.start.arguments).join(" "),
             self.took.as_secs_f64(),
             self.datagrams_in,
             self.frames,
@@ -133,7 +134,7 @@ impl Report {
         let json = json!({
             "verdict": if same { "same" } else { "differs" },
             "program": self.start.program,
-            "arguments": self.start.arguments,
+            "arguments": masked_arguments(&self.start.arguments),
             "began_unix_ms": self.start.began_unix_ms,
             "time_ms": self.time.0,
             "frames": self.frames,
