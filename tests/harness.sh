@@ -28,6 +28,8 @@ rcon_password=look-but-do-not-touch
 port_range=${CHECK_PORTS:-20000-26999}
 # Additional directory `…/baseoa/maps` of clients and servers, if any.
 extra_maps=
+# Limits of `fragd bots` where they share the machine with clients that draw and are not what a check measures.
+shared_machine='lateness_p95<10s,lateness_max<10s,snapshot_gap_max<10s'
 # Folder of the game data, and the settings that servers need for it; see `host_module`.
 game_folder=baseoa game_settings=()
 

@@ -198,7 +198,7 @@ bots_play() {
   local wire bad=0
   local -a pids=()
   for wire in compat native 68; do
-    "$fragd" bots --connect "$proxy_address" -n 1 --seconds "$1" --protocol "$wire" \
+    "$fragd" bots --connect "$proxy_address" -n 1 --seconds "$1" --protocol "$wire" --expect "$shared_machine" \
       --name-prefix "b$wire" >"$work/bots-$proxy_name-$wire.log" 2>&1 </dev/null &
     pids+=("$!")
   done

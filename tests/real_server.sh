@@ -5,9 +5,10 @@
 #                        [--seconds 8] [--out DIRECTORY]
 #
 # That server has compat or native behind the number 71, never both, so it is restarted for each.
-# `--server fragd` selects fragd instead.
+# `--server fragd` selects fragd instead. Each protocol is also checked with `sv_pure 1`, through a map
+# change, and with missing archives.
 #
-# Needs Debian's packages ioquake3-server openarena-server. About a quarter of a minute per protocol.
+# Needs Debian's packages ioquake3-server openarena-server. About half a minute per protocol.
 # shellcheck disable=SC2317 # functions are called by `check`
 set -u
 # shellcheck source=tests/harness.sh
@@ -41,7 +42,7 @@ visit() {
   here "$server_log"
   summary=$work/bots-$wire.json
   timeout -k 5 $((seconds + 30)) "$fragd" bots --connect "$server_address" -n "$bots" \
-    --seconds "$seconds" --wire "$wire" --json >"$summary" 2>"$work/bots-$wire.log" </dev/null
+    --seconds "$seconds" --wire "$wire" --expect "$shared_machine" --json >"$summary" 2>"$work/bots-$wire.log" </dev/null
   code=$?
   check "bots: exit code 0 (it is $code)" [ "$code" -eq 0 ] ||
     note "they say: $(tail -n 3 "$work/bots-$wire.log" | tr '\n' '|')"
@@ -68,9 +69,43 @@ visit() {
   check "$kind: ends within 5 s of SIGTERM" stop "$server_pid" 5
 }
 
+# visit_pure WIRE: bots on a pure server, which changes the map, and bots without its archives.
+visit_pure() {
+  local wire=$1 summary code count
+  echo "-- $bots bots against $kind, wire $wire, sv_pure 1"
+  server_start "$kind" "$wire" "$map" 16 sv_pure 1 || { fail "$kind: does not answer"; return; }
+  check "$kind: is pure" grep -aqF '\pure\1' <(ask "$server_address" getinfo)
+  summary=$work/pure-$wire.json
+  launch /dev/null "$work/pure-$wire.log" timeout -k 5 $((seconds + 30)) sh -c '"$@" --json >"$0"' \
+    "$summary" "$fragd" bots --connect "$server_address" -n "$bots" --seconds "$((seconds + 4))" --wire "$wire" \
+    --expect "$shared_machine"
+  sleep $((seconds / 2))
+  server_order 'map oa_dm2'
+  wait "$launched"
+  code=$?
+  check "bots: exit code 0 on a pure server (it is $code)" [ "$code" -eq 0 ] ||
+    note "they say: $(tail -n 3 "$work/pure-$wire.log" | tr '\n' '|')"
+  check "bots: all play, before and after the map change" is "$(figure dropped "$summary")" == 0
+  count=$(grep -acE '"lives" *: *1,' "$summary")
+  check "bots: each with one connection ($count of $bots)" [ "$count" -eq "$bots" ]
+  check "bots: walk $(figure walked_per_second "$summary") units a second" \
+    is "$(figure walked_per_second "$summary")" '>' 100
+
+  mkdir -p "$work/nothing"
+  timeout -k 5 30 "$fragd" bots --connect "$server_address" -n 2 --seconds 8 --ramp 1/s \
+    --basepath "$work/nothing" >/dev/null 2>"$work/missing-$wire.log" </dev/null
+  code=$?
+  check "bots: exit code 4 without the archives (it is $code)" [ "$code" -eq 4 ]
+  check 'bots: name a missing archive' grep -q 'not installed: .*pak.*\.pk3' "$work/missing-$wire.log"
+  check "$kind: ends within 5 s of SIGTERM" stop "$server_pid" 5
+}
+
 begin real-server "$out"
 need timeout
 find_fragd
 [ "$kind" != ioq3ded ] || need "$peer_engine" "$peer_data"
-for one in "${wires[@]}"; do visit "$one"; done
+for one in "${wires[@]}"; do
+  visit "$one"
+  visit_pure "$one"
+done
 finish

@@ -101,7 +101,7 @@ fi
 
 crowd() {
   "$fragd" bots --connect "$first" -n 100 --seconds 8 --do idle \
-    --expect 'snapshots_per_second>15,drops=0,protocol_errors=0' >"$work/load.log" 2>&1
+    --expect "snapshots_per_second>15,drops=0,protocol_errors=0,$shared_machine" >"$work/load.log" 2>&1
 }
 check '100 simulated viewers' crowd
 server_address=$source_address

@@ -51,7 +51,7 @@ server=$!
 started+=("$server")
 for _ in $(seq 100); do says "$work/server.log" 'listening' && break; sleep 0.1; done
 check 'server: is up' says "$work/server.log" 'listening'
-"$fragd" bots --connect "127.0.0.1:$port" -n "$bots" --seconds "$seconds" --seed 5 \
+"$fragd" bots --connect "127.0.0.1:$port" -n "$bots" --seconds "$seconds" --seed 5 --expect "$shared_machine" \
   >"$work/bots.txt" 2>&1
 check 'bots: played to the end' [ $? = 0 ]
 "$fragd" query "127.0.0.1:$port" >/dev/null 2>&1

@@ -50,7 +50,7 @@ real() {
   echo "-- real client on protocol $protocol"
   tapped "$name" || { fail "$name: server does not answer"; return; }
   client_start "Tracy$wire" "$wire" || { fail "$name: client does not start"; sweep; return; }
-  timeout 60 "$fragd" bots --connect "$server_address" -n 2 --seconds 12 \
+  timeout 60 "$fragd" bots --connect "$server_address" -n 2 --seconds 12 --expect "$shared_machine" \
     --trace "$work/bots-$wire.jsonl" --pcap "$work/bots-$wire.pcapng" >"$work/bots-$wire.log" 2>&1 </dev/null &
   local bots=$!
   started+=("$bots")

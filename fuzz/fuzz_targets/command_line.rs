@@ -4,7 +4,7 @@
 use std::{fmt::Display, net::SocketAddr, str::FromStr};
 
 use fragd::{
-    bots::{Behaviors, Expectations, IntervalStats, Stages},
+    bots::{Behaviors, Conditions, Expectations, IntervalStats, Stages},
     cli::{self, LoadTest, ServerAddress},
     client::ProtocolChoice,
     impairment::{Impairment, SeededRng},
@@ -38,10 +38,11 @@ fuzz_target!(|data: &[u8]| {
         }
         3 => {
             if let Ok(expectations) = text.parse::<Expectations>() {
-                for failed in expectations.failed(&IntervalStats::default()) {
-                    let again = failed.expectation.to_string().parse::<Expectations>();
-                    assert!(again.is_ok(), "{}", failed.expectation);
-                    let _ = failed.to_string();
+                let conditions = Conditions { enters: true, is_impaired: false };
+                for result in expectations.evaluate(&IntervalStats::default(), 1, conditions) {
+                    let again = result.expectation.parse::<Expectations>();
+                    assert!(again.is_ok(), "{}", result.expectation);
+                    let _ = result.to_string();
                 }
             }
         }
