@@ -127,22 +127,12 @@ impl AssetAnswer {
             Self::ModCode(ModCode { bytecode, native }) => {
                 out.push(7);
                 for name in [bytecode, native] {
-                    out.push(u8::from(name.is_some()));
-                    if let Some(name) = name {
-                        put_text(out, name);
-                    }
+                    write_name(out, name.as_deref());
                 }
             }
             Self::Rescan(packs) => {
                 out.push(8);
-                out.push(u8::from(packs.is_some()));
-                if let Some(packs) = packs {
-                    put_number(out, packs.len() as u64);
-                    for ListedPack { number, info } in packs {
-                        put_number(out, *number as u64);
-                        write_pack(out, info);
-                    }
-                }
+                write_rescan(out, packs.as_deref());
             }
         }
     }
@@ -204,18 +194,7 @@ impl AssetAnswer {
                 };
                 Self::ModCode(ModCode { bytecode: name()?, native: name()? })
             }
-            8 => Self::Rescan(match from.byte()? {
-                0 => None,
-                1 => {
-                    let count: usize = from.small()?;
-                    let listed = |from: &mut Cursor<'_>| {
-                        Ok(ListedPack { number: from.small()?, info: read_pack(from)? })
-                    };
-                    let packs = (0..count).map(|_| listed(from));
-                    Some(packs.collect::<Result<_, DecodeError>>()?)
-                }
-                _ => return Err("archives that neither changed nor not"),
-            }),
+            8 => Self::Rescan(read_rescan(from)?),
             _ => return Err("a question about files that nobody knows"),
         })
     }
@@ -261,6 +240,38 @@ fn read_known(from: &mut Cursor<'_>) -> Result<Result<(u64, u32), AssetError>, D
         0 => Ok((from.number()?, from.word()?)),
         kind => Err(read_error(kind, from)?),
     })
+}
+
+/// Writes a name that may be missing.
+fn write_name(out: &mut Vec<u8>, name: Option<&str>) {
+    out.push(u8::from(name.is_some()));
+    if let Some(name) = name {
+        put_text(out, name);
+    }
+}
+
+/// Writes the archives of a search; none if they did not change.
+fn write_rescan(out: &mut Vec<u8>, packs: Option<&[ListedPack]>) {
+    out.push(u8::from(packs.is_some()));
+    let Some(packs) = packs else { return };
+    put_number(out, packs.len() as u64);
+    for ListedPack { number, info } in packs {
+        put_number(out, *number as u64);
+        write_pack(out, info);
+    }
+}
+
+/// Reads the archives of a search.
+fn read_rescan(from: &mut Cursor<'_>) -> Result<Option<Vec<ListedPack>>, DecodeError> {
+    match from.byte()? {
+        0 => Ok(None),
+        1 => {
+            let count: usize = from.small()?;
+            let listed = |_| Ok(ListedPack { number: from.small()?, info: read_pack(from)? });
+            (0..count).map(listed).collect::<Result<_, DecodeError>>().map(Some)
+        }
+        _ => Err("archives that neither changed nor not"),
+    }
 }
 
 fn write_pack(out: &mut Vec<u8>, pack: &PackInfo) {

@@ -98,18 +98,7 @@ fn host(
     let data = super::game_data::find(&settings);
     let offered = data.offered();
     let mut data: Box<dyn Assets> = Box::new(data);
-    let recorder = match &asked.journal {
-        None => None,
-        Some(path) => {
-            let mut file =
-                StreamFile::create("journal", path).map_err(|error| error.to_string())?;
-            log::info!("recording input to journal {}", path.display());
-            let sink = Box::new(move |bytes: &[u8]| file.write(bytes));
-            let recorder = Recorder::new(&start(config, entropy, began), sink);
-            let recorder = recorder.limited(asked.journal_bytes());
-            Some(Rc::new(RefCell::new(recorder)))
-        }
-    };
+    let recorder = start_recorder(asked, start(config, entropy, began))?;
     if let Some(recorder) = &recorder {
         data = Box::new(RecordedAssets::new(data, Rc::clone(recorder)));
     }
@@ -150,6 +139,19 @@ fn host(
         recorder.borrow_mut().end();
     }
     Ok(())
+}
+
+/// Starts the recording of the journal, if one is asked for.
+fn start_recorder(
+    asked: &ServeOptions,
+    start: Start,
+) -> Result<Option<Rc<RefCell<Recorder>>>, String> {
+    let Some(path) = &asked.journal else { return Ok(None) };
+    let mut file = StreamFile::create("journal", path).map_err(|error| error.to_string())?;
+    log::info!("recording input to journal {}", path.display());
+    let sink = Box::new(move |bytes: &[u8]| file.write(bytes));
+    let recorder = Recorder::new(&start, sink).limited(asked.journal_bytes());
+    Ok(Some(Rc::new(RefCell::new(recorder))))
 }
 
 /// Resources of a hosted server.
