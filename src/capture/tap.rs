@@ -62,7 +62,6 @@ pub struct Tap {
     locals: HashMap<(LocalPort, bool), SocketAddr>,
     started_at: UnixMillis,
     role: Role,
-    now: Millis,
     lines: Lines,
     trace: Option<Output>,
     pcap: Option<Output>,
@@ -84,7 +83,6 @@ impl Tap {
             locals,
             started_at,
             role,
-            now: Millis(0),
             lines: Lines::new(max_lines),
             trace: trace.map(Output::new),
             pcap,
@@ -101,7 +99,6 @@ impl Tap {
         sender: Role,
         bytes: &[u8],
     ) {
-        self.now = now;
         let time_us = self.started_at.0.saturating_add(now.0).saturating_mul(1000);
         let record = self.lines.decode(time_us, from, to, sender, bytes);
         if let Some(output) = &mut self.trace {
@@ -141,17 +138,14 @@ impl Observer for Tap {
                 };
                 self.datagram(now, route.remote, self.local(route), sender, bytes);
             }
-            NodeEvent::Sent(route, bytes) => {
-                self.datagram(self.now, self.local(route), route.remote, self.role, bytes);
+            NodeEvent::Sent(now, route, bytes) => {
+                self.datagram(now, self.local(route), route.remote, self.role, bytes);
             }
-            NodeEvent::Frame(now) => {
-                self.now = now;
-                self.flush();
-            }
-            NodeEvent::ConsoleLine(now, _)
-            | NodeEvent::LoopCounters(now, _)
-            | NodeEvent::Lookup(now, _)
-            | NodeEvent::Stop(now, _) => self.now = now,
+            NodeEvent::Frame(_) => self.flush(),
+            NodeEvent::ConsoleLine(..)
+            | NodeEvent::LoopCounters(..)
+            | NodeEvent::Lookup(..)
+            | NodeEvent::Stop(..) => {}
         }
     }
 }

@@ -17,7 +17,7 @@ impl Observer for Recorder {
             NodeEvent::LoopCounters(now, counters) => self.counted(now, counters),
             NodeEvent::Lookup(now, answer) => self.lookup(now, answer),
             NodeEvent::Stop(now, reason) => self.stop(now, reason),
-            NodeEvent::Sent(route, bytes) => self.sends(route, bytes),
+            NodeEvent::Sent(_, route, bytes) => self.sends(route, bytes),
         }
     }
 }

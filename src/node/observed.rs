@@ -23,8 +23,8 @@ pub enum NodeEvent<'a> {
     Lookup(Millis, &'a LookupAnswer),
     /// The node stops; the text is the reason.
     Stop(Millis, &'a str),
-    /// A datagram leaves. Its time is that of the latest input.
-    Sent(Route, &'a [u8]),
+    /// A datagram leaves, at the time of the latest call into the node.
+    Sent(Millis, Route, &'a [u8]),
 }
 
 /// Receiver of a node's events.
@@ -53,13 +53,15 @@ impl<O: Observer> Observer for Vec<O> {
 pub struct Observed<N, O> {
     pub(crate) node: N,
     pub(crate) observer: O,
+    /// Time of the latest call into the node.
+    now: Millis,
 }
 
 impl<N, O> Observed<N, O> {
     /// Wraps `node`.
     #[must_use]
     pub const fn new(node: N, observer: O) -> Self {
-        Self { node, observer }
+        Self { node, observer, now: Millis(0) }
     }
 
     /// Returns the node.
@@ -76,6 +78,7 @@ impl<N, O> Observed<N, O> {
 
 impl<N: Node, O: Observer> Node for Observed<N, O> {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
+        self.now = now;
         self.observer.observe(&NodeEvent::Received(now, route, bytes));
         self.node.handle_datagram(now, route, bytes);
     }
@@ -85,6 +88,7 @@ impl<N: Node, O: Observer> Node for Observed<N, O> {
     }
 
     fn frame(&mut self, now: Millis) {
+        self.now = now;
         self.observer.observe(&NodeEvent::Frame(now));
         self.node.frame(now);
     }
@@ -95,7 +99,7 @@ impl<N: Node, O: Observer> Node for Observed<N, O> {
 
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
         let route = self.node.poll_transmit(packet)?;
-        self.observer.observe(&NodeEvent::Sent(route, packet));
+        self.observer.observe(&NodeEvent::Sent(self.now, route, packet));
         Some(route)
     }
 
@@ -106,11 +110,13 @@ impl<N: Node, O: Observer> Node for Observed<N, O> {
 
 impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
     fn handle_console_line(&mut self, now: Millis, line: &str) {
+        self.now = now;
         self.observer.observe(&NodeEvent::ConsoleLine(now, line));
         self.node.handle_console_line(now, line);
     }
 
     fn set_loop_counters(&mut self, now: Millis, counters: &LoopCounters) {
+        self.now = now;
         self.observer.observe(&NodeEvent::LoopCounters(now, counters));
         self.node.set_loop_counters(now, counters);
     }
@@ -132,6 +138,7 @@ impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
     }
 
     fn stop(&mut self, now: Millis, reason: &str) {
+        self.now = now;
         self.observer.observe(&NodeEvent::Stop(now, reason));
         self.node.stop(now, reason);
     }
@@ -153,6 +160,7 @@ impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
     }
 
     fn handle_port_failure(&mut self, now: Millis, port: LocalPort) {
+        self.now = now;
         self.node.handle_port_failure(now, port);
     }
 
@@ -161,7 +169,63 @@ impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
     }
 
     fn handle_lookup(&mut self, now: Millis, answer: &LookupAnswer) {
+        self.now = now;
         self.observer.observe(&NodeEvent::Lookup(now, answer));
         self.node.handle_lookup(now, answer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Passes datagrams of port 2 on to port 0.
+    #[derive(Default)]
+    struct Forwarder(Option<(Route, Vec<u8>)>);
+
+    impl Node for Forwarder {
+        fn handle_datagram(&mut self, _: Millis, route: Route, bytes: &[u8]) {
+            self.0 = Some((Route { local: LocalPort(0), ..route }, bytes.to_vec()));
+        }
+
+        fn frame(&mut self, _: Millis) {}
+
+        fn next_frame(&self) -> Millis {
+            Millis::NEVER
+        }
+
+        fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
+            let (route, bytes) = self.0.take()?;
+            *packet = bytes;
+            Some(route)
+        }
+
+        fn is_finished(&self) -> bool {
+            false
+        }
+    }
+
+    /// Keeps the times of the sent datagrams and sees no others.
+    #[derive(Default)]
+    struct SentTimes(Vec<Millis>);
+
+    impl Observer for SentTimes {
+        fn observe(&mut self, event: &NodeEvent<'_>) {
+            if let NodeEvent::Sent(now, ..) = *event {
+                self.0.push(now);
+            }
+        }
+    }
+
+    #[test]
+    fn sent_datagram_has_the_time_of_its_input() {
+        let mut node = Observed::new(Forwarder::default(), SentTimes::default());
+        let route = Route { local: LocalPort(2), remote: ([10, 0, 0, 1], 27_960).into() };
+        node.frame(Millis(250));
+        for now in [300, 480] {
+            node.handle_datagram(Millis(now), route, b"snapshot");
+            assert!(node.poll_transmit(&mut Vec::new()).is_some());
+        }
+        assert_eq!(node.observer.0, [Millis(300), Millis(480)]);
     }
 }

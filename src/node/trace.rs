@@ -21,8 +21,9 @@ impl Observer for Trace {
                 let kind = kind(bytes);
                 log::trace!("{} received: {} bytes, {kind}, at {now}", route.remote, bytes.len());
             }
-            NodeEvent::Sent(route, bytes) => {
-                log::trace!("{} sent: {} bytes, {}", route.remote, bytes.len(), kind(bytes));
+            NodeEvent::Sent(now, route, bytes) => {
+                let kind = kind(bytes);
+                log::trace!("{} sent: {} bytes, {kind}, at {now}", route.remote, bytes.len());
             }
             NodeEvent::Frame(now) => log::trace!("frame began at {now}"),
             NodeEvent::ConsoleLine(now, line) => log::trace!("console line at {now}: {line}"),

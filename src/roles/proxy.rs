@@ -62,7 +62,7 @@ fn host(arguments: &ProxyArguments) -> Result<(), String> {
             log::info!("{name} impaired: {impairment}");
         }
     }
-    let observers = observers(arguments, &sockets)?;
+    let observers = observers(arguments, &sockets, &clock)?;
     for address in sockets.addresses(LocalPort(0)) {
         log::info!("listening on UDP {address} for clients of {}", arguments.to);
     }
@@ -87,10 +87,11 @@ type Hosted = Observed<Proxy, Vec<Box<dyn Observer>>>;
 fn observers(
     arguments: &ProxyArguments,
     sockets: &Sockets,
+    clock: &Clock,
 ) -> Result<Vec<Box<dyn Observer>>, String> {
     let mut observers: Vec<Box<dyn Observer>> = Vec::new();
     let locals = sockets.addresses(LocalPort(0)).map(|at| (LocalPort(0), at)).collect();
-    let began = UnixMillis(io::unix_millis());
+    let began = UnixMillis(io::unix_millis().saturating_sub(clock.now().0));
     // A client that comes back leaves its old line for a while.
     let lines = 2 * usize::from(arguments.clients);
     if let Some(tap) = tap::open(&arguments.files, locals, began, Role::Server, lines)? {
@@ -108,7 +109,7 @@ struct ClientSide<O>(O);
 impl<O: Observer> Observer for ClientSide<O> {
     fn observe(&mut self, event: &NodeEvent<'_>) {
         match event {
-            NodeEvent::Received(_, route, _) | NodeEvent::Sent(route, _)
+            NodeEvent::Received(_, route, _) | NodeEvent::Sent(_, route, _)
                 if route.local != LocalPort(0) => {}
             event => self.0.observe(event),
         }
