@@ -9,11 +9,12 @@ use hdrhistogram::Histogram;
 
 use crate::{
     client::{DisconnectReason, Statistics},
-    model::{LevelTime, Millis, Vec3},
+    model::{LevelTime, Millis, ServerId, Vec3},
 };
 
 use super::{
     gaps::is_overdue,
+    levels::{LevelPlace, Levels},
     stage_stats::{StageStats, milliseconds},
 };
 
@@ -68,6 +69,10 @@ pub(super) struct BotStats {
     without_snapshot_before: u64,
     /// Last snapshot of the level before, while a map change is under way.
     map_change_since: Option<Millis>,
+    /// Whether the end of a stage has recorded the map change that is under way.
+    is_change_recorded: bool,
+    /// Level in the order of its server.
+    pub(super) level: LevelPlace,
     /// Sum of the time in intermissions, in ms.
     pub(super) intermission_ms: u64,
     pub(super) rate_delayed: u64,
@@ -90,10 +95,15 @@ pub(super) struct BotStats {
     pub(super) dropped: Option<DisconnectReason>,
     /// Number of connections.
     pub(super) lives: u32,
+    /// Whether the server has accepted a connection.
+    pub(super) is_accepted: bool,
+    /// Whether the bot is to enter the game.
+    pub(super) enters: bool,
 }
 
 impl BotStats {
-    pub(super) fn new(now: Millis) -> Self {
+    /// Creates the statistics of a bot that is to enter the game, or not.
+    pub(super) fn new(now: Millis, enters: bool) -> Self {
         Self {
             started: None,
             entered: None,
@@ -113,6 +123,8 @@ impl BotStats {
             without_snapshot_ms: 0,
             without_snapshot_before: 0,
             map_change_since: None,
+            is_change_recorded: false,
+            level: LevelPlace::default(),
             intermission_ms: 0,
             rate_delayed: 0,
             body: None,
@@ -126,6 +138,8 @@ impl BotStats {
             ending: None,
             dropped: None,
             lives: 0,
+            is_accepted: false,
+            enters,
         }
     }
 
@@ -165,20 +179,27 @@ impl BotStats {
         }
     }
 
+    /// Records the entry into the game. Returns whether it is the first of the connection.
     pub(super) fn enter(
         &mut self,
         now: Millis,
         statistics: Statistics,
         stage_stats: &mut StageStats,
-    ) {
+    ) -> bool {
         if self.in_game.is_some() {
-            return;
+            return false;
         }
         self.in_game = Some((now, statistics));
         self.entered.get_or_insert(now);
         self.statistics = statistics;
         self.until = now;
         stage_stats.joins.saturating_record(now.since(self.connection_began).0);
+        true
+    }
+
+    /// Whether the current connection has entered the game.
+    pub(super) fn is_in_game(&self) -> bool {
+        self.in_game.is_some()
     }
 
     /// Records an accepted snapshot. The requested interval is `interval`.
@@ -221,15 +242,30 @@ impl BotStats {
         if self.in_game.is_some() && self.map_change_since.is_none() {
             let since = self.last_snapshot.take().map_or(now, |(at, _)| at);
             self.map_change_since = Some(since);
+            self.is_change_recorded = false;
             (self.body, self.halt) = (None, None);
         }
     }
 
-    /// Ends a map change with the first snapshot in the new level, or with the test.
-    pub(super) fn end_map_change(&mut self, now: Millis, stage_stats: &mut StageStats) {
-        if let Some(since) = self.map_change_since.take() {
-            stage_stats.record_map_change(now.since(since));
+    /// Records the map change that is under way, once. `level` is the newest known level of the bot.
+    pub(super) fn record_map_change(
+        &mut self,
+        now: Millis,
+        level: ServerId,
+        levels: &mut Levels,
+        stage_stats: &mut StageStats,
+    ) {
+        if let Some(since) = self.map_change_since
+            && !std::mem::replace(&mut self.is_change_recorded, true)
+        {
+            let counts = levels.change(&mut self.level, level);
+            stage_stats.record_map_change(now.since(since), counts);
         }
+    }
+
+    /// Ends a map change with the first snapshot in the new level, or with the connection.
+    pub(super) fn end_map_change(&mut self) {
+        self.map_change_since = None;
     }
 
     /// Returns the counters of the time in the game.

@@ -1,7 +1,8 @@
 //! Expectations: pass criteria such as `snapshot_gap_p99<120ms,loss<1%,drops=0`.
 //!
 //! By default all bots must join, half of them soon, and none may be dropped, no protocol error may
-//! occur, no gap may reach a second, and the load generator must not be late. Lateness of 5% of the time is overload; single stalls of a
+//! occur, no gap may reach a second, and the load generator must not be late. Bots that are not to enter the game must
+//! be accepted. Lateness of 5% of the time is overload; single stalls of a
 //! busy machine, which are shorter than the limit of the maximum, are not. An expectation for the same metric replaces a default. A
 //! metric without samples fails every expectation but a default.
 
@@ -20,20 +21,22 @@ pub use metrics::metrics_help;
 
 /// Expectations that apply unless others name their metrics. `in_game` is added by the number of bots.
 ///
-/// The median of the joins shows a server that stands still from the beginning: no bot is in the game and no gap
-/// is open then. The detection of a protocol may take a second.
-const DEFAULTS: [(&str, Comparator, f64); 6] = [
+/// Silence and median of the joins show a server that stands still from the beginning: no bot is in the game and no
+/// gap is open then. The detection of a protocol may take a second.
+const DEFAULTS: [(&str, Comparator, f64); 7] = [
     ("protocol_errors", Comparator::Equal, 0.0),
     ("drops", Comparator::Equal, 0.0),
     (JOIN, Comparator::Less, 1500.0),
+    (JOIN_SILENCE, Comparator::Less, 1500.0),
     ("snapshot_gap_max", Comparator::Less, 1000.0),
     ("lateness_p95", Comparator::Less, 50.0),
     ("lateness_max", Comparator::Less, 500.0),
 ];
-/// Metric of the joins that has a default.
+/// Metrics of the joins that have a default.
 const JOIN: &str = "join_p50";
-/// Its limit for bots with an impaired link, where a lost handshake packet costs three seconds.
-const IMPAIRED_JOIN_MS: f64 = 3000.0;
+const JOIN_SILENCE: &str = "join_silence_max";
+/// Their limits for bots with an impaired link, where a lost handshake packet costs three seconds.
+const IMPAIRED: [(&str, f64); 2] = [(JOIN, 3000.0), (JOIN_SILENCE, 4000.0)];
 /// Lateness of the generator that spoils the measurements of a second, in ms.
 pub(super) const SPOILING_LATENESS_MS: u64 = 100;
 
@@ -154,6 +157,11 @@ impl fmt::Display for ExpectationResult {
     }
 }
 
+/// Returns the metric of the bots that are present: in the game, or accepted if they are not to enter it.
+pub(super) fn presence(enters: bool) -> &'static str {
+    if enters { "in_game" } else { "connected" }
+}
+
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
@@ -192,11 +200,12 @@ impl Expectations {
         let mut results: Vec<_> = own.map(|(one, _)| one).collect();
         // Refusals that are limited by an expectation are not missing bots, unless all are refused.
         let refused = if self.name("refused") { interval.refused } else { 0 };
-        let in_game = interval.bots.saturating_sub(refused).max(1) as f64;
-        let in_game = enters.then_some(("in_game", Comparator::AtLeast, in_game));
-        for (name, comparator, limit) in in_game.into_iter().chain(DEFAULTS) {
+        let bots = interval.bots.saturating_sub(refused).max(1) as f64;
+        let presence = (presence(enters), Comparator::AtLeast, bots);
+        for (name, comparator, limit) in std::iter::once(presence).chain(DEFAULTS) {
             let Some(metric) = Metric::named(name).filter(|_| !self.name(name)) else { continue };
-            let limit = if is_impaired && name == JOIN { IMPAIRED_JOIN_MS } else { limit };
+            let impaired = IMPAIRED.iter().find(|(known, _)| is_impaired && *known == name);
+            let limit = impaired.map_or(limit, |(_, limit)| *limit);
             let default = Expectation { metric, comparator, limit, is_optional: true };
             let result = default.evaluate(interval, stage, true);
             if result.value.is_some() {
@@ -277,8 +286,7 @@ impl FromStr for Expectations {
     type Err = ExpectError;
 
     fn from_str(text: &str) -> Result<Self, ExpectError> {
-        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-        parts.map(expectation).collect::<Result<Vec<_>, _>>().map(Self)
+        text.split(',').map(str::trim).map(expectation).collect::<Result<Vec<_>, _>>().map(Self)
     }
 }
 
@@ -319,8 +327,16 @@ mod tests {
 
     const PLAIN: Conditions = Conditions { enters: true, is_impaired: false };
 
+    /// Parses a list, or returns an empty one, which a command line cannot give.
+    fn parsed(expectations: &str) -> Expectations {
+        match expectations {
+            "" => Expectations::default(),
+            text => text.parse().unwrap(),
+        }
+    }
+
     fn failed(expectations: &str) -> Vec<String> {
-        let all: Expectations = expectations.parse().unwrap();
+        let all = parsed(expectations);
         let results = all.evaluate(&measured(), 1, PLAIN);
         results.iter().filter(|one| !one.passed).map(ToString::to_string).collect()
     }
@@ -342,7 +358,7 @@ mod tests {
         let mut interval = IntervalStats { bots: 16, active: 12, refused: 4, ..measured() };
         interval.snapshot_gap_ms.max = 2000;
         let failed = |expectations: &str| -> Vec<String> {
-            let all: Expectations = expectations.parse().unwrap();
+            let all = parsed(expectations);
             let results = all.evaluate(&interval, 2, PLAIN);
             assert!(results.iter().all(|one| one.stage == 2));
             results.into_iter().filter(|one| !one.passed).map(|one| one.expectation).collect()
@@ -357,7 +373,7 @@ mod tests {
         let mut interval = measured();
         interval.join_ms = Percentiles { p50: 2000, count: 1, ..Percentiles::default() };
         let failed = |expectations: &str, is_impaired, interval: &IntervalStats| -> Vec<String> {
-            let all: Expectations = expectations.parse().unwrap();
+            let all = parsed(expectations);
             let conditions = Conditions { is_impaired, ..PLAIN };
             let results = all.evaluate(interval, 1, conditions);
             results.into_iter().filter(|one| !one.passed).map(|one| one.expectation).collect()
@@ -365,8 +381,18 @@ mod tests {
         assert_eq!(failed("", false, &interval), ["join_p50<1500ms"]);
         assert_eq!(failed("", true, &interval), [""; 0]);
         assert_eq!(failed("join_p50<3s", false, &interval), [""; 0]);
-        interval.join_ms.p50 = 3000;
+        (interval.join_ms.p50, interval.join_silence_max_ms) = (3000, 3900);
         assert_eq!(failed("", true, &interval), ["join_p50<3000ms"]);
+        assert_eq!(failed("join_p50<9s", false, &interval), ["join_silence_max<1500ms"]);
+    }
+
+    #[test]
+    fn bots_that_stay_outside_must_be_accepted() {
+        let interval = IntervalStats { bots: 4, connected: 3, active: 0, ..measured() };
+        let conditions = Conditions { enters: false, ..PLAIN };
+        let results = Expectations::default().evaluate(&interval, 1, conditions);
+        let failed = results.iter().filter(|one| !one.passed).map(|one| one.expectation.as_str());
+        assert_eq!(failed.collect::<Vec<_>>(), ["connected>=4"]);
     }
 
     #[test]
@@ -394,10 +420,11 @@ mod tests {
             ("drops=inf", "expected a number"),
             ("loss<1ms", "number of %"),
             ("ping_max<1m", "expected a number of ms, or of s"),
+            ("", "invalid expectation '' (expected METRIC<LIMIT with <, <=, >, >= or =, e.g. loss<1%)"),
+            ("loss<1%,", "invalid expectation '' (expected METRIC<LIMIT"),
         ] {
             let error = text.parse::<Expectations>().unwrap_err().to_string();
             assert!(error.contains(because), "{text}: {error}");
         }
-        assert!("".parse::<Expectations>().unwrap().is_empty());
     }
 }

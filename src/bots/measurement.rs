@@ -7,7 +7,6 @@
 use std::fmt;
 
 use super::{
-    behavior::Behavior,
     bot::Bot,
     expect::{Conditions, SPOILING_LATENESS_MS},
     lateness::Lateness,
@@ -27,6 +26,12 @@ use crate::{
 
 /// Time between two samples.
 const SECOND: Millis = Millis::seconds(1);
+/// Shortest sample. The sample after a late one, and the last one, would be too short for rates otherwise.
+const SHORTEST_SAMPLE: Millis = Millis(500);
+/// Rest of a second at the end of the test that the last sample leaves out.
+const SHORTEST_REST: Millis = Millis(100);
+/// Time after a late wake-up in which measurements show its consequences: the bots have sent nothing meanwhile.
+const SPOILED_AFTER: Millis = Millis(500);
 /// Maximum samples: one day.
 const MAX_SAMPLES: usize = 86_400;
 
@@ -74,6 +79,8 @@ pub(super) struct Measurement {
     /// Time of the last wake-up, and longest lateness of the current second.
     woke_at: Millis,
     second_lateness: Millis,
+    /// End of the consequences of the last late wake-up.
+    spoiled_until: Millis,
     /// End of the warm-up, while it lasts.
     warmup_until: Option<Millis>,
     /// Start of the stage's measurement; `None` while its bots join.
@@ -108,6 +115,7 @@ impl Measurement {
             past_lateness: Lateness::default(),
             woke_at: now,
             second_lateness: Millis(0),
+            spoiled_until: now,
             warmup_until: Some(now + warmup).filter(|_| warmup > Millis(0)),
             stage_began: None,
             measures_from: now,
@@ -134,6 +142,18 @@ impl Measurement {
         let before = std::mem::replace(&mut self.woke_at, now);
         self.lateness.record(before, due, now);
         self.second_lateness = self.second_lateness.max(now.since(due));
+        if now.since(due).0 >= SPOILING_LATENESS_MS {
+            self.spoiled_until = now + SPOILED_AFTER;
+        }
+    }
+
+    /// Returns the time of the next sample, on the grid of whole seconds.
+    pub(super) fn next_sample(&self) -> Millis {
+        if self.samples.len() >= MAX_SAMPLES {
+            return Millis::NEVER;
+        }
+        let earliest = self.second.at.since(self.started) + SHORTEST_SAMPLE;
+        self.started + Millis(earliest.0.div_ceil(SECOND.0) * SECOND.0)
     }
 
     /// Begins a stage that is measured from `from` on.
@@ -170,35 +190,59 @@ impl Measurement {
             self.past.add(&before);
             self.stage_began = Some(self.checkpoint(bots, now));
         }
-        let passed = now.since(self.second.at);
-        let is_second = passed >= SECOND && self.samples.len() < MAX_SAMPLES;
-        if is_second {
-            self.sample(bots, options, queries, now);
+        let is_due = now >= self.next_sample();
+        if is_due {
+            let second = now.since(self.started).0 / 1000;
+            self.record_open_gaps_of_second(bots, options, now);
+            self.sample(bots, queries, second, now);
         }
-        is_second
+        is_due
     }
 
-    fn sample(&mut self, bots: &[Bot], options: &BotsOptions, queries: QuerySummary, now: Millis) {
+    /// Takes the sample of the rest of the last second, at the end of the test.
+    pub(super) fn finish_samples(
+        &mut self,
+        bots: &[Bot],
+        queries: QuerySummary,
+        now: Millis,
+    ) {
+        if now.since(self.second.at) >= SHORTEST_REST && self.samples.len() < MAX_SAMPLES {
+            // The open gaps are recorded at the end of the stage.
+            let rest = now.since(self.started).0.saturating_sub(SHORTEST_REST.0 - 1);
+            self.sample(bots, queries, rest.div_ceil(1000), now);
+        }
+    }
+
+    /// Records the part of the open gaps in the current second.
+    fn record_open_gaps_of_second(&mut self, bots: &[Bot], options: &BotsOptions, now: Millis) {
+        let interval = options.snapshot_interval();
+        let second = &mut self.stage_stats.second;
+        for gap in bots.iter().filter_map(|bot| bot.open_gap(now)).filter(|&gap| gap > interval) {
+            second.gaps.record(gap, gap.min(now.since(second.began)), interval);
+        }
+    }
+
+    fn sample(&mut self, bots: &[Bot], queries: QuerySummary, number: u64, now: Millis) {
         let checkpoint = self.checkpoint(bots, now);
         let before = std::mem::replace(&mut self.second, checkpoint);
         let played = checkpoint.counted.played - before.counted.played;
         let rate_delayed = self.past.rate_delayed + self.stage_stats.rate_delayed;
         let pings: Vec<_> = bots.iter().filter_map(Bot::ping_ms).collect();
         let next = SecondStats::new(now);
-        let mut second = std::mem::replace(&mut self.stage_stats.second, next);
-        let interval = options.snapshot_interval();
-        for gap in bots.iter().filter_map(|bot| bot.open_gap(now)).filter(|&gap| gap > interval) {
-            second.gaps.record(gap, gap.min(now.since(second.began)), interval);
-        }
-        let gaps = Percentiles::of_gaps(&second.gaps);
+        let second = std::mem::replace(&mut self.stage_stats.second, next);
+        let gaps = Percentiles::of_time(second.gaps.times());
         let trips = Percentiles::of(&second.pings);
         let lateness = std::mem::take(&mut self.second_lateness);
         let used = |now: Option<ResourceUsage>, before: Option<ResourceUsage>| {
-            now.zip(before).map_or(0, |(now, before)| now.since(before).cpu_us) as f64 / 1000.0
+            now.zip(before).map(|(now, before)| now.since(before).cpu_us as f64 / 1000.0)
         };
+        let of_pings = |value: u64| (trips.count > 0).then_some(value);
+        let of_gaps = |value: u64| (gaps.count > 0).then_some(value);
+        let is_spoiled = lateness.0 >= SPOILING_LATENESS_MS || before.at < self.spoiled_until;
         self.samples.push(Sample {
-            second: now.since(self.started).0 / 1000,
+            second: number,
             at: now,
+            seconds: now.since(self.started).0 as f64 / 1000.0,
             in_game: bots.iter().filter(|bot| bot.state() == ConnectionState::Active).count(),
             snapshots: played.snapshots,
             bytes_in: played.bytes_in,
@@ -206,21 +250,23 @@ impl Measurement {
             lost_messages: played.lost_messages,
             rate_delayed: rate_delayed
                 .saturating_sub(std::mem::replace(&mut self.rate_delayed, rate_delayed)),
-            ping_ms: pings.iter().sum::<u64>() / (pings.len() as u64).max(1),
-            ping_p50_ms: trips.p50,
-            ping_p99_ms: trips.p99,
-            ping_max_ms: trips.max,
-            gap_p50_ms: gaps.p50,
-            gap_p99_ms: gaps.p99,
-            worst_gap_ms: gaps.max,
+            ping_ms: (!pings.is_empty())
+                .then(|| pings.iter().sum::<u64>() / pings.len() as u64),
+            ping_p50_ms: of_pings(trips.p50),
+            ping_p99_ms: of_pings(trips.p99),
+            ping_max_ms: of_pings(trips.max),
+            gap_p50_ms: of_gaps(gaps.p50),
+            gap_p99_ms: of_gaps(gaps.p99),
+            worst_gap_ms: of_gaps(gaps.max),
             map_changes: second.map_changes,
+            map_restarts: second.map_restarts,
             query_answers: queries.answered
                 - std::mem::replace(&mut self.answers, queries.answered),
             server_cpu_ms: used(checkpoint.server, before.server),
-            server_memory_mb: checkpoint.server.map_or(0.0, |cost| cost.memory_bytes as f64 / 1e6),
+            server_memory_mb: checkpoint.server.map(|cost| cost.memory_bytes as f64 / 1e6),
             own_cpu_ms: used(checkpoint.own, before.own),
             lateness_ms: lateness.0,
-            is_spoiled: lateness.0 >= SPOILING_LATENESS_MS,
+            is_spoiled,
         });
     }
 
@@ -250,7 +296,7 @@ impl Measurement {
         );
         let stage = self.stages.len() + 1;
         let conditions =
-            Conditions { enters: enters(options), is_impaired: options.has_impaired_links() };
+            Conditions { enters: options.enters(), is_impaired: options.has_impaired_links() };
         let expectations = options.expectations.evaluate(&interval, stage, conditions);
         let failed = expectations.iter().filter(|one| !one.passed).map(ToString::to_string);
         let failed: Vec<String> = failed.collect();
@@ -291,7 +337,11 @@ impl Measurement {
         let each: Vec<_> = bots
             .iter()
             .filter(|bot| bot.stats().started.is_some())
-            .map(|bot| BotSummary::new(bot.name(), bot.stats(), bot.lagometer()))
+            .map(|bot| {
+                let server = options.servers.get(bot.server_index(options));
+                let server = server.map(ToString::to_string).unwrap_or_default();
+                BotSummary::new(bot.name(), server, bot.stats(), bot.lagometer())
+            })
             .collect();
         let addresses: Vec<_> = options.servers.iter().map(ToString::to_string).collect();
         let addresses = addresses.join(", ");
@@ -300,7 +350,7 @@ impl Measurement {
             total: &total,
             each: &each,
             stages: &self.stages,
-            enters: enters(options),
+            enters: options.enters(),
             interrupted: run.interrupted,
         }
         .evaluate();
@@ -331,7 +381,7 @@ impl Measurement {
             total,
             stages: self.stages.clone(),
             queries: run.queries,
-            gap_distribution: distribution(stage_stats.gaps.weighted()),
+            gap_distribution: distribution(stage_stats.gaps.times().histogram()),
             each,
             samples: self.samples.clone(),
         }
@@ -402,22 +452,18 @@ fn protocols(choice: ProtocolChoice, detected: &[Option<&'static Protocol>]) -> 
     }
 }
 
-/// Whether the bots are expected to enter the game.
-fn enters(options: &BotsOptions) -> bool {
-    !options.behavior.contains(Behavior::Mute)
-}
-
 /// Counts the outcomes, with the time without a snapshot in the running stage or in the whole test.
 fn outcomes(bots: &[Bot], in_stage: bool) -> OutcomeCounts {
     let mut all = OutcomeCounts::default();
     for stats in bots.iter().map(Bot::stats).filter(|stats| stats.started.is_some()) {
         all.bots += 1;
         all.active += usize::from(stats.entered.is_some());
+        all.connected += usize::from(stats.is_accepted);
         all.without_snapshot_ms = all.without_snapshot_ms.max(stats.without_snapshot_ms(in_stage));
         match outcome(stats) {
             BotOutcome::Refused => all.refused += 1,
             BotOutcome::Dropped => all.dropped += 1,
-            BotOutcome::Played | BotOutcome::NeverJoined => {}
+            BotOutcome::Played | BotOutcome::Connected | BotOutcome::NeverJoined => {}
         }
     }
     all

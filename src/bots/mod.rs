@@ -20,7 +20,9 @@ mod event_log;
 pub mod expect;
 mod flood;
 mod gaps;
+mod join_silence;
 mod lateness;
+mod levels;
 mod map_cache;
 mod measurement;
 mod options;
@@ -29,6 +31,7 @@ mod run_info;
 mod stage_stats;
 mod stages;
 mod summary;
+mod time_weighted;
 mod verdict;
 
 use std::{cmp::Reverse, collections::BinaryHeap};
@@ -182,7 +185,7 @@ impl Bots {
             self.wanted,
             last.snapshots,
             last.bytes_in as f64 / 1000.0,
-            last.worst_gap_ms,
+            last.worst_gap_ms.unwrap_or(0),
         )
     }
 
@@ -236,6 +239,7 @@ impl Bots {
         let mut context = BotContext { options, maps, stage_stats, detected, servers };
         if let Some(bot) = bots.get_mut(usize::from(number)) {
             let server = context.options.server_of(number);
+            context.end_silence(now, number);
             bot.handle_datagram(now, server, bytes, &mut context);
         }
     }
@@ -247,6 +251,11 @@ impl Bots {
         let bot = &mut self.bots[place];
         let mut link = self.links.get_mut(place);
         while let Some(remote) = bot.poll_transmit(&mut packet) {
+            if bot.is_joining()
+                && let Some(record) = self.servers.get_mut(self.options.server_index(number))
+            {
+                record.silence.ask(now);
+            }
             match &mut link {
                 Some(link) => link.up.send(now, &packet),
                 None => self.outbox.push(Route { local: LocalPort(number), remote }, &packet),
@@ -349,9 +358,7 @@ impl Node for Bots {
                 return;
             }
         }
-        let queries = self.flood.summary();
-        if self.measurement.frame(&self.bots, &self.options, queries, now) && self.no_bot_can_join()
-        {
+        if self.sample_if_due(now) && self.no_bot_can_join() {
             self.end_stage_early(now);
             return;
         }
@@ -384,7 +391,8 @@ impl Node for Bots {
             None => {
                 let ends =
                     self.late_until.map_or(self.stage_ends, |_| self.now + LATE_SNAPSHOT_STEP);
-                wakeup.min(ends).min(self.flood.next_frame())
+                let measured = self.measurement.next_sample();
+                wakeup.min(ends).min(measured).min(self.flood.next_frame())
             }
         }
     }

@@ -4,7 +4,12 @@ use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc};
 
 use thiserror::Error;
 
-use super::{MAX_BOTS, behavior::Behaviors, expect::Expectations, run_info::RunInfo};
+use super::{
+    MAX_BOTS,
+    behavior::{Behavior, Behaviors},
+    expect::Expectations,
+    run_info::RunInfo,
+};
 use crate::{
     client::ProtocolChoice,
     impairment::Impairment,
@@ -220,6 +225,12 @@ impl BotsOptions {
             ));
         }
         None
+    }
+
+    /// Whether the bots are expected to enter the game.
+    #[must_use]
+    pub fn enters(&self) -> bool {
+        !self.behavior.contains(Behavior::Mute)
     }
 
     /// Whether a direction of the bots' links is impaired.

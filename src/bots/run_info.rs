@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 
 use serde::Serialize;
 
+use super::{join_silence::JoinSilence, levels::Levels};
 use crate::{
     bg::GameType,
     client::Client,
@@ -100,7 +101,10 @@ impl ServerInfo {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ServerRecord {
     pub(super) info: ServerInfo,
-    level: Option<ServerId>,
+    /// Id of the newest level.
+    pub(super) level: Option<ServerId>,
+    pub(super) levels: Levels,
+    pub(super) silence: JoinSilence,
 }
 
 impl ServerRecord {
@@ -108,25 +112,25 @@ impl ServerRecord {
     pub(super) fn for_all(servers: &[SocketAddr]) -> Vec<Self> {
         let record = |address: &SocketAddr| {
             let info = ServerInfo { address: address.to_string(), ..ServerInfo::default() };
-            Self { info, level: None }
+            Self { info, ..Self::default() }
         };
         servers.iter().map(record).collect()
     }
 
-    /// Reads the gamestate of a client. Returns whether its level is a new one after another.
-    pub(super) fn read(&mut self, client: &Client) -> bool {
+    /// Reads the gamestate of a client, unless it is of an earlier level.
+    pub(super) fn read(&mut self, client: &Client) {
         let info = InfoString::parse(client.configstring(ConfigIndex::at(0)));
         let value = |key: &str| {
             let text: String = info.get(key).unwrap_or_default().chars().take(MAX_NAME).collect();
             escaped(text.as_bytes()).to_string()
         };
         let before = std::mem::replace(&mut self.level, client.server_id());
-        // Clients learn of a level one after the other, and the first of them counts it.
+        // Clients learn of a level one after the other.
         let is_later = |(before, now): (ServerId, ServerId)| now.0.wrapping_sub(before.0) > 0;
         let is_new = before.zip(self.level).is_some_and(is_later);
         if before.is_some() && !is_new {
             self.level = before;
-            return false;
+            return;
         }
         let map = value("mapname");
         let is_listed = self.info.maps.last() == Some(&map);
@@ -140,7 +144,6 @@ impl ServerRecord {
             number => game_type(number),
         };
         self.info.protocol = client.protocol().to_string();
-        is_new
     }
 }
 

@@ -27,8 +27,11 @@ pub(super) struct StageStats {
     pub(super) commands: Histogram<u32>,
     /// Time from the last snapshot of a level to the first of the next one.
     pub(super) map_changes: Histogram<u32>,
-    /// Levels that servers began.
+    /// Map changes and restarts of the servers.
     pub(super) levels: u64,
+    pub(super) restarts: u64,
+    /// Longest silence of a server while bots joined and none was in the game, in ms.
+    pub(super) join_silence_ms: u64,
     /// Snapshots that arrived after the next one was due.
     pub(super) late: u64,
     /// Snapshots with the rate delay flag.
@@ -44,13 +47,20 @@ pub(super) struct SecondStats {
     /// Gaps, each with its whole length and the weight of the part in this second.
     pub(super) gaps: GapStats,
     pub(super) pings: Histogram<u32>,
-    /// Map changes that ended.
+    /// Map changes and restarts of the servers.
     pub(super) map_changes: u64,
+    pub(super) map_restarts: u64,
 }
 
 impl SecondStats {
     pub(super) fn new(began: Millis) -> Self {
-        Self { began, gaps: GapStats::default(), pings: milliseconds(), map_changes: 0 }
+        Self {
+            began,
+            gaps: GapStats::default(),
+            pings: milliseconds(),
+            map_changes: 0,
+            map_restarts: 0,
+        }
     }
 }
 
@@ -65,6 +75,8 @@ impl StageStats {
             commands: milliseconds(),
             map_changes: milliseconds(),
             levels: 0,
+            restarts: 0,
+            join_silence_ms: 0,
             late: 0,
             rate_delayed: 0,
             second: SecondStats::new(now),
@@ -82,12 +94,14 @@ impl StageStats {
     /// Joins, gaps and map changes count for the whole stage: a stall during the joins is a stall.
     pub(super) fn end_joins(&mut self) -> Self {
         let mut before = self.take();
-        let Self { joins, steps, gaps, map_changes, levels, .. } = Self::new(Millis(0));
+        let Self { joins, steps, gaps, map_changes, .. } = Self::new(Millis(0));
         self.joins = std::mem::replace(&mut before.joins, joins);
         self.steps = std::mem::replace(&mut before.steps, steps);
         self.gaps = std::mem::replace(&mut before.gaps, gaps);
         self.map_changes = std::mem::replace(&mut before.map_changes, map_changes);
-        self.levels = std::mem::replace(&mut before.levels, levels);
+        self.levels = std::mem::take(&mut before.levels);
+        self.restarts = std::mem::take(&mut before.restarts);
+        self.join_silence_ms = std::mem::take(&mut before.join_silence_ms);
         before
     }
 
@@ -95,6 +109,7 @@ impl StageStats {
     pub(super) fn end_warmup(&mut self) {
         let before = self.take();
         (self.joins, self.steps) = (before.joins, before.steps);
+        self.join_silence_ms = before.join_silence_ms;
     }
 
     /// Adds the statistics of another interval.
@@ -111,6 +126,8 @@ impl StageStats {
         }
         self.gaps.add(&other.gaps);
         self.levels += other.levels;
+        self.restarts += other.restarts;
+        self.join_silence_ms = self.join_silence_ms.max(other.join_silence_ms);
         self.late += other.late;
         self.rate_delayed += other.rate_delayed;
     }
@@ -128,9 +145,20 @@ impl StageStats {
         self.second.pings.saturating_record(ping_ms);
     }
 
-    pub(super) fn record_map_change(&mut self, took: Millis) {
+    /// Records the map change of a bot. `counts` tells whether it is the first that measures it.
+    pub(super) fn record_map_change(&mut self, took: Millis, counts: bool) {
         self.map_changes.saturating_record(took.0);
-        self.second.map_changes += 1;
+        self.levels += u64::from(counts);
+        self.second.map_changes += u64::from(counts);
+    }
+
+    pub(super) fn record_restart(&mut self) {
+        self.restarts += 1;
+        self.second.map_restarts += 1;
+    }
+
+    pub(super) fn record_join_silence(&mut self, length: Millis) {
+        self.join_silence_ms = self.join_silence_ms.max(length.0);
     }
 }
 

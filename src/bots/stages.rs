@@ -4,7 +4,6 @@ use crate::{impairment::Impairment, model::Millis};
 
 use super::{
     Bots, DRAIN_TIMEOUT, LATE_SNAPSHOT_WAIT,
-    behavior::Behavior,
     bot::{Bot, BotContext},
     bot_link::BotLink,
 };
@@ -53,6 +52,7 @@ impl Bots {
 
     /// Ends a stage, checks its expectations, and begins the next stage or ends the test.
     pub(super) fn end_stage(&mut self, now: Millis) {
+        self.sample_if_due(now);
         if self.stage + 1 >= self.options.stages.len() {
             let options = &self.options;
             self.bots.iter_mut().for_each(|bot| bot.note_silence(now, options));
@@ -69,6 +69,12 @@ impl Bots {
         }
     }
 
+    /// Begins the measurement of a stage or takes a sample, when due. Returns whether it took a sample.
+    pub(super) fn sample_if_due(&mut self, now: Millis) -> bool {
+        let queries = self.flood.summary();
+        self.measurement.frame(&self.bots, &self.options, queries, now)
+    }
+
     fn stop_bot(&mut self, now: Millis, number: u16) {
         let Self { options, maps, measurement, bots, detected, servers, .. } = self;
         let stage_stats = measurement.stage_stats();
@@ -79,6 +85,8 @@ impl Bots {
 
     /// Stops all bots.
     fn leave(&mut self, now: Millis) {
+        let queries = self.flood.summary();
+        self.measurement.finish_samples(&self.bots, queries, now);
         self.last_progress = Some((self.progress(), self.in_game()));
         self.leaving_since = Some(now);
         for number in 0..self.wanted {
@@ -108,8 +116,7 @@ impl Bots {
         !options.reconnects
             && self.leaving_since.is_none()
             && self.elapsed() > options.timeout + Millis(round_trips)
-            && !options.behavior.contains(Behavior::Mute)
-            && !self.bots.iter().any(Bot::can_still_join)
+            && !self.bots.iter().any(|bot| bot.can_still_join(self.now, options.timeout))
     }
 
     /// Copies each server's refusal to the bots that it did not answer.
@@ -134,14 +141,21 @@ impl Bots {
 
     /// Records the snapshot gaps that are still open.
     fn record_open_gaps(&mut self, now: Millis) {
-        let interval = self.options.snapshot_interval();
-        for bot in &mut self.bots {
-            bot.record_open_gap(now, interval, self.measurement.stage_stats());
+        let Self { options, measurement, bots, servers, .. } = self;
+        let (interval, stage_stats) = (options.snapshot_interval(), measurement.stage_stats());
+        for bot in bots {
+            if let Some(record) = servers.get_mut(bot.server_index(options)) {
+                bot.record_open_gap(now, interval, &mut record.levels, stage_stats);
+            }
+        }
+        for record in servers {
+            stage_stats.record_join_silence(record.silence.length(now));
         }
     }
 
     /// Ends the running stage and the test: no bot is left or can still join, or the operator stopped it.
     pub(super) fn end_stage_early(&mut self, now: Millis) {
+        self.sample_if_due(now);
         self.record_open_gaps(now);
         self.share_refusals();
         self.measurement.end_stage(&self.options, &self.bots, usize::from(self.wanted), now);

@@ -3,12 +3,12 @@
 //! The earliest failure decides: a bot without an answer cannot be dropped. A late load generator comes before
 //! what its lateness can cause: lost bots, long gaps and pings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::{
-    expect::ExpectationResult,
+    expect::{ExpectationResult, presence},
     summary::{BotOutcome, BotSummary, IntervalStats, StageSummary},
 };
 use crate::model::{Millis, limits::MAX_CLIENTS, text::escaped};
@@ -122,6 +122,9 @@ impl Capacity {
     }
 }
 
+/// Silence of a server that explains why no bot has entered the game.
+const LONG_SILENCE: Millis = Millis::seconds(3);
+
 /// Input of the verdict.
 pub(super) struct VerdictInput<'a> {
     pub(super) server: &'a str,
@@ -156,11 +159,14 @@ impl VerdictInput<'_> {
             None => Judgment {
                 verdict: Verdict::Passed,
                 cause: None,
-                sentence: format!(
-                    "passed: {} of {} bots played",
-                    self.total.active,
-                    self.each.len()
-                ),
+                sentence: match self.enters {
+                    true => format!("passed: {} of {} bots played", self.total.active, self.each.len()),
+                    false => format!(
+                        "passed: the server accepted {} of {} bots, which stayed out of the game",
+                        self.total.connected,
+                        self.each.len()
+                    ),
+                },
             },
         }
     }
@@ -177,33 +183,35 @@ impl VerdictInput<'_> {
 
     /// Returns the earliest failure: its cause and a sentence.
     fn failure(&self) -> Option<(Cause, String)> {
-        let Self { server, total, each, enters, .. } = self;
-        let count = each.len();
+        let presence = presence(self.enters);
         if self.failed_default("protocol_errors").is_some() {
-            let reason = self.reason(|bot| bot.protocol_errors > 0);
+            let has_errors = |bot: &BotSummary| bot.protocol_errors > 0;
+            let (server, reason) = (self.servers_of(has_errors), self.reason(has_errors));
             return Some((Cause::ProtocolError, format!("{server} sent invalid data: {reason}")));
         }
-        let are_missing = *enters && self.failed_default("in_game").is_some();
-        if are_missing && total.active == 0 {
+        let are_missing = self.failed_default(presence).is_some();
+        if are_missing && self.present() == 0 {
             return Some(self.no_bot_entered());
         }
-        let refused = each.iter().filter(|bot| bot.outcome == BotOutcome::Refused).count();
-        if are_missing && refused > 0 {
-            let reason = self.refusal(|bot| bot.outcome == BotOutcome::Refused);
-            let sentence = format!("{server} refused {refused} of {count} bots: {reason}");
+        let is_refused = |bot: &BotSummary| bot.outcome == BotOutcome::Refused;
+        if are_missing && self.each.iter().any(is_refused) {
+            let ((refused, all), reason) = (self.share_of(is_refused), self.refusal(is_refused));
+            let (server, more) = (self.servers_of(is_refused), self.silent_servers());
+            let sentence = format!("{server} refused {refused} of {all} bots: {reason}{more}");
             return Some((Cause::Refused, sentence));
         }
         if let Some(late) = self.failed().find(|one| one.metric.starts_with("lateness_")) {
             return Some((Cause::GeneratorLateness, self.generator_was_late(late)));
         }
         if self.has_lost_bots() {
-            let (dropped, reason) =
-                (total.dropped, self.reason(|bot| bot.outcome == BotOutcome::Dropped));
-            let sentence = format!("{server} dropped {dropped} of {count} bots: {reason}");
+            let is_dropped = |bot: &BotSummary| bot.outcome == BotOutcome::Dropped;
+            let ((dropped, all), reason) = (self.share_of(is_dropped), self.reason(is_dropped));
+            let (server, more) = (self.servers_of(is_dropped), self.silent_servers());
+            let sentence = format!("{server} dropped {dropped} of {all} bots: {reason}{more}");
             return Some((Cause::Dropped, sentence));
         }
         let mut failed: Vec<_> =
-            self.failed().filter(|one| !(one.is_default && one.metric == "in_game")).collect();
+            self.failed().filter(|one| !(one.is_default && one.metric == presence)).collect();
         // A failure that the generator cannot have caused decides.
         failed.sort_by_key(|one| self.lateness_behind(one).is_some());
         if let Some(&first) = failed.first() {
@@ -214,14 +222,81 @@ impl VerdictInput<'_> {
                 0 => String::new(),
                 more => format!(" (and {more} more)"),
             };
-            return Some((Cause::Expectation, format!("failed: {}{more}", self.in_stage(first))));
+            let mut sentence = format!("failed: {}{more}", self.in_stage(first));
+            // A limit of the bots does not name the server that they are missing on.
+            if failed.iter().any(|one| one.metric == presence) || are_missing {
+                let missing = self.missing_bots().map(|missing| format!("; {missing}"));
+                sentence.push_str(&missing.unwrap_or_default());
+            }
+            return Some((Cause::Expectation, sentence));
         }
-        are_missing.then(|| {
-            let missing = each.iter().filter(|bot| bot.join_ms.is_none()).count();
-            let reason = self.reason(|bot| bot.join_ms.is_none());
-            let sentence = format!("{server}: {missing} of {count} bots did not join: {reason}");
-            (Cause::NotJoined, sentence)
+        let missing = self.missing_bots().filter(|_| are_missing)?;
+        Some((Cause::NotJoined, missing))
+    }
+
+    /// Number of bots that did what they were to do: entered the game, or were accepted.
+    fn present(&self) -> usize {
+        if self.enters { self.total.active } else { self.total.connected }
+    }
+
+    fn is_missing(&self, bot: &BotSummary) -> bool {
+        match self.enters {
+            true => bot.join_ms.is_none(),
+            false => bot.outcome != BotOutcome::Connected,
+        }
+    }
+
+    /// Returns the bots that did not join, with their servers and the reason; `None` without any.
+    fn missing_bots(&self) -> Option<String> {
+        let is_missing = |bot: &BotSummary| self.is_missing(bot);
+        if !self.each.iter().any(is_missing) {
+            return None;
+        }
+        let server = self.servers_of(is_missing);
+        let ((missing, all), reason) = (self.share_of(is_missing), self.reason(is_missing));
+        let bots = self.each.iter().filter(|bot| is_missing(bot));
+        Some(match heard_and_unreadable(bots) {
+            (0, _) => format!("{server} does not answer: {missing} of {all} bots did not join"),
+            (heard, unreadable) if unreadable > heard / 2 => format!(
+                "{server} is not a Quake III server: {unreadable} of {heard} datagrams are invalid"
+            ),
+            _ => format!("{server}: {missing} of {all} bots did not join: {reason}"),
         })
+    }
+
+    /// Returns the servers that no bot has heard from, as the end of a sentence; empty without any.
+    fn silent_servers(&self) -> String {
+        let heard: BTreeSet<&str> = self
+            .each
+            .iter()
+            .filter(|bot| bot.datagrams_received > 0)
+            .map(|bot| bot.server.as_str())
+            .collect();
+        let is_silent = |bot: &BotSummary| !heard.contains(bot.server.as_str());
+        match self.each.iter().any(is_silent) {
+            true => format!("; {} does not answer", self.servers_of(is_silent)),
+            false => String::new(),
+        }
+    }
+
+    /// Returns the servers of the selected bots.
+    fn servers_of(&self, selects: impl Fn(&BotSummary) -> bool) -> String {
+        let mut servers: Vec<&str> = Vec::new();
+        for bot in self.each.iter().filter(|bot| selects(bot)) {
+            if !servers.contains(&bot.server.as_str()) {
+                servers.push(&bot.server);
+            }
+        }
+        if servers.is_empty() { self.server.to_owned() } else { servers.join(", ") }
+    }
+
+    /// Returns the numbers of the selected bots and of all bots of their servers.
+    fn share_of(&self, selects: impl Fn(&BotSummary) -> bool) -> (usize, usize) {
+        let servers: BTreeSet<&str> =
+            self.each.iter().filter(|bot| selects(bot)).map(|bot| bot.server.as_str()).collect();
+        let selected = self.each.iter().filter(|bot| selects(bot)).count();
+        let all = self.each.iter().filter(|bot| servers.contains(bot.server.as_str())).count();
+        (selected, all)
     }
 
     /// Whether the server dropped bots or has fallen silent, and no expectation allows that.
@@ -242,7 +317,7 @@ impl VerdictInput<'_> {
         let late_ms = stage.loop_lateness_ms.max;
         let value = match result.metric.as_str() {
             "time_without_snapshot" => stage.time_without_snapshot_max_ms as f64,
-            _ if result.unit == "ms" && result.metric != "cpu_per_client_second" => result.value?,
+            metric if result.unit == "ms" && !metric.contains("cpu") => result.value?,
             _ => return None,
         };
         let is_above = result.value? >= result.limit;
@@ -283,16 +358,20 @@ impl VerdictInput<'_> {
 
     fn no_bot_entered(&self) -> (Cause, String) {
         let Self { server, total, each, .. } = self;
-        let count = each.len();
         if total.refused > 0 {
-            let reason = self.refusal(|bot| bot.outcome == BotOutcome::Refused);
-            return (Cause::Refused, format!("{server} refused all {count} bots: {reason}"));
+            let is_refused = |bot: &BotSummary| bot.outcome == BotOutcome::Refused;
+            let (server, reason) = (self.servers_of(is_refused), self.refusal(is_refused));
+            let share = match self.share_of(is_refused) {
+                (refused, all) if refused == all => format!("all {all}"),
+                (refused, all) => format!("{refused} of {all}"),
+            };
+            let more = self.silent_servers();
+            return (Cause::Refused, format!("{server} refused {share} bots: {reason}{more}"));
         }
-        let received: u64 = each.iter().map(|bot| bot.datagrams_received).sum();
-        let dropped: u64 = each.iter().map(|bot| bot.unreadable).sum();
-        if dropped > received / 2 {
+        let (received, unreadable) = heard_and_unreadable(each.iter());
+        if unreadable > received / 2 {
             let sentence = format!(
-                "{server} is not a Quake III server: {dropped} of {received} datagrams are invalid"
+                "{server} is not a Quake III server: {unreadable} of {received} datagrams are invalid"
             );
             return (Cause::NotAServer, sentence);
         }
@@ -303,8 +382,13 @@ impl VerdictInput<'_> {
                 format!("{server} accepted bots, but none entered the game: {reason}"),
             );
         }
+        let silence = total.join_silence_max_ms;
         let sentence = match received {
             0 => format!("{server} does not answer"),
+            _ if silence >= LONG_SILENCE.0 => format!(
+                "{server} was silent for {:.1} s: no bot entered the game",
+                silence as f64 / 1000.0
+            ),
             _ => format!("{server} stopped answering: no bot entered the game"),
         };
         (Cause::NoAnswer, sentence)
@@ -333,6 +417,13 @@ impl VerdictInput<'_> {
         let most = counts.iter().max_by_key(|(_, count)| **count).map_or("", |(reason, _)| reason);
         escaped(most.as_bytes()).to_string()
     }
+}
+
+/// Returns the datagrams that bots have received, and those that no Quake III server sends.
+fn heard_and_unreadable<'a>(bots: impl Iterator<Item = &'a BotSummary>) -> (u64, u64) {
+    bots.fold((0, 0), |(heard, unreadable), bot| {
+        (heard + bot.datagrams_received, unreadable + bot.unreadable)
+    })
 }
 
 #[cfg(test)]

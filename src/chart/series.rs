@@ -11,27 +11,27 @@ use super::{
 /// Maximum shaded spans.
 const MAX_SPANS: usize = 200;
 
-/// A line of a chart: its name and a value for each sample.
+/// A line of a chart: its name and a value for each sample that has one.
 pub struct Series<'a, T> {
     /// Name in the legend; empty for a chart with one line.
     pub name: &'a str,
-    /// Value of a sample.
-    pub value: &'a dyn Fn(&T) -> f64,
+    /// Value of a sample; `None` breaks the line.
+    pub value: &'a dyn Fn(&T) -> Option<f64>,
 }
 
-/// Samples over time, from 0 to the last one's second.
+/// Samples over time, from 0 to the end of the last one.
 pub struct Timeline<'a, T> {
     /// Samples.
     pub samples: &'a [T],
-    /// Second of a sample, at its end.
-    pub second: &'a dyn Fn(&T) -> u64,
+    /// Time of the end of a sample, in seconds.
+    pub seconds: &'a dyn Fn(&T) -> f64,
     /// Whether the time before a sample is unreliable.
     pub is_spoiled: &'a dyn Fn(&T) -> bool,
 }
 
 impl<T> Timeline<'_, T> {
     fn end(&self) -> f64 {
-        self.samples.last().map_or(1.0, |last| (self.second)(last) as f64).max(1.0)
+        self.samples.last().map_or(1.0, |last| (self.seconds)(last)).max(1.0)
     }
 
     fn x(&self, second: f64) -> f64 {
@@ -40,12 +40,12 @@ impl<T> Timeline<'_, T> {
 
     /// Draws the unreliable spans.
     fn spans(&self) -> Markup {
-        let begins = std::iter::once(0).chain(self.samples.iter().map(|one| (self.second)(one)));
+        let begins = std::iter::once(0.0).chain(self.samples.iter().map(|one| (self.seconds)(one)));
         let spoiled = begins.zip(self.samples).filter(|(_, sample)| (self.is_spoiled)(sample));
         html! {
             @for (begin, sample) in spoiled.take(MAX_SPANS) {
-                @let from = self.x(begin as f64);
-                @let width = (self.x((self.second)(sample) as f64) - from).max(1.0);
+                @let from = self.x(begin);
+                @let width = (self.x((self.seconds)(sample)) - from).max(1.0);
                 rect .spoiled x=(format!("{from:.1}")) y="0" width=(format!("{width:.1}")) height=(HEIGHT) {
                     title { "load generator late: values unreliable" }
                 }
@@ -59,18 +59,25 @@ impl<T> Timeline<'_, T> {
         let every = self.samples.len().div_ceil(MAX_POINTS).max(1);
         // Seconds that share a point show their maximum, to keep the peaks.
         let peak = |chunk: &[T], line: &Series<'_, T>| {
-            chunk.iter().map(|sample| (line.value)(sample)).fold(0.0, f64::max)
+            chunk.iter().filter_map(|sample| (line.value)(sample)).reduce(f64::max)
         };
         let values = lines
             .iter()
-            .flat_map(|line| self.samples.chunks(every).map(move |chunk| peak(chunk, line)));
+            .flat_map(|line| self.samples.chunks(every).filter_map(move |chunk| peak(chunk, line)));
         let scale = if is_log { Scale::log(values) } else { Scale::linear(values) };
-        let points = |line: &Series<'_, T>| {
-            let point = |chunk: &[T]| {
-                let second = chunk.last().map_or(0, |last| (self.second)(last));
-                format!("{:.1},{:.1}", self.x(second as f64), scale.y(peak(chunk, line)))
-            };
-            self.samples.chunks(every).map(point).collect::<Vec<_>>().join(" ")
+        let point = |chunk: &[T], line: &Series<'_, T>| {
+            let x = self.x(chunk.last().map_or(0.0, |last| (self.seconds)(last)));
+            peak(chunk, line).map(|value| format!("{x:.1},{:.1}", scale.y(value)))
+        };
+        // A line has a part for each run of values. A value without neighbors becomes a dot by the line's round ends.
+        let parts = |line: &Series<'_, T>| -> Vec<String> {
+            let points: Vec<_> = self.samples.chunks(every).map(|chunk| point(chunk, line)).collect();
+            let runs = points.split(Option::is_none).filter(|run| !run.is_empty());
+            runs.map(|run| match run {
+                [Some(only)] => format!("{only} {only}"),
+                run => run.iter().flatten().cloned().collect::<Vec<_>>().join(" "),
+            })
+            .collect()
         };
         html! {
             figure {
@@ -84,7 +91,9 @@ impl<T> Timeline<'_, T> {
                     (self.spans())
                     (axes(scale, &format!("{:.0} s", self.end())))
                     @for (place, line) in lines.iter().enumerate().rev() {
-                        polyline class=(format!("line line{place}")) points=(points(line)) {}
+                        @for points in parts(line) {
+                            polyline class=(format!("line line{place}")) points=(points) {}
+                        }
                     }
                 }
             }
@@ -165,8 +174,8 @@ mod tests {
 
     fn draw(samples: &[u64]) -> String {
         let timeline =
-            Timeline { samples, second: &|second| *second, is_spoiled: &|second| *second == 7 };
-        let value = |second: &u64| *second as f64;
+            Timeline { samples, seconds: &|second| *second as f64, is_spoiled: &|second| *second == 7 };
+        let value = |second: &u64| (!(11..=13).contains(second)).then_some(*second as f64);
         let lines =
             [Series { name: "p50", value: &value }, Series { name: "<max>", value: &value }];
         timeline.draw("Ping <ms>", &lines, true).into_string()
@@ -178,7 +187,18 @@ mod tests {
         assert!(drawn.contains("Ping &lt;ms&gt;") && drawn.contains("5000 s"), "{drawn}");
         assert!(drawn.contains("&lt;max&gt;") && drawn.matches("class=\"spoiled\"").count() == 1);
         assert!(drawn.matches(',').count() <= MAX_POINTS * 2 + 10);
-        assert!(draw(&[]).contains("<polyline"));
+        assert!(draw(&[]).contains("<svg"));
+    }
+
+    #[test]
+    fn line_is_broken_where_values_are_missing() {
+        let drawn = draw(&(1..=20).collect::<Vec<_>>());
+        assert_eq!(drawn.matches("<polyline").count(), 4, "{drawn}");
+        assert_eq!(draw(&[9, 11, 12, 14]).matches("<polyline").count(), 4);
+        // The shaded second ends with its sample.
+        let x = |second: f64| LEFT + second / 20.0 * (WIDTH - LEFT);
+        let span = format!("x=\"{:.1}\" y=\"0\" width=\"{:.1}\"", x(6.0), x(7.0) - x(6.0));
+        assert!(drawn.contains(&span), "{drawn}");
     }
 
     #[test]

@@ -196,6 +196,18 @@ pub(super) fn check_userinfo(userinfo: &InfoString) -> Result<(), ConnectError> 
     write_connect(&info, &mut Vec::new())
 }
 
+/// Whether a server of the protocol sends such a packet to a client.
+pub(super) fn is_of_server(message: &Message<'_>) -> bool {
+    matches!(
+        message,
+        Message::ChallengeResponse(_)
+            | Message::ConnectResponse(_)
+            | Message::Print(_)
+            | Message::Echo(_)
+            | Message::Disconnect
+    )
+}
+
 /// Returns the route to `remote`. A client has one port; the owner replaces it by its own socket.
 pub(super) fn route_to(remote: SocketAddr) -> Route {
     Route { local: LocalPort(0), remote }

@@ -122,9 +122,13 @@ impl Client {
             self.statistics.bytes_in += datagram.len() as u64;
         }
         let taken = if is_connectionless(datagram) {
-            Message::parse(datagram)
-                .is_ok_and(|message| self.handle_connectionless(now, from, message))
+            let message = Message::parse(datagram);
+            let is_readable = message.as_ref().is_ok_and(handshake::is_of_server);
+            self.statistics.unreadable_datagrams += u64::from(!is_readable);
+            message.is_ok_and(|message| self.handle_connectionless(now, from, message))
         } else {
+            let is_handshake = matches!(self.phase, Phase::Handshake(_));
+            self.statistics.unreadable_datagrams += u64::from(is_handshake);
             from_server && self.handle_sequenced(now, datagram)
         };
         if !taken {
@@ -460,7 +464,8 @@ impl Client {
         self.connected()?.last_usercmd()
     }
 
-    /// Time from sending a usercmd to the snapshot that executed it, in ms; `None` until the first.
+    /// Time from the packet that first acknowledged the delta base of the last snapshot to that snapshot, in ms;
+    /// `None` until the first.
     #[must_use]
     pub fn ping_ms(&self) -> Option<u64> {
         self.connected()?.ping().map(|ping| ping.0)

@@ -15,6 +15,8 @@ pub struct Statistics {
     pub bytes_out: u64,
     /// Dropped datagrams: late, duplicated, forged, malformed, or from another address.
     pub dropped_datagrams: u64,
+    /// Datagrams among them that a server of the protocol does not send to a client.
+    pub unreadable_datagrams: u64,
     /// Number of complete messages accepted.
     pub messages: u64,
     /// Lost messages of the server, by the gaps in their numbers.
@@ -42,6 +44,7 @@ impl Statistics {
             datagrams_out: with(self.datagrams_out, other.datagrams_out),
             bytes_out: with(self.bytes_out, other.bytes_out),
             dropped_datagrams: with(self.dropped_datagrams, other.dropped_datagrams),
+            unreadable_datagrams: with(self.unreadable_datagrams, other.unreadable_datagrams),
             messages: with(self.messages, other.messages),
             lost_messages: with(self.lost_messages, other.lost_messages),
             snapshots: with(self.snapshots, other.snapshots),

@@ -1,8 +1,9 @@
 //! Usercmd history of a client: selection for packets, round-trip time.
 //!
 //! Each packet carries every usercmd since some earlier packet, so that a lost packet loses none. A snapshot
-//! proves which packet the server has received: by its delta base, which a packet acknowledged, and by the
-//! usercmd that it executed. During an intermission and for a spectator who follows, only the base does.
+//! proves by its delta base, which a packet acknowledged, that the server has received that packet. The newest
+//! executed usercmd in the playerstate would prove more, but not during an intermission and not to a spectator who
+//! follows: the ping would depend on what the client does.
 //!
 //! Invariants: times of usercmds never decrease within a level; a packet has at most 32; those of
 //! an earlier level are never sent. Source: Quake III protocol 68, packets of a client.
@@ -21,8 +22,6 @@ pub(super) const MAX_PACKET_DUP: u32 = 5;
 struct SentPacket {
     /// Usercmds created before it.
     made: u64,
-    /// Time of the newest of them.
-    time: i32,
     /// Message of the server that it acknowledged.
     acknowledged: Sequence,
     at: Millis,
@@ -94,25 +93,16 @@ impl UsercmdHistory {
 
     /// Records a packet with the usercmds of [`UsercmdHistory::select`] and its acknowledged message.
     pub(super) fn sent(&mut self, now: Millis, acknowledged: Sequence) {
-        let time = self.last().map_or(0, |last| last.server_time);
         let place = &mut self.sent[self.packets as usize % PACKETS];
-        *place = SentPacket { made: self.made, time, acknowledged, at: now };
+        *place = SentPacket { made: self.made, acknowledged, at: now };
         self.packets += 1;
     }
 
-    /// Returns the time since the newest packet was sent that a snapshot proves to have been received.
+    /// Returns the time since the packet was sent that first acknowledged the delta base of a snapshot.
     ///
-    /// `base` is the delta base of the snapshot, and `command_time` the time of the client's own newest
-    /// executed usercmd; `None` when no stored packet is proved.
-    pub(super) fn round_trip(
-        &self,
-        now: Millis,
-        base: Option<Sequence>,
-        command_time: Option<i32>,
-    ) -> Option<Millis> {
-        let acknowledging = base.and_then(|base| self.first_with_acknowledgement(base));
-        let executed = command_time.and_then(|time| self.first_with_time(time));
-        let proved = acknowledging.max(executed)?;
+    /// `None` without a base, or when no stored packet acknowledged it.
+    pub(super) fn round_trip(&self, now: Millis, base: Option<Sequence>) -> Option<Millis> {
+        let proved = self.first_with_acknowledgement(base?)?;
         Some(now.since(self.packet(proved).at))
     }
 
@@ -132,20 +122,6 @@ impl UsercmdHistory {
             .take_while(|&number| self.packet(number).acknowledged.0 >= message.0)
             .filter(|&number| self.packet(number).acknowledged == message)
             .last()
-    }
-
-    /// Returns the first packet with the newest usercmds up to a time.
-    fn first_with_time(&self, command_time: i32) -> Option<u64> {
-        let mut with_usercmds =
-            self.newest_packets().take_while(|&number| self.packet(number).made > self.floor);
-        let is_executed = |number: &u64| {
-            LevelTime(command_time).distance(LevelTime(self.packet(*number).time)) >= 0
-        };
-        let newest = with_usercmds.find(is_executed)?;
-        // The earliest of several packets without newer usercmds.
-        let time = self.packet(newest).time;
-        let same = with_usercmds.take_while(|&number| self.packet(number).time == time);
-        Some(same.last().unwrap_or(newest))
     }
 }
 
@@ -200,26 +176,6 @@ mod tests {
     }
 
     #[test]
-    fn round_trip_starts_at_first_send_of_usercmd() {
-        let mut moves = UsercmdHistory::new(1);
-        let executed = |moves: &UsercmdHistory, now, time| {
-            moves.round_trip(Millis(now), None, Some(time)).map(|trip| trip.0)
-        };
-        assert_eq!(executed(&moves, 5, 0), None);
-        for (time, at) in [(10, 100), (20, 133), (30, 166)] {
-            push(&mut moves, [time]);
-            packet(&mut moves, at);
-        }
-        packet(&mut moves, 199);
-        assert_eq!(executed(&moves, 200, 9), None);
-        assert_eq!(executed(&moves, 200, 10), Some(100));
-        assert_eq!(executed(&moves, 200, 29), Some(67));
-        assert_eq!(executed(&moves, 200, 30), Some(34));
-        moves.forget();
-        assert_eq!(executed(&moves, 200, 30), None);
-    }
-
-    #[test]
     fn round_trip_ends_at_snapshot_based_on_acknowledged_message() {
         let mut moves = UsercmdHistory::new(1);
         // Acknowledged messages: 2, 2, 3, 3, 4.
@@ -227,14 +183,12 @@ mod tests {
             push(&mut moves, [time]);
             packet(&mut moves, at);
         }
-        let trip = |moves: &UsercmdHistory, base, time| {
-            moves.round_trip(Millis(250), Some(Sequence(base)), time).map(|trip| trip.0)
+        let trip = |moves: &UsercmdHistory, base: Option<u32>| {
+            moves.round_trip(Millis(250), base.map(Sequence)).map(|trip| trip.0)
         };
-        assert_eq!([2, 3, 4].map(|base| trip(&moves, base, None)), [150, 84, 18].map(Some));
-        assert_eq!(trip(&moves, 1, None), None);
-        assert_eq!(trip(&moves, 3, Some(10)), Some(84), "a playerstate whose time stands still");
-        assert_eq!(trip(&moves, 3, Some(40)), Some(51), "the newer proof counts");
+        assert_eq!([2, 3, 4].map(|base| trip(&moves, Some(base))), [150, 84, 18].map(Some));
+        assert_eq!((trip(&moves, Some(1)), trip(&moves, None)), (None, None));
         moves.forget();
-        assert_eq!(trip(&moves, 4, Some(50)), None);
+        assert_eq!(trip(&moves, Some(4)), None);
     }
 }

@@ -20,6 +20,7 @@ impl Bot {
         while let Some(event) = self.client.as_mut().and_then(Client::poll_event) {
             match event {
                 ClientEvent::Connected => {
+                    self.stats.is_accepted = true;
                     self.stats.step(now, 1, context.stage_stats);
                 }
                 ClientEvent::Gamestate => {
@@ -31,17 +32,16 @@ impl Bot {
                     self.stats.begin_map_change(now);
                     if let Some((record, client)) =
                         context.servers.get_mut(index).zip(self.client.as_ref())
-                        && record.read(client)
                     {
-                        context.stage_stats.levels += 1;
+                        record.read(client);
                     }
                 }
                 ClientEvent::Entered => {
                     self.stats.step(now, 3, context.stage_stats);
                     // Counting starts after the first snapshot of the game.
                     let statistics = self.client_statistics();
-                    self.stats.enter(now, statistics, context.stage_stats);
-                    self.stats.end_map_change(now, context.stage_stats);
+                    let is_first = self.stats.enter(now, statistics, context.stage_stats);
+                    self.enter_level(now, is_first, context);
                 }
                 ClientEvent::Snapshot => self.record_snapshot(now, context),
                 ClientEvent::Refused(reason) => {
@@ -60,8 +60,16 @@ impl Bot {
                 ClientEvent::Disconnected(ending) => {
                     self.record_disconnect(now, ending, context);
                 }
+                ClientEvent::MapRestart => {
+                    let index = context.options.server_index(self.number);
+                    if self.stats.is_in_game()
+                        && let Some(record) = context.servers.get_mut(index)
+                        && record.levels.restart(&mut self.stats.level)
+                    {
+                        context.stage_stats.record_restart();
+                    }
+                }
                 ClientEvent::Configstring(_)
-                | ClientEvent::MapRestart
                 | ClientEvent::ProofRequired
                 | ClientEvent::ServerCommand(_)
                 | ClientEvent::Download(_)
@@ -83,6 +91,21 @@ impl Bot {
             self.update_statistics();
             self.stats.until = now;
         }
+    }
+
+    /// Records the first snapshot of the game in a level: the entry into the game, or the end of a map change.
+    fn enter_level(&mut self, now: Millis, is_first: bool, context: &mut BotContext<'_>) {
+        let BotContext { options, servers, stage_stats, .. } = context;
+        let level = self.client.as_ref().and_then(Client::server_id);
+        let record = servers.get_mut(options.server_index(self.number));
+        if let Some((record, level)) = record.zip(level) {
+            if is_first {
+                self.stats.level = record.levels.join(level);
+                record.silence.begin_play();
+            }
+            self.stats.record_map_change(now, level, &mut record.levels, stage_stats);
+        }
+        self.stats.end_map_change();
     }
 
     fn record_snapshot(&mut self, now: Millis, context: &mut BotContext<'_>) {
@@ -135,7 +158,19 @@ impl Bot {
         let options = context.options;
         let is_intended = ending == DisconnectReason::Left;
         self.stats.record_gap(now, options.snapshot_interval(), context.stage_stats);
-        self.stats.end_map_change(now, context.stage_stats);
+        let level = self.client.as_ref().and_then(Client::server_id);
+        if let Some(record) = context.servers.get_mut(options.server_index(self.number)) {
+            // A client that has ended has no level.
+            if let Some(level) = level.or(record.level) {
+                let BotContext { stage_stats, .. } = context;
+                self.stats.record_map_change(now, level, &mut record.levels, stage_stats);
+            }
+            if self.stats.is_in_game() {
+                record.silence.end_play();
+            }
+        }
+        context.end_silence(now, self.number);
+        self.stats.end_map_change();
         if let DisconnectReason::Unpure(reason) = &ending
             && self.stats.entered.is_none()
         {

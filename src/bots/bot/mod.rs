@@ -29,6 +29,7 @@ use super::{
     ai::{BotAi, Perception},
     behavior::Behavior,
     bot_stats::BotStats,
+    levels::Levels,
     map_cache::MapCache,
     options::BotsOptions,
     run_info::ServerRecord,
@@ -68,6 +69,15 @@ pub(super) struct BotContext<'a> {
     pub(super) detected: &'a mut [Option<&'static Protocol>],
     /// Serverinfo and level of each server.
     pub(super) servers: &'a mut [ServerRecord],
+}
+
+impl BotContext<'_> {
+    /// Ends the silence of a bot's server, while no bot is in its game.
+    pub(super) fn end_silence(&mut self, now: Millis, number: u16) {
+        if let Some(record) = self.servers.get_mut(self.options.server_index(number)) {
+            self.stage_stats.record_join_silence(record.silence.end(now));
+        }
+    }
 }
 
 /// A bot: client, input and statistics.
@@ -115,7 +125,7 @@ impl Bot {
             leaves_at: Millis::NEVER,
             random: Pcg64Mcg::seed_from_u64(seed_of(options.seed, number) ^ 1),
             ai: BotAi::new(seed_of(options.seed, number), options.behavior),
-            stats: BotStats::new(joins_at),
+            stats: BotStats::new(joins_at, options.enters()),
             lagometer,
             lost_before: 0,
             scheduled: Millis::NEVER,
@@ -166,6 +176,12 @@ impl Bot {
         self.client.as_ref().map_or(ConnectionState::Connecting, Client::state)
     }
 
+    /// Whether the bot is connected or about to be, and not yet in the game.
+    pub(super) fn is_joining(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| client.state() != ConnectionState::Disconnected)
+            && !self.stats.is_in_game()
+    }
+
     pub(super) fn ping_ms(&self) -> Option<u64> {
         self.client.as_ref()?.ping_ms()
     }
@@ -175,13 +191,17 @@ impl Bot {
         self.joins_at == Millis::NEVER && self.client.is_none()
     }
 
-    /// Whether the bot has been in the game, or is connected and waits for the gamestate.
-    pub(super) fn can_still_join(&self) -> bool {
-        let is_under_way = matches!(
-            self.state(),
-            ConnectionState::Connected | ConnectionState::Primed | ConnectionState::Active
-        );
-        self.stats.entered.is_some() || (is_under_way && self.stats.protocol_errors() == 0)
+    /// Whether the bot has been in the game, is connected and waits for the gamestate, or has completed another
+    /// step of joining within `timeout`.
+    pub(super) fn can_still_join(&self, now: Millis, timeout: Millis) -> bool {
+        let is_under_way = match self.state() {
+            ConnectionState::Connected | ConnectionState::Primed | ConnectionState::Active => true,
+            ConnectionState::Challenging => now.since(self.stats.last_step.1) <= timeout,
+            ConnectionState::Connecting | ConnectionState::Disconnected => false,
+        };
+        self.stats.entered.is_some()
+            || (!self.stats.enters && self.stats.is_accepted)
+            || (is_under_way && self.stats.protocol_errors() == 0)
     }
 
     /// Records the snapshot gap or map change that is still open.
@@ -189,8 +209,12 @@ impl Bot {
         &mut self,
         now: Millis,
         interval: Millis,
+        levels: &mut Levels,
         stage_stats: &mut StageStats,
     ) {
+        if let Some(level) = self.client.as_ref().and_then(Client::server_id) {
+            self.stats.record_map_change(now, level, levels, stage_stats);
+        }
         if self.state() == ConnectionState::Active {
             self.stats.record_gap(now, interval, stage_stats);
         }
@@ -235,7 +259,7 @@ impl Bot {
     ) {
         let Some(client) = &mut self.client else { return };
         // A mute bot drops everything from the gamestate on, and so acknowledges nothing.
-        let is_mute = context.options.behavior.contains(Behavior::Mute)
+        let is_mute = !context.options.enters()
             && matches!(
                 client.state(),
                 ConnectionState::Connected | ConnectionState::Primed | ConnectionState::Active
@@ -338,7 +362,7 @@ impl Bot {
         let (high, low) = (self.random.next_u64(), self.random.next_u64());
         let qport = Qport(self.random.next_u32() as u16);
         let seed = self.random.next_u64();
-        let is_mute = options.behavior.contains(Behavior::Mute);
+        let is_mute = !options.enters();
         let server = options.server_of(self.number);
         let (protocol, detects_protocol) = match options.protocol {
             ProtocolChoice::Fixed(protocol) => (protocol, false),

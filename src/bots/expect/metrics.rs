@@ -49,10 +49,12 @@ const DISTRIBUTIONS: &[Distribution] = &[
 /// Metrics with one value. Ratios are percentages here.
 const SCALARS: &[Scalar] = &[
     scalar("bots", "", |s| Some(s.bots as f64)),
+    scalar("connected", "", |s| Some(s.connected as f64)),
     scalar("in_game", "", |s| Some(s.active as f64)),
     scalar("refused", "", |s| Some(s.refused as f64)),
     scalar("drops", "", |s| Some(s.dropped as f64)),
     scalar("protocol_errors", "", |s| Some(s.protocol_errors as f64)),
+    scalar("join_silence_max", "ms", |s| Some(s.join_silence_max_ms as f64)),
     scalar("time_without_snapshot", "%", |s| {
         (s.snapshot_gap_ms.count > 0).then_some(s.time_without_snapshot * 100.0)
     }),
@@ -60,18 +62,35 @@ const SCALARS: &[Scalar] = &[
         (s.snapshot_gap_ms.count > 0).then_some(s.time_without_snapshot_max_ms as f64)
     }),
     scalar("loss", "%", |s| Some(s.loss * 100.0)),
+    scalar("lost_messages", "", |s| Some(s.lost_messages as f64)),
+    scalar("dropped_datagrams", "", |s| Some(s.dropped_datagrams as f64)),
     scalar("late", "%", |s| Some(s.late * 100.0)),
     scalar("rate_delayed", "%", |s| Some(s.rate_delayed * 100.0)),
     scalar("delta", "%", |s| Some(s.delta_share * 100.0)),
     scalar("map_changes", "", |s| Some(s.map_changes as f64)),
+    scalar("map_restarts", "", |s| Some(s.map_restarts as f64)),
     scalar("intermission", "%", |s| Some(s.intermission * 100.0)),
     scalar("walked_per_second", "", |s| Some(s.walked_per_second)),
     scalar("scored", "", |s| Some(s.scored as f64)),
+    scalar("seconds", "", |s| Some(s.seconds)),
+    scalar("client_seconds", "", |s| Some(s.client_seconds)),
+    scalar("snapshots", "", |s| Some(s.snapshots as f64)),
     scalar("snapshots_per_second", "", |s| Some(s.snapshots_per_second)),
+    scalar("discarded_snapshots", "", |s| Some(s.discarded_snapshots as f64)),
     scalar("bytes_per_snapshot", "", |s| Some(s.bytes_per_snapshot)),
+    scalar("bytes_per_snapshot_with_headers", "", |s| Some(s.bytes_per_snapshot_with_headers)),
     scalar("bytes_in_per_second", "", |s| Some(s.bytes_in_per_second)),
+    scalar("bytes_in_per_second_with_headers", "", |s| Some(s.bytes_in_per_second_with_headers)),
+    scalar("bytes_out_per_second", "", |s| Some(s.bytes_out_per_second)),
+    scalar("bytes_out_per_second_with_headers", "", |s| Some(s.bytes_out_per_second_with_headers)),
+    scalar("cpu", "ms", |s| s.server.map(|cost| cost.cpu_ms)),
     scalar("cpu_per_client_second", "ms", |s| s.server.map(|cost| cost.cpu_ms_per_client_second)),
     scalar("memory", "MB", |s| s.server.map(|cost| cost.memory_mb)),
+    scalar("memory_per_bot", "kB", |s| s.server.map(|cost| cost.memory_kb_per_bot)),
+    scalar("own_cpu", "ms", |s| s.own.map(|cost| cost.cpu_ms)),
+    scalar("own_cpu_per_bot_second", "ms", |s| s.own.map(|cost| cost.cpu_ms_per_client_second)),
+    scalar("own_memory", "MB", |s| s.own.map(|cost| cost.memory_mb)),
+    scalar("own_memory_per_bot", "kB", |s| s.own.map(|cost| cost.memory_kb_per_bot)),
 ];
 
 /// A metric: an index in `SCALARS`, or in `DISTRIBUTIONS` and its statistics.
@@ -153,13 +172,14 @@ pub fn metrics_help() -> String {
         DISTRIBUTIONS.iter().map(|family| format!("{}_*", family.name)).collect();
     wrap(&mut lines, &families);
     lines.push(format!("    in ms; * is one of {}", statistics()));
-    for (unit, note) in [("", "counts and rates"), ("%", "%"), ("ms", "ms"), ("MB", "MB")] {
+    let units = [("", "counts and rates"), ("%", "%"), ("ms", "ms"), ("MB", "MB"), ("kB", "kB")];
+    for (unit, note) in units {
         let of_unit = SCALARS.iter().filter(|scalar| scalar.unit == unit);
         let mut names: Vec<_> = of_unit.map(|scalar| scalar.name.to_owned()).collect();
         names.push(format!("({note})"));
         wrap(&mut lines, &names);
     }
-    lines.push("    cpu_per_client_second and memory need --pid".to_owned());
+    lines.push("    cpu, cpu_per_client_second, memory and memory_per_bot need --pid".to_owned());
     lines.join("\n")
 }
 
@@ -219,7 +239,7 @@ fn edit_distance(one: &str, other: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::super::summary::ResourceSummary, *};
 
     #[test]
     fn metric_names_are_unique_and_parse() {
@@ -231,6 +251,33 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn every_figure_of_the_summary_has_a_metric() {
+        let cost = ResourceSummary {
+            cpu_ms: 0.0,
+            cpu_ms_per_client_second: 0.0,
+            memory_mb: 0.0,
+            memory_kb_per_bot: 0.0,
+        };
+        let interval =
+            IntervalStats { server: Some(cost), own: Some(cost), ..IntervalStats::default() };
+        let json = serde_json::to_value(interval).unwrap();
+        let named = |key: &str| match key {
+            "active" => "in_game".to_owned(),
+            "dropped" => "drops".to_owned(),
+            "delta_share" => "delta".to_owned(),
+            "server" => "cpu".to_owned(),
+            "own" => "own_cpu".to_owned(),
+            "join_steps_ms" => "challenge_p50".to_owned(),
+            "loop_lateness_ms" => "lateness_p50".to_owned(),
+            key => key.trim_end_matches("_ms").to_owned(),
+        };
+        for key in json.as_object().unwrap().keys() {
+            let (plain, family) = (named(key), format!("{}_p50", named(key)));
+            assert!(Metric::named(&plain).or(Metric::named(&family)).is_some(), "{key}");
+        }
     }
 
     #[test]

@@ -40,39 +40,47 @@ impl Summary {
     pub(super) fn timelines(&self) -> Markup {
         let timeline = Timeline {
             samples: &self.samples,
-            second: &|sample: &Sample| sample.second,
+            seconds: &|sample: &Sample| sample.seconds,
             is_spoiled: &|sample: &Sample| sample.is_spoiled,
         };
-        let one = |title: &str, value: &dyn Fn(&Sample) -> f64| {
+        let some = |title: &str, value: &dyn Fn(&Sample) -> Option<f64>| {
             timeline.draw(title, &[Series { name: "", value }], false)
         };
-        let three = |title: &str, values: [&dyn Fn(&Sample) -> f64; 3]| {
-            let [p50, p99, max] = values;
-            let lines = [("p50", p50), ("p99", p99), ("max", max)];
+        let one =
+            |title: &str, value: &dyn Fn(&Sample) -> f64| some(title, &|sample| Some(value(sample)));
+        let three = |title: &str, values: [fn(&Sample) -> Option<u64>; 3]| {
+            let [p50, p99, max] =
+                values.map(|value| move |s: &Sample| value(s).map(|ms| ms as f64));
+            let lines: [(_, &dyn Fn(&Sample) -> Option<f64>); 3] =
+                [("p50", &p50), ("p99", &p99), ("max", &max)];
             timeline.draw(title, &lines.map(|(name, value)| Series { name, value }), true)
         };
         html! {
             section {
                 h2 { "Over time" }
+                p { "A line is broken where a second has no value, e.g. no snapshot." }
                 div .charts {
-                    (three("Snapshot gap, ms", [&|s| s.gap_p50_ms as f64, &|s| s.gap_p99_ms as f64, &|s| s.worst_gap_ms as f64]))
-                    (three("Ping, ms", [&|s| s.ping_p50_ms as f64, &|s| s.ping_p99_ms as f64, &|s| s.ping_max_ms as f64]))
+                    (three("Snapshot gap, ms", [|s| s.gap_p50_ms, |s| s.gap_p99_ms, |s| s.worst_gap_ms]))
+                    (three("Ping, ms", [|s| s.ping_p50_ms, |s| s.ping_p99_ms, |s| s.ping_max_ms]))
                     (one("Bots in the game", &|s| s.in_game as f64))
                     (one("Received by all bots, kB/s", &|s| s.bytes_in as f64 / 1000.0))
                     (one("Messages lost per second, all bots", &|s| s.lost_messages as f64))
                     (one("Load generator lateness, ms", &|s| s.lateness_ms as f64))
                     @if self.total.map_changes > 0 {
-                        (one("Map changes of bots", &|s| s.map_changes as f64))
+                        (one("Map changes", &|s| s.map_changes as f64))
+                    }
+                    @if self.total.map_restarts > 0 {
+                        (one("Restarts", &|s| s.map_restarts as f64))
                     }
                     @if self.queries.sent > 0 {
                         (one("Queries answered per second", &|s| s.query_answers as f64))
                     }
                     @if self.total.server.is_some() {
-                        (one("Server CPU, ms/s", &|s| s.server_cpu_ms))
-                        (one("Server memory, MB", &|s| s.server_memory_mb))
+                        (some("Server CPU, ms/s", &|s| s.server_cpu_ms))
+                        (some("Server memory, MB", &|s| s.server_memory_mb))
                     }
                     @if self.total.own.is_some() {
-                        (one("Load generator CPU, ms/s", &|s| s.own_cpu_ms))
+                        (some("Load generator CPU, ms/s", &|s| s.own_cpu_ms))
                     }
                 }
             }

@@ -115,10 +115,9 @@ impl Summary {
                 @if self.queries.sent > 0 {
                     tr { th { "Queries" } td { (self.queries.answered) " of " (self.queries.sent) " answered" } }
                 }
-                @if self.total.map_changes > 0 || self.total.intermission > 0.0 {
-                    tr { th { "Levels" } td { "map changes: " (self.total.map_changes) ", longest "
-                        (self.total.map_change_ms.max) " ms; intermission " (format!("{:.1}%", self.total.intermission * 100.0))
-                        " of the time" } }
+                @if let Some(levels) = self.total.levels() {
+                    tr { th { "Levels" } td { (levels)
+                        @if self.total.map_changes > 0 { "; longest map change " (self.total.map_change_ms.max) " ms" } } }
                 }
             }
         }
@@ -256,6 +255,7 @@ fn describe(bot: &BotSummary) -> String {
             bot.worst_gap_ms,
             bot.loss * 100.0
         ),
+        BotOutcome::Connected => "accepted".to_owned(),
         BotOutcome::Refused => "refused".to_owned(),
         BotOutcome::NeverJoined => "never joined".to_owned(),
         BotOutcome::Dropped => "dropped".to_owned(),

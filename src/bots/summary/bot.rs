@@ -16,10 +16,20 @@ pub enum BotOutcome {
     Played,
     /// The server refused the bot, with a reason.
     Refused,
+    /// The server accepted the bot, which was not to enter the game.
+    Connected,
     /// The bot never entered the game.
     NeverJoined,
     /// The server dropped the bot or was lost.
     Dropped,
+}
+
+impl BotOutcome {
+    /// Whether the bot did what it was to do.
+    #[must_use]
+    pub fn is_success(self) -> bool {
+        matches!(self, Self::Played | Self::Connected)
+    }
 }
 
 /// Metrics of one bot.
@@ -27,6 +37,8 @@ pub enum BotOutcome {
 pub struct BotSummary {
     /// Name of the bot.
     pub name: String,
+    /// Address of its server.
+    pub server: String,
     /// Outcome of the bot.
     pub outcome: BotOutcome,
     /// Reason of the server for a refusal or drop, or the protocol error.
@@ -68,7 +80,7 @@ pub struct BotSummary {
     pub time_without_snapshot_ms: u64,
     /// Protocol errors of the server.
     pub protocol_errors: u64,
-    /// Datagrams received, and those among them that were dropped.
+    /// Datagrams received, and those among them that no Quake III server sends.
     #[serde(skip)]
     pub(in crate::bots) datagrams_received: u64,
     #[serde(skip)]
@@ -79,7 +91,12 @@ pub struct BotSummary {
 }
 
 impl BotSummary {
-    pub(in crate::bots) fn new(name: &str, stats: &BotStats, lagometer: &Lagometer) -> Self {
+    pub(in crate::bots) fn new(
+        name: &str,
+        server: String,
+        stats: &BotStats,
+        lagometer: &Lagometer,
+    ) -> Self {
         let played = stats.played();
         let reason = stats
             .protocol_error
@@ -87,6 +104,7 @@ impl BotSummary {
             .or_else(|| stats.dropped.as_ref().map(ToString::to_string));
         Self {
             name: name.to_owned(),
+            server,
             outcome: outcome(stats),
             // A refusal before a successful join is not reported.
             reason: reason.or_else(|| stats.refusal.clone().filter(|_| stats.entered.is_none())),
@@ -107,7 +125,7 @@ impl BotSummary {
             time_without_snapshot_ms: stats.without_snapshot_ms(false),
             protocol_errors: stats.protocol_errors(),
             datagrams_received: stats.statistics.datagrams_in,
-            unreadable: stats.statistics.dropped_datagrams,
+            unreadable: stats.statistics.unreadable_datagrams,
             lagometer: lagometer.clone(),
         }
     }
@@ -118,6 +136,7 @@ pub(in crate::bots) fn outcome(stats: &BotStats) -> BotOutcome {
     match (stats.entered, &stats.refusal) {
         _ if stats.was_dropped() => BotOutcome::Dropped,
         (Some(_), _) => BotOutcome::Played,
+        (None, None) if !stats.enters && stats.is_accepted => BotOutcome::Connected,
         (None, Some(_)) => BotOutcome::Refused,
         (None, None) => BotOutcome::NeverJoined,
     }

@@ -8,7 +8,7 @@ use super::{Sample, Summary};
 /// A column: its name and its value.
 type Column = (&'static str, fn(&Sample) -> String);
 
-const COLUMNS: [Column; 21] = [
+const COLUMNS: [Column; 22] = [
     ("second", |s| s.second.to_string()),
     ("in_game", |s| s.in_game.to_string()),
     ("snapshots", |s| s.snapshots.to_string()),
@@ -16,21 +16,27 @@ const COLUMNS: [Column; 21] = [
     ("bytes_out", |s| s.bytes_out.to_string()),
     ("lost_messages", |s| s.lost_messages.to_string()),
     ("rate_delayed", |s| s.rate_delayed.to_string()),
-    ("ping_ms", |s| s.ping_ms.to_string()),
-    ("ping_p50_ms", |s| s.ping_p50_ms.to_string()),
-    ("ping_p99_ms", |s| s.ping_p99_ms.to_string()),
-    ("ping_max_ms", |s| s.ping_max_ms.to_string()),
-    ("gap_p50_ms", |s| s.gap_p50_ms.to_string()),
-    ("gap_p99_ms", |s| s.gap_p99_ms.to_string()),
-    ("worst_gap_ms", |s| s.worst_gap_ms.to_string()),
+    ("ping_ms", |s| or_empty(s.ping_ms)),
+    ("ping_p50_ms", |s| or_empty(s.ping_p50_ms)),
+    ("ping_p99_ms", |s| or_empty(s.ping_p99_ms)),
+    ("ping_max_ms", |s| or_empty(s.ping_max_ms)),
+    ("gap_p50_ms", |s| or_empty(s.gap_p50_ms)),
+    ("gap_p99_ms", |s| or_empty(s.gap_p99_ms)),
+    ("worst_gap_ms", |s| or_empty(s.worst_gap_ms)),
     ("map_changes", |s| s.map_changes.to_string()),
+    ("map_restarts", |s| s.map_restarts.to_string()),
     ("query_answers", |s| s.query_answers.to_string()),
-    ("server_cpu_ms", |s| s.server_cpu_ms.to_string()),
-    ("server_memory_mb", |s| s.server_memory_mb.to_string()),
-    ("own_cpu_ms", |s| s.own_cpu_ms.to_string()),
+    ("server_cpu_ms", |s| or_empty(s.server_cpu_ms)),
+    ("server_memory_mb", |s| or_empty(s.server_memory_mb)),
+    ("own_cpu_ms", |s| or_empty(s.own_cpu_ms)),
     ("lateness_ms", |s| s.lateness_ms.to_string()),
     ("is_spoiled", |s| s.is_spoiled.to_string()),
 ];
+
+/// Returns a value, or an empty field for a second without one.
+fn or_empty<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
 
 impl Summary {
     /// Returns the samples as CSV with a header line.

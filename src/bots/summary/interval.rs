@@ -23,6 +23,8 @@ const IPV6_HEADERS: u64 = 48;
 pub struct IntervalStats {
     /// Number of bots.
     pub bots: usize,
+    /// Bots that the server accepted.
+    pub connected: usize,
     /// Bots that entered the game.
     pub active: usize,
     /// Bots that the server refused.
@@ -39,6 +41,8 @@ pub struct IntervalStats {
     pub join_ms: Percentiles,
     /// Time of each join step.
     pub join_steps_ms: Steps,
+    /// Longest silence of a server while bots joined and none was in its game, in ms.
+    pub join_silence_max_ms: u64,
     /// Units moved per second and bot, by the positions in snapshots.
     pub walked_per_second: f64,
     /// Sum of all rises of all scores.
@@ -61,7 +65,7 @@ pub struct IntervalStats {
     pub late: f64,
     /// Share of the snapshots that were rate delayed.
     pub rate_delayed: f64,
-    /// Round trip: from the newest packet that a snapshot proves to be received, up to the snapshot.
+    /// Round trip: from the packet that first acknowledged the delta base of a snapshot, up to the snapshot.
     pub ping_ms: Percentiles,
     /// Time between consecutive snapshots of a level, weighted by time, over the whole stage.
     pub snapshot_gap_ms: Percentiles,
@@ -69,8 +73,10 @@ pub struct IntervalStats {
     pub time_without_snapshot: f64,
     /// Sum of these gaps of the bot with most of them, in ms.
     pub time_without_snapshot_max_ms: u64,
-    /// Levels that servers began after others.
+    /// Levels that servers began after others, as far as a bot in the game has measured the change.
     pub map_changes: u64,
+    /// Levels that servers began again, without a new gamestate.
+    pub map_restarts: u64,
     /// Time from the last snapshot of a level to the first of the next one, of each bot.
     pub map_change_ms: Percentiles,
     /// Share of the time in the game in intermissions.
@@ -156,6 +162,7 @@ pub(in crate::bots) struct Measured<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::bots) struct OutcomeCounts {
     pub(in crate::bots) bots: usize,
+    pub(in crate::bots) connected: usize,
     pub(in crate::bots) active: usize,
     pub(in crate::bots) refused: usize,
     pub(in crate::bots) dropped: usize,
@@ -182,6 +189,20 @@ impl IntervalStats {
         ]
     }
 
+    /// Returns map changes, restarts and intermissions in one line; `None` without any.
+    pub(in crate::bots) fn levels(&self) -> Option<String> {
+        let Self { map_changes, map_restarts, intermission, .. } = *self;
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        (map_changes > 0 || map_restarts > 0 || intermission > 0.0).then(|| {
+            format!(
+                "{map_changes} map change{}, {map_restarts} restart{}; {:.2}% of the time intermission",
+                plural(map_changes),
+                plural(map_restarts),
+                intermission * 100.0
+            )
+        })
+    }
+
     pub(in crate::bots) fn new(measured: &Measured<'_>) -> Self {
         let Measured { options, took, stage_stats, counted: [before, after], outcomes, .. } =
             measured;
@@ -197,6 +218,7 @@ impl IntervalStats {
             |bytes: u64| rounded(per_second(bytes, bot_ms) * outcomes.active as f64);
         Self {
             bots,
+            connected: outcomes.connected,
             active: outcomes.active,
             refused: outcomes.refused,
             dropped: outcomes.dropped,
@@ -205,6 +227,7 @@ impl IntervalStats {
             client_seconds: bot_ms as f64 / 1000.0,
             join_ms: Percentiles::of(&stage_stats.joins),
             join_steps_ms: Steps::of(&stage_stats.steps),
+            join_silence_max_ms: stage_stats.join_silence_ms,
             // Players cannot move during an intermission.
             walked_per_second: rounded(per_second(walked, bot_ms.saturating_sub(intermission_ms))),
             scored,
@@ -218,13 +241,14 @@ impl IntervalStats {
             late: share(stage_stats.late, played.snapshots),
             rate_delayed: share(stage_stats.rate_delayed, played.snapshots),
             ping_ms: Percentiles::of(&stage_stats.pings),
-            snapshot_gap_ms: Percentiles::of_gaps(&stage_stats.gaps),
+            snapshot_gap_ms: Percentiles::of_time(stage_stats.gaps.times()),
             time_without_snapshot: share(
                 stage_stats.gaps.without_snapshot_ms(),
-                stage_stats.gaps.total_ms(),
+                stage_stats.gaps.times().total_ms(),
             ),
             time_without_snapshot_max_ms: outcomes.without_snapshot_ms,
             map_changes: stage_stats.levels,
+            map_restarts: stage_stats.restarts,
             map_change_ms: Percentiles::of(&stage_stats.map_changes),
             intermission: share(intermission_ms, bot_ms),
             jitter_ms: Percentiles::of(&stage_stats.jitters),
@@ -237,7 +261,7 @@ impl IntervalStats {
             bytes_out_per_second_with_headers: all_per_second(out_with_headers),
             server: measured.server.map(|cost| cost.summary(bot_ms, bots, memory_before[0])),
             own: measured.own.map(|cost| cost.summary(bot_ms, bots, memory_before[1])),
-            loop_lateness_ms: Percentiles::of_lateness(measured.lateness),
+            loop_lateness_ms: Percentiles::of_time(measured.lateness.times()),
         }
     }
 }

@@ -44,7 +44,8 @@ pub struct StageSummary {
     pub failed_expectations: Vec<String>,
 }
 
-/// One second of a load test. A late load generator makes a sample longer.
+/// One second of a load test. A late load generator makes a sample longer, the end of the test the last one
+/// shorter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Sample {
     /// Seconds since the beginning, at its end.
@@ -52,6 +53,9 @@ pub struct Sample {
     /// Time of its end.
     #[serde(skip)]
     pub at: Millis,
+    /// Exact time of its end since the beginning, in seconds.
+    #[serde(skip)]
+    pub seconds: f64,
     /// Bots in the game.
     pub in_game: usize,
     /// Snapshots accepted.
@@ -64,30 +68,32 @@ pub struct Sample {
     pub lost_messages: u64,
     /// Rate-delayed snapshots.
     pub rate_delayed: u64,
-    /// Mean round trip of the bots in the game, in ms.
-    pub ping_ms: u64,
-    /// Round trips of this second.
-    pub ping_p50_ms: u64,
+    /// Mean round trip of the bots in the game, in ms; `None` without one.
+    pub ping_ms: Option<u64>,
+    /// Round trips of this second; `None` without one.
+    pub ping_p50_ms: Option<u64>,
     /// 99th percentile.
-    pub ping_p99_ms: u64,
+    pub ping_p99_ms: Option<u64>,
     /// Largest value.
-    pub ping_max_ms: u64,
-    /// Snapshot gaps that end in this second or are open, weighted by time.
-    pub gap_p50_ms: u64,
+    pub ping_max_ms: Option<u64>,
+    /// Snapshot gaps that end in this second or are open, weighted by time; `None` without one.
+    pub gap_p50_ms: Option<u64>,
     /// 99th percentile.
-    pub gap_p99_ms: u64,
+    pub gap_p99_ms: Option<u64>,
     /// Longest snapshot gap that ended in this second or is open, in ms.
-    pub worst_gap_ms: u64,
-    /// Map changes of bots that ended.
+    pub worst_gap_ms: Option<u64>,
+    /// Map changes of the servers.
     pub map_changes: u64,
+    /// Restarts of levels.
+    pub map_restarts: u64,
     /// Query responses.
     pub query_answers: u64,
-    /// CPU time of the server process, in ms.
-    pub server_cpu_ms: f64,
+    /// CPU time of the server process, in ms; `None` without one.
+    pub server_cpu_ms: Option<f64>,
     /// Memory of the server process, in MB.
-    pub server_memory_mb: f64,
+    pub server_memory_mb: Option<f64>,
     /// CPU time of the load generator, in ms.
-    pub own_cpu_ms: f64,
+    pub own_cpu_ms: Option<f64>,
     /// Longest lateness of the load generator, in ms.
     pub lateness_ms: u64,
     /// Whether the lateness spoils the measurements of this second.

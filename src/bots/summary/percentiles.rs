@@ -4,7 +4,7 @@ use hdrhistogram::{Counter, Histogram};
 use serde::Serialize;
 
 use super::{
-    super::{gaps::GapStats, lateness::Lateness, stage_stats::JOIN_STEPS},
+    super::{stage_stats::JOIN_STEPS, time_weighted::TimeWeighted},
     rounding::rounded,
 };
 
@@ -59,16 +59,10 @@ impl Percentiles {
         }
     }
 
-    /// Returns the percentiles of the time in gaps, with the number of gaps.
-    pub(in crate::bots) fn of_gaps(gaps: &GapStats) -> Self {
-        let (count, max) = (gaps.count(), gaps.longest_ms());
-        Self { count, max, ..Self::of(gaps.weighted()) }.capped()
-    }
-
-    /// Returns the percentiles of the time of the load generator, with the number of wake-ups.
-    pub(super) fn of_lateness(lateness: &Lateness) -> Self {
-        let (count, max) = (lateness.count(), lateness.longest_ms());
-        Self { count, max, ..Self::of(lateness.weighted()) }.capped()
+    /// Returns the percentiles of the time, with the number of values.
+    pub(in crate::bots) fn of_time(times: &TimeWeighted) -> Self {
+        let (count, max) = (times.count(), times.longest_ms());
+        Self { count, max, ..Self::of(times.histogram()) }.capped()
     }
 
     /// Limits the percentiles, which have two digits, to the exact maximum.

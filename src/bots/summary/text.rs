@@ -81,14 +81,8 @@ fn counts(f: &mut fmt::Formatter<'_>, interval: &IntervalStats) -> fmt::Result {
             interval.time_without_snapshot_max_ms
         ),
     )?;
-    if interval.map_changes > 0 || interval.intermission > 0.0 {
-        let (changes, share) = (interval.map_changes, percent(interval.intermission));
-        let plural = if changes == 1 { "" } else { "s" };
-        row(
-            f,
-            "levels",
-            &format!("{changes} map change{plural}; {share} of the time intermission"),
-        )?;
+    if let Some(levels) = interval.levels() {
+        row(f, "levels", &levels)?;
     }
     row(
         f,
@@ -129,9 +123,13 @@ impl fmt::Display for Summary {
             }
         }
         let IntervalStats { active, bots, refused, dropped, protocol_errors, seconds, .. } = total;
+        let outside = match total.connected.saturating_sub(*active) {
+            0 => String::new(),
+            outside => format!("{outside} accepted without entering it, "),
+        };
         row(f, "bots", &format!("{}; {seconds:.1} s, seed {}", self.behavior, self.seed))?;
         let fared = format!(
-            "{active} of {bots} in the game, {refused} refused, {dropped} dropped, {protocol_errors} protocol errors"
+            "{active} of {bots} in the game, {outside}{refused} refused, {dropped} dropped, {protocol_errors} protocol errors"
         );
         row(f, "", &fared)?;
         let IntervalStats { walked_per_second, scored, .. } = total;
@@ -249,10 +247,10 @@ impl Summary {
         let notable = self
             .each
             .iter()
-            .filter(|bot| bot.outcome != BotOutcome::Played || bot.protocol_errors > 0);
+            .filter(|bot| !bot.outcome.is_success() || bot.protocol_errors > 0);
         for bot in notable.clone().take(MAX_LISTED) {
             let outcome = match bot.outcome {
-                BotOutcome::Played => "protocol error",
+                BotOutcome::Played | BotOutcome::Connected => "protocol error",
                 BotOutcome::Refused => "refused",
                 BotOutcome::NeverJoined => "never joined",
                 BotOutcome::Dropped => "dropped",

@@ -283,11 +283,7 @@ impl Connection {
         let Some(current) = self.history.current() else { return };
         if current.is_active() {
             self.clock.set(now, after);
-            // A spectator who follows receives the times of another player's usercmds.
-            let is_own = current.player.client_num == level.client_num.index() as i32;
-            let executed = Some(current.player.command_time).filter(|_| is_own);
-            let base = current.delta_base();
-            let round_trip = self.usercmds.round_trip(now, base, executed);
+            let round_trip = self.usercmds.round_trip(now, current.delta_base());
             self.ping = round_trip.or(self.ping);
             if !level.entered && self.proof.is_accepted(&self.commands) {
                 level.entered = true;

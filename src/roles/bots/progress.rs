@@ -85,10 +85,13 @@ impl TerminalProgress {
         let last = samples.last().copied().unwrap_or_default();
         self.counts.set_message(format!(
             "{:.0} snapshots/s   ping {} ms   lost {}/s   rate delayed {}/s",
-            last.snapshots, last.ping_ms, last.lost_messages, last.rate_delayed
+            last.snapshots,
+            last.ping_ms.map_or_else(|| "-".to_owned(), |ping| ping.to_string()),
+            last.lost_messages,
+            last.rate_delayed
         ));
         let shown = &samples[samples.len().saturating_sub(SHOWN_SECONDS)..];
-        self.gaps.set_message(chart(shown.iter().map(|sample| sample.worst_gap_ms as f64)));
+        self.gaps.set_message(chart(shown.iter().map(|sample| sample.worst_gap_ms.unwrap_or(0) as f64)));
         self.bytes.set_message(chart(shown.iter().map(|sample| sample.bytes_in as f64 / 1000.0)));
     }
 }

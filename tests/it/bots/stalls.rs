@@ -7,7 +7,7 @@ const EXPECT: &str = "snapshot_gap_p99<120ms,loss<1%";
 /// A run of 8 bots and 30 s, with stalls of server and bots at these times.
 fn stalled(expect: &str, server: std::ops::Range<u64>, bots: std::ops::Range<u64>) -> Summary {
     let mut test = Match::new(BotsOptions {
-        expectations: expect.parse().unwrap(),
+        expectations: expectations(expect),
         ..options(Protocol::OA_71, 8, 30)
     });
     (test.stopped, test.bots_stopped) = (server, bots);
@@ -40,7 +40,8 @@ fn server_stopped_from_the_start_fails_without_expectations() {
     let summary = stalled("", 0..2000, 0..0);
     assert_eq!((summary.verdict, summary.exit_code), (Verdict::Failed, 1), "{summary}");
     assert!(summary.sentence.contains("join_p50<1500ms"), "{}", summary.sentence);
-    assert_eq!(stalled("join_p50<3s", 0..2000, 0..0).verdict, Verdict::Passed);
+    let raised = "join_p50<3s,join_silence_max<3s";
+    assert_eq!(stalled(raised, 0..2000, 0..0).verdict, Verdict::Passed);
 }
 
 #[test]
@@ -56,11 +57,7 @@ fn shipped_scenarios_fail_with_stopped_server() {
     for name in ["bad_networks", "join_storm", "players64", "query_flood", "smoke"] {
         let path = format!("{}/config/loadtests/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let file = LoadTest::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
-        for stop in [None, Some(20), Some(900), Some(5_000)] {
-            // A lost handshake packet delays a join by more than that stall.
-            if name == "bad_networks" && stop == Some(20) {
-                continue;
-            }
+        for stop in [None, Some(1), Some(20), Some(100), Some(900), Some(5_000)] {
             let mut asked = file.clone().build(vec![server_address()], 1);
             asked.protocol = Protocol::OA_71.into();
             asked.queries = QueryFlood::default();
@@ -87,9 +84,19 @@ fn stopped_bots_are_named_as_cause() {
         assert_eq!((summary.cause, summary.exit_code), (Some(Cause::GeneratorLateness), 7));
         assert!(summary.sentence.starts_with("load generator was late: lateness_"), "{summary}");
         assert!((1960..=2000).contains(&summary.total.loop_lateness_ms.max), "{start}: {summary}");
-        let spoiled: Vec<_> = summary.samples.iter().filter(|sample| sample.is_spoiled).collect();
-        assert_eq!(spoiled.len(), 1, "{start}: the second of the stall");
-        assert!(spoiled[0].second.abs_diff(start / 1000 + 2) <= 1, "{start}: {spoiled:?}");
+        // The spoiled samples cover the stall and the time in which the bots catch up.
+        let ends: Vec<_> = summary.samples.iter().map(|sample| sample.seconds).collect();
+        let spoiled: Vec<_> =
+            (0..ends.len()).filter(|&place| summary.samples[place].is_spoiled).collect();
+        let stall = [start as f64 / 1000.0, (start + 2000) as f64 / 1000.0];
+        let (first, last) = (spoiled[0], *spoiled.last().unwrap());
+        assert!(first.checked_sub(1).map_or(0.0, |before| ends[before]) <= stall[0], "{ends:?}");
+        let caught_up = (stall[1] + 0.2).min(*ends.last().unwrap());
+        assert!(ends[last] >= caught_up && spoiled.len() <= 2, "{start}: {spoiled:?} {ends:?}");
+        for (place, sample) in summary.samples.iter().enumerate() {
+            let ping = sample.ping_max_ms.unwrap_or(0);
+            assert!(ping < 150 || spoiled.contains(&place), "{start}: {place} {sample:?}");
+        }
     }
     let raised =
         stalled("lateness_max<3s,lateness_p95<3s,snapshot_gap_max<3s", 0..0, 9_000..11_000);
@@ -177,10 +184,14 @@ fn intermission_keeps_ping_and_is_measured() {
         let total = &summary.total;
         assert!((90..=140).contains(&total.ping_ms.p50), "{summary}");
         assert!(total.ping_ms.max <= 190, "{summary}");
-        let in_intermission = summary.samples.iter().filter(|one| (25..35).contains(&one.second));
-        for sample in in_intermission {
-            assert!((90..=190).contains(&sample.ping_p50_ms), "{sample:?}");
-        }
+        let median = |range: std::ops::Range<u64>| {
+            let samples = summary.samples.iter().filter(|one| range.contains(&one.second));
+            let mut pings: Vec<_> = samples.filter_map(|sample| sample.ping_p50_ms).collect();
+            pings.sort_unstable();
+            pings[pings.len() / 2]
+        };
+        let (play, intermission) = (median(5..19), median(22..35));
+        assert!(play.abs_diff(intermission) <= 4, "{play} and {intermission}: {summary}");
         assert!((0.25..0.28).contains(&total.intermission), "{summary}");
         assert_eq!(total.snapshot_gap_ms.max, 50, "{summary}");
     }
@@ -207,7 +218,8 @@ fn map_change_is_measured_apart_from_gaps() {
     assert_eq!((total.map_changes, total.map_change_ms.count), (1, 4), "{summary}");
     assert!((2000..=2300).contains(&total.map_change_ms.max), "{summary}");
     assert!(total.snapshot_gap_ms.max <= 60, "{summary}");
-    assert!(summary.to_string().contains("1 map change;"), "{summary}");
+    assert!(summary.to_string().contains("1 map change, 0 restarts;"), "{summary}");
+    assert_eq!(summary.samples.iter().map(|sample| sample.map_changes).sum::<u64>(), 1);
 }
 
 #[test]
@@ -271,7 +283,7 @@ fn results_name_program_time_and_server() {
     let junit = summary.to_junit();
     assert!(junit.contains("timestamp=\"2000-03-01T00:00:00\""), "{junit}");
     assert!(junit.contains("&lt;b&gt; &amp; &quot;c&quot;"), "{junit}");
-    assert!(junit.contains("tests=\"8\" failures=\"0\" errors=\"0\""), "{junit}");
+    assert!(junit.contains("tests=\"9\" failures=\"0\" errors=\"0\""), "{junit}");
     for text in [summary.to_string(), summary.to_html(), junit] {
         assert!(text.contains("1.2.3") && text.contains("2000-03-01T00:00:00"), "{text}");
     }
