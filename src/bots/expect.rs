@@ -157,7 +157,9 @@ impl fmt::Display for ExpectationResult {
     }
 }
 
-/// Returns the metric of the bots that are present: in the game, or accepted if they are not to enter it.
+/// Returns the metric of the bots that are present.
+///
+/// They are in the game, or accepted if they are not to enter it.
 pub(super) fn presence(enters: bool) -> &'static str {
     if enters { "in_game" } else { "connected" }
 }
@@ -420,7 +422,10 @@ mod tests {
             ("drops=inf", "expected a number"),
             ("loss<1ms", "number of %"),
             ("ping_max<1m", "expected a number of ms, or of s"),
-            ("", "invalid expectation '' (expected METRIC<LIMIT with <, <=, >, >= or =, e.g. loss<1%)"),
+            (
+                "",
+                "invalid expectation '' (expected METRIC<LIMIT with <, <=, >, >= or =, e.g. loss<1%)",
+            ),
             ("loss<1%,", "invalid expectation '' (expected METRIC<LIMIT"),
         ] {
             let error = text.parse::<Expectations>().unwrap_err().to_string();

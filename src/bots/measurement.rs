@@ -200,12 +200,7 @@ impl Measurement {
     }
 
     /// Takes the sample of the rest of the last second, at the end of the test.
-    pub(super) fn finish_samples(
-        &mut self,
-        bots: &[Bot],
-        queries: QuerySummary,
-        now: Millis,
-    ) {
+    pub(super) fn finish_samples(&mut self, bots: &[Bot], queries: QuerySummary, now: Millis) {
         if now.since(self.second.at) >= SHORTEST_REST && self.samples.len() < MAX_SAMPLES {
             // The open gaps are recorded at the end of the stage.
             let rest = now.since(self.started).0.saturating_sub(SHORTEST_REST.0 - 1);
@@ -250,8 +245,7 @@ impl Measurement {
             lost_messages: played.lost_messages,
             rate_delayed: rate_delayed
                 .saturating_sub(std::mem::replace(&mut self.rate_delayed, rate_delayed)),
-            ping_ms: (!pings.is_empty())
-                .then(|| pings.iter().sum::<u64>() / pings.len() as u64),
+            ping_ms: (!pings.is_empty()).then(|| pings.iter().sum::<u64>() / pings.len() as u64),
             ping_p50_ms: of_pings(trips.p50),
             ping_p99_ms: of_pings(trips.p99),
             ping_max_ms: of_pings(trips.max),

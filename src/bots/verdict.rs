@@ -160,7 +160,9 @@ impl VerdictInput<'_> {
                 verdict: Verdict::Passed,
                 cause: None,
                 sentence: match self.enters {
-                    true => format!("passed: {} of {} bots played", self.total.active, self.each.len()),
+                    true => {
+                        format!("passed: {} of {} bots played", self.total.active, self.each.len())
+                    }
                     false => format!(
                         "passed: the server accepted {} of {} bots, which stayed out of the game",
                         self.total.connected,
@@ -210,8 +212,12 @@ impl VerdictInput<'_> {
             let sentence = format!("{server} dropped {dropped} of {all} bots: {reason}{more}");
             return Some((Cause::Dropped, sentence));
         }
+        // A server that never answers is silent for the whole test, which the missing bots say already.
+        let hides_silence = are_missing || !self.silent_servers().is_empty();
+        let says_missing =
+            |metric: &str| metric == presence || (hides_silence && metric == "join_silence_max");
         let mut failed: Vec<_> =
-            self.failed().filter(|one| !(one.is_default && one.metric == presence)).collect();
+            self.failed().filter(|one| !(one.is_default && says_missing(&one.metric))).collect();
         // A failure that the generator cannot have caused decides.
         failed.sort_by_key(|one| self.lateness_behind(one).is_some());
         if let Some(&first) = failed.first() {

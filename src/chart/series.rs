@@ -71,7 +71,8 @@ impl<T> Timeline<'_, T> {
         };
         // A line has a part for each run of values. A value without neighbors becomes a dot by the line's round ends.
         let parts = |line: &Series<'_, T>| -> Vec<String> {
-            let points: Vec<_> = self.samples.chunks(every).map(|chunk| point(chunk, line)).collect();
+            let points: Vec<_> =
+                self.samples.chunks(every).map(|chunk| point(chunk, line)).collect();
             let runs = points.split(Option::is_none).filter(|run| !run.is_empty());
             runs.map(|run| match run {
                 [Some(only)] => format!("{only} {only}"),
@@ -173,8 +174,11 @@ mod tests {
     use super::*;
 
     fn draw(samples: &[u64]) -> String {
-        let timeline =
-            Timeline { samples, seconds: &|second| *second as f64, is_spoiled: &|second| *second == 7 };
+        let timeline = Timeline {
+            samples,
+            seconds: &|second| *second as f64,
+            is_spoiled: &|second| *second == 7,
+        };
         let value = |second: &u64| (!(11..=13).contains(second)).then_some(*second as f64);
         let lines =
             [Series { name: "p50", value: &value }, Series { name: "<max>", value: &value }];

@@ -10,6 +10,7 @@ use std::{net::SocketAddr, str::FromStr};
 use clap::{Args, FromArgMatches as _};
 use toml::de::{DeTable, DeValue};
 
+use super::bots::BotsOptions;
 use crate::{
     bots::{self, Behaviors, Expectations, MAX_BOTS, Stages},
     client::ProtocolChoice,
@@ -271,7 +272,7 @@ fn argument(
             || option.get_all_aliases().is_some_and(|aliases| aliases.contains(&long.as_str()))
     });
     let Some(option) = option.filter(|_| !key.contains('-')) else {
-        return Err(format!("unknown option '{}'", crate::model::text::truncated(key, 64)));
+        return Err(unknown_option(command, key));
     };
     let is_switch = !option.get_action().takes_values();
     let text = match value {
@@ -282,6 +283,32 @@ fn argument(
         _ => return Err(format!("{key}: invalid type {}", value.type_str())),
     };
     Ok(Some(format!("--{long}={text}")))
+}
+
+/// Returns why a key is not an option of scenario files, and where it belongs or what is right.
+fn unknown_option(command: &clap::Command, key: &str) -> String {
+    let long = key.replace('_', "-");
+    let known = |command: &clap::Command| {
+        command.get_arguments().find(|option| option.get_long() == Some(&long)).cloned()
+    };
+    if known(command).is_some() {
+        return format!("unknown option '{key}' (expected '{}')", key.replace('-', "_"));
+    }
+    if let Some(option) = known(&BotsOptions::augment_args(clap::Command::new("bots"))) {
+        let values = option.get_value_names().unwrap_or_default();
+        let value = values.first().filter(|_| option.get_action().takes_values());
+        let value = value.map_or(String::new(), |value| format!(" {value}"));
+        return format!(
+            "option '{key}' not allowed in a scenario file (expected on the command line: fragd bots --{long}{value})"
+        );
+    }
+    let names = command.get_arguments().filter_map(clap::Arg::get_long);
+    let names: Vec<_> = names.map(|name| name.replace('-', "_")).collect();
+    format!(
+        "unknown option '{}' (expected one of {})",
+        crate::model::text::truncated(key, 64),
+        names.join(", ")
+    )
 }
 
 /// Returns the first line of an error, without usage hints.
@@ -390,13 +417,21 @@ mod tests {
     fn scenario_errors_name_line_and_range() {
         for (text, line, because) in [
             ("bots = 0", "line 1: ", "1..=4096"),
-            ("speed = 1", "line 1: ", "unknown option 'speed'"),
+            ("speed = 1", "line 1: ", "unknown option 'speed' (expected one of bots, seconds, "),
             ("bots = 4\nexpect = \"loss<\"", "line 2: ", "loss<"),
             ("stages = \"4:5s\"\nbots = 3", "", "cannot be used with"),
             ("network = \"latency=x\"", "line 1: ", "0 to 10000 ms"),
             ("\nramp = 0", "line 2: ", "1 to 1000"),
             ("name_prefix = \"a;b\"", "line 1: ", "printable"),
-            ("packets-per-second = 20", "line 1: ", "unknown option"),
+            ("packets-per-second = 20", "line 1: ", "(expected 'packets_per_second')"),
+            (
+                "bots = 2\nconnect = \"localhost\"",
+                "line 2: option 'connect' not allowed in a scenario file",
+                "(expected on the command line: fragd bots --connect HOST[:PORT])",
+            ),
+            ("pid = 17", "line 1: ", "(expected on the command line: fragd bots --pid PID)"),
+            ("json = true", "line 1: ", "(expected on the command line: fragd bots --json)"),
+            ("expect = \"\"", "line 1: ", "invalid expectation '' (expected METRIC<LIMIT"),
             ("reconnect = 1", "line 1: ", "true or false"),
             ("seconds = [1]", "line 1: ", "invalid type array"),
             ("[bots", "line 1: ", ""),

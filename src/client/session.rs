@@ -464,8 +464,7 @@ impl Client {
         self.connected()?.last_usercmd()
     }
 
-    /// Time from the packet that first acknowledged the delta base of the last snapshot to that snapshot, in ms;
-    /// `None` until the first.
+    /// Time from the packet that first acknowledged a snapshot's delta base to that snapshot, in ms.
     #[must_use]
     pub fn ping_ms(&self) -> Option<u64> {
         self.connected()?.ping().map(|ping| ping.0)

@@ -93,7 +93,7 @@ impl Bot {
         }
     }
 
-    /// Records the first snapshot of the game in a level: the entry into the game, or the end of a map change.
+    /// Records the first snapshot of a level: the entry into the game, or the end of a map change.
     fn enter_level(&mut self, now: Millis, is_first: bool, context: &mut BotContext<'_>) {
         let BotContext { options, servers, stage_stats, .. } = context;
         let level = self.client.as_ref().and_then(Client::server_id);

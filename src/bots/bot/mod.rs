@@ -191,8 +191,9 @@ impl Bot {
         self.joins_at == Millis::NEVER && self.client.is_none()
     }
 
-    /// Whether the bot has been in the game, is connected and waits for the gamestate, or has completed another
-    /// step of joining within `timeout`.
+    /// Whether the bot has been in the game or is on its way.
+    ///
+    /// A bot with a challenge waits for the connection for at most `timeout`.
     pub(super) fn can_still_join(&self, now: Millis, timeout: Millis) -> bool {
         let is_under_way = match self.state() {
             ConnectionState::Connected | ConnectionState::Primed | ConnectionState::Active => true,

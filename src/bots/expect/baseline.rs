@@ -91,14 +91,27 @@ mod tests {
         let text = r#"{"ping_ms":{"p50":60,"count":5},"join_ms":{"p99":40,"count":5},"loss":0.0}"#;
         let all = Expectations::from_baseline(text, 0.1, false).unwrap();
         let conditions = Conditions { enters: false, is_impaired: false };
-        let results = all.evaluate(&IntervalStats::default(), 1, conditions);
+        let interval = || IntervalStats { connected: 1, ..IntervalStats::default() };
+        let results = all.evaluate(&interval(), 1, conditions);
         assert!(results.iter().all(|one| one.passed), "{results:?}");
         assert!(results.iter().any(|one| one.metric == "loss"), "{results:?}");
-        let mut slower = IntervalStats::default();
+        let mut slower = interval();
         (slower.join_ms.p99, slower.join_ms.count) = (94, 1);
         assert!(all.evaluate(&slower, 1, conditions).iter().all(|one| one.passed));
         slower.join_ms.p99 = 95;
         assert!(all.evaluate(&slower, 1, conditions).iter().any(|one| !one.passed));
+    }
+
+    #[test]
+    fn documentation_lists_all_compared_metrics() {
+        let page = include_str!("../../../docs/load-testing.md");
+        let (_, section) = page.split_once("`--baseline before.json`").unwrap();
+        let (section, _) = section.split_once("\n\n").unwrap();
+        let listed = section.matches('`').count() / 2 - 1; // `--regression`
+        assert_eq!(listed, COMPARED.len(), "{section}");
+        for (name, ..) in COMPARED {
+            assert!(Metric::named(name).is_some() && section.contains(&format!("`{name}`")));
+        }
     }
 
     #[test]

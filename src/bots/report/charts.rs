@@ -46,8 +46,9 @@ impl Summary {
         let some = |title: &str, value: &dyn Fn(&Sample) -> Option<f64>| {
             timeline.draw(title, &[Series { name: "", value }], false)
         };
-        let one =
-            |title: &str, value: &dyn Fn(&Sample) -> f64| some(title, &|sample| Some(value(sample)));
+        let one = |title: &str, value: &dyn Fn(&Sample) -> f64| {
+            some(title, &|sample| Some(value(sample)))
+        };
         let three = |title: &str, values: [fn(&Sample) -> Option<u64>; 3]| {
             let [p50, p99, max] =
                 values.map(|value| move |s: &Sample| value(s).map(|ms| ms as f64));

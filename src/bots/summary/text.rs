@@ -244,10 +244,8 @@ impl Summary {
     }
 
     fn list_bots(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let notable = self
-            .each
-            .iter()
-            .filter(|bot| !bot.outcome.is_success() || bot.protocol_errors > 0);
+        let notable =
+            self.each.iter().filter(|bot| !bot.outcome.is_success() || bot.protocol_errors > 0);
         for bot in notable.clone().take(MAX_LISTED) {
             let outcome = match bot.outcome {
                 BotOutcome::Played | BotOutcome::Connected => "protocol error",

@@ -91,7 +91,8 @@ impl TerminalProgress {
             last.rate_delayed
         ));
         let shown = &samples[samples.len().saturating_sub(SHOWN_SECONDS)..];
-        self.gaps.set_message(chart(shown.iter().map(|sample| sample.worst_gap_ms.unwrap_or(0) as f64)));
+        self.gaps
+            .set_message(chart(shown.iter().map(|sample| sample.worst_gap_ms.unwrap_or(0) as f64)));
         self.bytes.set_message(chart(shown.iter().map(|sample| sample.bytes_in as f64 / 1000.0)));
     }
 }
