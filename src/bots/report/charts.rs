@@ -52,9 +52,12 @@ impl Summary {
         let three = |title: &str, values: [fn(&Sample) -> Option<u64>; 3]| {
             let [p50, p99, max] =
                 values.map(|value| move |s: &Sample| value(s).map(|ms| ms as f64));
-            let lines: [(_, &dyn Fn(&Sample) -> Option<f64>); 3] =
-                [("p50", &p50), ("p99", &p99), ("max", &max)];
-            timeline.draw(title, &lines.map(|(name, value)| Series { name, value }), true)
+            let lines = [
+                Series { name: "p50", value: &p50 },
+                Series { name: "p99", value: &p99 },
+                Series { name: "max", value: &max },
+            ];
+            timeline.draw(title, &lines, true)
         };
         html! {
             section {
