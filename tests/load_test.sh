@@ -309,7 +309,7 @@ madness() {
     sleep 0.3
     load "$kind" -n 3 --seconds 60 --timeout 3s
     case $kind in
-      stops) ends "$kind" 3 'stopped answering' ;;
+      stops) ends "$kind" 3 'was silent for|stopped answering' ;;
       *) ends "$kind" 6 'not a Quake III server|invalid data' ;;
     esac
     stop "$launched" 3

@@ -127,9 +127,11 @@ impl Client {
             self.statistics.unreadable_datagrams += u64::from(!is_readable);
             message.is_ok_and(|message| self.handle_connectionless(now, from, message))
         } else {
-            let is_handshake = matches!(self.phase, Phase::Handshake(_));
-            self.statistics.unreadable_datagrams += u64::from(is_handshake);
-            from_server && self.handle_sequenced(now, datagram)
+            // Before the gamestate, a server has no reason to send messages that are dropped.
+            let has_level = self.level().is_some();
+            let taken = from_server && self.handle_sequenced(now, datagram);
+            self.statistics.unreadable_datagrams += u64::from(!taken && !has_level);
+            taken
         };
         if !taken {
             self.statistics.dropped_datagrams += 1;
