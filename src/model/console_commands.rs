@@ -7,20 +7,28 @@
 /// Iterator over the commands of a console text, without the `//` comments behind them.
 #[derive(Clone, Debug)]
 pub struct ConsoleCommands<'a> {
+    text: &'a str,
     rest: &'a str,
+    open_comment: Option<usize>,
 }
 
 impl<'a> ConsoleCommands<'a> {
     /// Creates the iterator for `text`.
     #[must_use]
     pub const fn new(text: &'a str) -> Self {
-        Self { rest: text }
+        Self { text, rest: text, open_comment: None }
     }
 
     /// Text behind the commands that were returned.
     #[must_use]
     pub const fn rest(&self) -> &'a str {
         self.rest
+    }
+
+    /// Position of a `/*` without end in the commands that were returned. It takes the rest of the text.
+    #[must_use]
+    pub const fn open_comment(&self) -> Option<usize> {
+        self.open_comment
     }
 }
 
@@ -31,7 +39,10 @@ impl<'a> Iterator for ConsoleCommands<'a> {
         if self.rest.is_empty() {
             return None;
         }
-        let (command, rest) = self.rest.split_at(command_len(self.rest.as_bytes()));
+        let (len, open_comment) = command_len(self.rest.as_bytes());
+        let begin = self.text.len() - self.rest.len();
+        self.open_comment = open_comment.map(|at| begin + at);
+        let (command, rest) = self.rest.split_at(len);
         // Only a comment leaves more than the separator.
         let end = if rest.starts_with(';') { Some(0) } else { rest.find('\n') };
         self.rest = end.map_or("", |end| &rest[end + 1..]);
@@ -39,9 +50,10 @@ impl<'a> Iterator for ConsoleCommands<'a> {
     }
 }
 
-/// Length of the first command: up to a separator, a `//` comment or the end.
-fn command_len(text: &[u8]) -> usize {
+/// Length of the first command: up to a separator, a `//` comment or the end; and the position of a comment without end.
+fn command_len(text: &[u8]) -> (usize, Option<usize>) {
     let mut is_quoted = false;
+    let mut open_comment = None;
     let mut at = 0;
     while let Some(rest) = text.get(at..) {
         match rest {
@@ -50,6 +62,7 @@ fn command_len(text: &[u8]) -> usize {
             [b';', ..] | [b'/', b'/', ..] if !is_quoted => break,
             [b'/', b'*', comment @ ..] if !is_quoted => {
                 let end = comment.windows(2).position(|pair| pair == b"*/");
+                open_comment = end.is_none().then_some(at);
                 at += end.map_or(rest.len(), |end| end + 4);
                 continue;
             }
@@ -57,7 +70,7 @@ fn command_len(text: &[u8]) -> usize {
         }
         at += 1;
     }
-    at.min(text.len())
+    (at.min(text.len()), open_comment)
 }
 
 #[cfg(test)]
@@ -81,6 +94,20 @@ mod tests {
         assert_eq!(split("a \"http://x\";b /* open;c"), ["a \"http://x\"", "b /* open;c"]);
         assert_eq!(split(";;"), ["", ""]);
         assert!(split("").is_empty());
+    }
+
+    #[test]
+    fn comment_without_end_has_a_position() {
+        let open = |text| {
+            let mut commands = ConsoleCommands::new(text);
+            commands.by_ref().for_each(drop);
+            commands.open_comment()
+        };
+        assert_eq!(open("a;b /* c\nd"), Some(4));
+        assert_eq!(open("/* a */ /*"), Some(8));
+        for text in ["a /* b */ c", "a \"/* b\"", "// /* a", "/*/ a */", ""] {
+            assert_eq!(open(text), None, "{text}");
+        }
     }
 
     proptest! {

@@ -5,7 +5,7 @@
 //! line and depth are bounded.
 //! Source: config files of Quake III servers. Engine name: `Cmd_Exec_f`.
 
-use super::{MAX_NESTING, Server, table::COMMANDS, texts::OpenText};
+use super::{Cause, MAX_NESTING, Server, execute, table::COMMANDS, texts::OpenText};
 use crate::{
     model::{
         CommandArgs,
@@ -94,10 +94,11 @@ pub(super) fn is_early(core: &Core, name: &str) -> bool {
 }
 
 /// Whether a command may run a text one level deeper. If not, it prints why.
-pub(super) fn may_nest(core: &mut Core, command: &str, depth: u8) -> bool {
+pub(super) fn may_nest(server: &mut Server, command: &str, depth: u8) -> bool {
     let may = depth + 1 < MAX_NESTING;
     if !may {
-        core.console.report(format!("{command}: recursion limit reached ({MAX_NESTING})"));
+        let what = format!("{command}: recursion limit reached ({MAX_NESTING})");
+        execute::report(server, Cause::Nesting, what);
     }
     may
 }
@@ -116,7 +117,7 @@ pub(super) fn exec(server: &mut Server, words: &CommandArgs, depth: u8, is_quiet
     if !name.rsplit(['/', '\\']).next().unwrap_or_default().contains('.') {
         name.push_str(".cfg");
     }
-    if !may_nest(&mut server.core, words.command(), depth) {
+    if !may_nest(server, words.command(), depth) {
         return;
     }
     let place = if is_named_by_operator { ScriptPlace::CommandLine } else { ScriptPlace::GameData };
@@ -134,7 +135,7 @@ pub(super) fn exec(server: &mut Server, words: &CommandArgs, depth: u8, is_quiet
                 server.startup.fail(format!("+{}: {error}", words.command()));
             }
             if !server.startup.is_over() {
-                server.core.console.report(error);
+                execute::report(server, Cause::Script, error);
             }
         }
     }
