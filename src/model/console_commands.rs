@@ -10,13 +10,14 @@ pub struct ConsoleCommands<'a> {
     text: &'a str,
     rest: &'a str,
     open_comment: Option<usize>,
+    cuts_word: bool,
 }
 
 impl<'a> ConsoleCommands<'a> {
     /// Creates the iterator for `text`.
     #[must_use]
     pub const fn new(text: &'a str) -> Self {
-        Self { text, rest: text, open_comment: None }
+        Self { text, rest: text, open_comment: None, cuts_word: false }
     }
 
     /// Text behind the commands that were returned.
@@ -29,6 +30,12 @@ impl<'a> ConsoleCommands<'a> {
     #[must_use]
     pub const fn open_comment(&self) -> Option<usize> {
         self.open_comment
+    }
+
+    /// Whether a `//` comment cuts the last word of the command that was returned, as in `http://example.org`.
+    #[must_use]
+    pub const fn cuts_word(&self) -> bool {
+        self.cuts_word
     }
 }
 
@@ -43,6 +50,9 @@ impl<'a> Iterator for ConsoleCommands<'a> {
         let begin = self.text.len() - self.rest.len();
         self.open_comment = open_comment.map(|at| begin + at);
         let (command, rest) = self.rest.split_at(len);
+        self.cuts_word = rest.starts_with("//")
+            && !command.is_empty()
+            && !command.ends_with([' ', '\t', '\n', '"']);
         // Only a comment leaves more than the separator.
         let end = if rest.starts_with(';') { Some(0) } else { rest.find('\n') };
         self.rest = end.map_or("", |end| &rest[end + 1..]);
@@ -108,6 +118,19 @@ mod tests {
         for text in ["a /* b */ c", "a \"/* b\"", "// /* a", "/*/ a */", ""] {
             assert_eq!(open(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn comment_that_cuts_a_word_is_noticed() {
+        let cuts = |text| {
+            let mut commands = ConsoleCommands::new(text);
+            commands.next().map(|_| commands.cuts_word())
+        };
+        assert_eq!(cuts("set u http://a;b"), Some(true));
+        for text in ["set u \"http://a\"", "set u \"a\"// b", "set u a\t// b", "set u a/b", "a"] {
+            assert_eq!(cuts(text), Some(false), "{text}");
+        }
+        assert_eq!(cuts("// a"), Some(false));
     }
 
     proptest! {

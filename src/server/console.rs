@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     model::{CommandArgs, ConsoleCommands, text},
-    settings::{Change, ChangeSource, Note, SetCommand, SettingError, key},
+    settings::{Change, ChangeSource, Note, SetCommand, SettingError, ignored_named, key},
 };
 
 /// Maximum depth of nested `vstr` and `exec`.
@@ -150,8 +150,13 @@ impl Core {
     }
 
     fn show_setting(&mut self, name: &str) {
-        let shown = self.settings.describe(name);
-        self.print_lines(&shown.unwrap_or_else(|| format!("unknown setting {name}\n")));
+        let shown = self.settings.describe(name).unwrap_or_else(|| match ignored_named(name) {
+            Some(ignored) => {
+                format!("{} is accepted and ignored: {}\n", ignored.name, ignored.reason)
+            }
+            None => format!("unknown setting {name}\n"),
+        });
+        self.print_lines(&shown);
     }
 
     /// Prints line by line, so that rcon packets end at line ends.

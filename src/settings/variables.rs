@@ -22,6 +22,9 @@ use crate::{
 /// Maximum number of variables.
 pub(super) const MAX_VARIABLES: usize = 512;
 
+/// Prefixes of the settings of a server, which no module has.
+const SERVER_PREFIXES: [&str; 4] = ["com_", "fs_", "net_", "sv_"];
+
 /// A variable outside the table.
 #[derive(Clone, Debug)]
 pub(super) struct Variable {
@@ -249,8 +252,10 @@ fn note_unknown(settings: &mut Settings, command: SetCommand, source: ChangeSour
     }
     let meant = meant.unwrap_or_default();
     let text = format!("unknown setting {name}: stored as a variable{meant}");
-    // A module has settings of its own, which may have names near others.
-    if settings.hosts_module() {
+    // A module has settings of its own, which may have names near others, but none of the server.
+    let lower = name.to_ascii_lowercase();
+    let is_of_server = SERVER_PREFIXES.iter().any(|prefix| lower.starts_with(prefix));
+    if settings.hosts_module() && !is_of_server {
         settings.keep_for_module(name, text);
     } else {
         settings.note_about(name, text);

@@ -326,7 +326,9 @@ fn comment_without_end_is_reported_with_its_line() {
     let expected = "server.cfg:2: comment /* not closed: lines 2 to 4 ignored (expected */)";
     assert_eq!(server.start_messages()[1], expected);
     let summary = &server.start_messages()[2];
-    assert!(summary.ends_with("4 lines, 0 settings set, 2 stored as variables, 1 comment not closed\n"));
+    assert!(
+        summary.ends_with("4 lines, 0 settings set, 2 stored as variables, 1 comment not closed\n")
+    );
     let mut server = self::server(&[]);
     let printed = run(&mut server, "echo a /* b; echo c");
     assert_eq!(printed, "comment /* not closed: rest of the line ignored (expected */)\na\n");
@@ -347,7 +349,10 @@ fn repeated_problems_are_suppressed_and_counted() {
     let summary = messages.iter().find(|line| line.contains(" lines, ")).expect("a summary");
     assert!(summary.contains("512 stored as variables, "), "{summary}");
     assert!(summary.contains(", 89 variables not stored"), "{summary}");
-    assert_eq!((of("variables not stored (+88 suppressed)"), of("not understood (+436 supp")), (1, 1));
+    assert_eq!(
+        (of("variables not stored (+88 suppressed)"), of("not understood (+436 supp")),
+        (1, 1)
+    );
     // The line may end only with the limit of commands.
     let mut server = self::server(&[("deep.cfg", deep)]);
     let printed = run(&mut server, "execq deep");
@@ -371,6 +376,31 @@ fn summary_counts_scripts_and_maps_that_are_missing() {
     ] {
         assert!(messages.contains(expected), "{expected}: {messages}");
     }
+}
+
+#[test]
+fn lines_of_published_configs_are_understood_or_reported() {
+    let script = "sets Web http://example.org/x // mine\r\nset\tg_gametype\t\"3\r\ncom_hunkMegs 128\r\n\
+                  set dir a: // why\r\nseta a \"http://b;c\"; sets Admin Kim\r\n";
+    let mut server = start(&[("server.cfg", script)], &["exec server"]).expect("a start");
+    let get = |server: &Server, name: &str| server.settings().get(name).map(str::to_owned);
+    for (name, value) in [
+        ("Web", "http:"),
+        ("g_gametype", "3"),
+        ("com_hunkMegs", "128"),
+        ("dir", "a:"),
+        ("a", "http://b;c"),
+        ("Admin", "Kim"),
+    ] {
+        assert_eq!(get(&server, name).as_deref(), Some(value), "{name}");
+    }
+    let messages = server.start_messages();
+    let url = "server.cfg:1: \"http:\" ends at the comment // (expected a URL in quotes)";
+    assert_eq!(messages[1], url);
+    assert!(messages[2].starts_with("server.cfg: 5 lines, 1 setting set, "), "{messages:?}");
+    assert!(messages[3].starts_with("com_hunkMegs \"128\" ignored: "), "{messages:?}");
+    assert_eq!(messages.len(), 4, "{messages:?}");
+    assert!(run(&mut server, "logfile 2").starts_with("logfile \"2\" ignored: "));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     model::CommandArgs,
     server::{Server, core::Core},
-    settings::{ChangeSource, SetCommand, nearest_of},
+    settings::{ChangeSource, SetCommand, is_ignored, nearest_of, quoted},
 };
 
 /// Runs the open texts to their ends.
@@ -53,6 +53,12 @@ fn run_step(server: &mut Server, command: &str, depth: u8) {
         return;
     }
     server.core.console.set_place(server.texts.place());
+    let last = words.get(words.len() - 1);
+    if words.len() > 1 && last.ends_with(':') && server.texts.cuts_word() {
+        let shown = quoted(last);
+        let what = format!("{shown} ends at the comment // (expected a URL in quotes)");
+        report(server, Cause::Changed, what);
+    }
     if let Err(message) = server.console_budget.take_command() {
         if let Some(message) = message {
             if server.startup.is_command_line {
@@ -80,7 +86,7 @@ pub(super) fn run_command(server: &mut Server, words: &CommandArgs, depth: u8) {
     let name = command_name(words);
     if let Some(command) = COMMANDS.iter().find(|c| c.name.eq_ignore_ascii_case(name)) {
         (command.run)(server, words, depth);
-    } else if server.core.settings.get(name).is_some() {
+    } else if server.core.settings.get(name).is_some() || is_ignored(name) {
         if words.len() == 1 {
             server.core.show_setting(name);
         } else {
@@ -136,6 +142,13 @@ fn run_change(
         } else {
             server.core.console.warn(note.text);
         }
+    }
+    // The start names them at its end.
+    if !server.core.console.is_start()
+        && let Some(line) = server.core.settings.ignored_value(name)
+    {
+        let line = server.core.console.placed(&line);
+        server.core.console.warn(line);
     }
     if let Some(counts) = server.texts.counts_mut() {
         let is_setting = server.core.settings.flags(name).is_some();

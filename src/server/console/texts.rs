@@ -47,6 +47,8 @@ pub(super) struct OpenText {
     place: Option<Rc<str>>,
     /// Line of a comment without end that the last command has.
     open_comment: Option<u32>,
+    /// Whether a `//` comment cuts the last word of the last command.
+    cuts_word: bool,
 }
 
 impl OpenText {
@@ -62,6 +64,7 @@ impl OpenText {
             script,
             place: None,
             open_comment: None,
+            cuts_word: false,
         }
     }
 
@@ -72,6 +75,7 @@ impl OpenText {
         let next = self.text.len() - commands.rest().len();
         let lines = |text: &str| text.bytes().filter(|&byte| byte == b'\n').count() as u32;
         self.running_line = self.line;
+        self.cuts_word = commands.cuts_word();
         self.open_comment =
             commands.open_comment().map(|at| self.line + lines(rest.get(..at).unwrap_or_default()));
         self.line += lines(self.text.get(self.at..next).unwrap_or_default());
@@ -163,6 +167,11 @@ impl ConsoleTexts {
             "rest of the line ignored".to_owned()
         };
         Some((Some(place), ignored))
+    }
+
+    /// Whether a `//` comment cuts the last word of the running command.
+    pub(super) fn cuts_word(&self) -> bool {
+        self.stack.last().is_some_and(|text| text.cuts_word)
     }
 
     /// Counts of the innermost script.
