@@ -1,7 +1,7 @@
 //! Addresses of options: servers `HOST[:PORT]`, own addresses `IP` and `IP:PORT`.
 //!
-//! A host is a name, an IPv4 address, or an IPv6 address with or without brackets. An own address is one of this machine,
-//! so it is no name.
+//! A host is a name, an IPv4 address, or an IPv6 address with or without brackets. An own address is one of this machine:
+//! never a name.
 
 use std::{
     fmt,
@@ -132,6 +132,23 @@ mod tests {
         assert!(error.ends_with("without port"), "{error}");
         for text in ["8080", "localhost:80", "127.0.0.1"] {
             assert!(own_address(text).expect_err(text).contains("127.0.0.1:9527"), "{text}");
+        }
+    }
+
+    #[test]
+    fn options_with_own_addresses_explain_errors() {
+        for (line, hint) in [
+            ("master --bind 127.0.0.1:27950", "--port sets the port"),
+            ("relay --from x --bind 127.0.0.1:1", "--port sets the port"),
+            ("decoy --bind [::1]:1", "--port sets the port"),
+            ("decoy --bind localhost", "without port"),
+            ("master --http 8080", "127.0.0.1:9527"),
+            ("proxy --to x --metrics 9090", "127.0.0.1:9527"),
+            ("trace x.pcap --server localhost:1", "127.0.0.1:9527"),
+        ] {
+            let words = std::iter::once("fragd").chain(line.split(' ')).map(Into::into);
+            let error = super::super::parse(words).expect_err(line);
+            assert!(error.to_string().contains(hint), "{line}: {error}");
         }
     }
 

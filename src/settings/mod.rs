@@ -37,7 +37,6 @@ pub use suggestion::{nearest_of, nearest_setting};
 pub use table::{SETTINGS, key, setting_named};
 pub use template::config_template;
 
-pub(crate) use crate::cvar::quoted;
 pub use crate::cvar::{
     Address, Choice, CollisionPrecision, Flag, Flags, Float, GameCode, GameFaultPolicy, GameFolder,
     Group, Int, Key, Kind, LogLevel, MovementChoice, MovementPrecision, Networks, PerGame,

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     model::CommandArgs,
     server::{Server, core::Core},
-    settings::{ChangeSource, SetCommand, is_ignored, nearest_of, quoted},
+    settings::{ChangeSource, SetCommand, is_ignored, nearest_of},
 };
 
 /// Runs the open texts to their ends.
@@ -55,9 +55,8 @@ fn run_step(server: &mut Server, command: &str, depth: u8) {
     server.core.console.set_place(server.texts.place());
     let last = words.get(words.len() - 1);
     if words.len() > 1 && last.ends_with(':') && server.texts.cuts_word() {
-        let shown = quoted(last);
-        let what = format!("{shown} ends at the comment // (expected a URL in quotes)");
-        report(server, Cause::Changed, what);
+        // The value may be a secret.
+        report(server, Cause::Changed, "value ends at the comment // (expected a URL in quotes)");
     }
     if let Err(message) = server.console_budget.take_command() {
         if let Some(message) = message {

@@ -1,4 +1,4 @@
-//! Problems of console commands: their causes, counts for the summary of a script, and a bound of their lines.
+//! Problems of console commands: causes, counts for summaries of scripts, limit of their lines.
 //!
 //! Invariants: while texts run, each cause gives a bounded number of lines, and equal lines are printed once; the number
 //! of suppressed lines follows at the end.

@@ -53,10 +53,8 @@ pub(super) fn toggle(server: &mut Server, words: &CommandArgs) {
     if words.len() < 2 {
         return server.core.print_line("Usage: toggle <name> [value 1] [value 2] …");
     }
-    let Some(value) = server.core.settings.get(name) else {
-        let shown = text::escaped(name.as_bytes());
-        return execute::report(server, Cause::Failed, format!("unknown setting {shown}"));
-    };
+    // A name that is not set counts as 0.
+    let value = server.core.settings.get(name).unwrap_or_default();
     let values = words.arguments().get(1..).unwrap_or(&[]);
     let next = match values {
         [] => if text::atoi(value) == 0 { "1" } else { "0" }.to_owned(),

@@ -91,7 +91,9 @@ impl Offer {
         has_http: bool,
     ) -> Vec<(usize, String)> {
         let obstacle = |listed: &ListedPack| {
-            let reason = obstacle(&listed.info, has_http)?;
+            // Clients have the large archives of the game itself.
+            let ignores_size = has_http || listed.info.folder == base;
+            let reason = obstacle(&listed.info, ignores_size)?;
             let name = text::escaped(listed.info.file_name().as_bytes());
             Some((listed.number, format!("{name} not offered for download: {reason}")))
         };
@@ -182,8 +184,7 @@ fn is_wanted(ListedPack { number, info: pack }: &ListedPack, base: &str, needed:
     (needed.contains(number) || pack.folder != base) && !is_original(pack)
 }
 
-/// Returns the reason why an archive cannot be offered: its name does not fit a list of the systeminfo, or it is too
-/// large.
+/// Returns the reason why an archive cannot be offered. Its name does not fit the systeminfo, or it is too large.
 fn obstacle(pack: &PackInfo, has_http: bool) -> Option<String> {
     let signs = "_-.+!#~()[]";
     let name = pack.file_name();
@@ -280,10 +281,11 @@ mod tests {
             pack("mod", "huge", 64 << 20),
             pack("mod", "fine", 5),
             pack("mod", ".hidden", 6),
+            pack("baseq3", "large", 64 << 20),
             pack("baseq3", "un needed", 7),
             pack("baseq3", "pak0", 8),
         ]);
-        let reasons = |has_http| Offer::obstacles(&packs, "baseq3", &[7], has_http);
+        let reasons = |has_http| Offer::obstacles(&packs, "baseq3", &[6, 8], has_http);
         let texts: Vec<_> = reasons(false).into_iter().map(|(_, text)| text).collect();
         let starts = [
             "mod/two words.pk3 not offered for download: invalid character ' ' in its name",
