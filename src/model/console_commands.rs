@@ -32,7 +32,7 @@ impl<'a> ConsoleCommands<'a> {
         self.open_comment
     }
 
-    /// Whether a `//` comment cuts the last word of the last command, as in `http://example.org`.
+    /// Whether a `//` comment cuts the last word of the command, as in a URL.
     #[must_use]
     pub const fn cuts_word(&self) -> bool {
         self.cuts_word

@@ -359,7 +359,7 @@ fn repeated_problems_are_suppressed_and_counted() {
     assert_eq!(printed.lines().count(), 3, "{printed}");
     let first = "deep.cfg:2: vstr: recursion limit reached (16)\n";
     assert!(printed.starts_with(first), "{printed}");
-    assert!(printed.ends_with("commands nested too deep (+4085 suppressed)\n"), "{printed}");
+    assert!(printed.ends_with("commands nested too deep (+4092 suppressed)\n"), "{printed}");
     // The next line reports again.
     assert!(run(&mut server, "vstr l").starts_with("vstr: recursion limit"));
 }
@@ -381,7 +381,7 @@ fn summary_counts_scripts_and_maps_that_are_missing() {
 #[test]
 fn lines_of_published_configs_are_understood_or_reported() {
     let script = "sets Web http://example.org/x // mine\r\nset\tg_gametype\t\"3\r\ncom_hunkMegs 128\r\n\
-                  set dir a: // why\r\nseta a \"http://b;c\"; sets Admin Kim\r\n";
+                  set dir a: // why\r\naddbot sarge 4\r\nseta a \"http://b;c\"; sets Admin Kim\r\n";
     let mut server = start(&[("server.cfg", script)], &["exec server"]).expect("a start");
     let get = |server: &Server, name: &str| server.settings().get(name).map(str::to_owned);
     for (name, value) in [
@@ -397,9 +397,11 @@ fn lines_of_published_configs_are_understood_or_reported() {
     let messages = server.start_messages();
     let url = "server.cfg:1: value ends at the comment // (expected a URL in quotes)";
     assert_eq!(messages[1], url);
-    assert!(messages[2].starts_with("server.cfg: 5 lines, 1 setting set, "), "{messages:?}");
-    assert!(messages[3].starts_with("com_hunkMegs \"128\" ignored: "), "{messages:?}");
-    assert_eq!(messages.len(), 4, "{messages:?}");
+    assert!(messages[2].starts_with("server.cfg:5: addbot ignored: the rules of"), "{messages:?}");
+    assert!(messages[3].starts_with("server.cfg: 6 lines, 1 setting set, "), "{messages:?}");
+    assert!(messages[3].ends_with(", 1 value changed, 1 command ignored\n"), "{messages:?}");
+    assert!(messages[4].starts_with("com_hunkMegs \"128\" ignored: "), "{messages:?}");
+    assert_eq!(messages.len(), 5, "{messages:?}");
     assert!(run(&mut server, "logfile 2").starts_with("logfile \"2\" ignored: "));
 }
 

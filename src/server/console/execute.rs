@@ -12,6 +12,14 @@ use crate::{
     settings::{ChangeSource, SetCommand, is_ignored, nearest_of},
 };
 
+/// Commands in scripts of other servers that have no effect here, with the reasons.
+const WITHOUT_EFFECT: [(&str, &str); 4] = [
+    ("addbot", "the rules of the program have no bots; a game module adds them"),
+    ("bind", "keys are those of clients"),
+    ("unbind", "keys are those of clients"),
+    ("unbindall", "keys are those of clients"),
+];
+
 /// Runs the open texts to their ends.
 pub(super) fn run_texts(server: &mut Server) {
     let is_outermost = server.core.console.begin_problems();
@@ -101,6 +109,10 @@ pub(super) fn run_command(server: &mut Server, words: &CommandArgs, depth: u8) {
 
 /// Reports an unknown command, and counts it for its script.
 pub(super) fn report_unknown(server: &mut Server, name: &str) {
+    let ignored = WITHOUT_EFFECT.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    if let Some((known, reason)) = ignored {
+        return report(server, Cause::Ignored, format!("{known} ignored: {reason}"));
+    }
     let known = COMMANDS.iter().map(|row| row.name);
     let near =
         nearest_of(name, known.chain(server.game.console_commands().iter().map(|row| row.name)));

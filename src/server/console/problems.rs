@@ -24,12 +24,14 @@ pub(in crate::server) enum Cause {
     Comment,
     /// A `wait` before the first level.
     Wait,
+    /// A command of other servers without effect.
+    Ignored,
     /// Any other command that did nothing.
     Failed,
 }
 
 impl Cause {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Changed,
         Self::Refused,
         Self::Full,
@@ -38,6 +40,7 @@ impl Cause {
         Self::Nesting,
         Self::Comment,
         Self::Wait,
+        Self::Ignored,
         Self::Failed,
     ];
 
@@ -50,6 +53,7 @@ impl Cause {
             | Self::Script
             | Self::Map
             | Self::Comment
+            | Self::Ignored
             | Self::Failed => 64,
         }
     }
@@ -65,6 +69,7 @@ impl Cause {
             Self::Nesting => ["command nested too deep", "commands nested too deep"],
             Self::Comment => ["comment not closed", "comments not closed"],
             Self::Wait => ["wait skipped", "waits skipped"],
+            Self::Ignored => ["command ignored", "commands ignored"],
             Self::Failed => ["command failed", "commands failed"],
         }
     }
