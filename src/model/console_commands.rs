@@ -60,7 +60,8 @@ impl<'a> Iterator for ConsoleCommands<'a> {
     }
 }
 
-/// Length of the first command: up to a separator, a `//` comment or the end; and the position of a comment without end.
+/// Length of the first command, and the position of a comment without end. It ends at a separator, a `//` comment or the
+/// end of the text.
 fn command_len(text: &[u8]) -> (usize, Option<usize>) {
     let mut is_quoted = false;
     let mut open_comment = None;
