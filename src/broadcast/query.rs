@@ -6,12 +6,11 @@
 use super::{admission::NEWEST_PROTOCOL, house::House};
 use crate::{
     limits::{BucketLimit, same_host},
-    model::{ConfigIndex, Millis, text::atoi},
+    model::{Millis, text::atoi},
     node::Route,
     serving::rate_limits::QueryLimits,
-    wire::{
-        connectionless::{Echo, InfoResponse, Message, Query, StatusPlayer, write_status_response},
-        info::InfoString,
+    wire::connectionless::{
+        Echo, InfoResponse, Message, Query, StatusPlayer, write_status_response,
     },
 };
 
@@ -47,7 +46,7 @@ impl House {
             return;
         }
         let Some(is_charged) = self.admit_query(route) else { return };
-        let source = InfoString::parse(self.stage.configstrings.get(ConfigIndex::SERVERINFO));
+        let source = self.stage.public_info();
         let value = |key| source.get(key).unwrap_or_default();
         let clients = self.viewers.present() as u32;
         let gamename = match value("com_gamename") {
@@ -84,7 +83,7 @@ impl House {
             return;
         }
         let Some(is_charged) = self.admit_query(route) else { return };
-        let mut info = InfoString::parse(self.stage.configstrings.get(ConfigIndex::SERVERINFO));
+        let mut info = self.stage.public_info();
         let _ = info.set("sv_maxclients", &self.options.max_viewers.to_string());
         let _ = info.set("g_needpass", "0");
         if let Echo::Send(challenge) = echo {

@@ -185,6 +185,15 @@ impl Stage {
         info
     }
 
+    /// Serverinfo for browsers. Before the first level it has the name of this server, and no map.
+    pub(super) fn public_info(&self) -> InfoString {
+        let mut info = self.serverinfo(self.configstrings.get(ConfigIndex::SERVERINFO));
+        if info.get("mapname").unwrap_or_default().is_empty() {
+            let _ = info.set("mapname", "nomap");
+        }
+        info
+    }
+
     /// Systeminfo of the source for clients that take no files from this server.
     fn systeminfo(&self, text: &str) -> InfoString {
         let mut info = InfoString::parse_big(text);

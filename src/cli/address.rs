@@ -1,6 +1,13 @@
-//! Server addresses `HOST[:PORT]`: a name, an IPv4 address, or an IPv6 address with or without brackets.
+//! Addresses of options: servers `HOST[:PORT]`, own addresses `IP` and `IP:PORT`.
+//!
+//! A host is a name, an IPv4 address, or an IPv6 address with or without brackets. An own address is one of this machine:
+//! never a name.
 
-use std::{fmt, net::SocketAddr, str::FromStr};
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+    str::FromStr,
+};
 
 use thiserror::Error;
 
@@ -68,6 +75,23 @@ impl FromStr for ServerAddress {
     }
 }
 
+/// Parses an address of this machine. The port is another option.
+pub(super) fn own_ip(text: &str) -> Result<IpAddr, String> {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let remedy = if text.parse::<SocketAddr>().is_ok() { "; --port sets the port" } else { "" };
+    bare.parse().map_err(|_| {
+        format!("expected an IPv4 or IPv6 address, e.g. 192.0.2.1 or ::1, without port{remedy}")
+    })
+}
+
+/// Parses an address of this machine with its port.
+pub(super) fn own_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        "expected an address and a port, e.g. 127.0.0.1:9527, or 0.0.0.0:9527 for all addresses"
+            .to_owned()
+    })
+}
+
 impl fmt::Display for ServerAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.host.contains(':') {
@@ -95,6 +119,36 @@ mod tests {
             assert_eq!((address.host.as_str(), address.port), (host, port), "{text}");
             let again: ServerAddress = address.to_string().parse().unwrap();
             assert_eq!((again.host, again.port), (address.host, address.port));
+        }
+    }
+
+    #[test]
+    fn errors_of_own_addresses_name_what_is_right() {
+        assert_eq!(own_ip("[::1]"), own_ip("::1"));
+        assert!(own_ip("127.0.0.1").is_ok() && own_address("127.0.0.1:80").is_ok());
+        let error = own_ip("127.0.0.1:27950").expect_err("a port");
+        assert!(error.contains("192.0.2.1") && error.ends_with("--port sets the port"), "{error}");
+        let error = own_ip("localhost").expect_err("a name");
+        assert!(error.ends_with("without port"), "{error}");
+        for text in ["8080", "localhost:80", "127.0.0.1"] {
+            assert!(own_address(text).expect_err(text).contains("127.0.0.1:9527"), "{text}");
+        }
+    }
+
+    #[test]
+    fn options_with_own_addresses_explain_errors() {
+        for (line, hint) in [
+            ("master --bind 127.0.0.1:27950", "--port sets the port"),
+            ("relay --from x --bind 127.0.0.1:1", "--port sets the port"),
+            ("decoy --bind [::1]:1", "--port sets the port"),
+            ("decoy --bind localhost", "without port"),
+            ("master --http 8080", "127.0.0.1:9527"),
+            ("proxy --to x --metrics 9090", "127.0.0.1:9527"),
+            ("trace x.pcap --server localhost:1", "127.0.0.1:9527"),
+        ] {
+            let words = std::iter::once("fragd").chain(line.split(' ')).map(Into::into);
+            let error = super::super::parse(words).expect_err(line);
+            assert!(error.to_string().contains(hint), "{line}: {error}");
         }
     }
 

@@ -4,6 +4,7 @@ use std::{net::IpAddr, path::PathBuf};
 
 use clap::Args;
 
+use super::address::own_ip;
 use crate::{decoy::MAX_DECOYS, discovery::Game};
 
 /// Examples of the help.
@@ -48,7 +49,7 @@ pub struct DecoyOptions {
         value_parser = clap::value_parser!(u16).range(1..))]
     pub port: u16,
     /// Address to listen on
-    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1", value_parser = own_ip)]
     pub bind: IpAddr,
     /// Master to send heartbeats to; repeat for several; default port 27950
     #[arg(long, value_name = "HOST[:PORT]")]

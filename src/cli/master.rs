@@ -7,7 +7,10 @@ use std::{
 
 use clap::Args;
 
-use super::master_config::{AuthorizeFile, ConfigFile, GameName};
+use super::{
+    address::{own_address, own_ip},
+    master_config::{AuthorizeFile, ConfigFile, GameName},
+};
 use crate::master::{AddressMapping, GamesError, MasterOptions};
 
 /// Examples of the help.
@@ -39,7 +42,7 @@ pub struct MasterArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub port: Option<u16>,
     /// Listen on this IPv4 or IPv6 address only [default: all addresses]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "IP", value_parser = own_ip)]
     pub bind: Option<IpAddr>,
     /// List servers of this machine by their loopback address
     #[arg(long)]
@@ -72,7 +75,7 @@ pub struct MasterArguments {
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
     /// Serve the list as a web page, /servers.json and /metrics on this address
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "IP:PORT", value_parser = own_address)]
     pub http: Option<SocketAddr>,
     /// Log every server that is listed or expires, and every dropped datagram
     #[arg(long, short)]

@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, de::DeserializeOwned};
 
-use super::master::MasterSettings;
+use super::{address::own_address, master::MasterSettings};
 use crate::{
     cvar::Networks,
     master::{
@@ -42,7 +42,7 @@ pub(super) struct ConfigFile {
     allow: Option<NetworkList>,
     deny: NetworkList,
     state: Option<PathBuf>,
-    http: Option<SocketAddr>,
+    http: Option<OwnAddress>,
     verbose: bool,
     motd: Vec<Motd>,
     update: Vec<Update>,
@@ -109,7 +109,7 @@ impl ConfigFile {
     pub(super) fn settings(self) -> MasterSettings {
         let mut settings = MasterSettings {
             state: self.state,
-            http: self.http,
+            http: self.http.map(|OwnAddress(address)| address),
             verbose: self.verbose,
             ..MasterSettings::default()
         };
@@ -234,6 +234,18 @@ impl<T: FromStr + Family> TryFrom<String> for OptionalIp<T> {
             .parse()
             .map_err(|_| format!("invalid address '{text}' (expected {})", T::EXPECTED))?;
         Ok(Self(Some(ip)))
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct OwnAddress(SocketAddr);
+
+impl TryFrom<String> for OwnAddress {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        own_address(&text).map(Self).map_err(|error| format!("invalid address '{text}' ({error})"))
     }
 }
 

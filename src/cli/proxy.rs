@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 
-use super::{Duration, ServerAddress, TraceFiles};
+use super::{Duration, ServerAddress, TraceFiles, address::own_address};
 use crate::{
     impairment::Impairment,
     proxy::{self, MAX_SESSIONS, SESSIONS, SESSIONS_PER_ADDRESS},
@@ -77,7 +77,7 @@ pub struct ProxyArguments {
     #[command(flatten)]
     pub files: TraceFiles,
     /// Serve counters over HTTP at this address, for Prometheus
-    #[arg(long, value_name = "IP:PORT")]
+    #[arg(long, value_name = "IP:PORT", value_parser = own_address)]
     pub metrics: Option<SocketAddr>,
 }
 

@@ -4,7 +4,7 @@ use std::{net::IpAddr, path::PathBuf, str::FromStr};
 
 use clap::Args;
 
-use super::{Duration, ServerAddress, game_folder};
+use super::{Duration, ServerAddress, address::own_ip, game_folder};
 use crate::{
     broadcast::{BroadcastOptions, MAX_DELAY, MAX_VIEWERS},
     client::ProtocolChoice,
@@ -101,7 +101,7 @@ pub struct ViewerOptions {
         value_parser = clap::value_parser!(u16).range(1..))]
     pub port: u16,
     /// Address for viewers [default: all addresses]
-    #[arg(long, value_name = "IP")]
+    #[arg(long, value_name = "IP", value_parser = own_ip)]
     pub bind: Option<IpAddr>,
     /// Server name [default: the name of the source and "(relay)"]
     #[arg(long, value_name = "NAME", value_parser = hostname)]

@@ -96,15 +96,15 @@ impl ServeOptions {
             settings.read_config(path, text).map_err(|error| error.to_string())?;
         }
         for (origin, command, name, value) in self.changes() {
+            settings.set_place(Some(origin.to_owned()));
             if let Err(error) = settings.set_with(command, ChangeSource::Script, name, &value) {
                 errors.push(format!("{origin}: {error}"));
             }
         }
+        settings.set_place(None);
         settings.expect_code(ExpectedCode::default());
-        let started =
-            if self.runs_script() { settings.start_before_scripts() } else { settings.start() };
         if errors.is_empty()
-            && let Err(error) = started
+            && let Err(error) = settings.start()
         {
             errors.push(error.to_string());
         }
@@ -126,15 +126,6 @@ impl ServeOptions {
     #[must_use]
     pub fn start_lines(&self) -> Vec<String> {
         self.plus.lines.clone()
-    }
-
-    /// Whether the command line runs a script, which may change settings of the first level.
-    fn runs_script(&self) -> bool {
-        let is_script = |line: &String| {
-            let command = line.split(' ').next().unwrap_or_default();
-            ["exec", "execq", "vstr"].iter().any(|name| name.eq_ignore_ascii_case(command))
-        };
-        self.plus.lines.iter().any(is_script)
     }
 
     /// Changes by the command line in order, each with its origin for errors.
@@ -277,10 +268,17 @@ mod tests {
     }
 
     #[test]
-    fn private_slots_wait_for_the_script() {
-        let words = ["+set", "sv_privateClients", "10"];
-        assert!(options(&words).build(None).is_err());
-        assert!(options(&[&words[..], &["+exec", "server"]].concat()).build(None).is_ok());
+    fn private_slots_are_compared_at_first_level() {
+        for config in [None, Some(("f.toml", "sv_maxclients = 4\nsv_privateClients = 10"))] {
+            let words = ["+set", "sv_privateClients", "10"];
+            let words = if config.is_none() { &words[..] } else { &[] };
+            let mut settings = options(words).build(config).unwrap();
+            settings.begin_first_level();
+            let place = if config.is_none() { "+set" } else { "f.toml:2" };
+            let note = settings.poll_note().expect("a note");
+            let start = format!("{place}: sv_privateClients: \"10\" read as ");
+            assert!(note.starts_with(&start), "{note}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::address::own_address;
 use crate::trace::View;
 
 /// Examples and exit codes of the help.
@@ -41,7 +42,7 @@ pub struct TraceOptions {
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Address of the server, if handshake and ports do not tell
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "IP:PORT", value_parser = own_address)]
     pub server: Option<SocketAddr>,
 }
 

@@ -25,7 +25,7 @@ pub mod userinfo;
 use std::net::IpAddr;
 
 use crate::{
-    cvar::{Flags, Values},
+    cvar::{Flags, GameCode, Values},
     model::{
         ClientNum, ClientSet, CommandArgs, ConfigIndex, EntityNum, EntitySet, EntityShared,
         EntityState, LevelTime, Millis, PlayerState, UnixMillis, UserCmd,
@@ -83,6 +83,11 @@ pub trait Game {
     /// # Errors
     /// The game faulted.
     fn init(&mut self, host: &mut dyn Host, start: LevelStart) -> Result<(), GameFault>;
+
+    /// Code that runs: the rules of the program, or a module.
+    fn code(&self) -> GameCode {
+        GameCode::Native
+    }
 
     /// Ends the level.
     ///

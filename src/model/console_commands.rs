@@ -7,20 +7,35 @@
 /// Iterator over the commands of a console text, without the `//` comments behind them.
 #[derive(Clone, Debug)]
 pub struct ConsoleCommands<'a> {
+    text: &'a str,
     rest: &'a str,
+    open_comment: Option<usize>,
+    cuts_word: bool,
 }
 
 impl<'a> ConsoleCommands<'a> {
     /// Creates the iterator for `text`.
     #[must_use]
     pub const fn new(text: &'a str) -> Self {
-        Self { rest: text }
+        Self { text, rest: text, open_comment: None, cuts_word: false }
     }
 
     /// Text behind the commands that were returned.
     #[must_use]
     pub const fn rest(&self) -> &'a str {
         self.rest
+    }
+
+    /// Position of a `/*` without end in the commands that were returned. It takes the rest of the text.
+    #[must_use]
+    pub const fn open_comment(&self) -> Option<usize> {
+        self.open_comment
+    }
+
+    /// Whether a `//` comment cuts the last word of the command, as in a URL.
+    #[must_use]
+    pub const fn cuts_word(&self) -> bool {
+        self.cuts_word
     }
 }
 
@@ -31,7 +46,13 @@ impl<'a> Iterator for ConsoleCommands<'a> {
         if self.rest.is_empty() {
             return None;
         }
-        let (command, rest) = self.rest.split_at(command_len(self.rest.as_bytes()));
+        let (len, open_comment) = command_len(self.rest.as_bytes());
+        let begin = self.text.len() - self.rest.len();
+        self.open_comment = open_comment.map(|at| begin + at);
+        let (command, rest) = self.rest.split_at(len);
+        self.cuts_word = rest.starts_with("//")
+            && !command.is_empty()
+            && !command.ends_with([' ', '\t', '\n', '"']);
         // Only a comment leaves more than the separator.
         let end = if rest.starts_with(';') { Some(0) } else { rest.find('\n') };
         self.rest = end.map_or("", |end| &rest[end + 1..]);
@@ -39,9 +60,11 @@ impl<'a> Iterator for ConsoleCommands<'a> {
     }
 }
 
-/// Length of the first command: up to a separator, a `//` comment or the end.
-fn command_len(text: &[u8]) -> usize {
+/// Length of the first command, and the position of a comment without end. It ends at a separator, a `//` comment or the
+/// end of the text.
+fn command_len(text: &[u8]) -> (usize, Option<usize>) {
     let mut is_quoted = false;
+    let mut open_comment = None;
     let mut at = 0;
     while let Some(rest) = text.get(at..) {
         match rest {
@@ -50,6 +73,7 @@ fn command_len(text: &[u8]) -> usize {
             [b';', ..] | [b'/', b'/', ..] if !is_quoted => break,
             [b'/', b'*', comment @ ..] if !is_quoted => {
                 let end = comment.windows(2).position(|pair| pair == b"*/");
+                open_comment = end.is_none().then_some(at);
                 at += end.map_or(rest.len(), |end| end + 4);
                 continue;
             }
@@ -57,7 +81,7 @@ fn command_len(text: &[u8]) -> usize {
         }
         at += 1;
     }
-    at.min(text.len())
+    (at.min(text.len()), open_comment)
 }
 
 #[cfg(test)]
@@ -81,6 +105,33 @@ mod tests {
         assert_eq!(split("a \"http://x\";b /* open;c"), ["a \"http://x\"", "b /* open;c"]);
         assert_eq!(split(";;"), ["", ""]);
         assert!(split("").is_empty());
+    }
+
+    #[test]
+    fn comment_without_end_has_a_position() {
+        let open = |text| {
+            let mut commands = ConsoleCommands::new(text);
+            commands.by_ref().for_each(drop);
+            commands.open_comment()
+        };
+        assert_eq!(open("a;b /* c\nd"), Some(4));
+        assert_eq!(open("/* a */ /*"), Some(8));
+        for text in ["a /* b */ c", "a \"/* b\"", "// /* a", "/*/ a */", ""] {
+            assert_eq!(open(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn comment_that_cuts_a_word_is_noticed() {
+        let cuts = |text| {
+            let mut commands = ConsoleCommands::new(text);
+            commands.next().map(|_| commands.cuts_word())
+        };
+        assert_eq!(cuts("set u http://a;b"), Some(true));
+        for text in ["set u \"http://a\"", "set u \"a\"// b", "set u a\t// b", "set u a/b", "a"] {
+            assert_eq!(cuts(text), Some(false), "{text}");
+        }
+        assert_eq!(cuts("// a"), Some(false));
     }
 
     proptest! {

@@ -26,6 +26,7 @@ mod tests;
 mod trace_result;
 
 use crate::{
+    cvar::GameCode,
     game::{
         ConnectError, EntityView, Game, GameFault, Host, LevelStart, has_spawn_point,
         show_restart_countdown,
@@ -34,7 +35,7 @@ use crate::{
         ClientNum, CommandArgs, EntityNum, LevelTime, PlayerState, UserCmd, limits::MAX_CLIENTS,
         text::atoi,
     },
-    qvm::{ENTRY_ARGUMENTS, Executable, Fault, FaultKind, Machine},
+    qvm::{ENTRY_ARGUMENTS, Engine, Executable, Fault, FaultKind, Machine},
     world::MapEntities,
 };
 use bot_library::BotLibrary;
@@ -101,6 +102,7 @@ impl Default for State {
 /// A game module as the rules of a server.
 #[derive(Debug)]
 pub struct GameModule {
+    engine: Engine,
     machine: Machine,
     state: State,
     /// Playerstate of a client whose own is not in the module's memory.
@@ -111,8 +113,9 @@ impl GameModule {
     /// Creates the game of a module.
     #[must_use]
     pub fn new(executable: Executable) -> Self {
+        let engine = executable.engine();
         let machine = Machine::of(executable);
-        Self { machine, state: State::default(), nobody: PlayerState::default() }
+        Self { engine, machine, state: State::default(), nobody: PlayerState::default() }
     }
 
     /// Calls an entry.
@@ -192,6 +195,13 @@ impl Game for GameModule {
         self.state = State { library: self.state.library.next_level(), ..State::default() };
         let arguments = [start.time.0, start.seed as i32, i32::from(start.restart)];
         self.enter(host, Entry::Init, &arguments).map(drop)
+    }
+
+    fn code(&self) -> GameCode {
+        match self.engine {
+            Engine::Interpreter => GameCode::Interpreted,
+            Engine::Compiled => GameCode::Compiled,
+        }
     }
 
     fn shutdown(&mut self, host: &mut dyn Host, restart: bool) -> Result<(), GameFault> {

@@ -9,6 +9,7 @@ mod commands;
 mod execute;
 mod output;
 mod players;
+mod problems;
 mod recording;
 mod scripts;
 mod startup;
@@ -18,6 +19,7 @@ mod variables;
 
 pub(super) use self::{
     output::ConsoleStreams,
+    problems::Cause,
     scripts::ConsoleBudget,
     startup::{Startup, run as run_start},
     texts::ConsoleTexts,
@@ -29,7 +31,7 @@ use super::{
 };
 use crate::{
     model::{CommandArgs, ConsoleCommands, text},
-    settings::{ChangeSource, Note, SetCommand, key},
+    settings::{Change, ChangeSource, Note, SetCommand, SettingError, ignored_named, key},
 };
 
 /// Maximum depth of nested `vstr` and `exec`.
@@ -45,7 +47,8 @@ const MAX_RESTART_DELAY_S: i32 = 3600;
 /// Result of a change by a console line.
 #[derive(Debug, Default)]
 struct ChangeOutcome {
-    is_accepted: bool,
+    /// Cause of a refusal.
+    refusal: Option<Cause>,
     /// Whether the value waits for a level.
     is_latched: bool,
     /// Values that were taken in another form.
@@ -105,9 +108,20 @@ impl Core {
         name: &str,
         value: &str,
     ) -> ChangeOutcome {
-        let mut outcome = ChangeOutcome { is_accepted: true, ..ChangeOutcome::default() };
-        match self.settings.set_with(command, source, name, value) {
-            Ok(crate::settings::Change::Latched) => {
+        let result = self.settings.set_with(command, source, name, value);
+        self.finish_change(name, result)
+    }
+
+    fn reset_setting(&mut self, source: ChangeSource, name: &str) -> ChangeOutcome {
+        let result = self.settings.reset(source, name);
+        self.finish_change(name, result)
+    }
+
+    /// Prints the result of a change and its notes.
+    fn finish_change(&mut self, name: &str, result: Result<Change, SettingError>) -> ChangeOutcome {
+        let mut outcome = ChangeOutcome::default();
+        match result {
+            Ok(Change::Latched) => {
                 outcome.is_latched = true;
                 // Before the first level it takes effect with that.
                 if !self.level.map.is_empty() {
@@ -116,8 +130,12 @@ impl Core {
             }
             Ok(_) => {}
             Err(error) => {
-                outcome.is_accepted = false;
-                self.console.report(error.to_string());
+                let cause = match error {
+                    SettingError::TooMany { .. } => Cause::Full,
+                    _ => Cause::Refused,
+                };
+                outcome.refusal = Some(cause);
+                self.console.report(cause, error.to_string());
             }
         }
         while let Some(note) = self.settings.take_note() {
@@ -125,15 +143,20 @@ impl Core {
                 outcome.hints.push(note);
             } else {
                 outcome.notes += 1;
-                self.console.report(note.text);
+                self.console.report(Cause::Changed, note.text);
             }
         }
         outcome
     }
 
     fn show_setting(&mut self, name: &str) {
-        let shown = self.settings.describe(name);
-        self.print_lines(&shown.unwrap_or_else(|| format!("unknown setting {name}\n")));
+        let shown = self.settings.describe(name).unwrap_or_else(|| match ignored_named(name) {
+            Some(ignored) => {
+                format!("{} is accepted and ignored: {}\n", ignored.name, ignored.reason)
+            }
+            None => format!("unknown setting {name}\n"),
+        });
+        self.print_lines(&shown);
     }
 
     /// Prints line by line, so that rcon packets end at line ends.

@@ -9,7 +9,7 @@
 use rand_pcg::rand_core::Rng as _;
 
 use super::{
-    CodeOrigin, GameRequest, Geometry, Server, bots, client::ClientState, game_code::next_request,
+    GameRequest, Geometry, Server, bots, client::ClientState, game_code::next_request,
     game_faults::connect_to_game, map_loader::MapError, pure,
 };
 use crate::{
@@ -168,10 +168,8 @@ impl Server {
         }
         let core = &mut self.core;
         core.recordings.end_level();
-        core.settings.apply_latched();
-        if request.origin == CodeOrigin::Mod {
-            core.settings.follow_mod(request.code);
-        }
+        core.settings.begin_level();
+        core.settings.begin_rules(self.game.code());
         let checksum = world.as_ref().map_or(0, |world| world.bsp().checksum);
         // Writes to settings of the server cannot fail.
         let _ = core.settings.write(key::SV_MAP_CHECKSUM, checksum);

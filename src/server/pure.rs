@@ -74,6 +74,13 @@ pub(super) fn publish(server: &mut Server) {
     let offer = Offer::new(&assets.packs(), base, &needed, has_http);
     if settings.int(key::SV_ALLOW_DOWNLOAD) & ALLOWED != 0 {
         assets.offer(&offer.packs());
+        let obstacles = Offer::obstacles(&assets.packs(), base, &needed, has_http);
+        for (pack, text) in obstacles {
+            // Once for each archive, not with each level.
+            if server.core.downloads.obstacles.insert(pack) {
+                log::warn!("{text}");
+            }
+        }
     }
     let (checksums, referenced) = offer.lists();
     let feed = server.core.level.checksum_feed;

@@ -227,7 +227,10 @@ impl Reader<'_> {
         name: &str,
         text: &str,
     ) {
-        if let Err(error) = settings.set_with(command, ChangeSource::File, name, text) {
+        settings.set_place(Some(format!("{}:{}", self.path, self.line_of(at))));
+        let result = settings.set_with(command, ChangeSource::File, name, text);
+        settings.set_place(None);
+        if let Err(error) = result {
             self.error(at, error.to_string());
         }
     }

@@ -1,4 +1,4 @@
-//! Constraints between settings: info string lengths, private slots, rcon password, pmove variant.
+//! Constraints between settings: info string lengths, rcon password, pmove variant.
 //!
 //! Invariant: info strings are measured at their maximum length, with all latched values and the longest
 //! values that the server writes. So the server's own writes always fit.
@@ -17,28 +17,12 @@ use crate::{
 /// Checks the constraints of a row after its change.
 pub(super) fn check_row(settings: &Settings, row: usize) -> Result<(), SettingError> {
     check_info(settings, SETTINGS[row].name, settings.row_flags(row))?;
-    match (settings.started, settings.runs_scripts) {
-        (false, _) => Ok(()),
-        (true, true) => check_pairs(settings),
-        (true, false) => check_combinations(settings),
-    }
+    // The order of changes before the start must not matter.
+    if settings.started { check_combinations(settings) } else { Ok(()) }
 }
 
-/// Checks combinations of settings. Not before the start, where the order of changes must not matter.
+/// Checks combinations of settings.
 pub(super) fn check_combinations(settings: &Settings) -> Result<(), SettingError> {
-    check_pairs(settings)?;
-    let private = settings.int(key::SV_PRIVATE_CLIENTS);
-    let latched = &settings.slots[key::SV_MAXCLIENTS.row()].latched;
-    let slots = settings.int(key::SV_MAXCLIENTS);
-    let slots = latched.as_ref().map_or(slots, |next| slots.min(next.int));
-    if private > slots {
-        return Err(SettingError::PrivateClients { private, slots });
-    }
-    Ok(())
-}
-
-/// Checks the combinations that a script may not change.
-pub(super) fn check_pairs(settings: &Settings) -> Result<(), SettingError> {
     let password = settings.text(key::RCON_PASSWORD);
     let guessable = !password.is_empty() && password.len() < MIN_PUBLIC_RCON_PASSWORD_LEN;
     let reachable =

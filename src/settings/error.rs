@@ -17,6 +17,12 @@ pub enum SettingError {
         /// Name of the setting.
         name: String,
     },
+    /// `reset` of a name without default.
+    #[error("{name} has no default")]
+    NoDefault {
+        /// Name of the setting.
+        name: String,
+    },
     /// A startup-only setting, after the start.
     #[error(
         "{name} is write protected. It is startup only: set it {}",
@@ -91,13 +97,5 @@ pub enum SettingError {
         game: GameFolder,
         /// Variants of that game.
         known: [MovementChoice; 2],
-    },
-    /// More private slots than slots.
-    #[error("sv_privateClients: invalid value {private} (expected at most sv_maxclients, {slots})")]
-    PrivateClients {
-        /// Private slots.
-        private: i32,
-        /// Slots.
-        slots: i32,
     },
 }

@@ -88,16 +88,18 @@ impl Settings {
     /// One line for each ignored cvar that was given a value other than empty and 0.
     #[must_use]
     pub fn ignored_values(&self) -> Vec<String> {
-        let hosts_module = self.hosts_module();
-        let line = |row: &Ignored| {
-            let value = self.get(row.name)?;
-            let is_off =
-                value.is_empty() || value.trim_start().starts_with('0') && atoi(value) == 0;
-            let has_effect = row.is_of_module && hosts_module;
-            (!is_off && !has_effect)
-                .then(|| format!("{} {} ignored: {}", row.name, quoted(value), row.reason))
-        };
-        IGNORED.iter().filter_map(line).collect()
+        IGNORED.iter().filter_map(|row| self.ignored_value(row.name)).collect()
+    }
+
+    /// The line about an ignored cvar that was given a value other than empty and 0.
+    #[must_use]
+    pub fn ignored_value(&self, name: &str) -> Option<String> {
+        let row = ignored_named(name)?;
+        let value = self.get(row.name)?;
+        let is_off = value.is_empty() || value.trim_start().starts_with('0') && atoi(value) == 0;
+        let has_effect = row.is_of_module && self.hosts_module();
+        (!is_off && !has_effect)
+            .then(|| format!("{} {} ignored: {}", row.name, quoted(value), row.reason))
     }
 }
 

@@ -41,6 +41,9 @@ impl Settings {
         } else {
             format!("\"{name}\" is:\"{value}^7\" default:\"{default}^7\"\n")
         };
+        if row == key::VM_GAME.row() && !self.is_chosen(key::VM_GAME) {
+            answer.push_str("not set: the folder of fs_game selects it with the next map\n");
+        }
         if let Some(latched) = self.latched(name) {
             let _ = writeln!(answer, "latched: \"{latched}\"");
         }

@@ -15,6 +15,7 @@ mod error;
 mod ignored;
 mod listing;
 mod notes;
+mod relations;
 mod secrets;
 mod startup;
 mod store;

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-/// Maximum number of pending notes; later ones are lost.
+use super::store::Settings;
+
+/// Maximum number of pending notes; later ones are counted.
 const MAX_NOTES: usize = 64;
 
 /// A note about an accepted change.
@@ -16,16 +18,75 @@ pub struct Note {
 
 /// Pending notes, oldest first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Notes(VecDeque<Note>);
+pub(super) struct Notes {
+    pending: VecDeque<Note>,
+    /// Number of notes beyond the limit.
+    left_out: usize,
+}
 
 impl Notes {
     pub(super) fn push(&mut self, text: String, undeclared: Option<String>) {
-        if self.0.len() < MAX_NOTES {
-            self.0.push_back(Note { text, undeclared });
+        if self.pending.len() < MAX_NOTES {
+            self.pending.push_back(Note { text, undeclared });
+        } else {
+            self.left_out += 1;
         }
     }
 
     pub(super) fn take(&mut self) -> Option<Note> {
-        self.0.pop_front()
+        self.pending.pop_front().or_else(|| {
+            let left_out = std::mem::take(&mut self.left_out);
+            let text = format!("notes about settings (+{left_out} suppressed)");
+            (left_out > 0).then_some(Note { text, undeclared: None })
+        })
+    }
+}
+
+impl Settings {
+    /// Next note for the operator, oldest first.
+    pub fn poll_note(&mut self) -> Option<String> {
+        self.take_note().map(|note| note.text)
+    }
+
+    /// Next note for the operator with the name that it is about, oldest first.
+    pub fn take_note(&mut self) -> Option<Note> {
+        self.notes.take()
+    }
+
+    /// Sets the place of the changes that follow, e.g. `server.cfg:5`, for notes that come later.
+    pub fn set_place(&mut self, place: Option<String>) {
+        self.place = place;
+    }
+
+    /// Place of the change that runs, in front of a note.
+    pub(super) fn current_place(&self) -> String {
+        self.place.as_deref().map(|place| format!("{place}: ")).unwrap_or_default()
+    }
+
+    /// Place of the last change of a row, in front of a note.
+    pub(super) fn place_of(&self, row: usize) -> String {
+        self.slots[row].place.as_deref().map(|place| format!("{place}: ")).unwrap_or_default()
+    }
+
+    pub(super) fn note(&mut self, text: String) {
+        self.notes.push(text, None);
+    }
+
+    pub(super) fn note_about(&mut self, name: &str, text: String) {
+        self.notes.push(text, Some(name.to_owned()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_beyond_the_limit_are_counted() {
+        let mut notes = Notes::default();
+        (0..MAX_NOTES + 3).for_each(|at| notes.push(at.to_string(), None));
+        let texts: Vec<_> = std::iter::from_fn(|| notes.take()).map(|note| note.text).collect();
+        assert_eq!(texts.len(), MAX_NOTES + 1);
+        assert_eq!(texts[MAX_NOTES], "notes about settings (+3 suppressed)");
     }
 }

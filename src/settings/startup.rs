@@ -1,16 +1,21 @@
 //! Stages of a start: command line and config file, scripts, first level.
 //!
 //! Invariant: startup-only settings are write protected after the command line, those that scripts may set after the
-//! start of the first level. Private slots never exceed the slots of a level.
+//! start of the first level. Private slots never exceed the slots of a level that begins.
 
 use super::{
-    constraints::{check_combinations, check_pairs},
+    change::{Change, ChangeSource, SetCommand},
+    constraints::check_combinations,
     error::SettingError,
+    notes::Note,
     store::Settings,
-    table::key,
+    table::{key, row_named},
     variables::position,
 };
 use crate::cvar::{GameCode, Value};
+
+/// Maximum number of names that are kept until the rules are known.
+const MAX_FOR_MODULE: usize = 64;
 
 /// Game code that sources which are not read yet will select.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,22 +44,6 @@ impl Settings {
         Ok(())
     }
 
-    /// Ends the startup before scripts run: they may change the number of slots after that of private ones.
-    ///
-    /// # Errors
-    /// As [`Self::start`], without the slots.
-    pub fn start_before_scripts(&mut self) -> Result<(), SettingError> {
-        check_pairs(self)?;
-        self.started = true;
-        self.expect_scripts();
-        Ok(())
-    }
-
-    /// Announces scripts: until the first level, private slots are not compared with slots.
-    pub fn expect_scripts(&mut self) {
-        self.runs_scripts = true;
-    }
-
     /// Takes the values that wait for the next level, to put them back behind the load of a level.
     pub(crate) fn take_latched(&mut self) -> Latched {
         let rows = self.slots.iter_mut().map(|slot| slot.latched.take()).collect();
@@ -77,20 +66,17 @@ impl Settings {
         }
     }
 
-    /// Begins the first level: latched values are in effect, settings of the start are write protected. Private slots
-    /// beyond all slots are reduced, with a note.
+    /// Begins the first level: settings of the start are write protected.
     pub fn begin_first_level(&mut self) {
-        self.apply_latched();
-        self.runs_scripts = false;
-        let (private, slots) = (self.int(key::SV_PRIVATE_CLIENTS), self.int(key::SV_MAXCLIENTS));
-        if private > slots {
-            // A smaller number is accepted.
-            let _ = self.write(key::SV_PRIVATE_CLIENTS, slots);
-            self.note(format!(
-                "sv_privateClients: {private} read as {slots} (expected at most sv_maxclients, {slots})"
-            ));
-        }
         self.has_level = true;
+        self.begin_level();
+    }
+
+    /// Begins a level: latched values are in effect, and values that its other values do not allow are reduced.
+    pub fn begin_level(&mut self) {
+        self.apply_latched();
+        self.fit_private_slots(None);
+        self.note_empty_ranges();
     }
 
     /// Announces what later sources set, so that undeclared names are accepted for a game module. The default ends the
@@ -101,19 +87,18 @@ impl Settings {
 
     /// Whether undeclared names may be settings of a game module.
     pub(crate) fn hosts_module(&self) -> bool {
-        let selected = self.choice(key::VM_GAME) != GameCode::Native;
-        self.expected.has_module.unwrap_or(
-            selected
-                || self.latched("vm_game").is_some_and(|code| code != "0")
-                || self.may_host_mod(),
-        )
+        let selected = self.runs_module.unwrap_or_else(|| {
+            self.choice(key::VM_GAME) != GameCode::Native || self.may_host_mod()
+        });
+        let waits = || self.latched("vm_game").is_some_and(|code| code != "0");
+        self.expected.has_module.unwrap_or_else(|| selected || waits())
     }
 
     /// Whether the module of a mod runs if it has one, which is not known before the start.
-    pub(super) fn may_host_mod(&self) -> bool {
+    fn may_host_mod(&self) -> bool {
         let has_mod = self.expected.has_mod || !self.text(key::FS_GAME).is_empty();
-        !self.has_level
-            && has_mod
+        has_mod
+            && !self.knows_mod
             && !self.is_chosen(key::VM_GAME)
             && self.expected.has_module.is_none()
     }
@@ -121,13 +106,64 @@ impl Settings {
     /// Sets the rules that follow from the mod, since `vm_game` was not set. Names that were accepted for a module are
     /// noted if there is none.
     pub fn follow_mod(&mut self, code: GameCode) {
+        self.knows_mod = true;
         // The row accepts all values of its type.
         let _ = self.write(key::VM_GAME, code);
-        for name in std::mem::take(&mut self.for_module) {
-            if code == GameCode::Native {
-                self.note(format!("unknown setting {name}: stored as a variable"));
-            }
+        if code == GameCode::Native {
+            self.note_for_module();
         }
+    }
+
+    /// Sets the rules that a level runs with. A module that cannot run is replaced by the rules of the program, so that
+    /// names are not its own.
+    pub fn begin_rules(&mut self, code: GameCode) {
+        let runs_module = code != GameCode::Native;
+        self.runs_module = Some(runs_module);
+        if !self.is_chosen(key::VM_GAME) {
+            self.follow_mod(code);
+        }
+        if runs_module {
+            self.for_module.clear();
+        } else {
+            self.note_for_module();
+        }
+    }
+
+    /// Keeps the note about a name that a module may have.
+    pub(super) fn keep_for_module(&mut self, name: &str, text: String) {
+        if self.runs_module.is_none() && self.for_module.len() < MAX_FOR_MODULE {
+            let text = format!("{}{text}", self.current_place());
+            self.for_module.push(Note { text, undeclared: Some(name.to_owned()) });
+        }
+    }
+
+    fn note_for_module(&mut self) {
+        for note in std::mem::take(&mut self.for_module) {
+            self.note_about(&note.undeclared.unwrap_or_default(), note.text);
+        }
+    }
+
+    /// Sets a setting to its default, as if it had not been set.
+    ///
+    /// # Errors
+    /// As [`Self::set_with`]; nothing has changed.
+    pub fn reset(&mut self, source: ChangeSource, name: &str) -> Result<Change, SettingError> {
+        let Some(default) = self.default_of(name).map(str::to_owned) else {
+            return Err(SettingError::NoDefault { name: name.to_owned() });
+        };
+        let row = row_named(name);
+        if row == Some(key::VM_GAME.row()) && self.started {
+            // The mod decides about the next level.
+            let slot = &mut self.slots[key::VM_GAME.row()];
+            let was_set = slot.latched.take().is_some() || slot.chosen;
+            slot.chosen = false;
+            return Ok(if was_set { Change::Latched } else { Change::Unchanged });
+        }
+        let change = self.set_with(SetCommand::Set, source, name, &default)?;
+        if let Some(row) = row {
+            self.slots[row].chosen = false;
+        }
+        Ok(change)
     }
 }
 
@@ -136,30 +172,61 @@ mod tests {
     use super::*;
 
     #[test]
-    fn private_slots_are_compared_with_first_level() {
+    fn reset_forgets_that_a_setting_was_set() {
         let mut settings = Settings::default();
-        settings.start_before_scripts().expect("defaults");
-        for (name, value) in [("sv_privateClients", "10"), ("sv_maxclients", "32")] {
-            settings.set(name, value).expect("the order does not matter");
-        }
+        settings.set("fs_game", "mymod").expect("a folder");
+        settings.set("vm_game", "0").expect("a choice");
+        settings.start().expect("defaults");
         settings.begin_first_level();
-        assert_eq!(settings.int(key::SV_PRIVATE_CLIENTS), 10);
-        assert_eq!(settings.poll_note(), None);
-        assert!(settings.set("sv_privateClients", "33").is_err());
+        settings.begin_rules(GameCode::Native);
+        let reset = |settings: &mut Settings, name| settings.reset(ChangeSource::Console, name);
+        assert_eq!(reset(&mut settings, "vm_game"), Ok(Change::Latched));
+        assert!(!settings.is_chosen(key::VM_GAME));
+        assert_eq!(reset(&mut settings, "vm_game"), Ok(Change::Unchanged));
+        settings.set("vm_game", "1").expect("a choice");
+        assert_eq!(reset(&mut settings, "VM_GAME"), Ok(Change::Latched));
+        assert_eq!(settings.latched("vm_game"), None);
+        settings.begin_level();
+        settings.begin_rules(GameCode::Compiled);
+        assert_eq!(settings.get("vm_game"), Some("2"));
+        // A module that cannot run is not shown.
+        settings.begin_level();
+        settings.begin_rules(GameCode::Native);
+        assert_eq!(settings.get("vm_game"), Some("0"));
+        settings.set("fraglimit", "5").expect("a number");
+        assert_eq!(reset(&mut settings, "fraglimit"), Ok(Change::Changed));
+        assert!(!settings.is_chosen(key::FRAGLIMIT));
+        assert!(reset(&mut settings, "nosuch").is_err());
+    }
 
-        let mut settings = Settings::default();
-        settings.start_before_scripts().expect("defaults");
-        settings.set("sv_privateClients", "10").expect("compared later");
-        settings.begin_first_level();
-        assert_eq!(settings.int(key::SV_PRIVATE_CLIENTS), 8);
-        let note = settings.poll_note().expect("a note");
-        assert!(note.starts_with("sv_privateClients: 10 read as 8"), "{note}");
+    #[test]
+    fn names_near_settings_are_those_of_a_module() {
+        let near = |code: GameCode| {
+            let mut settings = Settings::default();
+            settings.set("fs_game", "mymod").expect("a folder");
+            settings.start().expect("defaults");
+            settings.follow_mod(code);
+            settings.set_place(Some("server.cfg:5".to_owned()));
+            for name in ["g_lms_mode", "g_gametypes"] {
+                let set = SetCommand::Set;
+                settings.set_with(set, ChangeSource::Script, name, "1").expect("a variable");
+            }
+            let before: Vec<_> = std::iter::from_fn(|| settings.poll_note()).collect();
+            settings.begin_first_level();
+            // The module of the mod is damaged.
+            settings.begin_rules(GameCode::Native);
+            let after: Vec<_> = std::iter::from_fn(|| settings.poll_note()).collect();
+            (before, after)
+        };
+        let hint = "unknown setting g_gametypes: stored as a variable; did you mean g_gametype?";
+        assert_eq!(near(GameCode::Native), (vec![hint.to_owned()], vec![]));
+        assert_eq!(near(GameCode::Compiled), (vec![], vec![format!("server.cfg:5: {hint}")]));
     }
 
     #[test]
     fn game_log_is_set_until_first_level() {
         let mut settings = Settings::default();
-        settings.start_before_scripts().expect("defaults");
+        settings.start().expect("defaults");
         settings.set("g_log", "server.log").expect("before the first level");
         assert!(settings.set("net_port", "1").is_err());
         settings.begin_first_level();

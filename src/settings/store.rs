@@ -9,6 +9,7 @@ use super::{
     constraints::{check_info, check_row, shown_len},
     error::SettingError,
     notes::{Note, Notes},
+    relations::NotedRanges,
     secrets::is_secret_name,
     startup::ExpectedCode,
     table::{SETTINGS, is_of_game, key},
@@ -39,7 +40,9 @@ pub(super) struct Slot {
     /// Value that takes effect with the next map.
     pub(super) latched: Option<Value>,
     /// Whether the value was set: a change of game keeps it.
-    chosen: bool,
+    pub(super) chosen: bool,
+    /// Place of the last change, e.g. `server.cfg:5`.
+    pub(super) place: Option<String>,
     /// Whether `sets` added the row to the serverinfo.
     shown: bool,
     /// Number of changes.
@@ -53,18 +56,23 @@ pub struct Settings {
     pub(super) slots: Vec<Slot>,
     pub(super) variables: Vec<Variable>,
     pub(super) started: bool,
-    /// Whether scripts run before the first level, which change settings in any order.
-    pub(super) runs_scripts: bool,
     /// Whether the first level has begun.
     pub(super) has_level: bool,
     version: u64,
     serverinfo_version: u32,
     systeminfo_version: u32,
-    notes: Notes,
+    pub(super) notes: Notes,
     /// Game code that later sources select, while not all are read.
     pub(super) expected: ExpectedCode,
-    /// Names that were accepted for the module of a mod, which may have none.
-    pub(super) for_module: Vec<String>,
+    /// Notes about names that were accepted for a module, which may not run.
+    pub(super) for_module: Vec<Note>,
+    /// Whether it is known whether the mod has a module.
+    pub(super) knows_mod: bool,
+    /// Whether the level runs a module.
+    pub(super) runs_module: Option<bool>,
+    pub(super) noted_ranges: NotedRanges,
+    /// Place of the changes that follow.
+    pub(super) place: Option<String>,
 }
 
 impl Default for Settings {
@@ -82,7 +90,6 @@ impl Settings {
             slots: vec![Slot::default(); SETTINGS.len()],
             variables: Vec::new(),
             started: false,
-            runs_scripts: false,
             has_level: false,
             version: 0,
             serverinfo_version: 0,
@@ -90,6 +97,10 @@ impl Settings {
             notes: Notes::default(),
             expected: ExpectedCode::default(),
             for_module: Vec::new(),
+            knows_mod: false,
+            runs_module: None,
+            noted_ranges: NotedRanges::default(),
+            place: None,
         }
     }
 
@@ -214,16 +225,6 @@ impl Settings {
         self.variables.iter().map(|own| (own.name.as_str(), own.value.as_str(), own.flags))
     }
 
-    /// Next note for the operator, oldest first.
-    pub fn poll_note(&mut self) -> Option<String> {
-        self.take_note().map(|note| note.text)
-    }
-
-    /// Next note for the operator with the name that it is about, oldest first.
-    pub fn take_note(&mut self) -> Option<Note> {
-        self.notes.take()
-    }
-
     // Writing.
 
     /// Changes a setting by its name, case-insensitive, as an operator does.
@@ -336,7 +337,7 @@ impl Settings {
         let slot = &self.slots[row];
         if value == *self.values.value(row) && slot.latched.is_none() && !show {
             self.slots[row].chosen = true;
-            self.note_other(row, is_other, text);
+            self.finish_change(row, is_other, text);
             return Ok(Change::Unchanged);
         }
         if flags.has(Flags::INIT) && self.started || flags.has(Flags::EARLY) && self.has_level {
@@ -363,7 +364,7 @@ impl Settings {
                 self.slots[row] = kept;
                 return Err(error);
             }
-            Ok(_) => self.note_other(row, is_other, text),
+            Ok(_) => self.finish_change(row, is_other, text),
         }
         if change == Ok(Change::Unchanged) && show {
             self.count_change(Flags::SERVERINFO);
@@ -391,9 +392,10 @@ impl Settings {
         Ok((Value::parse(setting.name, &setting.kind, flags, text)?, false))
     }
 
-    /// Notes that another number than the given one was taken.
-    fn note_other(&mut self, row: usize, is_other: bool, given: &str) {
-        if is_other {
+    /// Notes the place of a change, and that another number than the given one was taken.
+    fn finish_change(&mut self, row: usize, is_other: bool, given: &str) {
+        self.slots[row].place.clone_from(&self.place);
+        if !self.adjust_after(row, given) && is_other {
             let setting = &SETTINGS[row];
             let slot = &self.slots[row];
             let taken = slot.latched.as_ref().unwrap_or(self.values.value(row)).text.clone();
@@ -475,14 +477,6 @@ impl Settings {
         if flags.has(Flags::SYSTEMINFO) {
             self.systeminfo_version = self.systeminfo_version.wrapping_add(1);
         }
-    }
-
-    pub(super) fn note(&mut self, text: String) {
-        self.notes.push(text, None);
-    }
-
-    pub(super) fn note_about(&mut self, name: &str, text: String) {
-        self.notes.push(text, Some(name.to_owned()));
     }
 }
 

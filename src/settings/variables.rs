@@ -22,6 +22,9 @@ use crate::{
 /// Maximum number of variables.
 pub(super) const MAX_VARIABLES: usize = 512;
 
+/// Prefixes of the settings of a server, which no module has.
+const SERVER_PREFIXES: [&str; 4] = ["com_", "fs_", "net_", "sv_"];
+
 /// A variable outside the table.
 #[derive(Clone, Debug)]
 pub(super) struct Variable {
@@ -242,16 +245,21 @@ fn latch_variable(
 /// Notes an undeclared name that is new.
 fn note_unknown(settings: &mut Settings, command: SetCommand, source: ChangeSource, name: &str) {
     let meant = nearest_setting(name).map(|near| format!("; did you mean {near}?"));
-    // Custom keys of the serverinfo, settings of a module, and steps of a rotation in a script are usual.
-    let is_set_for_module = command != SetCommand::Sets && source != ChangeSource::Script;
-    if (!is_set_for_module || settings.hosts_module()) && meant.is_none() {
-        if is_set_for_module && settings.may_host_mod() {
-            settings.for_module.push(name.to_owned());
-        }
+    // Custom keys of the serverinfo and steps of a rotation in a script are usual.
+    let is_usual = command == SetCommand::Sets || source == ChangeSource::Script;
+    if is_usual && meant.is_none() {
         return;
     }
     let meant = meant.unwrap_or_default();
-    settings.note_about(name, format!("unknown setting {name}: stored as a variable{meant}"));
+    let text = format!("unknown setting {name}: stored as a variable{meant}");
+    // A module has settings of its own, which may have names near others, but none of the server.
+    let lower = name.to_ascii_lowercase();
+    let is_of_server = SERVER_PREFIXES.iter().any(|prefix| lower.starts_with(prefix));
+    if settings.hosts_module() && !is_of_server {
+        settings.keep_for_module(name, text);
+    } else {
+        settings.note_about(name, text);
+    }
 }
 
 #[cfg(test)]

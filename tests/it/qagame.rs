@@ -226,6 +226,29 @@ fn module_of_mod_runs_unless_vm_game_is_set() {
 }
 
 #[test]
+fn vm_game_shows_rules_that_run_unless_set() {
+    let mut broken = small_game();
+    broken.insert_into_mod("vm/qagame.qvm", b"not a module".to_vec()).expect("a path");
+    let broken = server(OF_MOD, broken);
+    assert_eq!(broken.settings().get("vm_game"), Some("0"), "native rules run");
+    assert_eq!(configstring_of(&broken, 20), "baseoa-1");
+    let mut sim = playing(server(OF_MOD, small_game_of_mod()), 1);
+    for (line, shown, rules) in [
+        ("set vm_game 0", "0", "baseoa-1"),
+        ("reset vm_game", "2", "{"),
+        ("set vm_game 1", "1", "{"),
+        ("reset vm_game", "2", "{"),
+    ] {
+        sim.console(line);
+        sim.console("map yard");
+        sim.run_for(Millis(4000));
+        assert_eq!(sim.server().settings().get("vm_game"), Some(shown), "{line}");
+        assert_eq!(configstring(&sim, 20), rules, "{line}");
+    }
+    sim.check_no_faults();
+}
+
+#[test]
 fn vm_game_replaces_module_of_mod_with_next_map() {
     let mut sim = playing(server(OF_MOD, small_game_of_mod()), 2);
     assert_eq!(configstring(&sim, 20), "{");

@@ -12,7 +12,7 @@ use fragd::{
         ClientNum, ConfigIndex, EntityNum, EntitySet, EntityState, LevelTime, Millis, PlayerState,
         Vec3,
     },
-    node::{Hosted as _, LocalPort, Node as _},
+    node::{Hosted as _, LocalPort, Node as _, Route},
     sim::{Actor, Network, Player},
     wire::snapshot::AreaMask,
 };
@@ -239,6 +239,27 @@ fn viewers_see_frames_of_their_player_under_faults() {
     let counts = actors[0].broadcast().unwrap().counts();
     assert!(counts.deltas * 10 > counts.snapshots * 7, "{counts:?}");
     assert!(counts.refused_frames > 5, "{counts:?}");
+}
+
+#[test]
+fn delayed_relay_has_a_name_before_its_first_level() {
+    let options = BroadcastOptions { delay: Millis::seconds(3), ..BroadcastOptions::default() };
+    let source = Box::new(Scripted { due: Millis(0), time: 0, levels: 0 });
+    let mut relay = Broadcast::new(source, options, entropy(3));
+    let route = Route { local: LocalPort(0), remote: ([192, 0, 2, 1], 27_960).into() };
+    let mut shown = |at, map: &str| {
+        relay.frame(Millis(at));
+        for query in ["getinfo xyz", "getstatus xyz"] {
+            let bytes = [&b"\xff\xff\xff\xff"[..], query.as_bytes()].concat();
+            relay.handle_datagram(Millis(at), route, &bytes);
+            let mut packet = Vec::new();
+            assert_eq!(relay.poll_transmit(&mut packet), Some(route), "{query}");
+            let text = String::from_utf8_lossy(&packet).into_owned();
+            assert!(text.contains("hostname\\Script") && text.contains(map), "{at}: {text}");
+        }
+    };
+    shown(0, "mapname\\nomap");
+    shown(3001, "mapname\\scripted");
 }
 
 #[test]

@@ -290,7 +290,7 @@ fn messages_of_scripts_name_file_and_line() {
         "server.cfg:4: sv_maxclients: \"99\" read as 64 (expected an integer from 1 to 64)",
         "server.cfg:5: unknown command: xp_config",
         "server.cfg:6: g_gravity: invalid value \"up\" (expected a number from 0 to 65535)",
-        "server.cfg: 9 lines, 2 settings set, 4 stored as variables, 1 values changed, 2 not understood\n",
+        "server.cfg: 9 lines, 2 settings set, 4 stored as variables, 1 value changed, 2 not understood\n",
         "server.cfg:3: unknown setting fraglimt: stored as a variable; did you mean fraglimit?",
     ];
     let messages = server.start_messages();
@@ -316,6 +316,118 @@ fn nothing_of_a_script_is_ignored_in_silence() {
     assert_eq!(server.settings().get("sv_hostname"), Some("Caf. x"));
     assert_eq!(run(&mut server, "set g_password \"caf\u{e9}\"").matches("(hidden)").count(), 0);
     assert_eq!(server.settings().get("g_password"), Some(""), "it would never match");
+}
+
+#[test]
+fn comment_without_end_is_reported_with_its_line() {
+    let script = "set a 1\n/* closed */ set b 2 /* not\nset sv_hostname lost\nset c 3\n";
+    let server = start(&[("server.cfg", script)], &["exec server"]).expect("a start");
+    assert_eq!((server.settings().get("b"), server.settings().get("c")), (Some("2"), None));
+    let expected = "server.cfg:2: comment /* not closed: lines 2 to 4 ignored (expected */)";
+    assert_eq!(server.start_messages()[1], expected);
+    let summary = &server.start_messages()[2];
+    assert!(
+        summary.ends_with("4 lines, 0 settings set, 2 stored as variables, 1 comment not closed\n")
+    );
+    let mut server = self::server(&[]);
+    let printed = run(&mut server, "echo a /* b; echo c");
+    assert_eq!(printed, "comment /* not closed: rest of the line ignored (expected */)\na\n");
+    assert_eq!(run(&mut server, "echo \"/* quoted\"; echo /* closed */ c"), "/* quoted\nc\n");
+}
+
+#[test]
+fn repeated_problems_are_suppressed_and_counted() {
+    let mut many: String = (0..600).map(|at| format!("set own{at} 1\n")).collect();
+    many.push_str("set l \"vstr l; vstr l\"\nvstr own3\n");
+    many.push_str(&"xp_config 1\n".repeat(500));
+    let deep = "set l \"vstr l; vstr l\"\nvstr l";
+    let server = start(&[("server.cfg", &many)], &["exec server"]).expect("a start");
+    let messages = server.start_messages();
+    assert!(messages.len() < 80, "{}", messages.len());
+    let of = |text: &str| messages.iter().filter(|line| line.contains(text)).count();
+    assert_eq!((of("too many variables"), of("unknown command: xp_config")), (1, 63));
+    let summary = messages.iter().find(|line| line.contains(" lines, ")).expect("a summary");
+    assert!(summary.contains("512 stored as variables, "), "{summary}");
+    assert!(summary.contains(", 89 variables not stored"), "{summary}");
+    assert_eq!(
+        (of("variables not stored (+88 suppressed)"), of("not understood (+437 supp")),
+        (1, 1)
+    );
+    // The line may end only with the limit of commands.
+    let mut server = self::server(&[("deep.cfg", deep)]);
+    let printed = run(&mut server, "execq deep");
+    assert_eq!(printed.lines().count(), 3, "{printed}");
+    let first = "deep.cfg:2: vstr: recursion limit reached (16)\n";
+    assert!(printed.starts_with(first), "{printed}");
+    assert!(printed.ends_with("commands nested too deep (+4092 suppressed)\n"), "{printed}");
+    // The next line reports again.
+    assert!(run(&mut server, "vstr l").starts_with("vstr: recursion limit"));
+}
+
+#[test]
+fn summary_counts_scripts_and_maps_that_are_missing() {
+    let script = "exec nosuch\nmap curt\nexec more\nvstr d1\nmap court\nmap curt\nexec nosuch";
+    let scripts = [("server.cfg", script), ("more.cfg", "exec nosuch\nset sv_hostname x")];
+    let server = start(&scripts, &["exec server"]).expect("a start");
+    let messages = server.start_messages().concat();
+    for expected in [
+        "more.cfg: 2 lines, 1 setting set, 1 script not run\n",
+        "server.cfg: 7 lines, 0 settings set, 2 scripts not run, 2 maps not found, 1 command failed\n",
+    ] {
+        assert!(messages.contains(expected), "{expected}: {messages}");
+    }
+}
+
+#[test]
+fn lines_of_published_configs_are_understood_or_reported() {
+    let script = "sets Web http://example.org/x // mine\r\nset\tg_gametype\t\"3\r\ncom_hunkMegs 128\r\n\
+                  set dir a: // why\r\naddbot sarge 4\r\nseta a \"http://b;c\"; sets Admin Kim\r\n";
+    let mut server = start(&[("server.cfg", script)], &["exec server"]).expect("a start");
+    let get = |server: &Server, name: &str| server.settings().get(name).map(str::to_owned);
+    for (name, value) in [
+        ("Web", "http:"),
+        ("g_gametype", "3"),
+        ("com_hunkMegs", "128"),
+        ("dir", "a:"),
+        ("a", "http://b;c"),
+        ("Admin", "Kim"),
+    ] {
+        assert_eq!(get(&server, name).as_deref(), Some(value), "{name}");
+    }
+    let messages = server.start_messages();
+    let url = "server.cfg:1: value ends at the comment // (expected a URL in quotes)";
+    assert_eq!(messages[1], url);
+    assert!(messages[2].starts_with("server.cfg:5: addbot ignored: the rules of"), "{messages:?}");
+    assert!(messages[3].starts_with("server.cfg: 6 lines, 1 setting set, "), "{messages:?}");
+    assert!(messages[3].ends_with(", 1 value changed, 1 command ignored\n"), "{messages:?}");
+    assert!(messages[4].starts_with("com_hunkMegs \"128\" ignored: "), "{messages:?}");
+    assert_eq!(messages.len(), 5, "{messages:?}");
+    assert!(run(&mut server, "logfile 2").starts_with("logfile \"2\" ignored: "));
+}
+
+#[test]
+fn wait_before_first_level_is_reported_once() {
+    let script = "wait\nset a 1\nwait 20\nset b 1\nmap court\nwait\nset c 1";
+    let mut server = start(&[("server.cfg", script)], &["exec server"]).expect("a start");
+    let get = |server: &Server, name: &str| server.settings().get(name).map(str::to_owned);
+    assert_eq!((get(&server, "b").as_deref(), get(&server, "c")), (Some("1"), None));
+    server.frame(Millis(50));
+    server.frame(Millis(100));
+    assert_eq!(get(&server, "c").as_deref(), Some("1"), "a wait behind the map takes a frame");
+    let messages = server.start_messages();
+    let waits = messages.iter().filter(|line| line.contains("wait skipped: no level has begun"));
+    assert_eq!(waits.collect::<Vec<_>>(), ["server.cfg:1: wait skipped: no level has begun"]);
+}
+
+#[test]
+fn private_slots_of_script_are_reduced_with_their_line() {
+    let script = "set sv_hostname x\nset sv_privateClients 63\nset sv_maxclients 12";
+    let mut server = start(&[("server.cfg", script)], &["exec server"]).expect("a start");
+    let note = "sv_privateClients: \"63\" read as 12 (expected at most sv_maxclients, 12)";
+    let messages = server.start_messages().concat();
+    assert!(messages.contains(&format!("server.cfg:2: {note}")), "{messages}");
+    assert_eq!(run(&mut server, "set sv_privateClients 63"), format!("{note}\n"));
+    assert_eq!(server.settings().int(key::SV_PRIVATE_CLIENTS), 12);
 }
 
 #[test]
@@ -354,14 +466,14 @@ fn settings_are_reset_toggled_and_unset() {
     let mut server = server(&[]);
     run(
         &mut server,
-        "set fraglimit 5; reset fraglimit; toggle g_friendlyFire; toggle sv_fps 20 30 40",
+        "set fraglimit 5; reset fraglimit; toggle g_friendlyFire; toggle sv_fps 20 30 40; toggle fresh",
     );
     run(&mut server, "set own 1; unset own; set \" Email\" x; sets \" Email\" kim@example.org");
     let get = |name: &str| server.settings().get(name).map(str::to_owned);
     assert_eq!(get("fraglimit").as_deref(), Some("20"));
     assert_eq!(get("g_friendlyFire").as_deref(), Some("1"));
     assert_eq!(get("sv_fps").as_deref(), Some("30"));
-    assert_eq!(get("own"), None);
+    assert_eq!((get("own"), get("fresh").as_deref()), (None, Some("1")));
     assert!(server.settings().serverinfo().any(|pair| pair == (" Email", "kim@example.org")));
     assert!(run(&mut server, "unset sv_fps").contains("is a setting"));
     assert_eq!(run(&mut server, "dir maps"), "maps/yard.bsp\n1 files .bsp in maps\n");

@@ -3,7 +3,7 @@
 //! Source: console commands of Quake III servers and the replies that tools match on.
 
 use super::{
-    MAX_RESTART_DELAY_S, RESTART_DELAY_S, execute,
+    Cause, MAX_RESTART_DELAY_S, RESTART_DELAY_S, execute,
     players::{find_player, player_in},
     sanitize_chat,
     scripts::may_nest,
@@ -34,12 +34,12 @@ pub(super) fn run_variable(server: &mut Server, words: &CommandArgs, depth: u8) 
     server.startup.use_variable(name);
     let shown = text::escaped(name.as_bytes());
     let Some(line) = server.core.settings.get(name).map(str::to_owned) else {
-        return server.core.console.report(format!("vstr: variable {shown} not set"));
+        return execute::report(server, Cause::Failed, format!("vstr: variable {shown} not set"));
     };
     if is_secret_name(name) {
-        return server.core.console.report(format!("vstr: {shown} is secret"));
+        return execute::report(server, Cause::Failed, format!("vstr: {shown} is secret"));
     }
-    if may_nest(&mut server.core, words.command(), depth) {
+    if may_nest(server, words.command(), depth) {
         server.texts.open(OpenText::new(&line, depth + 1, None));
     }
 }
@@ -49,7 +49,7 @@ pub(super) fn wait(server: &mut Server, words: &CommandArgs) {
     let frames = if words.len() > 1 { text::atoi(words.get(1)) } else { 1 };
     match server.texts.wait(frames) {
         Some(over) => over.iter().for_each(|text| end_text(server, text)),
-        None => server.core.console.report("wait ignored: too many lines wait"),
+        None => execute::report(server, Cause::Failed, "wait ignored: too many lines wait"),
     }
 }
 
@@ -125,8 +125,8 @@ pub(super) fn change_map(server: &mut Server, words: &CommandArgs, cheats: bool)
     if !is_map_name(&map) {
         let suggestion = server.maps.suggestion(&map);
         let shown = text::escaped(map.as_bytes());
-        server.core.console.report(format!("Can't find map maps/{shown}.bsp{suggestion}"));
-        return;
+        let error = format!("Can't find map maps/{shown}.bsp{suggestion}");
+        return execute::report(server, Cause::Map, error);
     }
     if execute::play(server, &map) {
         // The server's own setting takes what it writes.

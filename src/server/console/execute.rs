@@ -2,15 +2,27 @@
 //!
 //! Source: console of Quake III servers. Engine names: `Cbuf_Execute`, `Cmd_ExecuteString`.
 
-use super::{MAX_COMMAND_LEN, command_name, scripts, startup, table::COMMANDS, texts::TextStep};
+use super::{
+    Cause, ChangeOutcome, MAX_COMMAND_LEN, command_name, scripts, startup, table::COMMANDS,
+    texts::TextStep,
+};
 use crate::{
     model::CommandArgs,
-    server::Server,
-    settings::{ChangeSource, SetCommand, nearest_of},
+    server::{Server, core::Core},
+    settings::{ChangeSource, SetCommand, is_ignored, nearest_of},
 };
+
+/// Commands in scripts of other servers that have no effect here, with the reasons.
+const WITHOUT_EFFECT: [(&str, &str); 4] = [
+    ("addbot", "the rules of the program have no bots; a game module adds them"),
+    ("bind", "keys are those of clients"),
+    ("unbind", "keys are those of clients"),
+    ("unbindall", "keys are those of clients"),
+];
 
 /// Runs the open texts to their ends.
 pub(super) fn run_texts(server: &mut Server) {
+    let is_outermost = server.core.console.begin_problems();
     loop {
         if server.texts.begins_line() {
             server.console_budget.begin_line();
@@ -25,28 +37,48 @@ pub(super) fn run_texts(server: &mut Server) {
         }
     }
     server.core.console.clear_place();
+    if is_outermost {
+        server.core.console.end_problems();
+    }
+}
+
+/// Reports a problem of the command that runs, and counts it for its script.
+pub(super) fn report(server: &mut Server, cause: Cause, text: impl AsRef<str>) {
+    if let Some(counts) = server.texts.counts_mut() {
+        counts.problems.add(cause);
+    }
+    server.core.console.report(cause, text);
 }
 
 /// Runs a command of the innermost text.
 fn run_step(server: &mut Server, command: &str, depth: u8) {
+    if let Some((place, ignored)) = server.texts.take_open_comment() {
+        server.core.console.set_place(place);
+        report(server, Cause::Comment, format!("comment /* not closed: {ignored} (expected */)"));
+    }
     let words = CommandArgs::parse(command);
     if words.is_empty() {
         return;
     }
     server.core.console.set_place(server.texts.place());
+    let last = words.get(words.len() - 1);
+    if words.len() > 1 && last.ends_with(':') && server.texts.cuts_word() {
+        // The value may be a secret.
+        report(server, Cause::Changed, "value ends at the comment // (expected a URL in quotes)");
+    }
     if let Err(message) = server.console_budget.take_command() {
         if let Some(message) = message {
             if server.startup.is_command_line {
                 server.startup.fail(server.core.console.placed(&message));
             }
-            server.core.console.report(message);
+            report(server, Cause::Failed, message);
         }
         server.texts.end_line();
         return;
     }
     // A comment may be longer.
     if command.len() > MAX_COMMAND_LEN && words.rest(0).len() > MAX_COMMAND_LEN {
-        server.core.console.report(format!("command ignored: over {MAX_COMMAND_LEN} bytes"));
+        report(server, Cause::Failed, format!("command ignored: over {MAX_COMMAND_LEN} bytes"));
     } else if startup::has_no_level(server)
         && !scripts::is_early(&server.core, command_name(&words))
     {
@@ -61,7 +93,7 @@ pub(super) fn run_command(server: &mut Server, words: &CommandArgs, depth: u8) {
     let name = command_name(words);
     if let Some(command) = COMMANDS.iter().find(|c| c.name.eq_ignore_ascii_case(name)) {
         (command.run)(server, words, depth);
-    } else if server.core.settings.get(name).is_some() {
+    } else if server.core.settings.get(name).is_some() || is_ignored(name) {
         if words.len() == 1 {
             server.core.show_setting(name);
         } else {
@@ -77,23 +109,39 @@ pub(super) fn run_command(server: &mut Server, words: &CommandArgs, depth: u8) {
 
 /// Reports an unknown command, and counts it for its script.
 pub(super) fn report_unknown(server: &mut Server, name: &str) {
-    if let Some(counts) = server.texts.counts_mut() {
-        counts.refused += 1;
+    let ignored = WITHOUT_EFFECT.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    if let Some((known, reason)) = ignored {
+        return report(server, Cause::Ignored, format!("{known} ignored: {reason}"));
     }
     let known = COMMANDS.iter().map(|row| row.name);
     let near =
         nearest_of(name, known.chain(server.game.console_commands().iter().map(|row| row.name)));
     let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-    server.core.console.report(format!("unknown command: {name}{near}"));
+    report(server, Cause::Refused, format!("unknown command: {name}{near}"));
 }
 
 /// Changes a setting for the line that runs, and counts the change for its script.
 pub(super) fn change_setting(server: &mut Server, command: SetCommand, name: &str, value: &str) {
+    run_change(server, name, |core, source| core.change_setting(source, command, name, value));
+}
+
+/// Sets a setting to its default for the line that runs, and counts the change for its script.
+pub(super) fn reset_setting(server: &mut Server, name: &str) {
+    run_change(server, name, |core, source| core.reset_setting(source, name));
+}
+
+fn run_change(
+    server: &mut Server,
+    name: &str,
+    change: impl FnOnce(&mut Core, ChangeSource) -> ChangeOutcome,
+) {
     let is_script = server.texts.place().is_some()
         || server.startup.is_command_line
         || server.core.console.runs_game_lines();
     let source = if is_script { ChangeSource::Script } else { ChangeSource::Console };
-    let outcome = server.core.change_setting(source, command, name, value);
+    server.core.settings.set_place(server.texts.place());
+    let outcome = change(&mut server.core, source);
+    server.core.settings.set_place(None);
     if outcome.is_latched && server.startup.has_begun_level() {
         server.core.print_line(format!("{name} will be changed upon restarting."));
     }
@@ -103,15 +151,23 @@ pub(super) fn change_setting(server: &mut Server, command: SetCommand, name: &st
         if server.core.console.is_start() {
             server.startup.add_hint(place.clone(), note);
         } else {
-            server.core.console.report(note.text);
+            server.core.console.warn(note.text);
         }
     }
+    // The start names them at its end.
+    if !server.core.console.is_start()
+        && let Some(line) = server.core.settings.ignored_value(name)
+    {
+        let line = server.core.console.placed(&line);
+        server.core.console.warn(line);
+    }
     if let Some(counts) = server.texts.counts_mut() {
-        counts.refused += u32::from(!outcome.is_accepted);
-        counts.changed += outcome.notes;
         let is_setting = server.core.settings.flags(name).is_some();
-        counts.set += u32::from(outcome.is_accepted && is_setting);
-        counts.variables += u32::from(outcome.is_accepted && !is_setting);
+        let is_accepted = outcome.refusal.is_none();
+        outcome.refusal.into_iter().for_each(|cause| counts.problems.add(cause));
+        (0..outcome.notes).for_each(|_| counts.problems.add(Cause::Changed));
+        counts.set += u32::from(is_accepted && is_setting);
+        counts.variables += u32::from(is_accepted && !is_setting);
     }
 }
 
@@ -119,7 +175,8 @@ pub(super) fn change_setting(server: &mut Server, command: SetCommand, name: &st
 pub(super) fn play(server: &mut Server, map: &str) -> bool {
     let loaded = server.load_level(map);
     if let Err(error) = &loaded {
-        server.core.console.report(error.to_string());
+        report(server, Cause::Map, error.to_string());
     }
+    startup::report_notes(server);
     loaded.is_ok()
 }

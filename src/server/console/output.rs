@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use super::problems::{Cause, ProblemLines};
+
 /// Maximum length of all queued lines, in bytes. Engine name: `MAX_CMD_BUFFER`.
 const MAX_QUEUED_LEN: usize = 64 * 1024;
 
@@ -60,6 +62,7 @@ pub(in crate::server) struct ConsoleStreams {
     /// Output of the start, which goes to the log.
     start: Vec<String>,
     is_start: bool,
+    problems: ProblemLines,
 }
 
 impl ConsoleStreams {
@@ -77,9 +80,26 @@ impl ConsoleStreams {
         }
     }
 
-    /// Prints a problem of a command, with the place of the command.
-    pub(in crate::server) fn report(&mut self, text: impl AsRef<str>) {
+    /// Prints a problem of a command, with the place of the command. Lines of a cause are bounded while texts run.
+    pub(in crate::server) fn report(&mut self, cause: Cause, text: impl AsRef<str>) {
         let text = self.placed(text.as_ref());
+        if self.problems.admits(cause, &text) {
+            self.warn(text);
+        }
+    }
+
+    /// Begins the bound of lines of problems. Returns whether it had not begun before.
+    pub(super) fn begin_problems(&mut self) -> bool {
+        self.problems.begin()
+    }
+
+    /// Ends the bound, and prints the numbers of suppressed lines.
+    pub(super) fn end_problems(&mut self) {
+        self.problems.end().into_iter().for_each(|line| self.warn(line));
+    }
+
+    /// Prints a line that the operator should act on.
+    pub(in crate::server) fn warn(&mut self, text: String) {
         if self.is_start && self.redirected.is_none() {
             self.log_start(log::Level::Warn, text);
         } else {

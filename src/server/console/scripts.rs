@@ -5,7 +5,7 @@
 //! line and depth are bounded.
 //! Source: config files of Quake III servers. Engine name: `Cmd_Exec_f`.
 
-use super::{MAX_NESTING, Server, table::COMMANDS, texts::OpenText};
+use super::{Cause, MAX_NESTING, Server, execute, table::COMMANDS, texts::OpenText};
 use crate::{
     model::{
         CommandArgs,
@@ -14,7 +14,7 @@ use crate::{
         text,
     },
     server::core::Core,
-    settings::SetCommand,
+    settings::{SetCommand, is_ignored},
 };
 
 /// Maximum number of commands that one line runs, without and with a script. A variable that runs itself, or the next
@@ -89,15 +89,17 @@ impl ConsoleBudget {
 pub(super) fn is_early(core: &Core, name: &str) -> bool {
     let is_named = |known: &str| known.eq_ignore_ascii_case(name);
     SetCommand::named(name).is_some()
+        || is_ignored(name)
         || EARLY_COMMANDS.iter().any(|early| is_named(early))
         || core.settings.get(name).is_some() && !COMMANDS.iter().any(|row| is_named(row.name))
 }
 
 /// Whether a command may run a text one level deeper. If not, it prints why.
-pub(super) fn may_nest(core: &mut Core, command: &str, depth: u8) -> bool {
+pub(super) fn may_nest(server: &mut Server, command: &str, depth: u8) -> bool {
     let may = depth + 1 < MAX_NESTING;
     if !may {
-        core.console.report(format!("{command}: recursion limit reached ({MAX_NESTING})"));
+        let what = format!("{command}: recursion limit reached ({MAX_NESTING})");
+        execute::report(server, Cause::Nesting, what);
     }
     may
 }
@@ -116,7 +118,7 @@ pub(super) fn exec(server: &mut Server, words: &CommandArgs, depth: u8, is_quiet
     if !name.rsplit(['/', '\\']).next().unwrap_or_default().contains('.') {
         name.push_str(".cfg");
     }
-    if !may_nest(&mut server.core, words.command(), depth) {
+    if !may_nest(server, words.command(), depth) {
         return;
     }
     let place = if is_named_by_operator { ScriptPlace::CommandLine } else { ScriptPlace::GameData };
@@ -134,7 +136,7 @@ pub(super) fn exec(server: &mut Server, words: &CommandArgs, depth: u8, is_quiet
                 server.startup.fail(format!("+{}: {error}", words.command()));
             }
             if !server.startup.is_over() {
-                server.core.console.report(error);
+                execute::report(server, Cause::Script, error);
             }
         }
     }
@@ -162,22 +164,27 @@ pub(super) fn read_text(
     name: &str,
     place: ScriptPlace,
 ) -> Result<Option<String>, AssetError> {
-    server.maps.assets().read_script(name, MAX_SCRIPT_LEN, place).map(text_of)
+    server.maps.assets().read_script(name, MAX_SCRIPT_LEN, place).map(|bytes| text_of(&bytes))
 }
 
-/// Text of a script: UTF-8, or Latin-1 as older editors write it. Lines end as on any system.
-fn text_of(bytes: Vec<u8>) -> Option<String> {
-    if bytes.contains(&0) {
+/// Text of a script: UTF-8, Latin-1 as older editors write it, or UTF-16 with its mark. Lines end as on any system.
+fn text_of(bytes: &[u8]) -> Option<String> {
+    let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+        String::from_utf16_lossy(&units.collect::<Vec<_>>())
+    };
+    let text = match bytes {
+        [0xff, 0xfe, text @ ..] => utf16(text, u16::from_le_bytes),
+        [0xfe, 0xff, text @ ..] => utf16(text, u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, text @ ..] | text => match std::str::from_utf8(text) {
+            Ok(text) => text.to_owned(),
+            Err(_) => text.iter().map(|&byte| char::from(byte)).collect(),
+        },
+    };
+    if text.contains('\0') {
         return None;
     }
-    let text = String::from_utf8(bytes)
-        .unwrap_or_else(|error| error.as_bytes().iter().map(|&byte| char::from(byte)).collect());
-    let text = text.trim_start_matches('\u{feff}');
-    Some(if text.contains('\r') {
-        text.replace("\r\n", "\n").replace('\r', "\n")
-    } else {
-        text.to_owned()
-    })
+    Some(if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })
 }
 
 #[cfg(test)]
@@ -207,10 +214,13 @@ mod tests {
     }
 
     #[test]
-    fn scripts_are_utf8_or_latin1() {
-        assert_eq!(text_of(b"\xef\xbb\xbfset a \xc3\xa9".to_vec()).as_deref(), Some("set a é"));
-        assert_eq!(text_of(b"set a \xe9".to_vec()).as_deref(), Some("set a é"));
-        assert_eq!(text_of(b"a\r\nb\rc\n".to_vec()).as_deref(), Some("a\nb\nc\n"));
-        assert_eq!(text_of(b"IBSP\0".to_vec()), None);
+    fn scripts_are_utf8_latin1_or_utf16() {
+        assert_eq!(text_of(b"\xef\xbb\xbfset a \xc3\xa9").as_deref(), Some("set a é"));
+        assert_eq!(text_of(b"\xef\xbb\xbfset a \xe9").as_deref(), Some("set a é"));
+        assert_eq!(text_of(b"set a \xe9").as_deref(), Some("set a é"));
+        assert_eq!(text_of(b"\xff\xfea\0\xe9\0").as_deref(), Some("aé"));
+        assert_eq!(text_of(b"\xfe\xff\0a\0\r\0\n").as_deref(), Some("a\n"));
+        assert_eq!(text_of(b"a\r\nb\rc\n").as_deref(), Some("a\nb\nc\n"));
+        assert_eq!(text_of(b"IBSP\0"), None);
     }
 }

@@ -9,7 +9,9 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Server, execute, scripts,
+    Cause, Server, execute,
+    problems::counted,
+    scripts,
     table::COMMANDS,
     texts::{OpenText, ScriptCounts},
 };
@@ -47,6 +49,8 @@ pub(in crate::server) struct Startup {
     pub(super) is_command_line: bool,
     /// Misspellings with their places. A later `vstr` of the name removes them.
     hints: Vec<(Option<String>, Note)>,
+    /// Number of misspellings beyond the limit.
+    hints_left_out: usize,
     /// Names that `vstr` has run, in lower case.
     used: BTreeSet<String>,
     /// Error about the first map that was not found.
@@ -85,6 +89,8 @@ impl Startup {
     pub(super) fn add_hint(&mut self, place: Option<String>, note: Note) {
         if self.hints.len() < MAX_HINTS {
             self.hints.push((place, note));
+        } else {
+            self.hints_left_out += 1;
         }
     }
 
@@ -100,7 +106,6 @@ pub(in crate::server) fn run(
     lines: &[String],
 ) {
     server.core.console.begin_start();
-    server.core.settings.expect_scripts();
     server.startup.is_command_line = true;
     let has_mod = !server.core.settings.text(key::FS_GAME).is_empty();
     if has_mod && run_mod_config(server) {
@@ -118,7 +123,7 @@ pub(in crate::server) fn run(
     if !server.startup.is_over() {
         report_hints(server);
         for line in server.core.settings.ignored_values() {
-            server.core.console.report(line);
+            server.core.console.warn(line);
         }
     }
     server.core.console.end_start();
@@ -142,11 +147,11 @@ pub(super) fn run_before_level(server: &mut Server, command: &str, words: &Comma
     if server.startup.chosen.is_some() {
         begin_first_level(server);
         execute::run_command(server, words, depth);
-    } else if !is("wait") && !server.texts.put_off(command) {
-        server
-            .core
-            .console
-            .report(format!("too many commands wait for the first level: {name} ignored"));
+    } else if is("wait") {
+        execute::report(server, Cause::Wait, "wait skipped: no level has begun");
+    } else if !server.texts.put_off(command) {
+        let what = format!("too many commands wait for the first level: {name} ignored");
+        execute::report(server, Cause::Failed, what);
     }
 }
 
@@ -168,7 +173,7 @@ fn choose(server: &mut Server, map: &str, has_cheats: bool, is_direct: bool) {
             return server.startup.fail(placed);
         }
         server.startup.missing_map.get_or_insert(placed);
-        return server.core.console.report(error);
+        return execute::report(server, Cause::Map, error);
     }
     let settings = &mut server.core.settings;
     let next = FirstLevel { map: map.to_owned(), has_begun: !is_direct };
@@ -205,12 +210,22 @@ fn begin_first_level(server: &mut Server) {
     let for_next_level = has_begun.then(|| settings.take_latched());
     settings.begin_first_level();
     announce_http(settings);
-    while let Some(note) = settings.poll_note() {
-        server.core.console.report(note);
-    }
+    report_notes(server);
     server.load_first_level(&map);
+    report_notes(server);
     if let Some(latched) = for_next_level {
         server.core.settings.restore_latched(latched);
+    }
+}
+
+/// Reports notes of settings, which name their places.
+pub(super) fn report_notes(server: &mut Server) {
+    while let Some(note) = server.core.settings.take_note() {
+        if note.undeclared.is_some() && server.core.console.is_start() {
+            server.startup.add_hint(None, note);
+        } else {
+            server.core.console.warn(note.text);
+        }
     }
 }
 
@@ -220,16 +235,15 @@ pub(super) fn end_text(server: &mut Server, ended: &OpenText) {
     if !server.core.console.is_start() {
         return;
     }
-    let ScriptCounts { set, variables, changed, refused } = script.counts;
-    let mut summary = format!("{}: {} lines, {set} settings set", script.name, ended.lines());
-    for (count, what) in [
-        (variables, "stored as variables"),
-        (changed, "values changed"),
-        (refused, "not understood"),
-    ] {
-        if count > 0 {
-            summary.push_str(&format!(", {count} {what}"));
-        }
+    let ScriptCounts { set, variables, problems } = script.counts;
+    let lines = counted(ended.lines(), ["line", "lines"]);
+    let set = counted(set as usize, ["setting set", "settings set"]);
+    let mut summary = format!("{}: {lines}, {set}", script.name);
+    let words = ["stored as a variable", "stored as variables"];
+    let variables = (variables > 0).then(|| counted(variables as usize, words));
+    for part in variables.into_iter().chain(problems.parts()) {
+        summary.push_str(", ");
+        summary.push_str(&part);
     }
     server.core.console.clear_place();
     server.core.console.print(summary);
@@ -256,10 +270,15 @@ fn report_hints(server: &mut Server) {
         let name = note.undeclared.unwrap_or_default().to_ascii_lowercase();
         if !server.startup.used.contains(&name) {
             server.core.console.set_place(place);
-            server.core.console.report(note.text);
+            let text = server.core.console.placed(&note.text);
+            server.core.console.warn(text);
         }
     }
     server.core.console.clear_place();
+    let left_out = std::mem::take(&mut server.startup.hints_left_out);
+    if left_out > 0 {
+        server.core.console.warn(format!("unknown settings (+{left_out} suppressed)"));
+    }
 }
 
 /// Runs the configuration of the mod. Returns whether the mod has one.

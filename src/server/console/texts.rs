@@ -5,6 +5,7 @@
 
 use std::{collections::VecDeque, rc::Rc};
 
+use super::problems::ProblemCounts;
 use crate::model::ConsoleCommands;
 
 /// Maximum number of waiting stacks of texts, and of bytes in them.
@@ -20,10 +21,8 @@ pub(super) struct ScriptCounts {
     pub(super) set: u32,
     /// Names outside the table, stored as variables.
     pub(super) variables: u32,
-    /// Values that were taken in another form.
-    pub(super) changed: u32,
-    /// Refused values and unknown commands.
-    pub(super) refused: u32,
+    /// Problems of its commands.
+    pub(super) problems: ProblemCounts,
 }
 
 /// A script file.
@@ -46,13 +45,27 @@ pub(super) struct OpenText {
     pub(super) script: Option<Script>,
     /// Place of a line that was put off.
     place: Option<Rc<str>>,
+    /// Line of a comment without end that the last command has.
+    open_comment: Option<u32>,
+    /// Whether a `//` comment cuts the last word of the last command.
+    cuts_word: bool,
 }
 
 impl OpenText {
     pub(super) fn new(text: &str, depth: u8, script: Option<Rc<str>>) -> Self {
         let script = script.map(|name| Script { name, counts: ScriptCounts::default() });
         let text = text.into();
-        Self { text, at: 0, line: 1, running_line: 1, depth, script, place: None }
+        Self {
+            text,
+            at: 0,
+            line: 1,
+            running_line: 1,
+            depth,
+            script,
+            place: None,
+            open_comment: None,
+            cuts_word: false,
+        }
     }
 
     fn next_command(&mut self) -> Option<String> {
@@ -62,6 +75,9 @@ impl OpenText {
         let next = self.text.len() - commands.rest().len();
         let lines = |text: &str| text.bytes().filter(|&byte| byte == b'\n').count() as u32;
         self.running_line = self.line;
+        self.cuts_word = commands.cuts_word();
+        self.open_comment =
+            commands.open_comment().map(|at| self.line + lines(rest.get(..at).unwrap_or_default()));
         self.line += lines(self.text.get(self.at..next).unwrap_or_default());
         self.at = next;
         Some(command.to_owned())
@@ -134,6 +150,28 @@ impl ConsoleTexts {
             (Some(script), _) => Some(format!("{}:{}", script.name, text.running_line)),
             (None, place) => place.as_deref().map(str::to_owned),
         })
+    }
+
+    /// Place and description of a comment without end that the running command has.
+    pub(super) fn take_open_comment(&mut self) -> Option<(Option<String>, String)> {
+        let text = self.stack.last_mut()?;
+        let line = text.open_comment.take()?;
+        let Some(script) = &text.script else {
+            return Some((self.place(), "rest of the line ignored".to_owned()));
+        };
+        let place = format!("{}:{line}", script.name);
+        let last = text.lines() as u32;
+        let ignored = if line < last {
+            format!("lines {line} to {last} ignored")
+        } else {
+            "rest of the line ignored".to_owned()
+        };
+        Some((Some(place), ignored))
+    }
+
+    /// Whether a `//` comment cuts the last word of the running command.
+    pub(super) fn cuts_word(&self) -> bool {
+        self.stack.last().is_some_and(|text| text.cuts_word)
     }
 
     /// Counts of the innermost script.

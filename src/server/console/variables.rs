@@ -2,7 +2,7 @@
 //!
 //! Source: console commands of Quake III servers. Engine names: `Cvar_Reset_f`, `Cvar_Toggle_f`, `Cvar_Unset_f`, `FS_Dir_f`.
 
-use super::{Server, execute};
+use super::{Cause, Server, execute};
 use crate::{
     model::{CommandArgs, text},
     settings::{SetCommand, nearest_setting},
@@ -18,8 +18,8 @@ pub(super) fn reset(server: &mut Server, words: &CommandArgs) {
         return server.core.print_line("Usage: reset <name>");
     }
     let settings = &server.core.settings;
-    if let Some(default) = settings.default_of(name).map(str::to_owned) {
-        return execute::change_setting(server, SetCommand::Set, name, &default);
+    if settings.default_of(name).is_some() {
+        return execute::reset_setting(server, name);
     }
     let shown = text::escaped(name.as_bytes());
     let reason = match (settings.get(name), nearest_setting(name)) {
@@ -27,7 +27,7 @@ pub(super) fn reset(server: &mut Server, words: &CommandArgs) {
         (None, Some(near)) => format!("unknown setting {shown}; did you mean {near}?"),
         (None, None) => format!("unknown setting {shown}"),
     };
-    server.core.console.report(reason);
+    execute::report(server, Cause::Failed, reason);
 }
 
 /// Removes a variable.
@@ -44,7 +44,7 @@ pub(super) fn unset(server: &mut Server, words: &CommandArgs) {
         Some(_) => format!("{shown} is a setting, not a variable; reset sets its default"),
         None => format!("unknown variable {shown}"),
     };
-    server.core.console.report(reason);
+    execute::report(server, Cause::Failed, reason);
 }
 
 /// Sets a setting to 1 if it is 0, else to 0; or to the next of the given values.
@@ -53,10 +53,8 @@ pub(super) fn toggle(server: &mut Server, words: &CommandArgs) {
     if words.len() < 2 {
         return server.core.print_line("Usage: toggle <name> [value 1] [value 2] …");
     }
-    let Some(value) = server.core.settings.get(name) else {
-        let shown = text::escaped(name.as_bytes());
-        return server.core.console.report(format!("unknown setting {shown}"));
-    };
+    // A name that is not set counts as 0.
+    let value = server.core.settings.get(name).unwrap_or_default();
     let values = words.arguments().get(1..).unwrap_or(&[]);
     let next = match values {
         [] => if text::atoi(value) == 0 { "1" } else { "0" }.to_owned(),

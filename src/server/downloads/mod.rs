@@ -25,6 +25,8 @@ pub(super) use commands::ROWS;
 pub(super) use offer::{ALLOWED, Offer, url_of};
 pub(super) use send::{next_due, send_blocks};
 
+use std::collections::BTreeSet;
+
 use self::{budget::Budget, chunks::Chunks, offer::OfferedFile, window::Window};
 use crate::model::{Millis, Sequence};
 
@@ -36,6 +38,8 @@ const STALLED_AFTER: Millis = Millis::seconds(30);
 pub(super) struct Downloads {
     /// Archives of the level in force.
     pub(super) offer: Offer,
+    /// Archives that cannot be offered and were logged.
+    pub(super) obstacles: BTreeSet<usize>,
     budget: Budget,
     chunks: Chunks,
     /// Slot that is served first in the next pass.

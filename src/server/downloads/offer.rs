@@ -18,6 +18,9 @@ const MAX_LIST_LEN: usize = 4000;
 /// Longest file in bytes: a client of the 1.32 release reads block numbers as signed 16-bit numbers.
 const MAX_FILE_LEN: u64 = i16::MAX as u64 * MAX_BLOCK_LEN as u64;
 
+/// Longest name of an offered archive with its folder, in bytes: the limit of clients.
+const MAX_NAME_LEN: usize = 63;
+
 /// Checksums of the archives `baseq3/pak0` to `pak8`, then of `missionpack/pak0` to `pak3`.
 const ORIGINALS: [u32; 13] = [
     1_566_731_103,
@@ -68,11 +71,8 @@ impl Offer {
         needed: &[usize],
         has_http: bool,
     ) -> Self {
-        let is_offered = |ListedPack { number, info: pack }: &&ListedPack| {
-            (needed.contains(number) || pack.folder != base)
-                && is_listable(pack)
-                && (has_http || pack.len <= MAX_FILE_LEN)
-                && !is_original(pack)
+        let is_offered = |listed: &&ListedPack| {
+            is_wanted(listed, base, needed) && obstacle(&listed.info, has_http).is_none()
         };
         let file = |ListedPack { number, info: pack }: &ListedPack| OfferedFile {
             pack: *number,
@@ -81,6 +81,23 @@ impl Offer {
             checksum: pack.checksum(),
         };
         Self { files: packs.iter().filter(is_offered).map(file).collect() }
+    }
+
+    /// Archives that clients should download and cannot be offered: number, and the reason with the name.
+    pub(in crate::server) fn obstacles(
+        packs: &[ListedPack],
+        base: &str,
+        needed: &[usize],
+        has_http: bool,
+    ) -> Vec<(usize, String)> {
+        let obstacle = |listed: &ListedPack| {
+            // Clients have the large archives of the game itself.
+            let ignores_size = has_http || listed.info.folder == base;
+            let reason = obstacle(&listed.info, ignores_size)?;
+            let name = text::escaped(listed.info.file_name().as_bytes());
+            Some((listed.number, format!("{name} not offered for download: {reason}")))
+        };
+        packs.iter().filter(|listed| is_wanted(listed, base, needed)).filter_map(obstacle).collect()
     }
 
     /// Numbers of the archives.
@@ -161,16 +178,35 @@ pub(in crate::server) fn url_of(values: &Values) -> Option<String> {
     (!bound.is_unspecified() && address.port() != 0).then(|| format!("http://{address}"))
 }
 
-/// Whether the name of an archive fits a list of the systeminfo.
-fn is_listable(pack: &PackInfo) -> bool {
-    let is_fine = |part: &str| {
-        !part.is_empty()
-            && !part.starts_with('.')
-            && part
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"_-.+!#~()[]".contains(&byte))
-    };
-    is_fine(&pack.folder) && is_fine(&pack.name) && pack.file_name().len() < 64
+/// Whether clients should download an archive: one that the level needs, or one of the mod. Those of Quake III Arena
+/// and Team Arena are never offered.
+fn is_wanted(ListedPack { number, info: pack }: &ListedPack, base: &str, needed: &[usize]) -> bool {
+    (needed.contains(number) || pack.folder != base) && !is_original(pack)
+}
+
+/// Returns the reason why an archive cannot be offered. Its name does not fit the systeminfo, or it is too large.
+fn obstacle(pack: &PackInfo, has_http: bool) -> Option<String> {
+    let signs = "_-.+!#~()[]";
+    let name = pack.file_name();
+    for part in [&pack.folder, &pack.name] {
+        let is_legal = |c: &char| c.is_ascii_alphanumeric() || signs.contains(*c);
+        if let Some(c) = part.chars().find(|c| !is_legal(c)) {
+            let shown = text::escaped(c.to_string().as_bytes());
+            return Some(format!(
+                "invalid character '{shown}' in its name (expected letters, digits and {signs})"
+            ));
+        }
+        if part.is_empty() || part.starts_with('.') {
+            return Some("invalid name (expected one that starts with no period)".to_owned());
+        }
+    }
+    if name.len() > MAX_NAME_LEN {
+        return Some(format!("name too long: {} bytes (max {MAX_NAME_LEN})", name.len()));
+    }
+    (!has_http && pack.len > MAX_FILE_LEN).then(|| {
+        let (len, max) = (pack.len >> 20, MAX_FILE_LEN >> 20);
+        format!("too large for UDP: {len} MiB (max {max}); set sv_http or sv_dlURL")
+    })
 }
 
 fn is_original(pack: &PackInfo) -> bool {
@@ -233,6 +269,36 @@ mod tests {
         assert_eq!(names, "mod/z baseq3/map");
         let expected = format!("{} {} ", packs[0].info.checksum(), packs[1].info.checksum());
         assert_eq!(checksums, expected);
+    }
+
+    #[test]
+    fn obstacles_name_archive_and_reason() {
+        let long = "x".repeat(60);
+        let packs = listed([
+            pack("mod", "two words", 1),
+            pack("mod", "caf\u{e9}", 2),
+            pack("mod", &long, 3),
+            pack("mod", "huge", 64 << 20),
+            pack("mod", "fine", 5),
+            pack("mod", ".hidden", 6),
+            pack("baseq3", "large", 64 << 20),
+            pack("baseq3", "un needed", 7),
+            pack("baseq3", "pak0", 8),
+        ]);
+        let reasons = |has_http| Offer::obstacles(&packs, "baseq3", &[6, 8], has_http);
+        let texts: Vec<_> = reasons(false).into_iter().map(|(_, text)| text).collect();
+        let starts = [
+            "mod/two words.pk3 not offered for download: invalid character ' ' in its name",
+            "mod/caf\\xc3\\xa9.pk3 not offered for download: invalid character '\\xc3\\xa9' in its name",
+            &format!("mod/{long}.pk3 not offered for download: name too long: 68 bytes (max 63)"),
+            "mod/huge.pk3 not offered for download: too large for UDP: 64 MiB (max 31)",
+            "mod/.hidden.pk3 not offered for download: invalid name",
+        ];
+        assert_eq!(texts.len(), starts.len(), "{texts:?}");
+        for (text, start) in texts.iter().zip(starts) {
+            assert!(text.starts_with(start), "{text}");
+        }
+        assert_eq!(reasons(true).len(), 4, "HTTP has no limit");
     }
 
     #[test]

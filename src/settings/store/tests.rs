@@ -91,12 +91,6 @@ fn errors_name_setting_and_accepted_values() {
     );
     refused(
         &mut settings,
-        "sv_privateClients",
-        "9",
-        "sv_privateClients: invalid value 9 (expected at most sv_maxclients, 8)",
-    );
-    refused(
-        &mut settings,
         "a;b",
         "1",
         "invalid name \"a;b\" (expected 1 to 63 printable ASCII characters without \\, \" and ;)",
@@ -138,12 +132,6 @@ fn latched_values_take_effect_with_the_next_map() {
     settings.apply_latched();
     assert_eq!(settings.int(key::SV_MAXCLIENTS), 16);
     settings.set("sv_maxclients", "2").unwrap();
-    refused(
-        &mut settings,
-        "sv_privateClients",
-        "3",
-        "sv_privateClients: invalid value 3 (expected at most sv_maxclients, 2)",
-    );
 }
 
 #[test]

@@ -1,0 +1,124 @@
+//! Relations between settings that are adjusted or noted: private slots and all slots, minimum and maximum.
+//!
+//! Invariant: every source of values follows one rule. Until the first level any order of changes is accepted; from then on
+//! a value beyond its limit is reduced at once, with a note.
+
+use super::{store::Settings, table::key};
+use crate::cvar::{Int, Key, quoted};
+
+/// Pairs of a minimum and a maximum, where 0 disables either, and the effect of a minimum above its maximum.
+const RANGES: [(Key<Int>, Key<Int>, &str); 2] = [
+    (key::SV_MIN_PING, key::SV_MAX_PING, "no client outside the local network may join"),
+    (key::SV_MIN_RATE, key::SV_MAX_RATE, "the minimum applies"),
+];
+
+/// Changes of the ranges that were noted last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NotedRanges([(u32, u32); RANGES.len()]);
+
+impl Settings {
+    /// Adjusts what a change of `row` does not allow. Returns whether the value of the change was replaced, with a note.
+    pub(super) fn adjust_after(&mut self, row: usize, given: &str) -> bool {
+        // Scripts before the first level may change the other setting later.
+        if !self.has_level {
+            return false;
+        }
+        if RANGES.iter().any(|(least, most, _)| [least.row(), most.row()].contains(&row)) {
+            self.note_empty_ranges();
+        }
+        row == key::SV_PRIVATE_CLIENTS.row() && self.fit_private_slots(Some(given))
+    }
+
+    /// Reduces private slots beyond all slots, with a note. While a level runs, the slots of the next one count too.
+    pub(super) fn fit_private_slots(&mut self, given: Option<&str>) -> bool {
+        let private = self.int(key::SV_PRIVATE_CLIENTS);
+        let slots = self.int(key::SV_MAXCLIENTS);
+        let next = self.slots[key::SV_MAXCLIENTS.row()].latched.as_ref();
+        let slots = next.map_or(slots, |next| slots.max(next.int));
+        if private <= slots {
+            return false;
+        }
+        let place = given.is_none().then(|| self.place_of(key::SV_PRIVATE_CLIENTS.row()));
+        // A smaller number is accepted.
+        let _ = self.write(key::SV_PRIVATE_CLIENTS, slots);
+        let given = quoted(&given.map_or_else(|| private.to_string(), str::to_owned));
+        self.note(format!(
+            "{}sv_privateClients: {given} read as {slots} (expected at most sv_maxclients, {slots})",
+            place.unwrap_or_default()
+        ));
+        true
+    }
+
+    /// Notes a minimum above its maximum, once for each change of the two.
+    pub(super) fn note_empty_ranges(&mut self) {
+        for (at, (least, most, effect)) in RANGES.into_iter().enumerate() {
+            let (from, to) = (self.int(least), self.int(most));
+            let changes = (self.slots[least.row()].changes, self.slots[most.row()].changes);
+            let is_news = self.noted_ranges.0[at] != changes;
+            self.noted_ranges.0[at] = changes;
+            if is_news && from > to && to > 0 {
+                let (least, most) = (least.setting().name, most.setting().name);
+                self.note(format!("{least} {from} is above {most} {to}: {effect}"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{ChangeSource, SetCommand};
+
+    fn notes(settings: &mut Settings) -> Vec<String> {
+        std::iter::from_fn(|| settings.poll_note()).collect()
+    }
+
+    #[test]
+    fn private_slots_are_reduced_for_every_source() {
+        for source in [ChangeSource::Operator, ChangeSource::Console, ChangeSource::Script] {
+            let mut settings = Settings::default();
+            let set = |settings: &mut Settings, name: &str, value: &str| {
+                settings.set_with(SetCommand::Set, source, name, value).expect("a number");
+                notes(settings)
+            };
+            settings.start().expect("defaults");
+            settings.set_place(Some("server.cfg:5".to_owned()));
+            assert!(set(&mut settings, "sv_privateClients", "10").is_empty(), "compared later");
+            settings.set_place(None);
+            settings.begin_first_level();
+            let reduced = "sv_privateClients: \"10\" read as 8 (expected at most sv_maxclients, 8)";
+            assert_eq!(notes(&mut settings), [format!("server.cfg:5: {reduced}")]);
+            assert_eq!(set(&mut settings, "sv_privateClients", "10"), [reduced]);
+            assert_eq!(settings.int(key::SV_PRIVATE_CLIENTS), 8);
+            // The next level has more slots.
+            set(&mut settings, "sv_maxclients", "32");
+            assert!(set(&mut settings, "sv_privateClients", "10").is_empty());
+            settings.begin_level();
+            assert_eq!(
+                (notes(&mut settings).len(), settings.int(key::SV_PRIVATE_CLIENTS)),
+                (0, 10)
+            );
+            set(&mut settings, "sv_maxclients", "4");
+            settings.begin_level();
+            assert_eq!((notes(&mut settings).len(), settings.int(key::SV_PRIVATE_CLIENTS)), (1, 4));
+        }
+    }
+
+    #[test]
+    fn minimum_above_maximum_is_noted_once() {
+        let mut settings = Settings::default();
+        settings.start().expect("defaults");
+        settings.set("sv_minPing", "200").expect("a ping");
+        settings.set("sv_maxPing", "100").expect("a ping");
+        settings.begin_first_level();
+        let note =
+            "sv_minPing 200 is above sv_maxPing 100: no client outside the local network may join";
+        assert_eq!(notes(&mut settings), [note]);
+        settings.begin_level();
+        assert!(notes(&mut settings).is_empty());
+        settings.set("sv_maxPing", "150").expect("a ping");
+        assert_eq!(notes(&mut settings).len(), 1);
+        settings.set("sv_maxPing", "0").expect("off");
+        assert!(notes(&mut settings).is_empty());
+    }
+}
