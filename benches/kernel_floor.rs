@@ -23,7 +23,7 @@ use std::{
 use fragd::{
     io::{self, Clock, Listen, Options, Sockets},
     model::Millis,
-    node::{Hosted, LocalPort, LoopCounters, Node, Route},
+    node::{Hosted, Input, LocalPort, Node, Output, OutputKind, Route},
 };
 use nix::time::{ClockId, clock_gettime};
 
@@ -52,6 +52,8 @@ impl Node for Floor {
         }
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         self.now = now;
         self.next_frame += FRAME;
@@ -74,19 +76,13 @@ impl Node for Floor {
 }
 
 impl Hosted for Floor {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
-
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-
-    fn receive_coalescing(&self) -> Millis {
-        FRAME
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
+        if let Input::Stop(_) = input {
+            self.end = now;
+        }
     }
 
-    fn poll_console(&mut self) -> Option<String> {
-        None
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
+    fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
         None
     }
 
@@ -94,8 +90,8 @@ impl Hosted for Floor {
         1
     }
 
-    fn stop(&mut self, now: Millis, _: &str) {
-        self.end = now;
+    fn receive_coalescing(&self) -> Millis {
+        FRAME
     }
 }
 

@@ -15,9 +15,12 @@ use std::{
 };
 
 use fragd::{
-    io::{Clock, Console, ExitReason, Listen, Options, Output, Progress, RunSummary, Sockets, run},
+    io::{
+        Clock, Console, ConsoleOutput, ExitReason, Listen, Options, Progress, RunSummary, Sockets,
+        run,
+    },
     model::Millis,
-    node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
+    node::{Hosted, Input, LocalPort, LoopCounters, Node, Outbox, Output, OutputKind, Route},
 };
 
 const FRAME: Millis = Millis(20);
@@ -75,6 +78,8 @@ impl Node for Echo {
         }
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         self.at(now);
         assert!(now >= self.next, "a frame ran early");
@@ -107,43 +112,39 @@ impl Node for Echo {
 }
 
 impl Hosted for Echo {
-    fn handle_console_line(&mut self, now: Millis, line: &str) {
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
         self.at(now);
-        self.output.push(format!("ran {line}\n"));
-        self.lines.push(line.to_owned());
-        if line == "quit" {
-            self.finished = true;
+        match input {
+            Input::ConsoleLine(line) => {
+                self.output.push(format!("ran {line}\n"));
+                self.lines.push(line.to_owned());
+                if line == "quit" {
+                    self.finished = true;
+                }
+            }
+            Input::LoopCounters(counters) => self.counted = *counters,
+            Input::Stop(reason) => {
+                self.stop_reason = Some(reason.to_owned());
+                for (number, route) in self.peers.iter().enumerate() {
+                    self.outbox.push(*route, format!("goodbye {number} {reason}").as_bytes());
+                }
+                self.finished = !self.stubborn;
+            }
+            Input::Lookup(_) | Input::PortFailed(_) => {}
         }
     }
 
-    fn set_loop_counters(&mut self, now: Millis, counters: &LoopCounters) {
-        self.at(now);
-        self.counted = *counters;
-    }
-
-    fn receive_coalescing(&self) -> Millis {
-        Millis(0)
-    }
-
-    fn poll_console(&mut self) -> Option<String> {
-        (!self.output.is_empty()).then(|| self.output.remove(0))
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
-        None
+    fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
+        let has_text = kind == OutputKind::Console && !self.output.is_empty();
+        has_text.then(|| Output::Console(self.output.remove(0)))
     }
 
     fn local_ports(&self) -> u16 {
         1
     }
 
-    fn stop(&mut self, now: Millis, reason: &str) {
-        self.at(now);
-        self.stop_reason = Some(reason.to_owned());
-        for (number, route) in self.peers.iter().enumerate() {
-            self.outbox.push(*route, format!("goodbye {number} {reason}").as_bytes());
-        }
-        self.finished = !self.stubborn;
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
     }
 }
 
@@ -360,7 +361,7 @@ fn console_lines_run_in_order_except_long_ones() {
     let mut node = Echo::default();
     let options = Options {
         console: Console::Reader(Box::new(Cursor::new(text))),
-        output: Output::Writer(Box::new(screen.clone())),
+        output: ConsoleOutput::Writer(Box::new(screen.clone())),
         ..within(10)
     };
     run(&mut node, localhost(), &Clock::start(), options).unwrap();
@@ -399,7 +400,7 @@ fn loop_survives_broken_terminal() {
     let mut node = Echo::default();
     let options = Options {
         console: Console::Reader(Box::new(Cursor::new("a\nb\nquit\n"))),
-        output: Output::Writer(Box::new(Broken)),
+        output: ConsoleOutput::Writer(Box::new(Broken)),
         ..within(10)
     };
     run(&mut node, localhost(), &Clock::start(), options).unwrap();
@@ -444,6 +445,8 @@ impl Node for Crowd {
         assert_eq!(port, route.local.0, "an answer came to another port than asked");
         self.answered[usize::from(port)] += 1;
     }
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         // Those that lost their answer ask again.
         for port in (0..self.ports).filter(|port| self.answered[usize::from(*port)] == 0) {
@@ -464,19 +467,13 @@ impl Node for Crowd {
 }
 
 impl Hosted for Crowd {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
-
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-
-    fn receive_coalescing(&self) -> Millis {
-        Millis(0)
+    fn handle_input(&mut self, _: Millis, input: Input<'_>) {
+        if let Input::Stop(_) = input {
+            self.stopped = true;
+        }
     }
 
-    fn poll_console(&mut self) -> Option<String> {
-        None
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
+    fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
         None
     }
 
@@ -484,8 +481,8 @@ impl Hosted for Crowd {
         self.ports
     }
 
-    fn stop(&mut self, _: Millis, _: &str) {
-        self.stopped = true;
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
     }
 }
 

@@ -9,7 +9,7 @@ use fragd::{
     bots::{Behavior, Behaviors, Bots, BotsOptions},
     client::Protocol,
     model::Millis,
-    node::{Hosted as _, LocalPort, Node as _, Route},
+    node::{Hosted as _, LocalPort, Node as _, OutputKind, Route},
     world::{Bsp, CollisionMap, TracePrecision},
 };
 use fragd_fuzz::{YARD, pieces};
@@ -84,7 +84,7 @@ fuzz_target!(|data: &[u8]| {
             now = Millis(now.0 + 17);
             bots.frame(now);
             while bots.poll_transmit(&mut packet).is_some() {}
-            while bots.poll_console().is_some() {}
+            while bots.poll_output(OutputKind::Console).is_some() {}
         }
     }
     let _ = (bots.progress(), bots.in_game_and_wanted());

@@ -8,7 +8,7 @@ use fragd::{
     model::{
         ClientNum, ConfigIndex, EntityNum, EntitySet, EntityState, LevelTime, Millis, PlayerState,
     },
-    node::{Hosted as _, LocalPort, Node as _, Route},
+    node::{Hosted as _, Input, LocalPort, Node as _, OutputKind, Route},
     sim::Player,
     wire::{Protocol, snapshot::AreaMask},
 };
@@ -61,7 +61,9 @@ fn tell(piece: &[u8], sink: &mut dyn Sink) {
         }
         1 => sink.configstring(index, &text),
         2 => sink.command(Audience::All, &text),
-        3 => sink.command(Audience::Followers(ClientNum::new(usize::from(at % 64)).unwrap()), &text),
+        3 => {
+            sink.command(Audience::Followers(ClientNum::new(usize::from(at % 64)).unwrap()), &text)
+        }
         _ => {
             let time = LevelTime(i32::from(*at) * 100);
             let mut state = PlayerState::default();
@@ -135,12 +137,13 @@ fuzz_target!(|data: &[u8]| {
         match kind % 4 {
             0 | 1 => queue.borrow_mut().push(body.to_vec()),
             2 => {
-                let text: String = body.iter().take(900).map(|byte| char::from(byte & 127)).collect();
+                let text: String =
+                    body.iter().take(900).map(|byte| char::from(byte & 127)).collect();
                 viewer.send_command(now, &text.replace('\0', " "));
             }
-            _ => node.handle_console_line(now, &String::from_utf8_lossy(body)),
+            _ => node.handle_input(now, Input::ConsoleLine(&String::from_utf8_lossy(body))),
         }
-        while node.poll_console().is_some() {}
+        while node.poll_output(OutputKind::Console).is_some() {}
         node.check_invariants().unwrap();
     }
     step(&mut node, &mut viewer, 20);

@@ -5,7 +5,7 @@ use fragd::wire::Protocol;
 use fragd::{
     cli::PlusCommands,
     model::CommandArgs,
-    node::{Hosted as _, Node as _},
+    node::{Hosted as _, Input, Node as _, OutputKind},
     settings::GameFolder,
 };
 use fragd_fuzz::with_server;
@@ -20,9 +20,9 @@ fuzz_target!(|data: &[u8]| {
         for line in text.split('\0').take(16) {
             let words = CommandArgs::parse(line);
             let _ = (words.len(), words.rest(1));
-            server.handle_console_line(raw.now, line);
+            server.handle_input(raw.now, Input::ConsoleLine(line));
             raw.wait(server, 50);
-            while server.poll_console().is_some() {}
+            while server.poll_output(OutputKind::Console).is_some() {}
             if server.is_finished() {
                 break;
             }

@@ -21,7 +21,9 @@ use libfuzzer_sys::fuzz_target;
 fn start(request: &[u8]) -> Vec<u8> {
     let text = match Message::parse(request) {
         Ok(Message::GetInfo(query)) => format!("infoResponse\n\\challenge\\{}", query.challenge),
-        Ok(Message::GetStatus(query)) => format!("statusResponse\n\\challenge\\{}", query.challenge),
+        Ok(Message::GetStatus(query)) => {
+            format!("statusResponse\n\\challenge\\{}", query.challenge)
+        }
         Ok(Message::GetServers(asked)) if asked.extended => "getserversExtResponse".to_owned(),
         Ok(Message::GetServers(_)) => "getserversResponse".to_owned(),
         _ => match quake4::Packet::parse(request) {
@@ -43,7 +45,8 @@ fn is_printable(text: &str) -> bool {
 
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
-    let _ = favorites::parse(&text, &GAMES[0]).map_err(|error| assert!(is_printable(&error.to_string())));
+    let _ = favorites::parse(&text, &GAMES[0])
+        .map_err(|error| assert!(is_printable(&error.to_string())));
     let master: SocketAddr = "10.0.0.1:27950".parse().expect("an address");
     let question = |game| Question { game, protocol: game.protocol, extended: None };
     let questions = GAMES.iter().map(question).collect();
@@ -71,7 +74,8 @@ fuzz_target!(|data: &[u8]| {
             continue;
         }
         let (from, request) = &requests[usize::from(*kind) % requests.len()];
-        let answer = if kind & 128 == 0 { [&start(request)[..], body].concat() } else { body.to_vec() };
+        let answer =
+            if kind & 128 == 0 { [&start(request)[..], body].concat() } else { body.to_vec() };
         browser.handle_datagram(now, Route { local: LocalPort(0), remote: *from }, &answer);
         now = Millis(now.0 + u64::from((kind >> 3) & 15) * 50);
     }
@@ -81,5 +85,7 @@ fuzz_target!(|data: &[u8]| {
     assert!(is_printable(&report::plain(&browser, &selection)));
     assert!(is_printable(&report::csv(&browser, &selection)));
     let live = LiveBrowser::new(browser, selection, &text);
-    assert!(live.screen(80, 24).iter().all(|line| line.text.len() <= 80 && is_printable(&line.text)));
+    assert!(
+        live.screen(80, 24).iter().all(|line| line.text.len() <= 80 && is_printable(&line.text))
+    );
 });

@@ -44,4 +44,3 @@ fuzz_target!(|data: &[u8]| {
         assert!(info.pairs().count() <= piece.len() + 1);
     }
 });
-

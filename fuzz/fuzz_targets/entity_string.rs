@@ -2,7 +2,7 @@
 #![no_main]
 
 use fragd::wire::Protocol;
-use fragd::{node::Hosted as _, settings::GameFolder, world::MapEntities};
+use fragd::{node::Hosted as _, node::OutputKind, settings::GameFolder, world::MapEntities};
 use fragd_fuzz::{RawClient, server, yard};
 use libfuzzer_sys::fuzz_target;
 
@@ -24,6 +24,6 @@ fuzz_target!(|data: &[u8]| {
     raw.join(&mut server, Protocol::Q3_68).expect("a challenge");
     for _ in 0..40 {
         raw.wait(&mut server, 50);
-        while server.poll_console().is_some() {}
+        while server.poll_output(OutputKind::Console).is_some() {}
     }
 });

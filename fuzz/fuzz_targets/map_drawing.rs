@@ -13,7 +13,11 @@ fuzz_target!(|data: &[u8]| {
     let Ok(entities) = MapEntities::parse(&map.entity_text) else { return };
     let Ok(triangles) = mesh::triangles(data, &map) else { return };
     let _ = MapSummary::of(&map, &entities);
-    let options = DrawOptions { side: 8 + usize::from(choice >> 3), clusters: choice & 1 != 0, floors: choice & 4 != 0 };
+    let options = DrawOptions {
+        side: 8 + usize::from(choice >> 3),
+        clusters: choice & 1 != 0,
+        floors: choice & 4 != 0,
+    };
     let scene = mapdraw::draw("fuzz", &map, &triangles, &entities, options);
     // Compression would take most of a run and does not depend on the map.
     if choice & 2 != 0 && choice & 4 != 0 {

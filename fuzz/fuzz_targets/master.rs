@@ -20,7 +20,10 @@ fuzz_target!(|data: &[u8]| {
         motd: vec![MotdRule { text: "Welcome".to_owned(), ..MotdRule::default() }],
         updates: vec![UpdateRule { file: "x".to_owned(), ..UpdateRule::default() }],
         authorization: Some(AuthorizationPolicy {
-            rules: vec![AuthorizationRule { key: Some("k".to_owned()), ..AuthorizationRule::default() }],
+            rules: vec![AuthorizationRule {
+                key: Some("k".to_owned()),
+                ..AuthorizationRule::default()
+            }],
             with_key: Answer::Accept,
             without_key: Answer::Deny,
         }),

@@ -5,7 +5,7 @@
 
 use fragd::{
     model::Millis,
-    node::{Hosted as _, LocalPort, Node as _, PortChange, Route},
+    node::{Hosted as _, Input, LocalPort, Node as _, Output, OutputKind, PortChange, Route},
     proxy::{Proxy, ProxyOptions},
 };
 use fragd_fuzz::pieces;
@@ -48,12 +48,12 @@ fuzz_target!(|data: &[u8]| {
                 let local = open[usize::from(choice >> 2 & 15) % open.len()];
                 proxy.handle_datagram(now, Route { local, remote: client }, body);
             }
-            _ => proxy.handle_console_line(now, &String::from_utf8_lossy(body)),
+            _ => proxy.handle_input(now, Input::ConsoleLine(&String::from_utf8_lossy(body))),
         }
         while proxy.next_frame() <= now && !proxy.is_finished() {
             proxy.frame(now);
         }
-        while let Some(change) = proxy.poll_port_change() {
+        while let Some(Output::PortChange(change)) = proxy.poll_output(OutputKind::PortChange) {
             match change {
                 PortChange::Open(port, peer) => {
                     assert_eq!(peer, server);
@@ -66,7 +66,7 @@ fuzz_target!(|data: &[u8]| {
             assert!(open.contains(&route.local), "a datagram leaves by an open port");
             assert!(packet.len() <= body.len().max(2048));
         }
-        while proxy.poll_console().is_some() {}
+        while proxy.poll_output(OutputKind::Console).is_some() {}
         assert!(proxy.sessions() <= usize::from(SESSIONS));
         if proxy.is_finished() {
             return;

@@ -3,7 +3,7 @@
 
 use fragd::{
     model::{ConfigIndex, Millis},
-    node::{Hosted as _, Node as _},
+    node::{Hosted as _, Input, Node as _, OutputKind},
     observe::Counter,
     server::Server,
     settings::Settings,
@@ -65,11 +65,11 @@ fn run(engine: &str, lines: &[String]) -> (Vec<String>, u64) {
         Server::builder(settings, [7; 32]).assets(module_drills::assets(&assembly())).build();
     let mut now = Millis(0);
     for line in lines {
-        server.handle_console_line(now, line);
+        server.handle_input(now, Input::ConsoleLine(line));
         now += Millis(200);
         server.frame(now);
-        while server.poll_console().is_some() {}
-        while server.poll_game_log().is_some() {}
+        while server.poll_output(OutputKind::Console).is_some() {}
+        while server.poll_output(OutputKind::GameLog).is_some() {}
         // Each fault may take the budget of an entry, which is seconds.
         if server.counters().get(Counter::GameFaults) > 0 {
             break;

@@ -6,7 +6,7 @@
 
 use fragd::{
     model::{CommandArgs, ConsoleCommands, Millis, assets::MemoryAssets},
-    node::{Hosted as _, Node as _},
+    node::{Hosted as _, Input, Node as _, OutputKind},
     server::Server,
     settings::Settings,
 };
@@ -40,10 +40,10 @@ fuzz_target!(|data: &[u8]| {
     let mut server = Server::builder(settings, [7; 32]).assets(assets).lines(lines).build();
     let mut now = Millis(0);
     for line in ["exec a", "execq c; exec d", "vstr x"] {
-        server.handle_console_line(now, line);
+        server.handle_input(now, Input::ConsoleLine(line));
         now += Millis(50);
         server.frame(now);
-        while server.poll_console().is_some() {}
+        while server.poll_output(OutputKind::Console).is_some() {}
         if server.is_finished() {
             break;
         }

@@ -3,7 +3,7 @@
 
 use fragd::{
     model::CommandNum,
-    node::Hosted as _,
+    node::{Hosted as _, OutputKind},
     settings::GameFolder,
     wire::{Protocol, bits::BitWriter, client_message},
 };
@@ -64,6 +64,6 @@ fuzz_target!(|data: &[u8]| {
             }
         }
         raw.wait(&mut server, u64::from(kind / 4) * 4);
-        while server.poll_console().is_some() {}
+        while server.poll_output(OutputKind::Console).is_some() {}
     }
 });

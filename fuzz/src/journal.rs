@@ -6,7 +6,7 @@ use fragd::wire::Protocol;
 use fragd::{
     journal::{FORMAT_VERSION, Journaled, MAGIC, RecordedAssets, Recorder, Start},
     model::{CommandNum, assets::MemoryAssets},
-    node::Hosted as _,
+    node::{Hosted as _, Input},
     settings::GameFolder,
     wire::client_message,
 };
@@ -96,12 +96,12 @@ pub fn recorded() -> Vec<u8> {
             raw.wait(&mut server, 50);
         }
     }
-    server.handle_console_line(raw.now, "say hello");
+    server.handle_input(raw.now, Input::ConsoleLine("say hello"));
     raw.wait(&mut server, 50);
-    server.handle_console_line(raw.now, "map yard");
+    server.handle_input(raw.now, Input::ConsoleLine("map yard"));
     raw.wait(&mut server, 50);
     raw.send(&mut server, b"\xff\xff\xff\xffgetstatus x");
-    server.stop(raw.now, "over");
+    server.handle_input(raw.now, Input::Stop("over"));
     raw.wait(&mut server, 50);
     server.finish();
     bytes.take()

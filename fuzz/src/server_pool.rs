@@ -17,7 +17,7 @@ use std::{
 
 use fragd::{
     model::Millis,
-    node::{Hosted as _, Node as _},
+    node::{Hosted as _, Node as _, OutputKind},
     server::Server,
     settings::GameFolder,
 };
@@ -80,8 +80,9 @@ pub fn with_server(
         pooled.server.frame(pooled.now);
         let mut packet = Vec::new();
         while pooled.server.poll_transmit(&mut packet).is_some() {}
-        while pooled.server.poll_console().is_some() {}
-        while pooled.server.poll_game_log().is_some() {}
+        for kind in OutputKind::ALL {
+            while pooled.server.poll_output(kind).is_some() {}
+        }
         if pooled.server.is_finished() {
             servers.remove(&key);
         }

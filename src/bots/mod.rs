@@ -40,7 +40,7 @@ use crate::{
     chart::Lagometer,
     client::{ConnectionState, Protocol},
     model::Millis,
-    node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
+    node::{Hosted, Input, LocalPort, Node, Outbox, Output, OutputKind, Route},
 };
 
 use self::{
@@ -343,6 +343,8 @@ impl Node for Bots {
         self.finish_if_no_bot_is_left(now);
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         self.now = now;
         if self.finished {
@@ -407,27 +409,8 @@ impl Node for Bots {
 }
 
 impl Hosted for Bots {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
-
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-
-    fn receive_coalescing(&self) -> Millis {
-        Millis(0)
-    }
-
-    fn poll_console(&mut self) -> Option<String> {
-        self.event_log.take()
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
-        None
-    }
-
-    fn local_ports(&self) -> u16 {
-        self.options.most_bots() * BotLink::ports(&self.options) + u16::from(self.flood.is_on())
-    }
-
-    fn stop(&mut self, now: Millis, _reason: &str) {
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
+        let Input::Stop(_) = input else { return };
         self.now = now;
         if self.leaving_since.is_none() {
             let planned = self.options.stages.iter().map(|stage| stage.duration.0).sum();
@@ -436,5 +419,17 @@ impl Hosted for Bots {
             self.measurement.mark_interrupted();
         }
         self.finished = true;
+    }
+
+    fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
+        if kind == OutputKind::Console { self.event_log.take().map(Output::Console) } else { None }
+    }
+
+    fn local_ports(&self) -> u16 {
+        self.options.most_bots() * BotLink::ports(&self.options) + u16::from(self.flood.is_on())
+    }
+
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
     }
 }

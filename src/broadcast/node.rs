@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     model::{ConfigIndex, Millis, text},
-    node::{Hosted, LocalPort, LoopCounters, Node, Route},
+    node::{Hosted, Input, LocalPort, Node, Output, OutputKind, Route},
     serving::guards::GuardKeys,
 };
 
@@ -154,6 +154,17 @@ impl<'a> Broadcast<'a> {
         house.resend_connect_responses();
         house.check_timeouts();
     }
+
+    /// Disconnects all viewers and ends.
+    fn stop(&mut self, now: Millis, reason: &str) {
+        if self.finished {
+            return;
+        }
+        self.house.now = now;
+        self.source.stop(now);
+        self.house.disconnect_all(reason, LAST_COPIES);
+        self.finished = true;
+    }
 }
 
 impl House {
@@ -210,6 +221,8 @@ impl Node for Broadcast<'_> {
         }
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         self.house.now = now;
         if self.finished {
@@ -256,39 +269,33 @@ impl Node for Broadcast<'_> {
 }
 
 impl Hosted for Broadcast<'_> {
-    fn handle_console_line(&mut self, now: Millis, line: &str) {
-        self.house.now = now;
-        if console::run(&mut self.house, &*self.source, line) {
-            self.stop(now, "Server quit");
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
+        match input {
+            Input::ConsoleLine(line) => {
+                self.house.now = now;
+                if console::run(&mut self.house, &*self.source, line) {
+                    self.stop(now, "Server quit");
+                }
+            }
+            Input::Stop(reason) => self.stop(now, reason),
+            Input::LoopCounters(_) | Input::Lookup(_) | Input::PortFailed(_) => {}
         }
     }
 
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-
-    fn receive_coalescing(&self) -> Millis {
-        // Usercmds of viewers have no effect on what is shown.
-        Millis(10)
-    }
-
-    fn poll_console(&mut self) -> Option<String> {
-        self.house.console.pop_front()
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
-        None
+    fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
+        if kind == OutputKind::Console {
+            self.house.console.pop_front().map(Output::Console)
+        } else {
+            None
+        }
     }
 
     fn local_ports(&self) -> u16 {
         1 + u16::from(self.source.has_port())
     }
 
-    fn stop(&mut self, now: Millis, reason: &str) {
-        if self.finished {
-            return;
-        }
-        self.house.now = now;
-        self.source.stop(now);
-        self.house.disconnect_all(reason, LAST_COPIES);
-        self.finished = true;
+    fn receive_coalescing(&self) -> Millis {
+        // Usercmds of viewers have no effect on what is shown.
+        Millis(10)
     }
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use crate::{
     discovery::ListPacket,
     model::Millis,
-    node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
+    node::{Hosted, Input, LocalPort, Node, Outbox, Output, OutputKind, Route},
 };
 
 use super::{
@@ -260,6 +260,8 @@ impl Node for Browser {
         self.queries.fill(now, &mut self.table, &mut self.outbox);
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         if self.finished {
             return;
@@ -314,19 +316,16 @@ impl Node for Browser {
 }
 
 impl Hosted for Browser {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
-
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-
-    fn receive_coalescing(&self) -> Millis {
-        Millis(0)
+    fn handle_input(&mut self, _: Millis, input: Input<'_>) {
+        if let Input::Stop(_) = input {
+            if self.running {
+                self.end_round();
+            }
+            self.finished = true;
+        }
     }
 
-    fn poll_console(&mut self) -> Option<String> {
-        None
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
+    fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
         None
     }
 
@@ -334,10 +333,7 @@ impl Hosted for Browser {
         1
     }
 
-    fn stop(&mut self, _now: Millis, _reason: &str) {
-        if self.running {
-            self.end_round();
-        }
-        self.finished = true;
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     model::Millis,
-    node::{Hosted, LoopCounters, Node, Route},
+    node::{Hosted, Input, Node, Output, OutputKind, Route},
 };
 
 use super::{
@@ -73,6 +73,8 @@ impl Node for PrintedBrowser {
         self.browser.handle_datagram(now, route, bytes);
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         self.browser.frame(now);
     }
@@ -91,35 +93,28 @@ impl Node for PrintedBrowser {
 }
 
 impl Hosted for PrintedBrowser {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
-
-    fn set_loop_counters(&mut self, now: Millis, counters: &LoopCounters) {
-        self.browser.set_loop_counters(now, counters);
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
+        self.browser.handle_input(now, input);
+        self.stopped |= matches!(input, Input::Stop(_));
     }
 
-    fn receive_coalescing(&self) -> Millis {
-        self.browser.receive_coalescing()
-    }
-
-    fn poll_console(&mut self) -> Option<String> {
+    fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
+        if kind != OutputKind::Console {
+            return self.browser.poll_output(kind);
+        }
         // A watch that is stopped amid a round would report servers as gone that were not asked yet.
         if self.browser.rounds() == self.printed_rounds || self.stopped && self.watch {
             return None;
         }
         self.printed_rounds = self.browser.rounds();
-        Some(self.report()).filter(|text| !text.is_empty())
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
-        None
+        Some(self.report()).filter(|text| !text.is_empty()).map(Output::Console)
     }
 
     fn local_ports(&self) -> u16 {
         self.browser.local_ports()
     }
 
-    fn stop(&mut self, now: Millis, reason: &str) {
-        self.browser.stop(now, reason);
-        self.stopped = true;
+    fn receive_coalescing(&self) -> Millis {
+        self.browser.receive_coalescing()
     }
 }

@@ -17,7 +17,7 @@ use std::str::FromStr;
 
 use crate::{
     model::Millis,
-    node::{Hosted, LoopCounters, Node, Route},
+    node::{Hosted, Input, Node, Output, OutputKind, Route},
 };
 
 use super::{
@@ -290,6 +290,8 @@ impl Node for LiveBrowser {
         self.browser.handle_datagram(now, route, bytes);
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         self.browser.frame(now);
     }
@@ -308,34 +310,32 @@ impl Node for LiveBrowser {
 }
 
 impl Hosted for LiveBrowser {
-    fn handle_console_line(&mut self, now: Millis, line: &str) {
-        if let Ok(key) = line.parse() {
-            self.press(now, key);
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
+        match input {
+            Input::ConsoleLine(line) => {
+                if let Ok(key) = line.parse() {
+                    self.press(now, key);
+                }
+            }
+            Input::Stop(_) => {
+                self.browser.handle_input(now, input);
+                self.quit = true;
+            }
+            Input::LoopCounters(_) | Input::Lookup(_) | Input::PortFailed(_) => {
+                self.browser.handle_input(now, input);
+            }
         }
     }
 
-    fn set_loop_counters(&mut self, now: Millis, counters: &LoopCounters) {
-        self.browser.set_loop_counters(now, counters);
-    }
-
-    fn receive_coalescing(&self) -> Millis {
-        self.browser.receive_coalescing()
-    }
-
-    fn poll_console(&mut self) -> Option<String> {
-        self.browser.poll_console()
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
-        self.browser.poll_game_log()
+    fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
+        self.browser.poll_output(kind)
     }
 
     fn local_ports(&self) -> u16 {
         self.browser.local_ports()
     }
 
-    fn stop(&mut self, now: Millis, reason: &str) {
-        self.browser.stop(now, reason);
-        self.quit = true;
+    fn receive_coalescing(&self) -> Millis {
+        self.browser.receive_coalescing()
     }
 }

@@ -142,10 +142,7 @@ impl Observer for Tap {
                 self.datagram(now, self.local(route), route.remote, self.role, bytes);
             }
             NodeEvent::Frame(_) => self.flush(),
-            NodeEvent::ConsoleLine(..)
-            | NodeEvent::LoopCounters(..)
-            | NodeEvent::Lookup(..)
-            | NodeEvent::Stop(..) => {}
+            NodeEvent::Input(..) => {}
         }
     }
 }

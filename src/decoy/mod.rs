@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use crate::{
     discovery::{Family, HEARTBEAT_INTERVAL, quake4, quakeworld},
     model::Millis,
-    node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
+    node::{Hosted, Input, LocalPort, Node, Outbox, Output, OutputKind, Route},
     wire::connectionless::Message,
 };
 
@@ -142,6 +142,8 @@ impl Node for Decoys {
         }
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         if self.finished {
             return;
@@ -171,19 +173,14 @@ impl Node for Decoys {
 }
 
 impl Hosted for Decoys {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
-
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-
-    fn receive_coalescing(&self) -> Millis {
-        Millis(0)
+    fn handle_input(&mut self, _: Millis, input: Input<'_>) {
+        if matches!(input, Input::Stop(_)) && !self.finished {
+            self.send_last_datagrams();
+            self.finished = true;
+        }
     }
 
-    fn poll_console(&mut self) -> Option<String> {
-        None
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
+    fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
         None
     }
 
@@ -191,10 +188,7 @@ impl Hosted for Decoys {
         u16::try_from(self.decoys.len()).unwrap_or(u16::MAX)
     }
 
-    fn stop(&mut self, _: Millis, _: &str) {
-        if !self.finished {
-            self.send_last_datagrams();
-            self.finished = true;
-        }
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
     }
 }

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use super::*;
 use crate::{
     discovery::{Game, MasterRequest},
+    node::Input,
     wire::{connectionless::StatusResponse, info::InfoString},
 };
 
@@ -134,7 +135,7 @@ fn heartbeats_come_every_300_s_and_at_the_end() {
     decoys.frame(Millis(301_502));
     let again = drain(&mut decoys);
     assert_eq!((again.len(), &again[4].1[..]), (5, &b"a\n2\n0\n"[..]));
-    decoys.stop(Millis(302_000), "end");
+    decoys.handle_input(Millis(302_000), Input::Stop("end"));
     let last: Vec<_> = drain(&mut decoys).into_iter().map(|(local, _)| local).collect();
     assert_eq!(last, [0, 0, 1, 2, 4]);
     assert!(decoys.is_finished());

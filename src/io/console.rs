@@ -34,7 +34,7 @@ pub enum Console {
 
 /// Item from the reader.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Input {
+pub(super) enum ConsoleInput {
     /// A line without its end. Invalid UTF-8 is replaced.
     Line(String),
     /// A line that was too long.
@@ -43,7 +43,7 @@ pub(super) enum Input {
 
 /// The loop's end of the reading thread.
 pub(super) struct Lines {
-    receiver: Receiver<Input>,
+    receiver: Receiver<ConsoleInput>,
 }
 
 impl Lines {
@@ -63,12 +63,12 @@ impl Lines {
     }
 
     /// Returns the next queued input.
-    pub(super) fn next(&self) -> Option<Input> {
+    pub(super) fn next(&self) -> Option<ConsoleInput> {
         self.receiver.try_recv().ok()
     }
 }
 
-fn read_lines(reader: &mut dyn Read, sender: &SyncSender<Input>, waker: &mio::Waker) {
+fn read_lines(reader: &mut dyn Read, sender: &SyncSender<ConsoleInput>, waker: &mio::Waker) {
     let mut splitter = Splitter::default();
     let mut chunk = [0; 4096];
     loop {
@@ -97,7 +97,7 @@ struct Splitter {
 impl Splitter {
     /// Passes each line that ends in `bytes` to `gone`. Empty `bytes` mark the end of input and pass the
     /// unfinished line. Stops and returns true as soon as `gone` does.
-    fn split(&mut self, bytes: &[u8], mut gone: impl FnMut(Input) -> bool) -> bool {
+    fn split(&mut self, bytes: &[u8], mut gone: impl FnMut(ConsoleInput) -> bool) -> bool {
         if bytes.is_empty() {
             return (self.too_long || !self.line.is_empty()) && gone(self.take());
         }
@@ -116,14 +116,14 @@ impl Splitter {
         false
     }
 
-    fn take(&mut self) -> Input {
+    fn take(&mut self) -> ConsoleInput {
         if self.line.last() == Some(&b'\r') && !self.too_long {
             self.line.pop();
         }
         let input = if self.too_long || self.line.len() > LINE_BYTES_MAX {
-            Input::TooLong
+            ConsoleInput::TooLong
         } else {
-            Input::Line(String::from_utf8_lossy(&self.line).into_owned())
+            ConsoleInput::Line(String::from_utf8_lossy(&self.line).into_owned())
         };
         self.line.clear();
         self.too_long = false;
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn split_all(chunks: &[&[u8]]) -> Vec<Input> {
+    fn split_all(chunks: &[&[u8]]) -> Vec<ConsoleInput> {
         let mut splitter = Splitter::default();
         let mut found = Vec::new();
         for chunk in chunks {
@@ -192,8 +192,8 @@ mod tests {
         found
     }
 
-    fn line(text: &str) -> Input {
-        Input::Line(text.to_owned())
+    fn line(text: &str) -> ConsoleInput {
+        ConsoleInput::Line(text.to_owned())
     }
 
     #[test]
@@ -211,8 +211,11 @@ mod tests {
         let longest = "x".repeat(LINE_BYTES_MAX);
         assert_eq!(split_all(&[longest.as_bytes(), b"\n"]), [line(&longest)]);
         assert_eq!(split_all(&[longest.as_bytes(), b"\r\n"]), [line(&longest)]);
-        assert_eq!(split_all(&[longest.as_bytes(), b"y\nquit\n"]), [Input::TooLong, line("quit")]);
-        assert_eq!(split_all(&[&vec![b'x'; 1 << 20]]), [Input::TooLong]);
+        assert_eq!(
+            split_all(&[longest.as_bytes(), b"y\nquit\n"]),
+            [ConsoleInput::TooLong, line("quit")]
+        );
+        assert_eq!(split_all(&[&vec![b'x'; 1 << 20]]), [ConsoleInput::TooLong]);
     }
 
     proptest! {

@@ -28,12 +28,12 @@ use super::{
     logging,
     rate_limited_warning::RateLimitedWarning,
     recordings::Recordings,
-    run_options::{ExitReason, Options, Output, RunSummary},
+    run_options::{ConsoleOutput, ExitReason, Options, RunSummary},
     socket::Sockets,
 };
 use crate::{
     model::Millis,
-    node::{Hosted, LoopCounters},
+    node::{Hosted, Input, Lookup, LoopCounters, Output, OutputKind},
 };
 
 /// Delay after which a frame counts as late.
@@ -115,6 +115,8 @@ pub(super) struct Loop<'a, N: ?Sized> {
     game_folder: Option<GameFolder>,
     #[cfg(feature = "server")]
     live: Option<super::live::LiveListener>,
+    /// Names that the node asked for.
+    pub(super) asked: Vec<Lookup>,
     pub(super) counters: LoopCounters,
     rate_limited_warning: RateLimitedWarning,
     /// Time of the last call into the node.
@@ -127,12 +129,12 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
         node: &'a mut N,
         sockets: Sockets,
         clock: &'a Clock,
-        output: Output<'a>,
+        output: ConsoleOutput<'a>,
         count_interval: Millis,
     ) -> io::Result<Self> {
         let (output, stdout): (Box<dyn Write + 'a>, _) = match output {
-            Output::Writer(writer) => (writer, None),
-            Output::Stdout => {
+            ConsoleOutput::Writer(writer) => (writer, None),
+            ConsoleOutput::Stdout => {
                 let report =
                     Box::new(|total| log::warn!("standard output blocked: {total} texts dropped"));
                 let writer = BackgroundWriter::text("output", io::stdout(), None, report)?;
@@ -154,6 +156,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             game_folder: None,
             #[cfg(feature = "server")]
             live: None,
+            asked: Vec::new(),
             counters: LoopCounters::default(),
             rate_limited_warning: RateLimitedWarning::default(),
             latest: Millis(0),
@@ -176,7 +179,8 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             recordings.finish();
         }
         if let Some(mut folder) = self.game_folder.take() {
-            while let Some(write) = self.node.poll_file_write() {
+            while let Some(Output::FileWrite(write)) = self.node.poll_output(OutputKind::FileWrite)
+            {
                 folder.add(write);
             }
             folder.finish();
@@ -212,7 +216,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
         self.counters.output_dropped = self.stdout.as_ref().map_or(0, BackgroundWriter::dropped);
         self.counters.game_log_dropped = self.game_log.as_ref().map_or(0, GameLog::dropped);
         let now = self.now();
-        self.node.set_loop_counters(now, &self.counters);
+        self.node.handle_input(now, Input::LoopCounters(&self.counters));
         self.drain();
     }
 }

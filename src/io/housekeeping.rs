@@ -7,13 +7,16 @@ use std::{io, sync::Arc};
 use mio::{Events, Poll, Token, Waker};
 
 use super::{
-    console::{Input, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
+    console::{ConsoleInput, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
     event_loop::Loop,
     lookups::Lookups,
     run_options::{ExitReason, Options, Progress},
     signals::{Request, Signals},
 };
-use crate::{model::Millis, node::Hosted};
+use crate::{
+    model::Millis,
+    node::{Hosted, Input},
+};
 
 const SIGNALS: Token = Token(usize::MAX - 1);
 /// Threads of the console and of name lookups. A poll has one waker.
@@ -106,7 +109,7 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
         if self.lines_left {
             self.read_lines(engine);
         }
-        while let Some(lookup) = engine.node.poll_lookup() {
+        for lookup in std::mem::take(&mut engine.asked) {
             self.lookups.ask(lookup);
         }
         let now = engine.clock.now();
@@ -144,7 +147,7 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
     fn stop(&mut self, engine: &mut Loop<'_, N>, reason: &str) {
         let now = engine.now();
         self.stopping = Some(now + self.grace);
-        engine.node.stop(now, reason);
+        engine.node.handle_input(now, Input::Stop(reason));
         engine.drain();
     }
 
@@ -152,7 +155,7 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
     fn take_answers(&mut self, engine: &mut Loop<'_, N>) {
         while let Some(answer) = self.lookups.next() {
             let now = engine.now();
-            engine.node.handle_lookup(now, &answer);
+            engine.node.handle_input(now, Input::Lookup(&answer));
             engine.drain();
         }
     }
@@ -164,11 +167,11 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
                 return;
             };
             match input {
-                Input::Line(line) => {
+                ConsoleInput::Line(line) => {
                     let now = engine.now();
-                    engine.node.handle_console_line(now, &line);
+                    engine.node.handle_input(now, Input::ConsoleLine(&line));
                 }
-                Input::TooLong => {
+                ConsoleInput::TooLong => {
                     log::warn!("console line too long: ignored (max {LINE_BYTES_MAX} bytes)");
                 }
             }

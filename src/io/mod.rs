@@ -69,7 +69,7 @@ pub use http_counters::HttpCounters;
 pub use process::Processes;
 pub use recordings::{RecordingFolder, Recordings};
 pub use resolve::resolve;
-pub use run_options::{ExitReason, Options, Output, Progress, ProgressFn, RunSummary};
+pub use run_options::{ConsoleOutput, ExitReason, Options, Progress, ProgressFn, RunSummary};
 pub use signals::Signals;
 pub use socket::Sockets;
 pub use socks5::{Login, Socks5};

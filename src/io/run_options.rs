@@ -43,7 +43,7 @@ pub struct Progress<'a, N: ?Sized> {
 
 /// Destination of the node's console output.
 #[derive(Default)]
-pub enum Output<'a> {
+pub enum ConsoleOutput<'a> {
     /// Standard output, written by a thread: text that it does not accept is dropped and counted.
     #[default]
     Stdout,
@@ -60,7 +60,7 @@ pub struct Options<'a, N: ?Sized> {
     /// Source of console lines.
     pub console: Console,
     /// Destination of the node's console output.
-    pub output: Output<'a>,
+    pub output: ConsoleOutput<'a>,
     /// Destination of the game log; None drops it.
     pub game_log: Option<GameLog>,
     /// Destination of recordings; None drops them.
@@ -86,7 +86,7 @@ impl<N: ?Sized> Default for Options<'_, N> {
             signals: None,
             on_hangup: None,
             console: Console::Off,
-            output: Output::default(),
+            output: ConsoleOutput::default(),
             game_log: None,
             recordings: None,
             game_folder: None,

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     model::Millis,
-    node::{LookupAnswer, LoopCounters, Route},
+    node::{LocalPort, LookupAnswer, LoopCounters, Route},
 };
 
 /// Magic of a journal. Its line ends reveal a copy in text mode.
@@ -34,7 +34,8 @@ pub const MAGIC: [u8; 8] = *b"\x89FRGJ\r\n\x1a";
 /// | 4 | answers to name lookups; public servers send heartbeats |
 /// | 5 | `+devmap` names the first level, and no level precedes it |
 /// | 6 | folders are searched again before a level; scripts by path |
-pub const FORMAT_VERSION: u32 = 6;
+/// | 7 | ports that could not be opened |
+pub const FORMAT_VERSION: u32 = 7;
 /// Longest record body in bytes. The longest are file lists and the config file.
 pub(super) const MAX_BODY_LEN: usize = 16 << 20;
 /// Maximum routes with a slot.
@@ -53,6 +54,7 @@ pub(super) mod kind {
     pub(crate) const END: u8 = 9;
     pub(crate) const COUNTED: u8 = 10;
     pub(crate) const LOOKUP: u8 = 11;
+    pub(crate) const PORT_FAILED: u8 = 12;
 }
 
 /// Start record: everything that the node was made from.
@@ -72,7 +74,7 @@ pub struct Start {
 
 /// Input of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Input {
+pub enum JournalInput {
     /// A datagram arrived.
     Datagram(Route, Vec<u8>),
     /// A frame was run.
@@ -85,6 +87,8 @@ pub enum Input {
     Counted(LoopCounters),
     /// A name lookup was answered.
     Lookup(LookupAnswer),
+    /// A port could not be opened.
+    PortFailed(LocalPort),
 }
 
 /// Fingerprint of a sent datagram.
@@ -104,7 +108,7 @@ pub enum Entry {
     /// The first record.
     Start(Box<Start>),
     /// An input and its time.
-    Input(Millis, Input),
+    Input(Millis, JournalInput),
     /// Datagrams sent after the previous input, in order.
     Sent(Vec<Sent>),
     /// Answer about a game file, given during the previous input.

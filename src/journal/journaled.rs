@@ -3,7 +3,7 @@
 //! Invariant: an input is in the recorder before the node sees it.
 
 use super::recorder::{Recorder, SharedRecorder};
-use crate::node::{NodeEvent, Observed, Observer};
+use crate::node::{Input, NodeEvent, Observed, Observer};
 
 /// A node whose inputs are recorded. It was made from the start record of its recorder.
 pub type Journaled<N> = Observed<N, SharedRecorder>;
@@ -13,10 +13,13 @@ impl Observer for Recorder {
         match *event {
             NodeEvent::Received(now, route, bytes) => self.datagram(now, route, bytes),
             NodeEvent::Frame(now) => self.frame(now),
-            NodeEvent::ConsoleLine(now, line) => self.line(now, line),
-            NodeEvent::LoopCounters(now, counters) => self.counted(now, counters),
-            NodeEvent::Lookup(now, answer) => self.lookup(now, answer),
-            NodeEvent::Stop(now, reason) => self.stop(now, reason),
+            NodeEvent::Input(now, input) => match input {
+                Input::ConsoleLine(line) => self.line(now, line),
+                Input::LoopCounters(counters) => self.counted(now, counters),
+                Input::Lookup(answer) => self.lookup(now, answer),
+                Input::PortFailed(port) => self.port_failed(now, port),
+                Input::Stop(reason) => self.stop(now, reason),
+            },
             NodeEvent::Sent(_, route, bytes) => self.sends(route, bytes),
         }
     }

@@ -34,7 +34,7 @@ mod steps;
 
 pub use asset_answer::AssetAnswer;
 pub use assets::{Answers, AssetMismatch, FindFile, ReadPack, RecordedAssets, ReplayedAssets};
-pub use format::{Entry, FORMAT_VERSION, Input, JournalEnd, MAGIC, Sent, Start, checksum};
+pub use format::{Entry, FORMAT_VERSION, JournalEnd, JournalInput, MAGIC, Sent, Start, checksum};
 pub use journaled::Journaled;
 pub use reader::{Damage, DamageKind, JournalOpenError, Located, Reader};
 pub use recorder::{Recorder, SharedRecorder, Sink};

@@ -11,13 +11,13 @@ use super::{
     asset_answer::AssetAnswer,
     encoding::{self, Cursor, DecodeError},
     format::{
-        Entry, FORMAT_VERSION, Input, JournalEnd, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent, Start,
-        kind,
+        Entry, FORMAT_VERSION, JournalEnd, JournalInput, MAGIC, MAX_BODY_LEN, MAX_ROUTES, Sent,
+        Start, kind,
     },
 };
 use crate::{
     model::Millis,
-    node::{Lookup, LookupAnswer, LoopCounters, Route},
+    node::{LocalPort, Lookup, LookupAnswer, LoopCounters, Route},
 };
 
 /// Error that makes a journal unreadable.
@@ -244,19 +244,20 @@ fn read_body(
         }
         kind::DATAGRAM => {
             let route = known(routes, body)?;
-            Input::Datagram(route, body.take(body.0.len())?.to_vec())
+            JournalInput::Datagram(route, body.take(body.0.len())?.to_vec())
         }
-        kind::FRAME => Input::Frame,
-        kind::LINE => Input::Line(body.text()?),
-        kind::STOP => Input::Stop(body.text()?),
+        kind::FRAME => JournalInput::Frame,
+        kind::LINE => JournalInput::Line(body.text()?),
+        kind::STOP => JournalInput::Stop(body.text()?),
         kind::COUNTED => {
             let mut values = Vec::new();
             while !body.0.is_empty() {
                 values.push(body.number()?);
             }
-            Input::Counted(LoopCounters::from_values(values))
+            JournalInput::Counted(LoopCounters::from_values(values))
         }
-        kind::LOOKUP => Input::Lookup(read_lookup(body)?),
+        kind::LOOKUP => JournalInput::Lookup(read_lookup(body)?),
+        kind::PORT_FAILED => JournalInput::PortFailed(LocalPort(body.small()?)),
         _ => return Err("a record of a kind that nobody knows"),
     };
     Ok(Some(Entry::Input(*now, input)))

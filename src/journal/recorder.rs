@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     model::Millis,
-    node::{LookupAnswer, LoopCounters, Route},
+    node::{LocalPort, LookupAnswer, LoopCounters, Route},
 };
 
 /// Buffered bytes that are passed on without waiting for the frame.
@@ -162,6 +162,18 @@ impl Recorder {
                     put_text(body, error);
                 }
             }
+        });
+    }
+
+    /// Records the failure to open a port.
+    pub(super) fn port_failed(&mut self, now: Millis, port: LocalPort) {
+        if !self.takes_input() {
+            return;
+        }
+        let passed = self.passed(now);
+        self.record(kind::PORT_FAILED, |body| {
+            put_number(body, passed);
+            put_number(body, port.0.into());
         });
     }
 

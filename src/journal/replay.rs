@@ -4,10 +4,13 @@ use std::{collections::VecDeque, fmt};
 
 use super::{
     assets::{Answers, AssetMismatch},
-    format::{Input, Sent, checksum},
+    format::{JournalInput, Sent, checksum},
     steps::Step,
 };
-use crate::{model::Millis, node::Hosted};
+use crate::{
+    model::Millis,
+    node::{Hosted, Input, OutputKind},
+};
 
 /// First datagram that differs from the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,18 +109,21 @@ impl<N: Hosted> Replay<N> {
         answers.expect(std::mem::take(&mut step.answers));
         match &step.input {
             None => {}
-            Some(Input::Datagram(route, bytes)) => {
+            Some(JournalInput::Datagram(route, bytes)) => {
                 self.datagrams_in += 1;
                 self.node.handle_datagram(step.at, *route, bytes);
             }
-            Some(Input::Frame) => {
+            Some(JournalInput::Frame) => {
                 self.frames += 1;
                 self.node.frame(step.at);
             }
-            Some(Input::Line(line)) => self.node.handle_console_line(step.at, line),
-            Some(Input::Stop(reason)) => self.node.stop(step.at, reason),
-            Some(Input::Lookup(answer)) => self.node.handle_lookup(step.at, answer),
-            Some(Input::Counted(counters)) => self.node.set_loop_counters(step.at, counters),
+            Some(JournalInput::Line(line)) => self.handle(&step, Input::ConsoleLine(line)),
+            Some(JournalInput::Stop(reason)) => self.handle(&step, Input::Stop(reason)),
+            Some(JournalInput::Lookup(answer)) => self.handle(&step, Input::Lookup(answer)),
+            Some(JournalInput::PortFailed(port)) => self.handle(&step, Input::PortFailed(*port)),
+            Some(JournalInput::Counted(counters)) => {
+                self.handle(&step, Input::LoopCounters(counters));
+            }
         }
         self.drain();
         let mismatch = answers.take_mismatch();
@@ -139,14 +145,18 @@ impl<N: Hosted> Replay<N> {
         }
     }
 
+    fn handle(&mut self, step: &Step, input: Input<'_>) {
+        self.node.handle_input(step.at, input);
+    }
+
     fn drain(&mut self) {
         while let Some(route) = self.node.poll_transmit(&mut self.packet) {
             let len = u32::try_from(self.packet.len()).unwrap_or(u32::MAX);
             self.sent.push_back(Sent { route, len, checksum: checksum(&self.packet) });
         }
-        while self.node.poll_console().is_some() {}
-        while self.node.poll_game_log().is_some() {}
-        while self.node.poll_lookup().is_some() {}
+        for kind in OutputKind::ALL {
+            while self.node.poll_output(kind).is_some() {}
+        }
     }
 
     /// Compares in the order of sending. The recorded driver may have drained datagrams of one input after

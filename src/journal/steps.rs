@@ -2,7 +2,7 @@
 
 use super::{
     asset_answer::AssetAnswer,
-    format::{Entry, Input, JournalEnd, Sent, Start},
+    format::{Entry, JournalEnd, JournalInput, Sent, Start},
     reader::{Damage, DamageKind, JournalOpenError, Located, Reader},
 };
 use crate::model::Millis;
@@ -17,7 +17,7 @@ pub struct Step {
     /// Time of the input; 0 for the creation of the node.
     pub at: Millis,
     /// The input; `None` for the creation of the node.
-    pub input: Option<Input>,
+    pub input: Option<JournalInput>,
     /// Answers about files, in order.
     pub answers: Vec<AssetAnswer>,
     /// Datagrams sent, in order.

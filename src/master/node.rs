@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use crate::{
     discovery::{Family, MasterRequest},
     model::Millis,
-    node::{Hosted, LoopCounters, Node, Outbox, Route},
+    node::{Hosted, Input, LoopCounters, Node, Outbox, Output, OutputKind, Route},
     observe::{LogEvent, LogLimiter, Sample, Value},
 };
 
@@ -256,6 +256,8 @@ impl Node for Master {
         }
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         while let Some(deferred) = self.challenges.poll_deferred(now) {
             self.challenge_deferred(now, deferred);
@@ -280,21 +282,15 @@ impl Node for Master {
 }
 
 impl Hosted for Master {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
-
-    fn set_loop_counters(&mut self, _: Millis, counters: &LoopCounters) {
-        self.loop_counters = *counters;
+    fn handle_input(&mut self, _: Millis, input: Input<'_>) {
+        match input {
+            Input::LoopCounters(counters) => self.loop_counters = *counters,
+            Input::Stop(_) => self.stopped = true,
+            Input::ConsoleLine(_) | Input::Lookup(_) | Input::PortFailed(_) => {}
+        }
     }
 
-    fn receive_coalescing(&self) -> Millis {
-        Millis(1)
-    }
-
-    fn poll_console(&mut self) -> Option<String> {
-        None
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
+    fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
         None
     }
 
@@ -302,7 +298,7 @@ impl Hosted for Master {
         self.options.ports
     }
 
-    fn stop(&mut self, _: Millis, _: &str) {
-        self.stopped = true;
+    fn receive_coalescing(&self) -> Millis {
+        Millis(1)
     }
 }

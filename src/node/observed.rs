@@ -1,12 +1,10 @@
-//! Observation layer: reports every input and output of a node.
+//! Observation layer: reports every input and datagram of a node.
 //!
 //! Invariants: an observer sees an input before the node does, and a datagram before the event loop does;
 //! the node behaves the same with and without observers.
 
-use super::{
-    Hosted, LocalPort, Lookup, LookupAnswer, LoopCounters, Node, PortChange, RecordingPiece, Route,
-};
-use crate::model::{FileWrite, Millis};
+use super::{Hosted, Input, Node, Output, OutputKind, Route};
+use crate::model::Millis;
 
 /// Input or output of a node.
 #[derive(Clone, Copy, Debug)]
@@ -15,14 +13,8 @@ pub enum NodeEvent<'a> {
     Received(Millis, Route, &'a [u8]),
     /// A frame begins.
     Frame(Millis),
-    /// The operator typed a line.
-    ConsoleLine(Millis, &'a str),
-    /// The event loop's counters were updated.
-    LoopCounters(Millis, &'a LoopCounters),
-    /// A name lookup was answered.
-    Lookup(Millis, &'a LookupAnswer),
-    /// The node stops; the text is the reason.
-    Stop(Millis, &'a str),
+    /// Another input arrived.
+    Input(Millis, Input<'a>),
     /// A datagram leaves, at the time of the latest call into the node.
     Sent(Millis, Route, &'a [u8]),
 }
@@ -109,69 +101,20 @@ impl<N: Node, O: Observer> Node for Observed<N, O> {
 }
 
 impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
-    fn handle_console_line(&mut self, now: Millis, line: &str) {
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
         self.now = now;
-        self.observer.observe(&NodeEvent::ConsoleLine(now, line));
-        self.node.handle_console_line(now, line);
+        self.observer.observe(&NodeEvent::Input(now, input));
+        self.node.handle_input(now, input);
     }
 
-    fn set_loop_counters(&mut self, now: Millis, counters: &LoopCounters) {
-        self.now = now;
-        self.observer.observe(&NodeEvent::LoopCounters(now, counters));
-        self.node.set_loop_counters(now, counters);
-    }
-
-    fn receive_coalescing(&self) -> Millis {
-        self.node.receive_coalescing()
-    }
-
-    fn poll_console(&mut self) -> Option<String> {
-        self.node.poll_console()
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
-        self.node.poll_game_log()
+    fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
+        self.node.poll_output(kind)
     }
 
     fn local_ports(&self) -> u16 {
         self.node.local_ports()
     }
 
-    fn stop(&mut self, now: Millis, reason: &str) {
-        self.now = now;
-        self.observer.observe(&NodeEvent::Stop(now, reason));
-        self.node.stop(now, reason);
-    }
-
-    fn poll_stream(&mut self) -> Option<Vec<u8>> {
-        self.node.poll_stream()
-    }
-
-    fn poll_recording(&mut self) -> Option<RecordingPiece> {
-        self.node.poll_recording()
-    }
-
-    fn poll_file_write(&mut self) -> Option<FileWrite> {
-        self.node.poll_file_write()
-    }
-
-    fn poll_port_change(&mut self) -> Option<PortChange> {
-        self.node.poll_port_change()
-    }
-
-    fn handle_port_failure(&mut self, now: Millis, port: LocalPort) {
-        self.now = now;
-        self.node.handle_port_failure(now, port);
-    }
-
-    fn poll_lookup(&mut self) -> Option<Lookup> {
-        self.node.poll_lookup()
-    }
-
-    fn handle_lookup(&mut self, now: Millis, answer: &LookupAnswer) {
-        self.now = now;
-        self.observer.observe(&NodeEvent::Lookup(now, answer));
-        self.node.handle_lookup(now, answer);
     }
 }
 
@@ -187,6 +130,8 @@ mod tests {
         fn handle_datagram(&mut self, _: Millis, route: Route, bytes: &[u8]) {
             self.0 = Some((Route { local: LocalPort(0), ..route }, bytes.to_vec()));
         }
+
+        fn expect_datagram(&self, _: &[u8]) {}
 
         fn frame(&mut self, _: Millis) {}
 

@@ -1,6 +1,7 @@
 //! Trace observer: one log line at level `trace` per event.
 
-use super::{NodeEvent, Observer};
+use super::{Input, NodeEvent, Observer};
+use crate::model::Millis;
 
 /// Logs every event of a node. Costs a comparison per event while the level is disabled.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,15 +27,22 @@ impl Observer for Trace {
                 log::trace!("{} sent: {} bytes, {kind}, at {now}", route.remote, bytes.len());
             }
             NodeEvent::Frame(now) => log::trace!("frame began at {now}"),
-            NodeEvent::ConsoleLine(now, line) => log::trace!("console line at {now}: {line}"),
-            NodeEvent::LoopCounters(now, counters) => {
-                log::trace!("loop counters updated at {now}: {} frames", counters.frames);
-            }
-            NodeEvent::Lookup(now, answer) => {
-                log::trace!("lookup of {} answered at {now}", answer.lookup.name);
-            }
-            NodeEvent::Stop(now, reason) => log::trace!("stop requested at {now}: {reason}"),
+            NodeEvent::Input(now, input) => trace_input(*now, *input),
         }
+    }
+}
+
+fn trace_input(now: Millis, input: Input<'_>) {
+    match input {
+        Input::ConsoleLine(line) => log::trace!("console line at {now}: {line}"),
+        Input::LoopCounters(counters) => {
+            log::trace!("loop counters updated at {now}: {} frames", counters.frames);
+        }
+        Input::Lookup(answer) => {
+            log::trace!("lookup of {} answered at {now}", answer.lookup.name);
+        }
+        Input::PortFailed(port) => log::trace!("port {} not opened at {now}", port.0),
+        Input::Stop(reason) => log::trace!("stop requested at {now}: {reason}"),
     }
 }
 

@@ -15,7 +15,9 @@ use super::{
 use crate::{
     model::Millis,
     netchan::{is_connectionless, peek_client_header},
-    node::{Hosted, LocalPort, LoopCounters, Node, Outbox, PortChange, Route},
+    node::{
+        Hosted, Input, LocalPort, LoopCounters, Node, Outbox, Output, OutputKind, PortChange, Route,
+    },
     observe::{LogEvent, LogLimiter, Sample, Value},
     trace::Direction,
     wire::connectionless::Message,
@@ -309,6 +311,20 @@ impl Proxy {
         self.counters.bump(ProxyCounter::ServersFollowed);
         true
     }
+
+    /// Ends the session of a port that could not be opened.
+    fn handle_port_failure(&mut self, now: Millis, port: LocalPort) {
+        let Some(number) = port.0.checked_sub(FIRST_SESSION).map(usize::from) else {
+            self.asks = false;
+            return;
+        };
+        if let Some(session) = self.sessions.remove(number) {
+            self.counters.bump(ProxyCounter::SessionsFailed);
+            if self.guards.allows_refusal(now, session.client) {
+                self.print(session.client, "Proxy is full.\n");
+            }
+        }
+    }
 }
 
 /// Port of a session.
@@ -333,6 +349,8 @@ impl Node for Proxy {
         self.due = self.due.min(now + CHECK_INTERVAL);
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         self.run_timers(now);
     }
@@ -351,48 +369,29 @@ impl Node for Proxy {
 }
 
 impl Hosted for Proxy {
-    fn handle_console_line(&mut self, now: Millis, line: &str) {
-        self.run_command(now, line);
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
+        match input {
+            Input::ConsoleLine(line) => self.run_command(now, line),
+            Input::LoopCounters(counters) => self.loop_counters = *counters,
+            Input::PortFailed(port) => self.handle_port_failure(now, port),
+            Input::Stop(_) => self.disconnect_all(now, "Proxy was stopped"),
+            Input::Lookup(_) => {}
+        }
     }
 
-    fn set_loop_counters(&mut self, _: Millis, counters: &LoopCounters) {
-        self.loop_counters = *counters;
-    }
-
-    fn receive_coalescing(&self) -> Millis {
-        Millis(0)
-    }
-
-    fn poll_console(&mut self) -> Option<String> {
-        self.console.pop_front()
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
-        None
+    fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
+        match kind {
+            OutputKind::PortChange => self.port_changes.pop_front().map(Output::PortChange),
+            OutputKind::Console => self.console.pop_front().map(Output::Console),
+            _ => None,
+        }
     }
 
     fn local_ports(&self) -> u16 {
         1
     }
 
-    fn stop(&mut self, now: Millis, _: &str) {
-        self.disconnect_all(now, "Proxy was stopped");
-    }
-
-    fn poll_port_change(&mut self) -> Option<PortChange> {
-        self.port_changes.pop_front()
-    }
-
-    fn handle_port_failure(&mut self, now: Millis, port: LocalPort) {
-        let Some(number) = port.0.checked_sub(FIRST_SESSION).map(usize::from) else {
-            self.asks = false;
-            return;
-        };
-        if let Some(session) = self.sessions.remove(number) {
-            self.counters.bump(ProxyCounter::SessionsFailed);
-            if self.guards.allows_refusal(now, session.client) {
-                self.print(session.client, "Proxy is full.\n");
-            }
-        }
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
     }
 }

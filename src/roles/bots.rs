@@ -18,7 +18,7 @@ use fragd::{
     },
     cli::{BotsOptions, ExitStatus, LoadTest, ProcessIds},
     io::{
-        self, Clock, GameData, Options, Output, Processes, Progress, Signals, Sockets,
+        self, Clock, ConsoleOutput, GameData, Options, Processes, Progress, Signals, Sockets,
         assets::base_paths, machine::MachineInfo, task::Task,
     },
     model::{Millis, UnixMillis, assets::Assets as _, text::escaped},
@@ -239,7 +239,7 @@ fn drive(
     let run_options = Options {
         signals: Some(signals),
         // Events of bots go to the progress display; standard output has only the summary.
-        output: Output::Writer(display.output()),
+        output: ConsoleOutput::Writer(display.output()),
         progress: Some(Progress {
             interval,
             call: Box::new(move |bots: &Observed<Bots, _>, _, _: &_| display.show(bots.node())),

@@ -15,7 +15,7 @@ use fragd::{
     cli::{BrowseOptions, ExitStatus},
     discovery::{Family, Game},
     io::{
-        self, Clock, Console, Listen, Options, Output, Progress, Signals, Sockets,
+        self, Clock, Console, ConsoleOutput, Listen, Options, Progress, Signals, Sockets,
         lan::{LAN_GROUP, broadcast_addresses},
         logging,
         terminal::{Keys, Style, Terminal},
@@ -74,7 +74,7 @@ fn browse(options: &BrowseOptions) -> Result<ExitStatus, Refusal> {
             let mut browser = PrintedBrowser::new(browser, format, selection, watch);
             let run_options = Options {
                 signals: Some(signals),
-                output: Output::Writer(Box::new(BufWriter::new(stdout()))),
+                output: ConsoleOutput::Writer(Box::new(BufWriter::new(stdout()))),
                 ..Options::default()
             };
             io::run(&mut browser, sockets, &clock, run_options)
@@ -109,7 +109,7 @@ fn show(
     let run_options = Options {
         signals: Some(signals),
         console: Console::Reader(Box::new(Keys::default())),
-        output: Output::Writer(Box::new(std::io::sink())),
+        output: ConsoleOutput::Writer(Box::new(std::io::sink())),
         progress: Some(Progress {
             interval: DRAW_INTERVAL,
             call: Box::new(move |browser: &LiveBrowser, _, _: &_| {

@@ -140,6 +140,18 @@ impl Server {
 /// Reason of a client that left by itself, as players read it.
 pub(super) const LEFT: &str = "disconnected";
 
+/// Disconnects all clients with `reason` and ends.
+pub(super) fn stop(server: &mut Server, reason: &str) {
+    if server.finished {
+        return;
+    }
+    server.core.recordings.end_all();
+    server.disconnect_all(reason);
+    server.core.announce_shutdown();
+    server.enter_game(|game, host| game.shutdown(host, false));
+    server.finished = true;
+}
+
 /// A reason as the log shows it; nothing for a client that left by itself.
 fn reason_detail(reason: &str) -> String {
     match reason {

@@ -6,11 +6,10 @@
 
 use std::collections::VecDeque;
 
-use super::{Server, core::Core};
+use super::{Server, core::Core, disconnect};
 use crate::{
     game::{ConnectError, Game, GameFault, Host},
     model::{ClientNum, Millis, text},
-    node::Hosted as _,
     observe::Counter,
     settings::{GameFaultPolicy, key},
 };
@@ -121,7 +120,7 @@ pub(super) fn continue_after_fault(server: &mut Server) {
     }
     let now = server.core.now;
     match server.core.settings.choice(key::SV_GAME_FAULT) {
-        GameFaultPolicy::Stop => server.stop(now, "Server stopped: game fault"),
+        GameFaultPolicy::Stop => disconnect::stop(server, "Server stopped: game fault"),
         _ if server.faults.admits_restart(now) => server.reload_level(),
         GameFaultPolicy::Native if server.fallback.is_some() && !server.faults.uses_fallback => {
             let map = &server.core.level.map;

@@ -149,7 +149,7 @@ mod tests {
     use crate::{
         game::{Flight, Game, Ruleset},
         model::{Sequence, UserCmd, assets::MemoryAssets},
-        node::{Hosted as _, Node as _},
+        node::{Hosted as _, Input, Node as _},
         server::{
             client::{Client, Zombie},
             core::Core,
@@ -215,7 +215,7 @@ mod tests {
         server.frame(Millis(0));
         server.core.clients.get_mut(a).unwrap().state = zombie(10);
         // A console line arrives after a stall, before the frame that is due.
-        server.handle_console_line(Millis::seconds(30), "");
+        server.handle_input(Millis::seconds(30), Input::ConsoleLine(""));
         assert_eq!(server.check_invariants(), Ok(()));
         server.frame(Millis::seconds(30));
         assert!(server.core.clients.get(a).is_none(), "the frame frees the slot");

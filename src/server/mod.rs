@@ -63,12 +63,9 @@ use rand_pcg::Pcg32;
 
 use crate::{
     game::{FileLimits, Game, GameFiles},
-    model::{
-        ClientNum, ConfigIndex, EntityState, FileWrite, Millis, PlayerState, Sequence,
-        assets::Assets,
-    },
+    model::{ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Sequence, assets::Assets},
     netchan::peek_client_header,
-    node::{Hosted, Lookup, LookupAnswer, LoopCounters, Node, RecordingPiece, Route},
+    node::{Hosted, Input, Node, Output, OutputKind, Route},
     observe::{Counter, Counters, Sample, Value},
     serving::guards::GuardKeys,
     settings::{Settings, key},
@@ -382,13 +379,45 @@ impl Node for Server {
 }
 
 impl Hosted for Server {
-    fn handle_console_line(&mut self, now: Millis, line: &str) {
-        self.core.now = now;
-        self.run_line(line);
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
+        match input {
+            Input::ConsoleLine(line) => {
+                self.core.now = now;
+                self.run_line(line);
+            }
+            Input::LoopCounters(counters) => self.core.stats.set_loop_counters(*counters),
+            Input::Lookup(answer) => {
+                self.core.now = now;
+                self.core.announcer.handle_lookup(now, answer);
+                self.core.authorizer.handle_lookup(now, answer);
+            }
+            // Its only port is open from the start.
+            Input::PortFailed(_) => {}
+            Input::Stop(reason) => {
+                self.core.now = now;
+                disconnect::stop(self, reason);
+            }
+        }
     }
 
-    fn set_loop_counters(&mut self, _: Millis, counters: &LoopCounters) {
-        self.core.stats.set_loop_counters(*counters);
+    fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
+        let core = &mut self.core;
+        match kind {
+            OutputKind::PortChange => None,
+            OutputKind::GameLog => core.game_log.take().map(Output::GameLog),
+            OutputKind::Recording => core.recordings.poll().map(Output::Recording),
+            OutputKind::FileWrite => core.files.poll_write().map(Output::FileWrite),
+            OutputKind::Stream => core.recordings.poll_stream().map(Output::Stream),
+            OutputKind::Lookup => {
+                let lookup = core.announcer.poll_lookup();
+                lookup.or_else(|| core.authorizer.poll_lookup(core.now)).map(Output::Lookup)
+            }
+            OutputKind::Console => core.console.poll().map(Output::Console),
+        }
+    }
+
+    fn local_ports(&self) -> u16 {
+        1
     }
 
     fn receive_coalescing(&self) -> Millis {
@@ -396,52 +425,5 @@ impl Hosted for Server {
             return self.frame_length();
         }
         Millis(self.frame_length().0 / COALESCE_DIVISOR).min(COALESCE_MAX)
-    }
-
-    fn poll_console(&mut self) -> Option<String> {
-        self.core.console.poll()
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
-        self.core.game_log.take()
-    }
-
-    fn poll_stream(&mut self) -> Option<Vec<u8>> {
-        self.core.recordings.poll_stream()
-    }
-
-    fn poll_recording(&mut self) -> Option<RecordingPiece> {
-        self.core.recordings.poll()
-    }
-
-    fn poll_file_write(&mut self) -> Option<FileWrite> {
-        self.core.files.poll_write()
-    }
-
-    fn local_ports(&self) -> u16 {
-        1
-    }
-
-    fn stop(&mut self, now: Millis, reason: &str) {
-        if self.finished {
-            return;
-        }
-        self.core.now = now;
-        self.core.recordings.end_all();
-        self.disconnect_all(reason);
-        self.core.announce_shutdown();
-        self.enter_game(|game, host| game.shutdown(host, false));
-        self.finished = true;
-    }
-
-    fn poll_lookup(&mut self) -> Option<Lookup> {
-        let core = &mut self.core;
-        core.announcer.poll_lookup().or_else(|| core.authorizer.poll_lookup(core.now))
-    }
-
-    fn handle_lookup(&mut self, now: Millis, answer: &LookupAnswer) {
-        self.core.now = now;
-        self.core.announcer.handle_lookup(now, answer);
-        self.core.authorizer.handle_lookup(now, answer);
     }
 }

@@ -5,11 +5,8 @@ use crate::{
     bots::Bots,
     broadcast::Broadcast,
     journal::Journaled,
-    model::{FileWrite, Millis},
-    node::{
-        Hosted, LocalPort, Lookup, LookupAnswer, LoopCounters, Node, PortChange, RecordingPiece,
-        Route,
-    },
+    model::Millis,
+    node::{Hosted, Input, Node, Output, OutputKind, Route},
     proxy::Proxy,
     server::Server,
 };
@@ -37,6 +34,8 @@ struct Offline;
 
 impl Node for Offline {
     fn handle_datagram(&mut self, _: Millis, _: Route, _: &[u8]) {}
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, _: Millis) {}
     fn next_frame(&self) -> Millis {
         Millis::NEVER
@@ -50,19 +49,9 @@ impl Node for Offline {
 }
 
 impl Hosted for Offline {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
+    fn handle_input(&mut self, _: Millis, _: Input<'_>) {}
 
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-
-    fn receive_coalescing(&self) -> Millis {
-        Millis(0)
-    }
-
-    fn poll_console(&mut self) -> Option<String> {
-        None
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
+    fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
         None
     }
 
@@ -70,7 +59,9 @@ impl Hosted for Offline {
         1
     }
 
-    fn stop(&mut self, _: Millis, _: &str) {}
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
+    }
 }
 
 impl Actor {
@@ -143,6 +134,10 @@ impl Node for Actor {
         }
     }
 
+    fn expect_datagram(&self, bytes: &[u8]) {
+        self.node().expect_datagram(bytes);
+    }
+
     fn frame(&mut self, now: Millis) {
         if let Some(node) = self.node_mut() {
             node.frame(now);
@@ -163,69 +158,21 @@ impl Node for Actor {
 }
 
 impl Hosted for Actor {
-    fn handle_console_line(&mut self, now: Millis, line: &str) {
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
         if let Some(node) = self.node_mut() {
-            node.handle_console_line(now, line);
+            node.handle_input(now, input);
         }
     }
 
-    fn set_loop_counters(&mut self, now: Millis, counters: &LoopCounters) {
-        if let Some(node) = self.node_mut() {
-            node.set_loop_counters(now, counters);
-        }
-    }
-
-    fn receive_coalescing(&self) -> Millis {
-        self.node().receive_coalescing()
-    }
-
-    fn poll_console(&mut self) -> Option<String> {
-        self.node_mut()?.poll_console()
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
-        self.node_mut()?.poll_game_log()
+    fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
+        self.node_mut()?.poll_output(kind)
     }
 
     fn local_ports(&self) -> u16 {
         self.node().local_ports()
     }
 
-    fn stop(&mut self, now: Millis, reason: &str) {
-        if let Some(node) = self.node_mut() {
-            node.stop(now, reason);
-        }
-    }
-
-    fn poll_stream(&mut self) -> Option<Vec<u8>> {
-        self.node_mut()?.poll_stream()
-    }
-
-    fn poll_recording(&mut self) -> Option<RecordingPiece> {
-        self.node_mut()?.poll_recording()
-    }
-
-    fn poll_file_write(&mut self) -> Option<FileWrite> {
-        self.node_mut()?.poll_file_write()
-    }
-
-    fn poll_port_change(&mut self) -> Option<PortChange> {
-        self.node_mut()?.poll_port_change()
-    }
-
-    fn handle_port_failure(&mut self, now: Millis, port: LocalPort) {
-        if let Some(node) = self.node_mut() {
-            node.handle_port_failure(now, port);
-        }
-    }
-
-    fn poll_lookup(&mut self) -> Option<Lookup> {
-        self.node_mut()?.poll_lookup()
-    }
-
-    fn handle_lookup(&mut self, now: Millis, answer: &LookupAnswer) {
-        if let Some(node) = self.node_mut() {
-            node.handle_lookup(now, answer);
-        }
+    fn receive_coalescing(&self) -> Millis {
+        self.node().receive_coalescing()
     }
 }

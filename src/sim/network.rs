@@ -14,7 +14,7 @@ use super::faults::{Fault, FaultCounts};
 use crate::{
     impairment::{Impairment, SeededRng},
     model::Millis,
-    node::{Hosted, LocalPort, Node, Route},
+    node::{Hosted, LocalPort, Node, OutputKind, Route},
 };
 
 /// Maximum datagram payload, in bytes, below the usual MTU.
@@ -296,9 +296,9 @@ impl Network {
                 self.record_datagram(id, route, &packet);
                 self.send(Self::address(id, route.local), route.remote, &packet);
             }
-            while node.poll_console().is_some() {}
+            while node.poll_output(OutputKind::Console).is_some() {}
             // Every port of a simulated node is open.
-            while node.poll_port_change().is_some() {}
+            while node.poll_output(OutputKind::PortChange).is_some() {}
         }
         self.packet = packet;
     }
@@ -371,7 +371,7 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::{LoopCounters, Outbox};
+    use crate::node::{Input, Outbox, Output};
 
     /// Sends a numbered datagram every 10 ms and remembers what it receives.
     struct Ticker {
@@ -400,6 +400,8 @@ mod tests {
             self.received.push((now, bytes[0]));
         }
 
+        fn expect_datagram(&self, _: &[u8]) {}
+
         fn frame(&mut self, now: Millis) {
             self.next = now + Millis(10);
             self.outbox.push(Route { local: LocalPort(0), remote: self.peer }, &[self.sent]);
@@ -420,19 +422,9 @@ mod tests {
     }
 
     impl Hosted for Ticker {
-        fn handle_console_line(&mut self, _: Millis, _: &str) {}
+        fn handle_input(&mut self, _: Millis, _: Input<'_>) {}
 
-        fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-
-        fn receive_coalescing(&self) -> Millis {
-            Millis(0)
-        }
-
-        fn poll_console(&mut self) -> Option<String> {
-            None
-        }
-
-        fn poll_game_log(&mut self) -> Option<String> {
+        fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
             None
         }
 
@@ -440,7 +432,9 @@ mod tests {
             1
         }
 
-        fn stop(&mut self, _: Millis, _: &str) {}
+        fn receive_coalescing(&self) -> Millis {
+            Millis(0)
+        }
     }
 
     fn run(seed: u64, impairment: Impairment) -> [Vec<(Millis, u8)>; 2] {

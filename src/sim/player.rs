@@ -9,7 +9,7 @@ use crate::{
     },
     impairment::SeededRng,
     model::{Buttons, Millis, Qport, Sequence, UserCmd},
-    node::{Hosted, LocalPort, LoopCounters, Node, Route},
+    node::{Hosted, Input, LocalPort, Node, Output, OutputKind, Route},
     server::Server,
     wire::{bits::BitWriter, info::InfoString},
 };
@@ -270,6 +270,8 @@ impl Node for Player {
         self.after(now);
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         if now >= self.next_move {
             self.next_move = now + MOVE_INTERVAL;
@@ -310,19 +312,13 @@ impl Node for Player {
 }
 
 impl Hosted for Player {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
-
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-
-    fn receive_coalescing(&self) -> Millis {
-        Millis(0)
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
+        if let Input::Stop(_) = input {
+            self.leave(now);
+        }
     }
 
-    fn poll_console(&mut self) -> Option<String> {
-        None
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
+    fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
         None
     }
 
@@ -330,7 +326,7 @@ impl Hosted for Player {
         1
     }
 
-    fn stop(&mut self, now: Millis, _reason: &str) {
-        self.leave(now);
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     game::{Deathmatch, Game, Ruleset},
     impairment::Impairment,
     model::{Millis, assets::MemoryAssets},
-    node::{Hosted, LocalPort, LoopCounters, Node, Route},
+    node::{Hosted, Input, LocalPort, Node, Output, OutputKind, Route, take_text},
     server::Server,
     settings::Settings,
     sim::{Actor, Network},
@@ -65,6 +65,10 @@ impl Node for RecordingNode {
         self.actor.handle_datagram(now, route, bytes);
     }
 
+    fn expect_datagram(&self, bytes: &[u8]) {
+        self.actor.expect_datagram(bytes);
+    }
+
     fn frame(&mut self, now: Millis) {
         if let Some(inputs) = &mut self.inputs {
             inputs.push(RecordedInput::Frame(now));
@@ -98,35 +102,21 @@ impl Node for RecordingNode {
 }
 
 impl Hosted for RecordingNode {
-    fn handle_console_line(&mut self, now: Millis, line: &str) {
-        self.actor.handle_console_line(now, line);
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
+        self.actor.handle_input(now, input);
     }
 
-    fn set_loop_counters(&mut self, now: Millis, counters: &LoopCounters) {
-        self.actor.set_loop_counters(now, counters);
-    }
-
-    fn receive_coalescing(&self) -> Millis {
-        self.actor.receive_coalescing()
-    }
-
-    fn poll_console(&mut self) -> Option<String> {
-        while let Some(line) = self.actor.poll_game_log() {
-            self.log.push_str(&line);
-        }
-        self.actor.poll_console()
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
-        None
+    fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
+        self.log.push_str(&take_text(&mut self.actor, OutputKind::GameLog));
+        self.actor.poll_output(kind)
     }
 
     fn local_ports(&self) -> u16 {
         self.actor.local_ports()
     }
 
-    fn stop(&mut self, now: Millis, reason: &str) {
-        self.actor.stop(now, reason);
+    fn receive_coalescing(&self) -> Millis {
+        self.actor.receive_coalescing()
     }
 }
 
@@ -267,8 +257,8 @@ impl Replay {
                     );
                 }
             }
-            while self.server.poll_console().is_some() {}
-            while self.server.poll_game_log().is_some() {}
+            while self.server.poll_output(OutputKind::Console).is_some() {}
+            while self.server.poll_output(OutputKind::GameLog).is_some() {}
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     client::{Client, ClientOptions, ConnectionState, Protocol},
     game::{Deathmatch, Game, Ruleset},
     model::{Millis, Qport, UserCmd, assets::MemoryAssets},
-    node::{Hosted as _, LocalPort, Node as _, Route},
+    node::{Hosted as _, Input, LocalPort, Node as _, Route},
     server::Server,
     settings::Settings,
     wire::info::InfoString,
@@ -292,7 +292,7 @@ pub fn server(map: &str, now: Millis) -> Server {
     assets.insert(&format!("maps/{map}.bsp"), compiled(map)).unwrap();
     let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Ruleset::BASEOA)) });
     let mut server = Server::new(settings, Box::new(assets), rules, [7; 32]);
-    server.handle_console_line(now, &format!("devmap {map}"));
+    server.handle_input(now, Input::ConsoleLine(&format!("devmap {map}")));
     server
 }
 

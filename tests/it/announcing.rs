@@ -5,7 +5,10 @@ use std::{cell::RefCell, net::SocketAddr, rc::Rc};
 use fragd::{
     journal::{Answers, Journaled, Recorder, Replay, Start, StepResult, Steps},
     model::Millis,
-    node::{Hosted, LocalPort, Lookup, LookupAnswer, Node as _, Route},
+    node::{
+        Hosted, Input, LocalPort, Lookup, LookupAnswer, Node as _, Output, OutputKind, Route,
+        take_text,
+    },
     server::Server,
     settings::Settings,
     wire::{
@@ -76,8 +79,8 @@ fn join(server: &mut Server, now: Millis, qport: u16) {
 }
 
 fn console(server: &mut Server, ms: u64, line: &str) -> String {
-    server.handle_console_line(Millis(ms), line);
-    std::iter::from_fn(|| server.poll_console()).collect()
+    server.handle_input(Millis(ms), Input::ConsoleLine(line));
+    take_text(server, OutputKind::Console)
 }
 
 #[test]
@@ -101,7 +104,7 @@ fn public_server_sends_heartbeats_as_the_game_does() {
     console(&mut server, 735_000, "kick all");
     assert_eq!(run(&mut server, 735_000, 737_000), [735_000], "the last client");
 
-    server.stop(Millis(738_000), "test");
+    server.handle_input(Millis(738_000), Input::Stop("test"));
     assert_eq!(heartbeats(&mut server), 2);
 }
 
@@ -112,7 +115,7 @@ fn private_server_sends_no_heartbeats() {
     assert!(console(&mut server, 400_000, "heartbeat").contains("dedicated 2"));
     assert!(!console(&mut server, 400_000, "status").contains("master"));
     assert!(run(&mut server, 400_000, 401_000).is_empty());
-    server.stop(Millis(401_000), "test");
+    server.handle_input(Millis(401_000), Input::Stop("test"));
     assert_eq!(heartbeats(&mut server), 0);
 }
 
@@ -181,14 +184,16 @@ fn record() -> Vec<u8> {
     let mut server = Journaled::new(server(&[("sv_master1", "master.example.org")]), recorder);
     server.frame(Millis(0));
     assert_eq!(heartbeats(&mut server), 0);
-    let lookup = server.poll_lookup().unwrap();
+    let Some(Output::Lookup(lookup)) = server.poll_output(OutputKind::Lookup) else {
+        panic!("no lookup")
+    };
     assert_eq!(lookup, Lookup { name: "master.example.org".to_owned(), default_port: 27950 });
     let failed = LookupAnswer { lookup: lookup.clone(), found: Err("no network".to_owned()) };
-    server.handle_lookup(Millis(20), &failed);
+    server.handle_input(Millis(20), Input::Lookup(&failed));
     assert!(run(&mut server, 50, 61_000).is_empty());
-    assert!(server.poll_lookup().is_some());
+    assert!(server.poll_output(OutputKind::Lookup).is_some());
     let found = Ok(vec![MASTER.parse().unwrap(), "[2001:db8::1%7]:27950".parse().unwrap()]);
-    server.handle_lookup(Millis(61_000), &LookupAnswer { lookup, found });
+    server.handle_input(Millis(61_000), Input::Lookup(&LookupAnswer { lookup, found }));
     server.frame(Millis(61_000));
     let receivers: Vec<_> = sent(&mut server).iter().map(|(to, _)| to.to_string()).collect();
     assert_eq!(receivers, [MASTER, "[2001:db8::1%7]:27950"]);

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use fragd::{
     discovery::services::ServicePacket,
     model::Millis,
-    node::{Hosted as _, LocalPort, LookupAnswer, Node as _, Route},
+    node::{Hosted as _, Input, LocalPort, LookupAnswer, Node as _, Output, OutputKind, Route},
     server::Server,
     settings::Settings,
 };
@@ -92,7 +92,7 @@ fn local_clients_are_not_asked_about() {
         assert_eq!(sent.len(), 1);
         assert!(sent[0].1.starts_with("challengeResponse "), "{sent:?}");
     }
-    server.handle_console_line(Millis(9), "set sv_authorizeServer \"\"");
+    server.handle_input(Millis(9), Input::ConsoleLine("set sv_authorizeServer \"\""));
     assert!(ask(&mut server, 9, CLIENT, GET_CHALLENGE)[0].1.starts_with("challengeResponse "));
 }
 
@@ -151,12 +151,14 @@ fn clients_join_while_the_service_is_silent() {
 fn name_of_the_service_is_looked_up() {
     let mut server = server(&[("sv_authorizeServer", "keys.example.org")]);
     assert!(ask(&mut server, 10, CLIENT, GET_CHALLENGE).is_empty());
-    let lookup = server.poll_lookup().unwrap();
+    let Some(Output::Lookup(lookup)) = server.poll_output(OutputKind::Lookup) else {
+        panic!("no lookup")
+    };
     assert_eq!((&*lookup.name, lookup.default_port), ("keys.example.org", 27952));
     let failed = LookupAnswer { lookup: lookup.clone(), found: Err("no network".to_owned()) };
-    server.handle_lookup(Millis(20), &failed);
+    server.handle_input(Millis(20), Input::Lookup(&failed));
     assert!(ask(&mut server, 30, CLIENT, GET_CHALLENGE)[0].1.starts_with("challengeResponse "));
     let found = Ok(vec!["[2001:db8::7]:27952".parse().unwrap(), SERVICE.parse().unwrap()]);
-    server.handle_lookup(Millis(40), &LookupAnswer { lookup, found });
+    server.handle_input(Millis(40), Input::Lookup(&LookupAnswer { lookup, found }));
     question(&mut server, 3000);
 }

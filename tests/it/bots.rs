@@ -14,7 +14,7 @@ use fragd::{
     client::{Protocol, ProtocolChoice},
     impairment::Impairment,
     model::{Millis, PlayerState, UnixMillis},
-    node::{Hosted as _, LocalPort, Node, Route},
+    node::{Hosted as _, Input, LocalPort, Node, OutputKind, Route, take_text},
 };
 
 use crate::scripted_server::{Level, ScriptedServer, World};
@@ -214,7 +214,7 @@ fn bots_join_play_and_leave() {
         assert!(test.bots.is_finished());
         assert_eq!(test.now, test.began + Millis(6000));
         assert!(test.bots.summary().succeeded);
-        assert_eq!(test.bots.poll_console(), None, "nothing to complain of");
+        assert_eq!(take_text(&mut test.bots, OutputKind::Console), "", "nothing to complain of");
 
         let summary = test.bots.summary();
         let total = &summary.total;
@@ -276,7 +276,7 @@ fn refused_bots_fail_the_load_test() {
     test.server.refusal = Some("Server is full\n".to_owned());
     test.run(10);
     assert!(test.bots.is_finished() && !test.bots.summary().succeeded);
-    let lines = test.bots.poll_console().unwrap_or_default();
+    let lines = take_text(&mut test.bots, OutputKind::Console);
     assert!(lines.contains("bot02: refused: Server is full\n"), "{lines}");
     let summary = test.bots.summary();
     assert_eq!((summary.total.refused, summary.total.active), (2, 0));
@@ -465,7 +465,7 @@ fn shipped_scenarios_are_valid_and_have_expectations() {
 fn operator_stop_ends_the_test_early() {
     let mut test = Match::new(options(Protocol::OA_71, 3, 60));
     test.run(2);
-    test.bots.stop(test.now, "interrupted");
+    test.bots.handle_input(test.now, Input::Stop("interrupted"));
     let summary = test.bots.summary();
     assert!(test.bots.is_finished() && !summary.succeeded);
     assert_eq!((summary.verdict, summary.exit_code), (Verdict::Interrupted, 8));

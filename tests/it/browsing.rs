@@ -8,7 +8,7 @@ use fragd::{
     impairment::Impairment,
     master::{Master, MasterOptions},
     model::Millis,
-    node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
+    node::{Hosted, Input, LocalPort, Node, Outbox, Output, OutputKind, Route},
     sim::Network,
     wire::connectionless::{HEARTBEAT_TAG, Message},
 };
@@ -69,6 +69,8 @@ impl Node for Announcer {
         self.outbox.push_with(route, |out| message.write(out));
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         if now >= self.next_heartbeat && !self.dead {
             self.next_heartbeat = now + HEARTBEAT_INTERVAL;
@@ -92,27 +94,27 @@ impl Node for Announcer {
 }
 
 impl Hosted for Announcer {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-    fn receive_coalescing(&self) -> Millis {
-        Millis(0)
-    }
-    fn poll_console(&mut self) -> Option<String> {
+    fn handle_input(&mut self, _: Millis, _: Input<'_>) {}
+
+    fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
         None
     }
-    fn poll_game_log(&mut self) -> Option<String> {
-        None
-    }
+
     fn local_ports(&self) -> u16 {
         1
     }
-    fn stop(&mut self, _: Millis, _: &str) {}
+
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
+    }
 }
 
 impl Node for Peer {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
         self.node().handle_datagram(now, route, bytes);
     }
+
+    fn expect_datagram(&self, _: &[u8]) {}
 
     fn frame(&mut self, now: Millis) {
         self.node().frame(now);
@@ -136,21 +138,19 @@ impl Node for Peer {
 }
 
 impl Hosted for Peer {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-    fn receive_coalescing(&self) -> Millis {
-        Millis(0)
-    }
-    fn poll_console(&mut self) -> Option<String> {
+    fn handle_input(&mut self, _: Millis, _: Input<'_>) {}
+
+    fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
         None
     }
-    fn poll_game_log(&mut self) -> Option<String> {
-        None
-    }
+
     fn local_ports(&self) -> u16 {
         1
     }
-    fn stop(&mut self, _: Millis, _: &str) {}
+
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
+    }
 }
 
 /// Returns the peers of the network. Servers and browsers start at different times.

@@ -7,7 +7,7 @@ use fragd::{
     demo::DemoReader,
     impairment::Impairment,
     model::{ClientNum, Millis, Sequence},
-    node::{Hosted as _, RecordingContent},
+    node::{Hosted as _, Input, Output, OutputKind, RecordingContent},
     wire::demo_file::protocol_of,
 };
 
@@ -24,7 +24,8 @@ struct Recorded {
 /// Recordings that the server has handed over, in order.
 fn recorded(sim: &mut SimFixture) -> Vec<Recorded> {
     let mut all = BTreeMap::<u64, Recorded>::new();
-    while let Some(piece) = sim.actors[SERVER].poll_recording() {
+    while let Some(Output::Recording(piece)) = sim.actors[SERVER].poll_output(OutputKind::Recording)
+    {
         let recorded = all.entry(piece.recording).or_default();
         assert!(!recorded.ended, "nothing follows the end");
         match piece.content {
@@ -132,7 +133,7 @@ fn recording_survives_restart_in_place_and_stop() {
     sim.console("map_restart 0");
     sim.run_for(Millis::seconds(1));
     let now = sim.network.now();
-    sim.actors[SERVER].stop(now, "end");
+    sim.actors[SERVER].handle_input(now, Input::Stop("end"));
     let all = recorded(&mut sim);
     assert_eq!(all.len(), 1);
     assert!(snapshots(&all[0]) > 30);

@@ -12,7 +12,7 @@ use fragd::{
     client::{ConnectionState, Protocol},
     impairment::Impairment,
     model::{Millis, Qport},
-    node::{Hosted as _, LocalPort, Node as _, Route},
+    node::{Hosted as _, LocalPort, Node as _, OutputKind, Route},
     server::Server,
     sim::{Actor, Network, Player},
 };
@@ -321,7 +321,7 @@ impl Site {
         while let Some(route) = self.server.poll_transmit(&mut packet) {
             self.send(Self::server_address(), route.remote, &packet);
         }
-        while self.server.poll_console().is_some() {}
+        while self.server.poll_output(OutputKind::Console).is_some() {}
         for at in 0..self.players.len() {
             while let Some(route) = self.players[at].1.poll_transmit(&mut packet) {
                 self.send(self.players[at].0, route.remote, &packet);

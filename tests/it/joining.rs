@@ -11,7 +11,7 @@ use fragd::{
     client::ProtocolChoice,
     impairment::Impairment,
     model::Millis,
-    node::{Hosted as _, LocalPort, Node as _, Route},
+    node::{Hosted as _, LocalPort, Node as _, OutputKind, Route},
     observe::Counter,
     server::Server,
 };
@@ -85,7 +85,9 @@ impl Lan {
                 let route = Route { local, remote: server_address() };
                 self.bots.handle_datagram(now, route, &packet);
             }
-            while self.server.poll_console().is_some() || self.server.poll_game_log().is_some() {}
+            for kind in OutputKind::ALL {
+                while self.server.poll_output(kind).is_some() {}
+            }
         }
     }
 

@@ -6,15 +6,15 @@ use fragd::{
     client::Protocol,
     impairment::Impairment,
     journal::{
-        Answers, AssetMismatch, Damage, DamageKind, Entry, FORMAT_VERSION, Input, JournalEnd,
-        JournalOpenError, Journaled, MAGIC, Reader, RecordedAssets, Recorder, Replay,
+        Answers, AssetMismatch, Damage, DamageKind, Entry, FORMAT_VERSION, JournalEnd,
+        JournalInput, JournalOpenError, Journaled, MAGIC, Reader, RecordedAssets, Recorder, Replay,
         ReplayedAssets, Start, StepResult, Steps,
     },
     model::{
         Millis,
         assets::{Assets, MemoryAssets},
     },
-    node::{Hosted as _, LoopCounters, Node as _},
+    node::{Hosted as _, Input, LoopCounters, Node as _},
     server::Server,
     settings::Settings,
     sim::{Actor, SETTINGS, Trial, TrialOptions},
@@ -121,8 +121,8 @@ fn session_of((server, bytes): (Journaled<Server>, Bytes), seconds: u64) -> Vec<
     sim.run_for(Millis::seconds(seconds));
     let now = sim.network.now();
     let Actor::Recorded(server) = &mut sim.actors[SERVER] else { unreachable!() };
-    server.set_loop_counters(now, &LoopCounters::from_values([50, 7]));
-    sim.actors[SERVER].stop(now, "it is over");
+    server.handle_input(now, Input::LoopCounters(&LoopCounters::from_values([50, 7])));
+    sim.actors[SERVER].handle_input(now, Input::Stop("it is over"));
     sim.run_for(Millis(1));
     let Actor::Recorded(server) = sim.actors.swap_remove(SERVER) else { unreachable!() };
     server.finish();
@@ -242,8 +242,9 @@ fn damage_at_every_byte_is_detected() {
         for ms in [0, 50, 100] {
             server.frame(Millis(ms));
             server.handle_datagram(Millis(ms), route, b"\xff\xff\xff\xffgetinfo x");
-            server.handle_console_line(Millis(ms), "status");
-            server.set_loop_counters(Millis(ms), &LoopCounters::from_values([ms, 7]));
+            server.handle_input(Millis(ms), Input::ConsoleLine("status"));
+            server
+                .handle_input(Millis(ms), Input::LoopCounters(&LoopCounters::from_values([ms, 7])));
             while server.poll_transmit(&mut packet).is_some() {}
         }
         server.finish();
@@ -254,8 +255,8 @@ fn damage_at_every_byte_is_detected() {
     let inputs = whole.iter().filter(|entry| matches!(entry, Entry::Input(..))).count();
     assert_eq!(inputs, 12);
     let counted = LoopCounters { received: 50, sent: 7, ..LoopCounters::default() };
-    assert!(whole.contains(&Entry::Input(Millis(50), Input::Counted(counted))));
-    assert!(whole.contains(&Entry::Input(Millis(50), Input::Line("status".to_owned()))));
+    assert!(whole.contains(&Entry::Input(Millis(50), JournalInput::Counted(counted))));
+    assert!(whole.contains(&Entry::Input(Millis(50), JournalInput::Line("status".to_owned()))));
     for at in MAGIC.len() + 4..journal.len() {
         for change in [1, 0x80, 0xff] {
             let mut damaged = journal.clone();

@@ -15,7 +15,7 @@ use fragd::{
     demo::DemoReader,
     model::{ClientNum, ConfigIndex, Millis},
     multiview::{OwnView, Reader, Record, SpectatorDemo, Viewpoint},
-    node::{Hosted as _, LocalPort, Node as _, RecordingContent, Route},
+    node::{Hosted as _, Input, LocalPort, Node as _, Output, OutputKind, RecordingContent, Route},
     server::Server,
     stream::{ConnectionId, Publisher, PublisherOptions, Subscriber, SubscriberEvent},
     wire::demo_file::END_MARK,
@@ -83,7 +83,7 @@ impl Match {
 
     /// Appends what the server hands to the driver.
     fn poll(&mut self, file: &mut Vec<u8>) {
-        while let Some(piece) = self.server.poll_recording() {
+        while let Some(Output::Recording(piece)) = self.server.poll_output(OutputKind::Recording) {
             match piece.content {
                 RecordingContent::Begin { name, extension } => {
                     assert!(name.starts_with("final_") && name.ends_with("_match"), "{name}");
@@ -138,18 +138,18 @@ fn messages(mut demo: &[u8]) -> Vec<(u32, &[u8])> {
 fn extracted_demo_equals_the_messages_sent() {
     let mut played = Match::new(&[]);
     played.run(4000);
-    played.server.handle_console_line(played.now, "record match final");
+    played.server.handle_input(played.now, Input::ConsoleLine("record match final"));
     let mut file = Vec::new();
     for second in 0..25 {
         played.run(1000);
         if second == 12 {
-            played.server.handle_console_line(played.now, "say hello");
-            played.server.handle_console_line(played.now, "set sv_hostname renamed");
-            played.server.handle_console_line(played.now, "map_restart 0");
+            played.server.handle_input(played.now, Input::ConsoleLine("say hello"));
+            played.server.handle_input(played.now, Input::ConsoleLine("set sv_hostname renamed"));
+            played.server.handle_input(played.now, Input::ConsoleLine("map_restart 0"));
         }
         played.poll(&mut file);
     }
-    played.server.handle_console_line(played.now, "stoprecord match");
+    played.server.handle_input(played.now, Input::ConsoleLine("stoprecord match"));
     played.poll(&mut file);
     assert_eq!(played.server.active_clients(), usize::from(BOTS));
 
@@ -294,7 +294,7 @@ fn live_stream_shows_every_player_and_every_frame() {
     let mut connection = None;
     for step in 0..2000 {
         played.run(10);
-        while let Some(pieces) = played.server.poll_stream() {
+        while let Some(Output::Stream(pieces)) = played.server.poll_output(OutputKind::Stream) {
             publisher.publish(played.now, &pieces);
         }
         match step {
@@ -304,8 +304,8 @@ fn live_stream_shows_every_player_and_every_frame() {
                 let relay = Subscriber::new(played.now, "a password", "relay", [7; 16]);
                 connection = Some((id, relay));
             }
-            900 => played.server.handle_console_line(played.now, "say hello"),
-            1000 => played.server.handle_console_line(played.now, "map_restart 0"),
+            900 => played.server.handle_input(played.now, Input::ConsoleLine("say hello")),
+            1000 => played.server.handle_input(played.now, Input::ConsoleLine("map_restart 0")),
             1200 => {
                 let (id, _) = connection.take().expect("a connection");
                 publisher.closed(id);

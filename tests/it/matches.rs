@@ -5,7 +5,7 @@ use fragd::{
     client::Protocol,
     game::{Deathmatch, Game, Ruleset},
     model::{Buttons, ConfigIndex, Millis, assets::MemoryAssets},
-    node::Hosted as _,
+    node::{OutputKind, take_text},
     server::Server,
     settings::Settings,
     sim::Actor,
@@ -74,7 +74,7 @@ fn heard(sim: &mut SimFixture, node: usize, text: &str) -> bool {
 }
 
 fn output(sim: &mut SimFixture) -> String {
-    std::iter::from_fn(|| sim.actors[SERVER].poll_console()).collect()
+    take_text(&mut sim.actors[SERVER], OutputKind::Console)
 }
 
 /// One life ends, and with it the match.
@@ -115,7 +115,7 @@ fn rotation_keeps_players_across_maps() {
             assert_eq!(string(&mut sim, node, configstring::INTERMISSION), "");
             assert!(movement_of(&mut sim, node) != INTERMISSION);
         }
-        log.extend(std::iter::from_fn(|| sim.actors[SERVER].poll_game_log()));
+        log.push_str(&take_text(&mut sim.actors[SERVER], OutputKind::GameLog));
     }
     sim.check_no_faults();
     check_log(&log);

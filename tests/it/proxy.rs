@@ -4,7 +4,7 @@ use fragd::{
     client::{DisconnectReason, Protocol},
     impairment::Impairment,
     model::Millis,
-    node::{Hosted as _, LocalPort, Node as _, PortChange, Route},
+    node::{Hosted as _, Input, LocalPort, Node as _, Output, OutputKind, PortChange, Route},
     proxy::{Proxy, ProxyCounter, ProxyOptions},
     server::Server,
     sim::{Actor, Network, Player, check_snapshots},
@@ -234,7 +234,7 @@ fn stopped_proxy_leaves_no_client_on_the_server() {
     line.run_for(Millis::seconds(5));
     line.check_all_play();
     let now = line.network.now();
-    line.actors[PROXY].handle_console_line(now, "quit");
+    line.actors[PROXY].handle_input(now, Input::ConsoleLine("quit"));
     line.run_for(Millis::seconds(2));
     for player in line.players() {
         let reason = player.disconnect_reason().map(ToString::to_string);
@@ -332,8 +332,8 @@ fn session_follows_its_server_to_another_address() {
     let mut exchange = |route: Route, text: &str| {
         let bytes = [&[0xff; 4], text.as_bytes()].concat();
         proxy.handle_datagram(Millis(1000), route, &bytes);
-        let opened = match proxy.poll_port_change() {
-            Some(PortChange::Open(port, peer)) => {
+        let opened = match proxy.poll_output(OutputKind::PortChange) {
+            Some(Output::PortChange(PortChange::Open(port, peer))) => {
                 assert_eq!(peer, server);
                 Some(port)
             }

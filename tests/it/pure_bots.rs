@@ -12,7 +12,7 @@ use fragd::{
         assets::{Assets as _, MemoryAssets},
         installed_packs::{InstalledPack, InstalledPacks, PackTable},
     },
-    node::{Hosted as _, LocalPort, Node as _},
+    node::{Hosted as _, Input, LocalPort, Node as _},
     sim::{Actor, Network},
 };
 
@@ -165,8 +165,8 @@ fn rejected_proof_is_a_refusal_with_missing_archives() {
 fn archives_missing_after_map_change_drop_the_bots() {
     let mut fixture = fixture(4, 2, &["maps"]);
     let Actor::Server(server) = &mut fixture.actors[SERVER] else { unreachable!() };
-    server.handle_console_line(Millis(1000), "sv_pure 0");
-    server.handle_console_line(Millis(1000), "map yard");
+    server.handle_input(Millis(1000), Input::ConsoleLine("sv_pure 0"));
+    server.handle_input(Millis(1000), Input::ConsoleLine("map yard"));
     fixture.run_for(Millis::seconds(3));
     assert_eq!(in_game(&fixture), (2, 2));
     fixture.console("sv_pure 1");

@@ -3,7 +3,7 @@
 use fragd::{
     client::Protocol,
     model::{ConfigIndex, Millis},
-    node::Hosted as _,
+    node::{Hosted as _, Output, OutputKind},
     observe::Counter,
     qvm::Assembly,
     sim::Actor,
@@ -64,8 +64,11 @@ impl FileDrill {
     /// Names and lengths of the writes that a driver would do.
     fn writes(&mut self) -> Vec<(String, usize)> {
         let Actor::Server(server) = &mut self.sim.actors[SERVER] else { unreachable!() };
-        let writes = std::iter::from_fn(|| server.poll_file_write());
-        writes.map(|write| (write.path.to_string(), write.bytes.len())).collect()
+        let mut writes = Vec::new();
+        while let Some(Output::FileWrite(write)) = server.poll_output(OutputKind::FileWrite) {
+            writes.push((write.path.to_string(), write.bytes.len()));
+        }
+        writes
     }
 
     /// Snapshots of both players since the start.

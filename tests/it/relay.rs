@@ -12,7 +12,7 @@ use fragd::{
         ClientNum, ConfigIndex, EntityNum, EntitySet, EntityState, LevelTime, Millis, PlayerState,
         Vec3,
     },
-    node::{Hosted as _, LocalPort, Node as _, Route},
+    node::{Hosted as _, Input, LocalPort, Node as _, OutputKind, Route, take_text},
     sim::{Actor, Network, Player},
     wire::snapshot::AreaMask,
 };
@@ -395,17 +395,17 @@ fn operator_and_viewers_ask_the_source() {
     network.run_until(&mut actors, end, |_, _| {});
     let now = network.now();
     viewer(&mut actors, 1).send_command(now, "say !pause");
-    actors[0].handle_console_line(now, "status");
-    actors[0].handle_console_line(now, "say hello");
+    actors[0].handle_input(now, Input::ConsoleLine("status"));
+    actors[0].handle_input(now, Input::ConsoleLine("say hello"));
     // The network drops console output.
-    let status: String = std::iter::from_fn(|| actors[0].poll_console()).collect();
+    let status: String = take_text(&mut actors[0], OutputKind::Console);
     let end = network.now() + Millis::seconds(2);
     network.run_until(&mut actors, end, |_, _| {});
     assert!(status.contains("source:  scripted") && status.contains("viewer -> P0"), "{status}");
     let heard = viewer(&mut actors, 1).heard.join("");
     assert!(heard.contains("no pause") && heard.contains("[server]: ^2hello"), "{heard}");
     let now = network.now();
-    actors[0].handle_console_line(now, "quit");
+    actors[0].handle_input(now, Input::ConsoleLine("quit"));
     let end = network.now() + Millis::seconds(1);
     network.run_until(&mut actors, end, |_, _| {});
     assert!(viewer(&mut actors, 1).disconnect_reason().is_some());

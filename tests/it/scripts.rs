@@ -2,7 +2,7 @@
 
 use fragd::{
     model::{ConfigIndex, LevelTime, Millis, assets::MemoryAssets},
-    node::{Hosted as _, Node as _},
+    node::{Hosted as _, Input, Node as _, OutputKind, take_text},
     server::Server,
     settings::{ChangeSource, SetCommand, Settings, key},
     testing::sample_maps::{TestMap, YARD},
@@ -36,8 +36,8 @@ fn server(scripts: &[(&str, &str)]) -> Server {
 
 /// Runs a line and returns what it prints.
 fn run(server: &mut Server, line: &str) -> String {
-    server.handle_console_line(Millis(0), line);
-    std::iter::from_fn(|| server.poll_console()).collect()
+    server.handle_input(Millis(0), Input::ConsoleLine(line));
+    take_text(server, OutputKind::Console)
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn mod_config_commands_wait_for_first_frame() {
     let before = server.start_messages().concat();
     assert!(before.starts_with("rotated\nautoexec.cfg:4: net_port is write protected"), "{before}");
     server.frame(Millis(50));
-    let after: String = std::iter::from_fn(|| server.poll_console()).collect();
+    let after: String = take_text(&mut server, OutputKind::Console);
     assert!(after.starts_with("console: hi\nmap: yard\n"), "{after}");
 }
 
@@ -199,7 +199,7 @@ fn start(scripts: &[(&str, &str)], lines: &[&str]) -> Result<Server, String> {
 fn level_of(mut server: Server) -> (String, String, usize) {
     server.frame(Millis(50));
     server.frame(Millis(100));
-    let log: String = std::iter::from_fn(|| server.poll_game_log()).collect();
+    let log: String = take_text(&mut server, OutputKind::GameLog);
     let get = |name: &str| server.settings().get(name).unwrap_or_default().to_owned();
     (get("mapname"), get("nextmap"), log.matches("InitGame:").count())
 }
@@ -450,13 +450,13 @@ fn wait_puts_off_rest_of_all_texts() {
     assert_eq!(run(&mut server, "echo now"), "now\n");
     let mut frame = |at| {
         server.frame(Millis(at));
-        std::iter::from_fn(|| server.poll_console()).collect::<String>()
+        take_text(&mut server, OutputKind::Console)
     };
     assert_eq!([frame(100), frame(150), frame(200)], ["", "b\nc\n", ""]);
     run(&mut server, "set loop \"echo x; wait; vstr loop\"; vstr loop");
     for at in 0..40 {
         server.frame(Millis(250 + 50 * at));
-        let printed: String = std::iter::from_fn(|| server.poll_console()).collect();
+        let printed: String = take_text(&mut server, OutputKind::Console);
         assert_eq!(printed, "x\n", "frame {at}");
     }
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use fragd::{
     game::{Flight, Game, Ruleset},
     model::{Millis, UnixMillis, assets::MemoryAssets},
-    node::{Hosted as _, LocalPort, Node as _, Route},
+    node::{Hosted as _, Input, LocalPort, Node as _, OutputKind, Route, take_text},
     server::{Server, ServerStart},
     settings::Settings,
 };
@@ -36,16 +36,15 @@ fn level_start_time_is_shown_in_openarena_serverinfo() {
     let first = "\\g_timestamp\\2025-12-31 23:59:00";
     assert!(ask(&mut oa, Millis(10), "getstatus").contains(first));
     let lines = |server: &mut Server| -> String {
-        std::iter::from_fn(|| server.poll_game_log())
-            .filter(|line| line.contains("InitGame"))
-            .collect()
+        let log = take_text(server, OutputKind::GameLog);
+        log.lines().filter(|line| line.contains("InitGame")).collect()
     };
     assert!(lines(&mut oa).contains(first), "the game log has it from the first level on");
     for (at, line, shown) in [
         (60_000, "map oa_dm2", "2026-01-01 00:00:00"),
         (90_500, "map_restart 0", "2026-01-01 00:00:30"),
     ] {
-        oa.handle_console_line(Millis(at), line);
+        oa.handle_input(Millis(at), Input::ConsoleLine(line));
         oa.frame(Millis(at));
         oa.frame(Millis(at + 50));
         let shown = format!("\\g_timestamp\\{shown}");

@@ -8,7 +8,7 @@ use fragd::{
         Millis,
         assets::{Assets, MemoryAssets},
     },
-    node::{Hosted as _, LocalPort},
+    node::{Hosted as _, Input, LocalPort, Output, OutputKind},
     server::Server,
     settings::Settings,
     sim::{Actor, Network, Player, check_snapshots},
@@ -76,13 +76,13 @@ impl SimFixture {
 
     pub(crate) fn console(&mut self, line: &str) {
         let now = self.network.now();
-        self.actors[SERVER].handle_console_line(now, line);
+        self.actors[SERVER].handle_input(now, Input::ConsoleLine(line));
     }
 
     /// The next text of the server's console.
     pub(crate) fn server_output(&mut self) -> Option<String> {
-        match &mut self.actors[SERVER] {
-            Actor::Server(server) => server.poll_console(),
+        match self.actors[SERVER].poll_output(OutputKind::Console) {
+            Some(Output::Console(text)) => Some(text),
             _ => None,
         }
     }

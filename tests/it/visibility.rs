@@ -12,7 +12,7 @@ use fragd::{
         ClientNum, CommandArgs, EntityNum, EntityShared, EntityState, LevelTime, Millis,
         PlayerState, SvFlags, UserCmd, Vec3, assets::MemoryAssets,
     },
-    node::Hosted as _,
+    node::{Hosted as _, Input, OutputKind, take_text},
     server::{Geometry, Server},
     settings::Settings,
     world::MapEntities,
@@ -465,14 +465,14 @@ fn invalid_map_keeps_the_running_level() {
         ("unborn", "maps/unborn.bsp in memory: no spawn point"),
         ("unbalanced", "maps/unbalanced.bsp in memory: entity string, line 2: "),
     ] {
-        server.handle_console_line(Millis(1), &format!("map {map}"));
-        let said = server.poll_console().unwrap();
+        server.handle_input(Millis(1), Input::ConsoleLine(&format!("map {map}")));
+        let said = take_text(&mut server, OutputKind::Console);
         assert!(said.starts_with(sentence), "{map}: {said}");
         assert_eq!(server.settings().get("mapname"), Some("rooms"));
         assert_eq!(server.settings().get("sv_serverid"), Some(&*id));
     }
     assert_ne!(server.settings().get("sv_mapChecksum"), Some("0"));
-    server.handle_console_line(Millis(2), "map rooms");
+    server.handle_input(Millis(2), Input::ConsoleLine("map rooms"));
     assert_ne!(server.settings().get("sv_serverid"), Some(&*id));
 }
 
@@ -490,7 +490,7 @@ fn cheats_need_devmap() {
         ("set sv_cheats 0", "1"),
         ("map rooms", "0"),
     ] {
-        server.handle_console_line(Millis(1), line);
+        server.handle_input(Millis(1), Input::ConsoleLine(line));
         assert_eq!(server.settings().get("sv_cheats"), Some(cheats), "{line}");
     }
 }
@@ -502,6 +502,6 @@ fn invalid_first_map_falls_back_to_free_flight() {
     let mut server = server(assets, "nowhere", &Shared::default());
     assert_eq!(server.geometry(), Geometry::None);
     assert_eq!(server.settings().get("mapname"), Some("nowhere"));
-    server.handle_console_line(Millis(1), "map rooms");
+    server.handle_input(Millis(1), Input::ConsoleLine("map rooms"));
     assert_eq!(server.geometry(), Geometry::Map);
 }

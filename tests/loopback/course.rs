@@ -11,7 +11,7 @@ use std::{
 };
 
 use fragd::{
-    io::{Clock, Console, ExitReason, Options, Output, run},
+    io::{Clock, Console, ConsoleOutput, ExitReason, Options, run},
     model::Millis,
     node::LocalPort,
     testing::course::{LEGS, Leg, Line, STEP_MS, Sample, Walker, join_virtual, server},
@@ -83,7 +83,7 @@ fn run_leg(number: u8, leg: &Leg) -> Vec<Sample> {
         let mut server = server("course", Millis(0));
         let options = Options {
             console: Console::Reader(Box::new(lines)),
-            output: Output::Writer(Box::new(std::io::sink())),
+            output: ConsoleOutput::Writer(Box::new(std::io::sink())),
             ..Options::default()
         };
         run(&mut server, sockets, &Clock::start(), options).unwrap()

@@ -15,9 +15,12 @@ use std::{
 use fragd::{
     client::{Protocol, Statistics},
     game::{Flight, Game, Ruleset},
-    io::{Clock, Console, ExitReason, Listen, Options, Output, Progress, RunSummary, Sockets, run},
+    io::{
+        Clock, Console, ConsoleOutput, ExitReason, Listen, Options, Progress, RunSummary, Sockets,
+        run,
+    },
     model::{Millis, Qport, assets::MemoryAssets},
-    node::{Hosted, LocalPort, LoopCounters, Node, Route},
+    node::{Hosted, Input, LocalPort, Node, Output, OutputKind, Route},
     observe::{Counter, Counters},
     server::Server,
     settings::Settings,
@@ -155,6 +158,8 @@ impl Node for Room {
         self.look();
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         while let Ok((player, port)) = self.moves.try_recv() {
             self.players[player].set_port(port);
@@ -179,21 +184,11 @@ impl Node for Room {
 }
 
 impl Hosted for Room {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {
-        self.stopped = true;
+    fn handle_input(&mut self, _: Millis, input: Input<'_>) {
+        self.stopped |= matches!(input, Input::ConsoleLine(_) | Input::Stop(_));
     }
 
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-
-    fn receive_coalescing(&self) -> Millis {
-        Millis(0)
-    }
-
-    fn poll_console(&mut self) -> Option<String> {
-        None
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
+    fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
         None
     }
 
@@ -201,8 +196,8 @@ impl Hosted for Room {
         PORTS
     }
 
-    fn stop(&mut self, _: Millis, _: &str) {
-        self.stopped = true;
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
     }
 }
 
@@ -379,7 +374,7 @@ fn listen_and_host(set: &[(&str, &str)]) -> (Hosting, mpsc::Receiver<()>) {
         tell.send(()).unwrap();
         let options = Options {
             console: Console::Reader(Box::new(lines)),
-            output: Output::Writer(Box::new(std::io::sink())),
+            output: ConsoleOutput::Writer(Box::new(std::io::sink())),
             progress: Some(Progress {
                 interval: Millis(5),
                 call: Box::new(move |server: &Server, _, engine| {

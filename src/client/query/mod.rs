@@ -21,7 +21,7 @@ use rand_pcg::{
 use crate::{
     discovery::{Family, quake4, quakeworld},
     model::Millis,
-    node::{Hosted, LocalPort, LoopCounters, Node, Outbox, Route},
+    node::{Hosted, Input, LocalPort, Node, Outbox, Output, OutputKind, Route},
     wire::{
         connectionless::{self, Message},
         info::InfoString,
@@ -261,6 +261,8 @@ impl Node for Query {
         }
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         if now >= self.give_up {
             self.finished = true;
@@ -284,19 +286,13 @@ impl Node for Query {
 }
 
 impl Hosted for Query {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
-
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-
-    fn receive_coalescing(&self) -> Millis {
-        Millis(0)
+    fn handle_input(&mut self, _: Millis, input: Input<'_>) {
+        if let Input::Stop(_) = input {
+            self.finished = true;
+        }
     }
 
-    fn poll_console(&mut self) -> Option<String> {
-        None
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
+    fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
         None
     }
 
@@ -304,7 +300,7 @@ impl Hosted for Query {
         1
     }
 
-    fn stop(&mut self, _now: Millis, _reason: &str) {
-        self.finished = true;
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
     }
 }

@@ -1,4 +1,4 @@
-//! Output of a node: datagrams in batches, game log, recordings, live stream, console.
+//! Output of a node: datagrams in batches, and other outputs by kind.
 //!
 //! Invariant: the node is drained completely; ports that it opens are open before its datagrams are sent.
 
@@ -8,54 +8,30 @@ use mio::{Events, Poll, Token};
 
 use super::Loop;
 use crate::{
-    io::{batch::SendBatch, on_demand::NotSent, socket::Sockets},
+    io::{batch::SendBatch, game_folder::GameFolder, on_demand::NotSent, socket::Sockets},
     model::Millis,
-    node::{Hosted, LoopCounters},
+    node::{Hosted, Input, LoopCounters, Output, OutputKind},
 };
 
 /// Maximum wait for room in the kernel's send queue on exit.
 const EXIT_FLUSH: Duration = Duration::from_millis(250);
 
 impl<N: Hosted + ?Sized> Loop<'_, N> {
-    /// Drains the node: datagrams, game log, recordings, live stream, console output.
+    /// Drains the node.
     pub(in crate::io) fn drain(&mut self) {
         collect(self.node, &mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
         flush(&mut self.sockets, &mut self.outgoing, &self.poll, &mut self.counters);
         while let Some(port) = self.sockets.next_failed_port() {
             let now = self.now();
-            self.node.handle_port_failure(now, port);
-        }
-        while let Some(lines) = self.node.poll_game_log() {
-            if let Some(log) = &mut self.game_log {
-                log.add(lines);
-            }
-        }
-        while let Some(piece) = self.node.poll_recording() {
-            if let Some(recordings) = &mut self.recordings {
-                recordings.add(piece);
-            }
-        }
-        while let Some(folder) = &mut self.game_folder
-            && folder.has_room()
-            && let Some(write) = self.node.poll_file_write()
-        {
-            folder.add(write);
-        }
-        while let Some(pieces) = self.node.poll_stream() {
-            #[cfg(feature = "server")]
-            if let Some(live) = &mut self.live {
-                live.write(pieces);
-            }
-            #[cfg(not(feature = "server"))]
-            drop(pieces);
+            self.node.handle_input(now, Input::PortFailed(port));
         }
         let mut printed = false;
-        while let Some(text) = self.node.poll_console() {
-            printed = true;
-            if let Some(output) = &mut self.output
-                && output.write_all(text.as_bytes()).is_err()
+        for kind in OutputKind::ALL {
+            while self.has_room_for(kind)
+                && let Some(output) = self.node.poll_output(kind)
             {
-                self.output = None;
+                printed |= matches!(output, Output::Console(_));
+                self.handle_output(output);
             }
         }
         if printed
@@ -63,6 +39,48 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
             && output.flush().is_err()
         {
             self.output = None;
+        }
+    }
+
+    /// Whether an output may be taken now. Others stay with the node.
+    fn has_room_for(&self, kind: OutputKind) -> bool {
+        kind != OutputKind::FileWrite || self.game_folder.as_ref().is_some_and(GameFolder::has_room)
+    }
+
+    fn handle_output(&mut self, output: Output) {
+        match output {
+            Output::PortChange(change) => self.sockets.change_port(change, self.poll.registry()),
+            Output::GameLog(lines) => {
+                if let Some(log) = &mut self.game_log {
+                    log.add(lines);
+                }
+            }
+            Output::Recording(piece) => {
+                if let Some(recordings) = &mut self.recordings {
+                    recordings.add(piece);
+                }
+            }
+            Output::FileWrite(write) => {
+                if let Some(folder) = &mut self.game_folder {
+                    folder.add(write);
+                }
+            }
+            Output::Stream(pieces) => {
+                #[cfg(feature = "server")]
+                if let Some(live) = &mut self.live {
+                    live.write(pieces);
+                }
+                #[cfg(not(feature = "server"))]
+                drop(pieces);
+            }
+            Output::Lookup(lookup) => self.asked.push(lookup),
+            Output::Console(text) => {
+                if let Some(output) = &mut self.output
+                    && output.write_all(text.as_bytes()).is_err()
+                {
+                    self.output = None;
+                }
+            }
         }
     }
 
@@ -94,7 +112,7 @@ pub(super) fn collect<N: Hosted + ?Sized>(
     poll: &Poll,
     counters: &mut LoopCounters,
 ) {
-    while let Some(change) = node.poll_port_change() {
+    while let Some(Output::PortChange(change)) = node.poll_output(OutputKind::PortChange) {
         flush(sockets, outgoing, poll, counters);
         sockets.change_port(change, poll.registry());
     }

@@ -12,7 +12,7 @@ use std::{
 use super::*;
 use crate::{
     io::{Listen, batch::tests::arrival_times},
-    node::{LocalPort, Node, Outbox, Route},
+    node::{Input, LocalPort, Node, Outbox, Output, OutputKind, Route},
 };
 
 /// Node that records datagrams and answers connectionless packets.
@@ -64,6 +64,8 @@ impl Node for Recorder {
         }
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         self.at(now);
         self.frames += 1;
@@ -86,19 +88,13 @@ impl Node for Recorder {
 }
 
 impl Hosted for Recorder {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
-
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-
-    fn receive_coalescing(&self) -> Millis {
-        self.coalescing
+    fn handle_input(&mut self, _: Millis, input: Input<'_>) {
+        if let Input::Stop(reason) = input {
+            panic!("not finished in time: {reason}");
+        }
     }
 
-    fn poll_console(&mut self) -> Option<String> {
-        None
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
+    fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
         None
     }
 
@@ -106,8 +102,8 @@ impl Hosted for Recorder {
         1
     }
 
-    fn stop(&mut self, _: Millis, reason: &str) {
-        panic!("not finished in time: {reason}");
+    fn receive_coalescing(&self) -> Millis {
+        self.coalescing
     }
 }
 

@@ -9,9 +9,9 @@ use std::{
 };
 
 use crate::{
-    io::{Clock, Listen, Login, Options, Output, Sockets, Socks5, run, socks5},
+    io::{Clock, ConsoleOutput, Listen, Login, Options, Sockets, Socks5, run, socks5},
     model::Millis,
-    node::{Hosted, LocalPort, LoopCounters, Node, Outbox, PortChange, Route},
+    node::{Hosted, Input, LocalPort, Node, Outbox, Output, OutputKind, PortChange, Route},
 };
 
 /// Interval between repeated datagrams.
@@ -52,6 +52,8 @@ impl Node for Caller {
         self.changes.push_back(PortChange::Open(LocalPort(3), self.peer));
     }
 
+    fn expect_datagram(&self, _: &[u8]) {}
+
     fn frame(&mut self, now: Millis) {
         self.next = now + RETRY;
         self.outbox.push(self.route(), &[self.done]);
@@ -71,36 +73,28 @@ impl Node for Caller {
 }
 
 impl Hosted for Caller {
-    fn handle_console_line(&mut self, _: Millis, _: &str) {}
-
-    fn set_loop_counters(&mut self, _: Millis, _: &LoopCounters) {}
-
-    fn receive_coalescing(&self) -> Millis {
-        Millis(0)
+    fn handle_input(&mut self, _: Millis, input: Input<'_>) {
+        match input {
+            Input::PortFailed(port) => self.failures.push(port),
+            Input::Stop(_) => self.rounds = 0,
+            Input::ConsoleLine(_) | Input::LoopCounters(_) | Input::Lookup(_) => {}
+        }
     }
 
-    fn poll_console(&mut self) -> Option<String> {
-        None
-    }
-
-    fn poll_game_log(&mut self) -> Option<String> {
-        None
+    fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
+        if kind == OutputKind::PortChange {
+            self.changes.pop_front().map(Output::PortChange)
+        } else {
+            None
+        }
     }
 
     fn local_ports(&self) -> u16 {
         1
     }
 
-    fn stop(&mut self, _: Millis, _: &str) {
-        self.rounds = 0;
-    }
-
-    fn poll_port_change(&mut self) -> Option<PortChange> {
-        self.changes.pop_front()
-    }
-
-    fn handle_port_failure(&mut self, _: Millis, port: LocalPort) {
-        self.failures.push(port);
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
     }
 }
 
@@ -131,7 +125,7 @@ fn call(peer: SocketAddr, rounds: u8, relay: Option<Socks5>) -> Caller {
     let mut caller = Caller::new(peer, rounds);
     let options = Options {
         deadline: Millis::seconds(20),
-        output: Output::Writer(Box::new(std::io::sink())),
+        output: ConsoleOutput::Writer(Box::new(std::io::sink())),
         ..Options::default()
     };
     run(&mut caller, sockets, &Clock::start(), options).unwrap();

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write as _};
 
 use fragd::{
     cli::{ExitStatus, ReplayOptions},
-    journal::{Entry, Input, JournalEnd, Located, Reader},
+    journal::{Entry, JournalEnd, JournalInput, Located, Reader},
     model::{Millis, text::escaped},
     settings::{MASK, masked_arguments, masked_line},
 };
@@ -74,22 +74,27 @@ fn line(options: &ReplayOptions, located: &Located) -> Option<String> {
             );
             (None, "start", None, what)
         }
-        Entry::Input(at, Input::Datagram(route, bytes)) => {
+        Entry::Input(at, JournalInput::Datagram(route, bytes)) => {
             (Some(*at), "datagram", Some(route), datagram(bytes))
         }
-        Entry::Input(at, Input::Frame) => (Some(*at), "frame", None, String::new()),
-        Entry::Input(at, Input::Line(line)) => {
+        Entry::Input(at, JournalInput::Frame) => (Some(*at), "frame", None, String::new()),
+        Entry::Input(at, JournalInput::Line(line)) => {
             (Some(*at), "line", None, shown(masked_line(line).as_bytes()))
         }
-        Entry::Input(at, Input::Counted(_)) => (Some(*at), "counted", None, String::new()),
-        Entry::Input(at, Input::Lookup(answer)) => {
+        Entry::Input(at, JournalInput::Counted(_)) => (Some(*at), "counted", None, String::new()),
+        Entry::Input(at, JournalInput::Lookup(answer)) => {
             let found = match &answer.found {
                 Ok(found) => found.iter().map(|address| format!(" {address}")).collect(),
                 Err(error) => format!(" {error}"),
             };
             (Some(*at), "lookup", None, shown(format!("{}{found}", answer.lookup.name).as_bytes()))
         }
-        Entry::Input(at, Input::Stop(why)) => (Some(*at), "stop", None, shown(why.as_bytes())),
+        Entry::Input(at, JournalInput::PortFailed(port)) => {
+            (Some(*at), "port failed", None, port.0.to_string())
+        }
+        Entry::Input(at, JournalInput::Stop(why)) => {
+            (Some(*at), "stop", None, shown(why.as_bytes()))
+        }
         // Output of the server is not listed.
         Entry::Sent(_) => return None,
         Entry::Asset(answer) => (None, "file", None, answer.to_string()),

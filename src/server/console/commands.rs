@@ -14,10 +14,10 @@ use super::{
 use crate::{
     game::Host as _,
     model::{CommandArgs, text},
-    node::Hosted as _,
     server::{
         Server,
         client::{Client, ClientState},
+        disconnect,
         level::is_map_name,
         rate,
         status::{self, StatusRow, StatusState},
@@ -152,8 +152,7 @@ pub(super) fn restart_in(server: &mut Server, words: &CommandArgs) {
 
 pub(super) fn quit(server: &mut Server, words: &CommandArgs) {
     let reason = words.rest(1);
-    let now = server.core.now;
-    server.stop(now, if reason.is_empty() { "Server quit" } else { &reason });
+    disconnect::stop(server, if reason.is_empty() { "Server quit" } else { &reason });
 }
 
 pub(super) fn say(server: &mut Server, words: &CommandArgs) {

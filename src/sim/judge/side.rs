@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     model::{ClientNum, Millis},
-    node::{Hosted as _, LocalPort, Node as _, Route},
+    node::{Hosted as _, Input, LocalPort, Node as _, Output, OutputKind, Route, take_text},
     server::Server,
     wire::protocol::Protocol,
 };
@@ -74,7 +74,7 @@ impl Side {
     }
 
     pub(super) fn run_console(&mut self, line: &str) {
-        self.server.handle_console_line(self.now, line);
+        self.server.handle_input(self.now, Input::ConsoleLine(line));
     }
 
     /// Runs one step, with a server frame if one is due. Returns whether there was a frame.
@@ -93,12 +93,11 @@ impl Side {
         }
         self.server.frame(self.now);
         self.exchange();
-        while let Some(text) = self.server.poll_console() {
+        while let Some(Output::Console(text)) = self.server.poll_output(OutputKind::Console) {
             self.console.push(text);
         }
-        while let Some(text) = self.server.poll_game_log() {
-            self.log.extend(text.lines().map(str::to_owned));
-        }
+        let lines = take_text(&mut self.server, OutputKind::GameLog);
+        self.log.extend(lines.lines().map(str::to_owned));
         self.now += STEP;
         due
     }

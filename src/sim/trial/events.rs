@@ -4,7 +4,7 @@ use super::{PlayerSlot, SERVER, Trial, rate};
 use crate::{
     client::Protocol,
     model::{Millis, Qport},
-    node::{Hosted as _, LocalPort},
+    node::{Hosted as _, Input, LocalPort},
     sim::{Actor, Fault, FaultRates, Network, NodeId, NumberedLine, Player},
 };
 
@@ -186,7 +186,7 @@ impl Trial {
 
     pub(super) fn console(&mut self, line: &str) {
         let now = self.network.clock(SERVER);
-        self.actors[SERVER].handle_console_line(now, line);
+        self.actors[SERVER].handle_input(now, Input::ConsoleLine(line));
     }
 
     pub(super) fn change_map(&mut self) {

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use fragd::{
     client::Protocol,
-    node::{Hosted as _, LoopCounters},
+    node::{Hosted as _, Input, LoopCounters, OutputKind, take_text},
     observe::{Counter, exposition},
 };
 
@@ -89,13 +89,10 @@ fn counter_table_joins_server_loop_and_kernel() {
     }
     let counted = LoopCounters { received: 12_345, kernel: 678, ..LoopCounters::default() };
     let now = fixture.now();
-    fixture.sim.actors[SERVER].set_loop_counters(now, &counted);
-    while fixture.sim.actors[SERVER].poll_console().is_some() {}
+    fixture.sim.actors[SERVER].handle_input(now, Input::LoopCounters(&counted));
+    while fixture.sim.actors[SERVER].poll_output(OutputKind::Console).is_some() {}
     fixture.sim.console("counters");
-    let mut shown = String::new();
-    while let Some(text) = fixture.sim.actors[SERVER].poll_console() {
-        shown += &text;
-    }
+    let shown = take_text(&mut fixture.sim.actors[SERVER], OutputKind::Console);
     let monitored = exposition(fixture.server().samples().collect());
     let shed = fixture.count(Counter::QueriesShed).to_string();
     for (name, value, everywhere) in [

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use fragd::{
     client::Protocol,
     model::{Millis, assets::Assets as _},
-    node::Hosted as _,
+    node::{Hosted as _, OutputKind, take_text},
     server::Server,
     settings::Settings,
     sim::Actor,
@@ -31,9 +31,9 @@ fn far() -> SocketAddr {
 /// Text that the operator is shown for a line.
 fn shown(fixture: &mut AttackFixture, line: &str) -> String {
     let server = &mut fixture.sim.actors[SERVER];
-    while server.poll_console().is_some() {}
+    while server.poll_output(OutputKind::Console).is_some() {}
     fixture.sim.console(line);
-    std::iter::from_fn(|| fixture.sim.actors[SERVER].poll_console()).collect()
+    take_text(&mut fixture.sim.actors[SERVER], OutputKind::Console)
 }
 
 /// A userinfo of the given length, with the address included.

@@ -1,6 +1,7 @@
 //! Stalls of the server and of the bots, intermissions and map changes in a load test.
 
 use super::*;
+use fragd::node::Input;
 
 const EXPECT: &str = "snapshot_gap_p99<120ms,loss<1%";
 
@@ -140,7 +141,7 @@ fn interrupted_stage_is_not_passed_and_no_limit() {
         ..options(Protocol::OA_71, 1, 1)
     });
     test.run(7);
-    test.bots.stop(test.now, "");
+    test.bots.handle_input(test.now, Input::Stop(""));
     let summary = test.bots.summary();
     assert_eq!((summary.exit_code, summary.capacity), (8, Some(2)), "{summary}");
     let stages: Vec<_> =

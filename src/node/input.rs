@@ -1,0 +1,18 @@
+//! Inputs of a node beside datagrams and frames.
+
+use super::{LocalPort, LookupAnswer, LoopCounters};
+
+/// Input of a node beside datagrams and frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input<'a> {
+    /// A line that the operator typed.
+    ConsoleLine(&'a str),
+    /// The event loop's counters.
+    LoopCounters(&'a LoopCounters),
+    /// The answer to a name lookup.
+    Lookup(&'a LookupAnswer),
+    /// A port that could not be opened. Its datagrams are dropped.
+    PortFailed(LocalPort),
+    /// A request to disconnect every peer with this reason and finish.
+    Stop(&'a str),
+}
