@@ -67,7 +67,7 @@ impl Node for Floor {
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
         self.waiting = self.waiting.checked_sub(1)?;
         packet.resize(self.bytes, 0);
-        Some(Route { local: LocalPort(0), remote: self.clients[self.waiting] })
+        Some(Route::new(LocalPort(0), self.clients[self.waiting]))
     }
 
     fn is_finished(&self) -> bool {

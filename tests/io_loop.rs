@@ -217,6 +217,41 @@ fn datagrams_arrive_whole_both_ways() {
     }
 }
 
+/// Only Linux tells the local address of a datagram.
+#[cfg(target_os = "linux")]
+#[test]
+fn replies_leave_from_address_that_was_asked() {
+    for separates_connectionless in [false, true] {
+        let ip4 = Some(Ipv4Addr::UNSPECIFIED);
+        let all = Listen { ip4, ip6: None, port: 0, separates_connectionless, ..Listen::default() };
+        let sockets = Sockets::listen(&[all]).unwrap();
+        let port = address(&sockets).port();
+        let asker = thread::spawn(move || {
+            let client = client(Ipv4Addr::LOCALHOST.into());
+            let mut buffer = [0; 64];
+            for round in 0..20u8 {
+                for last in 1..=3u8 {
+                    let server = SocketAddr::from(([127, 0, 0, last], port));
+                    client.send_to(&[0xff, 0xff, 0xff, 0xff, round, last], server).unwrap();
+                    client.send_to(&[round, last], server).unwrap();
+                }
+                for _ in 0..6 {
+                    let (len, from) = client.recv_from(&mut buffer).unwrap();
+                    let asked = [buffer[0], buffer[1]];
+                    assert!(len == 2 || buffer[2..len] == [0xff; 4]);
+                    assert_eq!(from, SocketAddr::from(([127, 0, 0, asked[0]], port)));
+                    assert_eq!(asked[1], round);
+                }
+            }
+            client.send_to(b"bye", SocketAddr::from(([127, 0, 0, 2], port))).unwrap();
+        });
+        let mut node = Echo { last_word: b"bye", ..Echo::default() };
+        let summary = run(&mut node, sockets, &Clock::start(), within(20)).unwrap();
+        asker.join().unwrap();
+        assert_eq!((summary.reason, summary.counters.send_errors), (ExitReason::Finished, 0));
+    }
+}
+
 #[test]
 fn flood_costs_datagrams_but_no_frames() {
     // Twice as much as the node can handle, for a second.
@@ -289,7 +324,7 @@ fn disconnect_messages_are_sent_before_exit() {
     let sockets = localhost();
     let client = client(Ipv4Addr::LOCALHOST.into());
     let remote = client.local_addr().unwrap();
-    let peers = vec![Route { local: LocalPort(0), remote }; PEERS];
+    let peers = vec![Route::new(LocalPort(0), remote); PEERS];
     let mut node = Echo { peers, ..Echo::default() };
     let options = Options { deadline: Millis(50), ..Options::default() };
     let summary = run(&mut node, sockets, &Clock::start(), options).unwrap();
@@ -319,9 +354,9 @@ fn oversized_and_unroutable_datagrams_are_only_counted() {
     let closed = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
     let mut node = Echo { last_word: b"bye", ..Echo::default() };
     for remote in [closed, "[::1]:9".parse().unwrap(), closed] {
-        node.outbox.push(Route { local: LocalPort(0), remote }, b"anybody there?");
+        node.outbox.push(Route::new(LocalPort(0), remote), b"anybody there?");
     }
-    node.outbox.push(Route { local: LocalPort(7), remote: closed }, b"from a port we lack");
+    node.outbox.push(Route::new(LocalPort(7), closed), b"from a port we lack");
     client.send_to(&[1; 2049], server).unwrap();
     client.send_to(&[2; 30_000], server).unwrap();
     client.send_to(&[3; 2048], server).unwrap();
@@ -450,7 +485,7 @@ impl Node for Crowd {
     fn frame(&mut self, now: Millis) {
         // Those that lost their answer ask again.
         for port in (0..self.ports).filter(|port| self.answered[usize::from(*port)] == 0) {
-            let route = Route { local: LocalPort(port), remote: self.server };
+            let route = Route::new(LocalPort(port), self.server);
             self.outbox.push(route, &port.to_le_bytes());
         }
         self.next = now + Millis(200);

@@ -59,7 +59,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 const NOW: Millis = Millis(50_000);
 
 fn route(remote: SocketAddr) -> Route {
-    Route { local: LocalPort(0), remote }
+    Route::new(LocalPort(0), remote)
 }
 
 fn server(number: u32) -> SocketAddr {

@@ -24,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
     let wire = Protocol::ALL[usize::from(*choice) % Protocol::ALL.len()];
     let remote = "10.0.0.1:27960".parse().expect("an address");
-    let route = Route { local: LocalPort(0), remote };
+    let route = Route::new(LocalPort(0), remote);
     let mut now = Millis(1000);
     let mut options = BotsOptions::new(remote, wire, 1, Millis::seconds(60));
     options.behavior = Behaviors::PLAYER.with(Behavior::Chat);

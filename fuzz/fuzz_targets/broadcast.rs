@@ -102,10 +102,10 @@ fn exchange(node: &mut Broadcast<'_>, viewer: &mut Player, now: Millis) {
     let mut packet = Vec::new();
     let (host, guest) = (([127, 0, 0, 1], 27960).into(), ([127, 0, 0, 1], 5).into());
     while node.poll_transmit(&mut packet).is_some() {
-        viewer.handle_datagram(now, Route { local: LocalPort(0), remote: host }, &packet);
+        viewer.handle_datagram(now, Route::new(LocalPort(0), host), &packet);
     }
     while viewer.poll_transmit(&mut packet).is_some() {
-        node.handle_datagram(now, Route { local: LocalPort(0), remote: guest }, &packet);
+        node.handle_datagram(now, Route::new(LocalPort(0), guest), &packet);
     }
 }
 

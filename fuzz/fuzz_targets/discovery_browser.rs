@@ -76,7 +76,7 @@ fuzz_target!(|data: &[u8]| {
         let (from, request) = &requests[usize::from(*kind) % requests.len()];
         let answer =
             if kind & 128 == 0 { [&start(request)[..], body].concat() } else { body.to_vec() };
-        browser.handle_datagram(now, Route { local: LocalPort(0), remote: *from }, &answer);
+        browser.handle_datagram(now, Route::new(LocalPort(0), *from), &answer);
         now = Millis(now.0 + u64::from((kind >> 3) & 15) * 50);
     }
     assert!(browser.table().servers().len() <= 64 && browser.query_counts().1 <= 16);

@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
     let games: Vec<_> = GAMES.iter().collect();
     let mut decoys = Decoys::new(generate(games.len(), &games, 1), Vec::new(), Millis(0));
     for local in (0..).take(games.len()).map(LocalPort) {
-        let route = Route { local, remote: ([10, 0, 0, 1], 5000).into() };
+        let route = Route::new(local, ([10, 0, 0, 1], 5000).into());
         decoys.handle_datagram(Millis(1), route, data);
     }
     let mut packet = Vec::new();

@@ -74,7 +74,7 @@ fuzz_target!(|data: &[u8]| {
         let from = if kind & 128 == 0 { server } else { raw };
         let answer = asked.answer(*kind, &body[..body.len().min(16_000)]);
         client.handle_datagram(now, from, &answer);
-        query.handle_datagram(now, Route { local: LocalPort(0), remote: from }, &answer);
+        query.handle_datagram(now, Route::new(LocalPort(0), from), &answer);
         while client.poll_event().is_some() {}
         now = Millis(now.0 + u64::from((kind >> 3) & 15) * 250);
     }

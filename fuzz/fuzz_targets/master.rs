@@ -40,7 +40,7 @@ fuzz_target!(|data: &[u8]| {
         now = Millis(now.0 + [0, 5, 700, 30_000][usize::from(choice >> 5 & 3)]);
         let host = hosts[usize::from(choice & 3)];
         let remote = format!("{host}:{}", 1 + (choice >> 2 & 3)).parse().expect("an address");
-        let route = Route { local: LocalPort(0), remote };
+        let route = Route::new(LocalPort(0), remote);
         let mut datagram = body.to_vec();
         // A response with the challenge of the last reply.
         if choice & 128 != 0 {

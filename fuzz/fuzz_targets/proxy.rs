@@ -35,18 +35,18 @@ fuzz_target!(|data: &[u8]| {
             format!("198.51.100.{}:{port}", 1 + (choice >> 4 & 1)).parse().expect("an address");
         match choice & 3 {
             0 => {
-                proxy.handle_datagram(now, Route { local: LocalPort(0), remote: client }, body);
+                proxy.handle_datagram(now, Route::new(LocalPort(0), client), body);
             }
             // The server at the port of a session, or of questions.
             1 => {
                 let local = open[usize::from(choice >> 2 & 15) % open.len()];
                 let remote = if local == LocalPort(0) { client } else { server };
-                proxy.handle_datagram(now, Route { local, remote }, body);
+                proxy.handle_datagram(now, Route::new(local, remote), body);
             }
             // Another address at that port.
             2 => {
                 let local = open[usize::from(choice >> 2 & 15) % open.len()];
-                proxy.handle_datagram(now, Route { local, remote: client }, body);
+                proxy.handle_datagram(now, Route::new(local, client), body);
             }
             _ => proxy.handle_input(now, Input::ConsoleLine(&String::from_utf8_lossy(body))),
         }

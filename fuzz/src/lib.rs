@@ -98,7 +98,7 @@ impl RawClient {
     }
 
     pub fn send(&mut self, server: &mut impl Node, bytes: &[u8]) {
-        let route = Route { local: LocalPort(0), remote: self.address };
+        let route = Route::new(LocalPort(0), self.address);
         server.handle_datagram(self.now, route, bytes);
         self.drain(server);
     }

@@ -71,7 +71,7 @@ impl Flood {
             for number in 0..count {
                 let which = (self.sent[place] + number) as usize % self.servers.len().max(1);
                 if let Some(&remote) = self.servers.get(which) {
-                    outbox.push(Route { local, remote }, query);
+                    outbox.push(Route::new(local, remote), query);
                 }
             }
             self.sent[place] = due.max(self.sent[place]);

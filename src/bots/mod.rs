@@ -258,14 +258,14 @@ impl Bots {
             }
             match &mut link {
                 Some(link) => link.up.send(now, &packet),
-                None => self.outbox.push(Route { local: LocalPort(number), remote }, &packet),
+                None => self.outbox.push(Route::new(LocalPort(number), remote), &packet),
             }
         }
         if let Some(link) = &mut link {
             while link.up.receive(now, &mut packet) {
                 let local = link.port(number, self.options.most_bots());
                 let remote = self.options.server_of(number);
-                self.outbox.push(Route { local, remote }, &packet);
+                self.outbox.push(Route::new(local, remote), &packet);
             }
         }
         self.packet = packet;

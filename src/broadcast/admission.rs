@@ -7,7 +7,7 @@ use super::{house::House, viewer::Viewer, viewers::ViewerKey};
 use crate::{
     limits::same_host,
     model::{Challenge, Millis, Qport, text},
-    netchan::AddressMatch,
+    netchan::{AddressMatch, PeerAddress},
     node::Route,
     serving::rejection::Rejection,
     wire::{
@@ -80,7 +80,8 @@ impl House {
             self.drop_viewer(key, "reconnected");
             self.viewers.remove(key);
         }
-        let viewer = Viewer::new(route.remote, (qport, challenge), protocol, self.now);
+        let remote = PeerAddress::new(route.remote, qport).with_local_ip(route.local_ip);
+        let viewer = Viewer::new(remote, challenge, protocol, self.now);
         let key = self.viewers.insert(viewer);
         self.store_userinfo(key, &info);
         self.accept(route, challenge);

@@ -258,7 +258,7 @@ impl Node for Broadcast<'_> {
 
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
         if let Some(remote) = self.source.poll_transmit(packet) {
-            return Some(Route { local: SOURCE_PORT, remote });
+            return Some(Route::new(SOURCE_PORT, remote));
         }
         self.house.outbox.pop(packet)
     }

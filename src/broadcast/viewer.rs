@@ -9,13 +9,9 @@
 //!
 //! Invariant: a delta base is a snapshot of this viewer, by message number, of the level in force.
 
-use std::net::SocketAddr;
-
 use crate::{
     limits::Bucket,
-    model::{
-        Challenge, ClientNum, FrameNum, Millis, Qport, Sequence, UserCmd, limits::PACKET_BACKUP,
-    },
+    model::{Challenge, ClientNum, FrameNum, Millis, Sequence, UserCmd, limits::PACKET_BACKUP},
     netchan::{Channel, ChannelSide, IncomingCommands, PeerAddress},
     node::{LocalPort, Route},
     serving::{
@@ -192,14 +188,14 @@ const _: () = assert!(size_of::<Viewer>() < 4096);
 impl Viewer {
     /// A viewer whose address is proven.
     pub(super) fn new(
-        address: SocketAddr,
-        (qport, challenge): (Qport, Challenge),
+        remote: PeerAddress,
+        challenge: Challenge,
         (protocol, protocol_known): (&'static Protocol, bool),
         now: Millis,
     ) -> Self {
         Self {
-            remote: PeerAddress::new(address, qport),
-            channel: Channel::new(ChannelSide::Server, protocol, challenge, qport),
+            remote,
+            channel: Channel::new(ChannelSide::Server, protocol, challenge, remote.qport()),
             protocol_known,
             queue: CommandQueue::default(),
             incoming: IncomingCommands::new(),
@@ -222,7 +218,8 @@ impl Viewer {
     }
 
     pub(super) fn route(&self) -> Route {
-        Route { local: LocalPort(0), remote: self.remote.address() }
+        let remote = self.remote;
+        Route { local: LocalPort(0), local_ip: remote.local_ip(), remote: remote.address() }
     }
 
     /// Returns the viewer to [`ViewerState::Connected`] because another level begins.

@@ -56,7 +56,7 @@ impl LanScan {
         }
         let challenge = queries.challenge();
         for (game, remote) in &self.targets {
-            let route = Route { local: LocalPort(0), remote: *remote };
+            let route = Route::new(LocalPort(0), *remote);
             let kind = QueryKind::Info;
             outbox.push_with(route, |out| write_query(game.family, kind, challenge, out));
         }

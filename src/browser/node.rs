@@ -275,7 +275,7 @@ impl Node for Browser {
         }
         for master in &mut self.masters {
             if master.frame(now) {
-                let route = Route { local: LocalPort(0), remote: master.options.address };
+                let route = Route::new(LocalPort(0), master.options.address);
                 for question in &master.options.questions {
                     self.outbox.push_with(route, |out| write_question(question, out));
                 }

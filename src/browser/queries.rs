@@ -130,7 +130,7 @@ impl Queries {
 
     fn send(&mut self, now: Millis, pending: &mut Pending, outbox: &mut Outbox) {
         let challenge = self.challenges.next_u32();
-        let route = Route { local: LocalPort(0), remote: pending.address };
+        let route = Route::new(LocalPort(0), pending.address);
         outbox.push_with(route, |out| write_query(pending.family, pending.kind, challenge, out));
         pending.attempts.push((challenge, now));
         pending.due = now + self.limits.timeout;

@@ -210,7 +210,7 @@ pub(super) fn is_of_server(message: &Message<'_>) -> bool {
 
 /// Returns the route to `remote`. A client has one port; the owner replaces it by its own socket.
 pub(super) fn route_to(remote: SocketAddr) -> Route {
-    Route { local: LocalPort(0), remote }
+    Route::new(LocalPort(0), remote)
 }
 
 #[cfg(test)]

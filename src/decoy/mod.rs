@@ -90,7 +90,7 @@ impl Decoys {
     fn tell_masters(&mut self, number: usize, write: impl Fn(&mut Vec<u8>)) {
         let Ok(local) = u16::try_from(number) else { return };
         for &remote in &self.masters {
-            self.outbox.push_with(Route { local: LocalPort(local), remote }, &write);
+            self.outbox.push_with(Route::new(LocalPort(local), remote), &write);
         }
     }
 

@@ -22,7 +22,7 @@ fn client() -> SocketAddr {
 /// Returns the answer of the only decoy to a datagram; empty for silence.
 fn answer(decoy: Decoy, datagram: &[u8]) -> Vec<u8> {
     let mut decoys = Decoys::new(vec![decoy], Vec::new(), Millis(0));
-    let route = Route { local: LocalPort(0), remote: client() };
+    let route = Route::new(LocalPort(0), client());
     decoys.handle_datagram(Millis(1), route, datagram);
     let mut packet = Vec::new();
     let to = decoys.poll_transmit(&mut packet);

@@ -2,10 +2,14 @@
 //!
 //! Invariants: buffers are reused, those to send by exchange with the node; a datagram longer than
 //! [`DATAGRAM_BYTES_MAX`] is reported as such and its bytes are discarded; addresses are canonical (see
-//! [`canonical`]).
+//! [`canonical`]); datagrams of a batch to send leave from one address.
 //! Batching saves a quarter of the cost of a receive and a sixth of the cost of a send.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
 
 use mio::net::UdpSocket;
 
@@ -59,6 +63,8 @@ struct Arrived {
     /// Number of its socket.
     socket: usize,
     from: SocketAddr,
+    /// Local address that it was sent to, if the kernel told.
+    local_ip: Option<IpAddr>,
     /// Slot with its bytes.
     slot: usize,
     /// Length; above the maximum if it was truncated.
@@ -74,6 +80,8 @@ pub(super) struct Datagram<'a> {
     pub(super) socket: usize,
     /// Sender.
     pub(super) from: SocketAddr,
+    /// Local address that it was sent to, if the kernel told.
+    pub(super) local_ip: Option<IpAddr>,
     /// Bytes; `None` if they were too many.
     pub(super) bytes: Option<&'a [u8]>,
     /// Calendar time of its arrival, since 1970, if the kernel told.
@@ -120,9 +128,10 @@ impl ReceiveBatch {
         if self.batching == Batching::Many {
             let room = &mut self.slots[before..];
             let received = socket.try_io(|| {
-                self.mmsg.receive(socket, family, room, |index, from, len, stamp| {
-                    let slot = before + index;
-                    self.arrived.push(Arrived { socket: number, from, slot, len, stamp });
+                self.mmsg.receive(socket, family, room, |index, from, len, told| {
+                    let (slot, linux::Told { local_ip, stamp }) = (before + index, told);
+                    let arrived = Arrived { socket: number, from, local_ip, slot, len, stamp };
+                    self.arrived.push(arrived);
                 })
             });
             match received {
@@ -143,7 +152,9 @@ impl ReceiveBatch {
             match socket.recv_from(&mut self.slots[slot]) {
                 Ok((len, from)) => {
                     let from = canonical(from);
-                    self.arrived.push(Arrived { socket: number, from, slot, len, stamp: None });
+                    let (local_ip, stamp) = (None, None);
+                    let arrived = Arrived { socket: number, from, local_ip, slot, len, stamp };
+                    self.arrived.push(arrived);
                 }
                 // Datagrams before the error are delivered; a lasting error repeats.
                 Err(error) if slot == before => return drained_if_would_block(error),
@@ -166,9 +177,9 @@ impl ReceiveBatch {
 
     /// Returns a datagram by its index, which is below [`Self::len`].
     pub(super) fn datagram(&self, index: usize) -> Datagram<'_> {
-        let Arrived { socket, from, slot, len, stamp } = self.arrived[index];
+        let Arrived { socket, from, local_ip, slot, len, stamp } = self.arrived[index];
         let bytes = self.slots[slot].get(..len).filter(|_| len <= DATAGRAM_BYTES_MAX);
-        Datagram { socket, from, bytes, stamp }
+        Datagram { socket, from, local_ip, bytes, stamp }
     }
 }
 
@@ -209,6 +220,8 @@ pub(super) fn canonical(mut address: SocketAddr) -> SocketAddr {
 pub(super) struct SendBatch {
     /// Number of the socket; meaningless while the batch is empty.
     pub(super) socket: usize,
+    /// Local address that all leave from; `None` for the one that the system chooses.
+    pub(super) local_ip: Option<IpAddr>,
     slots: Vec<Vec<u8>>,
     to: Vec<SocketAddr>,
 }
@@ -216,7 +229,12 @@ pub(super) struct SendBatch {
 impl SendBatch {
     pub(super) fn new() -> Self {
         // One more slot than a batch: a datagram is written before its socket is known.
-        Self { socket: 0, slots: vec![Vec::new(); BATCH + 1], to: Vec::with_capacity(BATCH) }
+        Self {
+            socket: 0,
+            local_ip: None,
+            slots: vec![Vec::new(); BATCH + 1],
+            to: Vec::with_capacity(BATCH),
+        }
     }
 
     /// Buffer of the next datagram, which belongs to the batch once it is committed.
@@ -259,14 +277,18 @@ impl SendBatch {
 
 /// Sends the first of `datagrams`, each to its address in `to`, and returns their number, at least one.
 ///
-/// An error is that of the first datagram.
+/// They leave from `local_ip` if it is given. An error is that of the first datagram.
 pub(super) fn send(
     socket: &UdpSocket,
     datagrams: &[Vec<u8>],
     to: &[SocketAddr],
+    local_ip: Option<IpAddr>,
     batching: Batching,
 ) -> io::Result<usize> {
     debug_assert!(!to.is_empty() && datagrams.len() == to.len());
+    if local_ip.is_some() {
+        return send_one(socket, &datagrams[0], to[0], local_ip).map(|_| 1);
+    }
     #[cfg(target_os = "linux")]
     if batching == Batching::Many && to.len() > 1 {
         match socket.try_io(|| linux::send(socket, datagrams, to)) {
@@ -278,15 +300,40 @@ pub(super) fn send(
     socket.send_to(&datagrams[0], to[0]).map(|_| 1)
 }
 
+/// Sends a datagram, from `local_ip` if it is given, and returns its length.
+pub(super) fn send_one(
+    socket: &UdpSocket,
+    datagram: &[u8],
+    to: SocketAddr,
+    local_ip: Option<IpAddr>,
+) -> io::Result<usize> {
+    #[cfg(target_os = "linux")]
+    if let Some(local_ip) = local_ip {
+        return socket.try_io(|| linux::send_from(socket, datagram, to, local_ip));
+    }
+    let _ = local_ip;
+    socket.send_to(datagram, to)
+}
+
+/// Asks the kernel for the local address of each datagram. Without it, replies leave from the one that it chooses.
+pub(super) fn ask_local_addresses(socket: &UdpSocket, family: Family) {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = linux::ask_local_addresses(socket, family) {
+        log::debug!("local addresses of datagrams not known: {error}");
+    }
+    let _ = (socket, family);
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use super::{BATCH, DATAGRAM_BYTES_MAX, Family, SLOT_BYTES, canonical};
     use nix::{
         cmsg_space,
+        libc::{in_addr, in_pktinfo, in6_addr, in6_pktinfo},
         sys::{
             socket::{
-                ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, SockaddrIn6, SockaddrLike,
-                recvmmsg,
+                ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn,
+                SockaddrIn6, SockaddrLike, recvmmsg, sendmsg, setsockopt, sockopt,
             },
             time::TimeSpec,
         },
@@ -297,13 +344,22 @@ mod linux {
     use std::{
         array,
         io::{self, IoSlice, IoSliceMut},
-        net::{Ipv4Addr, SocketAddr, SocketAddrV4},
-        os::fd::AsRawFd,
+        net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4},
+        os::fd::{AsFd, AsRawFd},
         time::Duration,
     };
 
     /// Placeholder address for arrays.
     const NOWHERE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
+
+    /// Control messages of a datagram: local address and arrival.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub(super) struct Told {
+        /// Local address.
+        pub(super) local_ip: Option<IpAddr>,
+        /// Calendar time of its arrival, since 1970.
+        pub(super) stamp: Option<Duration>,
+    }
 
     /// Kernel headers of a receive batch, one set per address family.
     ///
@@ -316,18 +372,18 @@ mod linux {
     impl Headers {
         pub(super) fn new() -> Self {
             Self {
-                v4: MultiHeaders::preallocate(BATCH, Some(cmsg_space!(TimeSpec))),
-                v6: MultiHeaders::preallocate(BATCH, Some(cmsg_space!(TimeSpec))),
+                v4: MultiHeaders::preallocate(BATCH, Some(cmsg_space!(TimeSpec, in_pktinfo))),
+                v6: MultiHeaders::preallocate(BATCH, Some(cmsg_space!(TimeSpec, in6_pktinfo))),
             }
         }
 
-        /// Fills `slots`, and reports index, sender, length and arrival of each datagram.
+        /// Fills `slots`, and reports index, sender and length of each datagram, and what the kernel told.
         pub(super) fn receive(
             &mut self,
             socket: &impl AsRawFd,
             family: Family,
             slots: &mut [[u8; SLOT_BYTES]],
-            arrived: impl FnMut(usize, SocketAddr, usize, Option<Duration>),
+            arrived: impl FnMut(usize, SocketAddr, usize, Told),
         ) -> io::Result<()> {
             match family {
                 Family::V4 => receive(&mut self.v4, socket, slots, arrived),
@@ -340,7 +396,7 @@ mod linux {
         headers: &mut MultiHeaders<A>,
         socket: &impl AsRawFd,
         slots: &mut [[u8; SLOT_BYTES]],
-        mut arrived: impl FnMut(usize, SocketAddr, usize, Option<Duration>),
+        mut arrived: impl FnMut(usize, SocketAddr, usize, Told),
     ) -> io::Result<()> {
         let count = slots.len();
         let mut slots = slots.iter_mut();
@@ -353,15 +409,62 @@ mod linux {
             let from = message.address.map_or(NOWHERE, Into::into);
             let cut = message.flags.contains(MsgFlags::MSG_TRUNC);
             let len = if cut { DATAGRAM_BYTES_MAX + 1 } else { message.bytes };
-            let stamp = message.cmsgs().ok().and_then(|mut all| {
-                all.find_map(|control| match control {
-                    ControlMessageOwned::ScmTimestampns(time) => Some(Duration::from(time)),
-                    _ => None,
-                })
-            });
-            arrived(index, canonical(from), len, stamp);
+            let mut told = Told::default();
+            for control in message.cmsgs().into_iter().flatten() {
+                match control {
+                    ControlMessageOwned::ScmTimestampns(time) => told.stamp = Some(time.into()),
+                    ControlMessageOwned::Ipv4PacketInfo(info) => {
+                        // That of a broadcast is the address of the interface.
+                        let ip = Ipv4Addr::from(info.ipi_spec_dst.s_addr.to_ne_bytes());
+                        told.local_ip = Some(ip.into());
+                    }
+                    ControlMessageOwned::Ipv6PacketInfo(info) => {
+                        let ip = Ipv6Addr::from(info.ipi6_addr.s6_addr);
+                        told.local_ip = (!ip.is_multicast()).then_some(ip.into());
+                    }
+                    _ => {}
+                }
+            }
+            arrived(index, canonical(from), len, told);
         }
         Ok(())
+    }
+
+    /// See [`super::ask_local_addresses`].
+    pub(super) fn ask_local_addresses(socket: &impl AsFd, family: Family) -> nix::Result<()> {
+        match family {
+            Family::V4 => setsockopt(socket, sockopt::Ipv4PacketInfo, &true),
+            Family::V6 => setsockopt(socket, sockopt::Ipv6RecvPacketInfo, &true),
+        }
+    }
+
+    /// Sends a datagram from a local address and returns its length.
+    pub(super) fn send_from(
+        socket: &impl AsRawFd,
+        datagram: &[u8],
+        to: SocketAddr,
+        local_ip: IpAddr,
+    ) -> io::Result<usize> {
+        let (fd, bytes, flags) =
+            (socket.as_raw_fd(), [IoSlice::new(datagram)], MsgFlags::MSG_DONTWAIT);
+        let sent = match (to, local_ip) {
+            (SocketAddr::V4(to), IpAddr::V4(ip)) => {
+                let address = in_addr { s_addr: u32::from_ne_bytes(ip.octets()) };
+                let ipi_addr = in_addr { s_addr: 0 };
+                let info = in_pktinfo { ipi_ifindex: 0, ipi_spec_dst: address, ipi_addr };
+                let control = [ControlMessage::Ipv4PacketInfo(&info)];
+                sendmsg(fd, &bytes, &control, flags, Some(&SockaddrIn::from(to)))
+            }
+            (SocketAddr::V6(to), IpAddr::V6(ip)) => {
+                let ipi6_addr = in6_addr { s6_addr: ip.octets() };
+                let info = in6_pktinfo { ipi6_addr, ipi6_ifindex: to.scope_id() };
+                let control = [ControlMessage::Ipv6PacketInfo(&info)];
+                sendmsg(fd, &bytes, &control, flags, Some(&SockaddrIn6::from(to)))
+            }
+            // A node mixed up the families.
+            _ => return Err(io::ErrorKind::InvalidInput.into()),
+        };
+        Ok(sent?)
     }
 
     /// Sends as many as the kernel accepts and returns the count. See [`super::send`].

@@ -30,6 +30,7 @@ pub mod lan;
 mod lazy_writer;
 #[cfg(feature = "server")]
 pub mod live;
+mod local_addresses;
 pub mod logging;
 mod lookups;
 pub mod machine;

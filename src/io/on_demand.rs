@@ -183,7 +183,7 @@ impl Sockets {
         let waiting = association.handle_event(now, registry);
         let Some(relay) = association.relay() else { return };
         let to = vec![relay; waiting.len()];
-        socket.send(&waiting, &to, batching, (registry, Token(number)), counters);
+        socket.send(&waiting, (&to, None), batching, (registry, Token(number)), counters);
     }
 
     /// Time of the next [`Self::run_associations`].
@@ -211,7 +211,7 @@ impl Sockets {
             let waiting = association.run_due(now, (registry, association_token(number)));
             if let Some(relay) = association.relay().filter(|_| !waiting.is_empty()) {
                 let to = vec![relay; waiting.len()];
-                socket.send(&waiting, &to, batching, (registry, Token(number)), counters);
+                socket.send(&waiting, (&to, None), batching, (registry, Token(number)), counters);
             }
         }
     }

@@ -3,7 +3,11 @@
 //! Invariants: datagrams keep their order; at most [`WAITING_MAX`] are queued, later ones are dropped and
 //! counted; nothing is allocated unless the kernel's own queue is full.
 
-use std::{collections::VecDeque, io, net::SocketAddr};
+use std::{
+    collections::VecDeque,
+    io,
+    net::{IpAddr, SocketAddr},
+};
 
 use crate::node::LoopCounters;
 
@@ -13,7 +17,14 @@ pub(super) const WAITING_MAX: usize = 256;
 /// Queued datagrams, the oldest first.
 #[derive(Default)]
 pub(super) struct SendQueue {
-    waiting: VecDeque<(SocketAddr, Box<[u8]>)>,
+    waiting: VecDeque<Waiting>,
+}
+
+struct Waiting {
+    to: SocketAddr,
+    /// Local address that it leaves from, if it matters.
+    local_ip: Option<IpAddr>,
+    datagram: Box<[u8]>,
 }
 
 impl SendQueue {
@@ -22,13 +33,14 @@ impl SendQueue {
         self.waiting.is_empty()
     }
 
-    /// Sends each datagram to its address in `to`, or queues it.
+    /// Sends each datagram to its address in `to`, or queues it with the local address `local_ip`.
     ///
     /// `send` sends any number of them from the front and returns it. Its error is that of the first one.
     pub(super) fn offer(
         &mut self,
         datagrams: &[Vec<u8>],
         to: &[SocketAddr],
+        local_ip: Option<IpAddr>,
         mut send: impl FnMut(&[Vec<u8>], &[SocketAddr]) -> io::Result<usize>,
         counters: &mut LoopCounters,
     ) {
@@ -56,7 +68,8 @@ impl SendQueue {
         }
         for (datagram, to) in datagrams[done..].iter().zip(&to[done..]) {
             if self.waiting.len() < WAITING_MAX {
-                self.waiting.push_back((*to, datagram.as_slice().into()));
+                let datagram = datagram.as_slice().into();
+                self.waiting.push_back(Waiting { to: *to, local_ip, datagram });
             } else {
                 counters.send_queue_full += 1;
             }
@@ -66,11 +79,11 @@ impl SendQueue {
     /// Sends queued datagrams one by one until `send` reports a full kernel queue.
     pub(super) fn retry(
         &mut self,
-        mut send: impl FnMut(&[u8], SocketAddr) -> io::Result<usize>,
+        mut send: impl FnMut(&[u8], SocketAddr, Option<IpAddr>) -> io::Result<usize>,
         counters: &mut LoopCounters,
     ) {
-        while let Some((to, datagram)) = self.waiting.front() {
-            match send(datagram, *to) {
+        while let Some(Waiting { to, local_ip, datagram }) = self.waiting.front() {
+            match send(datagram, *to, *local_ip) {
                 Ok(_) => went(datagram, counters),
                 Err(error) => match error.kind() {
                     io::ErrorKind::Interrupted => continue,
@@ -141,20 +154,20 @@ mod tests {
         let mut kernel = Kernel { room: 3, ..Kernel::default() };
         let mut counters = LoopCounters::default();
         let (datagrams, to) = batch(0..5);
-        queue.offer(&datagrams, &to, |d, t| kernel.many(d, t), &mut counters);
+        queue.offer(&datagrams, &to, None, |d, t| kernel.many(d, t), &mut counters);
         assert_eq!((counters.sent, counters.sent_bytes), (3, 30));
         assert!(!queue.is_empty());
 
         // With room again, the order is kept.
         kernel.room = 2;
         let (datagrams, to) = batch(5..7);
-        queue.offer(&datagrams, &to, |d, t| kernel.many(d, t), &mut counters);
+        queue.offer(&datagrams, &to, None, |d, t| kernel.many(d, t), &mut counters);
         assert_eq!(kernel.took, [0, 1, 2]);
-        queue.retry(|d, t| kernel.one(d, t), &mut counters);
+        queue.retry(|d, t, _| kernel.one(d, t), &mut counters);
         assert_eq!(kernel.took, [0, 1, 2, 3, 4]);
         assert!(!queue.is_empty());
         kernel.room = 9;
-        queue.retry(|d, t| kernel.one(d, t), &mut counters);
+        queue.retry(|d, t, _| kernel.one(d, t), &mut counters);
         assert_eq!(kernel.took, [0, 1, 2, 3, 4, 5, 6]);
         assert!(queue.is_empty());
         assert_eq!((counters.sent, counters.send_queue_full, counters.send_errors), (7, 0, 0));
@@ -166,14 +179,14 @@ mod tests {
         let mut kernel = Kernel { room: 100, ..Kernel::default() };
         let mut counters = LoopCounters::default();
         let (datagrams, to) = batch(11..16);
-        queue.offer(&datagrams, &to, |d, t| kernel.many(d, t), &mut counters);
+        queue.offer(&datagrams, &to, None, |d, t| kernel.many(d, t), &mut counters);
         assert_eq!(kernel.took, [11, 12, 14, 15]);
         assert_eq!((counters.sent, counters.send_errors), (4, 1));
 
         kernel.room = 0;
-        queue.offer(&datagrams, &to, |d, t| kernel.many(d, t), &mut counters);
+        queue.offer(&datagrams, &to, None, |d, t| kernel.many(d, t), &mut counters);
         kernel.room = 100;
-        queue.retry(|d, t| kernel.one(d, t), &mut counters);
+        queue.retry(|d, t, _| kernel.one(d, t), &mut counters);
         assert_eq!(kernel.took, [11, 12, 14, 15, 11, 12, 14, 15]);
         assert_eq!(counters.send_errors, 2);
     }
@@ -185,7 +198,7 @@ mod tests {
         let full = |_: &[Vec<u8>], _: &[SocketAddr]| Err(io::ErrorKind::WouldBlock.into());
         let (datagrams, to) = batch(0..64);
         for _ in 0..5 {
-            queue.offer(&datagrams, &to, full, &mut counters);
+            queue.offer(&datagrams, &to, None, full, &mut counters);
         }
         assert_eq!(queue.waiting.len(), WAITING_MAX);
         assert_eq!(counters.send_queue_full, 5 * 64 - WAITING_MAX as u64);
@@ -197,7 +210,7 @@ mod tests {
         let mut queue = SendQueue::default();
         let mut counters = LoopCounters::default();
         let (datagrams, to) = batch(0..3);
-        queue.offer(&datagrams, &to, |_, _| Ok(0), &mut counters);
+        queue.offer(&datagrams, &to, None, |_, _| Ok(0), &mut counters);
         assert!(queue.is_empty());
     }
 }

@@ -65,6 +65,12 @@ impl Sockets {
                 sockets.separate_connectionless(listen.buffer_bytes);
             }
         }
+        for (_, socket) in &sockets.sockets {
+            // A socket on one address replies from it.
+            if socket.udp.local_addr().is_ok_and(|address| address.ip().is_unspecified()) {
+                batch::ask_local_addresses(&socket.udp, socket.family);
+            }
+        }
         Ok(sockets)
     }
 
@@ -218,18 +224,19 @@ impl Socket {
         !self.waiting.is_empty()
     }
 
-    /// Sends each datagram to its address in `to`, or queues it.
+    /// Sends each datagram to its address in `to`, from `local_ip` if it is given, or queues it.
     pub(super) fn send(
         &mut self,
         datagrams: &[Vec<u8>],
-        to: &[SocketAddr],
+        (to, local_ip): (&[SocketAddr], Option<IpAddr>),
         batching: Batching,
         poll: (&Registry, Token),
         counters: &mut LoopCounters,
     ) {
         let waited = self.is_waiting();
-        let send = |datagrams: &_, to: &_| batch::send(&self.udp, datagrams, to, batching);
-        self.waiting.offer(datagrams, to, send, counters);
+        let send =
+            |datagrams: &_, to: &_| batch::send(&self.udp, datagrams, to, local_ip, batching);
+        self.waiting.offer(datagrams, to, local_ip, send, counters);
         if self.is_waiting() && !waited {
             self.watch(poll, Interest::READABLE | Interest::WRITABLE);
         }
@@ -240,7 +247,8 @@ impl Socket {
         if !self.is_waiting() {
             return;
         }
-        self.waiting.retry(|datagram, to| self.udp.send_to(datagram, to), counters);
+        let send = |datagram: &_, to, local_ip| batch::send_one(&self.udp, datagram, to, local_ip);
+        self.waiting.retry(send, counters);
         if !self.is_waiting() {
             self.watch(poll, Interest::READABLE);
         }
@@ -346,7 +354,7 @@ mod tests {
         assert_eq!(addresses[0].port(), addresses[1].port());
 
         let way = |local, remote: &str| {
-            sockets.socket_for(Route { local: LocalPort(local), remote: remote.parse().unwrap() })
+            sockets.socket_for(Route::new(LocalPort(local), remote.parse().unwrap()))
         };
         assert_eq!(way(0, "127.0.0.1:9"), Some((0, "127.0.0.1:9".parse().unwrap())));
         assert_eq!(way(0, "[::1]:9"), Some((1, "[::1]:9".parse().unwrap())));

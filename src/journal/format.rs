@@ -34,7 +34,7 @@ pub const MAGIC: [u8; 8] = *b"\x89FRGJ\r\n\x1a";
 /// | 4 | answers to name lookups; public servers send heartbeats |
 /// | 5 | `+devmap` names the first level, and no level precedes it |
 /// | 6 | folders are searched again before a level; scripts by path |
-/// | 7 | ports that could not be opened |
+/// | 7 | local addresses of datagrams; ports that could not be opened |
 pub const FORMAT_VERSION: u32 = 7;
 /// Longest record body in bytes. The longest are file lists and the config file.
 pub(super) const MAX_BODY_LEN: usize = 16 << 20;

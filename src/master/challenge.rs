@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn deferred_heartbeats_are_bounded_and_come_back() {
         let mut table = challenges();
-        let route = |port| Route { local: LocalPort(0), remote: from(port) };
+        let route = |port| Route::new(LocalPort(0), from(port));
         let taken = (1..=1000).filter(|&port| table.defer(Millis(0), route(port), Tag(1))).count();
         assert_eq!(taken, DEFERRED_MAX);
         assert!(table.poll_deferred(Millis(2000)).is_none());

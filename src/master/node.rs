@@ -234,9 +234,7 @@ impl Master {
                     self.counters.bump(MasterCounter::ServersExpired);
                     log::debug!("{source} expired");
                 }
-                Some(Due::Probe(remote, local, tag)) => {
-                    self.probe(now, Route { local, remote }, tag);
-                }
+                Some(Due::Probe(route, tag)) => self.probe(now, route, tag),
             }
         }
         false

@@ -10,7 +10,11 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-use crate::{discovery::Family, model::Millis, node::LocalPort};
+use crate::{
+    discovery::Family,
+    model::Millis,
+    node::{LocalPort, Route},
+};
 
 use super::{
     games::Tag,
@@ -69,6 +73,8 @@ pub(super) struct Announcement<'a> {
     pub(super) public: SocketAddr,
     /// Our port that it uses.
     pub(super) local: LocalPort,
+    /// Our address that it uses, if it matters.
+    pub(super) local_ip: Option<IpAddr>,
     /// Heartbeat.
     pub(super) tag: Tag,
     /// Whether the game may be found by its protocol alone.
@@ -86,6 +92,8 @@ pub(super) struct Listed {
     pub(super) public: SocketAddr,
     /// Our port that it uses.
     pub(super) local: LocalPort,
+    /// Our address that it uses, if it matters.
+    pub(super) local_ip: Option<IpAddr>,
     /// Heartbeat.
     pub(super) tag: Tag,
     is_anonymous: bool,
@@ -271,6 +279,7 @@ impl Registry {
             source: announced.source,
             public: announced.public,
             local: announced.local,
+            local_ip: announced.local_ip,
             tag: announced.tag,
             is_anonymous: announced.is_anonymous,
             list,
@@ -329,7 +338,8 @@ impl Registry {
         let mut result = Due::Nothing;
         if server.next_probe <= now {
             server.next_probe = now + interval;
-            result = Due::Probe(server.source, server.local, server.tag);
+            let (local, local_ip) = (server.local, server.local_ip);
+            result = Due::Probe(Route { local, local_ip, remote: server.source }, server.tag);
         }
         let due = server.due();
         self.wheel.add(slot, due);
@@ -444,7 +454,7 @@ pub(super) enum Due {
     /// A server left the list.
     Expired(SocketAddr),
     /// A server is to be queried.
-    Probe(SocketAddr, LocalPort, Tag),
+    Probe(Route, Tag),
     /// A timer of a server that has been heard since.
     Nothing,
 }

@@ -155,6 +155,7 @@ impl Master {
             source,
             public: self.public_address(source),
             local: LocalPort(local),
+            local_ip: None,
             tag,
             is_anonymous: heartbeat.is_none_or(|heartbeat| heartbeat.is_anonymous),
             list: ListKey { family, name: row.game.as_bytes(), protocol: row.protocol },

@@ -62,7 +62,7 @@ impl Net {
     }
 
     fn send(&mut self, from: &str, bytes: &[u8]) -> Vec<Sent> {
-        let route = Route { local: LocalPort(0), remote: address(from) };
+        let route = Route::new(LocalPort(0), address(from));
         self.master.handle_datagram(Millis(self.now), route, bytes);
         self.drain()
     }

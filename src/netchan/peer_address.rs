@@ -1,10 +1,10 @@
-//! Address of a client: remote address and qport, with NAT rebinding.
+//! Address of a client: remote address and qport, with NAT rebinding, and its local address.
 //!
 //! Invariant: the address changes only through [`PeerAddress::rebind`], called for a decoded
 //! message, and at most once a second. A forged datagram therefore cannot take over a connection.
 //! Source: Quake III protocol 68, address and qport matching.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use crate::model::{Millis, Qport};
 
@@ -15,6 +15,8 @@ const REBIND_INTERVAL: Millis = Millis::seconds(1);
 #[derive(Clone, Copy, Debug)]
 pub struct PeerAddress {
     address: SocketAddr,
+    /// Local address of the connection, from which messages leave. `None`: the one that the system chooses.
+    local_ip: Option<IpAddr>,
     qport: Qport,
     rebound_at: Option<Millis>,
 }
@@ -35,7 +37,20 @@ impl PeerAddress {
     /// Creates the address of a client that has proved it.
     #[must_use]
     pub const fn new(address: SocketAddr, qport: Qport) -> Self {
-        Self { address, qport, rebound_at: None }
+        Self { address, local_ip: None, qport, rebound_at: None }
+    }
+
+    /// Sets the local address that the client talks to.
+    #[must_use]
+    pub const fn with_local_ip(mut self, local_ip: Option<IpAddr>) -> Self {
+        self.local_ip = local_ip;
+        self
+    }
+
+    /// Local address that the client talks to, if it is known and matters.
+    #[must_use]
+    pub const fn local_ip(&self) -> Option<IpAddr> {
+        self.local_ip
     }
 
     /// Destination of messages.

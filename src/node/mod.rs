@@ -18,7 +18,7 @@ mod output;
 mod recording;
 mod trace;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use crate::model::Millis;
 
@@ -35,13 +35,24 @@ pub use trace::Trace;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LocalPort(pub u16);
 
-/// Local port and remote address of a datagram.
+/// Local port, local address and remote address of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Route {
     /// Local port.
     pub local: LocalPort,
+    /// Local address that a received datagram was sent to, and from which a reply leaves. `None`: that of the port,
+    /// or the one that the system chooses.
+    pub local_ip: Option<IpAddr>,
     /// Remote address.
     pub remote: SocketAddr,
+}
+
+impl Route {
+    /// Creates a route without a local address.
+    #[must_use]
+    pub const fn new(local: LocalPort, remote: SocketAddr) -> Self {
+        Self { local, local_ip: None, remote }
+    }
 }
 
 /// Sans-I/O endpoint: a state machine that exchanges datagrams.

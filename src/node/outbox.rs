@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn outbox_keeps_order_and_reuses_buffers() {
-        let route = |port| Route { local: LocalPort(0), remote: ([127, 0, 0, 1], port).into() };
+        let route = |port| Route::new(LocalPort(0), ([127, 0, 0, 1], port).into());
         let mut outbox = Outbox::default();
         let mut packet = Vec::new();
         for round in 0..3 {

@@ -121,13 +121,15 @@ impl Proxy {
             )
     }
 
-    fn handle_client(&mut self, now: Millis, from: SocketAddr, bytes: &[u8]) {
+    fn handle_client(&mut self, now: Millis, from: Route, bytes: &[u8]) {
         self.counters.bump(ProxyCounter::DatagramsFromClients);
         self.counters.add(ProxyCounter::BytesFromClients, bytes.len() as u64);
         let number = if is_connectionless(bytes) {
             self.request(now, from, bytes)
         } else {
-            let known = self.sessions.of_client(from).or_else(|| self.follow(now, from, bytes));
+            let remote = from.remote;
+            let known = self.sessions.of_client(remote);
+            let known = known.or_else(|| self.follow(now, remote, bytes));
             self.count_unmatched(known)
         };
         if let Some(number) = number {
@@ -136,9 +138,8 @@ impl Proxy {
     }
 
     /// Sends a text that the client shows.
-    pub(super) fn print(&mut self, to: SocketAddr, text: &str) {
-        let route = Route { local: LISTEN, remote: to };
-        self.outbox.push_with(route, |out| Message::Print(text.into()).write(out));
+    pub(super) fn print(&mut self, to: Route, text: &str) {
+        self.outbox.push_with(to, |out| Message::Print(text.into()).write(out));
     }
 
     /// Ends a session and closes its port.
@@ -220,8 +221,8 @@ impl Proxy {
         }
         let Some(session) = self.sessions.get_mut(number) else { return };
         let route = match direction {
-            Direction::ToServer => Route { local: session.port, remote: session.server },
-            Direction::ToClient => Route { local: LISTEN, remote: session.client },
+            Direction::ToServer => Route::new(session.port, session.server),
+            Direction::ToClient => session.client_route(),
         };
         self.outbox.push(route, bytes);
     }
@@ -321,7 +322,7 @@ impl Proxy {
         if let Some(session) = self.sessions.remove(number) {
             self.counters.bump(ProxyCounter::SessionsFailed);
             if self.guards.allows_refusal(now, session.client) {
-                self.print(session.client, "Proxy is full.\n");
+                self.print(session.client_route(), "Proxy is full.\n");
             }
         }
     }
@@ -336,14 +337,14 @@ impl Node for Proxy {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
         let remote = SocketAddr::new(route.remote.ip().to_canonical(), route.remote.port());
         match route.local {
-            LISTEN => self.handle_client(now, remote, bytes),
+            LISTEN => self.handle_client(now, Route { remote, ..route }, bytes),
             QUESTIONS if remote == self.options.server => {
                 for (browser, answer) in self.queries.handle_answer(now, bytes) {
                     self.answer(browser, &answer);
                 }
             }
             QUESTIONS => self.counters.bump(ProxyCounter::WrongSource),
-            local => self.handle_server(now, Route { local, remote }, bytes),
+            _ => self.handle_server(now, Route { remote, ..route }, bytes),
         }
         // Observers write what they collected when a frame begins.
         self.due = self.due.min(now + CHECK_INTERVAL);

@@ -4,10 +4,9 @@
 //! one question of each kind waits for its answer at a time; at most [`MAX_WAITING`] browsers wait for it; an
 //! answer without the challenge of the question is ignored.
 
-use std::net::SocketAddr;
-
 use crate::{
     model::Millis,
+    node::Route,
     wire::connectionless::{CommandKind, Echo, Message, OUT_OF_BAND, Query},
 };
 
@@ -31,7 +30,7 @@ pub(super) enum Topic {
 #[derive(Clone, Debug)]
 struct Waiting {
     since: Millis,
-    browser: SocketAddr,
+    browser: Route,
     /// Challenge to repeat; empty for none.
     challenge: Vec<u8>,
 }
@@ -77,7 +76,7 @@ impl Queries {
     pub(super) fn handle(
         &mut self,
         now: Millis,
-        browser: SocketAddr,
+        browser: Route,
         topic: Topic,
         query: Query<'_>,
     ) -> Reply {
@@ -90,7 +89,9 @@ impl Queries {
         if cache.answered_at.is_some_and(|at| now.since(at) < CURRENT) {
             return Reply::Answer(cache.copy(&challenge));
         }
-        cache.waiting.retain(|one| one.browser != browser && now.since(one.since) < PATIENCE);
+        cache
+            .waiting
+            .retain(|one| one.browser.remote != browser.remote && now.since(one.since) < PATIENCE);
         if cache.waiting.len() < MAX_WAITING {
             cache.waiting.push(Waiting { since: now, browser, challenge });
         }
@@ -118,7 +119,7 @@ impl Queries {
         &mut self,
         now: Millis,
         datagram: &[u8],
-    ) -> impl Iterator<Item = (SocketAddr, Vec<u8>)> + use<> {
+    ) -> impl Iterator<Item = (Route, Vec<u8>)> + use<> {
         let topic = match Message::parse(datagram).map(|message| message.kind()) {
             Ok(CommandKind::InfoResponse) => Some(Topic::Info),
             Ok(CommandKind::StatusResponse) => Some(Topic::Status),
@@ -185,9 +186,10 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::node::LocalPort;
 
-    fn browser(port: u16) -> SocketAddr {
-        ([192, 0, 2, 1], port).into()
+    fn browser(port: u16) -> Route {
+        Route::new(LocalPort(0), ([192, 0, 2, 1], port).into())
     }
 
     fn query(challenge: &str) -> Query<'_> {

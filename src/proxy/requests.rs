@@ -2,11 +2,9 @@
 //!
 //! Invariant: an address without a session gets a port only within all limits.
 
-use std::net::SocketAddr;
-
 use super::{
     counters::ProxyCounter,
-    node::{LISTEN, Proxy, QUESTIONS, port_of},
+    node::{Proxy, QUESTIONS, port_of},
     queries::{Reply, Topic},
     session::{Attempt, MAX_NAME_LEN, Session, Stage},
 };
@@ -23,8 +21,8 @@ use crate::{
 
 impl Proxy {
     /// Handles a connectionless packet of a client. Returns the session that passes it on.
-    pub(super) fn request(&mut self, now: Millis, from: SocketAddr, bytes: &[u8]) -> Option<usize> {
-        let known = self.sessions.of_client(from);
+    pub(super) fn request(&mut self, now: Millis, from: Route, bytes: &[u8]) -> Option<usize> {
+        let known = self.sessions.of_client(from.remote);
         let message = match Message::parse(bytes) {
             Ok(Message::GetInfo(query)) => return self.query(now, from, Topic::Info, query),
             Ok(Message::GetStatus(query)) => return self.query(now, from, Topic::Status, query),
@@ -39,7 +37,7 @@ impl Proxy {
         if !opens {
             return self.count_unmatched(known);
         }
-        if !self.guards.allows_request(now, from) {
+        if !self.guards.allows_request(now, from.remote) {
             self.counters.bump(ProxyCounter::RequestsLimited);
             return None;
         }
@@ -51,9 +49,10 @@ impl Proxy {
         match message {
             Message::GetChallenge(request) => {
                 session.asked_with = request.client_challenge;
-                // Another address of the server is used for one connection.
+                // Other addresses of the server and of the proxy are used for one connection.
                 if session.stage == Stage::Handshake {
                     session.server = self.options.server;
+                    session.local_ip = from.local_ip;
                 }
             }
             Message::Connect(connect) => session.attempt = attempt(connect),
@@ -63,11 +62,11 @@ impl Proxy {
     }
 
     /// Opens a session for an address, if limits allow.
-    fn open(&mut self, now: Millis, from: SocketAddr) -> Option<usize> {
+    fn open(&mut self, now: Millis, from: Route) -> Option<usize> {
         if self.stopping.is_some() {
             return None;
         }
-        if self.sessions.of_host(from) >= self.options.sessions_per_address {
+        if self.sessions.of_host(from.remote) >= self.options.sessions_per_address {
             return self.refuse(now, from, "Too many connections from your address.\n");
         }
         if !self.guards.allows_opening(now) {
@@ -89,32 +88,26 @@ impl Proxy {
             .insert(|number| Session::new(now, options, (from, port_of(number)), seed));
         self.counters.bump(ProxyCounter::SessionsOpened);
         self.port_changes.push_back(PortChange::Open(port_of(number), self.options.server));
-        log::debug!("client {from} opened session {number}");
+        log::debug!("client {} opened session {number}", from.remote);
         self.schedule(now);
         Some(number)
     }
 
     /// Tells an address why it gets no session.
-    fn refuse(&mut self, now: Millis, to: SocketAddr, text: &str) -> Option<usize> {
+    fn refuse(&mut self, now: Millis, to: Route, text: &str) -> Option<usize> {
         self.counters.bump(ProxyCounter::SessionsRefused);
         if let Some(suppressed) = self.log.allows(LogEvent::Refusal, now) {
-            log::warn!("client {to} refused: {}{suppressed}", text.trim_end());
+            log::warn!("client {} refused: {}{suppressed}", to.remote, text.trim_end());
         }
-        if self.guards.allows_refusal(now, to) {
+        if self.guards.allows_refusal(now, to.remote) {
             self.print(to, text);
         }
         None
     }
 
     /// Answers a query from the cache, or asks the server.
-    fn query(
-        &mut self,
-        now: Millis,
-        from: SocketAddr,
-        topic: Topic,
-        query: Query<'_>,
-    ) -> Option<usize> {
-        if !self.guards.allows_query(now, from) {
+    fn query(&mut self, now: Millis, from: Route, topic: Topic, query: Query<'_>) -> Option<usize> {
+        if !self.guards.allows_query(now, from.remote) {
             self.counters.bump(ProxyCounter::QueriesLimited);
             return None;
         }
@@ -125,18 +118,17 @@ impl Proxy {
                     self.port_changes.push_back(PortChange::Open(QUESTIONS, self.options.server));
                 }
                 self.counters.bump(ProxyCounter::QueriesAsked);
-                self.outbox
-                    .push(Route { local: QUESTIONS, remote: self.options.server }, &question);
+                self.outbox.push(Route::new(QUESTIONS, self.options.server), &question);
             }
             Reply::Wait | Reply::Nothing => {}
         }
         None
     }
 
-    pub(super) fn answer(&mut self, browser: SocketAddr, answer: &[u8]) {
+    pub(super) fn answer(&mut self, browser: Route, answer: &[u8]) {
         self.counters.bump(ProxyCounter::QueriesAnswered);
         self.guards.charge_answer(answer.len());
-        self.outbox.push(Route { local: LISTEN, remote: browser }, answer);
+        self.outbox.push(browser, answer);
     }
 }
 

@@ -3,13 +3,13 @@
 //! Invariants: a session has one port, so the server sees one address for the client, also after NAT rebinding
 //! on the client's side; a line without impairment holds no datagrams.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
-use super::{options::ProxyOptions, shadow::Shadow};
+use super::{node::LISTEN, options::ProxyOptions, shadow::Shadow};
 use crate::{
     impairment::{ImpairedLink, Impairment},
     model::{Challenge, Millis, Qport},
-    node::LocalPort,
+    node::{LocalPort, Route},
     trace::Direction,
 };
 
@@ -51,6 +51,8 @@ pub(super) struct Traffic {
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) client: SocketAddr,
+    /// Local address that the client talks to.
+    pub(super) local_ip: Option<IpAddr>,
     pub(super) server: SocketAddr,
     pub(super) port: LocalPort,
     pub(super) stage: Stage,
@@ -79,18 +81,19 @@ impl Session {
     pub(super) fn new(
         now: Millis,
         options: &ProxyOptions,
-        (client, port): (SocketAddr, LocalPort),
+        (client, port): (Route, LocalPort),
         seed: u64,
     ) -> Self {
         let link = |impairment: Impairment, seed| {
             (!impairment.is_clear()).then(|| Box::new(ImpairedLink::new(impairment, seed)))
         };
         Self {
-            client,
+            client: client.remote,
+            local_ip: client.local_ip,
             server: options.server,
             port,
             stage: Stage::Handshake,
-            shadow: Shadow::new(options.server, client),
+            shadow: Shadow::new(options.server, client.remote),
             name: String::new(),
             qport: None,
             attempt: None,
@@ -105,6 +108,11 @@ impl Session {
             up: link(options.uplink, seed.wrapping_mul(2)),
             down: link(options.downlink, seed.wrapping_mul(2) + 1),
         }
+    }
+
+    /// Route of datagrams to the client.
+    pub(super) fn client_route(&self) -> Route {
+        Route { local: LISTEN, local_ip: self.local_ip, remote: self.client }
     }
 
     /// Link of a direction, if it is impaired.

@@ -127,7 +127,10 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{node::LocalPort, proxy::ProxyOptions};
+    use crate::{
+        node::{LocalPort, Route},
+        proxy::{ProxyOptions, node::LISTEN},
+    };
 
     fn address(port: u16) -> SocketAddr {
         ([192, 0, 2, 7], port).into()
@@ -137,7 +140,7 @@ mod tests {
         let options = ProxyOptions::new(address(27_960));
         let number = sessions.insert(|number| {
             let local = LocalPort(number as u16);
-            Session::new(Millis(5), &options, (address(port), local), 1)
+            Session::new(Millis(5), &options, (Route::new(LISTEN, address(port)), local), 1)
         });
         sessions.set_qport(number, Qport(qport));
         number

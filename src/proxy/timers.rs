@@ -6,7 +6,7 @@
 
 use super::{
     counters::ProxyCounter,
-    node::{LISTEN, Proxy},
+    node::Proxy,
     session::{Session, Stage},
 };
 use crate::{model::Millis, node::Route, trace::Direction, wire::connectionless::Message};
@@ -92,7 +92,7 @@ impl Proxy {
             self.disconnect(now, number, &reason);
         } else if waits && silence.0 / interval.0 > session.notices {
             session.notices = silence.0 / interval.0;
-            let client = session.client;
+            let client = session.client_route();
             let text = format!("Server {} does not answer.\n", self.options.name);
             self.counters.bump(ProxyCounter::ClientsTold);
             self.print(client, &text);
@@ -102,18 +102,17 @@ impl Proxy {
     /// Disconnects a client in the server's place, and leaves the server in the client's.
     fn disconnect(&mut self, now: Millis, number: usize, reason: &str) {
         let Some(session) = self.sessions.get_mut(number) else { return };
-        let Session { client, server, port, shadow, .. } = session;
-        let route = Route { local: LISTEN, remote: *client };
-        let upstream = Route { local: *port, remote: *server };
+        let route = session.client_route();
+        let Session { server, port, shadow, .. } = session;
+        let upstream = Route::new(*port, *server);
         let outbox = &mut self.outbox;
         shadow.leave(|datagram| outbox.push(upstream, datagram));
         let is_in_game = shadow.disconnect(now, reason, |datagram| outbox.push(route, datagram));
         session.stage = Stage::Leaving(now);
-        let client = *client;
         self.counters.bump(ProxyCounter::ClientsDisconnected);
         if !is_in_game {
             // Without a snapshot no command is executed, so the text must do.
-            self.print(client, &format!("Disconnected: {reason}.\n"));
+            self.print(route, &format!("Disconnected: {reason}.\n"));
         }
         // Clients of 1.32 obey this one after a silence.
         self.outbox.push_with(route, |out| Message::Disconnect.write(out));

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     limits::{same_host, same_subnet},
     model::{Challenge, ClientNum, Millis, Qport, text},
-    netchan::AddressMatch,
+    netchan::{AddressMatch, PeerAddress},
     node::Route,
     observe::{Counter, LogEvent},
     serving::rejection::{Rejection, USERINFO_TOO_LONG},
@@ -353,7 +353,8 @@ fn admit(server: &mut Server, route: Route, text: &ConnectText) -> Result<(), Re
     for engine_only in ["challenge", "qport", "protocol"] {
         info.remove(engine_only);
     }
-    let client = Client::new(route.remote, qport, challenge, protocol, server.core.now);
+    let remote = PeerAddress::new(route.remote, qport).with_local_ip(route.local_ip);
+    let client = Client::new(remote, challenge, protocol, server.core.now);
     server.core.clients.put(number, client);
     server.core.store_userinfo(number, info);
     if let Err(reason) = connect_to_game(server, number, true) {

@@ -205,7 +205,7 @@ impl Core {
                 game: game.as_str().into(),
                 strict,
             };
-            self.answer(Route { local: route.local, remote }, |out| {
+            self.answer(Route::new(route.local, remote), |out| {
                 ServicePacket::GetIpAuthorize(question).write(out);
             });
             self.stats.bump(Counter::AuthorizationsAsked);

@@ -11,8 +11,6 @@
 //! that state; nothing is sent before the client's protocol is known.
 //! Engine names: `client_t`, `clientState_t`, `CS_CONNECTED`, `CS_PRIMED`, `CS_ACTIVE`, `CS_ZOMBIE`.
 
-use std::net::SocketAddr;
-
 use super::{downloads::ClientDownloads, pure::PureState, snapshot::SnapshotHistory};
 use crate::{
     limits::Bucket,
@@ -158,15 +156,14 @@ pub(super) struct Client {
 impl Client {
     /// A client whose address is proven.
     pub(super) fn new(
-        address: SocketAddr,
-        qport: Qport,
+        remote: PeerAddress,
         challenge: Challenge,
         (protocol, protocol_known): (&'static Protocol, bool),
         now: Millis,
     ) -> Self {
         Self {
-            remote: PeerAddress::new(address, qport),
-            channel: Channel::new(ChannelSide::Server, protocol, challenge, qport),
+            remote,
+            channel: Channel::new(ChannelSide::Server, protocol, challenge, remote.qport()),
             protocol_known,
             queue: CommandQueue::default(),
             incoming: IncomingCommands::new(),
@@ -439,7 +436,12 @@ mod tests {
         };
         let put = |slots: &mut ClientSlots, number, qport| {
             let protocol = (Protocol::OA_71, true);
-            let client = Client::new(address, Qport(qport), Challenge(1), protocol, Millis(0));
+            let client = Client::new(
+                PeerAddress::new(address, Qport(qport)),
+                Challenge(1),
+                protocol,
+                Millis(0),
+            );
             slots.put(number, client);
         };
         for number in ClientNum::all() {

@@ -202,7 +202,8 @@ impl Core {
 
     /// Route of datagrams to a client.
     pub(super) fn route(client: &Client) -> Route {
-        Route { local: LocalPort(0), remote: client.remote.address() }
+        let remote = client.remote;
+        Route { local: LocalPort(0), local_ip: remote.local_ip(), remote: remote.address() }
     }
 
     /// Number of client slots.
@@ -434,6 +435,7 @@ mod tests {
     use super::*;
     use crate::{
         model::{Challenge, Qport},
+        netchan::PeerAddress,
         wire::Protocol,
     };
 
@@ -443,8 +445,12 @@ mod tests {
         let mut core = Core::new(Settings::default(), Vec::new(), keys);
         let number = ClientNum::new(3).expect("a slot");
         let address = "192.0.2.1:27960".parse().expect("an address");
-        let mut client =
-            Client::new(address, Qport(1), Challenge(1), (Protocol::OA_71, false), Millis(0));
+        let mut client = Client::new(
+            PeerAddress::new(address, Qport(1)),
+            Challenge(1),
+            (Protocol::OA_71, false),
+            Millis(0),
+        );
         client.prime(Millis(0));
         client.enter(UserCmd::default());
         core.clients.put(number, client);

@@ -145,16 +145,17 @@ pub fn entity_of(server: &Server, number: EntityNum) -> Option<EntityView<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Protocol;
     use crate::{
         game::{Flight, Game, Ruleset},
         model::{Sequence, UserCmd, assets::MemoryAssets},
+        netchan::PeerAddress,
         node::{Hosted as _, Input, Node as _},
         server::{
             client::{Client, Zombie},
             core::Core,
         },
         settings::Settings,
+        wire::Protocol,
     };
 
     /// Checks a server with two clients after `change`.
@@ -172,8 +173,12 @@ mod tests {
         let numbers = [0, 5].map(|number| ClientNum::new(number).unwrap());
         for (number, port) in numbers.into_iter().zip(27960..) {
             let address = ([192, 0, 2, 1], port).into();
-            let client =
-                Client::new(address, Qport(7), Challenge(1), (Protocol::OA_71, false), Millis(0));
+            let client = Client::new(
+                PeerAddress::new(address, Qport(7)),
+                Challenge(1),
+                (Protocol::OA_71, false),
+                Millis(0),
+            );
             server.core.clients.put(number, client);
         }
         (server, numbers)
@@ -184,8 +189,12 @@ mod tests {
         assert_eq!(check(|_, _| {}), Ok(()));
         let twice = |core: &mut Core, [a, b]: [ClientNum; 2]| {
             let address = core.clients.get(a).unwrap().remote.address();
-            let client =
-                Client::new(address, Qport(7), Challenge(2), (Protocol::OA_71, false), Millis(0));
+            let client = Client::new(
+                PeerAddress::new(address, Qport(7)),
+                Challenge(2),
+                (Protocol::OA_71, false),
+                Millis(0),
+            );
             core.clients.put(b, client);
         };
         assert_eq!(
@@ -228,8 +237,7 @@ mod tests {
         // A zombie that no frame has freed.
         server.frame(Millis(3050));
         let client = Client::new(
-            ([192, 0, 2, 1], 1).into(),
-            Qport(7),
+            PeerAddress::new(([192, 0, 2, 1], 1).into(), Qport(7)),
             Challenge(1),
             (Protocol::OA_71, false),
             Millis(0),

@@ -6,7 +6,7 @@
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, HashMap},
-    net::{Ipv4Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
 };
 
 use super::faults::{Fault, FaultCounts};
@@ -21,6 +21,10 @@ use crate::{
 const MAX_DATAGRAM_LEN: usize = 1400;
 /// Port 0 of a node.
 const FIRST_PORT: u16 = 27960;
+/// Address of node 0, 198.18.0.1.
+const FIRST_ADDRESS: u32 = 0xc612_0001;
+/// Number of nodes that have addresses. The second addresses follow the first ones.
+const MAX_NODES: usize = 1 << 16;
 
 /// Index of a node in the list passed to [`Network::run_until`].
 pub type NodeId = usize;
@@ -32,6 +36,8 @@ struct Flight {
     number: u64,
     to: NodeId,
     port: LocalPort,
+    /// Second address of the node, if it was sent there.
+    local_ip: Option<IpAddr>,
     from: SocketAddr,
     bytes: Vec<u8>,
 }
@@ -202,14 +208,20 @@ impl Network {
     #[must_use]
     pub fn address(node: NodeId, port: LocalPort) -> SocketAddr {
         // 198.18.0.0/15 is reserved for tests and is not a LAN address.
-        let ip = Ipv4Addr::from_bits(0xc612_0000 + node as u32 + 1);
+        let ip = Ipv4Addr::from_bits(FIRST_ADDRESS + node as u32);
         SocketAddr::new(ip.into(), FIRST_PORT.wrapping_add(port.0))
+    }
+
+    /// Returns the second address of a node's port. Its replies to datagrams that were sent there leave from there.
+    #[must_use]
+    pub fn second_address(node: NodeId, port: LocalPort) -> SocketAddr {
+        Self::address(node + MAX_NODES, port)
     }
 
     /// Sends a datagram to a node from any address, without loss.
     pub fn inject(&mut self, from: SocketAddr, to: NodeId, bytes: &[u8]) {
         let arrival = self.now + self.impairment.latency;
-        self.launch(arrival, to, LocalPort(0), from, bytes.to_vec());
+        self.launch(arrival, (to, LocalPort(0), None), from, bytes.to_vec());
     }
 
     /// Returns the datagrams to addresses without a node since the last call, oldest first.
@@ -269,7 +281,8 @@ impl Network {
             }
             self.record_order(&flight);
             if let Some(node) = nodes.get_mut(flight.to) {
-                let route = Route { local: flight.port, remote: flight.from };
+                let Flight { port, local_ip, from, .. } = flight;
+                let route = Route { local: port, local_ip, remote: from };
                 node.handle_datagram(self.clock(flight.to), route, &flight.bytes);
             }
         }
@@ -294,7 +307,11 @@ impl Network {
                 assert!(packet.len() <= MAX_DATAGRAM_LEN, "{} bytes in a datagram", packet.len());
                 self.longest = self.longest.max(packet.len());
                 self.record_datagram(id, route, &packet);
-                self.send(Self::address(id, route.local), route.remote, &packet);
+                let mut from = Self::address(id, route.local);
+                if let Some(ip) = route.local_ip {
+                    from.set_ip(ip);
+                }
+                self.send(from, route.remote, &packet);
             }
             while node.poll_output(OutputKind::Console).is_some() {}
             // Every port of a simulated node is open.
@@ -343,28 +360,29 @@ impl Network {
             if corruption.is_flipped {
                 self.faults.add(Fault::Flipped);
             }
-            self.launch(self.now + delay, node, port, from, bytes);
+            let local_ip = (to != Self::address(node, port)).then_some(to.ip());
+            self.launch(self.now + delay, (node, port, local_ip), from, bytes);
         }
     }
 
     fn launch(
         &mut self,
         arrival: Millis,
-        to: NodeId,
-        port: LocalPort,
+        (to, port, local_ip): (NodeId, LocalPort, Option<IpAddr>),
         from: SocketAddr,
         bytes: Vec<u8>,
     ) {
         let number = self.sent;
         self.sent += 1;
-        self.flights.push(Reverse(Flight { arrival, number, to, port, from, bytes }));
+        self.flights.push(Reverse(Flight { arrival, number, to, port, local_ip, from, bytes }));
     }
 
     /// Returns the node and port of an address.
     pub(super) fn owner(address: SocketAddr) -> Option<(NodeId, LocalPort)> {
         let SocketAddr::V4(address) = address else { return None };
-        let node = address.ip().to_bits().checked_sub(0xc612_0001).filter(|n| *n < 0x2_0000)?;
-        Some((node as NodeId, LocalPort(address.port().wrapping_sub(FIRST_PORT))))
+        let number = address.ip().to_bits().checked_sub(FIRST_ADDRESS)? as usize;
+        let node = Some(number % MAX_NODES).filter(|_| number < 2 * MAX_NODES)?;
+        Some((node, LocalPort(address.port().wrapping_sub(FIRST_PORT))))
     }
 }
 
@@ -404,7 +422,7 @@ mod tests {
 
         fn frame(&mut self, now: Millis) {
             self.next = now + Millis(10);
-            self.outbox.push(Route { local: LocalPort(0), remote: self.peer }, &[self.sent]);
+            self.outbox.push(Route::new(LocalPort(0), self.peer), &[self.sent]);
             self.sent = self.sent.wrapping_add(1);
         }
 

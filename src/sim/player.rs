@@ -303,7 +303,7 @@ impl Node for Player {
 
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
         let remote = self.client.poll_transmit(packet)?;
-        Some(Route { local: self.port, remote })
+        Some(Route::new(self.port, remote))
     }
 
     fn is_finished(&self) -> bool {

@@ -271,7 +271,7 @@ impl VirtualLine {
     fn deliver(&mut self, walker: &mut Walker) {
         let local = LocalPort(0);
         while walker.client.poll_transmit(&mut self.packet).is_some() {
-            let route = Route { local, remote: SocketAddr::from(CLIENT) };
+            let route = Route::new(local, SocketAddr::from(CLIENT));
             self.server.handle_datagram(self.now, route, &self.packet);
         }
         while self.server.poll_transmit(&mut self.packet).is_some() {

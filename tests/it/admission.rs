@@ -36,7 +36,7 @@ impl Stranger {
 
     /// Sends a datagram and returns what comes back to this address.
     fn send(&self, server: &mut Server, bytes: &[u8]) -> Vec<Vec<u8>> {
-        let route = Route { local: LocalPort(0), remote: self.address };
+        let route = Route::new(LocalPort(0), self.address);
         server.handle_datagram(self.now, route, bytes);
         let mut packet = Vec::new();
         let mut replies = Vec::new();

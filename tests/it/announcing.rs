@@ -32,7 +32,7 @@ fn server(set: &[(&str, &str)]) -> Server {
 }
 
 fn from(text: &str) -> Route {
-    Route { local: LocalPort(0), remote: text.parse().unwrap() }
+    Route::new(LocalPort(0), text.parse().unwrap())
 }
 
 /// Datagrams of a node since the last call, with their receivers.

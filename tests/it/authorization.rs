@@ -25,7 +25,7 @@ fn server(set: &[(&str, &str)]) -> Server {
 
 /// Sends text from an address, and returns the answers as text with their receivers.
 fn ask(server: &mut Server, ms: u64, from: &str, text: &str) -> Vec<(SocketAddr, String)> {
-    let route = Route { local: LocalPort(0), remote: from.parse().unwrap() };
+    let route = Route::new(LocalPort(0), from.parse().unwrap());
     let datagram = [b"\xff\xff\xff\xff", text.as_bytes()].concat();
     server.handle_datagram(Millis(ms), route, &datagram);
     sent(server)

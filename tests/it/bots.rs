@@ -122,7 +122,7 @@ impl Match {
             self.underway = later;
             let due: Vec<(Millis, u16, Vec<u8>)> = due;
             for (_, number, datagram) in due {
-                let route = Route { local: LocalPort(number), remote: server_address() };
+                let route = Route::new(LocalPort(number), server_address());
                 self.bots.handle_datagram(now, route, &datagram);
             }
             if self.bots.next_frame() <= now {
@@ -432,7 +432,7 @@ fn bots_spread_over_several_servers() {
     let (mut seen, mut packet) = (HashMap::new(), Vec::new());
     while !bots.is_finished() {
         bots.frame(bots.next_frame());
-        while let Some(Route { local, remote }) = bots.poll_transmit(&mut packet) {
+        while let Some(Route { local, remote, .. }) = bots.poll_transmit(&mut packet) {
             seen.insert(local, remote);
         }
     }
@@ -615,7 +615,7 @@ fn queries_run_beside_players() {
                 asked += 1;
                 bots.handle_datagram(
                     now,
-                    Route { local: LocalPort(1), remote: server_address() },
+                    Route::new(LocalPort(1), server_address()),
                     b"\xff\xff\xff\xffinfoResponse\n\\hostname\\x",
                 );
             }

@@ -27,6 +27,7 @@ const LISTED: Millis = Millis::seconds(900);
 /// Server that does nothing but announce itself and answer.
 #[derive(Debug)]
 struct Announcer {
+    master: SocketAddr,
     next_heartbeat: Millis,
     dead: bool,
     outbox: Outbox,
@@ -74,9 +75,9 @@ impl Node for Announcer {
     fn frame(&mut self, now: Millis) {
         if now >= self.next_heartbeat && !self.dead {
             self.next_heartbeat = now + HEARTBEAT_INTERVAL;
-            let remote = Network::address(MASTER, LocalPort(0));
+            let route = Route::new(LocalPort(0), self.master);
             let message = Message::Heartbeat(HEARTBEAT_TAG.into());
-            self.outbox.push_with(Route { local: LocalPort(0), remote }, |out| message.write(out));
+            self.outbox.push_with(route, |out| message.write(out));
         }
     }
 
@@ -153,19 +154,29 @@ impl Hosted for Peer {
     }
 }
 
+/// Address of the master that a peer uses: every other one uses the second.
+fn master_address(number: u64) -> SocketAddr {
+    if number.is_multiple_of(2) {
+        Network::address(MASTER, LocalPort(0))
+    } else {
+        Network::second_address(MASTER, LocalPort(0))
+    }
+}
+
 /// Returns the peers of the network. Servers and browsers start at different times.
 fn peers() -> Vec<Peer> {
     let master = Master::new(MasterOptions::default(), [7; 32], Millis(0)).expect("a master");
     let mut peers = vec![Peer::Master(Box::new(master))];
     peers.extend((0..SERVERS as u64).map(|number| {
         let next_heartbeat = Millis(number * 1500);
-        Peer::Server(Announcer { next_heartbeat, dead: false, outbox: Outbox::default() })
+        let master = master_address(number);
+        Peer::Server(Announcer { master, next_heartbeat, dead: false, outbox: Outbox::default() })
     }));
     peers.extend((0..BROWSERS as u64).map(|number| {
         let question = Question { game: &GAMES[0], protocol: 68, extended: None };
         let asked = AskedMaster {
             label: "master".to_owned(),
-            address: Network::address(MASTER, LocalPort(0)),
+            address: master_address(number),
             questions: vec![question],
         };
         let options = BrowserOptions {

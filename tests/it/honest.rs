@@ -330,7 +330,7 @@ impl Site {
     }
 
     fn deliver(&mut self, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
-        let route = Route { local: LocalPort(0), remote: from };
+        let route = Route::new(LocalPort(0), from);
         if to == Self::server_address() {
             self.server.handle_datagram(self.now, route, bytes);
         } else if let Some((_, player)) = self.players.iter_mut().find(|(at, _)| *at == to) {

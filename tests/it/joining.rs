@@ -71,7 +71,7 @@ impl Lan {
                 self.bots.frame(now);
             }
             while let Some(route) = self.bots.poll_transmit(&mut packet) {
-                let route = Route { local: LocalPort(0), remote: bot_address(route.local) };
+                let route = Route::new(LocalPort(0), bot_address(route.local));
                 self.server.handle_datagram(now, route, &packet);
             }
             while let Some(route) = self.server.poll_transmit(&mut packet) {
@@ -82,7 +82,7 @@ impl Lan {
                 if local == LocalPort(0) && packet[3] & 0x80 != 0 && packet[..4] != [0xff; 4] {
                     self.fragments_ms.push(now.0);
                 }
-                let route = Route { local, remote: server_address() };
+                let route = Route::new(local, server_address());
                 self.bots.handle_datagram(now, route, &packet);
             }
             for kind in OutputKind::ALL {
@@ -197,7 +197,7 @@ fn lost_connect_response_is_repeated() {
         server.frame(now);
         bots.frame(now);
         while let Some(route) = bots.poll_transmit(&mut packet) {
-            let route = Route { local: LocalPort(0), remote: bot_address(route.local) };
+            let route = Route::new(LocalPort(0), bot_address(route.local));
             server.handle_datagram(now, route, &packet);
         }
         while let Some(route) = server.poll_transmit(&mut packet) {
@@ -206,7 +206,7 @@ fn lost_connect_response_is_repeated() {
                 responses.push(ms);
                 continue;
             }
-            bots.handle_datagram(now, Route { local, remote: server_address() }, &packet);
+            bots.handle_datagram(now, Route::new(local, server_address()), &packet);
         }
     }
     let first = responses[0];
@@ -245,7 +245,7 @@ fn bots_report_a_full_server() {
         let mut lan = Lan::new(sim_fixture::server(&[("sv_maxclients", slots)]), asked);
         if slots == "1" {
             let guest = b"\xff\xff\xff\xffgetchallenge";
-            let from = Route { local: LocalPort(0), remote: ([192, 168, 0, 7], 1).into() };
+            let from = Route::new(LocalPort(0), ([192, 168, 0, 7], 1).into());
             take_slot(&mut lan.server, lan.now, from, guest);
         }
         lan.run_for(Millis::seconds(12));

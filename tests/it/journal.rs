@@ -237,7 +237,7 @@ fn damage_at_every_byte_is_detected() {
     let journal = {
         let (mut server, bytes) = recorded();
         let from = "192.0.2.7:27960".parse().unwrap();
-        let route = fragd::node::Route { local: fragd::node::LocalPort(0), remote: from };
+        let route = fragd::node::Route::new(fragd::node::LocalPort(0), from);
         let mut packet = Vec::new();
         for ms in [0, 50, 100] {
             server.frame(Millis(ms));

@@ -33,6 +33,7 @@ mod joining;
 mod journal;
 mod judge;
 mod linked_entities;
+mod local_addresses;
 mod lossy_joins;
 mod map_compiler;
 mod match_recording;

@@ -66,7 +66,7 @@ impl Match {
                 self.bots.frame(self.now);
             }
             while let Some(route) = self.bots.poll_transmit(&mut packet) {
-                let from = Route { local: LocalPort(0), remote: bot_address(route.local) };
+                let from = Route::new(LocalPort(0), bot_address(route.local));
                 self.server.handle_datagram(self.now, from, &packet);
             }
             if self.server.next_frame() <= self.now {
@@ -75,7 +75,7 @@ impl Match {
             while let Some(route) = self.server.poll_transmit(&mut packet) {
                 let port = route.remote.port() - 20_000;
                 self.note(port, &packet);
-                let to = Route { local: LocalPort(port), remote: server_address() };
+                let to = Route::new(LocalPort(port), server_address());
                 self.bots.handle_datagram(self.now, to, &packet);
             }
         }

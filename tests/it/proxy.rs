@@ -344,11 +344,11 @@ fn session_follows_its_server_to_another_address() {
         assert!(sent.is_none() || packet == bytes, "passed on as it is");
         (opened, sent)
     };
-    let from_client = Route { local: listen, remote: client };
+    let from_client = Route::new(listen, client);
     let (port, sent) = exchange(from_client, "getchallenge 77 Quake3Arena");
     let port = port.unwrap();
-    assert_eq!(sent, Some(Route { local: port, remote: server }));
-    let from_other = Route { local: port, remote: other };
+    assert_eq!(sent, Some(Route::new(port, server)));
+    let from_other = Route::new(port, other);
     for forged in
         ["challengeResponse 5 78 71", "challengeResponse 5", "print\nx", "connectResponse"]
     {
@@ -358,7 +358,7 @@ fn session_follows_its_server_to_another_address() {
     assert_eq!(accepted, Some(from_client), "the client knows the address of the proxy only");
     let (opened, sent) = exchange(from_client, "rcon x status");
     assert_eq!((opened, sent), (None, Some(from_other)));
-    assert_eq!(exchange(Route { local: port, remote: server }, "print\nx").1, None);
+    assert_eq!(exchange(Route::new(port, server), "print\nx").1, None);
     let (_, sent) = exchange(from_client, "getchallenge 9");
-    assert_eq!(sent, Some(Route { local: port, remote: server }), "the next one asks anew");
+    assert_eq!(sent, Some(Route::new(port, server)), "the next one asks anew");
 }

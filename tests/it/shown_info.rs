@@ -24,7 +24,7 @@ fn server(game: &str) -> Server {
 fn ask(server: &mut Server, now: Millis, question: &str) -> String {
     let remote = SocketAddr::from(([192, 0, 2, 1], 27960));
     let bytes = [b"\xff\xff\xff\xff", question.as_bytes()].concat();
-    server.handle_datagram(now, Route { local: LocalPort(0), remote }, &bytes);
+    server.handle_datagram(now, Route::new(LocalPort(0), remote), &bytes);
     let mut packet = Vec::new();
     server.poll_transmit(&mut packet).expect("an answer");
     String::from_utf8(packet[4..].to_vec()).unwrap()

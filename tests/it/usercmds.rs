@@ -67,7 +67,7 @@ struct Runner {
 }
 
 fn route() -> Route {
-    Route { local: LocalPort(0), remote: "192.0.2.7:27960".parse().unwrap() }
+    Route::new(LocalPort(0), "192.0.2.7:27960".parse().unwrap())
 }
 
 impl Runner {

@@ -41,7 +41,7 @@ pub(super) fn options(word: &str) -> BrowserOptions {
 }
 
 pub(super) fn receive(browser: &mut Browser, now: u64, from: SocketAddr, bytes: &[u8]) {
-    browser.handle_datagram(Millis(now), Route { local: LocalPort(0), remote: from }, bytes);
+    browser.handle_datagram(Millis(now), Route::new(LocalPort(0), from), bytes);
 }
 
 /// Returns the datagrams that the browser sends.

@@ -140,7 +140,7 @@ impl Query {
     }
 
     fn ask(&mut self, now: Millis) {
-        let route = |remote| Route { local: LocalPort(0), remote };
+        let route = |remote| Route::new(LocalPort(0), remote);
         if let Some(remote) = self.target(Family::Quake3) {
             self.ask_quake3(now, route(remote));
         }

@@ -10,7 +10,7 @@ fn server() -> SocketAddr {
 }
 
 fn route(remote: SocketAddr) -> Route {
-    Route { local: LocalPort(0), remote }
+    Route::new(LocalPort(0), remote)
 }
 
 /// Returns the request sent by the query: its command and challenge.

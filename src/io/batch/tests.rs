@@ -48,7 +48,7 @@ fn batch_arrives_as_sent() {
             let (datagrams, addresses) = outgoing.datagrams();
             let mut sent = 0;
             while sent < BATCH {
-                sent += send(&a, &datagrams[sent..], &addresses[sent..], batching).unwrap();
+                sent += send(&a, &datagrams[sent..], &addresses[sent..], None, batching).unwrap();
             }
             outgoing.sent();
             assert_eq!(outgoing.len(), 0);

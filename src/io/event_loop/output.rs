@@ -102,7 +102,9 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
     }
 }
 
-/// Moves the node's datagrams into batches and sends each batch that is full or for another socket.
+/// Moves the node's datagrams into batches and sends each batch that is full.
+///
+/// A datagram for another socket, or from another address, begins another batch.
 ///
 /// Ports that the node opens are open before its datagrams are sent.
 pub(super) fn collect<N: Hosted + ?Sized>(
@@ -124,9 +126,9 @@ pub(super) fn collect<N: Hosted + ?Sized>(
                 continue;
             }
         };
-        if outgoing.socket != number {
+        if (outgoing.socket, outgoing.local_ip) != (number, route.local_ip) {
             flush(sockets, outgoing, poll, counters);
-            outgoing.socket = number;
+            (outgoing.socket, outgoing.local_ip) = (number, route.local_ip);
         }
         outgoing.commit(remote);
         if outgoing.is_full() {
@@ -146,6 +148,7 @@ fn flush(
         return;
     }
     let (datagrams, to) = outgoing.datagrams();
+    let to = (to, outgoing.local_ip);
     let batching = sockets.batching;
     let poll = (poll.registry(), Token(outgoing.socket));
     sockets.sockets[outgoing.socket].send(datagrams, to, batching, poll, counters);

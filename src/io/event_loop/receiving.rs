@@ -21,6 +21,7 @@ use super::{LATE, Loop, output::collect};
 use crate::{
     io::{
         batch::{BATCH, Datagram, ReceiveBatch, ReceiveStatus},
+        local_addresses::LocalAddresses,
         on_demand::association_of,
         read_schedule::ReadSchedule,
         socket::{Content, Socket, Sockets, invalid_source},
@@ -51,6 +52,7 @@ pub(super) struct Receiving {
     readable: VecDeque<usize>,
     /// End of the current receive coalescing.
     coalesce_until: Millis,
+    addresses: LocalAddresses,
     /// `None` if no port has a socket of its own for connectionless packets.
     deferral: Option<Deferral>,
 }
@@ -81,6 +83,7 @@ impl Receiving {
             batch: ReceiveBatch::new(sockets.batching),
             readable: VecDeque::with_capacity(sockets.sockets.len()),
             coalesce_until: Millis(0),
+            addresses: LocalAddresses::default(),
             deferral,
         }
     }
@@ -249,8 +252,8 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
     /// Hands a datagram of the batch to the node, at the time of its arrival.
     fn handle_one(&mut self, index: usize, now: Millis, wait: Millis) {
         let Self { node, sockets, outgoing, poll, counters, latest, .. } = self;
-        let Receiving { batch, deferral, coalesce_until, .. } = &mut self.receiving;
-        let Datagram { socket: number, from, bytes, .. } = batch.datagram(index);
+        let Receiving { batch, deferral, coalesce_until, addresses, .. } = &mut self.receiving;
+        let Datagram { socket: number, from, local_ip, bytes, .. } = batch.datagram(index);
         // The node may have closed the port, and opened another one in its place.
         let socket = sockets.sockets.get(number).filter(|socket| socket.has_been_read);
         let Some(&Socket { local, content, .. }) = socket else { return };
@@ -267,7 +270,8 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
             (None, Some(bytes)) => {
                 counters.received += 1;
                 counters.received_bytes += bytes.len() as u64;
-                node.handle_datagram(*latest, Route { local, remote }, bytes);
+                let local_ip = local_ip.and_then(|ip| addresses.needed(*latest, ip, remote.ip()));
+                node.handle_datagram(*latest, Route { local, local_ip, remote }, bytes);
                 collect(*node, sockets, outgoing, poll, counters);
                 return;
             }

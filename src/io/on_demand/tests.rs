@@ -36,7 +36,7 @@ impl Caller {
     }
 
     fn route(&self) -> Route {
-        Route { local: LocalPort(3), remote: self.peer }
+        Route::new(LocalPort(3), self.peer)
     }
 }
 

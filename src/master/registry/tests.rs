@@ -19,6 +19,7 @@ fn announcement(source: SocketAddr, name: &str, protocol: i32) -> Announcement<'
         source,
         public: source,
         local: LocalPort(0),
+        local_ip: None,
         tag: Tag(0),
         is_anonymous: true,
         list: ListKey { family: Family::Quake3, name: name.as_bytes(), protocol },

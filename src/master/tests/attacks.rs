@@ -29,7 +29,7 @@ fn c28_forged_heartbeats_take_no_place_and_no_memory() {
     for number in 0..200_000u32 {
         let from =
             SocketAddr::from(((number.wrapping_mul(2_654_435_761) | 1 << 24).to_be_bytes(), 5));
-        let route = Route { local: LocalPort(0), remote: from };
+        let route = Route::new(LocalPort(0), from);
         net.master.handle_datagram(Millis(net.now + u64::from(number / 100)), route, &beat);
         reflected += net.drain().iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
     }

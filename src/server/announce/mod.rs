@@ -185,7 +185,7 @@ impl Core {
         // Other game names are listed by masters that accept the tag of DarkPlaces.
         let is_quake3 = self.settings.text(key::COM_GAMENAME) == QUAKE3_ARENA;
         let tag = if is_quake3 { HEARTBEAT_TAG } else { OTHER_GAMES_TAG };
-        self.answer(Route { local: LocalPort(0), remote }, |out| {
+        self.answer(Route::new(LocalPort(0), remote), |out| {
             Message::Heartbeat(tag.into()).write(out);
         });
         self.stats.bump(Counter::HeartbeatsSent);

@@ -110,7 +110,7 @@ impl Side {
             for client in &mut self.clients {
                 client.client.frame(now);
                 while client.client.poll_transmit(&mut self.packet).is_some() {
-                    let route = Route { local: LocalPort(0), remote: client.address };
+                    let route = Route::new(LocalPort(0), client.address);
                     self.server.handle_datagram(now, route, &self.packet);
                     is_quiet = false;
                 }

@@ -125,7 +125,7 @@ impl AttackFixture {
     fn send(&mut self, from: SocketAddr, bytes: &[u8]) -> Vec<Vec<u8>> {
         let now = self.now();
         let server = &mut self.sim.actors[SERVER];
-        server.handle_datagram(now, Route { local: LocalPort(0), remote: from }, bytes);
+        server.handle_datagram(now, Route::new(LocalPort(0), from), bytes);
         let (mut packet, mut replies) = (Vec::new(), Vec::new());
         while let Some(to) = self.sim.actors[SERVER].poll_transmit(&mut packet) {
             if to.remote == from {
