@@ -1,7 +1,7 @@
 //! Expectations: pass criteria such as `snapshot_gap_p99<120ms,loss<1%,drops=0`.
 //!
 //! By default all bots must join, half of them soon, and none may be dropped, no protocol error may
-//! occur, no gap may reach a second, and the load generator must not be late. Bots that are not to enter the game must
+//! occur, no gap may reach a second and no map change two, and the load generator must not be late. Bots that are not to enter the game must
 //! be accepted. Lateness of 5% of the time is overload; single stalls of a
 //! busy machine, which are shorter than the limit of the maximum, are not. An expectation for the same metric replaces a default. A
 //! metric without samples fails every expectation but a default.
@@ -23,20 +23,23 @@ pub use metrics::metrics_help;
 ///
 /// Silence and median of the joins show a server that stands still from the beginning: no bot is in the game and no
 /// gap is open then. The detection of a protocol may take a second.
-const DEFAULTS: [(&str, Comparator, f64); 7] = [
+const DEFAULTS: [(&str, Comparator, f64); 8] = [
     ("protocol_errors", Comparator::Equal, 0.0),
     ("drops", Comparator::Equal, 0.0),
     (JOIN, Comparator::Less, 1500.0),
     (JOIN_SILENCE, Comparator::Less, 1500.0),
     ("snapshot_gap_max", Comparator::Less, 1000.0),
+    (MAP_CHANGE, Comparator::Less, 2000.0),
     ("lateness_p95", Comparator::Less, 50.0),
     ("lateness_max", Comparator::Less, 500.0),
 ];
 /// Metrics of the joins that have a default.
 const JOIN: &str = "join_p50";
 const JOIN_SILENCE: &str = "join_silence_max";
+/// Metric of the map changes that has a default. A stall during a change is not a gap.
+const MAP_CHANGE: &str = "map_change_max";
 /// Their limits for bots with an impaired link, where a lost handshake packet costs three seconds.
-const IMPAIRED: [(&str, f64); 2] = [(JOIN, 3000.0), (JOIN_SILENCE, 4000.0)];
+const IMPAIRED: [(&str, f64); 3] = [(JOIN, 3000.0), (JOIN_SILENCE, 4000.0), (MAP_CHANGE, 5000.0)];
 /// Lateness of the generator that spoils the measurements of a second, in ms.
 pub(super) const SPOILING_LATENESS_MS: u64 = 100;
 
@@ -386,6 +389,19 @@ mod tests {
         (interval.join_ms.p50, interval.join_silence_max_ms) = (3000, 3900);
         assert_eq!(failed("", true, &interval), ["join_p50<3000ms"]);
         assert_eq!(failed("join_p50<9s", false, &interval), ["join_silence_max<1500ms"]);
+    }
+
+    #[test]
+    fn stall_during_map_change_fails_by_default() {
+        let mut interval = measured();
+        interval.map_change_ms = Percentiles { max: 2100, count: 1, ..Percentiles::default() };
+        for (expectations, is_impaired, passes) in
+            [("", false, false), ("", true, true), ("map_change_max<3s", false, true)]
+        {
+            let conditions = Conditions { is_impaired, ..PLAIN };
+            let results = parsed(expectations).evaluate(&interval, 1, conditions);
+            assert_eq!(results.iter().all(|one| one.passed), passes, "{expectations}");
+        }
     }
 
     #[test]

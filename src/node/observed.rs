@@ -115,12 +115,15 @@ impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
         self.node.local_ports()
     }
 
+    fn receive_coalescing(&self) -> Millis {
+        self.node.receive_coalescing()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::node::LocalPort;
 
     /// Passes datagrams of port 2 on to port 0.
     #[derive(Default)]
@@ -165,7 +168,7 @@ mod tests {
     #[test]
     fn sent_datagram_has_the_time_of_its_input() {
         let mut node = Observed::new(Forwarder::default(), SentTimes::default());
-        let route = Route { local: LocalPort(2), remote: ([10, 0, 0, 1], 27_960).into() };
+        let route = Route::new(LocalPort(2), ([10, 0, 0, 1], 27_960).into());
         node.frame(Millis(250));
         for now in [300, 480] {
             node.handle_datagram(Millis(now), route, b"snapshot");

@@ -246,7 +246,7 @@ fn delayed_relay_has_a_name_before_its_first_level() {
     let options = BroadcastOptions { delay: Millis::seconds(3), ..BroadcastOptions::default() };
     let source = Box::new(Scripted { due: Millis(0), time: 0, levels: 0 });
     let mut relay = Broadcast::new(source, options, entropy(3));
-    let route = Route { local: LocalPort(0), remote: ([192, 0, 2, 1], 27_960).into() };
+    let route = Route::new(LocalPort(0), ([192, 0, 2, 1], 27_960).into());
     let mut shown = |at, map: &str| {
         relay.frame(Millis(at));
         for query in ["getinfo xyz", "getstatus xyz"] {
