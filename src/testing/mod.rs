@@ -10,6 +10,7 @@ pub mod costly_connects;
 pub mod course;
 pub mod installed_maps;
 pub mod module_drills;
+pub mod real_modules;
 pub mod recorded_states;
 pub mod sample_maps;
 pub mod scripted_server;

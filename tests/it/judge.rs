@@ -7,6 +7,7 @@ use fragd::{
         Differences, Explanation, Rules, built_in_plays, compare, known_subjects, known_table,
         random_play,
     },
+    testing::real_modules::real_module_folder,
 };
 
 use crate::installed_maps;
@@ -58,14 +59,12 @@ fn differences_page_has_the_accepted_ones() {
 
 /// Real modules are not part of the package: `FRAGD_MODULES` names the folder that holds them.
 #[test]
-fn native_rules_equal_modules_but_for_accepted_differences() {
-    let Some(folder) = std::env::var_os("FRAGD_MODULES") else {
-        println!("skipped: FRAGD_MODULES is not set");
-        return;
-    };
+#[ignore = "needs FRAGD_MODULES, a folder with game modules"]
+fn real_modules_equal_native_rules_but_for_accepted_differences() {
+    let folder = real_module_folder();
     let mut all = Differences::default();
     for game in [GameFolder::BaseQ3, GameFolder::BaseOa] {
-        let file = std::path::Path::new(&folder).join(game.name()).join("qagame.qvm");
+        let file = folder.join(game.name()).join("qagame.qvm");
         let module = std::fs::read(file).expect("a module");
         let data = MemoryAssets::default();
         let rules = Rules { game, module: &module, symbols: &[], engine: "1", data: &data };

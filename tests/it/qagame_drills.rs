@@ -7,6 +7,7 @@ use fragd::{
     qvm::Assembly,
     sim::Actor,
     testing::module_drills::{self, assembly, call, label},
+    testing::real_modules::real_module_folder,
 };
 
 use crate::{
@@ -256,13 +257,11 @@ fn module_runs_bots_in_slots_of_their_own() {
 
 /// Real modules are not part of the package: `FRAGD_MODULES` names the folder that holds them.
 #[test]
+#[ignore = "needs FRAGD_MODULES, a folder with game modules"]
 fn real_modules_run_without_the_bot_library() {
-    let Some(folder) = std::env::var_os("FRAGD_MODULES") else {
-        println!("skipped: FRAGD_MODULES is not set");
-        return;
-    };
+    let folder = real_module_folder();
     for name in ["baseq3", "missionpack", "baseoa"] {
-        let path = std::path::Path::new(&folder).join(name).join("qagame.qvm");
+        let path = folder.join(name).join("qagame.qvm");
         let module = std::fs::read(path).expect("a module");
         for engine in ENGINES {
             let server = server(engine, crate::qagame::assets(module.clone(), Vec::new()));

@@ -13,7 +13,7 @@ use fragd::{
         assets::{Assets, MemoryAssets},
     },
     sim::Actor,
-    testing::module_drills,
+    testing::{module_drills, real_modules::real_module_folder},
 };
 
 use crate::{
@@ -124,13 +124,11 @@ fn replay_refuses_another_module_and_names_both_checksums() {
 
 /// Real modules are not part of the package: `FRAGD_MODULES` names the folder that holds them.
 #[test]
+#[ignore = "needs FRAGD_MODULES, a folder with game modules"]
 fn real_modules_replay_bit_for_bit() {
-    let Some(folder) = std::env::var_os("FRAGD_MODULES") else {
-        println!("skipped: FRAGD_MODULES is not set");
-        return;
-    };
+    let folder = real_module_folder();
     for name in ["baseq3", "missionpack", "baseoa"] {
-        let path = std::path::Path::new(&folder).join(name).join("qagame.qvm");
+        let path = folder.join(name).join("qagame.qvm");
         let module = std::fs::read(path).expect("a module");
         let files = || crate::qagame::assets(module.clone(), Vec::new());
         let journal = session("2", files());

@@ -5,9 +5,12 @@
 
 use std::{fs, path::Path};
 
-use fragd::qvm::{
-    Engine, Fault, FaultKind, Image, Machine, Opcode, Program, ServiceCall, Symbols, assemble,
-    disassemble, parse_symbol_map,
+use fragd::{
+    qvm::{
+        Engine, Fault, FaultKind, Image, Machine, Opcode, Program, ServiceCall, Symbols, assemble,
+        disassemble, parse_symbol_map,
+    },
+    testing::real_modules::real_module_folder,
 };
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/modules");
@@ -154,10 +157,11 @@ fn module_works_after_each_fault() {
 
 /// Real modules are read from the folder that the environment variable `FRAGD_MODULES` names.
 #[test]
+#[ignore = "needs FRAGD_MODULES, a folder with game modules"]
 fn real_modules_are_accepted_and_survive_disassembly() {
-    let Some(folder) = std::env::var_os("FRAGD_MODULES") else { return };
+    let folder = real_module_folder();
     for game in ["baseq3", "missionpack", "baseoa"] {
-        let folder = Path::new(&folder).join(game);
+        let folder = folder.join(game);
         let mut image = Image::parse(&fs::read(folder.join("qagame.qvm")).expect("module"));
         let image = image.as_mut().expect("valid");
         let program = Program::verify(image.clone());
@@ -201,10 +205,11 @@ fn serve_start(machine: &mut Machine, call: ServiceCall) -> Result<i32, FaultKin
 
 /// Real modules of `FRAGD_MODULES` initialize until they ask for the entities of a map.
 #[test]
+#[ignore = "needs FRAGD_MODULES, a folder with game modules"]
 fn real_modules_initialize_until_map_entities() {
-    let Some(folder) = std::env::var_os("FRAGD_MODULES") else { return };
+    let folder = real_module_folder();
     for game in ["baseq3", "missionpack", "baseoa"] {
-        let folder = Path::new(&folder).join(game);
+        let folder = folder.join(game);
         let image = Image::parse(&fs::read(folder.join("qagame.qvm")).expect("module"));
         let image = image.expect("valid");
         let map = fs::read_to_string(folder.join("qagame.map")).unwrap_or_default();

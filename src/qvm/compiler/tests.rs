@@ -5,9 +5,12 @@ mod random;
 
 use std::sync::Arc;
 
-use crate::qvm::{
-    ENTRY_ARGUMENTS, Engine, FaultKind, Image, Machine, Opcode, OperandKind, Program, ServiceCall,
-    fault::Fault,
+use crate::{
+    qvm::{
+        ENTRY_ARGUMENTS, Engine, FaultKind, Image, Machine, Opcode, OperandKind, Program,
+        ServiceCall, fault::Fault,
+    },
+    testing::real_modules::real_module_folder,
 };
 
 /// Words of the initialized data of test programs.
@@ -364,13 +367,11 @@ fn random_programs_give_the_same_results() {
 
 /// Real modules are not part of the package: FRAGD_MODULES names the folder that holds them.
 #[test]
+#[ignore = "needs FRAGD_MODULES, a folder with game modules"]
 fn real_modules_compile_and_start() {
-    let Some(folder) = std::env::var_os("FRAGD_MODULES") else {
-        println!("skipped: FRAGD_MODULES is not set");
-        return;
-    };
+    let folder = real_module_folder();
     for name in ["baseq3", "missionpack", "baseoa"] {
-        let path = std::path::Path::new(&folder).join(name).join("qagame.qvm");
+        let path = folder.join(name).join("qagame.qvm");
         let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let program = Program::verify(Image::parse(&bytes).expect("parsed")).expect("verified");
         // Entries of init, a frame, a client and a console command, with services that answer 0 or 1.
