@@ -19,8 +19,8 @@ COPY . .
 # The binary is copied out of the cache, without line tables for debuggers.
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/src/target \
-    FRAGD_COMMIT="$COMMIT" cargo build --locked --release --bin fragd \
-    && cp target/release/fragd /usr/local/bin/fragd \
+    FRAGD_COMMIT="$COMMIT" cargo build --locked --profile dist --bin fragd \
+    && cp target/dist/fragd /usr/local/bin/fragd \
     && strip --strip-debug /usr/local/bin/fragd
 # Without a game log file: match events are in the container's log.
 RUN mkdir -p /image/var/lib/fragd /image/srv/games /image/etc/fragd \

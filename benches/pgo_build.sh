@@ -1,9 +1,9 @@
 #!/bin/bash
-# Profile-guided release build: target/pgo/release/fragd.
+# Profile-guided build of the profile `dist`: target/pgo/dist/fragd.
 #
 #   benches/pgo_build.sh [--bots 32] [--seconds 25] [--map oa_dm4]
 #
-# Builds an instrumented server, lets bots of the same program fight on it, and builds the release again with the
+# Builds an instrumented server, lets bots of the same program fight on it, and builds it again with the
 # profile. The map needs OpenArena's data; without it, name a built-in one, e.g. fragd1. Needs llvm-profdata of the
 # compiler's LLVM version: `rustup component add llvm-tools`, or a program that $LLVM_PROFDATA names.
 # docs/performance.md says what it gains.
@@ -33,13 +33,13 @@ rm -rf "$profiles"
 mkdir -p "$profiles"
 
 echo '-- instrumented build' >&2
-RUSTFLAGS=-Cprofile-generate=$profiles cargo build --locked --release --target-dir "$target"
+RUSTFLAGS=-Cprofile-generate=$profiles cargo build --locked --profile dist --target-dir "$target"
 # Profiles of build scripts and macros.
 rm -f "$profiles"/*
 
 echo "-- $bots bots on $map for $seconds s" >&2
 program=$target/instrumented
-cp "$target/release/fragd" "$program"
+cp "$target/dist/fragd" "$program"
 port=29990
 "$program" serve +set net_port $port +set sv_maxclients 64 +map "$map" >"$target/server.log" 2>&1 &
 server=$!
@@ -52,5 +52,5 @@ trap - EXIT
 "$profdata" merge -o "$target/fragd.profdata" "$profiles"
 
 echo '-- build with the profile' >&2
-RUSTFLAGS=-Cprofile-use=$target/fragd.profdata cargo build --locked --release --target-dir "$target"
-echo "$target/release/fragd"
+RUSTFLAGS=-Cprofile-use=$target/fragd.profdata cargo build --locked --profile dist --target-dir "$target"
+echo "$target/dist/fragd"

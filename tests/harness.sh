@@ -195,13 +195,14 @@ free_port() {
 
 # --- Servers ------------------------------------------------------------------------------------
 
-# Binary under test: $FRAGD, or the release build of this tree, rebuilt if outdated.
+# find_fragd [PROFILE]: the binary under test is $FRAGD, or the build of this tree, rebuilt if outdated.
 find_fragd() {
+  local profile=${1:-release}
   fragd=${FRAGD:-}
   [ -z "$fragd" ] || { need "$fragd"; return; }
-  (cd "$root" && cargo build --release --quiet) >"$work/build.log" 2>&1 ||
-    { fail "release build (build.log)"; finish; }
-  fragd=${CARGO_TARGET_DIR:-$root/target}/release/fragd
+  (cd "$root" && cargo build --profile "$profile" --quiet) >"$work/build.log" 2>&1 ||
+    { fail "$profile build (build.log)"; finish; }
+  fragd=${CARGO_TARGET_DIR:-$root/target}/$profile/fragd
 }
 
 # find_demo_reader: $READ_DEMO, or fragd's own, which stops at the first undecodable message.
