@@ -106,7 +106,7 @@ impl ServeOptions {
         if errors.is_empty()
             && let Err(error) = settings.start()
         {
-            errors.push(error.to_string());
+            errors.push(format!("{}{error}", settings.place_of_error(&error)));
         }
         if errors.is_empty() { Ok(settings) } else { Err(errors.join("\n")) }
     }
@@ -252,7 +252,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error,
-            "rconPassword too short (expected at least 8 characters, or none, while dedicated is 2 or \
+            "+set: rconPassword too short (expected at least 8 characters, or none, while dedicated is 2 or \
              sv_rconAllow allows more than loopback)"
         );
     }

@@ -29,7 +29,7 @@ pub use installed::InstalledArchives;
 pub use offered::{OfferedPack, OfferedPacks};
 pub use pack::{MAX_ENTRY_LEN, Pack, PackError, PackFault};
 pub use pack_source::{PackReader, PackSource};
-pub use search_paths::{base_paths, search_paths};
+pub use search_paths::{base_paths, game_folders, search_paths};
 
 use self::index::{Index, Search, Source};
 use super::{files::open_regular, game_folder::read_game_folder};
