@@ -162,11 +162,9 @@ impl fmt::Display for Kind {
                 write!(f, "a name of at most {max} letters, digits, '.', '_' and '-', without '..'")
             }
             Self::Password { min, max } => write!(f, "{min} to {max} characters, or nothing"),
-            Self::Host { max } => write!(
-                f,
-                "a name or address of at most {max} characters, with or without a port, e.g. \
-                 master.example.org:27950; or nothing"
-            ),
+            Self::Host { .. } => {
+                f.write_str("a host name or address, with or without a port; or nothing")
+            }
             Self::Endpoint { example } => {
                 write!(f, "an IP address and port, e.g. {example}; or nothing")
             }

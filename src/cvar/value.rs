@@ -104,7 +104,8 @@ impl Value {
                 checked(given.is_empty() || given.len() >= *min, given)
             }
             Kind::Host { max } => {
-                checked(word.is_empty() || word.len() <= *max && is_host(word), word)
+                check_text(name, flags, word, *max)?;
+                checked(word.is_empty() || is_host(word), word)
             }
             Kind::Endpoint { .. } if word.is_empty() => Ok(Self::words("")),
             Kind::Endpoint { .. } => Self::address::<SocketAddr>(word).ok_or_else(wrong),
@@ -423,13 +424,12 @@ mod tests {
             );
             refuse(endpoint, plain, given, &sentence);
         }
-        let host = "a name or address of at most 20 characters, with or without a port, e.g. master.example.org:27950; or nothing";
-        for given in
-            ["a b", "a:0", "a:x", "a:", ":1", "http://a", "1.2.3.4:0", "a:1:2", &"a".repeat(21)]
-        {
+        let host = "a host name or address, with or without a port; or nothing";
+        for given in ["a b", "a:0", "a:x", "a:", ":1", "http://a", "1.2.3.4:0", "a:1:2"] {
             let sentence = format!("x: invalid value \"{given}\" (expected {host})");
             refuse(Kind::Host { max: 20 }, plain, given, &sentence);
         }
+        refuse(Kind::Host { max: 2 }, plain, "abc", "x too long: 3 bytes (max 2)");
         let password = Kind::Password { min: 8, max: 10 };
         let sentence = "x: invalid value (hidden) (expected 8 to 10 characters, or nothing)";
         refuse(password, Flags::SECRET, "1234567", sentence);
