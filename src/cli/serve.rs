@@ -258,6 +258,18 @@ mod tests {
     }
 
     #[test]
+    fn errors_of_combinations_name_their_origin() {
+        let file = "dedicated = 2\nrconPassword = \"short\"";
+        let error = options(&[]).build(Some(("f.toml", file))).unwrap_err();
+        assert!(
+            error.starts_with("f.toml:2: rconPassword too short (expected at least 8 "),
+            "{error}"
+        );
+        let error = options(&["+set", "g_movement", "quake3"]).build(None).unwrap_err();
+        assert!(error.starts_with("+set: g_movement: invalid value quake3 while"), "{error}");
+    }
+
+    #[test]
     fn values_of_set_are_read_as_on_a_console() {
         let words = ["+set", "sv_fps", "1", "+set", "timelimit", "7.5", "+set", "xp_config", "x"];
         let mut settings = options(&words).build(None).unwrap();

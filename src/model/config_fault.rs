@@ -9,7 +9,7 @@ use super::text::{escaped, truncated};
 /// Longest part of a text that an error repeats, in bytes.
 const SHOWN_LEN: usize = 64;
 /// Types in the words of the parser, and in those of a file.
-const TYPES: [(&str, &str); 7] = [
+const TYPES: [(&str, &str); 14] = [
     ("a string", "text in quotes"),
     ("string", "text in quotes"),
     ("a boolean", "true or false"),
@@ -17,6 +17,13 @@ const TYPES: [(&str, &str); 7] = [
     ("sequence", "a list in brackets [ ]"),
     ("a map", "a table"),
     ("map", "a table"),
+    ("a nonzero u16", "an integer from 1 to 65535"),
+    ("a nonzero u32", "an integer above 0"),
+    ("u8", "an integer from 0 to 255"),
+    ("u16", "an integer from 0 to 65535"),
+    ("u32", "an integer of 0 or above"),
+    ("u64", "an integer of 0 or above"),
+    ("i64", "an integer"),
 ];
 
 /// Returns the line number, from 1, of a byte of `text`.
@@ -94,7 +101,8 @@ mod tests {
         let sentence = "allow: invalid type: integer `5` (expected text in quotes)";
         check("allow = [\n  \"any\",\n  5,\n]\n", "5", text, (3, sentence));
         let number = "invalid type: string \"x\", expected u16";
-        check("p = \"x\"", "\"x\"", number, (1, "p: invalid type: string \"x\" (expected u16)"));
+        let sentence = "p: invalid type: string \"x\" (expected an integer from 0 to 65535)";
+        check("p = \"x\"", "\"x\"", number, (1, sentence));
         let missing = "missing field `name`";
         check("a = 1\n[[server]]\n", "[[server]]", missing, (2, missing));
         check("5", "5", text, (1, "invalid type: integer `5` (expected text in quotes)"));

@@ -152,7 +152,7 @@ fn start_recorder(
     Ok(Some(Rc::new(RefCell::new(recorder))))
 }
 
-/// What a server uses beside its UDP sockets: files, threads and TCP ports that its settings name.
+/// Services of a server beside its UDP sockets: files, threads and TCP ports that its settings name.
 #[derive(Default)]
 struct Services {
     game_log: Option<GameLog>,
