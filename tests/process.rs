@@ -641,6 +641,9 @@ fn missing_mod_ends_start_with_near_name() {
     assert!(log.ends_with("; did you mean mymod?\n") && !log.contains("game rules"), "{log}");
     let (status, log) = of_mod("nosuchmod");
     assert!(status == 2 && log.contains(&base) && !log.contains("did you mean"), "{log}");
+    let flight = ["+set", "g_rules", "flight", "+set", "fs_game", "nosuchmod", "+quit"];
+    let (status, log) = ended(&scratch.0, &flight, |_| {});
+    assert!(status == 2 && log.contains("mod nosuchmod not found"), "{log}");
     for name in ["mymod", "baseoa"] {
         let (status, log) = of_mod(name);
         assert!(status == 0 && log.contains("server ready"), "{name}: {log}");

@@ -29,18 +29,19 @@ pub(super) fn paths(settings: &Settings) -> Vec<PathBuf> {
 /// The folder of `fs_game` does not exist.
 pub(super) fn find(settings: &Settings) -> Result<GameData, String> {
     let folder = settings.choice(key::GAME).name();
+    let (paths, mod_folder) = (paths(settings), settings.text(key::FS_GAME));
+    // The own folder of the game is not a mod: built-in maps need none.
+    let is_mod = !mod_folder.is_empty() && !mod_folder.eq_ignore_ascii_case(folder);
+    if is_mod && !paths.iter().any(|path| path.join(mod_folder).is_dir()) {
+        warn_about_missing(settings);
+        return Err(missing_mod(settings, &paths));
+    }
     if settings.choice(key::G_RULES) == RulesMode::Flight {
         log::info!("g_rules: running free flight, no map files read");
         return Ok(GameData::default());
     }
-    let paths = paths(settings);
-    let mod_folder = settings.text(key::FS_GAME);
     let installed = GameData::open(&paths, &[mod_folder, folder]);
     warn_about_missing(settings);
-    // The own folder of the game is not a mod: built-in maps need none.
-    if !mod_folder.is_empty() && !mod_folder.eq_ignore_ascii_case(folder) && !installed.has_mod() {
-        return Err(missing_mod(settings, &paths));
-    }
     let maps = installed.list("maps", "bsp").len();
     let folders = installed.folders();
     let folders: Vec<_> = folders.iter().map(|path| path.display().to_string()).collect();

@@ -112,12 +112,6 @@ impl GameData {
         self.index().sources.iter().filter_map(read).flatten().find(|bytes| wanted(bytes))
     }
 
-    /// Whether a folder of the mod was found.
-    #[must_use]
-    pub fn has_mod(&self) -> bool {
-        self.index().mod_sources > 0
-    }
-
     /// Returns the searched folders in search order.
     #[must_use]
     pub fn folders(&self) -> Vec<PathBuf> {
