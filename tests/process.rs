@@ -576,3 +576,111 @@ fn command_line_names_a_script_by_its_path() {
     let ours = query(&["--pid", &std::process::id().to_string(), "--timeout", "100"]);
     assert_eq!(ours.status.code(), Some(1));
 }
+
+/// Exit status and log of a server that ends by itself.
+fn ended(folder: &Path, arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> (i32, String) {
+    let log = folder.join("log");
+    let file = fs::File::create(&log).unwrap();
+    let mut server = Server::start(folder, arguments, |command| {
+        command.stderr(file);
+        prepare(command);
+    });
+    let status = server.child.wait().unwrap();
+    (status.code().unwrap_or(-1), fs::read_to_string(&log).unwrap())
+}
+
+#[test]
+fn invalid_address_ends_start_with_status_2() {
+    let scratch = Scratch::new("address");
+    for (name, value, expected) in [
+        (
+            "sv_http",
+            "foo",
+            "\"foo\" (expected an IP address and port, e.g. 192.0.2.1:27960; or nothing)",
+        ),
+        (
+            "sv_metrics",
+            "9527",
+            "\"9527\" (expected an IP address and port, e.g. 127.0.0.1:9527; or nothing)",
+        ),
+        (
+            "sv_relayAddress",
+            "a:1",
+            "\"a:1\" (expected an IP address and port, e.g. 0.0.0.0:27970; or nothing)",
+        ),
+        ("sv_relayPassword", "hunter2", "(hidden) (expected 8 to 63 characters, or nothing)"),
+    ] {
+        let sentence = format!("{name}: invalid value {expected}\n");
+        let (status, log) = ended(&scratch.0, &["+set", name, value], |_| {});
+        assert_eq!((status, log), (2, format!("fragd: +set: {sentence}")), "{name}");
+        // A value of the file is checked although the command line replaces it.
+        fs::write(scratch.0.join("f.toml"), format!("sv_fps = 30\n{name} = \"{value}\"\n"))
+            .unwrap();
+        let arguments = ["--config", "f.toml", "+set", name, "", "+quit"];
+        let (status, log) = ended(&scratch.0, &arguments, |_| {});
+        assert_eq!((status, log), (2, format!("fragd: f.toml:2: {sentence}")), "{name}");
+    }
+    let (status, log) = ended(&scratch.0, &["+set", "sv_relayAddress", "127.0.0.1:0"], |_| {});
+    assert_eq!(status, 2, "{log}");
+    assert!(log.contains("+set: sv_relayAddress: \"127.0.0.1:0\" needs a password; "), "{log}");
+}
+
+#[test]
+fn missing_mod_ends_start_with_near_name() {
+    let scratch = Scratch::new("nomod");
+    fs::create_dir_all(scratch.0.join("mymod")).unwrap();
+    let base = scratch.0.to_str().unwrap().to_owned();
+    let of_mod = |name: &str| {
+        ended(&scratch.0, &["+set", "fs_game", name, "+quit"], |command| {
+            command.env("FRAGD_BASEPATH", &base);
+        })
+    };
+    let (status, log) = of_mod("MyMod");
+    assert_eq!(status, 2, "{log}");
+    assert!(log.contains("+set: fs_game: mod MyMod not found "), "{log}");
+    assert!(log.ends_with("; did you mean mymod?\n") && !log.contains("game rules"), "{log}");
+    let (status, log) = of_mod("nosuchmod");
+    assert!(status == 2 && log.contains(&base) && !log.contains("did you mean"), "{log}");
+    let flight = ["+set", "g_rules", "flight", "+set", "fs_game", "nosuchmod", "+quit"];
+    let (status, log) = ended(&scratch.0, &flight, |_| {});
+    assert!(status == 2 && log.contains("mod nosuchmod not found"), "{log}");
+    for name in ["mymod", "baseoa"] {
+        let (status, log) = of_mod(name);
+        assert!(status == 0 && log.contains("server ready"), "{name}: {log}");
+    }
+}
+
+#[test]
+fn quit_at_start_sends_and_opens_nothing() {
+    let scratch = Scratch::new("check");
+    let master = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    master.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    // The running server has the port.
+    let metrics = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let file = format!(
+        "dedicated = 2\nsv_master1 = \"{}\"\nsv_metrics = \"{}\"\ng_log = \"games.log\"\n",
+        master.local_addr().unwrap(),
+        metrics.local_addr().unwrap()
+    );
+    fs::write(scratch.0.join("f.toml"), file).unwrap();
+    for lines in [&["+quit"][..], &["+map", "fragd1", "+quit"], &["+status", "+wait", "+QUIT"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fragd"));
+        command.args(["serve", "--config", "f.toml", "--port", "0"]).args(lines);
+        command.current_dir(&scratch.0).env("FRAGD_BASEPATH", &scratch.0).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let log = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{lines:?}: {log}");
+        assert!(!scratch.0.join("games.log").exists(), "{lines:?}: {log}");
+        assert!(master.recv(&mut [0; 64]).is_err(), "{lines:?}: a heartbeat");
+    }
+}
+
+#[test]
+fn missing_config_file_names_its_variable() {
+    let scratch = Scratch::new("variable");
+    let (status, log) = ended(&scratch.0, &[], |command| {
+        command.env("FRAGD_CONFIG", "/nonexistent.toml");
+    });
+    let expected = "fragd: FRAGD_CONFIG: /nonexistent.toml not found; check the name and the working directory\n";
+    assert_eq!((status, log.as_str()), (2, expected));
+}

@@ -15,7 +15,10 @@ use crate::{
     bots::{self, Behaviors, Expectations, MAX_BOTS, Stages},
     client::ProtocolChoice,
     impairment::Impairment,
-    model::Millis,
+    model::{
+        Millis,
+        config_fault::{form_fault, line_of},
+    },
 };
 
 /// Default number of bots.
@@ -211,8 +214,8 @@ impl LoadTest {
     /// An error message with the line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let table = DeTable::parse(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            format!("line {}: {}", line_of(text, at), error.message().replace('\n', ", "))
+            let (line, what) = form_fault(text, error.span(), error.message());
+            format!("line {line}: {what}")
         })?;
         let mut command = Self::augment_args(clap::Command::new("scenario")).no_binary_name(true);
         let mut arguments = Vec::new();
@@ -280,7 +283,12 @@ fn argument(
         DeValue::String(text) if !is_switch => text.to_string(),
         DeValue::Integer(number) if !is_switch => number.to_string(),
         _ if is_switch => return Err(format!("{key}: invalid value (expected true or false)")),
-        _ => return Err(format!("{key}: invalid type {}", value.type_str())),
+        _ => {
+            let kind = value.type_str();
+            return Err(format!(
+                "{key}: invalid type {kind} (expected text in quotes, or an integer)"
+            ));
+        }
     };
     Ok(Some(format!("--{long}={text}")))
 }
@@ -316,11 +324,6 @@ fn first_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
-}
-
-/// Returns the line number, from 1, of a byte of `text`.
-fn line_of(text: &str, at: usize) -> usize {
-    text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
 }
 
 /// Events per second.
@@ -433,7 +436,12 @@ mod tests {
             ("json = true", "line 1: ", "(expected on the command line: fragd bots --json)"),
             ("expect = \"\"", "line 1: ", "invalid expectation '' (expected METRIC<LIMIT"),
             ("reconnect = 1", "line 1: ", "true or false"),
-            ("seconds = [1]", "line 1: ", "invalid type array"),
+            (
+                "expect = [1]",
+                "line 1: ",
+                "expect: invalid type array (expected text in quotes, or an integer)",
+            ),
+            ("bots = 5\nbots = 6", "line 2: ", "duplicate key bots"),
             ("[bots", "line 1: ", ""),
         ] {
             let error = LoadTest::parse(text).unwrap_err();

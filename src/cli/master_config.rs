@@ -17,6 +17,7 @@ use crate::{
         AddressMapping, Answer, AuthorizationPolicy, AuthorizationRule, GamePolicy, MotdRule,
         UpdateRule,
     },
+    model::config_fault::{form_fault, value_fault},
 };
 
 /// Longest message of the day, in bytes.
@@ -300,8 +301,10 @@ impl TryFrom<String> for Text {
 /// Parses a TOML file; errors name file and line.
 fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
-        let at = error.span().map_or(0, |span| span.start.min(text.len()));
-        let line = 1 + text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count();
-        format!("{path}:{line}: {}", error.message().replace('\n', " "))
+        let (line, what) = match toml::de::DeTable::parse(text) {
+            Ok(_) => value_fault(text, error.span(), error.message()),
+            Err(error) => form_fault(text, error.span(), error.message()),
+        };
+        format!("{path}:{line}: {what}")
     })
 }

@@ -126,8 +126,9 @@ impl PlusCommands {
     }
 
     fn take(&mut self, words: &[&str]) -> Result<(), String> {
-        let (Some(&command), arguments) = (words.first(), words.get(1..).unwrap_or(&[])) else {
-            return Ok(());
+        let Some((&command, arguments)) = words.split_first().filter(|(name, _)| !name.is_empty())
+        else {
+            return Err("command missing after + (expected e.g. +map NAME)".to_owned());
         };
         if let Some(set) = SetCommand::named(command) {
             let [name, value @ ..] = arguments else {
@@ -146,7 +147,7 @@ impl PlusCommands {
             };
             self.map = Some(FirstMap { name: (*map).to_owned(), has_cheats });
             self.lines.push(format!("{command} {}", requoted(map)));
-        } else if !command.is_empty() {
+        } else {
             self.lines.push(words.iter().map(|word| requoted(word)).collect::<Vec<_>>().join(" "));
         }
         Ok(())
@@ -228,7 +229,6 @@ mod tests {
             "",
             "+map",
             "oa_dm3",
-            "+",
             "+status",
         ])
         .unwrap();
@@ -262,6 +262,10 @@ mod tests {
         assert_eq!(error, "+set: missing value of sv_fps");
         assert_eq!(read(&["+map"]).unwrap_err(), "+map: expected the name of one map");
         assert_eq!(read(&["+map", "a", "b"]).unwrap_err(), "+map: expected the name of one map");
+        for words in [&["+"][..], &["+", "+status"], &["+map", "x", "+"], &["+", ""]] {
+            let error = read(words).unwrap_err();
+            assert_eq!(error, "command missing after + (expected e.g. +map NAME)", "{words:?}");
+        }
         assert_eq!(read(&["+devmap"]).unwrap_err(), "+devmap: expected the name of one map");
     }
 

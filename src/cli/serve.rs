@@ -106,7 +106,7 @@ impl ServeOptions {
         if errors.is_empty()
             && let Err(error) = settings.start()
         {
-            errors.push(error.to_string());
+            errors.push(format!("{}{error}", settings.place_of_error(&error)));
         }
         if errors.is_empty() { Ok(settings) } else { Err(errors.join("\n")) }
     }
@@ -252,9 +252,21 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error,
-            "rconPassword too short (expected at least 8 characters, or none, while dedicated is 2 or \
+            "+set: rconPassword too short (expected at least 8 characters, or none, while dedicated is 2 or \
              sv_rconAllow allows more than loopback)"
         );
+    }
+
+    #[test]
+    fn errors_of_combinations_name_their_origin() {
+        let file = "dedicated = 2\nrconPassword = \"short\"";
+        let error = options(&[]).build(Some(("f.toml", file))).unwrap_err();
+        assert!(
+            error.starts_with("f.toml:2: rconPassword too short (expected at least 8 "),
+            "{error}"
+        );
+        let error = options(&["+set", "g_movement", "quake3"]).build(None).unwrap_err();
+        assert!(error.starts_with("+set: g_movement: invalid value quake3 while"), "{error}");
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! systeminfo. Source of names and defaults: ioquake3, Quake3e and OpenArena 0.8.8 servers.
 
 use super::{
-    Address, Flag, Flags, Float, GameCode, GameFaultPolicy, GameFolder, Int, LogLevel, Networks,
-    PerGame, Protocol71, StatusStyle, Text, setting_rows,
+    Address, Endpoint, Flag, Flags, Float, GameCode, GameFaultPolicy, GameFolder, Int, LogLevel,
+    Networks, PerGame, Protocol71, StatusStyle, Text, setting_rows,
 };
 
 // Flags of the rows below.
@@ -158,27 +158,27 @@ setting_rows! {
     SV_DL_RATE, "sv_dlRate", Int::or_off(1, 2_000_000), all("100", S),
         "Total rate of UDP downloads in kilobytes per second; 0 disables the limit. The rate of a client \
          applies, too.";
-    SV_HTTP, "sv_http", Text::up_to(63), all("", E),
+    SV_HTTP, "sv_http", Endpoint::or_none("192.0.2.1:27960"), all("", E),
         "Address and port of an HTTP server for downloads, e.g. 192.0.2.1:27960; empty disables it.";
-    SV_RELAY_ADDRESS, "sv_relayAddress", Text::up_to(63), all("", E),
+    SV_RELAY_ADDRESS, "sv_relayAddress", Endpoint::or_none("0.0.0.0:27970"), all("", E),
         "Address and port (TCP) of the live stream for relays, e.g. 0.0.0.0:27970; empty disables it.";
-    SV_RELAY_PASSWORD, "sv_relayPassword", Text::up_to(63), all("", SECRET.and(E)),
+    SV_RELAY_PASSWORD, "sv_relayPassword", Text::password(8, 63), all("", SECRET.and(E)),
         "Password of the live stream, at least 8 characters; relays prove it and never send it.";
     SV_RELAY_DELAY, "sv_relayDelay", Int::range(0, 600), all("0", E),
         "Delay of the live stream in seconds, so that viewers give no help to players.";
-    SV_MASTER1, "sv_master1", Text::up_to(255),
+    SV_MASTER1, "sv_master1", Text::host(255),
         oa_q3(("dpmaster.deathmask.net", P), ("master.quake3arena.com", P)),
         "Master server that lists the server if dedicated is 2, as name or name:port; the port is 27950 by \
          default. Empty for none.";
-    SV_MASTER2, "sv_master2", Text::up_to(255), oa_q3(("", P), ("master.ioquake3.org", P)),
+    SV_MASTER2, "sv_master2", Text::host(255), oa_q3(("", P), ("master.ioquake3.org", P)),
         "Second master server.";
-    SV_MASTER3, "sv_master3", Text::up_to(255), all("", P),
+    SV_MASTER3, "sv_master3", Text::host(255), all("", P),
         "Third master server.";
-    SV_MASTER4, "sv_master4", Text::up_to(255), all("", P),
+    SV_MASTER4, "sv_master4", Text::host(255), all("", P),
         "Fourth master server.";
-    SV_MASTER5, "sv_master5", Text::up_to(255), all("", P),
+    SV_MASTER5, "sv_master5", Text::host(255), all("", P),
         "Fifth master server.";
-    SV_AUTHORIZE_SERVER, "sv_authorizeServer", Text::up_to(255), all("", P),
+    SV_AUTHORIZE_SERVER, "sv_authorizeServer", Text::host(255), all("", P),
         "Authorization service that accepts or refuses clients by their CD key, as name or name:port; the port \
          is 27952 by default. Empty for none. Clients of sv_lanNetworks and of IPv6 are not asked about.";
     SV_STRICT_AUTH, "sv_strictAuth", Flag::either(), all("1", P),
@@ -207,7 +207,7 @@ setting_rows! {
     SV_QUERY_GLOBAL_RATE, "sv_queryGlobalRate", Int::range(1500, 100_000_000), all("25000", P),
         "Maximum rate of query responses to all addresses, in bytes per second; the burst is three \
          seconds' worth.";
-    SV_METRICS, "sv_metrics", Text::up_to(63), all("", E),
+    SV_METRICS, "sv_metrics", Endpoint::or_none("127.0.0.1:9527"), all("", E),
         "Address and port of the Prometheus metrics endpoint, e.g. 127.0.0.1:9527; empty disables it.";
     SV_STATUS_STYLE, "sv_statusStyle", StatusStyle::one_of(), all("ioq3", P),
         "Columns of the command status, for tools that parse it.";

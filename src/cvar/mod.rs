@@ -21,7 +21,9 @@ pub use choice::{
 pub use error::ValueError;
 pub(crate) use error::quoted;
 pub use networks::Networks;
-pub use row::{Address, Flag, Flags, Float, Group, Int, Key, Kind, PerGame, Setting, Text};
+pub use row::{
+    Address, Endpoint, Flag, Flags, Float, Group, Int, Key, Kind, PerGame, Setting, Text,
+};
 pub(crate) use value::{Value, check_text};
 pub use values::Values;
 

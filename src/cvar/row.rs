@@ -120,6 +120,23 @@ pub enum Kind {
         /// Maximum length in bytes.
         max: usize,
     },
+    /// A password: nothing, or text without quotes and `%`.
+    Password {
+        /// Minimum length in bytes.
+        min: usize,
+        /// Maximum length in bytes.
+        max: usize,
+    },
+    /// Name or address of a host, with or without a port; may be empty.
+    Host {
+        /// Maximum length in bytes.
+        max: usize,
+    },
+    /// IP address and port to listen on; may be empty.
+    Endpoint {
+        /// Example of a value.
+        example: &'static str,
+    },
     /// IPv4 address to bind.
     Ipv4,
     /// IPv6 address to bind.
@@ -143,6 +160,13 @@ impl fmt::Display for Kind {
             Self::Text { max } => write!(f, "text of at most {max} characters"),
             Self::Name { max } => {
                 write!(f, "a name of at most {max} letters, digits, '.', '_' and '-', without '..'")
+            }
+            Self::Password { min, max } => write!(f, "{min} to {max} characters, or nothing"),
+            Self::Host { .. } => {
+                f.write_str("a host name or address, with or without a port; or nothing")
+            }
+            Self::Endpoint { example } => {
+                write!(f, "an IP address and port, e.g. {example}; or nothing")
             }
             Self::Ipv4 => f.write_str("an IPv4 address, e.g. 0.0.0.0"),
             Self::Ipv6 => f.write_str("an IPv6 address, e.g. ::"),
@@ -214,7 +238,10 @@ impl Setting {
     #[must_use]
     pub const fn max_len(&self) -> usize {
         match self.kind {
-            Kind::Text { max } | Kind::Name { max } => max,
+            Kind::Text { max }
+            | Kind::Name { max }
+            | Kind::Password { max, .. }
+            | Kind::Host { max } => max,
             _ => 0,
         }
     }
@@ -309,6 +336,24 @@ impl Text {
 
     pub(crate) const fn name(max: usize) -> Kind {
         Kind::Name { max }
+    }
+
+    pub(crate) const fn password(min: usize, max: usize) -> Kind {
+        Kind::Password { min, max }
+    }
+
+    pub(crate) const fn host(max: usize) -> Kind {
+        Kind::Host { max }
+    }
+}
+
+/// Type of keys whose value is an address and port to listen on, or nothing.
+#[derive(Debug)]
+pub enum Endpoint {}
+
+impl Endpoint {
+    pub(crate) const fn or_none(example: &'static str) -> Kind {
+        Kind::Endpoint { example }
     }
 }
 

@@ -5,7 +5,10 @@
 //! Source of lenient reading: consoles of Quake III servers, which take the leading number.
 //! Engine names: `Cvar_Set2`, `Cvar_CheckRange`, `atoi`, `atof`.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    str::FromStr,
+};
 
 use super::{
     Flags, Kind, Networks,
@@ -65,34 +68,66 @@ impl Value {
                 }
                 _ => Err(wrong()),
             },
+            Kind::Choice(names) => {
+                let at = names.iter().position(|name| name.eq_ignore_ascii_case(word));
+                let at = at.ok_or_else(wrong)?;
+                Ok(Self { int: at as i32, ..Self::words(names[at]) })
+            }
+            _ => Self::parse_text(name, kind, flags, given, &wrong),
+        }
+    }
+
+    /// Parses a value of a kind without numbers.
+    fn parse_text(
+        name: &str,
+        kind: &Kind,
+        flags: Flags,
+        given: &str,
+        wrong: &dyn Fn() -> ValueError,
+    ) -> Result<Self, ValueError> {
+        let word = given.trim_ascii();
+        let checked = |is_right: bool, text: &str| {
+            if is_right { Ok(Self::words(text)) } else { Err(wrong()) }
+        };
+        match kind {
             Kind::Text { max } => {
                 check_text(name, flags, given, *max)?;
                 Ok(Self::words(given))
             }
             Kind::Name { max } => {
                 let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-                let fits = word.len() <= *max && word.bytes().all(legal) && !word.contains("..");
-                if fits { Ok(Self::words(word)) } else { Err(wrong()) }
+                let is_legal = word.bytes().all(legal) && !word.contains("..");
+                checked(word.len() <= *max && is_legal, word)
             }
-            Kind::Ipv4 => match word.parse::<Ipv4Addr>() {
-                Ok(address) => Ok(Self::words(&address.to_string())),
-                Err(_) => Err(wrong()),
-            },
-            Kind::Ipv6 => match word.parse::<Ipv6Addr>() {
-                Ok(address) => Ok(Self::words(&address.to_string())),
-                Err(_) => Err(wrong()),
-            },
+            Kind::Password { min, max } => {
+                check_text(name, flags, given, *max)?;
+                checked(given.is_empty() || given.len() >= *min, given)
+            }
+            Kind::Host { max } => {
+                check_text(name, flags, word, *max)?;
+                checked(word.is_empty() || is_host(word), word)
+            }
+            Kind::Endpoint { .. } if word.is_empty() => Ok(Self::words("")),
+            Kind::Endpoint { .. } => Self::address::<SocketAddr>(word).ok_or_else(wrong),
+            Kind::Ipv4 => Self::address::<Ipv4Addr>(word).ok_or_else(wrong),
+            Kind::Ipv6 => Self::address::<Ipv6Addr>(word).ok_or_else(wrong),
             Kind::Networks => {
                 check_text(name, flags, given, 1023)?;
                 let networks = Networks::parse(word).ok_or_else(wrong)?;
                 Ok(Self { networks, ..Self::words(word) })
             }
-            Kind::Choice(names) => {
-                let at = names.iter().position(|name| name.eq_ignore_ascii_case(word));
-                let at = at.ok_or_else(wrong)?;
-                Ok(Self { int: at as i32, ..Self::words(names[at]) })
-            }
+            Kind::Flag
+            | Kind::OnlyZero { .. }
+            | Kind::Int { .. }
+            | Kind::IntOrOff { .. }
+            | Kind::Float { .. }
+            | Kind::Choice(_) => Err(wrong()),
         }
+    }
+
+    /// An address in canonical form.
+    fn address<A: FromStr + ToString>(word: &str) -> Option<Self> {
+        word.parse::<A>().ok().map(|address| Self::words(&address.to_string()))
     }
 
     /// Reads a value as consoles of Quake III servers do. The leading number counts, and the nearest accepted number
@@ -164,6 +199,20 @@ impl Value {
     fn words(text: &str) -> Self {
         Self { text: text.to_owned(), int: 0, float: 0.0, networks: Networks::default() }
     }
+}
+
+/// Whether a text is an address or a name, with or without a port.
+fn is_host(text: &str) -> bool {
+    if let Ok(address) = text.parse::<SocketAddr>() {
+        return address.port() != 0;
+    }
+    if text.trim_matches(['[', ']']).parse::<IpAddr>().is_ok() {
+        return true;
+    }
+    let (host, port) = text.split_once(':').unwrap_or((text, "1"));
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let is_name = host.bytes().all(legal) && host.bytes().any(|byte| byte.is_ascii_alphanumeric());
+    is_name && port.parse::<u16>().is_ok_and(|port| port != 0)
 }
 
 /// The number at the start of a text, and whether it is all of the text. Empty text is 0, as for C. Only a number with
@@ -260,6 +309,16 @@ mod tests {
         accept(Kind::Choice(&["auto", "native"]), "NATIVE", "native");
         accept(Kind::Ipv6, "0:0::1", "::1");
         accept(Kind::Text { max: 4 }, " a\\;", " a\\;");
+        let endpoint = Kind::Endpoint { example: "192.0.2.1:27960" };
+        accept(endpoint, " [0:0::1]:80", "[::1]:80");
+        accept(endpoint, " ", "");
+        for host in
+            ["", "master.example.org", "a_b.c-d:27950", "1.2.3.4", "::1", "[::1]:9", "[::1]"]
+        {
+            accept(Kind::Host { max: 99 }, host, host);
+        }
+        accept(Kind::Password { min: 4, max: 9 }, "", "");
+        accept(Kind::Password { min: 4, max: 9 }, " a b", " a b");
     }
 
     #[test]
@@ -358,6 +417,23 @@ mod tests {
             "10.0.0.0/40",
             "x: invalid value \"10.0.0.0/40\" (expected networks separated by spaces, e.g. 10.0.0.0/8 ::1; private; any; or nothing)",
         );
+        let endpoint = Kind::Endpoint { example: "192.0.2.1:27960" };
+        for given in ["foo", "1.2.3.4", "localhost:80", "1.2.3.4:99999", ":80", "::1:80"] {
+            let sentence = format!(
+                "x: invalid value \"{given}\" (expected an IP address and port, e.g. 192.0.2.1:27960; or nothing)"
+            );
+            refuse(endpoint, plain, given, &sentence);
+        }
+        let host = "a host name or address, with or without a port; or nothing";
+        for given in ["a b", "a:0", "a:x", "a:", ":1", "http://a", "1.2.3.4:0", "a:1:2"] {
+            let sentence = format!("x: invalid value \"{given}\" (expected {host})");
+            refuse(Kind::Host { max: 20 }, plain, given, &sentence);
+        }
+        refuse(Kind::Host { max: 2 }, plain, "abc", "x too long: 3 bytes (max 2)");
+        let password = Kind::Password { min: 8, max: 10 };
+        let sentence = "x: invalid value (hidden) (expected 8 to 10 characters, or nothing)";
+        refuse(password, Flags::SECRET, "1234567", sentence);
+        refuse(password, Flags::SECRET, "12345678901", "x too long: 11 bytes (max 10)");
         for given in ["../x", "a/b", "a b", "x;touch y", "a..b", "abcdefghi"] {
             let sentence = format!(
                 "x: invalid value \"{given}\" (expected a name of at most 8 letters, digits, '.', '_' and '-', without '..')"

@@ -2,11 +2,11 @@
 //!
 //! Invariant: `values[row]` belongs to `rows[row]`, and the row accepts it.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use super::{
-    Address, Choice, Flag, Flags, Float, GameFolder, Int, Key, Networks, Setting, Text, Value,
-    ValueError,
+    Address, Choice, Endpoint, Flag, Flags, Float, GameFolder, Int, Key, Networks, Setting, Text,
+    Value, ValueError,
 };
 
 /// Current value of every row of a table.
@@ -64,6 +64,13 @@ impl Values {
     #[must_use]
     pub fn address(&self, key: Key<Address>) -> IpAddr {
         self.values[key.row()].text.parse().expect("checked when it was set")
+    }
+
+    /// Value of an address and port to listen on; `None` for an empty one.
+    #[must_use]
+    pub fn endpoint(&self, key: Key<Endpoint>) -> Option<SocketAddr> {
+        let text = &self.values[key.row()].text;
+        (!text.is_empty()).then(|| text.parse().expect("checked when it was set"))
     }
 
     /// Value of a list of networks.

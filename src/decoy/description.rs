@@ -17,7 +17,10 @@ use rand_pcg::{
 };
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-use crate::discovery::{Family, GAMES, Game};
+use crate::{
+    discovery::{Family, GAMES, Game},
+    model::config_fault::{form_fault, value_fault},
+};
 
 /// Most decoys of a process: one port for each.
 pub const MAX_DECOYS: usize = 20_000;
@@ -102,9 +105,11 @@ impl DecoyFile {
     /// A sentence with the line, the problem and what is expected.
     pub fn parse(text: &str) -> Result<Self, String> {
         let file: Self = toml::from_str(text).map_err(|error| {
-            let end = error.span().map_or(0, |span| span.start.min(text.len()));
-            let line = 1 + text.as_bytes()[..end].iter().filter(|&&byte| byte == b'\n').count();
-            format!("line {line}: {}", error.message().replace('\n', ", "))
+            let (line, what) = match toml::de::DeTable::parse(text) {
+                Ok(_) => value_fault(text, error.span(), error.message()),
+                Err(error) => form_fault(text, error.span(), error.message()),
+            };
+            format!("line {line}: {what}")
         })?;
         if file.servers.is_empty() || file.servers.len() > MAX_DECOYS {
             let count = file.servers.len();

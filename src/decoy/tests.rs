@@ -166,10 +166,11 @@ fn faulty_files_are_refused_with_line_and_expectation() {
     let long = format!("[[server]]\nname = \"{}\"", "x".repeat(101));
     for (text, line, part) in [
         ("[[server]]\nname = \"a\"\ngame = \"q2\"", "line 3: ", "q3, rtcw, et, q4, qw"),
-        ("[[server]]\nname = 5", "line 2: ", "expected a string"),
+        ("[[server]]\nname = 5", "line 2: name: ", "(expected text in quotes)"),
         ("[[server]]\nname = \"a\"\nmaps = \"b\"", "line 3: ", "maps"),
-        ("[[server]]\nname = \"a\"\nmax_clients = 300", "line 3: ", "300"),
+        ("[[server]]\nname = \"a\"\nmax_clients = 300", "line 3: max_clients: ", "300"),
         (&long, "line 2: ", "101 bytes"),
+        ("[[server]]\nname = \"a\"\nname = \"b\"", "line 3: ", "duplicate key name"),
         ("", "0 [[server]] tables", "expected 1"),
         ("[[server", "line 1: ", ""),
     ] {

@@ -9,6 +9,7 @@ pub mod assets;
 mod checksum;
 mod client_set;
 mod command_args;
+pub mod config_fault;
 mod console_commands;
 pub mod contents;
 pub mod encoding;

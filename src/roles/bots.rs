@@ -30,6 +30,9 @@ use fragd::{
 
 use progress::ProgressDisplay;
 
+/// Maximum size of a baseline, in bytes.
+const MAX_BASELINE_LEN: u64 = 64 << 20;
+
 /// Reason why a load test did not start, and the exit status.
 struct Refusal(String, ExitStatus);
 
@@ -162,7 +165,10 @@ fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
 fn baseline(path: &Path, options: &BotsOptions) -> Result<Expectations, Refusal> {
     let misused =
         |what: String| Refusal(format!("{}: {what}", path.display()), ExitStatus::UsageError);
-    let text = fs::read_to_string(path).map_err(|error| misused(error.to_string()))?;
+    let text = io::read_file(path, MAX_BASELINE_LEN)
+        .map_err(|error| Refusal(format!("--baseline: {error}"), ExitStatus::UsageError))?;
+    let text = String::from_utf8(text)
+        .map_err(|_| misused("not UTF-8 (expected a result of --json)".to_owned()))?;
     let has_processes = !options.pid.is_empty();
     Expectations::from_baseline(&text, options.regression, has_processes).map_err(misused)
 }

@@ -3,10 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use fragd::{
-    io::{GameData, assets::search_paths},
-    model::assets::Assets as _,
+    io::{
+        GameData,
+        assets::{game_folders, search_paths},
+    },
+    model::{
+        assets::Assets as _,
+        spelling::{did_you_mean, near_names},
+    },
     settings::{Choice as _, RulesMode, Settings, key},
 };
+
+/// Maximum names of a suggestion.
+const MAX_NEAR: usize = 3;
 
 /// Returns the directories that the settings name, in search order.
 pub(super) fn paths(settings: &Settings) -> Vec<PathBuf> {
@@ -15,16 +24,24 @@ pub(super) fn paths(settings: &Settings) -> Vec<PathBuf> {
 }
 
 /// Finds the game data and logs its folders.
-pub(super) fn find(settings: &Settings) -> GameData {
+///
+/// # Errors
+/// The folder of `fs_game` does not exist.
+pub(super) fn find(settings: &Settings) -> Result<GameData, String> {
     let folder = settings.choice(key::GAME).name();
+    let (paths, mod_folder) = (paths(settings), settings.text(key::FS_GAME));
+    // The own folder of the game is not a mod: built-in maps need none.
+    let is_mod = !mod_folder.is_empty() && !mod_folder.eq_ignore_ascii_case(folder);
+    if is_mod && !paths.iter().any(|path| path.join(mod_folder).is_dir()) {
+        warn_about_missing(settings);
+        return Err(missing_mod(settings, &paths));
+    }
     if settings.choice(key::G_RULES) == RulesMode::Flight {
         log::info!("g_rules: running free flight, no map files read");
-        return GameData::default();
+        return Ok(GameData::default());
     }
-    let paths = paths(settings);
-    let mod_folder = settings.text(key::FS_GAME);
     let installed = GameData::open(&paths, &[mod_folder, folder]);
-    warn_about_missing(settings, &installed, &paths);
+    warn_about_missing(settings);
     let maps = installed.list("maps", "bsp").len();
     let folders = installed.folders();
     let folders: Vec<_> = folders.iter().map(|path| path.display().to_string()).collect();
@@ -46,11 +63,28 @@ pub(super) fn find(settings: &Settings) -> GameData {
     for warning in data.warnings() {
         log::warn!("{warning}");
     }
-    data
+    Ok(data)
+}
+
+/// Returns the error about a mod whose folder does not exist. Clients would load it, and the server would not.
+fn missing_mod(settings: &Settings, paths: &[PathBuf]) -> String {
+    let (origin, wanted) = (settings.origin_of(key::FS_GAME), settings.text(key::FS_GAME));
+    let folders = game_folders(paths);
+    let near = near_names(wanted, folders.iter().map(String::as_str), MAX_NEAR);
+    let near = match near.iter().find(|name| name.eq_ignore_ascii_case(wanted)) {
+        Some(same) => did_you_mean(&[same]),
+        None => did_you_mean(&near),
+    };
+    let places: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+    let places = match &places[..] {
+        [] => "no folder is searched; set fs_basepath".to_owned(),
+        places => format!("expected a folder, which may be empty, in {}", places.join(", ")),
+    };
+    format!("{origin}fs_game: mod {wanted} not found ({places}){near}")
 }
 
 /// Warns about folders that the settings name and that do not exist.
-fn warn_about_missing(settings: &Settings, data: &GameData, paths: &[PathBuf]) {
+fn warn_about_missing(settings: &Settings) {
     for key in [key::FS_HOMEPATH, key::FS_BASEPATH] {
         let name = key.setting().name;
         for path in std::env::split_paths(settings.text(key)).filter(|path| !path.is_dir()) {
@@ -58,14 +92,6 @@ fn warn_about_missing(settings: &Settings, data: &GameData, paths: &[PathBuf]) {
                 log::warn!("{name}: folder {} not found; no file of it is read", path.display());
             }
         }
-    }
-    let mod_folder = settings.text(key::FS_GAME);
-    if !mod_folder.is_empty() && !data.has_mod() {
-        let places: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
-        log::warn!(
-            "fs_game: no folder {mod_folder} in {}; no file of it is loaded",
-            places.join(", ")
-        );
     }
 }
 

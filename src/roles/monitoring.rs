@@ -21,13 +21,7 @@ pub(super) fn start(
     settings: &Settings,
     http: &HttpCounters,
 ) -> Result<Option<Progress<'static, Server>>, String> {
-    let setting = settings.text(key::SV_METRICS);
-    if setting.is_empty() {
-        return Ok(None);
-    }
-    let address: SocketAddr = setting.parse().map_err(|_| {
-        format!("sv_metrics: invalid address \"{setting}\" (expected e.g. 127.0.0.1:9527)")
-    })?;
+    let Some(address) = settings.endpoint(key::SV_METRICS) else { return Ok(None) };
     let http = http.clone();
     let more = move || {
         let row = |(name, help, value)| Sample { name, help, value: Value::Counter(value) };

@@ -10,7 +10,7 @@ use fragd::{
     },
     journal::{RecordedAssets, Recorder, Start},
     model::{Millis, UnixMillis, assets::Assets},
-    node::{Hosted, LocalPort, Observed, Observer, Trace},
+    node::{LocalPort, Observed, Observer, Trace},
     server::Server,
     settings::{LogLevel, Settings, key},
     trace::Role,
@@ -18,18 +18,16 @@ use fragd::{
 
 /// Interval between updates of the loop counters.
 const COUNT_INTERVAL: Millis = Millis::seconds(2);
+/// Environment variable that names the config file.
+const CONFIG_VARIABLE: &str = "FRAGD_CONFIG";
 /// Traced connections: four times the largest number of players.
 const MAX_LINES: usize = 256;
 
 /// Hosts a server until it stops.
 pub(crate) fn run(options: &ServeOptions) -> ExitStatus {
-    // Container images set the variable, so that other arguments keep their configuration.
-    let variable = || std::env::var_os("FRAGD_CONFIG").filter(|path| !path.is_empty());
-    let path = options.config.clone().or_else(|| variable().map(PathBuf::from));
-    let config = match path.as_deref().map(|path| (path, io::read_config(path))) {
-        None => None,
-        Some((path, Ok(text))) => Some((path.display().to_string(), text)),
-        Some((_, Err(error))) => {
+    let config = match config(options) {
+        Ok(config) => config,
+        Err(error) => {
             eprintln!("fragd: {error}");
             return ExitStatus::UsageError;
         }
@@ -64,9 +62,22 @@ pub(crate) fn run(options: &ServeOptions) -> ExitStatus {
     }
 }
 
+/// Reads the config file. Returns its path and its text.
+fn config(options: &ServeOptions) -> Result<Option<(String, String)>, String> {
+    // Container images set the variable, so that other arguments keep their configuration.
+    let variable = || std::env::var_os(CONFIG_VARIABLE).filter(|path| !path.is_empty());
+    let (path, origin) = match (&options.config, variable()) {
+        (Some(path), _) => (path.clone(), String::new()),
+        (None, Some(path)) => (PathBuf::from(path), format!("{CONFIG_VARIABLE}: ")),
+        (None, None) => return Ok(None),
+    };
+    let text = io::read_config(&path).map_err(|error| format!("{origin}{error}"))?;
+    Ok(Some((path.display().to_string(), text)))
+}
+
 /// Why a server does not run.
 enum HostError {
-    /// A script or map that the operator named.
+    /// A script, map or mod that the operator named, or a combination of settings.
     Start(String),
     /// Any other reason.
     System(String),
@@ -95,7 +106,7 @@ fn host(
 
     let clock = Clock::start();
     let began = UnixMillis(io::unix_millis());
-    let data = super::game_data::find(&settings);
+    let data = super::game_data::find(&settings).map_err(HostError::Start)?;
     let offered = data.offered();
     let mut data: Box<dyn Assets> = Box::new(data);
     let recorder = start_recorder(asked, start(config, entropy, began))?;
@@ -109,13 +120,7 @@ fn host(
     // Scripts have set what these read.
     let settings = server.settings();
     io::logging::set_level(level(settings.choice(key::SV_LOG_LEVEL)));
-    let http = io::HttpCounters::default();
-    let progress = super::monitoring::start(settings, &http)?;
-    start_http(settings, offered, http)?;
-    let game_log = open_game_log(settings)?;
-    let recordings = Recordings::new(recording_folder(settings));
-    let game_folder = super::game_data::own_folder(settings).map(GameFolder::new);
-    let live = start_live(settings)?;
+    let services = Services::start(&server, offered)?;
     let mut observers: Vec<Box<dyn Observer>> = Vec::new();
     if let Some(recorder) = &recorder {
         observers.push(Box::new(Rc::clone(recorder)));
@@ -127,14 +132,7 @@ fn host(
     if Trace::is_enabled() {
         observers.push(Box::new(Trace));
     }
-    let progress = progress.map(|Progress { interval, mut call }| Progress {
-        interval,
-        call: Box::new(move |node: &Observed<Server, _>, now, counters: &_| {
-            call(node.node(), now, counters);
-        }) as Box<io::ProgressFn<'_, _>>,
-    });
-    let hosting = Hosting { sockets, signals, clock, game_log, recordings, game_folder, live };
-    hosting.play(&mut Observed::new(server, observers), progress)?;
+    play(sockets, signals, &clock, services, &mut Observed::new(server, observers))?;
     if let Some(recorder) = recorder {
         recorder.borrow_mut().end();
     }
@@ -154,49 +152,76 @@ fn start_recorder(
     Ok(Some(Rc::new(RefCell::new(recorder))))
 }
 
-/// Resources of a hosted server.
-struct Hosting {
-    sockets: Sockets,
-    signals: Signals,
-    clock: Clock,
+/// Services of a server beside its UDP sockets: files, threads and TCP ports that its settings name.
+#[derive(Default)]
+struct Services {
     game_log: Option<GameLog>,
-    recordings: Recordings,
+    recordings: Option<Recordings>,
     game_folder: Option<GameFolder>,
     live: Option<LiveListener>,
+    progress: Option<Progress<'static, Server>>,
 }
 
-impl Hosting {
-    /// Runs the server until it stops.
-    fn play<N: Hosted>(
-        self,
-        server: &mut N,
-        progress: Option<Progress<'_, N>>,
-    ) -> Result<(), String> {
-        let Self { sockets, signals, clock, game_log, recordings, game_folder, live } = self;
-        for address in sockets.addresses(LocalPort(0)) {
-            log::info!("listening on UDP {address}");
+impl Services {
+    /// Starts the services. A server that ends with its start uses none, since another one may run with the same
+    /// settings: so a configuration is checked.
+    fn start(server: &Server, offered: io::assets::OfferedPacks) -> Result<Self, String> {
+        if server.ends_with_start() {
+            log::info!("quit at the start: no file written, no TCP port opened");
+            return Ok(Self::default());
         }
-        let reopener = game_log.as_ref().map(GameLog::reopener);
-        let options = Options {
-            signals: Some(signals),
-            on_hangup: reopener.map(|reopen| -> Box<dyn FnMut()> { Box::new(reopen) }),
-            game_log,
-            recordings: Some(recordings),
-            game_folder,
-            live,
-            console: Console::Stdin,
-            count_interval: COUNT_INTERVAL,
+        let settings = server.settings();
+        let http = io::HttpCounters::default();
+        let progress = super::monitoring::start(settings, &http)?;
+        start_http(settings, offered, http)?;
+        Ok(Self {
+            game_log: open_game_log(settings)?,
+            recordings: Some(Recordings::new(recording_folder(settings))),
+            game_folder: super::game_data::own_folder(settings).map(GameFolder::new),
+            live: start_live(settings)?,
             progress,
-            grace: Millis(1000),
-            ..Options::default()
-        };
-        let summary = io::run(server, sockets, &clock, options)
-            .map_err(|error| format!("event loop failed: {error}"))?;
-        if summary.reason == ExitReason::Finished {
-            log::info!("stopped");
-        }
-        Ok(())
+        })
     }
+}
+
+/// Runs the server until it stops.
+fn play<O: Observer>(
+    sockets: Sockets,
+    signals: Signals,
+    clock: &Clock,
+    services: Services,
+    server: &mut Observed<Server, O>,
+) -> Result<(), String> {
+    let Services { game_log, recordings, game_folder, live, progress } = services;
+    for address in sockets.addresses(LocalPort(0)) {
+        log::info!("listening on UDP {address}");
+    }
+    let reopener = game_log.as_ref().map(GameLog::reopener);
+    let progress = progress.map(|Progress { interval, mut call }| Progress {
+        interval,
+        call: Box::new(move |node: &Observed<Server, O>, now, counters: &_| {
+            call(node.node(), now, counters);
+        }) as Box<io::ProgressFn<'_, _>>,
+    });
+    let options = Options {
+        signals: Some(signals),
+        on_hangup: reopener.map(|reopen| -> Box<dyn FnMut()> { Box::new(reopen) }),
+        game_log,
+        recordings,
+        game_folder,
+        live,
+        console: Console::Stdin,
+        count_interval: COUNT_INTERVAL,
+        progress,
+        grace: Millis(1000),
+        ..Options::default()
+    };
+    let summary = io::run(server, sockets, clock, options)
+        .map_err(|error| format!("event loop failed: {error}"))?;
+    if summary.reason == ExitReason::Finished {
+        log::info!("stopped");
+    }
+    Ok(())
 }
 
 /// Returns the start record of the journal.
@@ -238,13 +263,11 @@ fn recording_folder(settings: &Settings) -> RecordingFolder {
 
 /// Starts the live stream for relays, if `sv_relayAddress` names an address.
 fn start_live(settings: &Settings) -> Result<Option<LiveListener>, String> {
-    let setting = settings.text(key::SV_RELAY_ADDRESS);
-    if setting.is_empty() {
-        return Ok(None);
-    }
+    let Some(address) = settings.endpoint(key::SV_RELAY_ADDRESS) else { return Ok(None) };
     let delay = u64::try_from(settings.int(key::SV_RELAY_DELAY)).unwrap_or(0);
     let password = settings.text(key::SV_RELAY_PASSWORD);
-    super::relay::offer("sv_relayAddress", setting, password, Millis::seconds(delay)).map(Some)
+    let (address, delay) = (address.to_string(), Millis::seconds(delay));
+    super::relay::offer("sv_relayAddress", &address, password, delay).map(Some)
 }
 
 /// Starts the HTTP server of downloads, if `sv_http` names an address.
@@ -253,13 +276,7 @@ fn start_http(
     offered: io::assets::OfferedPacks,
     counters: io::HttpCounters,
 ) -> Result<(), String> {
-    let setting = settings.text(key::SV_HTTP);
-    if setting.is_empty() {
-        return Ok(());
-    }
-    let address: std::net::SocketAddr = setting.parse().map_err(|_| {
-        format!("sv_http: invalid address \"{setting}\" (expected e.g. 192.0.2.1:27960)")
-    })?;
+    let Some(address) = settings.endpoint(key::SV_HTTP) else { return Ok(()) };
     let bound = io::http::serve(address, offered, counters)
         .map_err(|error| format!("sv_http: cannot listen on {address}: {error}"))?;
     log::info!("serving downloads on http://{bound}");

@@ -248,7 +248,7 @@ impl Recordings {
 pub(super) fn record_frame(server: &mut Server) {
     let settings = &server.core.settings;
     let auto = settings.int(key::SV_AUTO_RECORD);
-    let is_live = !settings.text(key::SV_RELAY_ADDRESS).is_empty();
+    let is_live = settings.endpoint(key::SV_RELAY_ADDRESS).is_some();
     if let Some(name) = server.core.recordings.wanted_match(auto) {
         begin(server, name.as_deref());
     }

@@ -293,7 +293,9 @@ impl Server {
         self.record_frame();
         self.send_snapshots();
         self.process_pending_drops();
-        self.core.announce();
+        if !self.finished {
+            self.core.announce();
+        }
         let length = self.frame_length();
         if self.core.guards.begin_frame(length) {
             self.core.log_overload();

@@ -46,7 +46,7 @@ impl Server {
 
 /// Names the server's own HTTP downloads in the serverinfo, unless the operator names others.
 pub(super) fn announce_http(settings: &mut Settings) {
-    if settings.text(key::SV_HTTP).is_empty() || !settings.text(key::SV_DL_URL).is_empty() {
+    if settings.endpoint(key::SV_HTTP).is_none() || !settings.text(key::SV_DL_URL).is_empty() {
         return;
     }
     match downloads::url_of(settings.values()) {

@@ -20,7 +20,10 @@ use super::{
     table::{SETTINGS, key, row_named, setting_named},
 };
 use crate::cvar::{Flags, Kind};
-use crate::model::text::{escaped, truncated};
+use crate::model::{
+    config_fault::{form_fault, line_of},
+    text::{escaped, truncated},
+};
 
 /// Maximum size of a config file, in bytes.
 pub const MAX_CONFIG_LEN: usize = 1024 * 1024;
@@ -74,7 +77,8 @@ impl Settings {
             }
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
-                reader.error(at, error.message().replace('\n', ", "));
+                let (_, what) = form_fault(text, error.span(), error.message());
+                reader.error(at, what);
             }
         }
         if reader.errors.is_empty() { Ok(()) } else { Err(ConfigError { errors: reader.errors }) }
@@ -155,7 +159,7 @@ impl Reader<'_> {
             self.error(at, format!("unknown setting {shown}; {meant}"));
             return;
         };
-        let line = self.line_of(at);
+        let line = line_of(self.text, at);
         if let Some(first) = self.lines.insert(row, line) {
             self.error(at, format!("{shown} is already set in line {first}"));
             return;
@@ -227,7 +231,7 @@ impl Reader<'_> {
         name: &str,
         text: &str,
     ) {
-        settings.set_place(Some(format!("{}:{}", self.path, self.line_of(at))));
+        settings.set_place(Some(format!("{}:{}", self.path, line_of(self.text, at))));
         let result = settings.set_with(command, ChangeSource::File, name, text);
         settings.set_place(None);
         if let Err(error) = result {
@@ -236,7 +240,7 @@ impl Reader<'_> {
     }
 
     fn error(&mut self, at: usize, what: String) {
-        let line = self.line_of(at);
+        let line = line_of(self.text, at);
         self.errors.push(format!("{}:{line}: {what}", self.path));
         if self.is_full() {
             self.errors.push(format!("{}: too many errors; the rest is not shown", self.path));
@@ -245,12 +249,6 @@ impl Reader<'_> {
 
     fn is_full(&self) -> bool {
         self.errors.len() >= MAX_ERRORS
-    }
-
-    /// Line number, from 1, of a byte of the text.
-    fn line_of(&self, at: usize) -> usize {
-        let before = self.text.as_bytes().get(..at).unwrap_or(self.text.as_bytes());
-        before.iter().filter(|&&byte| byte == b'\n').count() + 1
     }
 }
 
@@ -297,6 +295,9 @@ fn wants_quotes(kind: &Kind) -> bool {
         | Kind::Float { .. } => false,
         Kind::Text { .. }
         | Kind::Name { .. }
+        | Kind::Password { .. }
+        | Kind::Host { .. }
+        | Kind::Endpoint { .. }
         | Kind::Ipv4
         | Kind::Ipv6
         | Kind::Networks

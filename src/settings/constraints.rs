@@ -1,4 +1,4 @@
-//! Constraints between settings: info string lengths, rcon password, pmove variant.
+//! Constraints between settings: info string lengths, rcon password, password of the live stream, pmove variant.
 //!
 //! Invariant: info strings are measured at their maximum length, with all latched values and the longest
 //! values that the server writes. So the server's own writes always fit.
@@ -36,6 +36,35 @@ pub(super) fn check_combinations(settings: &Settings) -> Result<(), SettingError
         return Err(SettingError::Movement { movement, game, known });
     }
     Ok(())
+}
+
+impl Settings {
+    /// Checks what scripts may set until the first level.
+    ///
+    /// # Errors
+    /// An error that names place, setting and value.
+    pub fn check_first_level(&self) -> Result<(), String> {
+        let Some(address) = self.endpoint(key::SV_RELAY_ADDRESS) else { return Ok(()) };
+        if !self.text(key::SV_RELAY_PASSWORD).is_empty() {
+            return Ok(());
+        }
+        let place = self.place_of(key::SV_RELAY_ADDRESS.row());
+        let expected = key::SV_RELAY_PASSWORD.setting().kind;
+        Err(format!(
+            "{place}sv_relayAddress: \"{address}\" needs a password; set sv_relayPassword (expected {})",
+            expected.to_string().trim_end_matches(", or nothing")
+        ))
+    }
+
+    /// Place of the settings that an error of [`Self::start`] is about, in front of the error.
+    #[must_use]
+    pub fn place_of_error(&self, error: &SettingError) -> String {
+        match error {
+            SettingError::RconPasswordShort { .. } => self.place_of(key::RCON_PASSWORD.row()),
+            SettingError::Movement { .. } => self.place_of(key::G_MOVEMENT.row()),
+            _ => String::new(),
+        }
+    }
 }
 
 /// Checks that the info strings of `flags` still fit after a change of `name`.

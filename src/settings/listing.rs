@@ -242,6 +242,9 @@ pub(super) fn written(kind: &Kind, text: &str) -> String {
         | Kind::Float { .. } => text.to_owned(),
         Kind::Text { .. }
         | Kind::Name { .. }
+        | Kind::Password { .. }
+        | Kind::Host { .. }
+        | Kind::Endpoint { .. }
         | Kind::Ipv4
         | Kind::Ipv6
         | Kind::Networks
@@ -259,6 +262,9 @@ fn json_entry(settings: &Settings, row: usize) -> Json {
         }
         Kind::Text { .. }
         | Kind::Name { .. }
+        | Kind::Password { .. }
+        | Kind::Host { .. }
+        | Kind::Endpoint { .. }
         | Kind::Ipv4
         | Kind::Ipv6
         | Kind::Networks

@@ -38,9 +38,9 @@ pub use table::{SETTINGS, key, setting_named};
 pub use template::config_template;
 
 pub use crate::cvar::{
-    Address, Choice, CollisionPrecision, Flag, Flags, Float, GameCode, GameFaultPolicy, GameFolder,
-    Group, Int, Key, Kind, LogLevel, MovementChoice, MovementPrecision, Networks, PerGame,
-    Protocol71, RulesMode, Setting, StatusStyle, Text, ValueError, Values,
+    Address, Choice, CollisionPrecision, Endpoint, Flag, Flags, Float, GameCode, GameFaultPolicy,
+    GameFolder, Group, Int, Key, Kind, LogLevel, MovementChoice, MovementPrecision, Networks,
+    PerGame, Protocol71, RulesMode, Setting, StatusStyle, Text, ValueError, Values,
 };
 
 /// Maximum length of a variable name, in bytes.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::store::Settings;
+use crate::cvar::Key;
 
 /// Maximum number of pending notes; later ones are counted.
 const MAX_NOTES: usize = 64;
@@ -66,6 +67,12 @@ impl Settings {
     /// Place of the last change of a row, in front of a note.
     pub(super) fn place_of(&self, row: usize) -> String {
         self.slots[row].place.as_deref().map(|place| format!("{place}: ")).unwrap_or_default()
+    }
+
+    /// Place of the last change of a setting, in front of an error about its value.
+    #[must_use]
+    pub fn origin_of<T>(&self, key: Key<T>) -> String {
+        self.place_of(key.row())
     }
 
     pub(super) fn note(&mut self, text: String) {

@@ -2,7 +2,10 @@
 //!
 //! Invariants: `slots[row]` belongs to `SETTINGS[row]`. A rejected change leaves everything as it was.
 
-use std::{fmt, net::IpAddr};
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+};
 
 use super::{
     change::{Change, ChangeSource, SetCommand},
@@ -16,8 +19,8 @@ use super::{
     variables::{Variable, apply_latched_variables, position},
 };
 use crate::cvar::{
-    Address, Choice, Flag, Flags, Float, GameFolder, Int, Key, Networks, Text, Value, Values,
-    quoted,
+    Address, Choice, Endpoint, Flag, Flags, Float, GameFolder, Int, Key, Networks, Text, Value,
+    Values, quoted,
 };
 use crate::model::limits::MAX_INFO_LEN;
 
@@ -146,6 +149,12 @@ impl Settings {
     #[must_use]
     pub fn address(&self, key: Key<Address>) -> IpAddr {
         self.values.address(key)
+    }
+
+    /// Value of an address and port to listen on; `None` for an empty one.
+    #[must_use]
+    pub fn endpoint(&self, key: Key<Endpoint>) -> Option<SocketAddr> {
+        self.values.endpoint(key)
     }
 
     /// Value of a list of networks.

@@ -109,6 +109,14 @@ fn public_server_sends_heartbeats_as_the_game_does() {
 }
 
 #[test]
+fn server_that_quits_sends_no_heartbeat() {
+    let mut server = server(&[]);
+    console(&mut server, 0, "quit");
+    server.frame(Millis(50));
+    assert_eq!(heartbeats(&mut server), 0);
+}
+
+#[test]
 fn private_server_sends_no_heartbeats() {
     let mut server = server(&[("dedicated", "1")]);
     assert!(run(&mut server, 0, 400_000).is_empty());

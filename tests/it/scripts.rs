@@ -406,6 +406,29 @@ fn lines_of_published_configs_are_understood_or_reported() {
 }
 
 #[test]
+fn live_stream_without_password_ends_start() {
+    let start = |script: &str, password: &str| {
+        let mut settings = Settings::default();
+        settings.set_place(Some("f.toml:3".to_owned()));
+        settings.set("sv_relayAddress", "127.0.0.1:27970").expect("an address");
+        settings.set("map", "yard").expect("a map");
+        settings.set("sv_relayPassword", password).expect("a password");
+        settings.set_place(None);
+        settings.start().expect("scripts may set the password");
+        let assets = assets(&[("server.cfg", script)]);
+        let lines = vec!["exec server".to_owned()];
+        Server::builder(settings, [9; 32]).assets(assets).lines(lines).start()
+    };
+    let error = "f.toml:3: sv_relayAddress: \"127.0.0.1:27970\" needs a password; set sv_relayPassword \
+                 (expected 8 to 63 characters)";
+    for script in ["set sv_hostname x", "map yard\nsay hello", "set sv_relayPassword short"] {
+        assert_eq!(start(script, "").err().as_deref(), Some(error), "{script}");
+    }
+    assert!(start("", "long enough").is_ok());
+    assert!(start("set sv_relayPassword \"long enough\"\nmap yard", "").is_ok());
+}
+
+#[test]
 fn wait_before_first_level_is_reported_once() {
     let script = "wait\nset a 1\nwait 20\nset b 1\nmap court\nwait\nset c 1";
     let mut server = start(&[("server.cfg", script)], &["exec server"]).expect("a start");

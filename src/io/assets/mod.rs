@@ -29,7 +29,7 @@ pub use installed::InstalledArchives;
 pub use offered::{OfferedPack, OfferedPacks};
 pub use pack::{MAX_ENTRY_LEN, Pack, PackError, PackFault};
 pub use pack_source::{PackReader, PackSource};
-pub use search_paths::{base_paths, search_paths};
+pub use search_paths::{base_paths, game_folders, search_paths};
 
 use self::index::{Index, Search, Source};
 use super::{files::open_regular, game_folder::read_game_folder};
@@ -110,12 +110,6 @@ impl GameData {
             Source::Pack(pack, _) => pack.read(&path, max),
         };
         self.index().sources.iter().filter_map(read).flatten().find(|bytes| wanted(bytes))
-    }
-
-    /// Whether a folder of the mod was found.
-    #[must_use]
-    pub fn has_mod(&self) -> bool {
-        self.index().mod_sources > 0
     }
 
     /// Returns the searched folders in search order.

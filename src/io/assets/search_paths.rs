@@ -11,6 +11,7 @@ use std::{
 };
 
 use super::folder::entries;
+use crate::model::spelling::MAX_NAMES;
 
 /// Root of a search path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +187,13 @@ fn usual_homes(game: &str, variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<Pa
 /// Returns the first installation that has an archive of the game.
 fn installation(game: &str, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     places(game, variable, false).find(|path| has_pack(&path.join(game)))
+}
+
+/// Returns the names of the folders below `base_paths`: games and mods.
+#[must_use]
+pub fn game_folders(base_paths: &[PathBuf]) -> Vec<String> {
+    let folders = base_paths.iter().flat_map(|path| entries(path));
+    folders.filter(|(_, path)| path.is_dir()).map(|(name, _)| name).take(MAX_NAMES).collect()
 }
 
 fn has_pack(folder: &Path) -> bool {

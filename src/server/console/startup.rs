@@ -21,6 +21,7 @@ use crate::{
         assets::{AssetError, ScriptPlace},
         text,
     },
+    node::Node as _,
     server::{
         level::{NEXT, is_map_name},
         start::announce_http,
@@ -129,6 +130,14 @@ pub(in crate::server) fn run(
     server.core.console.end_start();
 }
 
+impl Server {
+    /// Whether a command of the start has ended the server, or ends it in the first frame.
+    #[must_use]
+    pub fn ends_with_start(&self) -> bool {
+        self.is_finished() || self.texts.puts_off("quit")
+    }
+}
+
 /// Whether the first level has not begun.
 pub(super) fn has_no_level(server: &Server) -> bool {
     server.core.level.map.is_empty()
@@ -146,7 +155,9 @@ pub(super) fn run_before_level(server: &mut Server, command: &str, words: &Comma
     }
     if server.startup.chosen.is_some() {
         begin_first_level(server);
-        execute::run_command(server, words, depth);
+        if !has_no_level(server) {
+            execute::run_command(server, words, depth);
+        }
     } else if is("wait") {
         execute::report(server, Cause::Wait, "wait skipped: no level has begun");
     } else if !server.texts.put_off(command) {
@@ -195,6 +206,12 @@ fn begin_first_level(server: &mut Server) {
     if chosen.is_none()
         && let Some(error) = server.startup.missing_map.take()
     {
+        server.startup.fail(error);
+        if server.startup.is_over() {
+            return;
+        }
+    }
+    if let Err(error) = server.core.settings.check_first_level() {
         server.startup.fail(error);
         if server.startup.is_over() {
             return;

@@ -5,8 +5,8 @@
 
 use std::{collections::VecDeque, rc::Rc};
 
-use super::problems::ProblemCounts;
-use crate::model::ConsoleCommands;
+use super::{command_name, problems::ProblemCounts};
+use crate::model::{CommandArgs, ConsoleCommands};
 
 /// Maximum number of waiting stacks of texts, and of bytes in them.
 const MAX_WAITING: usize = 64;
@@ -207,6 +207,16 @@ impl ConsoleTexts {
             self.waiting.push_back(Waiting { frames: 0, stack });
         }
         has_room
+    }
+
+    /// Whether a command of that name is put off until the next frame.
+    pub(super) fn puts_off(&self, name: &str) -> bool {
+        let due = self.waiting.iter().filter(|waiting| waiting.frames == 0);
+        due.flat_map(|waiting| &waiting.stack).any(|text| {
+            ConsoleCommands::new(&text.text).any(|command| {
+                command_name(&CommandArgs::parse(command)).eq_ignore_ascii_case(name)
+            })
+        })
     }
 
     fn has_room(&self, stack: &[OpenText]) -> bool {

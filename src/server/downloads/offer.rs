@@ -168,7 +168,7 @@ impl Offer {
 /// Returns the URL of the server's own HTTP downloads. `None` without `sv_http`, or if it names no address
 /// that clients can reach.
 pub(in crate::server) fn url_of(values: &Values) -> Option<String> {
-    let address: std::net::SocketAddr = values.text(key::SV_HTTP).parse().ok()?;
+    let address = values.endpoint(key::SV_HTTP)?;
     let bound = match address.ip() {
         ip if !ip.is_unspecified() => ip,
         std::net::IpAddr::V4(_) => values.address(key::NET_IP),

@@ -152,6 +152,7 @@ fn errors_name_file_line_and_accepted_values() {
         "f.toml:1: unknown table [zzz]; expected [server], [network], [admin], [match], [openarena], [serverinfo], [variables]",
     );
     error("[variables]\nsv_fps = 20", "f.toml:2: sv_fps is a setting; move it out of [variables]");
+    error("sv_fps = 20\nsv_fps = 30", "f.toml:2: duplicate key sv_fps");
     error("[variables]\nx = {}", "f.toml:2: x: invalid type table (expected text in quotes)");
 }
 
