@@ -307,6 +307,11 @@ impl Bots {
 }
 
 impl Node for Bots {
+    fn handle_oversize(&mut self, now: Millis, route: Route) {
+        // Invalid like an empty one, and counted as such for the bot.
+        self.handle_datagram(now, route, &[]);
+    }
+
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
         self.now = now;
         let most = self.options.most_bots();

@@ -260,6 +260,10 @@ impl Node for Browser {
         self.queries.fill(now, &mut self.table, &mut self.outbox);
     }
 
+    fn handle_oversize(&mut self, _: Millis, _: Route) {
+        self.counters.invalid += 1;
+    }
+
     fn frame(&mut self, now: Millis) {
         if self.finished {
             return;

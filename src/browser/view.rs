@@ -290,6 +290,10 @@ impl Node for LiveBrowser {
         self.browser.handle_datagram(now, route, bytes);
     }
 
+    fn handle_oversize(&mut self, now: Millis, route: Route) {
+        self.browser.handle_oversize(now, route);
+    }
+
     fn frame(&mut self, now: Millis) {
         self.browser.frame(now);
     }

@@ -54,6 +54,12 @@ pub trait Node {
     /// Handles a datagram that arrived on `route.local` from `route.remote`.
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]);
 
+    /// Handles a datagram that is longer than any message of the protocol. Its content is gone and the driver counts it.
+    /// Only for what is told of a peer: it is in no journal.
+    fn handle_oversize(&mut self, now: Millis, route: Route) {
+        let _ = (now, route);
+    }
+
     /// Hint: [`Node::handle_datagram`] may be called with these bytes next but one, so the memory that it needs is requested.
     fn expect_datagram(&self, bytes: &[u8]) {
         let _ = bytes;

@@ -80,6 +80,10 @@ impl<N: Node, O: Observer> Node for Observed<N, O> {
         self.node.handle_datagram(now, route, bytes);
     }
 
+    fn handle_oversize(&mut self, now: Millis, route: Route) {
+        self.node.handle_oversize(now, route);
+    }
+
     fn expect_datagram(&self, bytes: &[u8]) {
         self.node.expect_datagram(bytes);
     }

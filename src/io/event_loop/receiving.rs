@@ -20,6 +20,7 @@ use mio::{Events, Token};
 use super::{LATE, Loop, output::collect};
 use crate::{
     io::{
+        association::RelayFault,
         batch::{BATCH, Datagram, ReceiveBatch, ReceiveStatus},
         on_demand::association_of,
         read_schedule::ReadSchedule,
@@ -259,9 +260,16 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
             Some(_) => *coalesce_until = now + wait.min(CONNECTIONLESS_WAIT_MAX),
             None => *coalesce_until = now + wait.min(SHARED_WAIT_MAX),
         }
-        let Some((remote, bytes)) = sockets.unwrap_datagram(number, from, bytes) else {
-            counters.bad_source += 1;
-            return;
+        let (remote, bytes) = match sockets.unwrap_datagram(number, from, bytes) {
+            Ok(unwrapped) => unwrapped,
+            Err(fault) => {
+                match fault {
+                    RelayFault::Source => counters.bad_source += 1,
+                    RelayFault::Header => counters.relay_header += 1,
+                }
+                self.rate_limited_warning.about(now, from, fault.reason());
+                return;
+            }
         };
         let reason = match (invalid_source(remote), bytes) {
             (None, Some(bytes)) => {
@@ -277,6 +285,8 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
             }
             (None, None) => {
                 counters.oversize += 1;
+                node.handle_oversize(*latest, Route { local, remote });
+                collect(*node, sockets, outgoing, poll, counters);
                 "longer than any message of the protocol"
             }
         };
