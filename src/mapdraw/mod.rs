@@ -166,8 +166,7 @@ pub fn draw(
     let pixels_per_unit = side / extent[0].max(extent[1]);
     let [width, height] = extent.map(|length| (length * pixels_per_unit).ceil().clamp(1.0, side));
 
-    let flat =
-        Projection { west: mins[0], north: maxs[1], left: 0.0, top: 0.0, pixels_per_unit };
+    let flat = Projection { west: mins[0], north: maxs[1], left: 0.0, top: 0.0, pixels_per_unit };
     let pixels_per_unit = pixels_per_unit / scale;
     let projection = Projection { left: MARGIN, top: MARGIN, pixels_per_unit, ..flat };
     let size = [width as usize, height as usize];

@@ -81,9 +81,8 @@ fn font_of(scale: f32, halo: bool, large: bool) -> SizedFont {
     };
     let wanted = fonts[0].character_size.height as f32 * scale;
     let all = fonts.iter().flat_map(|font| (1..=MAX_FACTOR).map(move |factor| (*font, factor)));
-    let distance = |&(font, factor): &SizedFont| {
-        ((font.character_size.height * factor) as f32 - wanted).abs()
-    };
+    let distance =
+        |&(font, factor): &SizedFont| ((font.character_size.height * factor) as f32 - wanted).abs();
     all.min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or((fonts[0], 1))
 }
 

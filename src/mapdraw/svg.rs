@@ -43,8 +43,7 @@ fn write_layer(
     (ground, shapes, legend): (&Image, &[Shape], &[Shape]),
 ) -> Result<(), String> {
     let [left, top] = drawing.ground_at;
-    let [width, height] =
-        [ground.width, ground.height].map(|length| length as f32 / drawing.scale);
+    let [width, height] = [ground.width, ground.height].map(|length| length as f32 / drawing.scale);
     let image = base64(&raster::encode(ground)?);
     let _ = writeln!(
         text,
