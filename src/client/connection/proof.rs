@@ -70,8 +70,7 @@ impl Listed {
         })
     }
 
-    /// Returns the names of the archives that are not installed and may hold the modules of the proof, for a message;
-    /// empty if there are none.
+    /// Returns the names of the missing archives that may hold the modules of the proof, for a message. Empty without any.
     ///
     /// These are the missing ones that the server uses itself, if it names them, else those in front of the installed one
     /// that a client would use. Their content is not known here.
