@@ -352,7 +352,7 @@ fn bots_join_pure_server_with_its_archives() {
     assert_eq!(code, Some(0), "{errors}");
     let (code, errors) = bots(scratch.0.to_str().unwrap());
     assert_eq!(code, Some(4), "{errors}");
-    assert!(errors.contains("not installed: zmap.pk3, vms.pk3; no folder baseoa"), "{errors}");
+    assert!(errors.contains("not installed: vms.pk3; no folder baseoa"), "{errors}");
 }
 
 /// Module of a mod that does nothing.
@@ -683,4 +683,68 @@ fn missing_config_file_names_its_variable() {
     });
     let expected = "fragd: FRAGD_CONFIG: /nonexistent.toml not found; check the name and the working directory\n";
     assert_eq!((status, log.as_str()), (2, expected));
+}
+
+/// Runs the program in a folder. Returns exit code and all output.
+fn fragd(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fragd"));
+    command.args(arguments).current_dir(folder).env("HOME", folder).env_remove("RUST_LOG");
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    (output.status.code(), text.into_owned())
+}
+
+#[test]
+fn cut_journal_compares_nothing_or_the_same() {
+    let scratch = Scratch::new("cutjournal");
+    let mut server = Server::start(&scratch.0, &["--journal", "j"], |_| {});
+    assert!(server.answers(PATIENCE));
+    assert!(server.end().is_some_and(|status| status.success()));
+    let (code, text) = fragd(&scratch.0, &["replay", "j"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("verdict         the same\n"), "{text}");
+    let whole = fs::read(scratch.0.join("j")).unwrap();
+    let mut codes = Vec::new();
+    for part in 1..24 {
+        fs::write(scratch.0.join("cut"), &whole[..whole.len() * part / 24]).unwrap();
+        let (code, text) = fragd(&scratch.0, &["replay", "cut"]);
+        codes.push(code);
+        let is_empty = text.contains("compared        0 datagrams");
+        match code {
+            Some(0) => assert!(!is_empty && text.contains("the same up to byte"), "{text}"),
+            Some(9) => assert!(is_empty && text.contains("nothing compared: "), "{text}"),
+            other => assert_eq!(other, Some(2), "{text}"),
+        }
+    }
+    assert!(codes.contains(&Some(9)), "{codes:?}");
+}
+
+#[test]
+fn drawing_of_a_floor_names_its_items_only() {
+    let scratch = Scratch::new("floors");
+    let draw = |more: &[&str]| {
+        let arguments = [&["maps", "fragd1", "--draw", "m.svg"][..], more].concat();
+        let (code, text) = fragd(&scratch.0, &arguments);
+        assert_eq!(code, Some(0), "{text}");
+        fs::read_to_string(scratch.0.join("m.svg")).unwrap()
+    };
+    let is_row = |line: &&str| line.starts_with("<text") && line.contains(">Rocket Launcher");
+    let rows = |svg: &str| svg.lines().filter(is_row).count();
+    let labels = |svg: &str| svg.matches(">RL</text>").count();
+    let floors: Vec<String> = ["1", "2", "3"].map(|floor| draw(&["--floor", floor])).into();
+    for svg in &floors {
+        // A label stands at each item, and one in its row of the legend.
+        assert_eq!(rows(svg), labels(svg).min(1), "{} labels", labels(svg));
+        assert_ne!(labels(svg), 1);
+    }
+    assert!(floors.iter().any(|svg| rows(svg) == 0) && floors.iter().any(|svg| rows(svg) == 1));
+    let width = |svg: &str| {
+        let text = svg.split("width=\"").nth(1).unwrap().split('"').next().unwrap();
+        text.parse::<u32>().unwrap()
+    };
+    let view =
+        |svg: &str| svg.split("viewBox=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let (small, large) = (draw(&["--size", "1200"]), draw(&["--size", "2400"]));
+    assert_eq!(view(&small), view(&large));
+    assert_eq!(2 * width(&small), width(&large));
 }

@@ -410,6 +410,10 @@ impl Node for Bots {
 
 impl Hosted for Bots {
     fn handle_input(&mut self, now: Millis, input: Input<'_>) {
+        if let Input::Oversize(route) = input {
+            // Invalid like an empty one, and counted as such for the bot.
+            return self.handle_datagram(now, route, &[]);
+        }
         let Input::Stop(_) = input else { return };
         self.now = now;
         if self.leaving_since.is_none() {

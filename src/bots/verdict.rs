@@ -404,7 +404,8 @@ impl VerdictInput<'_> {
     fn refusal(&self, selects: impl Fn(&BotSummary) -> bool) -> String {
         let reason = self.reason(selects);
         if reason.starts_with("Server uses protocol version") {
-            return format!("{reason} (set --protocol auto, or the protocol of the server)");
+            let reason = reason.trim_end_matches('.');
+            return format!("{reason}; set --protocol auto, or the protocol of the server");
         }
         if !reason.to_ascii_lowercase().contains("server is full") {
             return reason;

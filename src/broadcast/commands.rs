@@ -185,12 +185,16 @@ pub(super) fn control(words: &CommandArgs) -> Option<Control> {
     }
 }
 
-/// Parses seconds, `m:ss` or `h:mm:ss`.
+/// Parses seconds, `m:ss` or `h:mm:ss`. Only the first part may exceed 59.
 fn seconds(text: &str) -> Option<f64> {
+    if text.split(':').count() > 3 {
+        return None;
+    }
     let mut total = 0.0;
-    for part in text.split(':') {
+    for (at, part) in text.split(':').enumerate() {
         let value: f64 = part.parse().ok()?;
-        if !(0.0..=MAX_SEEK_SECONDS).contains(&value) {
+        let is_in_range = (0.0..=MAX_SEEK_SECONDS).contains(&value);
+        if !is_in_range || at > 0 && value >= 60.0 {
             return None;
         }
         total = total * 60.0 + value;
@@ -222,6 +226,12 @@ mod tests {
             ("seek 1e9", None),
             ("seek inf", None),
             ("seek 99999:99999", None),
+            ("seek 99:59", Some(Control::Seek(5_999_000))),
+            ("seek 99:99", None),
+            ("seek 0:60", None),
+            ("seek +0:75", None),
+            ("seek 1:60:00", None),
+            ("seek 0:0:0:1", None),
             ("kill", None),
         ] {
             assert_eq!(control(&CommandArgs::parse(line)), expected, "{line}");

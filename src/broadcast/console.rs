@@ -7,6 +7,8 @@ use super::{
 };
 use crate::model::{ClientNum, CommandArgs, text};
 
+/// Longest command that is repeated, in bytes.
+const MAX_SHOWN_COMMAND: usize = 64;
 /// Commands and their help.
 const HELP: [(&str, &str); 9] = [
     ("status", "show source, level and viewers"),
@@ -45,14 +47,29 @@ pub(super) fn run(house: &mut House, source: &dyn Source, line: &str) -> bool {
         "follownext" => house.request(None, Control::FollowNext),
         _ => match commands::control(&words) {
             Some(control) => house.request(None, control),
-            None => {
-                for (usage, help) in HELP {
-                    house.print_line(format!("{usage:16} {help}"));
-                }
-            }
+            None => explain(house, words.command()),
         },
     }
     false
+}
+
+/// Prints the help, after a line about a command that is not known or whose arguments are not.
+fn explain(house: &mut House, command: &str) {
+    let usage = HELP.iter().map(|(usage, _)| *usage);
+    let known = usage.clone().find(|usage| usage.split(' ').next() == Some(command));
+    match known {
+        Some(usage) => {
+            return house.print_line(format!("{command}: invalid arguments (expected {usage})"));
+        }
+        None if ["help", "?"].contains(&command) => {}
+        None => {
+            let command = text::escaped(text::truncated(command, MAX_SHOWN_COMMAND).as_bytes());
+            house.print_line(format!("unknown command: {command}"));
+        }
+    }
+    for (usage, help) in HELP {
+        house.print_line(format!("{usage:16} {help}"));
+    }
 }
 
 fn status(house: &mut House, source: &dyn Source) {

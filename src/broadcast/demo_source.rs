@@ -33,13 +33,39 @@ pub struct DemoSource<'a> {
     reader: DemoReader<'a>,
     /// Decoded message that is not due yet, and its position in ms. The reader's level is that behind it.
     pending: Option<(DemoMessage<'a>, u64)>,
-    /// Position of the newest decoded snapshot in ms, and its server time.
-    decoded_ms: u64,
-    decoded_time: Option<LevelTime>,
+    /// Position of the newest decoded snapshot.
+    decoded: Position,
     playback: Playback,
     /// Whether viewers do not have the level of the reader yet.
     owes_level: bool,
     errors: u64,
+}
+
+/// Position in a demo.
+#[derive(Debug, Default)]
+struct Position {
+    /// Time since the first snapshot, in ms.
+    ms: u64,
+    /// Server time of the newest snapshot of the level.
+    time: Option<LevelTime>,
+}
+
+impl Position {
+    /// Advances to a message. A gap of the server time, or a step back, counts as one usual step.
+    fn advance(&mut self, message: &DemoMessage<'_>) {
+        if message.gamestate.is_some() {
+            self.time = None;
+        }
+        let Some(snapshot) = &message.snapshot else { return };
+        let time = snapshot.head.server_time;
+        self.ms += match self.time.replace(time) {
+            Some(last) if (0..=MAX_STEP_MS).contains(&time.distance(last)) => {
+                time.distance(last).unsigned_abs().into()
+            }
+            _ if self.ms == 0 => 0,
+            _ => USUAL_STEP_MS,
+        };
+    }
 }
 
 impl<'a> DemoSource<'a> {
@@ -53,15 +79,17 @@ impl<'a> DemoSource<'a> {
         title: &str,
         end: DemoEnd,
     ) -> Result<Self, String> {
-        let mut first_error = None;
-        let mut messages = DemoReader::new(protocol, bytes);
-        let shows = messages.any(|message| match message {
-            Ok(message) => message.snapshot.is_some(),
-            Err(error) => {
-                first_error.get_or_insert(error);
-                false
+        let (mut first_error, mut shows) = (None, false);
+        let mut position = Position::default();
+        for message in DemoReader::new(protocol, bytes) {
+            match message {
+                Ok(message) => {
+                    shows |= message.snapshot.is_some();
+                    position.advance(&message);
+                }
+                Err(error) => drop(first_error.get_or_insert(error)),
             }
-        });
+        }
         if !shows {
             let what = first_error.map_or_else(|| "no snapshot".to_owned(), |e| e.to_string());
             return Err(format!("{title}: demo not playable: {what}"));
@@ -72,9 +100,8 @@ impl<'a> DemoSource<'a> {
             title: title.to_owned(),
             reader: DemoReader::new(protocol, bytes),
             pending: None,
-            decoded_ms: 0,
-            decoded_time: None,
-            playback: Playback::new("Demo", end),
+            decoded: Position::default(),
+            playback: Playback::new("Demo", end, position.ms),
             owes_level: true,
             errors: 0,
         })
@@ -84,8 +111,7 @@ impl<'a> DemoSource<'a> {
     fn restart(&mut self) {
         self.reader = DemoReader::new(self.protocol, self.bytes);
         self.pending = None;
-        self.decoded_ms = 0;
-        self.decoded_time = None;
+        self.decoded = Position::default();
         self.owes_level = true;
     }
 
@@ -101,21 +127,8 @@ impl<'a> DemoSource<'a> {
                 true
             }
             Some(Ok(message)) => {
-                if message.gamestate.is_some() {
-                    self.decoded_time = None;
-                }
-                if let Some(snapshot) = &message.snapshot {
-                    let time = snapshot.head.server_time;
-                    let step = match self.decoded_time.replace(time) {
-                        Some(last) if (0..=MAX_STEP_MS).contains(&time.distance(last)) => {
-                            time.distance(last).unsigned_abs().into()
-                        }
-                        _ if self.decoded_ms == 0 => 0,
-                        _ => USUAL_STEP_MS,
-                    };
-                    self.decoded_ms += step;
-                }
-                self.pending = Some((message, self.decoded_ms));
+                self.decoded.advance(&message);
+                self.pending = Some((message, self.decoded.ms));
                 true
             }
         }
@@ -166,7 +179,7 @@ impl<'a> DemoSource<'a> {
 
     /// Handles the end of the file.
     fn reach_end(&mut self, now: Millis, sink: &mut dyn Sink) {
-        let text = match self.playback.reach_end(now, self.decoded_ms) {
+        let text = match self.playback.reach_end(now, self.decoded.ms) {
             DemoEnd::Hold => "End of the demo. Say !seek 0 to see it again.",
             DemoEnd::Repeat => "End of the demo. It starts again.",
             DemoEnd::Stop => "End of the demo. The server stops.",
@@ -177,7 +190,7 @@ impl<'a> DemoSource<'a> {
     }
 
     fn seek(&mut self, target: u64) {
-        let behind_shown = self.pending.as_ref().map_or(self.decoded_ms, |(_, at)| *at);
+        let behind_shown = self.pending.as_ref().map_or(self.decoded.ms, |(_, at)| *at);
         if target < behind_shown {
             self.restart();
         }
@@ -333,7 +346,11 @@ mod tests {
         source.control(Millis(110), Control::Skip(-1500)).expect("a jump back");
         run(&mut source, &mut told, 110, 120);
         assert_eq!((told.times.last(), told.levels), (Some(&600), 2), "a new level");
-        source.control(Millis(120), Control::Seek(u64::MAX)).expect("to the end");
+        let answer = source.control(Millis(120), Control::Seek(u64::MAX / 2)).expect("to the end");
+        assert!(answer.starts_with("Demo goes to its end at 0:02: "), "{answer}");
+        let paused = source.control(Millis(120), Control::Pause).expect("paused");
+        assert_eq!(paused, "Demo paused at 0:02");
+        source.control(Millis(120), Control::Pause).expect("continued");
         run(&mut source, &mut told, 120, 130);
         assert!(told.commands.last().expect("an end").contains("End of the demo"));
         source.control(Millis(130), Control::Seek(0)).expect("to the start");

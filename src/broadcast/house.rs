@@ -233,12 +233,13 @@ impl House {
 
 impl Sink for House {
     fn level(&mut self, level: Level) {
+        let is_first = !self.stage.has_level();
         self.stage.begin(level);
         self.bodies.clear();
         self.scores = None;
         let now = self.now;
         self.viewers.iter_mut().for_each(|(_, viewer)| viewer.await_gamestate(now));
-        if self.lost.take().is_some() {
+        if self.lost.take().is_some() && !is_first {
             log::info!("source is back");
         }
         log::info!("level {} begins", text::escaped(self.stage.info_value("mapname").as_bytes()));
@@ -294,7 +295,8 @@ impl Sink for House {
     }
 
     fn lost(&mut self, reason: &str) {
-        if self.lost.is_none() {
+        // A source that never showed a level logs its reasons itself.
+        if self.lost.is_none() && self.stage.has_level() {
             log::warn!("source lost: {}", text::escaped(reason.as_bytes()));
             self.proclaim(&format!("The source is lost: {reason}. Waiting for it ..."));
         }

@@ -42,13 +42,15 @@ impl<'a> MatchSource<'a> {
         if index.keys.is_empty() {
             return Err(format!("{title}: recording without a frame"));
         }
+        let start = index.keys.first().map_or(LevelTime(0), |key| key.time);
+        let length = u64::try_from(index.end.distance(start)).unwrap_or(0);
         Ok(Self {
             reader,
             index,
             title: title.to_owned(),
             teller: MatchTeller::default(),
             pending: None,
-            playback: Playback::new("Recording", end),
+            playback: Playback::new("Recording", end, length),
             faults: 0,
         })
     }

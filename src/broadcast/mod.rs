@@ -21,6 +21,7 @@ mod console;
 mod delay;
 mod demo_source;
 mod house;
+mod join_watch;
 mod match_source;
 mod match_teller;
 mod node;

@@ -278,7 +278,14 @@ impl Hosted for Broadcast<'_> {
                 }
             }
             Input::Stop(reason) => self.stop(now, reason),
-            Input::LoopCounters(_) | Input::Lookup(_) | Input::PortFailed(_) => {}
+            // Invalid like an empty one.
+            Input::Oversize(route) if route.local == SOURCE_PORT => {
+                self.handle_datagram(now, route, &[]);
+            }
+            Input::LoopCounters(_)
+            | Input::Lookup(_)
+            | Input::PortFailed(_)
+            | Input::Oversize(_) => {}
         }
     }
 

@@ -67,13 +67,17 @@ pub(super) struct Playback {
     speed: f32,
     /// Position at a time, from which positions are computed.
     anchor: (Millis, u64),
+    /// Length of the recording in ms, behind which no jump goes.
+    length: u64,
     has_started: bool,
     is_finished: bool,
 }
 
 impl Playback {
-    pub(super) fn new(noun: &'static str, end: DemoEnd) -> Self {
+    /// Creates a stopped clock of a recording of `length` ms.
+    pub(super) fn new(noun: &'static str, end: DemoEnd, length: u64) -> Self {
         Self {
+            length,
             noun,
             end,
             state: State::Playing,
@@ -175,7 +179,16 @@ impl Playback {
         let position = self.position(now);
         self.anchor = (now, position);
         let noun = self.noun;
-        let jump = |target| Ok((format!("{noun} goes to {}", clock(target)), Some(target)));
+        let length = self.length;
+        let jump = |target: u64| {
+            let shown = clock(target.min(length));
+            let answer = if target > length {
+                format!("{noun} goes to its end at {shown}: {} is behind it", clock(target))
+            } else {
+                format!("{noun} goes to {shown}")
+            };
+            Ok((answer, Some(target.min(length))))
+        };
         match request {
             Control::Pause => {
                 self.is_paused = !self.is_paused;

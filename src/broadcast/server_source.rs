@@ -6,12 +6,15 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use super::source::{Audience, Control, Frame, Level, Sink, Source, View, Visible, relay_name};
+use super::{
+    join_watch::{JoinWatch, Progress},
+    source::{Audience, Control, Frame, Level, Sink, Source, View, Visible, relay_name},
+};
 use crate::{
     bg::{Persistent, Team, configstring, pm_flag},
     client::{
         Client, ClientEvent, ClientOptions, ConnectionState, DisconnectReason, Protocol,
-        ProtocolChoice,
+        ProtocolChoice, ProtocolError,
     },
     model::{
         ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Qport, UserCmd,
@@ -25,11 +28,6 @@ const TIMEOUT: Millis = Millis::seconds(10);
 /// Least and longest wait before the next connection, which doubles after each failure.
 const LEAST_WAIT: Millis = Millis::seconds(1);
 const LONGEST_WAIT: Millis = Millis::seconds(30);
-/// Silence of a server before it is reported, and longest time to the next report. The time doubles after each.
-const LEAST_SILENCE: Millis = Millis(1500);
-const LONGEST_SILENCE: Millis = Millis::seconds(30);
-/// Interval of requests for a connection.
-const REQUEST_INTERVAL: Millis = Millis::seconds(3);
 /// Interval of commands that make the client a spectator. The base game allows a change of teams every
 /// five seconds.
 const TEAM_INTERVAL: Millis = Millis::seconds(6);
@@ -57,33 +55,6 @@ pub struct ServerSourceOptions {
     pub packs: Option<Arc<dyn InstalledPacks>>,
 }
 
-/// Silence of a server that was asked for a connection.
-#[derive(Debug, Default)]
-struct Silence {
-    /// Start of the connection attempt.
-    since: Millis,
-    /// Time of the next report.
-    report_at: Millis,
-    reports: u32,
-}
-
-impl Silence {
-    fn begin(&mut self, now: Millis) {
-        *self = Self { since: now, report_at: now + LEAST_SILENCE, reports: 0 };
-    }
-
-    /// Returns the silence when a report is due, and schedules the next one.
-    fn report(&mut self, now: Millis) -> Option<Millis> {
-        if now < self.report_at {
-            return None;
-        }
-        self.reports += 1;
-        let wait = Millis(LEAST_SILENCE.0 << self.reports.min(8)).min(LONGEST_SILENCE);
-        self.report_at = now + wait;
-        Some(now.since(self.since))
-    }
-}
-
 /// Connection to a server as a spectator.
 #[derive(Debug)]
 pub struct ServerSource {
@@ -99,9 +70,12 @@ pub struct ServerSource {
     connections: u64,
     /// Whether a connection has shown the game.
     has_shown: bool,
+    /// Whether a connection has sent a level, without which no source can be lost.
+    has_level: bool,
     /// See [`Source::failure`].
     failure: Option<String>,
-    silence: Silence,
+    /// Wait for a level.
+    watch: JoinWatch,
     /// Name of the server, once known.
     hostname: String,
     is_watching: bool,
@@ -126,8 +100,9 @@ impl ServerSource {
             failures: 0,
             connections: 0,
             has_shown: false,
+            has_level: false,
             failure: None,
-            silence: Silence::default(),
+            watch: JoinWatch::default(),
             is_watching: false,
             team_at: Millis(0),
             follow_at: Millis(0),
@@ -169,48 +144,49 @@ impl ServerSource {
         options.timeout = TIMEOUT;
         options.packs = self.options.packs.clone();
         self.client = Some(Client::new(options, now).map_err(|error| error.to_string())?);
-        self.silence.begin(now);
+        self.watch.begin_attempt(now);
         Ok(())
     }
 
-    /// Whether the server was asked for a connection and has not granted it.
-    fn is_asking(&self) -> bool {
-        let state = self.client.as_ref().map(Client::state);
-        matches!(state, Some(ConnectionState::Connecting | ConnectionState::Challenging))
-    }
-
-    /// Reports a server that does not answer: to the log every time, to viewers once.
-    fn report_silence(&mut self, now: Millis, sink: &mut dyn Sink) {
-        if !self.is_asking() {
-            return;
-        }
-        let Some(silence) = self.silence.report(now) else { return };
-        let seconds = silence.0 as f64 / 1000.0;
-        log::warn!(
-            "{}: no answer for {seconds:.1} s (expected a running server; check --from and UDP port {} on the way)",
-            self.options.server,
-            self.options.server.port()
-        );
-        if self.silence.reports == 1 {
-            sink.lost("it does not answer");
+    /// Progress of the connection attempt; `None` without one or with a level.
+    fn progress(&self) -> Option<Progress> {
+        match self.client.as_ref().map(Client::state)? {
+            ConnectionState::Connecting => Some(Progress::Asking),
+            ConnectionState::Challenging => Some(Progress::Challenged),
+            ConnectionState::Connected => Some(Progress::Granted),
+            ConnectionState::Primed | ConnectionState::Active | ConnectionState::Disconnected => {
+                None
+            }
         }
     }
 
-    /// Ends a silence with a datagram of the server.
-    fn end_silence(&mut self, now: Millis) {
-        if self.silence.reports > 0 {
-            let seconds = now.since(self.silence.since).0 as f64 / 1000.0;
-            log::info!("{}: answers after {seconds:.1} s", self.options.server);
+    /// Reports a server that shows no level: to the log at growing intervals, to viewers once.
+    fn report_wait(&mut self, now: Millis, sink: &mut dyn Sink) {
+        let Some(progress) = self.progress() else { return };
+        let Some(report) = self.watch.report(now, progress) else { return };
+        log::warn!("{}: {report}", self.options.server);
+        if self.watch.reports() == 1 {
+            sink.lost(report.cause());
         }
-        self.silence.begin(now);
-        // After a refusal, the next request is due that much later.
-        self.silence.report_at = now + REQUEST_INTERVAL + LEAST_SILENCE;
+    }
+
+    /// Logs a protocol error of the server, within a rate.
+    fn report_error(&mut self, now: Millis, error: &ProtocolError) {
+        if let Some(more) = self.watch.count_error(now) {
+            log::warn!("{}: {error}{more}", self.options.server);
+        }
     }
 
     fn handle_events(&mut self, now: Millis, sink: &mut dyn Sink) {
         while let Some(event) = self.client.as_mut().and_then(Client::poll_event) {
             match event {
-                ClientEvent::Gamestate => self.tell_level(sink),
+                ClientEvent::Gamestate => {
+                    if let Some(waited) = self.watch.end(now) {
+                        let seconds = waited.0 as f64 / 1000.0;
+                        log::info!("{}: answers after {seconds:.1} s", self.options.server);
+                    }
+                    self.tell_level(sink);
+                }
                 ClientEvent::Entered => {
                     self.failures = 0;
                     self.has_shown = true;
@@ -232,10 +208,14 @@ impl ServerSource {
                 ClientEvent::ServerCommand(text) => sink.command(Audience::All, &text),
                 ClientEvent::MapRestart => sink.command(Audience::All, "map_restart\n"),
                 ClientEvent::Refused(reason) => {
-                    sink.lost(&format!("the server refuses the relay: {reason}"));
+                    let reason = format!("the server refuses the relay: {reason}");
+                    if self.watch.refuse(now, &reason) && !self.has_level {
+                        log::warn!("{}: {}", self.options.server, text::escaped(reason.as_bytes()));
+                    }
+                    sink.lost(&reason);
                 }
                 ClientEvent::Disconnected(reason) => self.handle_disconnect(now, &reason, sink),
-                ClientEvent::ProtocolError(error) => log::warn!("{}: {error}", self.options.server),
+                ClientEvent::ProtocolError(error) => self.report_error(now, &error),
                 ClientEvent::Connected
                 | ClientEvent::ProofRequired
                 | ClientEvent::Print(_)
@@ -260,7 +240,28 @@ impl ServerSource {
                 return;
             }
         }
-        sink.lost(&reason.to_string());
+        self.report_end(now, reason, sink);
+    }
+
+    /// Reports the end of a connection. The report of an attempt without a level names what was missing.
+    fn report_end(&mut self, now: Millis, reason: &DisconnectReason, sink: &mut dyn Sink) {
+        let cause = match reason {
+            DisconnectReason::TimedOut if self.watch.is_waiting() => {
+                if let Some(report) = self.watch.end_attempt(now) {
+                    log::warn!("{}: {report}", self.options.server);
+                }
+                self.watch.cause(Progress::Granted).to_owned()
+            }
+            _ => {
+                let cause = reason.to_string();
+                if !self.has_level {
+                    let server = self.options.server;
+                    log::warn!("{server}: connection ended: {}", text::escaped(cause.as_bytes()));
+                }
+                cause
+            }
+        };
+        sink.lost(&cause);
     }
 
     fn read_hostname(&mut self) {
@@ -274,6 +275,7 @@ impl ServerSource {
     fn tell_level(&mut self, sink: &mut dyn Sink) {
         self.read_hostname();
         let Some(level) = self.client.as_ref().and_then(Client::level) else { return };
+        self.has_level = true;
         let configstrings = level.configstrings().map(|(index, text)| (index, text.to_owned()));
         sink.level(Level {
             configstrings: configstrings.collect(),
@@ -368,13 +370,13 @@ impl Source for ServerSource {
             client.frame(now);
         }
         self.handle_events(now, sink);
-        self.report_silence(now, sink);
+        self.report_wait(now, sink);
         self.follow(now);
     }
 
     fn next_due(&self) -> Millis {
         let due = self.client.as_ref().map_or(self.connect_at, Client::next_frame);
-        if self.is_asking() { due.min(self.silence.report_at) } else { due }
+        if self.progress().is_some() { due.min(self.watch.report_at()) } else { due }
     }
 
     fn status(&self, now: Millis) -> String {
@@ -399,9 +401,14 @@ impl Source for ServerSource {
         sink: &mut dyn Sink,
     ) {
         if let Some(client) = &mut self.client {
+            let ignored = |client: &Client| {
+                let statistics = client.statistics();
+                statistics.dropped_datagrams + statistics.faults
+            };
+            let before = ignored(client);
             client.handle_datagram(now, from, bytes);
-            if from == self.options.server {
-                self.end_silence(now);
+            if from == self.options.server && ignored(client) != before {
+                self.watch.count_invalid();
             }
             self.handle_events(now, sink);
         }
@@ -489,49 +496,77 @@ mod tests {
         }
     }
 
-    #[test]
-    fn silent_server_is_reported_at_growing_intervals() {
-        let mut silence = Silence::default();
-        silence.begin(Millis(1000));
-        let reported: Vec<u64> = (1000..120_000)
-            .filter_map(|at| silence.report(Millis(at)).map(|long| long.0))
-            .collect();
-        assert_eq!(reported, [1500, 4500, 10_500, 22_500, 46_500, 76_500, 106_500]);
-    }
-
-    #[test]
-    fn viewers_are_told_of_silence_once_for_each_attempt() {
-        let server: SocketAddr = ([192, 0, 2, 1], 27_960).into();
-        let mut source = ServerSource::new(ServerSourceOptions {
+    fn source_of(server: SocketAddr) -> ServerSource {
+        ServerSource::new(ServerSourceOptions {
             server,
-            protocol: ProtocolChoice::Auto,
+            protocol: ProtocolChoice::Fixed(Protocol::Q3_68),
             name: "relay".to_owned(),
             password: None,
             cycle: None,
             seed: 7,
             packs: None,
-        });
-        let mut sink = Losses::default();
-        let run = |source: &mut ServerSource, sink: &mut Losses, from: u64, to: u64| {
-            for now in from..to {
-                if source.next_due() <= Millis(now) {
-                    source.advance(Millis(now), sink);
+        })
+    }
+
+    /// Runs a source. `answer` gives the datagrams that follow each of its own.
+    fn run(
+        source: &mut ServerSource,
+        sink: &mut Losses,
+        (from, to): (u64, u64),
+        answer: impl Fn(&[u8]) -> Vec<u8>,
+    ) {
+        let mut packet = Vec::new();
+        for now in (from..to).map(Millis) {
+            if source.next_due() <= now {
+                source.advance(now, sink);
+            }
+            while let Some(server) = source.poll_transmit(&mut packet) {
+                let bytes = answer(&packet);
+                if !bytes.is_empty() {
+                    source.handle_datagram(now, server, &bytes, sink);
                 }
             }
-        };
-        run(&mut source, &mut sink, 0, 1499);
+        }
+    }
+
+    #[test]
+    fn viewers_are_told_of_silence_once() {
+        let server: SocketAddr = ([192, 0, 2, 1], 27_960).into();
+        let (mut source, mut sink) = (source_of(server), Losses::default());
+        run(&mut source, &mut sink, (0, 1499), |_| Vec::new());
         assert!(sink.0.is_empty());
-        run(&mut source, &mut sink, 1499, 40_000);
+        run(&mut source, &mut sink, (1499, 40_000), |_| Vec::new());
         assert_eq!(sink.0, ["it does not answer"]);
         // Datagrams of other hosts do not count.
         let other = ([192, 0, 2, 2], 27_960).into();
         source.handle_datagram(Millis(40_000), other, b"x", &mut sink);
-        assert_eq!(source.silence.reports, 4);
-        source.handle_datagram(Millis(40_000), server, b"x", &mut sink);
-        assert_eq!(source.silence.reports, 0);
-        run(&mut source, &mut sink, 40_000, 44_499);
-        assert_eq!(sink.0.len(), 1);
-        run(&mut source, &mut sink, 44_499, 45_000);
-        assert_eq!(sink.0.len(), 2, "it is silent again");
+        assert_eq!(source.watch.cause(Progress::Asking), "it does not answer");
+    }
+
+    #[test]
+    fn invalid_answers_do_not_end_the_wait() {
+        let server: SocketAddr = ([192, 0, 2, 1], 27_960).into();
+        let (mut source, mut sink) = (source_of(server), Losses::default());
+        run(&mut source, &mut sink, (0, 40_000), |_| b"\x01\x02\x03random".to_vec());
+        assert_eq!(sink.0, ["it answers with invalid datagrams"]);
+        assert_eq!(source.watch.reports(), 4, "1.5, 4.5, 10.5 and 22.5 s");
+    }
+
+    #[test]
+    fn granted_connection_without_gamestate_is_named() {
+        let server: SocketAddr = ([192, 0, 2, 1], 27_960).into();
+        let (mut source, mut sink) = (source_of(server), Losses::default());
+        let answer = |asked: &[u8]| match asked.get(4..) {
+            Some(b) if b.starts_with(b"getchallenge") => {
+                b"\xff\xff\xff\xffchallengeResponse 7".to_vec()
+            }
+            Some(b) if b.starts_with(b"connect") => b"\xff\xff\xff\xffconnectResponse".to_vec(),
+            _ => Vec::new(),
+        };
+        run(&mut source, &mut sink, (0, 60_000), answer);
+        assert!(source.connections >= 3, "{}", source.connections);
+        sink.0.dedup();
+        assert_eq!(sink.0, ["it sends no gamestate"]);
+        assert!((4..=8).contains(&source.watch.reports()), "{}", source.watch.reports());
     }
 }

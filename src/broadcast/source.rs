@@ -87,7 +87,8 @@ pub trait Sink {
     /// Shows a frame.
     fn frame(&mut self, frame: &Frame<'_>);
 
-    /// Reports that the source is lost. Viewers see the last frame until the next level.
+    /// Reports that the source is lost, or not there yet. Viewers see the last frame until the next level. Logged
+    /// only behind a level.
     fn lost(&mut self, reason: &str);
 }
 

@@ -129,7 +129,8 @@ impl Source for StreamSource<'_> {
                     }
                 }
                 Some(SubscriberEvent::Refused(reason) | SubscriberEvent::Ended(reason)) => {
-                    log::warn!("{}: live stream lost: {reason}", self.address);
+                    let state = if self.delay.is_some() { "lost" } else { "not connected" };
+                    log::warn!("{}: live stream {state}: {reason}", self.address);
                     self.delay = None;
                     sink.lost(&reason);
                 }

@@ -317,11 +317,18 @@ impl Node for Browser {
 
 impl Hosted for Browser {
     fn handle_input(&mut self, _: Millis, input: Input<'_>) {
-        if let Input::Stop(_) = input {
-            if self.running {
-                self.end_round();
+        match input {
+            Input::Oversize(_) => self.counters.invalid += 1,
+            Input::Stop(_) => {
+                if self.running {
+                    self.end_round();
+                }
+                self.finished = true;
             }
-            self.finished = true;
+            Input::ConsoleLine(_)
+            | Input::LoopCounters(_)
+            | Input::Lookup(_)
+            | Input::PortFailed(_) => {}
         }
     }
 

@@ -321,7 +321,10 @@ impl Hosted for LiveBrowser {
                 self.browser.handle_input(now, input);
                 self.quit = true;
             }
-            Input::LoopCounters(_) | Input::Lookup(_) | Input::PortFailed(_) => {
+            Input::LoopCounters(_)
+            | Input::Lookup(_)
+            | Input::PortFailed(_)
+            | Input::Oversize(_) => {
                 self.browser.handle_input(now, input);
             }
         }

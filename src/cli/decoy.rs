@@ -48,9 +48,9 @@ pub struct DecoyOptions {
     #[arg(long, value_name = "PORT", default_value_t = 28960,
         value_parser = clap::value_parser!(u16).range(1..))]
     pub port: u16,
-    /// Address to listen on
+    /// Address to listen on; repeat for IPv4 and IPv6
     #[arg(long, value_name = "IP", default_value = "127.0.0.1", value_parser = own_ip)]
-    pub bind: IpAddr,
+    pub bind: Vec<IpAddr>,
     /// Master to send heartbeats to; repeat for several; default port 27950
     #[arg(long, value_name = "HOST[:PORT]")]
     pub master: Vec<String>,

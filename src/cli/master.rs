@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::{
     address::{own_address, own_ip},
+    bind::BindAddresses,
     master_config::{AuthorizeFile, ConfigFile, GameName},
 };
 use crate::master::{AddressMapping, GamesError, MasterOptions};
@@ -19,6 +20,7 @@ Examples:
   fragd master                                       public master on UDP 27950
   fragd master --allow-loopback --verbose            master for tests on this machine
   fragd master --bind 192.0.2.1 --port 27951         one address of this machine
+  fragd master --bind 192.0.2.1 --bind 2001:db8::1   one of each family
   fragd master --accept-game Quake3Arena --state /var/lib/fragd/master.state
   fragd master --game Warsow=Warsow --reject-game DpmasterTest
   fragd master --map-address 192.168.1.5=203.0.113.7
@@ -41,9 +43,9 @@ pub struct MasterArguments {
     /// UDP port [default: 27950]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub port: Option<u16>,
-    /// Listen on this IPv4 or IPv6 address only [default: all addresses]
+    /// Listen on this address only; repeat for IPv4 and IPv6 [default: all addresses]
     #[arg(long, value_name = "IP", value_parser = own_ip)]
-    pub bind: Option<IpAddr>,
+    pub bind: Vec<IpAddr>,
     /// List servers of this machine by their loopback address
     #[arg(long)]
     pub allow_loopback: bool,
@@ -140,10 +142,8 @@ impl MasterArguments {
         if let Some(port) = self.port {
             settings.ports[0] = port;
         }
-        match self.bind {
-            Some(IpAddr::V4(ip)) => (settings.ip4, settings.ip6) = (Some(ip), None),
-            Some(IpAddr::V6(ip)) => (settings.ip4, settings.ip6) = (None, Some(ip)),
-            None => {}
+        if let Some(BindAddresses { ip4, ip6 }) = BindAddresses::of(&self.bind) {
+            (settings.ip4, settings.ip6) = (ip4, ip6);
         }
         let first = settings.ports[0];
         let mut seen = Vec::new();
@@ -278,7 +278,9 @@ mod tests {
         let bound = |line: &str| settings(line, "ip4 = \"192.0.2.7\"").map(|s| (s.ip4, s.ip6));
         let four = Some(Ipv4Addr::LOCALHOST);
         assert_eq!(bound("--bind 127.0.0.1"), Ok((four, None)));
-        assert_eq!(bound("--bind ::1"), Ok((None, Some(Ipv6Addr::LOCALHOST))));
+        let six = Some(Ipv6Addr::LOCALHOST);
+        assert_eq!(bound("--bind ::1"), Ok((None, six)));
+        assert_eq!(bound("--bind ::1 --bind 127.0.0.1"), Ok((four, six)));
         assert_eq!(bound(""), Ok((Some([192, 0, 2, 7].into()), Some(Ipv6Addr::UNSPECIFIED))));
         assert!(bound("--bind localhost").unwrap_err().contains("localhost"));
     }

@@ -5,6 +5,7 @@
 //! Invariant: any arguments are accepted, or rejected with an error message and an exit code.
 
 mod address;
+mod bind;
 mod bots;
 mod browse;
 mod decoy;
@@ -31,6 +32,7 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
 pub use address::ServerAddress;
+pub use bind::BindAddresses;
 pub use bots::ProcessIds;
 pub use demo::{
     CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoRange, DemoTask, ExtractOptions, Place,
@@ -71,6 +73,8 @@ pub enum ExitStatus {
     GeneratorLate = 7,
     /// A signal ended the run early.
     Interrupted = 8,
+    /// A replay had no datagram to compare.
+    NothingCompared = 9,
 }
 
 impl From<ExitStatus> for ExitCode {
@@ -182,10 +186,30 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, c
         Ok(plus) => plus,
         Err(what) => return reject(ErrorKind::InvalidValue, what),
     };
-    match cli.command.unwrap_or(Command::Serve(cli.serve)) {
+    let command = cli.command.unwrap_or(Command::Serve(cli.serve));
+    if let Err(what) = command.check_addresses() {
+        return reject(ErrorKind::ArgumentConflict, what);
+    }
+    match command {
         Command::Serve(serve) => Ok(Command::Serve(serve.with_plus(plus))),
         other if plus.is_empty() => Ok(other),
         _ => reject(ErrorKind::ArgumentConflict, "+ commands are for serve only".to_owned()),
+    }
+}
+
+impl Command {
+    /// Checks repeated options that name an address to listen on.
+    fn check_addresses(&self) -> Result<(), String> {
+        match self {
+            Self::Master(options) => BindAddresses::check("--bind", &options.bind),
+            Self::Relay(options) => BindAddresses::check("--bind", &options.viewers.bind),
+            Self::Decoy(options) => BindAddresses::check("--bind", &options.bind),
+            Self::Demo(DemoOptions { task: DemoTask::Play(options) }) => {
+                BindAddresses::check("--bind", &options.viewers.bind)
+            }
+            Self::Proxy(options) => options.listen_addresses().map(drop),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -311,6 +335,11 @@ mod tests {
         refused("query 127.0.0.1 --timeout 0", "1..=60000");
         refused("query 127.0.0.1 --game q2", "q3, rtcw, et, q4 or qw");
         refused("decoy --count 0", "1..=20000");
+        for line in ["master", "relay --from x", "decoy", "demo play x.dm_68"] {
+            assert!(run(&format!("{line} --bind 127.0.0.1 --bind ::1")).is_ok(), "{line}");
+            refused(&format!("{line} --bind 127.0.0.1 --bind 127.0.0.2"), "two IPv4 addresses");
+            refused(&format!("{line} --bind ::1 --bind ::1"), "two IPv6 addresses: ::1 and ::1");
+        }
         refused("decoy --config x --count 5", "--count");
         let Ok(Command::Bots(bots)) = run("bots --connect a,[::1]:5 --pid 3,4") else {
             panic!("no bots")

@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 
-use super::{Duration, ServerAddress, TraceFiles, address::own_address};
+use super::{BindAddresses, Duration, ServerAddress, TraceFiles, address::own_address};
 use crate::{
     impairment::Impairment,
     proxy::{self, MAX_SESSIONS, SESSIONS, SESSIONS_PER_ADDRESS},
@@ -35,9 +35,9 @@ Exit codes: 0 stopped, 1 failure, 2 usage error.";
 /// Options of `proxy`.
 #[derive(Args, Clone, Debug, PartialEq)]
 pub struct ProxyArguments {
-    /// UDP port for clients, or address and port
+    /// UDP port for clients, or address and port; repeat for an IPv4 and an IPv6 address with one port
     #[arg(long, value_name = "[IP:]PORT", default_value = "27960")]
-    pub listen: ListenAddress,
+    pub listen: Vec<ListenAddress>,
     /// Server to pass clients on to; default port 27960
     #[arg(long, value_name = "HOST[:PORT]")]
     pub to: ServerAddress,
@@ -103,6 +103,30 @@ impl ProxyArguments {
     }
 }
 
+impl ProxyArguments {
+    /// Returns the addresses and the port for clients.
+    ///
+    /// # Errors
+    /// Values that do not go together: several ports, or several addresses of one family.
+    pub fn listen_addresses(&self) -> Result<(BindAddresses, u16), String> {
+        let Some(first) = self.listen.first() else { return Ok((BindAddresses::ALL, 27_960)) };
+        if let Some(other) = self.listen.iter().find(|listen| listen.port != first.port) {
+            return Err(format!(
+                "--listen names two ports: {} and {} (expected one)",
+                first.port, other.port
+            ));
+        }
+        let ips: Vec<IpAddr> = self.listen.iter().filter_map(|listen| listen.ip).collect();
+        if ips.len() < self.listen.len() && self.listen.len() > 1 {
+            return Err("--listen names a port of all addresses twice (expected it once, or an IPv4 and an IPv6 \
+                        address)"
+                .to_owned());
+        }
+        BindAddresses::check("--listen", &ips)?;
+        Ok((BindAddresses::of(&ips).unwrap_or(BindAddresses::ALL), first.port))
+    }
+}
+
 /// Port for clients, on one address or on all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListenAddress {
@@ -148,7 +172,13 @@ mod tests {
             run("--listen [::1]:5 --to a:9 --network latency=40ms --downlink loss=1% --timeout 7s")
                 .unwrap();
         let listen = ListenAddress { ip: Some("::1".parse().unwrap()), port: 5 };
-        assert_eq!(arguments.listen, listen);
+        assert_eq!(arguments.listen, [listen]);
+        let both = run("--listen [::1]:5 --listen 127.0.0.1:5 --to a").unwrap();
+        let (addresses, port) = both.listen_addresses().unwrap();
+        assert_eq!(addresses.ip4.zip(addresses.ip6).unwrap().1, std::net::Ipv6Addr::LOCALHOST);
+        assert_eq!(port, 5);
+        let all = run("--to a").unwrap().listen_addresses();
+        assert_eq!(all, Ok((BindAddresses::ALL, 27_960)));
         let options = arguments.build("192.0.2.1:9".parse().unwrap(), 3);
         assert_eq!((options.uplink.latency, options.downlink.loss), (Millis(40), 10));
         assert_eq!(options.downlink.latency, Millis(0));
@@ -161,6 +191,9 @@ mod tests {
         for (line, because) in [
             ("--listen 5", "--to"),
             ("--listen x --to a", "expected a port"),
+            ("--listen 127.0.0.1:5 --listen [::1]:6 --to a", "two ports: 5 and 6"),
+            ("--listen 127.0.0.1:5 --listen 127.0.0.2:5 --to a", "two IPv4 addresses"),
+            ("--listen 5 --listen [::1]:5 --to a", "all addresses twice"),
             ("--to a --network latency=x", "0 to 10000"),
             ("--to a --clients 0", "1..=4096"),
             ("--to a --socks5-login f", "--socks5"),

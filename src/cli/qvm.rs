@@ -47,8 +47,8 @@ Exit codes: 0 success, 1 image not readable, 2 usage error.";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
-  fragd qvm run hello.asm 3 4                  enter with the words 3 and 4
-  fragd qvm run hello.qvm 3 4 --engine compiled --json
+  fragd qvm run hello.asm 0 3 4                enter with 0 as word 0, 3 as word 1 and 4 as word 2
+  fragd qvm run hello.qvm 0 3 4 --engine compiled --json
   fragd qvm run loop.asm --budget 1000000      a fault after a million instructions
   fragd qvm run vm/qagame.qvm 8 --stub         unknown services return 0
 

@@ -100,9 +100,9 @@ pub struct ViewerOptions {
     #[arg(long, value_name = "PORT", default_value_t = 27960,
         value_parser = clap::value_parser!(u16).range(1..))]
     pub port: u16,
-    /// Address for viewers [default: all addresses]
+    /// Address for viewers; repeat for IPv4 and IPv6 [default: all addresses]
     #[arg(long, value_name = "IP", value_parser = own_ip)]
-    pub bind: Option<IpAddr>,
+    pub bind: Vec<IpAddr>,
     /// Server name [default: the name of the source and "(relay)"]
     #[arg(long, value_name = "NAME", value_parser = hostname)]
     pub hostname: Option<String>,

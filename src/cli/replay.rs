@@ -21,8 +21,8 @@ Examples:
 
 A replay needs the maps of the recording, identified by length and checksum. A truncated or damaged
 journal is replayed up to the damage, whose position is reported.
-Exit codes: 0 identical, even if truncated; 1 diverged, or the journal is damaged; 2 usage error, not a
-journal, or map not found.";
+Exit codes: 0 identical, also up to where a journal is cut off; 1 diverged, or the journal is damaged;
+2 usage error, not a journal, or map not found; 9 nothing compared: no datagram sent in the replayed part.";
 
 /// Options of `replay`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]

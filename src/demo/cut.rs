@@ -4,7 +4,7 @@
 //! copied. Only a snapshot whose delta base is before the cut is encoded again, relative to the newest one.
 //! Source: demo files of Quake III protocols 66 to 71.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use thiserror::Error;
 
@@ -45,19 +45,42 @@ pub struct CutReport {
 /// Errors of a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CutError {
-    /// No snapshot in the range.
-    #[error("no snapshot from {from_ms} ms to {to_ms} ms: the demo has {play_ms} ms")]
-    Empty {
+    /// Range that ends before it begins.
+    #[error("--from {from_ms} ms is after --to {to_ms} ms (expected a time before it)")]
+    Reversed {
         /// Begin of the range.
         from_ms: u64,
         /// End of the range.
         to_ms: u64,
-        /// Length of the demo.
-        play_ms: u64,
     },
+    /// No snapshot in the range.
+    #[error("{0}")]
+    Empty(EmptyRange),
     /// Gamestate longer than a message.
     #[error("gamestate exceeds a message")]
     Gamestate,
+}
+
+/// Range of a demo without a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EmptyRange {
+    /// Begin of the range.
+    pub from_ms: u64,
+    /// End of the range; `None` for the end of the demo.
+    pub to_ms: Option<u64>,
+    /// Length of the whole demo.
+    pub play_ms: u64,
+}
+
+impl fmt::Display for EmptyRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from_ms, to_ms, play_ms } = self;
+        match to_ms {
+            Some(to_ms) => write!(f, "no snapshot from {from_ms} ms to {to_ms} ms")?,
+            None => write!(f, "no snapshot after {from_ms} ms")?,
+        }
+        write!(f, ": the demo has {play_ms} ms")
+    }
 }
 
 /// Cuts a demo to the snapshots from `from_ms` to `to_ms`, as times since its first snapshot.
@@ -70,6 +93,9 @@ pub fn cut(
     from_ms: u64,
     to_ms: u64,
 ) -> Result<(Vec<u8>, CutReport), CutError> {
+    if from_ms > to_ms {
+        return Err(CutError::Reversed { from_ms, to_ms });
+    }
     let mut reader = DemoReader::new(protocol, bytes);
     let mut clock = DemoClock::default();
     let mut cutter = Cutter::new(protocol);
@@ -90,7 +116,13 @@ pub fn cut(
         }
     }
     if cutter.begun.is_none() {
-        return Err(CutError::Empty { from_ms, to_ms, play_ms: clock.elapsed_ms() });
+        // Up to the end of the range only; the message names the length of the demo.
+        for message in reader.flatten() {
+            clock.advance(&message);
+        }
+        let to_ms = Some(to_ms).filter(|&to_ms| to_ms != u64::MAX);
+        let range = EmptyRange { from_ms, to_ms, play_ms: clock.elapsed_ms() };
+        return Err(CutError::Empty(range));
     }
     cutter.out.extend(END_MARK);
     Ok((cutter.out, cutter.report))
@@ -265,7 +297,23 @@ mod tests {
             assert_eq!(read, shown_from(&demo, read.len()));
         }
         let none = cut(Protocol::Q3_68, &demo, 60_000, 70_000).expect_err("nothing there");
-        assert_eq!(none, CutError::Empty { from_ms: 60_000, to_ms: 70_000, play_ms: 2950 });
+        let range = EmptyRange { from_ms: 60_000, to_ms: Some(70_000), play_ms: 2950 };
+        assert_eq!(none, CutError::Empty(range));
+    }
+
+    #[test]
+    fn empty_ranges_are_named_with_the_whole_length() {
+        let demo = sample::duel();
+        let refused =
+            |from, to| cut(Protocol::Q3_68, &demo, from, to).expect_err("none").to_string();
+        let reversed = refused(2000, 1000);
+        assert_eq!(reversed, "--from 2000 ms is after --to 1000 ms (expected a time before it)");
+        // Between two snapshots, long before the end.
+        assert_eq!(
+            refused(1001, 1049),
+            "no snapshot from 1001 ms to 1049 ms: the demo has 2950 ms"
+        );
+        assert_eq!(refused(9000, u64::MAX), "no snapshot after 9000 ms: the demo has 2950 ms");
     }
 
     fn shown_from(

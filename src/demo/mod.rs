@@ -24,7 +24,7 @@ pub(crate) mod sample;
 mod summary;
 
 pub use clock::DemoClock;
-pub use cut::{CutError, CutReport, cut};
+pub use cut::{CutError, CutReport, EmptyRange, cut};
 #[cfg(feature = "server")]
 pub use events::{DemoEvent, DemoEventKind, DemoPlayer, EventFinder};
 #[cfg(feature = "server")]

@@ -48,6 +48,27 @@ struct Control {
 /// Answer to a lookup.
 type Found = Result<Vec<SocketAddr>, String>;
 
+/// Reasons why a datagram at the port of an association is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RelayFault {
+    /// Sent by another address than the relay's.
+    Source,
+    /// Header invalid, fragmented, or of another peer.
+    Header,
+}
+
+impl RelayFault {
+    /// Reason for the log.
+    pub(super) const fn reason(self) -> &'static str {
+        match self {
+            Self::Source => "not of the SOCKS5 relay",
+            Self::Header => {
+                "invalid SOCKS5 header (expected 0 0 0, the server's address and its port)"
+            }
+        }
+    }
+}
+
 /// One UDP association.
 pub(super) struct Association {
     server: Arc<Socks5>,
@@ -253,13 +274,19 @@ impl Association {
         self.relay
     }
 
-    /// Returns sender and payload of a datagram that came from `from`. `None` if it is not the relay's.
+    /// Returns sender and payload of a datagram that came from `from`.
+    ///
+    /// # Errors
+    /// It is not of the relay, or its header is invalid.
     pub(super) fn unwrap<'a>(
         &self,
         from: SocketAddr,
         datagram: &'a [u8],
-    ) -> Option<(SocketAddr, &'a [u8])> {
-        if self.relay == Some(from) { unwrap(datagram, self.peer) } else { None }
+    ) -> Result<(SocketAddr, &'a [u8]), RelayFault> {
+        if self.relay != Some(from) {
+            return Err(RelayFault::Source);
+        }
+        unwrap(datagram, self.peer).ok_or(RelayFault::Header)
     }
 
     /// Address of the relay, once it is known.

@@ -13,7 +13,7 @@ use std::{
 use mio::{Interest, Registry, Token};
 
 use super::{
-    association::Association,
+    association::{Association, RelayFault},
     batch::Family,
     bind::{BindError, CLIENT_BUFFER_BYTES, open},
     socket::{Port, Socket, Sockets},
@@ -152,20 +152,22 @@ impl Sockets {
         self.socket_for(route).ok_or(NotSent::NoSocket)
     }
 
-    /// Returns sender and payload of a received datagram, without the header of a relay. `None` if it is not
-    /// the relay's.
+    /// Returns sender and payload of a received datagram, without the header of a relay.
+    ///
+    /// # Errors
+    /// It is not of the relay, or its header is invalid.
     pub(super) fn unwrap_datagram<'a>(
         &self,
         number: usize,
         remote: SocketAddr,
         bytes: Option<&'a [u8]>,
-    ) -> Option<(SocketAddr, Option<&'a [u8]>)> {
+    ) -> Result<(SocketAddr, Option<&'a [u8]>), RelayFault> {
         let association = self.sockets.get(number).and_then(|socket| socket.association.as_ref());
         match (association, bytes) {
             (Some(association), Some(bytes)) => {
                 association.unwrap(remote, bytes).map(|(remote, bytes)| (remote, Some(bytes)))
             }
-            _ => Some((remote, bytes)),
+            _ => Ok((remote, bytes)),
         }
     }
 

@@ -18,6 +18,8 @@ impl Observer for Recorder {
                 Input::LoopCounters(counters) => self.counted(now, counters),
                 Input::Lookup(answer) => self.lookup(now, answer),
                 Input::PortFailed(port) => self.port_failed(now, port),
+                // A server does not use it.
+                Input::Oversize(_) => {}
                 Input::Stop(reason) => self.stop(now, reason),
             },
             NodeEvent::Sent(_, route, bytes) => self.sends(route, bytes),

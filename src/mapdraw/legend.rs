@@ -3,9 +3,9 @@
 use super::{
     Color, INK, PixelPoint, Primitive, Shape, heightmap,
     items::{ItemMark, MARKS, mark_of},
-    markers::{MarkerIcon, STYLES, Style, corners, icon_at, is_named},
+    markers::{MarkerIcon, STYLES, Shown, Style, corners, icon_at},
 };
-use crate::world::{EntityCategory, MapEntities, MapSummary};
+use crate::world::{EntityCategory, MapSummary};
 
 /// Characters of a line of text, and of the map's name in large letters.
 const LINE_CHARS: usize = 34;
@@ -19,7 +19,8 @@ const ROW: f32 = 18.0;
 pub(super) struct LegendData<'a> {
     pub(super) name: &'a str,
     pub(super) survey: &'a MapSummary,
-    pub(super) entities: &'a MapEntities,
+    /// Entities that the drawing shows.
+    pub(super) shown: Shown<'a>,
     /// Names and colors of the liquids that the drawing shows.
     pub(super) liquids: Vec<(&'static str, Color)>,
     /// Lowest and highest floor, in units.
@@ -47,8 +48,8 @@ pub(super) fn legend(data: &LegendData<'_>, [left, top]: PixelPoint) -> Legend {
         writer.line += ROW + 6.0;
     }
     writer.line += 8.0;
-    writer.items(data.entities);
-    writer.styles(data.entities);
+    writer.items(&data.shown);
+    writer.styles(&data.shown);
     for (name, color) in &data.liquids {
         writer.row(name, |at| vec![plain(square(at), *color)]);
     }
@@ -88,7 +89,11 @@ impl Writer {
         }
         let [width, depth, tall] = survey.size.0;
         self.words(format!("{width:.0} x {depth:.0} x {tall:.0} units"), false);
-        self.words(format!("{} spawn points, {} items", survey.spawns, survey.items), false);
+        let count = |is_it: fn(EntityCategory) -> bool| {
+            data.shown.categories().filter(|&(category, _)| is_it(category)).count()
+        };
+        let (spawns, items) = (count(EntityCategory::is_spawn), count(EntityCategory::is_item));
+        self.words(format!("{spawns} spawn points, {items} items"), false);
     }
 
     /// Draws a row: an icon and a text.
@@ -98,11 +103,10 @@ impl Writer {
         self.text([self.left + 28.0, self.line - 2.0], text.to_owned(), false);
     }
 
-    /// Draws a row for each named item of the map.
-    fn items(&mut self, entities: &MapEntities) {
+    /// Draws a row for each named item of the drawing.
+    fn items(&mut self, shown: &Shown<'_>) {
         for mark in MARKS {
-            let is_it = |class: &str| class.eq_ignore_ascii_case(mark.class);
-            let count = entities.all().iter().filter(|entity| is_it(entity.classname())).count();
+            let count = shown.count(mark.class);
             if count == 0 {
                 continue;
             }
@@ -113,14 +117,10 @@ impl Writer {
         }
     }
 
-    /// Draws a row for each other kind of marker of the map.
-    fn styles(&mut self, entities: &MapEntities) {
+    /// Draws a row for each other kind of marker of the drawing.
+    fn styles(&mut self, shown: &Shown<'_>) {
         for style in STYLES {
-            let is_used = entities.all().iter().any(|entity| {
-                EntityCategory::of(entity.classname()) == style.purpose
-                    && !is_named(entity.classname())
-            });
-            if is_used {
+            if shown.categories().any(|kind| kind == (style.purpose, false)) {
                 self.row(style.label, |at| style_icon(style, at));
             }
         }

@@ -63,6 +63,52 @@ pub(super) fn is_named(class: &str) -> bool {
     mark_of(class).is_some()
 }
 
+/// Entities of a map that a drawing shows.
+pub(super) struct Shown<'a>(Vec<&'a MapEntity>);
+
+impl<'a> Shown<'a> {
+    /// Entities whose heights are in a band.
+    pub(super) fn of(map: &Bsp, entities: &'a MapEntities, band: Band) -> Self {
+        let shown = entities.all().iter().filter(|entity| {
+            let category = EntityCategory::of(entity.classname());
+            let style = STYLES.iter().find(|style| style.purpose == category);
+            style.is_some_and(|style| is_shown(map, entity, style, band))
+        });
+        Self(shown.collect())
+    }
+
+    /// Number of entities of a class.
+    pub(super) fn count(&self, class: &str) -> usize {
+        self.0.iter().filter(|entity| entity.classname().eq_ignore_ascii_case(class)).count()
+    }
+
+    /// Categories of all entities, with whether the drawing names the entity.
+    pub(super) fn categories(&self) -> impl Iterator<Item = (EntityCategory, bool)> {
+        self.0.iter().map(|entity| {
+            let class = entity.classname();
+            (EntityCategory::of(class), is_named(class))
+        })
+    }
+}
+
+/// Brush model of an entity.
+fn model_of<'a>(map: &'a Bsp, entity: &MapEntity) -> Option<&'a Model> {
+    let number = entity.field("model").and_then(|name| map.inline_model(name))?;
+    Some(&map.models[number])
+}
+
+/// Whether an entity has a marker in a band.
+fn is_shown(map: &Bsp, entity: &MapEntity, style: &Style, band: Band) -> bool {
+    let height = entity.origin()[2];
+    match style.icon {
+        MarkerIcon::Outline => model_of(map, entity).is_some_and(|model| {
+            let [low, high] = [model.mins, model.maxs].map(|corner| corner[2] + height);
+            band.meets(low, high)
+        }),
+        _ => band.contains(height),
+    }
+}
+
 /// Returns the markers of a map's entities whose heights are in a band.
 pub(super) fn of_entities(
     map: &Bsp,
@@ -74,18 +120,15 @@ pub(super) fn of_entities(
     for style in STYLES {
         let all = entities.all().iter();
         for entity in all.filter(|entity| EntityCategory::of(entity.classname()) == style.purpose) {
-            let model = entity.field("model").and_then(|name| map.inline_model(name));
-            match (style.icon, model) {
+            if !is_shown(map, entity, style, band) {
+                continue;
+            }
+            match (style.icon, model_of(map, entity)) {
                 (MarkerIcon::Outline, Some(model)) => {
-                    let model = &map.models[model];
-                    let [low, high] =
-                        [model.mins, model.maxs].map(|corner| corner[2] + entity.origin()[2]);
-                    if band.meets(low, high) {
-                        shapes.extend(outline(model, entities, entity, style, projection));
-                    }
+                    shapes.extend(outline(model, entities, entity, style, projection));
                 }
                 (MarkerIcon::Outline, None) => {}
-                (icon, _) if band.contains(entity.origin()[2]) => {
+                (icon, _) => {
                     let at = projection.place(entity.origin());
                     let (yaw, class) = (entity.angles()[1], entity.classname());
                     let mark = mark_of(class);
@@ -99,7 +142,6 @@ pub(super) fn of_entities(
                     ));
                     labels.extend(mark.map(|mark| label(mark.label, at, color)));
                 }
-                _ => {}
             }
         }
     }

@@ -30,6 +30,8 @@ const MARGIN: f32 = 24.0;
 const LEGEND_WIDTH: f32 = 220.0;
 /// Minimum height of the legend, in pixels.
 const LEGEND_HEIGHT: f32 = 420.0;
+/// Longer side of the ground up to which labels and markers have their least size, in pixels.
+const UNSCALED_SIDE: f32 = 1200.0;
 
 /// Color as red, green and blue.
 pub(crate) type Color = [u8; 3];
@@ -43,9 +45,14 @@ const INK: Color = [222, 220, 212];
 type PixelPoint = [f32; 2];
 
 /// Drawing of a map: ground image and shapes.
+///
+/// Places and lengths are those of a picture without scale; [`svg`] and [`png()`] multiply them by the scale. Only the
+/// ground has the pixels of the scaled picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     size: [u32; 2],
+    /// Scale of labels, markers, legend and margins, at least 1.
+    scale: f32,
     ground: Image,
     ground_at: [u32; 2],
     /// Markers and tracks.
@@ -63,6 +70,7 @@ pub struct Drawing {
 struct Floor {
     ground: Image,
     shapes: Vec<Shape>,
+    legend: Vec<Shape>,
     /// Heights, such as `up to 120`.
     heights: String,
 }
@@ -153,13 +161,14 @@ pub fn draw(
     let floors: Vec<&Triangle> = heightmap::floors(map, triangles).collect();
     let (mins, maxs) = extent(map, &floors);
     let side = options.side.clamp(1, MAX_SIDE) as f32;
+    let scale = scale_of(side);
     let extent = [maxs[0] - mins[0], maxs[1] - mins[1]].map(|length| length.max(1.0));
     let pixels_per_unit = side / extent[0].max(extent[1]);
     let [width, height] = extent.map(|length| (length * pixels_per_unit).ceil().clamp(1.0, side));
 
-    let projection =
-        Projection { west: mins[0], north: maxs[1], left: MARGIN, top: MARGIN, pixels_per_unit };
-    let flat = Projection { left: 0.0, top: 0.0, ..projection };
+    let flat = Projection { west: mins[0], north: maxs[1], left: 0.0, top: 0.0, pixels_per_unit };
+    let pixels_per_unit = pixels_per_unit / scale;
+    let projection = Projection { left: MARGIN, top: MARGIN, pixels_per_unit, ..flat };
     let size = [width as usize, height as usize];
     let heightmap = heightmap::Heightmap::new(map, &floors, flat, size, Band::ALL);
     let ground = heightmap.image(map, options.clusters);
@@ -169,31 +178,37 @@ pub fn draw(
         Vec::new()
     };
     let bands = if all.len() > 1 { all } else { Vec::new() };
+    let survey = MapSummary::of(map, entities);
+    let [width, height] = [width, height].map(|length| length / scale);
+    let legend_of = |band, liquids| {
+        let data = legend::LegendData {
+            name,
+            survey: &survey,
+            shown: markers::Shown::of(map, entities, band),
+            liquids,
+            heights: heightmap.heights(),
+            pixels_per_unit,
+            has_floors: !bands.is_empty(),
+        };
+        legend::legend(&data, [width + 2.0 * MARGIN, MARGIN])
+    };
     let layers = bands.iter().map(|&band| {
         let layer = heightmap::Heightmap::new(map, &floors, flat, size, band);
         let layer = layer.with_heights(heightmap.heights());
         Floor {
             ground: layer.image_above(map, options.clusters, &ground),
             shapes: markers::of_entities(map, entities, &projection, band),
+            legend: legend_of(band, layer.liquids()).shapes,
             heights: band.to_string(),
         }
     });
     let layers: Vec<Floor> = layers.collect();
-    let survey = MapSummary::of(map, entities);
-    let data = legend::LegendData {
-        name,
-        survey: &survey,
-        entities,
-        liquids: heightmap.liquids(),
-        heights: heightmap.heights(),
-        pixels_per_unit,
-        has_floors: !layers.is_empty(),
-    };
-    let legend = legend::legend(&data, [width + 2.0 * MARGIN, MARGIN]);
+    let legend = legend_of(Band::ALL, heightmap.liquids());
     let inner = height.max(LEGEND_HEIGHT).max(legend.bottom - MARGIN);
     let full = [width + 3.0 * MARGIN + LEGEND_WIDTH, inner + 2.0 * MARGIN];
     Drawing {
         size: full.map(|length| length as u32),
+        scale,
         ground,
         ground_at: [MARGIN as u32; 2],
         shapes: markers::of_entities(map, entities, &projection, Band::ALL),
@@ -220,7 +235,8 @@ impl Drawing {
             };
             return Err(format!("floor {number} not found ({expected})"));
         };
-        let Floor { ground, shapes, heights } = self.floors.swap_remove(at);
+        let Floor { ground, shapes, legend, heights } = self.floors.swap_remove(at);
+        self.legend = legend;
         let text = format!("floor {number} of {count}: heights {heights}");
         let primitive = Primitive::Text {
             at: self.floors_at,
@@ -234,6 +250,11 @@ impl Drawing {
         self.floors.clear();
         Ok(self)
     }
+}
+
+/// Returns the scale of labels for a longer side of the ground, in pixels. Larger pictures are shown reduced.
+fn scale_of(side: f32) -> f32 {
+    (side / UNSCALED_SIDE).max(1.0)
 }
 
 /// Returns the bounding box of all floors, or of the world without floors.

@@ -4,7 +4,7 @@ use embedded_graphics::{
     Drawable as _, Pixel,
     draw_target::DrawTarget,
     geometry::{OriginDimensions, Point, Size},
-    mono_font::{MonoTextStyle, ascii},
+    mono_font::{MonoFont, MonoTextStyle, ascii},
     pixelcolor::{Rgb888, RgbColor as _},
     text::{Alignment, Text},
 };
@@ -18,6 +18,8 @@ const HALO: [(i32, i32); 8] =
     [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 /// Farthest place of a label, in pixels, far outside of every picture.
 const FAR: f32 = 1e6;
+/// Largest factor of a font.
+const MAX_FACTOR: u32 = 4;
 /// Corners of the polygon of a disc.
 const DISC_CORNERS: u16 = 24;
 
@@ -27,17 +29,61 @@ const DISC_CORNERS: u16 = 24;
 ///
 /// The encoder's error, as a sentence.
 pub fn png(drawing: &Drawing) -> Result<Vec<u8>, String> {
-    let [width, height] = drawing.size.map(|length| length as usize);
+    let [width, height] = drawing.picture_size().map(|length| length as usize);
     let mut picture = Image { width, height, pixels: vec![BACKGROUND; width * height] };
-    let [left, top] = drawing.ground_at.map(|length| length as usize);
+    let [left, top] = drawing.ground_at.map(|length| (length as f32 * drawing.scale) as usize);
     for (row, line) in drawing.ground.pixels.chunks_exact(drawing.ground.width).enumerate() {
         let start = (top + row) * width + left;
         picture.pixels[start..start + line.len()].copy_from_slice(line);
     }
     for shape in drawing.shapes.iter().chain(&drawing.legend) {
-        picture.add(shape);
+        picture.add(&scaled(shape, drawing.scale), drawing.scale);
     }
     encode(&picture)
+}
+
+impl Drawing {
+    /// Width and height of the picture, in pixels.
+    pub(super) fn picture_size(&self) -> [u32; 2] {
+        self.size.map(|length| (length as f32 * self.scale).ceil() as u32)
+    }
+}
+
+/// Returns a shape whose places and lengths are multiplied by a scale.
+fn scaled(shape: &Shape, scale: f32) -> Shape {
+    let mut shape = shape.clone();
+    let grow = |at: &mut PixelPoint| *at = at.map(|length| length * scale);
+    match &mut shape.primitive {
+        Primitive::Disc { at, radius } => {
+            grow(at);
+            *radius *= scale;
+        }
+        Primitive::Polygon(corners) => corners.iter_mut().for_each(grow),
+        Primitive::Line { from, to, width } => {
+            grow(from);
+            grow(to);
+            *width *= scale;
+        }
+        Primitive::Text { at, .. } => grow(at),
+    }
+    shape
+}
+
+/// A font of the raster, and the factor by which its pixels grow.
+type SizedFont = (&'static MonoFont<'static>, u32);
+
+/// Returns the font whose height comes closest to that of a label at a scale.
+fn font_of(scale: f32, halo: bool, large: bool) -> SizedFont {
+    let fonts: &[&MonoFont<'_>] = match (halo, large) {
+        (true, _) => &[&ascii::FONT_6X13_BOLD, &ascii::FONT_9X18_BOLD],
+        (false, true) => &[&ascii::FONT_10X20, &ascii::FONT_9X15],
+        (false, false) => &[&ascii::FONT_6X13, &ascii::FONT_9X18],
+    };
+    let wanted = fonts[0].character_size.height as f32 * scale;
+    let all = fonts.iter().flat_map(|font| (1..=MAX_FACTOR).map(move |factor| (*font, factor)));
+    let distance =
+        |&(font, factor): &SizedFont| ((font.character_size.height * factor) as f32 - wanted).abs();
+    all.min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or((fonts[0], 1))
 }
 
 /// Encodes an image as a PNG file.
@@ -55,7 +101,8 @@ pub(super) fn encode(image: &Image) -> Result<Vec<u8>, String> {
 }
 
 impl Image {
-    fn add(&mut self, shape: &Shape) {
+    /// Draws a shape. Texts have the size of the scale.
+    fn add(&mut self, shape: &Shape, scale: f32) {
         match &shape.primitive {
             Primitive::Disc { at, radius } => {
                 let corner = |corner: u16| {
@@ -79,20 +126,19 @@ impl Image {
                 self.fill(&corners, shape.color, shape.opacity);
             }
             Primitive::Text { at, text, large, centered, halo } => {
-                let font = match (halo, large) {
-                    (true, _) => &ascii::FONT_6X13_BOLD,
-                    (false, true) => &ascii::FONT_10X20,
-                    (false, false) => &ascii::FONT_6X13,
-                };
+                let (font, factor) = font_of(scale, *halo, *large);
                 let alignment = if *centered { Alignment::Center } else { Alignment::Left };
                 // Items of a hostile map are anywhere.
                 let [x, y] = at.map(|length| length.clamp(-FAR, FAR) as i32);
                 let place = Point::new(x, y);
+                let rim = scale.round() as i32;
                 let mut write = |shift: (i32, i32), [red, green, blue]: Color| {
                     let style = MonoTextStyle::new(font, Rgb888::new(red, green, blue));
-                    let place = place + Point::new(shift.0, shift.1);
+                    let origin = place + Point::new(shift.0, shift.1) * rim;
+                    let mut grown = Grown { image: self, origin, factor };
                     // Drawing into memory cannot fail.
-                    let _ = Text::with_alignment(text, place, style, alignment).draw(self);
+                    let _ = Text::with_alignment(text, Point::zero(), style, alignment)
+                        .draw(&mut grown);
                 };
                 if *halo {
                     for shift in HALO {
@@ -142,13 +188,22 @@ fn coverage(corners: &[PixelPoint], left: f32, top: f32) -> f32 {
     hits as f32 / f32::from(SAMPLES * SAMPLES)
 }
 
-impl OriginDimensions for Image {
+/// Part of an image in which each pixel of a text is a square.
+struct Grown<'a> {
+    image: &'a mut Image,
+    /// Place of the pixel 0, 0.
+    origin: Point,
+    /// Side of the squares, in pixels.
+    factor: u32,
+}
+
+impl OriginDimensions for Grown<'_> {
     fn size(&self) -> Size {
-        Size::new(self.width as u32, self.height as u32)
+        Size::new(self.image.width as u32, self.image.height as u32)
     }
 }
 
-impl DrawTarget for Image {
+impl DrawTarget for Grown<'_> {
     type Color = Rgb888;
     type Error = std::convert::Infallible;
 
@@ -156,10 +211,16 @@ impl DrawTarget for Image {
     where
         I: IntoIterator<Item = Pixel<Rgb888>>,
     {
+        let Image { width, height, pixels: to } = &mut *self.image;
+        let factor = self.factor as i32;
         for Pixel(at, color) in pixels {
-            let place = usize::try_from(at.x).ok().zip(usize::try_from(at.y).ok());
-            if let Some((x, y)) = place.filter(|&(x, y)| x < self.width && y < self.height) {
-                self.pixels[y * self.width + x] = [color.r(), color.g(), color.b()];
+            let corner = self.origin + at * factor;
+            for (x, y) in (0..factor).flat_map(|y| (0..factor).map(move |x| (x, y))) {
+                let place = corner + Point::new(x, y);
+                let place = usize::try_from(place.x).ok().zip(usize::try_from(place.y).ok());
+                if let Some((x, y)) = place.filter(|&(x, y)| x < *width && y < *height) {
+                    to[y * *width + x] = [color.r(), color.g(), color.b()];
+                }
             }
         }
         Ok(())
@@ -181,9 +242,41 @@ mod tests {
                 centered: true,
                 halo: true,
             };
-            picture.add(&Shape { primitive, color: [9; 3], opacity: 1.0, name: String::new() });
+            let shape = Shape { primitive, color: [9; 3], opacity: 1.0, name: String::new() };
+            picture.add(&shape, 2.5);
         }
         let marked = picture.pixels.iter().filter(|&&pixel| pixel != BACKGROUND).count();
         assert!(marked < 64, "{marked}");
+    }
+
+    #[test]
+    fn labels_grow_with_the_scale() {
+        let height = |scale: f32, halo: bool, large: bool| {
+            let (font, factor) = font_of(scale, halo, large);
+            font.character_size.height * factor
+        };
+        for (halo, large, heights) in [
+            (true, false, [13, 18, 26, 36]),
+            (false, false, [13, 18, 26, 36]),
+            (false, true, [20, 30, 40, 45]),
+        ] {
+            let scales = [1.0, 1.5, 2.0, 2.5];
+            let grown = scales.map(|scale| height(scale, halo, large));
+            assert_eq!(grown, heights, "{halo} {large}");
+        }
+        let extent = |scale: f32| {
+            let mut picture = Image { width: 99, height: 99, pixels: vec![BACKGROUND; 99 * 99] };
+            let primitive = Primitive::Text {
+                at: [50.0, 60.0],
+                text: "RL".to_owned(),
+                large: false,
+                centered: true,
+                halo: false,
+            };
+            let shape = Shape { primitive, color: [9; 3], opacity: 1.0, name: String::new() };
+            picture.add(&shape, scale);
+            picture.pixels.iter().filter(|&&pixel| pixel != BACKGROUND).count()
+        };
+        assert_eq!(extent(2.0), 4 * extent(1.0));
     }
 }

@@ -15,8 +15,9 @@ const STYLE: &str = "<style>.floor{display:none}.floor:target{display:inline}\
 /// The PNG encoder's error, as a sentence.
 pub fn svg(drawing: &Drawing) -> Result<String, String> {
     let [width, height] = drawing.size;
+    let [full_width, full_height] = drawing.picture_size();
     let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{full_width}\" height=\"{full_height}\" \
          viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
         hex(BACKGROUND),
@@ -26,34 +27,30 @@ pub fn svg(drawing: &Drawing) -> Result<String, String> {
     }
     for (floor, number) in drawing.floors.iter().zip(1..) {
         let _ = writeln!(text, "<g class=\"floor\" id=\"floor{number}\">");
-        write_layer(&mut text, drawing, &floor.ground, &floor.shapes)?;
+        write_layer(&mut text, drawing, (&floor.ground, &floor.shapes, &floor.legend))?;
     }
     text.push_str("<g class=\"all\" id=\"all\">\n");
-    write_layer(&mut text, drawing, &drawing.ground, &drawing.shapes)?;
-    for shape in &drawing.legend {
-        write_shape(&mut text, shape);
-    }
+    write_layer(&mut text, drawing, (&drawing.ground, &drawing.shapes, &drawing.legend))?;
     write_tabs(&mut text, drawing);
     text.push_str("</svg>\n");
     Ok(text)
 }
 
-/// Writes ground and markers, and ends their group.
+/// Writes ground, markers and legend, and ends their group.
 fn write_layer(
     text: &mut String,
     drawing: &Drawing,
-    ground: &Image,
-    shapes: &[Shape],
+    (ground, shapes, legend): (&Image, &[Shape], &[Shape]),
 ) -> Result<(), String> {
     let [left, top] = drawing.ground_at;
-    let (width, height) = (ground.width, ground.height);
+    let [width, height] = [ground.width, ground.height].map(|length| length as f32 / drawing.scale);
     let image = base64(&raster::encode(ground)?);
     let _ = writeln!(
         text,
         "<image x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" \
          href=\"data:image/png;base64,{image}\"/>"
     );
-    for shape in shapes {
+    for shape in shapes.iter().chain(legend) {
         write_shape(text, shape);
     }
     text.push_str("</g>\n");

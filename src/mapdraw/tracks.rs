@@ -64,10 +64,12 @@ impl Drawing {
         let is_empty = low[0] > high[0];
         let (low, high) = if is_empty { ([0.0; 2], [1.0; 2]) } else { (low, high) };
         let side = options.side.clamp(1, super::MAX_SIDE) as f32;
+        let scale = super::scale_of(side);
         let extent = [high[0] - low[0], high[1] - low[1]].map(|length| length.max(64.0));
         let pixels_per_unit = side / extent[0].max(extent[1]);
         let [width, height] =
             extent.map(|length| (length * pixels_per_unit).ceil().clamp(1.0, side));
+        let pixels_per_unit = pixels_per_unit / scale;
         let projection =
             Projection { west: low[0], north: high[1], left: MARGIN, top: MARGIN, pixels_per_unit };
         let ground = Image {
@@ -75,12 +77,14 @@ impl Drawing {
             height: height as usize,
             pixels: vec![BACKGROUND; width as usize * height as usize],
         };
+        let [width, height] = [width, height].map(|length| length / scale);
         let full = [width + 3.0 * MARGIN + LEGEND_WIDTH, height.max(LEGEND_HEIGHT) + 2.0 * MARGIN];
         let title = text([width + 2.0 * MARGIN, MARGIN + 16.0], name.to_owned(), true);
         let hint = "map not found";
         let hint = text([width + 2.0 * MARGIN, MARGIN + 36.0], hint.to_owned(), false);
         Self {
             size: full.map(|length| length as u32),
+            scale,
             ground,
             ground_at: [MARGIN as u32; 2],
             shapes: Vec::new(),

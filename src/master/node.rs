@@ -284,7 +284,10 @@ impl Hosted for Master {
         match input {
             Input::LoopCounters(counters) => self.loop_counters = *counters,
             Input::Stop(_) => self.stopped = true,
-            Input::ConsoleLine(_) | Input::Lookup(_) | Input::PortFailed(_) => {}
+            Input::ConsoleLine(_)
+            | Input::Lookup(_)
+            | Input::PortFailed(_)
+            | Input::Oversize(_) => {}
         }
     }
 

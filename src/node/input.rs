@@ -1,6 +1,6 @@
 //! Inputs of a node beside datagrams and frames.
 
-use super::{LocalPort, LookupAnswer, LoopCounters};
+use super::{LocalPort, LookupAnswer, LoopCounters, Route};
 
 /// Input of a node beside datagrams and frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Input<'a> {
     Lookup(&'a LookupAnswer),
     /// A port that could not be opened. Its datagrams are dropped.
     PortFailed(LocalPort),
+    /// A datagram that is longer than any message of the protocol. Its content is gone, and the driver counts it.
+    Oversize(Route),
     /// A request to disconnect every peer with this reason and finish.
     Stop(&'a str),
 }

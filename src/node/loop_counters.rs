@@ -41,6 +41,8 @@ loop_counters! {
         "Datagrams dropped because the send queue was full.";
     no_socket, "udp_dropped_total{reason=\"no_socket\"}",
         "Datagrams to an address family without a socket.";
+    relay_header, "udp_dropped_total{reason=\"relay_header\"}",
+        "Datagrams of a SOCKS5 relay with an invalid header.";
     kernel, "udp_dropped_total{reason=\"kernel\"}",
         "Datagrams dropped by the kernel because its receive queue was full.";
     receive_errors, "udp_errors_total{dir=\"in\"}", "Receive errors.";

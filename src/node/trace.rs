@@ -42,6 +42,9 @@ fn trace_input(now: Millis, input: Input<'_>) {
             log::trace!("lookup of {} answered at {now}", answer.lookup.name);
         }
         Input::PortFailed(port) => log::trace!("port {} not opened at {now}", port.0),
+        Input::Oversize(route) => {
+            log::trace!("{} received: too many bytes, at {now}", route.remote);
+        }
         Input::Stop(reason) => log::trace!("stop requested at {now}: {reason}"),
     }
 }

@@ -7,7 +7,7 @@ use super::{
     node::Proxy,
     session::{Session, Stage},
 };
-use crate::{model::Millis, trace::Direction};
+use crate::{model::Millis, node::LoopCounters, trace::Direction};
 
 const HELP: &str = "\
 status  Show the server, the line and all sessions.
@@ -51,6 +51,7 @@ impl Proxy {
             self.counter(ProxyCounter::UndecodedFromClients)
                 + self.counter(ProxyCounter::UndecodedFromServer),
         );
+        text.push_str(&self.dropped());
         if self.sessions.is_empty() {
             return text;
         }
@@ -71,6 +72,27 @@ impl Proxy {
             text.push_str(&row(now, number, session));
         }
         text
+    }
+}
+
+impl Proxy {
+    /// Datagrams that were dropped before they reached a session, as a line; empty if there are none.
+    fn dropped(&self) -> String {
+        let LoopCounters { relay_header, oversize, bad_source, .. } = self.loop_counters;
+        let counts: Vec<String> = [
+            (relay_header, "with an invalid SOCKS5 header"),
+            (oversize, "too long"),
+            (bad_source, "of an invalid source"),
+            (self.counter(ProxyCounter::WrongSource), "not of the server"),
+        ]
+        .into_iter()
+        .filter(|&(count, _)| count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+        match counts.as_slice() {
+            [] => String::new(),
+            counts => format!("dropped datagrams: {}\n", counts.join(", ")),
+        }
     }
 }
 

@@ -17,6 +17,10 @@ pub const MAX_BLOCK: u32 = 64 << 20;
 
 const MAGIC: u32 = 0x1272_1444;
 const MAGIC_WITH_TABLE: u32 = 0x1272_1445;
+/// Magic of stubs, which the name of their archive and checksums follow.
+const STUB_MAGIC: &[u8] = b"NTVE";
+/// Length from which no file is a stub: an archive name and 32 bytes.
+const MAX_STUB: usize = 256;
 const HEADER: usize = 32;
 const HEADER_WITH_TABLE: usize = 36;
 
@@ -45,6 +49,11 @@ pub enum ImageError {
     /// The file exceeds [`MAX_FILE`].
     #[error("image too long: {0} bytes (max {MAX_FILE})")]
     TooLong(usize),
+    /// The file is a stub, by which some packages ask for a native library.
+    #[error(
+        "stub that asks for a native library: {0} bytes without code (expected bytecode; install a mod or package with a complete module)"
+    )]
+    Stub(usize),
     /// The file ends within the header.
     #[error("image truncated: {length} bytes (expected a header of {header})")]
     Header {
@@ -103,6 +112,9 @@ impl Image {
             return Err(ImageError::TooLong(bytes.len()));
         }
         let length = bytes.len();
+        if length < MAX_STUB && bytes.starts_with(STUB_MAGIC) {
+            return Err(ImageError::Stub(length));
+        }
         if length < HEADER {
             return Err(ImageError::Header { length, header: HEADER });
         }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use fragd::{
-    cli::{DecoyOptions, ExitStatus},
+    cli::{BindAddresses, DecoyOptions, ExitStatus},
     decoy::{Decoy, DecoyFile, Decoys, generate},
     io::{self, BindError, Clock, Listen, Options, Signals, Sockets},
 };
@@ -88,7 +88,8 @@ fn open(options: &DecoyOptions, decoys: &mut [Decoy]) -> Result<Sockets, String>
                 )
             })?);
         }
-        let listens: Vec<_> = decoys.iter().map(|decoy| listen(options.bind, decoy.port)).collect();
+        let listens: Vec<_> =
+            decoys.iter().map(|decoy| listen(&options.bind, decoy.port)).collect();
         match Sockets::listen(&listens) {
             Ok(sockets) => return Ok(sockets),
             Err(BindError::Busy { address }) if busy.insert(address.port()) => {}
@@ -100,23 +101,26 @@ fn open(options: &DecoyOptions, decoys: &mut [Decoy]) -> Result<Sockets, String>
     }
 }
 
-fn listen(bind: IpAddr, port: Option<u16>) -> Listen {
-    let (ip4, ip6) = match bind {
-        IpAddr::V4(ip) => (Some(ip), None),
-        IpAddr::V6(ip) => (None, Some(ip)),
-    };
+fn listen(bind: &[IpAddr], port: Option<u16>) -> Listen {
+    let BindAddresses { ip4, ip6 } = BindAddresses::of(bind).unwrap_or(BindAddresses::ALL);
     let port = port.unwrap_or(0);
     Listen { ip4, ip6, port, buffer_bytes: BUFFER_BYTES, ..Listen::default() }
 }
 
 /// Returns the decoys for standard output.
 fn listing(options: &DecoyOptions, decoys: &[Decoy]) -> String {
-    let address =
-        |decoy: &Decoy| SocketAddr::new(options.bind, decoy.port.unwrap_or(0)).to_string();
+    let addresses = |decoy: &Decoy| {
+        let port = decoy.port.unwrap_or(0);
+        let all: Vec<String> =
+            options.bind.iter().map(|ip| SocketAddr::new(*ip, port).to_string()).collect();
+        all
+    };
+    let address = |decoy: &Decoy| addresses(decoy).join(" and ");
     if options.json {
         let one = |decoy: &Decoy| {
             serde_json::json!({
-                "address": address(decoy),
+                "address": addresses(decoy).first(),
+                "addresses": addresses(decoy),
                 "game": decoy.game.word,
                 "name": decoy.name,
                 "map": decoy.map(),

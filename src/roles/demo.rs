@@ -14,7 +14,8 @@ use fragd::{
         ExitStatus,
     },
     demo::{
-        DemoClock, DemoReader, DemoSummary, EventFinder, cut, error_json, event_json, message_json,
+        CutError, DemoClock, DemoReader, DemoSummary, EmptyRange, EventFinder, cut, error_json,
+        event_json, message_json,
     },
     io,
     wire::{Protocol, demo_file::protocol_of},
@@ -182,8 +183,10 @@ fn time(demo: &Demo, as_json: bool) -> bool {
 
 fn json_lines(range: &DemoRange) -> Result<bool, String> {
     let demo = Demo::read(&range.file)?;
+    check_range(range)?;
     let mut reader = demo.reader();
     let mut finder = EventFinder::default();
+    let mut is_empty = true;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let to_ms = range.to.map_or(u64::MAX, |to| to.0);
     while let Some(item) = reader.next() {
@@ -203,6 +206,7 @@ fn json_lines(range: &DemoRange) -> Result<bool, String> {
                 if at_ms < range.from.0 {
                     continue;
                 }
+                is_empty = false;
                 let line = message_json(demo.protocol, &message, at_ms);
                 let events =
                     events.iter().try_for_each(|event| writeln!(out, "{}", event_json(event)));
@@ -214,7 +218,28 @@ fn json_lines(range: &DemoRange) -> Result<bool, String> {
         }
     }
     let _ = out.flush();
+    if is_empty && range.from.0 > 0 {
+        let mut play_ms = finder.elapsed_ms();
+        while let Some(item) = reader.next() {
+            if let Ok(message) = item {
+                finder.read(&reader, &message, &mut |_| {});
+                play_ms = finder.elapsed_ms();
+            }
+        }
+        let to_ms = range.to.map(|to| to.0);
+        let empty = EmptyRange { from_ms: range.from.0, to_ms, play_ms };
+        return Err(format!("{}: {empty}", range.file.display()));
+    }
     Ok(reader.counts().errors == 0)
+}
+
+/// Refuses a range that ends before it begins.
+fn check_range(range: &DemoRange) -> Result<(), String> {
+    let (from_ms, to_ms) = (range.from.0, range.to.map_or(u64::MAX, |to| to.0));
+    if from_ms > to_ms {
+        return Err(CutError::Reversed { from_ms, to_ms }.to_string());
+    }
+    Ok(())
 }
 
 fn events(options: &DemoEvents) -> Result<bool, String> {

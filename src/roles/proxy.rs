@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::tap;
 use fragd::{
-    cli::{ExitStatus, ProxyArguments},
+    cli::{BindAddresses, ExitStatus, ProxyArguments},
     io::{self, BindError, Clock, Console, Listen, Login, Options, Signals, Sockets, Socks5},
     model::{Millis, UnixMillis},
     node::{LocalPort, NodeEvent, Observed, Observer, Trace},
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &ProxyArguments) -> ExitStatus {
 }
 
 fn host(arguments: &ProxyArguments) -> Result<(), String> {
-    let listen = listen(arguments);
+    let listen = listen(arguments)?;
     let sockets = Sockets::listen(&[listen]).map_err(|error| advice(&error))?;
     let server = io::resolve(&arguments.to.to_string(), arguments.to.port)?;
     let relay = relay(arguments)?;
@@ -134,15 +134,9 @@ fn read_login(path: &Path) -> Result<Login, String> {
     })
 }
 
-fn listen(arguments: &ProxyArguments) -> Listen {
-    let mut listen = Listen { port: arguments.listen.port, ..Listen::default() };
-    if let Some(ip) = arguments.listen.ip {
-        (listen.ip4, listen.ip6) = match ip {
-            std::net::IpAddr::V4(ip) => (Some(ip), None),
-            std::net::IpAddr::V6(ip) => (None, Some(ip)),
-        };
-    }
-    listen
+fn listen(arguments: &ProxyArguments) -> Result<Listen, String> {
+    let (BindAddresses { ip4, ip6 }, port) = arguments.listen_addresses()?;
+    Ok(Listen { ip4, ip6, port, ..Listen::default() })
 }
 
 /// Returns the error of the port with the remedy for a proxy.

@@ -4,7 +4,7 @@ use std::{io::Write as _, net::SocketAddr};
 
 use fragd::{
     cli::{ExitStatus, QueryOptions, ServerAddress},
-    client::query::{self, Query, QueryResult},
+    client::query::{self, Query, QueryResult, Rejected},
     discovery::Family,
     io::{self, Clock, Options, Sockets},
     model::Millis,
@@ -74,10 +74,44 @@ fn ask_address(options: &QueryOptions, asked: &ServerAddress) -> Result<QueryRes
     io::run(&mut query, sockets, &clock, Options::default())
         .map_err(|error| format!("event loop failed: {error}"))?;
     query.result().cloned().ok_or_else(|| {
-        format!(
-            "no answer from {} within {timeout}: is a server running there, and does a firewall let \
-             UDP through?",
-            if asked.has_port { server.to_string() } else { server.ip().to_string() }
-        )
+        let shown = if asked.has_port { server.to_string() } else { server.ip().to_string() };
+        no_result(&shown, timeout, query.rejected())
     })
+}
+
+/// Returns the reason for which a query has no result.
+fn no_result(server: &str, timeout: Millis, rejected: Rejected) -> String {
+    let Rejected { oversize, invalid } = rejected;
+    let counts: Vec<String> = [(invalid, "invalid"), (oversize, "too long")]
+        .into_iter()
+        .filter(|&(count, _)| count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if counts.is_empty() {
+        return format!(
+            "no answer from {server} within {timeout}: is a server running there, and does a firewall let \
+             UDP through?"
+        );
+    }
+    format!(
+        "invalid answers from {server} within {timeout}: datagrams {} (expected infoResponse and statusResponse \
+         of a game server, with the challenge of the request)",
+        counts.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invalid_answers_are_told_from_silence() {
+        let text = |oversize, invalid| {
+            no_result("192.0.2.1:27960", Millis(500), Rejected { oversize, invalid })
+        };
+        assert!(text(0, 0).starts_with("no answer from 192.0.2.1:27960 within 500 ms"));
+        assert!(text(1, 0).contains("datagrams 1 too long ("), "{}", text(1, 0));
+        assert!(text(1, 2).contains("datagrams 2 invalid, 1 too long ("), "{}", text(1, 2));
+        assert!(text(0, 2).starts_with("invalid answers from 192.0.2.1:27960"));
+    }
 }

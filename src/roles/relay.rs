@@ -1,12 +1,14 @@
 //! Relay role (`fragd relay`), and the hosting of any broadcast.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use fragd::{
     broadcast::{
         Broadcast, BroadcastOptions, ServerSource, ServerSourceOptions, Source, StreamSource,
     },
-    cli::{Duration, ExitStatus, RelayFrom, RelayOptions, ServerAddress, ViewerOptions},
+    cli::{
+        BindAddresses, Duration, ExitStatus, RelayFrom, RelayOptions, ServerAddress, ViewerOptions,
+    },
     io::{
         self, BindError, Clock, Console, ExitReason, Listen, Options, Signals, Sockets,
         live::{LiveListener, LiveReceiver},
@@ -188,11 +190,7 @@ pub(super) fn host<'a>(
 
 /// Addresses and port of the viewers.
 fn viewer_listen(options: &ViewerOptions) -> Listen {
-    let (ip4, ip6) = match options.bind {
-        None => (Some(Ipv4Addr::UNSPECIFIED), Some(Ipv6Addr::UNSPECIFIED)),
-        Some(IpAddr::V4(ip)) => (Some(ip), None),
-        Some(IpAddr::V6(ip)) => (None, Some(ip)),
-    };
+    let BindAddresses { ip4, ip6 } = BindAddresses::of(&options.bind).unwrap_or(BindAddresses::ALL);
     Listen { ip4, ip6, port: options.port, ..Listen::default() }
 }
 

@@ -393,8 +393,8 @@ impl Hosted for Server {
                 self.core.announcer.handle_lookup(now, answer);
                 self.core.authorizer.handle_lookup(now, answer);
             }
-            // Its only port is open from the start.
-            Input::PortFailed(_) => {}
+            // Its only port is open from the start, and the event loop counts long datagrams.
+            Input::PortFailed(_) | Input::Oversize(_) => {}
             Input::Stop(reason) => {
                 self.core.now = now;
                 disconnect::stop(self, reason);

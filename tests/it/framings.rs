@@ -47,7 +47,7 @@ fn bots_of_other_framing_are_refused_with_remedy() {
         let Some(Actor::Bots(bots)) = sim.actors.pop() else { unreachable!() };
         let summary = bots.summary();
         assert_eq!(summary.verdict, Verdict::Refused, "{summary}");
-        let told = format!("in its form {server} (yours is {wire}). (set --protocol auto,");
+        let told = format!("in its form {server} (yours is {wire}); set --protocol auto,");
         assert!(summary.sentence.contains(&told), "{}", summary.sentence);
     }
 }
@@ -62,6 +62,6 @@ fn bots_of_other_number_are_refused_with_remedy() {
     let Some(Actor::Bots(bots)) = sim.actors.pop() else { unreachable!() };
     let summary = bots.summary();
     assert_eq!(summary.verdict, Verdict::Refused, "{summary}");
-    let told = "Server uses protocol version 71 (yours is 68). (set --protocol auto,";
+    let told = "Server uses protocol version 71 (yours is 68); set --protocol auto,";
     assert!(summary.sentence.contains(told), "{}", summary.sentence);
 }

@@ -138,7 +138,7 @@ fn missing_archives_are_named_and_refuse_the_bots() {
     let summary = summary(&fixture);
     assert_eq!(summary.verdict, Verdict::Refused);
     let expected = "198.18.0.1:27960 refused all 3 bots: pure server (sv_pure 1): none of its pk3 files with \
-                    vm/cgame.qvm is installed; not installed: modules_old.pk3, modules.pk3; searched memory";
+                    vm/cgame.qvm is installed; not installed: modules.pk3; searched memory";
     assert_eq!(summary.sentence, expected);
     // They left by their own word, which frees the slots.
     fixture.console("status");

@@ -171,13 +171,35 @@ fn snapshot_before_the_check_is_no_entry() {
     let said = "disconnect \"Unpure client detected. Invalid .PK3 files referenced!\"";
     pair.peer().commands.add(said.into()).unwrap();
     pair.show(1050);
-    let expected = "Unpure client detected. Invalid .PK3 files referenced! (not installed here: map.pk3; \
-                    searched memory)";
+    // The map is not part of the proof.
+    let expected = "Unpure client detected. Invalid .PK3 files referenced!";
     assert_eq!(
         pair.events.last(),
         Some(&ClientEvent::Disconnected(DisconnectReason::Unpure(expected.to_owned())))
     );
     assert!(!pair.events.contains(&ClientEvent::Entered));
+}
+
+#[test]
+fn missing_archives_in_front_of_modules_are_named() {
+    let own = assets().packs()[0].info.checksum();
+    let refusal = |paks: &str, names: &str| {
+        let mut pair = Pair::with_modules();
+        pair.level(&pure_level(10, paks, names));
+        let said = "disconnect \"Unpure client detected.\"";
+        pair.peer().commands.add(said.into()).unwrap();
+        pair.show(1000);
+        pair.client.disconnect_reason().unwrap().to_string()
+    };
+    assert_eq!(
+        refusal(&format!("77 {own} 78"), "newer modules map"),
+        "Unpure client detected. (not installed here: newer.pk3; searched memory)"
+    );
+    assert_eq!(
+        refusal(&format!("77 79 {own} 78"), "newer other modules map"),
+        "Unpure client detected. (not installed here: newer.pk3, other.pk3, of which only those with vm/cgame.qvm and \
+         vm/ui.qvm are needed; searched memory)"
+    );
 }
 
 #[test]

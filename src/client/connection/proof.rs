@@ -47,6 +47,8 @@ pub(super) struct Proof {
 /// Archives that a pure server lists.
 struct Listed {
     checksums: Vec<i32>,
+    /// Archives that the server uses itself, if it says so: those of the map and of the modules.
+    referenced: Vec<i32>,
     /// Names without folder and extension; a server may list another number of them.
     names: Vec<String>,
     mod_folder: String,
@@ -62,30 +64,49 @@ impl Listed {
         let words = |key| info.get(key).unwrap_or_default().split_ascii_whitespace();
         Some(Self {
             checksums: words("sv_paks").map(atoi).collect(),
+            referenced: words("sv_referencedPaks").map(atoi).collect(),
             names: words("sv_pakNames").map(str::to_owned).collect(),
             mod_folder: info.get("fs_game").unwrap_or_default().to_owned(),
         })
     }
 
-    /// Returns the names of the archives that are not installed, for a message; empty if all are.
+    /// Returns the names of the missing archives that may hold the modules of the proof, for a message. Empty without any.
+    ///
+    /// These are the missing ones that the server uses itself, if it names them, else those in front of the installed one
+    /// that a client would use. Their content is not known here.
     fn missing(&self, tables: &[Arc<PackTable>]) -> String {
-        let mut missing = self
-            .checksums
-            .iter()
-            .zip(&self.names)
-            .filter(|&(&checksum, _)| installed(tables, checksum).is_none());
+        let is_used = |&checksum: &i32| {
+            installed(tables, checksum).is_some_and(|pack| pack.holds.iter().all(|holds| *holds))
+        };
+        let end = self.checksums.iter().position(|checksum| is_used(checksum));
+        let listed = self.checksums.iter().zip(&self.names);
+        let missing: Vec<_> = listed
+            .enumerate()
+            .filter(|&(_, (&checksum, _))| installed(tables, checksum).is_none())
+            .collect();
+        let is_referenced = |checksum: &i32| self.referenced.contains(checksum);
+        let has_referenced = missing.iter().any(|(_, (checksum, _))| is_referenced(checksum));
+        let shown: Vec<&String> = missing
+            .into_iter()
+            .filter(|&(at, (checksum, _))| match has_referenced {
+                true => is_referenced(checksum),
+                false => end.is_none_or(|end| at < end),
+            })
+            .map(|(_, (_, name))| name)
+            .collect();
         let mut text = String::new();
-        for (_, name) in missing.by_ref().take(MAX_SHOWN_NAMES) {
-            let separator = if text.is_empty() { "" } else { ", " };
+        for (at, name) in shown.iter().take(MAX_SHOWN_NAMES).enumerate() {
+            let separator = if at == 0 { "" } else { ", " };
             let name = truncated(name, MAX_SHOWN_LEN);
             // Writing to a string does not fail.
             let _ = write!(text, "{separator}{name}.pk3");
         }
-        match missing.count() {
-            0 => {}
-            more => {
-                let _ = write!(text, " and {more} more");
-            }
+        if shown.len() > MAX_SHOWN_NAMES {
+            let _ = write!(text, " and {} more", shown.len() - MAX_SHOWN_NAMES);
+        }
+        if shown.len() > 1 {
+            let [cgame, ui] = PROVEN_MODULES;
+            let _ = write!(text, ", of which only those with {cgame} and {ui} are needed");
         }
         text
     }

@@ -97,7 +97,17 @@ pub struct Query {
     next_ask: Millis,
     give_up: Millis,
     finished: bool,
+    rejected: Rejected,
     outbox: Outbox,
+}
+
+/// Datagrams of the server that answer no request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rejected {
+    /// Datagrams that are longer than any message of the protocol.
+    pub oversize: u64,
+    /// Others: random bytes, packets of another kind, answers without our challenge.
+    pub invalid: u64,
 }
 
 impl Query {
@@ -116,6 +126,7 @@ impl Query {
             next_ask: now,
             give_up: now + options.timeout,
             finished: false,
+            rejected: Rejected::default(),
             outbox: Outbox::default(),
             options,
         }
@@ -126,6 +137,18 @@ impl Query {
     #[must_use]
     pub fn result(&self) -> Option<&QueryResult> {
         self.result.as_ref()
+    }
+
+    /// Returns the counts of datagrams of the server that answer no request.
+    #[must_use]
+    pub const fn rejected(&self) -> Rejected {
+        self.rejected
+    }
+
+    /// Whether the address was asked.
+    fn is_asked(&self, server: SocketAddr) -> bool {
+        let families = [Family::Quake3, Family::Quake4, Family::QuakeWorld];
+        families.into_iter().any(|family| self.target(family) == Some(server))
     }
 
     /// Returns the address to ask as a server of `family`, unless another family has answered.
@@ -259,6 +282,8 @@ impl Node for Query {
                 read(self, now, server, bytes);
             }
         }
+        // Late copies come after the first answer, too, and need no mention.
+        self.rejected.invalid += u64::from(self.result.is_none() && self.is_asked(server));
     }
 
     fn expect_datagram(&self, _: &[u8]) {}
@@ -287,8 +312,15 @@ impl Node for Query {
 
 impl Hosted for Query {
     fn handle_input(&mut self, _: Millis, input: Input<'_>) {
-        if let Input::Stop(_) = input {
-            self.finished = true;
+        match input {
+            Input::Oversize(route) => {
+                self.rejected.oversize += u64::from(self.is_asked(route.remote));
+            }
+            Input::Stop(_) => self.finished = true,
+            Input::ConsoleLine(_)
+            | Input::LoopCounters(_)
+            | Input::Lookup(_)
+            | Input::PortFailed(_) => {}
         }
     }
 

@@ -83,6 +83,23 @@ fn both_responses_complete_the_result() {
 }
 
 #[test]
+fn datagrams_that_answer_nothing_are_counted() {
+    let mut query = Query::new(QueryOptions::new(server(), 7), Millis(0));
+    let first = asked(&mut query, 0);
+    for bytes in [&b"random"[..], b"", b"\xff\xff\xff\xffprint\nno\n", &info_response("x")] {
+        query.handle_datagram(Millis(10), route(server()), bytes);
+    }
+    query.handle_input(Millis(10), Input::Oversize(route(server())));
+    let other = ([10, 0, 0, 2], 27_960).into();
+    query.handle_datagram(Millis(10), route(other), b"random");
+    query.handle_input(Millis(10), Input::Oversize(route(other)));
+    assert_eq!(query.rejected(), Rejected { oversize: 1, invalid: 4 });
+    query.handle_datagram(Millis(20), route(server()), &info_response(&first[0].1));
+    query.handle_datagram(Millis(20), route(server()), &info_response(&first[0].1));
+    assert_eq!(query.rejected().invalid, 4, "a copy of an answer");
+}
+
+#[test]
 fn late_response_is_timed_from_its_own_request() {
     let mut query = Query::new(QueryOptions::new(server(), 7), Millis(0));
     let first = asked(&mut query, 0);

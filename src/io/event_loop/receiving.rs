@@ -20,6 +20,7 @@ use mio::{Events, Token};
 use super::{LATE, Loop, output::collect};
 use crate::{
     io::{
+        association::RelayFault,
         batch::{BATCH, Datagram, ReceiveBatch, ReceiveStatus},
         local_addresses::LocalAddresses,
         on_demand::association_of,
@@ -27,7 +28,7 @@ use crate::{
         socket::{Content, Socket, Sockets, invalid_source},
     },
     model::Millis,
-    node::{Hosted, Route},
+    node::{Hosted, Input, Route},
 };
 
 /// Batches received between two calls of the housekeeping.
@@ -262,9 +263,16 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
             Some(_) => *coalesce_until = now + wait.min(CONNECTIONLESS_WAIT_MAX),
             None => *coalesce_until = now + wait.min(SHARED_WAIT_MAX),
         }
-        let Some((remote, bytes)) = sockets.unwrap_datagram(number, from, bytes) else {
-            counters.bad_source += 1;
-            return;
+        let (remote, bytes) = match sockets.unwrap_datagram(number, from, bytes) {
+            Ok(unwrapped) => unwrapped,
+            Err(fault) => {
+                match fault {
+                    RelayFault::Source => counters.bad_source += 1,
+                    RelayFault::Header => counters.relay_header += 1,
+                }
+                self.rate_limited_warning.about(now, from, fault.reason());
+                return;
+            }
         };
         let reason = match (invalid_source(remote), bytes) {
             (None, Some(bytes)) => {
@@ -281,6 +289,8 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
             }
             (None, None) => {
                 counters.oversize += 1;
+                node.handle_input(*latest, Input::Oversize(Route::new(local, remote)));
+                collect(*node, sockets, outgoing, poll, counters);
                 "longer than any message of the protocol"
             }
         };

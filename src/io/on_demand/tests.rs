@@ -77,7 +77,10 @@ impl Hosted for Caller {
         match input {
             Input::PortFailed(port) => self.failures.push(port),
             Input::Stop(_) => self.rounds = 0,
-            Input::ConsoleLine(_) | Input::LoopCounters(_) | Input::Lookup(_) => {}
+            Input::ConsoleLine(_)
+            | Input::LoopCounters(_)
+            | Input::Lookup(_)
+            | Input::Oversize(_) => {}
         }
     }
 

@@ -115,3 +115,18 @@ fn image_header_is_checked() {
         assert!(Image::parse(&bytes).is_err(), "{offset} {value:#x}");
     }
 }
+
+#[test]
+fn stub_of_native_library_is_named() {
+    for stub in [
+        &b"NTVEpak6-patch088\0\0\0\0L{\xbf\xaa\x97\x15f`"[..],
+        b"NTVEpak0\0\0\0\0A\xd2\x93\xf7w\x1fKa",
+        b"NTVEan-archive-with-a-longer-name\0\0\0\0A\xd2\x93\xf7w\x1fKa",
+    ] {
+        let error = Image::parse(stub).unwrap_err().to_string();
+        let start = format!("stub that asks for a native library: {} bytes", stub.len());
+        assert!(error.starts_with(&start), "{error}");
+    }
+    let cut = Image::parse(&[0x44, 0x14, 0x72, 0x12, 0]).unwrap_err().to_string();
+    assert_eq!(cut, "image truncated: 5 bytes (expected a header of 32)");
+}

@@ -13,6 +13,17 @@ use serde_json::json;
 
 use super::file::Journal;
 
+/// Verdict of a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// All compared datagrams are as recorded.
+    Same,
+    /// A datagram or a file differs.
+    Differs,
+    /// The replayed part has no datagram to compare.
+    Nothing,
+}
+
 /// Result of a replay.
 pub(super) struct Report {
     name: String,
@@ -61,10 +72,41 @@ impl Report {
     }
 
     pub(super) fn outcome(&self) -> ExitStatus {
-        match self.damage {
-            _ if self.difference.is_some() || self.mismatch.is_some() => ExitStatus::Failed,
-            Some(damage) => super::outcome_of(damage),
-            None => ExitStatus::Done,
+        match (self.verdict(), self.damage) {
+            (Verdict::Differs, _) => ExitStatus::Failed,
+            (_, Some(damage)) if super::outcome_of(damage) == ExitStatus::Failed => {
+                ExitStatus::Failed
+            }
+            (Verdict::Nothing, _) => ExitStatus::NothingCompared,
+            (Verdict::Same, _) => ExitStatus::Done,
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        if self.difference.is_some() || self.mismatch.is_some() {
+            Verdict::Differs
+        } else if self.compared == 0 {
+            Verdict::Nothing
+        } else {
+            Verdict::Same
+        }
+    }
+
+    /// Verdict of a run in which no difference was found.
+    fn agreement(&self) -> String {
+        let until = match self.damage {
+            Some(damage) => format!(" up to byte {}; the rest is not compared", damage.offset),
+            None => String::new(),
+        };
+        match self.verdict() {
+            Verdict::Nothing if self.damage.is_some() => {
+                "nothing compared: the journal ends before the first datagram that the server sent"
+                    .to_owned()
+            }
+            Verdict::Nothing => {
+                "nothing compared: the journal has no datagram that the server sent".to_owned()
+            }
+            _ => format!("the same{until}"),
         }
     }
 
@@ -90,7 +132,7 @@ impl Report {
             text += "ended           the journal, at its limit; the server continued\n";
         }
         text += &match (&self.difference, &self.mismatch) {
-            (None, None) => "verdict         the same\n".to_owned(),
+            (None, None) => format!("verdict         {}\n", self.agreement()),
             (Some(difference), _) => format!("verdict         {difference}\n"),
             (None, Some(mismatch)) => {
                 format!(
@@ -130,9 +172,12 @@ impl Report {
                 "what": damage.kind.to_string(),
             })
         });
-        let same = self.difference.is_none() && self.mismatch.is_none();
         let json = json!({
-            "verdict": if same { "same" } else { "differs" },
+            "verdict": match self.verdict() {
+                Verdict::Same => "same",
+                Verdict::Differs => "differs",
+                Verdict::Nothing => "nothing",
+            },
             "program": self.start.program,
             "arguments": masked_arguments(&self.start.arguments),
             "began_unix_ms": self.start.began_unix_ms,
