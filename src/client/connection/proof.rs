@@ -78,7 +78,7 @@ impl Listed {
         let is_used = |&checksum: &i32| {
             installed(tables, checksum).is_some_and(|pack| pack.holds.iter().all(|holds| *holds))
         };
-        let end = self.checksums.iter().position(|checksum| is_used(checksum));
+        let end = self.checksums.iter().position(is_used);
         let listed = self.checksums.iter().zip(&self.names);
         let missing: Vec<_> = listed
             .enumerate()
