@@ -144,6 +144,7 @@ mod tests {
             ("decoy --bind localhost", "without port"),
             ("master --http 8080", "127.0.0.1:9527"),
             ("proxy --to x --metrics 9090", "127.0.0.1:9527"),
+            ("relay --from x --offer foo", "127.0.0.1:9527"),
             ("trace x.pcap --server localhost:1", "127.0.0.1:9527"),
         ] {
             let words = std::iter::once("fragd").chain(line.split(' ')).map(Into::into);

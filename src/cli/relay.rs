@@ -1,10 +1,18 @@
 //! Options of `relay`, and of every other broadcast to viewers.
 
-use std::{net::IpAddr, path::PathBuf, str::FromStr};
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    str::FromStr,
+};
 
 use clap::Args;
 
-use super::{Duration, ServerAddress, address::own_ip, game_folder};
+use super::{
+    Duration, ServerAddress,
+    address::{own_address, own_ip},
+    game_folder,
+};
 use crate::{
     broadcast::{BroadcastOptions, MAX_DELAY, MAX_VIEWERS},
     client::ProtocolChoice,
@@ -44,8 +52,8 @@ pub struct RelayOptions {
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
     /// TCP address on which other relays get the live stream, with the same password
-    #[arg(long, value_name = "IP:PORT")]
-    pub offer: Option<String>,
+    #[arg(long, value_name = "IP:PORT", value_parser = own_address)]
+    pub offer: Option<SocketAddr>,
     /// Protocol of the server: auto, 68, compat (71, OpenArena) or native (71, ioquake3)
     #[arg(long, value_name = "PROTOCOL", default_value = "auto")]
     pub protocol: ProtocolChoice,

@@ -71,7 +71,7 @@ fn relay_stream(address: &str, options: &RelayOptions) -> Result<(), Failure> {
     let mut receiver = LiveReceiver::start(address, &password, &options.name)
         .map_err(|error| format!("thread of the live stream not started: {error}"))?;
     let mut offered = match &options.offer {
-        Some(offer) => Some(self::offer("--offer", offer, &password, Millis(0))?),
+        Some(offer) => Some(self::offer("--offer", *offer, &password, Millis(0))?),
         None => None,
     };
     let input = move || {
@@ -104,13 +104,10 @@ fn stream_password(options: &RelayOptions) -> Result<String, String> {
 /// Offers a live stream on a TCP address. `option` names the origin of the address in errors.
 pub(super) fn offer(
     option: &str,
-    address: &str,
+    address: SocketAddr,
     password: &str,
     delay: Millis,
 ) -> Result<LiveListener, String> {
-    let address: SocketAddr = address.parse().map_err(|_| {
-        format!("{option}: invalid address \"{address}\" (expected e.g. 0.0.0.0:27970)")
-    })?;
     if password.len() < MIN_PASSWORD_LEN {
         return Err(format!(
             "{option}: password of the live stream too short (expected at least {MIN_PASSWORD_LEN} \

@@ -266,8 +266,7 @@ fn start_live(settings: &Settings) -> Result<Option<LiveListener>, String> {
     let Some(address) = settings.endpoint(key::SV_RELAY_ADDRESS) else { return Ok(None) };
     let delay = u64::try_from(settings.int(key::SV_RELAY_DELAY)).unwrap_or(0);
     let password = settings.text(key::SV_RELAY_PASSWORD);
-    let (address, delay) = (address.to_string(), Millis::seconds(delay));
-    super::relay::offer("sv_relayAddress", &address, password, delay).map(Some)
+    super::relay::offer("sv_relayAddress", address, password, Millis::seconds(delay)).map(Some)
 }
 
 /// Starts the HTTP server of downloads, if `sv_http` names an address.
