@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{PlusCommands, TraceFiles, game_folder};
-use crate::settings::{ChangeSource, ExpectedCode, GameFolder, SetCommand, Settings, key};
+use crate::settings::{
+    ChangeSource, ExpectedCode, GameFolder, SetCommand, Settings, key, place_of_error,
+};
 
 /// Examples of the help.
 pub(super) const EXAMPLES: &str = "\
@@ -106,7 +108,7 @@ impl ServeOptions {
         if errors.is_empty()
             && let Err(error) = settings.start()
         {
-            errors.push(format!("{}{error}", settings.place_of_error(&error)));
+            errors.push(format!("{}{error}", place_of_error(&settings, &error)));
         }
         if errors.is_empty() { Ok(settings) } else { Err(errors.join("\n")) }
     }

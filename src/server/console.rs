@@ -69,24 +69,6 @@ impl Server {
         execute::run_texts(self);
         self.texts.exchange(outer);
     }
-
-    /// Restarts the level, at most once in a frame. Reloads the map if a latched setting requires it.
-    pub(super) fn restart_or_reload(&mut self) {
-        if std::mem::replace(&mut self.restarted, true) {
-            return;
-        }
-        let latched = |name| self.core.settings.latched(name).is_some();
-        if latched("sv_maxclients") || latched("g_gametype") {
-            self.core.print_line("variable change -- restarting.");
-            // The rotation continues: the operator chose no other map.
-            let next = self.core.settings.text(key::NEXTMAP).to_owned();
-            let map = self.core.level.map.clone();
-            execute::play(self, &map);
-            let _ = self.core.settings.write(key::NEXTMAP, next);
-        } else {
-            self.restart_level();
-        }
-    }
 }
 
 impl Core {
@@ -170,6 +152,24 @@ impl Core {
         for (name, value) in pairs {
             self.print_line(format!("{name:<20} {value}"));
         }
+    }
+}
+
+/// Restarts the level, at most once in a frame. Reloads the map if a latched setting requires it.
+pub(super) fn restart_or_reload(server: &mut Server) {
+    if std::mem::replace(&mut server.restarted, true) {
+        return;
+    }
+    let latched = |name| server.core.settings.latched(name).is_some();
+    if latched("sv_maxclients") || latched("g_gametype") {
+        server.core.print_line("variable change -- restarting.");
+        // The rotation continues: the operator chose no other map.
+        let next = server.core.settings.text(key::NEXTMAP).to_owned();
+        let map = server.core.level.map.clone();
+        execute::play(server, &map);
+        let _ = server.core.settings.write(key::NEXTMAP, next);
+    } else {
+        server.restart_level();
     }
 }
 

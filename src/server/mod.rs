@@ -283,7 +283,7 @@ impl Server {
         self.process_pending_drops();
         self.restarted = false;
         if self.core.level.restart_at.is_some_and(|at| self.core.level.time >= at) {
-            self.restart_or_reload();
+            console::restart_or_reload(self);
         }
         console::run_queued_lines(self, frames);
         game_faults::continue_after_fault(self);

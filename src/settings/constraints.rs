@@ -38,32 +38,30 @@ pub(super) fn check_combinations(settings: &Settings) -> Result<(), SettingError
     Ok(())
 }
 
-impl Settings {
-    /// Checks what scripts may set until the first level.
-    ///
-    /// # Errors
-    /// An error that names place, setting and value.
-    pub fn check_first_level(&self) -> Result<(), String> {
-        let Some(address) = self.endpoint(key::SV_RELAY_ADDRESS) else { return Ok(()) };
-        if !self.text(key::SV_RELAY_PASSWORD).is_empty() {
-            return Ok(());
-        }
-        let place = self.place_of(key::SV_RELAY_ADDRESS.row());
-        let expected = key::SV_RELAY_PASSWORD.setting().kind;
-        Err(format!(
-            "{place}sv_relayAddress: \"{address}\" needs a password; set sv_relayPassword (expected {})",
-            expected.to_string().trim_end_matches(", or nothing")
-        ))
+/// Checks what scripts may set until the first level.
+///
+/// # Errors
+/// An error that names place, setting and value.
+pub fn check_first_level(settings: &Settings) -> Result<(), String> {
+    let Some(address) = settings.endpoint(key::SV_RELAY_ADDRESS) else { return Ok(()) };
+    if !settings.text(key::SV_RELAY_PASSWORD).is_empty() {
+        return Ok(());
     }
+    let place = settings.origin_of(key::SV_RELAY_ADDRESS);
+    let expected = key::SV_RELAY_PASSWORD.setting().kind;
+    Err(format!(
+        "{place}sv_relayAddress: \"{address}\" needs a password; set sv_relayPassword (expected {})",
+        expected.to_string().trim_end_matches(", or nothing")
+    ))
+}
 
-    /// Place of the settings that an error of [`Self::start`] is about, in front of the error.
-    #[must_use]
-    pub fn place_of_error(&self, error: &SettingError) -> String {
-        match error {
-            SettingError::RconPasswordShort { .. } => self.place_of(key::RCON_PASSWORD.row()),
-            SettingError::Movement { .. } => self.place_of(key::G_MOVEMENT.row()),
-            _ => String::new(),
-        }
+/// Place of the settings that an error of [`Settings::start`] is about, in front of the error.
+#[must_use]
+pub fn place_of_error(settings: &Settings, error: &SettingError) -> String {
+    match error {
+        SettingError::RconPasswordShort { .. } => settings.origin_of(key::RCON_PASSWORD),
+        SettingError::Movement { .. } => settings.origin_of(key::G_MOVEMENT),
+        _ => String::new(),
     }
 }
 

@@ -84,23 +84,21 @@ pub fn is_ignored(name: &str) -> bool {
     ignored_named(name).is_some()
 }
 
-impl Settings {
-    /// One line for each ignored cvar that was given a value other than empty and 0.
-    #[must_use]
-    pub fn ignored_values(&self) -> Vec<String> {
-        IGNORED.iter().filter_map(|row| self.ignored_value(row.name)).collect()
-    }
+/// One line for each ignored cvar that was given a value other than empty and 0.
+#[must_use]
+pub fn ignored_values(settings: &Settings) -> Vec<String> {
+    IGNORED.iter().filter_map(|row| ignored_value(settings, row.name)).collect()
+}
 
-    /// The line about an ignored cvar that was given a value other than empty and 0.
-    #[must_use]
-    pub fn ignored_value(&self, name: &str) -> Option<String> {
-        let row = ignored_named(name)?;
-        let value = self.get(row.name)?;
-        let is_off = value.is_empty() || value.trim_start().starts_with('0') && atoi(value) == 0;
-        let has_effect = row.is_of_module && self.hosts_module();
-        (!is_off && !has_effect)
-            .then(|| format!("{} {} ignored: {}", row.name, quoted(value), row.reason))
-    }
+/// The line about an ignored cvar that was given a value other than empty and 0.
+#[must_use]
+pub fn ignored_value(settings: &Settings, name: &str) -> Option<String> {
+    let row = ignored_named(name)?;
+    let value = settings.get(row.name)?;
+    let is_off = value.is_empty() || value.trim_start().starts_with('0') && atoi(value) == 0;
+    let has_effect = row.is_of_module && settings.hosts_module();
+    (!is_off && !has_effect)
+        .then(|| format!("{} {} ignored: {}", row.name, quoted(value), row.reason))
 }
 
 #[cfg(test)]
@@ -114,12 +112,12 @@ mod tests {
         for (name, value) in [("bot_minplayers", "8"), ("sv_killserver", "0"), ("LOGFILE", "3")] {
             settings.set(name, value).expect("a variable");
         }
-        let lines = settings.ignored_values();
+        let lines = ignored_values(&settings);
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].starts_with("bot_minplayers \"8\" ignored: "), "{lines:?}");
         assert!(lines[1].starts_with("logfile \"3\" ignored: "), "{lines:?}");
         settings.expect_code(ExpectedCode { has_module: Some(true), ..ExpectedCode::default() });
-        assert_eq!(settings.ignored_values().len(), 1, "a module adds bots");
+        assert_eq!(ignored_values(&settings).len(), 1, "a module adds bots");
     }
 
     #[test]

@@ -26,8 +26,9 @@ mod variables;
 
 pub use change::{Change, ChangeSource, SetCommand};
 pub use config::{ConfigError, MAX_CONFIG_LEN};
+pub use constraints::{check_first_level, place_of_error};
 pub use error::SettingError;
-pub use ignored::{IGNORED, Ignored, ignored_named, is_ignored};
+pub use ignored::{IGNORED, Ignored, ignored_named, ignored_value, ignored_values, is_ignored};
 pub use listing::{json, listing, name_matches};
 pub use notes::Note;
 pub use secrets::{MASK, is_secret_name, masked_arguments, masked_line};

@@ -23,15 +23,31 @@ pub(super) struct Notes {
     pending: VecDeque<Note>,
     /// Number of notes beyond the limit.
     left_out: usize,
+    /// Place of the change that runs, e.g. `server.cfg:5`.
+    pub(super) place: Option<String>,
 }
 
 impl Notes {
-    pub(super) fn push(&mut self, text: String, undeclared: Option<String>) {
+    pub(super) fn push(&mut self, text: String) {
+        self.add(Note { text, undeclared: None });
+    }
+
+    /// Adds a note about an undeclared name.
+    pub(super) fn push_about(&mut self, name: &str, text: String) {
+        self.add(Note { text, undeclared: Some(name.to_owned()) });
+    }
+
+    pub(super) fn add(&mut self, note: Note) {
         if self.pending.len() < MAX_NOTES {
-            self.pending.push_back(Note { text, undeclared });
+            self.pending.push_back(note);
         } else {
             self.left_out += 1;
         }
+    }
+
+    /// Place of the change that runs, in front of a note.
+    pub(super) fn current_place(&self) -> String {
+        self.place.as_deref().map(|place| format!("{place}: ")).unwrap_or_default()
     }
 
     pub(super) fn take(&mut self) -> Option<Note> {
@@ -56,31 +72,14 @@ impl Settings {
 
     /// Sets the place of the changes that follow, e.g. `server.cfg:5`, for notes that come later.
     pub fn set_place(&mut self, place: Option<String>) {
-        self.place = place;
-    }
-
-    /// Place of the change that runs, in front of a note.
-    pub(super) fn current_place(&self) -> String {
-        self.place.as_deref().map(|place| format!("{place}: ")).unwrap_or_default()
-    }
-
-    /// Place of the last change of a row, in front of a note.
-    pub(super) fn place_of(&self, row: usize) -> String {
-        self.slots[row].place.as_deref().map(|place| format!("{place}: ")).unwrap_or_default()
+        self.notes.place = place;
     }
 
     /// Place of the last change of a setting, in front of an error about its value.
     #[must_use]
     pub fn origin_of<T>(&self, key: Key<T>) -> String {
-        self.place_of(key.row())
-    }
-
-    pub(super) fn note(&mut self, text: String) {
-        self.notes.push(text, None);
-    }
-
-    pub(super) fn note_about(&mut self, name: &str, text: String) {
-        self.notes.push(text, Some(name.to_owned()));
+        let place = self.slots[key.row()].place.as_deref();
+        place.map(|place| format!("{place}: ")).unwrap_or_default()
     }
 }
 
@@ -91,7 +90,7 @@ mod tests {
     #[test]
     fn notes_beyond_the_limit_are_counted() {
         let mut notes = Notes::default();
-        (0..MAX_NOTES + 3).for_each(|at| notes.push(at.to_string(), None));
+        (0..MAX_NOTES + 3).for_each(|at| notes.push(at.to_string()));
         let texts: Vec<_> = std::iter::from_fn(|| notes.take()).map(|note| note.text).collect();
         assert_eq!(texts.len(), MAX_NOTES + 1);
         assert_eq!(texts[MAX_NOTES], "notes about settings (+3 suppressed)");

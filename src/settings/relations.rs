@@ -16,50 +16,48 @@ const RANGES: [(Key<Int>, Key<Int>, &str); 2] = [
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NotedRanges([(u32, u32); RANGES.len()]);
 
-impl Settings {
-    /// Adjusts what a change of `row` does not allow. Returns whether the value of the change was replaced, with a note.
-    pub(super) fn adjust_after(&mut self, row: usize, given: &str) -> bool {
-        // Scripts before the first level may change the other setting later.
-        if !self.has_level {
-            return false;
-        }
-        if RANGES.iter().any(|(least, most, _)| [least.row(), most.row()].contains(&row)) {
-            self.note_empty_ranges();
-        }
-        row == key::SV_PRIVATE_CLIENTS.row() && self.fit_private_slots(Some(given))
+/// Adjusts what a change of `row` does not allow. Returns whether the value of the change was replaced, with a note.
+pub(super) fn adjust_after(settings: &mut Settings, row: usize, given: &str) -> bool {
+    // Scripts before the first level may change the other setting later.
+    if !settings.has_level {
+        return false;
     }
-
-    /// Reduces private slots beyond all slots, with a note. While a level runs, the slots of the next one count too.
-    pub(super) fn fit_private_slots(&mut self, given: Option<&str>) -> bool {
-        let private = self.int(key::SV_PRIVATE_CLIENTS);
-        let slots = self.int(key::SV_MAXCLIENTS);
-        let next = self.slots[key::SV_MAXCLIENTS.row()].latched.as_ref();
-        let slots = next.map_or(slots, |next| slots.max(next.int));
-        if private <= slots {
-            return false;
-        }
-        let place = given.is_none().then(|| self.place_of(key::SV_PRIVATE_CLIENTS.row()));
-        // A smaller number is accepted.
-        let _ = self.write(key::SV_PRIVATE_CLIENTS, slots);
-        let given = quoted(&given.map_or_else(|| private.to_string(), str::to_owned));
-        self.note(format!(
-            "{}sv_privateClients: {given} read as {slots} (expected at most sv_maxclients, {slots})",
-            place.unwrap_or_default()
-        ));
-        true
+    if RANGES.iter().any(|(least, most, _)| [least.row(), most.row()].contains(&row)) {
+        note_empty_ranges(settings);
     }
+    row == key::SV_PRIVATE_CLIENTS.row() && fit_private_slots(settings, Some(given))
+}
 
-    /// Notes a minimum above its maximum, once for each change of the two.
-    pub(super) fn note_empty_ranges(&mut self) {
-        for (at, (least, most, effect)) in RANGES.into_iter().enumerate() {
-            let (from, to) = (self.int(least), self.int(most));
-            let changes = (self.slots[least.row()].changes, self.slots[most.row()].changes);
-            let is_news = self.noted_ranges.0[at] != changes;
-            self.noted_ranges.0[at] = changes;
-            if is_news && from > to && to > 0 {
-                let (least, most) = (least.setting().name, most.setting().name);
-                self.note(format!("{least} {from} is above {most} {to}: {effect}"));
-            }
+/// Reduces private slots beyond all slots, with a note. While a level runs, the slots of the next one count too.
+pub(super) fn fit_private_slots(settings: &mut Settings, given: Option<&str>) -> bool {
+    let private = settings.int(key::SV_PRIVATE_CLIENTS);
+    let slots = settings.int(key::SV_MAXCLIENTS);
+    let next = settings.slots[key::SV_MAXCLIENTS.row()].latched.as_ref();
+    let slots = next.map_or(slots, |next| slots.max(next.int));
+    if private <= slots {
+        return false;
+    }
+    let place = given.is_none().then(|| settings.origin_of(key::SV_PRIVATE_CLIENTS));
+    // A smaller number is accepted.
+    let _ = settings.write(key::SV_PRIVATE_CLIENTS, slots);
+    let given = quoted(&given.map_or_else(|| private.to_string(), str::to_owned));
+    settings.notes.push(format!(
+        "{}sv_privateClients: {given} read as {slots} (expected at most sv_maxclients, {slots})",
+        place.unwrap_or_default()
+    ));
+    true
+}
+
+/// Notes a minimum above its maximum, once for each change of the two.
+pub(super) fn note_empty_ranges(settings: &mut Settings) {
+    for (at, (least, most, effect)) in RANGES.into_iter().enumerate() {
+        let (from, to) = (settings.int(least), settings.int(most));
+        let changes = (settings.slots[least.row()].changes, settings.slots[most.row()].changes);
+        let is_news = settings.noted_ranges.0[at] != changes;
+        settings.noted_ranges.0[at] = changes;
+        if is_news && from > to && to > 0 {
+            let (least, most) = (least.setting().name, most.setting().name);
+            settings.notes.push(format!("{least} {from} is above {most} {to}: {effect}"));
         }
     }
 }

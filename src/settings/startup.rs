@@ -8,6 +8,7 @@ use super::{
     constraints::check_combinations,
     error::SettingError,
     notes::Note,
+    relations::{fit_private_slots, note_empty_ranges},
     store::Settings,
     table::{key, row_named},
     variables::position,
@@ -75,8 +76,8 @@ impl Settings {
     /// Begins a level: latched values are in effect, and values that its other values do not allow are reduced.
     pub fn begin_level(&mut self) {
         self.apply_latched();
-        self.fit_private_slots(None);
-        self.note_empty_ranges();
+        fit_private_slots(self, None);
+        note_empty_ranges(self);
     }
 
     /// Announces what later sources set, so that undeclared names are accepted for a game module. The default ends the
@@ -87,20 +88,14 @@ impl Settings {
 
     /// Whether undeclared names may be settings of a game module.
     pub(crate) fn hosts_module(&self) -> bool {
-        let selected = self.runs_module.unwrap_or_else(|| {
-            self.choice(key::VM_GAME) != GameCode::Native || self.may_host_mod()
-        });
+        // Whether a mod has a module is not known before the start.
+        let has_mod = self.expected.has_mod || !self.text(key::FS_GAME).is_empty();
+        let may_host_mod = has_mod && !self.knows_mod && !self.is_chosen(key::VM_GAME);
+        let selected = self
+            .runs_module
+            .unwrap_or_else(|| self.choice(key::VM_GAME) != GameCode::Native || may_host_mod);
         let waits = || self.latched("vm_game").is_some_and(|code| code != "0");
         self.expected.has_module.unwrap_or_else(|| selected || waits())
-    }
-
-    /// Whether the module of a mod runs if it has one, which is not known before the start.
-    fn may_host_mod(&self) -> bool {
-        let has_mod = self.expected.has_mod || !self.text(key::FS_GAME).is_empty();
-        has_mod
-            && !self.knows_mod
-            && !self.is_chosen(key::VM_GAME)
-            && self.expected.has_module.is_none()
     }
 
     /// Sets the rules that follow from the mod, since `vm_game` was not set. Names that were accepted for a module are
@@ -110,7 +105,7 @@ impl Settings {
         // The row accepts all values of its type.
         let _ = self.write(key::VM_GAME, code);
         if code == GameCode::Native {
-            self.note_for_module();
+            note_for_module(self);
         }
     }
 
@@ -125,21 +120,7 @@ impl Settings {
         if runs_module {
             self.for_module.clear();
         } else {
-            self.note_for_module();
-        }
-    }
-
-    /// Keeps the note about a name that a module may have.
-    pub(super) fn keep_for_module(&mut self, name: &str, text: String) {
-        if self.runs_module.is_none() && self.for_module.len() < MAX_FOR_MODULE {
-            let text = format!("{}{text}", self.current_place());
-            self.for_module.push(Note { text, undeclared: Some(name.to_owned()) });
-        }
-    }
-
-    fn note_for_module(&mut self) {
-        for note in std::mem::take(&mut self.for_module) {
-            self.note_about(&note.undeclared.unwrap_or_default(), note.text);
+            note_for_module(self);
         }
     }
 
@@ -164,6 +145,21 @@ impl Settings {
             self.slots[row].chosen = false;
         }
         Ok(change)
+    }
+}
+
+/// Keeps the note about a name that a module may have.
+pub(super) fn keep_for_module(settings: &mut Settings, name: &str, text: String) {
+    if settings.runs_module.is_none() && settings.for_module.len() < MAX_FOR_MODULE {
+        let text = format!("{}{text}", settings.notes.current_place());
+        settings.for_module.push(Note { text, undeclared: Some(name.to_owned()) });
+    }
+}
+
+/// Adds the notes that were kept, since no module has the names.
+fn note_for_module(settings: &mut Settings) {
+    for note in std::mem::take(&mut settings.for_module) {
+        settings.notes.add(note);
     }
 }
 

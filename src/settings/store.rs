@@ -12,7 +12,7 @@ use super::{
     constraints::{check_info, check_row, shown_len},
     error::SettingError,
     notes::{Note, Notes},
-    relations::NotedRanges,
+    relations::{NotedRanges, adjust_after},
     secrets::is_secret_name,
     startup::ExpectedCode,
     table::{SETTINGS, is_of_game, key},
@@ -74,8 +74,6 @@ pub struct Settings {
     /// Whether the level runs a module.
     pub(super) runs_module: Option<bool>,
     pub(super) noted_ranges: NotedRanges,
-    /// Place of the changes that follow.
-    pub(super) place: Option<String>,
 }
 
 impl Default for Settings {
@@ -103,7 +101,6 @@ impl Settings {
             knows_mod: false,
             runs_module: None,
             noted_ranges: NotedRanges::default(),
-            place: None,
         }
     }
 
@@ -258,7 +255,7 @@ impl Settings {
         let before = shown_len(self);
         let printable = printable(value).filter(|_| source.is_lenient() && !is_secret_name(name));
         if let Some(printable) = &printable {
-            self.note(format!(
+            self.notes.push(format!(
                 "{name}: {} read as \"{printable}\" (expected printable ASCII)",
                 quoted(value)
             ));
@@ -271,7 +268,7 @@ impl Settings {
         let after = shown_len(self);
         let warn_from = MAX_INFO_LEN * WARN_PERCENT / 100;
         if before < warn_from && after >= warn_from {
-            self.note(format!(
+            self.notes.push(format!(
                 "serverinfo nearly full: {after} bytes (max {MAX_INFO_LEN}); changes beyond that are rejected"
             ));
         }
@@ -403,13 +400,13 @@ impl Settings {
 
     /// Notes the place of a change, and that another number than the given one was taken.
     fn finish_change(&mut self, row: usize, is_other: bool, given: &str) {
-        self.slots[row].place.clone_from(&self.place);
-        if !self.adjust_after(row, given) && is_other {
+        self.slots[row].place.clone_from(&self.notes.place);
+        if !adjust_after(self, row, given) && is_other {
             let setting = &SETTINGS[row];
             let slot = &self.slots[row];
             let taken = slot.latched.as_ref().unwrap_or(self.values.value(row)).text.clone();
             let (name, given) = (setting.name, quoted(given));
-            self.note(format!("{name}: {given} read as {taken} (expected {})", setting.kind));
+            self.notes.push(format!("{name}: {given} read as {taken} (expected {})", setting.kind));
         }
     }
 

@@ -11,6 +11,7 @@ use super::{
     constraints::check_info,
     error::SettingError,
     ignored::is_ignored,
+    startup::keep_for_module,
     suggestion::nearest_setting,
     table::{SETTINGS, key},
 };
@@ -256,9 +257,9 @@ fn note_unknown(settings: &mut Settings, command: SetCommand, source: ChangeSour
     let lower = name.to_ascii_lowercase();
     let is_of_server = SERVER_PREFIXES.iter().any(|prefix| lower.starts_with(prefix));
     if settings.hosts_module() && !is_of_server {
-        settings.keep_for_module(name, text);
+        keep_for_module(settings, name, text);
     } else {
-        settings.note_about(name, text);
+        settings.notes.push_about(name, text);
     }
 }
 

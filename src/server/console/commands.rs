@@ -5,7 +5,7 @@
 use super::{
     Cause, MAX_RESTART_DELAY_S, RESTART_DELAY_S, execute,
     players::{find_player, player_in},
-    sanitize_chat,
+    restart_or_reload, sanitize_chat,
     scripts::may_nest,
     startup::end_text,
     table::COMMANDS,
@@ -146,7 +146,7 @@ pub(super) fn restart_in(server: &mut Server, words: &CommandArgs) {
     {
         server.core.level.restart_at = Some(at);
     } else {
-        server.restart_or_reload();
+        restart_or_reload(server);
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     model::CommandArgs,
     server::{Server, core::Core},
-    settings::{ChangeSource, SetCommand, is_ignored, nearest_of},
+    settings::{ChangeSource, SetCommand, ignored_value, is_ignored, nearest_of},
 };
 
 /// Commands in scripts of other servers that have no effect here, with the reasons.
@@ -156,7 +156,7 @@ fn run_change(
     }
     // The start names them at its end.
     if !server.core.console.is_start()
-        && let Some(line) = server.core.settings.ignored_value(name)
+        && let Some(line) = ignored_value(&server.core.settings, name)
     {
         let line = server.core.console.placed(&line);
         server.core.console.warn(line);

@@ -26,7 +26,7 @@ use crate::{
         level::{NEXT, is_map_name},
         start::announce_http,
     },
-    settings::{Note, SetCommand, key},
+    settings::{Note, SetCommand, check_first_level, ignored_values, key},
 };
 
 /// Script of a mod that runs before the first level.
@@ -123,7 +123,7 @@ pub(in crate::server) fn run(
     }
     if !server.startup.is_over() {
         report_hints(server);
-        for line in server.core.settings.ignored_values() {
+        for line in ignored_values(&server.core.settings) {
             server.core.console.warn(line);
         }
     }
@@ -211,7 +211,7 @@ fn begin_first_level(server: &mut Server) {
             return;
         }
     }
-    if let Err(error) = server.core.settings.check_first_level() {
+    if let Err(error) = check_first_level(&server.core.settings) {
         server.startup.fail(error);
         if server.startup.is_over() {
             return;

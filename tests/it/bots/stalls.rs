@@ -201,7 +201,7 @@ fn intermission_keeps_ping_and_is_measured() {
 #[test]
 fn map_change_is_measured_apart_from_gaps() {
     let mut test = Match::new(BotsOptions {
-        expectations: EXPECT.parse().unwrap(),
+        expectations: format!("{EXPECT},map_change_max<3s").parse().unwrap(),
         ..options(Protocol::IOQ3_71, 4, 30)
     });
     test.run(10);
