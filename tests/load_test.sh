@@ -278,7 +278,7 @@ stalls() {
   check "stages: capacity and the failed expectation are named" holds \
     '.capacity == 8 and .cause == "refused" and ([.stages[2].expectations[] | select(.passed | not)] == [.expectations[] | select(.passed | not)]) and any(.stages[2].expectations[]; .metric == "in_game" and .limit == 16 and .value == 12)' \
     "$work/stages.json"
-  check "stages: JUnit has a case for each expectation" sound_junit "$work/stages.xml" 22 2
+  check "stages: JUnit has a case for each expectation" sound_junit "$work/stages.xml" 25 2
   stop "$server_pid" 5
 }
 

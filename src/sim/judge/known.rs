@@ -243,6 +243,14 @@ const KNOWN: &[Known] = &[
         "notes of the module's developers; statistics tools do not read them",
     ),
     row(
+        "votes in the game log",
+        None,
+        &["log callvote only native", "log vote only native"],
+        Any,
+        ["lines `callvote` and `vote`", "none"],
+        "an operator sees who called a vote and how it ended; statistics tools skip unknown lines",
+    ),
+    row(
         "empty event of a player that respawns",
         None,
         &["temp None only module", "player.event"],
