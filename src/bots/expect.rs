@@ -1,10 +1,10 @@
 //! Expectations: pass criteria such as `snapshot_gap_p99<120ms,loss<1%,drops=0`.
 //!
-//! By default all bots must join, half of them soon, and none may be dropped, no protocol error may
-//! occur, no gap may reach a second and no map change two, and the load generator must not be late. Bots that are not to enter the game must
-//! be accepted. Lateness of 5% of the time is overload; single stalls of a
-//! busy machine, which are shorter than the limit of the maximum, are not. An expectation for the same metric replaces a default. A
-//! metric without samples fails every expectation but a default.
+//! By default all bots must join, half of them soon, and none may be dropped, no protocol error may occur, no gap may
+//! reach a second and no map change two, and the load generator must not be late. Bots that are not to enter the game
+//! must be accepted. Lateness of 5% of the time is overload; single stalls of a busy machine, which are shorter than
+//! the limit of the maximum, are not. An expectation for the same metric replaces a default. A metric without samples
+//! fails every expectation but a default.
 
 mod baseline;
 mod metrics;

@@ -328,15 +328,7 @@ impl Measurement {
         let outcomes = outcomes(bots, false);
         let total =
             self.interval(options, outcomes, [self.beginning, end], &stage_stats, &lateness);
-        let each: Vec<_> = bots
-            .iter()
-            .filter(|bot| bot.stats().started.is_some())
-            .map(|bot| {
-                let server = options.servers.get(bot.server_index(options));
-                let server = server.map(ToString::to_string).unwrap_or_default();
-                BotSummary::new(bot.name(), server, bot.stats(), bot.lagometer())
-            })
-            .collect();
+        let each = bot_summaries(options, bots);
         let addresses: Vec<_> = options.servers.iter().map(ToString::to_string).collect();
         let addresses = addresses.join(", ");
         let verdict = VerdictInput {
@@ -444,6 +436,17 @@ fn protocols(choice: ProtocolChoice, detected: &[Option<&'static Protocol>]) -> 
         ProtocolChoice::Auto if !found.is_empty() => found.join(", "),
         ProtocolChoice::Auto | ProtocolChoice::Fixed(_) => choice.to_string(),
     }
+}
+
+/// Returns the summaries of the bots that have started.
+fn bot_summaries(options: &BotsOptions, bots: &[Bot]) -> Vec<BotSummary> {
+    let started = bots.iter().filter(|bot| bot.stats().started.is_some());
+    let summary = |bot: &Bot| {
+        let server = options.servers.get(bot.server_index(options));
+        let server = server.map(ToString::to_string).unwrap_or_default();
+        BotSummary::new(bot.name(), server, bot.stats(), bot.lagometer())
+    };
+    started.map(summary).collect()
 }
 
 /// Counts the outcomes, with the time without a snapshot in the running stage or in the whole test.

@@ -10,8 +10,6 @@ use crate::model::Millis;
 /// Wait for a level before it is reported, and longest time to the next report. The time doubles after each.
 const LEAST_WAIT: Millis = Millis(1500);
 const LONGEST_WAIT: Millis = Millis::seconds(30);
-/// Least time between two logged protocol errors.
-const ERROR_INTERVAL: Millis = Millis::seconds(1);
 
 /// Progress of a connection attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,16 +79,6 @@ impl fmt::Display for Report {
     }
 }
 
-/// Suppressed lines before one that is logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct More(u64);
-
-impl fmt::Display for More {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 > 0 { write!(f, " (+{} suppressed)", self.0) } else { Ok(()) }
-    }
-}
-
 /// Wait of a source for a level, over all attempts since the last one.
 #[derive(Debug, Default)]
 pub(super) struct JoinWatch {
@@ -108,8 +96,6 @@ pub(super) struct JoinWatch {
     refusal: Option<String>,
     /// Whether the last answer since the last report is a refusal.
     is_refused: bool,
-    next_error: Millis,
-    errors: u64,
 }
 
 impl JoinWatch {
@@ -117,9 +103,7 @@ impl JoinWatch {
     pub(super) fn begin_attempt(&mut self, now: Millis) {
         self.reports_of_attempt = 0;
         if self.since.is_none() {
-            let Self { next_error, errors, .. } = *self;
-            let (since, report_at) = (Some(now), now + LEAST_WAIT);
-            *self = Self { since, report_at, next_error, errors, ..Self::default() };
+            *self = Self { since: Some(now), report_at: now + LEAST_WAIT, ..Self::default() };
         }
     }
 
@@ -195,16 +179,6 @@ impl JoinWatch {
         self.reports_of_attempt += 1;
         self.report_at = now + Millis(LEAST_WAIT.0 << self.reports.min(8)).min(LONGEST_WAIT);
     }
-
-    /// Counts a protocol error. Returns the suppressed ones if this one is to be logged.
-    pub(super) fn count_error(&mut self, now: Millis) -> Option<More> {
-        if now < self.next_error {
-            self.errors += 1;
-            return None;
-        }
-        self.next_error = now + ERROR_INTERVAL;
-        Some(More(std::mem::take(&mut self.errors)))
-    }
 }
 
 #[cfg(test)]
@@ -251,13 +225,5 @@ mod tests {
         assert!(!watch.refuse(Millis(3010), "full"));
         assert!(watch.refuse(Millis(6010), "banned"));
         assert_eq!(watch.cause(Progress::Asking), "it refuses the relay");
-    }
-
-    #[test]
-    fn protocol_errors_are_limited_and_counted() {
-        let mut watch = JoinWatch::default();
-        let logged: Vec<_> =
-            (0..2500).filter_map(|at| watch.count_error(Millis(at))).map(|more| more.0).collect();
-        assert_eq!(logged, [0, 999, 999]);
     }
 }

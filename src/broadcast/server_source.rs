@@ -20,6 +20,7 @@ use crate::{
         ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Qport, UserCmd,
         installed_packs::InstalledPacks, text,
     },
+    observe::{LogEvent, LogLimiter},
     wire::{info::InfoString, snapshot::SnapFlags},
 };
 
@@ -76,6 +77,7 @@ pub struct ServerSource {
     failure: Option<String>,
     /// Wait for a level.
     watch: JoinWatch,
+    log: LogLimiter,
     /// Name of the server, once known.
     hostname: String,
     is_watching: bool,
@@ -103,6 +105,7 @@ impl ServerSource {
             has_level: false,
             failure: None,
             watch: JoinWatch::default(),
+            log: LogLimiter::default(),
             is_watching: false,
             team_at: Millis(0),
             follow_at: Millis(0),
@@ -172,8 +175,8 @@ impl ServerSource {
 
     /// Logs a protocol error of the server, within a rate.
     fn report_error(&mut self, now: Millis, error: &ProtocolError) {
-        if let Some(more) = self.watch.count_error(now) {
-            log::warn!("{}: {error}{more}", self.options.server);
+        if let Some(suppressed) = self.log.allows(LogEvent::SourceFault, now) {
+            log::warn!("{}: {error}{suppressed}", self.options.server);
         }
     }
 
@@ -401,13 +404,14 @@ impl Source for ServerSource {
         sink: &mut dyn Sink,
     ) {
         if let Some(client) = &mut self.client {
-            let ignored = |client: &Client| {
+            // A duplicated or late answer of a server is not invalid.
+            let invalid = |client: &Client| {
                 let statistics = client.statistics();
-                statistics.dropped_datagrams + statistics.faults
+                statistics.unreadable_datagrams + statistics.faults
             };
-            let before = ignored(client);
+            let before = invalid(client);
             client.handle_datagram(now, from, bytes);
-            if from == self.options.server && ignored(client) != before {
+            if from == self.options.server && invalid(client) != before {
                 self.watch.count_invalid();
             }
             self.handle_events(now, sink);
@@ -550,6 +554,23 @@ mod tests {
         run(&mut source, &mut sink, (0, 40_000), |_| b"\x01\x02\x03random".to_vec());
         assert_eq!(sink.0, ["it answers with invalid datagrams"]);
         assert_eq!(source.watch.reports(), 4, "1.5, 4.5, 10.5 and 22.5 s");
+    }
+
+    #[test]
+    fn duplicated_answers_are_not_invalid() {
+        let server: SocketAddr = ([192, 0, 2, 1], 27_960).into();
+        let (mut source, mut sink) = (source_of(server), Losses::default());
+        let challenge = b"\xff\xff\xff\xffchallengeResponse 7";
+        run(&mut source, &mut sink, (0, 10_000), |_| challenge.to_vec());
+        for _ in 0..9 {
+            source.handle_datagram(Millis(10_000), server, challenge, &mut sink);
+        }
+        run(&mut source, &mut sink, (10_000, 30_000), |_| challenge.to_vec());
+        assert_eq!(sink.0, ["it does not answer the request for a slot"]);
+        assert_eq!(
+            source.watch.cause(Progress::Challenged),
+            "it does not answer the request for a slot"
+        );
     }
 
     #[test]

@@ -70,12 +70,7 @@ impl AssetAnswer {
             Self::Find(name, found) => {
                 out.push(0);
                 put_text(out, name);
-                out.push(u8::from(found.is_some()));
-                if let Some(found) = found {
-                    put_text(out, &found.place);
-                    put_number(out, found.pack.map_or(0, |pack| pack as u64 + 1));
-                    put_number(out, found.len);
-                }
+                write_found(out, found.as_ref());
             }
             Self::Read(name, answer) => {
                 out.push(1);
@@ -221,6 +216,15 @@ pub(super) const fn place_name(place: ScriptPlace) -> &'static str {
         ScriptPlace::GameData => "",
         ScriptPlace::ModFolder => " in the folder of the mod",
         ScriptPlace::CommandLine => " of the command line",
+    }
+}
+
+fn write_found(out: &mut Vec<u8>, found: Option<&AssetLocation>) {
+    out.push(u8::from(found.is_some()));
+    if let Some(found) = found {
+        put_text(out, &found.place);
+        put_number(out, found.pack.map_or(0, |pack| pack as u64 + 1));
+        put_number(out, found.len);
     }
 }
 

@@ -14,6 +14,8 @@ const INTERVAL: Millis = Millis::seconds(1);
 pub enum LogEvent {
     /// Invalid message of a client.
     ClientFault,
+    /// Invalid message of the source of a relay.
+    SourceFault,
     /// Invalid connectionless datagram.
     ConnectionlessFault,
     /// Rejected connect.

@@ -64,6 +64,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "multiview",
             "netchan",
             "node",
+            "observe",
             "serving",
             "stream",
             "wire",

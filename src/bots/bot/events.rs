@@ -44,15 +44,7 @@ impl Bot {
                     self.enter_level(now, is_first, context);
                 }
                 ClientEvent::Snapshot => self.record_snapshot(now, context),
-                ClientEvent::Refused(reason) => {
-                    // The request is repeated every few seconds. A repeated answer is not logged.
-                    if self.stats.refusal_is_shared || self.stats.refusal.as_ref() != Some(&reason)
-                    {
-                        self.log(&format!("refused: {}", escaped(reason.as_bytes())));
-                    }
-                    self.stats.refusal = Some(reason);
-                    self.stats.refusal_is_shared = false;
-                }
+                ClientEvent::Refused(reason) => self.record_refusal(reason),
                 ClientEvent::ProtocolError(error) => {
                     self.log(&error.to_string());
                     self.stats.protocol_error.get_or_insert_with(|| error.to_string());
@@ -60,15 +52,7 @@ impl Bot {
                 ClientEvent::Disconnected(ending) => {
                     self.record_disconnect(now, ending, context);
                 }
-                ClientEvent::MapRestart => {
-                    let index = context.options.server_index(self.number);
-                    if self.stats.is_in_game()
-                        && let Some(record) = context.servers.get_mut(index)
-                        && record.levels.restart(&mut self.stats.level)
-                    {
-                        context.stage_stats.record_restart();
-                    }
-                }
+                ClientEvent::MapRestart => self.record_restart(context),
                 ClientEvent::Configstring(_)
                 | ClientEvent::ProofRequired
                 | ClientEvent::ServerCommand(_)
@@ -90,6 +74,25 @@ impl Bot {
         if self.client.is_some() {
             self.update_statistics();
             self.stats.until = now;
+        }
+    }
+
+    fn record_refusal(&mut self, reason: String) {
+        // The request is repeated every few seconds. A repeated answer is not logged.
+        if self.stats.refusal_is_shared || self.stats.refusal.as_ref() != Some(&reason) {
+            self.log(&format!("refused: {}", escaped(reason.as_bytes())));
+        }
+        self.stats.refusal = Some(reason);
+        self.stats.refusal_is_shared = false;
+    }
+
+    fn record_restart(&mut self, context: &mut BotContext<'_>) {
+        let index = context.options.server_index(self.number);
+        if self.stats.is_in_game()
+            && let Some(record) = context.servers.get_mut(index)
+            && record.levels.restart(&mut self.stats.level)
+        {
+            context.stage_stats.record_restart();
         }
     }
 

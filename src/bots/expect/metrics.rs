@@ -5,6 +5,7 @@
 use std::fmt;
 
 use super::super::summary::{IntervalStats, Percentiles};
+use crate::model::spelling::near_names;
 
 /// A metric with one value.
 struct Scalar {
@@ -216,25 +217,8 @@ pub(super) fn expected_limit(unit: &str) -> String {
 
 /// Returns the metric with the most similar name, if one is near.
 pub(super) fn nearest(name: &str) -> Option<String> {
-    let names = Metric::all().map(|metric| metric.to_string());
-    let (distance, found) =
-        names.map(|known| (edit_distance(name, &known), known)).min_by_key(|(edits, _)| *edits)?;
-    (distance <= 2 || distance * 3 <= name.len().min(found.len())).then_some(found)
-}
-
-/// Returns the number of insertions, removals and replacements between two names.
-fn edit_distance(one: &str, other: &str) -> usize {
-    let one = &one.as_bytes()[..one.len().min(64)];
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (place, byte) in one.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], place + 1);
-        for (at, known) in other.bytes().enumerate() {
-            let replaced = diagonal + usize::from(known != *byte);
-            diagonal = row[at + 1];
-            row[at + 1] = replaced.min(diagonal + 1).min(row[at] + 1);
-        }
-    }
-    row[other.len()]
+    let names: Vec<_> = Metric::all().map(|metric| metric.to_string()).collect();
+    near_names(name, names.iter().map(String::as_str), 1).first().map(|&near| near.to_owned())
 }
 
 #[cfg(test)]
