@@ -8,6 +8,7 @@ use std::{
     net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
+    sync::atomic::{AtomicU16, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -44,6 +45,19 @@ impl Drop for Scratch {
     }
 }
 
+/// Returns an unused UDP port that no other test draws. A server binds its port late, so the port lies below the
+/// kernel's own range: otherwise the socket of another test could receive what is sent to the server.
+fn free_port() -> u16 {
+    static DRAWN: AtomicU16 = AtomicU16::new(0);
+    let first = 10_000 + u16::try_from(std::process::id() % 90).unwrap() * 100;
+    loop {
+        let port = first + DRAWN.fetch_add(1, Ordering::Relaxed);
+        if UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
+    }
+}
+
 /// A server that ends with the test.
 struct Server {
     child: Child,
@@ -60,7 +74,7 @@ impl Drop for Server {
 impl Server {
     /// Starts a server on a free port, in `folder`.
     fn start(folder: &Path, arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> Self {
-        let port = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let mut command = Command::new(env!("CARGO_BIN_EXE_fragd"));
         command.args(["serve", "--port", &port.to_string()]);
         command.args(arguments);
@@ -81,7 +95,10 @@ impl Server {
         let mut buffer = [0; 2048];
         while Instant::now() < end && self.child.try_wait().unwrap().is_none() {
             let _ = socket.send_to(b"\xff\xff\xff\xffgetinfo x", (Ipv4Addr::LOCALHOST, self.port));
-            if socket.recv(&mut buffer).is_ok() {
+            // A port has had other owners: the master of another test may still ask for them.
+            if let Ok((_, from)) = socket.recv_from(&mut buffer)
+                && from.port() == self.port
+            {
                 return true;
             }
         }
@@ -266,7 +283,7 @@ fn failed_map_build_leaves_only_the_way_out() {
 
 /// Starts a master on a free port, in `folder`.
 fn start_master(folder: &Path, arguments: &[&str]) -> Server {
-    let port = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let mut command = Command::new(env!("CARGO_BIN_EXE_fragd"));
     command.args(["master", "--port", &port.to_string(), "--allow-loopback", "--state", "state"]);
     command.args(arguments).current_dir(folder).env_remove("RUST_LOG");
@@ -282,7 +299,9 @@ fn ask_master(socket: &UdpSocket, port: u16, request: &[u8]) -> Vec<u8> {
     while Instant::now() < end {
         // While it starts, the port is closed.
         let _ = socket.send_to(request, (Ipv4Addr::LOCALHOST, port));
-        if let Ok((len, _)) = socket.recv_from(&mut buffer) {
+        if let Ok((len, from)) = socket.recv_from(&mut buffer)
+            && from.port() == port
+        {
             return buffer[..len].to_vec();
         }
     }

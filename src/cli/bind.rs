@@ -17,7 +17,7 @@ impl BindAddresses {
         Self { ip4: Some(Ipv4Addr::UNSPECIFIED), ip6: Some(Ipv6Addr::UNSPECIFIED) };
 
     /// Returns the addresses of a repeated option; `None` without any. Of a family that is named twice, the first
-    /// counts; [`BindAddresses::check`] refuses it.
+    /// counts; the check of the command line refuses it.
     #[must_use]
     pub fn of(named: &[IpAddr]) -> Option<Self> {
         let ip4 =
