@@ -6,11 +6,11 @@
 use std::{env, fmt::Write as _, fs, path::Path, process::Command};
 
 #[allow(dead_code, unreachable_pub, reason = "the library uses the rest")]
-#[path = "src/wire/huffman/tree.rs"]
+#[path = "src/protocol/wire/huffman/tree.rs"]
 mod tree;
 
 #[allow(unreachable_pub, reason = "the library uses it too")]
-#[path = "src/wire/huffman/frequencies.rs"]
+#[path = "src/protocol/wire/huffman/frequencies.rs"]
 mod frequencies;
 
 /// Digits of a commit in the version.
@@ -63,8 +63,8 @@ fn source_commit() -> Option<String> {
 }
 
 fn write_tables() {
-    println!("cargo::rerun-if-changed=src/wire/huffman/tree.rs");
-    println!("cargo::rerun-if-changed=src/wire/huffman/frequencies.rs");
+    println!("cargo::rerun-if-changed=src/protocol/wire/huffman/tree.rs");
+    println!("cargo::rerun-if-changed=src/protocol/wire/huffman/frequencies.rs");
 
     let mut tree = tree::Tree::new();
     for symbol in 0..=255u8 {

@@ -133,7 +133,7 @@ def clear_messages(name, native):
 
 
 def descrambled(data, key, command):
-    """Undoes src/netchan/scramble.rs with the client's newest command."""
+    """Undoes src/protocol/netchan/scramble.rs with the client's newest command."""
     out = bytearray()
     for at, byte in enumerate(data):
         if command:
@@ -218,7 +218,7 @@ def text(words):
 
 
 def records():
-    """One body of each kind, as src/journal/format.rs says."""
+    """One body of each kind, as src/records/journal/format.rs says."""
     arguments = ["serve", "--port", "0", "+set", "sv_hostname", "seed"]
     start = b"\1" + text("0.1.0") + number(1_700_000_000_000) + number(len(arguments))
     start += b"".join(map(text, arguments)) + b"\1" + text("a.toml") + text("g_speed = 300\n") + number(32) + bytes(32)

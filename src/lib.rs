@@ -67,75 +67,129 @@
 //! discovery; add `client`, `server`, `trace` (decoder of both directions, captures), `discovery` (master,
 //! browser, decoy), `load` (load test), `relay` (broadcast), `sim`, `maps`
 //! (map compiler, drawings), `host` (sockets and event loop), `http` (downloads), `metrics`, `cli`.
+//!
+//! # Source folders
+//!
+//! Modules are grouped into folders. A module path has no group, because users, log filters and journals name it.
 
+// Data types and interfaces of all modules.
 #[cfg(feature = "server")]
-pub mod bg;
-#[cfg(feature = "load")]
-pub mod bots;
-#[cfg(feature = "relay")]
-pub mod broadcast;
-#[cfg(feature = "discovery")]
-pub mod browser;
-#[cfg(feature = "server")]
-pub mod builder;
-#[cfg(feature = "trace")]
-pub mod capture;
-#[cfg(feature = "trace")]
-pub mod chart;
-#[cfg(feature = "cli")]
-pub mod cli;
-#[cfg(feature = "client")]
-pub mod client;
-#[cfg(feature = "server")]
+#[path = "base/cvar/mod.rs"]
 pub mod cvar;
-#[cfg(feature = "discovery")]
-pub mod decoy;
-#[cfg(feature = "client")]
-pub mod demo;
-pub mod discovery;
-#[cfg(feature = "server")]
-pub mod game;
 #[cfg(feature = "load")]
+#[path = "base/impairment/mod.rs"]
 pub mod impairment;
-#[cfg(feature = "host")]
-pub mod io;
 #[cfg(feature = "server")]
-pub mod journal;
-#[cfg(feature = "server")]
+#[path = "base/limits.rs"]
 pub mod limits;
-#[cfg(feature = "maps")]
-pub mod mapbuild;
-#[cfg(feature = "maps")]
-pub mod mapdraw;
-#[cfg(feature = "discovery")]
-pub mod master;
+#[path = "base/model/mod.rs"]
 pub mod model;
-#[cfg(feature = "server")]
-pub mod multiview;
-pub mod netchan;
+#[path = "base/node/mod.rs"]
 pub mod node;
 #[cfg(feature = "server")]
+#[path = "base/observe/mod.rs"]
 pub mod observe;
-#[cfg(feature = "load")]
-pub mod proxy;
+
+// Wire protocols, game vocabulary, client.
 #[cfg(feature = "server")]
+#[path = "protocol/bg/mod.rs"]
+pub mod bg;
+#[cfg(feature = "client")]
+#[path = "protocol/client/mod.rs"]
+pub mod client;
+#[path = "protocol/discovery/mod.rs"]
+pub mod discovery;
+#[path = "protocol/netchan/mod.rs"]
+pub mod netchan;
+#[path = "protocol/wire/mod.rs"]
+pub mod wire;
+
+// Maps: files, traces, compiler, drawings.
+#[cfg(feature = "maps")]
+#[path = "maps/mapbuild/mod.rs"]
+pub mod mapbuild;
+#[cfg(feature = "maps")]
+#[path = "maps/mapdraw/mod.rs"]
+pub mod mapdraw;
+#[cfg(any(feature = "server", feature = "load"))]
+#[path = "maps/world/mod.rs"]
+pub mod world;
+
+// Game rules and game modules.
+#[cfg(feature = "server")]
+#[path = "rules/game/mod.rs"]
+pub mod game;
+#[cfg(feature = "server")]
+#[path = "rules/qagame/mod.rs"]
 pub mod qagame;
 #[cfg(feature = "server")]
+#[path = "rules/qvm/mod.rs"]
 pub mod qvm;
+
+// Demos, recordings, journals.
+#[cfg(feature = "client")]
+#[path = "records/demo/mod.rs"]
+pub mod demo;
 #[cfg(feature = "server")]
+#[path = "records/journal/mod.rs"]
+pub mod journal;
+#[cfg(feature = "server")]
+#[path = "records/multiview/mod.rs"]
+pub mod multiview;
+#[cfg(feature = "server")]
+#[path = "records/stream/mod.rs"]
+pub mod stream;
+
+// Game server and relay.
+#[cfg(feature = "relay")]
+#[path = "servers/broadcast/mod.rs"]
+pub mod broadcast;
+#[cfg(feature = "server")]
+#[path = "servers/builder.rs"]
+pub mod builder;
+#[cfg(feature = "server")]
+#[path = "servers/server/mod.rs"]
 pub mod server;
 #[cfg(feature = "server")]
+#[path = "servers/serving/mod.rs"]
 mod serving;
 #[cfg(feature = "server")]
+#[path = "servers/settings/mod.rs"]
 pub mod settings;
+
+// Views of traffic between others.
+#[cfg(feature = "trace")]
+#[path = "inspect/capture/mod.rs"]
+pub mod capture;
+#[cfg(feature = "trace")]
+#[path = "inspect/chart/mod.rs"]
+pub mod chart;
+#[cfg(feature = "load")]
+#[path = "inspect/proxy/mod.rs"]
+pub mod proxy;
+#[cfg(feature = "trace")]
+#[path = "inspect/trace/mod.rs"]
+pub mod trace;
+
+// Lists of servers.
+#[cfg(feature = "discovery")]
+#[path = "listing/browser/mod.rs"]
+pub mod browser;
+#[cfg(feature = "discovery")]
+#[path = "listing/decoy/mod.rs"]
+pub mod decoy;
+#[cfg(feature = "discovery")]
+#[path = "listing/master/mod.rs"]
+pub mod master;
+
+// Load test, simulation, driver for real machines, command line.
+#[cfg(feature = "load")]
+pub mod bots;
+#[cfg(feature = "cli")]
+pub mod cli;
+#[cfg(feature = "host")]
+pub mod io;
 #[cfg(feature = "sim")]
 pub mod sim;
-#[cfg(feature = "server")]
-pub mod stream;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
-#[cfg(feature = "trace")]
-pub mod trace;
-pub mod wire;
-#[cfg(any(feature = "server", feature = "load"))]
-pub mod world;

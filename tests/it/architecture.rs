@@ -8,113 +8,169 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Modules and what each may import, as in the table of `ARCHITECTURE.md`.
-const MODULES: &[(&str, &[&str])] = &[
-    ("model", &[]),
-    ("bg", &["model"]),
-    ("cvar", &["model"]),
-    ("node", &["model"]),
-    ("wire", &["model"]),
-    ("discovery", &["model", "wire"]),
-    ("netchan", &["model", "wire"]),
-    ("world", &["model"]),
-    ("mapbuild", &["bg", "model", "world"]),
-    ("mapdraw", &["bg", "model", "world"]),
-    ("game", &["bg", "cvar", "model", "world"]),
-    ("qagame", &["cvar", "game", "model", "qvm", "world"]),
-    ("qvm", &[]),
-    ("settings", &["cvar", "game", "model"]),
-    ("observe", &["model"]),
-    ("limits", &["model"]),
-    ("chart", &["model"]),
-    ("trace", &["chart", "client", "model", "netchan", "wire"]),
-    ("capture", &["model", "node", "trace"]),
-    ("builder", &["game", "model", "qagame", "qvm", "server", "settings"]),
-    ("serving", &["bg", "limits", "model", "netchan", "wire"]),
+/// A module of the library and what it may import.
+type Module = (&'static str, &'static [&'static str]);
+
+/// Folders of `src/`, lowest first: a module imports from its own folder and those above it in this list. Each
+/// module with what it may import, as in the table of `ARCHITECTURE.md`.
+const FOLDERS: &[(&str, &[Module])] = &[
     (
-        "server",
+        "base",
         &[
-            "bg",
-            "discovery",
-            "game",
-            "limits",
-            "model",
-            "multiview",
-            "netchan",
-            "node",
-            "observe",
-            "serving",
-            "settings",
-            "wire",
-            "world",
+            ("model", &[]),
+            ("cvar", &["model"]),
+            ("node", &["model"]),
+            ("observe", &["model"]),
+            ("limits", &["model"]),
+            ("impairment", &["model"]),
         ],
     ),
-    ("client", &["discovery", "model", "netchan", "node", "wire"]),
-    ("multiview", &["bg", "model", "wire", "world"]),
-    ("stream", &["limits", "model", "multiview"]),
-    ("demo", &["bg", "client", "model", "wire"]),
     (
-        "broadcast",
+        "protocol",
         &[
-            "bg",
-            "client",
-            "demo",
-            "limits",
-            "model",
-            "multiview",
-            "netchan",
-            "node",
-            "observe",
-            "serving",
-            "stream",
-            "wire",
+            ("bg", &["model"]),
+            ("wire", &["model"]),
+            ("discovery", &["model", "wire"]),
+            ("netchan", &["model", "wire"]),
+            ("client", &["discovery", "model", "netchan", "node", "wire"]),
         ],
     ),
-    ("master", &["cvar", "discovery", "model", "node", "observe", "wire"]),
-    ("browser", &["discovery", "model", "node", "wire"]),
-    ("decoy", &["discovery", "model", "node", "wire"]),
-    ("impairment", &["model"]),
-    ("bots", &["bg", "chart", "client", "model", "impairment", "node", "wire", "world"]),
-    ("proxy", &["impairment", "limits", "model", "netchan", "node", "observe", "trace", "wire"]),
-    ("io", &["model", "node", "stream"]),
-    ("journal", &["model", "node"]),
+    (
+        "maps",
+        &[
+            ("world", &["model"]),
+            ("mapbuild", &["bg", "model", "world"]),
+            ("mapdraw", &["bg", "model", "world"]),
+        ],
+    ),
+    (
+        "inspect",
+        &[
+            ("chart", &["model"]),
+            ("trace", &["chart", "client", "model", "netchan", "wire"]),
+            ("capture", &["model", "node", "trace"]),
+            (
+                "proxy",
+                &["impairment", "limits", "model", "netchan", "node", "observe", "trace", "wire"],
+            ),
+        ],
+    ),
+    (
+        "listing",
+        &[
+            ("master", &["cvar", "discovery", "model", "node", "observe", "wire"]),
+            ("browser", &["discovery", "model", "node", "wire"]),
+            ("decoy", &["discovery", "model", "node", "wire"]),
+        ],
+    ),
+    (
+        "rules",
+        &[
+            ("game", &["bg", "cvar", "model", "world"]),
+            ("qagame", &["cvar", "game", "model", "qvm", "world"]),
+            ("qvm", &[]),
+        ],
+    ),
+    (
+        "records",
+        &[
+            ("multiview", &["bg", "model", "wire", "world"]),
+            ("stream", &["limits", "model", "multiview"]),
+            ("demo", &["bg", "client", "model", "wire"]),
+            ("journal", &["model", "node"]),
+        ],
+    ),
+    (
+        "bots",
+        &[("bots", &["bg", "chart", "client", "model", "impairment", "node", "wire", "world"])],
+    ),
+    (
+        "servers",
+        &[
+            ("settings", &["cvar", "game", "model"]),
+            ("builder", &["game", "model", "qagame", "qvm", "server", "settings"]),
+            ("serving", &["bg", "limits", "model", "netchan", "wire"]),
+            (
+                "server",
+                &[
+                    "bg",
+                    "discovery",
+                    "game",
+                    "limits",
+                    "model",
+                    "multiview",
+                    "netchan",
+                    "node",
+                    "observe",
+                    "serving",
+                    "settings",
+                    "wire",
+                    "world",
+                ],
+            ),
+            (
+                "broadcast",
+                &[
+                    "bg",
+                    "client",
+                    "demo",
+                    "limits",
+                    "model",
+                    "multiview",
+                    "netchan",
+                    "node",
+                    "observe",
+                    "serving",
+                    "stream",
+                    "wire",
+                ],
+            ),
+        ],
+    ),
+    ("io", &[("io", &["model", "node", "stream"])]),
     (
         "sim",
-        &[
-            "bg",
-            "bots",
-            "broadcast",
-            "client",
-            "journal",
-            "impairment",
-            "mapbuild",
-            "model",
-            "node",
-            "observe",
-            "proxy",
-            "server",
-            "settings",
-            "wire",
-            "world",
-        ],
+        &[(
+            "sim",
+            &[
+                "bg",
+                "bots",
+                "broadcast",
+                "client",
+                "journal",
+                "impairment",
+                "mapbuild",
+                "model",
+                "node",
+                "observe",
+                "proxy",
+                "server",
+                "settings",
+                "wire",
+                "world",
+            ],
+        )],
     ),
     (
         "cli",
-        &[
-            "bots",
-            "broadcast",
-            "browser",
-            "client",
-            "cvar",
-            "decoy",
-            "discovery",
-            "impairment",
-            "master",
-            "model",
-            "proxy",
-            "settings",
-            "trace",
-        ],
+        &[(
+            "cli",
+            &[
+                "bots",
+                "broadcast",
+                "browser",
+                "client",
+                "cvar",
+                "decoy",
+                "discovery",
+                "impairment",
+                "master",
+                "model",
+                "proxy",
+                "settings",
+                "trace",
+            ],
+        )],
     ),
 ];
 
@@ -151,10 +207,25 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// Every source file of a module.
+/// The modules of all folders.
+fn modules() -> impl Iterator<Item = Module> {
+    FOLDERS.iter().flat_map(|(_, modules)| modules.iter().copied())
+}
+
+/// Place of a module below `src/`, without extension: `servers/server` for `server`.
+fn place_of(module: &str) -> Option<String> {
+    let is_there = |(_, modules): &&(&str, &[Module])| modules.iter().any(|(at, _)| *at == module);
+    let (folder, _) = FOLDERS.iter().find(is_there)?;
+    Some(if *folder == module { module.to_owned() } else { format!("{folder}/{module}") })
+}
+
+/// Every source file of a module, or of a part of it such as `game/clients`.
 fn files(module: &str) -> Vec<PathBuf> {
-    let mut open = vec![root().join(module)];
-    let mut files = vec![root().join(format!("{module}.rs"))];
+    let (first, part) = module.split_once('/').unwrap_or((module, ""));
+    let base =
+        root().join(place_of(first).unwrap_or_else(|| panic!("{first} has no row"))).join(part);
+    let mut files = vec![base.with_extension("rs")];
+    let mut open = vec![base];
     while let Some(dir) = open.pop() {
         let Ok(entries) = fs::read_dir(&dir) else { continue };
         for path in entries.map(|entry| entry.unwrap().path()) {
@@ -166,12 +237,16 @@ fn files(module: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Module path of a source file: `["game", "clients"]` for `src/game/clients/mod.rs`.
-fn module_path(file: &Path) -> Vec<String> {
+/// Module path of a source file: `["game", "clients"]` for `src/rules/game/clients/mod.rs`.
+pub(crate) fn module_path(file: &Path) -> Vec<String> {
     let inside = file.strip_prefix(root()).unwrap().with_extension("");
     let mut path: Vec<String> =
         inside.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
     path.pop_if(|last| last == "mod");
+    // The path of a module has no folder.
+    if path.get(1).is_some_and(|module| place_of(module) == Some(path[..2].join("/"))) {
+        path.remove(0);
+    }
     path
 }
 
@@ -234,16 +309,30 @@ fn import_parser_reads_every_form() {
 
 #[test]
 fn modules_import_only_listed_modules() {
-    let known: BTreeSet<_> = MODULES.iter().map(|(module, _)| *module).collect();
-    for (module, allowed) in MODULES {
+    let known: BTreeSet<_> = modules().map(|(module, _)| module).collect();
+    for (module, allowed) in modules() {
         for file in files(module) {
             for path in imports(&module_path(&file), &fs::read_to_string(&file).unwrap()) {
                 let import = path[0].as_str();
                 assert!(
-                    import == *module || allowed.contains(&import) || !known.contains(import),
+                    import == module || allowed.contains(&import) || !known.contains(import),
                     "{}: {module} must not import {import}",
                     file.display()
                 );
+            }
+        }
+    }
+}
+
+#[test]
+fn folders_import_no_later_folder() {
+    let folder_of = |module: &str| {
+        FOLDERS.iter().position(|(_, modules)| modules.iter().any(|(at, _)| *at == module)).unwrap()
+    };
+    for (at, (folder, modules)) in FOLDERS.iter().enumerate() {
+        for (module, allowed) in *modules {
+            for import in *allowed {
+                assert!(folder_of(import) <= at, "{folder}: {module} must not import {import}");
             }
         }
     }
@@ -278,7 +367,7 @@ fn game_modules_import_only_listed_modules() {
 #[test]
 fn architecture_document_lists_every_module() {
     let document = fs::read_to_string(root().parent().unwrap().join("ARCHITECTURE.md")).unwrap();
-    for (module, allowed) in MODULES {
+    for (module, allowed) in modules() {
         let row = document
             .lines()
             .find(|line| line.starts_with(&format!("| `{module}` |")))
@@ -287,15 +376,18 @@ fn architecture_document_lists_every_module() {
         let allowed: BTreeSet<_> = allowed.iter().copied().collect();
         let named: BTreeSet<_> = named.into_iter().filter(|word| *word != "–").collect();
         assert_eq!(named, allowed, "row {module}");
+        let place = place_of(module).unwrap();
+        let folder = place.strip_suffix(module).unwrap().trim_end_matches('/');
+        let column = row.split('|').nth(2).unwrap().trim();
+        assert_eq!(column, if folder.is_empty() { "–" } else { folder }, "folder of {module}");
     }
     let declared = fs::read_to_string(root().join("lib.rs")).unwrap();
-    for line in declared.lines().filter_map(|line| line.strip_prefix("pub mod ")) {
-        let module = line.trim_end_matches(';');
+    for line in declared.lines() {
+        let Some((_, module)) = line.split_once("mod ") else { continue };
         // Test support imports everything and is imported by tests only.
-        if module == "testing" {
-            continue;
+        if !line.starts_with("//") && module != "testing;" {
+            assert!(!files(module.trim_end_matches(';')).is_empty());
         }
-        assert!(MODULES.iter().any(|(known, _)| *known == module), "{module} has no row");
     }
 }
 
@@ -315,7 +407,7 @@ fn only_io_uses_clock_sockets_and_files() {
         "std::env",
         "std::process",
     ];
-    for (module, _) in MODULES.iter().filter(|(module, _)| !["io", "cli"].contains(module)) {
+    for (module, _) in modules().filter(|(module, _)| !["io", "cli"].contains(module)) {
         for file in files(module) {
             let source = fs::read_to_string(&file).unwrap();
             let production = source.split("#[cfg(test)]").next().unwrap();

@@ -8,6 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::architecture::module_path;
+
 /// Most methods, lines of `impl` blocks and files of one type.
 const LIMITS: Size = Size { methods: 60, lines: 1200, files: 12 };
 
@@ -44,8 +46,7 @@ fn sizes() -> BTreeMap<(String, String), Size> {
     for path in files {
         let text = fs::read_to_string(&path).expect("a readable source file");
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        let inside = path.strip_prefix(&root).expect("a path below src");
-        let mut parts = inside.iter().map(|part| part.to_string_lossy().into_owned());
+        let mut parts = module_path(&path).into_iter();
         let first = parts.next().unwrap_or_default();
         let module = match first.as_str() {
             "game" => format!("game/{}", parts.next().unwrap_or_default()),

@@ -12,7 +12,7 @@ use fragd::{
 };
 
 /// Files that declare rows.
-const TABLES: [&str; 2] = ["src/cvar/engine.rs", "src/game/settings.rs"];
+const TABLES: [&str; 2] = ["src/base/cvar/engine.rs", "src/rules/game/settings.rs"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -200,7 +200,7 @@ const USERINFO_KEYS: [&str; 2] = ["g_redteam", "g_blueteam"];
 #[test]
 fn setting_names_in_game_code_are_in_the_table() {
     let mut named = BTreeSet::new();
-    for (path, code) in sources("src/game") {
+    for (path, code) in sources("src/rules/game") {
         if path == Path::new(TABLES[1]) {
             continue;
         }

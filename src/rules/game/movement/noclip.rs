@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn noclip_vector() {
         let mut state = spawned();
-        for line in include_str!("../../../tests/vectors/flight/noclip.csv").lines().skip(1) {
+        for line in include_str!("../../../../tests/vectors/flight/noclip.csv").lines().skip(1) {
             let column: Vec<&str> = line.split(',').collect();
             let number = |at: usize| column[at].parse::<i32>().expect("a number");
             let word = |at: usize| u32::from_str_radix(column[at], 16).expect("a word");

@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn pellet_pattern_matches_client() {
         let mut rows = 0;
-        for line in include_str!("../../../../tests/vectors/game/pellets.csv").lines().skip(1) {
+        for line in include_str!("../../../../../tests/vectors/game/pellets.csv").lines().skip(1) {
             let row: Vec<f64> = line.split(',').map(|word| word.parse().unwrap()).collect();
             let (seed, pellet) = (row[0] as i32, row[1] as usize);
             let (right, up) = offsets(seed, 11, 700.0).nth(pellet).unwrap();

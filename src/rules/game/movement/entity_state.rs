@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn player_entity_vector() {
-        let text = include_str!("../../../tests/vectors/flight/player_entity.csv");
+        let text = include_str!("../../../../tests/vectors/flight/player_entity.csv");
         let mut lines = text.lines();
         let names: Vec<_> = lines.next().expect("a header").split(',').collect();
         for line in lines {

@@ -133,7 +133,8 @@ mod tests {
 
     #[test]
     fn perpendicular_matches_client() {
-        for line in include_str!("../../../../tests/vectors/game/directions.csv").lines().skip(1) {
+        for line in include_str!("../../../../../tests/vectors/game/directions.csv").lines().skip(1)
+        {
             let row: Vec<f32> = line.split(',').map(|word| word.parse().unwrap()).collect();
             let forward = Vec3::new(row[0], row[1], row[2]);
             let right = perpendicular(forward);

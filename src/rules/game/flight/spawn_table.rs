@@ -7,7 +7,7 @@
 use crate::game::clients::Placement;
 use crate::model::Vec3;
 
-const TABLE: &str = include_str!("../../../maps/levels.csv");
+const TABLE: &str = include_str!("../../../../maps/levels.csv");
 
 /// Height of a spawned player above the spawn point, in units.
 const SPAWN_RISE: f32 = 9.0;

@@ -109,7 +109,9 @@ mod tests {
 
     #[test]
     fn axes_vector() {
-        for line in include_str!("../../../tests/vectors/flight/anglevectors.csv").lines().skip(1) {
+        for line in
+            include_str!("../../../../tests/vectors/flight/anglevectors.csv").lines().skip(1)
+        {
             let v: Vec<f32> = line.split(',').map(bits).collect();
             let axes = axes(Vec3::new(v[0], v[1], v[2]));
             for (ours, theirs) in
@@ -124,7 +126,9 @@ mod tests {
 
     #[test]
     fn angle_to_short_vector() {
-        for line in include_str!("../../../tests/vectors/flight/angle_shorts.csv").lines().skip(1) {
+        for line in
+            include_str!("../../../../tests/vectors/flight/angle_shorts.csv").lines().skip(1)
+        {
             let (angle, short) = line.split_once(',').expect("two columns");
             assert_eq!(to_short(bits(angle)).to_string(), short, "{line}");
         }

@@ -209,7 +209,7 @@ fn huge_or_deep_files_are_rejected() {
 
 #[test]
 fn template_matches_committed_file() {
-    let committed = include_str!("../../../config/fragd.toml");
+    let committed = include_str!("../../../../config/fragd.toml");
     assert!(
         committed == config_template(),
         "config/fragd.toml is out of date: cargo run -- settings --toml >config/fragd.toml"
