@@ -8,9 +8,9 @@
 
 mod actor;
 mod command_order;
+pub mod comparison;
 mod fault_rates;
 mod faults;
-pub mod judge;
 mod network;
 mod player;
 mod rate_checker;

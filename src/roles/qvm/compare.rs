@@ -6,7 +6,7 @@ use fragd::{
     cli::{CompareOptions, EngineChoice, ExitStatus},
     io::{self, GameData, assets::base_paths},
     settings::Choice as _,
-    sim::judge::{self, Differences, Explanation, Play, Rules},
+    sim::comparison::{self, Differences, Explanation, Play, Rules},
 };
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use super::{Module, read, read_text};
 /// Runs the plays and prints their differences.
 pub(super) fn run(options: &CompareOptions) -> ExitStatus {
     if options.known {
-        print!("{}", judge::known_table());
+        print!("{}", comparison::known_table());
         return ExitStatus::Done;
     }
     io::logging::init(log::LevelFilter::Error);
@@ -44,7 +44,7 @@ fn plays(options: &CompareOptions) -> Result<Vec<Play>, String> {
         let seeds = (0..u64::from(count)).map(|number| options.seed.wrapping_add(number));
         let play = |seed| {
             let players = usize::from(options.players);
-            judge::random_play(seed, &options.level, players, options.seconds)
+            comparison::random_play(seed, &options.level, players, options.seconds)
         };
         return Ok(seeds.map(play).collect());
     }
@@ -53,7 +53,7 @@ fn plays(options: &CompareOptions) -> Result<Vec<Play>, String> {
             let named = |error| format!("{}: {error}", path.display());
             Play::parse(&read_text(path)?).map_err(named)?
         }
-        None => judge::built_in_plays().map_err(|error| error.to_string())?,
+        None => comparison::built_in_plays().map_err(|error| error.to_string())?,
     };
     let game = options.game.name();
     plays.retain(|play| play.rules.as_deref().is_none_or(|rules| rules == game));
@@ -86,7 +86,7 @@ fn compare(options: &CompareOptions) -> Result<Differences, String> {
     };
     let mut found = Differences::default();
     for play in plays(options)? {
-        found.merge(judge::compare(&play, &rules).map_err(|error| error.to_string())?);
+        found.merge(comparison::compare(&play, &rules).map_err(|error| error.to_string())?);
     }
     Ok(found)
 }

@@ -14,7 +14,7 @@ pub(super) const SERVER: SocketAddr =
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 27_960);
 
 /// A player with its client.
-pub(super) struct JudgeClient {
+pub(super) struct ComparedClient {
     pub(super) client: Client,
     pub(super) address: SocketAddr,
     pub(super) keys: Keys,
@@ -26,7 +26,7 @@ pub(super) struct JudgeClient {
     pub(super) ended: Option<String>,
 }
 
-impl JudgeClient {
+impl ComparedClient {
     /// Creates the player of a number.
     ///
     /// # Errors

@@ -26,4 +26,4 @@ pub use known::{known_subjects, known_table};
 pub use play::{Play, PlayError};
 pub use plays::built_in_plays;
 pub use random::random_play;
-pub use run::{JudgeError, Rules, compare};
+pub use run::{ComparisonError, Rules, compare};

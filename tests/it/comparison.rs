@@ -3,7 +3,7 @@
 use fragd::{
     model::assets::MemoryAssets,
     settings::{Choice as _, GameFolder},
-    sim::judge::{
+    sim::comparison::{
         Differences, Explanation, Rules, built_in_plays, compare, known_subjects, known_table,
         random_play,
     },

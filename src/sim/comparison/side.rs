@@ -1,7 +1,7 @@
 //! One of the two servers of a comparison, with its clients and a network without delay.
 
 use super::{
-    client::{JudgeClient, SERVER},
+    client::{ComparedClient, SERVER},
     play::Keys,
 };
 use crate::{
@@ -19,7 +19,7 @@ const MAX_EXCHANGES: usize = 16;
 /// A server and its clients.
 pub(super) struct Side {
     pub(super) server: Server,
-    pub(super) clients: Vec<JudgeClient>,
+    pub(super) clients: Vec<ComparedClient>,
     pub(super) now: Millis,
     /// Time of the last server frame.
     framed: Millis,
@@ -47,7 +47,7 @@ impl Side {
 
     /// Connects a player.
     pub(super) fn join(&mut self, pairs: &[(String, String)]) -> Result<(), String> {
-        let client = JudgeClient::new(self.clients.len(), pairs, self.protocol, self.now)?;
+        let client = ComparedClient::new(self.clients.len(), pairs, self.protocol, self.now)?;
         self.clients.push(client);
         Ok(())
     }

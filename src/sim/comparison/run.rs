@@ -43,15 +43,15 @@ pub struct Rules<'a> {
 
 /// Reason why a play was not compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JudgeError(String);
+pub struct ComparisonError(String);
 
-impl fmt::Display for JudgeError {
+impl fmt::Display for ComparisonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for JudgeError {}
+impl std::error::Error for ComparisonError {}
 
 /// Settings of both servers. Plays may change them.
 const SETTINGS: &[(&str, &str)] = &[
@@ -70,8 +70,8 @@ const SETTINGS: &[(&str, &str)] = &[
 ///
 /// # Errors
 /// The play's map or settings are not valid, or the module does not run.
-pub fn compare(play: &Play, rules: &Rules<'_>) -> Result<Differences, JudgeError> {
-    let error = |why: String| JudgeError(format!("play {}: {why}", play.name));
+pub fn compare(play: &Play, rules: &Rules<'_>) -> Result<Differences, ComparisonError> {
+    let error = |why: String| ComparisonError(format!("play {}: {why}", play.name));
     let map = map_file(play, rules).map_err(error)?;
     let native = side(play, rules, &map, "0").map_err(error)?;
     let module = side(play, rules, &map, rules.engine).map_err(error)?;

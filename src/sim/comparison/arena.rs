@@ -25,7 +25,7 @@ const SHADERS: [(&str, &[&str]); 7] = [
 fn script() -> String {
     let mut text = String::new();
     for (name, parms) in SHADERS {
-        text.push_str(&format!("textures/judge/{name}\n{{\n"));
+        text.push_str(&format!("textures/comparison/{name}\n{{\n"));
         parms.iter().for_each(|parm| text.push_str(&format!("surfaceparm {parm}\n")));
         text.push_str("}\n");
     }
@@ -52,13 +52,13 @@ pub(super) enum Material {
 impl Material {
     const ALL: [(Self, &str, &str); 10] = [
         (Self::Solid, "solid", "common/caulk"),
-        (Self::Water, "water", "judge/water"),
-        (Self::Lava, "lava", "judge/lava"),
-        (Self::Slime, "slime", "judge/slime"),
-        (Self::Slick, "slick", "judge/slick"),
-        (Self::MetalSteps, "metalsteps", "judge/steps"),
-        (Self::NoDamage, "nodamage", "judge/nodamage"),
-        (Self::NoImpact, "noimpact", "judge/noimpact"),
+        (Self::Water, "water", "comparison/water"),
+        (Self::Lava, "lava", "comparison/lava"),
+        (Self::Slime, "slime", "comparison/slime"),
+        (Self::Slick, "slick", "comparison/slick"),
+        (Self::MetalSteps, "metalsteps", "comparison/steps"),
+        (Self::NoDamage, "nodamage", "comparison/nodamage"),
+        (Self::NoImpact, "noimpact", "comparison/noimpact"),
         (Self::Trigger, "trigger", "common/trigger"),
         (Self::NoDrop, "nodrop", "common/nodrop"),
     ];
@@ -114,7 +114,7 @@ impl Arena {
     /// # Errors
     /// The first problem of the arena.
     pub(super) fn compile(&self, name: &str) -> Result<Vec<u8>, String> {
-        let scripts = [("judge.shader".to_owned(), script().into_bytes())];
+        let scripts = [("comparison.shader".to_owned(), script().into_bytes())];
         let text = self.source();
         let image = Image::rgb(8, 8, vec![128; 8 * 8 * 3]).tga();
         let source = Source {
