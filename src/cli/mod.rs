@@ -35,7 +35,8 @@ pub use address::ServerAddress;
 pub use bind::BindAddresses;
 pub use bots::ProcessIds;
 pub use demo::{
-    CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoRange, DemoTask, ExtractOptions, Place,
+    CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoPosition, DemoRange, DemoTask,
+    ExtractOptions,
 };
 pub use demo_play::PlayOptions;
 pub use load_test::{Duration, LoadTest, PerSecond};
@@ -50,7 +51,7 @@ pub use relay::{RelayFrom, ViewerOptions};
 pub use trace::ShownView;
 pub use trace_files::TraceFiles;
 
-use crate::settings::{Choice as _, GameFolder, Kind, SETTINGS};
+use crate::settings::{Choice as _, GameFolder, SETTINGS, SettingKind};
 
 /// Exit status of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,7 +249,8 @@ fn folder_or_map(text: &str) -> Result<String, String> {
 
 /// Parses a game folder.
 fn game_folder(word: &str) -> Result<GameFolder, String> {
-    GameFolder::named(word).ok_or_else(|| format!("expected {}", Kind::Choice(GameFolder::NAMES)))
+    GameFolder::named(word)
+        .ok_or_else(|| format!("expected {}", SettingKind::Choice(GameFolder::NAMES)))
 }
 
 #[cfg(test)]
