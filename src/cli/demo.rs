@@ -23,8 +23,8 @@ Examples:
   fragd demo extract --player Kim match.mv -o kim.dm_68
   fragd demo extract --free 100,-200,64,90 match.mv -o camera.dm_68
 
-Times are those since the first snapshot: 90s, 1:30, 1500ms or 2m. The protocol is that of the file
-name: .dm_68 or .dm_71. Files with .mv are multi-view recordings of a server. A client plays a demo
+Times are those since the first snapshot: 90s, 1:30, 1500ms or 2m. The protocol is that of the file \
+name: .dm_68 or .dm_71. Files with .mv are multi-view recordings of a server. A client plays a demo \
 from its folder demos with +demo NAME.
 Exit codes: 0 success, 1 an error in a demo or of a file, 2 usage error.";
 

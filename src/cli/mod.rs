@@ -163,7 +163,7 @@ subcommands! {
     decoy: Decoy(DecoyOptions),
     /// Decode a packet capture: every datagram, message and field
     trace: Trace(TraceOptions),
-    /// Stand between clients and a server: decode, delay, lose and capture their datagrams
+    /// Proxy between clients and a server: decode, impair and capture traffic
     proxy: Proxy(ProxyArguments),
     /// Verify, assemble, list and run game modules (QVM bytecode)
     qvm: Qvm(QvmOptions),
@@ -404,6 +404,20 @@ mod tests {
             let help = run(line).expect_err("help");
             assert_eq!(help.exit_code(), 0, "{line}");
             assert!(help.to_string().contains(part), "{line}: {help}");
+        }
+    }
+
+    /// Prose of the help is one line per paragraph, since clap breaks it at the width of the terminal.
+    #[test]
+    fn prose_of_help_has_no_breaks_within_sentences() {
+        let program = program();
+        let mut open = vec![&program];
+        while let Some(command) = open.pop() {
+            open.extend(command.get_subcommands());
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in help.lines().filter(|line| !line.is_empty() && !line.starts_with(' ')) {
+                assert!(line.ends_with(['.', ':']), "{}: {line}", command.get_name());
+            }
         }
     }
 

@@ -92,7 +92,7 @@ pub enum StreamError {
         what: &'static str,
     },
     /// The publisher does not have the password.
-    #[error("the server does not prove the password")]
+    #[error("wrong stream password")]
     Proof,
 }
 
