@@ -205,14 +205,15 @@ find_fragd() {
   fragd=${CARGO_TARGET_DIR:-$root/target}/$profile/fragd
 }
 
-# find_demo_reader: $READ_DEMO, or fragd's own, which stops at the first undecodable message.
+# find_demo_reader: $READ_DEMO, or fragd's own, which stops at the first undecodable message. The profile is that of
+# `cargo test`, which builds it too.
 find_demo_reader() {
   demo_reader=${READ_DEMO:-}
   [ -z "$demo_reader" ] || { need "$demo_reader"; return; }
-  (cd "$root" && cargo build --release --quiet --example read_demo) >"$work/build-reader.log" 2>&1 ||
+  (cd "$root" && cargo build --quiet --example read_demo) >"$work/build-reader.log" 2>&1 ||
     { fail "the demo reader's build (build-reader.log)"; finish; }
   # shellcheck disable=SC2034 # for the caller
-  demo_reader=${CARGO_TARGET_DIR:-$root/target}/release/examples/read_demo
+  demo_reader=${CARGO_TARGET_DIR:-$root/target}/debug/examples/read_demo
 }
 
 # server_start KIND WIRE MAP CLIENTS [NAME VALUE]...: leaves server_{address,log,pid,console,games}.

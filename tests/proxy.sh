@@ -1,7 +1,7 @@
 #!/bin/bash
 # Proxy check: real clients play through `fragd proxy` on each protocol, over an impaired line.
 #
-#   tests/proxy.sh [--wire compat|native|68]... [--seconds 60] [--out DIRECTORY]
+#   tests/proxy.sh [--wire compat|native|68]... [--seconds 20] [--out DIRECTORY]
 #
 # Nothing may stay undecoded, and the capture decodes to the live trace. Also: browsers, a server that falls
 # silent, and a SOCKS5 server that is restarted. The server is fragd, for compat ioquake3 with OpenArena's game.
@@ -13,7 +13,7 @@ set -u
 # shellcheck source=tests/harness.sh
 . "$(dirname "$0")/harness.sh"
 
-wires=() seconds=60 out=
+wires=() seconds=20 out=
 while [ $# -gt 0 ]; do
   case $1 in
     --wire)

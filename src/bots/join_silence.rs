@@ -10,6 +10,8 @@ use crate::model::Millis;
 pub(super) struct JoinSilence {
     /// Bots in the game.
     playing: usize,
+    /// Whether the server has refused a bot. Servers limit refusals per address, so that a silence may follow.
+    refuses: bool,
     /// Time of the first request since the last datagram of the server.
     asked: Option<Millis>,
 }
@@ -17,7 +19,7 @@ pub(super) struct JoinSilence {
 impl JoinSilence {
     /// Records that a joining bot sends a datagram.
     pub(super) fn ask(&mut self, now: Millis) {
-        if self.playing == 0 {
+        if self.playing == 0 && !self.refuses {
             self.asked.get_or_insert(now);
         }
     }
@@ -32,9 +34,16 @@ impl JoinSilence {
         self.asked.map_or(Millis(0), |asked| now.since(asked))
     }
 
+    /// Records that the server has refused a bot.
+    pub(super) fn refuse(&mut self) {
+        self.refuses = true;
+        self.asked = None;
+    }
+
     /// Records that a bot has entered the game.
     pub(super) fn begin_play(&mut self) {
         self.playing += 1;
+        self.refuses = false;
     }
 
     /// Records that a bot has left the game.
@@ -55,6 +64,9 @@ mod tests {
         silence.ask(Millis(400));
         assert_eq!(silence.length(Millis(500)), Millis(400));
         assert_eq!(silence.end(Millis(2100)), Millis(2000));
+        silence.refuse();
+        silence.ask(Millis(2150));
+        assert_eq!(silence.end(Millis(8000)), Millis(0), "servers limit refusals");
         silence.begin_play();
         silence.ask(Millis(2200));
         assert_eq!(silence.end(Millis(9000)), Millis(0), "gaps measure a bot in the game");

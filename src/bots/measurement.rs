@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::{
     bot::Bot,
-    expect::{Conditions, SPOILING_LATENESS_MS},
+    expect::SPOILING_LATENESS_MS,
     lateness::Lateness,
     options::BotsOptions,
     run_info::ServerRecord,
@@ -289,8 +289,7 @@ impl Measurement {
             &self.lateness,
         );
         let stage = self.stages.len() + 1;
-        let conditions =
-            Conditions { enters: options.enters(), is_impaired: options.has_impaired_links() };
+        let conditions = options.conditions();
         let expectations = options.expectations.evaluate(&interval, stage, conditions);
         let failed = expectations.iter().filter(|one| !one.passed).map(ToString::to_string);
         let failed: Vec<String> = failed.collect();

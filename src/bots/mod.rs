@@ -241,6 +241,11 @@ impl Bots {
             let server = context.options.server_of(number);
             context.end_silence(now, number);
             bot.handle_datagram(now, server, bytes, &mut context);
+            if bot.is_refused()
+                && let Some(record) = context.servers.get_mut(context.options.server_index(number))
+            {
+                record.silence.refuse();
+            }
         }
     }
 

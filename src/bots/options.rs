@@ -5,7 +5,7 @@ use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc};
 use thiserror::Error;
 
 use super::{
-    MAX_BOTS,
+    Conditions, MAX_BOTS,
     behavior::{Behavior, Behaviors},
     expect::Expectations,
     run_info::RunInfo,
@@ -233,10 +233,15 @@ impl BotsOptions {
         !self.behavior.contains(Behavior::Mute)
     }
 
-    /// Whether a direction of the bots' links is impaired.
+    /// Returns the conditions that select default expectations.
     #[must_use]
-    pub fn has_impaired_links(&self) -> bool {
-        [self.uplink, self.downlink].iter().any(|one| *one != Impairment::default())
+    pub fn conditions(&self) -> Conditions {
+        let links = [self.uplink, self.downlink];
+        let round_trip_ms = links.iter().map(|one| (one.latency.0 + one.jitter.0) as f64).sum();
+        let loses = links.iter().any(|one| {
+            one.loss.max(one.corruption).max(one.truncation).max(one.rate_bytes_per_sec) > 0
+        });
+        Conditions { enters: self.enters(), round_trip_ms, loses }
     }
 
     /// Returns the largest bot count of all stages.

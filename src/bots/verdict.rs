@@ -68,8 +68,10 @@ pub enum Cause {
     NotJoined,
     /// The server refused bots.
     Refused,
-    /// The server dropped bots or was lost.
+    /// The server dropped bots.
     Dropped,
+    /// The server fell silent, so that bots timed out.
+    Silent,
     /// The server sent invalid data.
     ProtocolError,
     /// The server does not speak the protocol.
@@ -86,7 +88,7 @@ impl Cause {
             Self::Expectation => Verdict::Failed,
             Self::NoAnswer | Self::NotJoined => Verdict::NoAnswer,
             Self::Refused => Verdict::Refused,
-            Self::Dropped => Verdict::Lost,
+            Self::Dropped | Self::Silent => Verdict::Lost,
             Self::ProtocolError | Self::NotAServer => Verdict::Unreadable,
             Self::GeneratorLateness => Verdict::GeneratorLate,
             Self::Interrupted => Verdict::Interrupted,
@@ -209,6 +211,11 @@ impl VerdictInput<'_> {
             let is_dropped = |bot: &BotSummary| bot.outcome == BotOutcome::Dropped;
             let ((dropped, all), reason) = (self.share_of(is_dropped), self.reason(is_dropped));
             let (server, more) = (self.servers_of(is_dropped), self.silent_servers());
+            if self.each.iter().filter(|bot| is_dropped(bot)).all(|bot| bot.timed_out) {
+                let sentence =
+                    format!("no message from {server}: {dropped} of {all} bots timed out{more}");
+                return Some((Cause::Silent, sentence));
+            }
             let sentence = format!("{server} dropped {dropped} of {all} bots: {reason}{more}");
             return Some((Cause::Dropped, sentence));
         }
@@ -229,6 +236,10 @@ impl VerdictInput<'_> {
                 more => format!(" (and {more} more)"),
             };
             let mut sentence = format!("failed: {}{more}", self.in_stage(first));
+            if ["snapshot_gap_", "time_without_"].iter().any(|gaps| first.metric.starts_with(gaps))
+            {
+                sentence.push_str(&self.server_of_worst_gap());
+            }
             // A limit of the bots does not name the server that they are missing on.
             if failed.iter().any(|one| one.metric == presence) || are_missing {
                 let missing = self.missing_bots().map(|missing| format!("; {missing}"));
@@ -283,6 +294,15 @@ impl VerdictInput<'_> {
             true => format!("; {} does not answer", self.servers_of(is_silent)),
             false => String::new(),
         }
+    }
+
+    /// Returns the server with the longest snapshot gap, as the end of a sentence; empty with one server.
+    fn server_of_worst_gap(&self) -> String {
+        let has_others = self.each.iter().any(|bot| bot.server != self.each[0].server);
+        let worst = self.each.iter().max_by_key(|bot| bot.worst_gap_ms).filter(|_| has_others);
+        worst.map_or(String::new(), |bot| {
+            format!("; longest gap {}ms on {}", bot.worst_gap_ms, bot.server)
+        })
     }
 
     /// Returns the servers of the selected bots.
@@ -407,7 +427,16 @@ impl VerdictInput<'_> {
             let reason = reason.trim_end_matches('.');
             return format!("{reason}; set --protocol auto, or the protocol of the server");
         }
-        if !reason.to_ascii_lowercase().contains("server is full") {
+        let lower = reason.to_ascii_lowercase();
+        if lower.contains("password") {
+            return format!("{reason} (set --password)");
+        }
+        if lower.contains("too many connections") {
+            let setting =
+                "sv_maxclientsPerIP on the server, or name this network in sv_lanNetworks";
+            return format!("{reason} (raise {setting})");
+        }
+        if !lower.contains("server is full") {
             return reason;
         }
         let slots = self.each.len().min(MAX_CLIENTS);

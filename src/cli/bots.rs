@@ -48,7 +48,7 @@ pub(super) fn after_help() -> String {
     format!(
         "{EXAMPLES}\n\nMetrics for --expect:\n{}\n\
          By default all bots must join, none may be dropped and no protocol error may occur, \
-         join_p50 must stay below 1500ms (3000ms with an impaired link), snapshot_gap_max below 1000ms, \
+         join_p50 must stay below 1500ms, map_change_max below 2000ms and snapshot_gap_max below 1000ms, with more time on impaired links, \
          lateness_p95 below 50ms and lateness_max below 500ms. \
          An expectation for a metric replaces its default.\n\nExit codes:{codes}",
         metrics_help()

@@ -327,10 +327,10 @@ fn failing_servers_end_the_test_with_a_verdict() {
         (Ailment::Silent, 0, 10..=12, Verdict::NoAnswer, "10.0.0.1:27960 does not answer"),
         (Ailment::Babbles, 0, 10..=12, Verdict::Unreadable, "is not a Quake III server"),
         (Ailment::SendsRubbish, 0, 10..=12, Verdict::Unreadable, "invalid data: server message 1"),
-        (Ailment::Silent, 5, 14..=16, Verdict::Lost, "dropped 4 of 4 bots: timed out"),
-        (Ailment::Babbles, 5, 14..=16, Verdict::Lost, "dropped 4 of 4 bots: timed out"),
+        (Ailment::Silent, 5, 14..=16, Verdict::Lost, "4 of 4 bots timed out"),
+        (Ailment::Babbles, 5, 14..=16, Verdict::Lost, "4 of 4 bots timed out"),
         (Ailment::SendsRubbish, 5, 14..=60, Verdict::Unreadable, "invalid data: server message"),
-        (Ailment::Silent, 55, 59..=62, Verdict::Lost, "dropped 4 of 4 bots: timed out"),
+        (Ailment::Silent, 55, 59..=62, Verdict::Lost, "4 of 4 bots timed out"),
         (Ailment::Well, 5, 60..=60, Verdict::Passed, "passed: 4 of 4 bots played"),
     ] {
         let (test, took) = ail(ailment, from);

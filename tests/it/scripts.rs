@@ -41,6 +41,21 @@ fn run(server: &mut Server, line: &str) -> String {
 }
 
 #[test]
+fn restart_runs_soon_after_another_one() {
+    let mut server = server(&[]);
+    let restart = |server: &mut Server, ms| {
+        let before = server.server_id();
+        server.handle_input(Millis(ms), Input::ConsoleLine("map_restart 0"));
+        (server.server_id() != before, take_text(server, OutputKind::Console))
+    };
+    server.frame(Millis(1000));
+    assert!(restart(&mut server, 1010).0);
+    assert!(restart(&mut server, 1012).0, "the next frame is not due before");
+    let (restarted, printed) = restart(&mut server, 1012);
+    assert!(!restarted && printed.contains("map_restart ignored: "), "{printed}");
+}
+
+#[test]
 fn scripts_run_in_place_of_their_command() {
     let mut server = server(&[
         (

@@ -182,6 +182,11 @@ impl Bot {
             && !self.stats.is_in_game()
     }
 
+    /// Whether the server has refused the bot, which asks again.
+    pub(super) fn is_refused(&self) -> bool {
+        self.is_joining() && self.stats.refusal.is_some()
+    }
+
     pub(super) fn ping_ms(&self) -> Option<u64> {
         self.client.as_ref()?.ping_ms()
     }

@@ -6,7 +6,7 @@ use super::{
     super::bot_stats::BotStats,
     rounding::{per_second, ratio, rounded, share},
 };
-use crate::chart::Lagometer;
+use crate::{chart::Lagometer, client::DisconnectReason};
 
 /// Outcome of one bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -44,6 +44,9 @@ pub struct BotSummary {
     /// Reason of the server for a refusal or drop, or the protocol error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether the bot was dropped because no message of the server arrived.
+    #[serde(skip)]
+    pub timed_out: bool,
     /// Whether the reason was sent to another bot of the same server and this one was not answered.
     ///
     /// Servers limit refusals per address.
@@ -108,6 +111,7 @@ impl BotSummary {
             outcome: outcome(stats),
             // A refusal before a successful join is not reported.
             reason: reason.or_else(|| stats.refusal.clone().filter(|_| stats.entered.is_none())),
+            timed_out: stats.dropped == Some(DisconnectReason::TimedOut),
             reason_is_shared: stats.refusal_is_shared && stats.entered.is_none(),
             join_ms: stats.join_time().map(|join| join.0),
             lives: stats.lives,

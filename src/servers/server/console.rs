@@ -155,9 +155,12 @@ impl Core {
     }
 }
 
-/// Restarts the level, at most once in a frame. Reloads the map if a latched setting requires it.
+/// Restarts the level, at most once at a time: a vote and a limit may ask for it together. Reloads the map if a latched
+/// setting requires it.
 pub(super) fn restart_or_reload(server: &mut Server) {
-    if std::mem::replace(&mut server.restarted, true) {
+    let now = server.core.now;
+    if server.restarted_at.replace(now) == Some(now) {
+        server.core.print_line("map_restart ignored: the level has just restarted");
         return;
     }
     let latched = |name| server.core.settings.latched(name).is_some();

@@ -46,15 +46,20 @@ pub enum CodeOrigin {
 }
 
 /// Request before the first level. Scripts that run before it find the value of `vm_game` that follows from the mod.
-pub(super) fn first_request(settings: &mut Settings, assets: &dyn Assets) -> GameRequest {
+/// Also returns errors of values that only a module would accept.
+pub(super) fn first_request(
+    settings: &mut Settings,
+    assets: &dyn Assets,
+) -> (GameRequest, Vec<String>) {
     let (code, origin) = next_code(settings, assets);
+    let mut errors = Vec::new();
     if origin == CodeOrigin::Mod {
-        settings.follow_mod(code);
+        errors = settings.follow_mod(code);
         while let Some(note) = settings.poll_note() {
             log::warn!("{note}");
         }
     }
-    GameRequest { geometry: Geometry::None, code, origin, module: 0 }
+    (GameRequest { geometry: Geometry::None, code, origin, module: 0 }, errors)
 }
 
 /// Request of the next level. A latched `vm_game` takes effect with it.

@@ -109,8 +109,8 @@ pub struct Server {
     /// Console texts that run or wait.
     texts: ConsoleTexts,
     startup: Startup,
-    /// Whether the level was restarted in this frame, which happens at most once.
-    restarted: bool,
+    /// Time of the last restart on request. At one time a level is restarted once.
+    restarted_at: Option<Millis>,
     /// Random numbers of the server. Each level of the game is seeded from them.
     random: Pcg32,
     /// Memory of the message that is processed; none before the first.
@@ -140,7 +140,7 @@ impl Server {
         core.epoch = epoch;
         core.files = GameFiles::new(assets, file_limits(&core.settings));
         core.recordings.set_epoch(epoch);
-        let request = game_code::first_request(&mut core.settings, maps.assets());
+        let (request, errors) = game_code::first_request(&mut core.settings, maps.assets());
         let game = games(request);
         let mut server = Self {
             core,
@@ -156,10 +156,13 @@ impl Server {
             console_budget: ConsoleBudget::default(),
             texts: ConsoleTexts::default(),
             startup: Startup::new(is_strict),
-            restarted: false,
+            restarted_at: None,
             random: Pcg32::new(word(8), 0),
             receive_buffer: None,
         };
+        if !errors.is_empty() {
+            server.startup.fail(errors.join("; "));
+        }
         console::run_start(&mut server, &overrides, &lines);
         server
     }
@@ -281,7 +284,6 @@ impl Server {
             self.core.stats.bump(Counter::Frames);
         }
         self.process_pending_drops();
-        self.restarted = false;
         if self.core.level.restart_at.is_some_and(|at| self.core.level.time >= at) {
             console::restart_or_reload(self);
         }

@@ -14,6 +14,7 @@ mod constraints;
 mod error;
 mod ignored;
 mod listing;
+mod module_texts;
 mod notes;
 mod relations;
 mod secrets;

@@ -7,6 +7,7 @@ use super::{
     change::{Change, ChangeSource, SetCommand},
     constraints::check_combinations,
     error::SettingError,
+    module_texts,
     notes::Note,
     relations::{fit_private_slots, note_empty_ranges},
     store::Settings,
@@ -98,15 +99,17 @@ impl Settings {
         self.expected.has_module.unwrap_or_else(|| selected || waits())
     }
 
-    /// Sets the rules that follow from the mod, since `vm_game` was not set. Names that were accepted for a module are
-    /// noted if there is none.
-    pub fn follow_mod(&mut self, code: GameCode) {
+    /// Sets the rules that follow from the mod, since `vm_game` was not set. Without a module, names that were
+    /// accepted for it are noted, and values are checked. Returns the errors of the values, which are reset.
+    pub fn follow_mod(&mut self, code: GameCode) -> Vec<String> {
         self.knows_mod = true;
         // The row accepts all values of its type.
         let _ = self.write(key::VM_GAME, code);
-        if code == GameCode::Native {
-            note_for_module(self);
+        if code != GameCode::Native {
+            return Vec::new();
         }
+        note_for_module(self);
+        module_texts::read_again(self)
     }
 
     /// Sets the rules that a level runs with. A module that cannot run is replaced by the rules of the program, so that
@@ -115,12 +118,17 @@ impl Settings {
         let runs_module = code != GameCode::Native;
         self.runs_module = Some(runs_module);
         if !self.is_chosen(key::VM_GAME) {
-            self.follow_mod(code);
+            self.knows_mod = true;
+            // The row accepts all values of its type.
+            let _ = self.write(key::VM_GAME, code);
         }
         if runs_module {
             self.for_module.clear();
-        } else {
-            note_for_module(self);
+            return;
+        }
+        note_for_module(self);
+        for error in module_texts::read_again(self) {
+            self.notes.push(format!("{error}; the default is used"));
         }
     }
 
@@ -217,6 +225,43 @@ mod tests {
         let hint = "unknown setting g_gametypes: stored as a variable; did you mean g_gametype?";
         assert_eq!(near(GameCode::Native), (vec![hint.to_owned()], vec![]));
         assert_eq!(near(GameCode::Compiled), (vec![], vec![format!("server.cfg:5: {hint}")]));
+    }
+
+    #[test]
+    fn values_for_a_module_are_checked_without_one() {
+        let settings = |code: GameCode| {
+            let mut settings = Settings::default();
+            settings.set("fs_game", "mymod").expect("a folder");
+            settings.set_place(Some("+set".to_owned()));
+            for (name, value) in [("fraglimit", "99999"), ("timelimit", "abc"), ("g_speed", "32O")]
+            {
+                let set = SetCommand::Set;
+                settings.set_with(set, ChangeSource::Script, name, value).expect("a module's");
+            }
+            settings.set_place(None);
+            settings.start().expect("defaults");
+            let errors = settings.follow_mod(code);
+            (settings, errors)
+        };
+        let notes = |settings: &mut Settings| -> Vec<_> {
+            std::iter::from_fn(|| settings.poll_note()).collect()
+        };
+        let (mut native, errors) = settings(GameCode::Native);
+        let wrong = "+set: timelimit: invalid value \"abc\" (expected 0 for off, or an integer from 1 to 9999)";
+        assert_eq!(errors, [wrong]);
+        assert_eq!(notes(&mut native).len(), 2, "fraglimit and g_speed");
+        let read = |settings: &Settings| {
+            ["fraglimit", "timelimit", "g_speed"].map(|name| settings.get(name).map(str::to_owned))
+        };
+        assert_eq!(read(&native), ["1000", "0", "32"].map(|text| Some(text.to_owned())));
+        let (mut module, errors) = settings(GameCode::Compiled);
+        assert_eq!(errors, [""; 0]);
+        assert_eq!(read(&module), ["99999", "abc", "32O"].map(|text| Some(text.to_owned())));
+        // The module of the mod is damaged.
+        module.begin_first_level();
+        module.begin_rules(GameCode::Native);
+        assert_eq!(read(&module), read(&native));
+        assert!(notes(&mut module).contains(&format!("{wrong}; the default is used")));
     }
 
     #[test]

@@ -11,11 +11,12 @@ use super::{
     change::{Change, ChangeSource, SetCommand},
     constraints::{check_info, check_row, shown_len},
     error::SettingError,
+    module_texts,
     notes::{Note, Notes},
     relations::{NotedRanges, adjust_after},
     secrets::is_secret_name,
     startup::ExpectedCode,
-    table::{SETTINGS, is_of_game, key},
+    table::{SETTINGS, key},
     variables::{Variable, apply_latched_variables, position},
 };
 use crate::cvar::{
@@ -389,7 +390,7 @@ impl Settings {
     ) -> Result<(Value, bool), SettingError> {
         let setting = &SETTINGS[row];
         // A module reads the text of its settings itself.
-        if self.hosts_module() && is_of_game(row) && Value::is_number(&setting.kind) {
+        if self.hosts_module() && module_texts::is_kept(row) {
             return Ok((Value::of_module(setting.name, &setting.kind, flags, text)?, false));
         }
         if source.is_lenient() {
@@ -411,7 +412,7 @@ impl Settings {
     }
 
     /// Puts a value into effect, unless it breaks a constraint.
-    fn replace(&mut self, row: usize, value: Value) -> Result<Change, SettingError> {
+    pub(super) fn replace(&mut self, row: usize, value: Value) -> Result<Change, SettingError> {
         let flags = self.row_flags(row);
         let changed = value != *self.values.value(row);
         let latched = self.slots[row].latched.take();

@@ -247,15 +247,15 @@ fn latch_variable(
 fn note_unknown(settings: &mut Settings, command: SetCommand, source: ChangeSource, name: &str) {
     let meant = nearest_setting(name).map(|near| format!("; did you mean {near}?"));
     // Custom keys of the serverinfo and steps of a rotation in a script are usual.
-    let is_usual = command == SetCommand::Sets || source == ChangeSource::Script;
+    let lower = name.to_ascii_lowercase();
+    let is_of_server = SERVER_PREFIXES.iter().any(|prefix| lower.starts_with(prefix));
+    let is_usual = command == SetCommand::Sets || source == ChangeSource::Script && !is_of_server;
     if is_usual && meant.is_none() {
         return;
     }
     let meant = meant.unwrap_or_default();
     let text = format!("unknown setting {name}: stored as a variable{meant}");
     // A module has settings of its own, which may have names near others, but none of the server.
-    let lower = name.to_ascii_lowercase();
-    let is_of_server = SERVER_PREFIXES.iter().any(|prefix| lower.starts_with(prefix));
     if settings.hosts_module() && !is_of_server {
         keep_for_module(settings, name, text);
     } else {

@@ -129,8 +129,8 @@ fn server_killed_in_an_early_stage_is_lost() {
     test.stopped = 4_000..90_000;
     test.run(40);
     let summary = test.bots.summary();
-    assert_eq!((summary.exit_code, summary.cause), (5, Some(Cause::Dropped)), "{summary}");
-    assert!(summary.sentence.contains("dropped 4 of 4 bots"), "{summary}");
+    assert_eq!((summary.exit_code, summary.cause), (5, Some(Cause::Silent)), "{summary}");
+    assert!(summary.sentence.contains("4 of 4 bots timed out"), "{summary}");
     assert_eq!((summary.stages.len(), summary.capacity), (1, Some(0)), "{summary}");
 }
 

@@ -109,6 +109,12 @@ pub(in crate::server) fn run(
     server.core.console.begin_start();
     server.startup.is_command_line = true;
     let has_mod = !server.core.settings.text(key::FS_GAME).is_empty();
+    if !has_mod && let Some(script) = server.maps.assets().find(MOD_CONFIG) {
+        let place = script.place;
+        log::info!(
+            "{MOD_CONFIG} of {place} not run: only a mod's runs at the start (+exec {MOD_CONFIG} runs it)"
+        );
+    }
     if has_mod && run_mod_config(server) {
         for (command, name, value) in overrides {
             execute::change_setting(server, *command, name, value);
