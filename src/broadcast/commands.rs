@@ -8,11 +8,12 @@ use std::sync::Arc;
 use super::{
     house::{House, harmless},
     source::Control,
-    viewers::ViewerKey,
+    viewer::ViewerKey,
 };
 use crate::{
     limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text},
+    serving::connection::LEFT,
     wire::userinfo::check_userinfo,
 };
 
@@ -34,15 +35,18 @@ pub(super) const CONTROL_HELP: &str = " Say !pause, !speed 2, !seek 1:30, !seek 
 /// Runs a command of a viewer.
 pub(super) fn run(house: &mut House, key: ViewerKey, line: &str) {
     let words = CommandArgs::parse(line);
+    if words.command() == "disconnect" {
+        return house.drop_viewer(key, LEFT);
+    }
     let now = house.now;
     let Some(viewer) = house.viewers.get_mut(key) else { return };
-    if !viewer.buckets.commands.allows(now, COMMANDS) {
+    if !viewer.own.commands.allows(now, COMMANDS) {
         return;
     }
     match words.command() {
         "userinfo" => {
             if let Ok(info) = check_userinfo(words.get(1)) {
-                house.store_userinfo(key, &info);
+                house.set_userinfo(key, info);
             }
         }
         "say" | "say_team" => say(house, key, &words.rest(1)),
@@ -76,7 +80,7 @@ fn say(house: &mut House, key: ViewerKey, said: &str) {
     }
     let now = house.now;
     let Some(viewer) = house.viewers.get_mut(key) else { return };
-    if said.is_empty() || !viewer.buckets.chat.allows(now, CHAT) {
+    if said.is_empty() || !viewer.own.chat.allows(now, CHAT) {
         return;
     }
     let name = &viewer.name;
@@ -117,7 +121,7 @@ pub(super) fn follow_next(house: &mut House, key: ViewerKey, step: isize, is_sil
 
 fn choose(house: &mut House, key: ViewerKey, player: ClientNum, is_silent: bool) {
     if let Some(viewer) = house.viewers.get_mut(key) {
-        viewer.choice = Some(player);
+        viewer.own.choice = Some(player);
     }
     if !is_silent {
         let name = house.stage.player_name(player).to_owned();

@@ -3,11 +3,12 @@
 //! Invariant: a command that is ignored counts as received. Source: Quake III protocol 68, reliable
 //! commands; the limits are Quake3e's. Engine names: `SV_ExecuteClientCommand`, `sv_floodProtect`.
 
-use super::{Server, disconnect::LEFT, downloads, pure};
+use super::{Server, downloads, pure};
 use crate::{
     limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text},
     observe::Counter,
+    serving::connection::LEFT,
     settings::key,
     wire::userinfo::check_userinfo,
 };
@@ -56,7 +57,7 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
     if !client.has_level() {
         return true;
     }
-    if limited && !client.buckets.commands.allows(now, COMMANDS) {
+    if limited && !client.own.buckets.commands.allows(now, COMMANDS) {
         server.core.stats.bump(Counter::CommandsOverLimit);
         return true;
     }
@@ -71,7 +72,7 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
 fn handle_userinfo(server: &mut Server, number: ClientNum, words: &CommandArgs) -> bool {
     let now = server.core.now;
     let Some(client) = server.core.clients.get_mut(number) else { return true };
-    if !client.buckets.userinfos.allows(now, USERINFOS) {
+    if !client.own.buckets.userinfos.allows(now, USERINFOS) {
         server.core.stats.bump(Counter::CommandsOverLimit);
         return false;
     }
@@ -87,7 +88,9 @@ fn handle_userinfo(server: &mut Server, number: ClientNum, words: &CommandArgs) 
             server.process_pending_drops();
         }
         // The old userinfo stays.
-        Err(fault) => server.core.log_client_error(number, Counter::BadUserinfo, fault),
+        Err(fault) => {
+            server.core.connections().log_client_error(number, Counter::BadUserinfo, fault)
+        }
     }
     true
 }

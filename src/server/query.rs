@@ -1,74 +1,27 @@
-//! Query responses: getinfo and getstatus of server browsers.
+//! Query responses of the server: getinfo and getstatus by the settings and the game.
 //!
 //! Source: Quake III protocol 68, getinfo and getstatus; the keys are ioquake3's.
-//! Engine names: `SVC_Info`, `SVC_Status`.
 
 use super::{Server, core::Core};
 use crate::{
     bg::GameType,
-    limits::{BucketLimit, same_host},
+    limits::BucketLimit,
     model::Millis,
-    node::Route,
-    observe::Counter,
     serving::rate_limits::QueryLimits,
     settings::{Settings, key},
     wire::{
-        connectionless::{Echo, InfoResponse, Message, Query, StatusPlayer, write_status_response},
+        connectionless::{InfoResponse, StatusPlayer},
         info::InfoString,
+        text::WireText,
     },
 };
 
-/// Longest response in bytes: one datagram that is not fragmented by IP.
-const MAX_REPLY_LEN: usize = 1400;
 /// Game type of a single-player game, which answers no queries.
 const SINGLE_PLAYER: i32 = GameType::SinglePlayer as i32;
 
-/// Source of a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum QuerySource {
-    /// A host with a connected client.
-    Client,
-    /// A master that probes the server.
-    Master,
-    /// An address that may be forged.
-    Unproven,
-}
-
 impl Core {
-    /// Source of a query that is answered; `None` if it is not.
-    fn admit_query(&mut self, route: Route, is_probe: bool) -> Option<QuerySource> {
-        let is_client =
-            self.clients.iter().any(|(_, c)| same_host(c.remote.address(), route.remote));
-        let allowed = self.settings.int(key::G_GAMETYPE) != SINGLE_PLAYER
-            && (is_probe
-                || self.guards.allows_query(
-                    query_limits(&self.settings),
-                    self.now,
-                    route.remote,
-                    is_client,
-                ));
-        self.stats.bump(if allowed { Counter::QueriesAnswered } else { Counter::QueriesLimited });
-        allowed.then_some(match (is_probe, is_client) {
-            (true, _) => QuerySource::Master,
-            (false, true) => QuerySource::Client,
-            (false, false) => QuerySource::Unproven,
-        })
-    }
-
-    fn charge_answer(&mut self, source: QuerySource, len: usize) {
-        self.stats.bump(Counter::PacketsOutConnectionless);
-        if source == QuerySource::Unproven {
-            self.guards.charge_answer(len);
-        }
-    }
-
-    /// Answers a getinfo.
-    pub(super) fn handle_get_info(&mut self, route: Route, query: Query<'_>, is_probe: bool) {
-        let echo = query.echo();
-        if echo == Echo::Silence {
-            return;
-        }
-        let Some(source) = self.admit_query(route, is_probe) else { return };
+    /// Response to getinfo, with the challenge that it echoes.
+    pub(super) fn info_summary(&self, challenge: Option<WireText<'_>>) -> InfoString {
         let settings = &self.settings;
         let int = |key| settings.int(key).max(0).unsigned_abs();
         let private = int(key::SV_PRIVATE_CLIENTS);
@@ -92,11 +45,7 @@ impl Core {
             max_ping: int(key::SV_MAX_PING),
             game: settings.text(key::FS_GAME),
         };
-        let challenge = if let Echo::Send(challenge) = echo { Some(challenge) } else { None };
-        let info = summary.to_info(challenge);
-        let message = Message::InfoResponse(info.as_str().into());
-        let len = self.sender.push(route, |out| message.write(out));
-        self.charge_answer(source, len);
+        summary.to_info(challenge)
     }
 
     /// The systeminfo as an info string.
@@ -119,38 +68,26 @@ impl Core {
     }
 }
 
-/// Limits of answers to queries by the settings.
-fn query_limits(settings: &Settings) -> QueryLimits {
+/// Limits of answers to queries by the settings; `None` if no query is answered.
+pub(super) fn limits(settings: &Settings) -> Option<QueryLimits> {
+    if settings.int(key::G_GAMETYPE) == SINGLE_PLAYER {
+        return None;
+    }
     let limit = |burst, period| BucketLimit {
         burst: settings.int(burst).unsigned_abs(),
         period: Millis(u64::from(settings.int(period).unsigned_abs())),
     };
-    QueryLimits {
+    Some(QueryLimits {
         each: limit(key::SV_QUERY_BURST, key::SV_QUERY_PERIOD),
         all: limit(key::SV_QUERY_GLOBAL_BURST, key::SV_QUERY_GLOBAL_PERIOD),
         bytes_per_second: u64::from(settings.int(key::SV_QUERY_GLOBAL_RATE).unsigned_abs()),
-    }
+    })
 }
 
-/// Answers a getstatus.
-pub(super) fn handle_get_status(
-    server: &mut Server,
-    route: Route,
-    query: Query<'_>,
-    is_probe: bool,
-) {
-    let echo = query.echo();
-    if echo == Echo::Silence {
-        return;
-    }
-    let Some(source) = server.core.admit_query(route, is_probe) else { return };
-    let mut info = server.core.serverinfo();
-    if let Echo::Send(challenge) = echo {
-        let _ = info.set("challenge", &challenge.to_string());
-    }
+/// Players of the response to getstatus.
+pub(super) fn players(server: &Server) -> Vec<StatusPlayer<'_>> {
     let Server { core, game, .. } = server;
-    let players: Vec<_> = core
-        .clients
+    core.clients
         .present()
         .map(|(number, client)| StatusPlayer {
             score: game.score(number),
@@ -162,9 +99,5 @@ pub(super) fn handle_get_status(
             ping: 0,
             name: bot.name.as_str().into(),
         }))
-        .collect();
-    let len = core.sender.push(route, |out| {
-        write_status_response(out, &info, players, MAX_REPLY_LEN);
-    });
-    core.charge_answer(source, len);
+        .collect()
 }

@@ -30,7 +30,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("trace", &["chart", "client", "model", "netchan", "wire"]),
     ("capture", &["model", "node", "trace"]),
     ("builder", &["game", "model", "qagame", "qvm", "server", "settings"]),
-    ("serving", &["bg", "limits", "model", "netchan", "wire"]),
+    ("serving", &["bg", "limits", "model", "netchan", "node", "observe", "wire"]),
     (
         "server",
         &[
