@@ -13,6 +13,7 @@ use super::{
 use crate::{
     limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text},
+    observe::Counter,
     serving::connection::LEFT,
     wire::userinfo::check_userinfo,
 };
@@ -40,7 +41,9 @@ pub(super) fn run(house: &mut House, key: ViewerKey, line: &str) {
     }
     let now = house.now;
     let Some(viewer) = house.viewers.get_mut(key) else { return };
-    if !viewer.own.commands.allows(now, COMMANDS) {
+    let is_allowed = viewer.own.commands.allows(now, COMMANDS);
+    house.stats.bump(if is_allowed { Counter::ClientCommands } else { Counter::CommandsOverLimit });
+    if !is_allowed {
         return;
     }
     match words.command() {

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     model::{ConfigIndex, Millis, text},
     node::{Hosted, Input, LocalPort, Node, Output, OutputKind, Route},
+    observe::Counters,
     serving::{
         connection::{Service as _, check_timeouts, disconnect_all, receive},
         guards::GuardKeys,
@@ -62,6 +63,12 @@ impl<'a> Broadcast<'a> {
     #[must_use]
     pub fn counts(&self) -> BroadcastCounts {
         self.house.counts()
+    }
+
+    /// Counters of connections since the start, as a server has them.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        self.house.stats.counters()
     }
 
     /// Number of connected viewers.
@@ -131,7 +138,7 @@ impl<'a> Broadcast<'a> {
 
     fn tick(&mut self) {
         let Self { house, source, .. } = self;
-        house.guards.begin_frame(TICK);
+        house.connections().begin_frame(TICK);
         house.has_timeline = source.timeline().is_some();
         let hostname = house
             .options

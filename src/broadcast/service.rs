@@ -1,4 +1,4 @@
-//! What a broadcast serves to its viewers: the level of its source, and limits of its options.
+//! Service of a broadcast: level of its source, limits of its options.
 //!
 //! The server is named after its source and lists its viewers as players.
 
@@ -12,6 +12,7 @@ use crate::{
     limits::BucketLimit,
     model::{Buttons, Millis, UserCmd, text::atoi},
     node::Route,
+    observe::Counter,
     serving::{
         connection::{AdmissionLimits, Connections, ReceiveBuffer, Service, Timeouts, enter_level},
         rate_limits::QueryLimits,
@@ -28,8 +29,8 @@ use crate::{
 const NEWEST_PROTOCOL: i32 = 71;
 /// Least time between two connects of one client.
 const RECONNECT_INTERVAL: Millis = Millis::seconds(1);
-/// Viewers of one network, for each viewer that one address may have.
-const ADDRESSES_PER_SUBNET: usize = 4;
+/// Viewers of one IPv6 network, for each viewer that one address may have.
+const ADDRESSES_PER_SUBNET6: usize = 4;
 /// Time in which a viewer has to load a level.
 const JOIN_TIMEOUT: Millis = Millis::seconds(180);
 /// Time for which a dropped viewer is kept.
@@ -39,7 +40,7 @@ const MAX_LISTED: usize = 64;
 /// Limits of answers to queries.
 const QUERIES: QueryLimits = QueryLimits {
     each: BucketLimit { burst: 10, period: Millis(1000) },
-    all: BucketLimit { burst: 20, period: Millis(50) },
+    all: BucketLimit { burst: 100, period: Millis(10) },
     bytes_per_second: 50_000,
 };
 
@@ -126,6 +127,8 @@ impl Service for House {
 
     fn admission_limits(&self, route: Route) -> AdmissionLimits {
         let BroadcastOptions { max_per_address, .. } = self.options;
+        let ip = route.remote.ip().to_canonical();
+        let addresses = if ip.is_ipv6() { ADDRESSES_PER_SUBNET6 } else { 0 };
         let closed = "The source of this relay is not there yet.";
         AdmissionLimits {
             closed: (!self.stage.has_level()).then_some(closed),
@@ -133,9 +136,9 @@ impl Service for House {
             ping_ms: (0, 0),
             reconnect_interval: RECONNECT_INTERVAL,
             per_host: max_per_address as usize,
-            per_subnet: max_per_address as usize * ADDRESSES_PER_SUBNET,
+            per_subnet: max_per_address as usize * addresses,
             per_site: max_per_address,
-            is_exempt: route.remote.ip().to_canonical().is_loopback(),
+            is_exempt: ip.is_loopback(),
         }
     }
 
@@ -166,6 +169,7 @@ impl Service for House {
                 self.greet(key);
             }
             ViewerState::Active(_) => {
+                self.stats.bump(Counter::Moves);
                 let held = std::mem::replace(&mut viewer.last_usercmd, *newest).buttons;
                 let pressed = |buttons: Buttons| buttons.contains(Buttons::ATTACK);
                 if pressed(newest.buttons) && !pressed(held) {

@@ -1,4 +1,4 @@
-//! Viewer: a client of a broadcast, and what its snapshots remember.
+//! Viewer: a client of a broadcast, its own data, and the views of its snapshots.
 
 use super::options::{BroadcastOptions, MAX_VIEWERS};
 use crate::{

@@ -1,17 +1,11 @@
-//! Admission limits of the settings: challenges, protocols, private slots.
+//! Challenges: requests of clients and masters, with the checks that the settings name.
 //!
 //! Source: Quake III protocol 68, connect; ioquake3's texts. Engine names: `SV_GetChallenge`.
 
-use std::net::SocketAddr;
-
-use super::{Server, authorization::Admission, core::Core, game_faults::LEVEL_ENDED, lan::is_lan};
+use super::{authorization::Admission, core::Core};
 use crate::{
-    model::{Challenge, ClientNum, Millis},
-    node::Route,
-    observe::Counter,
-    serving::connection::AdmissionLimits,
-    settings::key,
-    wire::{Protocol, connectionless::GetChallenge, info::InfoString, userinfo::Userinfo},
+    model::Challenge, node::Route, observe::Counter, settings::key,
+    wire::connectionless::GetChallenge,
 };
 
 impl Core {
@@ -51,62 +45,8 @@ impl Core {
     }
 
     /// Least and most ping in ms; 0 for no limit.
-    fn ping_limits(&self) -> (u64, u64) {
+    pub(super) fn ping_limits(&self) -> (u64, u64) {
         let limit = |key| u64::from(self.settings.int(key).unsigned_abs());
         (limit(key::SV_MIN_PING), limit(key::SV_MAX_PING))
-    }
-
-    /// Returns the protocol with that number, and whether the number alone tells it. `None` if the
-    /// number is not accepted.
-    pub(super) fn protocol_with(&self, number: i32) -> Option<(&'static Protocol, bool)> {
-        let newest = self.settings.int(key::COM_PROTOCOL);
-        let legacy = self.settings.int(key::COM_LEGACYPROTOCOL);
-        if number != newest && (number != legacy || legacy == 0) {
-            return None;
-        }
-        // A number without a row, such as OpenArena's former 69 and 70, has the framing of a 71.
-        let known = Protocol::with_number(number).next().map_or(71, |_| number);
-        let guess = Protocol::with_number(known).next()?;
-        if guess.next_with_number() == guess {
-            return Some((guess, true));
-        }
-        let chosen = Protocol::named(&self.settings.choice(key::SV_WIRE71).to_string());
-        Some(chosen.map_or((guess, false), |chosen| (chosen, true)))
-    }
-
-    /// Slots that a client with this userinfo may use.
-    pub(super) fn slots_open_to(
-        &self,
-        info: &InfoString,
-    ) -> impl Iterator<Item = ClientNum> + use<> {
-        let password = self.settings.text(key::SV_PRIVATE_PASSWORD);
-        let private = self.settings.int(key::SV_PRIVATE_CLIENTS).unsigned_abs() as usize;
-        let may_be_private = !password.is_empty() && Userinfo(info).password() == password;
-        let first = if may_be_private { 0 } else { private };
-        ClientNum::all().take(self.slots()).skip(first)
-    }
-}
-
-impl Server {
-    /// Limits of connects from an address by the settings.
-    pub(super) fn admission_limits_of(&self, from: SocketAddr) -> AdmissionLimits {
-        let settings = &self.core.settings;
-        let limit = |key| settings.int(key).unsigned_abs();
-        let subnet = if from.ip().to_canonical().is_ipv6() {
-            key::SV_MAXCLIENTS_PER_SUBNET6
-        } else {
-            key::SV_MAXCLIENTS_PER_SUBNET
-        };
-        let per_host = limit(key::SV_MAXCLIENTS_PER_IP);
-        AdmissionLimits {
-            closed: self.faults.has_ended_level().then_some(LEVEL_ENDED),
-            protocol: settings.int(key::PROTOCOL),
-            ping_ms: self.core.ping_limits(),
-            reconnect_interval: Millis::seconds(settings.int(key::SV_RECONNECTLIMIT).max(0) as u64),
-            per_host: per_host as usize,
-            per_subnet: limit(subnet) as usize,
-            per_site: if per_host == 0 { self.core.slots() as u32 } else { per_host },
-            is_exempt: is_lan(settings, from),
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Client of the server: what a connection has here besides its state, and what its snapshots remember.
+//! Client of the server: its own data, and the views of its snapshots.
 //!
 //! Invariant: the entity of the viewing client is never in the set of a snapshot.
 

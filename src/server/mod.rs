@@ -25,13 +25,13 @@ mod game_code;
 mod game_faults;
 mod game_log;
 mod host_name;
+mod info_strings;
 mod invariants;
 mod lan;
 mod level;
 mod map_loader;
 mod match_recording;
 mod pure;
-mod query;
 mod rate;
 mod rcon;
 mod recording;
@@ -298,9 +298,7 @@ impl Server {
             self.core.announce();
         }
         let length = self.frame_length();
-        if self.core.guards.begin_frame(length) {
-            self.core.log_overload();
-        }
+        self.core.connections().begin_frame(length);
     }
 
     /// Records the states of all entities that clients may be sent.

@@ -3,11 +3,11 @@
 //! Invariant: the times of the usercmds of a client that run grow.
 //! Source: Quake III protocol 68, client messages. Engine names: `SV_UserMove`, `SV_ClientEnterWorld`.
 
-use super::{Server, client::ClientState, core::Core, pure};
+use super::{Server, client::ClientState, pure};
 use crate::{
     limits::BucketLimit,
     model::{ClientNum, Millis, UserCmd},
-    observe::{Counter, LogEvent},
+    observe::Counter,
     serving::connection::enter_level,
 };
 
@@ -58,21 +58,5 @@ impl Server {
         enter_level(self.core.connections(), number, first_usercmd);
         self.enter_game(|game, host| game.client_begin(host, number));
         self.process_pending_drops();
-    }
-}
-
-impl Core {
-    /// Counts a frame that shed datagrams, and logs it within the log limit.
-    pub(super) fn log_overload(&mut self) {
-        self.stats.bump(Counter::FramesOverloaded);
-        if let Some(suppressed) = self.stats.allows_log(LogEvent::Overload, self.now) {
-            let shed = |counter| self.stats.counters().get(counter);
-            log::warn!(
-                "overload: shed {} queries, {} connects, {} client datagrams in total{suppressed}",
-                shed(Counter::QueriesShed),
-                shed(Counter::ConnectsShed),
-                shed(Counter::SequencedShed),
-            );
-        }
     }
 }

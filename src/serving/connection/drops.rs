@@ -74,7 +74,7 @@ pub(crate) fn sanitize_reason(reason: &str) -> String {
     reason.chars().map(|c| if c == '"' || c.is_control() { '\'' } else { c }).collect()
 }
 
-/// What a check of the timeouts does with a client.
+/// Consequence of a check of the timeouts.
 enum Overdue {
     Free,
     Drop(&'static str),

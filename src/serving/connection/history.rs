@@ -60,13 +60,18 @@ pub(crate) struct SnapshotHistory<V> {
 }
 
 impl<V: Default> SnapshotHistory<V> {
+    /// Snapshots that memory is allocated for at once: all if they are small, so that sending allocates nothing.
+    const RESERVED: usize = {
+        let small = 1024 / size_of::<SentSnapshot<V>>();
+        if small < PACKET_BACKUP { small } else { PACKET_BACKUP }
+    };
     /// Maximum heap memory in bytes.
     pub(crate) const MAX_BYTES: usize = size_of::<[SentSnapshot<V>; PACKET_BACKUP]>();
 
     pub(crate) fn new() -> Self {
         Self {
             ring: [RELEASED; PACKET_BACKUP],
-            kept: Vec::new(),
+            kept: Vec::with_capacity(Self::RESERVED),
             unused: 0,
             acknowledged: None,
             round_trips: [RoundTrip { sequence: Sequence(0), ms: NO_TRIP, sent_at: None };

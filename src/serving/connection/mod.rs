@@ -67,7 +67,7 @@ pub(crate) trait Role: Sized + fmt::Debug {
 
 /// Data of a connection that only one role has.
 pub(crate) trait RoleData: Default + fmt::Debug {
-    /// Resets what a client proves or does anew for each gamestate.
+    /// Resets what a client proves again for each gamestate.
     fn begin_loading(&mut self) {}
 
     /// Resets what ends when a client enters the level.

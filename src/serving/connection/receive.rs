@@ -9,11 +9,11 @@ use super::{
     Connections, LEFT, Role,
     admission::handle_connect,
     query::{QueryForm, answer_query},
-    service::{Passage, Service},
+    service::{KeyOf, Passage, Service},
     state::ConnectionState,
 };
 use crate::{
-    model::{CommandNum, Sequence, ServerId, UserCmd, limits::MAX_PACKET_USERCMDS},
+    model::{CommandNum, Millis, Sequence, ServerId, UserCmd, limits::MAX_PACKET_USERCMDS},
     netchan::{
         Channel, ChannelSide, CommandOrder, DropReason, ReceivedMessage, detect_protocol,
         peek_client_header,
@@ -30,9 +30,6 @@ use crate::{
         connectionless::{Message, OUT_OF_BAND},
     },
 };
-
-/// Key of a connection of a service.
-type KeyOf<S> = <<S as Service>::Role as Role>::Key;
 
 /// Memory for a message and its usercmds, reused by the next one.
 #[derive(Debug, Default)]
@@ -245,6 +242,24 @@ impl<R: Role> Connections<'_, R> {
     /// Whether a server id is that of the level in force.
     fn is_level(&self, id: ServerId) -> bool {
         id == self.level.server_id && id != ServerId(0)
+    }
+
+    /// Starts the budgets of the next frame. If the last one shed datagrams, counts it and logs it within the log
+    /// limit.
+    pub(crate) fn begin_frame(&mut self, length: Millis) {
+        if !self.guards.begin_frame(length) {
+            return;
+        }
+        self.stats.bump(Counter::FramesOverloaded);
+        if let Some(suppressed) = self.stats.allows_log(LogEvent::Overload, self.now) {
+            let shed = |counter| self.stats.counters().get(counter);
+            log::warn!(
+                "overload: shed {} queries, {} connects, {} client datagrams in total{suppressed}",
+                shed(Counter::QueriesShed),
+                shed(Counter::ConnectsShed),
+                shed(Counter::SequencedShed),
+            );
+        }
     }
 
     /// Whether a datagram is processed. If not, it is counted as shed.

@@ -16,6 +16,9 @@ use crate::{
     },
 };
 
+/// Number of a slot of a service.
+pub(crate) type KeyOf<S> = <<S as Service>::Role as Role>::Key;
+
 /// Treatment of a connectionless packet before it is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
@@ -66,51 +69,47 @@ pub(crate) trait Service: Sized {
     /// Protocol with that number, and whether the number alone tells it. `None` if it is not accepted.
     fn protocol_of(&self, number: i32) -> Option<(&'static Protocol, bool)>;
     /// Slots that a client with this userinfo may use.
-    fn slots_for(&self, info: &InfoString) -> impl Iterator<Item = <Self::Role as Role>::Key>;
+    fn slots_for(&self, info: &InfoString) -> impl Iterator<Item = KeyOf<Self>>;
     /// Whether a slot is free.
-    fn is_free(&self, key: <Self::Role as Role>::Key) -> bool {
+    fn is_free(&self, key: KeyOf<Self>) -> bool {
         self.slots().get(key).is_none()
     }
     /// Stores the userinfo of a client, with the name and send rate in it.
-    fn store_userinfo(&mut self, key: <Self::Role as Role>::Key, info: InfoString);
+    fn store_userinfo(&mut self, key: KeyOf<Self>, info: InfoString);
     /// Connects a client whose slot is taken.
     ///
     /// # Errors
     /// The refusal text sent to the client.
-    fn connect(&mut self, key: <Self::Role as Role>::Key) -> Result<(), String> {
+    fn connect(&mut self, key: KeyOf<Self>) -> Result<(), String> {
         let _ = key;
         Ok(())
     }
 
     /// Requests the memory that the usercmds of a client need.
-    fn expect_usercmds(&mut self, key: <Self::Role as Role>::Key) {
+    fn expect_usercmds(&mut self, key: KeyOf<Self>) {
         let _ = key;
     }
     /// Whether commands of a client run before it has the level, as those of a download do.
-    fn runs_without_level(
-        &self,
-        key: <Self::Role as Role>::Key,
-        commands: &[(CommandNum, String)],
-    ) -> bool {
+    fn runs_without_level(&self, key: KeyOf<Self>, commands: &[(CommandNum, String)]) -> bool {
         let _ = (key, commands);
         false
     }
     /// Runs a reliable command. Returns false if the client must resend it, as if it had not arrived.
-    fn run_command(&mut self, key: <Self::Role as Role>::Key, text: &str) -> bool;
+    fn run_command(&mut self, key: KeyOf<Self>, text: &str) -> bool;
     /// Records the newest message that a client has.
-    fn record_acknowledged(&mut self, key: <Self::Role as Role>::Key, acknowledged: Sequence) {
+    fn record_acknowledged(&mut self, key: KeyOf<Self>, acknowledged: Sequence) {
         let _ = (key, acknowledged);
     }
     /// Runs the usercmds of a message, of which there is one at least.
-    fn run_usercmds(&mut self, key: <Self::Role as Role>::Key, usercmds: &[UserCmd]);
+    fn run_usercmds(&mut self, key: KeyOf<Self>, usercmds: &[UserCmd]);
 
     /// Times after which clients are dropped.
     fn timeouts(&self) -> Timeouts;
     /// Drops a client with a reason. Its slot is a zombie until the client has received the reason.
-    fn drop_client(&mut self, key: <Self::Role as Role>::Key, reason: &str);
+    fn drop_client(&mut self, key: KeyOf<Self>, reason: &str);
 
     /// Sends the last commands to a client as the node stops, without rate delay.
-    fn send_last(&mut self, key: <Self::Role as Role>::Key);
+    fn send_last(&mut self, key: KeyOf<Self>);
 
     /// Drops the clients whose drop was requested meanwhile.
     fn process_pending_drops(&mut self) {
@@ -121,7 +120,7 @@ pub(crate) trait Service: Sized {
     }
 
     /// Sends the gamestate to a client that joins.
-    fn send_gamestate(&mut self, key: <Self::Role as Role>::Key) {
+    fn send_gamestate(&mut self, key: KeyOf<Self>) {
         if !self.has_gamestate() {
             // The next level has another gamestate; this one may lack configstrings.
             return;
