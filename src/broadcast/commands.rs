@@ -14,7 +14,7 @@ use crate::{
     limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text},
     observe::Counter,
-    serving::connection::LEFT,
+    serving::connection::{LEFT, Service as _},
     wire::userinfo::check_userinfo,
 };
 
@@ -33,25 +33,31 @@ pub(super) const HELP: &str =
 /// Commands of a source with a timeline, in one line.
 pub(super) const CONTROL_HELP: &str = " Say !pause, !speed 2, !seek 1:30, !seek +30 or !seek -30.";
 
-/// Runs a command of a viewer.
-pub(super) fn run(house: &mut House, key: ViewerKey, line: &str) {
+/// Runs a command of a viewer. Returns false if the viewer must resend it.
+pub(super) fn run(house: &mut House, key: ViewerKey, line: &str) -> bool {
     let words = CommandArgs::parse(line);
-    if words.command() == "disconnect" {
-        return house.drop_viewer(key, LEFT);
-    }
     let now = house.now;
-    let Some(viewer) = house.viewers.get_mut(key) else { return };
-    let is_allowed = viewer.own.commands.allows(now, COMMANDS);
+    let Some(viewer) = house.viewers.get_mut(key) else { return true };
+    let is_allowed = match words.command() {
+        "disconnect" => {
+            house.drop_viewer(key, LEFT);
+            return true;
+        }
+        "userinfo" => viewer.allows_userinfo(now),
+        _ => viewer.own.commands.allows(now, COMMANDS),
+    };
     house.stats.bump(if is_allowed { Counter::ClientCommands } else { Counter::CommandsOverLimit });
     if !is_allowed {
-        return;
+        return words.command() != "userinfo";
     }
     match words.command() {
-        "userinfo" => {
-            if let Ok(info) = check_userinfo(words.get(1)) {
-                house.set_userinfo(key, info);
+        "userinfo" => match check_userinfo(words.get(1)) {
+            Ok(info) => house.set_userinfo(key, info),
+            // The old userinfo stays.
+            Err(fault) => {
+                house.connections().log_client_error(key, Counter::BadUserinfo, fault);
             }
-        }
+        },
         "say" | "say_team" => say(house, key, &words.rest(1)),
         "score" => house.answer_score(key),
         "follow" => follow(house, key, &words.rest(1)),
@@ -63,6 +69,7 @@ pub(super) fn run(house: &mut House, key: ViewerKey, line: &str) {
             }
         }
     }
+    true
 }
 
 /// Sends a chat line to all viewers, or runs it if it begins with `!`.

@@ -156,8 +156,7 @@ impl Service for House {
     }
 
     fn run_command(&mut self, key: ViewerKey, text: &str) -> bool {
-        commands::run(self, key, text);
-        true
+        commands::run(self, key, text)
     }
 
     fn run_usercmds(&mut self, key: ViewerKey, usercmds: &[UserCmd]) {

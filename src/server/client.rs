@@ -72,7 +72,6 @@ impl RoleData for ClientData {
 pub(super) struct ClientBuckets {
     pub(super) usercmds: Bucket,
     pub(super) commands: Bucket,
-    pub(super) userinfos: Bucket,
     pub(super) downloads: Bucket,
 }
 

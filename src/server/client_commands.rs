@@ -15,8 +15,6 @@ use crate::{
 
 /// Limit of commands for the game with flood protection.
 const COMMANDS: BucketLimit = BucketLimit { burst: 8, period: Millis(500) };
-/// Limit of userinfo changes.
-const USERINFOS: BucketLimit = BucketLimit { burst: 5, period: Millis(1000) };
 /// Longest argument in bytes; the rest is truncated.
 const MAX_ARGUMENT_LEN: usize = 255;
 
@@ -72,7 +70,7 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
 fn handle_userinfo(server: &mut Server, number: ClientNum, words: &CommandArgs) -> bool {
     let now = server.core.now;
     let Some(client) = server.core.clients.get_mut(number) else { return true };
-    if !client.own.buckets.userinfos.allows(now, USERINFOS) {
+    if !client.allows_userinfo(now) {
         server.core.stats.bump(Counter::CommandsOverLimit);
         return false;
     }

@@ -16,6 +16,7 @@ use super::{
     history::{SentSnapshot, SnapshotHistory},
 };
 use crate::{
+    limits::{Bucket, BucketLimit},
     model::{Challenge, FrameNum, LevelTime, Millis, Sequence, UserCmd},
     netchan::{Channel, ChannelSide, IncomingCommands, PeerAddress},
     node::{LocalPort, Route},
@@ -27,6 +28,9 @@ use crate::{
     },
     wire::{Protocol, info::InfoString},
 };
+
+/// Limit of userinfo changes.
+const USERINFOS: BucketLimit = BucketLimit { burst: 5, period: Millis(1000) };
 
 /// State of a connection, with the data of that state. `V`: view that a snapshot remembers.
 #[derive(Debug)]
@@ -126,6 +130,7 @@ pub(crate) struct Connection<R: Role> {
     /// Whether a snapshot was withheld for the rate since the last one that was sent.
     pub(crate) rate_delayed: bool,
     pub(crate) messages: MessageLimit,
+    userinfos: Bucket,
     /// Data that only one role has.
     pub(crate) own: R::Data,
 }
@@ -157,6 +162,7 @@ impl<R: Role> Connection<R> {
             spacing: Millis(0),
             rate_delayed: false,
             messages: MessageLimit::default(),
+            userinfos: Bucket::default(),
             own: R::Data::default(),
         }
     }
@@ -236,6 +242,11 @@ impl<R: Role> Connection<R> {
     /// Whether a datagram comes from the port of the client.
     pub(crate) fn is_from_its_port(&self, route: Route) -> bool {
         self.remote.address().port() == route.remote.port()
+    }
+
+    /// Whether another userinfo of the client is read now.
+    pub(crate) fn allows_userinfo(&mut self, now: Millis) -> bool {
+        self.userinfos.allows(now, USERINFOS)
     }
 
     /// State that a message is validated against.

@@ -303,6 +303,62 @@ fn player_that_sends_keeps_its_place_against_its_guid() {
 }
 
 #[test]
+fn c12_connect_after_a_connect_waits() {
+    for mut fixture in AttackFixture::each(&[]) {
+        let mut first = RawClient::knock(&mut fixture, far(1000), 77).expect("let in");
+        first.idle(&mut fixture);
+        let again = RawClient::knock(&mut fixture, far(1000), 77).map(|_| ()).unwrap_err();
+        assert!(again.starts_with("print\nReconnecting, please wait "), "{again}");
+        fixture.run_for(3000);
+        assert!(RawClient::knock(&mut fixture, far(1000), 77).is_ok());
+        assert_eq!(fixture.count(Counter::ConnectsAccepted), 5, "three players, and it twice");
+        fixture.check();
+    }
+}
+
+#[test]
+fn m43_client_that_never_enters_loses_its_slot() {
+    for mut fixture in AttackFixture::each(&[]) {
+        let mut loading = RawClient::knock(&mut fixture, far(1000), 77).expect("let in");
+        let mut seconds = 0;
+        while loading.is_in(&mut fixture) {
+            assert!(seconds < 300, "it holds its slot");
+            seconds += 1;
+            loading.idle(&mut fixture);
+            fixture.run_for(900);
+            loading.read(&mut fixture);
+        }
+        assert!(seconds >= 100, "{seconds} s are enough to load a level");
+        fixture.check();
+    }
+}
+
+#[test]
+fn m44_late_message_of_an_earlier_connection_is_ignored() {
+    for mut fixture in AttackFixture::each(&[]) {
+        let mut earlier = RawClient::join(&mut fixture, far(1000), 77);
+        let late: Vec<_> = (0..8)
+            .map(|_| {
+                let head = earlier.head();
+                earlier.datagram(&head, client_message::end)
+            })
+            .collect();
+        earlier.say(&mut fixture, "disconnect");
+        fixture.run_for(3500);
+        let mut again = RawClient::join(&mut fixture, far(1000), 77);
+        assert_ne!(again.challenge, earlier.challenge);
+        let malformed = fixture.count(Counter::MalformedPacket);
+        for datagram in &late {
+            assert!(fixture.send(far(1000), datagram).is_empty());
+        }
+        assert_eq!(fixture.count(Counter::MalformedPacket), malformed + 8);
+        again.live(&mut fixture, 500);
+        assert!(again.is_in(&mut fixture));
+        fixture.check();
+    }
+}
+
+#[test]
 fn m28_download_rejections_are_limited_and_keep_rate() {
     let mut fixture = AttackFixture::new(&[]);
     let mut slow = RawClient::knock(&mut fixture, far(1000), 77).expect("let in");
