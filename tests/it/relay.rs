@@ -419,7 +419,7 @@ struct Still {
     player: PlayerState,
 }
 
-/// A play of one level that goes on and on.
+/// An endless play of one level.
 pub(crate) fn still() -> Box<dyn Source> {
     let (entities, player) = (entities(100), player(0, 100));
     Box::new(Still { due: Millis(0), time: 0, entities, player })

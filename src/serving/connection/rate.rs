@@ -1,4 +1,4 @@
-//! Send rate of a connection: the rate that it is granted, and the send times that follow.
+//! Send rate of a connection: granted rate, and the send times that follow.
 //!
 //! Limits of the operator apply when a datagram is sent, not when the client requests a rate.
 //! Source: Quake III protocol 68, rate, snaps and pacing; the rules are ioquake3's. Engine names:

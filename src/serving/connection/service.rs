@@ -133,8 +133,8 @@ pub(crate) trait Service: Sized {
 
     /// Resends gamestates to clients that have lost theirs.
     fn resend_gamestates(&mut self) {
+        let now = self.connections().now;
         for key in self.slots().keys() {
-            let now = self.connections().now;
             let due = self.slots().get(key).and_then(|client| client.gamestate_due());
             if due.is_some_and(|due| due <= now) {
                 self.send_gamestate(key);
