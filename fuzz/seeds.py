@@ -41,6 +41,7 @@ def from_sessions():
             some = taken["c2s"][number : number + 8]
             body = b"".join(piece(b"\x31" + datagram[6:]) for datagram in some)
             seed("server_messages", f"{name}-{number}", bytes([wire]) + body)
+            seed("server_messages", f"relay-{name}-{number}", bytes([wire | 8]) + body)
             some = taken["s2c"][number : number + 8]
             body = b"".join(piece(b"\x31" + datagram[4:]) for datagram in some)
             seed("client_messages", f"{name}-{number}", bytes([wire]) + body)

@@ -89,7 +89,7 @@ pub fn recorded() -> Vec<u8> {
         raw.address.set_port(port);
         let mut channel = raw.join(&mut server, protocol).expect("a challenge");
         for number in 0..5 {
-            let head = head(server.node(), number);
+            let head = head(server.node().server_id(), number);
             raw.say(&mut server, &mut channel, &head, |writer| {
                 client_message::write_command(writer, CommandNum(number + 1), b"score");
             });

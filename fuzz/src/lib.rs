@@ -175,10 +175,18 @@ impl Default for RawClient {
     }
 }
 
+/// Server id of a server's level.
+pub fn server_id(server: &Server) -> ServerId {
+    ServerId(server.settings().int(key::SV_SERVERID))
+}
+
+/// Server id of a relay's first level.
+pub const FIRST_LEVEL: ServerId = ServerId(1);
+
 /// The head of a client's message to a server.
-pub fn head(server: &Server, acknowledged: i32) -> ClientHeader {
+pub fn head(server_id: ServerId, acknowledged: i32) -> ClientHeader {
     ClientHeader {
-        server_id: ServerId(server.settings().int(key::SV_SERVERID)),
+        server_id,
         message_acknowledge: acknowledged,
         reliable_acknowledge: CommandNum(0),
     }

@@ -89,7 +89,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
         &[
             ("settings", &["cvar", "game", "model"]),
             ("builder", &["game", "model", "qagame", "qvm", "server", "settings"]),
-            ("serving", &["bg", "limits", "model", "netchan", "wire"]),
+            ("serving", &["bg", "limits", "model", "netchan", "node", "observe", "wire"]),
             (
                 "server",
                 &[

@@ -59,6 +59,7 @@ mod rejoining;
 mod relay;
 mod scripts;
 mod seeded_match;
+mod serving_names;
 mod session_vectors;
 mod settings;
 mod shown_info;

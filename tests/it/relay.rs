@@ -419,6 +419,12 @@ struct Still {
     player: PlayerState,
 }
 
+/// An endless play of one level.
+pub(crate) fn still() -> Box<dyn Source> {
+    let (entities, player) = (entities(100), player(0, 100));
+    Box::new(Still { due: Millis(0), time: 0, entities, player })
+}
+
 impl Source for Still {
     fn name(&self) -> String {
         "Still".to_owned()
@@ -457,9 +463,7 @@ impl Source for Still {
 #[test]
 fn snapshots_of_many_viewers_allocate_nothing_per_viewer() {
     let mut network = Network::new(6, Impairment::latency(Millis(10)), Millis(1000));
-    let (entities, player) = (entities(100), player(0, 100));
-    let still = Still { due: Millis(0), time: 0, entities, player };
-    let mut actors = vec![broadcast(Box::new(still), BroadcastOptions::default())];
+    let mut actors = vec![broadcast(still(), BroadcastOptions::default())];
     for number in 0..60 {
         let wire = Protocol::ALL[number % 3];
         actors.push(join(&network, 0, wire, "viewer", 300 + number as u64));

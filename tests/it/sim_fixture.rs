@@ -17,6 +17,9 @@ use fragd::{
 /// The server's place among the nodes.
 pub(crate) const SERVER: usize = 0;
 
+/// Settings of a server for many clients of one address.
+pub(crate) const OPEN: [(&str, &str); 2] = [("sv_maxclients", "64"), ("sv_maxclientsPerIP", "0")];
+
 /// Server, players and the network between them.
 pub(crate) struct SimFixture {
     pub(crate) network: Network,
@@ -45,8 +48,7 @@ pub(crate) fn server_with(assets: Box<dyn Assets>, set: &[(&str, &str)]) -> Serv
 impl SimFixture {
     /// A server with these settings on a network that only takes time.
     pub(crate) fn new(seed: u64, set: &[(&str, &str)]) -> Self {
-        let mut all = vec![("sv_maxclients", "64"), ("sv_maxclientsPerIP", "0")];
-        all.extend_from_slice(set);
+        let all = [&OPEN[..], set].concat();
         Self::around(seed, Actor::Server(Box::new(server(&all))))
     }
 
@@ -101,7 +103,7 @@ impl SimFixture {
         let Self { network, actors, compared, seed } = self;
         network.run_until(actors, end, |network, actors| {
             let (server, players) = actors.split_at_mut(1);
-            let server = server[0].server().unwrap();
+            let Some(server) = server[0].server() else { return };
             for (at, actor) in players.iter_mut().enumerate() {
                 let Some(player) = actor.player() else { continue };
                 *compared += check_snapshots(server, 1 + at, player)

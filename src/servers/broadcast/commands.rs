@@ -8,11 +8,13 @@ use std::sync::Arc;
 use super::{
     house::{House, harmless},
     source::Control,
-    viewers::ViewerKey,
+    viewer::ViewerKey,
 };
 use crate::{
     limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text},
+    observe::Counter,
+    serving::connection::{LEFT, Service as _},
     wire::userinfo::check_userinfo,
 };
 
@@ -31,20 +33,31 @@ pub(super) const HELP: &str =
 /// Commands of a source with a timeline, in one line.
 pub(super) const CONTROL_HELP: &str = " Say !pause, !speed 2, !seek 1:30, !seek +30 or !seek -30.";
 
-/// Runs a command of a viewer.
-pub(super) fn run(house: &mut House, key: ViewerKey, line: &str) {
+/// Runs a command of a viewer. Returns false if the viewer must resend it.
+pub(super) fn run(house: &mut House, key: ViewerKey, line: &str) -> bool {
     let words = CommandArgs::parse(line);
     let now = house.now;
-    let Some(viewer) = house.viewers.get_mut(key) else { return };
-    if !viewer.buckets.commands.allows(now, COMMANDS) {
-        return;
+    let Some(viewer) = house.viewers.get_mut(key) else { return true };
+    let is_allowed = match words.command() {
+        "disconnect" => {
+            house.drop_viewer(key, LEFT);
+            return true;
+        }
+        "userinfo" => viewer.allows_userinfo(now),
+        _ => viewer.own.commands.allows(now, COMMANDS),
+    };
+    house.stats.bump(if is_allowed { Counter::ClientCommands } else { Counter::CommandsOverLimit });
+    if !is_allowed {
+        return words.command() != "userinfo";
     }
     match words.command() {
-        "userinfo" => {
-            if let Ok(info) = check_userinfo(words.get(1)) {
-                house.store_userinfo(key, &info);
+        "userinfo" => match check_userinfo(words.get(1)) {
+            Ok(info) => house.set_userinfo(key, info),
+            // The old userinfo stays.
+            Err(fault) => {
+                house.connections().log_client_error(key, Counter::BadUserinfo, fault);
             }
-        }
+        },
         "say" | "say_team" => say(house, key, &words.rest(1)),
         "score" => house.answer_score(key),
         "follow" => follow(house, key, &words.rest(1)),
@@ -56,6 +69,7 @@ pub(super) fn run(house: &mut House, key: ViewerKey, line: &str) {
             }
         }
     }
+    true
 }
 
 /// Sends a chat line to all viewers, or runs it if it begins with `!`.
@@ -76,7 +90,7 @@ fn say(house: &mut House, key: ViewerKey, said: &str) {
     }
     let now = house.now;
     let Some(viewer) = house.viewers.get_mut(key) else { return };
-    if said.is_empty() || !viewer.buckets.chat.allows(now, CHAT) {
+    if said.is_empty() || !viewer.own.chat.allows(now, CHAT) {
         return;
     }
     let name = &viewer.name;
@@ -117,7 +131,7 @@ pub(super) fn follow_next(house: &mut House, key: ViewerKey, step: isize, is_sil
 
 fn choose(house: &mut House, key: ViewerKey, player: ClientNum, is_silent: bool) {
     if let Some(viewer) = house.viewers.get_mut(key) {
-        viewer.choice = Some(player);
+        viewer.own.choice = Some(player);
     }
     if !is_silent {
         let name = house.stage.player_name(player).to_owned();

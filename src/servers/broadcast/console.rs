@@ -73,7 +73,7 @@ fn explain(house: &mut House, command: &str) {
 }
 
 fn status(house: &mut House, source: &dyn Source) {
-    let counts = house.counts;
+    let counts = house.counts();
     house.print_line(format!("source:  {}", source.status(house.now)));
     let map = house.stage.info_value("mapname");
     let views = house.stage.current_views().len();
@@ -85,7 +85,7 @@ fn status(house: &mut House, source: &dyn Source) {
     ));
     house.print_line(format!(
         "viewers: {} of {} ({} admitted, {} rejected, {} snapshots, {} deltas, {} bodies encoded)",
-        house.viewers.present(),
+        house.viewers.present().count(),
         house.options.max_viewers,
         counts.admitted,
         counts.rejected,
@@ -98,7 +98,7 @@ fn status(house: &mut House, source: &dyn Source) {
         let follows = house.followed(viewer).map(|player| house.stage.player_name(player));
         lines.push(format!(
             "{key:>4} {:>4} {:21} {:7} {} -> {}",
-            viewer.sent.ping_ms(),
+            viewer.ping_ms(),
             viewer.remote.address().to_string(),
             viewer.channel.protocol().name,
             text::escaped(viewer.name.as_bytes()),

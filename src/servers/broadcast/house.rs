@@ -7,11 +7,11 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::{
     body_cache::BodyCache,
+    commands,
     options::BroadcastOptions,
     source::{Audience, Control, Frame, Level, Sink},
     stage::Stage,
-    viewer::{Viewer, ViewerState},
-    viewers::{ViewerKey, Viewers},
+    viewer::{Viewer, ViewerKey, ViewerRole, Viewers},
 };
 use crate::{
     bg::PmType,
@@ -20,8 +20,14 @@ use crate::{
         limits::{MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
         text,
     },
-    node::{Outbox, Route},
-    serving::guards::{GuardKeys, Guards},
+    node::Outbox,
+    observe::Counter,
+    serving::{
+        connection::{ReceiveBuffer, log_disconnect},
+        guards::{GuardKeys, Guards},
+        pacing::SendRate,
+        stats::Stats,
+    },
     wire::{bits::BitWriter, info::InfoString, text::WireText, userinfo::Userinfo},
 };
 
@@ -32,6 +38,25 @@ const MAX_REQUESTS: usize = 64;
 /// Commands of a source that a client handles itself, or that concern the recorded client alone.
 const NOT_FORWARDED: [&str; 8] =
     ["disconnect", "cs", "bcs0", "bcs1", "bcs2", "clientLevelShot", "loaddefered", "reconnect"];
+
+/// Counters of datagrams that were dropped.
+const DROPPED: [Counter; 15] = [
+    Counter::PacketsInUnmatched,
+    Counter::PacketsOutOfOrder,
+    Counter::MalformedHeader,
+    Counter::MalformedPacket,
+    Counter::MalformedMessage,
+    Counter::MalformedConnectionless,
+    Counter::FalseAcknowledge,
+    Counter::UnprovenMessages,
+    Counter::MessagesOverLimit,
+    Counter::ConnectionlessIgnored,
+    Counter::QueriesLimited,
+    Counter::ChallengesLimited,
+    Counter::QueriesShed,
+    Counter::ConnectsShed,
+    Counter::SequencedShed,
+];
 
 /// Counters of a broadcast since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,8 +92,12 @@ pub(super) struct House {
     /// The message that is written.
     pub(super) writer: BitWriter,
     pub(super) bodies: BodyCache,
-    /// Keys of the pass that runs; its memory is reused.
-    pub(super) keys: Vec<ViewerKey>,
+    pub(super) stats: Stats,
+    /// Drops that were requested while a message was sent, with their reasons.
+    pub(super) drops: Vec<(ViewerKey, String)>,
+    pub(super) tap: (),
+    /// Memory of the message that is processed; none before the first.
+    pub(super) receive_buffer: Option<Box<ReceiveBuffer>>,
     pub(super) console: VecDeque<String>,
     /// Last scoreboard of the source and its time.
     pub(super) scores: Option<(Millis, Arc<str>)>,
@@ -80,6 +109,7 @@ pub(super) struct House {
     pub(super) has_timeline: bool,
     /// Reason of the loss of the source, until its next level.
     pub(super) lost: Option<String>,
+    /// Counts of frames and rates; [`Self::counts`] adds those of the statistics.
     pub(super) counts: BroadcastCounts,
 }
 
@@ -94,7 +124,10 @@ impl House {
             outbox: Outbox::default(),
             writer: BitWriter::new(),
             bodies: BodyCache::new(),
-            keys: Vec::new(),
+            stats: Stats::default(),
+            drops: Vec::new(),
+            tap: (),
+            receive_buffer: None,
             console: VecDeque::new(),
             scores: None,
             scores_wanted: false,
@@ -105,9 +138,18 @@ impl House {
         }
     }
 
-    /// Queues a connectionless packet.
-    pub(super) fn answer(&mut self, route: Route, write: impl FnOnce(&mut Vec<u8>)) -> usize {
-        self.outbox.push_with(route, write)
+    /// Counters since the start.
+    pub(super) fn counts(&self) -> BroadcastCounts {
+        let counters = self.stats.counters();
+        let sum = |all: &[Counter]| all.iter().map(|&counter| counters.get(counter)).sum();
+        BroadcastCounts {
+            admitted: counters.get(Counter::ConnectsAccepted),
+            rejected: counters.get(Counter::ConnectsRefused),
+            snapshots: sum(&[Counter::SnapshotsDelta, Counter::SnapshotsFull]),
+            deltas: counters.get(Counter::SnapshotsDelta),
+            dropped_datagrams: sum(&DROPPED),
+            ..self.counts
+        }
     }
 
     /// Prints to the operator.
@@ -129,14 +171,11 @@ impl House {
 
     /// Queues a reliable command for every viewer that has the level and passes the test.
     pub(super) fn send_command_to(&mut self, text: &Arc<str>, test: impl Fn(&Viewer) -> bool) {
-        let mut keys = std::mem::take(&mut self.keys);
-        self.viewers.collect_keys(&mut keys);
-        for &key in &keys {
+        for key in self.viewers.keys() {
             if self.viewers.get(key).is_some_and(&test) {
                 self.send_command(key, text);
             }
         }
-        self.keys = keys;
     }
 
     /// Prints a line in the consoles of all viewers.
@@ -170,35 +209,49 @@ impl House {
         let Some(viewer) = self.viewers.get_mut(key).filter(|viewer| !viewer.is_zombie()) else {
             return;
         };
-        // A viewer that left by itself has no other reason.
-        let detail = match reason {
-            "disconnected" => String::new(),
-            _ => format!(": {}", text::escaped(reason.as_bytes())),
-        };
-        log::info!(
-            "viewer {key} \"{}\" disconnected{detail}",
-            text::escaped(viewer.name.as_bytes())
-        );
+        log_disconnect::<ViewerRole>(key, &viewer.name, reason);
+        self.stats.bump(Counter::ClientsDropped);
         viewer.queue.clear_pending();
-        let disconnect = format!("disconnect \"{}\"", harmless(reason));
-        let _ = viewer.queue.commands.add_disconnect(Arc::from(disconnect));
-        viewer.state = ViewerState::Zombie { since: now, last_at: Millis(0) };
+        viewer.end(&self.stage.configstrings, reason, now);
     }
 
-    /// Stores name and send rate of a userinfo.
-    pub(super) fn store_userinfo(&mut self, key: ViewerKey, info: &InfoString) {
+    /// Stores a userinfo, with the name and send rate in it.
+    pub(super) fn set_userinfo(&mut self, key: ViewerKey, info: InfoString) {
         let max_snaps = i32::try_from(self.options.max_snaps).unwrap_or(i32::MAX);
         let Some(viewer) = self.viewers.get_mut(key) else { return };
-        let name = text::truncated(Userinfo(info).name(), MAX_NAME_LEN);
+        let name = text::truncated(Userinfo(&info).name(), MAX_NAME_LEN);
         let shown = !text::strip_colors(name).trim().is_empty();
         viewer.name = if shown { harmless(name) } else { "viewer".to_owned() };
-        viewer.send_rate = crate::serving::pacing::SendRate::requested(info, max_snaps);
+        viewer.send_rate = SendRate::requested(&info, max_snaps);
+        viewer.userinfo = info;
+    }
+
+    /// Greets a viewer that has loaded a level.
+    pub(super) fn greet(&mut self, key: ViewerKey) {
+        let Some(viewer) = self.viewers.get_mut(key) else { return };
+        let is_greeted = std::mem::replace(&mut viewer.own.is_greeted, true);
+        let name = viewer.name.clone();
+        if !is_greeted {
+            self.tell(key, &format!("{name}^7 entered the game"));
+            let count = self.viewers.present().count();
+            let plural = if count == 1 { "viewer" } else { "viewers" };
+            let has_controls = self.has_timeline && self.options.viewers_control;
+            let controls = if has_controls { commands::CONTROL_HELP } else { "" };
+            self.tell(key, &format!("{count} {plural}. {}{controls}", commands::HELP));
+        }
+        if let Some(reason) = self.lost.clone() {
+            self.tell(key, &format!("The source is lost: {reason}. Waiting for it ..."));
+        }
+        if let Some((_, scores)) = self.scores.clone() {
+            self.send_command(key, &scores);
+        }
     }
 
     /// Index of the view that a viewer is shown in the newest frame.
     pub(super) fn view_of(&self, viewer: &Viewer) -> usize {
         let views = self.stage.current_views();
-        let chosen = viewer.choice.and_then(|choice| views.iter().position(|v| v.player == choice));
+        let chosen =
+            viewer.own.choice.and_then(|choice| views.iter().position(|v| v.player == choice));
         chosen.unwrap_or(0)
     }
 
@@ -224,9 +277,9 @@ impl House {
     fn take_scores(&mut self, text: &Arc<str>) {
         self.scores = Some((self.now, Arc::clone(text)));
         let to_all = self.is_intermission();
-        self.send_command_to(text, |viewer| to_all || viewer.wants_scores);
+        self.send_command_to(text, |viewer| to_all || viewer.own.wants_scores);
         for (_, viewer) in self.viewers.iter_mut() {
-            viewer.wants_scores = false;
+            viewer.own.wants_scores = false;
         }
     }
 }
@@ -278,7 +331,7 @@ impl Sink for House {
                     .viewers
                     .iter()
                     .filter(|(_, viewer)| {
-                        viewer.choice == Some(player) || first && !shown(viewer.choice)
+                        viewer.own.choice == Some(player) || first && !shown(viewer.own.choice)
                     })
                     .map(|(key, _)| key)
                     .collect();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Source ─ delay ─ Stage: level, frames ─ body cache ─┐
-//! datagram ─ guards ─ admission ─ viewers ─ commands ─┴ snapshots ─ outbox
+//! datagram ─ connection ─ viewers ─ commands ───────────┴ snapshots ─ outbox
 //! ```
 //!
 //! A [`Broadcast`] is fed datagrams and time like a server. The source is anything that implements
@@ -14,7 +14,6 @@
 //! never decreases for a viewer within one gamestate; memory is bounded for any source and viewers.
 //! Source: Quake III protocol 68, duties of a server.
 
-mod admission;
 mod body_cache;
 mod commands;
 mod console;
@@ -27,16 +26,14 @@ mod match_teller;
 mod node;
 mod options;
 mod playback;
-mod query;
-mod receive;
 mod scores;
 mod send;
 mod server_source;
+mod service;
 mod source;
 mod stage;
 mod stream_source;
 mod viewer;
-mod viewers;
 
 pub use demo_source::DemoSource;
 pub use house::BroadcastCounts;

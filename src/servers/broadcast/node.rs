@@ -9,27 +9,21 @@ use super::{
     options::BroadcastOptions,
     send::{BUSY_TICK, TICK},
     source::{Control, Sink, Source},
-    viewer::ViewerState,
 };
 use crate::{
     model::{ConfigIndex, Millis, text},
     node::{Hosted, Input, LocalPort, Node, Output, OutputKind, Route},
-    serving::guards::GuardKeys,
+    observe::Counters,
+    serving::{
+        connection::{Service as _, check_timeouts, disconnect_all, receive},
+        guards::GuardKeys,
+    },
 };
 
 /// Port of the source.
 const SOURCE_PORT: LocalPort = LocalPort(1);
 /// Longest server name of a source, in bytes.
 const MAX_SOURCE_NAME_LEN: usize = 72;
-/// Timeout of a viewer that has sent no message since it connected.
-const FIRST_MESSAGE_TIMEOUT: Millis = Millis::seconds(5);
-/// Time in which a viewer has to load a level.
-const JOIN_TIMEOUT: Millis = Millis::seconds(180);
-/// Time for which a dropped viewer is kept.
-const ZOMBIE_TIME: Millis = Millis::seconds(2);
-/// Times that the last message of a stopped broadcast is sent to each viewer.
-const LAST_COPIES: usize = 2;
-
 /// Node that shows one source to many viewers.
 pub struct Broadcast<'a> {
     source: Box<dyn Source + 'a>,
@@ -40,8 +34,6 @@ pub struct Broadcast<'a> {
     /// Time of the next send pass.
     send_due: Millis,
     finished: bool,
-    /// Message that is processed; its memory is reused.
-    message: Vec<u8>,
 }
 
 impl<'a> Broadcast<'a> {
@@ -64,20 +56,25 @@ impl<'a> Broadcast<'a> {
             tick_due: Millis(0),
             send_due: Millis(0),
             finished: false,
-            message: Vec::new(),
         }
     }
 
     /// Counters since the start.
     #[must_use]
     pub fn counts(&self) -> BroadcastCounts {
-        self.house.counts
+        self.house.counts()
+    }
+
+    /// Counters of connections since the start, as a server has them.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        self.house.stats.counters()
     }
 
     /// Number of connected viewers.
     #[must_use]
     pub fn viewers(&self) -> usize {
-        self.house.viewers.present()
+        self.house.viewers.present().count()
     }
 
     /// Source of the broadcast.
@@ -141,7 +138,7 @@ impl<'a> Broadcast<'a> {
 
     fn tick(&mut self) {
         let Self { house, source, .. } = self;
-        house.guards.begin_frame(TICK);
+        house.connections().begin_frame(TICK);
         house.has_timeline = source.timeline().is_some();
         let hostname = house
             .options
@@ -151,8 +148,8 @@ impl<'a> Broadcast<'a> {
         if house.stage.set_hostname(&hostname) {
             house.send_configstring(ConfigIndex::SERVERINFO);
         }
-        house.resend_connect_responses();
-        house.check_timeouts();
+        house.connections().resend_connect_responses();
+        check_timeouts(house);
     }
 
     /// Disconnects all viewers and ends.
@@ -162,48 +159,11 @@ impl<'a> Broadcast<'a> {
         }
         self.house.now = now;
         self.source.stop(now);
-        self.house.disconnect_all(reason, LAST_COPIES);
-        self.finished = true;
-    }
-}
-
-impl House {
-    /// Drops viewers that are silent or do not load the level, and frees zombies.
-    fn check_timeouts(&mut self) {
-        let now = self.now;
-        let mut keys = std::mem::take(&mut self.keys);
-        self.viewers.collect_keys(&mut keys);
-        for &key in &keys {
-            let Some(viewer) = self.viewers.get(key) else { continue };
-            let silence = now.since(viewer.received_at);
-            let never_sent = !viewer.has_sent_message();
-            let joins_since = match &viewer.state {
-                ViewerState::Zombie { since, .. } => {
-                    if now.since(*since) >= ZOMBIE_TIME {
-                        self.viewers.remove(key);
-                    }
-                    continue;
-                }
-                ViewerState::Connected { since, .. } | ViewerState::Primed { since, .. } => {
-                    Some(*since)
-                }
-                ViewerState::Active { .. } => None,
-            };
-            if viewer.channel.outgoing_exhausted() {
-                self.drop_viewer(key, "connection too old, please reconnect");
-            } else if never_sent && silence >= FIRST_MESSAGE_TIMEOUT {
-                let address = viewer.remote.address();
-                self.guards.record_silent_client(now, address);
-                self.drop_viewer(key, "timed out");
-                // Nothing may be sent to a client of unknown protocol.
-                self.viewers.remove(key);
-            } else if silence >= self.options.timeout
-                || joins_since.is_some_and(|since| now.since(since) >= JOIN_TIMEOUT)
-            {
-                self.drop_viewer(key, "timed out");
-            }
+        disconnect_all(&mut self.house, reason);
+        for key in self.house.viewers.keys() {
+            self.house.drop_viewer(key, reason);
         }
-        self.keys = keys;
+        self.finished = true;
     }
 }
 
@@ -215,9 +175,7 @@ impl Node for Broadcast<'_> {
                 source.handle_datagram(now, route.remote, bytes, sink);
             });
         } else {
-            let mut message = std::mem::take(&mut self.message);
-            self.house.receive(route, bytes, &mut message);
-            self.message = message;
+            receive(&mut self.house, route, bytes);
         }
     }
 

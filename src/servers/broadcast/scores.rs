@@ -4,7 +4,7 @@
 
 use std::{cmp::Reverse, sync::Arc};
 
-use super::{house::House, viewers::ViewerKey};
+use super::{house::House, viewer::ViewerKey};
 use crate::{
     bg::{Persistent, Team, configstring, scoreboard},
     model::{ClientNum, LevelTime, Millis, text::atoi},
@@ -25,7 +25,7 @@ impl House {
             return;
         }
         if let Some(viewer) = self.viewers.get_mut(key) {
-            viewer.wants_scores = true;
+            viewer.own.wants_scores = true;
         }
         self.scores_wanted = true;
     }
@@ -33,8 +33,8 @@ impl House {
     /// Sends a scoreboard of what is known to the viewers that wait for one.
     pub(super) fn send_known_scores(&mut self) {
         let known = self.known_scores();
-        self.send_command_to(&known, |viewer| viewer.wants_scores);
-        self.viewers.iter_mut().for_each(|(_, viewer)| viewer.wants_scores = false);
+        self.send_command_to(&known, |viewer| viewer.own.wants_scores);
+        self.viewers.iter_mut().for_each(|(_, viewer)| viewer.own.wants_scores = false);
     }
 
     /// The last scoreboard of the source, or one of names, teams and the views' scores.

@@ -10,7 +10,10 @@ use crate::{
         Baselines, ClientNum, ConfigIndex, EntityNum, EntitySet, FrameNum, FrameRing, LevelTime,
         PlayerState, ServerId, limits::MAX_SNAPSHOT_ENTITIES,
     },
-    serving::configstrings::{Configstrings, SetOutcome},
+    serving::{
+        configstrings::{Configstrings, SetOutcome},
+        connection::ServedLevel,
+    },
     wire::{bits::BitWriter, gamestate, info::InfoString, snapshot::AreaMask},
 };
 
@@ -86,6 +89,18 @@ impl Stage {
             has_frame: false,
             hostname: String::new(),
             timescale: None,
+        }
+    }
+
+    /// The level as viewers are sent it.
+    pub(super) fn served(&self) -> ServedLevel<'_> {
+        ServedLevel {
+            configstrings: &self.configstrings,
+            baselines: &self.baselines,
+            server_id: self.server_id,
+            checksum_feed: self.checksum_feed,
+            time: self.time(),
+            client_number: Some(self.viewer_number),
         }
     }
 

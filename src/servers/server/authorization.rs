@@ -237,7 +237,7 @@ impl Core {
         let reason = response.reason.to_string();
         let is_own = response.verdict != Verdict::Demo && !reason.is_empty();
         let shown = if is_own { text::truncated(&reason, REASON_MAX) } else { default };
-        self.send_rejection(request.client, &format!("{shown}\n"));
+        self.connections().send_rejection(request.client, &format!("{shown}\n"));
         true
     }
 }

@@ -3,19 +3,18 @@
 //! Invariant: a command that is ignored counts as received. Source: Quake III protocol 68, reliable
 //! commands; the limits are Quake3e's. Engine names: `SV_ExecuteClientCommand`, `sv_floodProtect`.
 
-use super::{Server, disconnect::LEFT, downloads, pure};
+use super::{Server, downloads, pure};
 use crate::{
     limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text},
     observe::Counter,
+    serving::connection::LEFT,
     settings::key,
     wire::userinfo::check_userinfo,
 };
 
 /// Limit of commands for the game with flood protection.
 const COMMANDS: BucketLimit = BucketLimit { burst: 8, period: Millis(500) };
-/// Limit of userinfo changes.
-const USERINFOS: BucketLimit = BucketLimit { burst: 5, period: Millis(1000) };
 /// Longest argument in bytes; the rest is truncated.
 const MAX_ARGUMENT_LEN: usize = 255;
 
@@ -56,7 +55,7 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
     if !client.has_level() {
         return true;
     }
-    if limited && !client.buckets.commands.allows(now, COMMANDS) {
+    if limited && !client.own.buckets.commands.allows(now, COMMANDS) {
         server.core.stats.bump(Counter::CommandsOverLimit);
         return true;
     }
@@ -71,7 +70,7 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
 fn handle_userinfo(server: &mut Server, number: ClientNum, words: &CommandArgs) -> bool {
     let now = server.core.now;
     let Some(client) = server.core.clients.get_mut(number) else { return true };
-    if !client.buckets.userinfos.allows(now, USERINFOS) {
+    if !client.allows_userinfo(now) {
         server.core.stats.bump(Counter::CommandsOverLimit);
         return false;
     }
@@ -87,7 +86,9 @@ fn handle_userinfo(server: &mut Server, number: ClientNum, words: &CommandArgs) 
             server.process_pending_drops();
         }
         // The old userinfo stays.
-        Err(fault) => server.core.log_client_error(number, Counter::BadUserinfo, fault),
+        Err(fault) => {
+            server.core.connections().log_client_error(number, Counter::BadUserinfo, fault)
+        }
     }
     true
 }

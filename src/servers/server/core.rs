@@ -12,7 +12,7 @@ use super::{
     announce::Announcer,
     authorization::Authorizer,
     bots::{self, BotSlots},
-    client::{Client, ClientSlots},
+    client::ClientSlots,
     console::ConsoleStreams,
     disconnect::{begin_drop, end_drop},
     downloads::Downloads,
@@ -23,7 +23,6 @@ use super::{
     rcon::RconGuard,
     recording::Recordings,
     send::Sender,
-    stats::Stats,
 };
 use crate::{
     game::{BotLink, ConsoleTiming, GameFiles, Host},
@@ -33,11 +32,12 @@ use crate::{
         limits::{MAX_INFO_LEN, MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
         text,
     },
-    node::{LocalPort, Route},
+    node::Route,
     observe::{Counter, LogEvent},
     serving::{
         configstrings::SetOutcome,
         guards::{GuardKeys, Guards},
+        stats::Stats,
     },
     settings::{
         ChangeSource, Flags, MAX_NAME_LEN as MAX_SETTING_NAME_LEN, SetCommand, SettingError,
@@ -102,7 +102,7 @@ impl Core {
     pub(super) fn new(settings: Settings, map_names: Vec<String>, keys: ServerKeys) -> Self {
         Self {
             settings,
-            clients: ClientSlots::new(),
+            clients: ClientSlots::default(),
             bots: BotSlots::default(),
             level: Level::none(),
             frames: ServerFrames::new(),
@@ -129,8 +129,7 @@ impl Core {
 
     /// Queues a connectionless packet.
     pub(super) fn answer(&mut self, route: Route, write: impl FnOnce(&mut Vec<u8>)) {
-        self.sender.push(route, write);
-        self.stats.bump(Counter::PacketsOutConnectionless);
+        self.connections().answer(route, write);
     }
 
     /// Prints to the operator, or to the remote console whose command runs.
@@ -198,12 +197,6 @@ impl Core {
         client.name = text::truncated(name, MAX_NAME_LEN).to_owned();
         client.send_rate = super::rate::send_rate(&self.settings, &info);
         client.userinfo = info;
-    }
-
-    /// Route of datagrams to a client.
-    pub(super) fn route(client: &Client) -> Route {
-        let remote = client.remote;
-        Route { local: LocalPort(0), local_ip: remote.local_ip(), remote: remote.address() }
     }
 
     /// Number of client slots.
@@ -436,6 +429,7 @@ mod tests {
     use crate::{
         model::{Challenge, Qport},
         netchan::PeerAddress,
+        server::client::Client,
         wire::Protocol,
     };
 

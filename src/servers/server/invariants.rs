@@ -38,8 +38,8 @@ impl Server {
             + self.frame_length();
         let mut known = [(0, 0, 0); MAX_CLIENTS];
         let mut count = 0;
+        core.clients.check_invariants()?;
         for (number, client) in core.clients.iter() {
-            client.channel.check_invariants().map_err(|what| format!("client {number}: {what}"))?;
             let outstanding = client.queue.commands.outstanding();
             if outstanding > MAX_RELIABLE_COMMANDS + 1 {
                 return Err(format!("client {number} has {outstanding} unacknowledged commands"));
@@ -120,7 +120,7 @@ impl Server {
     /// Number of slots in use, including zombies.
     #[must_use]
     pub fn used_slots(&self) -> usize {
-        self.core.clients.iter().count()
+        self.core.clients.len()
     }
 }
 
@@ -150,10 +150,7 @@ mod tests {
         model::{Sequence, UserCmd, assets::MemoryAssets},
         netchan::PeerAddress,
         node::{Hosted as _, Input, Node as _},
-        server::{
-            client::{Client, Zombie},
-            core::Core,
-        },
+        server::{client::Client, core::Core},
         settings::Settings,
         wire::Protocol,
     };
@@ -215,7 +212,10 @@ mod tests {
     }
 
     fn zombie(since_ms: u64) -> ClientState {
-        ClientState::Zombie(Zombie { since: Millis(since_ms), last_snapshot_at: None })
+        ClientState::Zombie(crate::serving::connection::Zombie {
+            since: Millis(since_ms),
+            last_at: None,
+        })
     }
 
     #[test]

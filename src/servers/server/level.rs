@@ -15,7 +15,7 @@ use super::{
 use crate::{
     game::{Game, Host as _, LevelStart},
     model::{Baselines, EntityNum, LevelTime, ServerId, UserCmd},
-    serving::configstrings::Configstrings,
+    serving::{configstrings::Configstrings, connection::ServedLevel},
     settings::{Choice as _, CollisionPrecision, key},
     wire::{bits::BitWriter, gamestate},
     world::World,
@@ -75,6 +75,18 @@ impl Level {
             odd: false,
             restart_at: None,
             starting: true,
+        }
+    }
+
+    /// The level as clients are sent it.
+    pub(super) fn served(&self) -> ServedLevel<'_> {
+        ServedLevel {
+            configstrings: &self.configstrings,
+            baselines: &self.baselines,
+            server_id: self.server_id,
+            checksum_feed: self.checksum_feed,
+            time: self.time,
+            client_number: None,
         }
     }
 
@@ -214,7 +226,7 @@ impl Server {
     /// Connects the clients of the previous level to the new one.
     fn reconnect_clients(&mut self) {
         let slots = self.core.slots();
-        for number in self.core.clients.numbers() {
+        for number in self.core.clients.keys() {
             let Some(client) = self.core.clients.get_mut(number).filter(|c| !c.is_zombie()) else {
                 continue;
             };
@@ -253,7 +265,7 @@ impl Server {
         for recording in self.core.recordings.matches_mut() {
             recording.broadcast(&"map_restart\n".into());
         }
-        for number in self.core.clients.numbers() {
+        for number in self.core.clients.keys() {
             let Some(client) = self.core.clients.get_mut(number) else { continue };
             match client.state {
                 ClientState::Zombie(_) => continue,
@@ -356,7 +368,7 @@ pub(super) fn restart_before_clock_wrap(server: &mut Server) {
         return;
     }
     log::info!("level clock reset at {time} ms");
-    for number in server.core.clients.numbers() {
+    for number in server.core.clients.keys() {
         server.drop_client(number, "Restarting server due to time wrapping");
     }
     server.start_clock_at(LevelTime(0));

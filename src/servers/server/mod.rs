@@ -1,8 +1,8 @@
 //! Dedicated server: client slots, level and snapshots of one game.
 //!
 //! ```text
-//! datagram ─ receive ─┬ connectionless: query, admission, rcon
-//!                     └ message of a client: commands, usercmds ─ game
+//! datagram ─ connection ─┬ connectionless: query, admission, rcon
+//!                        └ message of a client: commands, usercmds ─ game
 //! frame ─ level time ─ game ─ frame ring ─ send: snapshots ─ outbox
 //! ```
 //!
@@ -25,23 +25,22 @@ mod game_code;
 mod game_faults;
 mod game_log;
 mod host_name;
+mod info_strings;
 mod invariants;
 mod lan;
 mod level;
 mod map_loader;
 mod match_recording;
 mod pure;
-mod query;
 mod rate;
 mod rcon;
-mod receive;
 mod recording;
 mod restricted;
 mod send;
-mod snapshot;
+mod service;
 mod start;
-mod stats;
 mod status;
+mod usercmds;
 mod visibility;
 
 use std::rc::Rc;
@@ -52,7 +51,6 @@ use self::{
     core::{Core, ServerKeys},
     game_faults::GameFaults,
     map_loader::MapLoader,
-    receive::ReceiveBuffer,
 };
 pub use self::{
     game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
@@ -67,7 +65,10 @@ use crate::{
     netchan::peek_client_header,
     node::{Hosted, Input, Node, Output, OutputKind, Route},
     observe::{Counter, Counters, Sample, Value},
-    serving::guards::GuardKeys,
+    serving::{
+        connection::{ReceiveBuffer, Service as _, check_timeouts, receive},
+        guards::GuardKeys,
+    },
     settings::{Settings, key},
     wire::snapshot::SnapshotView,
 };
@@ -216,7 +217,7 @@ impl Server {
     /// Number of clients that download a file over UDP.
     #[must_use]
     pub fn downloading_clients(&self) -> usize {
-        self.core.clients.iter().filter(|(_, client)| client.downloads.is_active()).count()
+        self.core.clients.iter().filter(|(_, client)| client.own.downloads.is_active()).count()
     }
 
     /// Returns a configstring of the level in force; empty if unset.
@@ -240,8 +241,8 @@ impl Server {
         sequence: Sequence,
     ) -> Option<SnapshotView<'_, impl Iterator<Item = &EntityState>>> {
         let sent = self.core.clients.get(number)?.snapshots()?.history.get(sequence)?;
-        let entities = self.core.frames.entities(sent.frame, &sent.seen)?;
-        Some(SnapshotView { player: &sent.player, entities })
+        let entities = self.core.frames.entities(sent.frame, &sent.view.seen)?;
+        Some(SnapshotView { player: &sent.view.player, entities })
     }
 
     fn frame_length(&self) -> Millis {
@@ -289,8 +290,8 @@ impl Server {
         }
         console::run_queued_lines(self, frames);
         game_faults::continue_after_fault(self);
-        self.check_timeouts();
-        self.core.resend_connect_responses();
+        check_timeouts(self);
+        self.core.connections().resend_connect_responses();
         level::restart_before_clock_wrap(self);
         self.record_frame();
         self.send_snapshots();
@@ -299,9 +300,7 @@ impl Server {
             self.core.announce();
         }
         let length = self.frame_length();
-        if self.core.guards.begin_frame(length) {
-            self.core.log_overload();
-        }
+        self.core.connections().begin_frame(length);
     }
 
     /// Records the states of all entities that clients may be sent.
@@ -343,7 +342,7 @@ fn file_limits(settings: &Settings) -> FileLimits {
 impl Node for Server {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
         self.core.now = now;
-        self.receive(route, bytes);
+        receive(self, route, bytes);
     }
 
     fn expect_datagram(&self, bytes: &[u8]) {
@@ -354,7 +353,7 @@ impl Node for Server {
 
     fn frame(&mut self, now: Millis) {
         self.core.now = now;
-        self.core.send_queued_fragments();
+        self.core.connections().send_queued_fragments();
         self.resend_gamestates();
         let frames = self.schedule_frames();
         if frames > 0 {
@@ -374,7 +373,7 @@ impl Node for Server {
     }
 
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
-        self.core.sender.poll(packet)
+        self.core.sender.outbox.pop(packet)
     }
 
     fn is_finished(&self) -> bool {

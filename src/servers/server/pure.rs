@@ -174,7 +174,7 @@ pub(super) fn handle_cp(server: &mut Server, number: ClientNum, words: &CommandA
         return true;
     }
     match level.check(words) {
-        Ok(()) => client.pure.is_proven = true,
+        Ok(()) => client.own.pure.is_proven = true,
         Err(reason) => server.drop_client(number, &reason),
     }
     true
@@ -183,7 +183,7 @@ pub(super) fn handle_cp(server: &mut Server, number: ClientNum, words: &CommandA
 /// Waits for another proof: the client loads its files again.
 pub(super) fn handle_vdr(server: &mut Server, number: ClientNum, _: &CommandArgs) -> bool {
     if let Some(client) = server.core.clients.get_mut(number) {
-        client.pure = PureState::default();
+        client.own.pure = PureState::default();
     }
     true
 }
@@ -191,7 +191,7 @@ pub(super) fn handle_vdr(server: &mut Server, number: ClientNum, _: &CommandArgs
 /// Whether the usercmds of a client run.
 pub(super) fn allows_usercmds(server: &Server, number: ClientNum) -> bool {
     let core = &server.core;
-    core.pure.is_none() || core.clients.get(number).is_some_and(|client| client.pure.is_proven)
+    core.pure.is_none() || core.clients.get(number).is_some_and(|client| client.own.pure.is_proven)
 }
 
 #[cfg(test)]

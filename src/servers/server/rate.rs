@@ -1,17 +1,13 @@
-//! Send rate: rate and snaps that a client is granted, and the send times that follow.
+//! Send rate: rate and snaps that the settings grant to a client.
 //!
-//! Limits of the operator apply when a datagram is sent, not when the client requests a rate. A
-//! change of `sv_maxRate` or `sv_minRate` applies at once to connected clients.
-//! Source: Quake III protocol 68, rate, snaps and pacing; the rules are ioquake3's. Engine names:
-//! `SV_RateMsec`.
+//! A change of `sv_maxRate` or `sv_minRate` applies at once to connected clients.
+//! Source: Quake III protocol 68, rate and snaps; the rules are ioquake3's.
 
 use std::net::SocketAddr;
 
-use super::{client::Client, lan::is_lan};
+use super::lan::is_lan;
 use crate::{
-    model::Millis,
-    netchan::transmission_ms,
-    serving::pacing::SendRate,
+    serving::{connection::SendRates, pacing::SendRate},
     settings::{Settings, key},
     wire::info::InfoString,
 };
@@ -52,41 +48,24 @@ fn limited(settings: &Settings, rate: SendRate) -> u32 {
     granted.unsigned_abs()
 }
 
-/// Returns the rate delay: the time until the next datagram may be sent.
-pub(super) fn rate_delay(settings: &Settings, client: &Client, now: Millis) -> Millis {
-    let address = client.remote.address();
-    let scaled =
-        f64::from(limited(settings, client.send_rate)) * f64::from(settings.float(key::TIMESCALE));
-    let is_ipv6 = address.ip().to_canonical().is_ipv6();
-    let cost = transmission_ms(client.channel.last_datagram_len(), is_ipv6, scaled as u32);
-    let delay = (client.sent_at + Millis(cost)).since(now);
-    // Last, because most delays have passed, and the list of networks is long.
-    if delay > Millis(0) && is_unlimited(settings, address) { Millis(0) } else { delay }
-}
-
-/// Returns the time until the next datagram, if the last one was a fragment of a gamestate. A
-/// client in the game has the gamestate, so the rest of its fragments is not spaced.
-pub(super) fn fragment_wait(client: &Client, now: Millis) -> Millis {
-    if client.is_active() {
-        return Millis(0);
+impl SendRates for Settings {
+    fn limited(&self, requested: SendRate) -> u32 {
+        limited(self, requested)
     }
-    (client.sent_at + client.spacing).since(now)
-}
 
-/// Maximum bytes of unacknowledged commands of a client. A quarter of its rate between two
-/// snapshots, so that a burst of commands delays no snapshot.
-pub(super) fn reliable_budget(settings: &Settings, client: &Client) -> usize {
-    let (rate, address) = (client.send_rate, client.remote.address());
-    if is_unlimited(settings, address) {
-        return usize::MAX;
+    fn is_unlimited(&self, address: SocketAddr) -> bool {
+        is_unlimited(self, address)
     }
-    let between = u64::from(granted(settings, rate, address)) * rate.snapshot_interval.0 / 1000;
-    usize::try_from(between / 4).unwrap_or(usize::MAX)
+
+    fn timescale(&self) -> f32 {
+        self.float(key::TIMESCALE)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Millis;
 
     const LAN: &str = "192.168.0.5:27960";
     const WAN: &str = "192.0.2.5:27960";

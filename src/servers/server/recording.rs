@@ -70,7 +70,7 @@ struct Recording {
 
 /// All recordings of a server, and their output.
 #[derive(Debug)]
-pub(super) struct Recordings {
+pub(crate) struct Recordings {
     slots: Box<[SlotState; MAX_CLIENTS]>,
     /// Recording of the match, while one runs.
     pub(super) of_match: Option<Box<MatchRecording>>,

@@ -21,15 +21,20 @@ mod work;
 use std::net::SocketAddr;
 
 use fragd::{
+    broadcast::{Broadcast, BroadcastOptions},
     client::Protocol,
-    model::{Millis, Qport},
+    model::{ConfigIndex, Millis, Qport, ServerId},
     node::{LocalPort, Node as _, Route},
     observe::Counter,
     server::Server,
-    sim::Network,
+    sim::{Actor, Network},
+    wire::info::InfoString,
 };
 
-use crate::sim_fixture::{SERVER, SimFixture};
+use crate::{
+    relay::still,
+    sim_fixture::{OPEN, SERVER, SimFixture},
+};
 
 /// Longest time between two snapshots of a player beside an attack: a frame of 50 ms plus one step.
 const WORST_GAP: Millis = Millis(60);
@@ -57,6 +62,17 @@ struct AttackFixture {
 }
 
 impl AttackFixture {
+    /// The same on every node that has these settings: server and relay.
+    fn each(set: &[(&str, &str)]) -> impl Iterator<Item = Self> {
+        let all = [&OPEN[..], set].concat();
+        let all: Vec<_> = all.into_iter().filter(|row| *row != ("sv_fps", "20")).collect();
+        let relay = relay_options(&all).map(|options| {
+            let relay = Actor::Broadcast(Box::new(Broadcast::new(still(), options, [7; 32])));
+            Self::around(SimFixture::around(SEED, relay))
+        });
+        [Some(Self::new(set)), relay].into_iter().flatten()
+    }
+
     /// Three players in the game, on a server with these settings.
     fn new(set: &[(&str, &str)]) -> Self {
         Self::around(SimFixture::new(SEED, set))
@@ -88,8 +104,25 @@ impl AttackFixture {
         self.sim.server()
     }
 
+    /// The relay under attack; `None` if a server is.
+    fn relay(&self) -> Option<&Broadcast<'static>> {
+        self.sim.actors[SERVER].broadcast()
+    }
+
     fn count(&self, counter: Counter) -> u64 {
-        self.server().counters().get(counter)
+        self.relay().map_or_else(|| self.server().counters(), Broadcast::counters).get(counter)
+    }
+
+    /// Clients in the game, or viewers.
+    fn clients(&self) -> usize {
+        self.relay().map_or_else(|| self.server().active_clients(), Broadcast::viewers)
+    }
+
+    /// Server id of the level in force, as players have it.
+    fn server_id(&mut self) -> ServerId {
+        let node = self.honest[0].node;
+        let info = self.sim.player(node).client().configstring(ConfigIndex::SYSTEMINFO).to_owned();
+        ServerId(InfoString::parse_big(&info).int("sv_serverid").expect("a server id"))
     }
 
     /// Address of a player.
@@ -161,9 +194,30 @@ impl AttackFixture {
             let worst = honest.worst_gap;
             assert!(worst <= self.worst_gap, "player {i}: {worst} without a snapshot");
         }
-        assert!(self.sim.compared > 100, "views were compared");
+        assert!(self.relay().is_some() || self.sim.compared > 100, "views were compared");
         self.sim.check_no_faults();
     }
+}
+
+/// Options of a relay by settings of a server; `None` if a relay has no such setting.
+fn relay_options(set: &[(&str, &str)]) -> Option<BroadcastOptions> {
+    let mut options = BroadcastOptions::default();
+    for (name, value) in set {
+        let number = || value.parse::<u32>().expect("a number");
+        match *name {
+            "sv_maxclients" => options.max_viewers = number(),
+            "sv_maxclientsPerIP" => {
+                options.max_per_address =
+                    if number() == 0 { options.max_viewers } else { number() };
+            }
+            "sv_timeout" => options.timeout = Millis::seconds(number().into()),
+            // A relay has no remote console and no limit of pings.
+            "rconPassword" => {}
+            "sv_maxPing" if *value == "0" => {}
+            _ => return None,
+        }
+    }
+    Some(options)
 }
 
 /// A connectionless packet.

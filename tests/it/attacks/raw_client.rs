@@ -5,7 +5,6 @@ use std::{net::SocketAddr, sync::Arc};
 use fragd::{
     model::{Challenge, CommandNum, Qport, ServerId, UserCmd},
     netchan::{Channel, ChannelSide, command_hash, usercmd_key},
-    settings::key,
     wire::{
         Protocol,
         bits::{BitReader, BitWriter},
@@ -112,7 +111,7 @@ impl RawClient {
             self.read(fixture);
         }
         assert_eq!(self.gamestates, 1, "a gamestate came");
-        self.server_id = ServerId(fixture.server().settings().int(key::SV_SERVERID));
+        self.server_id = fixture.server_id();
         for _ in 0..4 {
             self.step(fixture);
             fixture.run_for(50);
@@ -127,7 +126,7 @@ impl RawClient {
         fixture.run_for(1000);
         self.read(fixture);
         assert_eq!(self.gamestates, 1, "a gamestate came");
-        self.server_id = ServerId(fixture.server().settings().int(key::SV_SERVERID));
+        self.server_id = fixture.server_id();
         let name = self.qport.0;
         self.say(fixture, &format!("userinfo \"\\name\\attacker{name}\\rate\\{rate}\""));
     }

@@ -1,6 +1,7 @@
 //! Table of known attacks, compared with the tests that its rows name.
 //!
-//! A row names its tests, their worlds, their assertions and the parts that are not covered. World and
+//! A row names its tests, the nodes that they run against, their worlds, their assertions and the parts that are not
+//! covered. The nodes are `both`, server and relay, or `server` with the reason. Nodes, world and
 //! assertion are compared with path and text of the tests, so a row cannot claim more than its tests
 //! do:
 //!
@@ -26,6 +27,9 @@ use std::{
 
 /// Rows of each group.
 const GROUPS: [(char, u32); 4] = [('C', 37), ('N', 13), ('M', 44), ('F', 16)];
+
+/// Text of tests that run against server and relay.
+const BOTH: [&str; 2] = ["AttackFixture::each(", "in fixtures()"];
 
 /// Words in the assertions of a test that show their kind; of work, in what the test counts, too.
 const ASSERTIONS: [(&str, &[&str]); 4] = [
@@ -109,7 +113,7 @@ fn rows_claim_only_asserted_properties() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tests = tests(root);
     let mut table = csv::Reader::from_path(root.join("tests/it/attacks/rows.csv")).unwrap();
-    let columns = ["row", "attack", "tests", "worlds", "asserts", "not_covered"];
+    let columns = ["row", "attack", "tests", "nodes", "worlds", "asserts", "not_covered"];
     assert_eq!(table.headers().unwrap(), columns.as_slice());
     let rows: Vec<_> = table.records().map(Result::unwrap).collect();
     let names: Vec<_> = rows.iter().map(|row| row[0].to_owned()).collect();
@@ -119,15 +123,20 @@ fn rows_claim_only_asserted_properties() {
         .collect();
     assert_eq!(names, expected);
     for row in &rows {
-        let (name, not_covered) = (&row[0], &row[5]);
+        let (name, nodes, not_covered) = (&row[0], &row[3], &row[6]);
         let of_row: Vec<_> = words(&row[2])
             .into_iter()
             .flat_map(|test| tests.get(test).unwrap_or_else(|| panic!("{name}: no test {test}")))
             .collect();
         assert!(!of_row.is_empty() || not_covered.len() > 16, "{name}: neither tests nor a reason");
         let worlds: BTreeSet<_> = of_row.iter().map(|test| test.world).collect();
-        assert_eq!(words(&row[3]), worlds, "{name}: worlds of its tests");
-        let claims = words(&row[4]);
+        let runs_on_both =
+            of_row.iter().any(|test| BOTH.iter().any(|mark| test.text.contains(mark)));
+        assert_eq!(nodes == "both", runs_on_both, "{name}: nodes of its tests");
+        let is_explained = nodes == "both" || nodes.len() > 12 && nodes.starts_with("server: ");
+        assert!(is_explained || of_row.is_empty(), "{name}: no reason why the relay is left out");
+        assert_eq!(words(&row[4]), worlds, "{name}: worlds of its tests");
+        let claims = words(&row[5]);
         assert_eq!(claims.is_empty(), of_row.is_empty(), "{name}: nothing is asserted");
         for claim in claims {
             let marks = ASSERTIONS.iter().find(|(kind, _)| *kind == claim);

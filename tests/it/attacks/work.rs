@@ -40,84 +40,96 @@ fn flood(fixture: &mut AttackFixture, datagram: &[u8], per_frame: u32) {
 fn c13_c14_connect_decoding_is_limited_per_frame() {
     for packet in [many_pairs(), deep_stream()] {
         let units = units(&packet);
-        let mut fixture = AttackFixture::new(&[]);
-        let before = [Counter::ConnectsRefused, Counter::ConnectsShed].map(|c| fixture.count(c));
-        flood(&mut fixture, &packet, 200);
-        let [decoded, shed] = [
-            fixture.count(Counter::ConnectsRefused) - before[0],
-            fixture.count(Counter::ConnectsShed) - before[1],
-        ];
-        assert_eq!(decoded + shed, 20 * 200, "none is accepted, none is lost");
-        // The first datagrams may meet the rest of a frame that has begun.
-        let budget = DECODE_UNITS / units;
-        assert!(budget < 100, "{budget} a frame");
-        assert!((20 * budget..=21 * budget).contains(&decoded), "{decoded} of {budget} a frame");
-        fixture.check();
+        for mut fixture in AttackFixture::each(&[]) {
+            let before =
+                [Counter::ConnectsRefused, Counter::ConnectsShed].map(|c| fixture.count(c));
+            flood(&mut fixture, &packet, 200);
+            let [decoded, shed] = [
+                fixture.count(Counter::ConnectsRefused) - before[0],
+                fixture.count(Counter::ConnectsShed) - before[1],
+            ];
+            assert_eq!(decoded + shed, 20 * 200, "none is accepted, none is lost");
+            // The first datagrams may meet the rest of a frame that has begun.
+            let budget = DECODE_UNITS / units;
+            assert!(budget < 100, "{budget} a frame");
+            assert!(
+                (20 * budget..=21 * budget).contains(&decoded),
+                "{decoded} of {budget} a frame"
+            );
+            fixture.check();
+        }
     }
 }
 
 #[test]
 fn c13_too_many_pairs_get_invalid_userinfo_rejection() {
-    let mut fixture = AttackFixture::new(&[]);
-    let mut knock = |host, pairs: String| {
-        let challenge = challenge(&mut fixture, far(host)).0;
-        let head = format!("\"\\challenge\\{challenge}\\qport\\{host}\\protocol\\71");
-        let replies = fixture.send(far(host), &connect_of(format!("{head}{pairs}\"").as_bytes()));
-        String::from_utf8(replies[0][4..].to_vec()).unwrap()
-    };
-    assert!(knock(1, pairs(93)).starts_with("connectResponse"));
-    assert_eq!(knock(2, pairs(94)), "print\nInvalid userinfo.\n");
-    fixture.check();
+    for mut fixture in AttackFixture::each(&[]) {
+        let mut knock = |host, pairs: String| {
+            let challenge = challenge(&mut fixture, far(host)).0;
+            let head = format!("\"\\challenge\\{challenge}\\qport\\{host}\\protocol\\71");
+            let replies =
+                fixture.send(far(host), &connect_of(format!("{head}{pairs}\"").as_bytes()));
+            String::from_utf8(replies[0][4..].to_vec()).unwrap()
+        };
+        assert!(knock(1, pairs(93)).starts_with("connectResponse"));
+        assert_eq!(knock(2, pairs(94)), "print\nInvalid userinfo.\n");
+        fixture.check();
+    }
 }
 
 #[test]
 fn c4_query_parsing_is_limited_per_frame() {
-    let mut fixture = AttackFixture::new(&[]);
-    let read = |fixture: &AttackFixture| {
-        fixture.count(Counter::QueriesAnswered) + fixture.count(Counter::QueriesLimited)
-    };
-    let before = (read(&fixture), fixture.count(Counter::QueriesShed));
-    // As many addresses as fill the table of budgets many times.
-    flood(&mut fixture, &oob("getinfo"), 5000);
-    let (read, shed) = (read(&fixture) - before.0, fixture.count(Counter::QueriesShed) - before.1);
-    assert_eq!(read + shed, 20 * 5000);
-    // A unit each, and those of the players' datagrams.
-    assert!((20 * 1800..=21 * 2000).contains(&read), "{read}");
-    fixture.check();
+    for mut fixture in AttackFixture::each(&[]) {
+        let read = |fixture: &AttackFixture| {
+            fixture.count(Counter::QueriesAnswered) + fixture.count(Counter::QueriesLimited)
+        };
+        let before = (read(&fixture), fixture.count(Counter::QueriesShed));
+        // As many addresses as fill the table of budgets many times.
+        flood(&mut fixture, &oob("getinfo"), 5000);
+        let (read, shed) =
+            (read(&fixture) - before.0, fixture.count(Counter::QueriesShed) - before.1);
+        assert_eq!(read + shed, 20 * 5000);
+        // A unit each, and those of the players' datagrams.
+        assert!((20 * 1800..=21 * 2000).contains(&read), "{read}");
+        fixture.check();
+    }
 }
 
 #[test]
 fn c8_forged_connects_do_not_block_their_address() {
-    let mut fixture = AttackFixture::new(&[]);
-    let packet = many_pairs();
-    for _ in 0..100 {
-        // Twenty in each frame, in the name of one client.
-        for _ in 0..20 {
-            fixture.send(far(1), &packet);
+    for mut fixture in AttackFixture::each(&[]) {
+        let packet = many_pairs();
+        for _ in 0..100 {
+            // Twenty in each frame, in the name of one client.
+            for _ in 0..20 {
+                fixture.send(far(1), &packet);
+            }
+            fixture.run_for(50);
         }
-        fixture.run_for(50);
+        let honest = challenge(&mut fixture, far(1));
+        let replies = connect(&mut fixture, far(1), 7, honest, &[("name", "late")]);
+        assert_eq!(replies, [format!("connectResponse {}", honest.0)]);
+        fixture.check();
     }
-    let honest = challenge(&mut fixture, far(1));
-    let replies = connect(&mut fixture, far(1), 7, honest, &[("name", "late")]);
-    assert_eq!(replies, [format!("connectResponse {}", honest.0)]);
-    fixture.check();
 }
 
 #[test]
 fn c8_client_joins_beside_costly_connect_flood() {
-    let mut fixture = AttackFixture::new(&[]);
-    let packet = many_pairs();
-    for late in 1..=20 {
-        let honest = challenge(&mut fixture, far(late));
-        for i in 0..500 {
-            fixture.send(anyone(u32::from(late) * 500 + i), &packet);
+    for mut fixture in AttackFixture::each(&[]) {
+        let packet = many_pairs();
+        for late in 1..=20 {
+            let honest = challenge(&mut fixture, far(late));
+            for i in 0..500 {
+                fixture.send(anyone(u32::from(late) * 500 + i), &packet);
+            }
+            assert!(fixture.send(far(99), &packet).is_empty(), "the frame has had enough");
+            let replies =
+                connect(&mut fixture, far(late), late.into(), honest, &[("name", "late")]);
+            assert_eq!(replies, [format!("connectResponse {}", honest.0)], "client {late}");
+            fixture.run_for(50);
         }
-        assert!(fixture.send(far(99), &packet).is_empty(), "the frame has had enough");
-        let replies = connect(&mut fixture, far(late), late.into(), honest, &[("name", "late")]);
-        assert_eq!(replies, [format!("connectResponse {}", honest.0)], "client {late}");
-        fixture.run_for(50);
+        fixture.check();
     }
-    fixture.check();
 }
 
 #[test]
@@ -141,29 +153,31 @@ fn clients_of_one_address_join_in_one_frame() {
 
 #[test]
 fn sixty_joins_per_second_of_one_address_succeed() {
-    let mut fixture = AttackFixture::new(&[("sv_maxclientsPerIP", "0")]);
-    for n in 0..60 {
-        let from = SocketAddr::from(([198, 51, 100, 9], 20_000 + n));
-        assert!(RawClient::knock(&mut fixture, from, 100 + n).is_ok(), "client {n}");
-        fixture.run_for(10);
+    for mut fixture in AttackFixture::each(&[("sv_maxclientsPerIP", "0")]) {
+        for n in 0..60 {
+            let from = SocketAddr::from(([198, 51, 100, 9], 20_000 + n));
+            assert!(RawClient::knock(&mut fixture, from, 100 + n).is_ok(), "client {n}");
+            fixture.run_for(10);
+        }
+        assert_eq!(fixture.count(Counter::ConnectsShed), 0);
+        fixture.worst_gap = fragd::model::Millis(110);
+        fixture.run_for(8000);
+        fixture.check();
     }
-    assert_eq!(fixture.count(Counter::ConnectsShed), 0);
-    fixture.worst_gap = fragd::model::Millis(110);
-    fixture.run_for(8000);
-    fixture.check();
 }
 
 #[test]
 fn connect_resent_every_three_seconds_is_always_answered() {
-    let mut fixture = AttackFixture::new(&[]);
-    let honest = challenge(&mut fixture, far(1));
-    // The answer is lost again and again, and the slot is kept for five seconds.
-    for round in 0..2 {
-        let replies = connect(&mut fixture, far(1), 7, honest, &[("name", "late")]);
-        assert_eq!(replies, [format!("connectResponse {}", honest.0)], "round {round}");
-        fixture.run_for(3000);
+    for mut fixture in AttackFixture::each(&[]) {
+        let honest = challenge(&mut fixture, far(1));
+        // The answer is lost again and again, and the slot is kept for five seconds.
+        for round in 0..2 {
+            let replies = connect(&mut fixture, far(1), 7, honest, &[("name", "late")]);
+            assert_eq!(replies, [format!("connectResponse {}", honest.0)], "round {round}");
+            fixture.run_for(3000);
+        }
+        fixture.check();
     }
-    fixture.check();
 }
 
 #[test]

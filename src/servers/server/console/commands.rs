@@ -197,7 +197,7 @@ pub(super) fn kick(server: &mut Server, words: &CommandArgs) {
 }
 
 pub(super) fn kick_all(server: &mut Server) {
-    for number in server.core.clients.numbers().chain(server.core.bots.numbers()) {
+    for number in server.core.clients.keys().chain(server.core.bots.numbers()) {
         server.drop_client(number, "was kicked");
     }
     server.process_pending_drops();
@@ -286,7 +286,7 @@ pub(super) fn show_status(server: &mut Server) {
 /// Prints a line for each download, behind the table that tools read.
 fn show_downloads(server: &mut Server) {
     let line = |(number, client): (_, &Client)| {
-        let (name, done, len) = client.downloads.progress()?;
+        let (name, done, len) = client.own.downloads.progress()?;
         let percent = done * 100 / len.max(1);
         Some(format!("client {number} downloads {name}: {percent}% of {} KiB", len.div_ceil(1024)))
     };

@@ -8,7 +8,8 @@ use crate::{
     limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text::atoi},
     observe::Counter,
-    server::{Server, client::Client},
+    server::Server,
+    serving::connection::Service as _,
 };
 
 /// Limit of requests. A client requests one file and stops when it is refused.
@@ -29,17 +30,22 @@ pub(in crate::server) const ROWS: [Row; 4] = [
     ("donedl", handle_donedl),
 ];
 
+/// Whether a command belongs to a download, which continues while the level changes.
+pub(in crate::server) fn is_download_command(text: &str) -> bool {
+    text == "donedl" || text.starts_with("download ")
+}
+
 /// Begins a download, or queues its refusal. A client that gets no answer would wait forever.
 fn handle_download(server: &mut Server, number: ClientNum, words: &CommandArgs) -> bool {
     let core = &mut server.core;
     let now = core.now;
     let Some(client) = core.clients.get_mut(number) else { return true };
-    if client.is_active() || !client.buckets.downloads.allows(now, REQUESTS) {
+    if client.is_active() || !client.own.buckets.downloads.allows(now, REQUESTS) {
         core.stats.bump(Counter::CommandsOverLimit);
         return true;
     }
     let asked = words.get(1);
-    let downloads = &mut client.downloads;
+    let downloads = &mut client.own.downloads;
     downloads.current = None;
     downloads.refusal = None;
     let offered = core.downloads.offer.packs().len() as u16;
@@ -77,7 +83,8 @@ fn clean(c: char) -> char {
 fn handle_nextdl(server: &mut Server, number: ClientNum, words: &CommandArgs) -> bool {
     let core = &mut server.core;
     let now = core.now;
-    let Some(downloads) = core.clients.get_mut(number).map(|client| &mut client.downloads) else {
+    let Some(downloads) = core.clients.get_mut(number).map(|client| &mut client.own.downloads)
+    else {
         return true;
     };
     let Some(download) = &mut downloads.current else { return true };
@@ -104,7 +111,7 @@ fn handle_nextdl(server: &mut Server, number: ClientNum, words: &CommandArgs) ->
 
 fn handle_stopdl(server: &mut Server, number: ClientNum, _: &CommandArgs) -> bool {
     if let Some(client) = server.core.clients.get_mut(number)
-        && let Some(download) = client.downloads.current.take()
+        && let Some(download) = client.own.downloads.current.take()
     {
         log::info!("client {number} stopped the download of {}", download.file.name);
     }
@@ -115,13 +122,12 @@ fn handle_stopdl(server: &mut Server, number: ClientNum, _: &CommandArgs) -> boo
 fn handle_donedl(server: &mut Server, number: ClientNum, _: &CommandArgs) -> bool {
     let now = server.core.now;
     let Some(client) = server.core.clients.get_mut(number) else { return true };
-    let Client { downloads, .. } = client;
-    downloads.current = None;
-    if client.is_active() || client.downloads.gamestates >= MAX_GAMESTATES {
+    client.own.downloads.current = None;
+    if client.is_active() || client.own.downloads.gamestates >= MAX_GAMESTATES {
         server.core.stats.bump(Counter::CommandsOverLimit);
         return true;
     }
-    client.downloads.gamestates += 1;
+    client.own.downloads.gamestates += 1;
     client.await_gamestate(now);
     if !client.channel.is_busy() {
         server.send_gamestate(number);

@@ -21,7 +21,7 @@ mod offer;
 mod send;
 mod window;
 
-pub(super) use commands::ROWS;
+pub(super) use commands::{ROWS, is_download_command};
 pub(super) use offer::{ALLOWED, Offer, url_of};
 pub(super) use send::{next_due, send_blocks};
 

@@ -7,7 +7,7 @@ use super::{Download, Downloads, window::Window};
 use crate::{
     model::{ClientNum, Millis, limits::MAX_CLIENTS},
     observe::Counter,
-    server::{Server, client::Client, core::Core, rate},
+    server::{Server, client::Client, core::Core},
     serving::pacing::MessageKind,
     settings::{Settings, key},
     wire::{
@@ -71,20 +71,20 @@ fn client_due(
     if client.is_zombie() || client.channel.is_busy() {
         return None;
     }
-    let work_at = if client.downloads.refusal.is_some() {
+    let work_at = if client.own.downloads.refusal.is_some() {
         Millis(0)
     } else {
-        let window = &client.downloads.current.as_ref()?.window;
+        let window = &client.own.downloads.current.as_ref()?.window;
         window.next_block().map_or_else(|| window.probe_at(), |_| Some(budget_at))?
     };
     // Behind the tests, because most clients download nothing.
-    Some(work_at.max(now + rate::rate_delay(settings, client, now)))
+    Some(work_at.max(now + client.rate_delay(settings, now)))
 }
 
 fn has_work(core: &Core) -> bool {
-    core.clients
-        .iter()
-        .any(|(_, client)| client.downloads.current.is_some() || client.downloads.refusal.is_some())
+    core.clients.iter().any(|(_, client)| {
+        client.own.downloads.current.is_some() || client.own.downloads.refusal.is_some()
+    })
 }
 
 /// Whether a client is due for a block, a probe or a refusal, apart from the shared rate.
@@ -99,11 +99,11 @@ fn may_send(core: &Core, number: ClientNum) -> bool {
 /// Sends one message of a download. Returns false if there is none.
 fn send_next(server: &mut Server, number: ClientNum) -> bool {
     let Some(client) = server.core.clients.get_mut(number) else { return false };
-    if let Some(text) = client.downloads.refusal.take() {
+    if let Some(text) = client.own.downloads.refusal.take() {
         send_refusal(&mut server.core, number, &text);
         return true;
     }
-    let Some(Download { window, .. }) = client.downloads.current.as_deref_mut() else {
+    let Some(Download { window, .. }) = client.own.downloads.current.as_deref_mut() else {
         return false;
     };
     if let Some(block) = window.next_block() {
@@ -121,7 +121,7 @@ fn send_block(server: &mut Server, number: ClientNum, block: u32) -> bool {
     begin(&mut server.core, number);
     let Core { clients, downloads, sender, .. } = &mut server.core;
     let Some(client) = clients.get_mut(number) else { return false };
-    let Some(Download { file, .. }) = client.downloads.current.as_deref_mut() else {
+    let Some(Download { file, .. }) = client.own.downloads.current.as_deref_mut() else {
         return false;
     };
     let offset = u64::from(block) * MAX_BLOCK_LEN as u64;
@@ -135,7 +135,7 @@ fn send_block(server: &mut Server, number: ClientNum, block: u32) -> bool {
         Err(error) => {
             log::error!("download of {} ended: {error}", file.name);
             let reason = format!("{} is not readable on the server", file.name);
-            client.downloads.current = None;
+            client.own.downloads.current = None;
             server.drop_client(number, &reason);
             return true;
         }
@@ -149,7 +149,7 @@ fn send_block(server: &mut Server, number: ClientNum, block: u32) -> bool {
     let Core { clients, stats, now, .. } = &mut server.core;
     stats.bump(Counter::DownloadBlocks);
     stats.add(Counter::DownloadBytes, len);
-    let download = clients.get_mut(number).and_then(|c| c.downloads.current.as_deref_mut());
+    let download = clients.get_mut(number).and_then(|c| c.own.downloads.current.as_deref_mut());
     if let Some(Download { window, resent, .. }) = download
         && Window::record_sent(window, sequence, *now)
     {
@@ -176,7 +176,7 @@ fn begin(core: &mut Core, number: ClientNum) {
 /// Ends the message and sends it.
 fn end(core: &mut Core, number: ClientNum) {
     server_message::end(core.sender.writer());
-    core.transmit(number, MessageKind::Download);
+    core.send_message(number, MessageKind::Download);
     let len = core.clients.get(number).map_or(0, |client| client.channel.last_datagram_len());
     core.downloads.budget.take(len);
 }

@@ -1,4 +1,4 @@
-//! Server statistics: counters, event-loop counters, rate limit of log lines.
+//! Statistics of a serving node: counters, event-loop counters, rate limit of log lines.
 
 use crate::{
     model::Millis,
@@ -8,7 +8,7 @@ use crate::{
 
 /// Counters and log limits.
 #[derive(Debug, Default)]
-pub(super) struct Stats {
+pub(crate) struct Stats {
     counters: Counters,
     /// Last report of the event loop.
     loop_counters: LoopCounters,
@@ -16,24 +16,24 @@ pub(super) struct Stats {
 }
 
 impl Stats {
-    pub(super) fn bump(&mut self, counter: Counter) {
+    pub(crate) fn bump(&mut self, counter: Counter) {
         self.counters.bump(counter);
     }
 
-    pub(super) fn add(&mut self, counter: Counter, count: u64) {
+    pub(crate) fn add(&mut self, counter: Counter, count: u64) {
         self.counters.add(counter, count);
     }
 
-    pub(super) fn counters(&self) -> &Counters {
+    pub(crate) fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    pub(super) fn set_loop_counters(&mut self, counters: LoopCounters) {
+    pub(crate) fn set_loop_counters(&mut self, counters: LoopCounters) {
         self.loop_counters = counters;
     }
 
     /// Counters of the server, then of the event loop.
-    pub(super) fn samples(&self) -> impl Iterator<Item = Sample> {
+    pub(crate) fn samples(&self) -> impl Iterator<Item = Sample> {
         let sample = |(name, help, value)| Sample { name, help, value: Value::Counter(value) };
         let durations = Histogram {
             buckets: self.loop_counters.frame_durations(),
@@ -49,7 +49,7 @@ impl Stats {
     }
 
     /// Whether a log line that outsiders or the game can cause is written now, with the number of suppressed ones.
-    pub(super) fn allows_log(&mut self, event: LogEvent, now: Millis) -> Option<Suppressed> {
+    pub(crate) fn allows_log(&mut self, event: LogEvent, now: Millis) -> Option<Suppressed> {
         self.log_limiter.allows(event, now)
     }
 }

@@ -1,16 +1,15 @@
 //! Snapshot ring of a client: sent snapshots as delta bases.
 //!
 //! Entity states are in the frame ring that all clients share. For each snapshot a client has the
-//! frame number, the set of entities and its playerstate. A client acknowledges one that is a few messages old, and
-//! those before it are released: their memory is used again by the next ones.
+//! frame number and its view: on a server the playerstate and the set of entities, on a relay the player. A client
+//! acknowledges one that is a few messages old, and those before it are released: their memory is used again by the
+//! next ones.
 //!
-//! Invariants: a snapshot is found under its own sequence only, so a gamestate or download cannot
-//! be a delta base; the entity of the viewing client is never in its set.
+//! Invariant: a snapshot is found under its own sequence only, so a gamestate or download cannot
+//! be a delta base.
 //! Source: Quake III protocol 68, snapshot building. Engine names: `PACKET_BACKUP`, `clientSnapshot_t`.
 
-use crate::model::{
-    EntitySet, FrameNum, FrameRing, Millis, PlayerState, Sequence, limits::PACKET_BACKUP, prefetch,
-};
+use crate::model::{FrameNum, Millis, Sequence, limits::PACKET_BACKUP, prefetch};
 
 /// Largest age of a delta base in messages. The ring of the client is longer, so messages on the
 /// network do not overwrite the base.
@@ -21,10 +20,9 @@ const NO_TRIP: u32 = u32::MAX;
 
 /// A snapshot that was sent.
 #[derive(Clone, Debug)]
-pub(super) struct SentSnapshot {
-    pub(super) frame: FrameNum,
-    pub(super) player: PlayerState,
-    pub(super) seen: EntitySet,
+pub(crate) struct SentSnapshot<V> {
+    pub(crate) frame: FrameNum,
+    pub(crate) view: V,
     /// [`SnapshotHistory::entities`] before this one.
     entities_before: u32,
 }
@@ -44,10 +42,10 @@ const RELEASED: u8 = u8::MAX;
 
 /// The last 32 snapshots sent to one client, from the acknowledged one on.
 #[derive(Debug)]
-pub(super) struct SnapshotHistory {
+pub(crate) struct SnapshotHistory<V> {
     /// Index of each snapshot in `kept`.
     ring: [u8; PACKET_BACKUP],
-    kept: Vec<SentSnapshot>,
+    kept: Vec<SentSnapshot<V>>,
     /// Bits of the entries of `kept` that no place of the ring has.
     unused: u32,
     /// Those before it are released.
@@ -61,14 +59,19 @@ pub(super) struct SnapshotHistory {
     entities: u32,
 }
 
-impl SnapshotHistory {
+impl<V: Default> SnapshotHistory<V> {
+    /// Snapshots that memory is allocated for at once: all if they are small, so that sending allocates nothing.
+    const RESERVED: usize = {
+        let small = 1024 / size_of::<SentSnapshot<V>>();
+        if small < PACKET_BACKUP { small } else { PACKET_BACKUP }
+    };
     /// Maximum heap memory in bytes.
-    pub(super) const MAX_BYTES: usize = size_of::<[SentSnapshot; PACKET_BACKUP]>();
+    pub(crate) const MAX_BYTES: usize = size_of::<[SentSnapshot<V>; PACKET_BACKUP]>();
 
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             ring: [RELEASED; PACKET_BACKUP],
-            kept: Vec::new(),
+            kept: Vec::with_capacity(Self::RESERVED),
             unused: 0,
             acknowledged: None,
             round_trips: [RoundTrip { sequence: Sequence(0), ms: NO_TRIP, sent_at: None };
@@ -80,14 +83,14 @@ impl SnapshotHistory {
     }
 
     /// Snapshot of message `sequence`, while it is in the ring.
-    pub(super) fn get(&self, sequence: Sequence) -> Option<&SentSnapshot> {
+    pub(crate) fn get(&self, sequence: Sequence) -> Option<&SentSnapshot<V>> {
         let place = ring_index(sequence);
         let sent = self.kept.get(usize::from(self.ring[place]))?;
         (self.round_trips[place].sequence == sequence).then_some(sent)
     }
 
     /// Requests the memory of a delta base and of the next snapshot.
-    pub(super) fn expect_snapshot(&self, base: Option<Sequence>) {
+    pub(crate) fn expect_snapshot(&self, base: Option<Sequence>) {
         let base = base.and_then(|base| self.get(base));
         let next = self.kept.get(self.unused.trailing_zeros() as usize);
         base.into_iter().chain(next).for_each(prefetch);
@@ -95,7 +98,7 @@ impl SnapshotHistory {
 
     /// Frame of the oldest snapshot that can still become a delta base. `acknowledged` is the snapshot that the client
     /// reported to have; later reports are never older.
-    pub(super) fn oldest_base(
+    pub(crate) fn oldest_base(
         &self,
         acknowledged: Option<Sequence>,
         newest: FrameNum,
@@ -110,18 +113,18 @@ impl SnapshotHistory {
         }
     }
 
-    /// Records a snapshot in place of the oldest. `sent_at` is `None` for a client that loads the
-    /// level, whose acknowledgement is late for that reason.
-    pub(super) fn record(
+    /// Records a snapshot with a number of entities in place of the oldest. `store` writes its view in place, since a
+    /// copy by way of the stack costs as much again. `sent_at` is `None` for a client that loads the level, whose
+    /// acknowledgement is late for that reason.
+    pub(crate) fn record(
         &mut self,
-        sequence: Sequence,
-        frame: FrameNum,
-        player: &PlayerState,
-        seen: &EntitySet,
+        (sequence, frame): (Sequence, FrameNum),
+        entities: usize,
         sent_at: Option<Millis>,
+        store: impl FnOnce(&mut V),
     ) {
         let entities_before = self.entities;
-        self.entities = entities_before.wrapping_add(seen.len() as u32);
+        self.entities = entities_before.wrapping_add(entities as u32);
         let trip = RoundTrip { sequence, ms: NO_TRIP, sent_at };
         let before = std::mem::replace(&mut self.round_trips[ring_index(sequence)], trip);
         if before.ms != NO_TRIP {
@@ -133,24 +136,17 @@ impl SnapshotHistory {
             *index = self.unused.trailing_zeros() as u8;
             self.unused &= self.unused - 1;
         }
-        match self.kept.get_mut(usize::from(*index)) {
-            // In place, since a copy of the whole struct by way of the stack costs as much again.
-            Some(sent) => {
-                sent.frame = frame;
-                sent.player = *player;
-                sent.seen.clone_from(seen);
-                sent.entities_before = entities_before;
-            }
-            None => {
-                *index = self.kept.len() as u8;
-                let (player, seen) = (*player, seen.clone());
-                self.kept.push(SentSnapshot { frame, player, seen, entities_before });
-            }
+        if usize::from(*index) >= self.kept.len() {
+            *index = self.kept.len() as u8;
+            self.kept.push(SentSnapshot { frame, view: V::default(), entities_before });
         }
+        let sent = &mut self.kept[usize::from(*index)];
+        (sent.frame, sent.entities_before) = (frame, entities_before);
+        store(&mut sent.view);
     }
 
     /// Releases the snapshots before one that the client has and requests deltas from. Unknown ones change nothing.
-    pub(super) fn release_before(&mut self, acknowledged: Sequence) {
+    pub(crate) fn release_before(&mut self, acknowledged: Sequence) {
         if self.get(acknowledged).is_none() {
             return;
         }
@@ -168,7 +164,7 @@ impl SnapshotHistory {
     }
 
     /// Records the round trip of a message at its first acknowledgement.
-    pub(super) fn acknowledge(&mut self, sequence: Sequence, now: Millis) {
+    pub(crate) fn acknowledge(&mut self, sequence: Sequence, now: Millis) {
         let trip = &mut self.round_trips[ring_index(sequence)];
         if let Some(sent_at) =
             trip.sent_at.filter(|_| trip.sequence == sequence && trip.ms == NO_TRIP)
@@ -180,29 +176,28 @@ impl SnapshotHistory {
     }
 
     /// Mean round trip of the snapshots in the ring in ms, 999 if none is acknowledged.
-    pub(super) fn ping_ms(&self) -> i32 {
+    pub(crate) fn ping_ms(&self) -> i32 {
         let mean = self.trips_ms.checked_div(u64::from(self.trips));
         mean.map_or(999, |mean| mean.min(999) as i32)
     }
 
     /// Delta base of the snapshot in message `sequence`, and its age in messages. `wanted` is the
     /// snapshot that the client acknowledged, `window` its
-    /// [`Protocol::delta_window`](crate::wire::Protocol::delta_window). The frame of a snapshot without entities, as
-    /// clients get them while they load, is not read and may be released.
-    pub(super) fn delta_base(
+    /// [`Protocol::delta_window`](crate::wire::Protocol::delta_window). `is_kept` tells whether its content can be read.
+    pub(crate) fn delta_base(
         &self,
         sequence: Sequence,
         wanted: Option<Sequence>,
-        frames: &FrameRing,
         window: Option<u32>,
-    ) -> Option<(u8, &SentSnapshot)> {
+        is_kept: impl FnOnce(&SentSnapshot<V>) -> bool,
+    ) -> Option<(u8, &SentSnapshot<V>)> {
         let wanted = wanted?;
         let age = sequence.distance(wanted);
         let sent = self.get(wanted)?;
         let entities = self.entities.wrapping_sub(sent.entities_before);
         let usable = (1..=MAX_BASE_AGE).contains(&age)
             && window.is_none_or(|window| entities <= window)
-            && (sent.seen.is_empty() || frames.frame(sent.frame).is_some());
+            && is_kept(sent);
         usable.then_some((age as u8, sent))
     }
 }
@@ -216,11 +211,7 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::*;
-    use crate::model::EntityNum;
-
-    fn viewer(number: i32) -> PlayerState {
-        PlayerState { client_num: number, ..PlayerState::default() }
-    }
+    use crate::model::FrameRing;
 
     #[test]
     fn delta_base_is_acknowledged_and_recent() {
@@ -230,18 +221,16 @@ mod tests {
             frames.record(sequence, sequence - 1, std::iter::empty());
             // Message 39 is a gamestate.
             if sequence != 39 {
-                let mut seen = EntitySet::default();
                 // The client was in no level before message 38.
-                EntityNum::new(7)
-                    .filter(|_| sequence >= 38)
-                    .into_iter()
-                    .for_each(|n| seen.insert(n));
-                history.record(Sequence(sequence), sequence, &viewer(0), &seen, None);
+                let entities = usize::from(sequence >= 38);
+                history.record((Sequence(sequence), sequence), entities, None, |view| {
+                    *view = entities;
+                });
             }
         }
         let age = |wanted: Option<u32>| {
-            let base = history.delta_base(Sequence(41), wanted.map(Sequence), &frames, Some(1920));
-            base.map(|(age, _)| age)
+            let wanted = wanted.map(Sequence);
+            history.delta_base(Sequence(41), wanted, Some(1920), |_| true).map(|(age, _)| age)
         };
         assert_eq!(age(None), None);
         assert_eq!(age(Some(40)), Some(1));
@@ -256,7 +245,9 @@ mod tests {
             frames.forget(forgotten);
         }
         let age = |wanted: u32| {
-            let base = history.delta_base(Sequence(41), Some(Sequence(wanted)), &frames, None);
+            let is_kept =
+                |sent: &SentSnapshot<usize>| sent.view == 0 || frames.frame(sent.frame).is_some();
+            let base = history.delta_base(Sequence(41), Some(Sequence(wanted)), None, is_kept);
             base.map(|(age, _)| age)
         };
         assert_eq!((age(40), age(38)), (None, Some(3)));
@@ -265,14 +256,13 @@ mod tests {
 
     #[test]
     fn oldest_base_is_acknowledged_or_oldest_in_ring() {
-        let mut history = SnapshotHistory::new();
+        let mut history = SnapshotHistory::<()>::new();
         assert_eq!(history.oldest_base(None, 5), None);
         // Frame numbers wrap between the snapshots.
         let first = FrameNum::MAX - 19;
         let frame = |sequence: u32| first.wrapping_add(sequence);
         for sequence in 1..=40 {
-            let seen = EntitySet::default();
-            history.record(Sequence(sequence), frame(sequence), &viewer(0), &seen, None);
+            history.record((Sequence(sequence), frame(sequence)), 0, None, |()| {});
         }
         let oldest =
             |acknowledged: Option<u32>| history.oldest_base(acknowledged.map(Sequence), frame(45));
@@ -296,8 +286,7 @@ mod tests {
                 if sends {
                     // Other messages are sent in between.
                     sequence += number % 5 / 3 + 1;
-                    let player = viewer(sequence as i32);
-                    history.record(Sequence(sequence), 0, &player, &EntitySet::default(), None);
+                    history.record((Sequence(sequence), 0), 0, None, |view| *view = sequence);
                     places[sequence as usize % PACKET_BACKUP] = Some(sequence);
                 } else {
                     let wanted = sequence.saturating_sub(number);
@@ -307,12 +296,12 @@ mod tests {
                     }
                 }
                 for number in sequence.saturating_sub(50)..=sequence {
-                    let player = history.get(Sequence(number)).map(|sent| sent.player.client_num);
+                    let sent = history.get(Sequence(number)).map(|sent| sent.view);
                     let is_sent = places[number as usize % PACKET_BACKUP] == Some(number);
                     if !is_sent || (acknowledged - 32..acknowledged).contains(&number) {
-                        prop_assert_eq!(player, None);
+                        prop_assert_eq!(sent, None);
                     } else if number >= acknowledged {
-                        prop_assert_eq!(player, Some(number as i32));
+                        prop_assert_eq!(sent, Some(number));
                     }
                 }
                 prop_assert!(history.kept.len() <= PACKET_BACKUP);
@@ -322,9 +311,9 @@ mod tests {
 
     #[test]
     fn memory_of_released_snapshots_is_used_again() {
-        let mut history = SnapshotHistory::new();
+        let mut history = SnapshotHistory::<()>::new();
         for sequence in 1..=200 {
-            history.record(Sequence(sequence), 0, &viewer(0), &EntitySet::default(), None);
+            history.record((Sequence(sequence), 0), 0, None, |()| {});
             history.release_before(Sequence(sequence.saturating_sub(4)));
         }
         assert!((5..=6).contains(&history.kept.len()));
@@ -336,17 +325,14 @@ mod tests {
     /// base.
     #[test]
     fn delta_base_fits_the_entity_ring_of_the_client() {
-        let mut history = SnapshotHistory::new();
-        let mut frames = FrameRing::new(64);
+        let mut history = SnapshotHistory::<()>::new();
         for sequence in 1..=40 {
-            frames.record(sequence, sequence - 1, std::iter::empty());
-            let mut seen = EntitySet::default();
-            (0..96).filter_map(EntityNum::new).for_each(|number| seen.insert(number));
-            history.record(Sequence(sequence), sequence, &viewer(0), &seen, None);
+            history.record((Sequence(sequence), sequence), 96, None, |()| {});
         }
         let oldest = |window| {
             let usable = |&wanted: &u32| {
-                history.delta_base(Sequence(41), Some(Sequence(wanted)), &frames, window).is_some()
+                let wanted = Some(Sequence(wanted));
+                history.delta_base(Sequence(41), wanted, window, |_| true).is_some()
             };
             (1..=40).find(usable)
         };
@@ -361,15 +347,14 @@ mod tests {
         fn ping_equals_the_mean_of_all_known_round_trips(
             events in vec((any::<bool>(), 0..40_u32, 0..3000_u64), 0..200),
         ) {
-            let mut history = SnapshotHistory::new();
+            let mut history = SnapshotHistory::<()>::new();
             let mut sent: [Option<(u32, u64, Option<u64>)>; PACKET_BACKUP] = [None; PACKET_BACKUP];
             let (mut sequence, mut now) = (0, 0);
             for (sends, number, passed) in events {
                 now += passed;
                 if sends {
                     sequence += number % 3 + 1;
-                    let seen = EntitySet::default();
-                    history.record(Sequence(sequence), 0, &viewer(0), &seen, Some(Millis(now)));
+                    history.record((Sequence(sequence), 0), 0, Some(Millis(now)), |()| {});
                     sent[sequence as usize % PACKET_BACKUP] = Some((sequence, now, None));
                 } else if let Some(wanted) = sequence.checked_sub(number) {
                     history.acknowledge(Sequence(wanted), Millis(now));
@@ -388,18 +373,17 @@ mod tests {
 
     #[test]
     fn ping_is_mean_of_first_acknowledgements() {
-        let mut history = SnapshotHistory::new();
+        let mut history = SnapshotHistory::<()>::new();
         assert_eq!(history.ping_ms(), 999);
         for (sequence, sent, acked) in [(1, 0, 40), (2, 50, 110)] {
-            let seen = EntitySet::default();
-            history.record(Sequence(sequence), 0, &viewer(0), &seen, Some(Millis(sent)));
+            history.record((Sequence(sequence), 0), 0, Some(Millis(sent)), |()| {});
             history.acknowledge(Sequence(sequence), Millis(acked));
             history.acknowledge(Sequence(sequence), Millis(acked + 500));
         }
         history.acknowledge(Sequence(33), Millis(1));
         assert_eq!(history.ping_ms(), 50);
         // A snapshot that was sent while the client loaded the level.
-        history.record(Sequence(3), 0, &viewer(0), &EntitySet::default(), None);
+        history.record((Sequence(3), 0), 0, None, |()| {});
         history.acknowledge(Sequence(3), Millis(5000));
         assert_eq!(history.ping_ms(), 50);
     }

@@ -1,0 +1,255 @@
+//! Service of the server: level and game, slots and limits of its settings.
+//!
+//! Source: Quake III protocol 68, connect, getinfo and getstatus; the keys are ioquake3's.
+
+use super::{
+    Server, bots,
+    client::ServerRole,
+    client_commands,
+    core::Core,
+    downloads::is_download_command,
+    game_faults::{LEVEL_ENDED, connect_to_game},
+    lan::is_lan,
+    rcon, usercmds,
+};
+use crate::{
+    bg::GameType,
+    limits::BucketLimit,
+    model::{ClientNum, CommandNum, Millis, Sequence, UserCmd},
+    node::Route,
+    serving::{
+        connection::{
+            AdmissionLimits, Connections, Passage, ReceiveBuffer, Service, Slots, Timeouts,
+        },
+        rate_limits::QueryLimits,
+    },
+    settings::key,
+    wire::{
+        Protocol,
+        connectionless::{GetChallenge, InfoResponse, Rcon, StatusPlayer},
+        info::InfoString,
+        text::WireText,
+        userinfo::Userinfo,
+    },
+};
+
+/// Game type of a single-player game, which answers no queries.
+const SINGLE_PLAYER: i32 = GameType::SinglePlayer as i32;
+
+impl Core {
+    /// Parts of the server that hold, limit and send to its connections.
+    pub(super) fn connections(&mut self) -> Connections<'_, ServerRole> {
+        Connections {
+            slots: &mut self.clients,
+            guards: &mut self.guards,
+            outbox: &mut self.sender.outbox,
+            writer: &mut self.sender.writer,
+            stats: &mut self.stats,
+            drops: &mut self.pending_drops,
+            tap: &mut self.recordings,
+            rates: &self.settings,
+            level: self.level.served(),
+            now: self.now,
+        }
+    }
+}
+
+impl Service for Server {
+    type Role = ServerRole;
+
+    fn connections(&mut self) -> Connections<'_, ServerRole> {
+        self.core.connections()
+    }
+
+    fn slots(&self) -> &Slots<ServerRole> {
+        &self.core.clients
+    }
+
+    fn receive_buffer(&mut self) -> &mut Option<Box<ReceiveBuffer>> {
+        &mut self.receive_buffer
+    }
+
+    fn has_gamestate(&self) -> bool {
+        !self.faults.has_ended_level()
+    }
+
+    fn level_name(&self) -> String {
+        format!("map {}", self.core.level.map)
+    }
+
+    fn intercept(&mut self, route: Route, datagram: &[u8]) -> Passage {
+        if self.core.handle_verdict(route, datagram) {
+            Passage::Handled
+        } else if self.core.is_master_probe(route, datagram) {
+            Passage::Probe
+        } else {
+            Passage::Limited
+        }
+    }
+
+    fn answer_challenge(&mut self, route: Route, request: GetChallenge<'_>, is_probe: bool) {
+        self.core.handle_get_challenge(route, request, is_probe);
+    }
+
+    fn run_rcon(&mut self, route: Route, request: Rcon<'_>) {
+        rcon::handle_rcon(self, route, request);
+    }
+
+    fn query_limits(&self) -> Option<QueryLimits> {
+        let settings = &self.core.settings;
+        if settings.int(key::G_GAMETYPE) == SINGLE_PLAYER {
+            return None;
+        }
+        let limit = |burst, period| BucketLimit {
+            burst: settings.int(burst).unsigned_abs(),
+            period: Millis(u64::from(settings.int(period).unsigned_abs())),
+        };
+        Some(QueryLimits {
+            each: limit(key::SV_QUERY_BURST, key::SV_QUERY_PERIOD),
+            all: limit(key::SV_QUERY_GLOBAL_BURST, key::SV_QUERY_GLOBAL_PERIOD),
+            bytes_per_second: u64::from(settings.int(key::SV_QUERY_GLOBAL_RATE).unsigned_abs()),
+        })
+    }
+
+    fn info_response(&self, challenge: Option<WireText<'_>>) -> InfoString {
+        let Core { settings, clients, bots, level, .. } = &self.core;
+        let int = |key| settings.int(key).max(0).unsigned_abs();
+        let private = int(key::SV_PRIVATE_CLIENTS);
+        let public = clients.present().filter(|(n, _)| n.index() >= private as usize);
+        let humans = public.count() as u32;
+        let simulated = bots.iter().filter(|(n, _)| n.index() >= private as usize);
+        let all = humans + simulated.count() as u32;
+        let summary = InfoResponse {
+            gamename: settings.text(key::COM_GAMENAME),
+            protocol: settings.int(key::PROTOCOL),
+            hostname: settings.text(key::SV_HOSTNAME),
+            mapname: &level.map,
+            clients: all,
+            humans: Some(humans),
+            max_clients: (self.core.slots() as u32).saturating_sub(private),
+            gametype: settings.int(key::G_GAMETYPE),
+            pure: settings.flag(key::SV_PURE),
+            needs_password: Some(settings.flag(key::G_NEEDPASS)),
+            voip: "",
+            min_ping: int(key::SV_MIN_PING),
+            max_ping: int(key::SV_MAX_PING),
+            game: settings.text(key::FS_GAME),
+        };
+        summary.to_info(challenge)
+    }
+
+    fn status_response(&self) -> (InfoString, Vec<StatusPlayer<'_>>) {
+        let Self { core, game, .. } = self;
+        let clients = core.clients.present().map(|(number, client)| StatusPlayer {
+            score: game.score(number),
+            ping: client.ping_ms(),
+            name: client.name.as_str().into(),
+        });
+        let bots = core.bots.iter().map(|(number, bot)| StatusPlayer {
+            score: game.score(number),
+            ping: 0,
+            name: bot.name.as_str().into(),
+        });
+        (core.serverinfo(), clients.chain(bots).collect())
+    }
+
+    fn admission_limits(&self, route: Route) -> AdmissionLimits {
+        let settings = &self.core.settings;
+        let limit = |key| settings.int(key).unsigned_abs();
+        let subnet = if route.remote.ip().to_canonical().is_ipv6() {
+            key::SV_MAXCLIENTS_PER_SUBNET6
+        } else {
+            key::SV_MAXCLIENTS_PER_SUBNET
+        };
+        let per_host = limit(key::SV_MAXCLIENTS_PER_IP);
+        AdmissionLimits {
+            closed: self.faults.has_ended_level().then_some(LEVEL_ENDED),
+            protocol: settings.int(key::PROTOCOL),
+            ping_ms: self.core.ping_limits(),
+            reconnect_interval: Millis::seconds(settings.int(key::SV_RECONNECTLIMIT).max(0) as u64),
+            per_host: per_host as usize,
+            per_subnet: limit(subnet) as usize,
+            per_site: if per_host == 0 { self.core.slots() as u32 } else { per_host },
+            is_exempt: is_lan(settings, route.remote),
+        }
+    }
+
+    fn protocol_of(&self, number: i32) -> Option<(&'static Protocol, bool)> {
+        let settings = &self.core.settings;
+        let newest = settings.int(key::COM_PROTOCOL);
+        let legacy = settings.int(key::COM_LEGACYPROTOCOL);
+        if number != newest && (number != legacy || legacy == 0) {
+            return None;
+        }
+        // A number without a row, such as OpenArena's former 69 and 70, has the framing of a 71.
+        let known = Protocol::with_number(number).next().map_or(71, |_| number);
+        let guess = Protocol::with_number(known).next()?;
+        if guess.next_with_number() == guess {
+            return Some((guess, true));
+        }
+        let chosen = Protocol::named(&settings.choice(key::SV_WIRE71).to_string());
+        Some(chosen.map_or((guess, false), |chosen| (chosen, true)))
+    }
+
+    fn slots_for(&self, info: &InfoString) -> impl Iterator<Item = ClientNum> {
+        let settings = &self.core.settings;
+        let password = settings.text(key::SV_PRIVATE_PASSWORD);
+        let private = settings.int(key::SV_PRIVATE_CLIENTS).unsigned_abs() as usize;
+        let may_be_private = !password.is_empty() && Userinfo(info).password() == password;
+        let first = if may_be_private { 0 } else { private };
+        ClientNum::all().take(self.core.slots()).skip(first)
+    }
+
+    fn is_free(&self, number: ClientNum) -> bool {
+        bots::is_free(&self.core, number)
+    }
+
+    fn store_userinfo(&mut self, number: ClientNum, info: InfoString) {
+        self.core.store_userinfo(number, info);
+    }
+
+    fn connect(&mut self, number: ClientNum) -> Result<(), String> {
+        connect_to_game(self, number, true)
+    }
+
+    fn expect_usercmds(&mut self, number: ClientNum) {
+        self.game.expect_usercmds(number);
+    }
+
+    fn runs_without_level(&self, number: ClientNum, commands: &[(CommandNum, String)]) -> bool {
+        self.core.clients.get(number).is_some_and(|client| client.own.downloads.is_active())
+            || commands.iter().any(|(_, text)| is_download_command(text))
+    }
+
+    fn run_command(&mut self, number: ClientNum, text: &str) -> bool {
+        client_commands::run_client_command(self, number, text)
+    }
+
+    fn record_acknowledged(&mut self, number: ClientNum, acknowledged: Sequence) {
+        if let Some(client) = self.core.clients.get_mut(number) {
+            client.own.downloads.record_received(acknowledged);
+        }
+    }
+
+    fn run_usercmds(&mut self, number: ClientNum, usercmds: &[UserCmd]) {
+        usercmds::run(self, number, usercmds);
+    }
+
+    fn timeouts(&self) -> Timeouts {
+        let settings = &self.core.settings;
+        let seconds = |key| Millis::seconds(settings.int(key).max(0) as u64);
+        Timeouts {
+            silence: seconds(key::SV_TIMEOUT),
+            join: Some(seconds(key::SV_JOIN_TIMEOUT)).filter(|&limit| limit > Millis(0)),
+            zombie: seconds(key::SV_ZOMBIETIME),
+        }
+    }
+
+    fn drop_client(&mut self, number: ClientNum, reason: &str) {
+        Self::drop_client(self, number, reason);
+    }
+
+    fn send_last(&mut self, number: ClientNum) {
+        self.send_snapshot(number);
+    }
+}

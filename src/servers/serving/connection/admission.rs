@@ -1,0 +1,262 @@
+//! Connection admission: challenge and connect handling.
+//!
+//! Nothing is stored for an address before it has returned its challenge. Of its userinfo only the
+//! numbers that the checks need are read before. Checks run in the order, and rejections have the
+//! texts, that clients know.
+//! Source: Quake III protocol 68, connect; ioquake3's texts.
+//! Engine names: `SV_GetChallenge`, `SV_DirectConnect`.
+
+use std::net::SocketAddr;
+
+use super::{
+    Connections, Role,
+    reconnect::{check_reconnect, earlier_slot, replaced_slot, zombie_slot},
+    service::Service,
+    state::Connection,
+};
+use crate::{
+    limits::{same_host, same_subnet},
+    model::{Challenge, Millis, text},
+    netchan::PeerAddress,
+    node::Route,
+    observe::{Counter, LogEvent},
+    serving::rejection::{Rejection, USERINFO_TOO_LONG},
+    wire::{
+        Protocol,
+        connect::{Claim, Connect, ConnectText},
+        connectionless::{ChallengeResponse, Message},
+    },
+};
+
+/// Limits of connects from one address.
+#[derive(Clone, Debug)]
+pub(crate) struct AdmissionLimits {
+    /// Reason for rejecting every connect.
+    pub(crate) closed: Option<&'static str>,
+    /// Protocol number that a rejection names.
+    pub(crate) protocol: i32,
+    /// Least and most ping in ms; 0 for no limit.
+    pub(crate) ping_ms: (u64, u64),
+    /// Least time between two connects of one client.
+    pub(crate) reconnect_interval: Millis,
+    /// Most clients of the host of the address, and of its network; 0 for no limit.
+    pub(crate) per_host: usize,
+    pub(crate) per_subnet: usize,
+    /// Clients of one site whose connects are accepted within a few seconds.
+    pub(crate) per_site: u32,
+    /// Whether the address is exempt from limits of pings and clients.
+    pub(crate) is_exempt: bool,
+}
+
+impl<R: Role> Connections<'_, R> {
+    /// Sends a challenge, a timed one if the ping is measured. `is_probe`: without a limit.
+    pub(crate) fn send_challenge(
+        &mut self,
+        route: Route,
+        client_challenge: Option<Challenge>,
+        protocol: i32,
+        (is_timed, is_probe): (bool, bool),
+    ) {
+        let is_used = |challenge| self.slots.has_used(challenge);
+        let Some(challenge) =
+            self.guards.issue_challenge(self.now, route.remote, (is_timed, is_probe), is_used)
+        else {
+            self.stats.bump(Counter::ChallengesLimited);
+            return;
+        };
+        let protocol = client_challenge.map(|_| protocol);
+        let response = ChallengeResponse { challenge, client_challenge, protocol };
+        self.answer(route, |out| Message::ChallengeResponse(response).write(out));
+    }
+
+    /// Sends the reason of a rejection, within the rate limit.
+    pub(crate) fn send_rejection(&mut self, route: Route, text: &str) {
+        if self.guards.allows_rejection(self.now, route.remote) {
+            self.answer(route, |out| Message::Print(text.into()).write(out));
+        }
+    }
+
+    fn reject(&mut self, route: Route, rejection: Rejection) {
+        match rejection {
+            Rejection::Message(text) => {
+                self.stats.bump(Counter::ConnectsRefused);
+                if self.stats.allows_log(LogEvent::Refusal, self.now).is_some() {
+                    log::info!("{} rejected: {text}", route.remote);
+                }
+                self.send_rejection(route, &format!("{text}\n"));
+            }
+            Rejection::ResendAccept | Rejection::Unanswered => {}
+        }
+    }
+
+    /// Validates a challenge, and the time since it was issued, which is the ping.
+    fn validate_challenge(
+        &self,
+        route: Route,
+        challenge: Challenge,
+        limits: &AdmissionLimits,
+    ) -> Result<(), Rejection> {
+        let is_timed = limits.ping_ms != (0, 0);
+        let age = self.guards.check_challenge(self.now, route.remote, challenge, is_timed);
+        let age = age.ok_or(Rejection::message("No or bad challenge for your address."))?;
+        let Some((least_ms, most_ms)) = age.bounds_ms.filter(|_| !limits.is_exempt) else {
+            return Ok(());
+        };
+        let (low, high) = limits.ping_ms;
+        if most_ms < low {
+            return Err(Rejection::message("Server is for high pings only"));
+        }
+        if high != 0 && least_ms > high {
+            return Err(Rejection::message("Server is for low pings only"));
+        }
+        Ok(())
+    }
+
+    /// Validates a `connect` with an accepted protocol, up to the choice of a slot.
+    fn validate_connect(
+        &self,
+        route: Route,
+        challenge: Challenge,
+        earlier: Option<R::Key>,
+        limits: &AdmissionLimits,
+    ) -> Result<(), Rejection> {
+        if let Some(client) = earlier.and_then(|key| self.slots.get(key)) {
+            if client.channel.challenge() == challenge
+                && !client.has_sent_message()
+                && !client.is_zombie()
+            {
+                // The first answer was lost.
+                return Err(Rejection::ResendAccept);
+            }
+            check_reconnect(self.now.since(client.connected_at), limits.reconnect_interval)?;
+        }
+        self.validate_challenge(route, challenge, limits)?;
+        let occupied = self
+            .slots
+            .present()
+            .any(|(key, client)| Some(key) != earlier && client.remote.address() == route.remote);
+        if occupied {
+            return Err(Rejection::message("Reconnecting, please wait 1 second."));
+        }
+        limits.closed.map_or(Ok(()), |reason| Err(Rejection::message(reason)))
+    }
+
+    /// Checks the number of clients of an address and of its network, and the connect backoff of
+    /// the address. Zombies count while they hold a slot.
+    fn check_address_limits(
+        &mut self,
+        route: Route,
+        earlier: Option<R::Key>,
+        limits: &AdmissionLimits,
+    ) -> Result<(), Rejection> {
+        if limits.is_exempt {
+            return Ok(());
+        }
+        let full = |most: usize, alike: fn(SocketAddr, SocketAddr) -> bool| {
+            let others = self.slots.iter().filter(|(key, client)| {
+                Some(*key) != earlier && alike(client.remote.address(), route.remote)
+            });
+            most != 0 && others.count() >= most
+        };
+        if full(limits.per_host, same_host)
+            || full(limits.per_subnet, same_subnet)
+            || !self.guards.allows_admission(self.now, route.remote, limits.per_site)
+        {
+            return Err(Rejection::message("Too many connections."));
+        }
+        Ok(())
+    }
+}
+
+/// Handles a `connect`: accepts or rejects it.
+pub(super) fn handle_connect<S: Service>(service: &mut S, route: Route, request: Connect<'_>) {
+    let admitted = match request.text() {
+        Ok(text) => admit(service, route, &text),
+        Err(error) => {
+            service.connections().log_connectionless_error(route, &error);
+            Err(error.into())
+        }
+    };
+    if let Err(rejection) = admitted {
+        service.connections().reject(route, rejection);
+    }
+}
+
+/// Protocol of a `connect`, and whether its number alone tells it.
+fn claimed_protocol<S: Service>(
+    service: &S,
+    claim: &Claim,
+    newest: i32,
+) -> Result<(&'static Protocol, bool), Rejection> {
+    let number = claim.protocol.unwrap_or(0);
+    service.protocol_of(number).ok_or_else(|| {
+        let text = format!("Server uses protocol version {newest} (yours is {number}).");
+        Rejection::Message(text)
+    })
+}
+
+fn admit<S: Service>(service: &mut S, route: Route, text: &ConnectText) -> Result<(), Rejection> {
+    let claim = text.claim();
+    let qport = claim.qport.unwrap_or_default();
+    let challenge = claim.challenge.unwrap_or_default();
+    let limits = service.admission_limits(route);
+    let protocol = claimed_protocol(service, &claim, limits.protocol)?;
+    let connections = service.connections();
+    let now = connections.now;
+    let earlier = earlier_slot(connections.slots, route, qport, now);
+    match connections.validate_connect(route, challenge, earlier, &limits) {
+        Err(Rejection::ResendAccept) => {
+            // The client is not silent: the answer to its connect was lost.
+            if let Some(client) = earlier.and_then(|key| connections.slots.get_mut(key)) {
+                client.received_at = now;
+            }
+            service.connections().accept(route, challenge);
+            return Ok(());
+        }
+        validated => validated?,
+    }
+    let mut info = text.userinfo().map_err(|error| {
+        service.connections().log_connectionless_error(route, &error);
+        Rejection::from(error)
+    })?;
+    let free = service.slots_for(&info).find(|&key| service.is_free(key));
+    let from = (route, qport, &info);
+    let interval = limits.reconnect_interval;
+    let earlier = replaced_slot(service.slots(), from, (earlier, free.is_none()), now, interval)?;
+    service.connections().check_address_limits(route, earlier, &limits)?;
+    let ip = route.remote.ip().to_canonical().to_string();
+    // The address is added last, so an overflow is caused by the userinfo of the client.
+    info.set("ip", &ip).map_err(|_| Rejection::message(USERINFO_TOO_LONG))?;
+
+    let key = match earlier {
+        Some(key) => {
+            // The old client is dropped before its slot is reused.
+            service.drop_client(key, "reconnected");
+            service.connections().slots.free(key);
+            key
+        }
+        None => free
+            .or_else(|| zombie_slot(service.slots(), service.slots_for(&info)))
+            .ok_or(Rejection::message("Server is full"))?,
+    };
+    for engine_only in ["challenge", "qport", "protocol"] {
+        info.remove(engine_only);
+    }
+    let remote = PeerAddress::new(route.remote, qport).with_local_ip(route.local_ip);
+    let client = Connection::new(remote, challenge, protocol, now);
+    service.connections().slots.put(key, client);
+    service.store_userinfo(key, info);
+    if let Err(reason) = service.connect(key) {
+        service.connections().slots.free(key);
+        return Err(Rejection::Message(reason));
+    }
+    service.process_pending_drops();
+    let mut connections = service.connections();
+    connections.accept(route, challenge);
+    connections.stats.bump(Counter::ConnectsAccepted);
+    if let Some(client) = connections.slots.get(key) {
+        let (noun, name) = (S::Role::NOUN, text::escaped(client.name.as_bytes()));
+        log::info!("{noun} {key} \"{name}\" connected from {}", route.remote);
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! Query responses: getinfo and getstatus of server browsers.
+//!
+//! Source: Quake III protocol 68, getinfo and getstatus; the keys are ioquake3's.
+//! Engine names: `SVC_Info`, `SVC_Status`.
+
+use super::service::Service;
+use crate::{
+    limits::same_host,
+    node::Route,
+    observe::Counter,
+    wire::connectionless::{Echo, Message, Query, write_status_response},
+};
+
+/// Longest response in bytes: one datagram that is not fragmented by IP.
+const MAX_REPLY_LEN: usize = 1400;
+
+/// Form of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum QueryForm {
+    /// `getinfo`.
+    Info,
+    /// `getstatus`.
+    Status,
+}
+
+/// Whether a query is answered; `None` if not, else whether its answer is charged. Those to hosts with a client and
+/// to masters are not, since other addresses may be forged.
+fn admit_query<S: Service>(service: &mut S, route: Route, is_probe: bool) -> Option<bool> {
+    let limits = service.query_limits();
+    let connections = service.connections();
+    let is_client =
+        connections.slots.iter().any(|(_, c)| same_host(c.remote.address(), route.remote));
+    let (guards, now) = (connections.guards, connections.now);
+    let allowed = limits.is_some_and(|limits| {
+        is_probe || guards.allows_query(limits, now, route.remote, is_client)
+    });
+    let counter = if allowed { Counter::QueriesAnswered } else { Counter::QueriesLimited };
+    connections.stats.bump(counter);
+    allowed.then_some(!is_probe && !is_client)
+}
+
+/// Answers a query. `is_probe`: it is the question of a master, without a limit.
+pub(super) fn answer_query<S: Service>(
+    service: &mut S,
+    route: Route,
+    query: Query<'_>,
+    form: QueryForm,
+    is_probe: bool,
+) {
+    let challenge = match query.echo() {
+        Echo::Silence => return,
+        Echo::Send(challenge) => Some(challenge),
+        Echo::Omit => None,
+    };
+    let Some(is_charged) = admit_query(service, route, is_probe) else { return };
+    let mut response = Vec::new();
+    match form {
+        QueryForm::Info => {
+            let info = service.info_response(challenge);
+            Message::InfoResponse(info.as_str().into()).write(&mut response);
+        }
+        QueryForm::Status => {
+            let (mut info, players) = service.status_response();
+            if let Some(challenge) = challenge {
+                let _ = info.set("challenge", &challenge.to_string());
+            }
+            write_status_response(&mut response, &info, players, MAX_REPLY_LEN);
+        }
+    }
+    let mut connections = service.connections();
+    let len = connections.answer(route, |out| out.extend_from_slice(&response));
+    if is_charged {
+        connections.guards.charge_answer(len);
+    }
+}
