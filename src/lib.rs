@@ -141,12 +141,12 @@ pub mod multiview;
 pub mod stream;
 
 // Game server and relay.
-#[cfg(feature = "relay")]
-#[path = "servers/broadcast/mod.rs"]
-pub mod broadcast;
 #[cfg(feature = "server")]
 #[path = "servers/builder.rs"]
 pub mod builder;
+#[cfg(feature = "relay")]
+#[path = "servers/relay/mod.rs"]
+pub mod relay;
 #[cfg(feature = "server")]
 #[path = "servers/server/mod.rs"]
 pub mod server;

@@ -4,7 +4,7 @@
 use std::{cell::RefCell, rc::Rc};
 
 use fragd::{
-    broadcast::{Audience, Broadcast, BroadcastOptions, Frame, Level, Sink, Source, View, Visible},
+    relay::{Audience, Broadcast, BroadcastOptions, Frame, Level, Sink, Source, View, Visible},
     model::{
         ClientNum, ConfigIndex, EntityNum, EntitySet, EntityState, LevelTime, Millis, PlayerState,
     },

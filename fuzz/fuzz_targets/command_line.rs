@@ -38,7 +38,7 @@ fuzz_target!(|data: &[u8]| {
         }
         3 => {
             if let Ok(expectations) = text.parse::<Expectations>() {
-                let conditions = Conditions { enters: true, is_impaired: false };
+                let conditions = Conditions { enters: true, round_trip_ms: 0.0, loses: false };
                 for result in expectations.evaluate(&IntervalStats::default(), 1, conditions) {
                     let again = result.expectation.parse::<Expectations>();
                     assert!(again.is_ok(), "{}", result.expectation);

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use fragd::{
-    broadcast::{Audience, Frame, Level, Sink, Source as _, StreamSource},
+    relay::{Audience, Frame, Level, Sink, Source as _, StreamSource},
     model::{ConfigIndex, Millis},
     stream::{Publisher, PublisherOptions, Subscriber, SubscriberEvent},
 };

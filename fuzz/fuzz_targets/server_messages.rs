@@ -2,7 +2,7 @@
 #![no_main]
 
 use fragd::{
-    broadcast::{Broadcast, BroadcastOptions, Frame, Level, Sink, Source, View, Visible},
+    relay::{Broadcast, BroadcastOptions, Frame, Level, Sink, Source, View, Visible},
     model::{ClientNum, CommandNum, ConfigIndex, LevelTime, Millis, PlayerState, ServerId},
     node::{Hosted, Node as _, OutputKind},
     settings::GameFolder,

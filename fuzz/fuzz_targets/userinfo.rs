@@ -36,7 +36,7 @@ fuzz_target!(|data: &[u8]| {
         if choice & 4 != 0 {
             // A connected client that changes its userinfo.
             let Some(mut channel) = raw.join(server, Protocol::Q3_68) else { return };
-            let head = head(server, 0);
+            let head = head(server.server_id(), 0);
             let command = format!("userinfo \"{text}\"");
             raw.say(server, &mut channel, &head, |writer| {
                 client_message::write_command(writer, CommandNum(1), command.as_bytes());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ViewerOptions;
-use crate::broadcast::DemoEnd;
+use crate::relay::DemoEnd;
 
 /// Options of `demo play`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]

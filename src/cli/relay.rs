@@ -14,9 +14,9 @@ use super::{
     game_folder,
 };
 use crate::{
-    broadcast::{BroadcastOptions, MAX_DELAY, MAX_VIEWERS},
     client::ProtocolChoice,
     model::Millis,
+    relay::{BroadcastOptions, MAX_DELAY, MAX_VIEWERS},
     settings::GameFolder,
 };
 

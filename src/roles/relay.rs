@@ -3,9 +3,6 @@
 use std::net::SocketAddr;
 
 use fragd::{
-    broadcast::{
-        Broadcast, BroadcastOptions, ServerSource, ServerSourceOptions, Source, StreamSource,
-    },
     cli::{
         BindAddresses, Duration, ExitStatus, RelayFrom, RelayOptions, ServerAddress, ViewerOptions,
     },
@@ -15,6 +12,7 @@ use fragd::{
     },
     model::{Millis, text::escaped},
     node::{Hosted as _, LocalPort},
+    relay::{Broadcast, BroadcastOptions, ServerSource, ServerSourceOptions, Source, StreamSource},
     stream::{PublisherOptions, SubscriberEvent},
 };
 

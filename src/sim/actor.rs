@@ -3,11 +3,11 @@
 use super::Player;
 use crate::{
     bots::Bots,
-    broadcast::Broadcast,
     journal::Journaled,
     model::Millis,
     node::{Hosted, Input, Node, Output, OutputKind, Route},
     proxy::Proxy,
+    relay::Broadcast,
     server::Server,
 };
 

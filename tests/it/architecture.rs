@@ -109,7 +109,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
                 ],
             ),
             (
-                "broadcast",
+                "relay",
                 &[
                     "bg",
                     "client",
@@ -135,7 +135,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             &[
                 "bg",
                 "bots",
-                "broadcast",
+                "relay",
                 "client",
                 "journal",
                 "impairment",
@@ -157,7 +157,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             "cli",
             &[
                 "bots",
-                "broadcast",
+                "relay",
                 "browser",
                 "client",
                 "cvar",

@@ -4,12 +4,12 @@
 //! the gamestate and the snapshots. For the master, see `browsing`.
 
 use fragd::{
-    broadcast::{Broadcast, BroadcastOptions, ServerSource, ServerSourceOptions},
     client::Protocol,
     impairment::Impairment,
     model::Millis,
     node::{LocalPort, Node as _, Route},
     proxy::{Proxy, ProxyOptions},
+    relay::{Broadcast, BroadcastOptions, ServerSource, ServerSourceOptions},
     sim::{Actor, Network, Player},
 };
 

@@ -8,14 +8,14 @@ use std::{
 
 use fragd::{
     bots::{Behavior, Behaviors, Bots, BotsOptions},
-    broadcast::{
-        Audience, Control, DemoEnd, Frame, Level, MatchSource, Sink, Source as _, StreamSource,
-    },
     client::Protocol,
     demo::DemoReader,
     model::{ClientNum, ConfigIndex, Millis},
     multiview::{OwnView, Reader, Record, SpectatorDemo, Viewpoint},
     node::{Hosted as _, Input, LocalPort, Node as _, Output, OutputKind, RecordingContent, Route},
+    relay::{
+        Audience, Control, DemoEnd, Frame, Level, MatchSource, Sink, Source as _, StreamSource,
+    },
     server::Server,
     stream::{ConnectionId, Publisher, PublisherOptions, Subscriber, SubscriberEvent},
     wire::demo_file::END_MARK,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use fragd::{
     bots::{Behavior, Behaviors, BotOutcome, Bots, BotsOptions, Summary, Verdict},
-    broadcast::{Broadcast, BroadcastOptions, ServerSource, ServerSourceOptions},
     client::ProtocolChoice,
     impairment::Impairment,
     model::{
@@ -13,6 +12,7 @@ use fragd::{
         installed_packs::{InstalledPack, InstalledPacks, PackTable},
     },
     node::{Hosted as _, Input, LocalPort, Node as _},
+    relay::{Broadcast, BroadcastOptions, ServerSource, ServerSourceOptions},
     sim::{Actor, Network},
 };
 

@@ -2,10 +2,6 @@
 
 use allocation_counter::measure;
 use fragd::{
-    broadcast::{
-        Audience, Broadcast, BroadcastOptions, Frame, Level, ServerSource, ServerSourceOptions,
-        Sink, Source, View, Visible,
-    },
     client::Protocol,
     impairment::Impairment,
     model::{
@@ -13,6 +9,10 @@ use fragd::{
         Vec3,
     },
     node::{Hosted as _, Input, LocalPort, Node as _, OutputKind, Route, take_text},
+    relay::{
+        Audience, Broadcast, BroadcastOptions, Frame, Level, ServerSource, ServerSourceOptions,
+        Sink, Source, View, Visible,
+    },
     sim::{Actor, Network, Player},
     wire::snapshot::AreaMask,
 };

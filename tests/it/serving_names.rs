@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Modules of the two nodes.
-const MODULES: [&str; 2] = ["src/servers/server", "src/servers/broadcast"];
+const MODULES: [&str; 2] = ["src/servers/server", "src/servers/relay"];
 
 /// Names in both modules, with the jobs that they name there.
 const DIFFERENT_JOBS: &[(&str, &str)] = &[

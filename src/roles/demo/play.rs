@@ -1,9 +1,9 @@
 //! Playback of a demo to clients (`fragd demo play`).
 
 use fragd::{
-    broadcast::{DemoSource, MatchSource},
     cli::{ExitStatus, PlayOptions},
     io,
+    relay::{DemoSource, MatchSource},
 };
 
 use super::{super::relay, Demo, multiview};

@@ -9,7 +9,6 @@
 use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 
 use super::{
-    announce::Announcer,
     authorization::Authorizer,
     bots::{self, BotSlots},
     client::ClientSlots,
@@ -18,6 +17,7 @@ use super::{
     downloads::Downloads,
     frames::ServerFrames,
     game_log::GameLogBuffer,
+    heartbeat::Announcer,
     level::Level,
     pure::PureLevel,
     rcon::RconGuard,

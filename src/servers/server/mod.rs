@@ -11,7 +11,6 @@
 //! delay or drop another one; level time never decreases.
 
 mod admission;
-mod announce;
 mod authorization;
 mod bots;
 mod client;
@@ -24,6 +23,7 @@ mod frames;
 mod game_code;
 mod game_faults;
 mod game_log;
+mod heartbeat;
 mod host_name;
 mod info_strings;
 mod invariants;

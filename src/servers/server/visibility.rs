@@ -32,14 +32,14 @@ pub(super) struct FrameVisibility {
     restricted: RestrictedEntities,
     portals: Vec<Portal>,
     /// Pairs of cluster and area, side by side: each viewer searches them.
-    places: Vec<Place>,
+    pairs: Vec<ClusterAndArea>,
     /// Visible set of each of them.
     visible: Vec<EntitySet>,
     /// Positions still to process; the memory is reused.
     viewpoints: Vec<Vec3>,
 }
 
-type Place = (Option<ClusterNum>, Option<AreaNum>);
+type ClusterAndArea = (Option<ClusterNum>, Option<AreaNum>);
 
 /// A portal surface.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ impl FrameVisibility {
         if let Some(world) = world {
             world.update_pvs_index();
         }
-        self.places.clear();
+        self.pairs.clear();
         self.visible.clear();
     }
 
@@ -159,14 +159,14 @@ impl FrameVisibility {
     /// Index of the visible set of a viewpoint, which is computed on first use.
     fn place(&mut self, viewpoint: &Viewpoint<'_>, world: &World) -> usize {
         let place = (viewpoint.cluster, viewpoint.area);
-        if let Some(known) = self.places.iter().position(|known| *known == place) {
+        if let Some(known) = self.pairs.iter().position(|known| *known == place) {
             return known;
         }
         let mut seen = world.visible_from(viewpoint);
         seen.keep_all(&self.all);
-        self.places.push(place);
+        self.pairs.push(place);
         self.visible.push(seen);
-        self.places.len() - 1
+        self.pairs.len() - 1
     }
 }
 

@@ -21,11 +21,11 @@ mod work;
 use std::net::SocketAddr;
 
 use fragd::{
-    broadcast::{Broadcast, BroadcastOptions},
     client::Protocol,
     model::{ConfigIndex, Millis, Qport, ServerId},
     node::{LocalPort, Node as _, Route},
     observe::Counter,
+    relay::{Broadcast, BroadcastOptions},
     server::Server,
     sim::{Actor, Network},
     wire::info::InfoString,

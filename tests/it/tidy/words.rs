@@ -99,6 +99,11 @@ pub(super) const TEST_OPENERS: &[&str] = &[
 /// Retired type names and their replacements.
 pub(super) const RETIRED_TYPES: &[(&str, &str)] = &[
     ("Thing", "Entity"),
+    ("Step", "a name with an owner, e.g. ReplayStep"),
+    ("Kind", "a name with an owner, e.g. SettingKind"),
+    ("Side", "a name with an owner, e.g. BrushSide"),
+    ("Place", "a name with an owner and without `place`, e.g. CodePosition"),
+    ("House", "State"),
     ("Things", "Entities"),
     ("What", "EntityKind"),
     ("Populated", "HasClients"),

@@ -3,7 +3,7 @@
 //! Source: console commands of Quake III servers.
 
 use super::{Server, commands, recording, scripts, variables};
-use crate::{model::CommandArgs, server::announce, settings::SetCommand};
+use crate::{model::CommandArgs, server::heartbeat, settings::SetCommand};
 
 /// One console command.
 pub(super) struct CommandRow {
@@ -81,7 +81,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         name: "heartbeat",
         usage: "",
         help: "Send a heartbeat to the master servers (dedicated 2).",
-        run: |server, _, _| announce::request_heartbeat(server),
+        run: |server, _, _| heartbeat::request_heartbeat(server),
     },
     CommandRow {
         name: "help",

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::{
-    house::{House, harmless},
     source::Control,
+    state::{RelayState, harmless},
     viewer::ViewerKey,
 };
 use crate::{
@@ -34,38 +34,38 @@ pub(super) const HELP: &str =
 pub(super) const CONTROL_HELP: &str = " Say !pause, !speed 2, !seek 1:30, !seek +30 or !seek -30.";
 
 /// Runs a command of a viewer. Returns false if the viewer must resend it.
-pub(super) fn run(house: &mut House, key: ViewerKey, line: &str) -> bool {
+pub(super) fn run(state: &mut RelayState, key: ViewerKey, line: &str) -> bool {
     let words = CommandArgs::parse(line);
-    let now = house.now;
-    let Some(viewer) = house.viewers.get_mut(key) else { return true };
+    let now = state.now;
+    let Some(viewer) = state.viewers.get_mut(key) else { return true };
     let is_allowed = match words.command() {
         "disconnect" => {
-            house.drop_viewer(key, LEFT);
+            state.drop_viewer(key, LEFT);
             return true;
         }
         "userinfo" => viewer.allows_userinfo(now),
         _ => viewer.own.commands.allows(now, COMMANDS),
     };
-    house.stats.bump(if is_allowed { Counter::ClientCommands } else { Counter::CommandsOverLimit });
+    state.stats.bump(if is_allowed { Counter::ClientCommands } else { Counter::CommandsOverLimit });
     if !is_allowed {
         return words.command() != "userinfo";
     }
     match words.command() {
         "userinfo" => match check_userinfo(words.get(1)) {
-            Ok(info) => house.set_userinfo(key, info),
+            Ok(info) => state.set_userinfo(key, info),
             // The old userinfo stays.
             Err(fault) => {
-                house.connections().log_client_error(key, Counter::BadUserinfo, fault);
+                state.connections().log_client_error(key, Counter::BadUserinfo, fault);
             }
         },
-        "say" | "say_team" => say(house, key, &words.rest(1)),
-        "score" => house.answer_score(key),
-        "follow" => follow(house, key, &words.rest(1)),
-        "follownext" => follow_next(house, key, 1, false),
-        "followprev" => follow_next(house, key, -1, false),
+        "say" | "say_team" => say(state, key, &words.rest(1)),
+        "score" => state.answer_score(key),
+        "follow" => follow(state, key, &words.rest(1)),
+        "follownext" => follow_next(state, key, 1, false),
+        "followprev" => follow_next(state, key, -1, false),
         _ => {
             if let Some(control) = control(&words) {
-                request(house, key, control);
+                request(state, key, control);
             }
         }
     }
@@ -73,75 +73,75 @@ pub(super) fn run(house: &mut House, key: ViewerKey, line: &str) -> bool {
 }
 
 /// Sends a chat line to all viewers, or runs it if it begins with `!`.
-fn say(house: &mut House, key: ViewerKey, said: &str) {
+fn say(state: &mut RelayState, key: ViewerKey, said: &str) {
     let said = text::truncated(said.trim(), MAX_CHAT_LEN);
     if let Some(command) = said.strip_prefix('!') {
         let words = CommandArgs::parse(command);
         match words.command() {
-            "follow" => follow(house, key, &words.rest(1)),
-            "follownext" => follow_next(house, key, 1, false),
-            "followprev" => follow_next(house, key, -1, false),
+            "follow" => follow(state, key, &words.rest(1)),
+            "follownext" => follow_next(state, key, 1, false),
+            "followprev" => follow_next(state, key, -1, false),
             _ => match control(&words) {
-                Some(control) => request(house, key, control),
-                None => house.tell(key, &format!("{HELP}{CONTROL_HELP}")),
+                Some(control) => request(state, key, control),
+                None => state.tell(key, &format!("{HELP}{CONTROL_HELP}")),
             },
         }
         return;
     }
-    let now = house.now;
-    let Some(viewer) = house.viewers.get_mut(key) else { return };
+    let now = state.now;
+    let Some(viewer) = state.viewers.get_mut(key) else { return };
     if said.is_empty() || !viewer.own.chat.allows(now, CHAT) {
         return;
     }
     let name = &viewer.name;
     log::info!(target: "chat", "{}: {}", text::escaped(name.as_bytes()), text::escaped(said.as_bytes()));
     let line = format!("chat \"^7[viewer] {}^7: ^2{}\"", harmless(name), harmless(said));
-    house.send_command_to(&Arc::from(line), |_| true);
+    state.send_command_to(&Arc::from(line), |_| true);
 }
 
 /// Follows the player with this number or name.
-fn follow(house: &mut House, key: ViewerKey, wanted: &str) {
-    let Some(player) = find_player(house, wanted) else {
-        house.tell(key, &format!("No player \"{wanted}\". {}", players_line(house)));
+fn follow(state: &mut RelayState, key: ViewerKey, wanted: &str) {
+    let Some(player) = find_player(state, wanted) else {
+        state.tell(key, &format!("No player \"{wanted}\". {}", players_line(state)));
         return;
     };
-    if house.stage.current_views().iter().any(|view| view.player == player) {
-        choose(house, key, player, false);
+    if state.current.current_views().iter().any(|view| view.player == player) {
+        choose(state, key, player, false);
     } else {
-        request(house, key, Control::Follow(player));
+        request(state, key, Control::Follow(player));
     }
 }
 
 /// Follows the next player, or the one before. `is_silent`: without an answer.
-pub(super) fn follow_next(house: &mut House, key: ViewerKey, step: isize, is_silent: bool) {
-    let Some(viewer) = house.viewers.get(key) else { return };
-    let (at, count) = (house.view_of(viewer), house.stage.current_views().len());
+pub(super) fn follow_next(state: &mut RelayState, key: ViewerKey, step: isize, is_silent: bool) {
+    let Some(viewer) = state.viewers.get(key) else { return };
+    let (at, count) = (state.view_of(viewer), state.current.current_views().len());
     if count < 2 {
         if !is_silent {
-            request(house, key, Control::FollowNext);
+            request(state, key, Control::FollowNext);
         }
         return;
     }
     let next = (at as isize + step).rem_euclid(count as isize) as usize;
-    let Some(player) = house.stage.current_views().get(next).map(|view| view.player) else {
+    let Some(player) = state.current.current_views().get(next).map(|view| view.player) else {
         return;
     };
-    choose(house, key, player, is_silent);
+    choose(state, key, player, is_silent);
 }
 
-fn choose(house: &mut House, key: ViewerKey, player: ClientNum, is_silent: bool) {
-    if let Some(viewer) = house.viewers.get_mut(key) {
+fn choose(state: &mut RelayState, key: ViewerKey, player: ClientNum, is_silent: bool) {
+    if let Some(viewer) = state.viewers.get_mut(key) {
         viewer.own.choice = Some(player);
     }
     if !is_silent {
-        let name = house.stage.player_name(player).to_owned();
-        house.tell(key, &format!("following {name}"));
+        let name = state.current.player_name(player).to_owned();
+        state.tell(key, &format!("following {name}"));
     }
 }
 
 /// Player with this number, exact name, or else a name that contains the text.
-fn find_player(house: &House, wanted: &str) -> Option<ClientNum> {
-    let named = |number: &ClientNum| !house.stage.player_name(*number).is_empty();
+fn find_player(state: &RelayState, wanted: &str) -> Option<ClientNum> {
+    let named = |number: &ClientNum| !state.current.player_name(*number).is_empty();
     if let Some(number) = wanted.parse().ok().and_then(ClientNum::new).filter(named) {
         return Some(number);
     }
@@ -150,7 +150,7 @@ fn find_player(house: &House, wanted: &str) -> Option<ClientNum> {
         return None;
     }
     let plain = |number: ClientNum| {
-        text::strip_colors(house.stage.player_name(number)).to_ascii_lowercase()
+        text::strip_colors(state.current.player_name(number)).to_ascii_lowercase()
     };
     ClientNum::all()
         .find(|&number| plain(number) == wanted)
@@ -158,20 +158,20 @@ fn find_player(house: &House, wanted: &str) -> Option<ClientNum> {
 }
 
 /// Names and numbers of the players that can be followed.
-pub(super) fn players_line(house: &House) -> String {
-    let views = house.stage.current_views();
+pub(super) fn players_line(state: &RelayState) -> String {
+    let views = state.current.current_views();
     let names = views
         .iter()
-        .map(|view| format!("{} {}^7", view.player, house.stage.player_name(view.player)));
+        .map(|view| format!("{} {}^7", view.player, state.current.player_name(view.player)));
     format!("Players: {}", names.collect::<Vec<_>>().join(", "))
 }
 
 /// Passes a request of a viewer to the source, if viewers may.
-fn request(house: &mut House, key: ViewerKey, control: Control) {
-    if house.options.viewers_control {
-        house.request(Some(key), control);
+fn request(state: &mut RelayState, key: ViewerKey, control: Control) {
+    if state.options.viewers_control {
+        state.request(Some(key), control);
     } else {
-        house.tell(key, "Only the operator of this server controls the source.");
+        state.tell(key, "Only the operator of this server controls the source.");
     }
 }
 

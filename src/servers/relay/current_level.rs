@@ -1,4 +1,4 @@
-//! Stage: the level in force and its last frames, as viewers are sent them.
+//! Level in force and its last frames, as viewers are sent them.
 //!
 //! Invariants: server time never decreases within a level; a frame's entities are stored once for all
 //! views; configstrings and baselines fit a gamestate. The systeminfo has the server id of this node
@@ -52,7 +52,7 @@ struct StoredFrame {
 
 /// The level in force and its last frames.
 #[derive(Debug)]
-pub(super) struct Stage {
+pub(super) struct CurrentLevel {
     pub(super) configstrings: Configstrings,
     pub(super) baselines: Baselines,
     /// Server id of the level; 0 before the first.
@@ -73,7 +73,7 @@ pub(super) struct Stage {
     timescale: Option<f32>,
 }
 
-impl Stage {
+impl CurrentLevel {
     pub(super) fn new(checksum_feed: i32) -> Self {
         Self {
             configstrings: Configstrings::new(1),

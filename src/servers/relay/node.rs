@@ -5,10 +5,10 @@
 use super::{
     console,
     delay::DelayLine,
-    house::{BroadcastCounts, House},
     options::BroadcastOptions,
     send::{BUSY_TICK, TICK},
     source::{Control, Sink, Source},
+    state::{BroadcastCounts, RelayState},
 };
 use crate::{
     model::{ConfigIndex, Millis, text},
@@ -27,7 +27,7 @@ const MAX_SOURCE_NAME_LEN: usize = 72;
 /// Node that shows one source to many viewers.
 pub struct Broadcast<'a> {
     source: Box<dyn Source + 'a>,
-    house: House,
+    state: RelayState,
     delay: Option<DelayLine>,
     /// Time of the next tick: timeouts, budgets, name.
     tick_due: Millis,
@@ -51,7 +51,7 @@ impl<'a> Broadcast<'a> {
         let delay = (options.delay > Millis(0)).then(|| DelayLine::new(options.delay));
         Self {
             source,
-            house: House::new(options, GuardKeys { challenges, limits }, feed),
+            state: RelayState::new(options, GuardKeys { challenges, limits }, feed),
             delay,
             tick_due: Millis(0),
             send_due: Millis(0),
@@ -62,19 +62,19 @@ impl<'a> Broadcast<'a> {
     /// Counters since the start.
     #[must_use]
     pub fn counts(&self) -> BroadcastCounts {
-        self.house.counts()
+        self.state.counts()
     }
 
     /// Counters of connections since the start, as a server has them.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        self.house.stats.counters()
+        self.state.stats.counters()
     }
 
     /// Number of connected viewers.
     #[must_use]
     pub fn viewers(&self) -> usize {
-        self.house.viewers.present().count()
+        self.state.viewers.present().count()
     }
 
     /// Source of the broadcast.
@@ -88,68 +88,68 @@ impl<'a> Broadcast<'a> {
     /// # Errors
     /// A sentence with the violated invariant.
     pub fn check_invariants(&self) -> Result<(), String> {
-        self.house.viewers.check_invariants()?;
-        self.house.stage.ring().check_invariants()
+        self.state.viewers.check_invariants()?;
+        self.state.current.ring().check_invariants()
     }
 
     /// Calls `run` with the source and the sink of its output.
     fn with_sink(&mut self, now: Millis, run: impl FnOnce(&mut dyn Source, &mut dyn Sink)) {
-        let Self { source, house, delay, .. } = self;
-        let frames = house.counts.frames;
+        let Self { source, state, delay, .. } = self;
+        let frames = state.counts.frames;
         match delay {
-            None => run(&mut **source, house),
+            None => run(&mut **source, state),
             Some(delay) => {
                 delay.set_now(now);
                 run(&mut **source, delay);
-                delay.release(house);
+                delay.release(state);
             }
         }
-        if house.counts.frames != frames {
+        if state.counts.frames != frames {
             self.send_due = now;
         }
     }
 
     /// Passes requests of viewers and operator to the source.
     fn run_requests(&mut self) {
-        let now = self.house.now;
-        for (key, control) in std::mem::take(&mut self.house.requests) {
+        let now = self.state.now;
+        for (key, control) in std::mem::take(&mut self.state.requests) {
             let answer = self.source.control(now, control);
-            let Self { house, source, .. } = self;
+            let Self { state, source, .. } = self;
             match (answer, key) {
                 (Ok(done), _) => {
                     if let Some(timeline) = source.timeline()
                         && matches!(control, Control::Speed(_))
-                        && house.stage.set_timescale(timeline.speed)
+                        && state.current.set_timescale(timeline.speed)
                     {
-                        house.send_configstring(ConfigIndex::SYSTEMINFO);
+                        state.send_configstring(ConfigIndex::SYSTEMINFO);
                     }
                     log::info!("{}", text::escaped(done.as_bytes()));
-                    house.proclaim(&done);
+                    state.proclaim(&done);
                 }
-                (Err(reason), Some(key)) => house.tell(key, &reason),
-                (Err(reason), None) => house.print_line(reason),
+                (Err(reason), Some(key)) => state.tell(key, &reason),
+                (Err(reason), None) => state.print_line(reason),
             }
         }
-        let Self { house, source, .. } = self;
-        if std::mem::take(&mut house.scores_wanted) && !source.request_scores(now) {
-            house.send_known_scores();
+        let Self { state, source, .. } = self;
+        if std::mem::take(&mut state.scores_wanted) && !source.request_scores(now) {
+            state.send_known_scores();
         }
     }
 
     fn tick(&mut self) {
-        let Self { house, source, .. } = self;
-        house.connections().begin_frame(TICK);
-        house.has_timeline = source.timeline().is_some();
-        let hostname = house
+        let Self { state, source, .. } = self;
+        state.connections().begin_frame(TICK);
+        state.has_timeline = source.timeline().is_some();
+        let hostname = state
             .options
             .hostname
             .clone()
             .unwrap_or_else(|| text::truncated(&source.name(), MAX_SOURCE_NAME_LEN).to_owned());
-        if house.stage.set_hostname(&hostname) {
-            house.send_configstring(ConfigIndex::SERVERINFO);
+        if state.current.set_hostname(&hostname) {
+            state.send_configstring(ConfigIndex::SERVERINFO);
         }
-        house.connections().resend_connect_responses();
-        check_timeouts(house);
+        state.connections().resend_connect_responses();
+        check_timeouts(state);
     }
 
     /// Disconnects all viewers and ends.
@@ -157,11 +157,11 @@ impl<'a> Broadcast<'a> {
         if self.finished {
             return;
         }
-        self.house.now = now;
+        self.state.now = now;
         self.source.stop(now);
-        disconnect_all(&mut self.house, reason);
-        for key in self.house.viewers.keys() {
-            self.house.drop_viewer(key, reason);
+        disconnect_all(&mut self.state, reason);
+        for key in self.state.viewers.keys() {
+            self.state.drop_viewer(key, reason);
         }
         self.finished = true;
     }
@@ -169,20 +169,20 @@ impl<'a> Broadcast<'a> {
 
 impl Node for Broadcast<'_> {
     fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
-        self.house.now = now;
+        self.state.now = now;
         if route.local == SOURCE_PORT {
             self.with_sink(now, |source, sink| {
                 source.handle_datagram(now, route.remote, bytes, sink);
             });
         } else {
-            receive(&mut self.house, route, bytes);
+            receive(&mut self.state, route, bytes);
         }
     }
 
     fn expect_datagram(&self, _: &[u8]) {}
 
     fn frame(&mut self, now: Millis) {
-        self.house.now = now;
+        self.state.now = now;
         if self.finished {
             return;
         }
@@ -193,7 +193,7 @@ impl Node for Broadcast<'_> {
             self.tick_due = now + TICK;
         }
         if now >= self.send_due {
-            let is_busy = self.house.send_pass();
+            let is_busy = self.state.send_pass();
             self.send_due = now + if is_busy { BUSY_TICK } else { TICK };
         }
         if self.source.is_finished() {
@@ -203,12 +203,12 @@ impl Node for Broadcast<'_> {
     }
 
     fn next_frame(&self) -> Millis {
-        let has_requests = !self.house.requests.is_empty() || self.house.scores_wanted;
+        let has_requests = !self.state.requests.is_empty() || self.state.scores_wanted;
         if self.finished {
             return Millis::NEVER;
         }
         if has_requests {
-            return self.house.now;
+            return self.state.now;
         }
         let delayed = self.delay.as_ref().map_or(Millis::NEVER, DelayLine::next_due);
         self.source.next_due().min(self.tick_due).min(self.send_due).min(delayed)
@@ -218,7 +218,7 @@ impl Node for Broadcast<'_> {
         if let Some(remote) = self.source.poll_transmit(packet) {
             return Some(Route::new(SOURCE_PORT, remote));
         }
-        self.house.outbox.pop(packet)
+        self.state.outbox.pop(packet)
     }
 
     fn is_finished(&self) -> bool {
@@ -230,8 +230,8 @@ impl Hosted for Broadcast<'_> {
     fn handle_input(&mut self, now: Millis, input: Input<'_>) {
         match input {
             Input::ConsoleLine(line) => {
-                self.house.now = now;
-                if console::run(&mut self.house, &*self.source, line) {
+                self.state.now = now;
+                if console::run(&mut self.state, &*self.source, line) {
                     self.stop(now, "Server quit");
                 }
             }
@@ -249,7 +249,7 @@ impl Hosted for Broadcast<'_> {
 
     fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
         if kind == OutputKind::Console {
-            self.house.console.pop_front().map(Output::Console)
+            self.state.console.pop_front().map(Output::Console)
         } else {
             None
         }

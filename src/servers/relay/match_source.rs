@@ -5,7 +5,7 @@
 //! the next key frame.
 
 use super::{
-    match_teller::MatchTeller,
+    match_decoder::MatchDecoder,
     playback::{DemoEnd, Due, Playback, Work},
     source::{Control, Sink, Source, Timeline},
 };
@@ -24,7 +24,7 @@ pub struct MatchSource<'a> {
     reader: Reader<'a>,
     index: Index,
     title: String,
-    teller: MatchTeller,
+    teller: MatchDecoder,
     /// Position in ms of the complete frame that is not shown yet.
     pending: Option<u64>,
     playback: Playback,
@@ -48,7 +48,7 @@ impl<'a> MatchSource<'a> {
             reader,
             index,
             title: title.to_owned(),
-            teller: MatchTeller::default(),
+            teller: MatchDecoder::default(),
             pending: None,
             playback: Playback::new("Recording", end, length),
             faults: 0,

@@ -4,7 +4,7 @@
 //! to the next key frame and is logged; memory is bounded by the recording's decoder.
 
 use super::{
-    match_teller::MatchTeller,
+    match_decoder::MatchDecoder,
     source::{Sink, Source, relay_name},
 };
 use crate::{
@@ -27,7 +27,7 @@ pub struct StreamSource<'a> {
     input: StreamInput<'a>,
     header: Option<Header>,
     decoder: Decoder,
-    teller: MatchTeller,
+    teller: MatchDecoder,
     /// Delay of the stream while it is connected.
     delay: Option<Millis>,
     /// Whether a key frame came, and no fault behind it.
@@ -46,7 +46,7 @@ impl<'a> StreamSource<'a> {
             input,
             header: None,
             decoder: Decoder::default(),
-            teller: MatchTeller::default(),
+            teller: MatchDecoder::default(),
             delay: None,
             is_ready: false,
             next: Millis(0),

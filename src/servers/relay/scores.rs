@@ -4,7 +4,7 @@
 
 use std::{cmp::Reverse, sync::Arc};
 
-use super::{house::House, viewer::ViewerKey};
+use super::{state::RelayState, viewer::ViewerKey};
 use crate::{
     bg::{Persistent, Team, configstring, scoreboard},
     model::{ClientNum, LevelTime, Millis, text::atoi},
@@ -15,7 +15,7 @@ const FRESH: Millis = Millis(2500);
 /// Game types from this one on have teams.
 const FIRST_TEAM_GAME: i32 = 3;
 
-impl House {
+impl RelayState {
     /// Answers a viewer's request for the scoreboard.
     pub(super) fn answer_score(&mut self, key: ViewerKey) {
         let fresh = self.scores.as_ref().filter(|(at, _)| self.now.since(*at) <= FRESH);
@@ -39,13 +39,13 @@ impl House {
 
     /// The last scoreboard of the source, or one of names, teams and the views' scores.
     fn known_scores(&self) -> Arc<str> {
-        let views = self.stage.current_views();
+        let views = self.current.current_views();
         if let Some((_, scores)) = self.scores.as_ref().filter(|_| views.len() < 2) {
             return Arc::clone(scores);
         }
         let mut entries: Vec<_> = ClientNum::all()
-            .filter(|&number| number != self.stage.viewer_number)
-            .filter(|&number| !self.stage.player_name(number).is_empty())
+            .filter(|&number| number != self.current.viewer_number)
+            .filter(|&number| !self.current.player_name(number).is_empty())
             .map(|number| self.entry(number))
             .collect();
         let spectates = |client: usize| {
@@ -53,14 +53,14 @@ impl House {
             number.is_some_and(|number| self.team(number) == Team::Spectator as i32)
         };
         entries.sort_by_key(|entry| (spectates(entry.client), Reverse(entry.score), entry.client));
-        let number = |index| atoi(self.stage.configstrings.get(index));
-        let has_teams = atoi(&self.stage.info_value("g_gametype")) >= FIRST_TEAM_GAME;
+        let number = |index| atoi(self.current.configstrings.get(index));
+        let has_teams = atoi(&self.current.info_value("g_gametype")) >= FIRST_TEAM_GAME;
         let team_scores = if has_teams {
             [number(configstring::SCORES1), number(configstring::SCORES2)]
         } else {
             [0; 2]
         };
-        let version = self.stage.configstrings.get(configstring::GAME_VERSION);
+        let version = self.current.configstrings.get(configstring::GAME_VERSION);
         let form = if version.starts_with("baseoa") {
             scoreboard::ScoresForm::OPENARENA
         } else {
@@ -71,11 +71,11 @@ impl House {
     }
 
     fn team(&self, number: ClientNum) -> i32 {
-        atoi(self.stage.entry_value(number, "t"))
+        atoi(self.current.entry_value(number, "t"))
     }
 
     fn entry(&self, number: ClientNum) -> scoreboard::ScoreEntry {
-        let view = self.stage.current_views().iter().find(|view| view.player == number);
+        let view = self.current.current_views().iter().find(|view| view.player == number);
         let value = |at| view.map_or(0, |view| view.state.persistant[at]);
         scoreboard::ScoreEntry {
             client: number.index(),

@@ -1,7 +1,7 @@
 //! Broadcast: a node that shows one source to hundreds of unmodified clients as spectators.
 //!
 //! ```text
-//! Source ─ delay ─ Stage: level, frames ─ body cache ─┐
+//! Source ─ delay ─ CurrentLevel: level, frames ─ body cache ─┐
 //! datagram ─ connection ─ viewers ─ commands ───────────┴ snapshots ─ outbox
 //! ```
 //!
@@ -17,12 +17,12 @@
 mod body_cache;
 mod commands;
 mod console;
+mod current_level;
 mod delay;
 mod demo_source;
-mod house;
 mod join_watch;
+mod match_decoder;
 mod match_source;
-mod match_teller;
 mod node;
 mod options;
 mod playback;
@@ -31,16 +31,16 @@ mod send;
 mod server_source;
 mod service;
 mod source;
-mod stage;
+mod state;
 mod stream_source;
 mod viewer;
 
 pub use demo_source::DemoSource;
-pub use house::BroadcastCounts;
 pub use match_source::MatchSource;
 pub use node::Broadcast;
 pub use options::{BroadcastOptions, MAX_DELAY, MAX_VIEWERS};
 pub use playback::DemoEnd;
 pub use server_source::{ServerSource, ServerSourceOptions};
 pub use source::{Audience, Control, Frame, Level, Sink, Source, Timeline, View, Visible};
+pub use state::BroadcastCounts;
 pub use stream_source::{StreamInput, StreamSource};

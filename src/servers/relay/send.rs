@@ -5,8 +5,8 @@
 //! Source: Quake III protocol 68, snapshot; the rules are ioquake3's.
 
 use super::{
-    house::House,
-    stage::Stage,
+    current_level::CurrentLevel,
+    state::RelayState,
     viewer::{Viewer, ViewerKey, ViewerState},
 };
 use crate::{
@@ -27,7 +27,7 @@ pub(super) const TICK: Millis = Millis(50);
 /// Interval of passes while fragments or frames wait.
 pub(super) const BUSY_TICK: Millis = Millis(5);
 
-impl House {
+impl RelayState {
     /// Sends everything that is due. Returns whether fragments or frames wait.
     pub(super) fn send_pass(&mut self) -> bool {
         self.connections().send_queued_fragments();
@@ -50,7 +50,7 @@ impl House {
         let is_behind = match &viewer.state {
             ViewerState::Active(active) => {
                 let last = active.snapshots.last_at.and(active.snapshots.last_frame);
-                last.zip(self.stage.newest()).is_some_and(|(last, newest)| last != newest)
+                last.zip(self.current.newest()).is_some_and(|(last, newest)| last != newest)
             }
             _ => false,
         };
@@ -74,7 +74,7 @@ impl House {
                 commands(is_due && viewer.protocol_known)
             }
             ViewerState::Active(active) => {
-                let Some(newest) = self.stage.newest() else {
+                let Some(newest) = self.current.newest() else {
                     return commands(passed(viewer.sent_at) >= PRIMED_INTERVAL);
                 };
                 let is_due = active.snapshots.last_at.is_none_or(|at| {
@@ -98,27 +98,27 @@ impl House {
     /// Writes and sends the snapshot of a frame.
     fn send_view(&mut self, key: ViewerKey, number: FrameNum) {
         let Some(at) = self.viewers.get(key).map(|viewer| self.view_of(viewer)) else { return };
-        let Self { viewers, stage, writer, bodies, stats, options, now, .. } = self;
+        let Self { viewers, current, writer, bodies, stats, options, now, .. } = self;
         let Some(viewer) = viewers.get_mut(key) else { return };
-        let Some(view) = stage.views(number).get(at) else { return };
-        viewer.begin_snapshot(writer, &stage.configstrings, options);
+        let Some(view) = current.views(number).get(at) else { return };
+        viewer.begin_snapshot(writer, &current.configstrings, options);
         let sequence = viewer.channel.next_sequence();
         let mut base_view = None;
         let base = viewer.delta_base(viewer.delta_request(), |sent| {
             let is_same =
-                sent.view == Some(view.player) && stage.ring().frame(sent.frame).is_some();
-            base_view = view_index(stage, sent.frame, view.player).filter(|_| is_same);
+                sent.view == Some(view.player) && current.ring().frame(sent.frame).is_some();
+            base_view = view_index(current, sent.frame, view.player).filter(|_| is_same);
             base_view.is_some()
         });
         let base = base.map(|(age, sent)| (age, sent.frame));
-        writer.long(stage.time().0);
+        writer.long(current.time().0);
         writer.byte(base.map_or(0, |(age, _)| age));
         let flags = SnapFlags::default()
             .with(SnapFlags::RATE_DELAYED, viewer.rate_delayed)
-            .with(SnapFlags::SERVER_COUNT, stage.is_odd);
+            .with(SnapFlags::SERVER_COUNT, current.is_odd);
         writer.byte(flags.0);
         let body_base = base.and_then(|(_, frame)| Some((frame, base_view?)));
-        bodies.append(writer, stage, (number, at), body_base);
+        bodies.append(writer, current, (number, at), body_base);
         if writer.overflowed() {
             // Without the snapshot, the commands are fewer next time.
             viewer.skip_snapshot((number, *now));
@@ -144,6 +144,6 @@ enum DueMessage {
 }
 
 /// Index of a player's view in a frame.
-fn view_index(stage: &Stage, frame: FrameNum, player: ClientNum) -> Option<usize> {
-    stage.views(frame).iter().position(|view| view.player == player)
+fn view_index(current: &CurrentLevel, frame: FrameNum, player: ClientNum) -> Option<usize> {
+    current.views(frame).iter().position(|view| view.player == player)
 }

@@ -1,4 +1,4 @@
-//! House of a broadcast: stage, viewers, guards and sender; the sink of its source.
+//! Relay state apart from the source: level, viewers, guards, outbox; the sink of the source.
 //!
 //! Invariants: a drop that is caused while a message is written takes effect behind it; text of viewers
 //! and sources cannot end a command or add another one.
@@ -8,9 +8,9 @@ use std::{collections::VecDeque, sync::Arc};
 use super::{
     body_cache::BodyCache,
     commands,
+    current_level::CurrentLevel,
     options::BroadcastOptions,
     source::{Audience, Control, Frame, Level, Sink},
-    stage::Stage,
     viewer::{Viewer, ViewerKey, ViewerRole, Viewers},
 };
 use crate::{
@@ -81,11 +81,11 @@ pub struct BroadcastCounts {
 
 /// Everything but the source.
 #[derive(Debug)]
-pub(super) struct House {
+pub(super) struct RelayState {
     pub(super) options: BroadcastOptions,
     /// Time of the call that is processed.
     pub(super) now: Millis,
-    pub(super) stage: Stage,
+    pub(super) current: CurrentLevel,
     pub(super) viewers: Viewers,
     pub(super) guards: Guards,
     pub(super) outbox: Outbox,
@@ -113,12 +113,12 @@ pub(super) struct House {
     pub(super) counts: BroadcastCounts,
 }
 
-impl House {
+impl RelayState {
     pub(super) fn new(options: BroadcastOptions, keys: GuardKeys, feed: i32) -> Self {
         Self {
             options,
             now: Millis(0),
-            stage: Stage::new(feed),
+            current: CurrentLevel::new(feed),
             viewers: Viewers::default(),
             guards: Guards::new(keys),
             outbox: Outbox::default(),
@@ -212,7 +212,7 @@ impl House {
         log_disconnect::<ViewerRole>(key, &viewer.name, reason);
         self.stats.bump(Counter::ClientsDropped);
         viewer.queue.clear_pending();
-        viewer.end(&self.stage.configstrings, reason, now);
+        viewer.end(&self.current.configstrings, reason, now);
     }
 
     /// Stores a userinfo, with the name and send rate in it.
@@ -249,7 +249,7 @@ impl House {
 
     /// Index of the view that a viewer is shown in the newest frame.
     pub(super) fn view_of(&self, viewer: &Viewer) -> usize {
-        let views = self.stage.current_views();
+        let views = self.current.current_views();
         let chosen =
             viewer.own.choice.and_then(|choice| views.iter().position(|v| v.player == choice));
         chosen.unwrap_or(0)
@@ -257,7 +257,7 @@ impl House {
 
     /// Player that a viewer is shown.
     pub(super) fn followed(&self, viewer: &Viewer) -> Option<ClientNum> {
-        Some(self.stage.current_views().get(self.view_of(viewer))?.player)
+        Some(self.current.current_views().get(self.view_of(viewer))?.player)
     }
 
     /// Queues a request to the source.
@@ -269,7 +269,7 @@ impl House {
 
     /// Whether the newest frame is an intermission, in which clients show the scoreboard.
     fn is_intermission(&self) -> bool {
-        let views = self.stage.current_views();
+        let views = self.current.current_views();
         views.first().is_some_and(|view| view.state.pm_type == PmType::Intermission as i32)
     }
 
@@ -284,22 +284,22 @@ impl House {
     }
 }
 
-impl Sink for House {
+impl Sink for RelayState {
     fn level(&mut self, level: Level) {
-        let is_first = !self.stage.has_level();
-        self.stage.begin(level);
+        let is_first = !self.current.has_level();
+        self.current.begin(level);
         self.bodies.clear();
         self.scores = None;
         let now = self.now;
         self.viewers.iter_mut().for_each(|(_, viewer)| viewer.await_gamestate(now));
         if self.lost.take().is_some() && !is_first {
-            log::info!("source is back");
+            log::info!("source reconnected");
         }
-        log::info!("level {} begins", text::escaped(self.stage.info_value("mapname").as_bytes()));
+        log::info!("level {} begins", text::escaped(self.current.info_value("mapname").as_bytes()));
     }
 
     fn configstring(&mut self, index: ConfigIndex, text: &str) {
-        if self.stage.has_level() && self.stage.set(index, text) {
+        if self.current.has_level() && self.current.set(index, text) {
             self.send_configstring(index);
         }
     }
@@ -320,7 +320,7 @@ impl Sink for House {
         match audience {
             Audience::All => self.send_command_to(&command, |_| true),
             Audience::Followers(player) => {
-                let views = self.stage.current_views();
+                let views = self.current.current_views();
                 let at = views.iter().position(|view| view.player == player);
                 let Some(at) = at else { return };
                 let first = at == 0;
@@ -342,14 +342,14 @@ impl Sink for House {
 
     fn frame(&mut self, frame: &Frame<'_>) {
         self.counts.frames += 1;
-        if !self.stage.record(frame) {
+        if !self.current.record(frame) {
             self.counts.refused_frames += 1;
         }
     }
 
     fn lost(&mut self, reason: &str) {
         // A source that never showed a level logs its reasons itself.
-        if self.lost.is_none() && self.stage.has_level() {
+        if self.lost.is_none() && self.current.has_level() {
             log::warn!("source lost: {}", text::escaped(reason.as_bytes()));
             self.proclaim(&format!("The source is lost: {reason}. Waiting for it ..."));
         }

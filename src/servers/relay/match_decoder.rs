@@ -1,6 +1,6 @@
-//! Teller: records of a multi-view recording or stream, as levels and frames for a sink.
+//! Multi-view recordings and streams as levels and frames for a sink.
 //!
-//! A frame is told when all messages behind it are known, because they have the visible entities of its
+//! A frame is passed on when all messages behind it are known, because they have the visible entities of its
 //! players. Configstrings and commands come in front of the frame behind them.
 //! Invariant: at most [`MAX_TOLD`] commands wait.
 
@@ -16,7 +16,7 @@ use crate::{
 /// Most commands between two frames. Older ones are dropped.
 const MAX_TOLD: usize = 1024;
 
-/// Record that a sink is told.
+/// Record that is passed to a sink.
 #[derive(Clone, Debug)]
 enum Told {
     Configstring(ConfigIndex),
@@ -25,14 +25,14 @@ enum Told {
 
 /// Teller of one recording or stream.
 #[derive(Debug, Default)]
-pub(super) struct MatchTeller {
+pub(super) struct MatchDecoder {
     has_level: bool,
     has_frame: bool,
     waiting: Vec<Told>,
     entities: Vec<EntityState>,
 }
 
-impl MatchTeller {
+impl MatchDecoder {
     /// Tells the level again with the next frame.
     pub(super) fn restart(&mut self) {
         self.has_level = false;

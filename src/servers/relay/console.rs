@@ -2,8 +2,8 @@
 
 use super::{
     commands,
-    house::{House, harmless},
     source::{Control, Source},
+    state::{RelayState, harmless},
 };
 use crate::model::{ClientNum, CommandArgs, text};
 
@@ -23,79 +23,79 @@ const HELP: [(&str, &str); 9] = [
 ];
 
 /// Runs a console line. Returns whether the broadcast is to stop.
-pub(super) fn run(house: &mut House, source: &dyn Source, line: &str) -> bool {
+pub(super) fn run(state: &mut RelayState, source: &dyn Source, line: &str) -> bool {
     let words = CommandArgs::parse(line);
     match words.command() {
         "" => {}
         "quit" | "killserver" => return true,
-        "status" => status(house, source),
+        "status" => status(state, source),
         "say" => {
             let chat = format!("chat \"^7[server]: ^2{}\"", harmless(&words.rest(1)));
-            house.send_command_to(&chat.into(), |_| true);
+            state.send_command_to(&chat.into(), |_| true);
         }
         "kick" => {
             let key = words.get(1).parse().ok();
-            match key.filter(|&key| house.viewers.get(key).is_some()) {
-                Some(key) => house.drop_viewer(key, "was kicked"),
-                None => house.print_line(format!("kick: unknown viewer: {}", words.get(1))),
+            match key.filter(|&key| state.viewers.get(key).is_some()) {
+                Some(key) => state.drop_viewer(key, "was kicked"),
+                None => state.print_line(format!("kick: unknown viewer: {}", words.get(1))),
             }
         }
         "follow" => match words.get(1).parse().ok().and_then(ClientNum::new) {
-            Some(player) => house.request(None, Control::Follow(player)),
-            None => house.print_line(commands::players_line(house)),
+            Some(player) => state.request(None, Control::Follow(player)),
+            None => state.print_line(commands::players_line(state)),
         },
-        "follownext" => house.request(None, Control::FollowNext),
+        "follownext" => state.request(None, Control::FollowNext),
         _ => match commands::control(&words) {
-            Some(control) => house.request(None, control),
-            None => explain(house, words.command()),
+            Some(control) => state.request(None, control),
+            None => explain(state, words.command()),
         },
     }
     false
 }
 
 /// Prints the help, after a line about a command that is not known or whose arguments are not.
-fn explain(house: &mut House, command: &str) {
+fn explain(state: &mut RelayState, command: &str) {
     let usage = HELP.iter().map(|(usage, _)| *usage);
     let known = usage.clone().find(|usage| usage.split(' ').next() == Some(command));
     match known {
         Some(usage) => {
-            return house.print_line(format!("{command}: invalid arguments (expected {usage})"));
+            return state.print_line(format!("{command}: invalid arguments (expected {usage})"));
         }
         None if ["help", "?"].contains(&command) => {}
         None => {
             let command = text::escaped(text::truncated(command, MAX_SHOWN_COMMAND).as_bytes());
-            house.print_line(format!("unknown command: {command}"));
+            state.print_line(format!("unknown command: {command}"));
         }
     }
     for (usage, help) in HELP {
-        house.print_line(format!("{usage:16} {help}"));
+        state.print_line(format!("{usage:16} {help}"));
     }
 }
 
-fn status(house: &mut House, source: &dyn Source) {
-    let counts = house.counts();
-    house.print_line(format!("source:  {}", source.status(house.now)));
-    let map = house.stage.info_value("mapname");
-    let views = house.stage.current_views().len();
-    let lost = house.lost.as_ref().map_or(String::new(), |reason| format!(", lost: {reason}"));
-    house.print_line(format!(
+fn status(state: &mut RelayState, source: &dyn Source) {
+    let counts = state.counts();
+    state.print_line(format!("source:  {}", source.status(state.now)));
+    let map = state.current.info_value("mapname");
+    let views = state.current.current_views().len();
+    let lost = state.lost.as_ref().map_or(String::new(), |reason| format!(", lost: {reason}"));
+    state.print_line(format!(
         "level:   {} ({views} views, {} frames{lost})",
         text::escaped(map.as_bytes()),
         counts.frames
     ));
-    house.print_line(format!(
+    state.print_line(format!(
         "viewers: {} of {} ({} admitted, {} rejected, {} snapshots, {} deltas, {} bodies encoded)",
-        house.viewers.present().count(),
-        house.options.max_viewers,
+        state.viewers.present().count(),
+        state.options.max_viewers,
         counts.admitted,
         counts.rejected,
         counts.snapshots,
         counts.deltas,
-        house.bodies.encoded
+        state.bodies.encoded
     ));
     let mut lines = Vec::new();
-    for (key, viewer) in house.viewers.iter() {
-        let follows = house.followed(viewer).map(|player| house.stage.player_name(player));
+    for (key, viewer) in state.viewers.iter() {
+        let follows = state.followed(viewer).map(|player| state.current.player_name(player));
         lines.push(format!(
             "{key:>4} {:>4} {:21} {:7} {} -> {}",
             viewer.ping_ms(),
@@ -106,7 +106,7 @@ fn status(house: &mut House, source: &dyn Source) {
         ));
     }
     if !lines.is_empty() {
-        house.print_line(" num ping address               proto   name -> follows");
+        state.print_line(" num ping address               proto   name -> follows");
     }
-    lines.into_iter().for_each(|line| house.print_line(line));
+    lines.into_iter().for_each(|line| state.print_line(line));
 }

@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-use super::stage::{FRAMES_KEPT, MAX_VIEWS, Stage, StoredView};
+use super::current_level::{CurrentLevel, FRAMES_KEPT, MAX_VIEWS, StoredView};
 
 /// Bases of one view: each kept frame, and none.
 const BASES: usize = FRAMES_KEPT + 1;
@@ -56,7 +56,7 @@ impl BodyCache {
     pub(super) fn append(
         &mut self,
         writer: &mut BitWriter,
-        stage: &Stage,
+        current: &CurrentLevel,
         (number, at): (FrameNum, usize),
         base: Option<(FrameNum, usize)>,
     ) {
@@ -71,7 +71,7 @@ impl BodyCache {
         let span = match self.spans[place] {
             Some(span) => span,
             None => {
-                let span = self.encode(stage, (number, at), base);
+                let span = self.encode(current, (number, at), base);
                 self.spans[place] = Some(span);
                 span
             }
@@ -81,7 +81,7 @@ impl BodyCache {
 
     fn encode(
         &mut self,
-        stage: &Stage,
+        current: &CurrentLevel,
         (number, at): (FrameNum, usize),
         base: Option<(FrameNum, usize)>,
     ) -> EncodedSpan {
@@ -90,13 +90,13 @@ impl BodyCache {
         scratch.clear();
         let null_player = PlayerState::default();
         let old: Option<(FrameNum, &StoredView)> =
-            base.and_then(|(frame, view)| Some((frame, stage.views(frame).get(view)?)));
-        if let Some(view) = stage.views(number).get(at) {
+            base.and_then(|(frame, view)| Some((frame, current.views(frame).get(view)?)));
+        if let Some(view) = current.views(number).get(at) {
             let old_player = old.map_or(&null_player, |(_, view)| &view.state);
             snapshot::write_view(scratch, &view.areas, old_player, &view.state);
             deltas.write_list(
                 scratch,
-                (stage.ring(), &stage.baselines),
+                (current.ring(), &current.baselines),
                 old.map(|(frame, view)| (frame, &view.seen)),
                 (number, &view.seen),
             );

@@ -4,8 +4,8 @@
 
 use super::{
     commands,
-    house::House,
     options::BroadcastOptions,
+    state::RelayState,
     viewer::{ViewerKey, ViewerRole, ViewerState, Viewers},
 };
 use crate::{
@@ -44,7 +44,7 @@ const QUERIES: QueryLimits = QueryLimits {
     bytes_per_second: 50_000,
 };
 
-impl Service for House {
+impl Service for RelayState {
     type Role = ViewerRole;
 
     fn connections(&mut self) -> Connections<'_, ViewerRole> {
@@ -57,7 +57,7 @@ impl Service for House {
             drops: &mut self.drops,
             tap: &mut self.tap,
             rates: &self.options,
-            level: self.stage.served(),
+            level: self.current.served(),
             now: self.now,
         }
     }
@@ -71,11 +71,11 @@ impl Service for House {
     }
 
     fn has_gamestate(&self) -> bool {
-        self.stage.has_level()
+        self.current.has_level()
     }
 
     fn level_name(&self) -> String {
-        format!("level {}", self.stage.info_value("mapname"))
+        format!("level {}", self.current.info_value("mapname"))
     }
 
     fn answer_challenge(&mut self, route: Route, request: GetChallenge<'_>, is_probe: bool) {
@@ -88,7 +88,7 @@ impl Service for House {
     }
 
     fn info_response(&self, challenge: Option<WireText<'_>>) -> InfoString {
-        let source = self.stage.public_info();
+        let source = self.current.public_info();
         let value = |key| source.get(key).unwrap_or_default();
         let clients = self.viewers.present().count() as u32;
         let gamename = match value("com_gamename") {
@@ -115,7 +115,7 @@ impl Service for House {
     }
 
     fn status_response(&self) -> (InfoString, Vec<StatusPlayer<'_>>) {
-        let mut info = self.stage.public_info();
+        let mut info = self.current.public_info();
         let _ = info.set("sv_maxclients", &self.options.max_viewers.to_string());
         let _ = info.set("g_needpass", "0");
         let players = self.viewers.present().map(|(_, viewer)| {
@@ -131,7 +131,7 @@ impl Service for House {
         let addresses = if ip.is_ipv6() { ADDRESSES_PER_SUBNET6 } else { 0 };
         let closed = "The source of this relay is not there yet.";
         AdmissionLimits {
-            closed: (!self.stage.has_level()).then_some(closed),
+            closed: (!self.current.has_level()).then_some(closed),
             protocol: NEWEST_PROTOCOL,
             ping_ms: (0, 0),
             reconnect_interval: RECONNECT_INTERVAL,
