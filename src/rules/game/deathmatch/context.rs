@@ -6,14 +6,10 @@
 //! Invariants: entities 0 to 63 are the players, all others are in the entity table. A slot without a
 //! player has no entity.
 
-use super::{combat::CombatSettings, entities::Entities, modes::Mode};
+use super::{combat_settings::CombatSettings, entities::Entities, modes::Mode};
 use crate::bg::Event;
-use crate::game::{
-    Host, Ruleset,
-    clients::Clients,
-    movement::{self, PmoveSettings, PmoveVariant, events},
-    rng::LevelRng,
-};
+use crate::game::movement::{self, PmoveSettings, PmoveVariant, events};
+use crate::game::{Host, Ruleset, clients::Clients, rng::LevelRng};
 use crate::model::{ClientNum, EntityNum, EntityShared, EntityState, LevelTime, Vec3};
 use crate::world::links::EntityViews;
 

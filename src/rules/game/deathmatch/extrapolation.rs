@@ -5,10 +5,8 @@
 use super::{
     context::Context, move_caches::MoveCaches, player_world::player_world, think::clip_mask,
 };
-use crate::{
-    game::movement::{Extrapolation, extrapolate},
-    model::{ClientNum, PlayerState},
-};
+use crate::game::movement::{Extrapolation, extrapolate};
+use crate::model::{ClientNum, PlayerState};
 
 /// Frames without usercmds for which a player is extrapolated.
 const MAX_FRAMES: u32 = 2;

@@ -3,22 +3,13 @@
 //! Invariants: clients run first and entities after them, each in the order of their numbers. Engine
 //! names: `G_RunFrame`.
 
+use super::weapons::missiles::{run_missile, run_missiles, think_missile};
 use super::{
-    body_queue::run_corpse,
-    context::Context,
-    entities::EntityKind,
-    items::drop::is_at_rest,
-    matches::run_match,
-    movers::run_mover_team,
-    rules::client_context,
-    systems::Systems,
-    targets::{locations::run_location, run_target},
-    think::{end_frame, think},
-    triggers::aim_push_trigger,
-    weapons::{
-        kamikaze::{run_kamikaze, run_kamikaze_timer},
-        missiles::{run_missile, run_missiles, think_missile},
-    },
+    body_queue::run_corpse, context::Context, entity_kinds::EntityKind, items::drop::is_at_rest,
+    matches::run_match, movers::run_mover_team, rules::client_context, systems::Systems,
+    targets::locations::run_location, targets::run_target, think::end_frame, think::think,
+    triggers::aim_push_trigger, weapons::kamikaze::run_kamikaze,
+    weapons::kamikaze::run_kamikaze_timer,
 };
 use crate::model::{ClientNum, LevelTime, limits::MAX_CLIENTS};
 

@@ -4,20 +4,14 @@
 //! the base game's start of a level. Engine names: `G_InitGame`, `SP_worldspawn`.
 
 use super::{
-    entities::{Entity, EntityKind},
-    modes::Mode,
-    teams::TeamState,
+    context::Context, entities::Entity, entity_kinds::EntityKind, items::Items, modes::Mode,
+    movers::form_mover_teams, spawn_functions::spawn_entities, systems::Systems, targets::Targets,
+    targets::portals::aim_portals, teams::TeamState,
 };
-use crate::game::deathmatch::{
-    context::Context, items::Items, movers::form_mover_teams, spawn_functions::spawn_entities,
-    systems::Systems, targets::Targets, targets::portals::aim_portals,
-};
+use crate::bg::{GameType, configstring, items::ItemKind};
+use crate::game::{LevelStart, settings::key, userinfo::clean_text};
 use crate::model::{EntityNum, text::atoi};
 use crate::world::{MapEntities, entity_string::MapEntity};
-use crate::{
-    bg::{GameType, configstring, items::ItemKind},
-    game::{LevelStart, settings::key, userinfo::clean_text},
-};
 
 /// Fields of the map that set a setting, in games that have it.
 const MAP_SETTINGS: [(&str, &str); 2] =

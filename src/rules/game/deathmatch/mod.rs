@@ -13,14 +13,20 @@
 mod asset_index;
 mod body_queue;
 mod combat;
+mod combat_settings;
 mod combat_state;
 mod context;
+mod directions;
 mod entities;
+mod entity_kinds;
 mod extrapolation;
+mod flag;
 mod frame;
 mod free_numbers;
+mod hit;
 mod items;
 mod level_init;
+mod loadout;
 mod matches;
 mod modes;
 mod move_caches;
@@ -37,29 +43,22 @@ mod triggers;
 mod weapons;
 mod world_effects;
 
-use self::{
-    combat::death::die_on_disconnect,
-    context::{Context, Frame, view_of},
-    entities::Entities,
-    level_init::start_level,
-    rules::{begin, client_context},
-    systems::Systems,
-    think::think,
+use crate::bg::{Event, Persistent};
+use crate::game::clients::{self, CONSOLE_COMMANDS, Clients, JoinState, Player};
+use crate::game::deathmatch::context::{Context, Frame, view_of};
+use crate::game::deathmatch::{
+    combat::death::die_on_disconnect, entities::Entities, level_init::start_level, rules::begin,
+    rules::client_context, systems::Systems, think::think,
 };
-use super::{
+use crate::game::{
     ConnectError, ConsoleCommand, EntityView, Game, GameFault, Host, LevelStart, Ruleset,
-    clients::{self, CONSOLE_COMMANDS, Clients, JoinState, Player},
-    movement::PmoveVariant,
-    rng::LevelRng,
+    movement::PmoveVariant, rng::LevelRng,
 };
-use crate::{
-    bg::{Event, Persistent},
-    model::{
-        ClientNum, CommandArgs, EntityNum, EntitySet, LevelTime, PlayerState, UserCmd,
-        limits::MAX_CLIENTS, prefetch,
-    },
-    world::MapEntities,
+use crate::model::{
+    ClientNum, CommandArgs, EntityNum, EntitySet, LevelTime, PlayerState, UserCmd,
+    limits::MAX_CLIENTS, prefetch,
 };
+use crate::world::MapEntities;
 pub(crate) use spawn_functions::has_spawn_point;
 
 /// Game with entities, combat and matches.

@@ -1,23 +1,14 @@
 //! Deathmatch rules behind client commands: begin, kill, teleport, give, leave play.
 
 use super::{
-    combat::death::{suicide, suicide_on_team_change},
-    context::{Context, Frame},
-    entities::Entities,
-    items::touch::give_new_item,
-    matches::intermission::begin_intermission,
-    systems::Systems,
-    think::{spawn, teleport},
+    combat::death::suicide, combat::death::suicide_on_team_change, context::Context,
+    context::Frame, entities::Entities, items::touch::give_new_item,
+    matches::intermission::begin_intermission, systems::Systems, think::spawn, think::teleport,
 };
-use crate::{
-    bg::Event,
-    game::{
-        Host,
-        clients::{ClientContext, ClientRules, Clients},
-        rng::LevelRng,
-    },
-    model::{ClientNum, PlayerState, Vec3},
-};
+use crate::bg::Event;
+use crate::game::clients::{ClientContext, ClientRules, Clients};
+use crate::game::{Host, rng::LevelRng};
+use crate::model::{ClientNum, PlayerState, Vec3};
 
 /// Game without its clients and its host.
 pub(super) struct DeathmatchRules<'a> {

@@ -3,13 +3,14 @@
 //! Invariants: an unknown class is logged once per level, with the number of its entities. Source: the
 //! base game's spawn functions and its filters by game type; OpenArena's. Engine names: `G_CallSpawn`.
 
-use crate::game::deathmatch::{context::Context, items::spawn::spawn_item, systems::Systems};
-use std::collections::BTreeMap;
-
-use super::{entities::EntityKind, items, movers, targets, triggers};
+use super::{
+    context::Context, entity_kinds::EntityKind, items, items::spawn::spawn_item, movers,
+    systems::Systems, targets, triggers,
+};
 use crate::game::{Host, userinfo::clean_text};
 use crate::model::{Vec3, text::atoi};
 use crate::world::{MapEntities, PvsLocation, entity_string::MapEntity};
+use std::collections::BTreeMap;
 
 /// Maximum number of unknown classes that are logged.
 const MAX_NAMED: usize = 16;

@@ -3,13 +3,11 @@
 //! Source: the base game's choice of a spawn point, and OpenArena's. Engine names: `SelectSpawnPoint`,
 //! `SelectRandomFurthestSpawnPoint`, `SelectCTFSpawnPoint`.
 
-use crate::game::deathmatch::context::Context;
+use super::context::Context;
+use crate::bg::{TeamColor, player_box};
+use crate::game::{clients::Placement, movement::angles, ruleset::SpawnRule};
 use crate::model::{ClientNum, Vec3};
 use crate::world::MapEntities;
-use crate::{
-    bg::{TeamColor, player_box},
-    game::{clients::Placement, movement::angles, ruleset::SpawnRule},
-};
 
 /// Height of a spawned player above the spawn point, in units.
 const SPAWN_RISE: f32 = 9.0;

@@ -1,15 +1,9 @@
 //! State of the level by owner: each subsystem's fields are private to its module.
 
 use super::{
-    body_queue::BodyQueue,
-    combat::Combat,
-    items::Items,
-    matches::MatchState,
-    move_caches::MoveCaches,
-    spawn_points::SpawnPoints,
-    targets::Targets,
-    teams::TeamState,
-    weapons::{LagCompensation, Projectiles},
+    body_queue::BodyQueue, combat::Combat, items::Items, matches::MatchState,
+    move_caches::MoveCaches, spawn_points::SpawnPoints, targets::Targets, teams::TeamState,
+    weapons::LagCompensation, weapons::Projectiles,
 };
 
 /// The subsystems that own state beside the entity table.

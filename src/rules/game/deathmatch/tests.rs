@@ -7,7 +7,7 @@ use crate::game::deathmatch::combat::damage::damage_player;
 mod hazards;
 mod movers;
 mod obstacles;
-pub(in crate::game::deathmatch) mod room;
+pub(crate) mod room;
 mod spawning;
 mod targets;
 mod test_level;
@@ -34,14 +34,9 @@ fn god_mode_and_noclip_prevent_damage() {
     let mut health_after = |line: &str| {
         game.client_command(&mut host, client, &CommandArgs::parse(line)).expect("no fault");
         game.with(&mut host, |cx, sys| {
-            damage_player(
-                cx,
-                sys,
-                client,
-                &combat::Hit::by_world(10, crate::bg::MeansOfDeath::Lava),
-            )
+            damage_player(cx, sys, client, &hit::Hit::by_world(10, crate::bg::MeansOfDeath::Lava))
         });
-        Game::player(&game, client).stats[combat::HEALTH]
+        Game::player(&game, client).stats[hit::HEALTH]
     };
     let healths = ["god", "god", "noclip", "noclip"].map(&mut health_after);
     assert_eq!(healths, [125, 115, 115, 105]);

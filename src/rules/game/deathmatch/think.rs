@@ -5,38 +5,22 @@
 //! Engine names: `ClientThink_real`, `ClientSpawn`, `ClientEndFrame`.
 
 use super::{
-    combat::{HEALTH, Hit},
-    combat_state::PlayerCombatState,
-    items::speed_of,
+    combat::Combat, combat::damage::damage_player, combat_state::PlayerCombatState,
+    context::Context, extrapolation::extrapolate_missed_frames, hit::HEALTH, hit::Hit,
+    items::holdables::use_holdable, items::powerups::end_powerups,
+    items::powerups::run_player_timers, items::speed_of, player_world::player_world,
+    rules::client_context, systems::Systems, targets::fire_targets, triggers::bump,
+    triggers::touch_triggers, weapons::fire_weapon, weapons::gauntlet::gauntlet_attack,
+    world_effects::apply_world_effects, world_effects::set_player_sound,
 };
-use crate::game::deathmatch::{
-    combat::Combat,
-    combat::damage::damage_player,
-    context::Context,
-    extrapolation::extrapolate_missed_frames,
-    items::holdables::use_holdable,
-    items::powerups::{end_powerups, run_player_timers},
-    player_world::player_world,
-    rules::client_context,
-    systems::Systems,
-    targets::fire_targets,
-    triggers::{bump, touch_triggers},
-    weapons::fire_weapon,
-    weapons::gauntlet::gauntlet_attack,
-    world_effects::{apply_world_effects, set_player_sound},
+use crate::bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box};
+use crate::game::clients::{Clients, Placement, Player, Role, SPECTATOR_SPEED};
+use crate::game::movement::{
+    ClampedCommand, EntityStateOptions, PmoveInput, clamp_command_time, events, impulses,
+    move_player, player_entity,
 };
 use crate::model::{
     Buttons, ClientNum, EntityNum, PlayerState, SvFlags, UserCmd, Vec3, contents::mask,
-};
-use crate::{
-    bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box},
-    game::{
-        clients::{Clients, Placement, Player, Role, SPECTATOR_SPEED},
-        movement::{
-            ClampedCommand, EntityStateOptions, PmoveInput, clamp_command_time, events, impulses,
-            move_player, player_entity,
-        },
-    },
 };
 
 /// Damage of the two hardest falls.

@@ -2,31 +2,18 @@
 //!
 //! Source: the base game's triggers. Engine names: `G_TouchTriggers`.
 
+use super::entity_kinds::{EntityKind, Hurt, TargetKind};
+use super::targets::{Targets, pick_target, use_entity};
 use super::{
-    asset_index::{PAD_SOUND, sound_index},
-    combat::Hit,
-    entities::EntityKind,
-    targets::TargetKind,
+    asset_index::PAD_SOUND, asset_index::sound_index, combat::damage::damage_player,
+    context::Context, hit::Hit, items::touch::stands_on_item, items::touch::touch_item,
+    level_init::set_brush_model, movers::bump_mover, movers::doors::touch_door_trigger,
+    movers::plats::touch_plat_trigger, systems::Systems, targets::actions::teleport_to_target,
 };
-use crate::game::deathmatch::{
-    combat::damage::damage_player,
-    context::Context,
-    items::touch::{stands_on_item, touch_item},
-    level_init::set_brush_model,
-    movers::bump_mover,
-    movers::doors::touch_door_trigger,
-    movers::plats::touch_plat_trigger,
-    systems::Systems,
-    targets::Targets,
-    targets::actions::teleport_to_target,
-    targets::{pick_target, use_entity},
-};
+use crate::bg::{EntityType, Event, MeansOfDeath, contents};
+use crate::game::movement::impulses;
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3, limits::MAX_ENTITIES};
 use crate::world::{entity_string::MapEntity, links::MAX_NEARBY};
-use crate::{
-    bg::{EntityType, Event, MeansOfDeath, contents},
-    game::movement::impulses,
-};
 
 /// Half size of the box around a player in which triggers are searched.
 const REACH: Vec3 = Vec3::new(40.0, 40.0, 52.0);
@@ -43,14 +30,6 @@ const HURT_UNSTOPPABLE: i32 = 8;
 const HURT_SLOW: i32 = 16;
 /// Interval of a hurt trigger, fast and slow, in ms.
 const HURT_MS: (i32, i32) = (100, 1000);
-
-/// State of a hurt trigger.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Hurt {
-    points: i32,
-    sound: i32,
-    next: LevelTime,
-}
 
 /// `trigger_push`.
 pub(super) fn push_trigger(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {

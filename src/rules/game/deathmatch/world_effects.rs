@@ -2,12 +2,11 @@
 //!
 //! Source: the base game's effects of the world. Engine names: `P_WorldEffects`.
 
-use super::combat::Hit;
-use crate::bg::{Event, MeansOfDeath, Powerup, contents, entity_flag};
-use crate::game::deathmatch::{
-    asset_index::sound_index, combat::damage::damage_player, context::Context, systems::Systems,
-    weapons::mines::TICKING_SOUND,
+use super::{
+    asset_index::sound_index, combat::damage::damage_player, context::Context, hit::Hit,
+    systems::Systems, weapons::mines::TICKING_SOUND,
 };
+use crate::bg::{Event, MeansOfDeath, Powerup, contents, entity_flag};
 use crate::model::ClientNum;
 
 /// Time under water without damage, in ms.

@@ -4,10 +4,12 @@
 //!
 //! Engine names: `EF_AWARD_*`, `PERS_*`.
 
-use super::challenges::{fulfill_award_challenge, fulfill_frag_challenges};
 use crate::bg::{MeansOfDeath, Persistent, entity_flag, player_event};
 use crate::game::clients::log_award;
-use crate::game::deathmatch::{combat::Combat, context::Context, matches::MatchState};
+use crate::game::deathmatch::{
+    combat::Combat, combat::challenges::fulfill_award_challenge,
+    combat::challenges::fulfill_frag_challenges, context::Context, matches::MatchState,
+};
 use crate::model::ClientNum;
 
 /// Time that an award is shown, in ms.
@@ -27,7 +29,7 @@ const AWARDS: i32 = entity_flag::AWARD_EXCELLENT
 impl Combat {
     /// Counts an award and shows it instead of the previous one. `count` is the persistant index of its
     /// counter.
-    pub(in crate::game::deathmatch) fn award(
+    pub(crate) fn award(
         &mut self,
         cx: &mut Context<'_>,
         matches: &MatchState,
@@ -45,11 +47,7 @@ impl Combat {
     }
 
     /// Hides an award after its time.
-    pub(in crate::game::deathmatch) fn expire_award(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn expire_award(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let combat = &mut self.players[client.index()];
         if combat.award_until.is_none_or(|until| until.distance(cx.clients.now) >= 0) {
             return;
@@ -104,7 +102,7 @@ impl Combat {
     }
 
     /// Counts the hits of a railgun shot for the impressive award. A miss resets the streak.
-    pub(in crate::game::deathmatch) fn count_rail_hits(
+    pub(crate) fn count_rail_hits(
         &mut self,
         cx: &mut Context<'_>,
         matches: &MatchState,

@@ -156,13 +156,8 @@ fn fulfill(cx: &mut Context<'_>, matches: &MatchState, client: ClientNum, number
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::{
-        Ruleset,
-        deathmatch::{
-            combat::{Hit, damage::damage_player},
-            tests::room::TestRoom,
-        },
-    };
+    use crate::game::Ruleset;
+    use crate::game::deathmatch::{combat::damage::damage_player, hit::Hit, tests::room::TestRoom};
 
     /// Returns the challenges of a frag with a means of death, of the killer and of the victim.
     fn frag(

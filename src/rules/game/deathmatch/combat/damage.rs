@@ -4,17 +4,15 @@
 //!
 //! Engine names: `G_Damage`, `CheckArmor`, `MOD_*`, `DAMAGE_*`.
 
-use super::{EntityKind, GIB_HEALTH, HEALTH, LEAST_HEALTH, LETHAL, PlayerCombatState};
+use crate::bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag, pm_flag};
+use crate::game::deathmatch::hit::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH};
 use crate::game::deathmatch::{
-    body_queue::damage_corpse, combat::Combat, combat::death::die, context::Context,
-    movers::shoot_mover, systems::Systems, weapons::invulnerability::deflect_off_sphere,
-    weapons::mines::shoot_mine,
+    body_queue::damage_corpse, combat::Combat, combat::death::die, combat_state::PlayerCombatState,
+    context::Context, entity_kinds::EntityKind, movers::shoot_mover, systems::Systems,
+    weapons::invulnerability::deflect_off_sphere, weapons::mines::shoot_mine,
 };
-use crate::model::{ClientNum, EntityNum, Vec3};
-use crate::{
-    bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag, pm_flag},
-    game::movement::{impulses, velocity},
-};
+use crate::game::movement::{impulses, velocity};
+use crate::model::{ClientNum, EntityNum};
 
 /// Damage above which knockback does not grow.
 const MAX_KNOCKBACK: i32 = 200;
@@ -29,63 +27,14 @@ const CATCH_UP_DEAD_ZONE: i64 = 5;
 /// Cap of the damage of one hit.
 const MAX_DAMAGE: i32 = 1_000_000;
 
-/// One hit on an entity.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct Hit {
-    pub(in crate::game::deathmatch) damage: i32,
-    pub(in crate::game::deathmatch) means: MeansOfDeath,
-    /// Player who caused the damage; none for the world.
-    pub(in crate::game::deathmatch) attacker: Option<ClientNum>,
-    /// Entity that caused the damage, if not the attacker.
-    pub(in crate::game::deathmatch) inflictor: Option<EntityNum>,
-    /// Knockback direction, of any length.
-    pub(in crate::game::deathmatch) direction: Option<Vec3>,
-    /// Point of impact.
-    pub(in crate::game::deathmatch) point: Option<Vec3>,
-    /// Whether the hit is splash damage.
-    pub(in crate::game::deathmatch) is_splash: bool,
-    pub(in crate::game::deathmatch) no_armor: bool,
-    /// Whether the hit has no knockback.
-    pub(in crate::game::deathmatch) no_knockback: bool,
-    /// Whether god mode, teammates and spawn protection are ignored.
-    pub(in crate::game::deathmatch) no_protection: bool,
-}
-
-impl Hit {
-    /// Returns a hit by the level itself.
-    pub(in crate::game::deathmatch) const fn by_world(damage: i32, means: MeansOfDeath) -> Self {
-        Self {
-            damage,
-            means,
-            attacker: None,
-            inflictor: None,
-            direction: None,
-            point: None,
-            is_splash: false,
-            no_armor: false,
-            no_knockback: false,
-            no_protection: false,
-        }
-    }
-
-    /// Returns the hit of a player who spawns or teleports inside the victim.
-    pub(in crate::game::deathmatch) const fn telefrag(by: ClientNum) -> Self {
-        Self {
-            attacker: Some(by),
-            no_protection: true,
-            ..Self::by_world(LETHAL, MeansOfDeath::Telefrag)
-        }
-    }
-}
-
 impl Context<'_> {
     /// Whether a player is dead.
-    pub(in crate::game::deathmatch) fn is_dead(&self, client: ClientNum) -> bool {
+    pub(crate) fn is_dead(&self, client: ClientNum) -> bool {
         self.clients.player(client).is_some_and(|player| player.state.stats[HEALTH] <= 0)
     }
 
     /// Whether a player is inside an invulnerability sphere.
-    pub(in crate::game::deathmatch) fn is_invulnerable(&self, client: ClientNum) -> bool {
+    pub(crate) fn is_invulnerable(&self, client: ClientNum) -> bool {
         self.clients.player(client).is_some_and(|player| {
             player.state.powerups[Powerup::Invulnerability] > self.clients.now.0
         })
@@ -94,11 +43,7 @@ impl Context<'_> {
 
 impl Combat {
     /// Whether an entity takes damage.
-    pub(in crate::game::deathmatch) fn is_damageable(
-        &self,
-        cx: &Context<'_>,
-        number: EntityNum,
-    ) -> bool {
+    pub(crate) fn is_damageable(&self, cx: &Context<'_>, number: EntityNum) -> bool {
         if let Some(client) = ClientNum::new(number.index()) {
             return cx.clients.plays(client) && !self.players[client.index()].gibbed;
         }
@@ -112,12 +57,7 @@ impl Combat {
 }
 
 /// Damages an entity.
-pub(in crate::game::deathmatch) fn damage_entity(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    victim: EntityNum,
-    hit: &Hit,
-) {
+pub(crate) fn damage_entity(cx: &mut Context<'_>, sys: &mut Systems, victim: EntityNum, hit: &Hit) {
     if let Some(client) = ClientNum::new(victim.index()) {
         return damage_player(cx, sys, client, hit);
     }
@@ -131,12 +71,7 @@ pub(in crate::game::deathmatch) fn damage_entity(
 }
 
 /// Damages a player.
-pub(in crate::game::deathmatch) fn damage_player(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    victim: ClientNum,
-    hit: &Hit,
-) {
+pub(crate) fn damage_player(cx: &mut Context<'_>, sys: &mut Systems, victim: ClientNum, hit: &Hit) {
     if sys.match_state.is_over()
         || !sys.combat.is_damageable(cx, victim.into())
         || is_deflected(cx, victim, hit)
@@ -209,11 +144,7 @@ impl Combat {
     }
 
     /// Clears the credit for a knockback that left the victim dry on the ground, with the knockback timer over.
-    pub(in crate::game::deathmatch) fn forget_pusher_on_ground(
-        &mut self,
-        cx: &Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn forget_pusher_on_ground(&mut self, cx: &Context<'_>, client: ClientNum) {
         let combat = &mut self.players[client.index()];
         let Some(player) = cx.clients.player(client) else { return };
         let state = &player.state;
@@ -409,11 +340,7 @@ fn apply_vampire(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum, l
 }
 impl Context<'_> {
     /// Whether a player has an active powerup.
-    pub(in crate::game::deathmatch) fn has_powerup(
-        &self,
-        client: ClientNum,
-        powerup: Powerup,
-    ) -> bool {
+    pub(crate) fn has_powerup(&self, client: ClientNum, powerup: Powerup) -> bool {
         self.clients.player(client).is_some_and(|player| player.state.powerups[powerup] != 0)
     }
 }

@@ -4,20 +4,16 @@
 //!
 //! Engine names: `player_die`, `EV_OBITUARY`, `Cmd_Kill_f`.
 
-use super::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
+use crate::bg::{Event, MeansOfDeath, PmType, Weapon, animation, contents, entity_flag};
+use crate::cvar::engine;
+use crate::game::deathmatch::hit::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
 use crate::game::deathmatch::{
-    combat::Combat,
-    context::Context,
-    systems::Systems,
-    weapons::kamikaze::{start_kamikaze_timer, stop_kamikaze_timer},
+    combat::Combat, context::Context, systems::Systems, weapons::kamikaze::start_kamikaze_timer,
+    weapons::kamikaze::stop_kamikaze_timer,
 };
+use crate::game::movement::angles;
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
-use crate::{
-    bg::{Event, MeansOfDeath, PmType, Weapon, animation, contents, entity_flag},
-    cvar::engine,
-    game::movement::angles,
-    world::links::EntityViews as _,
-};
+use crate::world::links::EntityViews as _;
 
 /// Minimum respawn delay, in ms.
 const MIN_RESPAWN_MS: i32 = 1700;
@@ -27,11 +23,7 @@ const CORPSE_TOP: f32 = -8.0;
 const DEATH_ANIMATIONS: i32 = 3;
 
 /// Kills a player by command; the body is gibbed. A recent knockback turns the death into a fall.
-pub(in crate::game::deathmatch) fn suicide(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-) {
+pub(crate) fn suicide(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     if !cx.clients.plays(client) || cx.is_dead(client) || cx.clients.intermission {
         return;
     }
@@ -51,11 +43,7 @@ pub(in crate::game::deathmatch) fn suicide(
 }
 
 /// Kills a player who changes teams. Some rulesets restore the team score.
-pub(in crate::game::deathmatch) fn suicide_on_team_change(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-) {
+pub(crate) fn suicide_on_team_change(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     let before = cx.clients.team_scores;
     suicide(cx, sys, client);
     if cx.clients.ruleset.team_change_keeps_team_score {
@@ -65,11 +53,7 @@ pub(in crate::game::deathmatch) fn suicide_on_team_change(
 }
 
 /// Kills a player who disconnects, with the world as killer. The team score is kept.
-pub(in crate::game::deathmatch) fn die_on_disconnect(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-) {
+pub(crate) fn die_on_disconnect(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     if !cx.clients.plays(client) || cx.is_dead(client) || cx.clients.intermission {
         return;
     }
@@ -79,12 +63,7 @@ pub(in crate::game::deathmatch) fn die_on_disconnect(
 }
 
 /// Kills a player: obituary, score, drops, corpse or gibs.
-pub(in crate::game::deathmatch) fn die(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    victim: ClientNum,
-    hit: &Hit,
-) {
+pub(crate) fn die(cx: &mut Context<'_>, sys: &mut Systems, victim: ClientNum, hit: &Hit) {
     // A player killed in the past by lag compensation dies in the present.
     sys.lag.restore(cx, victim);
     let Some(player) = cx.clients.player(victim) else { return };

@@ -5,11 +5,9 @@
 
 pub(super) mod awards;
 mod challenges;
-pub(super) mod combat_settings;
 pub(super) mod damage;
 pub(super) mod death;
 pub(super) mod feedback;
-pub(super) mod loadout;
 pub(super) mod score;
 pub(super) mod splash;
 mod spree_file;
@@ -17,13 +15,10 @@ pub(super) mod sprees;
 #[cfg(test)]
 mod tests;
 
-use super::{combat_state::PlayerCombatState, entities::EntityKind};
+use super::combat_state::PlayerCombatState;
 use crate::model::{ClientNum, limits::MAX_CLIENTS};
 
-pub(super) use self::{
-    combat_settings::CombatSettings, damage::Hit, loadout::Loadout, splash::SplashDamage,
-    sprees::Sprees,
-};
+pub(super) use self::sprees::Sprees;
 
 /// Combat state of all players.
 #[derive(Debug)]
@@ -58,12 +53,3 @@ impl Combat {
         self.sprees.reset_client(client);
     }
 }
-
-/// Index of the health statistic, the same in every game.
-pub(super) const HEALTH: usize = 0;
-/// Minimum health.
-pub(super) const LEAST_HEALTH: i32 = -999;
-/// Health at or below which a body is gibbed.
-pub(super) const GIB_HEALTH: i32 = -40;
-/// Damage that always kills.
-pub(super) const LETHAL: i32 = 100_000;

@@ -4,14 +4,13 @@
 //!
 //! Engine names: `AddScore`, `PERS_SCORE`.
 
+use crate::bg::{Event, Persistent};
 use crate::game::deathmatch::{
-    combat::damage::score_of, context::Context, matches::MatchState, teams::share_score,
+    combat::damage::score_of, context::Context, entities::send_only_to, matches::MatchState,
+    teams::share_score,
 };
+use crate::game::{clients::log_score, ruleset::SuicidePenalty};
 use crate::model::{ClientNum, Vec3};
-use crate::{
-    bg::{Event, Persistent},
-    game::{clients::log_score, deathmatch::entities::send_only_to, ruleset::SuicidePenalty},
-};
 
 /// Number of players from which a suicide lowers the score.
 const MIN_PLAYERS_FOR_PENALTY: usize = 3;
@@ -78,7 +77,7 @@ impl MatchState {
     }
 
     /// Adds points to a player's score and shows them at a position.
-    pub(in crate::game::deathmatch) fn add_score(
+    pub(crate) fn add_score(
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,

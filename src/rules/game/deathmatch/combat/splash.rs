@@ -4,10 +4,12 @@
 //!
 //! Engine names: `G_RadiusDamage`, `CanDamage`.
 
-use super::Hit;
-use crate::game::deathmatch::{combat::damage::damage_entity, context::Context, systems::Systems};
+use crate::bg::MeansOfDeath;
+use crate::game::deathmatch::{
+    combat::damage::damage_entity, context::Context, hit::Hit, systems::Systems,
+};
+use crate::game::ruleset::SplashTracePoints;
 use crate::model::{ClientNum, EntityNum, Vec3, contents::content, limits::MAX_ENTITIES};
-use crate::{bg::MeansOfDeath, game::ruleset::SplashTracePoints};
 
 /// Offset of the further trace points from an entity's center, in units.
 const CORNER_OFFSET: f32 = 15.0;
@@ -16,19 +18,19 @@ const KNOCKBACK_UP: f32 = 24.0;
 
 /// One explosion.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct SplashDamage {
-    pub(in crate::game::deathmatch) center: Vec3,
+pub(crate) struct SplashDamage {
+    pub(crate) center: Vec3,
     /// Damage at the center.
-    pub(in crate::game::deathmatch) damage: f32,
-    pub(in crate::game::deathmatch) radius: f32,
-    pub(in crate::game::deathmatch) means: MeansOfDeath,
-    pub(in crate::game::deathmatch) attacker: Option<ClientNum>,
+    pub(crate) damage: f32,
+    pub(crate) radius: f32,
+    pub(crate) means: MeansOfDeath,
+    pub(crate) attacker: Option<ClientNum>,
     /// Entity that takes no damage.
-    pub(in crate::game::deathmatch) spared: Option<EntityNum>,
+    pub(crate) spared: Option<EntityNum>,
 }
 
 /// Damages every entity in a radius. Returns whether an enemy of the attacker was hit.
-pub(in crate::game::deathmatch) fn splash_damage(
+pub(crate) fn splash_damage(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     splash: &SplashDamage,
@@ -68,11 +70,7 @@ pub(in crate::game::deathmatch) fn splash_damage(
 }
 
 /// Returns the distance from a point to an entity's bounding box.
-pub(in crate::game::deathmatch) fn distance_to_box(
-    cx: &Context<'_>,
-    number: EntityNum,
-    point: Vec3,
-) -> Option<f32> {
+pub(crate) fn distance_to_box(cx: &Context<'_>, number: EntityNum, point: Vec3) -> Option<f32> {
     let shared = cx.shared(number)?;
     let away = |axis: usize| {
         let (low, high) = (shared.absmin[axis], shared.absmax[axis]);
@@ -82,11 +80,7 @@ pub(in crate::game::deathmatch) fn distance_to_box(
 }
 
 /// Whether the map leaves a line of sight from a point to the center or a corner of an entity.
-pub(in crate::game::deathmatch) fn can_damage(
-    cx: &Context<'_>,
-    from: Vec3,
-    number: EntityNum,
-) -> bool {
+pub(crate) fn can_damage(cx: &Context<'_>, from: Vec3, number: EntityNum) -> bool {
     let Some(shared) = cx.shared(number) else { return false };
     let Some(world) = cx.host.world() else { return true };
     let middle = (shared.absmin + shared.absmax) * 0.5;

@@ -4,14 +4,10 @@
 //! `g_spreeDiv` frags. Source: OpenArena 0.8.8. Engine names: `G_RunStreakLogic`, `G_CheckForSpree`,
 //! `G_checkForMultiKill`.
 
-use super::spree_file::{Announcement, MAX_MESSAGE, Series, SpreeFile};
 use crate::bg::Event;
-use crate::game::{
-    Host,
-    deathmatch::{asset_index::sound_index, context::Context},
-    settings::key,
-    userinfo::clean_text,
-};
+use crate::game::deathmatch::combat::spree_file::{Announcement, MAX_MESSAGE, Series, SpreeFile};
+use crate::game::deathmatch::{asset_index::sound_index, context::Context};
+use crate::game::{Host, settings::key, userinfo::clean_text};
 use crate::model::{ClientNum, SvFlags, Vec3, assets::GamePath, limits::MAX_CLIENTS, text};
 
 /// Longest name in a message, in bytes.
@@ -28,7 +24,7 @@ struct SeriesLengths {
 
 /// Announcements of a level, and the series of all players.
 #[derive(Debug)]
-pub(in crate::game::deathmatch) struct Sprees {
+pub(crate) struct Sprees {
     file: SpreeFile,
     /// Frags or deaths from one level to the next.
     divisor: i32,
@@ -44,7 +40,7 @@ impl Default for Sprees {
 
 impl Sprees {
     /// Reads the announcements of a new level.
-    pub(in crate::game::deathmatch) fn start(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn start(&mut self, cx: &mut Context<'_>) {
         *self = Self::default();
         if !cx.clients.ruleset.has_sprees {
             return;
@@ -173,14 +169,11 @@ mod tests {
     use super::*;
     use std::rc::Rc;
 
-    use crate::game::{
-        FileLimits, Game as _, GameFiles, LevelStart, Ruleset,
-        deathmatch::{
-            combat::{Hit, damage::damage_player, death::suicide},
-            tests::room::TestRoom,
-            think::respawn,
-        },
+    use crate::game::deathmatch::{
+        combat::damage::damage_player, combat::death::suicide, hit::Hit, tests::room::TestRoom,
+        think::respawn,
     };
+    use crate::game::{FileLimits, Game as _, GameFiles, LevelStart, Ruleset};
     use crate::{bg::MeansOfDeath, model::assets::MemoryAssets};
 
     const FILE: &str = "[kspree]\nlevel = 1\nmessage = [n]: [k] [k]\nsound = sound/a.wav\n\

@@ -1,6 +1,5 @@
 //! Tests of damage, splash damage and death.
 
-use super::{Hit, SplashDamage};
 use crate::game::deathmatch::{
     combat::damage::{damage_entity, damage_player},
     combat::death::suicide,
@@ -8,6 +7,7 @@ use crate::game::deathmatch::{
     think::respawn,
     world_effects::set_player_sound,
 };
+use crate::game::deathmatch::{combat::splash::SplashDamage, hit::Hit};
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::{
     bg::{Event, MeansOfDeath, Persistent, PmType, Powerup, Weapon, contents, entity_flag},

@@ -2,17 +2,12 @@
 //!
 //! Source: the base game's pickups; OpenArena's runes.
 
-use crate::model::{LevelTime, PlayerState};
-use crate::{
-    bg::{
-        Holdable, Rune, UNLIMITED_AMMO, Weapon, entity_flag,
-        items::{Item, ItemKind},
-    },
-    game::{
-        Ruleset,
-        movement::pickup::{MAX_ROUNDS, most_armor, most_health},
-    },
+use crate::bg::{
+    Holdable, Rune, UNLIMITED_AMMO, Weapon, entity_flag, items::Item, items::ItemKind,
 };
+use crate::game::Ruleset;
+use crate::game::movement::pickup::{MAX_ROUNDS, most_armor, most_health};
+use crate::model::{LevelTime, PlayerState};
 
 /// Respawn time by kind of item, in seconds.
 const AMMO_S: f32 = 40.0;

@@ -14,12 +14,7 @@ const MEDKIT_HEALTH: i32 = 25;
 const INVULNERABILITY_MS: i32 = 10_000;
 
 /// Applies the holdable item that a player uses. Pmove has removed it from the playerstate.
-pub(in crate::game::deathmatch) fn use_holdable(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-    tag: i32,
-) {
+pub(crate) fn use_holdable(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, tag: i32) {
     let (now, stats) = (cx.clients.now, cx.clients.ruleset.stats);
     match Holdable::try_from(tag) {
         Ok(Holdable::Teleporter) => {

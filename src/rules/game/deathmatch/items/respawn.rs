@@ -2,19 +2,18 @@
 //!
 //! Source: the base game's items; OpenArena's rule for a quad damage with factor 1.
 
-use super::{ItemThink, drop::without, spawn::respawn_sound};
-use crate::game::deathmatch::{context::Context, items::schedule};
-use crate::model::{EntityNum, SvFlags};
-use crate::{
-    bg::{Event, Powerup, contents, entity_flag, items::ItemKind},
-    game::deathmatch::asset_index,
+use crate::bg::{Event, Powerup, contents, entity_flag, items::ItemKind};
+use crate::game::deathmatch::{
+    asset_index, context::Context, entity_kinds::ItemThink, items::drop::without, items::schedule,
+    items::spawn::respawn_sound,
 };
+use crate::model::{EntityNum, SvFlags};
 
 /// Retry interval of a quad damage that has no effect, in ms.
 const QUAD_RETRY_MS: i32 = 1000;
 
 /// Respawns an item that a target uses.
-pub(in crate::game::deathmatch) fn use_item(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn use_item(cx: &mut Context<'_>, number: EntityNum) {
     let settled =
         cx.entities.pickup(number).is_some_and(|(_, pickup)| pickup.step != ItemThink::Settle);
     if settled {

@@ -2,29 +2,16 @@
 //!
 //! Source: the base game's item spawning; OpenArena's settings for it.
 
+use crate::bg::{EntityType, Holdable, contents, entity_flag, items::Item, items::ItemKind};
+use crate::game::deathmatch::entity_kinds::{EntityKind, ItemState, ItemThink};
+use crate::game::deathmatch::items::{Items, MAXS, MINS, remove_item, schedule};
 use crate::game::deathmatch::{
-    context::Context,
-    entities::Entities,
-    items::Items,
-    items::{remove_item, schedule},
-    systems::Systems,
+    asset_index, context::Context, entities::Entities, systems::Systems,
 };
-use std::collections::BTreeMap;
-
-use super::{ItemState, ItemThink, MAXS, MINS};
+use crate::game::{settings::key, userinfo::clean_text};
 use crate::model::{EntityNum, Trace, Vec3, text::atoi};
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::{
-        EntityType, Holdable, contents, entity_flag,
-        items::{Item, ItemKind},
-    },
-    game::{
-        deathmatch::{asset_index, entities::EntityKind},
-        settings::key,
-        userinfo::clean_text,
-    },
-};
+use std::collections::BTreeMap;
 
 /// Delay of the drop to the floor after the map load, in ms. The movers have spawned by then.
 const SETTLE_MS: i32 = 200;
@@ -54,11 +41,7 @@ pub(super) fn respawn_sound(item: &Item) -> Option<&'static str> {
 }
 
 /// Spawns the item of a map entity. Returns false for a classname without an item.
-pub(in crate::game::deathmatch) fn spawn_item(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) -> bool {
+pub(crate) fn spawn_item(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) -> bool {
     let ruleset = cx.clients.ruleset;
     let Some(own) = ruleset.items.by_class(map_entity.classname()) else { return false };
     let (number, item) = replacement(cx, own.1).unwrap_or(own);
@@ -114,7 +97,7 @@ fn is_disabled(cx: &Context<'_>, item: &Item) -> bool {
 impl Entities {
     /// Joins items of one team name into chains. All members but the first hide. A target that names a
     /// member uses the first.
-    pub(in crate::game::deathmatch) fn join_item_chains(&mut self) {
+    pub(crate) fn join_item_chains(&mut self) {
         let mut captains: BTreeMap<Box<str>, EntityNum> = BTreeMap::new();
         for number in self.numbers() {
             let Some((_, pickup)) = self.pickup(number) else { continue };
@@ -184,7 +167,7 @@ pub(super) fn drop_to_floor(cx: &mut Context<'_>, number: EntityNum) {
 }
 impl Items {
     /// Resets the items at level start.
-    pub(in crate::game::deathmatch) fn clear_items(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn clear_items(&mut self, cx: &mut Context<'_>) {
         *self = Self::default();
         self.clear(cx.clients.ruleset);
     }

@@ -3,28 +3,16 @@
 //! Clients predict every pickup but that of a powerup, unless their userinfo disables prediction. Source:
 //! the base game's item touch.
 
-use super::{Flag, ItemState, ItemThink, grant::ItemGrant};
+use crate::bg::{Event, Persistent, contents, items::ItemKind, player_event};
 use crate::game::deathmatch::{
-    asset_index::sound_index,
-    context::Context,
-    items::flags::touch_team_item,
-    items::respawn::hide_item,
-    items::spawn::{floor_below, respawn_sound},
-    items::{remove_item, schedule},
-    systems::Systems,
-    targets::fire_targets,
+    asset_index::sound_index, context::Context, entities::send_only_to, entity_kinds::ItemState,
+    entity_kinds::ItemThink, flag::Flag, items::flags::touch_team_item, items::grant::ItemGrant,
+    items::remove_item, items::respawn::hide_item, items::schedule, items::spawn::floor_below,
+    items::spawn::respawn_sound, systems::Systems, targets::fire_targets,
 };
+use crate::game::movement::{angles, events, pickup as rules, trajectory};
+use crate::game::{Host, movement::velocity::direction, settings::key, userinfo::PlayerUserinfo};
 use crate::model::{ClientNum, EntityNum, EntityState, SvFlags, Vec3, text::atoi};
-use crate::{
-    bg::{Event, Persistent, contents, items::ItemKind, player_event},
-    game::{
-        Host,
-        deathmatch::entities::send_only_to,
-        movement::{angles, events, pickup as rules, trajectory, velocity::direction},
-        settings::key,
-        userinfo::PlayerUserinfo,
-    },
-};
 
 /// Range and facing limit within which a player is denied a powerup, in units and as a cosine.
 const DENIED_NEAR: f32 = 192.0;
@@ -42,11 +30,7 @@ enum TouchResult {
 }
 
 /// Whether a player's position touches an item.
-pub(in crate::game::deathmatch) fn stands_on_item(
-    cx: &Context<'_>,
-    client: ClientNum,
-    number: EntityNum,
-) -> bool {
+pub(crate) fn stands_on_item(cx: &Context<'_>, client: ClientNum, number: EntityNum) -> bool {
     let (Some(entity), Some(player)) = (cx.entities.get(number), cx.clients.player(client)) else {
         return false;
     };
@@ -55,7 +39,7 @@ pub(in crate::game::deathmatch) fn stands_on_item(
 }
 
 /// Handles the touch of an item by a player.
-pub(in crate::game::deathmatch) fn touch_item(
+pub(crate) fn touch_item(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
@@ -93,7 +77,7 @@ pub(in crate::game::deathmatch) fn touch_item(
 }
 
 /// Grants a map item to a player, even if it is hidden or out of reach. It does not respawn.
-pub(in crate::game::deathmatch) fn give_item(
+pub(crate) fn give_item(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
@@ -113,7 +97,7 @@ pub(in crate::game::deathmatch) fn give_item(
 }
 
 /// Grants a player an item that has no entity. Flags are excluded: each exists once.
-pub(in crate::game::deathmatch) fn give_new_item(
+pub(crate) fn give_new_item(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,

@@ -5,13 +5,12 @@
 //!
 //! Engine names: `CheckExitRules`, `ScoreIsTied`, `LogExit`.
 
-use super::MatchEnd;
-use crate::game::deathmatch::{context::Context, matches::MatchState, modes::Mode};
-use crate::model::ClientNum;
-use crate::{
-    bg::configstring,
-    game::{Host, clients::Clients},
+use crate::bg::configstring;
+use crate::game::deathmatch::{
+    context::Context, matches::MatchEnd, matches::MatchState, modes::Mode,
 };
+use crate::game::{Host, clients::Clients};
+use crate::model::ClientNum;
 
 /// Exit reasons in the game log.
 const TIME: &str = "Timelimit hit.";
@@ -28,7 +27,7 @@ const TEAMS: [&str; 2] = ["Red", "Blue"];
 
 /// Limit that ends the match.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::game::deathmatch) struct LimitHit {
+pub(crate) struct LimitHit {
     /// Text printed to all clients.
     text: String,
     /// Reason in the game log.
@@ -36,7 +35,7 @@ pub(in crate::game::deathmatch) struct LimitHit {
 }
 
 /// `fraglimit`, reached by one player.
-pub(in crate::game::deathmatch) fn player_fraglimit(
+pub(crate) fn player_fraglimit(
     clients: &Clients,
     leaders: [Option<ClientNum>; 2],
 ) -> Option<LimitHit> {
@@ -46,26 +45,20 @@ pub(in crate::game::deathmatch) fn player_fraglimit(
 }
 
 /// `fraglimit`, reached by a team.
-pub(in crate::game::deathmatch) fn team_fraglimit(
-    clients: &Clients,
-    _: [Option<ClientNum>; 2],
-) -> Option<LimitHit> {
+pub(crate) fn team_fraglimit(clients: &Clients, _: [Option<ClientNum>; 2]) -> Option<LimitHit> {
     let team = clients.winning_team(clients.settings.frag_limit?)?;
     Some(LimitHit { text: format!("{team} hit the fraglimit."), reason: FRAGS })
 }
 
 /// `capturelimit`, reached by a team.
-pub(in crate::game::deathmatch) fn capturelimit(
-    clients: &Clients,
-    _: [Option<ClientNum>; 2],
-) -> Option<LimitHit> {
+pub(crate) fn capturelimit(clients: &Clients, _: [Option<ClientNum>; 2]) -> Option<LimitHit> {
     let team = clients.winning_team(clients.settings.capture_limit?)?;
     Some(LimitHit { text: format!("{team} hit the capturelimit."), reason: CAPTURES })
 }
 
 impl MatchState {
     /// Ends the match when it hits a limit. Runs every frame and after each score.
-    pub(in crate::game::deathmatch) fn check_limits(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn check_limits(&mut self, cx: &mut Context<'_>) {
         if self.is_over() || self.leaving_at.is_some() {
             return;
         }

@@ -5,16 +5,14 @@
 //!
 //! Engine names: `BeginIntermission`, `CheckIntermissionExit`, `ExitLevel`.
 
-use super::{MatchEnd, RESTART};
+use crate::bg::{EntityType, Persistent, PmType};
+use crate::game::deathmatch::matches::{MatchEnd, MatchState, RESTART};
 use crate::game::deathmatch::{
-    context::Context, matches::MatchState, rules::client_context, spawn_points::SpawnPoints,
-    systems::Systems, think::respawn,
+    context::Context, rules::client_context, spawn_points::SpawnPoints, systems::Systems,
+    think::respawn,
 };
+use crate::game::{clients::JoinState, settings::key};
 use crate::model::{Buttons, ClientNum, LevelTime, Vec3};
-use crate::{
-    bg::{EntityType, Persistent, PmType},
-    game::{clients::JoinState, settings::key},
-};
 
 /// Minimum duration of the intermission, in ms.
 const MIN_INTERMISSION_MS: i32 = 5000;
@@ -26,7 +24,7 @@ const SHOWN_READY: usize = 16;
 const ROTATION: (&str, &str) = ("d1", "vstr d2");
 
 /// Shows the scoreboard to all clients.
-pub(in crate::game::deathmatch) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
+pub(crate) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
     (cx.mode().match_end)(cx);
     let since = cx.clients.now;
     sys.match_state.ending = MatchEnd::Intermission { since, ready_wait_from: None };
@@ -47,11 +45,7 @@ pub(in crate::game::deathmatch) fn begin_intermission(cx: &mut Context<'_>, sys:
 }
 impl SpawnPoints {
     /// Moves a client to the intermission camera.
-    pub(in crate::game::deathmatch) fn show_scoreboard(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn show_scoreboard(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let spot = self.view();
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         player.unlink(cx.host);
@@ -78,11 +72,7 @@ impl SpawnPoints {
 
 impl MatchState {
     /// Records whether a client presses a button to leave the intermission.
-    pub(in crate::game::deathmatch) fn handle_ready(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn handle_ready(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         let pressed = player.command.buttons.0 & !player.buttons.0;
         player.buttons = player.command.buttons;

@@ -13,17 +13,13 @@ pub(super) mod intermission;
 pub(super) mod tournament;
 pub(super) mod warmup;
 
-use self::warmup::Warmup;
-use crate::game::deathmatch::{
-    context::Context,
-    matches::intermission::{begin_intermission, wait_for_ready},
-    matches::warmup::run_warmup,
+use super::{
+    context::Context, matches::intermission::begin_intermission,
+    matches::intermission::wait_for_ready, matches::warmup::Warmup, matches::warmup::run_warmup,
     systems::Systems,
 };
-use crate::{
-    game::ConsoleTiming,
-    model::{ClientNum, LevelTime},
-};
+use crate::game::ConsoleTiming;
+use crate::model::{ClientNum, LevelTime};
 
 /// Delay between the limit and the intermission, in ms.
 const QUEUE_MS: i32 = 1000;
@@ -63,18 +59,18 @@ enum MatchEnd {
 
 impl MatchState {
     /// Whether the match is in its warm-up, without scores.
-    pub(in crate::game::deathmatch) fn is_warmup(&self) -> bool {
+    pub(crate) fn is_warmup(&self) -> bool {
         self.warmup != Warmup::None
     }
 
     /// Whether the match has ended, which disables damage.
-    pub(in crate::game::deathmatch) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.ending != MatchEnd::None
     }
 
     /// Whether a level change is queued. The level stands still until it happens. A command without effect
     /// is replaced by a restart.
-    pub(in crate::game::deathmatch) fn is_leaving(&mut self, cx: &mut Context<'_>) -> bool {
+    pub(crate) fn is_leaving(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(since) = self.leaving_at else { return false };
         if cx.clients.now.distance(since) >= LEVEL_CHANGE_TIMEOUT_MS {
             self.queue_level_change(cx, RESTART);
@@ -83,7 +79,7 @@ impl MatchState {
     }
 
     /// Starts the match of a new level.
-    pub(in crate::game::deathmatch) fn begin_match(&mut self, cx: &mut Context<'_>, restart: bool) {
+    pub(crate) fn begin_match(&mut self, cx: &mut Context<'_>, restart: bool) {
         let warmed_up = self.warmed_up && restart;
         *self = Self::default();
         self.begin_warmup(cx, warmed_up);
@@ -91,7 +87,7 @@ impl MatchState {
 }
 
 /// Runs the match phases of one frame.
-pub(in crate::game::deathmatch) fn run_match(cx: &mut Context<'_>, sys: &mut Systems) {
+pub(crate) fn run_match(cx: &mut Context<'_>, sys: &mut Systems) {
     match sys.match_state.ending {
         MatchEnd::None => {
             run_warmup(cx, sys);
@@ -109,7 +105,7 @@ pub(in crate::game::deathmatch) fn run_match(cx: &mut Context<'_>, sys: &mut Sys
 }
 impl MatchState {
     /// Clears the ready flag of a slot for its next client.
-    pub(in crate::game::deathmatch) fn clear_ready(&mut self, client: ClientNum) {
+    pub(crate) fn clear_ready(&mut self, client: ClientNum) {
         self.ready &= !(1 << client.index());
     }
 

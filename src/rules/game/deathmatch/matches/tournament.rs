@@ -3,15 +3,15 @@
 //! The spectator with the longest wait plays next. The loser moves to the end of the queue. Source: the base
 //! game's tournament rules.
 
-use super::{MatchEnd, RESTART, warmup::Warmup};
 use crate::game::clients::Role;
+use crate::game::deathmatch::matches::{MatchEnd, RESTART, playing};
 use crate::game::deathmatch::{
-    context::Context, matches::playing, rules::client_context, systems::Systems,
+    context::Context, matches::warmup::Warmup, rules::client_context, systems::Systems,
 };
 use crate::model::ClientNum;
 
 /// Brings the longest waiting spectator into play while a place is free, and starts another warm-up.
-pub(in crate::game::deathmatch) fn add_tournament_player(cx: &mut Context<'_>, sys: &mut Systems) {
+pub(crate) fn add_tournament_player(cx: &mut Context<'_>, sys: &mut Systems) {
     while playing(cx).nth(1).is_none()
         && let Some(next) = cx.clients.next_challenger()
         && !cx.clients.is_full(next)
@@ -29,17 +29,14 @@ fn opponents(cx: &Context<'_>) -> Option<(ClientNum, ClientNum)> {
 }
 
 /// Counts the win and the loss of a finished match.
-pub(in crate::game::deathmatch) fn record_tournament_result(cx: &mut Context<'_>) {
+pub(crate) fn record_tournament_result(cx: &mut Context<'_>) {
     let Some((winner, loser)) = opponents(cx) else { return };
     cx.clients.count_win(cx.host, winner);
     cx.clients.count_loss(cx.host, loser);
 }
 
 /// Moves the loser to the spectators.
-pub(in crate::game::deathmatch) fn remove_tournament_loser(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-) {
+pub(crate) fn remove_tournament_loser(cx: &mut Context<'_>, sys: &mut Systems) {
     if let Some((_, loser)) = opponents(cx) {
         client_context(cx, sys, |clients| clients.change_role(loser, Role::Spectating));
     }
@@ -47,11 +44,7 @@ pub(in crate::game::deathmatch) fn remove_tournament_loser(
 
 /// Counts a win for the leader whose opponent disconnects. A leader who disconnects leaves no winner.
 /// During the intermission the level ends at once.
-pub(in crate::game::deathmatch) fn forfeit(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-) {
+pub(crate) fn forfeit(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     if !cx.clients.plays(client) {
         return;
     }

@@ -5,11 +5,9 @@
 //!
 //! Engine names: `CheckTournament`, `CS_WARMUP`.
 
-use super::RESTART;
 use crate::bg::{Team, configstring};
-use crate::game::deathmatch::{
-    context::Context, matches::MatchState, matches::playing, modes::PlayerCounts, systems::Systems,
-};
+use crate::game::deathmatch::matches::{MatchState, RESTART, playing};
+use crate::game::deathmatch::{context::Context, modes::PlayerCounts, systems::Systems};
 use crate::model::LevelTime;
 
 /// Warm-up state.

@@ -1,12 +1,9 @@
 //! Capture the flag: red against blue for each other's flag.
 
-use super::{Mode, free_for_all};
-use crate::{
-    bg::GameType,
-    game::deathmatch::{
-        matches::exit_rules::capturelimit, spawn_points::SpawnPoints,
-        teams::frag_bonuses::add_frag_bonus,
-    },
+use crate::bg::GameType;
+use crate::game::deathmatch::{
+    matches::exit_rules::capturelimit, modes::Mode, modes::free_for_all, spawn_points::SpawnPoints,
+    teams::frag_bonuses::add_frag_bonus,
 };
 
 pub(super) const MODE: Mode = Mode {

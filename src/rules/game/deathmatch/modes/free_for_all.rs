@@ -1,9 +1,9 @@
 //! Free for all: no teams.
 
-use super::{Mode, two_players};
-use crate::{
-    bg::GameType,
-    game::{clients::JoinRules, deathmatch::matches::exit_rules::player_fraglimit},
+use crate::bg::GameType;
+use crate::game::clients::JoinRules;
+use crate::game::deathmatch::{
+    matches::exit_rules::player_fraglimit, modes::Mode, modes::two_players,
 };
 
 pub(super) const MODE: Mode = Mode {

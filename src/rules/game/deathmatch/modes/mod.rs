@@ -14,16 +14,12 @@ mod team_deathmatch;
 mod tournament;
 
 use super::{
-    context::Context,
-    matches::exit_rules::LimitHit,
-    spawn_points::{SpawnPoint, SpawnPoints},
-    systems::Systems,
+    context::Context, matches::exit_rules::LimitHit, spawn_points::SpawnPoint,
+    spawn_points::SpawnPoints, systems::Systems,
 };
-use crate::{
-    bg::GameType,
-    game::clients::{Clients, JoinRules},
-    model::ClientNum,
-};
+use crate::bg::GameType;
+use crate::game::clients::{Clients, JoinRules};
+use crate::model::ClientNum;
 
 /// Player counts that decide whether a match can start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

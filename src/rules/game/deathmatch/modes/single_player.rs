@@ -1,7 +1,7 @@
 //! Single player: free for all without a warm-up. No server selects it.
 
-use super::{Mode, free_for_all};
 use crate::bg::GameType;
+use crate::game::deathmatch::modes::{Mode, free_for_all};
 
 pub(super) const MODE: Mode =
     Mode { game_type: GameType::SinglePlayer, has_warmup: false, ..free_for_all::MODE };

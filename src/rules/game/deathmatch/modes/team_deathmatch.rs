@@ -1,7 +1,8 @@
 //! Team deathmatch: red against blue, frags count for the team.
 
-use super::{Mode, PlayerCounts, free_for_all, two_players};
-use crate::{bg::GameType, game::deathmatch::matches::exit_rules::team_fraglimit};
+use crate::bg::GameType;
+use crate::game::deathmatch::matches::exit_rules::team_fraglimit;
+use crate::game::deathmatch::modes::{Mode, PlayerCounts, free_for_all, two_players};
 
 pub(super) const MODE: Mode = Mode {
     game_type: GameType::TeamDeathmatch,

@@ -1,15 +1,11 @@
 //! Tournament: one against one, with a queue of spectators.
 
-use super::{Mode, free_for_all};
-use crate::{
-    bg::GameType,
-    game::{
-        clients::JoinRules,
-        deathmatch::matches::tournament::{
-            add_tournament_player, forfeit, record_tournament_result, remove_tournament_loser,
-        },
-    },
+use crate::bg::GameType;
+use crate::game::clients::JoinRules;
+use crate::game::deathmatch::matches::tournament::{
+    add_tournament_player, forfeit, record_tournament_result, remove_tournament_loser,
 };
+use crate::game::deathmatch::modes::{Mode, free_for_all};
 
 /// Number of players in a game.
 const DUELISTS: usize = 2;

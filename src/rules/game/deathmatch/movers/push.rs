@@ -3,24 +3,17 @@
 //! Invariants: a blocked push restores every entity that it moved. Source: the base game's pusher. Engine
 //! names: `G_MoverTeam`, `G_MoverPush`, `G_TryPushingEntity`.
 
-use super::{MoverKind, MoverState};
+use crate::bg::{Event, MeansOfDeath, contents};
+use crate::game::deathmatch::entity_kinds::{EntityKind, MoverKind, MoverState};
+use crate::game::deathmatch::hit::{HEALTH, Hit, LETHAL};
 use crate::game::deathmatch::{
-    body_queue::gib_corpse,
-    combat::damage::damage_player,
-    combat::{HEALTH, Hit, LETHAL},
-    context::Context,
-    entities::EntityKind,
-    items::Items,
-    movers::two_position::use_mover,
-    systems::Systems,
-    weapons::{mines::has_space, missiles::explode},
+    body_queue::gib_corpse, combat::damage::damage_player, context::Context, items::Items,
+    movers::two_position::use_mover, systems::Systems, weapons::mines::has_space,
+    weapons::missiles::explode,
 };
+use crate::game::movement::{angles, trajectory};
 use crate::model::{
     ClientNum, EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS,
-};
-use crate::{
-    bg::{Event, MeansOfDeath, contents},
-    game::movement::{angles, trajectory},
 };
 
 /// Position of an entity before a push.

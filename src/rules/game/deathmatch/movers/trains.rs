@@ -3,8 +3,10 @@
 //! Invariants: a route loops: each stop has a next one. Source: the base game's trains. Engine names:
 //! `SP_func_train`, `SP_path_corner`, `Reached_Train`.
 
-use super::{Mover, MoverKind, linear_stop, number, number_or};
-use crate::game::deathmatch::entities::EntityKind;
+use crate::game::deathmatch::entity_kinds::{
+    EntityKind, Mover, MoverKind, PathCorner, Route, Stop,
+};
+use crate::game::deathmatch::movers::{linear_stop, number, number_or};
 use crate::game::deathmatch::{
     context::Context, entities::Entities, systems::Systems, targets::fire_targets,
 };
@@ -18,42 +20,8 @@ const START_MS: i32 = 100;
 /// Maximum number of stops of a route.
 const MAX_CORNERS: usize = 256;
 
-/// Keys of a `path_corner`.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct PathCorner {
-    /// Speed to the next corner, in units per second; 0 for the train's own.
-    speed: f32,
-    /// Wait of a train at this corner, in ms.
-    wait_ms: i32,
-}
-
-/// Route of a train; empty before the search and if it found no loop.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::game::deathmatch) struct Route {
-    speed: f32,
-    stops: Vec<Stop>,
-    /// Index of the stop that the train is at, or comes from.
-    at: usize,
-}
-
-/// Stop of a train's route.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Stop {
-    corner: EntityNum,
-    origin: Vec3,
-    wait_ms: i32,
-    /// Travel time to the next stop, in ms; 0 for a jump.
-    travel_ms: i32,
-    /// Index of the next stop.
-    next: usize,
-}
-
 /// `path_corner`.
-pub(in crate::game::deathmatch) fn corner(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn corner(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let corner = PathCorner {
         speed: number(map_entity, "speed", 0.0).abs(),
         wait_ms: (number(map_entity, "wait", 0.0) * 1000.0).max(0.0) as i32,
@@ -62,11 +30,7 @@ pub(in crate::game::deathmatch) fn corner(
 }
 
 /// `func_train`.
-pub(in crate::game::deathmatch) fn train(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn train(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let speed = number_or(map_entity, "speed", 100.0).abs();
     let route = Route { speed, ..Route::default() };
     let mut mover = Mover::new(MoverKind::Train(route), map_entity);

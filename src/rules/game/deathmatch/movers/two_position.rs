@@ -4,24 +4,18 @@
 //! closes when it is back. Team members change direction together. Source: the base game's two-position
 //! movers. Engine names: `Use_BinaryMover`, `Reached_BinaryMover`, `MatchTeam`.
 
-use super::{Mover, linear_stop};
-use crate::game::deathmatch::{context::Context, systems::Systems, targets::fire_targets};
+use crate::bg::Event;
+use crate::game::deathmatch::{
+    context::Context, entity_kinds::Mover, entity_kinds::MoverState, movers::linear_stop,
+    systems::Systems, targets::fire_targets,
+};
+use crate::game::movement::trajectory;
 use crate::model::{ClientNum, EntityNum, LevelTime, Trajectory, Vec3};
-use crate::{bg::Event, game::movement::trajectory};
 
 /// Delay between the use and the start of a mover, in ms.
 const START_DELAY_MS: i32 = 50;
 /// Speed of a mover without one in the map, in units per second.
 const SPEED: f32 = 100.0;
-
-/// State of a two-position mover.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::game::deathmatch) enum MoverState {
-    /// At this position.
-    At(usize),
-    /// On its way to this position.
-    To(usize),
-}
 
 impl Mover {
     /// Sets the two positions and the speed.
@@ -34,11 +28,7 @@ impl Mover {
 }
 
 /// Starts a two-position mover and its team, or reverses them.
-pub(in crate::game::deathmatch) fn use_mover(
-    cx: &mut Context<'_>,
-    number: EntityNum,
-    activator: Option<ClientNum>,
-) {
+pub(crate) fn use_mover(cx: &mut Context<'_>, number: EntityNum, activator: Option<ClientNum>) {
     let now = cx.clients.now;
     let Some(team_master) = cx.entities.mover(number).map(|(_, mover)| mover.team_master) else {
         return;

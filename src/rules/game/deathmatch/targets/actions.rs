@@ -2,27 +2,18 @@
 //!
 //! Source: the base game's targets. Engine names: `SP_target_print`, `SP_target_push`, `Use_Target_Give`.
 
+use crate::bg::{Event, MeansOfDeath, Persistent, PmType, Powerup, Team};
+use crate::game::deathmatch::targets::{BLUE_ONLY, RED_ONLY, center, pick_target};
 use crate::game::deathmatch::{
-    combat::Combat, combat::damage::damage_player, context::Context, items::touch::give_item,
-    systems::Systems, targets::pick_target, think::teleport,
+    asset_index::PAD_SOUND, asset_index::sound_index, combat::Combat,
+    combat::damage::damage_player, context::Context, directions::direction_of,
+    entity_kinds::TargetKind, hit::Hit, hit::LETHAL, items::touch::give_item, systems::Systems,
+    think::teleport,
 };
-use std::sync::Arc;
-
-use super::{BLUE_ONLY, RED_ONLY, TargetKind, center};
+use crate::game::{movement::impulses::pad_velocity, userinfo::clean_text};
 use crate::model::{ClientNum, EntityNum};
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::{Event, MeansOfDeath, Persistent, PmType, Powerup, Team},
-    game::{
-        deathmatch::{
-            asset_index::{PAD_SOUND, sound_index},
-            combat::{Hit, LETHAL},
-            movers::direction_of,
-        },
-        movement::impulses::pad_velocity,
-        userinfo::clean_text,
-    },
-};
+use std::sync::Arc;
 
 /// Spawn flag of a print for the activator only.
 const PRIVATE: i32 = 4;
@@ -40,11 +31,7 @@ const PUSH_SOUND_MS: i32 = 1500;
 const MAX_POINTS: i32 = 32_767;
 
 /// `target_print`.
-pub(in crate::game::deathmatch) fn print(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn print(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let text = map_entity.text_field("message").unwrap_or_default();
     let lines: Vec<String> = text.split('\n').map(|line| clean_text(line, MAX_TEXT)).collect();
     let mut text = lines.join("\n");
@@ -53,47 +40,27 @@ pub(in crate::game::deathmatch) fn print(
 }
 
 /// `target_teleporter`.
-pub(in crate::game::deathmatch) fn teleporter(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn teleporter(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     sys.targets.add_target(cx, map_entity, TargetKind::Teleport);
 }
 
 /// `target_kill`.
-pub(in crate::game::deathmatch) fn kill(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn kill(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     sys.targets.add_target(cx, map_entity, TargetKind::Kill);
 }
 
 /// `target_give`.
-pub(in crate::game::deathmatch) fn give(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn give(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     sys.targets.add_target(cx, map_entity, TargetKind::Give);
 }
 
 /// `target_remove_powerups`.
-pub(in crate::game::deathmatch) fn strip(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn strip(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     sys.targets.add_target(cx, map_entity, TargetKind::Strip);
 }
 
 /// `target_score`.
-pub(in crate::game::deathmatch) fn score(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn score(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let points = map_entity.int("count").filter(|&points| points != 0).unwrap_or(1);
     sys.targets.add_target(
         cx,
@@ -103,11 +70,7 @@ pub(in crate::game::deathmatch) fn score(
 }
 
 /// `target_push`.
-pub(in crate::game::deathmatch) fn push(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn push(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let like_a_pad = map_entity.int("spawnflags").unwrap_or(0) & JUMP_PAD_SOUND != 0;
     let noise = sound_index(cx.host, if like_a_pad { PAD_SOUND } else { WIND_SOUND });
     let speed = map_entity.float("speed").filter(|&speed| speed != 0.0).unwrap_or(1000.0);
@@ -217,7 +180,7 @@ impl Combat {
 }
 
 /// Teleports a client to a random target of an entity.
-pub(in crate::game::deathmatch) fn teleport_to_target(
+pub(crate) fn teleport_to_target(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,

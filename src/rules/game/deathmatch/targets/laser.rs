@@ -2,17 +2,15 @@
 //!
 //! Source: the base game's laser. Engine names: `SP_target_laser`, `target_laser_think`.
 
-use super::{TargetKind, center};
-use crate::game::deathmatch::{combat::damage::damage_entity, context::Context, systems::Systems};
+use crate::bg::{EntityType, MeansOfDeath};
+use crate::game::deathmatch::entity_kinds::{EntityKind, Laser, TargetKind};
+use crate::game::deathmatch::{
+    combat::damage::damage_entity, context::Context, directions::direction_of, hit::Hit,
+    systems::Systems, targets::center,
+};
+use crate::game::movement::velocity::direction;
 use crate::model::{ClientNum, EntityNum, Vec3, contents::content};
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::{EntityType, MeansOfDeath},
-    game::{
-        deathmatch::{combat::Hit, entities::EntityKind, movers::direction_of},
-        movement::velocity::direction,
-    },
-};
 
 /// Spawn flag of a laser that starts on.
 const ON: i32 = 1;
@@ -23,24 +21,8 @@ const REACH: f32 = 2048.0;
 /// Contents that stop the beam.
 const STOPS: i32 = content::SOLID | content::BODY | content::CORPSE;
 
-/// State of a laser.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct Laser {
-    damage: i32,
-    /// Direction of the beam without a target.
-    direction: Vec3,
-    /// Target of the beam.
-    aim: Option<EntityNum>,
-    /// Whether the target was resolved; before that, use has no effect.
-    ready: bool,
-}
-
 /// `target_laser`.
-pub(in crate::game::deathmatch) fn laser(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn laser(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let laser = Laser {
         damage: map_entity.int("dmg").filter(|&damage| damage != 0).unwrap_or(1),
         direction: direction_of(map_entity.angles()),

@@ -13,33 +13,26 @@ pub(super) mod shader_remaps;
 pub(super) mod shooters;
 pub(super) mod speakers;
 
-use crate::game::deathmatch::{
-    context::Context,
-    entities::Entities,
-    items::respawn::use_item,
-    movers::two_position::use_mover,
-    systems::Systems,
-    targets::actions::{aim_push, apply_to_activator, print_target},
-    targets::laser::{run_laser, toggle_laser},
-    targets::relays::{fire_timer, toggle_timer, use_multiple, use_relay},
-    targets::shooters::{aim_shooter, shoot},
-    targets::speakers::play_speaker,
-    triggers::toggle_hurt_trigger,
+use super::entity_kinds::{EntityKind, Target, TargetKind};
+use super::targets::actions::{aim_push, apply_to_activator, print_target};
+use super::targets::relays::{fire_timer, toggle_timer, use_multiple, use_relay};
+use super::{
+    context::Context, entities::Entities, entities::Entity, items::respawn::use_item,
+    movers::two_position::use_mover, systems::Systems, targets::laser::run_laser,
+    targets::laser::toggle_laser, targets::shooters::aim_shooter, targets::shooters::shoot,
+    targets::speakers::play_speaker, triggers::toggle_hurt_trigger,
 };
-use std::sync::Arc;
-
-use super::entities::{Entity, EntityKind};
 use crate::bg::{Persistent, Team};
 use crate::model::{ClientNum, EntityNum, LevelTime, Vec3};
 use crate::world::entity_string::MapEntity;
 
 pub(super) use actions::{give, kill, print, push, score, strip, teleporter};
-pub(super) use laser::{Laser, laser};
+pub(super) use laser::laser;
 pub(super) use locations::location;
 pub(super) use portals::{camera, portal};
 pub(super) use relays::{always, delay, multiple, relay, timer};
 pub(super) use shader_remaps::ShaderRemaps;
-pub(super) use shooters::{Shooter, grenade_shooter, plasma_shooter, rocket_shooter};
+pub(super) use shooters::{grenade_shooter, plasma_shooter, rocket_shooter};
 pub(super) use speakers::speaker;
 
 /// Maximum length of a chain of targets that fire targets.
@@ -87,53 +80,6 @@ impl Targets {
     }
 }
 
-/// Kind of a trigger or target.
-#[derive(Clone, Debug)]
-pub(super) enum TargetKind {
-    /// Touched or used: fires its targets, then waits. Without a wait it fires once.
-    Multiple,
-    /// Fires once, after the level start.
-    Always,
-    /// Fires repeatedly while on.
-    Timer,
-    /// Used: fires its targets.
-    Relay,
-    /// Used: fires its targets later.
-    Delay,
-    /// Used: center print.
-    Print(Arc<str>),
-    /// Used: teleports the activator to the target.
-    Teleport,
-    /// Used: kills the activator.
-    Kill,
-    /// Used: sets the activator's velocity to the state's `origin2`, with this sound.
-    Push(i32),
-    /// Used: gives the activator the targeted items.
-    Give,
-    /// Used: removes the activator's powerups.
-    Strip,
-    /// Used: adds points to the activator's score.
-    Score(i32),
-    /// Used: plays a sound.
-    Speaker(i32),
-    /// Used: toggles the laser.
-    Laser(Laser),
-    /// Used: fires a projectile.
-    Shooter(Shooter),
-}
-
-/// State of a trigger or target.
-#[derive(Clone, Debug)]
-pub(super) struct Target {
-    pub(super) kind: TargetKind,
-    /// Base wait, in seconds.
-    wait: f32,
-    /// Random deviation of the wait, in seconds; of a shooter's direction, in degrees.
-    random: f32,
-    /// Activator of the pending think.
-    activator: Option<ClientNum>,
-}
-
 impl Target {
     fn new(kind: TargetKind) -> Self {
         Self { kind, wait: 0.0, random: 0.0, activator: None }
@@ -153,10 +99,7 @@ impl Targets {
 }
 
 impl Entities {
-    pub(in crate::game::deathmatch) fn target(
-        &self,
-        number: EntityNum,
-    ) -> Option<(&Entity, &Target)> {
+    pub(crate) fn target(&self, number: EntityNum) -> Option<(&Entity, &Target)> {
         let entity = self.get(number)?;
         let EntityKind::Target(target) = &entity.kind else { return None };
         Some((entity, target))
@@ -180,10 +123,7 @@ fn is_for_other_team(cx: &Context<'_>, flags: i32, client: ClientNum) -> bool {
 }
 
 /// Picks a random entity that another one targets.
-pub(in crate::game::deathmatch) fn pick_target(
-    cx: &mut Context<'_>,
-    from: EntityNum,
-) -> Option<EntityNum> {
+pub(crate) fn pick_target(cx: &mut Context<'_>, from: EntityNum) -> Option<EntityNum> {
     let name = cx.entities.get(from)?.target.clone();
     let count = cx.entities.named(&name).take(32).count();
     let nth = cx.rng.pick(count);
@@ -191,7 +131,7 @@ pub(in crate::game::deathmatch) fn pick_target(
 }
 
 /// Uses all targets of an entity.
-pub(in crate::game::deathmatch) fn fire_targets(
+pub(crate) fn fire_targets(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     number: EntityNum,
@@ -200,7 +140,7 @@ pub(in crate::game::deathmatch) fn fire_targets(
     fire(cx, sys, number, activator, MAX_CHAIN);
 }
 
-pub(in crate::game::deathmatch) fn fire(
+pub(crate) fn fire(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     number: EntityNum,
@@ -225,7 +165,7 @@ pub(in crate::game::deathmatch) fn fire(
 }
 
 /// Uses an entity.
-pub(in crate::game::deathmatch) fn use_entity(
+pub(crate) fn use_entity(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     number: EntityNum,
@@ -291,7 +231,7 @@ fn activate(
 }
 
 /// Returns a random time of `wait` ± `random` seconds, in ms.
-pub(in crate::game::deathmatch) fn random_wait(cx: &mut Context<'_>, number: EntityNum) -> i32 {
+pub(crate) fn random_wait(cx: &mut Context<'_>, number: EntityNum) -> i32 {
     let Some((wait, random)) =
         cx.entities.target(number).map(|(_, target)| (target.wait, target.random))
     else {
@@ -302,11 +242,7 @@ pub(in crate::game::deathmatch) fn random_wait(cx: &mut Context<'_>, number: Ent
 }
 
 /// Runs the think of a target: timer, delay, end of a wait, laser.
-pub(in crate::game::deathmatch) fn run_target(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-) {
+pub(crate) fn run_target(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     let now = cx.clients.now;
     let Some((entity, target)) = cx.entities.target(number) else { return };
     if entity.think_at.is_none_or(|at| at.distance(now) > 0) {

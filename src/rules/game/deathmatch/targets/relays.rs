@@ -3,13 +3,10 @@
 //! Source: the base game's triggers, timer, relay and delay. Engine names: `multi_trigger`,
 //! `func_timer_think`, `target_relay_use`, `Think_Target_Delay`.
 
-use super::{Target, TargetKind};
-use crate::game::deathmatch::{
-    context::Context,
-    systems::Systems,
-    targets::{fire, is_for_other_team, pick_target, random_wait, use_in},
-};
-use crate::game::{Host, deathmatch::entities::EntityKind};
+use crate::game::Host;
+use crate::game::deathmatch::entity_kinds::{EntityKind, Target, TargetKind};
+use crate::game::deathmatch::targets::{fire, is_for_other_team, pick_target, random_wait, use_in};
+use crate::game::deathmatch::{context::Context, systems::Systems};
 use crate::model::{ClientNum, EntityNum};
 use crate::world::entity_string::MapEntity;
 
@@ -48,21 +45,13 @@ fn resting(
 }
 
 /// `trigger_multiple`.
-pub(in crate::game::deathmatch) fn multiple(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn multiple(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let kind = resting(cx.host, map_entity, TargetKind::Multiple, 0.5, 0.0);
     sys.targets.add_trigger(cx, map_entity, kind, None);
 }
 
 /// `trigger_always`.
-pub(in crate::game::deathmatch) fn always(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn always(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let due = cx.clients.now + START_MS;
     if let Some(number) = sys.targets.add_target(cx, map_entity, TargetKind::Always) {
         cx.entities.schedule(number, Some(due), None);
@@ -70,11 +59,7 @@ pub(in crate::game::deathmatch) fn always(
 }
 
 /// `func_timer`.
-pub(in crate::game::deathmatch) fn timer(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn timer(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let due = cx.clients.now + CLOCK_MS;
     let kind = resting(cx.host, map_entity, TargetKind::Timer, 1.0, 1.0);
     let Some(entity) =
@@ -86,20 +71,12 @@ pub(in crate::game::deathmatch) fn timer(
 }
 
 /// `target_relay`.
-pub(in crate::game::deathmatch) fn relay(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn relay(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     sys.targets.add_target(cx, map_entity, TargetKind::Relay);
 }
 
 /// `target_delay`.
-pub(in crate::game::deathmatch) fn delay(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn delay(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let mut target = Target::new(TargetKind::Delay);
     let wait = map_entity.float("delay").or_else(|| map_entity.float("wait"));
     target.wait = wait.filter(|&wait| wait != 0.0).unwrap_or(1.0);
@@ -160,7 +137,7 @@ pub(super) fn toggle_timer(
     }
 }
 
-pub(in crate::game::deathmatch) fn fire_timer(
+pub(crate) fn fire_timer(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     number: EntityNum,

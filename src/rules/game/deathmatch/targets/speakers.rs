@@ -2,14 +2,12 @@
 //!
 //! Source: the base game's speakers. Engine names: `SP_target_speaker`, `Use_Target_Speaker`.
 
-use super::TargetKind;
-use crate::game::deathmatch::{context::Context, systems::Systems};
+use crate::bg::{EntityType, Event};
+use crate::game::deathmatch::{
+    asset_index::sound_index, context::Context, entity_kinds::TargetKind, systems::Systems,
+};
 use crate::model::{ClientNum, EntityNum, SvFlags};
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::{EntityType, Event},
-    game::deathmatch::asset_index::sound_index,
-};
 
 /// Spawn flag of a speaker that loops from the start.
 const LOOPS: i32 = 1;
@@ -21,11 +19,7 @@ const GLOBAL: i32 = 4;
 const ACTIVATOR: i32 = 8;
 
 /// `target_speaker`.
-pub(in crate::game::deathmatch) fn speaker(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn speaker(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
     let Some(noise) = map_entity.spawn_value("noise").filter(|noise| !noise.is_empty()) else {
         cx.host.print(&format!("line {}: a target_speaker without a noise", map_entity.line()));
         return;

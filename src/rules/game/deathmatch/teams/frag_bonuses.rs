@@ -4,19 +4,11 @@
 //!
 //! Engine names: `Team_FragBonuses`, `Team_CheckHurtCarrier`.
 
-use super::within;
+use crate::bg::{Persistent, entity_flag};
 use crate::game::clients::FlagLogEvent;
-use crate::game::deathmatch::{
-    context::Context,
-    systems::Systems,
-    teams::TeamState,
-    teams::{position_of, print_flag_event},
-};
+use crate::game::deathmatch::teams::{TeamState, position_of, print_flag_event, within};
+use crate::game::deathmatch::{context::Context, flag::Flag, systems::Systems};
 use crate::model::{ClientNum, Vec3};
-use crate::{
-    bg::{Persistent, entity_flag},
-    game::deathmatch::items::Flag,
-};
 
 /// Bonus points for a frag.
 const CARRIER: i32 = 2;
@@ -34,7 +26,7 @@ fn carries(cx: &Context<'_>, client: ClientNum, flag: Flag) -> bool {
 }
 impl TeamState {
     /// Records that a player hurt an enemy who carries the flag of the player's team.
-    pub(in crate::game::deathmatch) fn record_carrier_hurt(
+    pub(crate) fn record_carrier_hurt(
         &mut self,
         cx: &mut Context<'_>,
         victim: ClientNum,
@@ -49,7 +41,7 @@ impl TeamState {
 }
 
 /// Adds the team bonus for a kill. Must run while the victim still carries its flag.
-pub(in crate::game::deathmatch) fn add_frag_bonus(
+pub(crate) fn add_frag_bonus(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     victim: ClientNum,

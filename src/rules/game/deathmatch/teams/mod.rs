@@ -9,10 +9,9 @@ pub(super) mod frag_bonuses;
 #[cfg(test)]
 mod tests;
 
-use super::items::Flag;
+use super::{context::Context, flag::Flag, items::flags::send_team_sound, systems::Systems};
 use crate::bg::{Persistent, Team, TeamColor, TeamSound, entity_flag};
 use crate::game::clients::{FlagLogEvent, log_flag, log_team_score};
-use crate::game::deathmatch::{context::Context, items::flags::send_team_sound, systems::Systems};
 use crate::model::{ClientNum, LevelTime, Vec3, limits::MAX_CLIENTS};
 
 /// Points for actions with flags.
@@ -77,7 +76,7 @@ fn position_of(cx: &Context<'_>, client: ClientNum) -> Vec3 {
 
 /// Announces that a player has taken the enemy flag at `at`. While the other flag is away as well, the
 /// sound pauses.
-pub(in crate::game::deathmatch) fn announce_flag_taken(
+pub(crate) fn announce_flag_taken(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
@@ -103,7 +102,7 @@ pub(in crate::game::deathmatch) fn announce_flag_taken(
 }
 
 /// Rewards a player who returned the flag of the own team from `at`.
-pub(in crate::game::deathmatch) fn reward_return(
+pub(crate) fn reward_return(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
@@ -117,7 +116,7 @@ pub(in crate::game::deathmatch) fn reward_return(
 }
 
 /// Rewards a player who captured the enemy flag, and the assists. Points are shown at the own flag.
-pub(in crate::game::deathmatch) fn reward_capture(
+pub(crate) fn reward_capture(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,
@@ -194,11 +193,7 @@ fn score_for_team(cx: &mut Context<'_>, color: TeamColor) {
 }
 
 /// Adds a player's points to the team score, in game types that count them so.
-pub(in crate::game::deathmatch) fn share_score(
-    cx: &mut Context<'_>,
-    client: ClientNum,
-    points: i32,
-) {
+pub(crate) fn share_score(cx: &mut Context<'_>, client: ClientNum, points: i32) {
     let color = cx.clients.role(client).color();
     if let Some(color) = color.filter(|_| cx.mode().shares_score) {
         let score = &mut cx.clients.team_scores[color as usize];

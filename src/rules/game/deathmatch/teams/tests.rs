@@ -1,22 +1,14 @@
 //! Tests of capture the flag in open space.
 
+use crate::bg::{EntityType, Event, MeansOfDeath, Persistent, entity_flag, player_event};
+use crate::game::deathmatch::flag::Flag;
 use crate::game::deathmatch::{
-    combat::Hit,
-    combat::damage::damage_player,
-    combat::death::suicide,
-    entities::{Entity, EntityKind},
-    items::ItemState,
-    items::flags::touch_team_item,
+    combat::damage::damage_player, combat::death::suicide, entities::Entity,
+    entity_kinds::EntityKind, entity_kinds::ItemState, hit::Hit, items::flags::touch_team_item,
     teams::frag_bonuses::add_frag_bonus,
 };
+use crate::game::{Deathmatch, Game, Host as _, LevelStart, Ruleset, conformance::TestHost};
 use crate::model::{ClientNum, CommandArgs, LevelTime, UserCmd, Vec3};
-use crate::{
-    bg::{EntityType, Event, MeansOfDeath, Persistent, entity_flag, player_event},
-    game::{
-        Deathmatch, Game, Host as _, LevelStart, Ruleset, conformance::TestHost,
-        deathmatch::items::Flag,
-    },
-};
 
 fn client(number: usize) -> ClientNum {
     ClientNum::new(number).expect("a client number")

@@ -4,12 +4,8 @@ use super::room::{STANDING, Stuff, TestRoom};
 use crate::bg::{Event, MeansOfDeath, Persistent, Powerup, Weapon};
 use crate::game::Ruleset;
 use crate::game::deathmatch::{
-    combat::{Hit, damage::damage_player},
-    context::Context,
-    items::touch::give_new_item,
-    think::respawn,
-    weapons::missiles::launch,
-    world_effects::apply_world_effects,
+    combat::damage::damage_player, context::Context, hit::Hit, items::touch::give_new_item,
+    think::respawn, weapons::missiles::launch, world_effects::apply_world_effects,
 };
 use crate::model::{ClientNum, EntityNum, LevelTime, TrajectoryKind, Vec3};
 
@@ -151,7 +147,7 @@ fn resting_grenade_has_a_time() {
 fn corpse(cx: &Context<'_>) -> Option<(Vec3, i32)> {
     let bodies = cx.entities.numbers().filter_map(|number| cx.entities.get(number));
     let mut linked = bodies.filter(|body| {
-        matches!(body.kind, crate::game::deathmatch::entities::EntityKind::Corpse(_))
+        matches!(body.kind, crate::game::deathmatch::entity_kinds::EntityKind::Corpse(_))
             && body.shared.is_linked()
     });
     linked.next().map(|body| (body.shared.current_origin, body.state.ground_entity_num))

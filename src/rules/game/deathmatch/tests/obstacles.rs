@@ -1,12 +1,10 @@
 //! Blocked movers: entities are pushed, crushed or removed, or the mover waits.
 
-use super::{
-    super::{combat::Hit, movers::MoverState},
-    movers::{DOOR, SPOT, mover_state},
-    test_level::{Corners, STANDING, TestLevel},
-};
 use crate::bg::{MeansOfDeath, contents};
+use crate::game::deathmatch::tests::movers::{DOOR, SPOT, mover_state};
+use crate::game::deathmatch::tests::test_level::{Corners, STANDING, TestLevel};
 use crate::game::deathmatch::{combat::damage::damage_player, think::respawn};
+use crate::game::deathmatch::{entity_kinds::MoverState, hit::Hit};
 use crate::game::{Host as _, Ruleset, deathmatch::weapons::missiles::launch};
 use crate::model::{EntityNum, Vec3};
 

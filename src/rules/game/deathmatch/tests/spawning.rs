@@ -2,14 +2,11 @@
 
 use super::room::{STANDING, TestRoom};
 use crate::bg::{MeansOfDeath, Weapon};
-use crate::game::{Deathmatch, Game as _, Host as _, LevelStart, conformance::TestHost};
-use crate::game::{
-    Ruleset,
-    deathmatch::{
-        combat::{Hit, damage::damage_player},
-        think::{spawn, teleport},
-    },
+use crate::game::Ruleset;
+use crate::game::deathmatch::{
+    combat::damage::damage_player, hit::Hit, think::spawn, think::teleport,
 };
+use crate::game::{Deathmatch, Game as _, Host as _, LevelStart, conformance::TestHost};
 use crate::model::{CommandArgs, EntityNum, LevelTime, Vec3};
 use crate::testing::{Block, TestMap};
 use crate::world::{Bsp, TracePrecision, World};

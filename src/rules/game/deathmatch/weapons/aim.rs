@@ -4,18 +4,10 @@
 //!
 //! Engine names: `CalcMuzzlePoint`, `PerpendicularVector`.
 
+use crate::bg::weapons::{BULLET_RANGE, Missile};
 use crate::game::deathmatch::{context::Context, weapons::Projectiles};
-use crate::model::{
-    ClientNum, Vec3,
-    trig::{Axes, sine_cosine},
-};
-use crate::{
-    bg::weapons::{BULLET_RANGE, Missile},
-    game::{
-        movement::{angles, velocity},
-        rng::SharedRng,
-    },
-};
+use crate::game::{movement::angles, movement::velocity, rng::SharedRng};
+use crate::model::{ClientNum, Vec3, trig::Axes, trig::sine_cosine};
 
 /// Distance from the eyes to the muzzle, in units.
 const MUZZLE: f32 = 14.0;
@@ -111,41 +103,9 @@ pub(super) fn apply_spread(aim: &Aim, spread: f32, [turn, up, right]: [f32; 3]) 
         .add_scaled(aim.axes.up, up)
 }
 
-/// Returns a perpendicular vector, computed as clients do: the smallest axis, projected onto the plane and
-/// normalized.
-pub(in crate::game::deathmatch) fn perpendicular(v: Vec3) -> Vec3 {
-    let mut least = 0;
-    for axis in 1..3 {
-        if v[axis].abs() < v[least].abs() {
-            least = axis;
-        }
-    }
-    let mut axis = Vec3::ZERO;
-    axis[least] = 1.0;
-    let scale = 1.0 / v.dot(v);
-    let along = axis.dot(v) * scale;
-    velocity::direction(axis - v * scale * along)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn perpendicular_matches_client() {
-        for line in include_str!("../../../../../tests/vectors/game/directions.csv").lines().skip(1)
-        {
-            let row: Vec<f32> = line.split(',').map(|word| word.parse().unwrap()).collect();
-            let forward = Vec3::new(row[0], row[1], row[2]);
-            let right = perpendicular(forward);
-            let up = forward.cross(right);
-            for axis in 0..3 {
-                assert!((right[axis] - row[4 + axis]).abs() < 1e-6, "{line}: {right:?}");
-                assert!((up[axis] - row[7 + axis]).abs() < 1e-6, "{line}: {up:?}");
-            }
-            assert_eq!(crate::game::direction_bytes::dir_to_byte(forward), row[3] as i32, "{line}");
-        }
-    }
 
     #[test]
     fn bullet_stays_within_its_spread() {

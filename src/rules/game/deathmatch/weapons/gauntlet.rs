@@ -4,22 +4,17 @@
 //!
 //! Engine names: `CheckGauntletAttack`.
 
-use super::{Attack, Hit, client_of, hitscan::leaves_no_mark};
+use crate::bg::{Event, Powerup, Weapon, weapons::Attack};
+use crate::game::deathmatch::weapons::{base_damage, client_of, scaled_by_powerups};
 use crate::game::deathmatch::{
-    combat::damage::damage_entity,
-    context::Context,
-    systems::Systems,
-    weapons::aim::aim,
-    weapons::{base_damage, scaled_by_powerups},
+    combat::damage::damage_entity, context::Context, hit::Hit, systems::Systems, weapons::aim::aim,
+    weapons::hitscan::leaves_no_mark,
 };
+use crate::game::direction_bytes::dir_to_byte;
 use crate::model::{Buttons, ClientNum, UserCmd};
-use crate::{
-    bg::{Event, Powerup, Weapon},
-    game::direction_bytes::dir_to_byte,
-};
 
 /// Traces and applies a gauntlet attack. Returns whether it hit in this usercmd.
-pub(in crate::game::deathmatch) fn gauntlet_attack(
+pub(crate) fn gauntlet_attack(
     cx: &mut Context<'_>,
     sys: &mut Systems,
     client: ClientNum,

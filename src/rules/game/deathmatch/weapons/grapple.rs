@@ -4,18 +4,14 @@
 //!
 //! Engine names: `Weapon_GrapplingHook_Fire`, `Weapon_HookThink`, `Weapon_HookFree`.
 
-use super::{
-    Entity, EntityKind, EntityNum, Vec3, aim::Aim, client_of, missiles::MissileState,
-    snap::snap_toward,
-};
+use crate::bg::{EntityType, Event, Weapon, pm_flag};
 use crate::game::deathmatch::{
-    combat::Combat, context::Context, weapons::Projectiles, weapons::missiles::launch,
+    combat::Combat, context::Context, entities::Entity, entity_kinds::EntityKind,
+    entity_kinds::MissileState, weapons::Projectiles, weapons::aim::Aim, weapons::client_of,
+    weapons::missiles::launch, weapons::snap::snap_toward,
 };
-use crate::model::{Buttons, ClientNum, Trace};
-use crate::{
-    bg::{EntityType, Event, Weapon, pm_flag},
-    game::direction_bytes::dir_to_byte,
-};
+use crate::game::direction_bytes::dir_to_byte;
+use crate::model::{Buttons, ClientNum, EntityNum, Trace, Vec3};
 
 /// Delay after which a hook moves to its victim once, in ms.
 const FOLLOW_MS: i32 = 100;
@@ -45,12 +41,7 @@ impl Projectiles {
     }
 
     /// Releases the hook when the attack button is released.
-    pub(in crate::game::deathmatch) fn hold_hook(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-        buttons: Buttons,
-    ) {
+    pub(crate) fn hold_hook(&mut self, cx: &mut Context<'_>, client: ClientNum, buttons: Buttons) {
         if buttons.contains(Buttons::ATTACK) {
             return;
         }
@@ -59,11 +50,7 @@ impl Projectiles {
     }
 
     /// Removes a player's hook.
-    pub(in crate::game::deathmatch) fn drop_hook(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn drop_hook(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         if let Some(hook) = self.players[client.index()].hook {
             self.remove_missile(cx, hook);
             self.clear_hook(cx, client);

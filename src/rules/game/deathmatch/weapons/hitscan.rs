@@ -4,24 +4,15 @@
 //!
 //! Engine names: `Bullet_Fire`, `Weapon_LightningFire`, `weapon_railgun_fire`.
 
-use super::{
-    EntityNum, Hit, Vec3,
-    aim::{Aim, apply_spread, seeded_draws},
-    client_of,
-    snap::snap_toward,
-};
+use crate::bg::{Event, Weapon, weapons};
+use crate::game::deathmatch::weapons::aim::{Aim, apply_spread, seeded_draws};
 use crate::game::deathmatch::{
-    combat::damage::damage_entity, context::Context, systems::Systems, weapons::count_accurate,
-    weapons::invulnerability::follow_shot,
+    combat::damage::damage_entity, context::Context, hit::Hit, systems::Systems,
+    weapons::client_of, weapons::count_accurate, weapons::invulnerability::follow_shot,
+    weapons::snap::snap_toward,
 };
-use crate::model::{
-    ClientNum, Trace,
-    contents::{content, surface},
-};
-use crate::{
-    bg::{Event, Weapon, weapons},
-    game::{BaseGame, direction_bytes::dir_to_byte},
-};
+use crate::game::{BaseGame, direction_bytes::dir_to_byte};
+use crate::model::{ClientNum, EntityNum, Trace, Vec3, contents::content, contents::surface};
 
 /// Event parameter of a rail trail without an impact mark.
 const NO_MARK: i32 = 255;

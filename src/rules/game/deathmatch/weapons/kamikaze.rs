@@ -4,19 +4,15 @@
 //!
 //! Engine names: `G_StartKamikaze`, `Kamikaze_DeathTimer`, `KamikazeDamage`, `KamikazeShockWave`.
 
-use super::{Entity, EntityKind, EntityNum, Hit, Host, LETHAL, Vec3};
+use crate::bg::{EntityType, Event, MeansOfDeath, TeamSound};
+use crate::game::deathmatch::entity_kinds::{EntityKind, Kamikaze, KamikazeTimer};
 use crate::game::deathmatch::{
-    combat::Combat,
-    combat::damage::{damage_entity, damage_player},
-    combat::splash::distance_to_box,
-    context::Context,
+    combat::Combat, combat::damage::damage_entity, combat::damage::damage_player,
+    combat::splash::distance_to_box, context::Context, entities::Entity, hit::Hit, hit::LETHAL,
     systems::Systems,
 };
-use crate::model::{ClientNum, LevelTime, SvFlags, limits::MAX_ENTITIES};
-use crate::{
-    bg::{EntityType, Event, MeansOfDeath, TeamSound},
-    game::movement::{angles, velocity},
-};
+use crate::game::{Host, movement::angles, movement::velocity};
+use crate::model::{ClientNum, EntityNum, SvFlags, Vec3, limits::MAX_ENTITIES};
 
 /// Interval of the expansion, in ms.
 const STEP_MS: i32 = 100;
@@ -41,25 +37,8 @@ const SHAKE_SPEED: f32 = 120.0;
 const SHAKE_LIFT: f32 = 30.0;
 const SHAKE_ANGLE: f32 = 2.0;
 
-/// State of an active kamikaze.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct Kamikaze {
-    by: ClientNum,
-    since: LevelTime,
-    /// Current view rotation of the earthquake.
-    view_turn: Vec3,
-}
-
-/// Kamikaze item of a dead carrier, which explodes unless the body is gibbed before.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct KamikazeTimer {
-    by: ClientNum,
-    /// Body with the item: the player, then its corpse.
-    body: EntityNum,
-}
-
 /// Starts the timer of a carrier who died.
-pub(in crate::game::deathmatch) fn start_kamikaze_timer(cx: &mut Context<'_>, client: ClientNum) {
+pub(crate) fn start_kamikaze_timer(cx: &mut Context<'_>, client: ClientNum) {
     let (now, started) = cx.clock();
     let at = cx.origin_of(client.into()).unwrap_or(Vec3::ZERO);
     let timer = KamikazeTimer { by: client, body: client.into() };
@@ -79,11 +58,7 @@ fn timer_of(cx: &Context<'_>, body: EntityNum) -> Option<EntityNum> {
 }
 
 /// Passes the timer of a player who respawns to the corpse.
-pub(in crate::game::deathmatch) fn pass_kamikaze_timer(
-    cx: &mut Context<'_>,
-    client: ClientNum,
-    corpse: EntityNum,
-) {
+pub(crate) fn pass_kamikaze_timer(cx: &mut Context<'_>, client: ClientNum, corpse: EntityNum) {
     if let Some(entity) = timer_of(cx, client.into()).and_then(|number| cx.entities.get_mut(number))
     {
         entity.kind = EntityKind::KamikazeTimer(KamikazeTimer { by: client, body: corpse });
@@ -91,14 +66,14 @@ pub(in crate::game::deathmatch) fn pass_kamikaze_timer(
 }
 
 /// Stops the timer of a body that is gibbed.
-pub(in crate::game::deathmatch) fn stop_kamikaze_timer(cx: &mut Context<'_>, body: EntityNum) {
+pub(crate) fn stop_kamikaze_timer(cx: &mut Context<'_>, body: EntityNum) {
     if let Some(number) = timer_of(cx, body) {
         cx.entities.remove(cx.host, number, cx.clients.now);
     }
 }
 
 /// Explodes the item of a dead carrier when its time is over.
-pub(in crate::game::deathmatch) fn run_kamikaze_timer(
+pub(crate) fn run_kamikaze_timer(
     cx: &mut Context<'_>,
     number: EntityNum,
     KamikazeTimer { by, body }: KamikazeTimer,
@@ -115,11 +90,7 @@ pub(in crate::game::deathmatch) fn run_kamikaze_timer(
 }
 
 /// Starts the kamikaze of a player.
-pub(in crate::game::deathmatch) fn start_kamikaze(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-) {
+pub(crate) fn start_kamikaze(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     let Some(player) = cx.clients.player(client) else { return };
     let at = player.entity.pos.base.truncated();
     explode_kamikaze(cx, client, at);
@@ -151,11 +122,7 @@ fn explode_kamikaze(cx: &mut Context<'_>, client: ClientNum, at: Vec3) {
 }
 
 /// Runs the frame of a kamikaze.
-pub(in crate::game::deathmatch) fn run_kamikaze(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-) {
+pub(crate) fn run_kamikaze(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     let now = cx.clients.now;
     let Some(entity) = cx.entities.get(number) else { return };
     let (EntityKind::Kamikaze(kamikaze), true) =

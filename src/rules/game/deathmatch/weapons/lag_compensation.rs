@@ -9,12 +9,11 @@
 //!
 //! Engine names: `G_TimeShiftAllClients`, `G_StoreHistory`, `cg_delag`.
 
-use super::{
-    aim::ShotCone,
-    recent_places::{RecentPlaces, ShotTargets},
-};
 use crate::bg::Weapon;
-use crate::game::deathmatch::{context::Context, systems::Systems};
+use crate::game::deathmatch::{
+    context::Context, systems::Systems, weapons::aim::ShotCone,
+    weapons::recent_places::RecentPlaces, weapons::recent_places::ShotTargets,
+};
 use crate::game::{clients::Player, settings::key, userinfo::PlayerUserinfo};
 use crate::model::{
     ClientNum, ClientSet, LevelTime, Millis, Vec3, limits::MAX_CLIENTS, text::atoi,
@@ -95,7 +94,7 @@ impl History {
 
 /// Places of all players.
 #[derive(Debug)]
-pub(in crate::game::deathmatch) struct LagCompensation {
+pub(crate) struct LagCompensation {
     players: Vec<History>,
     recent: RecentPlaces,
     /// Players whose link is that of their place now: not moved since a shot linked them.
@@ -130,12 +129,12 @@ fn place_of(cx: &Context<'_>, client: ClientNum) -> Option<Place> {
 
 impl LagCompensation {
     /// Notes the start of a frame.
-    pub(in crate::game::deathmatch) fn begin_frame(&mut self, cx: &Context<'_>) {
+    pub(crate) fn begin_frame(&mut self, cx: &Context<'_>) {
         self.frame_started = cx.host.clock();
     }
 
     /// Forgets the places of a player who spawns or teleports.
-    pub(in crate::game::deathmatch) fn reset(&mut self, cx: &Context<'_>, client: ClientNum) {
+    pub(crate) fn reset(&mut self, cx: &Context<'_>, client: ClientNum) {
         let place = place_of(cx, client).unwrap_or_default();
         self.players[client.index()] = History { places: [place; PLACES], newest: 0 };
         self.recent.reset(client, place.at, place.origin);
@@ -154,7 +153,7 @@ impl LagCompensation {
     }
 
     /// Stores the place of a player at the end of a frame.
-    pub(in crate::game::deathmatch) fn store(&mut self, cx: &Context<'_>, client: ClientNum) {
+    pub(crate) fn store(&mut self, cx: &Context<'_>, client: ClientNum) {
         let Some(place) = place_of(cx, client) else { return };
         let history = &mut self.players[client.index()];
         history.newest = (history.newest + 1) % PLACES;
@@ -165,7 +164,7 @@ impl LagCompensation {
     }
 
     /// Notes that a player moved, and that its link is not that of its place.
-    pub(in crate::game::deathmatch) const fn record_move(&mut self, client: ClientNum) {
+    pub(crate) const fn record_move(&mut self, client: ClientNum) {
         self.settled.remove(client);
     }
 
@@ -235,7 +234,7 @@ impl LagCompensation {
     }
 
     /// Moves a player back to its own time, before the shot has ended.
-    pub(in crate::game::deathmatch) fn restore(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+    pub(crate) fn restore(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         if let Some(moved_from) = self.take_shifted(client) {
             restore(cx, client, moved_from);
         }

@@ -4,23 +4,16 @@
 //!
 //! Engine names: `ProximityMine_Trigger`, `ProximityMine_ExplodeOnPlayer`.
 
-use super::{
-    EntityKind, EntityNum, Hit, Vec3, client_of,
-    missiles::{Missile, MissileState},
-    snap::snap_toward,
-};
+use crate::bg::{Event, MeansOfDeath, Powerup, contents, entity_flag};
+use crate::game::deathmatch::entity_kinds::{EntityKind, MineBase, Missile, MissileState};
 use crate::game::deathmatch::{
-    combat::damage::damage_player, combat::splash::can_damage, context::Context,
-    entities::Entities, systems::Systems, weapons::Projectiles, weapons::missiles::explode,
+    asset_index::sound_index, combat::damage::damage_player, combat::splash::can_damage,
+    context::Context, entities::Entities, flag::Flag, hit::Hit, systems::Systems,
+    weapons::Projectiles, weapons::client_of, weapons::missiles::explode,
+    weapons::snap::snap_toward,
 };
-use crate::model::{ClientNum, SvFlags, Trace};
-use crate::{
-    bg::{Event, MeansOfDeath, Powerup, contents, entity_flag},
-    game::{
-        deathmatch::{asset_index::sound_index, items::Flag},
-        movement::angles,
-    },
-};
+use crate::game::movement::angles;
+use crate::model::{ClientNum, EntityNum, SvFlags, Trace, Vec3};
 
 /// Time until a mine is armed, in ms.
 const ARM_MS: i32 = 2000;
@@ -40,18 +33,11 @@ const SIZE: f32 = 4.0;
 /// Damage of a mine to a player inside an invulnerability sphere.
 const JUICED_DAMAGE: i32 = 1000;
 /// Loop sound of an armed mine, and of a player that one sticks to.
-pub(in crate::game::deathmatch) const TICKING_SOUND: &str = "sound/weapons/proxmine/wstbtick.wav";
+pub(crate) const TICKING_SOUND: &str = "sound/weapons/proxmine/wstbtick.wav";
 
 /// Length of the free space in front of a mine, which starts near it. In less the mine is crushed.
 const FREE_FROM: f32 = 0.125;
 const FREE_TO: f32 = 2.0;
-
-/// Surface that a mine sticks to.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MineBase {
-    entity: EntityNum,
-    normal: Vec3,
-}
 
 /// Attaches a mine at its point of impact.
 pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trace) {
@@ -80,13 +66,13 @@ pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, 
 
 impl Entities {
     /// Returns the entity that a mine sticks to; `None` for other entities.
-    pub(in crate::game::deathmatch) fn mine_base(&self, number: EntityNum) -> Option<EntityNum> {
+    pub(crate) fn mine_base(&self, number: EntityNum) -> Option<EntityNum> {
         Some(self.missile(number)?.1.base?.entity)
     }
 }
 
 /// Whether a mine has the space that it needs. Movers that leave it none crush it.
-pub(in crate::game::deathmatch) fn has_space(cx: &Context<'_>, number: EntityNum) -> bool {
+pub(crate) fn has_space(cx: &Context<'_>, number: EntityNum) -> bool {
     let Some((entity, missile)) = cx.entities.missile(number) else { return true };
     let (Some(base), Some(world)) = (missile.base, cx.host.world()) else { return true };
     let at = |distance| entity.state.pos.base.add_scaled(base.normal, distance);
@@ -185,7 +171,7 @@ pub(super) fn check_proximity(cx: &mut Context<'_>, number: EntityNum) {
 }
 
 /// Makes a mine that was shot explode in the next frame.
-pub(in crate::game::deathmatch) fn shoot_mine(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn shoot_mine(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     if !cx.entities.missile(number).is_some_and(|(_, missile)| missile.is_armed()) {
         return;
@@ -227,11 +213,7 @@ pub(super) fn explode_on_player(
 }
 impl Projectiles {
     /// Removes the mine on a player who dies.
-    pub(in crate::game::deathmatch) fn remove_player_mine(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn remove_player_mine(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         if let Some(mine) = self.detach_mine(cx, client) {
             let ticks = cx
                 .entities

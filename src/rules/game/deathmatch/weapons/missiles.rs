@@ -5,33 +5,23 @@
 //!
 //! Engine names: `G_RunMissile`, `G_MissileImpact`, `G_BounceMissile`, `G_ExplodeMissile`.
 
-use super::{
-    Attack, Entity, EntityKind, EntityNum, Hit, SplashDamage, Vec3, client_of,
-    hitscan::leaves_no_mark, snap::snap_toward,
+use crate::bg::weapons::{self, Attack, ImpactBehavior};
+use crate::bg::{EntityType, Event, entity_flag};
+use crate::game::deathmatch::combat::splash::{SplashDamage, distance_to_box, splash_damage};
+use crate::game::deathmatch::entity_kinds::{EntityKind, Missile, MissileState};
+use crate::game::deathmatch::weapons::mines::{
+    arm_mine, check_proximity, explode_on_player, stick,
 };
+use crate::game::deathmatch::weapons::{Projectiles, client_of, count_accurate, damage_multiplier};
 use crate::game::deathmatch::{
-    combat::damage::damage_entity,
-    combat::splash::{distance_to_box, splash_damage},
-    context::Context,
-    entities::Entities,
-    systems::Systems,
-    weapons::Projectiles,
-    weapons::invulnerability::deflect_off_sphere,
-    weapons::mines::{MineBase, arm_mine, check_proximity, explode_on_player, stick},
-    weapons::{count_accurate, damage_multiplier},
+    combat::damage::damage_entity, context::Context, entities::Entities, entities::Entity,
+    hit::Hit, systems::Systems, weapons::hitscan::leaves_no_mark,
+    weapons::invulnerability::deflect_off_sphere, weapons::snap::snap_toward,
 };
+use crate::game::{direction_bytes::dir_to_byte, movement::trajectory, movement::velocity};
 use crate::model::{
-    ClientNum, SvFlags, Trace, Trajectory, TrajectoryKind, contents::surface, limits::MAX_CLIENTS,
-};
-use crate::{
-    bg::{
-        EntityType, Event, MeansOfDeath, entity_flag,
-        weapons::{self, ImpactBehavior},
-    },
-    game::{
-        direction_bytes::dir_to_byte,
-        movement::{trajectory, velocity},
-    },
+    ClientNum, EntityNum, SvFlags, Trace, Trajectory, TrajectoryKind, Vec3, contents::surface,
+    limits::MAX_CLIENTS,
 };
 
 /// Fraction of the speed that is left after a bounce.
@@ -44,44 +34,6 @@ const UP: Vec3 = Vec3::new(0.0, 0.0, 1.0);
 /// Cap of the multiplied damage.
 const MAX_DAMAGE: f32 = 1_000_000.0;
 
-/// State of a missile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MissileState {
-    /// Flying.
-    Flying,
-    /// Hook attached to the map or to an entity.
-    Hooked(Option<EntityNum>),
-    /// Mine that sticks and is not armed yet.
-    Arming,
-    /// Armed mine that waits for an enemy.
-    Armed,
-    /// Triggered mine that is about to explode.
-    Triggered,
-    /// Mine that ticks on a player.
-    OnPlayer(ClientNum),
-}
-
-/// Server side state of a missile entity.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct Missile {
-    /// Entity that fired the missile.
-    pub(super) owner: EntityNum,
-    pub(super) number: i32,
-    pub(super) damage: i32,
-    pub(super) splash_damage: f32,
-    pub(super) splash_radius: f32,
-    pub(super) means: MeansOfDeath,
-    pub(super) splash_means: MeansOfDeath,
-    pub(super) on_impact: ImpactBehavior,
-    pub(super) state: MissileState,
-    /// Player whose invulnerability sphere deflected the missile, until it has left the sphere.
-    pub(super) leaving_sphere: Option<EntityNum>,
-    /// Whether a mine has left its owner's bounding box.
-    pub(super) has_left_owner: bool,
-    /// Surface that a mine sticks to.
-    pub(super) base: Option<MineBase>,
-}
-
 impl Missile {
     /// Returns the player who fired the missile.
     pub(super) fn shooter(&self) -> Option<ClientNum> {
@@ -89,16 +41,13 @@ impl Missile {
     }
 
     /// Whether the missile is an armed mine, which can be shot.
-    pub(in crate::game::deathmatch) fn is_armed(&self) -> bool {
+    pub(crate) fn is_armed(&self) -> bool {
         matches!(self.state, MissileState::Armed | MissileState::Triggered)
     }
 }
 
 impl Entities {
-    pub(in crate::game::deathmatch) fn missile(
-        &self,
-        number: EntityNum,
-    ) -> Option<(&Entity, &Missile)> {
+    pub(crate) fn missile(&self, number: EntityNum) -> Option<(&Entity, &Missile)> {
         let entity = self.get(number)?;
         let EntityKind::Missile(missile) = &entity.kind else { return None };
         Some((entity, missile))
@@ -121,7 +70,7 @@ impl Entities {
 
 /// Launches a missile. A player's powerups raise the damage; a shooter of the map has none. A weapon without
 /// missiles is ignored.
-pub(in crate::game::deathmatch) fn launch(
+pub(crate) fn launch(
     cx: &mut Context<'_>,
     owner: EntityNum,
     number: i32,
@@ -181,7 +130,7 @@ pub(in crate::game::deathmatch) fn launch(
 }
 
 /// Runs every missile, in rulesets that run missiles after all other entities. Missiles never sleep.
-pub(in crate::game::deathmatch) fn run_missiles(cx: &mut Context<'_>, sys: &mut Systems) {
+pub(crate) fn run_missiles(cx: &mut Context<'_>, sys: &mut Systems) {
     let mut next = MAX_CLIENTS;
     while let Some(number) = cx.entities.next_awake(next) {
         next = number.index() + 1;
@@ -190,11 +139,7 @@ pub(in crate::game::deathmatch) fn run_missiles(cx: &mut Context<'_>, sys: &mut 
 }
 
 /// Runs the frame of a missile.
-pub(in crate::game::deathmatch) fn run_missile(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-) {
+pub(crate) fn run_missile(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     let Some((_, missile)) = cx.entities.missile(number) else { return };
     if missile.state == MissileState::Flying {
         move_missile(cx, sys, number);
@@ -208,11 +153,7 @@ pub(in crate::game::deathmatch) fn run_missile(
 
 /// Runs the timer of a missile. Rulesets that run missiles after all other entities run it in their order also, so
 /// that a missile whose time has come explodes before it moves.
-pub(in crate::game::deathmatch) fn think_missile(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-) {
+pub(crate) fn think_missile(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     let Some((entity, missile)) = cx.entities.missile(number) else { return };
     if entity.think_at.is_none_or(|at| at.distance(cx.clients.now) > 0) {
         return;
@@ -385,11 +326,7 @@ fn splash(
 }
 
 /// Explodes a missile at its position.
-pub(in crate::game::deathmatch) fn explode(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-) {
+pub(crate) fn explode(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
     let now = cx.clients.now;
     let Some((entity, &missile)) = cx.entities.missile(number) else { return };
     let at = trajectory::position(&entity.state.pos, now).truncated();
@@ -460,11 +397,7 @@ fn deflect_missile(cx: &mut Context<'_>, number: EntityNum, sphere: ClientNum, t
 }
 impl Projectiles {
     /// Removes a missile without an explosion; a hook is released.
-    pub(in crate::game::deathmatch) fn remove_missile(
-        &mut self,
-        cx: &mut Context<'_>,
-        number: EntityNum,
-    ) {
+    pub(crate) fn remove_missile(&mut self, cx: &mut Context<'_>, number: EntityNum) {
         let now = cx.clients.now;
         if let Some((_, missile)) = cx.entities.missile(number)
             && let Some(shooter) = missile.shooter()

@@ -20,36 +20,17 @@ pub(super) mod snap;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::{
-    aim::perpendicular,
-    kamikaze::{Kamikaze, KamikazeTimer},
-    lag_compensation::LagCompensation,
-    missiles::Missile,
-};
+pub(super) use self::lag_compensation::LagCompensation;
+use super::weapons::aim::{ShotCone, aim, missile_direction};
+use super::weapons::hitscan::{fire_bullet, fire_lightning, fire_rail};
 use super::{
-    combat::{Hit, LETHAL, SplashDamage},
-    entities::{Entity, EntityKind},
+    combat::Combat, context::Context, systems::Systems, weapons::lag_compensation::in_the_past,
+    weapons::missiles::launch, weapons::shotgun::fire_shotgun,
 };
-use crate::game::deathmatch::{
-    combat::Combat,
-    context::Context,
-    systems::Systems,
-    weapons::aim::{ShotCone, aim, missile_direction},
-    weapons::hitscan::{fire_bullet, fire_lightning, fire_rail},
-    weapons::lag_compensation::in_the_past,
-    weapons::missiles::launch,
-    weapons::shotgun::fire_shotgun,
-};
+use crate::bg::weapons::{Attack, BULLET_RANGE, WeaponSpec};
+use crate::bg::{Powerup, Rune, items::ITEMS, items::ItemKind};
 use crate::model::{
     ClientNum, EntityNum, LevelTime, Trace, Vec3, contents::mask, limits::MAX_CLIENTS,
-};
-use crate::{
-    bg::{
-        Powerup, Rune,
-        items::{ITEMS, ItemKind},
-        weapons::{Attack, BULLET_RANGE, WeaponSpec},
-    },
-    game::Host,
 };
 
 /// Hook, mine and kamikaze state of one player.
@@ -106,11 +87,7 @@ impl Projectiles {
 const DOUBLER: f32 = 2.0;
 
 /// Fires a player's weapon. Pmove has subtracted the ammunition.
-pub(in crate::game::deathmatch) fn fire_weapon(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-) {
+pub(crate) fn fire_weapon(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     let Some(player) = cx.clients.player(client) else { return };
     let number = player.entity.weapon;
     if number > cx.clients.ruleset.last_weapon {
@@ -202,7 +179,7 @@ impl Context<'_> {
 
 impl Combat {
     /// Whether a hit counts for the attacker's accuracy: the victim is a living enemy.
-    pub(in crate::game::deathmatch) fn is_good_hit(
+    pub(crate) fn is_good_hit(
         &self,
         cx: &Context<'_>,
         attacker: ClientNum,

@@ -3,7 +3,7 @@
 //! Invariant: once a move is recorded, the sphere of a player contains its box at its origin now, at the end of the last
 //! frame and at that of the frame before. One array per value, so that a shot compares several players at a time.
 
-use super::aim::ShotCone;
+use crate::game::deathmatch::weapons::aim::ShotCone;
 use crate::model::{ClientNum, ClientSet, EntityShared, LevelTime, Vec3, limits::MAX_CLIENTS};
 
 /// Distance that contains the rounding errors of a sphere.

@@ -7,21 +7,14 @@
 //!
 //! Engine names: `ShotgunPattern`, `EV_SHOTGUN`.
 
-use super::{
-    Hit, Vec3,
-    aim::{Aim, SPREAD_SCALE, perpendicular},
-};
+use crate::bg::{Event, Weapon, weapons::BULLET_RANGE};
 use crate::game::deathmatch::{
-    combat::damage::damage_entity, context::Context, systems::Systems, weapons::count_accurate,
-    weapons::invulnerability::follow_shot,
+    combat::damage::damage_entity, context::Context, directions::perpendicular, hit::Hit,
+    systems::Systems, weapons::aim::Aim, weapons::aim::SPREAD_SCALE, weapons::count_accurate,
+    weapons::hitscan::leaves_no_mark, weapons::invulnerability::follow_shot,
 };
-use crate::model::ClientNum;
-use crate::{
-    bg::{Event, Weapon, weapons::BULLET_RANGE},
-    game::{movement::velocity, rng::SharedRng},
-};
-
-use super::hitscan::leaves_no_mark;
+use crate::game::{movement::velocity, rng::SharedRng};
+use crate::model::{ClientNum, Vec3};
 
 /// Factor of the direction before it is truncated to integers for the event.
 const SENT_SCALE: f32 = 4096.0;

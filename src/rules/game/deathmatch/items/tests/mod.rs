@@ -5,6 +5,11 @@ mod pickups;
 mod powerups;
 
 use super::*;
+use crate::bg::{
+    EntityType, Event, GameType, Persistent, Powerup, UNLIMITED_AMMO, UNTIL_LOST, Weapon, contents,
+    entity_flag, items::ItemKind,
+};
+use crate::game::deathmatch::entity_kinds::EntityKind;
 use crate::game::deathmatch::{
     combat::death::suicide,
     items::flags::touch_team_item,
@@ -15,15 +20,9 @@ use crate::game::deathmatch::{
     items::touch::{give_item, touch_item},
     world_effects::apply_world_effects,
 };
+use crate::game::{Game, LevelStart, conformance::TestHost};
 use crate::game::{Host, deathmatch::Deathmatch};
 use crate::model::{LevelTime, SvFlags, UserCmd};
-use crate::{
-    bg::{
-        EntityType, Event, GameType, Persistent, Powerup, UNLIMITED_AMMO, UNTIL_LOST, Weapon,
-        contents, entity_flag, items::ItemKind,
-    },
-    game::{Game, LevelStart, conformance::TestHost, deathmatch::entities::EntityKind},
-};
 
 /// Origin of every test item.
 const HERE: Vec3 = Vec3::new(0.0, 0.0, 0.0);

@@ -1,7 +1,7 @@
 //! Tests of missiles, mines, hooks and the kamikaze.
 
 use super::*;
-use crate::game::deathmatch::combat::Hit;
+use crate::game::deathmatch::hit::Hit;
 use crate::model::{EntityNum, LevelTime};
 
 #[test]
