@@ -5,8 +5,8 @@
 
 use super::{
     context::Context, entities::Entity, entity_kinds::Corpse, entity_kinds::EntityKind,
-    hit::GIB_HEALTH, hit::LEAST_HEALTH, weapons::kamikaze::pass_kamikaze_timer,
-    weapons::kamikaze::stop_kamikaze_timer,
+    hit::GIB_HEALTH, hit::LEAST_HEALTH, projectiles::kamikaze::pass_kamikaze_timer,
+    projectiles::kamikaze::stop_kamikaze_timer,
 };
 use crate::bg::{EntityType, Event, animation, contents, entity_flag};
 use crate::game::{movement::trajectory, settings::key};
@@ -41,13 +41,6 @@ const SINK_MS: i32 = 5000;
 const SINK_STEP_MS: i32 = 100;
 /// Age at which a corpse is unlinked, in ms.
 const GONE_MS: i32 = 6500;
-
-impl Corpse {
-    /// Whether the corpse is not gibbed and can be damaged.
-    pub(super) fn is_whole(&self) -> bool {
-        self.health > GIB_HEALTH
-    }
-}
 
 impl BodyQueue {
     /// Adds the entities of all slots.

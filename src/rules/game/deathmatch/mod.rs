@@ -10,12 +10,13 @@
 //!
 //! Source: the base game's rules, release 1.32 and its ioquake3 build; OpenArena 0.8.8.
 
+mod activation;
 mod asset_index;
 mod body_queue;
 mod combat;
 mod combat_settings;
-mod combat_state;
 mod context;
+mod damage;
 mod directions;
 mod entities;
 mod entity_kinds;
@@ -24,31 +25,41 @@ mod flag;
 mod frame;
 mod free_numbers;
 mod hit;
+mod holdables;
 mod items;
+mod lag_compensation;
 mod level_init;
 mod loadout;
+mod match_frame;
 mod matches;
+mod mode;
 mod modes;
 mod move_caches;
+mod mover_frames;
 mod movers;
+mod pickups;
 mod player_world;
+mod projectiles;
+mod reach;
 mod rules;
 mod spawn_functions;
 mod spawn_points;
 mod systems;
 mod targets;
 mod teams;
+mod teleport;
 mod think;
+mod touch;
 mod triggers;
 mod weapons;
 mod world_effects;
 
-use crate::bg::{Event, Persistent};
+use crate::bg::{Event, GameType, Persistent};
 use crate::game::clients::{self, CONSOLE_COMMANDS, Clients, JoinState, Player};
 use crate::game::deathmatch::context::{Context, Frame, view_of};
 use crate::game::deathmatch::{
-    combat::death::die_on_disconnect, entities::Entities, level_init::start_level, rules::begin,
-    rules::client_context, systems::Systems, think::think,
+    damage::death::die_on_disconnect, entities::Entities, level_init::start_level, modes::ModeRow,
+    rules::begin, rules::client_context, systems::Systems, think::think,
 };
 use crate::game::{
     ConnectError, ConsoleCommand, EntityView, Game, GameFault, Host, LevelStart, Ruleset,
@@ -88,7 +99,7 @@ impl Deathmatch {
         Self {
             clients: Clients::new(variant.ruleset),
             entities: Entities::default(),
-            frame: Frame::new(variant),
+            frame: Frame::new(variant, &ModeRow::of(GameType::FreeForAll).mode),
             rng: LevelRng::default(),
             systems: Systems::default(),
             fixed_random: None,
@@ -115,7 +126,7 @@ impl Game for Deathmatch {
         if let Some(player) = &self.clients.players[client.index()] {
             player.expect_usercmds();
         }
-        prefetch(&self.systems.combat.players[client.index()]);
+        prefetch(&self.systems.fight.combat.players[client.index()]);
         self.systems.moves.expect_move(client);
     }
 
@@ -124,11 +135,11 @@ impl Game for Deathmatch {
         self.frame.ms = 0;
         self.clients.start(host, &start);
         let (mut cx, sys) = self.call(host);
-        sys.combat.reset();
-        sys.projectiles.reset();
+        sys.fight.combat.reset();
+        sys.fight.projectiles.reset();
         sys.moves.reset();
         cx.refresh_settings();
-        sys.combat.sprees.start(&mut cx);
+        sys.fight.combat.sprees.start(&mut cx);
         start_level(&mut cx, sys, &start);
         Ok(())
     }
@@ -155,9 +166,9 @@ impl Game for Deathmatch {
     ) -> Result<(), ConnectError> {
         self.clients.connect(host, client, first_time, is_bot).map_err(ConnectError::Refused)?;
         clients::tell_lag_compensation(&self.clients, host, client, is_bot);
-        self.systems.match_state.clear_ready(client);
-        self.systems.combat.reset_client(client);
-        self.systems.projectiles.reset_client(client);
+        self.systems.fight.match_state.clear_ready(client);
+        self.systems.fight.combat.reset_client(client);
+        self.systems.fight.projectiles.reset_client(client);
         self.entities.player_event_at[client.index()] = LevelTime::default();
         Ok(())
     }
@@ -166,7 +177,7 @@ impl Game for Deathmatch {
         let (mut cx, sys) = self.call(host);
         if cx.clients.player(client).is_some() {
             // The reset of the player state would lose a carried flag.
-            sys.items.drop_flags(&mut cx, client);
+            sys.fight.items.drop_flags(&mut cx, client);
             begin(&mut cx, sys, client);
         }
         Ok(())
@@ -188,21 +199,21 @@ impl Game for Deathmatch {
     ) -> Result<(), GameFault> {
         let (mut cx, sys) = self.call(host);
         let cx = &mut cx;
-        (cx.mode().disconnect)(cx, sys, client);
-        sys.projectiles.drop_hook(cx, client);
-        sys.projectiles.remove_player_mine(cx, client);
+        (sys.fight.hooks.disconnect)(&mut sys.fight.match_state, cx, client);
+        sys.fight.projectiles.drop_hook(cx, client);
+        sys.fight.projectiles.remove_player_mine(cx, client);
         if cx.clients.plays(client) {
             if cx.clients.ruleset.disconnect_counts_as_death {
-                die_on_disconnect(cx, sys, client);
+                die_on_disconnect(cx, &mut sys.fight, client);
             } else if let Some(player) = cx.clients.player(client) {
                 let origin = player.state.origin;
                 cx.show_teleport(client, origin, Event::PlayerTeleportOut);
                 if !cx.is_dead(client) {
-                    sys.items.drop_at_death(cx, client);
+                    sys.fight.items.drop_at_death(cx, client);
                 }
             }
         }
-        sys.items.clear_carried(client);
+        sys.fight.items.clear_carried(client);
         client_context(cx, sys, |clients| clients.disconnect(client));
         Ok(())
     }
@@ -322,7 +333,7 @@ impl Deathmatch {
         client: ClientNum,
         [origin, angles]: [crate::model::Vec3; 2],
     ) {
-        self.with(host, |cx, sys| think::teleport(cx, sys, client, origin, angles));
+        self.with(host, |cx, sys| teleport::teleport(cx, &mut sys.fight, client, origin, angles));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::game::conformance;
-use crate::game::deathmatch::combat::damage::damage_player;
+use crate::game::deathmatch::damage::damage_player;
 
 mod hazards;
 mod movers;
@@ -34,7 +34,12 @@ fn god_mode_and_noclip_prevent_damage() {
     let mut health_after = |line: &str| {
         game.client_command(&mut host, client, &CommandArgs::parse(line)).expect("no fault");
         game.with(&mut host, |cx, sys| {
-            damage_player(cx, sys, client, &hit::Hit::by_world(10, crate::bg::MeansOfDeath::Lava))
+            damage_player(
+                cx,
+                &mut sys.fight,
+                client,
+                &hit::Hit::by_world(10, crate::bg::MeansOfDeath::Lava),
+            )
         });
         Game::player(&game, client).stats[hit::HEALTH]
     };

@@ -59,7 +59,7 @@ impl Combat {
     }
 
     /// Awards a frag of an enemy: gauntlet, excellent, challenges, multiple kills.
-    pub(super) fn award_frag(
+    pub(crate) fn award_frag(
         &mut self,
         cx: &mut Context<'_>,
         matches: &MatchState,
@@ -84,7 +84,7 @@ impl Combat {
     }
 
     /// Announces a flag carrier who dies near the place of the capture, to both players.
-    pub(super) fn announce_near_capture(
+    pub(crate) fn announce_near_capture(
         &self,
         cx: &mut Context<'_>,
         victim: ClientNum,

@@ -6,7 +6,7 @@
 
 use crate::bg::Event;
 use crate::game::deathmatch::{combat::Combat, context::Context, hit::HEALTH};
-use crate::game::movement::{angles, events};
+use crate::game::movement::angles;
 use crate::model::ClientNum;
 
 /// Minimum interval between two pain events, in ms.
@@ -15,17 +15,6 @@ const PAIN_MS: i32 = 700;
 const MAX_SHOWN: i32 = 255;
 /// Both direction bytes of damage without a direction.
 const NO_DIRECTION: i32 = 255;
-
-impl Context<'_> {
-    /// Adds an external event to a player.
-    pub(crate) fn add_player_event(&mut self, client: ClientNum, event: Event, parm: i32) {
-        let now = self.clients.now;
-        if let Some(player) = self.clients.players[client.index()].as_mut() {
-            events::show_external(&mut player.state, event, parm, now.0);
-            self.entities.player_event_at[client.index()] = now;
-        }
-    }
-}
 
 impl Combat {
     /// Sends a player the damage of the frame, and a pain event to other players.

@@ -61,7 +61,7 @@ impl Sprees {
     }
 
     /// Counts a death, and the frag of a player that is neither the victim nor a teammate.
-    pub(super) fn count_death(
+    pub(crate) fn count_death(
         &mut self,
         cx: &mut Context<'_>,
         victim: ClientNum,
@@ -170,7 +170,7 @@ mod tests {
     use std::rc::Rc;
 
     use crate::game::deathmatch::{
-        combat::damage::damage_player, combat::death::suicide, hit::Hit, tests::room::TestRoom,
+        damage::damage_player, damage::death::suicide, hit::Hit, tests::room::TestRoom,
         think::respawn,
     };
     use crate::game::{FileLimits, Game as _, GameFiles, LevelStart, Ruleset};
@@ -202,7 +202,7 @@ mod tests {
         room.host.sent.clear();
         let hit = Hit { attacker: Some(killer), ..Hit::by_world(9999, MeansOfDeath::Rocket) };
         room.game.with(&mut room.host, |cx, sys| {
-            damage_player(cx, sys, victim, &hit);
+            damage_player(cx, &mut sys.fight, victim, &hit);
             respawn(cx, sys, victim);
         });
         let all = room.host.sent_to_all().into_iter();
@@ -230,7 +230,7 @@ mod tests {
         // A frag ends the deaths, and a death the frags.
         assert_eq!(kill(&mut room, other, one), [""; 0]);
         assert_eq!(kill(&mut room, one, other), [""; 0]);
-        room.game.with(&mut room.host, |cx, sys| suicide(cx, sys, one));
+        room.game.with(&mut room.host, |cx, sys| suicide(cx, &mut sys.fight, one));
         assert_eq!(kill(&mut room, one, other), ["cp \"player1 dies\""]);
     }
 

@@ -64,3 +64,15 @@ pub(crate) struct KamikazeTimer {
     /// Body with the item: the player, then its corpse.
     pub(crate) body: EntityNum,
 }
+
+impl Missile {
+    /// Returns the player who fired the missile.
+    pub(crate) fn shooter(&self) -> Option<ClientNum> {
+        ClientNum::new(self.owner.index())
+    }
+
+    /// Whether the missile is an armed mine, which can be shot.
+    pub(crate) fn is_armed(&self) -> bool {
+        matches!(self.state, MissileState::Armed | MissileState::Triggered)
+    }
+}

@@ -5,6 +5,7 @@ mod missiles;
 mod movers;
 mod targets;
 
+use super::hit::GIB_HEALTH;
 use crate::model::{EntityNum, LevelTime};
 
 pub(super) use items::{ItemState, ItemThink};
@@ -72,4 +73,11 @@ pub(super) struct Hurt {
     pub(super) points: i32,
     pub(super) sound: i32,
     pub(super) next: LevelTime,
+}
+
+impl Corpse {
+    /// Whether the corpse is not gibbed and can be damaged.
+    pub(super) fn is_whole(&self) -> bool {
+        self.health > GIB_HEALTH
+    }
 }

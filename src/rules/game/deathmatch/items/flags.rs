@@ -3,13 +3,12 @@
 //! Invariant: a flag is in one place. The flag item at the base is visible exactly while no player carries
 //! the flag and no dropped flag exists. Source: the base game's capture the flag.
 
-use crate::bg::{Event, TeamSound, UNTIL_LOST, configstring, contents, entity_flag};
+use crate::bg::{Event, configstring, contents, entity_flag};
 use crate::game::clients::{FlagLogEvent, log_flag};
 use crate::game::deathmatch::items::{Items, remove_item, schedule};
-use crate::game::deathmatch::teams::{announce_flag_taken, reward_capture, reward_return};
 use crate::game::deathmatch::{
     context::Context, entities::Entities, entity_kinds::ItemThink, flag::FLAGS, flag::Flag,
-    items::drop::launch_item, items::drop::without, systems::Systems,
+    items::drop::launch_item, items::drop::without,
 };
 use crate::model::{ClientNum, EntityNum, SvFlags, Vec3};
 
@@ -18,7 +17,7 @@ const NEAR_CAPTURE: f32 = 200.0;
 
 /// Status of a flag, as the digit of configstring 23.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum FlagStatus {
+pub(crate) enum FlagStatus {
     #[default]
     AtBase = 0,
     Carried = 1,
@@ -86,46 +85,21 @@ impl Context<'_> {
 }
 
 impl Items {
-    fn move_flag(&mut self, cx: &mut Context<'_>, flag: Flag, status: FlagStatus) {
+    /// Whether a flag is not at its base.
+    pub(crate) fn is_flag_away(&self, flag: Flag) -> bool {
+        self.flags[flag as usize] != FlagStatus::AtBase
+    }
+
+    /// Sets the status of a flag and sends it.
+    pub(crate) fn move_flag(&mut self, cx: &mut Context<'_>, flag: Flag, status: FlagStatus) {
         self.flags[flag as usize] = status;
         self.publish_flags(cx);
     }
 }
 
-/// Handles the touch of a flag by a player who may pick it up. Returns whether the player carries it away
-/// now. Otherwise a dropped flag returned to its base, or the player captured with the enemy flag.
-pub(crate) fn touch_team_item(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-    flag: Flag,
-    is_dropped: bool,
-    at: Vec3,
-) -> bool {
-    let team = cx.clients.team(client);
-    let Some(player) = cx.clients.players[client.index()].as_mut() else { return false };
-    if flag.team() != team {
-        player.state.powerups[flag.powerup()] = UNTIL_LOST;
-        sys.items.move_flag(cx, flag, FlagStatus::Carried);
-        let other_away = sys.items.flags[flag.other() as usize] != FlagStatus::AtBase;
-        announce_flag_taken(cx, sys, client, flag, other_away, at);
-        return true;
-    }
-    if is_dropped {
-        reward_return(cx, sys, client, flag, at);
-        sys.items.return_flag(cx, flag, ReturnAnnouncement::Sound);
-    } else {
-        player.state.powerups[flag.other().powerup()] = 0;
-        for each in [flag, flag.other()] {
-            sys.items.return_flag(cx, each, ReturnAnnouncement::None);
-        }
-        reward_capture(cx, sys, client, flag, at);
-    }
-    false
-}
 impl Items {
     /// Returns a flag to its base. No player carries it from then on.
-    pub(super) fn return_flag(
+    pub(crate) fn return_flag(
         &mut self,
         cx: &mut Context<'_>,
         flag: Flag,
@@ -148,7 +122,7 @@ impl Items {
         }
         self.move_flag(cx, flag, FlagStatus::AtBase);
         if announcement != ReturnAnnouncement::None {
-            send_team_sound(cx, spec.back_sound);
+            cx.send_team_sound(spec.back_sound);
         }
         if announcement == ReturnAnnouncement::SoundAndText {
             let line = format!("print \"The {} flag has returned!\n\"", flag.name());
@@ -159,13 +133,6 @@ impl Items {
     }
 }
 
-/// Sends a team sound to all clients.
-pub(crate) fn send_team_sound(cx: &mut Context<'_>, sound: TeamSound) {
-    cx.temp_entity(Vec3::ZERO, Event::GlobalTeamSound, |state, shared| {
-        state.event_parm = sound as i32;
-        shared.sv_flags = SvFlags::BROADCAST;
-    });
-}
 impl Items {
     /// Drops a flag that a player carries, `angle` degrees aside. Without a free entity the flag returns to
     /// its base.

@@ -13,11 +13,9 @@ pub(super) mod drop;
 pub(super) mod flag_stands;
 pub(super) mod flags;
 pub(super) mod grant;
-pub(super) mod holdables;
 pub(super) mod powerups;
 pub(super) mod respawn;
 pub(super) mod spawn;
-pub(super) mod touch;
 
 pub(super) use self::{
     flag_stands::{blue as blue_stand, red as red_stand},
@@ -28,8 +26,7 @@ use super::{
     context::Context, entities::Entities, entities::Entity, flag::Flag,
     items::respawn::respawn_item, items::spawn::drop_to_floor,
 };
-use crate::bg::items::{ITEMS, ItemKind};
-use crate::bg::{Event, configstring};
+use crate::bg::{Event, configstring, items::ITEMS, items::ItemKind};
 use crate::game::Ruleset;
 use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_CLIENTS};
 
@@ -102,7 +99,7 @@ impl Items {
 }
 
 impl Entities {
-    fn pickup(&self, number: EntityNum) -> Option<(&Entity, &ItemState)> {
+    pub(crate) fn pickup(&self, number: EntityNum) -> Option<(&Entity, &ItemState)> {
         let entity = self.get(number)?;
         match &entity.kind {
             EntityKind::Item(pickup) => Some((entity, pickup)),
@@ -110,7 +107,7 @@ impl Entities {
         }
     }
 
-    fn pickup_mut(&mut self, number: EntityNum) -> Option<&mut ItemState> {
+    pub(crate) fn pickup_mut(&mut self, number: EntityNum) -> Option<&mut ItemState> {
         match &mut self.get_mut(number)?.kind {
             EntityKind::Item(pickup) => Some(pickup),
             _ => None,
@@ -119,7 +116,7 @@ impl Entities {
 }
 
 /// Schedules the next action of an item, in ms from now.
-fn schedule(cx: &mut Context<'_>, number: EntityNum, step: ItemThink, in_ms: i32) {
+pub(super) fn schedule(cx: &mut Context<'_>, number: EntityNum, step: ItemThink, in_ms: i32) {
     let now = cx.clients.now;
     if let Some(entity) = cx.entities.get_mut(number)
         && let EntityKind::Item(pickup) = &mut entity.kind
@@ -153,7 +150,7 @@ impl Items {
 }
 
 /// Removes an item entity for good. The last member of a chain passes the lead to the rest.
-fn remove_item(cx: &mut Context<'_>, number: EntityNum) {
+pub(super) fn remove_item(cx: &mut Context<'_>, number: EntityNum) {
     cx.entities.remove(cx.host, number, cx.clients.now);
     let rest: Vec<EntityNum> = cx.entities.chain_of(number).collect();
     for &member in &rest {
@@ -164,7 +161,7 @@ fn remove_item(cx: &mut Context<'_>, number: EntityNum) {
 }
 impl Entities {
     /// Returns the members of an item chain, its first member included.
-    fn chain_of(&self, captain: EntityNum) -> impl Iterator<Item = EntityNum> {
+    pub(crate) fn chain_of(&self, captain: EntityNum) -> impl Iterator<Item = EntityNum> {
         self.numbers().filter(move |&number| {
             self.pickup(number).is_some_and(|(_, pickup)| pickup.captain == Some(captain))
         })
@@ -196,6 +193,11 @@ impl Items {
             Some(flag) => self.return_flag(cx, flag, words),
             None => remove_item(cx, number),
         }
+    }
+
+    /// Notes the rune that a player picked up.
+    pub(crate) fn carry_rune(&mut self, client: ClientNum, rune: Option<EntityNum>) {
+        self.carried[client.index()] = CarriedItems { rune, since_rounds_ms: [0; 16] };
     }
 
     /// Clears the carried items of a client that spawns or disconnects.

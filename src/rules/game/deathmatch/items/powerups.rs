@@ -4,7 +4,7 @@
 
 use crate::bg::{Event, Powerup, Rune};
 use crate::game::deathmatch::{
-    context::Context, items::Items, items::flags::show_item, systems::Systems,
+    combat::Combat, context::Context, items::Items, items::flags::show_item,
 };
 use crate::game::{movement::pickup::rune_of, ruleset::Ruleset, settings::key};
 use crate::model::{ClientNum, PlayerState};
@@ -63,16 +63,17 @@ fn regenerated(health: i32, most: i32) -> Option<i32> {
 /// ammunition rune. The first two act once a second.
 pub(crate) fn run_player_timers(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    combat: &mut Combat,
+    items: &mut Items,
     client: ClientNum,
     ms: i32,
 ) {
-    sys.combat.players[client.index()].second_ms += ms;
-    while sys.combat.players[client.index()].second_ms >= SECOND_MS {
-        sys.combat.players[client.index()].second_ms -= SECOND_MS;
+    combat.players[client.index()].second_ms += ms;
+    while combat.players[client.index()].second_ms >= SECOND_MS {
+        combat.players[client.index()].second_ms -= SECOND_MS;
         pass_second(cx, client);
     }
-    sys.items.refill(cx, client, ms);
+    items.refill(cx, client, ms);
 }
 
 fn pass_second(cx: &mut Context<'_>, client: ClientNum) {

@@ -22,7 +22,7 @@ pub(crate) fn use_item(cx: &mut Context<'_>, number: EntityNum) {
 }
 
 /// Respawns an item, or a random member of its chain.
-pub(super) fn respawn_item(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn respawn_item(cx: &mut Context<'_>, number: EntityNum) {
     let Some((_, pickup)) = cx.entities.pickup(number) else { return };
     let (item, captain) = (pickup.item, pickup.captain);
     let is_quad = item.kind == ItemKind::Powerup && item.tag == Powerup::Quad;
@@ -59,7 +59,7 @@ pub(super) fn respawn_item(cx: &mut Context<'_>, number: EntityNum) {
 }
 
 /// Hides an item after its pickup. It stays linked to the mover below it.
-pub(super) fn hide_item(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn hide_item(cx: &mut Context<'_>, number: EntityNum) {
     let Some(entity) = cx.entities.get_mut(number) else { return };
     entity.shared.sv_flags = entity.shared.sv_flags | SvFlags::NO_CLIENT;
     entity.state.e_flags |= entity_flag::NODRAW;

@@ -7,7 +7,7 @@
 
 use crate::bg::configstring;
 use crate::game::deathmatch::{
-    context::Context, matches::MatchEnd, matches::MatchState, modes::Mode,
+    context::Context, matches::MatchEnd, matches::MatchState, mode::LimitHit, mode::Mode,
 };
 use crate::game::{Host, clients::Clients};
 use crate::model::ClientNum;
@@ -24,15 +24,6 @@ const MAX_PING_MS: i32 = 999;
 
 /// Names of the teams, red first.
 const TEAMS: [&str; 2] = ["Red", "Blue"];
-
-/// Limit that ends the match.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct LimitHit {
-    /// Text printed to all clients.
-    text: String,
-    /// Reason in the game log.
-    reason: &'static str,
-}
 
 /// `fraglimit`, reached by one player.
 pub(crate) fn player_fraglimit(
@@ -62,7 +53,8 @@ impl MatchState {
         if self.is_over() || self.leaving_at.is_some() {
             return;
         }
-        let Some(LimitHit { text, reason }) = cx.clients.limit_hit(self.is_warmup()) else {
+        let Some(LimitHit { text, reason }) = cx.clients.limit_hit(cx.mode(), self.is_warmup())
+        else {
             return;
         };
         cx.host.send_command(None, &format!("print \"{text}\n\""));
@@ -74,7 +66,7 @@ impl MatchState {
 
 impl Clients {
     /// Returns the limit that the match has hit.
-    fn limit_hit(&self, warmup: bool) -> Option<LimitHit> {
+    fn limit_hit(&self, mode: &Mode, warmup: bool) -> Option<LimitHit> {
         let leaders = self.leaders();
         if self.is_tied(leaders) {
             return None;
@@ -89,7 +81,7 @@ impl Clients {
         if self.ruleset.limits_need_two && leaders[1].is_none() {
             return None;
         }
-        (Mode::of(self.game_type).score_limit)(self, leaders)
+        (mode.score_limit)(self, leaders)
     }
 
     /// Returns the first team with at least `limit` points.

@@ -9,15 +9,12 @@
 //! Source: the base game's rules of matches; OpenArena's.
 
 pub(super) mod exit_rules;
-pub(super) mod intermission;
+mod intermission;
+pub(super) mod score;
 pub(super) mod tournament;
 pub(super) mod warmup;
 
-use super::{
-    context::Context, matches::intermission::begin_intermission,
-    matches::intermission::wait_for_ready, matches::warmup::Warmup, matches::warmup::run_warmup,
-    systems::Systems,
-};
+use super::{context::Context, matches::warmup::Warmup};
 use crate::game::ConsoleTiming;
 use crate::model::{ClientNum, LevelTime};
 
@@ -57,6 +54,13 @@ enum MatchEnd {
     },
 }
 
+/// Change of the match phase that moves clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PhaseChange {
+    BeginIntermission,
+    LeaveLevel,
+}
+
 impl MatchState {
     /// Whether the match is in its warm-up, without scores.
     pub(crate) fn is_warmup(&self) -> bool {
@@ -86,27 +90,27 @@ impl MatchState {
     }
 }
 
-/// Runs the match phases of one frame.
-pub(crate) fn run_match(cx: &mut Context<'_>, sys: &mut Systems) {
-    match sys.match_state.ending {
-        MatchEnd::None => {
-            run_warmup(cx, sys);
-            sys.match_state.check_limits(cx);
-        }
-        MatchEnd::Queued(since) => {
-            if cx.clients.now.distance(since) >= QUEUE_MS {
-                begin_intermission(cx, sys);
-            }
-        }
-        MatchEnd::Intermission { since, ready_wait_from } => {
-            wait_for_ready(cx, sys, since, ready_wait_from);
-        }
-    }
-}
 impl MatchState {
     /// Clears the ready flag of a slot for its next client.
     pub(crate) fn clear_ready(&mut self, client: ClientNum) {
         self.ready &= !(1 << client.index());
+    }
+
+    /// Runs the match phases of one frame. Returns the change that the caller makes.
+    pub(crate) fn run_frame(&mut self, cx: &mut Context<'_>) -> Option<PhaseChange> {
+        match self.ending {
+            MatchEnd::None => self.check_limits(cx),
+            MatchEnd::Queued(since) if cx.clients.now.distance(since) >= QUEUE_MS => {
+                return Some(PhaseChange::BeginIntermission);
+            }
+            MatchEnd::Queued(_) => {}
+            MatchEnd::Intermission { since, ready_wait_from } => {
+                return self
+                    .wait_for_ready(cx, since, ready_wait_from)
+                    .then_some(PhaseChange::LeaveLevel);
+            }
+        }
+        None
     }
 
     /// Queues a console command that changes or restarts the level.
@@ -117,7 +121,7 @@ impl MatchState {
 }
 
 /// Returns the clients in play.
-fn playing(cx: &Context<'_>) -> impl Iterator<Item = ClientNum> {
+pub(super) fn playing(cx: &Context<'_>) -> impl Iterator<Item = ClientNum> {
     ClientNum::all().filter(|&client| cx.clients.plays(client))
 }
 

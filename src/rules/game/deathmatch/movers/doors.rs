@@ -8,8 +8,7 @@ use crate::game::deathmatch::entity_kinds::{EntityKind, Mover, MoverKind, MoverS
 use crate::game::deathmatch::movers::{add_trigger_box, number, number_or};
 use crate::game::deathmatch::{
     asset_index::sound_index, context::Context, directions::direction_of,
-    movers::two_position::rest_at, movers::two_position::use_mover, systems::Systems,
-    targets::Targets,
+    movers::two_position::rest_at, movers::two_position::use_mover, targets::Targets,
 };
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
@@ -26,7 +25,7 @@ const PASSAGE: f32 = 100.0;
 const BEYOND: f32 = 10.0;
 
 /// `func_door`.
-pub(crate) fn door(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
+pub(crate) fn door(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
     let flags = map_entity.int("spawnflags").unwrap_or(0);
     let mut mover = Mover::new(MoverKind::Door, map_entity);
     mover.start_sound = sound_index(cx.host, "sound/movers/doors/dr1_strt.wav");
@@ -36,17 +35,17 @@ pub(crate) fn door(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEnti
     mover.shootable = mover.damage_only;
     mover.wait_ms = (number_or(map_entity, "wait", 2.0) * 1000.0) as i32;
     let speed = number_or(map_entity, "speed", 400.0);
-    sys.targets.add_slider(cx, map_entity, mover, speed, 8.0, flags & STARTS_OPEN != 0);
+    targets.add_slider(cx, map_entity, mover, speed, 8.0, flags & STARTS_OPEN != 0);
 }
 
 /// `func_button`.
-pub(crate) fn button(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
+pub(crate) fn button(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
     let mut mover = Mover::new(MoverKind::Button, map_entity);
     mover.start_sound = sound_index(cx.host, "sound/movers/switches/butn2.wav");
     mover.shootable = mover.damage_only;
     mover.wait_ms = (number_or(map_entity, "wait", 1.0) * 1000.0) as i32;
     let speed = number_or(map_entity, "speed", 40.0);
-    sys.targets.add_slider(cx, map_entity, mover, speed, 4.0, false);
+    targets.add_slider(cx, map_entity, mover, speed, 4.0, false);
 }
 
 impl Targets {

@@ -7,18 +7,15 @@
 
 pub(super) mod doors;
 pub(super) mod plats;
-pub(super) mod push;
 pub(super) mod rotating;
 pub(super) mod trains;
 pub(super) mod two_position;
 
 use super::entity_kinds::{EntityKind, Mover, MoverKind, MoverState};
-use super::movers::two_position::{arrive_at, return_to_start, use_mover};
 use super::{
     asset_index::model_index, asset_index::sound_index, context::Context, entities::Entities,
-    entities::Entity, level_init::set_brush_model, movers::doors::add_door_trigger,
-    movers::plats::delay_plat, movers::push::push_team, movers::trains::reach_next_corner,
-    movers::trains::run_train, systems::Systems, targets::Targets,
+    entities::Entity, movers::doors::add_door_trigger, movers::plats::delay_plat,
+    movers::two_position::use_mover, targets::Targets, targets::set_brush_model,
 };
 use crate::bg::{EntityType, contents};
 use crate::model::{
@@ -90,17 +87,6 @@ fn number_or(map_entity: &MapEntity, key: &str, default: f32) -> f32 {
     }
 }
 
-/// Whether both trajectories of an entity are stationary.
-fn rests(entity: &Entity) -> bool {
-    let still = TrajectoryKind::Stationary as i32;
-    entity.state.pos.kind == still && entity.state.apos.kind == still
-}
-
-/// Whether an entity's next think is due.
-fn is_due(entity: &Entity, now: LevelTime) -> bool {
-    entity.think_at.is_some_and(|at| at.distance(now) <= 0)
-}
-
 impl Entities {
     pub(crate) fn mover(&self, number: EntityNum) -> Option<(&Entity, &Mover)> {
         let entity = self.get(number)?;
@@ -131,7 +117,7 @@ impl Entities {
 
 impl Targets {
     /// Adds a mover with its brush model, second model, sound and light.
-    fn add_mover(
+    pub(crate) fn add_mover(
         &mut self,
         cx: &mut Context<'_>,
         map_entity: &MapEntity,
@@ -211,7 +197,7 @@ pub(crate) fn form_mover_teams(cx: &mut Context<'_>) {
 }
 impl Entities {
     /// Returns the members of a master's team, itself first.
-    fn team_of(&self, team_master: EntityNum) -> Arc<[EntityNum]> {
+    pub(crate) fn team_of(&self, team_master: EntityNum) -> Arc<[EntityNum]> {
         self.mover(team_master).map(|(_, mover)| Arc::clone(&mover.team)).unwrap_or_default()
     }
 
@@ -239,48 +225,6 @@ pub(crate) fn bump_mover(cx: &mut Context<'_>, number: EntityNum, client: Client
         }
         (MoverKind::Plat, MoverState::At(1)) if !cx.is_dead(client) => delay_plat(cx, number),
         _ => {}
-    }
-}
-
-/// Runs the frame of a mover team: push, arrival, next think.
-pub(crate) fn run_mover_team(cx: &mut Context<'_>, sys: &mut Systems, team_master: EntityNum) {
-    let now = cx.clients.now;
-    let Some((_, mover)) = cx.entities.mover(team_master) else { return };
-    if mover.team_master != team_master {
-        return;
-    }
-    let team = Arc::clone(&mover.team);
-    let moves = |&member: &EntityNum| cx.entities.get(member).is_some_and(|entity| !rests(entity));
-    if team.iter().any(moves) && push_team(cx, sys, &team) {
-        for &member in &*team {
-            arrive(cx, sys, member);
-        }
-    }
-    let Some(entity) = cx.entities.get_mut(team_master) else { return };
-    if !is_due(entity, now) {
-        return;
-    }
-    entity.think_at = None;
-    match cx.entities.mover(team_master) {
-        Some((_, Mover { kind: MoverKind::Train(_), .. })) => run_train(cx, sys, team_master),
-        Some((_, Mover { state: MoverState::At(1), .. })) => return_to_start(cx, team_master),
-        _ => {}
-    }
-}
-
-fn arrive(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
-    let now = cx.clients.now;
-    let Some((entity, mover)) = cx.entities.mover(number) else { return };
-    let pos = entity.state.pos;
-    if pos.kind != TrajectoryKind::LinearStop as i32
-        || now.distance(LevelTime(pos.time)) < pos.duration
-    {
-        return;
-    }
-    match (&mover.kind, mover.state) {
-        (MoverKind::Train(_), _) => reach_next_corner(cx, sys, number),
-        (_, MoverState::To(end)) => arrive_at(cx, sys, number, end),
-        (_, MoverState::At(_)) => {}
     }
 }
 

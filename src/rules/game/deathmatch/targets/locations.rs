@@ -3,7 +3,7 @@
 //! Source: the base game's locations. Engine names: `SP_target_location`, `target_location_linkup`.
 
 use crate::bg::configstring;
-use crate::game::deathmatch::{context::Context, entity_kinds::EntityKind, systems::Systems};
+use crate::game::deathmatch::{context::Context, entity_kinds::EntityKind, targets::Targets};
 use crate::game::userinfo::clean_text;
 use crate::model::{ConfigIndex, EntityNum, limits::MAX_CLIENTS};
 use crate::world::entity_string::MapEntity;
@@ -18,7 +18,7 @@ const MAX_NAMES: u16 = MAX_CLIENTS as u16;
 const NOWHERE: &str = "unknown";
 
 /// `target_location`.
-pub(crate) fn location(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
+pub(crate) fn location(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
     let name = clean_text(&map_entity.text_field("message").unwrap_or_default(), MAX_NAME);
     let is_first = cx
         .entities
@@ -27,7 +27,7 @@ pub(crate) fn location(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &Map
         .all(|entity| !matches!(entity.kind, EntityKind::Location(_)));
     let due = cx.clients.now + NAMES_MS;
     cx.clients.locations.add(map_entity.origin(), &name, map_entity.int("count").unwrap_or(0));
-    let number = sys.targets.add(cx, map_entity, EntityKind::Location(name.into()));
+    let number = targets.add(cx, map_entity, EntityKind::Location(name.into()));
     if let Some(entity) = number.and_then(|number| cx.entities.get_mut(number)) {
         entity.think_at = is_first.then_some(due);
     }

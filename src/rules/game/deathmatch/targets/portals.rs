@@ -5,7 +5,7 @@
 
 use crate::bg::EntityType;
 use crate::game::deathmatch::{
-    context::Context, directions::direction_of, entity_kinds::EntityKind, systems::Systems,
+    context::Context, directions::direction_of, entity_kinds::EntityKind, targets::Targets,
     targets::pick_target,
 };
 use crate::game::{direction_bytes::dir_to_byte, movement::velocity::direction};
@@ -18,8 +18,8 @@ const FAST: i32 = 2;
 const STEADY: i32 = 4;
 
 /// `misc_portal_surface`.
-pub(crate) fn portal(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
-    let Some(number) = sys.targets.add(cx, map_entity, EntityKind::Static) else { return };
+pub(crate) fn portal(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    let Some(number) = targets.add(cx, map_entity, EntityKind::Static) else { return };
     let Some(entity) = cx.entities.get_mut(number) else { return };
     entity.state.e_type = EntityType::Portal as i32;
     entity.shared.sv_flags = SvFlags::PORTAL;
@@ -30,8 +30,8 @@ pub(crate) fn portal(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEn
 }
 
 /// `misc_portal_camera`.
-pub(crate) fn camera(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
-    let Some(number) = sys.targets.add(cx, map_entity, EntityKind::Static) else { return };
+pub(crate) fn camera(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    let Some(number) = targets.add(cx, map_entity, EntityKind::Static) else { return };
     if let Some(entity) = cx.entities.get_mut(number) {
         entity.shared.sv_flags = SvFlags::NO_CLIENT;
         let roll = map_entity.float("roll").unwrap_or(0.0);

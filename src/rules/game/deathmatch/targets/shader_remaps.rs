@@ -78,7 +78,7 @@ impl ShaderRemaps {
 
 impl Targets {
     /// Activates the shader remap of an entity that fires.
-    pub(super) fn remap_shader(&mut self, cx: &mut Context<'_>, number: EntityNum) {
+    pub(crate) fn remap_shader(&mut self, cx: &mut Context<'_>, number: EntityNum) {
         let seconds = cx.clients.now.0 as f32 * 0.001;
         if self.remaps.fire(number, seconds) {
             cx.host.set_configstring(configstring::SHADER_STATE, &self.remaps.list());

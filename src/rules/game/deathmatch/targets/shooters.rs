@@ -6,7 +6,7 @@ use crate::bg::{Event, Weapon};
 use crate::game::deathmatch::entity_kinds::{EntityKind, Shooter, TargetKind};
 use crate::game::deathmatch::{
     context::Context, directions::direction_of, directions::perpendicular, entities::Entities,
-    systems::Systems, targets::Targets, targets::pick_target, weapons::missiles::launch,
+    projectiles::missiles::launch, targets::Targets, targets::pick_target,
 };
 use crate::game::movement::velocity::direction;
 use crate::model::{EntityNum, Vec3};
@@ -18,18 +18,18 @@ const AIM_MS: i32 = 500;
 const SPREAD: f32 = 1.0;
 
 /// `shooter_rocket`.
-pub(crate) fn rocket_shooter(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
-    sys.targets.add_shooter(cx, map_entity, Weapon::RocketLauncher);
+pub(crate) fn rocket_shooter(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add_shooter(cx, map_entity, Weapon::RocketLauncher);
 }
 
 /// `shooter_plasma`.
-pub(crate) fn plasma_shooter(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
-    sys.targets.add_shooter(cx, map_entity, Weapon::PlasmaGun);
+pub(crate) fn plasma_shooter(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add_shooter(cx, map_entity, Weapon::PlasmaGun);
 }
 
 /// `shooter_grenade`.
-pub(crate) fn grenade_shooter(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
-    sys.targets.add_shooter(cx, map_entity, Weapon::GrenadeLauncher);
+pub(crate) fn grenade_shooter(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add_shooter(cx, map_entity, Weapon::GrenadeLauncher);
 }
 
 impl Targets {
@@ -62,7 +62,7 @@ impl Entities {
 }
 
 /// Picks the entity that a shooter fires at from now on.
-pub(super) fn aim_shooter(cx: &mut Context<'_>, number: EntityNum, shooter: Shooter) {
+pub(crate) fn aim_shooter(cx: &mut Context<'_>, number: EntityNum, shooter: Shooter) {
     let enemy = pick_target(cx, number);
     if let Some(entity) = cx.entities.get_mut(number)
         && let EntityKind::Target(target) = &mut entity.kind

@@ -147,7 +147,7 @@ impl TestRoom {
     /// Places a player at an origin, without velocity and without earlier places.
     pub(crate) fn put(&mut self, client: ClientNum, origin: Vec3, view: Vec3) {
         self.move_to(client, origin, view);
-        self.game.with(&mut self.host, |cx, sys| sys.lag.reset(cx, client));
+        self.game.with(&mut self.host, |cx, sys| sys.fight.lag.reset(cx, client));
     }
 
     /// Places a player as a movement does.

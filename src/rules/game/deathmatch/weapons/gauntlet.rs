@@ -5,10 +5,10 @@
 //! Engine names: `CheckGauntletAttack`.
 
 use crate::bg::{Event, Powerup, Weapon, weapons::Attack};
-use crate::game::deathmatch::weapons::{base_damage, client_of, scaled_by_powerups};
 use crate::game::deathmatch::{
-    combat::damage::damage_entity, context::Context, hit::Hit, systems::Systems, weapons::aim::aim,
-    weapons::hitscan::leaves_no_mark,
+    context::Context, damage::damage_entity, hit::Hit, projectiles::aim::aim,
+    projectiles::client_of, reach::leaves_no_mark, systems::Fight, weapons::base_damage,
+    weapons::scaled_by_powerups,
 };
 use crate::game::direction_bytes::dir_to_byte;
 use crate::model::{Buttons, ClientNum, UserCmd};
@@ -16,7 +16,7 @@ use crate::model::{Buttons, ClientNum, UserCmd};
 /// Traces and applies a gauntlet attack. Returns whether it hit in this usercmd.
 pub(crate) fn gauntlet_attack(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     client: ClientNum,
     command: &UserCmd,
 ) -> bool {
@@ -32,7 +32,7 @@ pub(crate) fn gauntlet_attack(
     };
     let end = aim.muzzle.add_scaled(aim.axes.forward, range);
     let trace = cx.shot_trace(aim.muzzle, end, client.into());
-    if leaves_no_mark(&trace) || !sys.combat.is_damageable(cx, trace.entity) {
+    if leaves_no_mark(&trace) || !fight.combat.is_damageable(cx, trace.entity) {
         return false;
     }
     if client_of(trace.entity).is_some() {
@@ -51,6 +51,6 @@ pub(crate) fn gauntlet_attack(
         point: Some(trace.endpos),
         ..Hit::by_world(scaled_by_powerups(cx, client, base_damage(cx, gauntlet)), gauntlet.means)
     };
-    damage_entity(cx, sys, trace.entity, &hit);
+    damage_entity(cx, fight, trace.entity, &hit);
     true
 }

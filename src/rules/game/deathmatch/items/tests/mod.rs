@@ -11,15 +11,11 @@ use crate::bg::{
 };
 use crate::game::deathmatch::entity_kinds::EntityKind;
 use crate::game::deathmatch::{
-    combat::death::suicide,
-    items::flags::touch_team_item,
-    items::holdables::use_holdable,
-    items::powerups::run_player_timers,
-    items::remove_item,
-    items::respawn::{hide_item, use_item},
-    items::touch::{give_item, touch_item},
+    damage::death::suicide, holdables::use_holdable, items::powerups::run_player_timers,
+    items::remove_item, items::respawn::hide_item, items::respawn::use_item,
     world_effects::apply_world_effects,
 };
+use crate::game::deathmatch::{pickups::give_item, pickups::touch_team_item, touch::touch_item};
 use crate::game::{Game, LevelStart, conformance::TestHost};
 use crate::game::{Host, deathmatch::Deathmatch};
 use crate::model::{LevelTime, SvFlags, UserCmd};

@@ -255,7 +255,7 @@ fn hidden_item_is_shown_and_given_by_targets() {
     level.game.with(&mut level.host, |cx, _| use_item(cx, place));
     assert!(level.is_there(place));
     level.game.with(&mut level.host, |cx, _| hide_item(cx, place));
-    level.game.with(&mut level.host, |cx, sys| give_item(cx, sys, client, place));
+    level.game.with(&mut level.host, |cx, sys| give_item(cx, &mut sys.fight, client, place));
     assert_eq!(level.state(client).ammo[9], 20);
     assert_eq!(level.game.entities.get(place).unwrap().think_at, None, "no respawn");
     assert!(!level.game.entities.get(place).unwrap().shared.is_linked());

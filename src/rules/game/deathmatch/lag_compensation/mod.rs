@@ -9,11 +9,13 @@
 //!
 //! Engine names: `G_TimeShiftAllClients`, `G_StoreHistory`, `cg_delag`.
 
-use crate::bg::Weapon;
-use crate::game::deathmatch::{
-    context::Context, systems::Systems, weapons::aim::ShotCone,
-    weapons::recent_places::RecentPlaces, weapons::recent_places::ShotTargets,
+mod recent_places;
+
+use super::{
+    context::Context, lag_compensation::recent_places::RecentPlaces,
+    lag_compensation::recent_places::ShotTargets, projectiles::aim::ShotCone,
 };
+use crate::bg::Weapon;
 use crate::game::{clients::Player, settings::key, userinfo::PlayerUserinfo};
 use crate::model::{
     ClientNum, ClientSet, LevelTime, Millis, Vec3, limits::MAX_CLIENTS, text::atoi,
@@ -172,7 +174,7 @@ impl LagCompensation {
     ///
     /// A player whom the shot cannot meet, neither at the earlier place nor at its own, stays. It is linked again
     /// after the shot as the others are, because the order of links decides the order of later damage.
-    fn shift(
+    pub(crate) fn shift(
         &mut self,
         cx: &mut Context<'_>,
         shooter: ClientNum,
@@ -241,7 +243,7 @@ impl LagCompensation {
     }
 
     /// Moves all players back to their own time, and links them again in ascending order.
-    fn restore_all(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn restore_all(&mut self, cx: &mut Context<'_>) {
         for (client, place) in self.moved_from.drain(..) {
             restore(cx, client, Some(place));
         }
@@ -291,23 +293,6 @@ fn full_compensation(cx: &Context<'_>, client: ClientNum, weapon: i32) -> Option
         0
     };
     (asked & (ALL_WEAPONS | bit.unwrap_or(0)) != 0).then_some(nudge + handicap)
-}
-
-/// Fires a hitscan weapon against earlier places of the other players.
-pub(super) fn in_the_past(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    shooter: ClientNum,
-    cone: &ShotCone,
-    fire: impl FnOnce(&mut Context<'_>, &mut Systems),
-) {
-    if !cx.clients.ruleset.combat.compensates_lag {
-        return fire(cx, sys);
-    }
-    let attack_time = sys.projectiles.attack_time(shooter);
-    sys.lag.shift(cx, shooter, attack_time, cone);
-    fire(cx, sys);
-    sys.lag.restore_all(cx);
 }
 
 #[cfg(test)]

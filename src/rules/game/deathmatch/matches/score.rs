@@ -5,11 +5,8 @@
 //! Engine names: `AddScore`, `PERS_SCORE`.
 
 use crate::bg::{Event, Persistent};
-use crate::game::deathmatch::{
-    combat::damage::score_of, context::Context, entities::send_only_to, matches::MatchState,
-    teams::share_score,
-};
-use crate::game::{clients::log_score, ruleset::SuicidePenalty};
+use crate::game::deathmatch::{context::Context, entities::send_only_to, matches::MatchState};
+use crate::game::{clients::log_score, clients::log_team_score, ruleset::SuicidePenalty};
 use crate::model::{ClientNum, Vec3};
 
 /// Number of players from which a suicide lowers the score.
@@ -17,7 +14,7 @@ const MIN_PLAYERS_FOR_PENALTY: usize = 3;
 
 impl MatchState {
     /// Counts a death and changes the score for it.
-    pub(super) fn score_death(
+    pub(crate) fn score_death(
         &mut self,
         cx: &mut Context<'_>,
         victim: ClientNum,
@@ -108,4 +105,18 @@ fn send_score_plum(cx: &mut Context<'_>, client: ClientNum, points: i32, at: Vec
         state.other_entity_num = client.index() as i32;
         state.time = points;
     });
+}
+
+/// Adds a player's points to the team score, in game types that count them so.
+fn share_score(cx: &mut Context<'_>, client: ClientNum, points: i32) {
+    let color = cx.clients.role(client).color();
+    if let Some(color) = color.filter(|_| cx.mode().shares_score) {
+        let score = &mut cx.clients.team_scores[color as usize];
+        *score = score.saturating_add(points);
+        log_team_score(cx.clients, cx.host, color);
+    }
+}
+
+pub(crate) fn score_of(cx: &Context<'_>, client: ClientNum) -> i32 {
+    cx.clients.player(client).map_or(0, |player| player.state.persistant[Persistent::Score])
 }

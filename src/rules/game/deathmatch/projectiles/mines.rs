@@ -4,13 +4,12 @@
 //!
 //! Engine names: `ProximityMine_Trigger`, `ProximityMine_ExplodeOnPlayer`.
 
-use crate::bg::{Event, MeansOfDeath, Powerup, contents, entity_flag};
+use crate::bg::{Event, contents, entity_flag};
 use crate::game::deathmatch::entity_kinds::{EntityKind, MineBase, Missile, MissileState};
 use crate::game::deathmatch::{
-    asset_index::sound_index, combat::damage::damage_player, combat::splash::can_damage,
-    context::Context, entities::Entities, flag::Flag, hit::Hit, systems::Systems,
-    weapons::Projectiles, weapons::client_of, weapons::missiles::explode,
-    weapons::snap::snap_toward,
+    asset_index::sound_index, combat::Combat, context::Context, entities::Entities, flag::Flag,
+    projectiles::Projectiles, projectiles::client_of, projectiles::snap::snap_toward,
+    reach::can_damage,
 };
 use crate::game::movement::angles;
 use crate::model::{ClientNum, EntityNum, SvFlags, Trace, Vec3};
@@ -30,8 +29,6 @@ const NEAR_FLAG: f32 = 500.0;
 const NEAR_FLAG_DIVISOR: i32 = 15;
 /// Half the size of a mine, in units.
 const SIZE: f32 = 4.0;
-/// Damage of a mine to a player inside an invulnerability sphere.
-const JUICED_DAMAGE: i32 = 1000;
 /// Loop sound of an armed mine, and of a player that one sticks to.
 pub(crate) const TICKING_SOUND: &str = "sound/weapons/proxmine/wstbtick.wav";
 
@@ -40,12 +37,17 @@ const FREE_FROM: f32 = 0.125;
 const FREE_TO: f32 = 2.0;
 
 /// Attaches a mine at its point of impact.
-pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trace) {
+pub(crate) fn stick(
+    cx: &mut Context<'_>,
+    projectiles: &mut Projectiles,
+    combat: &Combat,
+    number: EntityNum,
+    trace: &Trace,
+) {
     let now = cx.clients.now;
-    if let Some(player) =
-        client_of(trace.entity).filter(|_| sys.combat.is_damageable(cx, trace.entity))
+    if let Some(player) = client_of(trace.entity).filter(|_| combat.is_damageable(cx, trace.entity))
     {
-        return sys.projectiles.stick_to_player(cx, number, player);
+        return projectiles.stick_to_player(cx, number, player);
     }
     let how = cx.clients.ruleset.combat.end_rounding;
     let Some(entity) = cx.entities.get_mut(number) else { return };
@@ -116,7 +118,7 @@ impl Projectiles {
 }
 
 /// Arms a mine, which can be shot from then on.
-pub(super) fn arm_mine(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn arm_mine(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let tick = sound_index(cx.host, TICKING_SOUND);
     let waits_ms = match is_near_own_flag(cx, number) {
@@ -144,7 +146,7 @@ fn is_near_own_flag(cx: &Context<'_>, number: EntityNum) -> bool {
 }
 
 /// Triggers an armed mine when a player outside its team is visible within its radius.
-pub(super) fn check_proximity(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn check_proximity(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let Some((entity, missile)) = cx.entities.missile(number) else { return };
     let (at, radius, team) =
@@ -182,35 +184,6 @@ pub(crate) fn shoot_mine(cx: &mut Context<'_>, number: EntityNum) {
     cx.entities.set_missile_state(number, MissileState::Triggered);
 }
 
-/// Explodes the mine on a player.
-pub(super) fn explode_on_player(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-    client: ClientNum,
-) {
-    sys.projectiles.detach_mine(cx, client);
-    let invulnerable = cx.is_invulnerable(client);
-    let Some(player) = cx.clients.players[client.index()].as_mut() else {
-        return explode(cx, sys, number);
-    };
-    let at = player.entity.pos.base;
-    if let Some(entity) = cx.entities.get_mut(number) {
-        entity.set_origin(at);
-    }
-    if invulnerable {
-        player.state.powerups[Powerup::Invulnerability] = 0;
-        let shooter = cx.entities.missile(number).and_then(|(_, missile)| missile.shooter());
-        let hit = Hit {
-            attacker: shooter,
-            no_knockback: true,
-            ..Hit::by_world(JUICED_DAMAGE, MeansOfDeath::Juiced)
-        };
-        cx.temp_entity(at, Event::Juiced, |_, _| {});
-        damage_player(cx, sys, client, &hit);
-    }
-    explode(cx, sys, number);
-}
 impl Projectiles {
     /// Removes the mine on a player who dies.
     pub(crate) fn remove_player_mine(&mut self, cx: &mut Context<'_>, client: ClientNum) {
@@ -225,7 +198,11 @@ impl Projectiles {
         }
     }
 
-    fn detach_mine(&mut self, cx: &mut Context<'_>, client: ClientNum) -> Option<EntityNum> {
+    pub(crate) fn detach_mine(
+        &mut self,
+        cx: &mut Context<'_>,
+        client: ClientNum,
+    ) -> Option<EntityNum> {
         if let Some(player) = cx.clients.players[client.index()].as_mut() {
             player.state.e_flags &= !entity_flag::TICKING;
         }

@@ -4,13 +4,19 @@
 //!
 //! Engine names: `G_Damage`, `CheckArmor`, `MOD_*`, `DAMAGE_*`.
 
-use crate::bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag, pm_flag};
-use crate::game::deathmatch::hit::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH};
-use crate::game::deathmatch::{
-    body_queue::damage_corpse, combat::Combat, combat::death::die, combat_state::PlayerCombatState,
-    context::Context, entity_kinds::EntityKind, movers::shoot_mover, systems::Systems,
-    weapons::invulnerability::deflect_off_sphere, weapons::mines::shoot_mine,
+pub(super) mod death;
+pub(super) mod splash;
+#[cfg(test)]
+mod tests;
+
+use super::hit::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH};
+use super::{
+    body_queue::damage_corpse, combat::Combat, combat::player_state::PlayerCombatState,
+    context::Context, damage::death::die, entity_kinds::EntityKind, matches::score::score_of,
+    movers::shoot_mover, projectiles::invulnerability::deflect_off_sphere,
+    projectiles::mines::shoot_mine, systems::Fight,
 };
+use crate::bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag, pm_flag};
 use crate::game::movement::{impulses, velocity};
 use crate::model::{ClientNum, EntityNum};
 
@@ -27,39 +33,10 @@ const CATCH_UP_DEAD_ZONE: i64 = 5;
 /// Cap of the damage of one hit.
 const MAX_DAMAGE: i32 = 1_000_000;
 
-impl Context<'_> {
-    /// Whether a player is dead.
-    pub(crate) fn is_dead(&self, client: ClientNum) -> bool {
-        self.clients.player(client).is_some_and(|player| player.state.stats[HEALTH] <= 0)
-    }
-
-    /// Whether a player is inside an invulnerability sphere.
-    pub(crate) fn is_invulnerable(&self, client: ClientNum) -> bool {
-        self.clients.player(client).is_some_and(|player| {
-            player.state.powerups[Powerup::Invulnerability] > self.clients.now.0
-        })
-    }
-}
-
-impl Combat {
-    /// Whether an entity takes damage.
-    pub(crate) fn is_damageable(&self, cx: &Context<'_>, number: EntityNum) -> bool {
-        if let Some(client) = ClientNum::new(number.index()) {
-            return cx.clients.plays(client) && !self.players[client.index()].gibbed;
-        }
-        cx.entities.get(number).is_some_and(|entity| match &entity.kind {
-            EntityKind::Corpse(corpse) => corpse.is_whole() && entity.shared.is_linked(),
-            EntityKind::Missile(missile) => missile.is_armed(),
-            EntityKind::Mover(_) => cx.entities.is_shootable(number),
-            _ => false,
-        })
-    }
-}
-
 /// Damages an entity.
-pub(crate) fn damage_entity(cx: &mut Context<'_>, sys: &mut Systems, victim: EntityNum, hit: &Hit) {
+pub(crate) fn damage_entity(cx: &mut Context<'_>, fight: &mut Fight, victim: EntityNum, hit: &Hit) {
     if let Some(client) = ClientNum::new(victim.index()) {
-        return damage_player(cx, sys, client, hit);
+        return damage_player(cx, fight, client, hit);
     }
     let Some(entity) = cx.entities.get(victim) else { return };
     match &entity.kind {
@@ -71,14 +48,14 @@ pub(crate) fn damage_entity(cx: &mut Context<'_>, sys: &mut Systems, victim: Ent
 }
 
 /// Damages a player.
-pub(crate) fn damage_player(cx: &mut Context<'_>, sys: &mut Systems, victim: ClientNum, hit: &Hit) {
-    if sys.match_state.is_over()
-        || !sys.combat.is_damageable(cx, victim.into())
+pub(crate) fn damage_player(cx: &mut Context<'_>, fight: &mut Fight, victim: ClientNum, hit: &Hit) {
+    if fight.match_state.is_over()
+        || !fight.combat.is_damageable(cx, victim.into())
         || is_deflected(cx, victim, hit)
     {
         return;
     }
-    let attacker = sys.combat.credited(cx, victim, hit);
+    let attacker = fight.combat.credited(cx, victim, hit);
     let other = attacker.filter(|&attacker| attacker != victim);
     let mut damage = hit.damage.clamp(0, MAX_DAMAGE);
     if let Some(handicap) = other.and_then(|other| cx.clients.player(other)) {
@@ -87,8 +64,8 @@ pub(crate) fn damage_player(cx: &mut Context<'_>, sys: &mut Systems, victim: Cli
     if cx.clients.player(victim).is_some_and(|player| player.cheats.noclip) {
         return;
     }
-    sys.combat.apply_knockback(cx, victim, other, hit, damage);
-    if !hit.no_protection && sys.combat.is_protected(cx, victim, attacker, hit.means) {
+    fight.combat.apply_knockback(cx, victim, other, hit, damage);
+    if !hit.no_protection && fight.combat.is_protected(cx, victim, attacker, hit.means) {
         return;
     }
     if cx.has_powerup(victim, Powerup::BattleSuit) {
@@ -102,7 +79,7 @@ pub(crate) fn damage_player(cx: &mut Context<'_>, sys: &mut Systems, victim: Cli
         count_hit(cx, other, victim);
     }
     damage = scaled_damage(cx, victim, attacker, damage);
-    apply_damage(cx, sys, victim, attacker, hit, damage);
+    apply_damage(cx, fight, victim, attacker, hit, damage);
 }
 
 /// Whether an invulnerability sphere deflects a hit. Shows the impact on the sphere.
@@ -225,13 +202,6 @@ impl Combat {
     }
 }
 
-impl Context<'_> {
-    /// Whether a player is in god mode.
-    pub(super) fn is_god(&self, client: ClientNum) -> bool {
-        self.clients.player(client).is_some_and(|player| player.cheats.god)
-    }
-}
-
 /// Counts a hit for the attacker's hit sound, if the victim is alive.
 fn count_hit(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum) {
     let armor_at = cx.clients.ruleset.stats.armor;
@@ -277,7 +247,7 @@ fn scaled_damage(
 /// Subtracts damage from armor and health.
 fn apply_damage(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     victim: ClientNum,
     attacker: Option<ClientNum>,
     hit: &Hit,
@@ -286,7 +256,7 @@ fn apply_damage(
     let armor_at = cx.clients.ruleset.stats.armor;
     let blood = cx.frame.combat.blood;
     let Some(player) = cx.clients.players[victim.index()].as_mut() else { return };
-    let combat: &mut PlayerCombatState = &mut sys.combat.players[victim.index()];
+    let combat: &mut PlayerCombatState = &mut fight.combat.players[victim.index()];
     let state = &mut player.state;
     let armor = state.stats[armor_at].max(0);
     let share = (damage as f32 * ARMOR_SHARE).ceil() as i32;
@@ -307,7 +277,7 @@ fn apply_damage(
     if health <= 0 && combat.dead {
         if health <= GIB_HEALTH {
             if blood {
-                sys.combat.gib(cx, victim, 0);
+                fight.combat.gib(cx, victim, 0);
             } else {
                 state.stats[HEALTH] = GIB_HEALTH + 1;
             }
@@ -315,13 +285,13 @@ fn apply_damage(
         return;
     }
     if let Some(attacker) = attacker {
-        sys.team_state.record_carrier_hurt(cx, victim, attacker);
+        fight.team_state.record_carrier_hurt(cx, victim, attacker);
     }
     if let Some(other) = attacker.filter(|&attacker| attacker != victim) {
         apply_vampire(cx, other, victim, lost.min(before));
     }
     if health <= 0 {
-        die(cx, sys, victim, &Hit { attacker, ..*hit });
+        die(cx, fight, victim, &Hit { attacker, ..*hit });
     }
 }
 
@@ -337,14 +307,4 @@ fn apply_vampire(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum, l
     if *health < most {
         *health = health.saturating_add(gained).min(most);
     }
-}
-impl Context<'_> {
-    /// Whether a player has an active powerup.
-    pub(crate) fn has_powerup(&self, client: ClientNum, powerup: Powerup) -> bool {
-        self.clients.player(client).is_some_and(|player| player.state.powerups[powerup] != 0)
-    }
-}
-
-pub(super) fn score_of(cx: &Context<'_>, client: ClientNum) -> i32 {
-    cx.clients.player(client).map_or(0, |player| player.state.persistant[Persistent::Score])
 }
