@@ -321,6 +321,13 @@ impl Deathmatch {
         run(&mut cx, sys)
     }
 
+    /// Plays another game type from now on.
+    fn set_game_type(&mut self, game_type: GameType) {
+        let row = ModeRow::of(game_type);
+        self.clients.game_type = game_type;
+        (self.frame.mode, self.systems.fight.hooks) = (&row.mode, &row.hooks);
+    }
+
     /// Returns the clients, for tests of their rules.
     pub(in crate::game) const fn clients(&mut self) -> &mut Clients {
         &mut self.clients

@@ -65,7 +65,7 @@ fn dropped_items_depend_on_weapon_and_game_type() {
 
     let mut level = Level::new(Ruleset::BASEOA);
     let client = level.join(0);
-    level.game.clients.game_type = GameType::TeamDeathmatch;
+    level.game.set_game_type(GameType::TeamDeathmatch);
     level.state(client).powerups[Powerup::Quad] = 99_000;
     level.game.with(&mut level.host, |cx, sys| sys.fight.items.drop_at_death(cx, client));
     assert_eq!(level.dropped(), [], "no powerup drops in team deathmatch");

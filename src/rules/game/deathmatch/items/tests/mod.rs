@@ -239,7 +239,7 @@ fn check(ruleset: &'static Ruleset, (class, gives, back_s): (&str, Gives, i32)) 
 /// Two teams with a flag each.
 fn flags(ruleset: &'static Ruleset) -> (Level, [ClientNum; 2], [EntityNum; 2]) {
     let mut level = Level::new(ruleset);
-    level.game.clients.game_type = GameType::CaptureTheFlag;
+    level.game.set_game_type(GameType::CaptureTheFlag);
     let players = [level.join(0), level.join(1)];
     // Red joins last: a spawn at the only spawn point telefrags the player there.
     for (player, team) in players.into_iter().zip(["team red", "team blue"]).rev() {

@@ -72,7 +72,7 @@ fn weapon_pickup_adds_missing_or_full_ammo() {
     ] {
         let mut level = Level::new(Ruleset::BASEQ3);
         let client = level.join(0);
-        level.game.clients.game_type = game_type;
+        level.game.set_game_type(game_type);
         level.state(client).ammo[5] = before;
         let place = level.lay("weapon_rocketlauncher", |pickup| {
             (pickup.count, pickup.is_dropped) = (count, dropped);

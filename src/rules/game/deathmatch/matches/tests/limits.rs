@@ -52,7 +52,7 @@ fn team_score_ends_team_match() {
     ] {
         let settings = [("fraglimit", "20"), ("capturelimit", "8")];
         let mut level = Match::with(Ruleset::BASEQ3, &settings, 2);
-        level.game.clients.game_type = kind;
+        level.game.set_game_type(kind);
         level.score(0, 50);
         assert!(
             !level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_over()),
@@ -80,7 +80,7 @@ fn team_change_keeps_team_score_in_openarena() {
         (Ruleset::BASEQ3, [-1, -1], vec!["1 1 20: p1"]),
     ] {
         let mut level = Match::with(ruleset, &[], 2);
-        level.game.clients.game_type = GameType::TeamDeathmatch;
+        level.game.set_game_type(GameType::TeamDeathmatch);
         for (number, color) in [(0, TeamColor::Red), (1, TeamColor::Blue)] {
             let role = Role::Playing(Some(color));
             level.change_role(number, role);
@@ -101,7 +101,7 @@ fn team_change_keeps_team_score_in_openarena() {
 #[test]
 fn tied_teams_continue_and_rank_as_tied() {
     let mut level = Match::with(Ruleset::BASEQ3, &[("fraglimit", "20")], 2);
-    level.game.clients.game_type = GameType::TeamDeathmatch;
+    level.game.set_game_type(GameType::TeamDeathmatch);
     level.game.clients.team_scores = [20, 20];
     level.score(0, 1);
     assert!(!level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_over()));
