@@ -9,7 +9,7 @@
 use super::{combat_settings::CombatSettings, entities::Entities, hit::HEALTH, mode::Mode};
 use crate::bg::{Event, Powerup, TeamSound};
 use crate::game::movement::{self, PmoveSettings, PmoveVariant, events};
-use crate::game::{Host, Ruleset, clients::Clients, rng::LevelRng};
+use crate::game::{GameEvent, Host, Ruleset, clients::Clients, rng::LevelRng};
 use crate::model::{
     ClientNum, EntityNum, EntityShared, EntityState, LevelTime, SvFlags, Trace, Vec3,
     contents::mask,
@@ -77,6 +77,11 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Emits an event of the match.
+    pub(super) fn emit(&mut self, event: GameEvent<'_>) {
+        self.clients.emit(self.host, &event);
+    }
+
     /// Returns the time of this frame and of the level's start.
     pub(super) fn clock(&self) -> (LevelTime, LevelTime) {
         (self.clients.now, self.clients.started)

@@ -9,7 +9,7 @@ use super::{
     teams::TeamState,
 };
 use crate::bg::{GameType, configstring, items::ItemKind};
-use crate::game::{LevelStart, settings::key, userinfo::clean_text};
+use crate::game::{GameEvent, LevelStart, MatchPhase, settings::key, userinfo::clean_text};
 use crate::model::text::atoi;
 use crate::world::{MapEntities, entity_string::MapEntity};
 
@@ -60,7 +60,7 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
     if entities.is_some() && sys.spawn_points.is_empty() {
         cx.host.print("the map has no spawn points; players spawn at its origin");
     }
-    cx.clients.log_start(cx.host);
+    cx.emit(GameEvent::Phase(MatchPhase::LevelStart));
     sys.fight.match_state.begin_match(cx, start.restart);
 }
 

@@ -6,6 +6,7 @@ use super::{
     context::Context, matches::PhaseChange, matches::playing, rules::client_context,
     systems::Systems, think::respawn,
 };
+use crate::game::{GameEvent, MatchPhase};
 use crate::model::ClientNum;
 
 /// Runs the match phases of one frame.
@@ -29,6 +30,7 @@ pub(super) fn begin_intermission(cx: &mut Context<'_>, sys: &mut Systems) {
     (sys.fight.hooks.match_end)(cx);
     sys.fight.match_state.start_intermission(cx.clients.now);
     cx.clients.intermission = true;
+    cx.emit(GameEvent::Phase(MatchPhase::Intermission));
     sys.spawn_points.select_view(cx);
     for client in ClientNum::all() {
         if cx.clients.active(client).is_none() {

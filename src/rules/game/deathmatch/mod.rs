@@ -62,8 +62,8 @@ use crate::game::deathmatch::{
     rules::begin, rules::client_context, systems::Systems, think::think,
 };
 use crate::game::{
-    ConnectError, ConsoleCommand, EntityView, Game, GameFault, Host, LevelStart, Ruleset,
-    movement::PmoveVariant, rng::LevelRng,
+    ConnectError, ConsoleCommand, EntityView, Game, GameEvent, GameFault, Host, LevelStart,
+    MatchPhase, Ruleset, movement::PmoveVariant, rng::LevelRng,
 };
 use crate::model::{
     ClientNum, CommandArgs, EntityNum, EntitySet, LevelTime, PlayerState, UserCmd,
@@ -153,7 +153,7 @@ impl Game for Deathmatch {
         }
         self.entities.clear();
         self.systems.body_queue.clear();
-        self.clients.log_end(host);
+        self.clients.emit(host, &GameEvent::Phase(MatchPhase::LevelEnd));
         Ok(())
     }
 

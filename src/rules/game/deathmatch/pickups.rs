@@ -11,7 +11,9 @@ use super::{
 };
 use crate::bg::{Event, Persistent, UNTIL_LOST, contents, items::ItemKind, player_event};
 use crate::game::movement::{angles, events, pickup as rules};
-use crate::game::{Host, movement::velocity::direction, settings::key, userinfo::PlayerUserinfo};
+use crate::game::{
+    GameEvent, Host, movement::velocity::direction, settings::key, userinfo::PlayerUserinfo,
+};
 use crate::model::{ClientNum, EntityNum, EntityState, SvFlags, Vec3, text::atoi};
 
 /// Range and facing limit within which a player is denied a powerup, in units and as a cosine.
@@ -108,7 +110,7 @@ pub(super) fn pick_up(
         max_health: player.max_health,
     };
     gift.give(&mut player.state);
-    cx.clients.log(cx.host, &format!("Item: {client} {}", pickup.item.class));
+    cx.emit(GameEvent::Pickup { client, class: pickup.item.class });
     match pickup.item.kind {
         ItemKind::Rune => fight.items.carry_rune(client, number),
         ItemKind::Powerup => deny_others(cx, client, state.pos.base),

@@ -15,6 +15,7 @@ use super::{
     world_effects::set_player_sound,
 };
 use crate::bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box};
+use crate::game::GameEvent;
 use crate::game::clients::{Clients, Placement, Role, SPECTATOR_SPEED};
 use crate::game::movement::{ClampedCommand, PmoveInput, clamp_command_time, events, move_player};
 use crate::model::{
@@ -63,6 +64,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         sys.fight.combat.publish(cx, client);
         sys.fight.lag.reset(cx, client);
         link_player(cx, client);
+        cx.emit(GameEvent::Spawn { client, origin: placement.origin });
     } else if let Some(player) = cx.clients.players[client.index()].as_mut() {
         player.unlink(cx.host);
         player.shared.contents = 0;

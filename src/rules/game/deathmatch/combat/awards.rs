@@ -5,7 +5,7 @@
 //! Engine names: `EF_AWARD_*`, `PERS_*`.
 
 use crate::bg::{MeansOfDeath, Persistent, entity_flag, player_event};
-use crate::game::clients::log_award;
+use crate::game::GameEvent;
 use crate::game::deathmatch::{
     combat::Combat, combat::challenges::fulfill_award_challenge,
     combat::challenges::fulfill_frag_challenges, context::Context, matches::MatchState,
@@ -42,7 +42,7 @@ impl Combat {
         *counter = (*counter + 1) & 0x7fff;
         player.state.e_flags = player.state.e_flags & !AWARDS | flag;
         self.players[client.index()].award_until = Some(cx.clients.now + AWARD_MS);
-        log_award(cx.clients, cx.host, client, count);
+        cx.emit(GameEvent::Award { client, award: count });
         fulfill_award_challenge(cx, matches, client, count);
     }
 

@@ -5,6 +5,7 @@
 //! Engine names: `ChallengeMessage`, `ch`.
 
 use crate::bg::{MeansOfDeath, Persistent, Powerup, TeamColor};
+use crate::game::GameEvent;
 use crate::game::deathmatch::{context::Context, matches::MatchState};
 use crate::model::ClientNum;
 
@@ -149,8 +150,7 @@ fn fulfill(cx: &mut Context<'_>, matches: &MatchState, client: ClientNum, number
         return;
     }
     cx.host.send_command(Some(client), &format!("ch {number}"));
-    let line = format!("Challenge: {client} {number} 1: Client {client} got award {number}");
-    cx.clients.log(cx.host, &line);
+    cx.emit(GameEvent::Challenge { client, number });
 }
 
 #[cfg(test)]

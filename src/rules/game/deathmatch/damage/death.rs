@@ -11,7 +11,7 @@ use crate::game::deathmatch::{
     combat::Combat, context::Context, projectiles::kamikaze::start_kamikaze_timer,
     projectiles::kamikaze::stop_kamikaze_timer, systems::Fight,
 };
-use crate::game::movement::angles;
+use crate::game::{GameEvent, movement::angles};
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
 use crate::world::links::EntityViews as _;
 
@@ -126,23 +126,12 @@ fn start_carried_kamikaze(cx: &mut Context<'_>, victim: ClientNum, means: MeansO
     }
 }
 
-/// Sends the obituary and logs the kill.
+/// Sends the obituary and emits the kill.
 fn send_obituary(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit, origin: Vec3) {
     let ruleset = cx.clients.ruleset;
     let killer = hit.attacker.map_or(EntityNum::WORLD, EntityNum::from);
     let means = hit.means.number(ruleset.grapple_means);
-    let name = |client: Option<ClientNum>| {
-        client
-            .and_then(|client| cx.clients.player(client))
-            .map_or("<world>", |player| player.name.as_str())
-    };
-    let line = format!(
-        "Kill: {killer} {victim} {means}: {} killed {} by {}",
-        name(hit.attacker),
-        name(Some(victim)),
-        hit.means.name()
-    );
-    cx.clients.log(cx.host, &line);
+    cx.emit(GameEvent::Kill { killer: hit.attacker, victim, means: hit.means });
     // A suicide counts as a team kill.
     let by_teammate = ruleset.combat.marks_mates
         && hit.attacker.is_some_and(|killer| cx.clients.are_mates(killer, victim));

@@ -17,7 +17,7 @@ use super::{
     projectiles::mines::shoot_mine, systems::Fight,
 };
 use crate::bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag, pm_flag};
-use crate::game::movement::{impulses, velocity};
+use crate::game::{GameEvent, movement::impulses, movement::velocity};
 use crate::model::{ClientNum, EntityNum};
 
 /// Damage above which knockback does not grow.
@@ -284,11 +284,13 @@ fn apply_damage(
         }
         return;
     }
+    let (means, lost) = (hit.means, lost.min(before));
+    cx.emit(GameEvent::Hit { attacker, victim, means, health: lost, armor: saved });
     if let Some(attacker) = attacker {
         fight.team_state.record_carrier_hurt(cx, victim, attacker);
     }
     if let Some(other) = attacker.filter(|&attacker| attacker != victim) {
-        apply_vampire(cx, other, victim, lost.min(before));
+        apply_vampire(cx, other, victim, lost);
     }
     if health <= 0 {
         die(cx, fight, victim, &Hit { attacker, ..*hit });

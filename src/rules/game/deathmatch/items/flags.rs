@@ -4,12 +4,12 @@
 //! the flag and no dropped flag exists. Source: the base game's capture the flag.
 
 use crate::bg::{Event, configstring, contents, entity_flag};
-use crate::game::clients::{FlagLogEvent, log_flag};
 use crate::game::deathmatch::items::{Items, remove_item, schedule};
 use crate::game::deathmatch::{
     context::Context, entities::Entities, entity_kinds::ItemThink, flag::FLAGS, flag::Flag,
     items::drop::launch_item, items::drop::without,
 };
+use crate::game::{FlagAction, GameEvent};
 use crate::model::{ClientNum, EntityNum, SvFlags, Vec3};
 
 /// Distance from the own flag within which a carrier is about to capture, in units.
@@ -127,8 +127,8 @@ impl Items {
         if announcement == ReturnAnnouncement::SoundAndText {
             let line = format!("print \"The {} flag has returned!\n\"", flag.name());
             cx.host.send_command(None, &line);
-            let text = format!("The {} flag was returned!", flag.name());
-            log_flag(cx.clients, cx.host, None, flag.team(), FlagLogEvent::Returned, &text);
+            let action = FlagAction::Returned;
+            cx.emit(GameEvent::Flag { client: None, team: flag.color(), action });
         }
     }
 }

@@ -1,26 +1,21 @@
-//! Exit rules: time limit, frag limit, capture limit, and the score lines of the game log.
+//! Exit rules: time limit, frag limit, capture limit.
 //!
 //! Invariant: a tie continues the match (sudden death). Source: the base game's exit rules; OpenArena's,
 //! which need two players.
 //!
-//! Engine names: `CheckExitRules`, `ScoreIsTied`, `LogExit`.
+//! Engine names: `CheckExitRules`, `ScoreIsTied`.
 
 use crate::bg::configstring;
 use crate::game::deathmatch::{
     context::Context, matches::MatchEnd, matches::MatchState, mode::LimitHit, mode::Mode,
 };
-use crate::game::{Host, clients::Clients};
+use crate::game::{GameEvent, MatchPhase, clients::Clients};
 use crate::model::ClientNum;
 
 /// Exit reasons in the game log.
 const TIME: &str = "Timelimit hit.";
 const FRAGS: &str = "Fraglimit hit.";
 const CAPTURES: &str = "Capturelimit hit.";
-
-/// Maximum number of score lines in the game log.
-const MAX_LINES: usize = 32;
-/// Largest logged ping, in ms.
-const MAX_PING_MS: i32 = 999;
 
 /// Names of the teams, red first.
 const TEAMS: [&str; 2] = ["Red", "Blue"];
@@ -60,7 +55,7 @@ impl MatchState {
         cx.host.send_command(None, &format!("print \"{text}\n\""));
         self.ending = MatchEnd::Queued(cx.clients.now);
         cx.host.set_configstring(configstring::INTERMISSION, "1");
-        cx.clients.log_exit(cx.host, reason);
+        cx.emit(GameEvent::Phase(MatchPhase::Exit(reason)));
     }
 }
 
@@ -99,20 +94,5 @@ impl Clients {
                 if self.game_type.has_teams() { red == blue } else { first == second }
             },
         )
-    }
-
-    /// Logs the exit reason and the scores, best first.
-    pub(super) fn log_exit(&self, host: &mut dyn Host, reason: &str) {
-        self.log(host, &format!("Exit: {reason}"));
-        if self.game_type.has_teams() {
-            let [red, blue] = self.team_scores;
-            self.log(host, &format!("red:{red}  blue:{blue}"));
-        }
-        for client in self.players_by_score().take(MAX_LINES) {
-            let Some(player) = self.player(client) else { continue };
-            let (score, ping, name) =
-                (self.score(client), player.ping_ms.min(MAX_PING_MS), &player.name);
-            self.log(host, &format!("score: {score}  ping: {ping}  client: {client} {name}"));
-        }
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::bg::{Event, Persistent};
 use crate::game::deathmatch::{context::Context, entities::send_only_to, matches::MatchState};
-use crate::game::{clients::log_score, clients::log_team_score, ruleset::SuicidePenalty};
+use crate::game::{GameEvent, ruleset::SuicidePenalty};
 use crate::model::{ClientNum, Vec3};
 
 /// Number of players from which a suicide lowers the score.
@@ -68,7 +68,7 @@ impl MatchState {
                 change_score(cx, other, 1);
             }
         }
-        log_score(cx.clients, cx.host, culprit);
+        cx.emit(GameEvent::Scored { client: culprit });
         cx.clients.rank(cx.host);
         self.check_limits(cx);
     }
@@ -87,7 +87,7 @@ impl MatchState {
         send_score_plum(cx, client, points, at);
         change_score(cx, client, points);
         share_score(cx, client, points);
-        log_score(cx.clients, cx.host, client);
+        cx.emit(GameEvent::Scored { client });
         cx.clients.rank(cx.host);
         self.check_limits(cx);
     }
@@ -97,6 +97,8 @@ fn change_score(cx: &mut Context<'_>, client: ClientNum, points: i32) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let score = &mut player.state.persistant[Persistent::Score];
     *score = score.saturating_add(points).clamp(i32::from(i16::MIN), i32::from(i16::MAX));
+    let score = *score;
+    cx.emit(GameEvent::Score { client, points, score });
 }
 
 fn send_score_plum(cx: &mut Context<'_>, client: ClientNum, points: i32, at: Vec3) {
@@ -113,7 +115,8 @@ fn share_score(cx: &mut Context<'_>, client: ClientNum, points: i32) {
     if let Some(color) = color.filter(|_| cx.mode().shares_score) {
         let score = &mut cx.clients.team_scores[color as usize];
         *score = score.saturating_add(points);
-        log_team_score(cx.clients, cx.host, color);
+        let score = *score;
+        cx.emit(GameEvent::TeamScore { team: color, score });
     }
 }
 

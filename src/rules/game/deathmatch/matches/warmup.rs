@@ -8,6 +8,7 @@
 use crate::bg::{Team, configstring};
 use crate::game::deathmatch::matches::{MatchState, RESTART, playing};
 use crate::game::deathmatch::{context::Context, mode::PlayerCounts};
+use crate::game::{GameEvent, MatchPhase};
 use crate::model::LevelTime;
 
 /// Warm-up state.
@@ -73,9 +74,11 @@ impl MatchState {
             Warmup::Until { start, .. } => start.to_string(),
         };
         cx.host.set_configstring(configstring::WARMUP, &text);
-        if warmup == Warmup::Waiting {
-            cx.clients.log(cx.host, "Warmup:");
-        }
+        cx.emit(GameEvent::Phase(match warmup {
+            Warmup::None => MatchPhase::Play,
+            Warmup::Waiting => MatchPhase::Waiting,
+            Warmup::Until { start, .. } => MatchPhase::Countdown(start),
+        }));
     }
 }
 

@@ -5,8 +5,8 @@
 //! Engine names: `Team_FragBonuses`, `Team_CheckHurtCarrier`.
 
 use crate::bg::{Persistent, entity_flag};
-use crate::game::clients::FlagLogEvent;
-use crate::game::deathmatch::teams::{TeamState, position_of, print_flag_event, within};
+use crate::game::FlagAction;
+use crate::game::deathmatch::teams::{TeamState, announce_action, position_of, within};
 use crate::game::deathmatch::{combat::Combat, context::Context, flag::Flag, matches::MatchState};
 use crate::model::{ClientNum, Vec3};
 
@@ -70,9 +70,8 @@ impl TeamState {
         let own = Flag::of_color(killers);
         if carries(cx, victim, own) {
             self.assists[killer.index()].fragged_carrier_at = Some(now);
-            let event = format!("fragged {}'s flag carrier!", victims.upper_name());
             matches.add_score(cx, killer, CARRIER, at);
-            print_flag_event(cx, killer, (victims.team(), FlagLogEvent::CarrierFragged), &event);
+            announce_action(cx, killer, victims, FlagAction::CarrierFragged);
             // The former carrier is no longer in danger.
             for client in ClientNum::all() {
                 if cx.clients.role(client).color() == Some(killers) {

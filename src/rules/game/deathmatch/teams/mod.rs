@@ -10,8 +10,8 @@ pub(super) mod frag_bonuses;
 mod tests;
 
 use super::{combat::Combat, context::Context, flag::Flag, matches::MatchState};
-use crate::bg::{Persistent, Team, TeamColor, TeamSound, entity_flag};
-use crate::game::clients::{FlagLogEvent, log_flag};
+use crate::bg::{Persistent, TeamColor, TeamSound, entity_flag};
+use crate::game::{FlagAction, GameEvent};
 use crate::model::{ClientNum, LevelTime, Vec3, limits::MAX_CLIENTS};
 
 /// Points for actions with flags.
@@ -58,16 +58,11 @@ fn quoted_name(cx: &Context<'_>, client: ClientNum) -> String {
     player.map_or_else(String::new, |player| player.name.replace('"', "'"))
 }
 
-/// Prints an event of a team's flag to all clients and logs it.
-fn print_flag_event(
-    cx: &mut Context<'_>,
-    client: ClientNum,
-    (team, kind): (Team, FlagLogEvent),
-    text: &str,
-) {
-    let name = quoted_name(cx, client);
+/// Prints a player's action with a team's flag to all clients, and emits it.
+fn announce_action(cx: &mut Context<'_>, client: ClientNum, team: TeamColor, action: FlagAction) {
+    let (name, text) = (quoted_name(cx, client), action.text(team, true));
     cx.host.send_command(None, &format!("print \"{name}^7 {text}\n\""));
-    log_flag(cx.clients, cx.host, Some(client), team, kind, text);
+    cx.emit(GameEvent::Flag { client: Some(client), team, action });
 }
 
 fn position_of(cx: &Context<'_>, client: ClientNum) -> Vec3 {
@@ -86,8 +81,7 @@ impl TeamState {
         other_away: bool,
         at: Vec3,
     ) {
-        let kind = (flag.team(), FlagLogEvent::Taken);
-        print_flag_event(cx, client, kind, &format!("got the {} flag!", flag.name()));
+        announce_action(cx, client, flag.color(), FlagAction::Taken);
         let now = cx.clients.now;
         let announced_at = &mut self.taken_at[flag as usize];
         if !(other_away && within(*announced_at, now, TAKEN_MS)) {
@@ -114,8 +108,7 @@ impl TeamState {
     ) {
         self.assists[client.index()].returned_at = Some(cx.clients.now);
         matches.add_score(cx, client, RETURN, at);
-        let kind = (flag.team(), FlagLogEvent::Returned);
-        print_flag_event(cx, client, kind, &format!("returned the {} flag!", flag.name()));
+        announce_action(cx, client, flag.color(), FlagAction::Returned);
     }
 
     /// Rewards a player who captured the enemy flag, and the assists. Points are shown at the own flag.
@@ -129,8 +122,7 @@ impl TeamState {
         at: Vec3,
     ) {
         let color = own.color();
-        let kind = (own.other().team(), FlagLogEvent::Captured);
-        print_flag_event(cx, client, kind, &format!("captured the {} flag!", own.other().name()));
+        announce_action(cx, client, own.other().color(), FlagAction::Captured);
         score_for_team(cx, color);
         let team: Vec<ClientNum> = cx.clients.team_of(color).collect();
         for &mate in &team {
