@@ -19,7 +19,7 @@ COPY . .
 # The binary is copied out of the cache, without line tables for debuggers.
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/src/target \
-    FRAGD_COMMIT="$COMMIT" cargo build --locked --profile dist --bin fragd \
+    FRAGD_COMMIT="$COMMIT" cargo build --locked --profile dist --features compiler --bin fragd \
     && cp target/dist/fragd /usr/local/bin/fragd \
     && strip --strip-debug /usr/local/bin/fragd
 # Without a game log file: match events are in the container's log.

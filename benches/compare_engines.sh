@@ -84,7 +84,7 @@ run_peer() {
 
 begin engines "$out"
 need "$peer_engine" "$peer_data" zip perl
-find_fragd dist
+find_fragd dist compiler
 listing >"$work/bench.asm"
 "$fragd" qvm asm "$work/bench.asm" -o "$work/bench.qvm" || { fail 'the module is assembled'; finish; }
 mkdir -p "$work/home/.oa/baseoa" "$work/vm"

@@ -260,7 +260,7 @@ table() {
 
 begin peers "$out"
 need timeout jq awk perl "$peer_data"
-find_fragd dist
+find_fragd dist compiler
 [ -z "$module" ] || host_module "$module" "$engine"
 names=(fragd)
 measure fragd fragd

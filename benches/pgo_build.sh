@@ -33,7 +33,7 @@ rm -rf "$profiles"
 mkdir -p "$profiles"
 
 echo '-- instrumented build' >&2
-RUSTFLAGS=-Cprofile-generate=$profiles cargo build --locked --profile dist --target-dir "$target"
+RUSTFLAGS=-Cprofile-generate=$profiles cargo build --locked --profile dist --features compiler --target-dir "$target"
 # Profiles of build scripts and macros.
 rm -f "$profiles"/*
 
@@ -52,5 +52,5 @@ trap - EXIT
 "$profdata" merge -o "$target/fragd.profdata" "$profiles"
 
 echo '-- build with the profile' >&2
-RUSTFLAGS=-Cprofile-use=$target/fragd.profdata cargo build --locked --profile dist --target-dir "$target"
+RUSTFLAGS=-Cprofile-use=$target/fragd.profdata cargo build --locked --profile dist --features compiler --target-dir "$target"
 echo "$target/dist/fragd"

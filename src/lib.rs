@@ -63,8 +63,8 @@
 //!
 //! # Features
 //!
-//! `default` is everything. `default-features = false` leaves the wire format, netchan and the codecs of
-//! discovery; add `client`, `server`, `trace` (decoder of both directions, captures), `discovery` (master,
+//! `default` is everything but `compiler` (machine code of game modules). `default-features = false` leaves the
+//! wire format, netchan and the codecs of discovery; add `client`, `server`, `trace` (decoder of both directions, captures), `discovery` (master,
 //! browser, decoy), `load` (load test), `relay` (broadcast), `sim`, `maps`
 //! (map compiler, drawings), `host` (sockets and event loop), `http` (downloads), `metrics`, `cli`.
 //!

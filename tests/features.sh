@@ -29,7 +29,7 @@ crates() {
   cargo tree --locked --no-default-features --features "$1" -e normal --prefix none | sort -u | wc -l
 }
 
-for feature in client server trace discovery load relay sim host http metrics maps; do
+for feature in client server trace discovery load relay sim host http metrics maps compiler; do
   check "feature $feature compiles alone" compiles "$feature"
 done
 check "feature client has at most $max_crates crates: $(crates client)" [ "$(crates client)" -le "$max_crates" ]

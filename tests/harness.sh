@@ -195,12 +195,12 @@ free_port() {
 
 # --- Servers ------------------------------------------------------------------------------------
 
-# find_fragd [PROFILE]: the binary under test is $FRAGD, or the build of this tree, rebuilt if outdated.
+# find_fragd [PROFILE [FEATURE]]: the binary under test is $FRAGD, or the build of this tree, rebuilt if outdated.
 find_fragd() {
-  local profile=${1:-release}
+  local profile=${1:-release} feature=${2:-default}
   fragd=${FRAGD:-}
   [ -z "$fragd" ] || { need "$fragd"; return; }
-  (cd "$root" && cargo build --profile "$profile" --quiet) >"$work/build.log" 2>&1 ||
+  (cd "$root" && cargo build --profile "$profile" --features "$feature" --quiet) >"$work/build.log" 2>&1 ||
     { fail "$profile build (build.log)"; finish; }
   fragd=${CARGO_TARGET_DIR:-$root/target}/$profile/fragd
 }

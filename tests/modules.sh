@@ -203,7 +203,7 @@ compare_rules() {
 
 begin modules "$out"
 need Xvfb stdbuf identify unzip zip jq perl "$client_engine" "$client_data" "$peer_engine" "${FRAGD_MODULES:?}"
-find_fragd
+find_fragd release compiler
 for part in "${parts[@]}"; do
   case $part in
     players) for one in "${modules[@]}"; do play_module "$one"; done ;;

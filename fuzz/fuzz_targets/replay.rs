@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use fragd::{
-    journal::{Answers, Replay, ReplayedAssets, Step, StepResult, Steps},
+    journal::{Answers, Replay, ReplayedAssets, ReplayStep, StepResult, Steps},
     model::Millis,
     settings::GameFolder,
 };
@@ -71,7 +71,7 @@ fn replay(journal: &[u8]) -> Option<StepResult> {
     let read_pack = |_: &_, _| None;
     let assets = ReplayedAssets::new(answers.clone(), Box::new(find), Box::new(read_pack));
     let mut replay = Replay::new(server_with(GameFolder::BaseOa, Box::new(assets)));
-    let mut result = replay.step(Step { answers: Vec::new(), ..first }, &answers);
+    let mut result = replay.step(ReplayStep { answers: Vec::new(), ..first }, &answers);
     while result == StepResult::Same
         && let Some(step) = steps.next_step().or_else(|| steps.last_step())
     {

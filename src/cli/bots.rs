@@ -47,9 +47,9 @@ pub(super) fn after_help() -> String {
         codes.iter().map(|(code, meaning)| format!("\n  {code}  {meaning}")).collect();
     format!(
         "{EXAMPLES}\n\nMetrics for --expect:\n{}\n\
-         By default all bots must join, none may be dropped and no protocol error may occur,\n\
-         join_p50 must stay below 1500ms (3000ms with an impaired link), snapshot_gap_max below 1000ms,\n\
-         lateness_p95 below 50ms and lateness_max below 500ms.\n\
+         By default all bots must join, none may be dropped and no protocol error may occur, \
+         join_p50 must stay below 1500ms (3000ms with an impaired link), snapshot_gap_max below 1000ms, \
+         lateness_p95 below 50ms and lateness_max below 500ms. \
          An expectation for a metric replaces its default.\n\nExit codes:{codes}",
         metrics_help()
     )

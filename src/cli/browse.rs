@@ -21,7 +21,7 @@ Examples:
   fragd browse --json > servers.json
   fragd browse --watch 60 --csv >> history.csv
 
-Filter words: TEXT, -TEXT, name:TEXT, map:, mod:, type:, game:, address:, player:, ping<80,
+Filter words: TEXT, -TEXT, name:TEXT, map:, mod:, type:, game:, address:, player:, ping<80, \
 players>3, free>=1, max=16, empty, full, password.
 Favorites: lines of '[GAME] HOST[:PORT]'; '#' starts a comment.
 Exit codes: 0 a master or server answered, 1 no answer or failure, 2 usage or file error.";

@@ -23,8 +23,8 @@ Examples:
   fragd demo extract --player Kim match.mv -o kim.dm_68
   fragd demo extract --free 100,-200,64,90 match.mv -o camera.dm_68
 
-Times are those since the first snapshot: 90s, 1:30, 1500ms or 2m. The protocol is that of the file
-name: .dm_68 or .dm_71. Files with .mv are multi-view recordings of a server. A client plays a demo
+Times are those since the first snapshot: 90s, 1:30, 1500ms or 2m. The protocol is that of the file \
+name: .dm_68 or .dm_71. Files with .mv are multi-view recordings of a server. A client plays a demo \
 from its folder demos with +demo NAME.
 Exit codes: 0 success, 1 an error in a demo or of a file, 2 usage error.";
 
@@ -128,7 +128,7 @@ pub struct ExtractOptions {
     /// View from a place, with an optional direction in degrees
     #[arg(long, value_name = "X,Y,Z[,YAW]", group = "view", value_parser = place,
         allow_hyphen_values = true)]
-    pub free: Option<Place>,
+    pub free: Option<DemoPosition>,
     /// Which one, if the player has left and come back
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub session: usize,
@@ -145,7 +145,7 @@ pub struct ExtractOptions {
 
 /// A place in a map.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct DemoPosition {
     /// Position.
     pub origin: Vec3,
     /// Direction in degrees.
@@ -153,12 +153,12 @@ pub struct Place {
 }
 
 /// Parses a place: three or four numbers.
-fn place(text: &str) -> Result<Place, String> {
+fn place(text: &str) -> Result<DemoPosition, String> {
     let numbers: Result<Vec<f32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
     let numbers = numbers.ok().filter(|all| all.iter().all(|n| n.abs() <= 131_072.0));
     match numbers.as_deref() {
-        Some(&[x, y, z]) => Ok(Place { origin: Vec3::new(x, y, z), yaw: 0.0 }),
-        Some(&[x, y, z, yaw]) => Ok(Place { origin: Vec3::new(x, y, z), yaw }),
+        Some(&[x, y, z]) => Ok(DemoPosition { origin: Vec3::new(x, y, z), yaw: 0.0 }),
+        Some(&[x, y, z, yaw]) => Ok(DemoPosition { origin: Vec3::new(x, y, z), yaw }),
         _ => Err("expected a place, e.g. 100,-200,64 or 100,-200,64,90".to_owned()),
     }
 }
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn places_are_parsed() {
-        let at = |x, y, z, yaw| Ok(Place { origin: Vec3::new(x, y, z), yaw });
+        let at = |x, y, z, yaw| Ok(DemoPosition { origin: Vec3::new(x, y, z), yaw });
         assert_eq!(place("1,-2,3.5"), at(1.0, -2.0, 3.5, 0.0));
         assert_eq!(place("1, 2, 3, -90"), at(1.0, 2.0, 3.0, -90.0));
         for text in ["", "1,2", "1,2,3,4,5", "a,b,c", "nan,0,0", "inf,0,0", "1e9,0,0"] {

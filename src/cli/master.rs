@@ -26,7 +26,7 @@ Examples:
   fragd master --map-address 192.168.1.5=203.0.113.7
   fragd master --config master.toml --authorize keys.toml
 
-Point servers to it with  fragd serve +set dedicated 2 +set sv_master1 HOST  and clients with
+Point servers to it with  fragd serve +set dedicated 2 +set sv_master1 HOST  and clients with \
 +set sv_master1 HOST. config/master.toml explains every key of the config file.
 
 Exit codes: 0 stopped, 1 failure, 2 usage or config error.";
@@ -55,7 +55,7 @@ pub struct MasterArguments {
     /// Maximum number of servers per IPv4 address or IPv6 /64; 0 disables the limit [default: 32]
     #[arg(long, value_name = "N")]
     pub max_servers_per_address: Option<u32>,
-    /// Ignore an address's Nth quick list request, and forgive one per 3 s; 0 disables it [default: 16]
+    /// Ignore list requests beyond N from one address; one more every 3 s; 0 disables it [default: 16]
     #[arg(long, value_name = "N")]
     pub flood_protection: Option<u32>,
     /// List only this game, by its name in infoResponse; may be repeated

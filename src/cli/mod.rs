@@ -35,7 +35,8 @@ pub use address::ServerAddress;
 pub use bind::BindAddresses;
 pub use bots::ProcessIds;
 pub use demo::{
-    CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoRange, DemoTask, ExtractOptions, Place,
+    CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoPosition, DemoRange, DemoTask,
+    ExtractOptions,
 };
 pub use demo_play::PlayOptions;
 pub use load_test::{Duration, LoadTest, PerSecond};
@@ -50,7 +51,7 @@ pub use relay::{RelayFrom, ViewerOptions};
 pub use trace::ShownView;
 pub use trace_files::TraceFiles;
 
-use crate::settings::{Choice as _, GameFolder, Kind, SETTINGS};
+use crate::settings::{Choice as _, GameFolder, SETTINGS, SettingKind};
 
 /// Exit status of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +163,7 @@ subcommands! {
     decoy: Decoy(DecoyOptions),
     /// Decode a packet capture: every datagram, message and field
     trace: Trace(TraceOptions),
-    /// Stand between clients and a server: decode, delay, lose and capture their datagrams
+    /// Proxy between clients and a server: decode, impair and capture traffic
     proxy: Proxy(ProxyArguments),
     /// Verify, assemble, list and run game modules (QVM bytecode)
     qvm: Qvm(QvmOptions),
@@ -248,7 +249,8 @@ fn folder_or_map(text: &str) -> Result<String, String> {
 
 /// Parses a game folder.
 fn game_folder(word: &str) -> Result<GameFolder, String> {
-    GameFolder::named(word).ok_or_else(|| format!("expected {}", Kind::Choice(GameFolder::NAMES)))
+    GameFolder::named(word)
+        .ok_or_else(|| format!("expected {}", SettingKind::Choice(GameFolder::NAMES)))
 }
 
 #[cfg(test)]
@@ -402,6 +404,20 @@ mod tests {
             let help = run(line).expect_err("help");
             assert_eq!(help.exit_code(), 0, "{line}");
             assert!(help.to_string().contains(part), "{line}: {help}");
+        }
+    }
+
+    /// Prose of the help is one line per paragraph, since clap breaks it at the width of the terminal.
+    #[test]
+    fn prose_of_help_has_no_breaks_within_sentences() {
+        let program = program();
+        let mut open = vec![&program];
+        while let Some(command) = open.pop() {
+            open.extend(command.get_subcommands());
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in help.lines().filter(|line| !line.is_empty() && !line.starts_with(' ')) {
+                assert!(line.ends_with(['.', ':']), "{}: {line}", command.get_name());
+            }
         }
     }
 

@@ -14,7 +14,7 @@ Examples:
   fragd query 127.0.0.1:28004 --game q4
   fragd query --pid 1                            health check: the server of a process, on any port
 
-The server is asked as a server of every game, and the answer names the game. Without a port, each game is
+The server is asked as a server of every game, and the answer names the game. Without a port, each game is \
 asked at its own: 27960 (Quake III, RtCW, Enemy Territory), 28004 (Quake 4), 27500 (QuakeWorld).
 Exit codes: 0 answer, 1 no answer, 2 usage error.";
 

@@ -29,8 +29,8 @@ Examples:
   fragd relay --from 127.0.0.1:27970 --port 27980     show another relay
   fragd relay --from tcp://dm.example.org:27970       live stream of a fragd server: all players
 
-The relay is one spectator of the server, named by --name, and takes one slot. Clients join the relay as
-they join a server: /connect HOST:27960. In the game, /score shows the scoreboard and /say is chat among
+The relay is one spectator of the server, named by --name, and takes one slot. Clients join the relay as \
+they join a server: /connect HOST:27960. In the game, /score shows the scoreboard and /say is chat among \
 viewers. If the server is lost, viewers are told, and the relay reconnects.
 A pure server (sv_pure 1) accepts the relay if its pk3 files are installed here; --basepath names their folder.
 On the console: status, say, kick, follow, follownext, quit.
@@ -63,7 +63,7 @@ pub struct RelayOptions {
     /// Game folder of that data
     #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = game_folder)]
     pub game: GameFolder,
-    /// Time after which the next player is followed; without it, until the player leaves
+    /// Follow the next player after TIME [default: when the player leaves]
     #[arg(long, value_name = "TIME")]
     pub cycle: Option<Duration>,
     /// Time between the server and the viewers, up to 10m

@@ -19,7 +19,7 @@ Examples:
   fragd replay server.journal --dump --client 192.0.2.7
   fragd replay server.journal --json --basepath /srv/quake3
 
-A replay needs the maps of the recording, identified by length and checksum. A truncated or damaged
+A replay needs the maps of the recording, identified by length and checksum. A truncated or damaged \
 journal is replayed up to the damage, whose position is reported.
 Exit codes: 0 identical, also up to where a journal is cut off; 1 diverged, or the journal is damaged;
 2 usage error, not a journal, or map not found; 9 nothing compared: no datagram sent in the replayed part.";

@@ -21,7 +21,7 @@ Examples:
 
 All words from the first one that starts with + are console commands, as for other Quake III servers.
 +set, +seta, +sets and +setu change settings and override the config file. All other commands run in order:
-+exec and +execq run scripts of the game folders, or a file by its path, and the last map that +map or a script starts is
++exec and +execq run scripts of the game folders, or a file by its path, and the last map that +map or a script starts is \
 the first level.";
 
 /// Options of `serve`.

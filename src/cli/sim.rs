@@ -13,8 +13,8 @@ Examples:
   fragd sim --seed 7 --minutes 60 --bots 16 --map oa_dm3 --json
   fragd sim --seed 1 --minutes 10080 --bots 4 --calm      a week
 
-The seed determines latency, loss, duplication, reordering, truncated and corrupted datagrams, NAT
-rebinding, clock jumps, stalls, joins and leaves, map changes and floods. The same seed gives the same
+The seed determines latency, loss, duplication, reordering, truncated and corrupted datagrams, NAT \
+rebinding, clock jumps, stalls, joins and leaves, map changes and floods. The same seed gives the same \
 run. A violation is reported with its time and a command that reproduces it.
 Exit codes: 0 no violation, 1 violation, 2 usage error.";
 
@@ -44,7 +44,7 @@ pub struct SimOptions {
     /// Directories that contain the game folder, separated as in PATH
     #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]
     pub basepath: String,
-    /// Initial server time in ms; 1879000000 is near its end
+    /// Initial server time in ms; 1879000000: 48 s before the clock restarts
     #[arg(long, value_name = "MS", default_value_t = 0, hide_default_value = true,
         value_parser = clap::value_parser!(i32).range(0..0x7000_0000))]
     pub level_time: i32,

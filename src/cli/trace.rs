@@ -20,8 +20,8 @@ Examples:
   tcpdump -U -i any -w - udp port 27960 | fragd trace - --show net
   fragd trace server.pcapng | jq 'select(.lost)'
 
-Reads pcap and pcapng: Ethernet with VLAN tags, Linux cooked, raw IP, loopback; fragments of IP are
-reassembled. Connections are decoded from their handshake. Of those that began earlier, only protocol 71
+Reads pcap and pcapng: Ethernet with VLAN tags, Linux cooked, raw IP, loopback; fragments of IP are \
+reassembled. Connections are decoded from their handshake. Of those that began earlier, only protocol 71 \
 of ioquake3 is decoded, without the values of usercmds.
 Exit codes: 0 everything decoded; 1 file damaged or not readable, the rest is shown; 2 usage error;
 6 some datagrams not decoded.";

@@ -123,7 +123,7 @@ fn refusal(code: u8) -> &'static str {
 
 /// Reply that the handshake waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum HandshakeState {
     Method,
     LoginStatus,
     Relay,
@@ -132,7 +132,7 @@ enum Step {
 /// Handshake up to the address of the relay.
 #[derive(Debug)]
 pub(super) struct Handshake {
-    step: Step,
+    state: HandshakeState,
     login: Option<Login>,
     /// Whether the server is reached over IPv4.
     is_ip4: bool,
@@ -146,7 +146,7 @@ impl Handshake {
             None => out.extend([VERSION, 1, NO_LOGIN]),
             Some(_) => out.extend([VERSION, 2, NO_LOGIN, USER_AND_PASSWORD]),
         }
-        Self { step: Step::Method, login, is_ip4, received: Vec::new() }
+        Self { state: HandshakeState::Method, login, is_ip4, received: Vec::new() }
     }
 
     /// Handles bytes of the server, and appends the next messages to `out`. Returns the relay's address.
@@ -161,15 +161,15 @@ impl Handshake {
         let room = MAX_REPLY - self.received.len();
         self.received.extend_from_slice(&bytes[..bytes.len().min(room)]);
         loop {
-            match self.step {
-                Step::Method => {
+            match self.state {
+                HandshakeState::Method => {
                     let Some(&[version, method]) = self.received.first_chunk() else {
                         return Ok(None);
                     };
                     self.received.drain(..2);
                     self.take_method(version, method, out)?;
                 }
-                Step::LoginStatus => {
+                HandshakeState::LoginStatus => {
                     let Some(&[version, status]) = self.received.first_chunk() else {
                         return Ok(None);
                     };
@@ -183,7 +183,7 @@ impl Handshake {
                     }
                     self.associate(out);
                 }
-                Step::Relay => return self.relay(),
+                HandshakeState::Relay => return self.relay(),
             }
         }
     }
@@ -205,7 +205,7 @@ impl Handshake {
                     out.push(u8::try_from(text.len()).unwrap_or(u8::MAX));
                     out.extend_from_slice(text.as_bytes());
                 }
-                self.step = Step::LoginStatus;
+                self.state = HandshakeState::LoginStatus;
             }
             (USER_AND_PASSWORD | NO_METHOD, None) => return Err(Socks5Error::LoginRequired),
             (NO_METHOD, Some(_)) => return Err(Socks5Error::NoMethod),
@@ -219,7 +219,7 @@ impl Handshake {
         let (kind, ip_len) = if self.is_ip4 { (IP4, 4) } else { (IP6, 16) };
         out.extend([VERSION, UDP_ASSOCIATE, 0, kind]);
         out.resize(out.len() + ip_len + 2, 0);
-        self.step = Step::Relay;
+        self.state = HandshakeState::Relay;
     }
 
     fn relay(&self) -> Result<Option<Relay>, Socks5Error> {

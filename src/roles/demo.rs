@@ -34,9 +34,9 @@ const MEASUREMENT: Duration = Duration::from_secs(1);
 /// Runs a task on demos.
 pub(crate) fn run(options: &DemoOptions) -> ExitStatus {
     let done = match &options.task {
-        DemoTask::Info(files) => for_each(files, multiview::Kind::Info, info),
-        DemoTask::Check(files) => for_each(files, multiview::Kind::Check, check),
-        DemoTask::Time(files) => for_each(files, multiview::Kind::Time, time),
+        DemoTask::Info(files) => for_each(files, multiview::ListedEvents::Info, info),
+        DemoTask::Check(files) => for_each(files, multiview::ListedEvents::Check, check),
+        DemoTask::Time(files) => for_each(files, multiview::ListedEvents::Time, time),
         DemoTask::Play(options) => return play::run(options),
         DemoTask::Json(range) => json_lines(range),
         DemoTask::Events(options) => events(options),
@@ -85,7 +85,7 @@ impl Demo {
 /// Runs a task on each file. Returns whether all succeeded.
 fn for_each(
     options: &DemoFiles,
-    kind: multiview::Kind,
+    kind: multiview::ListedEvents,
     mut task: impl FnMut(&Demo, bool) -> bool,
 ) -> Result<bool, String> {
     let mut succeeded = true;

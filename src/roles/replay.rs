@@ -13,8 +13,8 @@ use fragd::{
     cli::{self, Command, ExitStatus, ReplayOptions},
     io::{self, GameData, assets::base_paths},
     journal::{
-        Answers, AssetMismatch, Damage, DamageKind, FindFile, ReadPack, Replay, ReplayedAssets,
-        Start, Step, StepResult, checksum,
+        Answers, AssetMismatch, Damage, DamageKind, FindFile, ReadPack, Replay, ReplayStep,
+        ReplayedAssets, Start, StepResult, checksum,
     },
     model::{Millis, UnixMillis, assets::Assets as _},
     server::Server,
@@ -96,7 +96,7 @@ fn outcome_of(damage: Damage) -> ExitStatus {
 fn begin(
     options: &ReplayOptions,
     start: &Start,
-    step: Step,
+    step: ReplayStep,
     answers: &Answers,
 ) -> Result<(Replay<Server>, StepResult), String> {
     let words = start.arguments.iter().map(Into::into);
@@ -114,7 +114,7 @@ fn begin(
     let server = super::server_of(&asked, settings, start.entropy, began).assets(files).build();
     let mut replay = Replay::new(server);
     // The answers were used while the server was built.
-    let result = replay.step(Step { answers: Vec::new(), ..step }, answers);
+    let result = replay.step(ReplayStep { answers: Vec::new(), ..step }, answers);
     Ok((replay, result))
 }
 

@@ -228,7 +228,7 @@ fn executable_of(
     }
     let program = read_module(assets, fixed_random)?;
     let executable = Executable::new(&program, engine).or_else(|error| {
-        log::warn!("{GAME_MODULE}: {error}; interpreting it");
+        log::warn!("{GAME_MODULE}: {error}; interpreted, which costs about three times the CPU");
         Executable::new(&program, Engine::Interpreter)
     });
     let executable = executable.map_err(|error| format!("{GAME_MODULE}: {error}"))?;

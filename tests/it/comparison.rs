@@ -53,7 +53,7 @@ fn differences_page_has_the_accepted_ones() {
     let page = include_str!("../../docs/differences.md");
     assert!(
         page.contains(&known_table()),
-        "docs/differences.md: put the output of `fragd qvm compare --known FILE` below \"Kept\""
+        "docs/differences.md: put the output of `fragd qvm compare --known FILE` below \"Known\""
     );
 }
 

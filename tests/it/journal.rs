@@ -84,7 +84,7 @@ fn replay_with(journal: &[u8], files: MemoryAssets, set: &[(&str, &str)]) -> Out
     let assets = ReplayedAssets::new(answers.clone(), find, Box::new(|_, _| None));
     let mut replay = Replay::new(server(Box::new(assets), set));
     let mut result = StepResult::Same;
-    let mut next = Some(fragd::journal::Step { answers: Vec::new(), ..first });
+    let mut next = Some(fragd::journal::ReplayStep { answers: Vec::new(), ..first });
     while let Some(step) = next {
         result = replay.step(step, &answers);
         if result != StepResult::Same {

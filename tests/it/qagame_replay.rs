@@ -71,7 +71,7 @@ fn replay(journal: &[u8], engine: &str, files: MemoryAssets) -> (StepResult, u64
     let find = Box::new(find);
     let assets = ReplayedAssets::new(answers.clone(), find, Box::new(|_, _| None));
     let mut replay = Replay::new(server(engine, assets));
-    let mut next = Some(fragd::journal::Step { answers: Vec::new(), ..first });
+    let mut next = Some(fragd::journal::ReplayStep { answers: Vec::new(), ..first });
     while let Some(step) = next {
         let result = replay.step(step, &answers);
         if result != StepResult::Same {

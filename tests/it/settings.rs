@@ -8,7 +8,9 @@ use std::{
 
 use fragd::{
     game::movement::PmoveVariant,
-    settings::{Choice as _, Flags, GameFolder, Kind, MovementChoice, SETTINGS, Setting, key},
+    settings::{
+        Choice as _, Flags, GameFolder, MovementChoice, SETTINGS, Setting, SettingKind, key,
+    },
 };
 
 /// Files that declare rows.
@@ -78,7 +80,8 @@ fn every_setting_has_an_effect_or_a_mark() {
     }
     for (key, row) in rows() {
         let name = row.name;
-        let is_marked = has(row, Flags::NO_EFFECT) || matches!(row.kind, Kind::OnlyZero { .. });
+        let is_marked =
+            has(row, Flags::NO_EFFECT) || matches!(row.kind, SettingKind::OnlyZero { .. });
         let is_sent = has(row, Flags::CLIENT) && row.per_game.iter().any(|c| c.flags.travels());
         let is_constant = name == "version";
         match used.contains(&key) {

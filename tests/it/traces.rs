@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use fragd::{
     model::{Challenge, CommandNum, Qport, Sequence},
     netchan::{Channel, ChannelSide},
-    trace::{Direction, Download, Kind, Line, Lines, Missing, Part, Record, Role},
+    trace::{Direction, Download, Line, Lines, Missing, Part, Record, RecordKind, Role},
     wire::{
         Protocol,
         bits::BitWriter,
@@ -77,7 +77,7 @@ fn session_vectors_are_decoded_completely() {
             }
             let value = json(record);
             assert_eq!(value["kind"], record.kind.name(), "{place}");
-            if record.kind == Kind::Snapshot {
+            if record.kind == RecordKind::Snapshot {
                 let time = &value["snapshot"]["server_time"];
                 assert!(words.contains(&time.to_string()), "{place}: {time}, not {words:?}");
             }
@@ -91,9 +91,13 @@ fn session_vectors_are_decoded_completely() {
             }
             kinds.push(record.kind);
         }
-        for kind in
-            [Kind::Connectionless, Kind::Fragment, Kind::Gamestate, Kind::Snapshot, Kind::Usercmds]
-        {
+        for kind in [
+            RecordKind::Connectionless,
+            RecordKind::Fragment,
+            RecordKind::Gamestate,
+            RecordKind::Snapshot,
+            RecordKind::Usercmds,
+        ] {
             assert!(kinds.contains(&kind), "{file}: {kind:?} in {kinds:?}");
         }
     }
@@ -110,7 +114,10 @@ fn truncated_datagrams_are_faults_and_change_nothing() {
                     let record = line.decode(0, *direction, &datagram[..len]);
                     let complete = matches!(
                         record.kind,
-                        Kind::Undecoded | Kind::Ignored | Kind::Connectionless | Kind::Fragment
+                        RecordKind::Undecoded
+                            | RecordKind::Ignored
+                            | RecordKind::Connectionless
+                            | RecordKind::Fragment
                     );
                     assert!(complete, "{file}: {len} of {} bytes: {record}", datagram.len());
                 }
@@ -134,7 +141,7 @@ fn duplicates_and_late_datagrams_are_ignored() {
             for again in again {
                 let (direction, datagram, _) = &session[again];
                 let record = line.decode(0, *direction, datagram);
-                let kinds = [Kind::Ignored, Kind::Connectionless, Kind::Empty];
+                let kinds = [RecordKind::Ignored, RecordKind::Connectionless, RecordKind::Empty];
                 assert!(kinds.contains(&record.kind), "{file} {at}, again {again}: {record}");
                 assert_eq!(record.missing, Missing::default(), "{file} {at}, again {again}");
             }
@@ -162,13 +169,13 @@ fn native_connection_is_decoded_from_its_middle() {
     let mut decoded = 0;
     for (direction, datagram, _) in &session[middle..] {
         let record = line.decode(0, *direction, datagram);
-        if record.kind == Kind::Undecoded {
+        if record.kind == RecordKind::Undecoded {
             assert_eq!(decoded, 0, "{record}");
             assert!(record.fault.is_some() && record.sequence.is_some());
             continue;
         }
         decoded += 1;
-        if record.kind == Kind::Usercmds {
+        if record.kind == RecordKind::Usercmds {
             assert!(record.missing.usercmd_key, "{record}");
             assert!(json(record)["usercmds"][0].get("angles[1]").is_none());
         }
@@ -182,7 +189,7 @@ fn scrambled_connection_is_named_when_handshake_is_missing() {
     let mut line = line();
     for (direction, datagram, _) in &session[session.len() / 2..] {
         let record = line.decode(0, *direction, datagram);
-        assert_eq!(record.kind, Kind::Undecoded);
+        assert_eq!(record.kind, RecordKind::Undecoded);
         let fault = json(record)["fault"].as_str().unwrap().to_owned();
         assert!(fault.contains("handshake not captured"), "{fault}");
         assert!(record.sequence.is_some());
@@ -202,7 +209,7 @@ fn lost_datagrams_are_counted_and_named() {
             }
             let record = line.decode(0, *direction, datagram);
             lost += record.lost;
-            assert_ne!(record.kind, Kind::Undecoded, "{file} {at}: {record}");
+            assert_ne!(record.kind, RecordKind::Undecoded, "{file} {at}: {record}");
         }
         assert!(lost > 0, "{file}");
     }
@@ -258,7 +265,7 @@ fn late_datagrams_of_an_old_port_change_nothing() {
             }
             if let Some(late) = late.filter(|_| moved) {
                 let record = lines.decode(0, old, server(), Role::Client, late);
-                assert_eq!(record.kind, Kind::Ignored, "{file} {at}: {record}");
+                assert_eq!(record.kind, RecordKind::Ignored, "{file} {at}: {record}");
             }
         }
         assert_eq!(lines.len(), 1, "{file}");
@@ -303,7 +310,7 @@ proptest! {
         let mut line = line();
         for (direction, datagram, _) in &session {
             let record = line.decode(0, *direction, datagram);
-            prop_assert!(record.kind != Kind::Undecoded || record.fault.is_some());
+            prop_assert!(record.kind != RecordKind::Undecoded || record.fault.is_some());
             json(record);
         }
     }
@@ -371,7 +378,7 @@ fn downloads_and_voice_are_decoded() {
     session.writer.data(b"abc");
     client_message::end(&mut session.writer);
     let record = session.sent(Direction::ToServer);
-    assert_eq!((&record.fault, record.kind), (&None, Kind::Voice));
+    assert_eq!((&record.fault, record.kind), (&None, RecordKind::Voice));
     assert_eq!((record.voice[0].sequence, record.voice[0].frames), (5, 2));
     assert!(record.bits.get(Part::Voice) > 30 && record.bits.get(Part::Commands) > 30);
 
@@ -384,7 +391,7 @@ fn downloads_and_voice_are_decoded() {
         let record = session.sent(Direction::ToClient);
         let expected = Download::Data { number: number as u16, file_size: size, len: 4 };
         assert_eq!(record.from_server.downloads, [expected], "{:?}", record.fault);
-        assert_eq!(record.kind, Kind::Download);
+        assert_eq!(record.kind, RecordKind::Download);
     }
     server_message::begin(&mut session.writer, Protocol::IOQ3_71, CommandNum(0));
     session.writer.byte(ServerOp::Download as u8);
@@ -411,7 +418,7 @@ fn undecodable_message_is_named_and_changes_nothing() {
     server_message::write_command(&mut session.writer, CommandNum(901), b"print \"kept\"");
     session.writer.byte(99);
     let record = session.sent(Direction::ToClient);
-    assert_eq!(record.kind, Kind::Undecoded);
+    assert_eq!(record.kind, RecordKind::Undecoded);
     assert!(json(record)["fault"].as_str().unwrap().contains("unknown operation 99"));
     assert_eq!(record.commands[0].text, "print \"kept\"");
     server_message::begin(&mut session.writer, Protocol::IOQ3_71, CommandNum(0));

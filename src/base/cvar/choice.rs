@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Kind;
+use super::SettingKind;
 
 /// Type of keys whose value is one word of a fixed list.
 pub trait Choice: Copy + Eq + 'static {
@@ -33,8 +33,8 @@ macro_rules! choices {
         pub enum $name { $($(#[$variant_doc])* $variant,)+ }
 
         impl $name {
-            pub(crate) const fn one_of() -> Kind {
-                Kind::Choice(<Self as Choice>::NAMES)
+            pub(crate) const fn one_of() -> SettingKind {
+                SettingKind::Choice(<Self as Choice>::NAMES)
             }
         }
 

@@ -69,9 +69,8 @@ setting_rows! {
         "Flood protection: accept client commands, e.g. chat and votes, 8 at once, then one per 500 ms; \
          ignore the rest. 0 disables the limit.";
     VM_GAME, "vm_game", GameCode::one_of(), all("0", L),
-        "Rules of the game: 0 are those of the program; 1 interprets and 2 compiles the game module \
-         vm/qagame.qvm of the game data. If it is not set, a server runs as with 2 if the folder of fs_game has \
-         a module, else as with 0.";
+        "Game rules: 0 built in, 1 game module vm/qagame.qvm interpreted, 2 compiled. If it is not set, a server \
+         runs as with 2 if the folder of fs_game has a module, else as with 0.";
     SV_GAME_FAULT, "sv_gameFault", GameFaultPolicy::one_of(), all("restart", P),
         "Action after a fault of the game: restart starts the level again, three times a minute at most, and \
          refuses connects after that; native restarts too, then runs the rules of the program until the \

@@ -22,7 +22,7 @@ pub use error::ValueError;
 pub(crate) use error::quoted;
 pub use networks::Networks;
 pub use row::{
-    Address, Endpoint, Flag, Flags, Float, Group, Int, Key, Kind, PerGame, Setting, Text,
+    Address, Endpoint, Flag, Flags, Float, Group, Int, Key, PerGame, Setting, SettingKind, Text,
 };
 pub(crate) use value::{Value, check_text};
 pub use values::Values;

@@ -7,7 +7,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::Kind;
+use super::SettingKind;
 
 /// Loopback, private, link-local and unique-local networks.
 const PRIVATE: [&str; 8] = [
@@ -32,8 +32,8 @@ struct Network {
 }
 
 impl Networks {
-    pub(crate) const fn list() -> Kind {
-        Kind::Networks
+    pub(crate) const fn list() -> SettingKind {
+        SettingKind::Networks
     }
 
     /// Parses a list; `None` when a part is not a network.

@@ -1,7 +1,7 @@
 //! Setting rows: name, kind, flags, per-game default, help, typed key.
 //!
 //! Invariant: only [`setting_rows`](super::setting_rows) makes a [`Key<T>`], from the same words that make
-//! the row's [`Kind`]. So the type that a key reads is the type that the row accepts.
+//! the row's [`SettingKind`]. So the type that a key reads is the type that the row accepts.
 
 use std::{fmt, marker::PhantomData};
 
@@ -81,7 +81,7 @@ impl Flags {
 
 /// Values that a setting accepts. The text completes "expected …".
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum SettingKind {
     /// `0` or `1`.
     Flag,
     /// `0` alone: the feature behind any other value is not implemented.
@@ -147,7 +147,7 @@ pub enum Kind {
     Choice(&'static [&'static str]),
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for SettingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag => f.write_str("0 or 1"),
@@ -220,7 +220,7 @@ pub struct Setting {
     /// Group of the listings and the config file.
     pub group: Group,
     /// Accepted values.
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// Default and flags per game, in the order of [`GameFolder`].
     pub per_game: [PerGame; 2],
     /// Help text: one sentence.
@@ -238,10 +238,10 @@ impl Setting {
     #[must_use]
     pub const fn max_len(&self) -> usize {
         match self.kind {
-            Kind::Text { max }
-            | Kind::Name { max }
-            | Kind::Password { max, .. }
-            | Kind::Host { max } => max,
+            SettingKind::Text { max }
+            | SettingKind::Name { max }
+            | SettingKind::Password { max, .. }
+            | SettingKind::Host { max } => max,
             _ => 0,
         }
     }
@@ -292,8 +292,8 @@ impl<T> fmt::Debug for Key<T> {
 pub enum Flag {}
 
 impl Flag {
-    pub(crate) const fn either() -> Kind {
-        Kind::Flag
+    pub(crate) const fn either() -> SettingKind {
+        SettingKind::Flag
     }
 }
 
@@ -302,16 +302,16 @@ impl Flag {
 pub enum Int {}
 
 impl Int {
-    pub(crate) const fn only_zero(reason: &'static str) -> Kind {
-        Kind::OnlyZero { reason }
+    pub(crate) const fn only_zero(reason: &'static str) -> SettingKind {
+        SettingKind::OnlyZero { reason }
     }
 
-    pub(crate) const fn range(min: i32, max: i32) -> Kind {
-        Kind::Int { min, max }
+    pub(crate) const fn range(min: i32, max: i32) -> SettingKind {
+        SettingKind::Int { min, max }
     }
 
-    pub(crate) const fn or_off(min: i32, max: i32) -> Kind {
-        Kind::IntOrOff { min, max }
+    pub(crate) const fn or_off(min: i32, max: i32) -> SettingKind {
+        SettingKind::IntOrOff { min, max }
     }
 }
 
@@ -320,8 +320,8 @@ impl Int {
 pub enum Float {}
 
 impl Float {
-    pub(crate) const fn range(min: f32, max: f32) -> Kind {
-        Kind::Float { min, max }
+    pub(crate) const fn range(min: f32, max: f32) -> SettingKind {
+        SettingKind::Float { min, max }
     }
 }
 
@@ -330,20 +330,20 @@ impl Float {
 pub enum Text {}
 
 impl Text {
-    pub(crate) const fn up_to(max: usize) -> Kind {
-        Kind::Text { max }
+    pub(crate) const fn up_to(max: usize) -> SettingKind {
+        SettingKind::Text { max }
     }
 
-    pub(crate) const fn name(max: usize) -> Kind {
-        Kind::Name { max }
+    pub(crate) const fn name(max: usize) -> SettingKind {
+        SettingKind::Name { max }
     }
 
-    pub(crate) const fn password(min: usize, max: usize) -> Kind {
-        Kind::Password { min, max }
+    pub(crate) const fn password(min: usize, max: usize) -> SettingKind {
+        SettingKind::Password { min, max }
     }
 
-    pub(crate) const fn host(max: usize) -> Kind {
-        Kind::Host { max }
+    pub(crate) const fn host(max: usize) -> SettingKind {
+        SettingKind::Host { max }
     }
 }
 
@@ -352,8 +352,8 @@ impl Text {
 pub enum Endpoint {}
 
 impl Endpoint {
-    pub(crate) const fn or_none(example: &'static str) -> Kind {
-        Kind::Endpoint { example }
+    pub(crate) const fn or_none(example: &'static str) -> SettingKind {
+        SettingKind::Endpoint { example }
     }
 }
 
@@ -362,11 +362,11 @@ impl Endpoint {
 pub enum Address {}
 
 impl Address {
-    pub(crate) const fn v4() -> Kind {
-        Kind::Ipv4
+    pub(crate) const fn v4() -> SettingKind {
+        SettingKind::Ipv4
     }
 
-    pub(crate) const fn v6() -> Kind {
-        Kind::Ipv6
+    pub(crate) const fn v6() -> SettingKind {
+        SettingKind::Ipv6
     }
 }

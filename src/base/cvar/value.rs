@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Flags, Kind, Networks,
+    Flags, Networks, SettingKind,
     error::{ValueError, quoted},
 };
 use crate::model::limits::MAX_STRING_LEN;
@@ -33,7 +33,7 @@ impl Value {
     /// Parses a value given for the setting `name`.
     pub(crate) fn parse(
         name: &str,
-        kind: &Kind,
+        kind: &SettingKind,
         flags: Flags,
         given: &str,
     ) -> Result<Self, ValueError> {
@@ -48,27 +48,29 @@ impl Value {
             _ => Err(wrong()),
         };
         match kind {
-            Kind::Flag if word.eq_ignore_ascii_case("true") => Ok(Self::whole(1)),
-            Kind::Flag if word.eq_ignore_ascii_case("false") => Ok(Self::whole(0)),
-            Kind::Flag => whole(&|int| int == 0 || int == 1),
-            Kind::OnlyZero { .. } => whole(&|int| int == 0),
+            SettingKind::Flag if word.eq_ignore_ascii_case("true") => Ok(Self::whole(1)),
+            SettingKind::Flag if word.eq_ignore_ascii_case("false") => Ok(Self::whole(0)),
+            SettingKind::Flag => whole(&|int| int == 0 || int == 1),
+            SettingKind::OnlyZero { .. } => whole(&|int| int == 0),
             // A bit mask is a flag for most operators.
-            Kind::Int { min: 0, max: i32::MAX } if word.eq_ignore_ascii_case("true") => {
+            SettingKind::Int { min: 0, max: i32::MAX } if word.eq_ignore_ascii_case("true") => {
                 Ok(Self::whole(1))
             }
-            Kind::Int { min: 0, max: i32::MAX } if word.eq_ignore_ascii_case("false") => {
+            SettingKind::Int { min: 0, max: i32::MAX } if word.eq_ignore_ascii_case("false") => {
                 Ok(Self::whole(0))
             }
-            Kind::Int { min, max } => whole(&|int| (*min..=*max).contains(&int)),
-            Kind::IntOrOff { min, max } => whole(&|int| int == 0 || (*min..=*max).contains(&int)),
-            Kind::Float { min, max } => match word.parse::<f32>() {
+            SettingKind::Int { min, max } => whole(&|int| (*min..=*max).contains(&int)),
+            SettingKind::IntOrOff { min, max } => {
+                whole(&|int| int == 0 || (*min..=*max).contains(&int))
+            }
+            SettingKind::Float { min, max } => match word.parse::<f32>() {
                 // No range contains NaN or the infinities.
                 Ok(float) if (*min..=*max).contains(&float) => {
                     Ok(Self { float: float + 0.0, ..Self::words(&(float + 0.0).to_string()) })
                 }
                 _ => Err(wrong()),
             },
-            Kind::Choice(names) => {
+            SettingKind::Choice(names) => {
                 let at = names.iter().position(|name| name.eq_ignore_ascii_case(word));
                 let at = at.ok_or_else(wrong)?;
                 Ok(Self { int: at as i32, ..Self::words(names[at]) })
@@ -80,7 +82,7 @@ impl Value {
     /// Parses a value of a kind without numbers.
     fn parse_text(
         name: &str,
-        kind: &Kind,
+        kind: &SettingKind,
         flags: Flags,
         given: &str,
         wrong: &dyn Fn() -> ValueError,
@@ -90,38 +92,38 @@ impl Value {
             if is_right { Ok(Self::words(text)) } else { Err(wrong()) }
         };
         match kind {
-            Kind::Text { max } => {
+            SettingKind::Text { max } => {
                 check_text(name, flags, given, *max)?;
                 Ok(Self::words(given))
             }
-            Kind::Name { max } => {
+            SettingKind::Name { max } => {
                 let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
                 let is_legal = word.bytes().all(legal) && !word.contains("..");
                 checked(word.len() <= *max && is_legal, word)
             }
-            Kind::Password { min, max } => {
+            SettingKind::Password { min, max } => {
                 check_text(name, flags, given, *max)?;
                 checked(given.is_empty() || given.len() >= *min, given)
             }
-            Kind::Host { max } => {
+            SettingKind::Host { max } => {
                 check_text(name, flags, word, *max)?;
                 checked(word.is_empty() || is_host(word), word)
             }
-            Kind::Endpoint { .. } if word.is_empty() => Ok(Self::words("")),
-            Kind::Endpoint { .. } => Self::address::<SocketAddr>(word).ok_or_else(wrong),
-            Kind::Ipv4 => Self::address::<Ipv4Addr>(word).ok_or_else(wrong),
-            Kind::Ipv6 => Self::address::<Ipv6Addr>(word).ok_or_else(wrong),
-            Kind::Networks => {
+            SettingKind::Endpoint { .. } if word.is_empty() => Ok(Self::words("")),
+            SettingKind::Endpoint { .. } => Self::address::<SocketAddr>(word).ok_or_else(wrong),
+            SettingKind::Ipv4 => Self::address::<Ipv4Addr>(word).ok_or_else(wrong),
+            SettingKind::Ipv6 => Self::address::<Ipv6Addr>(word).ok_or_else(wrong),
+            SettingKind::Networks => {
                 check_text(name, flags, given, 1023)?;
                 let networks = Networks::parse(word).ok_or_else(wrong)?;
                 Ok(Self { networks, ..Self::words(word) })
             }
-            Kind::Flag
-            | Kind::OnlyZero { .. }
-            | Kind::Int { .. }
-            | Kind::IntOrOff { .. }
-            | Kind::Float { .. }
-            | Kind::Choice(_) => Err(wrong()),
+            SettingKind::Flag
+            | SettingKind::OnlyZero { .. }
+            | SettingKind::Int { .. }
+            | SettingKind::IntOrOff { .. }
+            | SettingKind::Float { .. }
+            | SettingKind::Choice(_) => Err(wrong()),
         }
     }
 
@@ -137,12 +139,12 @@ impl Value {
     /// As [`Self::parse`], for a number without digits too.
     pub(crate) fn read(
         name: &str,
-        kind: &Kind,
+        kind: &SettingKind,
         flags: Flags,
         given: &str,
     ) -> Result<(Self, bool), ValueError> {
         Self::parse(name, kind, flags, given).map(|value| (value, false)).or_else(|error| {
-            let is_float = matches!(kind, Kind::Float { .. });
+            let is_float = matches!(kind, SettingKind::Float { .. });
             let (number, is_whole) =
                 leading_number(given, is_float).ok_or_else(|| error.clone())?;
             let value = Self::nearest(kind, number).ok_or(error)?;
@@ -157,34 +159,34 @@ impl Value {
     /// The text has forbidden characters or is too long.
     pub(crate) fn of_module(
         name: &str,
-        kind: &Kind,
+        kind: &SettingKind,
         flags: Flags,
         given: &str,
     ) -> Result<Self, ValueError> {
         check_text(name, flags, given, MAX_STRING_LEN)?;
-        let is_float = matches!(kind, Kind::Float { .. });
+        let is_float = matches!(kind, SettingKind::Float { .. });
         let number = leading_number(given, is_float).map_or(0.0, |(number, _)| number);
         let value = Self::nearest(kind, number).unwrap_or_else(|| Self::words(given));
         Ok(Self { text: given.to_owned(), ..value })
     }
 
     /// Whether the values of a kind are numbers.
-    pub(crate) fn is_number(kind: &Kind) -> bool {
+    pub(crate) fn is_number(kind: &SettingKind) -> bool {
         Self::nearest(kind, 0.0).is_some()
     }
 
     /// The accepted number nearest to `number`; `None` for kinds without numbers, and for a feature that does not
     /// exist.
-    fn nearest(kind: &Kind, number: f64) -> Option<Self> {
+    fn nearest(kind: &SettingKind, number: f64) -> Option<Self> {
         // Saturates; the fraction is cut off as in C.
         let int = number as i32;
         Some(match kind {
-            Kind::Flag => Self::whole(i32::from(int != 0)),
-            Kind::OnlyZero { .. } if int == 0 => Self::whole(0),
-            Kind::Int { min, max } => Self::whole(int.clamp(*min, *max)),
-            Kind::IntOrOff { .. } if int <= 0 => Self::whole(0),
-            Kind::IntOrOff { min, max } => Self::whole(int.clamp(*min, *max)),
-            Kind::Float { min, max } => {
+            SettingKind::Flag => Self::whole(i32::from(int != 0)),
+            SettingKind::OnlyZero { .. } if int == 0 => Self::whole(0),
+            SettingKind::Int { min, max } => Self::whole(int.clamp(*min, *max)),
+            SettingKind::IntOrOff { .. } if int <= 0 => Self::whole(0),
+            SettingKind::IntOrOff { min, max } => Self::whole(int.clamp(*min, *max)),
+            SettingKind::Float { min, max } => {
                 let float = (number as f32).clamp(*min, *max) + 0.0;
                 Self { float, ..Self::words(&float.to_string()) }
             }
@@ -279,7 +281,7 @@ pub(crate) fn check_text(
 mod tests {
     use super::*;
 
-    fn read(kind: Kind, flags: Flags, given: &str) -> Result<String, String> {
+    fn read(kind: SettingKind, flags: Flags, given: &str) -> Result<String, String> {
         match Value::parse("x", &kind, flags, given) {
             Ok(value) => Ok(value.text),
             Err(error) => Err(error.to_string()),
@@ -287,45 +289,45 @@ mod tests {
     }
 
     #[track_caller]
-    fn accept(kind: Kind, given: &str, text: &str) {
+    fn accept(kind: SettingKind, given: &str, text: &str) {
         assert_eq!(read(kind, Flags::PLAIN, given).as_deref(), Ok(text));
     }
 
     #[track_caller]
-    fn refuse(kind: Kind, flags: Flags, given: &str, sentence: &str) {
+    fn refuse(kind: SettingKind, flags: Flags, given: &str, sentence: &str) {
         assert_eq!(read(kind, flags, given), Err(sentence.to_owned()));
     }
 
     #[test]
     fn values_take_canonical_form() {
-        let int = Kind::Int { min: -5, max: 500 };
+        let int = SettingKind::Int { min: -5, max: 500 };
         accept(int, " 007 ", "7");
         accept(int, "+12", "12");
         accept(int, "-5", "-5");
-        accept(Kind::IntOrOff { min: 10, max: 20 }, "0", "0");
-        accept(Kind::Float { min: 0.0, max: 1e3 }, "8e2", "800");
-        accept(Kind::Float { min: 0.0, max: 1e3 }, "-0", "0");
-        accept(Kind::Flag, "TRUE", "1");
-        accept(Kind::Choice(&["auto", "native"]), "NATIVE", "native");
-        accept(Kind::Ipv6, "0:0::1", "::1");
-        accept(Kind::Text { max: 4 }, " a\\;", " a\\;");
-        let endpoint = Kind::Endpoint { example: "192.0.2.1:27960" };
+        accept(SettingKind::IntOrOff { min: 10, max: 20 }, "0", "0");
+        accept(SettingKind::Float { min: 0.0, max: 1e3 }, "8e2", "800");
+        accept(SettingKind::Float { min: 0.0, max: 1e3 }, "-0", "0");
+        accept(SettingKind::Flag, "TRUE", "1");
+        accept(SettingKind::Choice(&["auto", "native"]), "NATIVE", "native");
+        accept(SettingKind::Ipv6, "0:0::1", "::1");
+        accept(SettingKind::Text { max: 4 }, " a\\;", " a\\;");
+        let endpoint = SettingKind::Endpoint { example: "192.0.2.1:27960" };
         accept(endpoint, " [0:0::1]:80", "[::1]:80");
         accept(endpoint, " ", "");
         for host in
             ["", "master.example.org", "a_b.c-d:27950", "1.2.3.4", "::1", "[::1]:9", "[::1]"]
         {
-            accept(Kind::Host { max: 99 }, host, host);
+            accept(SettingKind::Host { max: 99 }, host, host);
         }
-        accept(Kind::Password { min: 4, max: 9 }, "", "");
-        accept(Kind::Password { min: 4, max: 9 }, " a b", " a b");
+        accept(SettingKind::Password { min: 4, max: 9 }, "", "");
+        accept(SettingKind::Password { min: 4, max: 9 }, " a b", " a b");
     }
 
     #[test]
     fn console_values_take_leading_number_within_bounds() {
-        let int = Kind::Int { min: -5, max: 500 };
-        let off = Kind::IntOrOff { min: 1000, max: 2000 };
-        let float = Kind::Float { min: 0.5, max: 10.0 };
+        let int = SettingKind::Int { min: -5, max: 500 };
+        let off = SettingKind::IntOrOff { min: 1000, max: 2000 };
+        let float = SettingKind::Float { min: 0.5, max: 10.0 };
         for (kind, given, text, is_other) in [
             (int, "10.5", "10", true),
             (int, "5.0", "5", false),
@@ -340,9 +342,9 @@ mod tests {
             (float, "2.5x", "2.5", true),
             (float, "1e3", "10", true),
             (float, "0.1", "0.5", true),
-            (Kind::Flag, "2", "1", true),
-            (Kind::Flag, "0.0", "0", false),
-            (Kind::Flag, "true", "1", false),
+            (SettingKind::Flag, "2", "1", true),
+            (SettingKind::Flag, "0.0", "0", false),
+            (SettingKind::Flag, "true", "1", false),
         ] {
             let read = Value::read("x", &kind, Flags::PLAIN, given);
             let read = read.map(|(value, is_other)| (value.text, is_other));
@@ -351,73 +353,73 @@ mod tests {
         for given in ["x", "-", ".", "nan", "+x1"] {
             assert!(Value::read("x", &int, Flags::PLAIN, given).is_err(), "{given:?}");
         }
-        let zero = Kind::OnlyZero { reason: "not implemented" };
+        let zero = SettingKind::OnlyZero { reason: "not implemented" };
         assert!(Value::read("x", &zero, Flags::PLAIN, "1").is_err());
     }
 
     #[test]
     fn module_values_keep_their_text() {
         let of = |kind, given| Value::of_module("x", &kind, Flags::PLAIN, given);
-        let value = of(Kind::IntOrOff { min: 1, max: 9999 }, "-3.5 a").expect("text");
+        let value = of(SettingKind::IntOrOff { min: 1, max: 9999 }, "-3.5 a").expect("text");
         assert_eq!((value.text.as_str(), value.int), ("-3.5 a", 0));
-        let value = of(Kind::Float { min: 0.0, max: 10.0 }, "99").expect("text");
+        let value = of(SettingKind::Float { min: 0.0, max: 10.0 }, "99").expect("text");
         assert_eq!((value.text.as_str(), value.float), ("99", 10.0));
-        assert!(of(Kind::Flag, "a\"b").is_err());
+        assert!(of(SettingKind::Flag, "a\"b").is_err());
     }
 
     #[test]
     fn errors_name_accepted_values() {
         let plain = Flags::PLAIN;
-        let int = Kind::Int { min: 10, max: 125 };
+        let int = SettingKind::Int { min: 10, max: 125 };
         for given in ["9", "126", "", "20fps", "2 0", "20.5", "99999999999", "nan"] {
             let sentence =
                 format!("x: invalid value \"{given}\" (expected an integer from 10 to 125)");
             refuse(int, plain, given, &sentence);
         }
-        let float = Kind::Float { min: -1.0, max: 1e4 };
+        let float = SettingKind::Float { min: -1.0, max: 1e4 };
         for given in ["nan", "-NaN", "inf", "-infinity", "1e39", "0x10", "", "-1.5"] {
             let sentence =
                 format!("x: invalid value \"{given}\" (expected a number from -1 to 10000)");
             refuse(float, plain, given, &sentence);
         }
-        refuse(Kind::Flag, plain, "2", "x: invalid value \"2\" (expected 0 or 1)");
+        refuse(SettingKind::Flag, plain, "2", "x: invalid value \"2\" (expected 0 or 1)");
         refuse(
-            Kind::IntOrOff { min: 1000, max: 2000 },
+            SettingKind::IntOrOff { min: 1000, max: 2000 },
             plain,
             "5",
             "x: invalid value \"5\" (expected 0 for off, or an integer from 1000 to 2000)",
         );
         refuse(
-            Kind::OnlyZero { reason: "pure servers are not implemented" },
+            SettingKind::OnlyZero { reason: "pure servers are not implemented" },
             plain,
             "1",
             "x: invalid value \"1\" (expected 0; pure servers are not implemented)",
         );
         refuse(
-            Kind::Choice(&["auto", "compat", "native"]),
+            SettingKind::Choice(&["auto", "compat", "native"]),
             plain,
             "71",
             "x: invalid value \"71\" (expected auto, compat or native)",
         );
         refuse(
-            Kind::Ipv4,
+            SettingKind::Ipv4,
             plain,
             "localhost",
             "x: invalid value \"localhost\" (expected an IPv4 address, e.g. 0.0.0.0)",
         );
         refuse(
-            Kind::Ipv6,
+            SettingKind::Ipv6,
             plain,
             "1.2.3.4",
             "x: invalid value \"1.2.3.4\" (expected an IPv6 address, e.g. ::)",
         );
         refuse(
-            Kind::Networks,
+            SettingKind::Networks,
             plain,
             "10.0.0.0/40",
             "x: invalid value \"10.0.0.0/40\" (expected networks separated by spaces, e.g. 10.0.0.0/8 ::1; private; any; or nothing)",
         );
-        let endpoint = Kind::Endpoint { example: "192.0.2.1:27960" };
+        let endpoint = SettingKind::Endpoint { example: "192.0.2.1:27960" };
         for given in ["foo", "1.2.3.4", "localhost:80", "1.2.3.4:99999", ":80", "::1:80"] {
             let sentence = format!(
                 "x: invalid value \"{given}\" (expected an IP address and port, e.g. 192.0.2.1:27960; or nothing)"
@@ -427,10 +429,10 @@ mod tests {
         let host = "a host name or address, with or without a port; or nothing";
         for given in ["a b", "a:0", "a:x", "a:", ":1", "http://a", "1.2.3.4:0", "a:1:2"] {
             let sentence = format!("x: invalid value \"{given}\" (expected {host})");
-            refuse(Kind::Host { max: 20 }, plain, given, &sentence);
+            refuse(SettingKind::Host { max: 20 }, plain, given, &sentence);
         }
-        refuse(Kind::Host { max: 2 }, plain, "abc", "x too long: 3 bytes (max 2)");
-        let password = Kind::Password { min: 8, max: 10 };
+        refuse(SettingKind::Host { max: 2 }, plain, "abc", "x too long: 3 bytes (max 2)");
+        let password = SettingKind::Password { min: 8, max: 10 };
         let sentence = "x: invalid value (hidden) (expected 8 to 10 characters, or nothing)";
         refuse(password, Flags::SECRET, "1234567", sentence);
         refuse(password, Flags::SECRET, "12345678901", "x too long: 11 bytes (max 10)");
@@ -438,13 +440,13 @@ mod tests {
             let sentence = format!(
                 "x: invalid value \"{given}\" (expected a name of at most 8 letters, digits, '.', '_' and '-', without '..')"
             );
-            refuse(Kind::Name { max: 8 }, plain, given, &sentence);
+            refuse(SettingKind::Name { max: 8 }, plain, given, &sentence);
         }
     }
 
     #[test]
     fn forbidden_characters_depend_on_flags() {
-        let text = Kind::Text { max: 5 };
+        let text = SettingKind::Text { max: 5 };
         let info = "x: invalid character ; (expected printable ASCII without \\, \" and ;)";
         refuse(text, Flags::SERVERINFO, "a;b", info);
         let backslash = "x: invalid character \\ (expected printable ASCII without \\, \" and ;)";
@@ -463,7 +465,7 @@ mod tests {
 
     #[test]
     fn errors_truncate_long_values() {
-        let error = read(Kind::Flag, Flags::PLAIN, &"\u{1b}z".repeat(5000)).unwrap_err();
+        let error = read(SettingKind::Flag, Flags::PLAIN, &"\u{1b}z".repeat(5000)).unwrap_err();
         assert!(error.len() < 400, "{error}");
         assert!(error.contains("\\x1b"), "{error}");
     }

@@ -144,24 +144,24 @@ impl PacketReader {
             };
             let start = self.at;
             match step.map_err(|kind| CaptureError { offset: self.offset + start as u64, kind })? {
-                Step::More => return Ok(None),
-                Step::Format(format, len) => {
+                PacketPart::More => return Ok(None),
+                PacketPart::Format(format, len) => {
                     self.format = format;
                     self.at += len;
                 }
-                Step::Section { big_endian, len } => {
+                PacketPart::Section { big_endian, len } => {
                     self.format = Format::Pcapng { big_endian };
                     self.interfaces.clear();
                     self.at += len;
                 }
-                Step::Interface(interface, len) => {
+                PacketPart::Interface(interface, len) => {
                     if self.interfaces.len() < MAX_INTERFACES {
                         self.interfaces.push(interface);
                     }
                     self.at += len;
                 }
-                Step::Skip(len) => self.at += len,
-                Step::Packet(found, len) => {
+                PacketPart::Skip(len) => self.at += len,
+                PacketPart::Packet(found, len) => {
                     self.at += len;
                     break Found { start: start + found.start, ..found };
                 }
@@ -187,15 +187,15 @@ impl PacketReader {
     }
 
     /// Recognizes the format by the first bytes.
-    fn recognize(&self, rest: &[u8]) -> Result<Step, CaptureErrorKind> {
-        let Some(magic) = rest.first_chunk::<4>() else { return Ok(Step::More) };
+    fn recognize(&self, rest: &[u8]) -> Result<PacketPart, CaptureErrorKind> {
+        let Some(magic) = rest.first_chunk::<4>() else { return Ok(PacketPart::More) };
         if *magic == SECTION_HEADER {
-            return Ok(Step::Format(Format::Pcapng { big_endian: false }, 0));
+            return Ok(PacketPart::Format(Format::Pcapng { big_endian: false }, 0));
         }
         if rest.len() < PCAP_HEADER_LEN {
             let known = [0xa1b2_c3d4_u32, 0xa1b2_3c4d, 0xa1b2_cd34, 0xd4c3_b2a1, 0x4d3c_b2a1];
             let is_known = known.contains(&u32::from_le_bytes(*magic));
-            return if is_known { Ok(Step::More) } else { Err(CaptureErrorKind::Format) };
+            return if is_known { Ok(PacketPart::More) } else { Err(CaptureErrorKind::Format) };
         }
         let (_, header) = parse_pcap_header(rest).map_err(|_| CaptureErrorKind::Format)?;
         let units = if header.is_nanosecond_precision() { 1_000_000_000 } else { 1_000_000 };
@@ -206,12 +206,12 @@ impl PacketReader {
             // The upper bits give the length of a frame check sequence.
             link_type: header.network.0 & 0x0fff_ffff,
         };
-        Ok(Step::Format(format, PCAP_HEADER_LEN))
+        Ok(PacketPart::Format(format, PCAP_HEADER_LEN))
     }
 
     /// Reads a block of a pcapng file.
-    fn block(&self, rest: &[u8], big_endian: bool) -> Result<Step, CaptureErrorKind> {
-        let Some(head) = rest.first_chunk::<12>() else { return Ok(Step::More) };
+    fn block(&self, rest: &[u8], big_endian: bool) -> Result<PacketPart, CaptureErrorKind> {
+        let Some(head) = rest.first_chunk::<12>() else { return Ok(PacketPart::More) };
         let big_endian = if head.starts_with(&SECTION_HEADER) {
             match head[8..12] {
                 [0x4d, 0x3c, 0x2b, 0x1a] => false,
@@ -225,11 +225,11 @@ impl PacketReader {
         if !(12..=MAX_BLOCK_LEN).contains(&len) || !len.is_multiple_of(4) {
             return Err(CaptureErrorKind::Length(len as u64));
         }
-        let Some(whole) = rest.get(..len) else { return Ok(Step::More) };
+        let Some(whole) = rest.get(..len) else { return Ok(PacketPart::More) };
         let parse = if big_endian { parse_block_be } else { parse_block_le };
         let (_, block) = parse(whole).map_err(|_| CaptureErrorKind::Content)?;
         match &block {
-            Block::SectionHeader(_) => Ok(Step::Section { big_endian, len }),
+            Block::SectionHeader(_) => Ok(PacketPart::Section { big_endian, len }),
             Block::InterfaceDescription(described) => {
                 let units = described.ts_resolution().filter(|units| *units > 0);
                 let interface = Interface {
@@ -237,7 +237,7 @@ impl PacketReader {
                     units: units.ok_or(CaptureErrorKind::Content)?,
                     offset: described.ts_offset(),
                 };
-                Ok(Step::Interface(interface, len))
+                Ok(PacketPart::Interface(interface, len))
             }
             Block::EnhancedPacket(packet) => {
                 let index = packet.if_id;
@@ -247,7 +247,7 @@ impl PacketReader {
                 let bytes = packet.packet_data();
                 let link_type = interface.link_type;
                 let is_cut = packet.truncated();
-                Ok(Step::Packet(
+                Ok(PacketPart::Packet(
                     Found { time_us, link_type, start: 28, len: bytes.len(), is_cut },
                     len,
                 ))
@@ -256,12 +256,12 @@ impl PacketReader {
                 let link_type = self.interface(0)?.link_type;
                 let bytes = packet.packet_data();
                 let is_cut = packet.origlen as usize > bytes.len();
-                Ok(Step::Packet(
+                Ok(PacketPart::Packet(
                     Found { time_us: 0, link_type, start: 12, len: bytes.len(), is_cut },
                     len,
                 ))
             }
-            _ => Ok(Step::Skip(len)),
+            _ => Ok(PacketPart::Skip(len)),
         }
     }
 
@@ -271,7 +271,7 @@ impl PacketReader {
 }
 
 /// Progress of reading.
-enum Step {
+enum PacketPart {
     /// More bytes are needed.
     More,
     /// The format, and the length of its header.
@@ -299,17 +299,17 @@ fn pcap_packet(
     modified: bool,
     units: u64,
     link_type: i32,
-) -> Result<Step, CaptureErrorKind> {
+) -> Result<PacketPart, CaptureErrorKind> {
     let head = if modified { 24 } else { 16 };
     if rest.len() < head {
-        return Ok(Step::More);
+        return Ok(PacketPart::More);
     }
     let len = word(rest, 8, big_endian) as usize;
     if len > MAX_BLOCK_LEN {
         return Err(CaptureErrorKind::Length(len as u64));
     }
     if rest.len() < head + len {
-        return Ok(Step::More);
+        return Ok(PacketPart::More);
     }
     let parse = match (big_endian, modified) {
         (true, _) => parse_pcap_frame_be,
@@ -321,7 +321,7 @@ fn pcap_packet(
     let time_us = u64::from(frame.ts_sec) * 1_000_000 + fraction;
     let is_cut = frame.origlen as usize > frame.data.len();
     let found = Found { time_us, link_type, start: head, len: frame.data.len(), is_cut };
-    Ok(Step::Packet(found, head + len))
+    Ok(PacketPart::Packet(found, head + len))
 }
 
 /// Converts a timestamp of an interface.

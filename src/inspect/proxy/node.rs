@@ -7,7 +7,7 @@ use super::{
     guards::Guards,
     options::{MAX_SESSIONS, ProxyOptions},
     queries::Queries,
-    session::Stage,
+    session::SessionState,
     sessions::Sessions,
     shadow::Seen,
     timers::CHECK_INTERVAL,
@@ -234,7 +234,7 @@ impl Proxy {
             Seen::Nothing | Seen::Message => {}
             Seen::Accepted => self.accept(number),
             Seen::Disconnect if session.is_connected() => {
-                session.stage = Stage::Leaving(now);
+                session.state = SessionState::Leaving(now);
                 log::info!("{} disconnected", session.title());
             }
             Seen::Disconnect => {}
@@ -245,7 +245,7 @@ impl Proxy {
     /// Starts the connection that the server accepted. A repeated `connect` is accepted again.
     fn accept(&mut self, number: usize) {
         let Some(session) = self.sessions.get_mut(number) else { return };
-        session.stage = Stage::Connected;
+        session.state = SessionState::Connected;
         let Some(attempt) = session.attempt.take() else { return };
         let is_repeated = !session.shadow.connect(attempt.challenge, attempt.qport);
         session.name = attempt.name;
@@ -304,7 +304,7 @@ impl Proxy {
         let Ok(Message::ChallengeResponse(response)) = Message::parse(bytes) else { return false };
         let repeats =
             session.asked_with.is_some() && response.client_challenge == session.asked_with;
-        if !repeats || session.stage != Stage::Handshake {
+        if !repeats || session.state != SessionState::Handshake {
             return false;
         }
         log::info!("{} redirected from {} to {from}", session.title(), session.server);

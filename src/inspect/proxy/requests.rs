@@ -6,7 +6,7 @@ use super::{
     counters::ProxyCounter,
     node::{Proxy, QUESTIONS, port_of},
     queries::{Reply, Topic},
-    session::{Attempt, MAX_NAME_LEN, Session, Stage},
+    session::{Attempt, MAX_NAME_LEN, Session, SessionState},
 };
 use crate::{
     model::{Millis, text},
@@ -43,14 +43,14 @@ impl Proxy {
         }
         let number = known.or_else(|| self.open(now, from))?;
         let session = self.sessions.get_mut(number)?;
-        if matches!(session.stage, Stage::Leaving(_)) {
-            session.stage = Stage::Handshake;
+        if matches!(session.state, SessionState::Leaving(_)) {
+            session.state = SessionState::Handshake;
         }
         match message {
             Message::GetChallenge(request) => {
                 session.asked_with = request.client_challenge;
                 // Other addresses of the server and of the proxy are used for one connection.
-                if session.stage == Stage::Handshake {
+                if session.state == SessionState::Handshake {
                     session.server = self.options.server;
                     session.local_ip = from.local_ip;
                 }

@@ -22,7 +22,7 @@ pub(super) const MAX_NAME_LEN: usize = 32;
 
 /// Stage of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum SessionState {
     /// Requests without a connection.
     Handshake,
     /// The server accepted the connection.
@@ -55,7 +55,7 @@ pub(super) struct Session {
     pub(super) local_ip: Option<IpAddr>,
     pub(super) server: SocketAddr,
     pub(super) port: LocalPort,
-    pub(super) stage: Stage,
+    pub(super) state: SessionState,
     pub(super) shadow: Shadow,
     pub(super) name: String,
     pub(super) qport: Option<Qport>,
@@ -92,7 +92,7 @@ impl Session {
             local_ip: client.local_ip,
             server: options.server,
             port,
-            stage: Stage::Handshake,
+            state: SessionState::Handshake,
             shadow: Shadow::new(options.server, client.remote),
             name: String::new(),
             qport: None,
@@ -133,7 +133,7 @@ impl Session {
 
     /// Whether a connection exists.
     pub(super) fn is_connected(&self) -> bool {
-        self.stage == Stage::Connected
+        self.state == SessionState::Connected
     }
 
     /// Returns the time since which the server owes an answer.
@@ -144,10 +144,12 @@ impl Session {
     /// Whether the session has ended.
     pub(super) fn has_ended(&self, now: Millis, idle: Millis) -> bool {
         let silent = now.since(self.last_from_client);
-        match self.stage {
-            Stage::Handshake => silent >= HANDSHAKE_IDLE,
-            Stage::Connected => silent >= idle,
-            Stage::Leaving(since) => now.since(since) >= LEAVING_TIME && silent >= LEAVING_TIME,
+        match self.state {
+            SessionState::Handshake => silent >= HANDSHAKE_IDLE,
+            SessionState::Connected => silent >= idle,
+            SessionState::Leaving(since) => {
+                now.since(since) >= LEAVING_TIME && silent >= LEAVING_TIME
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use std::{
 
 use slab::Slab;
 
-use super::session::{Session, Stage};
+use super::session::{Session, SessionState};
 use crate::{
     limits::host_key,
     model::{Millis, Qport},
@@ -118,7 +118,7 @@ impl Sessions {
     /// Number of the session that gives way to a new one: the one without a connection that asked least recently.
     pub(super) fn evictable(&self, now: Millis) -> Option<usize> {
         let unconnected = self.slab.iter().filter(|(_, session)| {
-            session.stage != Stage::Connected && now.since(session.opened) >= EVICTABLE_AFTER
+            session.state != SessionState::Connected && now.since(session.opened) >= EVICTABLE_AFTER
         });
         unconnected.min_by_key(|(_, session)| session.last_from_client).map(|(number, _)| number)
     }
@@ -182,7 +182,7 @@ mod tests {
         let mut sessions = Sessions::default();
         let a = add(&mut sessions, 1, 10);
         let b = add(&mut sessions, 2, 20);
-        sessions.get_mut(a).unwrap().stage = Stage::Connected;
+        sessions.get_mut(a).unwrap().state = SessionState::Connected;
         assert_eq!(sessions.evictable(Millis(900)), None);
         assert_eq!(sessions.evictable(Millis(1100)), Some(b));
     }

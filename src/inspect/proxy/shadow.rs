@@ -11,7 +11,7 @@ use crate::{
         Challenge, CommandNum, LevelTime, Millis, PlayerState, Qport, Sequence, ServerId, text,
     },
     netchan::{Channel, ChannelSide},
-    trace::{Direction, Kind, Line, Record},
+    trace::{Direction, Line, Record, RecordKind},
     wire::{
         bits::BitWriter,
         client_message::{self, ClientHeader},
@@ -113,9 +113,9 @@ impl Shadow {
     pub(super) fn decode(&mut self, now: Millis, direction: Direction, datagram: &[u8]) -> Seen {
         let record = self.line.decode(now.0 * 1000, direction, datagram);
         match record.kind {
-            Kind::Undecoded => Seen::Undecoded,
-            Kind::Ignored | Kind::Fragment => Seen::Nothing,
-            Kind::Connectionless => match (record.connectionless.command, direction) {
+            RecordKind::Undecoded => Seen::Undecoded,
+            RecordKind::Ignored | RecordKind::Fragment => Seen::Nothing,
+            RecordKind::Connectionless => match (record.connectionless.command, direction) {
                 (Some(CommandKind::ConnectResponse), Direction::ToClient) => Seen::Accepted,
                 _ => Seen::Nothing,
             },

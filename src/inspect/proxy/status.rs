@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{
     counters::ProxyCounter,
     node::Proxy,
-    session::{Session, Stage},
+    session::{Session, SessionState},
 };
 use crate::{model::Millis, node::LoopCounters, trace::Direction};
 
@@ -97,11 +97,11 @@ impl Proxy {
 }
 
 fn row(now: Millis, number: usize, session: &Session) -> String {
-    let state = match session.stage {
-        Stage::Handshake => "handshake",
-        Stage::Connected if session.shadow.is_in_game() => "in game",
-        Stage::Connected => "connected",
-        Stage::Leaving(_) => "leaving",
+    let state = match session.state {
+        SessionState::Handshake => "handshake",
+        SessionState::Connected if session.shadow.is_in_game() => "in game",
+        SessionState::Connected => "connected",
+        SessionState::Leaving(_) => "leaving",
     };
     let [up, down] = session.traffic;
     debug_assert_eq!(Direction::ToServer as usize, 0, "traffic is indexed by direction");

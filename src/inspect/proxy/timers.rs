@@ -7,7 +7,7 @@
 use super::{
     counters::ProxyCounter,
     node::Proxy,
-    session::{Session, Stage},
+    session::{Session, SessionState},
 };
 use crate::{model::Millis, node::Route, trace::Direction, wire::connectionless::Message};
 
@@ -81,10 +81,10 @@ impl Proxy {
         }
         let silence = session.silence(now);
         let waits = now.since(session.last_from_client) < WAITS_FOR;
-        let interval = match session.stage {
-            Stage::Leaving(_) => return,
-            Stage::Handshake => CONNECTING_NOTICE,
-            Stage::Connected => CONNECTED_NOTICE,
+        let interval = match session.state {
+            SessionState::Leaving(_) => return,
+            SessionState::Handshake => CONNECTING_NOTICE,
+            SessionState::Connected => CONNECTED_NOTICE,
         };
         if session.is_connected() && silence >= self.options.server_timeout {
             let reason = format!("{} does not answer", self.options.name);
@@ -108,7 +108,7 @@ impl Proxy {
         let outbox = &mut self.outbox;
         shadow.leave(|datagram| outbox.push(upstream, datagram));
         let is_in_game = shadow.disconnect(now, reason, |datagram| outbox.push(route, datagram));
-        session.stage = Stage::Leaving(now);
+        session.state = SessionState::Leaving(now);
         self.counters.bump(ProxyCounter::ClientsDisconnected);
         if !is_in_game {
             // Without a snapshot no command is executed, so the text must do.

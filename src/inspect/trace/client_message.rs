@@ -17,7 +17,7 @@ use crate::{
 use super::{
     masked::masked_userinfo,
     parts::Part,
-    record::{Command, Direction, Fault, Kind, Record, Voice},
+    record::{Command, Direction, Fault, Record, RecordKind, Voice},
     server_message::{MAX_PADDING, Stop},
     session::Session,
 };
@@ -53,10 +53,10 @@ impl Session {
             }
         }
         record.kind = match () {
-            () if !record.from_client.usercmds.is_empty() => Kind::Usercmds,
-            () if !record.voice.is_empty() => Kind::Voice,
-            () if !record.commands.is_empty() => Kind::Commands,
-            () => Kind::Empty,
+            () if !record.from_client.usercmds.is_empty() => RecordKind::Usercmds,
+            () if !record.voice.is_empty() => RecordKind::Voice,
+            () if !record.commands.is_empty() => RecordKind::Commands,
+            () => RecordKind::Empty,
         };
         Ok(())
     }

@@ -19,7 +19,7 @@ use crate::{
 
 use super::{
     masked::masked_userinfo,
-    record::{Direction, Fault, Kind, Missing, Record},
+    record::{Direction, Fault, Missing, Record, RecordKind},
     recovery::Recovery,
     session::{Handshake, Session, sender},
 };
@@ -80,7 +80,8 @@ impl Line {
             self.sequenced(direction, datagram)
         };
         if let Err(fault) = result {
-            self.record.kind = if is_ignored(&fault) { Kind::Ignored } else { Kind::Undecoded };
+            self.record.kind =
+                if is_ignored(&fault) { RecordKind::Ignored } else { RecordKind::Undecoded };
             self.record.fault = Some(fault);
         }
         &self.record
@@ -111,7 +112,7 @@ impl Line {
     fn connectionless(&mut self, direction: Direction, datagram: &[u8]) -> Result<(), Fault> {
         let record = &mut self.record;
         let message = Message::parse(datagram)?;
-        record.kind = Kind::Connectionless;
+        record.kind = RecordKind::Connectionless;
         let content = &mut record.connectionless;
         content.command = Some(message.kind());
         if let Message::Connect(connect) = message {

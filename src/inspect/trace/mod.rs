@@ -32,8 +32,8 @@ pub use line::Line;
 pub use lines::{Lines, Role};
 pub use parts::{Part, PartBits};
 pub use record::{
-    ClientContent, Command, Connectionless, Direction, Download, Fault, Kind, Missing, Record,
-    ServerContent, Voice,
+    ClientContent, Command, Connectionless, Direction, Download, Fault, Missing, Record,
+    RecordKind, ServerContent, Voice,
 };
 pub use report::Report;
 pub use snapshot_content::{ElementChange, EntityRecord, FieldChange, SnapshotContent};

@@ -41,7 +41,7 @@ impl Direction {
 
 /// Kind of a datagram: its most important content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum RecordKind {
     /// Packet outside a connection.
     Connectionless,
     /// Fragment of a message that is not complete.
@@ -66,7 +66,7 @@ pub enum Kind {
     Undecoded,
 }
 
-impl Kind {
+impl RecordKind {
     /// Name in traces.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -223,7 +223,7 @@ pub struct Record {
     /// UDP payload, in bytes.
     pub bytes: usize,
     /// Kind.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// Protocol, if known.
     pub protocol: Option<&'static Protocol>,
     /// Number of the message.
@@ -262,7 +262,7 @@ impl Record {
             server,
             client,
             bytes: 0,
-            kind: Kind::Undecoded,
+            kind: RecordKind::Undecoded,
             protocol: None,
             sequence: None,
             fragment: None,
@@ -282,7 +282,7 @@ impl Record {
     /// Whether the observer could not decode the datagram.
     #[must_use]
     pub fn is_undecoded(&self) -> bool {
-        self.kind == Kind::Undecoded
+        self.kind == RecordKind::Undecoded
     }
 
     /// Delta base of the snapshot, as a message number.
@@ -303,7 +303,7 @@ impl Record {
 
     /// Clears the decoded content.
     pub(super) fn clear_content(&mut self) {
-        self.kind = Kind::Undecoded;
+        self.kind = RecordKind::Undecoded;
         self.protocol = None;
         self.sequence = None;
         self.fragment = None;

@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     parts::Part,
-    record::{Command, Direction, Download, Fault, Kind, Record, Voice},
+    record::{Command, Direction, Download, Fault, Record, RecordKind, Voice},
     session::Session,
 };
 
@@ -172,15 +172,15 @@ fn read_gamestate(
 }
 
 /// Returns the most important content of a server message.
-fn kind(record: &Record) -> Kind {
+fn kind(record: &Record) -> RecordKind {
     let content = &record.from_server;
     match () {
-        () if content.gamestate.is_some() => Kind::Gamestate,
-        () if content.has_snapshot => Kind::Snapshot,
-        () if !content.downloads.is_empty() => Kind::Download,
-        () if !record.voice.is_empty() => Kind::Voice,
-        () if !record.commands.is_empty() => Kind::Commands,
-        () => Kind::Empty,
+        () if content.gamestate.is_some() => RecordKind::Gamestate,
+        () if content.has_snapshot => RecordKind::Snapshot,
+        () if !content.downloads.is_empty() => RecordKind::Download,
+        () if !record.voice.is_empty() => RecordKind::Voice,
+        () if !record.commands.is_empty() => RecordKind::Commands,
+        () => RecordKind::Empty,
     }
 }
 

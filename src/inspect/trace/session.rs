@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     command_texts::CommandTexts,
-    record::{Direction, Fault, Kind, Record},
+    record::{Direction, Fault, Record, RecordKind},
 };
 
 /// Number of gamestates whose usercmd keys are kept: the running level and those before, whose client
@@ -141,7 +141,7 @@ impl Session {
             receiver.channel = channel.resumed(Sequence(1), before);
         }
         let Some(received) = receiver.channel.receive(datagram, message)? else {
-            record.kind = Kind::Fragment;
+            record.kind = RecordKind::Fragment;
             return Ok(());
         };
         record.message_bytes = message.len();

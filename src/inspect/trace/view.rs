@@ -11,7 +11,7 @@ use crate::{
 
 use super::{
     parts::Part,
-    record::{Direction, Kind, Missing, Record},
+    record::{Direction, Missing, Record, RecordKind},
     snapshot_content::{FieldChange, SnapshotContent},
 };
 
@@ -45,7 +45,7 @@ impl View {
 /// Whether a datagram shows a loss.
 fn is_drop(record: &Record) -> bool {
     record.lost > 0
-        || matches!(record.kind, Kind::Ignored | Kind::Undecoded)
+        || matches!(record.kind, RecordKind::Ignored | RecordKind::Undecoded)
         || record.missing.delta_base
 }
 

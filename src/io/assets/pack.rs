@@ -71,7 +71,7 @@ pub enum PackFault {
     #[error("entry \"{0}\" overlaps the next entry")]
     Overlap(String),
     /// A file above the maximum compression ratio.
-    #[error("entry \"{name}\" inflates too far: {packed} to {unpacked} bytes")]
+    #[error("entry \"{name}\" expands beyond the limit: {packed} to {unpacked} bytes")]
     Bomb {
         /// The entry.
         name: String,
@@ -81,7 +81,7 @@ pub enum PackFault {
         unpacked: u64,
     },
     /// An archive above the maximum compression ratio.
-    #[error("archive inflates too far: {packed} to {unpacked} bytes")]
+    #[error("archive expands beyond the limit: {packed} to {unpacked} bytes")]
     TotalBomb {
         /// Bytes of the archive.
         packed: u64,

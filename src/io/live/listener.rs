@@ -95,7 +95,7 @@ impl LiveListener {
             Err(Refused::Full) => {
                 if !self.has_gap.swap(true, Ordering::AcqRel) {
                     log::warn!(
-                        "live stream: thread too slow, frames lost up to the next key frame"
+                        "live stream: writer thread too slow; frames dropped until the next key frame"
                     );
                 }
             }

@@ -27,7 +27,7 @@ pub(super) struct Brush {
     /// Contents.
     pub contents: i32,
     /// Sides.
-    pub sides: Vec<Side>,
+    pub sides: Vec<BrushSide>,
     /// Box around the polygons.
     pub bounds: Bounds,
     /// Whether it is left out of the tree.
@@ -40,7 +40,7 @@ pub(super) struct Brush {
 
 /// A side of a brush.
 #[derive(Clone, Debug)]
-pub(super) struct Side {
+pub(super) struct BrushSide {
     /// Number of the plane; its front is outside.
     pub plane: usize,
     /// Material.
@@ -59,7 +59,7 @@ impl Brush {
         materials: &mut Materials,
         findings: &mut Findings,
     ) -> Option<Self> {
-        let mut sides: Vec<Side> = Vec::new();
+        let mut sides: Vec<BrushSide> = Vec::new();
         for face in &source.faces {
             let [a, b, c] = face.points;
             let Some(normal) = (c - a).cross(b - a).normalized() else {
@@ -77,7 +77,7 @@ impl Brush {
                 findings.error(face.line, what);
                 return None;
             }
-            sides.push(Side {
+            sides.push(BrushSide {
                 plane,
                 material: materials.add(&face.texture, face.line),
                 projection: Projection::new(&face.mapping, planes[plane].normal),
@@ -114,7 +114,7 @@ impl Brush {
         if self.is_detail {
             self.contents |= content::DETAIL;
         }
-        let flags = |side: &Side| materials[side.material].shader.surface_flags;
+        let flags = |side: &BrushSide| materials[side.material].shader.surface_flags;
         self.has_sky = self.sides.iter().any(|side| flags(side) & surface::SKY != 0);
     }
 
@@ -127,8 +127,8 @@ impl Brush {
     /// Whether the brush only steers the compiler.
     #[must_use]
     pub(super) fn is_hint(&self, materials: &Materials) -> bool {
-        let flags = |side: &Side| materials[side.material].shader.surface_flags;
-        let steers = |side: &Side| flags(side) & (surface::HINT | surface::SKIP) != 0;
+        let flags = |side: &BrushSide| materials[side.material].shader.surface_flags;
+        let steers = |side: &BrushSide| flags(side) & (surface::HINT | surface::SKIP) != 0;
         self.contents & content::SOLID == 0 && self.sides.iter().any(steers)
     }
 

@@ -20,7 +20,7 @@ pub(super) struct Start {
 
 /// First step into a leaf.
 #[derive(Clone, Copy)]
-enum Step {
+enum FloodStep {
     /// From an entity, by index.
     Start(usize),
     /// Through a portal, from a leaf.
@@ -37,7 +37,7 @@ pub(super) fn flood<'a>(
     starts: &'a [Start],
     planes: &Planes,
 ) -> Result<Vec<&'a Start>, Leak> {
-    let mut reached: Vec<Option<Step>> = vec![None; tree.leafs.len()];
+    let mut reached: Vec<Option<FloodStep>> = vec![None; tree.leafs.len()];
     let mut queue = VecDeque::new();
     let mut in_solid = Vec::new();
     for (number, start) in starts.iter().enumerate() {
@@ -45,7 +45,7 @@ pub(super) fn flood<'a>(
         if tree.leafs[leaf].is_opaque {
             in_solid.push(start);
         } else if reached[leaf].is_none() {
-            reached[leaf] = Some(Step::Start(number));
+            reached[leaf] = Some(FloodStep::Start(number));
             queue.push_back(leaf);
         }
     }
@@ -55,7 +55,7 @@ pub(super) fn flood<'a>(
                 return Err(way_out(&reached, leaf, number, portals, starts));
             };
             if !tree.leafs[next].is_opaque && reached[next].is_none() {
-                reached[next] = Some(Step::Through { portal: number, from: leaf });
+                reached[next] = Some(FloodStep::Through { portal: number, from: leaf });
                 queue.push_back(next);
             }
         }
@@ -67,7 +67,7 @@ pub(super) fn flood<'a>(
 }
 
 fn way_out(
-    reached: &[Option<Step>],
+    reached: &[Option<FloodStep>],
     last: usize,
     exit: usize,
     portals: &Portals,
@@ -78,11 +78,11 @@ fn way_out(
     let mut at = last;
     while let Some(step) = reached[at] {
         match step {
-            Step::Through { portal, from } => {
+            FloodStep::Through { portal, from } => {
                 points.push(center(portal));
                 at = from;
             }
-            Step::Start(start) => {
+            FloodStep::Start(start) => {
                 let Start { class, line, origin } = &starts[start];
                 points.push(*origin);
                 points.reverse();

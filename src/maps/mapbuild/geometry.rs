@@ -1,9 +1,9 @@
 //! Geometry of a map: from the source to trees, visibility and surfaces.
 
 use super::{
-    Stage,
+    BuildPhase,
     areas::{number_areas, number_clusters},
-    brushes::Side,
+    brushes::BrushSide,
     diagnostic::{BuildError, Findings},
     flood::{Start, flood},
     images::Images,
@@ -66,7 +66,7 @@ pub(super) fn compile(
     images: &mut Images<'_>,
     threads: usize,
     findings: &mut Findings,
-    progress: &mut dyn FnMut(Stage, usize, usize),
+    progress: &mut dyn FnMut(BuildPhase, usize, usize),
 ) -> Result<Geometry, BuildError> {
     let mut planes = Planes::default();
     let models = models::of_map(&mut map, &mut planes, &mut materials, findings);
@@ -89,7 +89,7 @@ pub(super) fn compile(
     let clusters = number_clusters(&mut tree);
     let world = &compiler.models[0].brushes;
     let areas = number_areas(&mut tree, &portals, world, compiler.findings);
-    let mut report = |done, total| progress(Stage::Visibility, done, total);
+    let mut report = |done, total| progress(BuildPhase::Visibility, done, total);
     let visibility = visibility::rows(&tree, &portals, clusters, &mut report);
     if visibility.is_none() {
         let what = "too many openings between rooms for visibility data; everything is visible \
@@ -104,7 +104,7 @@ pub(super) fn compile(
     for leaf in &mut tree.leafs {
         leaf.brushes.sort_unstable();
     }
-    progress(Stage::Surfaces, 0, 1);
+    progress(BuildPhase::Surfaces, 0, 1);
     let surfaces = close_gaps(compiler.surfaces(visible));
     let lost = list_in_leafs(&mut tree, &surfaces, &compiler.planes);
     compiler.report_lost(&surfaces, &lost);
@@ -138,9 +138,9 @@ impl Compiler<'_> {
     /// Makes both trees. Returns the second with its portals, and the visible parts of the world's sides.
     fn trees(
         &mut self,
-        progress: &mut dyn FnMut(Stage, usize, usize),
+        progress: &mut dyn FnMut(BuildPhase, usize, usize),
     ) -> Result<(Tree, Portals, Vec<Vec<VisibleSide>>), BuildError> {
-        progress(Stage::Tree, 0, 3);
+        progress(BuildPhase::Tree, 0, 3);
         let mut faces = Vec::new();
         for brush in self.models[0].brushes.iter().filter(|brush| !brush.is_detail) {
             for side in &brush.sides {
@@ -148,7 +148,7 @@ impl Compiler<'_> {
             }
         }
         let (first, _) = self.tree(faces)?;
-        progress(Stage::Tree, 1, 3);
+        progress(BuildPhase::Tree, 1, 3);
         let visible = self.visible_sides(&first);
         let mut faces = Vec::new();
         for (brush, visible) in self.models[0].brushes.iter().zip(&visible) {
@@ -158,13 +158,13 @@ impl Compiler<'_> {
                 }
             }
         }
-        progress(Stage::Tree, 2, 3);
+        progress(BuildPhase::Tree, 2, 3);
         let (tree, portals) = self.tree(faces)?;
         Ok((tree, portals, visible))
     }
 
     /// Returns the face that splits the tree for a side.
-    fn face(&self, side: &Side, winding: Option<Winding>) -> Option<SplitFace> {
+    fn face(&self, side: &BrushSide, winding: Option<Winding>) -> Option<SplitFace> {
         let flags = self.materials[side.material].shader.surface_flags;
         if flags & surface::SKIP != 0 {
             return None;
@@ -253,8 +253,8 @@ impl Compiler<'_> {
         list
     }
 
-    fn polygon(&self, model: usize, side: &Side, winding: Winding) -> Surface {
-        let Side { plane, projection, material, .. } = *side;
+    fn polygon(&self, model: usize, side: &BrushSide, winding: Winding) -> Surface {
+        let BrushSide { plane, projection, material, .. } = *side;
         Surface { material, model, shape: Shape::Polygon { winding, plane, projection } }
     }
 

@@ -79,7 +79,7 @@ pub enum Effort {
 
 /// Stage of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum BuildPhase {
     /// Planes and trees.
     Tree,
     /// Potentially visible set.
@@ -92,7 +92,7 @@ pub enum Stage {
     Package,
 }
 
-impl Stage {
+impl BuildPhase {
     /// Returns the name of the stage.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -144,7 +144,7 @@ pub struct Counts {
 /// Returns all problems that stopped the build, with the way out of a map that is not closed.
 pub fn build(
     source: &Source<'_>,
-    progress: &mut dyn FnMut(Stage, usize, usize),
+    progress: &mut dyn FnMut(BuildPhase, usize, usize),
 ) -> Result<Built, BuildError> {
     let map = map_file::read(source.file, source.text)?;
     let mut shaders = Shaders::new();
@@ -169,11 +169,11 @@ pub fn build(
     if source.effort != Effort::Dark {
         let fast = source.effort == Effort::Fast;
         let options = light::Options { fast, threads: source.threads };
-        let mut report = |done, total| progress(Stage::Light, done, total);
+        let mut report = |done, total| progress(BuildPhase::Light, done, total);
         let scene = lit_scene::of_geometry(&geometry);
         let lighting = light::light(&scene, options, &mut report);
         bsp = writer::write(&geometry, &lighting);
-        progress(Stage::Package, 0, 1);
+        progress(BuildPhase::Package, 0, 1);
         let contents = archive::Contents {
             name: source.name,
             geometry: &geometry,

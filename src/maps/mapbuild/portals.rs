@@ -8,7 +8,7 @@ use super::{
     planes::{Plane, Planes},
     tree::{Child, Tree},
     vector::{Bounds, Vector},
-    winding::{Place, Winding},
+    winding::{Winding, WindingSide},
 };
 
 /// Distance from the map to the box around it.
@@ -151,7 +151,7 @@ fn push(
         Child::Node(node) => {
             let node = &tree.nodes[node];
             let plane = &planes[node.plane];
-            if winding.place(plane, PUSH_CUT) == Place::On {
+            if winding.place(plane, PUSH_CUT) == WindingSide::On {
                 return push(tree, planes, winding, node.children[0], pieces);
             }
             let parts = winding.cut(plane, PUSH_CUT);

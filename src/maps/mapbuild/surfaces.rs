@@ -10,7 +10,7 @@ use super::{
     projection::Projection,
     tree::{Child, Tree},
     vector::Vector,
-    winding::{Place, Winding},
+    winding::{Winding, WindingSide},
 };
 use crate::model::contents::surface;
 
@@ -164,7 +164,7 @@ fn reach(
         return reach(tree, planes, winding, of, side, leafs);
     }
     let plane = &planes[node.plane];
-    if winding.place(plane, ON) == Place::On {
+    if winding.place(plane, ON) == WindingSide::On {
         reach(tree, planes, winding.clone(), of, front, leafs);
         return reach(tree, planes, winding, of, back, leafs);
     }

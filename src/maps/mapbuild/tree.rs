@@ -7,7 +7,7 @@ use super::{
     brushes::Brush,
     planes::{Plane, Planes},
     vector::{Bounds, Vector},
-    winding::{Place, Winding},
+    winding::{Winding, WindingSide},
 };
 
 /// Largest depth of a tree. Loaders accept 512.
@@ -136,15 +136,15 @@ impl Tree {
                 list.extend(winding.map(|winding| SplitFace { winding, plane: of, is_hint }));
             };
             match winding.place(&plane, ON) {
-                Place::Both => {
+                WindingSide::Both => {
                     let parts = winding.cut(&plane, CUT);
                     add(&mut front, parts.front);
                     add(&mut back, parts.back);
                 }
-                Place::Front => add(&mut front, Some(winding)),
-                Place::Back => add(&mut back, Some(winding)),
+                WindingSide::Front => add(&mut front, Some(winding)),
+                WindingSide::Back => add(&mut back, Some(winding)),
                 // A face in the node's plane under another number is used up, too.
-                Place::On => {}
+                WindingSide::On => {}
             }
         }
         let (mut above, mut below) = (bounds, bounds);
@@ -245,7 +245,7 @@ fn best_plane(faces: &[SplitFace], planes: &Planes) -> Option<usize> {
             if face.plane == candidate {
                 value += 5;
                 is_hint |= face.is_hint;
-            } else if face.winding.place(plane, ON) == Place::Both {
+            } else if face.winding.place(plane, ON) == WindingSide::Both {
                 value -= 5;
             }
         }
@@ -263,7 +263,8 @@ struct Piece(Vec<(Plane, Winding)>);
 
 impl Piece {
     fn of_brush(brush: &Brush, planes: &Planes) -> Self {
-        let face = |side: &super::brushes::Side| Some((planes[side.plane], side.winding.clone()?));
+        let face =
+            |side: &super::brushes::BrushSide| Some((planes[side.plane], side.winding.clone()?));
         Self(brush.sides.iter().filter_map(face).collect())
     }
 

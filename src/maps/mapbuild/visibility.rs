@@ -10,7 +10,7 @@ use super::{
     portals::Portals,
     tree::Tree,
     vector::Vector,
-    winding::{Place, Winding},
+    winding::{Winding, WindingSide},
 };
 
 /// Tolerance of planes between portals.
@@ -232,7 +232,7 @@ fn narrowed(
     source: &Winding,
     pass: Option<&Winding>,
 ) -> Option<(Winding, Winding)> {
-    if portal.winding.place(&first.plane, ON) == Place::On {
+    if portal.winding.place(&first.plane, ON) == WindingSide::On {
         return None;
     }
     let target = portal.winding.clone().cut(&first.plane, ON).front?;

@@ -1,11 +1,11 @@
 //! Visible parts of brush sides: what splits the second tree, and what is drawn.
 
 use super::{
-    brushes::{Brush, Side},
+    brushes::{Brush, BrushSide},
     planes::Planes,
     tree::{Child, Tree},
     vector::Bounds,
-    winding::{Place, Winding},
+    winding::{Winding, WindingSide},
 };
 use crate::model::contents::content;
 
@@ -42,7 +42,7 @@ pub(super) struct Scene<'a> {
 impl Scene<'_> {
     /// Returns the visible parts of a brush's side.
     #[must_use]
-    pub(super) fn visible(&self, brush: usize, side: &Side, is_drawn: bool) -> VisibleSide {
+    pub(super) fn visible(&self, brush: usize, side: &BrushSide, is_drawn: bool) -> VisibleSide {
         let Some(winding) = &side.winding else { return VisibleSide::default() };
         let mut pieces = Vec::new();
         self.open_pieces(winding.clone(), side.plane, self.tree.root, &mut pieces);
@@ -74,7 +74,7 @@ impl Scene<'_> {
             return self.open_pieces(winding, of, side, pieces);
         }
         let plane = &self.planes[node.plane];
-        if winding.place(plane, CUT) == Place::On {
+        if winding.place(plane, CUT) == WindingSide::On {
             let faces_front = self.planes[of].normal.dot(plane.normal) > 0.0;
             let side = if faces_front { front } else { back };
             return self.open_pieces(winding, of, side, pieces);

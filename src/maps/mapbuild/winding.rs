@@ -18,7 +18,7 @@ pub(super) struct Winding(Vec<Vector>);
 
 /// Position of a polygon relative to a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum WindingSide {
     /// In front, or touching.
     Front,
     /// Behind, or touching.
@@ -92,7 +92,7 @@ impl Winding {
 
     /// Returns the position relative to a plane; points within `epsilon` are on it.
     #[must_use]
-    pub(super) fn place(&self, plane: &Plane, epsilon: f64) -> Place {
+    pub(super) fn place(&self, plane: &Plane, epsilon: f64) -> WindingSide {
         let (mut front, mut back) = (false, false);
         for &point in &self.0 {
             let distance = plane.distance(point);
@@ -100,10 +100,10 @@ impl Winding {
             back |= distance < -epsilon;
         }
         match (front, back) {
-            (true, true) => Place::Both,
-            (true, false) => Place::Front,
-            (false, true) => Place::Back,
-            (false, false) => Place::On,
+            (true, true) => WindingSide::Both,
+            (true, false) => WindingSide::Front,
+            (false, true) => WindingSide::Back,
+            (false, false) => WindingSide::On,
         }
     }
 
@@ -111,9 +111,9 @@ impl Winding {
     #[must_use]
     pub(super) fn cut(self, plane: &Plane, epsilon: f64) -> Parts {
         match self.place(plane, epsilon) {
-            Place::Front | Place::On => Parts { front: Some(self), back: None },
-            Place::Back => Parts { front: None, back: Some(self) },
-            Place::Both => self.cut_through(plane, epsilon),
+            WindingSide::Front | WindingSide::On => Parts { front: Some(self), back: None },
+            WindingSide::Back => Parts { front: None, back: Some(self) },
+            WindingSide::Both => self.cut_through(plane, epsilon),
         }
     }
 

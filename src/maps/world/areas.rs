@@ -29,7 +29,7 @@ pub struct Areas {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum AreaPortalError {
     /// Closed once more than opened.
-    #[error("the door between areas {0} and {1} is closed already")]
+    #[error("area portal {0}–{1} closed more often than opened")]
     Shut(AreaNum, AreaNum),
     /// Opened more often than the counter can hold.
     #[error("too many open doors between areas {0} and {1}")]

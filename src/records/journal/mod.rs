@@ -39,4 +39,4 @@ pub use journaled::Journaled;
 pub use reader::{Damage, DamageKind, JournalOpenError, Located, Reader};
 pub use recorder::{Recorder, SharedRecorder, Sink};
 pub use replay::{Divergence, Replay, StepResult};
-pub use steps::{Step, Steps};
+pub use steps::{ReplayStep, Steps};

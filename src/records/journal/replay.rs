@@ -5,7 +5,7 @@ use std::{collections::VecDeque, fmt};
 use super::{
     assets::{Answers, AssetMismatch},
     format::{JournalInput, Sent, checksum},
-    steps::Step,
+    steps::ReplayStep,
 };
 use crate::{
     model::Millis,
@@ -105,7 +105,7 @@ impl<N: Hosted> Replay<N> {
     }
 
     /// Replays a step. Its answers move to `answers`.
-    pub fn step(&mut self, mut step: Step, answers: &Answers) -> StepResult {
+    pub fn step(&mut self, mut step: ReplayStep, answers: &Answers) -> StepResult {
         answers.expect(std::mem::take(&mut step.answers));
         match &step.input {
             None => {}
@@ -141,11 +141,11 @@ impl<N: Hosted> Replay<N> {
     pub fn finish(&mut self, at: Millis) -> StepResult {
         match self.sent.pop_front() {
             None => StepResult::Same,
-            got => self.differs(&Step { at, ..Step::default() }, 0, None, got),
+            got => self.differs(&ReplayStep { at, ..ReplayStep::default() }, 0, None, got),
         }
     }
 
-    fn handle(&mut self, step: &Step, input: Input<'_>) {
+    fn handle(&mut self, step: &ReplayStep, input: Input<'_>) {
         self.node.handle_input(step.at, input);
     }
 
@@ -161,7 +161,7 @@ impl<N: Hosted> Replay<N> {
 
     /// Compares in the order of sending. The recorded driver may have drained datagrams of one input after
     /// the next input.
-    fn compare(&mut self, step: &Step) -> StepResult {
+    fn compare(&mut self, step: &ReplayStep) -> StepResult {
         for (number, expected) in step.sent.iter().enumerate() {
             let got = self.sent.pop_front();
             if got.as_ref() != Some(expected) {
@@ -174,7 +174,7 @@ impl<N: Hosted> Replay<N> {
 
     fn differs(
         &self,
-        step: &Step,
+        step: &ReplayStep,
         number: usize,
         expected: Option<Sent>,
         got: Option<Sent>,

@@ -9,7 +9,7 @@ use crate::model::Millis;
 
 /// One input and everything that belongs to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Step {
+pub struct ReplayStep {
     /// Number of its first record, from 0.
     pub record: u64,
     /// Offset of that record in bytes.
@@ -31,7 +31,7 @@ pub struct Step {
 pub struct Steps {
     reader: Reader,
     start: Option<Start>,
-    open: Option<Step>,
+    open: Option<ReplayStep>,
     damage: Option<Damage>,
     end: Option<JournalEnd>,
 }
@@ -57,7 +57,7 @@ impl Steps {
             match self.reader.next_entry().map_err(JournalOpenError::NoStart)? {
                 Some(Located { entry: Entry::Start(start), record, offset }) => {
                     self.start = Some(*start);
-                    self.open = Some(Step { record, offset, ..Step::default() });
+                    self.open = Some(ReplayStep { record, offset, ..ReplayStep::default() });
                 }
                 Some(Located { record, offset, .. }) => {
                     let kind = DamageKind::Senseless("another record stands first");
@@ -82,7 +82,7 @@ impl Steps {
     }
 
     /// Returns the next complete step, or `None` while more bytes are needed or after damage.
-    pub fn next_step(&mut self) -> Option<Step> {
+    pub fn next_step(&mut self) -> Option<ReplayStep> {
         while self.damage.is_none() && self.start.is_some() {
             match self.reader.next_entry() {
                 Ok(None) => break,
@@ -98,7 +98,7 @@ impl Steps {
     }
 
     /// Returns the last step, after the last piece.
-    pub fn last_step(&mut self) -> Option<Step> {
+    pub fn last_step(&mut self) -> Option<ReplayStep> {
         if self.damage.is_none()
             && let Err(damage) = self.reader.finish()
         {
@@ -108,7 +108,7 @@ impl Steps {
     }
 
     /// Adds an entry to the open step, or closes it and opens another.
-    fn take(&mut self, Located { record, offset, entry }: Located) -> Option<Step> {
+    fn take(&mut self, Located { record, offset, entry }: Located) -> Option<ReplayStep> {
         let next = match entry {
             Entry::Asset(answer) => {
                 self.open.iter_mut().for_each(|step| step.answers.push(answer.clone()));
@@ -128,10 +128,10 @@ impl Steps {
                 None
             }
             Entry::Input(at, input) => {
-                Some(Step { record, offset, at, input: Some(input), ..Step::default() })
+                Some(ReplayStep { record, offset, at, input: Some(input), ..ReplayStep::default() })
             }
         };
         let closed = std::mem::replace(&mut self.open, next)?;
-        Some(Step { is_complete: true, ..closed })
+        Some(ReplayStep { is_complete: true, ..closed })
     }
 }

@@ -5,7 +5,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use super::message::{Kind, put_message};
+use super::message::{MessageKind, put_message};
 use crate::{
     model::Millis,
     multiview::{FILE_HEAD_LEN, MAGIC, PIECE_HEAD_LEN, PieceKind, read_piece},
@@ -76,7 +76,7 @@ impl Backlog {
             return;
         }
         let mut message = Vec::with_capacity(whole.len() + 8);
-        put_message(&mut message, Kind::Pieces, &[whole]);
+        put_message(&mut message, MessageKind::Pieces, &[whole]);
         self.waiting_bytes += message.len();
         self.waiting.push_back(Waiting { due: now + self.delay, kind, packed: message.into() });
     }

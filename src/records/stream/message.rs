@@ -14,7 +14,7 @@ const HEAD_LEN: usize = 5;
 /// Kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Kind {
+pub(super) enum MessageKind {
     Hello = b'h',
     Login = b'l',
     Welcome = b'w',
@@ -24,7 +24,7 @@ pub(super) enum Kind {
     End = b'e',
 }
 
-impl Kind {
+impl MessageKind {
     const fn of(byte: u8) -> Option<Self> {
         Some(match byte {
             b'h' => Self::Hello,
@@ -40,7 +40,7 @@ impl Kind {
 }
 
 /// Appends a message.
-pub(super) fn put_message(out: &mut Vec<u8>, kind: Kind, content: &[&[u8]]) {
+pub(super) fn put_message(out: &mut Vec<u8>, kind: MessageKind, content: &[&[u8]]) {
     let len: usize = content.iter().map(|part| part.len()).sum();
     out.push(kind as u8);
     out.extend_from_slice(&u32::try_from(len).expect("messages are bounded").to_le_bytes());
@@ -85,13 +85,13 @@ impl MessageReader {
     }
 
     /// Returns the next complete message, or `None`.
-    pub(super) fn next(&mut self) -> Result<Option<(Kind, &[u8])>, StreamError> {
+    pub(super) fn next(&mut self) -> Result<Option<(MessageKind, &[u8])>, StreamError> {
         let at = self.position();
         let Some((head, rest)) = self.buffer[self.read..].split_first_chunk::<HEAD_LEN>() else {
             return Ok(None);
         };
         let [kind, len @ ..] = *head;
-        let kind = Kind::of(kind).ok_or(StreamError::Kind { at, kind })?;
+        let kind = MessageKind::of(kind).ok_or(StreamError::Kind { at, kind })?;
         let len = u32::from_le_bytes(len);
         if len > self.max_len {
             return Err(StreamError::Length { at, len, max: self.max_len });

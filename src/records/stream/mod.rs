@@ -51,7 +51,7 @@ type Proof = [u8; 32];
 
 /// Side that proves that it has the password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum StreamSide {
     Publisher,
     Subscriber,
 }
@@ -92,17 +92,17 @@ pub enum StreamError {
         what: &'static str,
     },
     /// The publisher does not have the password.
-    #[error("the server does not prove the password")]
+    #[error("wrong stream password")]
     Proof,
 }
 
 /// Returns the keyed hash of a connection's nonces and name.
-fn mac(password: &str, side: Side, nonces: (&Nonce, &Nonce), name: &[u8]) -> Hmac<Sha256> {
+fn mac(password: &str, side: StreamSide, nonces: (&Nonce, &Nonce), name: &[u8]) -> Hmac<Sha256> {
     let mut mac =
         Hmac::<Sha256>::new_from_slice(password.as_bytes()).expect("keys of any length are valid");
     mac.update(match side {
-        Side::Publisher => b"fragd publisher",
-        Side::Subscriber => b"fragd subscriber",
+        StreamSide::Publisher => b"fragd publisher",
+        StreamSide::Subscriber => b"fragd subscriber",
     });
     mac.update(nonces.0);
     mac.update(nonces.1);

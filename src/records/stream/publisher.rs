@@ -6,10 +6,10 @@ use hmac::Mac as _;
 use slab::Slab;
 
 use super::{
-    ALIVE_INTERVAL, MAGIC, MAX_NAME, Nonce, SILENCE, Side, StreamError, VERSION,
+    ALIVE_INTERVAL, MAGIC, MAX_NAME, Nonce, SILENCE, StreamError, StreamSide, VERSION,
     backlog::{Backlog, Packed},
     mac,
-    message::{Kind, MessageReader, put_message},
+    message::{MessageKind, MessageReader, put_message},
     printable,
 };
 use crate::{
@@ -56,7 +56,7 @@ pub enum Refusal {
 }
 
 #[derive(Clone, Debug)]
-enum Stage {
+enum PublisherState {
     /// The login is awaited.
     Login(Nonce),
     /// A relay with its name.
@@ -68,7 +68,7 @@ enum Stage {
 /// A connection.
 struct Connection {
     from: SocketAddr,
-    stage: Stage,
+    state: PublisherState,
     since: Millis,
     heard: Millis,
     said: Millis,
@@ -87,17 +87,17 @@ impl Connection {
         self.queue.push_back(packed);
     }
 
-    fn say(&mut self, now: Millis, kind: Kind, content: &[&[u8]]) {
+    fn say(&mut self, now: Millis, kind: MessageKind, content: &[&[u8]]) {
         let mut message = Vec::new();
         put_message(&mut message, kind, content);
         self.send(now, message.into());
     }
 
     /// Sends a last message and closes.
-    fn close(&mut self, now: Millis, kind: Kind, reason: &str) {
+    fn close(&mut self, now: Millis, kind: MessageKind, reason: &str) {
         self.say(now, kind, &[reason.as_bytes()]);
         self.since = now;
-        self.stage = Stage::Closing;
+        self.state = PublisherState::Closing;
     }
 }
 
@@ -135,7 +135,8 @@ impl Publisher {
             return Err(Refusal::Rate);
         }
         let logins = self.connections.iter().map(|(_, connection)| connection);
-        let logins = logins.filter(|connection| !matches!(connection.stage, Stage::Relay(_)));
+        let logins =
+            logins.filter(|connection| !matches!(connection.state, PublisherState::Relay(_)));
         let (all, own) = logins.fold((0, 0), |(all, own), connection| {
             (all + 1, own + usize::from(connection.from.ip() == from.ip()))
         });
@@ -144,7 +145,7 @@ impl Publisher {
         }
         let mut connection = Connection {
             from,
-            stage: Stage::Login(nonce),
+            state: PublisherState::Login(nonce),
             since: now,
             heard: now,
             said: now,
@@ -154,7 +155,7 @@ impl Publisher {
             sent: 0,
             is_broken: false,
         };
-        connection.say(now, Kind::Hello, &[&MAGIC, &VERSION.to_le_bytes(), &nonce]);
+        connection.say(now, MessageKind::Hello, &[&MAGIC, &VERSION.to_le_bytes(), &nonce]);
         Ok(ConnectionId(self.connections.insert(connection)))
     }
 
@@ -187,13 +188,13 @@ impl Publisher {
         &mut self,
         now: Millis,
         id: ConnectionId,
-        kind: Kind,
+        kind: MessageKind,
         content: &[u8],
     ) -> Result<(), StreamError> {
         let connection = &self.connections[id.0];
         let fault = |what| StreamError::Message { at: connection.reader.position(), what };
-        match (kind, &connection.stage) {
-            (Kind::Login, Stage::Login(nonce)) => {
+        match (kind, &connection.state) {
+            (MessageKind::Login, PublisherState::Login(nonce)) => {
                 let (theirs, rest) =
                     content.split_first_chunk::<16>().ok_or_else(|| fault("a login too short"))?;
                 let (proof, name) =
@@ -203,7 +204,7 @@ impl Publisher {
                 self.login(now, id, (&nonce, &theirs), &proof, &name);
                 Ok(())
             }
-            (Kind::Alive, Stage::Relay(_) | Stage::Closing) => Ok(()),
+            (MessageKind::Alive, PublisherState::Relay(_) | PublisherState::Closing) => Ok(()),
             _ => Err(fault("a message that is not allowed now")),
         }
     }
@@ -217,24 +218,29 @@ impl Publisher {
         name: &[u8],
     ) {
         let password = &self.options.password;
-        let is_right = mac(password, Side::Subscriber, nonces, name).verify_slice(proof).is_ok();
-        let answer = mac(password, Side::Publisher, nonces, &[]).finalize().into_bytes();
+        let is_right =
+            mac(password, StreamSide::Subscriber, nonces, name).verify_slice(proof).is_ok();
+        let answer = mac(password, StreamSide::Publisher, nonces, &[]).finalize().into_bytes();
         let is_full = self.relays() >= self.options.max_relays;
         let connection = &mut self.connections[id.0];
         let from = connection.from;
         let name = printable(name);
         if password.is_empty() || !is_right {
             log::warn!("live stream: relay {name:?} of {from} refused: wrong password");
-            return connection.close(now, Kind::Refused, "wrong password (sv_relayPassword)");
+            return connection.close(
+                now,
+                MessageKind::Refused,
+                "wrong password (sv_relayPassword)",
+            );
         }
         if is_full {
             log::warn!("live stream: relay {name:?} of {from} refused: too many relays");
-            return connection.close(now, Kind::Refused, "too many relays");
+            return connection.close(now, MessageKind::Refused, "too many relays");
         }
         log::info!("live stream: relay {name:?} of {from} connected");
         let delay = u32::try_from(self.options.delay.0).unwrap_or(u32::MAX).to_le_bytes();
-        connection.say(now, Kind::Welcome, &[&answer, &delay]);
-        connection.stage = Stage::Relay(name);
+        connection.say(now, MessageKind::Welcome, &[&answer, &delay]);
+        connection.state = PublisherState::Relay(name);
         for packed in self.backlog.start() {
             connection.send(now, Arc::clone(packed));
         }
@@ -255,29 +261,29 @@ impl Publisher {
     pub fn frame(&mut self, now: Millis) {
         while let Some(packed) = self.backlog.release(now) {
             for (_, connection) in &mut self.connections {
-                if matches!(connection.stage, Stage::Relay(_)) {
+                if matches!(connection.state, PublisherState::Relay(_)) {
                     connection.send(now, Arc::clone(&packed));
                 }
             }
         }
         for (_, connection) in &mut self.connections {
             let from = connection.from;
-            match &connection.stage {
-                Stage::Login(_) | Stage::Closing => {
+            match &connection.state {
+                PublisherState::Login(_) | PublisherState::Closing => {
                     connection.is_broken |= now.since(connection.since) >= LOGIN_TIME;
                 }
-                Stage::Relay(name) if connection.queued > MAX_QUEUE => {
+                PublisherState::Relay(name) if connection.queued > MAX_QUEUE => {
                     log::warn!("live stream: relay {name:?} of {from} disconnected: too slow");
                     connection.is_broken = true;
                 }
-                Stage::Relay(name) if now.since(connection.heard) >= SILENCE => {
+                PublisherState::Relay(name) if now.since(connection.heard) >= SILENCE => {
                     log::warn!("live stream: relay {name:?} of {from} disconnected: silent");
                     connection.is_broken = true;
                 }
-                Stage::Relay(_) if now.since(connection.said) >= ALIVE_INTERVAL => {
-                    connection.say(now, Kind::Alive, &[]);
+                PublisherState::Relay(_) if now.since(connection.said) >= ALIVE_INTERVAL => {
+                    connection.say(now, MessageKind::Alive, &[]);
                 }
-                Stage::Relay(_) => {}
+                PublisherState::Relay(_) => {}
             }
         }
     }
@@ -292,8 +298,8 @@ impl Publisher {
     /// Ends the stream for all relays.
     pub fn end(&mut self, now: Millis, reason: &str) {
         for (_, connection) in &mut self.connections {
-            if !matches!(connection.stage, Stage::Closing) {
-                connection.close(now, Kind::End, reason);
+            if !matches!(connection.state, PublisherState::Closing) {
+                connection.close(now, MessageKind::End, reason);
             }
         }
     }
@@ -323,14 +329,15 @@ impl Publisher {
     pub fn is_done(&self, id: ConnectionId) -> bool {
         self.connections.get(id.0).is_none_or(|connection| {
             connection.is_broken
-                || matches!(connection.stage, Stage::Closing) && connection.queue.is_empty()
+                || matches!(connection.state, PublisherState::Closing)
+                    && connection.queue.is_empty()
         })
     }
 
     /// Forgets a connection that was closed.
     pub fn closed(&mut self, id: ConnectionId) {
         if let Some(connection) = self.connections.try_remove(id.0)
-            && let Stage::Relay(name) = &connection.stage
+            && let PublisherState::Relay(name) = &connection.state
         {
             log::info!("live stream: relay {name:?} of {} left", connection.from);
         }
@@ -344,7 +351,8 @@ impl Publisher {
     /// Returns the number of relays.
     #[must_use]
     pub fn relays(&self) -> usize {
-        let is_relay = |connection: &Connection| matches!(connection.stage, Stage::Relay(_));
+        let is_relay =
+            |connection: &Connection| matches!(connection.state, PublisherState::Relay(_));
         self.connections.iter().filter(|(_, connection)| is_relay(connection)).count()
     }
 }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use hmac::Mac as _;
 
 use super::{
-    ALIVE_INTERVAL, MAGIC, MAX_NAME, Nonce, Proof, SILENCE, Side, StreamError, VERSION, mac,
-    message::{Kind, MessageReader, put_message},
+    ALIVE_INTERVAL, MAGIC, MAX_NAME, Nonce, Proof, SILENCE, StreamError, StreamSide, VERSION, mac,
+    message::{MessageKind, MessageReader, put_message},
     printable,
 };
 use crate::{
@@ -33,7 +33,7 @@ pub enum SubscriberEvent {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum SubscriberState {
     /// The hello is awaited.
     Hello,
     /// The answer to the login is awaited, with the publisher's nonce.
@@ -47,7 +47,7 @@ pub struct Subscriber {
     password: String,
     name: String,
     nonce: Nonce,
-    stage: Stage,
+    state: SubscriberState,
     reader: MessageReader,
     heard: Millis,
     said: Millis,
@@ -63,7 +63,7 @@ impl Subscriber {
             password: password.to_owned(),
             name: truncated(name, MAX_NAME).to_owned(),
             nonce,
-            stage: Stage::Hello,
+            state: SubscriberState::Hello,
             reader: MessageReader::new(MAX_EARLY_LEN),
             heard: now,
             said: now,
@@ -83,33 +83,35 @@ impl Subscriber {
             let at = self.reader.position();
             let fault = |what| StreamError::Message { at, what };
             let Some((kind, content)) = self.reader.next()? else { return Ok(()) };
-            match (kind, self.stage) {
-                (Kind::Hello, Stage::Hello) => {
+            match (kind, self.state) {
+                (MessageKind::Hello, SubscriberState::Hello) => {
                     let hello = content.to_vec();
                     self.login(now, &hello, fault)?;
                 }
-                (Kind::Welcome, Stage::Login(theirs)) => {
+                (MessageKind::Welcome, SubscriberState::Login(theirs)) => {
                     let (proof, delay) =
                         content.split_first_chunk().ok_or_else(|| fault("an answer too short"))?;
                     let proof: &Proof = proof;
                     let delay = delay.first_chunk().ok_or_else(|| fault("an answer too short"))?;
                     let nonces = (&theirs, &self.nonce);
-                    mac(&self.password, Side::Publisher, nonces, &[])
+                    mac(&self.password, StreamSide::Publisher, nonces, &[])
                         .verify_slice(proof)
                         .map_err(|_| StreamError::Proof)?;
                     let delay = Millis(u64::from(u32::from_le_bytes(*delay)));
                     self.events.push_back(SubscriberEvent::Accepted(delay));
-                    self.stage = Stage::Live;
+                    self.state = SubscriberState::Live;
                     self.reader.allow(MAX_LEN);
                 }
-                (Kind::Refused, Stage::Login(_)) => {
+                (MessageKind::Refused, SubscriberState::Login(_)) => {
                     self.events.push_back(SubscriberEvent::Refused(printable(content)));
                 }
-                (Kind::Pieces, Stage::Live) => {
+                (MessageKind::Pieces, SubscriberState::Live) => {
                     self.events.push_back(SubscriberEvent::Pieces(content.to_vec()));
                 }
-                (Kind::End, _) => self.events.push_back(SubscriberEvent::Ended(printable(content))),
-                (Kind::Alive, Stage::Live) => {}
+                (MessageKind::End, _) => {
+                    self.events.push_back(SubscriberEvent::Ended(printable(content)))
+                }
+                (MessageKind::Alive, SubscriberState::Live) => {}
                 _ => return Err(fault("a message that is not allowed now")),
             }
         }
@@ -131,18 +133,19 @@ impl Subscriber {
         let theirs: Nonce = *nonce.first_chunk().ok_or_else(|| fault("a hello too short"))?;
         let name = self.name.as_bytes();
         let nonces = (&theirs, &self.nonce);
-        let proof = mac(&self.password, Side::Subscriber, nonces, name).finalize().into_bytes();
-        put_message(&mut self.output, Kind::Login, &[&self.nonce, &proof, name]);
+        let proof =
+            mac(&self.password, StreamSide::Subscriber, nonces, name).finalize().into_bytes();
+        put_message(&mut self.output, MessageKind::Login, &[&self.nonce, &proof, name]);
         self.said = now;
-        self.stage = Stage::Login(theirs);
+        self.state = SubscriberState::Login(theirs);
         Ok(())
     }
 
     /// Runs everything that is due. Returns whether the publisher is silent for too long.
     #[must_use]
     pub fn frame(&mut self, now: Millis) -> bool {
-        if self.stage == Stage::Live && now.since(self.said) >= ALIVE_INTERVAL {
-            put_message(&mut self.output, Kind::Alive, &[]);
+        if self.state == SubscriberState::Live && now.since(self.said) >= ALIVE_INTERVAL {
+            put_message(&mut self.output, MessageKind::Alive, &[]);
             self.said = now;
         }
         now.since(self.heard) >= SILENCE

@@ -120,8 +120,12 @@ fn wrong_password_is_refused_on_both_sides() {
     let mut subscriber = Subscriber::new(Millis(0), "secret", "relay", NONCES.1);
     let mut false_answer = Vec::new();
     let version = VERSION.to_le_bytes();
-    message::put_message(&mut false_answer, message::Kind::Hello, &[&MAGIC, &version, &[7; 16]]);
-    message::put_message(&mut false_answer, message::Kind::Welcome, &[&[0; 36]]);
+    message::put_message(
+        &mut false_answer,
+        message::MessageKind::Hello,
+        &[&MAGIC, &version, &[7; 16]],
+    );
+    message::put_message(&mut false_answer, message::MessageKind::Welcome, &[&[0; 36]]);
     assert_eq!(subscriber.receive(Millis(0), &false_answer), Err(StreamError::Proof));
     // An empty password opens nothing.
     let options =
@@ -222,7 +226,7 @@ fn silent_side_is_given_up() {
 fn hostile_bytes_are_errors_with_their_place() {
     let mut hello = Vec::new();
     let version = VERSION.to_le_bytes();
-    message::put_message(&mut hello, message::Kind::Hello, &[&MAGIC, &version, &[7; 16]]);
+    message::put_message(&mut hello, message::MessageKind::Hello, &[&MAGIC, &version, &[7; 16]]);
     let at = hello.len() as u64;
     for (bytes, error) in [
         (&b"HTTP/1.1 400"[..], StreamError::Kind { at, kind: b'H' }),

@@ -8,7 +8,7 @@ use std::{
 };
 
 use fragd::{
-    cli::{ExtractOptions, Place},
+    cli::{DemoPosition, ExtractOptions},
     io,
     model::{ClientNum, Vec3},
     multiview::{
@@ -31,7 +31,7 @@ const MAX_PRINTED: usize = 10;
 
 /// Task on whole files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ListedEvents {
     Info,
     Check,
     Time,
@@ -43,16 +43,16 @@ pub(super) fn is_recording(path: &Path) -> bool {
 }
 
 /// Runs a task on a recording. `None` for another kind of file.
-pub(super) fn describe(path: &Path, as_json: bool, kind: Kind) -> Option<bool> {
+pub(super) fn describe(path: &Path, as_json: bool, kind: ListedEvents) -> Option<bool> {
     if !is_recording(path) {
         return None;
     }
     let run = || {
         let bytes = read(path)?;
         match kind {
-            Kind::Info => info(path, &bytes, as_json),
-            Kind::Check => check(path, &bytes, as_json),
-            Kind::Time => time(path, &bytes, as_json),
+            ListedEvents::Info => info(path, &bytes, as_json),
+            ListedEvents::Check => check(path, &bytes, as_json),
+            ListedEvents::Time => time(path, &bytes, as_json),
         }
     };
     Some(run().unwrap_or_else(|what| {
@@ -273,7 +273,7 @@ pub(super) fn extract(options: &ExtractOptions) -> Result<bool, String> {
     } else {
         let view = match (&options.follow, options.free) {
             (Some(player), _) => Viewpoint::Follow(client_of(&index, player, options)?),
-            (None, Some(Place { origin, yaw })) => Viewpoint::Free(origin, yaw),
+            (None, Some(DemoPosition { origin, yaw })) => Viewpoint::Free(origin, yaw),
             (None, None) => return Err("name a view: --player, --follow or --free".to_owned()),
         };
         let map = match view {

@@ -9,7 +9,7 @@ use std::{
 
 use fragd::{
     cli::{BuildOptions, ExitStatus},
-    mapbuild::{self, BuildError, Built, Effort, Source, Stage, map_file},
+    mapbuild::{self, BuildError, BuildPhase, Built, Effort, Source, map_file},
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -160,7 +160,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
 /// Progress display: one rewritten line on a terminal, nothing otherwise.
 struct Display {
     bar: ProgressBar,
-    stage: Option<Stage>,
+    stage: Option<BuildPhase>,
 }
 
 impl Display {
@@ -170,7 +170,7 @@ impl Display {
         Self { bar: ProgressBar::new(1).with_style(style), stage: None }
     }
 
-    fn show(&mut self, stage: Stage, done: usize, total: usize) {
+    fn show(&mut self, stage: BuildPhase, done: usize, total: usize) {
         if self.stage != Some(stage) {
             self.stage = Some(stage);
             self.bar.set_message(stage.name());

@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::Read as _, path::Path};
 
-use fragd::journal::{Damage, JournalEnd, Start, Step, Steps};
+use fragd::journal::{Damage, JournalEnd, ReplayStep, Start, Steps};
 
 /// Bytes read at once.
 const PIECE: usize = 256 << 10;
@@ -56,7 +56,7 @@ impl Journal {
     }
 
     /// Returns the next step, or `None` at the end. The last step may be incomplete.
-    pub(super) fn next_step(&mut self) -> Result<Option<Step>, String> {
+    pub(super) fn next_step(&mut self) -> Result<Option<ReplayStep>, String> {
         loop {
             if let Some(step) = self.steps.next_step() {
                 return Ok(Some(step));

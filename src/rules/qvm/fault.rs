@@ -81,7 +81,7 @@ impl From<Fault> for FaultKind {
 
 /// A place in the code: instruction number and its function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CodePosition {
     /// Instruction number.
     pub instruction: u32,
     /// Number of the first instruction of the function.
@@ -90,7 +90,7 @@ pub struct Place {
     pub name: Option<String>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for CodePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {
             Some(name) => f.write_str(name)?,
@@ -107,9 +107,9 @@ pub struct Fault {
     /// Reason.
     pub kind: FaultKind,
     /// Instruction that caused the fault.
-    pub place: Place,
+    pub place: CodePosition,
     /// Call instructions of the open calls, innermost first; at most [`MAX_TRACE`].
-    pub callers: Vec<Place>,
+    pub callers: Vec<CodePosition>,
     /// Number of open calls that `callers` omits.
     pub omitted: u32,
 }

@@ -56,9 +56,9 @@ pub enum Engine {
 /// Reason why a machine was not created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EngineError {
-    /// The engine is not part of this build.
-    #[error("engine not available: {0:?}")]
-    Unavailable(Engine),
+    /// The build has no feature `compiler`.
+    #[error("this build compiles no game modules (add: cargo build --features compiler)")]
+    NoCompiler,
     /// The program was not compiled.
     #[cfg(feature = "compiler")]
     #[error(transparent)]
@@ -119,7 +119,7 @@ impl Executable {
             #[cfg(feature = "compiler")]
             Engine::Compiled => Prepared::Compiled(Arc::new(compiler::Code::new(program)?)),
             #[cfg(not(feature = "compiler"))]
-            Engine::Compiled => return Err(EngineError::Unavailable(engine)),
+            Engine::Compiled => return Err(EngineError::NoCompiler),
         };
         Ok(Self { program: Arc::new(program.without_code()), code })
     }

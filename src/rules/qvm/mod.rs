@@ -46,7 +46,7 @@ pub use assembler::{
 #[cfg(feature = "compiler")]
 pub use compiler::{CompileError, MAX_NATIVE_FRAME};
 pub use disassembler::{DisassembleError, disassemble};
-pub use fault::{Fault, FaultKind, MAX_TRACE, Place};
+pub use fault::{CodePosition, Fault, FaultKind, MAX_TRACE};
 pub use image::{Image, ImageError, MAX_BLOCK, MAX_FILE, MAX_INSTRUCTIONS};
 pub use machine::{
     DEFAULT_BUDGET, ENTRY_ARGUMENTS, Engine, EngineError, Executable, MAX_CALLS, MAX_ENTRIES,

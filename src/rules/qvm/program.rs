@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use super::{
-    fault::Place,
+    fault::CodePosition,
     image::{Image, MAX_BLOCK},
     opcode::Opcode,
     symbols::Symbols,
@@ -172,9 +172,9 @@ impl Program {
     }
 
     /// Names the place of an instruction.
-    pub fn place(&self, instruction: u32) -> Place {
+    pub fn place(&self, instruction: u32) -> CodePosition {
         let function = self.functions[self.function_index(instruction)].start;
         let name = self.symbols.function(function).map(str::to_owned);
-        Place { instruction, function, name }
+        CodePosition { instruction, function, name }
     }
 }

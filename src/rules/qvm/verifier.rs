@@ -6,7 +6,7 @@
 use thiserror::Error;
 
 use super::{
-    fault::Place,
+    fault::CodePosition,
     image::Image,
     opcode::{Opcode, OperandKind},
     program::{
@@ -80,7 +80,7 @@ pub struct VerifyError {
     /// Reason.
     pub reason: VerifyReason,
     /// Instruction and function.
-    pub place: Place,
+    pub place: CodePosition,
     /// Offset of the instruction in the file, in bytes.
     pub file_offset: u32,
 }
@@ -88,7 +88,7 @@ pub struct VerifyError {
 /// Depth of an instruction that no path has reached yet.
 const UNKNOWN: u8 = u8::MAX;
 
-type Step<T> = Result<T, (u32, VerifyReason)>;
+type Checked<T> = Result<T, (u32, VerifyReason)>;
 
 pub(super) fn verify(image: Image, symbols: Symbols) -> Result<Program, VerifyError> {
     let mut program = Program {
@@ -105,7 +105,7 @@ pub(super) fn verify(image: Image, symbols: Symbols) -> Result<Program, VerifyEr
         Err((instruction, reason)) => Err(VerifyError {
             reason,
             place: if program.functions.is_empty() {
-                Place { instruction, function: 0, name: None }
+                CodePosition { instruction, function: 0, name: None }
             } else {
                 program.place(instruction)
             },
@@ -114,7 +114,7 @@ pub(super) fn verify(image: Image, symbols: Symbols) -> Result<Program, VerifyEr
     }
 }
 
-fn check(program: &mut Program) -> Step<()> {
+fn check(program: &mut Program) -> Checked<()> {
     let decoded = decode(program);
     // Functions before a decoding error name its place.
     if decoded.is_ok() || !program.instructions.is_empty() {
@@ -132,7 +132,7 @@ fn check(program: &mut Program) -> Step<()> {
 }
 
 /// Decodes the code segment. An error leaves the offset of the instruction that does not decode.
-fn decode(program: &mut Program) -> Step<()> {
+fn decode(program: &mut Program) -> Checked<()> {
     let image = &program.image;
     let mut at = 0;
     for number in 0..image.instruction_count {
@@ -154,7 +154,7 @@ fn decode(program: &mut Program) -> Step<()> {
     Ok(())
 }
 
-fn find_functions(program: &mut Program) -> Step<()> {
+fn find_functions(program: &mut Program) -> Checked<()> {
     let instructions = &program.instructions;
     if instructions.first().is_none_or(|first| first.opcode != Opcode::Enter) {
         return Err((0, VerifyReason::NoEntry));
@@ -188,7 +188,7 @@ fn constant_before(instructions: &[Instruction], number: u32) -> Option<i32> {
 }
 
 /// Marks targets of branches and constant jumps, then every jump and call with a constant target.
-fn mark_targets(program: &mut Program) -> Step<()> {
+fn mark_targets(program: &mut Program) -> Checked<()> {
     for index in 0..program.functions.len() {
         let Function { start, end, .. } = program.functions[index];
         for number in start..end {
@@ -221,7 +221,7 @@ fn mark_targets(program: &mut Program) -> Step<()> {
     Ok(())
 }
 
-fn check_function(program: &mut Program, index: usize) -> Step<()> {
+fn check_function(program: &mut Program, index: usize) -> Checked<()> {
     let Function { start, end, frame, .. } = program.functions[index];
     let mut next = Some(0);
     let mut max_depth = 0;

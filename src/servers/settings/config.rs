@@ -19,7 +19,7 @@ use super::{
     suggestion::{nearest_of, nearest_setting},
     table::{SETTINGS, key, row_named, setting_named},
 };
-use crate::cvar::{Flags, Kind};
+use crate::cvar::{Flags, SettingKind};
 use crate::model::{
     config_fault::{form_fault, line_of},
     text::{escaped, truncated},
@@ -286,22 +286,22 @@ fn plain_text(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-fn wants_quotes(kind: &Kind) -> bool {
+fn wants_quotes(kind: &SettingKind) -> bool {
     match kind {
-        Kind::Flag
-        | Kind::OnlyZero { .. }
-        | Kind::Int { .. }
-        | Kind::IntOrOff { .. }
-        | Kind::Float { .. } => false,
-        Kind::Text { .. }
-        | Kind::Name { .. }
-        | Kind::Password { .. }
-        | Kind::Host { .. }
-        | Kind::Endpoint { .. }
-        | Kind::Ipv4
-        | Kind::Ipv6
-        | Kind::Networks
-        | Kind::Choice(_) => true,
+        SettingKind::Flag
+        | SettingKind::OnlyZero { .. }
+        | SettingKind::Int { .. }
+        | SettingKind::IntOrOff { .. }
+        | SettingKind::Float { .. } => false,
+        SettingKind::Text { .. }
+        | SettingKind::Name { .. }
+        | SettingKind::Password { .. }
+        | SettingKind::Host { .. }
+        | SettingKind::Endpoint { .. }
+        | SettingKind::Ipv4
+        | SettingKind::Ipv6
+        | SettingKind::Networks
+        | SettingKind::Choice(_) => true,
     }
 }
 

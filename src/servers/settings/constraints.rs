@@ -10,7 +10,7 @@ use super::{
     table::{SETTINGS, key},
 };
 use crate::{
-    cvar::{Flags, GameFolder, Kind, MovementChoice},
+    cvar::{Flags, GameFolder, MovementChoice, SettingKind},
     model::limits::{MAX_BIG_STRING_LEN, MAX_INFO_LEN},
 };
 
@@ -91,7 +91,7 @@ fn longest_info(settings: &Settings, flag: Flags) -> usize {
         let latched = slot.latched.as_ref().map_or(0, |value| value.text.len());
         let ours = match setting.kind {
             // Written by the running server; the version is constant.
-            Kind::Text { max } | Kind::Name { max }
+            SettingKind::Text { max } | SettingKind::Name { max }
                 if flag == Flags::SERVERINFO
                     && settings.row_flags(row).has(Flags::READ_ONLY)
                     && row != key::VERSION.row() =>

@@ -13,7 +13,7 @@ use super::{
     suggestion::nearest_setting,
     table::{SETTINGS, key, row_named},
 };
-use crate::cvar::{Choice, Flags, GameFolder, Kind, Setting, quoted};
+use crate::cvar::{Choice, Flags, GameFolder, Setting, SettingKind, quoted};
 
 impl Settings {
     /// Console reply to the bare name of a setting: lines ended by `\n`, or `None` for an unknown name.
@@ -233,22 +233,22 @@ pub(super) fn other_default(setting: &Setting, game: GameFolder) -> Option<Strin
 }
 
 /// A value in the notation of the config file.
-pub(super) fn written(kind: &Kind, text: &str) -> String {
+pub(super) fn written(kind: &SettingKind, text: &str) -> String {
     match kind {
-        Kind::Flag
-        | Kind::OnlyZero { .. }
-        | Kind::Int { .. }
-        | Kind::IntOrOff { .. }
-        | Kind::Float { .. } => text.to_owned(),
-        Kind::Text { .. }
-        | Kind::Name { .. }
-        | Kind::Password { .. }
-        | Kind::Host { .. }
-        | Kind::Endpoint { .. }
-        | Kind::Ipv4
-        | Kind::Ipv6
-        | Kind::Networks
-        | Kind::Choice(_) => format!("\"{}\"", text.replace('\\', "\\\\")),
+        SettingKind::Flag
+        | SettingKind::OnlyZero { .. }
+        | SettingKind::Int { .. }
+        | SettingKind::IntOrOff { .. }
+        | SettingKind::Float { .. } => text.to_owned(),
+        SettingKind::Text { .. }
+        | SettingKind::Name { .. }
+        | SettingKind::Password { .. }
+        | SettingKind::Host { .. }
+        | SettingKind::Endpoint { .. }
+        | SettingKind::Ipv4
+        | SettingKind::Ipv6
+        | SettingKind::Networks
+        | SettingKind::Choice(_) => format!("\"{}\"", text.replace('\\', "\\\\")),
     }
 }
 
@@ -256,19 +256,20 @@ fn json_entry(settings: &Settings, row: usize) -> Json {
     let setting = &SETTINGS[row];
     let number = |text: &str| text.parse::<serde_json::Number>().map_or(Json::Null, Json::Number);
     let typed = |text: &str| match setting.kind {
-        Kind::Flag => Json::Bool(text == "1"),
-        Kind::OnlyZero { .. } | Kind::Int { .. } | Kind::IntOrOff { .. } | Kind::Float { .. } => {
-            number(text)
-        }
-        Kind::Text { .. }
-        | Kind::Name { .. }
-        | Kind::Password { .. }
-        | Kind::Host { .. }
-        | Kind::Endpoint { .. }
-        | Kind::Ipv4
-        | Kind::Ipv6
-        | Kind::Networks
-        | Kind::Choice(_) => Json::from(text),
+        SettingKind::Flag => Json::Bool(text == "1"),
+        SettingKind::OnlyZero { .. }
+        | SettingKind::Int { .. }
+        | SettingKind::IntOrOff { .. }
+        | SettingKind::Float { .. } => number(text),
+        SettingKind::Text { .. }
+        | SettingKind::Name { .. }
+        | SettingKind::Password { .. }
+        | SettingKind::Host { .. }
+        | SettingKind::Endpoint { .. }
+        | SettingKind::Ipv4
+        | SettingKind::Ipv6
+        | SettingKind::Networks
+        | SettingKind::Choice(_) => Json::from(text),
     };
     let flags = settings.row_flags(row);
     let value = if flags.has(Flags::SECRET) { Json::Null } else { typed(settings.row_text(row)) };

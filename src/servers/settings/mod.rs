@@ -40,8 +40,8 @@ pub use template::config_template;
 
 pub use crate::cvar::{
     Address, Choice, CollisionPrecision, Endpoint, Flag, Flags, Float, GameCode, GameFaultPolicy,
-    GameFolder, Group, Int, Key, Kind, LogLevel, MovementChoice, MovementPrecision, Networks,
-    PerGame, Protocol71, RulesMode, Setting, StatusStyle, Text, ValueError, Values,
+    GameFolder, Group, Int, Key, LogLevel, MovementChoice, MovementPrecision, Networks, PerGame,
+    Protocol71, RulesMode, Setting, SettingKind, StatusStyle, Text, ValueError, Values,
 };
 
 /// Maximum length of a variable name, in bytes.

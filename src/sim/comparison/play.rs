@@ -35,7 +35,7 @@ pub(super) struct Keys {
 
 /// One step of a play.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum PlayAction {
     /// Lets this many milliseconds pass.
     Wait(u32),
     /// Holds keys from now on.
@@ -77,7 +77,7 @@ pub struct Play {
     pub(super) chances: Vec<(String, String)>,
     /// Whether the comparison ends with a difference of rounding, since later ones may follow from it.
     pub(super) ends_at_rounding: bool,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<PlayAction>,
 }
 
 impl Default for Play {
@@ -142,7 +142,7 @@ impl Play {
 
     /// Lets milliseconds pass, as a step.
     pub(super) fn wait(&mut self, ms: u32) {
-        self.steps.push(Step::Wait(ms));
+        self.steps.push(PlayAction::Wait(ms));
     }
 
     fn directive(&mut self, word: &str, rest: &str) -> Result<(), String> {
@@ -198,7 +198,7 @@ impl Play {
         Ok(())
     }
 
-    fn step(&self, word: &str, rest: &str) -> Result<Step, String> {
+    fn step(&self, word: &str, rest: &str) -> Result<PlayAction, String> {
         let client = || -> Result<(usize, &str), String> {
             let (number, rest) = rest.split_once(' ').unwrap_or((rest, ""));
             let number: usize = number.parse().map_err(|_| format!("invalid client '{number}'"))?;
@@ -209,20 +209,22 @@ impl Play {
         };
         Ok(match word {
             "wait" => match rest.parse() {
-                Ok(ms) if ms <= MAX_WAIT => Step::Wait(ms),
+                Ok(ms) if ms <= MAX_WAIT => PlayAction::Wait(ms),
                 _ => return Err(format!("invalid time '{rest}' (expected 0 to {MAX_WAIT} ms)")),
             },
-            "keys" => client().and_then(|(client, rest)| Ok(Step::Keys(client, keys(rest)?)))?,
+            "keys" => {
+                client().and_then(|(client, rest)| Ok(PlayAction::Keys(client, keys(rest)?)))?
+            }
             "place" => {
                 let (client, place) = client()?;
                 numbers::<4>(place)?;
-                Step::Command(client, format!("setviewpos {place}"))
+                PlayAction::Command(client, format!("setviewpos {place}"))
             }
-            "cmd" => client().map(|(client, rest)| Step::Command(client, rest.to_owned()))?,
-            "console" => Step::Console(rest.to_owned()),
-            "join" => Step::Join(pairs(rest)?),
-            "leave" => client().map(|(client, _)| Step::Leave(client))?,
-            "begin" => Step::Begin,
+            "cmd" => client().map(|(client, rest)| PlayAction::Command(client, rest.to_owned()))?,
+            "console" => PlayAction::Console(rest.to_owned()),
+            "join" => PlayAction::Join(pairs(rest)?),
+            "leave" => client().map(|(client, _)| PlayAction::Leave(client))?,
+            "begin" => PlayAction::Begin,
             _ => return Err(format!("unknown directive '{word}'")),
         })
     }
@@ -341,7 +343,7 @@ mod tests {
         let plays = Play::parse(text).unwrap();
         let names: Vec<_> = plays.iter().map(|play| play.name.as_str()).collect();
         assert_eq!(names, ["weapon 2", "weapon 3", "idle"]);
-        let Step::Keys(0, keys) = &plays[1].steps[0] else { panic!("{plays:?}") };
+        let PlayAction::Keys(0, keys) = &plays[1].steps[0] else { panic!("{plays:?}") };
         assert_eq!((keys.input.weapon, keys.view), (3, Some([0.0, 90.0])));
         assert_eq!(plays[0].players[0][0], ("name".to_owned(), "a b".to_owned()));
         assert_eq!(plays[0].settings, [("fraglimit".to_owned(), "0".to_owned())]);

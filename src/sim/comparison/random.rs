@@ -1,6 +1,6 @@
 //! Random plays: seeded input of several players.
 
-use super::play::{Keys, Play, Step};
+use super::play::{Keys, Play, PlayAction};
 use crate::{
     impairment::SeededRng,
     model::{Buttons, UserCmd},
@@ -24,19 +24,19 @@ pub fn random_play(seed: u64, map: &str, players: usize, seconds: u32) -> Play {
     // A module gives the excellent award for any frag in the first 3000 ms, e.g. to a player that spawns in another.
     play.wait(3500);
     for _ in 0..players {
-        play.steps.push(Step::Join(Vec::new()));
+        play.steps.push(PlayAction::Join(Vec::new()));
         play.wait(300);
     }
     for client in 0..players {
-        play.steps.push(Step::Command(client, "give all".to_owned()));
+        play.steps.push(PlayAction::Command(client, "give all".to_owned()));
     }
     play.wait(200);
     // Loading takes longer on the side with more configstrings.
-    play.steps.push(Step::Begin);
+    play.steps.push(PlayAction::Begin);
     for _ in 0..seconds.saturating_mul(1000 / CHANGE_MS) {
         for client in 0..players {
             if rng.below(4) == 0 {
-                play.steps.push(Step::Keys(client, random_keys(&mut rng)));
+                play.steps.push(PlayAction::Keys(client, random_keys(&mut rng)));
             }
         }
         play.wait(CHANGE_MS);

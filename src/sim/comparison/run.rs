@@ -7,8 +7,8 @@ use super::{
     differences::{Differences, Explanation, Occurrence},
     entities, fields,
     known::known,
-    play::Step,
-    side::{STEP, Side},
+    play::PlayAction,
+    side::{ComparedSide, STEP},
 };
 use crate::{
     bg::{configstring, pm_flag},
@@ -80,7 +80,7 @@ pub fn compare(play: &Play, rules: &Rules<'_>) -> Result<Differences, Comparison
         game: rules.game.name(),
         sides: [native, module],
         found: Differences::of_one_play(),
-        is_on: !play.steps.contains(&Step::Begin),
+        is_on: !play.steps.contains(&PlayAction::Begin),
     };
     play.chances.iter().for_each(|(kind, _)| run.found.use_chance(&play.family, kind, 0));
     run.run().map_err(error)?;
@@ -103,7 +103,7 @@ fn side(
     rules: &Rules<'_>,
     (map, bytes): &(String, Vec<u8>),
     engine: &str,
-) -> Result<Side, String> {
+) -> Result<ComparedSide, String> {
     let mut assets = MemoryAssets::default();
     for (name, bytes) in [
         ("vm/qagame.qvm", rules.module),
@@ -134,7 +134,7 @@ fn side(
         "baseoa" => Protocol::OA_71,
         _ => Protocol::IOQ3_71,
     };
-    Ok(Side::new(server, protocol))
+    Ok(ComparedSide::new(server, protocol))
 }
 
 /// A running comparison.
@@ -143,7 +143,7 @@ struct Run<'a> {
     /// Name of the ruleset.
     game: &'static str,
     /// Native rules, module.
-    sides: [Side; 2],
+    sides: [ComparedSide; 2],
     found: Differences,
     /// Whether frames are compared.
     is_on: bool,
@@ -187,30 +187,32 @@ impl Run<'_> {
         texts.join("; ")
     }
 
-    fn take(&mut self, step: &Step) -> Result<(), String> {
+    fn take(&mut self, step: &PlayAction) -> Result<(), String> {
         match step {
-            Step::Wait(ms) => {
+            PlayAction::Wait(ms) => {
                 for _ in 0..(u64::from(*ms) / STEP.0) {
                     self.step();
                 }
             }
-            Step::Begin => {
+            PlayAction::Begin => {
                 self.is_on = true;
                 self.clear_texts();
             }
-            Step::Join(pairs) => {
+            PlayAction::Join(pairs) => {
                 for side in &mut self.sides {
                     side.join(pairs)?;
                 }
             }
-            Step::Keys(client, keys) => {
+            PlayAction::Keys(client, keys) => {
                 self.sides.iter_mut().for_each(|side| side.hold(*client, *keys));
             }
-            Step::Command(client, text) => {
+            PlayAction::Command(client, text) => {
                 self.sides.iter_mut().for_each(|side| side.command(*client, text));
             }
-            Step::Console(line) => self.sides.iter_mut().for_each(|side| side.run_console(line)),
-            Step::Leave(client) => self.sides.iter_mut().for_each(|side| side.leave(*client)),
+            PlayAction::Console(line) => {
+                self.sides.iter_mut().for_each(|side| side.run_console(line))
+            }
+            PlayAction::Leave(client) => self.sides.iter_mut().for_each(|side| side.leave(*client)),
         }
         Ok(())
     }
@@ -237,7 +239,7 @@ impl Run<'_> {
         }
     }
 
-    fn sink(&mut self) -> (Sink<'_>, &mut [Side; 2]) {
+    fn sink(&mut self) -> (Sink<'_>, &mut [ComparedSide; 2]) {
         let Self { play, game, sides, found, .. } = self;
         (Sink { play, game, time_ms: sides[0].now.0, found, has_rounding: false }, sides)
     }
@@ -294,7 +296,7 @@ impl Sink<'_> {
     }
 }
 
-fn compare_players(native: &Side, module: &Side, sink: &mut Sink<'_>) {
+fn compare_players(native: &ComparedSide, module: &ComparedSide, sink: &mut Sink<'_>) {
     for number in 0..native.clients.len() {
         let slots = [native.slot(number), module.slot(number)];
         let place = format!("player {number}");
@@ -302,7 +304,7 @@ fn compare_players(native: &Side, module: &Side, sink: &mut Sink<'_>) {
             sink.add("player slot", &place, &format!("{:?}", slots[0]), &format!("{:?}", slots[1]));
             continue;
         }
-        let state = |side: &Side, slot: Option<ClientNum>| {
+        let state = |side: &ComparedSide, slot: Option<ClientNum>| {
             slot.and_then(|slot| side.server.player(slot).copied())
         };
         match (state(native, slots[0]), state(module, slots[1])) {
@@ -366,7 +368,7 @@ fn compare_infos(kind: &str, place: &str, texts: [&str; 2], sink: &mut Sink<'_>)
 }
 
 /// Compares the commands that clients received since the last frame.
-fn compare_commands(native: &mut Side, module: &mut Side, sink: &mut Sink<'_>) {
+fn compare_commands(native: &mut ComparedSide, module: &mut ComparedSide, sink: &mut Sink<'_>) {
     for (number, (a, b)) in native.clients.iter_mut().zip(&mut module.clients).enumerate() {
         let place = format!("player {number}");
         let lists = [std::mem::take(&mut a.commands), std::mem::take(&mut b.commands)];
@@ -375,7 +377,7 @@ fn compare_commands(native: &mut Side, module: &mut Side, sink: &mut Sink<'_>) {
 }
 
 /// Compares the lines of the game log since the last frame.
-fn compare_logs(native: &mut Side, module: &mut Side, sink: &mut Sink<'_>) {
+fn compare_logs(native: &mut ComparedSide, module: &mut ComparedSide, sink: &mut Sink<'_>) {
     let lists = [std::mem::take(&mut native.log), std::mem::take(&mut module.log)];
     compare_texts("log", log_word, "", lists, sink);
 }

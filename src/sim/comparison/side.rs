@@ -17,7 +17,7 @@ pub(super) const STEP: Millis = Millis(10);
 const MAX_EXCHANGES: usize = 16;
 
 /// A server and its clients.
-pub(super) struct Side {
+pub(super) struct ComparedSide {
     pub(super) server: Server,
     pub(super) clients: Vec<ComparedClient>,
     pub(super) now: Millis,
@@ -31,7 +31,7 @@ pub(super) struct Side {
     packet: Vec<u8>,
 }
 
-impl Side {
+impl ComparedSide {
     pub(super) fn new(server: Server, protocol: &'static Protocol) -> Self {
         Self {
             server,

@@ -4,7 +4,7 @@ use super::Counts;
 use crate::{
     chart::Lagometer,
     model::{Millis, text::escaped},
-    trace::record::{Direction, Kind, Record},
+    trace::record::{Direction, Record, RecordKind},
     wire::{info::InfoString, snapshot::SnapFlags},
 };
 
@@ -91,7 +91,7 @@ impl ClientReport {
 
     fn add_from_server(&mut self, record: &Record, now: Millis) {
         if let Some(sequence) = record.sequence
-            && !matches!(record.kind, Kind::Ignored | Kind::Undecoded)
+            && !matches!(record.kind, RecordKind::Ignored | RecordKind::Undecoded)
         {
             let slot = &mut self.sent[sequence.0 as usize % KEPT];
             if slot.0 != sequence.0 {

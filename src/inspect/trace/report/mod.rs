@@ -11,7 +11,7 @@ use std::{collections::HashMap, net::SocketAddr};
 
 use super::{
     parts::Part,
-    record::{Direction, Kind, Record},
+    record::{Direction, Record, RecordKind},
 };
 use client::ClientReport;
 use costs::FieldCosts;
@@ -37,8 +37,8 @@ impl Counts {
         self.datagrams += 1;
         self.bytes += record.bytes as u64;
         self.lost += u64::from(record.lost);
-        self.ignored += u64::from(record.kind == Kind::Ignored);
-        self.undecoded += u64::from(record.kind == Kind::Undecoded);
+        self.ignored += u64::from(record.kind == RecordKind::Ignored);
+        self.undecoded += u64::from(record.kind == RecordKind::Undecoded);
     }
 }
 
@@ -110,8 +110,8 @@ impl Report {
         }
         let framing = framing(record);
         match record.kind {
-            Kind::Connectionless => self.connectionless[side] += record.bytes as u64,
-            Kind::Ignored | Kind::Undecoded => {}
+            RecordKind::Connectionless => self.connectionless[side] += record.bytes as u64,
+            RecordKind::Ignored | RecordKind::Undecoded => {}
             _ => self.framing[side] += framing,
         }
         self.add_to_timeline(record, framing);
@@ -127,7 +127,9 @@ impl Report {
             row[Layer::of(part) as usize] += f64::from(bits) / 8.0;
         }
         let rest = match record.kind {
-            Kind::Connectionless | Kind::Ignored | Kind::Undecoded => record.bytes as u64,
+            RecordKind::Connectionless | RecordKind::Ignored | RecordKind::Undecoded => {
+                record.bytes as u64
+            }
             _ => framing,
         };
         row[Layer::Other as usize] += rest as f64;

@@ -1,6 +1,6 @@
 //! Bevels: planes at the edges and corners of a brush, for traces of boxes.
 
-use super::{Brush, Side};
+use super::{Brush, BrushSide};
 use crate::mapbuild::{
     planes::{Plane, Planes},
     projection::Projection,
@@ -74,7 +74,7 @@ impl Brush {
         planes: &Planes,
     ) -> bool {
         let is_on = |point: &Vector| plane.distance(*point).abs() < ON;
-        let is_known = |side: &Side| {
+        let is_known = |side: &BrushSide| {
             let known = &planes[side.plane];
             (0..3).all(|k| (known.normal[k] - plane.normal[k]).abs() < 1e-3)
                 && (known.dist - plane.dist).abs() < ON
@@ -84,13 +84,13 @@ impl Brush {
             && !self.sides.iter().any(is_known)
     }
 
-    fn bevel(&self, plane: usize) -> Side {
+    fn bevel(&self, plane: usize) -> BrushSide {
         let mapping = crate::mapbuild::map_file::Mapping::Classic {
             shift: [0.0; 2],
             rotate: 0.0,
             scale: [1.0; 2],
         };
-        Side {
+        BrushSide {
             plane,
             material: self.material,
             projection: Projection::new(&mapping, Vector::ZERO),

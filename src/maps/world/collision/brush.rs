@@ -34,7 +34,7 @@ pub(super) struct Brush {
 
 /// One side of a brush.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Side {
+pub(super) struct BrushSide {
     plane: TracePlane,
     surface_flags: i32,
     sign_bits: u8,
@@ -46,7 +46,7 @@ pub(super) struct Brushes {
     /// Padded bounds of each brush. Most queries read nothing else of most brushes.
     reach: Box<[PaddedBounds]>,
     brushes: Box<[Brush]>,
-    sides: Box<[Side]>,
+    sides: Box<[BrushSide]>,
 }
 
 impl Brushes {
@@ -57,7 +57,9 @@ impl Brushes {
             .iter()
             .map(|brush| {
                 let first_side = sides.len();
-                sides.extend(bsp.brush_sides[brush.sides].iter().map(|side| Side::new(bsp, side)));
+                sides.extend(
+                    bsp.brush_sides[brush.sides].iter().map(|side| BrushSide::new(bsp, side)),
+                );
                 Brush {
                     contents: brush.contents,
                     first_side: first_side as u32,
@@ -140,7 +142,7 @@ impl Brushes {
         {
             return None;
         }
-        let is_behind = |side: &Side| {
+        let is_behind = |side: &BrushSide| {
             if let Some(capsule) = sweep.capsule {
                 let end = capsule.end(sweep.start(), side.plane.normal);
                 let dist = side.plane.dist + capsule.radius;
@@ -165,16 +167,16 @@ impl Brushes {
             return 0;
         }
         let brush = &self.brushes[number as usize];
-        let is_behind = |side: &Side| point.dot(side.plane.normal) <= side.plane.dist;
+        let is_behind = |side: &BrushSide| point.dot(side.plane.normal) <= side.plane.dist;
         if self.sides_of(brush).iter().all(is_behind) { brush.contents } else { 0 }
     }
 
-    fn sides_of(&self, brush: &Brush) -> &[Side] {
+    fn sides_of(&self, brush: &Brush) -> &[BrushSide] {
         &self.sides[brush.first_side as usize..][..brush.side_count as usize]
     }
 }
 
-impl Side {
+impl BrushSide {
     fn new(bsp: &Bsp, side: &bsp::BrushSide) -> Self {
         let plane = &bsp.planes[side.plane];
         Self {
@@ -186,7 +188,7 @@ impl Side {
 }
 
 /// Whether the first six sides face exactly −x, +x, −y, +y, −z, +z.
-fn is_boxed(sides: &[Side]) -> bool {
+fn is_boxed(sides: &[BrushSide]) -> bool {
     sides.len() >= BOX_SIDES
         && sides[..BOX_SIDES].iter().enumerate().all(|(n, side)| {
             let mut normal = Vec3::ZERO;

@@ -41,7 +41,7 @@ const MAX_NODES: usize = 513;
 const USUAL_WEIGHTS: usize = 1026;
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum NodeKind {
     Escape,
     Leaf(u8),
     Inner { children: [NodeId; 2] },
@@ -49,7 +49,7 @@ enum Kind {
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    kind: Kind,
+    kind: NodeKind,
     weight: u32,
     parent: NodeId,
     /// Index in `order`.
@@ -79,7 +79,7 @@ impl Tree {
     /// Creates a tree without bytes.
     #[must_use]
     pub fn new() -> Self {
-        let escape = Node { kind: Kind::Escape, weight: 0, parent: NONE, rank: 0 };
+        let escape = Node { kind: NodeKind::Escape, weight: 0, parent: NONE, rank: 0 };
         let mut nodes = Vec::with_capacity(MAX_NODES);
         nodes.push(escape);
         let mut order = Vec::with_capacity(MAX_NODES);
@@ -142,9 +142,9 @@ impl Tree {
         let mut at = self.root;
         loop {
             match self.node(at).kind {
-                Kind::Escape => return Some(Symbol::New),
-                Kind::Leaf(symbol) => return Some(Symbol::Known(symbol)),
-                Kind::Inner { children } => at = children[usize::from(next_bit()?)],
+                NodeKind::Escape => return Some(Symbol::New),
+                NodeKind::Leaf(symbol) => return Some(Symbol::Known(symbol)),
+                NodeKind::Inner { children } => at = children[usize::from(next_bit()?)],
             }
         }
     }
@@ -158,9 +158,9 @@ impl Tree {
         if self.weight_before(rank) != Some(1) {
             self.firsts[1] = rank;
         }
-        let kind = Kind::Inner { children: [ESCAPE, leaf] };
+        let kind = NodeKind::Inner { children: [ESCAPE, leaf] };
         self.nodes.push(Node { kind, weight: 1, parent, rank });
-        let kind = Kind::Leaf(symbol);
+        let kind = NodeKind::Leaf(symbol);
         self.nodes.push(Node { kind, weight: 1, parent: inner, rank: rank + 1 });
         self.leaf_of[usize::from(symbol)] = leaf;
         self.replace_child(parent, ESCAPE, inner);
@@ -196,7 +196,7 @@ impl Tree {
     fn exchange(&mut self, a: NodeId, b: NodeId) {
         let (parent_a, parent_b) = (self.node(a).parent, self.node(b).parent);
         if parent_a == parent_b {
-            if let Kind::Inner { children } = &mut self.node_mut(parent_a).kind {
+            if let NodeKind::Inner { children } = &mut self.node_mut(parent_a).kind {
                 children.swap(0, 1);
             }
         } else {
@@ -214,7 +214,7 @@ impl Tree {
     fn replace_child(&mut self, parent: NodeId, old: NodeId, new: NodeId) {
         if parent == NONE {
             self.root = new;
-        } else if let Kind::Inner { children } = &mut self.node_mut(parent).kind {
+        } else if let NodeKind::Inner { children } = &mut self.node_mut(parent).kind {
             let side = usize::from(children[0] != old);
             children[side] = new;
         }
@@ -226,7 +226,7 @@ impl Tree {
         let mut at = node;
         while self.node(at).parent != NONE {
             let parent = self.node(at).parent;
-            if let Kind::Inner { children } = self.node(parent).kind {
+            if let NodeKind::Inner { children } = self.node(parent).kind {
                 code.bits = code.bits << 1 | u32::from(children[1] == at);
                 code.len += 1;
             }

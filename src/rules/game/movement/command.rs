@@ -20,7 +20,7 @@ const WALK_MOVE: u8 = 64;
 
 /// A sub-step of a usercmd.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct Substep {
     /// Length in ms, 1 to 200.
     pub(super) ms: i32,
     /// Length in seconds.
@@ -64,7 +64,7 @@ pub(super) fn begin_step(
     command: &mut UserCmd,
     noclip_fires: bool,
     arithmetic: Arithmetic,
-) -> Step {
+) -> Substep {
     if command.forwardmove.unsigned_abs() > WALK_MOVE
         || command.rightmove.unsigned_abs() > WALK_MOVE
     {
@@ -102,7 +102,7 @@ pub(super) fn begin_step(
     if state.pm_type >= PmType::Dead as i32 {
         clear_moves(command);
     }
-    Step { ms, seconds: arithmetic.seconds(ms), axes, arithmetic }
+    Substep { ms, seconds: arithmetic.seconds(ms), axes, arithmetic }
 }
 
 /// Advances the movement timer and the animation timers by the length of a sub-step.

@@ -4,7 +4,7 @@
 
 use super::{
     PmoveResult, PmoveRules, PmoveWorld, angles,
-    command::Step,
+    command::Substep,
     ground::Ground,
     pmove::{Pmove, StepStart},
     slide::Gravity,
@@ -41,7 +41,7 @@ pub fn extrapolate<W: PmoveWorld + ?Sized>(
         world,
         mask,
         gauntlet_hit: false,
-        step: Step { ms: 0, seconds, axes, arithmetic: rules.arithmetic },
+        step: Substep { ms: 0, seconds, axes, arithmetic: rules.arithmetic },
         ground: Ground::AIR,
         before: StepStart { origin, velocity, water_level: 0 },
         outcome: &mut PmoveResult { mins, maxs, ..PmoveResult::NONE },

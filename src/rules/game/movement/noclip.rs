@@ -5,7 +5,7 @@
 
 use super::{
     Acceleration, Arithmetic, Pmove, PmoveWorld,
-    command::{Step, begin_step, drop_timers, run_command},
+    command::{Substep, begin_step, drop_timers, run_command},
     velocity::{
         GROUND_FRICTION, Length, STOP_SPEED, accelerated, command_scale, normalized, slowed,
     },
@@ -41,7 +41,13 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
     }
 }
 
-fn fly(state: &mut PlayerState, command: &UserCmd, step: &Step, how: Acceleration, length: Length) {
+fn fly(
+    state: &mut PlayerState,
+    command: &UserCmd,
+    step: &Substep,
+    how: Acceleration,
+    length: Length,
+) {
     state.viewheight = VIEW_HEIGHT;
     let speed = state.velocity.length();
     state.velocity = if speed < 1.0 {

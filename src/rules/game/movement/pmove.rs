@@ -4,7 +4,7 @@
 
 use super::{
     HEALTH, PmoveRules, PmoveWorld,
-    command::{Step, begin_step, drop_timers, run_command},
+    command::{Substep, begin_step, drop_timers, run_command},
     ground::Ground,
 };
 use crate::bg::{PmType, Powerup, contents, pm_flag};
@@ -131,7 +131,7 @@ pub(super) struct Pmove<'a, W: ?Sized> {
     pub(super) world: &'a mut W,
     pub(super) mask: i32,
     pub(super) gauntlet_hit: bool,
-    pub(super) step: Step,
+    pub(super) step: Substep,
     pub(super) ground: Ground,
     pub(super) before: StepStart,
     pub(super) outcome: &'a mut PmoveResult,

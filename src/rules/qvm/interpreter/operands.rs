@@ -9,7 +9,7 @@ use crate::qvm::{memory, opcode::NAN, program::MAX_DEPTH};
 
 /// Kind of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum OperandKind {
     /// Cell; the operand is its number.
     Cell,
     /// The operand itself.

@@ -5,7 +5,7 @@
 use super::{
     Border, Budget, Facet, PatchError,
     grid::Grid,
-    planes::{PlaneIndex, Planes, Same, Side, same},
+    planes::{PlaneIndex, PlaneSide, Planes, Same, same},
     reversed,
     winding::Winding,
 };
@@ -231,7 +231,7 @@ impl<'a> Builder<'a> {
     ) -> Option<Vec<Border>> {
         let orient = |&border: &Option<PlaneIndex>| {
             let has = |side| corners.iter().any(|&c| self.planes.side::<A>(border, c) == side);
-            let (front, back) = (has(Side::Front), has(Side::Back));
+            let (front, back) = (has(PlaneSide::Front), has(PlaneSide::Back));
             (front || back).then_some(Border { plane: border?, inward: front && !back })
         };
         borders.iter().map(orient).collect()

@@ -24,7 +24,7 @@ pub(super) type PlaneIndex = u16;
 
 /// Side of a plane that a point is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum PlaneSide {
     Front,
     Back,
     On,
@@ -99,16 +99,16 @@ impl Planes {
     }
 
     /// Returns the side of a plane that a point is on. Every point is on a missing plane.
-    pub(super) fn side<A: Arithmetic>(&self, index: Option<PlaneIndex>, point: Vec3) -> Side {
-        let Some(index) = index else { return Side::On };
+    pub(super) fn side<A: Arithmetic>(&self, index: Option<PlaneIndex>, point: Vec3) -> PlaneSide {
+        let Some(index) = index else { return PlaneSide::On };
         let plane = self.get(index);
         let distance = (A::dot(point, plane.normal) - A::of(plane.dist)).double();
         if distance > ON_PLANE {
-            Side::Front
+            PlaneSide::Front
         } else if distance < -ON_PLANE {
-            Side::Back
+            PlaneSide::Back
         } else {
-            Side::On
+            PlaneSide::On
         }
     }
 
