@@ -196,9 +196,7 @@ impl Context<'_> {
             None => self.entities.link(self.host, number),
         }
     }
-}
 
-impl Context<'_> {
     /// Whether a player is dead.
     pub(super) fn is_dead(&self, client: ClientNum) -> bool {
         self.clients.player(client).is_some_and(|player| player.state.stats[HEALTH] <= 0)

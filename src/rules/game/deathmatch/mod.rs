@@ -1,7 +1,14 @@
 //! Game rules on a map: movement, combat, items, movers and matches.
 //!
 //! Game types: free for all, tournament, team deathmatch and capture the flag. Rules of single game types
-//! are in `matches` and `teams`. Without a map, players float in open space and no shot hits.
+//! are in `modes`. Layers, lowest first:
+//! - data: `hit`, `flag`, `mode`, `combat_settings`, `entity_kinds`
+//! - the entity table and the context of a call
+//! - subsystems: state with the methods that change nothing else, such as `items` and `projectiles`
+//! - `systems`: all of them, and those that damage changes
+//! - consequences: `damage`, `weapons`, `activation`, `pickups`, `touch`, `think` and others
+//!
+//! Without a map, players float in open space and no shot hits.
 //!
 //! Invariants:
 //! - Entities 0 to 63 are the players, all others are in the entity table.
@@ -54,13 +61,13 @@ mod triggers;
 mod weapons;
 mod world_effects;
 
-use crate::bg::{Event, GameType, Persistent};
-use crate::game::clients::{self, CONSOLE_COMMANDS, Clients, JoinState, Player};
-use crate::game::deathmatch::context::{Context, Frame, view_of};
-use crate::game::deathmatch::{
+use self::context::{Context, Frame, view_of};
+use self::{
     damage::death::die_on_disconnect, entities::Entities, level_init::start_level, modes::ModeRow,
     rules::begin, rules::client_context, systems::Systems, think::think,
 };
+use crate::bg::{Event, GameType, Persistent};
+use crate::game::clients::{self, CONSOLE_COMMANDS, Clients, JoinState, Player};
 use crate::game::{
     ConnectError, ConsoleCommand, EntityView, Game, GameEvent, GameFault, Host, LevelStart,
     MatchPhase, Ruleset, movement::PmoveVariant, rng::LevelRng,

@@ -7,14 +7,13 @@ pub(super) mod actions;
 mod laser;
 mod relays;
 
-use super::activation::relays::{fire_timer, toggle_timer, use_multiple, use_relay};
+use self::relays::{fire_timer, toggle_timer, use_multiple, use_relay};
+use self::{actions::apply_to_activator, laser::run_laser, laser::toggle_laser};
 use super::{
-    activation::actions::apply_to_activator, activation::laser::run_laser,
-    activation::laser::toggle_laser, context::Context, entity_kinds::EntityKind,
-    entity_kinds::TargetKind, items::respawn::use_item, movers::two_position::use_mover,
-    systems::Systems, targets::actions::aim_push, targets::actions::print_target,
-    targets::random_wait, targets::shooters::aim_shooter, targets::shooters::shoot,
-    targets::speakers::play_speaker, triggers::toggle_hurt_trigger,
+    context::Context, entity_kinds::EntityKind, entity_kinds::TargetKind, items::respawn::use_item,
+    movers::two_position::use_mover, systems::Systems, targets::actions::aim_push,
+    targets::actions::print_target, targets::random_wait, targets::shooters::aim_shooter,
+    targets::shooters::shoot, targets::speakers::play_speaker, triggers::toggle_hurt_trigger,
 };
 use crate::model::{ClientNum, EntityNum};
 

@@ -1,7 +1,6 @@
-//! Combat: damage, splash damage, death, awards and scores.
+//! Combat state of players: awards, challenges, sprees, damage feedback, the entity that others see.
 //!
-//! Invariants: health is at least [`LEAST_HEALTH`]; a dead player does not die again; every value in a
-//! playerstate fits 16 bits. Source: the base game's combat rules; OpenArena's.
+//! Hits and deaths are in `damage`. Source: the base game's combat rules; OpenArena's.
 
 mod awards;
 mod challenges;
@@ -10,7 +9,8 @@ pub(super) mod player_state;
 mod spree_file;
 mod sprees;
 
-use super::{combat::player_state::PlayerCombatState, context::Context, entity_kinds::EntityKind};
+use self::player_state::PlayerCombatState;
+use super::{context::Context, entity_kinds::EntityKind};
 use crate::bg::EntityType;
 use crate::game::movement::{EntityStateOptions, player_entity};
 use crate::model::{ClientNum, EntityNum, limits::MAX_CLIENTS};
@@ -59,9 +59,7 @@ impl Combat {
         self.players[client.index()] = PlayerCombatState::default();
         self.sprees.reset_client(client);
     }
-}
 
-impl Combat {
     /// Whether an entity takes damage.
     pub(crate) fn is_damageable(&self, cx: &Context<'_>, number: EntityNum) -> bool {
         if let Some(client) = ClientNum::new(number.index()) {

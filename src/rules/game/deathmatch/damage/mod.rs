@@ -1,6 +1,7 @@
 //! Damage: health, armor and knockback of one hit.
 //!
-//! Source: the base game's damage, in its order, with OpenArena's additions.
+//! Invariants: health is at least [`LEAST_HEALTH`]; a dead player does not die again; every value in a
+//! playerstate fits 16 bits. Source: the base game's damage, in its order, with OpenArena's additions.
 //!
 //! Engine names: `G_Damage`, `CheckArmor`, `MOD_*`, `DAMAGE_*`.
 
@@ -9,12 +10,13 @@ pub(super) mod splash;
 #[cfg(test)]
 mod tests;
 
+use self::death::die;
 use super::hit::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH};
 use super::{
     body_queue::damage_corpse, combat::Combat, combat::player_state::PlayerCombatState,
-    context::Context, damage::death::die, entity_kinds::EntityKind, matches::score::score_of,
-    movers::shoot_mover, projectiles::invulnerability::deflect_off_sphere,
-    projectiles::mines::shoot_mine, systems::Fight,
+    context::Context, entity_kinds::EntityKind, matches::score::score_of, movers::shoot_mover,
+    projectiles::invulnerability::deflect_off_sphere, projectiles::mines::shoot_mine,
+    systems::Fight,
 };
 use crate::bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag, pm_flag};
 use crate::game::{GameEvent, movement::impulses, movement::velocity};

@@ -95,9 +95,7 @@ impl Items {
         self.flags[flag as usize] = status;
         self.publish_flags(cx);
     }
-}
 
-impl Items {
     /// Returns a flag to its base. No player carries it from then on.
     pub(crate) fn return_flag(
         &mut self,
@@ -131,9 +129,7 @@ impl Items {
             cx.emit(GameEvent::Flag { client: None, team: flag.color(), action });
         }
     }
-}
 
-impl Items {
     /// Drops a flag that a player carries, `angle` degrees aside. Without a free entity the flag returns to
     /// its base.
     pub(super) fn drop_flag(

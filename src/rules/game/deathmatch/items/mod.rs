@@ -1,8 +1,8 @@
 //! Items: spawn, pickup, effects, respawn and drops.
 //!
-//! A map item drops to the floor once the movers exist (`spawn`). A touch grants it to the player (`touch`,
+//! A map item drops to the floor once the movers exist (`spawn`). A touch grants it to the player (`pickups`,
 //! `grant`), hides it and schedules its respawn (`respawn`). Items of a dead player fly, land and expire
-//! (`drop`). Timed effects are in `powerups`, items used on demand in `holdables`, team flags in `flags`.
+//! (`drop`). Timed effects are in `powerups`, team flags in `flags`. `pickups` and `holdables` are beside this folder.
 //!
 //! Invariants: a hidden item has no contents; the timer of an item chain never shows two of its members at
 //! once; a dropped item is removed after 30 seconds. Source: the base game's items; OpenArena's.
@@ -21,11 +21,9 @@ pub(super) use self::{
     flag_stands::{blue as blue_stand, red as red_stand},
     powerups::speed_of,
 };
+use self::{respawn::respawn_item, spawn::drop_to_floor};
 use super::entity_kinds::{EntityKind, ItemState, ItemThink};
-use super::{
-    context::Context, entities::Entities, entities::Entity, flag::Flag,
-    items::respawn::respawn_item, items::spawn::drop_to_floor,
-};
+use super::{context::Context, entities::Entities, entities::Entity, flag::Flag};
 use crate::bg::{Event, configstring, items::ITEMS, items::ItemKind};
 use crate::game::Ruleset;
 use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_CLIENTS};
@@ -81,9 +79,7 @@ impl Items {
             .map(|&on| if on { '1' } else { '0' })
             .collect()
     }
-}
 
-impl Items {
     /// Registers an item for precaching by clients; only valid during level start.
     pub(crate) fn register_item(&mut self, number: i32) {
         let index = usize::try_from(number).ok();

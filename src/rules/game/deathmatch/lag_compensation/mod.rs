@@ -11,10 +11,8 @@
 
 mod recent_places;
 
-use super::{
-    context::Context, lag_compensation::recent_places::RecentPlaces,
-    lag_compensation::recent_places::ShotTargets, projectiles::aim::ShotCone,
-};
+use self::recent_places::{RecentPlaces, ShotTargets};
+use super::{context::Context, projectiles::aim::ShotCone};
 use crate::bg::Weapon;
 use crate::game::{clients::Player, settings::key, userinfo::PlayerUserinfo};
 use crate::model::{

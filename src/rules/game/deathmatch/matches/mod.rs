@@ -14,7 +14,8 @@ pub(super) mod score;
 pub(super) mod tournament;
 pub(super) mod warmup;
 
-use super::{context::Context, matches::warmup::Warmup};
+use self::warmup::Warmup;
+use super::context::Context;
 use crate::game::ConsoleTiming;
 use crate::model::{ClientNum, LevelTime};
 
@@ -88,9 +89,7 @@ impl MatchState {
         *self = Self::default();
         self.begin_warmup(cx, warmed_up);
     }
-}
 
-impl MatchState {
     /// Clears the ready flag of a slot for its next client.
     pub(crate) fn clear_ready(&mut self, client: ClientNum) {
         self.ready &= !(1 << client.index());

@@ -33,9 +33,7 @@ impl MatchState {
         let wanted = cx.clients.settings.warmup && cx.mode().has_warmup;
         self.set_warmup(cx, if wanted && !warmed_up { Warmup::Waiting } else { Warmup::None });
     }
-}
 
-impl MatchState {
     /// Runs one frame of the warm-up: waits for players, counts down, starts the match.
     pub(crate) fn run_warmup(&mut self, cx: &mut Context<'_>) {
         let in_turn = cx.mode().join.plays_in_turn;

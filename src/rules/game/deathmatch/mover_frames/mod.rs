@@ -4,11 +4,12 @@
 
 mod push;
 
+use self::push::push_team;
 use super::entity_kinds::{Mover, MoverKind, MoverState, Route};
 use super::movers::two_position::{close_area_portal, rest_at, return_after, return_to_start};
 use super::{
-    activation::fire_targets, context::Context, entities::Entity, mover_frames::push::push_team,
-    movers::trains::leave_corner, movers::trains::set_train_visible, systems::Systems,
+    activation::fire_targets, context::Context, entities::Entity, movers::trains::leave_corner,
+    movers::trains::set_train_visible, systems::Systems,
 };
 use crate::bg::Event;
 use crate::model::{EntityNum, LevelTime, Trajectory, TrajectoryKind};

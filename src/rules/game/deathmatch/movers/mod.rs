@@ -11,11 +11,11 @@ pub(super) mod rotating;
 pub(super) mod trains;
 pub(super) mod two_position;
 
+use self::{doors::add_door_trigger, plats::delay_plat, two_position::use_mover};
 use super::entity_kinds::{EntityKind, Mover, MoverKind, MoverState};
 use super::{
     asset_index::model_index, asset_index::sound_index, context::Context, entities::Entities,
-    entities::Entity, movers::doors::add_door_trigger, movers::plats::delay_plat,
-    movers::two_position::use_mover, targets::Targets, targets::set_brush_model,
+    entities::Entity, targets::Targets, targets::set_brush_model,
 };
 use crate::bg::{EntityType, contents};
 use crate::model::{

@@ -11,10 +11,9 @@ mod shader_remaps;
 pub(super) mod shooters;
 pub(super) mod speakers;
 
+use self::shader_remaps::ShaderRemaps;
 use super::entity_kinds::{EntityKind, Target, TargetKind};
-use super::{
-    context::Context, entities::Entities, entities::Entity, targets::shader_remaps::ShaderRemaps,
-};
+use super::{context::Context, entities::Entities, entities::Entity};
 use crate::bg::{Persistent, Team};
 use crate::model::{ClientNum, EntityNum, LevelTime, Vec3};
 use crate::world::entity_string::MapEntity;

@@ -13,11 +13,11 @@ mod shotgun;
 #[cfg(test)]
 mod tests;
 
+use self::hitscan::{fire_bullet, fire_lightning, fire_rail};
+use self::shotgun::fire_shotgun;
 use super::projectiles::aim::{ShotCone, aim, missile_direction};
-use super::weapons::hitscan::{fire_bullet, fire_lightning, fire_rail};
 use super::{
-    context::Context, projectiles::damage_multiplier, projectiles::missiles::launch,
-    systems::Fight, weapons::shotgun::fire_shotgun,
+    context::Context, projectiles::damage_multiplier, projectiles::missiles::launch, systems::Fight,
 };
 use crate::bg::weapons::{Attack, BULLET_RANGE, WeaponSpec};
 use crate::model::ClientNum;
