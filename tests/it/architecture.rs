@@ -178,6 +178,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
 const GAME: &[(&str, &[&str])] = &[
     ("rng", &[]),
     ("direction_bytes", &[]),
+    ("game_event", &[]),
     ("settings", &[]),
     ("ruleset", &[]),
     ("movement", &["ruleset"]),
@@ -189,18 +190,6 @@ const GAME: &[(&str, &[&str])] = &[
         &["clients", "direction_bytes", "movement", "rng", "ruleset", "settings", "userinfo"],
     ),
     ("conformance", &["settings"]),
-];
-
-/// Subsystems of deathmatch. The other files of the folder join them and are not listed.
-const DEATHMATCH: &[(&str, &[&str])] = &[
-    ("matches", &["modes"]),
-    ("teams", &["items"]),
-    ("modes", &["matches", "teams"]),
-    ("items", &["targets", "teams", "weapons"]),
-    ("weapons", &["combat", "items"]),
-    ("combat", &["matches", "movers", "teams", "weapons"]),
-    ("movers", &["combat", "items", "targets", "weapons"]),
-    ("targets", &["combat", "items", "movers", "weapons"]),
 ];
 
 fn root() -> PathBuf {
@@ -237,6 +226,21 @@ fn files(module: &str) -> Vec<PathBuf> {
     files
 }
 
+/// Module path and text of each source file of a module, without tests.
+pub(crate) fn production_sources(module: &str) -> Vec<(Vec<String>, String)> {
+    let is_test = |file: &PathBuf| {
+        let name = file.to_str().unwrap();
+        name.contains("/tests/") || name.ends_with("/tests.rs")
+    };
+    let files = files(module).into_iter().filter(|file| !is_test(file));
+    let read = |file: PathBuf| {
+        let source = fs::read_to_string(&file).unwrap();
+        let production = source.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        (module_path(&file), production.to_owned())
+    };
+    files.map(read).collect()
+}
+
 /// Module path of a source file: `["game", "clients"]` for `src/rules/game/clients/mod.rs`.
 pub(crate) fn module_path(file: &Path) -> Vec<String> {
     let inside = file.strip_prefix(root()).unwrap().with_extension("");
@@ -250,10 +254,10 @@ pub(crate) fn module_path(file: &Path) -> Vec<String> {
     path
 }
 
-/// Absolute paths behind `crate::` and `super::` in the source text of a module.
-fn imports(module: &[String], source: &str) -> BTreeSet<Vec<String>> {
+/// Absolute paths behind `crate::`, `super::` and `self::` in the source text of a module.
+pub(crate) fn imports(module: &[String], source: &str) -> BTreeSet<Vec<String>> {
     let mut paths = BTreeSet::new();
-    for prefix in ["crate::", "super::"] {
+    for prefix in ["crate::", "super::", "self::"] {
         for (at, _) in source.match_indices(prefix) {
             // A chain of `super::` is read once, from its start.
             if source[..at].ends_with("super::") {
@@ -264,6 +268,7 @@ fn imports(module: &[String], source: &str) -> BTreeSet<Vec<String>> {
                 rest = behind;
             } else {
                 base = module.to_vec();
+                rest = rest.strip_prefix("self::").unwrap_or(rest);
                 while let Some(behind) = rest.strip_prefix("super::") {
                     base.pop();
                     rest = behind;
@@ -300,9 +305,10 @@ fn collect_paths<'a>(base: &[String], tree: &'a str, paths: &mut BTreeSet<Vec<St
 
 #[test]
 fn import_parser_reads_every_form() {
-    let source = "use crate::{\n    model::{A, B},\n    wire::x,\n};\nuse super::super::y::Y; crate::io::z()";
+    let source = "use crate::{\n    model::{A, B},\n    wire::x,\n};\nuse super::super::y::Y; crate::io::z(); use self::w::W;";
     let module = ["game", "clients", "chat"].map(String::from);
-    let expected = ["game::y::Y", "io::z", "model::A", "model::B", "wire::x"];
+    let expected =
+        ["game::clients::chat::w::W", "game::y::Y", "io::z", "model::A", "model::B", "wire::x"];
     let paths: Vec<_> = imports(&module, source).iter().map(|path| path.join("::")).collect();
     assert_eq!(paths, expected);
 }
@@ -338,27 +344,23 @@ fn folders_import_no_later_folder() {
     }
 }
 
-/// Modules of `game`, and of `game/deathmatch`, import those of the same folder that their row lists.
+/// Modules of `game` import those of the same folder that their row lists.
 #[test]
 fn game_modules_import_only_listed_modules() {
-    for (folder, rows) in [("game", GAME), ("game/deathmatch", DEATHMATCH)] {
-        let parent: Vec<_> = folder.split('/').map(String::from).collect();
-        for (module, allowed) in rows {
-            for file in files(&format!("{folder}/{module}")) {
-                let name = file.to_str().unwrap();
-                if name.contains("/tests/") || name.ends_with("/tests.rs") {
+    for (module, allowed) in GAME {
+        for (path, source) in production_sources(&format!("game/{module}")) {
+            for import in imports(&path, &source) {
+                let ["game", import, ..] =
+                    import.iter().map(String::as_str).collect::<Vec<_>>()[..]
+                else {
                     continue;
-                }
-                let source = fs::read_to_string(&file).unwrap();
-                let production = source.split("#[cfg(test)]\nmod ").next().unwrap();
-                for path in imports(&module_path(&file), production) {
-                    let Some([import, ..]) = path.strip_prefix(parent.as_slice()) else { continue };
-                    let is_row = rows.iter().any(|(known, _)| known == import);
-                    assert!(
-                        import == module || !is_row || allowed.contains(&import.as_str()),
-                        "{name}: {module} must not import {import}"
-                    );
-                }
+                };
+                let is_row = GAME.iter().any(|(known, _)| *known == import);
+                assert!(
+                    import == *module || !is_row || allowed.contains(&import),
+                    "{}: {module} must not import {import}",
+                    path.join("::")
+                );
             }
         }
     }

@@ -16,6 +16,7 @@ mod collision_vectors;
 mod comparison;
 mod connect_vectors;
 mod connectionless;
+mod coupling;
 mod course;
 mod deathmatch;
 mod demo_recording;

@@ -16,6 +16,7 @@ mod direction_bytes;
 mod fault;
 pub mod files;
 mod flight;
+mod game_event;
 pub mod movement;
 mod rng;
 pub mod ruleset;
@@ -40,6 +41,7 @@ pub(crate) use deathmatch::has_spawn_point;
 pub use fault::{ConnectError, GameFault};
 pub use files::{FileLimits, GameFiles};
 pub use flight::Flight;
+pub use game_event::{Audience, FlagAction, GameEvent, MatchPhase};
 pub use ruleset::{BaseGame, Ruleset};
 
 /// A console command of a game, as listings show it.
@@ -255,6 +257,11 @@ pub trait Host {
     fn log_line(&mut self, clock_ms: i32, text: &str) {
         let _ = clock_ms;
         self.print(text);
+    }
+
+    /// Handles an event of the match. The game log has its lines already. Games in modules emit none.
+    fn handle_event(&mut self, event: &GameEvent<'_>) {
+        let _ = event;
     }
 
     /// Appends text of the game to the game log, which the game has formatted itself.

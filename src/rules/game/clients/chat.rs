@@ -3,14 +3,12 @@
 //! Invariants: chat text cannot end its quotes or its line; no command exceeds the limit of any client.
 //! Source: the base game's chat commands and their escape byte, which clients strip.
 
-use super::{ClientContext, Clients};
-use crate::game::userinfo::clean_text;
+use super::{ClientContext, Clients, game_log::MAX_SPEAKER_LEN};
+use crate::game::{Audience, GameEvent, userinfo::clean_text};
 use crate::model::{ClientNum, text::truncated};
 
 /// Maximum length of a chat text, in bytes.
 const MAX_SAY_LEN: usize = 149;
-/// Maximum length of the name before a text, in bytes.
-const MAX_SPEAKER_LEN: usize = 63;
 /// Maximum length of a voice chat id, in bytes.
 const MAX_VOICE_LEN: usize = 31;
 
@@ -24,15 +22,6 @@ pub(super) const ORDERS: [&str; 7] = [
     "search and destroy",
     "report",
 ];
-
-/// Audience of a chat text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Audience {
-    All,
-    /// The sender's team; all clients outside team games.
-    Team,
-    One(ClientNum),
-}
 
 /// Options of a voice chat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,15 +48,15 @@ impl ClientContext<'_> {
             Audience::All => {
                 let line = format!("chat \"{name}^7\x19: ^2{text}\"");
                 self.send_to_hearers(client, to, &line);
-                self.clients.log(self.host, &format!("say: {name}: {text}"));
             }
             Audience::Team => {
                 let line = format!("tchat \"\x19({name}^7\x19){at}\x19: ^5{text}\"");
                 self.send_to_hearers(client, to, &line);
-                self.clients.log(self.host, &format!("sayteam: {name}: {text}"));
             }
             Audience::One(target) => {
-                let Some(hearer) = self.clients.player(target) else { return };
+                if self.clients.player(target).is_none() {
+                    return;
+                }
                 let at = if self.clients.are_mates(client, target) { at.as_str() } else { "" };
                 let line = format!("chat \"\x19[{name}^7\x19]{at}\x19: ^6{text}\"");
                 if is_heard(self.clients, client, target, to) {
@@ -76,9 +65,9 @@ impl ClientContext<'_> {
                 if target != client {
                     self.host.send_command(Some(client), &line);
                 }
-                self.clients.log(self.host, &format!("tell: {name} to {}: {text}", hearer.name));
             }
         }
+        self.clients.emit(self.host, &GameEvent::Chat { client, to, text: &text });
     }
 
     /// Sends a voice chat to its audience.
@@ -109,11 +98,7 @@ impl ClientContext<'_> {
         if matches!(to, Audience::One(target) if target != client) {
             self.host.send_command(Some(client), &line);
         }
-        let name = |client| self.clients.player(client).map_or("", |player| player.name.as_str());
-        if let Audience::One(target) = to {
-            let line = format!("vtell: {} to {}: {id}", name(client), name(target));
-            self.clients.log(self.host, &line);
-        }
+        self.clients.emit(self.host, &GameEvent::VoiceChat { client, to, id: &id });
     }
 
     /// Widens team chat to all clients outside team games.

@@ -5,12 +5,12 @@
 
 use super::{
     ClientContext, Clients,
-    chat::{Audience, ORDERS, VoiceChat},
+    chat::{ORDERS, VoiceChat},
     cheats::Cheat,
 };
 use crate::cvar::engine;
 use crate::game::{
-    BaseGame, Host, Ruleset,
+    Audience, BaseGame, Host, Ruleset,
     userinfo::{PlayerUserinfo, clean_text, team_task},
 };
 use crate::model::{

@@ -1,15 +1,22 @@
-//! Game log lines: the match record that log tools read.
+//! Game log: the reader of game events that writes the lines of the match record.
 //!
 //! The writer prefixes each line with the clock. Source: the base game's log lines; OpenArena's clock,
 //! which continues over restarts, and its lines about scores, awards and flags.
 
 use super::Clients;
-use crate::bg::{Persistent, Team, TeamColor};
-use crate::game::Host;
-use crate::model::ClientNum;
+use crate::bg::{MeansOfDeath, Persistent, TeamColor};
+use crate::cvar::engine;
+use crate::game::{Audience, FlagAction, GameEvent, Host, MatchPhase};
+use crate::model::{ClientNum, EntityNum, text::truncated};
 
 /// Line before and after each level.
 const RULE: &str = "------------------------------------------------------------";
+/// Maximum number of score lines at the end of a match.
+const MAX_LINES: usize = 32;
+/// Largest logged ping, in ms.
+const MAX_PING_MS: i32 = 999;
+/// Maximum length of the name before a chat text, in bytes.
+pub(super) const MAX_SPEAKER_LEN: usize = 63;
 
 /// Number and name of an award, by its counter.
 const AWARDS: [(Persistent, u8, &str); 6] = [
@@ -21,83 +28,162 @@ const AWARDS: [(Persistent, u8, &str); 6] = [
     (Persistent::Assist, 5, "ASSIST"),
 ];
 
-/// Event of a flag in the log, with its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::game) enum FlagLogEvent {
-    Taken = 0,
-    Captured = 1,
-    Returned = 2,
-    CarrierFragged = 3,
-}
-
 impl Clients {
+    /// Emits an event to the game log and to the host.
+    pub(in crate::game) fn emit(&self, host: &mut dyn Host, event: &GameEvent<'_>) {
+        GameLog { clients: self, host }.write_event(event);
+        host.handle_event(event);
+    }
+}
+
+/// Writer of the lines of events.
+struct GameLog<'a> {
+    clients: &'a Clients,
+    host: &'a mut dyn Host,
+}
+
+impl GameLog<'_> {
     /// Writes a line to the log.
-    pub(in crate::game) fn log(&self, host: &mut dyn Host, line: &str) {
-        host.log_line(self.now.distance(self.logged_from).max(0), line);
+    fn write(&mut self, line: &str) {
+        let Clients { now, logged_from, .. } = self.clients;
+        self.host.log_line(now.distance(*logged_from).max(0), line);
     }
 
-    /// Writes the header of a level with the serverinfo.
-    pub(in crate::game) fn log_start(&self, host: &mut dyn Host) {
-        self.log(host, RULE);
-        let info = host.serverinfo();
-        self.log(host, &format!("InitGame: {info}"));
+    /// Writes the lines of an event, if the ruleset logs it.
+    fn write_event(&mut self, event: &GameEvent<'_>) {
+        let clients = self.clients;
+        let name = |client| clients.player(client).map_or("", |player| player.name.as_str());
+        let line = match *event {
+            GameEvent::Connect(client) => format!("ClientConnect: {client}"),
+            GameEvent::Enter(client) => format!("ClientBegin: {client}"),
+            GameEvent::Disconnect(client) => format!("ClientDisconnect: {client}"),
+            GameEvent::PlayerEntry { client, entry, guid } => {
+                let (field, guid) =
+                    if self.clients.ruleset.has_guids { ("\\id\\", guid) } else { ("", "") };
+                format!("ClientUserinfoChanged: {client} {entry}{field}{guid}")
+            }
+            GameEvent::Kill { killer, victim, means } => self.kill_line(killer, victim, means),
+            GameEvent::Pickup { client, class } => format!("Item: {client} {class}"),
+            GameEvent::Challenge { client, number } => {
+                format!("Challenge: {client} {number} 1: Client {client} got award {number}")
+            }
+            GameEvent::Chat { client, to, text } => {
+                let speaker = truncated(name(client), MAX_SPEAKER_LEN);
+                match to {
+                    Audience::All => format!("say: {speaker}: {text}"),
+                    Audience::Team => format!("sayteam: {speaker}: {text}"),
+                    Audience::One(hearer) => format!("tell: {speaker} to {}: {text}", name(hearer)),
+                }
+            }
+            GameEvent::VoiceChat { client, to: Audience::One(hearer), id } => {
+                format!("vtell: {} to {}: {id}", name(client), name(hearer))
+            }
+            GameEvent::VoteCall { client, proposal } => {
+                return self.write_vote(&format!("callvote: {client} {proposal}"));
+            }
+            GameEvent::VoteEnd { is_passed, votes: [yes, no], proposal } => {
+                let result = if is_passed { "passed" } else { "failed" };
+                return self.write_vote(&format!("vote {result}: {yes} {no} {proposal}"));
+            }
+            GameEvent::Phase(phase) => return self.write_phase(phase),
+            GameEvent::Scored { client } if self.clients.ruleset.logs_scores => {
+                let Some(player) = self.clients.player(client) else { return };
+                let (score, name) = (self.clients.score(client), &player.name);
+                format!("PlayerScore: {client} {score}: {name} now has {score} points")
+            }
+            GameEvent::TeamScore { team, score } if self.clients.ruleset.logs_scores => {
+                let team = team.team() as i32;
+                format!("TeamScore: {team} {score}: Team {team} now has {score} points")
+            }
+            GameEvent::Award { client, award } if self.clients.ruleset.logs_scores => {
+                let row = AWARDS.iter().find(|row| row.0 == award);
+                let Some(((_, number, title), player)) = row.zip(self.clients.player(client))
+                else {
+                    return;
+                };
+                format!("Award: {client} {number}: {} gained the {title} award!", player.name)
+            }
+            GameEvent::Flag { client, team, action } if self.clients.ruleset.logs_scores => {
+                self.flag_line(client, team, action)
+            }
+            GameEvent::Spawn { .. }
+            | GameEvent::Hit { .. }
+            | GameEvent::Score { .. }
+            | GameEvent::Scored { .. }
+            | GameEvent::TeamScore { .. }
+            | GameEvent::Award { .. }
+            | GameEvent::Flag { .. }
+            | GameEvent::VoiceChat { .. } => return,
+        };
+        self.write(&line);
     }
 
-    /// Writes the footer of a level.
-    pub(in crate::game) fn log_end(&self, host: &mut dyn Host) {
-        self.log(host, "ShutdownGame:");
-        self.log(host, RULE);
+    /// Returns the line of a kill.
+    fn kill_line(
+        &self,
+        killer: Option<ClientNum>,
+        victim: ClientNum,
+        means: MeansOfDeath,
+    ) -> String {
+        let name = |client: Option<ClientNum>| {
+            client
+                .and_then(|client| self.clients.player(client))
+                .map_or("<world>", |player| player.name.as_str())
+        };
+        let by = killer.map_or(EntityNum::WORLD, EntityNum::from);
+        let number = means.number(self.clients.ruleset.grapple_means);
+        let (killer, killed, means) = (name(killer), name(Some(victim)), means.name());
+        format!("Kill: {by} {victim} {number}: {killer} killed {killed} by {means}")
     }
-}
 
-/// Writes the score of a player.
-pub(in crate::game) fn log_score(clients: &Clients, host: &mut dyn Host, client: ClientNum) {
-    if let Some(player) = clients.player(client).filter(|_| clients.ruleset.logs_scores) {
-        let (score, name) = (player.state.persistant[Persistent::Score], &player.name);
-        let line = format!("PlayerScore: {client} {score}: {name} now has {score} points");
-        clients.log(host, &line);
-    }
-}
-
-/// Writes the score of a team.
-pub(in crate::game) fn log_team_score(clients: &Clients, host: &mut dyn Host, color: TeamColor) {
-    if clients.ruleset.logs_scores {
-        let (team, score) = (color.team() as i32, clients.team_scores[color as usize]);
-        let line = format!("TeamScore: {team} {score}: Team {team} now has {score} points");
-        clients.log(host, &line);
-    }
-}
-
-/// Writes an award of a player.
-pub(in crate::game) fn log_award(
-    clients: &Clients,
-    host: &mut dyn Host,
-    client: ClientNum,
-    count: Persistent,
-) {
-    let award = AWARDS.iter().find(|(counter, ..)| *counter == count);
-    if let (Some((_, number, title)), Some(player)) =
-        (award.filter(|_| clients.ruleset.logs_scores), clients.player(client))
-    {
-        let line = format!("Award: {client} {number}: {} gained the {title} award!", player.name);
-        clients.log(host, &line);
-    }
-}
-
-/// Writes an event of a team's flag, with −1 instead of a missing client.
-pub(in crate::game) fn log_flag(
-    clients: &Clients,
-    host: &mut dyn Host,
-    client: Option<ClientNum>,
-    team: Team,
-    event: FlagLogEvent,
-    text: &str,
-) {
-    if clients.ruleset.logs_scores {
+    /// Returns the line of a team's flag, with −1 instead of a missing client.
+    fn flag_line(&self, client: Option<ClientNum>, team: TeamColor, action: FlagAction) -> String {
         let number = client.map_or(-1, |client| client.index() as i32);
-        let player = client.and_then(|client| clients.player(client));
+        let player = client.and_then(|client| self.clients.player(client));
         let (name, space) = player.map_or(("", ""), |player| (player.name.as_str(), " "));
-        let (team, event) = (team as i32, event as u8);
-        clients.log(host, &format!("CTF: {number} {team} {event}: {name}{space}{text}"));
+        let text = action.text(team, client.is_some());
+        format!("CTF: {number} {} {}: {name}{space}{text}", team.team() as i32, action as u8)
+    }
+
+    /// Writes a vote to the server's log and to the game log.
+    fn write_vote(&mut self, line: &str) {
+        // Without a game log, its lines go to the server's log.
+        if !self.host.settings().text(engine::key::G_LOG).is_empty() {
+            self.host.print(line);
+        }
+        self.write(line);
+    }
+
+    /// Writes the header of a level with the serverinfo, its footer, or the scores of a match.
+    fn write_phase(&mut self, phase: MatchPhase) {
+        match phase {
+            MatchPhase::LevelStart => {
+                self.write(RULE);
+                let info = self.host.serverinfo();
+                self.write(&format!("InitGame: {info}"));
+            }
+            MatchPhase::LevelEnd => {
+                self.write("ShutdownGame:");
+                self.write(RULE);
+            }
+            MatchPhase::Waiting => self.write("Warmup:"),
+            MatchPhase::Exit(reason) => self.write_exit(reason),
+            MatchPhase::Countdown(_) | MatchPhase::Play | MatchPhase::Intermission => {}
+        }
+    }
+
+    /// Writes the exit reason and the scores, best first.
+    fn write_exit(&mut self, reason: &str) {
+        self.write(&format!("Exit: {reason}"));
+        if self.clients.game_type.has_teams() {
+            let [red, blue] = self.clients.team_scores;
+            self.write(&format!("red:{red}  blue:{blue}"));
+        }
+        for client in self.clients.players_by_score().take(MAX_LINES) {
+            let Some(player) = self.clients.player(client) else { continue };
+            let (score, ping, name) =
+                (self.clients.score(client), player.ping_ms.min(MAX_PING_MS), &player.name);
+            self.write(&format!("score: {score}  ping: {ping}  client: {client} {name}"));
+        }
     }
 }

@@ -33,14 +33,13 @@ pub(in crate::game) use self::{
     accuracy::Accuracy,
     admission::tell_lag_compensation,
     console::COMMANDS as CONSOLE_COMMANDS,
-    game_log::{FlagLogEvent, log_award, log_flag, log_score, log_team_score},
     game_settings::{GameSettings, SPECTATOR_SPEED},
     locations::Locations,
     player::{JoinState, Placement, Player, Role, Session},
 };
 use self::{admission::admit, message_of_the_day::MessageOfTheDay, names::accept_name};
 use super::{
-    Host, LevelStart, Ruleset,
+    GameEvent, Host, LevelStart, Ruleset,
     ruleset::ConnectionIconDelay,
     settings::{SettingsVersion, key},
     userinfo::{Detail, PlayerEntryFields, PlayerUserinfo, clean_text, player_entry},
@@ -313,7 +312,7 @@ impl Clients {
             host.send_command(None, &format!("print \"{}^7 entered the game\n\"", player.name));
         }
         self.message_of_the_day.send(host, client);
-        self.log(host, &format!("ClientBegin: {client}"));
+        self.emit(host, &GameEvent::Enter(client));
         self.list_new_team(host, client);
         self.list_custom_votes(host, client);
         self.rank(host);
@@ -420,11 +419,8 @@ impl Clients {
         let [.., shortest] = &entries;
         let entry = entries.iter().find(|entry| host.has_room(index, entry)).unwrap_or(shortest);
         host.set_configstring(index, entry);
-        let mut line = format!("ClientUserinfoChanged: {client} {entry}");
-        if self.ruleset.has_guids {
-            line += &format!("\\id\\{}", clean_text(info.value("cl_guid"), MAX_LOGGED_ID));
-        }
-        self.log(host, &line);
+        let guid = clean_text(info.value("cl_guid"), MAX_LOGGED_ID);
+        self.emit(host, &GameEvent::PlayerEntry { client, entry, guid: &guid });
     }
 
     /// Connects a client: checks bans and the password, then sets up its player and role.
@@ -448,13 +444,13 @@ impl Clients {
             self.set_role(client, role);
         }
         self.players[client.index()] = Some(Player::new(client, is_bot, self.now));
-        let line = format!("ClientConnect: {client}");
+        let event = GameEvent::Connect(client);
         if self.ruleset.logs_connect_first {
-            self.log(host, &line);
+            self.emit(host, &event);
         }
         self.read_userinfo(host, client, false);
         if !self.ruleset.logs_connect_first {
-            self.log(host, &line);
+            self.emit(host, &event);
         }
         if first_time && let Some(player) = self.player(client) {
             host.send_command(None, &format!("print \"{}^7 connected\n\"", player.name));
@@ -491,7 +487,7 @@ impl ClientContext<'_> {
         clients.sessions[client.index()] = Session::NEW;
         // Also of a client that was refused over a restart: its entry is still there.
         self.host.set_configstring(configstring::player(client), "");
-        self.clients.log(self.host, &format!("ClientDisconnect: {client}"));
+        self.clients.emit(self.host, &GameEvent::Disconnect(client));
         self.release_followers_of(client);
         let clients = &mut *self.clients;
         clients.replace_leader(self.host, color);

@@ -11,11 +11,10 @@ use super::{
     commands::answer,
     proposal::{self, Proposal},
 };
-use crate::cvar::engine;
 use crate::model::{ClientNum, CommandArgs, ConfigIndex, LevelTime, limits::MAX_CLIENTS};
 use crate::{
     bg::{TeamColor, configstring, entity_flag},
-    game::{ConsoleTiming, Host, settings::key},
+    game::{ConsoleTiming, GameEvent, Host, settings::key},
 };
 
 /// Duration of a vote, in ms.
@@ -242,7 +241,7 @@ impl ClientContext<'_> {
         let poll = Poll::new(self.clients.now, client);
         let text = proposal.text(self.clients);
         show(self.host, STRINGS, &poll, &text);
-        self.log_vote(&format!("callvote: {client} {text}"));
+        self.clients.emit(self.host, &GameEvent::VoteCall { client, proposal: &text });
         for other in ClientNum::all() {
             self.clients.set_flag(other, entity_flag::VOTED, other == client);
         }
@@ -385,27 +384,18 @@ impl ClientContext<'_> {
             PollState::MoreYes => "Vote passed. More yes than no.",
             PollState::Failed => "Vote failed.",
         };
-        let [yes, no] = poll.count();
+        let votes = poll.count();
         if let Some((proposal, _)) = clients.votes.open.take() {
             let is_passed = poll_state != PollState::Failed;
-            let result = if is_passed { "passed" } else { "failed" };
-            let line = format!("vote {result}: {yes} {no} {}", proposal.text(clients));
+            let text = proposal.text(clients);
             if is_passed {
                 clients.votes.passed = Some((proposal, clients.now + PAUSE_MS));
             }
-            self.log_vote(&line);
+            let event = GameEvent::VoteEnd { is_passed, votes, proposal: &text };
+            self.clients.emit(self.host, &event);
         }
         self.host.send_command(None, &format!("print \"{text}\n\""));
         self.host.set_configstring(configstring::VOTE_TIME, "");
-    }
-
-    /// Writes a vote to the server's log and to the game log.
-    fn log_vote(&mut self, line: &str) {
-        // Without a game log, its lines go to the server's log.
-        if !self.host.settings().text(engine::key::G_LOG).is_empty() {
-            self.host.print(line);
-        }
-        self.clients.log(self.host, line);
     }
 
     fn run_passed(&mut self) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     cvar::{Choice as _, GameFolder, Values},
-    game::{ConsoleTiming, GameFiles, Host, Ruleset, World, settings},
+    game::{ConsoleTiming, GameEvent, GameFiles, Host, Ruleset, World, settings},
     model::{
         ClientNum, CommandArgs, ConfigIndex, EntityNum, EntityShared, EntityState, UserCmd, Vec3,
         limits::{MAX_CLIENTS, MAX_CONFIGSTRINGS, MAX_SERVER_COMMAND_LEN},
@@ -37,6 +37,8 @@ pub(crate) struct TestHost {
     pub(in crate::game) maps: Vec<String>,
     /// Game log lines with their clocks, in order.
     pub(in crate::game) logged: Vec<(i32, String)>,
+    /// Events of the match, in order.
+    pub(in crate::game) events: Vec<String>,
     /// Text that the game appended to the game log.
     pub(crate) game_log: String,
     pub(crate) files: Option<GameFiles>,
@@ -69,6 +71,7 @@ impl Default for TestHost {
             replies: Vec::new(),
             maps: Vec::new(),
             logged: Vec::new(),
+            events: Vec::new(),
             game_log: String::new(),
             files: None,
         }
@@ -111,6 +114,10 @@ impl TestHost {
 impl Host for TestHost {
     fn log_text(&mut self, text: &str) {
         self.game_log.push_str(text);
+    }
+
+    fn handle_event(&mut self, event: &GameEvent<'_>) {
+        self.events.push(format!("{event:?}"));
     }
 
     fn files(&mut self) -> Option<&mut GameFiles> {

@@ -2,11 +2,9 @@
 //!
 //! Source: the base game's registration of models and sounds.
 
+use crate::bg::configstring;
+use crate::game::{Host, userinfo::clean_text};
 use crate::model::ConfigIndex;
-use crate::{
-    bg::configstring,
-    game::{Host, userinfo::clean_text},
-};
 
 /// Size of each block of configstrings.
 const MAX_NAMES: u16 = 256;

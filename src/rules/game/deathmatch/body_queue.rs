@@ -4,19 +4,14 @@
 //! after 6.5 s. Source: the base game's body queue. Engine names: `CopyToBodyQue`, `BodySink`.
 
 use super::{
-    combat::{GIB_HEALTH, LEAST_HEALTH},
-    entities::{Entity, EntityKind},
+    context::Context, entities::Entity, entity_kinds::Corpse, entity_kinds::EntityKind,
+    hit::GIB_HEALTH, hit::LEAST_HEALTH, projectiles::kamikaze::pass_kamikaze_timer,
+    projectiles::kamikaze::stop_kamikaze_timer,
 };
-use crate::game::deathmatch::{
-    context::Context,
-    weapons::kamikaze::{pass_kamikaze_timer, stop_kamikaze_timer},
-};
+use crate::bg::{EntityType, Event, animation, contents, entity_flag};
+use crate::game::{movement::trajectory, settings::key};
 use crate::model::{
     ClientNum, EntityNum, LevelTime, Trace, Trajectory, TrajectoryKind, Vec3, contents::mask,
-};
-use crate::{
-    bg::{EntityType, Event, animation, contents, entity_flag},
-    game::{movement::trajectory, settings::key},
 };
 
 /// Slots of the corpses.
@@ -46,20 +41,6 @@ const SINK_MS: i32 = 5000;
 const SINK_STEP_MS: i32 = 100;
 /// Age at which a corpse is unlinked, in ms.
 const GONE_MS: i32 = 6500;
-
-/// Corpse, or an empty slot for one.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Corpse {
-    since: LevelTime,
-    health: i32,
-}
-
-impl Corpse {
-    /// Whether the corpse is not gibbed and can be damaged.
-    pub(super) fn is_whole(&self) -> bool {
-        self.health > GIB_HEALTH
-    }
-}
 
 impl BodyQueue {
     /// Adds the entities of all slots.

@@ -6,15 +6,14 @@
 //! Invariants: entities 0 to 63 are the players, all others are in the entity table. A slot without a
 //! player has no entity.
 
-use super::{combat::CombatSettings, entities::Entities, modes::Mode};
-use crate::bg::Event;
-use crate::game::{
-    Host, Ruleset,
-    clients::Clients,
-    movement::{self, PmoveSettings, PmoveVariant, events},
-    rng::LevelRng,
+use super::{combat_settings::CombatSettings, entities::Entities, hit::HEALTH, mode::Mode};
+use crate::bg::{Event, Powerup, TeamSound};
+use crate::game::movement::{self, PmoveSettings, PmoveVariant, events};
+use crate::game::{GameEvent, Host, Ruleset, clients::Clients, rng::LevelRng};
+use crate::model::{
+    ClientNum, EntityNum, EntityShared, EntityState, LevelTime, SvFlags, Trace, Vec3,
+    contents::mask,
 };
-use crate::model::{ClientNum, EntityNum, EntityShared, EntityState, LevelTime, Vec3};
 use crate::world::links::EntityViews;
 
 /// First level time, in ms, near which a float does not hold each millisecond.
@@ -23,6 +22,8 @@ const WHOLE_MS_IN_FLOATS: i32 = 1 << 24;
 /// Settings of the current frame, and its duration.
 #[derive(Debug)]
 pub(super) struct Frame {
+    /// Mode of the level's game type.
+    pub(super) mode: &'static Mode,
     /// Combat settings.
     pub(super) combat: CombatSettings,
     /// Movement settings.
@@ -32,7 +33,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn new(variant: &'static PmoveVariant) -> Self {
+    pub(super) fn new(variant: &'static PmoveVariant, mode: &'static Mode) -> Self {
         let settings = PmoveSettings {
             fixed: false,
             fixed_step_ms: 8,
@@ -41,6 +42,7 @@ impl Frame {
             arithmetic: movement::Arithmetic::Bytecode,
         };
         Self {
+            mode,
             combat: CombatSettings::default(),
             movement: movement::PmoveRules::new(variant, settings),
             ms: 0,
@@ -75,6 +77,11 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Emits an event of the match.
+    pub(super) fn emit(&mut self, event: GameEvent<'_>) {
+        self.clients.emit(self.host, &event);
+    }
+
     /// Returns the time of this frame and of the level's start.
     pub(super) fn clock(&self) -> (LevelTime, LevelTime) {
         (self.clients.now, self.clients.started)
@@ -93,7 +100,7 @@ impl Context<'_> {
 
     /// Returns the mode of the level's game type.
     pub(super) const fn mode(&self) -> &'static Mode {
-        Mode::of(self.clients.game_type)
+        self.frame.mode
     }
 
     /// Reads the settings if any has changed.
@@ -188,6 +195,52 @@ impl Context<'_> {
             Some(None) => {}
             None => self.entities.link(self.host, number),
         }
+    }
+
+    /// Whether a player is dead.
+    pub(super) fn is_dead(&self, client: ClientNum) -> bool {
+        self.clients.player(client).is_some_and(|player| player.state.stats[HEALTH] <= 0)
+    }
+
+    /// Whether a player is inside an invulnerability sphere.
+    pub(super) fn is_invulnerable(&self, client: ClientNum) -> bool {
+        self.clients.player(client).is_some_and(|player| {
+            player.state.powerups[Powerup::Invulnerability] > self.clients.now.0
+        })
+    }
+
+    /// Whether a player is in god mode.
+    pub(super) fn is_god(&self, client: ClientNum) -> bool {
+        self.clients.player(client).is_some_and(|player| player.cheats.god)
+    }
+
+    /// Whether a player has an active powerup.
+    pub(super) fn has_powerup(&self, client: ClientNum, powerup: Powerup) -> bool {
+        self.clients.player(client).is_some_and(|player| player.state.powerups[powerup] != 0)
+    }
+
+    /// Adds an external event to a player.
+    pub(super) fn add_player_event(&mut self, client: ClientNum, event: Event, parm: i32) {
+        let now = self.clients.now;
+        if let Some(player) = self.clients.players[client.index()].as_mut() {
+            events::show_external(&mut player.state, event, parm, now.0);
+            self.entities.player_event_at[client.index()] = now;
+        }
+    }
+
+    /// Traces a point against the map and all entities except `pass` and those that it owns.
+    pub(super) fn shot_trace(&self, from: Vec3, to: Vec3, pass: EntityNum) -> Trace {
+        self.host.world().map_or(Trace::free(to), |world| {
+            world.scene(self, pass).trace(from, Vec3::ZERO, Vec3::ZERO, to, mask::SHOT)
+        })
+    }
+
+    /// Sends a team sound to all clients.
+    pub(super) fn send_team_sound(&mut self, sound: TeamSound) {
+        self.temp_entity(Vec3::ZERO, Event::GlobalTeamSound, |state, shared| {
+            state.event_parm = sound as i32;
+            shared.sv_flags = SvFlags::BROADCAST;
+        });
     }
 }
 

@@ -9,74 +9,17 @@
 //!
 //! Source: the base game's entity slots. Engine names: `G_Spawn`, `G_FreeEntity`.
 
-use std::collections::VecDeque;
-
+use super::{entity_kinds::EntityKind, free_numbers::FreeNumbers};
 use crate::bg::{EntityType, Event};
 use crate::game::{Host, movement::events};
 use crate::model::{
     EntityNum, EntitySet, EntityShared, EntityState, LevelTime, SvFlags, Trajectory, Vec3,
     limits::MAX_CLIENTS,
 };
-
-use super::{
-    body_queue::Corpse,
-    free_numbers::FreeNumbers,
-    items::ItemState,
-    movers::{Mover, PathCorner},
-    targets::Target,
-    triggers::Hurt,
-    weapons::{Kamikaze, KamikazeTimer, Missile},
-};
+use std::collections::VecDeque;
 
 /// Maximum number of entities beside the players.
 const MAX_ENTITIES: usize = EntityNum::WORLD.index() - MAX_CLIENTS;
-
-/// Kind of an entity, with the state of that kind.
-#[derive(Clone, Debug)]
-pub(super) enum EntityKind {
-    /// Temporary entity, freed when its event has expired.
-    TempEntity,
-    /// Position that others target.
-    TargetPosition,
-    /// Jump pad; its push velocity is the state's `origin2`.
-    PushTrigger,
-    /// Teleporter.
-    Teleporter {
-        /// Whether it ignores players.
-        spectators_only: bool,
-    },
-    /// Hurt trigger.
-    Hurt(Hurt),
-    /// Trigger or target: fires its targets, or acts on its activator.
-    Target(Box<Target>),
-    /// Mover.
-    Mover(Box<Mover>),
-    /// Corner of a train's route.
-    PathCorner(PathCorner),
-    /// Named location.
-    Location(Box<str>),
-    /// Trigger box around a door.
-    DoorTrigger {
-        /// Master of the door's team.
-        door: EntityNum,
-        /// Axis along which the door is passed: the thinnest of the door.
-        axis: usize,
-    },
-    /// Trigger box above a lowered plat.
-    PlatTrigger(EntityNum),
-    /// Slot of the body queue.
-    Corpse(Corpse),
-    /// Projectile in flight, or attached where it hit.
-    Missile(Missile),
-    /// Kamikaze explosion.
-    Kamikaze(Kamikaze),
-    /// Kamikaze item of a dead carrier.
-    KamikazeTimer(KamikazeTimer),
-    /// Item.
-    Item(Box<ItemState>),
-    /// Entity without server behavior.
-    Static,
-}
 
 /// Entity of the level; players are not in this table.
 #[derive(Clone, Debug)]

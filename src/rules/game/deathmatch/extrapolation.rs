@@ -3,12 +3,10 @@
 //! Invariant: only the entity moves; the next usercmd starts at the player's own place. Source: OpenArena's.
 
 use super::{
-    context::Context, move_caches::MoveCaches, player_world::player_world, think::clip_mask,
+    context::Context, move_caches::MoveCaches, player_world::clip_mask, player_world::player_world,
 };
-use crate::{
-    game::movement::{Extrapolation, extrapolate},
-    model::{ClientNum, PlayerState},
-};
+use crate::game::movement::{Extrapolation, extrapolate};
+use crate::model::{ClientNum, PlayerState};
 
 /// Frames without usercmds for which a player is extrapolated.
 const MAX_FRAMES: u32 = 2;

@@ -3,22 +3,13 @@
 //! Invariants: clients run first and entities after them, each in the order of their numbers. Engine
 //! names: `G_RunFrame`.
 
+use super::weapons::missile_flight::{run_missile, run_missiles, think_missile};
 use super::{
-    body_queue::run_corpse,
-    context::Context,
-    entities::EntityKind,
-    items::drop::is_at_rest,
-    matches::run_match,
-    movers::run_mover_team,
-    rules::client_context,
-    systems::Systems,
-    targets::{locations::run_location, run_target},
-    think::{end_frame, think},
-    triggers::aim_push_trigger,
-    weapons::{
-        kamikaze::{run_kamikaze, run_kamikaze_timer},
-        missiles::{run_missile, run_missiles, think_missile},
-    },
+    activation::run_target, body_queue::run_corpse, context::Context, entity_kinds::EntityKind,
+    items::drop::is_at_rest, match_frame::run_match, mover_frames::run_mover_team,
+    projectiles::kamikaze::run_kamikaze_timer, rules::client_context, systems::Systems,
+    targets::locations::run_location, think::end_frame, think::think, triggers::aim_push_trigger,
+    weapons::kamikaze_blast::run_kamikaze,
 };
 use crate::model::{ClientNum, LevelTime, limits::MAX_CLIENTS};
 
@@ -26,21 +17,21 @@ use crate::model::{ClientNum, LevelTime, limits::MAX_CLIENTS};
 pub(super) fn run_frame(cx: &mut Context<'_>, sys: &mut Systems, time: LevelTime) {
     cx.frame.ms = time.distance(cx.clients.now).clamp(0, 1000);
     cx.clients.begin_frame(time);
-    if sys.match_state.is_leaving(cx) {
+    if sys.fight.match_state.is_leaving(cx) {
         return;
     }
     sys.targets.begin_frame();
-    sys.lag.begin_frame(cx);
+    sys.fight.lag.begin_frame(cx);
     cx.refresh_settings();
     cx.clear_expired_events();
     run_clients(cx, sys);
     run_entities(cx, sys);
     if cx.clients.ruleset.combat.missiles_last {
-        run_missiles(cx, sys);
+        run_missiles(cx, &mut sys.fight);
     }
     for client in ClientNum::all() {
         if cx.clients.active(client).is_some() {
-            end_frame(cx, sys, client);
+            end_frame(cx, &mut sys.fight, &mut sys.moves, client);
         }
     }
     client_context(cx, sys, |clients| clients.run_client_frame());
@@ -70,13 +61,13 @@ fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
             EntityKind::PushTrigger => aim_push_trigger(cx, number),
             EntityKind::Location(_) => run_location(cx, number),
             EntityKind::Missile(_) if cx.clients.ruleset.combat.missiles_last => {
-                think_missile(cx, sys, number);
+                think_missile(cx, &mut sys.fight, number);
             }
-            EntityKind::Missile(_) => run_missile(cx, sys, number),
-            EntityKind::Kamikaze(_) => run_kamikaze(cx, sys, number),
+            EntityKind::Missile(_) => run_missile(cx, &mut sys.fight, number),
+            EntityKind::Kamikaze(_) => run_kamikaze(cx, &mut sys.fight, number),
             EntityKind::KamikazeTimer(timer) => run_kamikaze_timer(cx, number, timer),
             EntityKind::Item(_) => {
-                sys.items.run_item(cx, number);
+                sys.fight.items.run_item(cx, number);
                 if cx.entities.get(number).is_some_and(is_at_rest) {
                     cx.entities.sleep(number);
                 }

@@ -7,9 +7,8 @@
 //! A fight frees hundreds of numbers a second. A search through all of them for one that has rested cost more
 //! than the new entity.
 
-use std::collections::VecDeque;
-
 use crate::model::{EntityNum, EntitySet, LevelTime};
+use std::collections::VecDeque;
 
 /// Time that a freed number stays unused, in ms.
 const REUSE_DELAY_MS: i32 = 1000;

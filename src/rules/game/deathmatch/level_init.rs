@@ -4,20 +4,14 @@
 //! the base game's start of a level. Engine names: `G_InitGame`, `SP_worldspawn`.
 
 use super::{
-    entities::{Entity, EntityKind},
-    modes::Mode,
+    context::Context, items::Items, modes::ModeRow, movers::form_mover_teams,
+    spawn_functions::spawn_entities, systems::Systems, targets::portals::aim_portals,
     teams::TeamState,
 };
-use crate::game::deathmatch::{
-    context::Context, items::Items, movers::form_mover_teams, spawn_functions::spawn_entities,
-    systems::Systems, targets::Targets, targets::portals::aim_portals,
-};
-use crate::model::{EntityNum, text::atoi};
+use crate::bg::{GameType, configstring, items::ItemKind};
+use crate::game::{GameEvent, LevelStart, MatchPhase, settings::key, userinfo::clean_text};
+use crate::model::text::atoi;
 use crate::world::{MapEntities, entity_string::MapEntity};
-use crate::{
-    bg::{GameType, configstring, items::ItemKind},
-    game::{LevelStart, settings::key, userinfo::clean_text},
-};
 
 /// Fields of the map that set a setting, in games that have it.
 const MAP_SETTINGS: [(&str, &str); 2] =
@@ -26,11 +20,11 @@ const MAP_SETTINGS: [(&str, &str); 2] =
 /// Starts a level: configstrings, entities of the map, items, match.
 pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &LevelStart) {
     cx.entities.clear();
-    sys.items.clear_items(cx);
+    sys.fight.items.clear_items(cx);
     sys.spawn_points.clear();
     sys.targets.clear();
-    sys.team_state = TeamState::default();
-    select_game_type(cx);
+    sys.fight.team_state = TeamState::default();
+    sys.fight.hooks = &select_game_type(cx).hooks;
     let parsed = cx.host.world().map(|world| MapEntities::parse(&world.bsp().entity_text));
     let entities = match parsed {
         Some(Ok(entities)) => Some(entities),
@@ -49,11 +43,11 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
         sys.spawn_points.read_intermission(entities);
         spawn_entities(cx, sys, entities);
     }
-    sys.items.register_shooters(cx);
-    sys.items.register_arms(cx);
+    sys.fight.items.register_shooters(cx);
+    sys.fight.items.register_arms(cx);
     cx.entities.join_item_chains();
-    sys.items.publish_flags(cx);
-    sys.items.publish_items(cx);
+    sys.fight.items.publish_flags(cx);
+    sys.fight.items.publish_items(cx);
     if cx.clients.ruleset.clears_intermission {
         cx.host.set_configstring(configstring::INTERMISSION, "");
     }
@@ -66,12 +60,12 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
     if entities.is_some() && sys.spawn_points.is_empty() {
         cx.host.print("the map has no spawn points; players spawn at its origin");
     }
-    cx.clients.log_start(cx.host);
-    sys.match_state.begin_match(cx, start.restart);
+    cx.emit(GameEvent::Phase(MatchPhase::LevelStart));
+    sys.fight.match_state.begin_match(cx, start.restart);
 }
 
 /// Selects the game type of `g_gametype`; free for all for one that is not supported.
-fn select_game_type(cx: &mut Context<'_>) {
+fn select_game_type(cx: &mut Context<'_>) -> &'static ModeRow {
     let number = cx.host.settings().int(key::G_GAMETYPE);
     let game_type = GameType::of_number(number).filter(|&kind| kind.is_for_many());
     if game_type.is_none() {
@@ -83,7 +77,10 @@ fn select_game_type(cx: &mut Context<'_>) {
         cx.clients.status_note = None;
     }
     let game_type = game_type.unwrap_or_default();
-    cx.clients.play_game_type(game_type, Mode::of(game_type).join);
+    let row = ModeRow::of(game_type);
+    cx.frame.mode = &row.mode;
+    cx.clients.play_game_type(game_type, row.mode.join);
+    row
 }
 
 /// Publishes the configstrings of the level that no entity changes.
@@ -141,43 +138,4 @@ impl Items {
             }
         }
     }
-}
-
-impl Targets {
-    /// Adds the entity of a map entity, with the fields that all classes share.
-    pub(super) fn add(
-        &mut self,
-        cx: &mut Context<'_>,
-        map_entity: &MapEntity,
-        kind: EntityKind,
-    ) -> Option<EntityNum> {
-        let (now, started) = cx.clock();
-        let mut entity = Entity::new(kind, map_entity.origin());
-        entity.state.origin = map_entity.origin();
-        entity.state.angles = map_entity.angles();
-        entity.target = map_entity.field("target").unwrap_or_default().into();
-        entity.targetname = map_entity.field("targetname").unwrap_or_default().into();
-        entity.spawnflags = map_entity.int("spawnflags").unwrap_or(0);
-        let number = cx.entities.add(entity, now, started)?;
-        self.read_remap(map_entity, number);
-        Some(number)
-    }
-}
-
-/// Gives an entity its brush model. Returns false if the map has none for it.
-pub(super) fn set_brush_model(
-    cx: &mut Context<'_>,
-    map_entity: &MapEntity,
-    number: EntityNum,
-    contents: i32,
-) -> bool {
-    let (Some(name), Some(world)) = (map_entity.field("model"), cx.host.world()) else {
-        return false;
-    };
-    let Some(entity) = cx.entities.get_mut(number) else { return false };
-    let found = world.set_brush_model(name, &mut entity.state, &mut entity.shared);
-    if found {
-        entity.shared.contents = contents;
-    }
-    found
 }

@@ -1,7 +1,14 @@
 //! Game rules on a map: movement, combat, items, movers and matches.
 //!
 //! Game types: free for all, tournament, team deathmatch and capture the flag. Rules of single game types
-//! are in `matches` and `teams`. Without a map, players float in open space and no shot hits.
+//! are in `modes`. Layers, lowest first:
+//! - data: `hit`, `flag`, `mode`, `combat_settings`, `entity_kinds`
+//! - the entity table and the context of a call
+//! - subsystems: state with the methods that change nothing else, such as `items` and `projectiles`
+//! - `systems`: all of them, and those that damage changes
+//! - consequences: `damage`, `weapons`, `activation`, `pickups`, `touch`, `think` and others
+//!
+//! Without a map, players float in open space and no shot hits.
 //!
 //! Invariants:
 //! - Entities 0 to 63 are the players, all others are in the entity table.
@@ -10,56 +17,66 @@
 //!
 //! Source: the base game's rules, release 1.32 and its ioquake3 build; OpenArena 0.8.8.
 
+mod activation;
 mod asset_index;
 mod body_queue;
 mod combat;
-mod combat_state;
+mod combat_settings;
 mod context;
+mod damage;
+mod directions;
 mod entities;
+mod entity_kinds;
 mod extrapolation;
+mod flag;
 mod frame;
 mod free_numbers;
+mod hit;
+mod holdables;
 mod items;
+mod lag_compensation;
 mod level_init;
+mod loadout;
+mod match_frame;
 mod matches;
+mod mode;
 mod modes;
 mod move_caches;
+mod mover_frames;
 mod movers;
+mod pickups;
 mod player_world;
+mod projectiles;
+mod reach;
 mod rules;
 mod spawn_functions;
 mod spawn_points;
 mod systems;
 mod targets;
 mod teams;
+mod teleport;
 mod think;
+mod touch;
 mod triggers;
 mod weapons;
 mod world_effects;
 
+use self::context::{Context, Frame, view_of};
 use self::{
-    combat::death::die_on_disconnect,
-    context::{Context, Frame, view_of},
-    entities::Entities,
-    level_init::start_level,
-    rules::{begin, client_context},
-    systems::Systems,
-    think::think,
+    damage::death::die_on_disconnect, entities::Entities, level_init::start_level, modes::ModeRow,
+    rules::begin, rules::client_context, systems::Systems, think::think,
 };
-use super::{
-    ConnectError, ConsoleCommand, EntityView, Game, GameFault, Host, LevelStart, Ruleset,
-    clients::{self, CONSOLE_COMMANDS, Clients, JoinState, Player},
-    movement::PmoveVariant,
-    rng::LevelRng,
+use crate::bg::{Event, GameType, Persistent};
+use crate::game::clients::{self, CONSOLE_COMMANDS, Clients, JoinState, Player};
+use crate::game::{
+    ConnectError, ConsoleCommand, EntityView, Game, GameEvent, GameFault, Host, LevelStart,
+    MatchPhase, Ruleset, movement::PmoveVariant, rng::LevelRng,
 };
-use crate::{
-    bg::{Event, Persistent},
-    model::{
-        ClientNum, CommandArgs, EntityNum, EntitySet, LevelTime, PlayerState, UserCmd,
-        limits::MAX_CLIENTS, prefetch,
-    },
-    world::MapEntities,
+use crate::model::{
+    ClientNum, CommandArgs, EntityNum, EntitySet, LevelTime, PlayerState, UserCmd,
+    limits::MAX_CLIENTS, prefetch,
 };
+use crate::world::MapEntities;
 pub(crate) use spawn_functions::has_spawn_point;
 
 /// Game with entities, combat and matches.
@@ -89,7 +106,7 @@ impl Deathmatch {
         Self {
             clients: Clients::new(variant.ruleset),
             entities: Entities::default(),
-            frame: Frame::new(variant),
+            frame: Frame::new(variant, &ModeRow::of(GameType::FreeForAll).mode),
             rng: LevelRng::default(),
             systems: Systems::default(),
             fixed_random: None,
@@ -116,7 +133,7 @@ impl Game for Deathmatch {
         if let Some(player) = &self.clients.players[client.index()] {
             player.expect_usercmds();
         }
-        prefetch(&self.systems.combat.players[client.index()]);
+        prefetch(&self.systems.fight.combat.players[client.index()]);
         self.systems.moves.expect_move(client);
     }
 
@@ -125,11 +142,11 @@ impl Game for Deathmatch {
         self.frame.ms = 0;
         self.clients.start(host, &start);
         let (mut cx, sys) = self.call(host);
-        sys.combat.reset();
-        sys.projectiles.reset();
+        sys.fight.combat.reset();
+        sys.fight.projectiles.reset();
         sys.moves.reset();
         cx.refresh_settings();
-        sys.combat.sprees.start(&mut cx);
+        sys.fight.combat.sprees.start(&mut cx);
         start_level(&mut cx, sys, &start);
         Ok(())
     }
@@ -143,7 +160,7 @@ impl Game for Deathmatch {
         }
         self.entities.clear();
         self.systems.body_queue.clear();
-        self.clients.log_end(host);
+        self.clients.emit(host, &GameEvent::Phase(MatchPhase::LevelEnd));
         Ok(())
     }
 
@@ -156,9 +173,9 @@ impl Game for Deathmatch {
     ) -> Result<(), ConnectError> {
         self.clients.connect(host, client, first_time, is_bot).map_err(ConnectError::Refused)?;
         clients::tell_lag_compensation(&self.clients, host, client, is_bot);
-        self.systems.match_state.clear_ready(client);
-        self.systems.combat.reset_client(client);
-        self.systems.projectiles.reset_client(client);
+        self.systems.fight.match_state.clear_ready(client);
+        self.systems.fight.combat.reset_client(client);
+        self.systems.fight.projectiles.reset_client(client);
         self.entities.player_event_at[client.index()] = LevelTime::default();
         Ok(())
     }
@@ -167,7 +184,7 @@ impl Game for Deathmatch {
         let (mut cx, sys) = self.call(host);
         if cx.clients.player(client).is_some() {
             // The reset of the player state would lose a carried flag.
-            sys.items.drop_flags(&mut cx, client);
+            sys.fight.items.drop_flags(&mut cx, client);
             begin(&mut cx, sys, client);
         }
         Ok(())
@@ -189,21 +206,21 @@ impl Game for Deathmatch {
     ) -> Result<(), GameFault> {
         let (mut cx, sys) = self.call(host);
         let cx = &mut cx;
-        (cx.mode().disconnect)(cx, sys, client);
-        sys.projectiles.drop_hook(cx, client);
-        sys.projectiles.remove_player_mine(cx, client);
+        (sys.fight.hooks.disconnect)(&mut sys.fight.match_state, cx, client);
+        sys.fight.projectiles.drop_hook(cx, client);
+        sys.fight.projectiles.remove_player_mine(cx, client);
         if cx.clients.plays(client) {
             if cx.clients.ruleset.disconnect_counts_as_death {
-                die_on_disconnect(cx, sys, client);
+                die_on_disconnect(cx, &mut sys.fight, client);
             } else if let Some(player) = cx.clients.player(client) {
                 let origin = player.state.origin;
                 cx.show_teleport(client, origin, Event::PlayerTeleportOut);
                 if !cx.is_dead(client) {
-                    sys.items.drop_at_death(cx, client);
+                    sys.fight.items.drop_at_death(cx, client);
                 }
             }
         }
-        sys.items.clear_carried(client);
+        sys.fight.items.clear_carried(client);
         client_context(cx, sys, |clients| clients.disconnect(client));
         Ok(())
     }
@@ -311,6 +328,13 @@ impl Deathmatch {
         run(&mut cx, sys)
     }
 
+    /// Plays another game type from now on.
+    fn set_game_type(&mut self, game_type: GameType) {
+        let row = ModeRow::of(game_type);
+        self.clients.game_type = game_type;
+        (self.frame.mode, self.systems.fight.hooks) = (&row.mode, &row.hooks);
+    }
+
     /// Returns the clients, for tests of their rules.
     pub(in crate::game) const fn clients(&mut self) -> &mut Clients {
         &mut self.clients
@@ -323,7 +347,7 @@ impl Deathmatch {
         client: ClientNum,
         [origin, angles]: [crate::model::Vec3; 2],
     ) {
-        self.with(host, |cx, sys| think::teleport(cx, sys, client, origin, angles));
+        self.with(host, |cx, sys| teleport::teleport(cx, &mut sys.fight, client, origin, angles));
     }
 }
 

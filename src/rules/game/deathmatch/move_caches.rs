@@ -2,10 +2,8 @@
 //!
 //! Invariant: no cache outlives its level, because the next one may have another map.
 
-use crate::{
-    model::{ClientNum, limits::MAX_CLIENTS},
-    world::links::MoveCache,
-};
+use crate::model::{ClientNum, limits::MAX_CLIENTS};
+use crate::world::links::MoveCache;
 
 /// Move cache of each player.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! World of one player's pmove, as its level has it.
 
-use super::{context::Context, move_caches::MoveCaches};
+use super::{context::Context, hit::HEALTH, move_caches::MoveCaches};
 use crate::bg::player_box;
-use crate::game::movement::{OpenSpace, PmoveWorld};
-use crate::model::{ClientNum, PlayerState, Trace, Vec3};
+use crate::game::{clients::Player, movement::OpenSpace, movement::PmoveWorld};
+use crate::model::{ClientNum, PlayerState, Trace, Vec3, contents::mask};
 use crate::world::links::MoveScene;
 
 /// Margin around a stationary player for collision candidates: a step up or down.
@@ -52,4 +52,13 @@ pub(super) fn player_world<'a, 'b>(
     let world = cx.host.world();
     let scene = world.map(move |world| world.move_scene(cx, client.into(), cache, bounds, way));
     PlayerWorld { scene }
+}
+
+/// Returns the contents that stop a player.
+pub(super) fn clip_mask(player: &Player) -> i32 {
+    match (player.is_bot, player.state.stats[HEALTH] <= 0) {
+        (true, _) => mask::BOT_SOLID,
+        (false, true) => mask::DEAD_SOLID,
+        (false, false) => mask::PLAYER_SOLID,
+    }
 }

@@ -1,23 +1,14 @@
 //! Deathmatch rules behind client commands: begin, kill, teleport, give, leave play.
 
 use super::{
-    combat::death::{suicide, suicide_on_team_change},
-    context::{Context, Frame},
-    entities::Entities,
-    items::touch::give_new_item,
-    matches::intermission::begin_intermission,
-    systems::Systems,
-    think::{spawn, teleport},
+    context::Context, context::Frame, damage::death::suicide,
+    damage::death::suicide_on_team_change, entities::Entities, match_frame::begin_intermission,
+    pickups::give_new_item, systems::Systems, teleport::teleport, think::spawn,
 };
-use crate::{
-    bg::Event,
-    game::{
-        Host,
-        clients::{ClientContext, ClientRules, Clients},
-        rng::LevelRng,
-    },
-    model::{ClientNum, PlayerState, Vec3},
-};
+use crate::bg::Event;
+use crate::game::clients::{ClientContext, ClientRules, Clients};
+use crate::game::{Host, rng::LevelRng};
+use crate::model::{ClientNum, PlayerState, Vec3};
 
 /// Game without its clients and its host.
 pub(super) struct DeathmatchRules<'a> {
@@ -57,7 +48,7 @@ impl ClientRules for DeathmatchRules<'_> {
 
     fn kill(&mut self, clients: &mut Clients, host: &mut dyn Host, client: ClientNum) {
         let (mut cx, sys) = self.split(clients, host);
-        suicide(&mut cx, sys, client);
+        suicide(&mut cx, &mut sys.fight, client);
     }
 
     fn teleport(
@@ -69,7 +60,7 @@ impl ClientRules for DeathmatchRules<'_> {
         angles: Vec3,
     ) {
         let (mut cx, sys) = self.split(clients, host);
-        teleport(&mut cx, sys, client, origin, angles);
+        teleport(&mut cx, &mut sys.fight, client, origin, angles);
     }
 
     fn give_item(
@@ -80,7 +71,7 @@ impl ClientRules for DeathmatchRules<'_> {
         item: i32,
     ) {
         let (mut cx, sys) = self.split(clients, host);
-        give_new_item(&mut cx, sys, client, item);
+        give_new_item(&mut cx, &mut sys.fight, client, item);
     }
 
     fn begin_intermission(&mut self, clients: &mut Clients, host: &mut dyn Host) {
@@ -93,7 +84,7 @@ impl ClientRules for DeathmatchRules<'_> {
         if cx.is_dead(client) {
             sys.body_queue.copy_to_body_queue(&mut cx, client);
         } else {
-            suicide_on_team_change(&mut cx, sys, client);
+            suicide_on_team_change(&mut cx, &mut sys.fight, client);
         }
     }
 }

@@ -3,13 +3,14 @@
 //! Invariants: an unknown class is logged once per level, with the number of its entities. Source: the
 //! base game's spawn functions and its filters by game type; OpenArena's. Engine names: `G_CallSpawn`.
 
-use crate::game::deathmatch::{context::Context, items::spawn::spawn_item, systems::Systems};
-use std::collections::BTreeMap;
-
-use super::{entities::EntityKind, items, movers, targets, triggers};
+use super::{
+    context::Context, entity_kinds::EntityKind, items, items::spawn::spawn_item, movers,
+    systems::Systems, targets, targets::Targets, triggers,
+};
 use crate::game::{Host, userinfo::clean_text};
 use crate::model::{Vec3, text::atoi};
 use crate::world::{MapEntities, PvsLocation, entity_string::MapEntity};
+use std::collections::BTreeMap;
 
 /// Maximum number of unknown classes that are logged.
 const MAX_NAMED: usize = 16;
@@ -30,21 +31,15 @@ pub(crate) fn has_spawn_point(entities: &MapEntities) -> bool {
 }
 
 /// Spawn function of a class.
-type Spawn = fn(&mut Context<'_>, &mut Systems, &MapEntity);
+type SpawnFunction = fn(&mut Context<'_>, &mut Targets, &MapEntity);
 
 /// Spawn functions of all rulesets, by class name.
-const CLASSES: &[(&str, Spawn)] = &[
-    ("info_player_deathmatch", spawn_point),
-    ("info_player_start", spawn_point),
+const CLASSES: &[(&str, SpawnFunction)] = &[
     ("info_player_intermission", target_position),
     ("info_notnull", target_position),
     ("info_camp", target_position),
     ("target_position", target_position),
     ("misc_teleporter_dest", target_position),
-    ("team_CTF_redplayer", team_spawn_point),
-    ("team_CTF_blueplayer", team_spawn_point),
-    ("team_CTF_redspawn", team_spawn_point),
-    ("team_CTF_bluespawn", team_spawn_point),
     ("item_botroam", ignore),
     ("light", ignore),
     ("misc_model", ignore),
@@ -85,23 +80,13 @@ const CLASSES: &[(&str, Spawn)] = &[
 ];
 
 /// Classes of the rulesets that list them as their own.
-const MODE_CLASSES: &[(&str, Spawn)] =
+const MODE_CLASSES: &[(&str, SpawnFunction)] =
     &[("team_redobelisk", items::red_stand), ("team_blueobelisk", items::blue_stand)];
 
-fn ignore(_cx: &mut Context<'_>, _sys: &mut Systems, _entity: &MapEntity) {}
+fn ignore(_cx: &mut Context<'_>, _targets: &mut Targets, _entity: &MapEntity) {}
 
-fn target_position(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
-    sys.targets.add(cx, map_entity, EntityKind::TargetPosition);
-}
-
-fn team_spawn_point(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
-    let number = sys.targets.add(cx, map_entity, EntityKind::TargetPosition);
-    sys.spawn_points.add_for_team(map_entity, number);
-}
-
-fn spawn_point(cx: &mut Context<'_>, sys: &mut Systems, map_entity: &MapEntity) {
-    let number = sys.targets.add(cx, map_entity, EntityKind::TargetPosition);
-    sys.spawn_points.add(map_entity, number);
+fn target_position(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add(cx, map_entity, EntityKind::TargetPosition);
 }
 
 /// Spawns the entities of the map that pass its filters.
@@ -111,9 +96,14 @@ pub(super) fn spawn_entities(cx: &mut Context<'_>, sys: &mut Systems, entities: 
         let class = map_entity.classname();
         if !passes_filters(cx, map_entity) {
             open_omitted_door(cx.host, map_entity);
+        } else if SPAWN_POINTS.iter().any(|point| point.eq_ignore_ascii_case(class)) {
+            let number = sys.targets.add(cx, map_entity, EntityKind::TargetPosition);
+            sys.spawn_points.add(map_entity, number);
         } else if let Some(spawn) = spawn_of(cx, class) {
-            spawn(cx, sys, map_entity);
-        } else if !spawn_item(cx, sys, map_entity) && !is_known(cx, class) {
+            spawn(cx, &mut sys.targets, map_entity);
+        } else if !spawn_item(cx, &mut sys.fight.items, &mut sys.targets, map_entity)
+            && !is_known(cx, class)
+        {
             *unknown.entry(clean_text(class, 63)).or_default() += 1;
         }
     }
@@ -126,8 +116,8 @@ pub(super) fn spawn_entities(cx: &mut Context<'_>, sys: &mut Systems, entities: 
 }
 
 /// Returns the spawn function of a class in this ruleset.
-fn spawn_of(cx: &Context<'_>, class: &str) -> Option<Spawn> {
-    let own: &[(&str, Spawn)] = if is_known(cx, class) { MODE_CLASSES } else { &[] };
+fn spawn_of(cx: &Context<'_>, class: &str) -> Option<SpawnFunction> {
+    let own: &[(&str, SpawnFunction)] = if is_known(cx, class) { MODE_CLASSES } else { &[] };
     let rows = CLASSES.iter().chain(own);
     rows.copied().find(|(name, _)| name.eq_ignore_ascii_case(class)).map(|(_, spawn)| spawn)
 }

@@ -3,13 +3,11 @@
 //! Source: the base game's choice of a spawn point, and OpenArena's. Engine names: `SelectSpawnPoint`,
 //! `SelectRandomFurthestSpawnPoint`, `SelectCTFSpawnPoint`.
 
-use crate::game::deathmatch::context::Context;
-use crate::model::{ClientNum, Vec3};
-use crate::world::MapEntities;
-use crate::{
-    bg::{TeamColor, player_box},
-    game::{clients::Placement, movement::angles, ruleset::SpawnRule},
-};
+use super::context::Context;
+use crate::bg::{EntityType, PmType, TeamColor, player_box};
+use crate::game::{clients::Placement, movement::angles, ruleset::SpawnRule};
+use crate::model::{ClientNum, EntityNum, Vec3};
+use crate::world::{MapEntities, entity_string::MapEntity};
 
 /// Height of a spawned player above the spawn point, in units.
 const SPAWN_RISE: f32 = 9.0;
@@ -31,7 +29,7 @@ pub(super) struct SpawnPoint {
     bots: bool,
     humans: bool,
     /// Entity of the spawn point; its targets fire at a spawn.
-    pub(super) number: Option<crate::model::EntityNum>,
+    pub(super) number: Option<EntityNum>,
 }
 
 /// All spawn points of the map.
@@ -50,6 +48,20 @@ impl SpawnPoints {
         self.points.is_empty()
     }
 
+    /// Adds the spawn point of a map entity, whose class can select a team and its list.
+    pub(super) fn add(&mut self, map_entity: &MapEntity, number: Option<EntityNum>) {
+        let class = map_entity.classname().to_ascii_lowercase();
+        let points = if class.starts_with("team_") {
+            let color = if class.contains("red") { TeamColor::Red } else { TeamColor::Blue };
+            &mut self.teams[color as usize][usize::from(class.ends_with("player"))]
+        } else {
+            &mut self.points
+        };
+        if points.len() < MAX_SPAWN_POINTS {
+            points.push(SpawnPoint::read(map_entity, number));
+        }
+    }
+
     /// Reads the intermission point of the map, where spectators start.
     pub(super) fn read_intermission(&mut self, entities: &MapEntities) {
         self.intermission = entities.of_class("info_player_intermission").next().map(|point| {
@@ -66,39 +78,10 @@ impl SpawnPoints {
         self.intermission = None;
         self.teams = Default::default();
     }
-
-    /// Adds a team spawn point. Its class selects the team and the list.
-    pub(super) fn add_for_team(
-        &mut self,
-        map_entity: &crate::world::entity_string::MapEntity,
-        number: Option<crate::model::EntityNum>,
-    ) {
-        let class = map_entity.classname().to_ascii_lowercase();
-        let color = if class.contains("red") { TeamColor::Red } else { TeamColor::Blue };
-        let is_first = class.ends_with("player");
-        let points = &mut self.teams[color as usize][usize::from(is_first)];
-        if points.len() < MAX_SPAWN_POINTS {
-            points.push(SpawnPoint::read(map_entity, number));
-        }
-    }
-
-    pub(super) fn add(
-        &mut self,
-        map_entity: &crate::world::entity_string::MapEntity,
-        number: Option<crate::model::EntityNum>,
-    ) {
-        if self.points.len() == MAX_SPAWN_POINTS {
-            return;
-        }
-        self.points.push(SpawnPoint::read(map_entity, number));
-    }
 }
 
 impl SpawnPoint {
-    fn read(
-        map_entity: &crate::world::entity_string::MapEntity,
-        number: Option<crate::model::EntityNum>,
-    ) -> Self {
+    fn read(map_entity: &MapEntity, number: Option<EntityNum>) -> Self {
         let is = |key| map_entity.int(key).unwrap_or(0) != 0;
         Self {
             origin: map_entity.origin(),
@@ -140,8 +123,10 @@ impl SpawnPoints {
         client: ClientNum,
         avoided: Vec3,
         first: bool,
-    ) -> (Placement, Option<crate::model::EntityNum>) {
-        if let Some(point) = (cx.mode().spawn_point)(self, cx, client) {
+    ) -> (Placement, Option<EntityNum>) {
+        if cx.mode().team_spawn_points
+            && let Some(point) = self.select_team_spawn_point(cx, client)
+        {
             return (point.placement(), point.number);
         }
         // A team without spawn points of its own starts far from the map's origin.
@@ -156,7 +141,7 @@ impl SpawnPoints {
         client: Option<ClientNum>,
         avoided: Vec3,
         first: bool,
-    ) -> (Placement, Option<crate::model::EntityNum>) {
+    ) -> (Placement, Option<EntityNum>) {
         let player = client.and_then(|client| cx.clients.player(client));
         let is_bot = player.is_some_and(|player| player.is_bot);
         let suits = |point: &SpawnPoint| if is_bot { point.bots } else { point.humans };
@@ -184,7 +169,7 @@ impl SpawnPoints {
     }
 
     /// Selects a spawn point of the player's team: a random free one, or else the first.
-    pub(super) fn select_team_spawn_point(
+    fn select_team_spawn_point(
         &self,
         cx: &mut Context<'_>,
         client: ClientNum,
@@ -244,6 +229,33 @@ fn pick_not_nearest(
 /// Whether the bounds of a player at `origin` touch another player.
 fn is_occupied(cx: &Context<'_>, client: impl Into<Option<ClientNum>>, origin: Vec3) -> bool {
     cx.others_in(client, origin + player_box::MINS, origin + player_box::MAXS).next().is_some()
+}
+
+impl SpawnPoints {
+    /// Moves a client to the intermission camera.
+    pub(crate) fn show_scoreboard(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+        let spot = self.view();
+        let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
+        player.unlink(cx.host);
+        let state = &mut player.state;
+        state.pm_type = PmType::Intermission as i32;
+        state.origin = spot.origin;
+        state.viewangles = spot.angles;
+        state.velocity = Vec3::ZERO;
+        state.powerups.fill(0);
+        state.e_flags = 0;
+        state.loop_sound = 0;
+        let entity = &mut player.entity;
+        entity.e_type = EntityType::General as i32;
+        entity.e_flags = 0;
+        entity.powerups = 0;
+        entity.modelindex = 0;
+        entity.loop_sound = 0;
+        entity.event = 0;
+        entity.solid = 0;
+        player.shared.contents = 0;
+        player.shared.current_origin = spot.origin;
+    }
 }
 
 #[cfg(test)]

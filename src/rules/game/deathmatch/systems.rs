@@ -1,31 +1,77 @@
 //! State of the level by owner: each subsystem's fields are private to its module.
 
 use super::{
-    body_queue::BodyQueue,
-    combat::Combat,
-    items::Items,
-    matches::MatchState,
-    move_caches::MoveCaches,
-    spawn_points::SpawnPoints,
-    targets::Targets,
-    teams::TeamState,
-    weapons::{LagCompensation, Projectiles},
+    body_queue::BodyQueue, combat::Combat, context::Context, items::Items,
+    lag_compensation::LagCompensation, matches::MatchState, move_caches::MoveCaches,
+    projectiles::Projectiles, spawn_points::SpawnPoints, targets::Targets, teams::TeamState,
 };
+use crate::model::ClientNum;
 
 /// The subsystems that own state beside the entity table.
 ///
-/// A function takes the one subsystem that it changes. Only functions that can kill a player, and so cause
-/// drops, scores and the end of the match, take all of them.
+/// A function takes the one subsystem that it changes. Functions that can kill a player take [`Fight`]. Only those
+/// that can spawn or move a player, or fire the targets of an entity, take all subsystems.
 #[derive(Debug, Default)]
 pub(super) struct Systems {
+    pub(super) fight: Fight,
+    pub(super) spawn_points: SpawnPoints,
+    pub(super) targets: Targets,
+    pub(super) body_queue: BodyQueue,
+    pub(super) moves: MoveCaches,
+}
+
+/// The subsystems that damage changes: a death causes drops, scores and the end of the match.
+#[derive(Debug)]
+pub(super) struct Fight {
+    /// Hooks of the level's mode.
+    pub(super) hooks: &'static ModeHooks,
     pub(super) combat: Combat,
     pub(super) items: Items,
     pub(super) team_state: TeamState,
     pub(super) match_state: MatchState,
     pub(super) projectiles: Projectiles,
     pub(super) lag: LagCompensation,
-    pub(super) spawn_points: SpawnPoints,
-    pub(super) targets: Targets,
-    pub(super) body_queue: BodyQueue,
-    pub(super) moves: MoveCaches,
+}
+
+impl Default for Fight {
+    fn default() -> Self {
+        Self {
+            hooks: &ModeHooks::NONE,
+            combat: Combat::default(),
+            items: Items::default(),
+            team_state: TeamState::default(),
+            match_state: MatchState::default(),
+            projectiles: Projectiles::default(),
+            lag: LagCompensation::default(),
+        }
+    }
+}
+
+/// Hooks of a mode, in the order of a match.
+#[derive(Debug)]
+pub(super) struct ModeHooks {
+    /// Runs in each frame with players, before the warm-up.
+    pub(super) frame: fn(&mut Context<'_>, &mut Systems),
+    /// Whether a dead player may respawn now.
+    pub(super) may_respawn: fn(&Context<'_>, ClientNum) -> bool,
+    /// Adds the bonus score of a kill: victim, killer. The victim still carries its items.
+    pub(super) kill_bonus: fn(&mut Context<'_>, &mut Fight, ClientNum, ClientNum),
+    /// Runs when the intermission begins.
+    pub(super) match_end: fn(&mut Context<'_>),
+    /// Runs when the intermission ends.
+    pub(super) level_end: fn(&mut Context<'_>, &mut Systems),
+    /// Runs when a client disconnects, before it leaves the game.
+    pub(super) disconnect: fn(&mut MatchState, &mut Context<'_>, ClientNum),
+}
+
+impl ModeHooks {
+    /// Hooks without effect.
+    pub(super) const NONE: Self = Self {
+        frame: |_, _| {},
+        may_respawn: |_, _| true,
+        kill_bonus: |_, _, _, _| {},
+        match_end: |_| {},
+        level_end: |_, _| {},
+        disconnect: |_, _, _| {},
+    };
 }

@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::game::conformance;
-use crate::game::deathmatch::combat::damage::damage_player;
+use crate::game::deathmatch::damage::damage_player;
 
 mod hazards;
 mod movers;
 mod obstacles;
-pub(in crate::game::deathmatch) mod room;
+pub(crate) mod room;
 mod spawning;
 mod targets;
 mod test_level;
@@ -36,12 +36,12 @@ fn god_mode_and_noclip_prevent_damage() {
         game.with(&mut host, |cx, sys| {
             damage_player(
                 cx,
-                sys,
+                &mut sys.fight,
                 client,
-                &combat::Hit::by_world(10, crate::bg::MeansOfDeath::Lava),
+                &hit::Hit::by_world(10, crate::bg::MeansOfDeath::Lava),
             )
         });
-        Game::player(&game, client).stats[combat::HEALTH]
+        Game::player(&game, client).stats[hit::HEALTH]
     };
     let healths = ["god", "god", "noclip", "noclip"].map(&mut health_after);
     assert_eq!(healths, [125, 115, 115, 105]);

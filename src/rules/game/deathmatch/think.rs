@@ -5,38 +5,21 @@
 //! Engine names: `ClientThink_real`, `ClientSpawn`, `ClientEndFrame`.
 
 use super::{
-    combat::{HEALTH, Hit},
-    combat_state::PlayerCombatState,
-    items::speed_of,
+    activation::fire_targets, combat::player_state::PlayerCombatState, context::Context,
+    damage::damage_player, extrapolation::extrapolate_missed_frames, hit::HEALTH, hit::Hit,
+    holdables::use_holdable, items::powerups::end_powerups, items::powerups::run_player_timers,
+    items::speed_of, move_caches::MoveCaches, player_world::clip_mask, player_world::player_world,
+    rules::client_context, spawn_points::SpawnPoints, systems::Fight, systems::Systems,
+    teleport::telefrag_overlapping, touch::bump, touch::touch_triggers, weapons::fire_weapon,
+    weapons::gauntlet::gauntlet_attack, world_effects::apply_world_effects,
+    world_effects::set_player_sound,
 };
-use crate::game::deathmatch::{
-    combat::Combat,
-    combat::damage::damage_player,
-    context::Context,
-    extrapolation::extrapolate_missed_frames,
-    items::holdables::use_holdable,
-    items::powerups::{end_powerups, run_player_timers},
-    player_world::player_world,
-    rules::client_context,
-    systems::Systems,
-    targets::fire_targets,
-    triggers::{bump, touch_triggers},
-    weapons::fire_weapon,
-    weapons::gauntlet::gauntlet_attack,
-    world_effects::{apply_world_effects, set_player_sound},
-};
+use crate::bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box};
+use crate::game::GameEvent;
+use crate::game::clients::{Clients, Placement, Role, SPECTATOR_SPEED};
+use crate::game::movement::{ClampedCommand, PmoveInput, clamp_command_time, events, move_player};
 use crate::model::{
     Buttons, ClientNum, EntityNum, PlayerState, SvFlags, UserCmd, Vec3, contents::mask,
-};
-use crate::{
-    bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box},
-    game::{
-        clients::{Clients, Placement, Player, Role, SPECTATOR_SPEED},
-        movement::{
-            ClampedCommand, EntityStateOptions, PmoveInput, clamp_command_time, events, impulses,
-            move_player, player_entity,
-        },
-    },
 };
 
 /// Damage of the two hardest falls.
@@ -45,11 +28,6 @@ const FALL_DAMAGE: [(Event, i32); 2] = [(Event::FallMedium, 5), (Event::FallFar,
 const NO_FALLING_DMFLAG: i32 = 8;
 /// Time after a fall without pain events, in ms.
 const FALL_QUIET_MS: i32 = 200;
-
-/// Returns how player states convert to entity states.
-fn entity_state_options(cx: &Context<'_>) -> EntityStateOptions {
-    EntityStateOptions { truncated: true, linear_stop_ms: cx.clients.settings.linear_stop_ms }
-}
 
 /// Spawns a client: a player at a spawn point, a spectator at the intermission point.
 pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, first: bool) {
@@ -63,7 +41,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
     } else {
         (sys.spawn_points.select_view(cx), None)
     };
-    reset_player(cx, sys, client, placement);
+    reset_player(cx, &mut sys.fight, client, placement);
     for command in ruleset.spawn_commands {
         cx.host.send_command(Some(client), command);
     }
@@ -75,7 +53,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
             // A victim faces the place where the player appears.
             player.entity.pos.base = player.state.origin;
         }
-        telefrag_overlapping(cx, sys, client);
+        telefrag_overlapping(cx, &mut sys.fight, client);
         if let Some(spawn_point) = spawn_point {
             fire_targets(cx, sys, spawn_point, Some(client));
         }
@@ -83,9 +61,10 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         if ruleset.spawn_effect_at_spot {
             cx.show_teleport(client, placement.origin, Event::PlayerTeleportIn);
         }
-        sys.combat.publish(cx, client);
-        sys.lag.reset(cx, client);
+        sys.fight.combat.publish(cx, client);
+        sys.fight.lag.reset(cx, client);
         link_player(cx, client);
+        cx.emit(GameEvent::Spawn { client, origin: placement.origin });
     } else if let Some(player) = cx.clients.players[client.index()].as_mut() {
         player.unlink(cx.host);
         player.shared.contents = 0;
@@ -106,24 +85,24 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
             spectator_think(cx, sys, client, &command);
         }
     }
-    end_frame(cx, sys, client);
+    end_frame(cx, &mut sys.fight, &mut sys.moves, client);
 }
 
 /// Resets a client that spawns: projectiles, combat, items, playerstate and entity.
-fn reset_player(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, placement: Placement) {
+fn reset_player(cx: &mut Context<'_>, fight: &mut Fight, client: ClientNum, placement: Placement) {
     let role = cx.clients.role(client);
     let (now, ruleset) = (cx.clients.now, cx.clients.ruleset);
-    sys.projectiles.drop_hook(cx, client);
-    sys.projectiles.remove_player_mine(cx, client);
-    sys.projectiles.reset_client(client);
+    fight.projectiles.drop_hook(cx, client);
+    fight.projectiles.remove_player_mine(cx, client);
+    fight.projectiles.reset_client(client);
     cx.entities.player_event_at[client.index()] = now;
-    sys.combat.players[client.index()] = PlayerCombatState {
+    fight.combat.players[client.index()] = PlayerCombatState {
         protected_until: (cx.frame.combat.protection_ms > 0)
             .then(|| now + cx.frame.combat.protection_ms),
         ..PlayerCombatState::new(now)
     };
     let (spawn_bullets, arms) = (cx.mode().spawn_bullets, cx.frame.combat.loadout);
-    sys.items.clear_carried(client);
+    fight.items.clear_carried(client);
     let Clients { players, settings, .. } = &mut *cx.clients;
     let Some(player) = players[client.index()].as_mut() else { return };
     player.command = cx.host.usercmd(client);
@@ -152,32 +131,6 @@ fn raise_highest_weapon(cx: &mut Context<'_>, client: ClientNum) {
     };
     let highest = (1..=ruleset.last_weapon).rev().find(raised);
     player.state.weapon = highest.unwrap_or(Weapon::Gauntlet as i32);
-}
-
-/// Telefrags the players that overlap a player who has just appeared.
-fn telefrag_overlapping(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
-    let Some(player) = cx.clients.player(client) else { return };
-    let (mins, maxs) = (player.shared.mins, player.shared.maxs);
-    let origin = player.state.origin;
-    let overlapping: Vec<ClientNum> = cx.others_in(client, origin + mins, origin + maxs).collect();
-    for other in overlapping {
-        damage_player(cx, sys, other, &Hit::telefrag(client));
-    }
-}
-impl Combat {
-    /// Updates a player's entity from its player state.
-    fn publish(&mut self, cx: &mut Context<'_>, client: ClientNum) {
-        let how = entity_state_options(cx);
-        let watches = !cx.clients.role(client).plays();
-        let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
-        player_entity(&mut player.state, &mut player.entity, how);
-        if watches {
-            player.entity.e_type = EntityType::Invisible as i32;
-        }
-        if self.players[client.index()].gibbed {
-            player.entity.e_type = EntityType::Invisible as i32;
-        }
-    }
 }
 
 /// Sends a predictable event that did not fit into the entity to the other clients.
@@ -210,7 +163,7 @@ fn link_at_own_origin(cx: &mut Context<'_>, client: ClientNum) {
 /// Runs a client's last usercmd.
 pub(super) fn think(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     if cx.clients.intermission {
-        return sys.match_state.handle_ready(cx, client);
+        return sys.fight.match_state.handle_ready(cx, client);
     }
     let role = cx.clients.role(client);
     let now = cx.clients.now;
@@ -271,13 +224,13 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     else {
         return;
     };
-    if std::mem::take(&mut sys.combat.players[client.index()].must_gesture) {
+    if std::mem::take(&mut sys.fight.combat.players[client.index()].must_gesture) {
         command.buttons.0 |= Buttons::GESTURE.0;
     }
-    sys.projectiles.begin_command(client, asked_time);
-    sys.combat.expire_award(cx, client);
-    sys.projectiles.hold_hook(cx, client, command.buttons);
-    let gauntlet_hit = gauntlet_attack(cx, sys, client, &command);
+    sys.fight.projectiles.begin_command(client, asked_time);
+    sys.fight.combat.expire_award(cx, client);
+    sys.fight.projectiles.hold_hook(cx, client, command.buttons);
+    let gauntlet_hit = gauntlet_attack(cx, &mut sys.fight, client, &command);
     // A gauntlet hit can change the attacker's own state.
     let Some(player) = cx.clients.player(client) else { return };
     let mut state = player.state;
@@ -297,7 +250,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
         let conditions = PmoveInput { mask, gauntlet_hit };
         move_player(&mut state, &command, &cx.frame.movement, conditions, &mut world)
     };
-    let body = &mut sys.combat.players[client.index()];
+    let body = &mut sys.fight.combat.players[client.index()];
     body.water_level = outcome.water_level;
     body.water_type = outcome.water_type;
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
@@ -307,16 +260,16 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
         player.shared.maxs = outcome.maxs;
     }
     player.buttons = command.buttons;
-    sys.combat.publish(cx, client);
+    sys.fight.combat.publish(cx, client);
     send_pending_events(cx, client);
-    apply_move_events(cx, sys, client, seen_events);
+    apply_move_events(cx, &mut sys.fight, &mut sys.spawn_points, client, seen_events);
     link_player(cx, client);
     if !noclip {
         touch_triggers(cx, sys, client);
     }
     if let Some(player) = cx.clients.players[client.index()].as_mut() {
         player.shared.current_origin = player.state.origin;
-        sys.lag.record_move(client);
+        sys.fight.lag.record_move(client);
     }
     for &number in outcome.touched.as_slice() {
         bump(cx, client, number);
@@ -326,27 +279,33 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
     if events.is_some_and(|sequence| sequence != seen_events) {
         cx.entities.player_event_at[client.index()] = cx.clients.now;
     }
-    sys.combat.forget_pusher_on_ground(cx, client);
+    sys.fight.combat.forget_pusher_on_ground(cx, client);
     if cx.is_dead(client) {
         wait_for_respawn(cx, sys, client);
     } else {
-        run_player_timers(cx, sys, client, ms);
+        run_player_timers(cx, &mut sys.fight.combat, &mut sys.fight.items, client, ms);
     }
 }
 
 /// Applies the predictable events of a pmove: falling damage, attacks, used holdables.
-fn apply_move_events(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, seen: i32) {
+fn apply_move_events(
+    cx: &mut Context<'_>,
+    fight: &mut Fight,
+    spawn_points: &mut SpawnPoints,
+    client: ClientNum,
+    seen: i32,
+) {
     let Some(player) = cx.clients.player(client) else { return };
     let PlayerState { event_sequence, events, .. } = player.state;
     let first = seen.max(event_sequence.wrapping_sub(2));
     for sequence in first..event_sequence {
         let raised = events[(sequence & 1) as usize];
         if raised == Event::FireWeapon {
-            fire_weapon(cx, sys, client);
+            fire_weapon(cx, fight, client);
             continue;
         }
         if let Some(tag) = Event::used_item(raised) {
-            use_holdable(cx, sys, client, tag);
+            use_holdable(cx, fight, spawn_points, client, tag);
             continue;
         }
         let Some((_, points)) = FALL_DAMAGE.into_iter().find(|(event, _)| *event == raised) else {
@@ -359,15 +318,15 @@ fn apply_move_events(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum,
         if !plays || cx.clients.settings.dmflags & NO_FALLING_DMFLAG != 0 {
             continue;
         }
-        sys.combat.players[client.index()].pain_debounce_until = cx.clients.now + FALL_QUIET_MS;
-        damage_player(cx, sys, client, &Hit::by_world(points, MeansOfDeath::Falling));
+        fight.combat.players[client.index()].pain_debounce_until = cx.clients.now + FALL_QUIET_MS;
+        damage_player(cx, fight, client, &Hit::by_world(points, MeansOfDeath::Falling));
     }
 }
 
 /// Respawns a dead player on request, or after `g_forcerespawn` seconds.
 fn wait_for_respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     let now = cx.clients.now;
-    let since = now.distance(sys.combat.players[client.index()].respawn_at);
+    let since = now.distance(sys.fight.combat.players[client.index()].respawn_at);
     if since <= 0 {
         return;
     }
@@ -375,7 +334,7 @@ fn wait_for_respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
     let Some(player) = cx.clients.player(client) else { return };
     let asked = player.buttons.0 & (Buttons::ATTACK.0 | Buttons::USE_HOLDABLE.0) != 0;
     let asked = asked || forced.is_some_and(|ms| since > ms);
-    if asked && (cx.mode().may_respawn)(cx, client) {
+    if asked && (sys.fight.hooks.may_respawn)(cx, client) {
         respawn(cx, sys, client);
     }
 }
@@ -392,65 +351,28 @@ pub(super) fn respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum
 }
 
 /// Ends a client's frame: powerups, world effects, pain, events.
-pub(super) fn end_frame(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
+pub(super) fn end_frame(
+    cx: &mut Context<'_>,
+    fight: &mut Fight,
+    moves: &mut MoveCaches,
+    client: ClientNum,
+) {
     if cx.clients.intermission {
         return;
     }
     cx.clients.update_connection_flag(client);
     if cx.clients.role(client).plays() {
         end_powerups(cx, client);
-        apply_world_effects(cx, sys, client);
-        sys.combat.send_damage_feedback(cx, client);
-        set_player_sound(cx, sys, client);
+        apply_world_effects(cx, fight, client);
+        fight.combat.send_damage_feedback(cx, client);
+        set_player_sound(cx, &fight.combat, client);
     }
-    sys.combat.publish(cx, client);
+    fight.combat.publish(cx, client);
     send_pending_events(cx, client);
     if cx.clients.settings.extrapolates && cx.clients.role(client).plays() {
-        extrapolate_missed_frames(cx, &mut sys.moves, client);
+        extrapolate_missed_frames(cx, moves, client);
     }
     if cx.clients.ruleset.combat.compensates_lag && cx.clients.role(client).plays() {
-        sys.lag.store(cx, client);
+        fight.lag.store(cx, client);
     }
-}
-
-/// Returns the contents that stop a player.
-pub(super) fn clip_mask(player: &Player) -> i32 {
-    match (player.is_bot, player.state.stats[HEALTH] <= 0) {
-        (true, _) => mask::BOT_SOLID,
-        (false, true) => mask::DEAD_SOLID,
-        (false, false) => mask::PLAYER_SOLID,
-    }
-}
-
-/// Teleports a client, and telefrags players at the destination.
-pub(super) fn teleport(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-    origin: Vec3,
-    angles: Vec3,
-) {
-    let plays = cx.clients.role(client).plays();
-    let Some(player) = cx.clients.player(client) else { return };
-    let from = player.state.origin;
-    if plays {
-        cx.show_teleport(client, from, Event::PlayerTeleportOut);
-        cx.show_teleport(client, origin, Event::PlayerTeleportIn);
-    }
-    let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
-    player.unlink(cx.host);
-    impulses::teleport(&mut player.state, origin, angles, &player.command);
-    player.entity.angles = angles;
-    if plays {
-        telefrag_overlapping(cx, sys, client);
-    }
-    sys.combat.publish(cx, client);
-    if let Some(player) = cx.clients.players[client.index()].as_mut() {
-        player.shared.current_origin = player.state.origin;
-        if plays {
-            cx.host.link_entity(&mut player.entity, &mut player.shared);
-        }
-    }
-    // A shot into the past would bring the player back through the teleporter.
-    sys.lag.reset(cx, client);
 }

@@ -2,20 +2,16 @@
 //!
 //! Source: the base game's effects of the world. Engine names: `P_WorldEffects`.
 
-use super::combat::Hit;
-use crate::bg::{Event, MeansOfDeath, Powerup, contents, entity_flag};
-use crate::game::deathmatch::{
-    asset_index::sound_index, combat::damage::damage_player, context::Context, systems::Systems,
-    weapons::mines::TICKING_SOUND,
+use super::{
+    asset_index::sound_index, combat::Combat, combat::player_state::AIR_MS,
+    combat::player_state::INITIAL_DROWN_DAMAGE, context::Context, damage::damage_player, hit::Hit,
+    projectiles::mines::TICKING_SOUND, systems::Fight,
 };
+use crate::bg::{Event, MeansOfDeath, Powerup, contents, entity_flag};
 use crate::model::ClientNum;
 
-/// Time under water without damage, in ms.
-pub(super) const AIR_MS: i32 = 12_000;
 /// Air that a battle suit restores, in ms.
 const SUIT_AIR_MS: i32 = 10_000;
-/// Drowning damage before its first increase.
-pub(super) const INITIAL_DROWN_DAMAGE: i32 = 2;
 /// Water level with the head under water.
 const HEAD_UNDER_WATER: u8 = 3;
 /// Interval of drowning damage, in ms.
@@ -33,16 +29,16 @@ const BURNS: i32 = contents::LAVA | contents::SLIME;
 const FRY_SOUND: i32 = 1;
 
 /// Applies a frame of drowning, lava and slime to a player.
-pub(super) fn apply_world_effects(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
+pub(super) fn apply_world_effects(cx: &mut Context<'_>, fight: &mut Fight, client: ClientNum) {
     let now = cx.clients.now;
     if cx.clients.player(client).is_some_and(|player| player.cheats.noclip) {
         // Air is full when the cheat ends.
-        sys.combat.players[client.index()].air_until = now + AIR_MS;
+        fight.combat.players[client.index()].air_until = now + AIR_MS;
         return;
     }
     let alive = !cx.is_dead(client);
     let suited = cx.has_powerup(client, Powerup::BattleSuit);
-    let combat = &mut sys.combat.players[client.index()];
+    let combat = &mut fight.combat.players[client.index()];
     let (level, kind) = (combat.water_level, combat.water_type);
     let mut hits = [None; 3];
     if level == HEAD_UNDER_WATER {
@@ -74,14 +70,14 @@ pub(super) fn apply_world_effects(cx: &mut Context<'_>, sys: &mut Systems, clien
     }
     for (points, means) in hits.into_iter().flatten() {
         let hit = Hit { no_armor: means == MeansOfDeath::Water, ..Hit::by_world(points, means) };
-        damage_player(cx, sys, client, &hit);
+        damage_player(cx, fight, client, &hit);
     }
 }
 
 /// Sets the looping sound of a player, dead or alive: a ticking mine, lava or slime.
-pub(super) fn set_player_sound(cx: &mut Context<'_>, sys: &Systems, client: ClientNum) {
+pub(super) fn set_player_sound(cx: &mut Context<'_>, combat: &Combat, client: ClientNum) {
     let Some(player) = cx.clients.player(client) else { return };
-    let combat = &sys.combat.players[client.index()];
+    let combat = &combat.players[client.index()];
     let sound = if player.entity.e_flags & entity_flag::TICKING != 0 {
         sound_index(cx.host, TICKING_SOUND)
     } else if combat.water_level > 0 && combat.water_type & BURNS != 0 {

@@ -13,7 +13,8 @@ mod spawn_table;
 
 use self::{free_move::FlightContext, spawn_table::SpawnTableEntry};
 use super::{
-    ConnectError, ConsoleCommand, EntityView, Game, GameFault, Host, LevelStart, Ruleset,
+    ConnectError, ConsoleCommand, EntityView, Game, GameEvent, GameFault, Host, LevelStart,
+    MatchPhase, Ruleset,
     clients::{
         self, CONSOLE_COMMANDS, ClientContext, ClientRules, Clients, Placement, Player, Role,
     },
@@ -217,7 +218,7 @@ impl Game for Flight {
         if !start.restart {
             self.clients.publish_scores(host);
         }
-        self.clients.log_start(host);
+        self.clients.emit(host, &GameEvent::Phase(MatchPhase::LevelStart));
         Ok(())
     }
 
@@ -225,7 +226,7 @@ impl Game for Flight {
         for player in self.clients.players.iter_mut().flatten() {
             player.unlink(host);
         }
-        self.clients.log_end(host);
+        self.clients.emit(host, &GameEvent::Phase(MatchPhase::LevelEnd));
         Ok(())
     }
 

@@ -4,10 +4,12 @@
 //!
 //! Engine names: `EF_AWARD_*`, `PERS_*`.
 
-use super::challenges::{fulfill_award_challenge, fulfill_frag_challenges};
 use crate::bg::{MeansOfDeath, Persistent, entity_flag, player_event};
-use crate::game::clients::log_award;
-use crate::game::deathmatch::{combat::Combat, context::Context, matches::MatchState};
+use crate::game::GameEvent;
+use crate::game::deathmatch::{
+    combat::Combat, combat::challenges::fulfill_award_challenge,
+    combat::challenges::fulfill_frag_challenges, context::Context, matches::MatchState,
+};
 use crate::model::ClientNum;
 
 /// Time that an award is shown, in ms.
@@ -27,7 +29,7 @@ const AWARDS: i32 = entity_flag::AWARD_EXCELLENT
 impl Combat {
     /// Counts an award and shows it instead of the previous one. `count` is the persistant index of its
     /// counter.
-    pub(in crate::game::deathmatch) fn award(
+    pub(crate) fn award(
         &mut self,
         cx: &mut Context<'_>,
         matches: &MatchState,
@@ -40,16 +42,12 @@ impl Combat {
         *counter = (*counter + 1) & 0x7fff;
         player.state.e_flags = player.state.e_flags & !AWARDS | flag;
         self.players[client.index()].award_until = Some(cx.clients.now + AWARD_MS);
-        log_award(cx.clients, cx.host, client, count);
+        cx.emit(GameEvent::Award { client, award: count });
         fulfill_award_challenge(cx, matches, client, count);
     }
 
     /// Hides an award after its time.
-    pub(in crate::game::deathmatch) fn expire_award(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn expire_award(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let combat = &mut self.players[client.index()];
         if combat.award_until.is_none_or(|until| until.distance(cx.clients.now) >= 0) {
             return;
@@ -61,7 +59,7 @@ impl Combat {
     }
 
     /// Awards a frag of an enemy: gauntlet, excellent, challenges, multiple kills.
-    pub(super) fn award_frag(
+    pub(crate) fn award_frag(
         &mut self,
         cx: &mut Context<'_>,
         matches: &MatchState,
@@ -86,7 +84,7 @@ impl Combat {
     }
 
     /// Announces a flag carrier who dies near the place of the capture, to both players.
-    pub(super) fn announce_near_capture(
+    pub(crate) fn announce_near_capture(
         &self,
         cx: &mut Context<'_>,
         victim: ClientNum,
@@ -104,7 +102,7 @@ impl Combat {
     }
 
     /// Counts the hits of a railgun shot for the impressive award. A miss resets the streak.
-    pub(in crate::game::deathmatch) fn count_rail_hits(
+    pub(crate) fn count_rail_hits(
         &mut self,
         cx: &mut Context<'_>,
         matches: &MatchState,

@@ -5,6 +5,7 @@
 //! Engine names: `ChallengeMessage`, `ch`.
 
 use crate::bg::{MeansOfDeath, Persistent, Powerup, TeamColor};
+use crate::game::GameEvent;
 use crate::game::deathmatch::{context::Context, matches::MatchState};
 use crate::model::ClientNum;
 
@@ -149,20 +150,14 @@ fn fulfill(cx: &mut Context<'_>, matches: &MatchState, client: ClientNum, number
         return;
     }
     cx.host.send_command(Some(client), &format!("ch {number}"));
-    let line = format!("Challenge: {client} {number} 1: Client {client} got award {number}");
-    cx.clients.log(cx.host, &line);
+    cx.emit(GameEvent::Challenge { client, number });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::{
-        Ruleset,
-        deathmatch::{
-            combat::{Hit, damage::damage_player},
-            tests::room::TestRoom,
-        },
-    };
+    use crate::game::Ruleset;
+    use crate::game::deathmatch::{damage::damage_player, hit::Hit, tests::room::TestRoom};
 
     /// Returns the challenges of a frag with a means of death, of the killer and of the victim.
     fn frag(
@@ -180,7 +175,8 @@ mod tests {
         }
         room.host.logged.clear();
         let hit = Hit { attacker: Some(players[0]), ..Hit::by_world(9999, means) };
-        room.game.with(&mut room.host, |cx, sys| damage_player(cx, sys, players[1], &hit));
+        room.game
+            .with(&mut room.host, |cx, sys| damage_player(cx, &mut sys.fight, players[1], &hit));
         let told = |client| {
             let sent = room.host.sent_to(client).into_iter();
             sent.filter_map(|text| text.strip_prefix("ch ")?.parse().ok()).collect()
@@ -235,7 +231,7 @@ mod tests {
         let one = room.join(0, 0.0, 0.0, 0.0);
         room.host.logged.clear();
         room.game.with(&mut room.host, |cx, sys| {
-            sys.combat.count_rail_hits(cx, &sys.match_state, one, 2);
+            sys.fight.combat.count_rail_hits(cx, &sys.fight.match_state, one, 2);
         });
         let lines: Vec<_> = room.host.logged.iter().map(|(_, line)| line.as_str()).collect();
         let expected = [

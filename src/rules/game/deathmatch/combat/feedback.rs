@@ -4,13 +4,10 @@
 //!
 //! Engine names: `P_DamageFeedback`, `EV_PAIN`.
 
-use super::HEALTH;
-use crate::game::deathmatch::{combat::Combat, context::Context};
+use crate::bg::Event;
+use crate::game::deathmatch::{combat::Combat, context::Context, hit::HEALTH};
+use crate::game::movement::angles;
 use crate::model::ClientNum;
-use crate::{
-    bg::Event,
-    game::movement::{angles, events},
-};
 
 /// Minimum interval between two pain events, in ms.
 const PAIN_MS: i32 = 700;
@@ -19,29 +16,9 @@ const MAX_SHOWN: i32 = 255;
 /// Both direction bytes of damage without a direction.
 const NO_DIRECTION: i32 = 255;
 
-impl Context<'_> {
-    /// Adds an external event to a player.
-    pub(in crate::game::deathmatch) fn add_player_event(
-        &mut self,
-        client: ClientNum,
-        event: Event,
-        parm: i32,
-    ) {
-        let now = self.clients.now;
-        if let Some(player) = self.clients.players[client.index()].as_mut() {
-            events::show_external(&mut player.state, event, parm, now.0);
-            self.entities.player_event_at[client.index()] = now;
-        }
-    }
-}
-
 impl Combat {
     /// Sends a player the damage of the frame, and a pain event to other players.
-    pub(in crate::game::deathmatch) fn send_damage_feedback(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn send_damage_feedback(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let now = cx.clients.now;
         let invincible = cx.is_god(client);
         let combat = &mut self.players[client.index()];

@@ -1,29 +1,24 @@
-//! Combat: damage, splash damage, death, awards and scores.
+//! Combat state of players: awards, challenges, sprees, damage feedback, the entity that others see.
 //!
-//! Invariants: health is at least [`LEAST_HEALTH`]; a dead player does not die again; every value in a
-//! playerstate fits 16 bits. Source: the base game's combat rules; OpenArena's.
+//! Hits and deaths are in `damage`. Source: the base game's combat rules; OpenArena's.
 
-pub(super) mod awards;
+mod awards;
 mod challenges;
-pub(super) mod combat_settings;
-pub(super) mod damage;
-pub(super) mod death;
-pub(super) mod feedback;
-pub(super) mod loadout;
-pub(super) mod score;
-pub(super) mod splash;
+mod feedback;
+pub(super) mod player_state;
 mod spree_file;
-pub(super) mod sprees;
-#[cfg(test)]
-mod tests;
+mod sprees;
 
-use super::{combat_state::PlayerCombatState, entities::EntityKind};
-use crate::model::{ClientNum, limits::MAX_CLIENTS};
+use self::player_state::PlayerCombatState;
+use super::{context::Context, entity_kinds::EntityKind};
+use crate::bg::EntityType;
+use crate::game::movement::{EntityStateOptions, player_entity};
+use crate::model::{ClientNum, EntityNum, limits::MAX_CLIENTS};
 
-pub(super) use self::{
-    combat_settings::CombatSettings, damage::Hit, loadout::Loadout, splash::SplashDamage,
-    sprees::Sprees,
-};
+pub(super) use self::sprees::Sprees;
+
+/// Number of death animations.
+const DEATH_ANIMATIONS: i32 = 3;
 
 /// Combat state of all players.
 #[derive(Debug)]
@@ -52,18 +47,63 @@ impl Combat {
         self.players.fill(PlayerCombatState::default());
     }
 
+    /// Returns the index of a death animation, a different one each time.
+    pub(crate) fn next_death(&mut self) -> i32 {
+        let death = self.next_death;
+        self.next_death = (death + 1) % DEATH_ANIMATIONS;
+        death
+    }
+
     /// Resets a client that connects.
     pub(super) fn reset_client(&mut self, client: ClientNum) {
         self.players[client.index()] = PlayerCombatState::default();
         self.sprees.reset_client(client);
     }
+
+    /// Whether an entity takes damage.
+    pub(crate) fn is_damageable(&self, cx: &Context<'_>, number: EntityNum) -> bool {
+        if let Some(client) = ClientNum::new(number.index()) {
+            return cx.clients.plays(client) && !self.players[client.index()].gibbed;
+        }
+        cx.entities.get(number).is_some_and(|entity| match &entity.kind {
+            EntityKind::Corpse(corpse) => corpse.is_whole() && entity.shared.is_linked(),
+            EntityKind::Missile(missile) => missile.is_armed(),
+            EntityKind::Mover(_) => cx.entities.is_shootable(number),
+            _ => false,
+        })
+    }
+
+    /// Whether a hit counts for the attacker's accuracy: the victim is a living enemy.
+    pub(crate) fn is_good_hit(
+        &self,
+        cx: &Context<'_>,
+        attacker: ClientNum,
+        number: EntityNum,
+    ) -> bool {
+        ClientNum::new(number.index()).is_some_and(|victim| {
+            victim != attacker
+                && self.is_damageable(cx, number)
+                && !cx.is_dead(victim)
+                && !cx.clients.are_mates(attacker, victim)
+        })
+    }
+
+    /// Updates a player's entity from its player state.
+    pub(crate) fn publish(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+        let how = entity_state_options(cx);
+        let watches = !cx.clients.role(client).plays();
+        let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
+        player_entity(&mut player.state, &mut player.entity, how);
+        if watches {
+            player.entity.e_type = EntityType::Invisible as i32;
+        }
+        if self.players[client.index()].gibbed {
+            player.entity.e_type = EntityType::Invisible as i32;
+        }
+    }
 }
 
-/// Index of the health statistic, the same in every game.
-pub(super) const HEALTH: usize = 0;
-/// Minimum health.
-pub(super) const LEAST_HEALTH: i32 = -999;
-/// Health at or below which a body is gibbed.
-pub(super) const GIB_HEALTH: i32 = -40;
-/// Damage that always kills.
-pub(super) const LETHAL: i32 = 100_000;
+/// Returns how player states convert to entity states.
+fn entity_state_options(cx: &Context<'_>) -> EntityStateOptions {
+    EntityStateOptions { truncated: true, linear_stop_ms: cx.clients.settings.linear_stop_ms }
+}

@@ -4,14 +4,10 @@
 //! `g_spreeDiv` frags. Source: OpenArena 0.8.8. Engine names: `G_RunStreakLogic`, `G_CheckForSpree`,
 //! `G_checkForMultiKill`.
 
-use super::spree_file::{Announcement, MAX_MESSAGE, Series, SpreeFile};
 use crate::bg::Event;
-use crate::game::{
-    Host,
-    deathmatch::{asset_index::sound_index, context::Context},
-    settings::key,
-    userinfo::clean_text,
-};
+use crate::game::deathmatch::combat::spree_file::{Announcement, MAX_MESSAGE, Series, SpreeFile};
+use crate::game::deathmatch::{asset_index::sound_index, context::Context};
+use crate::game::{Host, settings::key, userinfo::clean_text};
 use crate::model::{ClientNum, SvFlags, Vec3, assets::GamePath, limits::MAX_CLIENTS, text};
 
 /// Longest name in a message, in bytes.
@@ -28,7 +24,7 @@ struct SeriesLengths {
 
 /// Announcements of a level, and the series of all players.
 #[derive(Debug)]
-pub(in crate::game::deathmatch) struct Sprees {
+pub(crate) struct Sprees {
     file: SpreeFile,
     /// Frags or deaths from one level to the next.
     divisor: i32,
@@ -44,7 +40,7 @@ impl Default for Sprees {
 
 impl Sprees {
     /// Reads the announcements of a new level.
-    pub(in crate::game::deathmatch) fn start(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn start(&mut self, cx: &mut Context<'_>) {
         *self = Self::default();
         if !cx.clients.ruleset.has_sprees {
             return;
@@ -65,7 +61,7 @@ impl Sprees {
     }
 
     /// Counts a death, and the frag of a player that is neither the victim nor a teammate.
-    pub(super) fn count_death(
+    pub(crate) fn count_death(
         &mut self,
         cx: &mut Context<'_>,
         victim: ClientNum,
@@ -173,14 +169,11 @@ mod tests {
     use super::*;
     use std::rc::Rc;
 
-    use crate::game::{
-        FileLimits, Game as _, GameFiles, LevelStart, Ruleset,
-        deathmatch::{
-            combat::{Hit, damage::damage_player, death::suicide},
-            tests::room::TestRoom,
-            think::respawn,
-        },
+    use crate::game::deathmatch::{
+        damage::damage_player, damage::death::suicide, hit::Hit, tests::room::TestRoom,
+        think::respawn,
     };
+    use crate::game::{FileLimits, Game as _, GameFiles, LevelStart, Ruleset};
     use crate::{bg::MeansOfDeath, model::assets::MemoryAssets};
 
     const FILE: &str = "[kspree]\nlevel = 1\nmessage = [n]: [k] [k]\nsound = sound/a.wav\n\
@@ -209,7 +202,7 @@ mod tests {
         room.host.sent.clear();
         let hit = Hit { attacker: Some(killer), ..Hit::by_world(9999, MeansOfDeath::Rocket) };
         room.game.with(&mut room.host, |cx, sys| {
-            damage_player(cx, sys, victim, &hit);
+            damage_player(cx, &mut sys.fight, victim, &hit);
             respawn(cx, sys, victim);
         });
         let all = room.host.sent_to_all().into_iter();
@@ -237,7 +230,7 @@ mod tests {
         // A frag ends the deaths, and a death the frags.
         assert_eq!(kill(&mut room, other, one), [""; 0]);
         assert_eq!(kill(&mut room, one, other), [""; 0]);
-        room.game.with(&mut room.host, |cx, sys| suicide(cx, sys, one));
+        room.game.with(&mut room.host, |cx, sys| suicide(cx, &mut sys.fight, one));
         assert_eq!(kill(&mut room, one, other), ["cp \"player1 dies\""]);
     }
 

@@ -3,20 +3,17 @@
 //! Source: the base game's dropped items. They lose all speed at the first contact, fall and rest on the
 //! first floor. An item that is pushed off a mover bounces.
 
-use super::{Flag, ItemState, ItemThink, MAXS, MINS, flags::ReturnAnnouncement};
-use crate::game::deathmatch::{context::Context, items::Items, items::schedule};
+use crate::bg::{
+    EntityType, Weapon, WeaponState, contents, entity_flag, items::Item, items::ItemKind,
+};
+use crate::game::deathmatch::entity_kinds::{EntityKind, ItemState, ItemThink};
+use crate::game::deathmatch::items::{Items, MAXS, MINS, schedule};
+use crate::game::deathmatch::{
+    context::Context, entities::Entity, flag::Flag, items::flags::ReturnAnnouncement,
+};
+use crate::game::movement::{angles, trajectory};
 use crate::model::{
     ClientNum, EntityNum, SvFlags, Trace, Trajectory, TrajectoryKind, Vec3, contents::mask,
-};
-use crate::{
-    bg::{
-        EntityType, Weapon, WeaponState, contents, entity_flag,
-        items::{Item, ItemKind},
-    },
-    game::{
-        deathmatch::entities::{Entity, EntityKind},
-        movement::{angles, trajectory},
-    },
 };
 
 /// Lifetime of a dropped item, in ms.
@@ -34,11 +31,7 @@ const BOTTOM: f32 = -131_072.0;
 impl Items {
     /// Drops the weapon in hand, the powerups and the flags of a player who dies or disconnects. A rune
     /// returns to its spawn position.
-    pub(in crate::game::deathmatch) fn drop_at_death(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn drop_at_death(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let ruleset = cx.clients.ruleset;
         let weapon_in_hand =
             weapon_in_hand(cx, client).filter(|_| !cx.frame.combat.loadout.replaces_items());
@@ -135,7 +128,7 @@ fn is_pushed_off(entity: &Entity) -> bool {
 }
 
 /// Whether an item lies still and waits for nothing.
-pub(in crate::game::deathmatch) fn is_at_rest(entity: &Entity) -> bool {
+pub(crate) fn is_at_rest(entity: &Entity) -> bool {
     entity.think_at.is_none()
         && entity.state.pos.kind != TrajectoryKind::Gravity as i32
         && !is_pushed_off(entity)
@@ -143,11 +136,7 @@ pub(in crate::game::deathmatch) fn is_at_rest(entity: &Entity) -> bool {
 
 impl Items {
     /// Moves a flying item. Returns the trace of its collision, if any.
-    pub(in crate::game::deathmatch) fn fly(
-        &mut self,
-        cx: &mut Context<'_>,
-        number: EntityNum,
-    ) -> Option<Trace> {
+    pub(crate) fn fly(&mut self, cx: &mut Context<'_>, number: EntityNum) -> Option<Trace> {
         let now = cx.clients.now;
         let falls = match cx.entities.get(number)? {
             entity if entity.state.pos.kind == TrajectoryKind::Gravity as i32 => true,

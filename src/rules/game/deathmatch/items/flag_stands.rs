@@ -2,13 +2,10 @@
 //!
 //! Source: OpenArena's base stands.
 
-use crate::game::deathmatch::{context::Context, systems::Systems, targets::Targets};
+use crate::bg::{EntityType, Team, contents};
+use crate::game::deathmatch::{context::Context, entity_kinds::EntityKind, targets::Targets};
 use crate::model::{EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::{EntityType, Team, contents},
-    game::deathmatch::entities::EntityKind,
-};
 
 /// Spawn flag of a stand that floats.
 const FLOATS: i32 = 1;
@@ -19,21 +16,13 @@ const MINS: Vec3 = Vec3::new(-15.0, -15.0, 0.0);
 const MAXS: Vec3 = Vec3::new(15.0, 15.0, 87.0);
 
 /// Spawn function of `team_redobelisk`.
-pub(in crate::game::deathmatch) fn red(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    sys.targets.add_stand(cx, map_entity, Team::Red);
+pub(crate) fn red(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add_stand(cx, map_entity, Team::Red);
 }
 
 /// Spawn function of `team_blueobelisk`.
-pub(in crate::game::deathmatch) fn blue(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    sys.targets.add_stand(cx, map_entity, Team::Blue);
+pub(crate) fn blue(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add_stand(cx, map_entity, Team::Blue);
 }
 
 impl Targets {

@@ -3,116 +3,21 @@
 //! Invariant: a flag is in one place. The flag item at the base is visible exactly while no player carries
 //! the flag and no dropped flag exists. Source: the base game's capture the flag.
 
-use super::ItemThink;
-use crate::bg::{
-    Event, Powerup, Team, TeamColor, TeamSound, UNTIL_LOST, configstring, contents, entity_flag,
-};
-use crate::game::clients::{FlagLogEvent, log_flag};
+use crate::bg::{Event, configstring, contents, entity_flag};
+use crate::game::deathmatch::items::{Items, remove_item, schedule};
 use crate::game::deathmatch::{
-    context::Context,
-    entities::Entities,
-    items::Items,
-    items::drop::launch_item,
-    items::{remove_item, schedule},
-    systems::Systems,
-    teams::{announce_flag_taken, reward_capture, reward_return},
+    context::Context, entities::Entities, entity_kinds::ItemThink, flag::FLAGS, flag::Flag,
+    items::drop::launch_item, items::drop::without,
 };
+use crate::game::{FlagAction, GameEvent};
 use crate::model::{ClientNum, EntityNum, SvFlags, Vec3};
-
-use super::drop::without;
 
 /// Distance from the own flag within which a carrier is about to capture, in units.
 const NEAR_CAPTURE: f32 = 200.0;
 
-/// Flag of a team.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::game::deathmatch) enum Flag {
-    Red,
-    Blue,
-}
-
-/// Constants of one flag.
-struct FlagSpec {
-    flag: Flag,
-    team: Team,
-    item: i32,
-    powerup: Powerup,
-    back_sound: TeamSound,
-    name: &'static str,
-}
-
-const FLAGS: [FlagSpec; 2] = [
-    FlagSpec {
-        flag: Flag::Red,
-        team: Team::Red,
-        item: 34,
-        powerup: Powerup::RedFlag,
-        back_sound: TeamSound::RedReturned,
-        name: "RED",
-    },
-    FlagSpec {
-        flag: Flag::Blue,
-        team: Team::Blue,
-        item: 35,
-        powerup: Powerup::BlueFlag,
-        back_sound: TeamSound::BlueReturned,
-        name: "BLUE",
-    },
-];
-
-impl Flag {
-    /// Returns the flag of an item index, if the item is one.
-    pub(super) fn of_item(number: i32) -> Option<Self> {
-        FLAGS.iter().find(|spec| spec.item == number).map(|spec| spec.flag)
-    }
-
-    /// Team that owns the flag.
-    pub(in crate::game::deathmatch) fn team(self) -> Team {
-        self.spec().team
-    }
-
-    /// Returns the flag of a team color.
-    pub(in crate::game::deathmatch) const fn of_color(color: TeamColor) -> Self {
-        match color {
-            TeamColor::Red => Self::Red,
-            TeamColor::Blue => Self::Blue,
-        }
-    }
-
-    /// Team color of the flag.
-    pub(in crate::game::deathmatch) const fn color(self) -> TeamColor {
-        match self {
-            Self::Red => TeamColor::Red,
-            Self::Blue => TeamColor::Blue,
-        }
-    }
-
-    /// Powerup that marks the carrier of the flag.
-    pub(in crate::game::deathmatch) fn powerup(self) -> Powerup {
-        self.spec().powerup
-    }
-
-    /// Team name in messages.
-    pub(in crate::game::deathmatch) fn name(self) -> &'static str {
-        self.spec().name
-    }
-
-    /// Flag of the other team.
-    pub(in crate::game::deathmatch) const fn other(self) -> Self {
-        match self {
-            Self::Red => Self::Blue,
-            Self::Blue => Self::Red,
-        }
-    }
-
-    fn spec(self) -> &'static FlagSpec {
-        &FLAGS[self as usize]
-    }
-}
-
 /// Status of a flag, as the digit of configstring 23.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum FlagStatus {
+pub(crate) enum FlagStatus {
     #[default]
     AtBase = 0,
     Carried = 1,
@@ -124,7 +29,7 @@ pub(super) type FlagStatuses = [FlagStatus; 2];
 
 /// Announcement that goes with the return of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::game::deathmatch) enum ReturnAnnouncement {
+pub(crate) enum ReturnAnnouncement {
     /// None; the caller announces the return.
     None,
     /// Team sound.
@@ -135,7 +40,7 @@ pub(in crate::game::deathmatch) enum ReturnAnnouncement {
 
 impl Items {
     /// Sends the flag status to all clients, in game types with flags.
-    pub(in crate::game::deathmatch) fn publish_flags(&self, cx: &mut Context<'_>) {
+    pub(crate) fn publish_flags(&self, cx: &mut Context<'_>) {
         if cx.clients.game_type.has_flags() {
             let [red, blue] = self.flags.map(|status| status as i32);
             cx.host.set_configstring(configstring::FLAG_STATUS, &format!("{red}{blue}"));
@@ -145,7 +50,7 @@ impl Items {
 
 impl Entities {
     /// Returns the base position of a flag, or none on a map without that flag.
-    pub(in crate::game::deathmatch) fn flag_base(&self, flag: Flag) -> Option<Vec3> {
+    pub(crate) fn flag_base(&self, flag: Flag) -> Option<Vec3> {
         self.numbers().find_map(|number| {
             let (entity, pickup) = self.pickup(number)?;
             let is_base = pickup.number == flag.spec().item && !pickup.is_dropped;
@@ -156,7 +61,7 @@ impl Entities {
 
 impl Context<'_> {
     /// Whether a player carries a flag and is near the visible flag of its own team.
-    pub(in crate::game::deathmatch) fn is_near_capture(&self, client: ClientNum) -> bool {
+    pub(crate) fn is_near_capture(&self, client: ClientNum) -> bool {
         let (Some(color), Some(player)) =
             (self.clients.role(client).color(), self.clients.player(client))
         else {
@@ -180,46 +85,19 @@ impl Context<'_> {
 }
 
 impl Items {
-    fn move_flag(&mut self, cx: &mut Context<'_>, flag: Flag, status: FlagStatus) {
+    /// Whether a flag is not at its base.
+    pub(crate) fn is_flag_away(&self, flag: Flag) -> bool {
+        self.flags[flag as usize] != FlagStatus::AtBase
+    }
+
+    /// Sets the status of a flag and sends it.
+    pub(crate) fn move_flag(&mut self, cx: &mut Context<'_>, flag: Flag, status: FlagStatus) {
         self.flags[flag as usize] = status;
         self.publish_flags(cx);
     }
-}
 
-/// Handles the touch of a flag by a player who may pick it up. Returns whether the player carries it away
-/// now. Otherwise a dropped flag returned to its base, or the player captured with the enemy flag.
-pub(in crate::game::deathmatch) fn touch_team_item(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-    flag: Flag,
-    is_dropped: bool,
-    at: Vec3,
-) -> bool {
-    let team = cx.clients.team(client);
-    let Some(player) = cx.clients.players[client.index()].as_mut() else { return false };
-    if flag.team() != team {
-        player.state.powerups[flag.powerup()] = UNTIL_LOST;
-        sys.items.move_flag(cx, flag, FlagStatus::Carried);
-        let other_away = sys.items.flags[flag.other() as usize] != FlagStatus::AtBase;
-        announce_flag_taken(cx, sys, client, flag, other_away, at);
-        return true;
-    }
-    if is_dropped {
-        reward_return(cx, sys, client, flag, at);
-        sys.items.return_flag(cx, flag, ReturnAnnouncement::Sound);
-    } else {
-        player.state.powerups[flag.other().powerup()] = 0;
-        for each in [flag, flag.other()] {
-            sys.items.return_flag(cx, each, ReturnAnnouncement::None);
-        }
-        reward_capture(cx, sys, client, flag, at);
-    }
-    false
-}
-impl Items {
     /// Returns a flag to its base. No player carries it from then on.
-    pub(super) fn return_flag(
+    pub(crate) fn return_flag(
         &mut self,
         cx: &mut Context<'_>,
         flag: Flag,
@@ -242,25 +120,16 @@ impl Items {
         }
         self.move_flag(cx, flag, FlagStatus::AtBase);
         if announcement != ReturnAnnouncement::None {
-            send_team_sound(cx, spec.back_sound);
+            cx.send_team_sound(spec.back_sound);
         }
         if announcement == ReturnAnnouncement::SoundAndText {
             let line = format!("print \"The {} flag has returned!\n\"", flag.name());
             cx.host.send_command(None, &line);
-            let text = format!("The {} flag was returned!", flag.name());
-            log_flag(cx.clients, cx.host, None, flag.team(), FlagLogEvent::Returned, &text);
+            let action = FlagAction::Returned;
+            cx.emit(GameEvent::Flag { client: None, team: flag.color(), action });
         }
     }
-}
 
-/// Sends a team sound to all clients.
-pub(in crate::game::deathmatch) fn send_team_sound(cx: &mut Context<'_>, sound: TeamSound) {
-    cx.temp_entity(Vec3::ZERO, Event::GlobalTeamSound, |state, shared| {
-        state.event_parm = sound as i32;
-        shared.sv_flags = SvFlags::BROADCAST;
-    });
-}
-impl Items {
     /// Drops a flag that a player carries, `angle` degrees aside. Without a free entity the flag returns to
     /// its base.
     pub(super) fn drop_flag(
@@ -284,22 +153,14 @@ impl Items {
     }
 
     /// Drops every flag that a player carries.
-    pub(in crate::game::deathmatch) fn drop_flags(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn drop_flags(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         for spec in &FLAGS {
             self.drop_flag(cx, client, spec.flag, 0.0);
         }
     }
 
     /// Returns every flag that a player carries to its base at once, after a suicide.
-    pub(in crate::game::deathmatch) fn return_carried_flags(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn return_carried_flags(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         for spec in &FLAGS {
             let carries = cx
                 .clients

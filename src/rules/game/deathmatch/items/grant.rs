@@ -2,17 +2,12 @@
 //!
 //! Source: the base game's pickups; OpenArena's runes.
 
-use crate::model::{LevelTime, PlayerState};
-use crate::{
-    bg::{
-        Holdable, Rune, UNLIMITED_AMMO, Weapon, entity_flag,
-        items::{Item, ItemKind},
-    },
-    game::{
-        Ruleset,
-        movement::pickup::{MAX_ROUNDS, most_armor, most_health},
-    },
+use crate::bg::{
+    Holdable, Rune, UNLIMITED_AMMO, Weapon, entity_flag, items::Item, items::ItemKind,
 };
+use crate::game::Ruleset;
+use crate::game::movement::pickup::{MAX_ROUNDS, most_armor, most_health};
+use crate::model::{LevelTime, PlayerState};
 
 /// Respawn time by kind of item, in seconds.
 const AMMO_S: f32 = 40.0;
@@ -23,18 +18,18 @@ const HOLDABLE_S: f32 = 60.0;
 
 /// An item that is being granted to a player.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ItemGrant<'a> {
-    pub(super) ruleset: &'a Ruleset,
+pub(crate) struct ItemGrant<'a> {
+    pub(crate) ruleset: &'a Ruleset,
     /// Index of the item and its row in the table.
-    pub(super) number: i32,
-    pub(super) item: &'a Item,
+    pub(crate) number: i32,
+    pub(crate) item: &'a Item,
     /// Quantity override, 0 for none; a negative count grants no ammunition.
-    pub(super) count: i32,
+    pub(crate) count: i32,
     /// Whether a weapon grants its full ammunition to a player who has some already.
-    pub(super) is_full: bool,
-    pub(super) now: LevelTime,
+    pub(crate) is_full: bool,
+    pub(crate) now: LevelTime,
     /// Maximum health of the player without runes.
-    pub(super) max_health: i32,
+    pub(crate) max_health: i32,
 }
 
 impl ItemGrant<'_> {
@@ -43,7 +38,7 @@ impl ItemGrant<'_> {
     }
 
     /// Applies the item to a playerstate.
-    pub(super) fn give(&self, state: &mut PlayerState) {
+    pub(crate) fn give(&self, state: &mut PlayerState) {
         let stats = self.ruleset.stats;
         match self.item.kind {
             ItemKind::Weapon => {
@@ -118,7 +113,7 @@ impl ItemGrant<'_> {
     }
 
     /// Returns the respawn time in seconds, or none for an item without one.
-    pub(super) fn respawn_s(&self, weapon_s: f32) -> Option<f32> {
+    pub(crate) fn respawn_s(&self, weapon_s: f32) -> Option<f32> {
         match self.item.kind {
             ItemKind::Weapon => Some(weapon_s),
             ItemKind::Ammo => Some(AMMO_S),

@@ -1,8 +1,8 @@
 //! Items: spawn, pickup, effects, respawn and drops.
 //!
-//! A map item drops to the floor once the movers exist (`spawn`). A touch grants it to the player (`touch`,
+//! A map item drops to the floor once the movers exist (`spawn`). A touch grants it to the player (`pickups`,
 //! `grant`), hides it and schedules its respawn (`respawn`). Items of a dead player fly, land and expire
-//! (`drop`). Timed effects are in `powerups`, items used on demand in `holdables`, team flags in `flags`.
+//! (`drop`). Timed effects are in `powerups`, team flags in `flags`. `pickups` and `holdables` are beside this folder.
 //!
 //! Invariants: a hidden item has no contents; the timer of an item chain never shows two of its members at
 //! once; a dropped item is removed after 30 seconds. Source: the base game's items; OpenArena's.
@@ -13,88 +13,26 @@ pub(super) mod drop;
 pub(super) mod flag_stands;
 pub(super) mod flags;
 pub(super) mod grant;
-pub(super) mod holdables;
 pub(super) mod powerups;
 pub(super) mod respawn;
 pub(super) mod spawn;
-pub(super) mod touch;
 
 pub(super) use self::{
     flag_stands::{blue as blue_stand, red as red_stand},
-    flags::Flag,
     powerups::speed_of,
 };
-use super::entities::{Entity, EntityKind};
-use crate::game::deathmatch::{
-    context::Context, entities::Entities, items::respawn::respawn_item, items::spawn::drop_to_floor,
-};
+use self::{respawn::respawn_item, spawn::drop_to_floor};
+use super::entity_kinds::{EntityKind, ItemState, ItemThink};
+use super::{context::Context, entities::Entities, entities::Entity, flag::Flag};
+use crate::bg::{Event, configstring, items::ITEMS, items::ItemKind};
+use crate::game::Ruleset;
 use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_CLIENTS};
-use crate::{
-    bg::{
-        Event, configstring,
-        items::{ITEMS, Item, ItemKind},
-    },
-    game::Ruleset,
-};
 
 /// Half the width of an item, in units.
 const RADIUS: f32 = 15.0;
 /// Bounding box of an item, relative to its origin.
 const MINS: Vec3 = Vec3::new(-RADIUS, -RADIUS, -RADIUS);
 const MAXS: Vec3 = Vec3::new(RADIUS, RADIUS, RADIUS);
-
-/// Action of an item when its think time comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ItemThink {
-    /// No action.
-    Rest,
-    /// Drops to the floor and becomes visible.
-    Settle,
-    /// Respawns.
-    Respawn,
-    /// Removes the item for good, or returns a flag to its base.
-    Vanish,
-}
-
-/// State of an item entity.
-#[derive(Clone, Debug)]
-pub(super) struct ItemState {
-    /// Index of the item and its row in the table.
-    number: i32,
-    item: &'static Item,
-    /// Quantity override of the map, 0 for none. A weapon with a negative count brings no ammunition.
-    count: i32,
-    /// Respawn time override in seconds and its random variation. 0 means none, a negative time means never.
-    wait: f32,
-    random: f32,
-    /// Whether only the player who picks it up hears the pickup.
-    is_silent: bool,
-    /// Team name of its item chain in the map, and the first member of the chain.
-    chain: Box<str>,
-    captain: Option<EntityNum>,
-    step: ItemThink,
-    /// Fraction of the speed that is left after a bounce.
-    bounce: f32,
-    is_dropped: bool,
-}
-
-impl ItemState {
-    pub(in crate::game::deathmatch) fn new(number: i32, item: &'static Item) -> Self {
-        Self {
-            number,
-            item,
-            count: 0,
-            wait: 0.0,
-            random: 0.0,
-            is_silent: false,
-            chain: "".into(),
-            captain: None,
-            step: ItemThink::Rest,
-            bounce: 0.0,
-            is_dropped: false,
-        }
-    }
-}
 
 /// Item state of one player that is not part of its playerstate.
 #[derive(Clone, Copy, Debug, Default)]
@@ -141,11 +79,9 @@ impl Items {
             .map(|&on| if on { '1' } else { '0' })
             .collect()
     }
-}
 
-impl Items {
     /// Registers an item for precaching by clients; only valid during level start.
-    pub(in crate::game::deathmatch) fn register_item(&mut self, number: i32) {
+    pub(crate) fn register_item(&mut self, number: i32) {
         let index = usize::try_from(number).ok();
         if let Some(registered) = index.and_then(|index| self.registered.get_mut(index)) {
             *registered = true;
@@ -153,13 +89,13 @@ impl Items {
     }
 
     /// Sends the registered items in their configstring.
-    pub(in crate::game::deathmatch) fn publish_items(&self, cx: &mut Context<'_>) {
+    pub(crate) fn publish_items(&self, cx: &mut Context<'_>) {
         cx.host.set_configstring(configstring::ITEMS, &self.bits(cx.clients.ruleset));
     }
 }
 
 impl Entities {
-    fn pickup(&self, number: EntityNum) -> Option<(&Entity, &ItemState)> {
+    pub(crate) fn pickup(&self, number: EntityNum) -> Option<(&Entity, &ItemState)> {
         let entity = self.get(number)?;
         match &entity.kind {
             EntityKind::Item(pickup) => Some((entity, pickup)),
@@ -167,7 +103,7 @@ impl Entities {
         }
     }
 
-    fn pickup_mut(&mut self, number: EntityNum) -> Option<&mut ItemState> {
+    pub(crate) fn pickup_mut(&mut self, number: EntityNum) -> Option<&mut ItemState> {
         match &mut self.get_mut(number)?.kind {
             EntityKind::Item(pickup) => Some(pickup),
             _ => None,
@@ -176,7 +112,7 @@ impl Entities {
 }
 
 /// Schedules the next action of an item, in ms from now.
-fn schedule(cx: &mut Context<'_>, number: EntityNum, step: ItemThink, in_ms: i32) {
+pub(super) fn schedule(cx: &mut Context<'_>, number: EntityNum, step: ItemThink, in_ms: i32) {
     let now = cx.clients.now;
     if let Some(entity) = cx.entities.get_mut(number)
         && let EntityKind::Item(pickup) = &mut entity.kind
@@ -187,11 +123,7 @@ fn schedule(cx: &mut Context<'_>, number: EntityNum, step: ItemThink, in_ms: i32
 }
 impl Items {
     /// Runs the scheduled action or the flight of an item.
-    pub(in crate::game::deathmatch) fn run_item(
-        &mut self,
-        cx: &mut Context<'_>,
-        number: EntityNum,
-    ) {
+    pub(crate) fn run_item(&mut self, cx: &mut Context<'_>, number: EntityNum) {
         let hit = self.fly(cx, number);
         let now = cx.clients.now;
         let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
@@ -214,7 +146,7 @@ impl Items {
 }
 
 /// Removes an item entity for good. The last member of a chain passes the lead to the rest.
-fn remove_item(cx: &mut Context<'_>, number: EntityNum) {
+pub(super) fn remove_item(cx: &mut Context<'_>, number: EntityNum) {
     cx.entities.remove(cx.host, number, cx.clients.now);
     let rest: Vec<EntityNum> = cx.entities.chain_of(number).collect();
     for &member in &rest {
@@ -225,7 +157,7 @@ fn remove_item(cx: &mut Context<'_>, number: EntityNum) {
 }
 impl Entities {
     /// Returns the members of an item chain, its first member included.
-    fn chain_of(&self, captain: EntityNum) -> impl Iterator<Item = EntityNum> {
+    pub(crate) fn chain_of(&self, captain: EntityNum) -> impl Iterator<Item = EntityNum> {
         self.numbers().filter(move |&number| {
             self.pickup(number).is_some_and(|(_, pickup)| pickup.captain == Some(captain))
         })
@@ -234,11 +166,7 @@ impl Entities {
 
 impl Items {
     /// Removes an item that blocks a mover; a flag returns to its base.
-    pub(in crate::game::deathmatch) fn crush_item(
-        &mut self,
-        cx: &mut Context<'_>,
-        number: EntityNum,
-    ) {
+    pub(crate) fn crush_item(&mut self, cx: &mut Context<'_>, number: EntityNum) {
         let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
         let at = entity.shared.current_origin;
         if pickup.item.kind == ItemKind::Team {
@@ -263,8 +191,13 @@ impl Items {
         }
     }
 
+    /// Notes the rune that a player picked up.
+    pub(crate) fn carry_rune(&mut self, client: ClientNum, rune: Option<EntityNum>) {
+        self.carried[client.index()] = CarriedItems { rune, since_rounds_ms: [0; 16] };
+    }
+
     /// Clears the carried items of a client that spawns or disconnects.
-    pub(in crate::game::deathmatch) fn clear_carried(&mut self, client: ClientNum) {
+    pub(crate) fn clear_carried(&mut self, client: ClientNum) {
         self.carried[client.index()] = CarriedItems::default();
     }
 }

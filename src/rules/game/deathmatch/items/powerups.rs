@@ -2,14 +2,12 @@
 //!
 //! Source: the base game's timers; OpenArena's runes and its setting `g_regen`.
 
+use crate::bg::{Event, Powerup, Rune};
 use crate::game::deathmatch::{
-    context::Context, items::Items, items::flags::show_item, systems::Systems,
+    combat::Combat, context::Context, items::Items, items::flags::show_item,
 };
+use crate::game::{movement::pickup::rune_of, ruleset::Ruleset, settings::key};
 use crate::model::{ClientNum, PlayerState};
-use crate::{
-    bg::{Event, Powerup, Rune},
-    game::{movement::pickup::rune_of, ruleset::Ruleset, settings::key},
-};
 
 /// Interval of the once-per-second effects, in ms.
 const SECOND_MS: i32 = 1000;
@@ -37,11 +35,7 @@ const ROUNDS: [(usize, i32, i32, i32); 11] = [
 ];
 
 /// Returns the run speed of a player, based on the speed `walking` without powerups.
-pub(in crate::game::deathmatch) fn speed_of(
-    ruleset: &Ruleset,
-    walking: i32,
-    state: &PlayerState,
-) -> i32 {
+pub(crate) fn speed_of(ruleset: &Ruleset, walking: i32, state: &PlayerState) -> i32 {
     let factor = if rune_of(ruleset, state) == Some(Rune::Scout) {
         SCOUT
     } else if state.powerups[Powerup::Haste] != 0 {
@@ -67,18 +61,19 @@ fn regenerated(health: i32, most: i32) -> Option<i32> {
 
 /// Runs the timers of a player's usercmd: regeneration, decay of health and armor above their maximum,
 /// ammunition rune. The first two act once a second.
-pub(in crate::game::deathmatch) fn run_player_timers(
+pub(crate) fn run_player_timers(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    combat: &mut Combat,
+    items: &mut Items,
     client: ClientNum,
     ms: i32,
 ) {
-    sys.combat.players[client.index()].second_ms += ms;
-    while sys.combat.players[client.index()].second_ms >= SECOND_MS {
-        sys.combat.players[client.index()].second_ms -= SECOND_MS;
+    combat.players[client.index()].second_ms += ms;
+    while combat.players[client.index()].second_ms >= SECOND_MS {
+        combat.players[client.index()].second_ms -= SECOND_MS;
         pass_second(cx, client);
     }
-    sys.items.refill(cx, client, ms);
+    items.refill(cx, client, ms);
 }
 
 fn pass_second(cx: &mut Context<'_>, client: ClientNum) {
@@ -133,7 +128,7 @@ impl Items {
 }
 
 /// Ends expired powerups of a frame and shows the carried rune to other clients.
-pub(in crate::game::deathmatch) fn end_powerups(cx: &mut Context<'_>, client: ClientNum) {
+pub(crate) fn end_powerups(cx: &mut Context<'_>, client: ClientNum) {
     let (now, ruleset) = (cx.clients.now, cx.clients.ruleset);
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let carried = rune_of(ruleset, &player.state);

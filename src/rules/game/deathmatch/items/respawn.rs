@@ -2,19 +2,18 @@
 //!
 //! Source: the base game's items; OpenArena's rule for a quad damage with factor 1.
 
-use super::{ItemThink, drop::without, spawn::respawn_sound};
-use crate::game::deathmatch::{context::Context, items::schedule};
-use crate::model::{EntityNum, SvFlags};
-use crate::{
-    bg::{Event, Powerup, contents, entity_flag, items::ItemKind},
-    game::deathmatch::asset_index,
+use crate::bg::{Event, Powerup, contents, entity_flag, items::ItemKind};
+use crate::game::deathmatch::{
+    asset_index, context::Context, entity_kinds::ItemThink, items::drop::without, items::schedule,
+    items::spawn::respawn_sound,
 };
+use crate::model::{EntityNum, SvFlags};
 
 /// Retry interval of a quad damage that has no effect, in ms.
 const QUAD_RETRY_MS: i32 = 1000;
 
 /// Respawns an item that a target uses.
-pub(in crate::game::deathmatch) fn use_item(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn use_item(cx: &mut Context<'_>, number: EntityNum) {
     let settled =
         cx.entities.pickup(number).is_some_and(|(_, pickup)| pickup.step != ItemThink::Settle);
     if settled {
@@ -23,7 +22,7 @@ pub(in crate::game::deathmatch) fn use_item(cx: &mut Context<'_>, number: Entity
 }
 
 /// Respawns an item, or a random member of its chain.
-pub(super) fn respawn_item(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn respawn_item(cx: &mut Context<'_>, number: EntityNum) {
     let Some((_, pickup)) = cx.entities.pickup(number) else { return };
     let (item, captain) = (pickup.item, pickup.captain);
     let is_quad = item.kind == ItemKind::Powerup && item.tag == Powerup::Quad;
@@ -60,7 +59,7 @@ pub(super) fn respawn_item(cx: &mut Context<'_>, number: EntityNum) {
 }
 
 /// Hides an item after its pickup. It stays linked to the mover below it.
-pub(super) fn hide_item(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn hide_item(cx: &mut Context<'_>, number: EntityNum) {
     let Some(entity) = cx.entities.get_mut(number) else { return };
     entity.shared.sv_flags = entity.shared.sv_flags | SvFlags::NO_CLIENT;
     entity.state.e_flags |= entity_flag::NODRAW;

@@ -2,29 +2,16 @@
 //!
 //! Source: the base game's item spawning; OpenArena's settings for it.
 
+use crate::bg::{EntityType, Holdable, contents, entity_flag, items::Item, items::ItemKind};
+use crate::game::deathmatch::entity_kinds::{EntityKind, ItemState, ItemThink};
+use crate::game::deathmatch::items::{Items, MAXS, MINS, remove_item, schedule};
 use crate::game::deathmatch::{
-    context::Context,
-    entities::Entities,
-    items::Items,
-    items::{remove_item, schedule},
-    systems::Systems,
+    asset_index, context::Context, entities::Entities, targets::Targets,
 };
-use std::collections::BTreeMap;
-
-use super::{ItemState, ItemThink, MAXS, MINS};
+use crate::game::{settings::key, userinfo::clean_text};
 use crate::model::{EntityNum, Trace, Vec3, text::atoi};
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::{
-        EntityType, Holdable, contents, entity_flag,
-        items::{Item, ItemKind},
-    },
-    game::{
-        deathmatch::{asset_index, entities::EntityKind},
-        settings::key,
-        userinfo::clean_text,
-    },
-};
+use std::collections::BTreeMap;
 
 /// Delay of the drop to the floor after the map load, in ms. The movers have spawned by then.
 const SETTLE_MS: i32 = 200;
@@ -41,11 +28,11 @@ const MAX_COUNT: i32 = 86_400;
 /// Maximum of the key `wait`, in seconds.
 const MAX_WAIT_S: f32 = 86_400.0;
 /// Respawn sounds of powerups and of the kamikaze.
-pub(super) const POWERUP_SOUND: &str = "sound/items/poweruprespawn.wav";
-pub(super) const KAMIKAZE_SOUND: &str = "sound/items/kamikazerespawn.wav";
+pub(crate) const POWERUP_SOUND: &str = "sound/items/poweruprespawn.wav";
+pub(crate) const KAMIKAZE_SOUND: &str = "sound/items/kamikazerespawn.wav";
 
 /// Returns the respawn sound that all clients hear, if the item has one.
-pub(super) fn respawn_sound(item: &Item) -> Option<&'static str> {
+pub(crate) fn respawn_sound(item: &Item) -> Option<&'static str> {
     match item.kind {
         ItemKind::Powerup => Some(POWERUP_SOUND),
         ItemKind::Holdable if item.tag == Holdable::Kamikaze => Some(KAMIKAZE_SOUND),
@@ -54,15 +41,16 @@ pub(super) fn respawn_sound(item: &Item) -> Option<&'static str> {
 }
 
 /// Spawns the item of a map entity. Returns false for a classname without an item.
-pub(in crate::game::deathmatch) fn spawn_item(
+pub(crate) fn spawn_item(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    items: &mut Items,
+    targets: &mut Targets,
     map_entity: &MapEntity,
 ) -> bool {
     let ruleset = cx.clients.ruleset;
     let Some(own) = ruleset.items.by_class(map_entity.classname()) else { return false };
     let (number, item) = replacement(cx, own.1).unwrap_or(own);
-    sys.items.register_item(number);
+    items.register_item(number);
     if let Some(name) = respawn_sound(item) {
         asset_index::sound_index(cx.host, name);
     }
@@ -79,7 +67,7 @@ pub(in crate::game::deathmatch) fn spawn_item(
         bounce: BOUNCE,
         ..ItemState::new(number, item)
     };
-    let Some(spawned) = sys.targets.add(cx, map_entity, EntityKind::Item(Box::new(pickup))) else {
+    let Some(spawned) = targets.add(cx, map_entity, EntityKind::Item(Box::new(pickup))) else {
         return true;
     };
     if let Some(entity) = cx.entities.get_mut(spawned)
@@ -114,7 +102,7 @@ fn is_disabled(cx: &Context<'_>, item: &Item) -> bool {
 impl Entities {
     /// Joins items of one team name into chains. All members but the first hide. A target that names a
     /// member uses the first.
-    pub(in crate::game::deathmatch) fn join_item_chains(&mut self) {
+    pub(crate) fn join_item_chains(&mut self) {
         let mut captains: BTreeMap<Box<str>, EntityNum> = BTreeMap::new();
         for number in self.numbers() {
             let Some((_, pickup)) = self.pickup(number) else { continue };
@@ -139,14 +127,14 @@ impl Entities {
 }
 
 /// Returns the trace of an item's fall; `None` without a map.
-pub(super) fn floor_below(cx: &Context<'_>, number: EntityNum, origin: Vec3) -> Option<Trace> {
+pub(crate) fn floor_below(cx: &Context<'_>, number: EntityNum, origin: Vec3) -> Option<Trace> {
     let below = origin - Vec3::new(0.0, 0.0, DEPTH);
     let world = cx.host.world()?;
     Some(world.scene(cx, number).trace(origin, MINS, MAXS, below, contents::SOLID))
 }
 
 /// Drops an item to the floor below it. An item that starts in solid is removed.
-pub(super) fn drop_to_floor(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn drop_to_floor(cx: &mut Context<'_>, number: EntityNum) {
     let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
     let (origin, floats) = (entity.state.origin, entity.spawnflags & FLOATS != 0);
     let (item, modelindex) = (pickup.item, pickup.number);
@@ -184,7 +172,7 @@ pub(super) fn drop_to_floor(cx: &mut Context<'_>, number: EntityNum) {
 }
 impl Items {
     /// Resets the items at level start.
-    pub(in crate::game::deathmatch) fn clear_items(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn clear_items(&mut self, cx: &mut Context<'_>) {
         *self = Self::default();
         self.clear(cx.clients.ruleset);
     }

@@ -1,42 +1,27 @@
-//! Exit rules: time limit, frag limit, capture limit, and the score lines of the game log.
+//! Exit rules: time limit, frag limit, capture limit.
 //!
 //! Invariant: a tie continues the match (sudden death). Source: the base game's exit rules; OpenArena's,
 //! which need two players.
 //!
-//! Engine names: `CheckExitRules`, `ScoreIsTied`, `LogExit`.
+//! Engine names: `CheckExitRules`, `ScoreIsTied`.
 
-use super::MatchEnd;
-use crate::game::deathmatch::{context::Context, matches::MatchState, modes::Mode};
-use crate::model::ClientNum;
-use crate::{
-    bg::configstring,
-    game::{Host, clients::Clients},
+use crate::bg::configstring;
+use crate::game::deathmatch::{
+    context::Context, matches::MatchEnd, matches::MatchState, mode::LimitHit, mode::Mode,
 };
+use crate::game::{GameEvent, MatchPhase, clients::Clients};
+use crate::model::ClientNum;
 
 /// Exit reasons in the game log.
 const TIME: &str = "Timelimit hit.";
 const FRAGS: &str = "Fraglimit hit.";
 const CAPTURES: &str = "Capturelimit hit.";
 
-/// Maximum number of score lines in the game log.
-const MAX_LINES: usize = 32;
-/// Largest logged ping, in ms.
-const MAX_PING_MS: i32 = 999;
-
 /// Names of the teams, red first.
 const TEAMS: [&str; 2] = ["Red", "Blue"];
 
-/// Limit that ends the match.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::game::deathmatch) struct LimitHit {
-    /// Text printed to all clients.
-    text: String,
-    /// Reason in the game log.
-    reason: &'static str,
-}
-
 /// `fraglimit`, reached by one player.
-pub(in crate::game::deathmatch) fn player_fraglimit(
+pub(crate) fn player_fraglimit(
     clients: &Clients,
     leaders: [Option<ClientNum>; 2],
 ) -> Option<LimitHit> {
@@ -46,42 +31,37 @@ pub(in crate::game::deathmatch) fn player_fraglimit(
 }
 
 /// `fraglimit`, reached by a team.
-pub(in crate::game::deathmatch) fn team_fraglimit(
-    clients: &Clients,
-    _: [Option<ClientNum>; 2],
-) -> Option<LimitHit> {
+pub(crate) fn team_fraglimit(clients: &Clients, _: [Option<ClientNum>; 2]) -> Option<LimitHit> {
     let team = clients.winning_team(clients.settings.frag_limit?)?;
     Some(LimitHit { text: format!("{team} hit the fraglimit."), reason: FRAGS })
 }
 
 /// `capturelimit`, reached by a team.
-pub(in crate::game::deathmatch) fn capturelimit(
-    clients: &Clients,
-    _: [Option<ClientNum>; 2],
-) -> Option<LimitHit> {
+pub(crate) fn capturelimit(clients: &Clients, _: [Option<ClientNum>; 2]) -> Option<LimitHit> {
     let team = clients.winning_team(clients.settings.capture_limit?)?;
     Some(LimitHit { text: format!("{team} hit the capturelimit."), reason: CAPTURES })
 }
 
 impl MatchState {
     /// Ends the match when it hits a limit. Runs every frame and after each score.
-    pub(in crate::game::deathmatch) fn check_limits(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn check_limits(&mut self, cx: &mut Context<'_>) {
         if self.is_over() || self.leaving_at.is_some() {
             return;
         }
-        let Some(LimitHit { text, reason }) = cx.clients.limit_hit(self.is_warmup()) else {
+        let Some(LimitHit { text, reason }) = cx.clients.limit_hit(cx.mode(), self.is_warmup())
+        else {
             return;
         };
         cx.host.send_command(None, &format!("print \"{text}\n\""));
         self.ending = MatchEnd::Queued(cx.clients.now);
         cx.host.set_configstring(configstring::INTERMISSION, "1");
-        cx.clients.log_exit(cx.host, reason);
+        cx.emit(GameEvent::Phase(MatchPhase::Exit(reason)));
     }
 }
 
 impl Clients {
     /// Returns the limit that the match has hit.
-    fn limit_hit(&self, warmup: bool) -> Option<LimitHit> {
+    fn limit_hit(&self, mode: &Mode, warmup: bool) -> Option<LimitHit> {
         let leaders = self.leaders();
         if self.is_tied(leaders) {
             return None;
@@ -96,7 +76,7 @@ impl Clients {
         if self.ruleset.limits_need_two && leaders[1].is_none() {
             return None;
         }
-        (Mode::of(self.game_type).score_limit)(self, leaders)
+        (mode.score_limit)(self, leaders)
     }
 
     /// Returns the first team with at least `limit` points.
@@ -114,20 +94,5 @@ impl Clients {
                 if self.game_type.has_teams() { red == blue } else { first == second }
             },
         )
-    }
-
-    /// Logs the exit reason and the scores, best first.
-    pub(super) fn log_exit(&self, host: &mut dyn Host, reason: &str) {
-        self.log(host, &format!("Exit: {reason}"));
-        if self.game_type.has_teams() {
-            let [red, blue] = self.team_scores;
-            self.log(host, &format!("red:{red}  blue:{blue}"));
-        }
-        for client in self.players_by_score().take(MAX_LINES) {
-            let Some(player) = self.player(client) else { continue };
-            let (score, ping, name) =
-                (self.score(client), player.ping_ms.min(MAX_PING_MS), &player.name);
-            self.log(host, &format!("score: {score}  ping: {ping}  client: {client} {name}"));
-        }
     }
 }

@@ -9,21 +9,15 @@
 //! Source: the base game's rules of matches; OpenArena's.
 
 pub(super) mod exit_rules;
-pub(super) mod intermission;
+mod intermission;
+pub(super) mod score;
 pub(super) mod tournament;
 pub(super) mod warmup;
 
 use self::warmup::Warmup;
-use crate::game::deathmatch::{
-    context::Context,
-    matches::intermission::{begin_intermission, wait_for_ready},
-    matches::warmup::run_warmup,
-    systems::Systems,
-};
-use crate::{
-    game::ConsoleTiming,
-    model::{ClientNum, LevelTime},
-};
+use super::context::Context;
+use crate::game::ConsoleTiming;
+use crate::model::{ClientNum, LevelTime};
 
 /// Delay between the limit and the intermission, in ms.
 const QUEUE_MS: i32 = 1000;
@@ -61,20 +55,27 @@ enum MatchEnd {
     },
 }
 
+/// Change of the match phase that moves clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PhaseChange {
+    BeginIntermission,
+    LeaveLevel,
+}
+
 impl MatchState {
     /// Whether the match is in its warm-up, without scores.
-    pub(in crate::game::deathmatch) fn is_warmup(&self) -> bool {
+    pub(crate) fn is_warmup(&self) -> bool {
         self.warmup != Warmup::None
     }
 
     /// Whether the match has ended, which disables damage.
-    pub(in crate::game::deathmatch) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.ending != MatchEnd::None
     }
 
     /// Whether a level change is queued. The level stands still until it happens. A command without effect
     /// is replaced by a restart.
-    pub(in crate::game::deathmatch) fn is_leaving(&mut self, cx: &mut Context<'_>) -> bool {
+    pub(crate) fn is_leaving(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(since) = self.leaving_at else { return false };
         if cx.clients.now.distance(since) >= LEVEL_CHANGE_TIMEOUT_MS {
             self.queue_level_change(cx, RESTART);
@@ -83,34 +84,32 @@ impl MatchState {
     }
 
     /// Starts the match of a new level.
-    pub(in crate::game::deathmatch) fn begin_match(&mut self, cx: &mut Context<'_>, restart: bool) {
+    pub(crate) fn begin_match(&mut self, cx: &mut Context<'_>, restart: bool) {
         let warmed_up = self.warmed_up && restart;
         *self = Self::default();
         self.begin_warmup(cx, warmed_up);
     }
-}
 
-/// Runs the match phases of one frame.
-pub(in crate::game::deathmatch) fn run_match(cx: &mut Context<'_>, sys: &mut Systems) {
-    match sys.match_state.ending {
-        MatchEnd::None => {
-            run_warmup(cx, sys);
-            sys.match_state.check_limits(cx);
-        }
-        MatchEnd::Queued(since) => {
-            if cx.clients.now.distance(since) >= QUEUE_MS {
-                begin_intermission(cx, sys);
+    /// Clears the ready flag of a slot for its next client.
+    pub(crate) fn clear_ready(&mut self, client: ClientNum) {
+        self.ready &= !(1 << client.index());
+    }
+
+    /// Runs the match phases of one frame. Returns the change that the caller makes.
+    pub(crate) fn run_frame(&mut self, cx: &mut Context<'_>) -> Option<PhaseChange> {
+        match self.ending {
+            MatchEnd::None => self.check_limits(cx),
+            MatchEnd::Queued(since) if cx.clients.now.distance(since) >= QUEUE_MS => {
+                return Some(PhaseChange::BeginIntermission);
+            }
+            MatchEnd::Queued(_) => {}
+            MatchEnd::Intermission { since, ready_wait_from } => {
+                return self
+                    .wait_for_ready(cx, since, ready_wait_from)
+                    .then_some(PhaseChange::LeaveLevel);
             }
         }
-        MatchEnd::Intermission { since, ready_wait_from } => {
-            wait_for_ready(cx, sys, since, ready_wait_from);
-        }
-    }
-}
-impl MatchState {
-    /// Clears the ready flag of a slot for its next client.
-    pub(in crate::game::deathmatch) fn clear_ready(&mut self, client: ClientNum) {
-        self.ready &= !(1 << client.index());
+        None
     }
 
     /// Queues a console command that changes or restarts the level.
@@ -121,7 +120,7 @@ impl MatchState {
 }
 
 /// Returns the clients in play.
-fn playing(cx: &Context<'_>) -> impl Iterator<Item = ClientNum> {
+pub(super) fn playing(cx: &Context<'_>) -> impl Iterator<Item = ClientNum> {
     ClientNum::all().filter(|&client| cx.clients.plays(client))
 }
 

@@ -5,16 +5,15 @@
 //!
 //! Engine names: `CheckTournament`, `CS_WARMUP`.
 
-use super::RESTART;
 use crate::bg::{Team, configstring};
-use crate::game::deathmatch::{
-    context::Context, matches::MatchState, matches::playing, modes::PlayerCounts, systems::Systems,
-};
+use crate::game::deathmatch::matches::{MatchState, RESTART, playing};
+use crate::game::deathmatch::{context::Context, mode::PlayerCounts};
+use crate::game::{GameEvent, MatchPhase};
 use crate::model::LevelTime;
 
 /// Warm-up state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Warmup {
+pub(crate) enum Warmup {
     /// No warm-up: the match is played.
     #[default]
     None,
@@ -34,42 +33,38 @@ impl MatchState {
         let wanted = cx.clients.settings.warmup && cx.mode().has_warmup;
         self.set_warmup(cx, if wanted && !warmed_up { Warmup::Waiting } else { Warmup::None });
     }
-}
 
-/// Runs one frame of the warm-up: waits for players, counts down, starts the match.
-pub(super) fn run_warmup(cx: &mut Context<'_>, sys: &mut Systems) {
-    if playing(cx).next().is_none() {
-        return;
-    }
-    (cx.mode().frame)(cx, sys);
-    let in_turn = cx.mode().join.plays_in_turn;
-    if !enough_players(cx) {
-        if (in_turn || sys.match_state.is_warmup()) && sys.match_state.warmup != Warmup::Waiting {
-            sys.match_state.set_warmup(cx, Warmup::Waiting);
+    /// Runs one frame of the warm-up: waits for players, counts down, starts the match.
+    pub(crate) fn run_warmup(&mut self, cx: &mut Context<'_>) {
+        let in_turn = cx.mode().join.plays_in_turn;
+        if !enough_players(cx) {
+            if (in_turn || self.is_warmup()) && self.warmup != Warmup::Waiting {
+                self.set_warmup(cx, Warmup::Waiting);
+            }
+            return;
         }
-        return;
-    }
-    let (now, seconds) = (cx.clients.now, cx.clients.settings.warmup_s);
-    match sys.match_state.warmup {
-        Warmup::None => {}
-        Warmup::Until { start, seconds: counted } if counted == seconds => {
-            if now > start {
-                sys.match_state.warmed_up = true;
-                sys.match_state.queue_level_change(cx, RESTART);
+        let (now, seconds) = (cx.clients.now, cx.clients.settings.warmup_s);
+        match self.warmup {
+            Warmup::None => {}
+            Warmup::Until { start, seconds: counted } if counted == seconds => {
+                if now > start {
+                    self.warmed_up = true;
+                    self.queue_level_change(cx, RESTART);
+                }
+            }
+            Warmup::Waiting | Warmup::Until { .. } => {
+                // The restart takes one more second.
+                let start = now + seconds.saturating_sub(1).saturating_mul(1000);
+                let at_once =
+                    seconds <= 1 && (in_turn || !cx.clients.ruleset.short_warmup_restarts);
+                let next = Warmup::Until { start, seconds };
+                self.set_warmup(cx, if at_once { Warmup::None } else { next });
             }
         }
-        Warmup::Waiting | Warmup::Until { .. } => {
-            // The restart takes one more second.
-            let start = now + seconds.saturating_sub(1).saturating_mul(1000);
-            let at_once = seconds <= 1 && (in_turn || !cx.clients.ruleset.short_warmup_restarts);
-            let next = Warmup::Until { start, seconds };
-            sys.match_state.set_warmup(cx, if at_once { Warmup::None } else { next });
-        }
     }
-}
-impl MatchState {
+
     /// Sets the warm-up state and its configstring.
-    pub(super) fn set_warmup(&mut self, cx: &mut Context<'_>, warmup: Warmup) {
+    pub(crate) fn set_warmup(&mut self, cx: &mut Context<'_>, warmup: Warmup) {
         self.warmup = warmup;
         let text = match warmup {
             Warmup::None => String::new(),
@@ -77,9 +72,11 @@ impl MatchState {
             Warmup::Until { start, .. } => start.to_string(),
         };
         cx.host.set_configstring(configstring::WARMUP, &text);
-        if warmup == Warmup::Waiting {
-            cx.clients.log(cx.host, "Warmup:");
-        }
+        cx.emit(GameEvent::Phase(match warmup {
+            Warmup::None => MatchPhase::Play,
+            Warmup::Waiting => MatchPhase::Waiting,
+            Warmup::Until { start, .. } => MatchPhase::Countdown(start),
+        }));
     }
 }
 

@@ -1,9 +1,10 @@
 //! Free for all: no teams.
 
-use super::{Mode, two_players};
-use crate::{
-    bg::GameType,
-    game::{clients::JoinRules, deathmatch::matches::exit_rules::player_fraglimit},
+use crate::bg::GameType;
+use crate::game::clients::JoinRules;
+use crate::game::deathmatch::{
+    matches::exit_rules::player_fraglimit, mode::Mode, modes::ModeRow, modes::two_players,
+    systems::ModeHooks,
 };
 
 pub(super) const MODE: Mode = Mode {
@@ -13,16 +14,12 @@ pub(super) const MODE: Mode = Mode {
     spawn_bullets: 100,
     team_damage: false,
     team_weapons: false,
+    team_spawn_points: false,
     drops_powerups: true,
     shares_score: false,
     repeats_level: false,
     enough_players: two_players,
-    frame: |_, _| {},
-    spawn_point: |_, _, _| None,
-    may_respawn: |_, _| true,
-    kill_bonus: |_, _, _, _| {},
     score_limit: player_fraglimit,
-    match_end: |_| {},
-    level_end: |_, _| {},
-    disconnect: |_, _, _| {},
 };
+
+pub(super) const ROW: ModeRow = ModeRow { mode: MODE, hooks: ModeHooks::NONE };

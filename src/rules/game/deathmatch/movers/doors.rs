@@ -3,20 +3,15 @@
 //! Source: the base game's doors and buttons. Engine names: `SP_func_door`, `Think_SpawnNewDoorTrigger`,
 //! `Touch_DoorTrigger`.
 
-use super::{Mover, MoverKind, MoverState, direction_of, number, number_or};
+use crate::bg::entity_flag;
+use crate::game::deathmatch::entity_kinds::{EntityKind, Mover, MoverKind, MoverState};
+use crate::game::deathmatch::movers::{add_trigger_box, number, number_or};
 use crate::game::deathmatch::{
-    context::Context,
-    movers::add_trigger_box,
-    movers::two_position::{rest_at, use_mover},
-    systems::Systems,
-    targets::Targets,
+    asset_index::sound_index, context::Context, directions::direction_of,
+    movers::two_position::rest_at, movers::two_position::use_mover, targets::Targets,
 };
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::entity_flag,
-    game::deathmatch::{asset_index::sound_index, entities::EntityKind},
-};
 
 /// Spawn flag of a door that starts in its open position.
 const STARTS_OPEN: i32 = 1;
@@ -30,11 +25,7 @@ const PASSAGE: f32 = 100.0;
 const BEYOND: f32 = 10.0;
 
 /// `func_door`.
-pub(in crate::game::deathmatch) fn door(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn door(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
     let flags = map_entity.int("spawnflags").unwrap_or(0);
     let mut mover = Mover::new(MoverKind::Door, map_entity);
     mover.start_sound = sound_index(cx.host, "sound/movers/doors/dr1_strt.wav");
@@ -44,21 +35,17 @@ pub(in crate::game::deathmatch) fn door(
     mover.shootable = mover.damage_only;
     mover.wait_ms = (number_or(map_entity, "wait", 2.0) * 1000.0) as i32;
     let speed = number_or(map_entity, "speed", 400.0);
-    sys.targets.add_slider(cx, map_entity, mover, speed, 8.0, flags & STARTS_OPEN != 0);
+    targets.add_slider(cx, map_entity, mover, speed, 8.0, flags & STARTS_OPEN != 0);
 }
 
 /// `func_button`.
-pub(in crate::game::deathmatch) fn button(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn button(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
     let mut mover = Mover::new(MoverKind::Button, map_entity);
     mover.start_sound = sound_index(cx.host, "sound/movers/switches/butn2.wav");
     mover.shootable = mover.damage_only;
     mover.wait_ms = (number_or(map_entity, "wait", 1.0) * 1000.0) as i32;
     let speed = number_or(map_entity, "speed", 40.0);
-    sys.targets.add_slider(cx, map_entity, mover, speed, 4.0, false);
+    targets.add_slider(cx, map_entity, mover, speed, 4.0, false);
 }
 
 impl Targets {
@@ -123,11 +110,7 @@ pub(super) fn add_door_trigger(cx: &mut Context<'_>, door: EntityNum) {
 /// Opens a door, or keeps it open, for a player in its trigger box.
 ///
 /// A spectator is moved to the other side.
-pub(in crate::game::deathmatch) fn touch_door_trigger(
-    cx: &mut Context<'_>,
-    helper: EntityNum,
-    client: ClientNum,
-) {
+pub(crate) fn touch_door_trigger(cx: &mut Context<'_>, helper: EntityNum, client: ClientNum) {
     let Some(entity) = cx.entities.get(helper) else { return };
     let EntityKind::DoorTrigger { door, axis } = entity.kind else { return };
     let Some((_, mover)) = cx.entities.mover(door) else { return };

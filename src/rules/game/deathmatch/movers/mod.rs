@@ -7,45 +7,27 @@
 
 pub(super) mod doors;
 pub(super) mod plats;
-pub(super) mod push;
 pub(super) mod rotating;
 pub(super) mod trains;
 pub(super) mod two_position;
 
-use crate::game::deathmatch::{
-    context::Context,
-    entities::Entities,
-    level_init::set_brush_model,
-    movers::doors::add_door_trigger,
-    movers::plats::delay_plat,
-    movers::push::push_team,
-    movers::trains::{reach_next_corner, run_train},
-    movers::two_position::{arrive_at, return_to_start, use_mover},
-    systems::Systems,
-    targets::Targets,
-};
-use std::sync::Arc;
-
+use self::{doors::add_door_trigger, plats::delay_plat, two_position::use_mover};
+use super::entity_kinds::{EntityKind, Mover, MoverKind, MoverState};
 use super::{
-    asset_index::{model_index, sound_index},
-    entities::{Entity, EntityKind},
+    asset_index::model_index, asset_index::sound_index, context::Context, entities::Entities,
+    entities::Entity, targets::Targets, targets::set_brush_model,
 };
+use crate::bg::{EntityType, contents};
 use crate::model::{
     ClientNum, EntityNum, LevelTime, SvFlags, Trajectory, TrajectoryKind, Vec3, text::atoi,
 };
-use crate::world::{bsp::AreaNum, entity_string::MapEntity};
-use crate::{
-    bg::{EntityType, contents},
-    game::movement::angles,
-};
+use crate::world::entity_string::MapEntity;
+use std::sync::Arc;
 
 pub(super) use doors::{button, door};
 pub(super) use plats::plat;
 pub(super) use rotating::{bobbing, fixed, pendulum, rotating};
-pub(super) use trains::{PathCorner, corner, train};
-pub(super) use two_position::MoverState;
-
-use trains::Route;
+pub(super) use trains::{corner, train};
 
 /// Default damage of a mover.
 const DAMAGE: i32 = 2;
@@ -53,52 +35,6 @@ const DAMAGE: i32 = 2;
 const MAX_VALUE: f32 = 10_000_000.0;
 /// Default light intensity of a mover with a color.
 const LIGHT: f32 = 100.0;
-
-/// Kind of a mover.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum MoverKind {
-    /// Static, rotating, bobbing or pendulum.
-    Free,
-    Door,
-    Plat,
-    Button,
-    Train(Route),
-}
-
-/// Server-side state of a mover.
-#[derive(Clone, Debug)]
-pub(super) struct Mover {
-    pub(super) kind: MoverKind,
-    /// The two positions of a two-position mover.
-    positions: [Vec3; 2],
-    pub(super) state: MoverState,
-    /// Travel time between the positions, in ms.
-    travel_ms: i32,
-    /// Wait at the second position, in ms.
-    wait_ms: i32,
-    /// Damage to a blocking player.
-    pub(super) damage: i32,
-    /// Whether it does not reverse when blocked.
-    pub(super) crusher: bool,
-    /// Sound index of the start, the return and the arrival; 0 for none.
-    start_sound: i32,
-    return_sound: i32,
-    arrival_sound: i32,
-    /// Whether damage activates it.
-    shootable: bool,
-    /// Whether only damage activates it, touch does not.
-    damage_only: bool,
-    /// Master of its team; itself without a team.
-    team_master: EntityNum,
-    /// Members of the team, the master first; empty for other members.
-    team: Arc<[EntityNum]>,
-    team_name: Box<str>,
-    activator: Option<ClientNum>,
-    /// The two areas whose portal it holds open.
-    open_portal: [Option<AreaNum>; 2],
-    /// Origin and angles before the push of this frame.
-    pub(super) before: [Vec3; 2],
-}
 
 impl Mover {
     fn new(kind: MoverKind, map_entity: &MapEntity) -> Self {
@@ -151,38 +87,15 @@ fn number_or(map_entity: &MapEntity, key: &str, default: f32) -> f32 {
     }
 }
 
-/// Whether both trajectories of an entity are stationary.
-fn rests(entity: &Entity) -> bool {
-    let still = TrajectoryKind::Stationary as i32;
-    entity.state.pos.kind == still && entity.state.apos.kind == still
-}
-
-/// Whether an entity's next think is due.
-fn is_due(entity: &Entity, now: LevelTime) -> bool {
-    entity.think_at.is_some_and(|at| at.distance(now) <= 0)
-}
-
-/// Returns the movement direction of a map's angles; yaw −1 is up, −2 is down.
-pub(super) fn direction_of(given: Vec3) -> Vec3 {
-    match given.0 {
-        [0.0, -1.0, 0.0] => Vec3::new(0.0, 0.0, 1.0),
-        [0.0, -2.0, 0.0] => Vec3::new(0.0, 0.0, -1.0),
-        _ => angles::axes(given).forward,
-    }
-}
-
 impl Entities {
-    pub(in crate::game::deathmatch) fn mover(
-        &self,
-        number: EntityNum,
-    ) -> Option<(&Entity, &Mover)> {
+    pub(crate) fn mover(&self, number: EntityNum) -> Option<(&Entity, &Mover)> {
         let entity = self.get(number)?;
         let EntityKind::Mover(mover) = &entity.kind else { return None };
         Some((entity, mover))
     }
 
     /// Runs a change on an entity and its mover.
-    pub(in crate::game::deathmatch) fn with_mover<R>(
+    pub(crate) fn with_mover<R>(
         &mut self,
         number: EntityNum,
         change: impl FnOnce(&mut Entity, &mut Mover) -> R,
@@ -204,7 +117,7 @@ impl Entities {
 
 impl Targets {
     /// Adds a mover with its brush model, second model, sound and light.
-    fn add_mover(
+    pub(crate) fn add_mover(
         &mut self,
         cx: &mut Context<'_>,
         map_entity: &MapEntity,
@@ -247,7 +160,7 @@ fn add_trigger_box(cx: &mut Context<'_>, kind: EntityKind, [mins, maxs]: [Vec3; 
 }
 
 /// Forms mover teams and adds the trigger boxes of doors, once all entities exist.
-pub(in crate::game::deathmatch) fn form_mover_teams(cx: &mut Context<'_>) {
+pub(crate) fn form_mover_teams(cx: &mut Context<'_>) {
     let numbers: Vec<EntityNum> =
         cx.entities.numbers().filter(|&number| cx.entities.mover(number).is_some()).collect();
     for &team_master in &numbers {
@@ -284,22 +197,18 @@ pub(in crate::game::deathmatch) fn form_mover_teams(cx: &mut Context<'_>) {
 }
 impl Entities {
     /// Returns the members of a master's team, itself first.
-    fn team_of(&self, team_master: EntityNum) -> Arc<[EntityNum]> {
+    pub(crate) fn team_of(&self, team_master: EntityNum) -> Arc<[EntityNum]> {
         self.mover(team_master).map(|(_, mover)| Arc::clone(&mover.team)).unwrap_or_default()
     }
 
     /// Whether damage activates a mover.
-    pub(in crate::game::deathmatch) fn is_shootable(&self, number: EntityNum) -> bool {
+    pub(crate) fn is_shootable(&self, number: EntityNum) -> bool {
         self.mover(number).is_some_and(|(_, mover)| mover.shootable)
     }
 }
 
 /// Uses a shootable mover in its first position when it is damaged.
-pub(in crate::game::deathmatch) fn shoot_mover(
-    cx: &mut Context<'_>,
-    number: EntityNum,
-    attacker: Option<ClientNum>,
-) {
+pub(crate) fn shoot_mover(cx: &mut Context<'_>, number: EntityNum, attacker: Option<ClientNum>) {
     let at_rest =
         cx.entities.mover(number).is_some_and(|(_, mover)| mover.state == MoverState::At(0));
     if at_rest && cx.entities.is_shootable(number) {
@@ -308,11 +217,7 @@ pub(in crate::game::deathmatch) fn shoot_mover(
 }
 
 /// Touches a mover: a button is pressed, a raised plat waits longer.
-pub(in crate::game::deathmatch) fn bump_mover(
-    cx: &mut Context<'_>,
-    number: EntityNum,
-    client: ClientNum,
-) {
+pub(crate) fn bump_mover(cx: &mut Context<'_>, number: EntityNum, client: ClientNum) {
     let Some((_, mover)) = cx.entities.mover(number) else { return };
     match (&mover.kind, mover.state) {
         (MoverKind::Button, MoverState::At(0)) if !mover.damage_only => {
@@ -320,52 +225,6 @@ pub(in crate::game::deathmatch) fn bump_mover(
         }
         (MoverKind::Plat, MoverState::At(1)) if !cx.is_dead(client) => delay_plat(cx, number),
         _ => {}
-    }
-}
-
-/// Runs the frame of a mover team: push, arrival, next think.
-pub(in crate::game::deathmatch) fn run_mover_team(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    team_master: EntityNum,
-) {
-    let now = cx.clients.now;
-    let Some((_, mover)) = cx.entities.mover(team_master) else { return };
-    if mover.team_master != team_master {
-        return;
-    }
-    let team = Arc::clone(&mover.team);
-    let moves = |&member: &EntityNum| cx.entities.get(member).is_some_and(|entity| !rests(entity));
-    if team.iter().any(moves) && push_team(cx, sys, &team) {
-        for &member in &*team {
-            arrive(cx, sys, member);
-        }
-    }
-    let Some(entity) = cx.entities.get_mut(team_master) else { return };
-    if !is_due(entity, now) {
-        return;
-    }
-    entity.think_at = None;
-    match cx.entities.mover(team_master) {
-        Some((_, Mover { kind: MoverKind::Train(_), .. })) => run_train(cx, sys, team_master),
-        Some((_, Mover { state: MoverState::At(1), .. })) => return_to_start(cx, team_master),
-        _ => {}
-    }
-}
-
-fn arrive(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum) {
-    let now = cx.clients.now;
-    let Some((entity, mover)) = cx.entities.mover(number) else { return };
-    let pos = entity.state.pos;
-    if pos.kind != TrajectoryKind::LinearStop as i32
-        || now.distance(LevelTime(pos.time)) < pos.duration
-    {
-        return;
-    }
-    match (&mover.kind, mover.state) {
-        (MoverKind::Train(_), _) => reach_next_corner(cx, sys, number),
-        (_, MoverState::To(end)) => arrive_at(cx, sys, number, end),
-        (_, MoverState::At(_)) => {}
     }
 }
 

@@ -2,13 +2,11 @@
 //!
 //! Source: the base game's plats. Engine names: `SP_func_plat`, `Touch_PlatCenterTrigger`.
 
-use super::{Mover, MoverKind, MoverState, number};
-use crate::game::deathmatch::{asset_index::sound_index, entities::EntityKind};
+use crate::game::deathmatch::entity_kinds::{EntityKind, Mover, MoverKind, MoverState};
+use crate::game::deathmatch::movers::two_position::{rest_at, return_after, use_mover};
 use crate::game::deathmatch::{
-    context::Context,
-    movers::add_trigger_box,
-    movers::two_position::{rest_at, return_after, use_mover},
-    systems::Systems,
+    asset_index::sound_index, context::Context, movers::add_trigger_box, movers::number,
+    targets::Targets,
 };
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
@@ -23,18 +21,14 @@ const RISE: f32 = 8.0;
 const WAIT_MS: i32 = 1000;
 
 /// `func_plat`.
-pub(in crate::game::deathmatch) fn plat(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn plat(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
     let mut mover = Mover::new(MoverKind::Plat, map_entity);
     mover.start_sound = sound_index(cx.host, "sound/movers/plats/pt1_strt.wav");
     mover.return_sound = mover.start_sound;
     mover.arrival_sound = sound_index(cx.host, "sound/movers/plats/pt1_end.wav");
     mover.crusher = map_entity.int("spawnflags").unwrap_or(0) & CRUSHER != 0;
     mover.wait_ms = WAIT_MS;
-    let Some(mover_num) = sys.targets.add_mover(cx, map_entity, mover) else { return };
+    let Some(mover_num) = targets.add_mover(cx, map_entity, mover) else { return };
     let lip = number(map_entity, "lip", 8.0);
     let speed = number(map_entity, "speed", 200.0);
     cx.entities.with_mover(mover_num, |entity, mover| {
@@ -68,11 +62,7 @@ fn add_plat_trigger(cx: &mut Context<'_>, plat: EntityNum) {
 }
 
 /// Raises a lowered plat for a player in its trigger box.
-pub(in crate::game::deathmatch) fn touch_plat_trigger(
-    cx: &mut Context<'_>,
-    plat: EntityNum,
-    client: ClientNum,
-) {
+pub(crate) fn touch_plat_trigger(cx: &mut Context<'_>, plat: EntityNum, client: ClientNum) {
     if cx.entities.mover(plat).is_some_and(|(_, mover)| mover.state == MoverState::At(0)) {
         use_mover(cx, plat, Some(client));
     }

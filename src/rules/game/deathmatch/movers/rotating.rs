@@ -2,8 +2,10 @@
 //!
 //! Source: the base game's rotating, bobbing, pendulum and static movers.
 
-use super::{Mover, MoverKind, number, number_or};
-use crate::game::deathmatch::{context::Context, systems::Systems};
+use crate::game::deathmatch::{
+    context::Context, entity_kinds::Mover, entity_kinds::MoverKind, movers::number,
+    movers::number_or, targets::Targets,
+};
 use crate::game::movement::trajectory;
 use crate::model::{EntityNum, TrajectoryKind};
 use crate::world::entity_string::MapEntity;
@@ -12,21 +14,13 @@ use crate::world::entity_string::MapEntity;
 const MIN_PENDULUM: f32 = 8.0;
 
 /// `func_static`.
-pub(in crate::game::deathmatch) fn fixed(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
+pub(crate) fn fixed(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
 }
 
 /// `func_rotating`.
-pub(in crate::game::deathmatch) fn rotating(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    let mover_num = sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
+pub(crate) fn rotating(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    let mover_num = targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
     let speed = number_or(map_entity, "speed", 100.0);
     let Some(entity) = mover_num.and_then(|mover_num| cx.entities.get_mut(mover_num)) else {
         return;
@@ -42,12 +36,8 @@ pub(in crate::game::deathmatch) fn rotating(
 }
 
 /// `func_bobbing`.
-pub(in crate::game::deathmatch) fn bobbing(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    let mover_num = sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
+pub(crate) fn bobbing(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    let mover_num = targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
     let period_ms = (number(map_entity, "speed", 4.0) * 1000.0) as i32;
     let Some(entity) = mover_num.and_then(|mover_num| cx.entities.get_mut(mover_num)) else {
         return;
@@ -66,12 +56,8 @@ pub(in crate::game::deathmatch) fn bobbing(
 }
 
 /// `func_pendulum`.
-pub(in crate::game::deathmatch) fn pendulum(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    let mover_num = sys.targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
+pub(crate) fn pendulum(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    let mover_num = targets.add_mover(cx, map_entity, Mover::new(MoverKind::Free, map_entity));
     let gravity = cx.clients.settings.gravity.max(1) as f32;
     let Some(entity) = mover_num.and_then(|mover_num| cx.entities.get_mut(mover_num)) else {
         return;

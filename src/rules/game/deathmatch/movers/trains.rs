@@ -3,12 +3,12 @@
 //! Invariants: a route loops: each stop has a next one. Source: the base game's trains. Engine names:
 //! `SP_func_train`, `SP_path_corner`, `Reached_Train`.
 
-use super::{Mover, MoverKind, linear_stop, number, number_or};
-use crate::game::deathmatch::entities::EntityKind;
-use crate::game::deathmatch::{
-    context::Context, entities::Entities, systems::Systems, targets::fire_targets,
+use crate::game::deathmatch::entity_kinds::{
+    EntityKind, Mover, MoverKind, PathCorner, Route, Stop,
 };
-use crate::model::{EntityNum, SvFlags, Trajectory, Vec3};
+use crate::game::deathmatch::movers::{linear_stop, number, number_or};
+use crate::game::deathmatch::{context::Context, entities::Entities, targets::Targets};
+use crate::model::{EntityNum, SvFlags, Vec3};
 use crate::world::entity_string::MapEntity;
 
 /// Spawn flag of a train without damage.
@@ -18,55 +18,17 @@ const START_MS: i32 = 100;
 /// Maximum number of stops of a route.
 const MAX_CORNERS: usize = 256;
 
-/// Keys of a `path_corner`.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct PathCorner {
-    /// Speed to the next corner, in units per second; 0 for the train's own.
-    speed: f32,
-    /// Wait of a train at this corner, in ms.
-    wait_ms: i32,
-}
-
-/// Route of a train; empty before the search and if it found no loop.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::game::deathmatch) struct Route {
-    speed: f32,
-    stops: Vec<Stop>,
-    /// Index of the stop that the train is at, or comes from.
-    at: usize,
-}
-
-/// Stop of a train's route.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Stop {
-    corner: EntityNum,
-    origin: Vec3,
-    wait_ms: i32,
-    /// Travel time to the next stop, in ms; 0 for a jump.
-    travel_ms: i32,
-    /// Index of the next stop.
-    next: usize,
-}
-
 /// `path_corner`.
-pub(in crate::game::deathmatch) fn corner(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn corner(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
     let corner = PathCorner {
         speed: number(map_entity, "speed", 0.0).abs(),
         wait_ms: (number(map_entity, "wait", 0.0) * 1000.0).max(0.0) as i32,
     };
-    sys.targets.add(cx, map_entity, EntityKind::PathCorner(corner));
+    targets.add(cx, map_entity, EntityKind::PathCorner(corner));
 }
 
 /// `func_train`.
-pub(in crate::game::deathmatch) fn train(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn train(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
     let speed = number_or(map_entity, "speed", 100.0).abs();
     let route = Route { speed, ..Route::default() };
     let mut mover = Mover::new(MoverKind::Train(route), map_entity);
@@ -74,36 +36,16 @@ pub(in crate::game::deathmatch) fn train(
         mover.damage = 0;
     }
     let due = cx.clients.now + START_MS;
-    let Some(mover_num) = sys.targets.add_mover(cx, map_entity, mover) else { return };
+    let Some(mover_num) = targets.add_mover(cx, map_entity, mover) else { return };
     if let Some(entity) = cx.entities.get_mut(mover_num) {
         entity.state.angles = Vec3::ZERO;
         entity.think_at = Some(due);
     }
 }
 
-/// Runs a train's think: finds its route, or leaves a corner.
-pub(super) fn run_train(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum) {
-    let Some((entity, Mover { kind: MoverKind::Train(route), .. })) = cx.entities.mover(train)
-    else {
-        return;
-    };
-    if !route.stops.is_empty() {
-        leave_corner(cx, train);
-        return;
-    }
-    let (speed, target) = (route.speed, entity.target.clone());
-    let stops = cx.entities.find_route(&target, speed);
-    if stops.is_empty() {
-        cx.host.print("func_train disabled: path_corner chain does not loop");
-        return;
-    }
-    cx.entities
-        .with_mover(train, |_, mover| mover.kind = MoverKind::Train(Route { speed, stops, at: 0 }));
-    reach_corner(cx, sys, train, 0);
-}
 impl Entities {
     /// Returns the route from the first corner of a name; empty if it does not loop.
-    fn find_route(&self, first: &str, speed: f32) -> Vec<Stop> {
+    pub(crate) fn find_route(&self, first: &str, speed: f32) -> Vec<Stop> {
         let mut stops: Vec<Stop> = Vec::new();
         let mut at = self.corner_named(first);
         while let Some((number, origin, corner)) = at {
@@ -134,39 +76,7 @@ impl Entities {
     }
 }
 
-pub(super) fn reach_next_corner(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum) {
-    let Some((_, Mover { kind: MoverKind::Train(route), .. })) = cx.entities.mover(train) else {
-        return;
-    };
-    if let Some(stop) = route.stops.get(route.at) {
-        let next = stop.next;
-        reach_corner(cx, sys, train, next);
-    }
-}
-
-/// Arrives at a corner: fires its targets, then waits or leaves.
-fn reach_corner(cx: &mut Context<'_>, sys: &mut Systems, train: EntityNum, at: usize) {
-    let now = cx.clients.now;
-    let stop = cx.entities.with_mover(train, |_, mover| {
-        let MoverKind::Train(route) = &mut mover.kind else { return None };
-        route.at = at;
-        route.stops.get(at).copied()
-    });
-    let Some(stop) = stop.flatten() else { return };
-    fire_targets(cx, sys, stop.corner, None);
-    if stop.wait_ms > 0 {
-        if let Some(entity) = cx.entities.get_mut(train) {
-            entity.state.pos = Trajectory::stationary(stop.origin, now);
-            entity.shared.current_origin = stop.origin;
-            entity.think_at = Some(now + stop.wait_ms);
-        }
-        set_train_visible(cx, train, true);
-    } else {
-        leave_corner(cx, train);
-    }
-}
-
-fn leave_corner(cx: &mut Context<'_>, train: EntityNum) {
+pub(crate) fn leave_corner(cx: &mut Context<'_>, train: EntityNum) {
     let now = cx.clients.now;
     let Some((_, Mover { kind: MoverKind::Train(route), .. })) = cx.entities.mover(train) else {
         return;
@@ -181,7 +91,7 @@ fn leave_corner(cx: &mut Context<'_>, train: EntityNum) {
 }
 
 /// Shows or hides a train; a jumping train is hidden on its way.
-fn set_train_visible(cx: &mut Context<'_>, train: EntityNum, shown: bool) {
+pub(crate) fn set_train_visible(cx: &mut Context<'_>, train: EntityNum, shown: bool) {
     if let Some(entity) = cx.entities.get_mut(train) {
         let hidden = if shown { SvFlags::default() } else { SvFlags::NO_CLIENT };
         entity.shared.sv_flags = SvFlags::USE_CURRENT_ORIGIN | hidden;

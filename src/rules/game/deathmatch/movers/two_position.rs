@@ -4,24 +4,17 @@
 //! closes when it is back. Team members change direction together. Source: the base game's two-position
 //! movers. Engine names: `Use_BinaryMover`, `Reached_BinaryMover`, `MatchTeam`.
 
-use super::{Mover, linear_stop};
-use crate::game::deathmatch::{context::Context, systems::Systems, targets::fire_targets};
+use crate::bg::Event;
+use crate::game::deathmatch::{
+    context::Context, entity_kinds::Mover, entity_kinds::MoverState, movers::linear_stop,
+};
+use crate::game::movement::trajectory;
 use crate::model::{ClientNum, EntityNum, LevelTime, Trajectory, Vec3};
-use crate::{bg::Event, game::movement::trajectory};
 
 /// Delay between the use and the start of a mover, in ms.
 const START_DELAY_MS: i32 = 50;
 /// Speed of a mover without one in the map, in units per second.
 const SPEED: f32 = 100.0;
-
-/// State of a two-position mover.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::game::deathmatch) enum MoverState {
-    /// At this position.
-    At(usize),
-    /// On its way to this position.
-    To(usize),
-}
 
 impl Mover {
     /// Sets the two positions and the speed.
@@ -34,11 +27,7 @@ impl Mover {
 }
 
 /// Starts a two-position mover and its team, or reverses them.
-pub(in crate::game::deathmatch) fn use_mover(
-    cx: &mut Context<'_>,
-    number: EntityNum,
-    activator: Option<ClientNum>,
-) {
+pub(crate) fn use_mover(cx: &mut Context<'_>, number: EntityNum, activator: Option<ClientNum>) {
     let now = cx.clients.now;
     let Some(team_master) = cx.entities.mover(number).map(|(_, mover)| mover.team_master) else {
         return;
@@ -81,7 +70,7 @@ fn reverse(cx: &mut Context<'_>, team_master: EntityNum, end: usize) {
 }
 
 /// Returns a team to the first position after its wait.
-pub(super) fn return_to_start(cx: &mut Context<'_>, team_master: EntityNum) {
+pub(crate) fn return_to_start(cx: &mut Context<'_>, team_master: EntityNum) {
     let now = cx.clients.now;
     for &member in &*cx.entities.team_of(team_master) {
         send_to(cx, member, 0, now);
@@ -92,31 +81,11 @@ pub(super) fn return_to_start(cx: &mut Context<'_>, team_master: EntityNum) {
 /// Schedules the return of a mover.
 ///
 /// A negative wait, which maps write for "never", is over at once.
-pub(super) fn return_after(cx: &mut Context<'_>, number: EntityNum, wait_ms: i32) {
+pub(crate) fn return_after(cx: &mut Context<'_>, number: EntityNum, wait_ms: i32) {
     let now = cx.clients.now;
     if let Some(entity) = cx.entities.get_mut(number) {
         entity.think_at = Some(now + wait_ms.max(0));
     }
-}
-
-pub(super) fn arrive_at(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, end: usize) {
-    let now = cx.clients.now;
-    rest_at(cx, number, end);
-    let arrived = cx.entities.with_mover(number, |entity, mover| {
-        if mover.arrival_sound != 0 {
-            entity.add_event(Event::GeneralSound, mover.arrival_sound, now);
-        }
-        (mover.team_master, mover.wait_ms, mover.activator)
-    });
-    let Some((team_master, wait_ms, activator)) = arrived else { return };
-    if end == 0 {
-        close_area_portal(cx, number);
-        return;
-    }
-    if team_master == number {
-        return_after(cx, number, wait_ms);
-    }
-    fire_targets(cx, sys, number, activator);
 }
 
 fn sound_start(cx: &mut Context<'_>, number: EntityNum, end: usize) {
@@ -141,7 +110,7 @@ fn send_to(cx: &mut Context<'_>, number: EntityNum, end: usize, at: LevelTime) {
     cx.entities.link(cx.host, number);
 }
 
-pub(super) fn rest_at(cx: &mut Context<'_>, number: EntityNum, end: usize) {
+pub(crate) fn rest_at(cx: &mut Context<'_>, number: EntityNum, end: usize) {
     let now = cx.clients.now;
     cx.entities.with_mover(number, |entity, mover| {
         mover.state = MoverState::At(end);
@@ -163,7 +132,7 @@ fn open_area_portal(cx: &mut Context<'_>, team_master: EntityNum) {
 }
 
 /// Closes the area portal of a door.
-fn close_area_portal(cx: &mut Context<'_>, team_master: EntityNum) {
+pub(crate) fn close_area_portal(cx: &mut Context<'_>, team_master: EntityNum) {
     let open_portal =
         cx.entities.with_mover(team_master, |_, mover| std::mem::take(&mut mover.open_portal));
     let Some(([first, second], world)) = open_portal.zip(cx.host.world_mut()) else { return };

@@ -2,27 +2,16 @@
 //!
 //! Source: the base game's targets. Engine names: `SP_target_print`, `SP_target_push`, `Use_Target_Give`.
 
+use crate::bg::{Event, Persistent, PmType, Powerup, Team};
+use crate::game::deathmatch::targets::{BLUE_ONLY, RED_ONLY, Targets, center, pick_target};
 use crate::game::deathmatch::{
-    combat::Combat, combat::damage::damage_player, context::Context, items::touch::give_item,
-    systems::Systems, targets::pick_target, think::teleport,
+    asset_index::PAD_SOUND, asset_index::sound_index, combat::Combat, context::Context,
+    directions::direction_of, entity_kinds::TargetKind,
 };
-use std::sync::Arc;
-
-use super::{BLUE_ONLY, RED_ONLY, TargetKind, center};
+use crate::game::{movement::impulses::pad_velocity, userinfo::clean_text};
 use crate::model::{ClientNum, EntityNum};
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::{Event, MeansOfDeath, Persistent, PmType, Powerup, Team},
-    game::{
-        deathmatch::{
-            asset_index::{PAD_SOUND, sound_index},
-            combat::{Hit, LETHAL},
-            movers::direction_of,
-        },
-        movement::impulses::pad_velocity,
-        userinfo::clean_text,
-    },
-};
+use std::sync::Arc;
 
 /// Spawn flag of a print for the activator only.
 const PRIVATE: i32 = 4;
@@ -40,79 +29,47 @@ const PUSH_SOUND_MS: i32 = 1500;
 const MAX_POINTS: i32 = 32_767;
 
 /// `target_print`.
-pub(in crate::game::deathmatch) fn print(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn print(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
     let text = map_entity.text_field("message").unwrap_or_default();
     let lines: Vec<String> = text.split('\n').map(|line| clean_text(line, MAX_TEXT)).collect();
     let mut text = lines.join("\n");
     text.truncate(MAX_TEXT);
-    sys.targets.add_target(cx, map_entity, TargetKind::Print(text.into()));
+    targets.add_target(cx, map_entity, TargetKind::Print(text.into()));
 }
 
 /// `target_teleporter`.
-pub(in crate::game::deathmatch) fn teleporter(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    sys.targets.add_target(cx, map_entity, TargetKind::Teleport);
+pub(crate) fn teleporter(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add_target(cx, map_entity, TargetKind::Teleport);
 }
 
 /// `target_kill`.
-pub(in crate::game::deathmatch) fn kill(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    sys.targets.add_target(cx, map_entity, TargetKind::Kill);
+pub(crate) fn kill(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add_target(cx, map_entity, TargetKind::Kill);
 }
 
 /// `target_give`.
-pub(in crate::game::deathmatch) fn give(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    sys.targets.add_target(cx, map_entity, TargetKind::Give);
+pub(crate) fn give(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add_target(cx, map_entity, TargetKind::Give);
 }
 
 /// `target_remove_powerups`.
-pub(in crate::game::deathmatch) fn strip(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    sys.targets.add_target(cx, map_entity, TargetKind::Strip);
+pub(crate) fn strip(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add_target(cx, map_entity, TargetKind::Strip);
 }
 
 /// `target_score`.
-pub(in crate::game::deathmatch) fn score(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn score(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
     let points = map_entity.int("count").filter(|&points| points != 0).unwrap_or(1);
-    sys.targets.add_target(
-        cx,
-        map_entity,
-        TargetKind::Score(points.clamp(-MAX_POINTS, MAX_POINTS)),
-    );
+    targets.add_target(cx, map_entity, TargetKind::Score(points.clamp(-MAX_POINTS, MAX_POINTS)));
 }
 
 /// `target_push`.
-pub(in crate::game::deathmatch) fn push(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn push(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
     let like_a_pad = map_entity.int("spawnflags").unwrap_or(0) & JUMP_PAD_SOUND != 0;
     let noise = sound_index(cx.host, if like_a_pad { PAD_SOUND } else { WIND_SOUND });
     let speed = map_entity.float("speed").filter(|&speed| speed != 0.0).unwrap_or(1000.0);
     let due = cx.clients.now + AIM_MS;
-    let Some(number) = sys.targets.add_target(cx, map_entity, TargetKind::Push(noise)) else {
+    let Some(number) = targets.add_target(cx, map_entity, TargetKind::Push(noise)) else {
         return;
     };
     let Some(entity) = cx.entities.get_mut(number) else { return };
@@ -120,39 +77,7 @@ pub(in crate::game::deathmatch) fn push(
     entity.think_at = (!entity.target.is_empty()).then_some(due);
 }
 
-/// Applies a target to its activator.
-pub(super) fn apply_to_activator(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-    kind: &TargetKind,
-    client: ClientNum,
-) {
-    match kind {
-        TargetKind::Teleport => teleport_to_target(cx, sys, client, number),
-        TargetKind::Kill => {
-            let hit = Hit::by_world(LETHAL, MeansOfDeath::Telefrag);
-            damage_player(cx, sys, client, &Hit { no_protection: true, ..hit });
-        }
-        TargetKind::Push(sound) => sys.combat.throw(cx, number, *sound, client),
-        TargetKind::Give => give_targets(cx, sys, number, client),
-        TargetKind::Strip => {
-            sys.items.return_carried_flags(cx, client);
-            if let Some(player) = cx.clients.players[client.index()].as_mut() {
-                player.state.powerups = [0; 16];
-            }
-        }
-        TargetKind::Score(points) => {
-            let at = cx.entities.get(number).map(|entity| entity.shared.current_origin);
-            if let Some(at) = at {
-                sys.match_state.add_score(cx, client, *points, at);
-            }
-        }
-        _ => {}
-    }
-}
-
-pub(super) fn print_target(
+pub(crate) fn print_target(
     cx: &mut Context<'_>,
     number: EntityNum,
     text: &Arc<str>,
@@ -185,7 +110,7 @@ pub(super) fn print_target(
 /// Aims a push at its target, which becomes the apex of the flight.
 ///
 /// A push without a reachable target is removed.
-pub(super) fn aim_push(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn aim_push(cx: &mut Context<'_>, number: EntityNum) {
     let target = pick_target(cx, number).and_then(|target| cx.entities.get(target));
     let target = target.map(|target| target.state.origin);
     let (gravity, length) = (cx.clients.settings.gravity as f32, cx.frame.movement.variant.length);
@@ -197,7 +122,13 @@ pub(super) fn aim_push(cx: &mut Context<'_>, number: EntityNum) {
     }
 }
 impl Combat {
-    fn throw(&mut self, cx: &mut Context<'_>, number: EntityNum, sound: i32, client: ClientNum) {
+    pub(crate) fn throw(
+        &mut self,
+        cx: &mut Context<'_>,
+        number: EntityNum,
+        sound: i32,
+        client: ClientNum,
+    ) {
         let now = cx.clients.now;
         let Some(velocity) = cx.entities.get(number).map(|entity| entity.state.origin2) else {
             return;
@@ -212,31 +143,6 @@ impl Combat {
         if now.distance(body.fly_sound_until) > 0 {
             body.fly_sound_until = now + PUSH_SOUND_MS;
             cx.temp_entity(at, Event::GeneralSound, |state, _| state.event_parm = sound);
-        }
-    }
-}
-
-/// Teleports a client to a random target of an entity.
-pub(in crate::game::deathmatch) fn teleport_to_target(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-    from: EntityNum,
-) {
-    let Some(destination) = pick_target(cx, from) else { return };
-    let Some(destination) = cx.entities.get(destination) else { return };
-    let (origin, angles) = (destination.state.origin, destination.state.angles);
-    teleport(cx, sys, client, origin, angles);
-}
-
-fn give_targets(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, client: ClientNum) {
-    let Some(name) = cx.entities.get(number).map(|entity| entity.target.clone()) else { return };
-    for target in cx.entities.numbers() {
-        let aimed_at = cx.entities.get(target).is_some_and(|entity| {
-            !name.is_empty() && entity.targetname.eq_ignore_ascii_case(&name)
-        });
-        if aimed_at {
-            give_item(cx, sys, client, target);
         }
     }
 }

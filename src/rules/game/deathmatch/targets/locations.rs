@@ -2,13 +2,11 @@
 //!
 //! Source: the base game's locations. Engine names: `SP_target_location`, `target_location_linkup`.
 
-use crate::game::deathmatch::{context::Context, systems::Systems};
+use crate::bg::configstring;
+use crate::game::deathmatch::{context::Context, entity_kinds::EntityKind, targets::Targets};
+use crate::game::userinfo::clean_text;
 use crate::model::{ConfigIndex, EntityNum, limits::MAX_CLIENTS};
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::configstring,
-    game::{deathmatch::entities::EntityKind, userinfo::clean_text},
-};
 
 /// Delay between the level start and the location configstrings, in ms.
 const NAMES_MS: i32 = 200;
@@ -20,11 +18,7 @@ const MAX_NAMES: u16 = MAX_CLIENTS as u16;
 const NOWHERE: &str = "unknown";
 
 /// `target_location`.
-pub(in crate::game::deathmatch) fn location(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn location(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
     let name = clean_text(&map_entity.text_field("message").unwrap_or_default(), MAX_NAME);
     let is_first = cx
         .entities
@@ -33,14 +27,14 @@ pub(in crate::game::deathmatch) fn location(
         .all(|entity| !matches!(entity.kind, EntityKind::Location(_)));
     let due = cx.clients.now + NAMES_MS;
     cx.clients.locations.add(map_entity.origin(), &name, map_entity.int("count").unwrap_or(0));
-    let number = sys.targets.add(cx, map_entity, EntityKind::Location(name.into()));
+    let number = targets.add(cx, map_entity, EntityKind::Location(name.into()));
     if let Some(entity) = number.and_then(|number| cx.entities.get_mut(number)) {
         entity.think_at = is_first.then_some(due);
     }
 }
 
 /// Sets the configstrings of all locations when the think is due.
-pub(in crate::game::deathmatch) fn run_location(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn run_location(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let Some(entity) = cx.entities.get_mut(number) else { return };
     if entity.think_at.is_none_or(|at| at.distance(now) > 0) {

@@ -1,54 +1,36 @@
-//! Targets and triggers: relays, delays, timers and their use.
+//! Targets: state, spawn functions and single effects. Their use is in `activation`.
 //!
-//! Invariants: a chain of targets ends after [`MAX_CHAIN`] links, and a frame uses at most [`MAX_USES`]
-//! entities, even with circular targets. Source: the base game's triggers and targets. Engine names:
-//! `G_UseTargets`, `G_PickTarget`.
+//! Source: the base game's triggers and targets. Engine names: `G_PickTarget`.
 
 pub(super) mod actions;
 pub(super) mod laser;
 pub(super) mod locations;
 pub(super) mod portals;
 pub(super) mod relays;
-pub(super) mod shader_remaps;
+mod shader_remaps;
 pub(super) mod shooters;
 pub(super) mod speakers;
 
-use crate::game::deathmatch::{
-    context::Context,
-    entities::Entities,
-    items::respawn::use_item,
-    movers::two_position::use_mover,
-    systems::Systems,
-    targets::actions::{aim_push, apply_to_activator, print_target},
-    targets::laser::{run_laser, toggle_laser},
-    targets::relays::{fire_timer, toggle_timer, use_multiple, use_relay},
-    targets::shooters::{aim_shooter, shoot},
-    targets::speakers::play_speaker,
-    triggers::toggle_hurt_trigger,
-};
-use std::sync::Arc;
-
-use super::entities::{Entity, EntityKind};
+use self::shader_remaps::ShaderRemaps;
+use super::entity_kinds::{EntityKind, Target, TargetKind};
+use super::{context::Context, entities::Entities, entities::Entity};
 use crate::bg::{Persistent, Team};
 use crate::model::{ClientNum, EntityNum, LevelTime, Vec3};
 use crate::world::entity_string::MapEntity;
 
 pub(super) use actions::{give, kill, print, push, score, strip, teleporter};
-pub(super) use laser::{Laser, laser};
+pub(super) use laser::laser;
 pub(super) use locations::location;
 pub(super) use portals::{camera, portal};
 pub(super) use relays::{always, delay, multiple, relay, timer};
-pub(super) use shader_remaps::ShaderRemaps;
-pub(super) use shooters::{Shooter, grenade_shooter, plasma_shooter, rocket_shooter};
+pub(super) use shooters::{grenade_shooter, plasma_shooter, rocket_shooter};
 pub(super) use speakers::speaker;
 
-/// Maximum length of a chain of targets that fire targets.
-const MAX_CHAIN: u8 = 16;
 /// Maximum number of uses between two frames.
 pub(super) const MAX_USES: u16 = 2048;
 /// Spawn flags of targets for one team.
-const RED_ONLY: i32 = 1;
-const BLUE_ONLY: i32 = 2;
+pub(super) const RED_ONLY: i32 = 1;
+pub(super) const BLUE_ONLY: i32 = 2;
 
 /// State of all targets.
 #[derive(Debug)]
@@ -71,6 +53,13 @@ impl Targets {
         self.use_budget = MAX_USES;
     }
 
+    /// Counts a use. Returns false when the budget of the frame is used up.
+    pub(super) fn spend_use(&mut self) -> bool {
+        let left = self.use_budget.checked_sub(1);
+        self.use_budget = left.unwrap_or(0);
+        left.is_some()
+    }
+
     #[cfg(test)]
     pub(super) const fn use_budget(&self) -> u16 {
         self.use_budget
@@ -87,53 +76,6 @@ impl Targets {
     }
 }
 
-/// Kind of a trigger or target.
-#[derive(Clone, Debug)]
-pub(super) enum TargetKind {
-    /// Touched or used: fires its targets, then waits. Without a wait it fires once.
-    Multiple,
-    /// Fires once, after the level start.
-    Always,
-    /// Fires repeatedly while on.
-    Timer,
-    /// Used: fires its targets.
-    Relay,
-    /// Used: fires its targets later.
-    Delay,
-    /// Used: center print.
-    Print(Arc<str>),
-    /// Used: teleports the activator to the target.
-    Teleport,
-    /// Used: kills the activator.
-    Kill,
-    /// Used: sets the activator's velocity to the state's `origin2`, with this sound.
-    Push(i32),
-    /// Used: gives the activator the targeted items.
-    Give,
-    /// Used: removes the activator's powerups.
-    Strip,
-    /// Used: adds points to the activator's score.
-    Score(i32),
-    /// Used: plays a sound.
-    Speaker(i32),
-    /// Used: toggles the laser.
-    Laser(Laser),
-    /// Used: fires a projectile.
-    Shooter(Shooter),
-}
-
-/// State of a trigger or target.
-#[derive(Clone, Debug)]
-pub(super) struct Target {
-    pub(super) kind: TargetKind,
-    /// Base wait, in seconds.
-    wait: f32,
-    /// Random deviation of the wait, in seconds; of a shooter's direction, in degrees.
-    random: f32,
-    /// Activator of the pending think.
-    activator: Option<ClientNum>,
-}
-
 impl Target {
     fn new(kind: TargetKind) -> Self {
         Self { kind, wait: 0.0, random: 0.0, activator: None }
@@ -142,7 +84,7 @@ impl Target {
 
 impl Targets {
     /// Adds a target of a kind.
-    fn add_target(
+    pub(crate) fn add_target(
         &mut self,
         cx: &mut Context<'_>,
         map_entity: &MapEntity,
@@ -153,17 +95,19 @@ impl Targets {
 }
 
 impl Entities {
-    pub(in crate::game::deathmatch) fn target(
-        &self,
-        number: EntityNum,
-    ) -> Option<(&Entity, &Target)> {
+    pub(crate) fn target(&self, number: EntityNum) -> Option<(&Entity, &Target)> {
         let entity = self.get(number)?;
         let EntityKind::Target(target) = &entity.kind else { return None };
         Some((entity, target))
     }
 
     /// Schedules the next think of a target and its activator.
-    fn schedule(&mut self, number: EntityNum, at: Option<LevelTime>, activator: Option<ClientNum>) {
+    pub(crate) fn schedule(
+        &mut self,
+        number: EntityNum,
+        at: Option<LevelTime>,
+        activator: Option<ClientNum>,
+    ) {
         let Some(entity) = self.get_mut(number) else { return };
         entity.think_at = at;
         if let EntityKind::Target(target) = &mut entity.kind {
@@ -173,125 +117,22 @@ impl Entities {
 }
 
 /// Whether spawn flags restrict a target to another team than the client's.
-fn is_for_other_team(cx: &Context<'_>, flags: i32, client: ClientNum) -> bool {
+pub(super) fn is_for_other_team(cx: &Context<'_>, flags: i32, client: ClientNum) -> bool {
     let team =
         cx.clients.player(client).map_or(0, |player| player.state.persistant[Persistent::Team]);
     (flags & RED_ONLY != 0 && team != Team::Red) || (flags & BLUE_ONLY != 0 && team != Team::Blue)
 }
 
 /// Picks a random entity that another one targets.
-pub(in crate::game::deathmatch) fn pick_target(
-    cx: &mut Context<'_>,
-    from: EntityNum,
-) -> Option<EntityNum> {
+pub(crate) fn pick_target(cx: &mut Context<'_>, from: EntityNum) -> Option<EntityNum> {
     let name = cx.entities.get(from)?.target.clone();
     let count = cx.entities.named(&name).take(32).count();
     let nth = cx.rng.pick(count);
     cx.entities.named(&name).nth(nth)
 }
 
-/// Uses all targets of an entity.
-pub(in crate::game::deathmatch) fn fire_targets(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-    activator: Option<ClientNum>,
-) {
-    fire(cx, sys, number, activator, MAX_CHAIN);
-}
-
-pub(in crate::game::deathmatch) fn fire(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-    activator: Option<ClientNum>,
-    links: u8,
-) {
-    sys.targets.remap_shader(cx, number);
-    let Some(entity) = cx.entities.get(number) else { return };
-    if entity.target.is_empty() || links == 0 {
-        return;
-    }
-    let name = entity.target.clone();
-    for target in cx.entities.numbers() {
-        let aimed_at = cx
-            .entities
-            .get(target)
-            .is_some_and(|entity| entity.targetname.eq_ignore_ascii_case(&name));
-        if aimed_at && target != number {
-            use_in(cx, sys, target, activator, links - 1);
-        }
-    }
-}
-
-/// Uses an entity.
-pub(in crate::game::deathmatch) fn use_entity(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-    activator: Option<ClientNum>,
-) {
-    use_in(cx, sys, number, activator, MAX_CHAIN);
-}
-
-fn use_in(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-    activator: Option<ClientNum>,
-    links: u8,
-) {
-    let Some(left) = sys.targets.use_budget.checked_sub(1) else { return };
-    sys.targets.use_budget = left;
-    let Some(entity) = cx.entities.get(number) else { return };
-    match &entity.kind {
-        EntityKind::Mover(_) => use_mover(cx, number, activator),
-        EntityKind::Hurt(_) => toggle_hurt_trigger(cx, number),
-        EntityKind::Item(_) => use_item(cx, number),
-        EntityKind::Target(target) => {
-            let kind = target.kind.clone();
-            activate(cx, sys, number, &kind, activator, links);
-        }
-        _ => {}
-    }
-}
-
-fn activate(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-    kind: &TargetKind,
-    activator: Option<ClientNum>,
-    links: u8,
-) {
-    match kind {
-        TargetKind::Multiple => use_multiple(cx, sys, number, activator, links),
-        TargetKind::Always => {}
-        TargetKind::Timer => toggle_timer(cx, sys, number, activator, links),
-        TargetKind::Relay => use_relay(cx, sys, number, activator, links),
-        TargetKind::Delay => {
-            let at = cx.clients.now + random_wait(cx, number);
-            cx.entities.schedule(number, Some(at), activator);
-        }
-        TargetKind::Laser(laser) => toggle_laser(cx, sys, number, *laser, activator),
-        TargetKind::Shooter(shooter) => shoot(cx, number, *shooter),
-        TargetKind::Speaker(sound) => play_speaker(cx, number, *sound, activator),
-        TargetKind::Print(text) => print_target(cx, number, text, activator),
-        TargetKind::Teleport
-        | TargetKind::Kill
-        | TargetKind::Push(_)
-        | TargetKind::Give
-        | TargetKind::Strip
-        | TargetKind::Score(_) => {
-            if let Some(client) = activator {
-                apply_to_activator(cx, sys, number, kind, client);
-            }
-        }
-    }
-}
-
 /// Returns a random time of `wait` ± `random` seconds, in ms.
-pub(in crate::game::deathmatch) fn random_wait(cx: &mut Context<'_>, number: EntityNum) -> i32 {
+pub(crate) fn random_wait(cx: &mut Context<'_>, number: EntityNum) -> i32 {
     let Some((wait, random)) =
         cx.entities.target(number).map(|(_, target)| (target.wait, target.random))
     else {
@@ -301,39 +142,46 @@ pub(in crate::game::deathmatch) fn random_wait(cx: &mut Context<'_>, number: Ent
     ((wait + random * chance) * 1000.0).clamp(1.0, 86_400_000.0) as i32
 }
 
-/// Runs the think of a target: timer, delay, end of a wait, laser.
-pub(in crate::game::deathmatch) fn run_target(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-) {
-    let now = cx.clients.now;
-    let Some((entity, target)) = cx.entities.target(number) else { return };
-    if entity.think_at.is_none_or(|at| at.distance(now) > 0) {
-        return;
-    }
-    let (wait, activator) = (target.wait, target.activator);
-    let kind = target.kind.clone();
-    if let Some(entity) = cx.entities.get_mut(number) {
-        entity.think_at = None;
-    }
-    match kind {
-        TargetKind::Always => {
-            fire_targets(cx, sys, number, None);
-            cx.entities.remove(cx.host, number, now);
-        }
-        TargetKind::Delay => fire_targets(cx, sys, number, activator),
-        TargetKind::Timer => fire_timer(cx, sys, number, activator, MAX_CHAIN),
-        // Without a wait it is removed.
-        TargetKind::Multiple if wait <= 0.0 => cx.entities.remove(cx.host, number, now),
-        TargetKind::Laser(laser) => run_laser(cx, sys, number, laser, activator),
-        TargetKind::Push(_) => aim_push(cx, number),
-        TargetKind::Shooter(shooter) => aim_shooter(cx, number, shooter),
-        _ => {}
+/// Returns the center of an entity's bounds at its spawn origin.
+pub(super) fn center(entity: &Entity) -> Vec3 {
+    entity.state.origin + (entity.shared.mins + entity.shared.maxs) * 0.5
+}
+
+impl Targets {
+    /// Adds the entity of a map entity, with the fields that all classes share.
+    pub(super) fn add(
+        &mut self,
+        cx: &mut Context<'_>,
+        map_entity: &MapEntity,
+        kind: EntityKind,
+    ) -> Option<EntityNum> {
+        let (now, started) = cx.clock();
+        let mut entity = Entity::new(kind, map_entity.origin());
+        entity.state.origin = map_entity.origin();
+        entity.state.angles = map_entity.angles();
+        entity.target = map_entity.field("target").unwrap_or_default().into();
+        entity.targetname = map_entity.field("targetname").unwrap_or_default().into();
+        entity.spawnflags = map_entity.int("spawnflags").unwrap_or(0);
+        let number = cx.entities.add(entity, now, started)?;
+        self.read_remap(map_entity, number);
+        Some(number)
     }
 }
 
-/// Returns the center of an entity's bounds at its spawn origin.
-fn center(entity: &Entity) -> Vec3 {
-    entity.state.origin + (entity.shared.mins + entity.shared.maxs) * 0.5
+/// Gives an entity its brush model. Returns false if the map has none for it.
+pub(super) fn set_brush_model(
+    cx: &mut Context<'_>,
+    map_entity: &MapEntity,
+    number: EntityNum,
+    contents: i32,
+) -> bool {
+    let (Some(name), Some(world)) = (map_entity.field("model"), cx.host.world()) else {
+        return false;
+    };
+    let Some(entity) = cx.entities.get_mut(number) else { return false };
+    let found = world.set_brush_model(name, &mut entity.state, &mut entity.shared);
+    if found {
+        entity.shared.contents = contents;
+    }
+    found
 }

@@ -3,17 +3,14 @@
 //! Source: the base game's portal surfaces and cameras. Engine names: `SP_misc_portal_surface`,
 //! `locateCamera`.
 
-use crate::game::deathmatch::{context::Context, systems::Systems, targets::pick_target};
+use crate::bg::EntityType;
+use crate::game::deathmatch::{
+    context::Context, directions::direction_of, entity_kinds::EntityKind, targets::Targets,
+    targets::pick_target,
+};
+use crate::game::{direction_bytes::dir_to_byte, movement::velocity::direction};
 use crate::model::{EntityNum, SvFlags};
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::EntityType,
-    game::{
-        deathmatch::{entities::EntityKind, movers::direction_of},
-        direction_bytes::dir_to_byte,
-        movement::velocity::direction,
-    },
-};
 
 /// Spawn flags of a camera: slow rotation, fast rotation, no swing.
 const SLOW: i32 = 1;
@@ -21,12 +18,8 @@ const FAST: i32 = 2;
 const STEADY: i32 = 4;
 
 /// `misc_portal_surface`.
-pub(in crate::game::deathmatch) fn portal(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    let Some(number) = sys.targets.add(cx, map_entity, EntityKind::Static) else { return };
+pub(crate) fn portal(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    let Some(number) = targets.add(cx, map_entity, EntityKind::Static) else { return };
     let Some(entity) = cx.entities.get_mut(number) else { return };
     entity.state.e_type = EntityType::Portal as i32;
     entity.shared.sv_flags = SvFlags::PORTAL;
@@ -37,12 +30,8 @@ pub(in crate::game::deathmatch) fn portal(
 }
 
 /// `misc_portal_camera`.
-pub(in crate::game::deathmatch) fn camera(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    let Some(number) = sys.targets.add(cx, map_entity, EntityKind::Static) else { return };
+pub(crate) fn camera(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    let Some(number) = targets.add(cx, map_entity, EntityKind::Static) else { return };
     if let Some(entity) = cx.entities.get_mut(number) {
         entity.shared.sv_flags = SvFlags::NO_CLIENT;
         let roll = map_entity.float("roll").unwrap_or(0.0);
@@ -54,7 +43,7 @@ pub(in crate::game::deathmatch) fn camera(
 /// Connects portal surfaces to their cameras, once all entities exist.
 ///
 /// A surface without a target is a mirror. A surface without a camera is removed.
-pub(in crate::game::deathmatch) fn aim_portals(cx: &mut Context<'_>) {
+pub(crate) fn aim_portals(cx: &mut Context<'_>) {
     for number in cx.entities.numbers() {
         let wants_camera = cx.entities.get(number).is_some_and(|entity| {
             entity.state.e_type == EntityType::Portal && !entity.target.is_empty()

@@ -2,12 +2,12 @@
 //!
 //! Source: the base game's shader remaps. Engine names: `AddRemap`, `BuildShaderStateConfig`.
 
+use crate::bg::configstring;
 use crate::game::deathmatch::{context::Context, targets::Targets};
-use std::fmt::Write as _;
-
+use crate::game::userinfo::clean_text;
 use crate::model::EntityNum;
 use crate::world::entity_string::MapEntity;
-use crate::{bg::configstring, game::userinfo::clean_text};
+use std::fmt::Write as _;
 
 /// Maximum number of active remaps.
 const MAX_REMAPS: usize = 128;
@@ -25,7 +25,7 @@ struct Remap {
 
 /// Shader remaps of a level.
 #[derive(Clone, Debug, Default)]
-pub(in crate::game::deathmatch) struct ShaderRemaps {
+pub(crate) struct ShaderRemaps {
     /// Remaps by the entity that activates them.
     causes: Vec<(EntityNum, Remap)>,
     /// Active remaps, each with its time in seconds.
@@ -33,13 +33,13 @@ pub(in crate::game::deathmatch) struct ShaderRemaps {
 }
 
 impl ShaderRemaps {
-    pub(in crate::game::deathmatch) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.causes.clear();
         self.done.clear();
     }
 
     /// Stores the remap of a map entity, if it has one.
-    pub(in crate::game::deathmatch) fn read(&mut self, map_entity: &MapEntity, number: EntityNum) {
+    pub(crate) fn read(&mut self, map_entity: &MapEntity, number: EntityNum) {
         let name = |key| {
             let name = clean_text(map_entity.field(key).unwrap_or_default(), MAX_NAME);
             (!name.is_empty()).then(|| name.into_boxed_str())
@@ -78,7 +78,7 @@ impl ShaderRemaps {
 
 impl Targets {
     /// Activates the shader remap of an entity that fires.
-    pub(super) fn remap_shader(&mut self, cx: &mut Context<'_>, number: EntityNum) {
+    pub(crate) fn remap_shader(&mut self, cx: &mut Context<'_>, number: EntityNum) {
         let seconds = cx.clients.now.0 as f32 * 0.001;
         if self.remaps.fire(number, seconds) {
             cx.host.set_configstring(configstring::SHADER_STATE, &self.remaps.list());

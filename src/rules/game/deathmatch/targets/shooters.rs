@@ -2,60 +2,34 @@
 //!
 //! Source: the base game's shooters. Engine names: `InitShooter`, `Use_Shooter`.
 
-use super::TargetKind;
+use crate::bg::{Event, Weapon};
+use crate::game::deathmatch::entity_kinds::{EntityKind, Shooter, TargetKind};
 use crate::game::deathmatch::{
-    context::Context, entities::Entities, systems::Systems, targets::Targets, targets::pick_target,
-    weapons::missiles::launch,
+    context::Context, directions::direction_of, directions::perpendicular, entities::Entities,
+    projectiles::missiles::launch, targets::Targets, targets::pick_target,
 };
+use crate::game::movement::velocity::direction;
 use crate::model::{EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::{Event, Weapon},
-    game::{
-        deathmatch::{entities::EntityKind, movers::direction_of, weapons::perpendicular},
-        movement::velocity::direction,
-    },
-};
 
 /// Delay after which a shooter picks its target, in ms.
 const AIM_MS: i32 = 500;
 /// Default spread, in degrees.
 const SPREAD: f32 = 1.0;
 
-/// State of a shooter.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct Shooter {
-    /// Direction of fire without a target.
-    direction: Vec3,
-    /// Entity that it fires at, picked once.
-    enemy: Option<EntityNum>,
-}
-
 /// `shooter_rocket`.
-pub(in crate::game::deathmatch) fn rocket_shooter(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    sys.targets.add_shooter(cx, map_entity, Weapon::RocketLauncher);
+pub(crate) fn rocket_shooter(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add_shooter(cx, map_entity, Weapon::RocketLauncher);
 }
 
 /// `shooter_plasma`.
-pub(in crate::game::deathmatch) fn plasma_shooter(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    sys.targets.add_shooter(cx, map_entity, Weapon::PlasmaGun);
+pub(crate) fn plasma_shooter(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add_shooter(cx, map_entity, Weapon::PlasmaGun);
 }
 
 /// `shooter_grenade`.
-pub(in crate::game::deathmatch) fn grenade_shooter(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
-    sys.targets.add_shooter(cx, map_entity, Weapon::GrenadeLauncher);
+pub(crate) fn grenade_shooter(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
+    targets.add_shooter(cx, map_entity, Weapon::GrenadeLauncher);
 }
 
 impl Targets {
@@ -78,7 +52,7 @@ impl Targets {
 
 impl Entities {
     /// Iterates the weapons of all shooters, which clients load at the start.
-    pub(in crate::game::deathmatch) fn shooters(&self) -> impl Iterator<Item = i32> {
+    pub(crate) fn shooters(&self) -> impl Iterator<Item = i32> {
         let numbers = self.numbers();
         numbers.filter_map(|number| {
             let (entity, target) = self.target(number)?;
@@ -88,7 +62,7 @@ impl Entities {
 }
 
 /// Picks the entity that a shooter fires at from now on.
-pub(super) fn aim_shooter(cx: &mut Context<'_>, number: EntityNum, shooter: Shooter) {
+pub(crate) fn aim_shooter(cx: &mut Context<'_>, number: EntityNum, shooter: Shooter) {
     let enemy = pick_target(cx, number);
     if let Some(entity) = cx.entities.get_mut(number)
         && let EntityKind::Target(target) = &mut entity.kind
@@ -98,11 +72,7 @@ pub(super) fn aim_shooter(cx: &mut Context<'_>, number: EntityNum, shooter: Shoo
 }
 
 /// Fires a projectile along the shooter's direction or at its target, with spread.
-pub(in crate::game::deathmatch) fn shoot(
-    cx: &mut Context<'_>,
-    number: EntityNum,
-    shooter: Shooter,
-) {
+pub(crate) fn shoot(cx: &mut Context<'_>, number: EntityNum, shooter: Shooter) {
     let now = cx.clients.now;
     let aim = shooter.enemy.and_then(|enemy| cx.origin_of(enemy));
     let Some((entity, target)) = cx.entities.target(number) else { return };

@@ -2,14 +2,12 @@
 //!
 //! Source: the base game's speakers. Engine names: `SP_target_speaker`, `Use_Target_Speaker`.
 
-use super::TargetKind;
-use crate::game::deathmatch::{context::Context, systems::Systems};
+use crate::bg::{EntityType, Event};
+use crate::game::deathmatch::{
+    asset_index::sound_index, context::Context, entity_kinds::TargetKind, targets::Targets,
+};
 use crate::model::{ClientNum, EntityNum, SvFlags};
 use crate::world::entity_string::MapEntity;
-use crate::{
-    bg::{EntityType, Event},
-    game::deathmatch::asset_index::sound_index,
-};
 
 /// Spawn flag of a speaker that loops from the start.
 const LOOPS: i32 = 1;
@@ -21,19 +19,14 @@ const GLOBAL: i32 = 4;
 const ACTIVATOR: i32 = 8;
 
 /// `target_speaker`.
-pub(in crate::game::deathmatch) fn speaker(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    map_entity: &MapEntity,
-) {
+pub(crate) fn speaker(cx: &mut Context<'_>, targets: &mut Targets, map_entity: &MapEntity) {
     let Some(noise) = map_entity.spawn_value("noise").filter(|noise| !noise.is_empty()) else {
         cx.host.print(&format!("line {}: a target_speaker without a noise", map_entity.line()));
         return;
     };
     let name = if noise.contains(".wav") { noise.to_owned() } else { format!("{noise}.wav") };
     let number = sound_index(cx.host, &name);
-    let Some(entity_num) = sys.targets.add_target(cx, map_entity, TargetKind::Speaker(number))
-    else {
+    let Some(entity_num) = targets.add_target(cx, map_entity, TargetKind::Speaker(number)) else {
         return;
     };
     let Some(entity) = cx.entities.get_mut(entity_num) else { return };
@@ -55,7 +48,7 @@ pub(in crate::game::deathmatch) fn speaker(
     cx.entities.link(cx.host, entity_num);
 }
 
-pub(super) fn play_speaker(
+pub(crate) fn play_speaker(
     cx: &mut Context<'_>,
     number: EntityNum,
     sound: i32,

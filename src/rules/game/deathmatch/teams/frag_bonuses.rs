@@ -4,19 +4,11 @@
 //!
 //! Engine names: `Team_FragBonuses`, `Team_CheckHurtCarrier`.
 
-use super::within;
-use crate::game::clients::FlagLogEvent;
-use crate::game::deathmatch::{
-    context::Context,
-    systems::Systems,
-    teams::TeamState,
-    teams::{position_of, print_flag_event},
-};
+use crate::bg::{Persistent, entity_flag};
+use crate::game::FlagAction;
+use crate::game::deathmatch::teams::{TeamState, announce_action, position_of, within};
+use crate::game::deathmatch::{combat::Combat, context::Context, flag::Flag, matches::MatchState};
 use crate::model::{ClientNum, Vec3};
-use crate::{
-    bg::{Persistent, entity_flag},
-    game::deathmatch::items::Flag,
-};
 
 /// Bonus points for a frag.
 const CARRIER: i32 = 2;
@@ -34,7 +26,7 @@ fn carries(cx: &Context<'_>, client: ClientNum, flag: Flag) -> bool {
 }
 impl TeamState {
     /// Records that a player hurt an enemy who carries the flag of the player's team.
-    pub(in crate::game::deathmatch) fn record_carrier_hurt(
+    pub(crate) fn record_carrier_hurt(
         &mut self,
         cx: &mut Context<'_>,
         victim: ClientNum,
@@ -48,55 +40,6 @@ impl TeamState {
     }
 }
 
-/// Adds the team bonus for a kill. Must run while the victim still carries its flag.
-pub(in crate::game::deathmatch) fn add_frag_bonus(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    victim: ClientNum,
-    killer: ClientNum,
-) {
-    let [one, other] = [victim, killer].map(|client| cx.clients.role(client).color());
-    let (Some(victims), Some(killers)) = (one, other) else { return };
-    if victims == killers {
-        return;
-    }
-    let now = cx.clients.now;
-    let at = position_of(cx, victim);
-    let own = Flag::of_color(killers);
-    if carries(cx, victim, own) {
-        sys.team_state.assists[killer.index()].fragged_carrier_at = Some(now);
-        let event = format!("fragged {}'s flag carrier!", victims.upper_name());
-        sys.match_state.add_score(cx, killer, CARRIER, at);
-        print_flag_event(cx, killer, (victims.team(), FlagLogEvent::CarrierFragged), &event);
-        // The former carrier is no longer in danger.
-        for client in ClientNum::all() {
-            if cx.clients.role(client).color() == Some(killers) {
-                sys.team_state.assists[client.index()].hurt_carrier_at = None;
-            }
-        }
-        return;
-    }
-    let danger = within(sys.team_state.assists[victim.index()].hurt_carrier_at, now, DANGER_MS);
-    let points = if danger && !carries(cx, killer, own.other()) {
-        sys.team_state.assists[victim.index()].hurt_carrier_at = None;
-        DANGER
-    } else if guards(cx, [victim, killer], cx.entities.flag_base(own)) {
-        NEAR_FLAG
-    } else {
-        let carrier = cx
-            .clients
-            .team_of(killers)
-            .find(|&mate| mate != killer && carries(cx, mate, own.other()));
-        let carrier = carrier.map(|carrier| position_of(cx, carrier));
-        if !guards(cx, [victim, killer], carrier) {
-            return;
-        }
-        NEAR_CARRIER
-    };
-    sys.match_state.add_score(cx, killer, points, at);
-    sys.combat.award(cx, &sys.match_state, killer, entity_flag::AWARD_DEFEND, Persistent::Defend);
-}
-
 /// Whether one of two players is near a position and in sight of it.
 fn guards(cx: &Context<'_>, players: [ClientNum; 2], position: Option<Vec3>) -> bool {
     let Some(position) = position else { return false };
@@ -106,4 +49,55 @@ fn guards(cx: &Context<'_>, players: [ClientNum; 2], position: Option<Vec3>) -> 
         };
         (at - position).length() < NEAR && sees()
     })
+}
+
+impl TeamState {
+    /// Adds the team bonus for a kill. Must run while the victim still carries its flag.
+    pub(crate) fn add_frag_bonus(
+        &mut self,
+        cx: &mut Context<'_>,
+        matches: &mut MatchState,
+        combat: &mut Combat,
+        [victim, killer]: [ClientNum; 2],
+    ) {
+        let [one, other] = [victim, killer].map(|client| cx.clients.role(client).color());
+        let (Some(victims), Some(killers)) = (one, other) else { return };
+        if victims == killers {
+            return;
+        }
+        let now = cx.clients.now;
+        let at = position_of(cx, victim);
+        let own = Flag::of_color(killers);
+        if carries(cx, victim, own) {
+            self.assists[killer.index()].fragged_carrier_at = Some(now);
+            matches.add_score(cx, killer, CARRIER, at);
+            announce_action(cx, killer, victims, FlagAction::CarrierFragged);
+            // The former carrier is no longer in danger.
+            for client in ClientNum::all() {
+                if cx.clients.role(client).color() == Some(killers) {
+                    self.assists[client.index()].hurt_carrier_at = None;
+                }
+            }
+            return;
+        }
+        let danger = within(self.assists[victim.index()].hurt_carrier_at, now, DANGER_MS);
+        let points = if danger && !carries(cx, killer, own.other()) {
+            self.assists[victim.index()].hurt_carrier_at = None;
+            DANGER
+        } else if guards(cx, [victim, killer], cx.entities.flag_base(own)) {
+            NEAR_FLAG
+        } else {
+            let carrier = cx
+                .clients
+                .team_of(killers)
+                .find(|&mate| mate != killer && carries(cx, mate, own.other()));
+            let carrier = carrier.map(|carrier| position_of(cx, carrier));
+            if !guards(cx, [victim, killer], carrier) {
+                return;
+            }
+            NEAR_CARRIER
+        };
+        matches.add_score(cx, killer, points, at);
+        combat.award(cx, matches, killer, entity_flag::AWARD_DEFEND, Persistent::Defend);
+    }
 }

@@ -9,10 +9,9 @@ pub(super) mod frag_bonuses;
 #[cfg(test)]
 mod tests;
 
-use super::items::Flag;
-use crate::bg::{Persistent, Team, TeamColor, TeamSound, entity_flag};
-use crate::game::clients::{FlagLogEvent, log_flag, log_team_score};
-use crate::game::deathmatch::{context::Context, items::flags::send_team_sound, systems::Systems};
+use super::{combat::Combat, context::Context, flag::Flag, matches::MatchState};
+use crate::bg::{Persistent, TeamColor, TeamSound, entity_flag};
+use crate::game::{FlagAction, GameEvent};
 use crate::model::{ClientNum, LevelTime, Vec3, limits::MAX_CLIENTS};
 
 /// Points for actions with flags.
@@ -59,115 +58,98 @@ fn quoted_name(cx: &Context<'_>, client: ClientNum) -> String {
     player.map_or_else(String::new, |player| player.name.replace('"', "'"))
 }
 
-/// Prints an event of a team's flag to all clients and logs it.
-fn print_flag_event(
-    cx: &mut Context<'_>,
-    client: ClientNum,
-    (team, kind): (Team, FlagLogEvent),
-    text: &str,
-) {
-    let name = quoted_name(cx, client);
+/// Prints a player's action with a team's flag to all clients, and emits it.
+fn announce_action(cx: &mut Context<'_>, client: ClientNum, team: TeamColor, action: FlagAction) {
+    let (name, text) = (quoted_name(cx, client), action.text(team, true));
     cx.host.send_command(None, &format!("print \"{name}^7 {text}\n\""));
-    log_flag(cx.clients, cx.host, Some(client), team, kind, text);
+    cx.emit(GameEvent::Flag { client: Some(client), team, action });
 }
 
 fn position_of(cx: &Context<'_>, client: ClientNum) -> Vec3 {
     cx.clients.player(client).map_or(Vec3::ZERO, |player| player.state.origin)
 }
 
-/// Announces that a player has taken the enemy flag at `at`. While the other flag is away as well, the
-/// sound pauses.
-pub(in crate::game::deathmatch) fn announce_flag_taken(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-    flag: Flag,
-    other_away: bool,
-    at: Vec3,
-) {
-    let kind = (flag.team(), FlagLogEvent::Taken);
-    print_flag_event(cx, client, kind, &format!("got the {} flag!", flag.name()));
-    let now = cx.clients.now;
-    let announced_at = &mut sys.team_state.taken_at[flag as usize];
-    if !(other_away && within(*announced_at, now, TAKEN_MS)) {
-        *announced_at = Some(now);
-        let sound = match flag {
-            Flag::Blue => TeamSound::RedTook,
-            Flag::Red => TeamSound::BlueTook,
-        };
-        send_team_sound(cx, sound);
-    }
-    if cx.clients.ruleset.shows_every_score {
-        sys.match_state.add_score(cx, client, 0, at);
-    }
-}
-
-/// Rewards a player who returned the flag of the own team from `at`.
-pub(in crate::game::deathmatch) fn reward_return(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-    flag: Flag,
-    at: Vec3,
-) {
-    sys.team_state.assists[client.index()].returned_at = Some(cx.clients.now);
-    sys.match_state.add_score(cx, client, RETURN, at);
-    let kind = (flag.team(), FlagLogEvent::Returned);
-    print_flag_event(cx, client, kind, &format!("returned the {} flag!", flag.name()));
-}
-
-/// Rewards a player who captured the enemy flag, and the assists. Points are shown at the own flag.
-pub(in crate::game::deathmatch) fn reward_capture(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-    own: Flag,
-    at: Vec3,
-) {
-    let color = own.color();
-    let kind = (own.other().team(), FlagLogEvent::Captured);
-    print_flag_event(cx, client, kind, &format!("captured the {} flag!", own.other().name()));
-    score_for_team(cx, color);
-    let team: Vec<ClientNum> = cx.clients.team_of(color).collect();
-    for &mate in &team {
-        sys.combat.players[mate.index()].must_gesture = true;
-    }
-    sys.combat.award(
-        cx,
-        &sys.match_state,
-        client,
-        entity_flag::AWARD_CAPTURE,
-        Persistent::Captures,
-    );
-    sys.match_state.add_score(cx, client, CAPTURE, at);
-    send_team_sound(
-        cx,
-        match color {
-            TeamColor::Red => TeamSound::RedCaptured,
-            TeamColor::Blue => TeamSound::BlueCaptured,
-        },
-    );
-    // Enemies who hurt a carrier are no longer a danger.
-    for client in ClientNum::all() {
-        if cx.clients.role(client).color() != Some(color) {
-            sys.team_state.assists[client.index()].hurt_carrier_at = None;
+impl TeamState {
+    /// Announces that a player has taken the enemy flag at `at`. While the other flag is away as well, the
+    /// sound pauses.
+    pub(crate) fn announce_flag_taken(
+        &mut self,
+        cx: &mut Context<'_>,
+        matches: &mut MatchState,
+        client: ClientNum,
+        flag: Flag,
+        other_away: bool,
+        at: Vec3,
+    ) {
+        announce_action(cx, client, flag.color(), FlagAction::Taken);
+        let now = cx.clients.now;
+        let announced_at = &mut self.taken_at[flag as usize];
+        if !(other_away && within(*announced_at, now, TAKEN_MS)) {
+            *announced_at = Some(now);
+            let sound = match flag {
+                Flag::Blue => TeamSound::RedTook,
+                Flag::Red => TeamSound::BlueTook,
+            };
+            cx.send_team_sound(sound);
+        }
+        if cx.clients.ruleset.shows_every_score {
+            matches.add_score(cx, client, 0, at);
         }
     }
-    let now = cx.clients.now;
-    for mate in team.into_iter().filter(|&mate| mate != client) {
-        let assists = sys.team_state.assists[mate.index()];
-        for (since, points) in
-            [(assists.returned_at, RETURN_ASSIST), (assists.fragged_carrier_at, FRAG_ASSIST)]
-        {
-            if within(since, now, ASSIST_MS) {
-                sys.match_state.add_score(cx, mate, points, at);
-                sys.combat.award(
-                    cx,
-                    &sys.match_state,
-                    mate,
-                    entity_flag::AWARD_ASSIST,
-                    Persistent::Assist,
-                );
+
+    /// Rewards a player who returned the flag of the own team from `at`.
+    pub(crate) fn reward_return(
+        &mut self,
+        cx: &mut Context<'_>,
+        matches: &mut MatchState,
+        client: ClientNum,
+        flag: Flag,
+        at: Vec3,
+    ) {
+        self.assists[client.index()].returned_at = Some(cx.clients.now);
+        matches.add_score(cx, client, RETURN, at);
+        announce_action(cx, client, flag.color(), FlagAction::Returned);
+    }
+
+    /// Rewards a player who captured the enemy flag, and the assists. Points are shown at the own flag.
+    pub(crate) fn reward_capture(
+        &mut self,
+        cx: &mut Context<'_>,
+        matches: &mut MatchState,
+        combat: &mut Combat,
+        client: ClientNum,
+        own: Flag,
+        at: Vec3,
+    ) {
+        let color = own.color();
+        announce_action(cx, client, own.other().color(), FlagAction::Captured);
+        score_for_team(cx, color);
+        let team: Vec<ClientNum> = cx.clients.team_of(color).collect();
+        for &mate in &team {
+            combat.players[mate.index()].must_gesture = true;
+        }
+        combat.award(cx, matches, client, entity_flag::AWARD_CAPTURE, Persistent::Captures);
+        matches.add_score(cx, client, CAPTURE, at);
+        cx.send_team_sound(match color {
+            TeamColor::Red => TeamSound::RedCaptured,
+            TeamColor::Blue => TeamSound::BlueCaptured,
+        });
+        // Enemies who hurt a carrier are no longer a danger.
+        for client in ClientNum::all() {
+            if cx.clients.role(client).color() != Some(color) {
+                self.assists[client.index()].hurt_carrier_at = None;
+            }
+        }
+        let now = cx.clients.now;
+        for mate in team.into_iter().filter(|&mate| mate != client) {
+            let assists = self.assists[mate.index()];
+            for (since, points) in
+                [(assists.returned_at, RETURN_ASSIST), (assists.fragged_carrier_at, FRAG_ASSIST)]
+            {
+                if within(since, now, ASSIST_MS) {
+                    matches.add_score(cx, mate, points, at);
+                    combat.award(cx, matches, mate, entity_flag::AWARD_ASSIST, Persistent::Assist);
+                }
             }
         }
     }
@@ -189,20 +171,6 @@ fn score_for_team(cx: &mut Context<'_>, color: TeamColor) {
     } else {
         sounds[1]
     };
-    send_team_sound(cx, sound);
+    cx.send_team_sound(sound);
     cx.clients.rank(cx.host);
-}
-
-/// Adds a player's points to the team score, in game types that count them so.
-pub(in crate::game::deathmatch) fn share_score(
-    cx: &mut Context<'_>,
-    client: ClientNum,
-    points: i32,
-) {
-    let color = cx.clients.role(client).color();
-    if let Some(color) = color.filter(|_| cx.mode().shares_score) {
-        let score = &mut cx.clients.team_scores[color as usize];
-        *score = score.saturating_add(points);
-        log_team_score(cx.clients, cx.host, color);
-    }
 }

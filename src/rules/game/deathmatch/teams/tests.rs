@@ -1,22 +1,19 @@
 //! Tests of capture the flag in open space.
 
+use crate::bg::{EntityType, Event, MeansOfDeath, Persistent, entity_flag, player_event};
+use crate::game::deathmatch::flag::Flag;
 use crate::game::deathmatch::{
-    combat::Hit,
-    combat::damage::damage_player,
-    combat::death::suicide,
-    entities::{Entity, EntityKind},
-    items::ItemState,
-    items::flags::touch_team_item,
-    teams::frag_bonuses::add_frag_bonus,
+    context::Context, damage::damage_player, damage::death::suicide, entities::Entity,
+    entity_kinds::EntityKind, entity_kinds::ItemState, hit::Hit, pickups::touch_team_item,
+    systems::Systems,
 };
+use crate::game::{Deathmatch, Game, Host as _, LevelStart, Ruleset, conformance::TestHost};
 use crate::model::{ClientNum, CommandArgs, LevelTime, UserCmd, Vec3};
-use crate::{
-    bg::{EntityType, Event, MeansOfDeath, Persistent, entity_flag, player_event},
-    game::{
-        Deathmatch, Game, Host as _, LevelStart, Ruleset, conformance::TestHost,
-        deathmatch::items::Flag,
-    },
-};
+
+/// Adds the bonus of a kill, as the level's mode does.
+fn add_frag_bonus(cx: &mut Context<'_>, sys: &mut Systems, victim: ClientNum, killer: ClientNum) {
+    (sys.fight.hooks.kill_bonus)(cx, &mut sys.fight, victim, killer);
+}
 
 fn client(number: usize) -> ClientNum {
     ClientNum::new(number).expect("a client number")
@@ -73,7 +70,7 @@ fn sounds(game: &Deathmatch) -> Vec<i32> {
 fn openarena_marks_team_kills_and_suicides() {
     for (ruleset, marked) in [(Ruleset::BASEOA, 1), (Ruleset::BASEQ3, 0)] {
         let (mut game, mut host) = field(ruleset, "4");
-        game.with(&mut host, |cx, sys| suicide(cx, sys, client(0)));
+        game.with(&mut host, |cx, sys| suicide(cx, &mut sys.fight, client(0)));
         let obituary = (64..256)
             .filter_map(|number| game.entity(crate::model::EntityNum::new(number)?))
             .find(|entity| entity.state.e_type == EntityType::with_event(Event::Obituary));
@@ -87,7 +84,7 @@ fn flag_is_taken_and_captured() {
         let (mut game, mut host) = field(ruleset, "4");
         assert!(game.with(&mut host, |cx, sys| touch_team_item(
             cx,
-            sys,
+            &mut sys.fight,
             client(0),
             Flag::Blue,
             false,
@@ -99,7 +96,7 @@ fn flag_is_taken_and_captured() {
         host.sent.clear();
         assert!(!game.with(&mut host, |cx, sys| touch_team_item(
             cx,
-            sys,
+            &mut sys.fight,
             client(0),
             Flag::Red,
             false,
@@ -126,7 +123,7 @@ fn m38_flag_is_dropped_when_its_carrier_begins_again() {
     for ruleset in Ruleset::ALL {
         let (mut game, mut host) = field(ruleset, "4");
         game.with(&mut host, |cx, sys| {
-            touch_team_item(cx, sys, client(0), Flag::Blue, false, Vec3::ZERO)
+            touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, Vec3::ZERO)
         });
         game.client_begin(&mut host, client(0)).expect("no fault");
         assert_eq!(host.configstring(crate::model::ConfigIndex::at(23)), "02", "on the ground");
@@ -140,11 +137,11 @@ fn team_sound_follows_score_lead_and_tie() {
         [(0, Flag::Red, 10), (2, Flag::Blue, 12), (2, Flag::Blue, 11), (2, Flag::Blue, 9)]
     {
         game.with(&mut host, |cx, sys| {
-            touch_team_item(cx, sys, client(number), own.other(), false, Vec3::ZERO)
+            touch_team_item(cx, &mut sys.fight, client(number), own.other(), false, Vec3::ZERO)
         });
         let before = sounds(&game).len();
         game.with(&mut host, |cx, sys| {
-            touch_team_item(cx, sys, client(number), own, false, Vec3::ZERO)
+            touch_team_item(cx, &mut sys.fight, client(number), own, false, Vec3::ZERO)
         });
         assert_eq!(sounds(&game)[before], sound);
     }
@@ -157,7 +154,7 @@ fn flag_taken_sound_pauses_while_both_flags_are_away() {
     let mut take = |game: &mut Deathmatch, number: usize, flag: Flag| {
         let before = sounds(game).len();
         game.with(&mut host, |cx, sys| {
-            touch_team_item(cx, sys, client(number), flag, false, Vec3::ZERO)
+            touch_team_item(cx, &mut sys.fight, client(number), flag, false, Vec3::ZERO)
         });
         sounds(game).len() - before
     };
@@ -173,9 +170,9 @@ fn capture_makes_team_taunt_and_shows_points_at_flag() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     let at = Vec3::new(1.0, 2.0, 3.0);
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, sys, client(0), Flag::Blue, false, at);
-        sys.team_state.record_carrier_hurt(cx, client(0), client(2));
-        touch_team_item(cx, sys, client(0), Flag::Red, false, at);
+        touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, at);
+        sys.fight.team_state.record_carrier_hurt(cx, client(0), client(2));
+        touch_team_item(cx, &mut sys.fight, client(0), Flag::Red, false, at);
     });
     let plum = (64..256)
         .filter_map(|number| game.entity(crate::model::EntityNum::new(number)?))
@@ -203,10 +200,10 @@ fn death_of_carrier_near_own_flag_is_announced() {
         });
         put(&mut game, 0, distance);
         game.with(&mut host, |cx, sys| {
-            touch_team_item(cx, sys, client(0), Flag::Blue, false, Vec3::ZERO);
+            touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, Vec3::ZERO);
             damage_player(
                 cx,
-                sys,
+                &mut sys.fight,
                 client(0),
                 &Hit { attacker: Some(client(2)), ..Hit::by_world(500, MeansOfDeath::Rocket) },
             );
@@ -222,30 +219,30 @@ fn flag_return_and_carrier_frag_count_as_assists() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     // Blue takes the red flag and is killed. Red returns the flag and captures.
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, sys, client(2), Flag::Red, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(2), Flag::Red, false, Vec3::ZERO)
     });
     host.sent.clear();
     game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     assert_eq!(host.sent_to_all(), ["print \"p1^7 fragged BLUE's flag carrier!\n\""]);
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, sys, client(1), Flag::Red, true, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(1), Flag::Red, true, Vec3::ZERO)
     });
     assert_eq!(scores(&game), [0, 3, 0, 0], "2 for the carrier, 1 for the return");
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, sys, client(0), Flag::Blue, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, Vec3::ZERO)
     });
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, sys, client(0), Flag::Red, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(0), Flag::Red, false, Vec3::ZERO)
     });
     assert_eq!(scores(&game), [5, 6, 0, 0], "1 and 2 for the assists");
     assert_eq!(persistant_of(&game, 1, Persistent::Assist), 2);
     // Assists expire after ten seconds.
     game.clients.now = LevelTime(11_000);
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, sys, client(0), Flag::Blue, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, Vec3::ZERO)
     });
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, sys, client(0), Flag::Red, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(0), Flag::Red, false, Vec3::ZERO)
     });
     assert_eq!(scores(&game), [10, 6, 0, 0]);
 }
@@ -254,14 +251,18 @@ fn flag_return_and_carrier_frag_count_as_assists() {
 fn frag_of_player_who_hurt_carrier_scores_two() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, sys, client(0), Flag::Blue, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, Vec3::ZERO)
     });
-    game.with(&mut host, |cx, sys| sys.team_state.record_carrier_hurt(cx, client(0), client(2)));
+    game.with(&mut host, |cx, sys| {
+        sys.fight.team_state.record_carrier_hurt(cx, client(0), client(2))
+    });
     game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0, 2, 0, 0], "once");
     assert_eq!(persistant_of(&game, 1, Persistent::Defend), 1);
-    game.with(&mut host, |cx, sys| sys.team_state.record_carrier_hurt(cx, client(0), client(2)));
+    game.with(&mut host, |cx, sys| {
+        sys.fight.team_state.record_carrier_hurt(cx, client(0), client(2))
+    });
     game.clients.now = LevelTime(9000);
     game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0, 2, 0, 0], "after 8 seconds");
@@ -271,7 +272,7 @@ fn frag_of_player_who_hurt_carrier_scores_two() {
 fn frag_near_own_carrier_scores_one() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, sys, client(0), Flag::Blue, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, Vec3::ZERO)
     });
     game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0; 4], "out of range");
@@ -286,8 +287,12 @@ fn frag_near_own_carrier_scores_one() {
 fn player_points_count_for_team_in_team_deathmatch() {
     for (game_type, team_scores) in [("3", [2, -1]), ("4", [0, 0])] {
         let (mut game, mut host) = field(Ruleset::BASEQ3, game_type);
-        game.with(&mut host, |cx, sys| sys.match_state.add_score(cx, client(0), 2, Vec3::ZERO));
-        game.with(&mut host, |cx, sys| sys.match_state.add_score(cx, client(2), -1, Vec3::ZERO));
+        game.with(&mut host, |cx, sys| {
+            sys.fight.match_state.add_score(cx, client(0), 2, Vec3::ZERO)
+        });
+        game.with(&mut host, |cx, sys| {
+            sys.fight.match_state.add_score(cx, client(2), -1, Vec3::ZERO)
+        });
         assert_eq!(game.clients.team_scores, team_scores);
     }
 }
@@ -316,7 +321,7 @@ fn openarena_logs_flags_scores_and_awards() {
             for (number, flag, is_dropped) in
                 [(0, Flag::Blue, false), (0, Flag::Red, false), (2, Flag::Blue, true)]
             {
-                touch_team_item(cx, sys, client(number), flag, is_dropped, Vec3::ZERO);
+                touch_team_item(cx, &mut sys.fight, client(number), flag, is_dropped, Vec3::ZERO);
             }
         });
         let lines: Vec<_> = host.logged.iter().map(|(_, line)| line.as_str()).collect();
@@ -329,8 +334,8 @@ fn openarena_logs_team_scores_and_rail_awards() {
     let (mut game, mut host) = field(Ruleset::BASEOA, "3");
     host.logged.clear();
     game.with(&mut host, |cx, sys| {
-        sys.match_state.add_score(cx, client(2), 3, Vec3::ZERO);
-        sys.combat.count_rail_hits(cx, &sys.match_state, client(1), 2);
+        sys.fight.match_state.add_score(cx, client(2), 3, Vec3::ZERO);
+        sys.fight.combat.count_rail_hits(cx, &sys.fight.match_state, client(1), 2);
     });
     let lines: Vec<_> = host.logged.iter().map(|(_, line)| line.as_str()).collect();
     assert_eq!(

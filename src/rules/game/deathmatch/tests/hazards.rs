@@ -4,12 +4,8 @@ use super::room::{STANDING, Stuff, TestRoom};
 use crate::bg::{Event, MeansOfDeath, Persistent, Powerup, Weapon};
 use crate::game::Ruleset;
 use crate::game::deathmatch::{
-    combat::{Hit, damage::damage_player},
-    context::Context,
-    items::touch::give_new_item,
-    think::respawn,
-    weapons::missiles::launch,
-    world_effects::apply_world_effects,
+    context::Context, damage::damage_player, hit::Hit, pickups::give_new_item,
+    projectiles::missiles::launch, think::respawn, world_effects::apply_world_effects,
 };
 use crate::model::{ClientNum, EntityNum, LevelTime, TrajectoryKind, Vec3};
 
@@ -27,7 +23,7 @@ fn teams(settings: &[(&str, &str)]) -> (TestRoom, [ClientNum; 3]) {
 }
 
 fn apply(room: &mut TestRoom, victim: ClientNum, hit: &Hit) {
-    room.game.with(&mut room.host, |cx, sys| damage_player(cx, sys, victim, hit));
+    room.game.with(&mut room.host, |cx, sys| damage_player(cx, &mut sys.fight, victim, hit));
 }
 
 fn hit(by: ClientNum, damage: i32, means: MeansOfDeath) -> Hit {
@@ -97,10 +93,10 @@ fn noclip_does_not_drown() {
     let one = room.join(0, 0.0, 0.0, 0.0);
     room.player(one).cheats.noclip = true;
     room.game.with(&mut room.host, |cx, sys| {
-        sys.combat.players[0].water_level = 3;
-        sys.combat.players[0].air_until = LevelTime(0);
-        apply_world_effects(cx, sys, one);
-        assert!(sys.combat.players[0].air_until.distance(cx.clients.now) > 0);
+        sys.fight.combat.players[0].water_level = 3;
+        sys.fight.combat.players[0].air_until = LevelTime(0);
+        apply_world_effects(cx, &mut sys.fight, one);
+        assert!(sys.fight.combat.players[0].air_until.distance(cx.clients.now) > 0);
     });
     assert_eq!(room.health(one), 100);
 }
@@ -151,7 +147,7 @@ fn resting_grenade_has_a_time() {
 fn corpse(cx: &Context<'_>) -> Option<(Vec3, i32)> {
     let bodies = cx.entities.numbers().filter_map(|number| cx.entities.get(number));
     let mut linked = bodies.filter(|body| {
-        matches!(body.kind, crate::game::deathmatch::entities::EntityKind::Corpse(_))
+        matches!(body.kind, crate::game::deathmatch::entity_kinds::EntityKind::Corpse(_))
             && body.shared.is_linked()
     });
     linked.next().map(|body| (body.shared.current_origin, body.state.ground_entity_num))
@@ -241,7 +237,7 @@ fn predictable_event_between_usercmds_lasts_one_frame() {
     room.run_for(1000);
     room.host.userinfos[0].push_str("\\cg_predictItems\\1");
     let shard = Ruleset::BASEQ3.items.by_class("item_armor_shard").expect("an item").0;
-    room.game.with(&mut room.host, |cx, sys| give_new_item(cx, sys, one, shard));
+    room.game.with(&mut room.host, |cx, sys| give_new_item(cx, &mut sys.fight, one, shard));
     let mut seen = Vec::new();
     for _ in 0..4 {
         room.frame();
@@ -263,7 +259,7 @@ fn grenade_that_gibs_player_ends_as_on_wall() {
         room.run_for(200);
         let end = room.entities().find(|state| state.weapon == 4 && state.e_type == 0);
         assert_eq!(end.expect("its end").event & 0xff, event as i32, "{health}");
-        assert_eq!(room.game.systems.combat.players[1].gibbed, health == 20);
+        assert_eq!(room.game.systems.fight.combat.players[1].gibbed, health == 20);
     }
 }
 

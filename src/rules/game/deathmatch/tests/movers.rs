@@ -1,12 +1,10 @@
 //! Movers: start, duration, distance and carried entities.
 
-use super::{
-    super::movers::MoverState,
-    test_level::{Corners, STANDING, TestLevel, entity},
-};
 use crate::bg::entity_flag;
 use crate::game::Ruleset;
-use crate::game::deathmatch::{movers::shoot_mover, triggers::bump};
+use crate::game::deathmatch::entity_kinds::MoverState;
+use crate::game::deathmatch::tests::test_level::{Corners, STANDING, TestLevel, entity};
+use crate::game::deathmatch::{movers::shoot_mover, touch::bump};
 use crate::model::{LevelTime, SvFlags, TrajectoryKind, Vec3};
 
 /// Door between the halves of the hall. Its linked bounds are a unit larger on each side.

@@ -1,13 +1,12 @@
 //! Blocked movers: entities are pushed, crushed or removed, or the mover waits.
 
-use super::{
-    super::{combat::Hit, movers::MoverState},
-    movers::{DOOR, SPOT, mover_state},
-    test_level::{Corners, STANDING, TestLevel},
-};
 use crate::bg::{MeansOfDeath, contents};
-use crate::game::deathmatch::{combat::damage::damage_player, think::respawn};
-use crate::game::{Host as _, Ruleset, deathmatch::weapons::missiles::launch};
+use crate::game::deathmatch::projectiles::missiles::launch;
+use crate::game::deathmatch::tests::movers::{DOOR, SPOT, mover_state};
+use crate::game::deathmatch::tests::test_level::{Corners, STANDING, TestLevel};
+use crate::game::deathmatch::{damage::damage_player, think::respawn};
+use crate::game::deathmatch::{entity_kinds::MoverState, hit::Hit};
+use crate::game::{Host as _, Ruleset};
 use crate::model::{EntityNum, Vec3};
 
 /// Creates a door, open above the center of the hall, that shuts in 2000 ms.
@@ -81,7 +80,7 @@ fn corpse_blocking_door_is_removed() {
     let mut level = raised(0, 2);
     let client = level.join(0, [0.0, 0.0, STANDING]);
     let deadly = Hit::by_world(health(&level) + 1, MeansOfDeath::Falling);
-    level.game.with(&mut level.host, |cx, sys| damage_player(cx, sys, client, &deadly));
+    level.game.with(&mut level.host, |cx, sys| damage_player(cx, &mut sys.fight, client, &deadly));
     level.game.with(&mut level.host, |cx, sys| respawn(cx, sys, client));
     let corpse = level.game.systems.body_queue.slots()[0].index();
     assert!(level.entity(corpse).shared.is_linked());

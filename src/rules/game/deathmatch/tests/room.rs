@@ -14,13 +14,13 @@ use crate::{
 };
 
 /// Duration of a frame, and of a usercmd, in ms.
-pub(in crate::game::deathmatch) const FRAME_MS: i32 = 50;
+pub(crate) const FRAME_MS: i32 = 50;
 /// Origin height of a player on the floor, as spawn points place it.
-pub(in crate::game::deathmatch) const STANDING: f32 = 24.125;
+pub(crate) const STANDING: f32 = 24.125;
 
 /// Surface of a box.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) enum Stuff {
+pub(crate) enum Stuff {
     Wall = 0,
     Sky = 1,
     Metal = 2,
@@ -37,7 +37,7 @@ const SURFACES: [(i32, i32); 4] = [
 ];
 
 /// Box: lower corner, upper corner, surface.
-pub(in crate::game::deathmatch) type Block = ([f32; 3], [f32; 3], Stuff);
+pub(crate) type Block = ([f32; 3], [f32; 3], Stuff);
 
 const ROOM: [Block; 6] = [
     ([-2112.0, -2112.0, -64.0], [2112.0, 2112.0, 0.0], Stuff::Wall),
@@ -72,15 +72,15 @@ fn map(blocks: &[Block], more: &str) -> Bsp {
 }
 
 /// Level with players.
-pub(in crate::game::deathmatch) struct TestRoom {
-    pub(in crate::game::deathmatch) game: Deathmatch,
-    pub(in crate::game::deathmatch) host: TestHost,
-    pub(in crate::game::deathmatch) now: LevelTime,
+pub(crate) struct TestRoom {
+    pub(crate) game: Deathmatch,
+    pub(crate) host: TestHost,
+    pub(crate) now: LevelTime,
 }
 
 impl TestRoom {
     /// Starts a game in the room with these boxes and settings.
-    pub(in crate::game::deathmatch) fn with(
+    pub(crate) fn with(
         ruleset: &'static Ruleset,
         blocks: &[Block],
         settings: &[(&str, &str)],
@@ -89,7 +89,7 @@ impl TestRoom {
     }
 
     /// Starts a game with more map entities.
-    pub(in crate::game::deathmatch) fn of(
+    pub(crate) fn of(
         ruleset: &'static Ruleset,
         blocks: &[Block],
         settings: &[(&str, &str)],
@@ -114,18 +114,12 @@ impl TestRoom {
         room
     }
 
-    pub(in crate::game::deathmatch) fn new(ruleset: &'static Ruleset) -> Self {
+    pub(crate) fn new(ruleset: &'static Ruleset) -> Self {
         Self::with(ruleset, &[], &[])
     }
 
     /// Joins a player on the floor that faces `yaw`, with full health and no armor.
-    pub(in crate::game::deathmatch) fn join(
-        &mut self,
-        number: usize,
-        x: f32,
-        y: f32,
-        yaw: f32,
-    ) -> ClientNum {
+    pub(crate) fn join(&mut self, number: usize, x: f32, y: f32, yaw: f32) -> ClientNum {
         let client = ClientNum::new(number).expect("a client number");
         self.host.userinfos[number] = format!("\\name\\player{number}\\model\\sarge");
         self.game.client_connect(&mut self.host, client, true, false).expect("room");
@@ -138,34 +132,26 @@ impl TestRoom {
         client
     }
 
-    pub(in crate::game::deathmatch) fn player(
-        &mut self,
-        client: ClientNum,
-    ) -> &mut crate::game::clients::Player {
+    pub(crate) fn player(&mut self, client: ClientNum) -> &mut crate::game::clients::Player {
         self.game.clients.players[client.index()].as_mut().expect("a player")
     }
 
-    pub(in crate::game::deathmatch) fn state(&self, client: ClientNum) -> &PlayerState {
+    pub(crate) fn state(&self, client: ClientNum) -> &PlayerState {
         Game::player(&self.game, client)
     }
 
-    pub(in crate::game::deathmatch) fn health(&self, client: ClientNum) -> i32 {
+    pub(crate) fn health(&self, client: ClientNum) -> i32 {
         self.state(client).stats[0]
     }
 
     /// Places a player at an origin, without velocity and without earlier places.
-    pub(in crate::game::deathmatch) fn put(&mut self, client: ClientNum, origin: Vec3, view: Vec3) {
+    pub(crate) fn put(&mut self, client: ClientNum, origin: Vec3, view: Vec3) {
         self.move_to(client, origin, view);
-        self.game.with(&mut self.host, |cx, sys| sys.lag.reset(cx, client));
+        self.game.with(&mut self.host, |cx, sys| sys.fight.lag.reset(cx, client));
     }
 
     /// Places a player as a movement does.
-    pub(in crate::game::deathmatch) fn move_to(
-        &mut self,
-        client: ClientNum,
-        origin: Vec3,
-        view: Vec3,
-    ) {
+    pub(crate) fn move_to(&mut self, client: ClientNum, origin: Vec3, view: Vec3) {
         let player = self.player(client);
         player.state.origin = origin;
         player.state.velocity = Vec3::ZERO;
@@ -178,12 +164,7 @@ impl TestRoom {
     }
 
     /// Gives a player a weapon and selects it.
-    pub(in crate::game::deathmatch) fn arm(
-        &mut self,
-        client: ClientNum,
-        number: impl Into<i32>,
-        rounds: i32,
-    ) {
+    pub(crate) fn arm(&mut self, client: ClientNum, number: impl Into<i32>, rounds: i32) {
         let number = number.into();
         let weapons = self.game.clients.ruleset.stats.weapons;
         let player = self.player(client);
@@ -197,7 +178,7 @@ impl TestRoom {
     }
 
     /// Runs one usercmd of a player, without a frame.
-    pub(in crate::game::deathmatch) fn think(&mut self, client: ClientNum, buttons: Buttons) {
+    pub(crate) fn think(&mut self, client: ClientNum, buttons: Buttons) {
         let player = self.player(client);
         let command = UserCmd {
             server_time: player.state.command_time + FRAME_MS,
@@ -209,7 +190,7 @@ impl TestRoom {
     }
 
     /// Fires once, without a frame.
-    pub(in crate::game::deathmatch) fn fire(&mut self, client: ClientNum) {
+    pub(crate) fn fire(&mut self, client: ClientNum) {
         let now = self.now.0;
         let state = &mut self.player(client).state;
         state.command_time = now - FRAME_MS;
@@ -217,18 +198,18 @@ impl TestRoom {
         self.player(client).command.buttons = Buttons::default();
     }
 
-    pub(in crate::game::deathmatch) fn frame(&mut self) {
+    pub(crate) fn frame(&mut self) {
         self.now = self.now + FRAME_MS;
         self.game.run_frame(&mut self.host, self.now).expect("no fault");
     }
 
-    pub(in crate::game::deathmatch) fn run_for(&mut self, ms: i32) {
+    pub(crate) fn run_for(&mut self, ms: i32) {
         for _ in 0..ms / FRAME_MS {
             self.frame();
         }
     }
 
-    pub(in crate::game::deathmatch) fn entities(&self) -> impl Iterator<Item = &EntityState> {
+    pub(crate) fn entities(&self) -> impl Iterator<Item = &EntityState> {
         (0..self.game.entity_count())
             .filter_map(EntityNum::new)
             .filter_map(|number| self.game.entity(number))
@@ -236,7 +217,7 @@ impl TestRoom {
     }
 
     /// Returns the current temporary entities with an event.
-    pub(in crate::game::deathmatch) fn events(&self, event: Event) -> Vec<EntityState> {
+    pub(crate) fn events(&self, event: Event) -> Vec<EntityState> {
         self.entities()
             .filter(|state| state.e_type & 0xff == EntityType::with_event(event))
             .copied()
@@ -244,19 +225,19 @@ impl TestRoom {
     }
 
     /// Returns the only temporary entity with an event.
-    pub(in crate::game::deathmatch) fn event(&self, event: Event) -> EntityState {
+    pub(crate) fn event(&self, event: Event) -> EntityState {
         let events = self.events(event);
         assert_eq!(events.len(), 1, "{event:?}: {events:?}");
         events[0]
     }
 
     /// Returns all projectiles.
-    pub(in crate::game::deathmatch) fn missiles(&self) -> Vec<EntityState> {
+    pub(crate) fn missiles(&self) -> Vec<EntityState> {
         self.entities().filter(|state| state.e_type == 3).copied().collect()
     }
 
     /// Returns the means of death of the current obituaries, in order.
-    pub(in crate::game::deathmatch) fn obituaries(&self) -> Vec<i32> {
+    pub(crate) fn obituaries(&self) -> Vec<i32> {
         self.events(Event::Obituary).iter().map(|state| state.event_parm).collect()
     }
 }

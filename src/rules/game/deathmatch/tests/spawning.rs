@@ -2,14 +2,9 @@
 
 use super::room::{STANDING, TestRoom};
 use crate::bg::{MeansOfDeath, Weapon};
+use crate::game::Ruleset;
+use crate::game::deathmatch::{damage::damage_player, hit::Hit, teleport::teleport, think::spawn};
 use crate::game::{Deathmatch, Game as _, Host as _, LevelStart, conformance::TestHost};
-use crate::game::{
-    Ruleset,
-    deathmatch::{
-        combat::{Hit, damage::damage_player},
-        think::{spawn, teleport},
-    },
-};
 use crate::model::{CommandArgs, EntityNum, LevelTime, Vec3};
 use crate::testing::{Block, TestMap};
 use crate::world::{Bsp, TracePrecision, World};
@@ -21,10 +16,16 @@ fn arriving_player_gibs_dead_body() {
     let dead = room.join(1, 500.0, 0.0, 0.0);
     let hit = Hit::by_world(110, MeansOfDeath::Lava);
     room.game.with(&mut room.host, |cx, sys| {
-        damage_player(cx, sys, dead, &hit);
-        assert!(!sys.combat.players[1].gibbed);
-        teleport(cx, sys, one, Vec3::new(500.0, 0.0, STANDING), Vec3::new(0.0, 90.0, 0.0));
-        assert!(sys.combat.players[1].gibbed);
+        damage_player(cx, &mut sys.fight, dead, &hit);
+        assert!(!sys.fight.combat.players[1].gibbed);
+        teleport(
+            cx,
+            &mut sys.fight,
+            one,
+            Vec3::new(500.0, 0.0, STANDING),
+            Vec3::new(0.0, 90.0, 0.0),
+        );
+        assert!(sys.fight.combat.players[1].gibbed);
     });
     assert_eq!(room.player(one).entity.angles, Vec3::new(0.0, 90.0, 0.0));
 }
@@ -39,7 +40,8 @@ fn dead_body_occupies_spawn_point() {
             let x = 200.0 * (number - 1) as f32 - 1500.0;
             let client = room.join(number, x, -1900.0, 0.0);
             let hit = Hit::by_world(110, MeansOfDeath::Lava);
-            room.game.with(&mut room.host, |cx, sys| damage_player(cx, sys, client, &hit));
+            room.game
+                .with(&mut room.host, |cx, sys| damage_player(cx, &mut sys.fight, client, &hit));
         }
         for _ in 0..8 {
             room.game.with(&mut room.host, |cx, sys| spawn(cx, sys, one, false));
@@ -136,7 +138,7 @@ fn view_without_intermission_point_is_far_spawn_point() {
             });
         }
         room.game.with(&mut room.host, |cx, sys| {
-            crate::game::deathmatch::matches::intermission::begin_intermission(cx, sys);
+            crate::game::deathmatch::match_frame::begin_intermission(cx, sys);
         });
         let view = room.game.systems.spawn_points.view();
         assert_eq!(room.state(one).origin, view.origin);

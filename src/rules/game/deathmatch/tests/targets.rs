@@ -1,9 +1,8 @@
 //! Targets: effects on the activator, and their configstrings and events.
 
-use super::{
-    super::movers::MoverState,
-    movers::{SPOT, mover_state},
-    test_level::{Corners, STANDING, TestLevel},
+use crate::game::deathmatch::tests::test_level::{Corners, STANDING, TestLevel};
+use crate::game::deathmatch::{
+    entity_kinds::MoverState, tests::movers::SPOT, tests::movers::mover_state,
 };
 use crate::model::{ClientNum, SvFlags, Vec3};
 use crate::{bg::MeansOfDeath, game::Ruleset};

@@ -1,7 +1,7 @@
 //! Test level: a hall with box-shaped movers, and players at chosen positions.
 
 use super::super::{Deathmatch, entities::Entity};
-use crate::game::deathmatch::targets::use_entity;
+use crate::game::deathmatch::activation::use_entity;
 use crate::model::{
     Buttons, ClientNum, ConfigIndex, EntityNum, LevelTime, PlayerState, UserCmd, Vec3,
 };

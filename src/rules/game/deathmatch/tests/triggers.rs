@@ -1,11 +1,10 @@
 //! Triggers: activators and intervals.
 
-use super::{
-    super::movers::MoverState,
-    movers::{SPOT, mover_state},
-    test_level::{Corners, STANDING, TestLevel},
-};
 use crate::bg::Persistent;
+use crate::game::deathmatch::tests::test_level::{Corners, STANDING, TestLevel};
+use crate::game::deathmatch::{
+    entity_kinds::MoverState, tests::movers::SPOT, tests::movers::mover_state,
+};
 
 /// Trigger box in the center of the hall.
 pub(super) const SPACE: Corners = [[-32.0, -32.0, 0.0], [32.0, 32.0, 64.0]];

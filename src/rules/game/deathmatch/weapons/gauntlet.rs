@@ -4,24 +4,19 @@
 //!
 //! Engine names: `CheckGauntletAttack`.
 
-use super::{Attack, Hit, client_of, hitscan::leaves_no_mark};
+use crate::bg::{Event, Powerup, Weapon, weapons::Attack};
 use crate::game::deathmatch::{
-    combat::damage::damage_entity,
-    context::Context,
-    systems::Systems,
-    weapons::aim::aim,
-    weapons::{base_damage, scaled_by_powerups},
+    context::Context, damage::damage_entity, hit::Hit, projectiles::aim::aim,
+    projectiles::client_of, reach::leaves_no_mark, systems::Fight, weapons::base_damage,
+    weapons::scaled_by_powerups,
 };
+use crate::game::direction_bytes::dir_to_byte;
 use crate::model::{Buttons, ClientNum, UserCmd};
-use crate::{
-    bg::{Event, Powerup, Weapon},
-    game::direction_bytes::dir_to_byte,
-};
 
 /// Traces and applies a gauntlet attack. Returns whether it hit in this usercmd.
-pub(in crate::game::deathmatch) fn gauntlet_attack(
+pub(crate) fn gauntlet_attack(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     client: ClientNum,
     command: &UserCmd,
 ) -> bool {
@@ -37,7 +32,7 @@ pub(in crate::game::deathmatch) fn gauntlet_attack(
     };
     let end = aim.muzzle.add_scaled(aim.axes.forward, range);
     let trace = cx.shot_trace(aim.muzzle, end, client.into());
-    if leaves_no_mark(&trace) || !sys.combat.is_damageable(cx, trace.entity) {
+    if leaves_no_mark(&trace) || !fight.combat.is_damageable(cx, trace.entity) {
         return false;
     }
     if client_of(trace.entity).is_some() {
@@ -56,6 +51,6 @@ pub(in crate::game::deathmatch) fn gauntlet_attack(
         point: Some(trace.endpos),
         ..Hit::by_world(scaled_by_powerups(cx, client, base_damage(cx, gauntlet)), gauntlet.means)
     };
-    damage_entity(cx, sys, trace.entity, &hit);
+    damage_entity(cx, fight, trace.entity, &hit);
     true
 }

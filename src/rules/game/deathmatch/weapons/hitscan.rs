@@ -4,24 +4,15 @@
 //!
 //! Engine names: `Bullet_Fire`, `Weapon_LightningFire`, `weapon_railgun_fire`.
 
-use super::{
-    EntityNum, Hit, Vec3,
-    aim::{Aim, apply_spread, seeded_draws},
-    client_of,
-    snap::snap_toward,
-};
+use crate::bg::{Event, Weapon, weapons};
+use crate::game::deathmatch::projectiles::aim::{Aim, apply_spread, seeded_draws};
 use crate::game::deathmatch::{
-    combat::damage::damage_entity, context::Context, systems::Systems, weapons::count_accurate,
-    weapons::invulnerability::follow_shot,
+    context::Context, damage::damage_entity, hit::Hit, projectiles::client_of,
+    projectiles::invulnerability::follow_shot, projectiles::snap::snap_toward,
+    reach::leaves_no_mark, systems::Fight, weapons::count_accurate,
 };
-use crate::model::{
-    ClientNum, Trace,
-    contents::{content, surface},
-};
-use crate::{
-    bg::{Event, Weapon, weapons},
-    game::{BaseGame, direction_bytes::dir_to_byte},
-};
+use crate::game::{BaseGame, direction_bytes::dir_to_byte};
+use crate::model::{ClientNum, EntityNum, Trace, Vec3, contents::content};
 
 /// Event parameter of a rail trail without an impact mark.
 const NO_MARK: i32 = 255;
@@ -31,15 +22,10 @@ const MAX_PENETRATIONS: usize = 4;
 const TRAIL_RIGHT: f32 = 4.0;
 const TRAIL_UP: f32 = -1.0;
 
-/// Whether a shot leaves no impact mark.
-pub(super) const fn leaves_no_mark(trace: &Trace) -> bool {
-    trace.surface_flags & surface::NOIMPACT != 0
-}
-
 /// Fires one bullet.
 pub(super) fn fire_bullet(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     client: ClientNum,
     aim: &Aim,
     number: i32,
@@ -47,7 +33,7 @@ pub(super) fn fire_bullet(
     damage: i32,
 ) {
     let draws = if cx.clients.ruleset.combat.seeded_by_time {
-        seeded_draws(sys.projectiles.shot_seed(cx, client))
+        seeded_draws(fight.projectiles.shot_seed(cx, client))
     } else {
         [cx.rng.random(), cx.rng.crandom(), cx.rng.crandom()]
     };
@@ -60,7 +46,7 @@ pub(super) fn fire_bullet(
     let quirks = cx.clients.ruleset.combat;
     let at = snap_toward(shot.trace.endpos, shot.start, quirks.end_rounding);
     let shooter = client.index() as i32;
-    let into_flesh = client_of(target).is_some() && sys.combat.is_damageable(cx, target);
+    let into_flesh = client_of(target).is_some() && fight.combat.is_damageable(cx, target);
     let (event, parm) = if into_flesh {
         (Event::BulletHitFlesh, target.index() as i32)
     } else {
@@ -73,7 +59,7 @@ pub(super) fn fire_bullet(
             state.client_num = shooter;
         }
     });
-    if sys.combat.is_good_hit(cx, client, target) {
+    if fight.combat.is_good_hit(cx, client, target) {
         count_accurate(cx, client, number);
     }
     let hit = Hit {
@@ -83,13 +69,13 @@ pub(super) fn fire_bullet(
         point: Some(at),
         ..Hit::by_world(damage, weapons::weapon(number).means)
     };
-    damage_entity(cx, sys, target, &hit);
+    damage_entity(cx, fight, target, &hit);
 }
 
 /// Fires the lightning gun for one usercmd.
 pub(super) fn fire_lightning(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     client: ClientNum,
     aim: &Aim,
     range: f32,
@@ -108,13 +94,13 @@ pub(super) fn fire_lightning(
     let normal = dir_to_byte(shot.trace.plane.normal);
     // OpenArena counts a hit after its damage: one that kills is not counted.
     let counts_late = cx.clients.ruleset.base == BaseGame::OpenArena;
-    if client_of(target).is_some() && sys.combat.is_damageable(cx, target) {
+    if client_of(target).is_some() && fight.combat.is_damageable(cx, target) {
         cx.temp_entity(shot.trace.endpos, Event::MissileHit, |state, _| {
             state.other_entity_num = target.index() as i32;
             state.event_parm = normal;
             state.weapon = Weapon::Lightning as i32;
         });
-        if !counts_late && sys.combat.is_good_hit(cx, client, target) {
+        if !counts_late && fight.combat.is_good_hit(cx, client, target) {
             count_accurate(cx, client, Weapon::Lightning);
         }
     } else if !leaves_no_mark(&shot.trace) {
@@ -128,8 +114,8 @@ pub(super) fn fire_lightning(
         point: Some(shot.trace.endpos),
         ..Hit::by_world(damage, Weapon::Lightning.spec().means)
     };
-    damage_entity(cx, sys, target, &hit);
-    if counts_late && sys.combat.is_good_hit(cx, client, target) {
+    damage_entity(cx, fight, target, &hit);
+    if counts_late && fight.combat.is_good_hit(cx, client, target) {
         count_accurate(cx, client, Weapon::Lightning);
     }
 }
@@ -137,7 +123,7 @@ pub(super) fn fire_lightning(
 /// Damages every entity on the line, up to a maximum. The shot ends at a solid.
 pub(super) fn fire_rail(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     client: ClientNum,
     aim: &Aim,
     range: f32,
@@ -154,15 +140,15 @@ pub(super) fn fire_rail(
         if target.index() >= EntityNum::WORLD.index() {
             break;
         }
-        if sys.combat.is_damageable(cx, target) {
-            hits += i32::from(sys.combat.is_good_hit(cx, client, target));
+        if fight.combat.is_damageable(cx, target) {
+            hits += i32::from(fight.combat.is_good_hit(cx, client, target));
             let hit = Hit {
                 attacker: Some(client),
                 direction: Some(aim.axes.forward),
                 point: Some(shot.trace.endpos),
                 ..Hit::by_world(damage, Weapon::Railgun.spec().means)
             };
-            damage_entity(cx, sys, target, &hit);
+            damage_entity(cx, fight, target, &hit);
         }
         if shot.trace.contents & content::SOLID != 0 {
             break;
@@ -184,7 +170,7 @@ pub(super) fn fire_rail(
     if hits > 0 {
         count_accurate(cx, client, Weapon::Railgun);
     }
-    sys.combat.count_rail_hits(cx, &sys.match_state, client, hits);
+    fight.combat.count_rail_hits(cx, &fight.match_state, client, hits);
 }
 
 fn show_rail_trail(cx: &mut Context<'_>, client: ClientNum, aim: &Aim, trace: &Trace) {

@@ -1,123 +1,36 @@
-//! Weapon fire: dispatch by weapon, damage factors, projectiles of each player.
+//! Weapon fire: dispatch by weapon, damage factors, flight and impact of missiles.
 //!
 //! Invariants: every shot starts at integer coordinates, as clients draw it; the number of deflections of a
 //! shot is limited. Source: the base game's weapons; OpenArena's.
 //!
 //! Engine names: `FireWeapon`, `SnapVectorTowards`, `s_quadFactor`.
 
-pub(super) mod aim;
 pub(super) mod gauntlet;
-pub(super) mod grapple;
-pub(super) mod hitscan;
-pub(super) mod invulnerability;
-pub(super) mod kamikaze;
-pub(super) mod lag_compensation;
-pub(super) mod mines;
-pub(super) mod missiles;
-mod recent_places;
-pub(super) mod shotgun;
-pub(super) mod snap;
+mod hitscan;
+pub(super) mod kamikaze_blast;
+pub(super) mod missile_flight;
+mod shotgun;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::{
-    aim::perpendicular,
-    kamikaze::{Kamikaze, KamikazeTimer},
-    lag_compensation::LagCompensation,
-    missiles::Missile,
-};
+use self::hitscan::{fire_bullet, fire_lightning, fire_rail};
+use self::shotgun::fire_shotgun;
+use super::projectiles::aim::{ShotCone, aim, missile_direction};
 use super::{
-    combat::{Hit, LETHAL, SplashDamage},
-    entities::{Entity, EntityKind},
+    context::Context, projectiles::damage_multiplier, projectiles::missiles::launch, systems::Fight,
 };
-use crate::game::deathmatch::{
-    combat::Combat,
-    context::Context,
-    systems::Systems,
-    weapons::aim::{ShotCone, aim, missile_direction},
-    weapons::hitscan::{fire_bullet, fire_lightning, fire_rail},
-    weapons::lag_compensation::in_the_past,
-    weapons::missiles::launch,
-    weapons::shotgun::fire_shotgun,
-};
-use crate::model::{
-    ClientNum, EntityNum, LevelTime, Trace, Vec3, contents::mask, limits::MAX_CLIENTS,
-};
-use crate::{
-    bg::{
-        Powerup, Rune,
-        items::{ITEMS, ItemKind},
-        weapons::{Attack, BULLET_RANGE, WeaponSpec},
-    },
-    game::Host,
-};
-
-/// Hook, mine and kamikaze state of one player.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PlayerProjectiles {
-    /// Player's attached hook, and whether its attack button is still held.
-    hook: Option<EntityNum>,
-    hook_held: bool,
-    /// Mine that ticks on the player.
-    mine: Option<EntityNum>,
-    /// End of the immunity to a kamikaze's explosion, and to its shockwave.
-    blast_immune_until: Option<LevelTime>,
-    shockwave_immune_until: Option<LevelTime>,
-    /// Time of the current usercmd, as sent by the client.
-    attack_time: i32,
-}
-
-/// Projectile state by player. The projectile entities are in the entity table.
-#[derive(Debug)]
-pub(super) struct Projectiles {
-    /// Players by client number.
-    players: Vec<PlayerProjectiles>,
-}
-
-impl Default for Projectiles {
-    fn default() -> Self {
-        Self { players: vec![PlayerProjectiles::default(); MAX_CLIENTS] }
-    }
-}
-
-impl Projectiles {
-    /// Resets all players at level start.
-    pub(super) fn reset(&mut self) {
-        self.players.fill(PlayerProjectiles::default());
-    }
-
-    /// Resets a client that spawns.
-    pub(super) fn reset_client(&mut self, client: ClientNum) {
-        self.players[client.index()] = PlayerProjectiles::default();
-    }
-
-    /// Time of the usercmd that a client runs, as sent by the client.
-    fn attack_time(&self, client: ClientNum) -> i32 {
-        self.players[client.index()].attack_time
-    }
-
-    /// Stores the time of the usercmd that a client runs.
-    pub(super) fn begin_command(&mut self, client: ClientNum, time: i32) {
-        self.players[client.index()].attack_time = time;
-    }
-}
-
-/// Damage factor of the doubler rune.
-const DOUBLER: f32 = 2.0;
+use crate::bg::weapons::{Attack, BULLET_RANGE, WeaponSpec};
+use crate::model::ClientNum;
 
 /// Fires a player's weapon. Pmove has subtracted the ammunition.
-pub(in crate::game::deathmatch) fn fire_weapon(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-) {
+pub(crate) fn fire_weapon(cx: &mut Context<'_>, fight: &mut Fight, client: ClientNum) {
     let Some(player) = cx.clients.player(client) else { return };
     let number = player.entity.weapon;
     if number > cx.clients.ruleset.last_weapon {
         return;
     }
     let weapon = crate::bg::weapons::weapon(number);
-    sys.combat.players[client.index()].protected_until = None;
+    fight.combat.players[client.index()].protected_until = None;
     let shots = match weapon.attack {
         Attack::Nothing | Attack::Melee { .. } | Attack::Grapple(_) => 0,
         Attack::Missile(missile) => missile.count,
@@ -136,23 +49,23 @@ pub(in crate::game::deathmatch) fn fire_weapon(
         // The gauntlet attack ran before the move.
         Attack::Nothing | Attack::Melee { .. } => {}
         Attack::Bullet { spread } => {
-            in_the_past(cx, sys, client, &cone(BULLET_RANGE, spread), |cx, sys| {
-                fire_bullet(cx, sys, client, &aim, number, spread, damage);
+            in_the_past(cx, fight, client, &cone(BULLET_RANGE, spread), |cx, fight| {
+                fire_bullet(cx, fight, client, &aim, number, spread, damage);
             })
         }
         Attack::Pellets { count, spread } => {
-            in_the_past(cx, sys, client, &cone(BULLET_RANGE, spread), |cx, sys| {
-                fire_shotgun(cx, sys, client, &aim, count, spread, damage);
+            in_the_past(cx, fight, client, &cone(BULLET_RANGE, spread), |cx, fight| {
+                fire_shotgun(cx, fight, client, &aim, count, spread, damage);
             })
         }
         Attack::Lightning { range } => {
-            in_the_past(cx, sys, client, &cone(range, 0.0), |cx, sys| {
-                fire_lightning(cx, sys, client, &aim, range, damage);
+            in_the_past(cx, fight, client, &cone(range, 0.0), |cx, fight| {
+                fire_lightning(cx, fight, client, &aim, range, damage);
             })
         }
         Attack::Rail { range, bodies } => {
-            in_the_past(cx, sys, client, &cone(range, 0.0), |cx, sys| {
-                fire_rail(cx, sys, client, &aim, range, bodies, damage);
+            in_the_past(cx, fight, client, &cone(range, 0.0), |cx, fight| {
+                fire_rail(cx, fight, client, &aim, range, bodies, damage);
             })
         }
         Attack::Missile(missile) => {
@@ -161,7 +74,7 @@ pub(in crate::game::deathmatch) fn fire_weapon(
                 launch(cx, client.into(), number, aim.muzzle, direction);
             }
         }
-        Attack::Grapple(_) => sys.projectiles.fire_hook(cx, client, &aim),
+        Attack::Grapple(_) => fight.projectiles.fire_hook(cx, client, &aim),
     }
 }
 
@@ -176,47 +89,9 @@ fn base_damage(cx: &Context<'_>, weapon: &WeaponSpec) -> i32 {
     }
 }
 
-/// Returns the damage factor of a player's powerups.
-fn damage_multiplier(cx: &Context<'_>, client: ClientNum) -> f32 {
-    let Some(player) = cx.clients.player(client) else { return 1.0 };
-    let quad = player.state.powerups[Powerup::Quad] != 0;
-    let factor = if quad { cx.frame.combat.quad_factor } else { 1.0 };
-    let carried = cx.clients.ruleset.stats.rune.map(|stat| player.state.stats[stat]);
-    let item = carried.and_then(|item| usize::try_from(item).ok());
-    let item = item.and_then(|item| ITEMS.get(item));
-    let doubles = item.is_some_and(|item| item.kind == ItemKind::Rune && item.tag == Rune::Doubler);
-    if doubles { factor * DOUBLER } else { factor }
-}
-
 fn scaled_by_powerups(cx: &Context<'_>, client: ClientNum, damage: i32) -> i32 {
     (damage as f32 * damage_multiplier(cx, client)) as i32
 }
-impl Context<'_> {
-    /// Traces a point against the map and all entities except `pass` and those that it owns.
-    fn shot_trace(&self, from: Vec3, to: Vec3, pass: EntityNum) -> Trace {
-        self.host.world().map_or(Trace::free(to), |world| {
-            world.scene(self, pass).trace(from, Vec3::ZERO, Vec3::ZERO, to, mask::SHOT)
-        })
-    }
-}
-
-impl Combat {
-    /// Whether a hit counts for the attacker's accuracy: the victim is a living enemy.
-    pub(in crate::game::deathmatch) fn is_good_hit(
-        &self,
-        cx: &Context<'_>,
-        attacker: ClientNum,
-        number: EntityNum,
-    ) -> bool {
-        ClientNum::new(number.index()).is_some_and(|victim| {
-            victim != attacker
-                && self.is_damageable(cx, number)
-                && !cx.is_dead(victim)
-                && !cx.clients.are_mates(attacker, victim)
-        })
-    }
-}
-
 /// Counts a hit for the accuracy statistic.
 fn count_accurate(cx: &mut Context<'_>, client: ClientNum, weapon: impl Into<i32>) {
     if let Some(player) = cx.clients.players[client.index()].as_mut() {
@@ -224,7 +99,19 @@ fn count_accurate(cx: &mut Context<'_>, client: ClientNum, weapon: impl Into<i32
     }
 }
 
-/// Returns the client number of a player entity.
-fn client_of(number: EntityNum) -> Option<ClientNum> {
-    ClientNum::new(number.index())
+/// Fires a hitscan weapon against earlier places of the other players.
+fn in_the_past(
+    cx: &mut Context<'_>,
+    fight: &mut Fight,
+    shooter: ClientNum,
+    cone: &ShotCone,
+    fire: impl FnOnce(&mut Context<'_>, &mut Fight),
+) {
+    if !cx.clients.ruleset.combat.compensates_lag {
+        return fire(cx, fight);
+    }
+    let attack_time = fight.projectiles.attack_time(shooter);
+    fight.lag.shift(cx, shooter, attack_time, cone);
+    fire(cx, fight);
+    fight.lag.restore_all(cx);
 }

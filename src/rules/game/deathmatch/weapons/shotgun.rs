@@ -7,35 +7,29 @@
 //!
 //! Engine names: `ShotgunPattern`, `EV_SHOTGUN`.
 
-use super::{
-    Hit, Vec3,
-    aim::{Aim, SPREAD_SCALE, perpendicular},
-};
+use crate::bg::{Event, Weapon, weapons::BULLET_RANGE};
 use crate::game::deathmatch::{
-    combat::damage::damage_entity, context::Context, systems::Systems, weapons::count_accurate,
-    weapons::invulnerability::follow_shot,
+    context::Context, damage::damage_entity, directions::perpendicular, hit::Hit,
+    projectiles::aim::Aim, projectiles::aim::SPREAD_SCALE,
+    projectiles::invulnerability::follow_shot, reach::leaves_no_mark, systems::Fight,
+    weapons::count_accurate,
 };
-use crate::model::ClientNum;
-use crate::{
-    bg::{Event, Weapon, weapons::BULLET_RANGE},
-    game::{movement::velocity, rng::SharedRng},
-};
-
-use super::hitscan::leaves_no_mark;
+use crate::game::{movement::velocity, rng::SharedRng};
+use crate::model::{ClientNum, Vec3};
 
 /// Factor of the direction before it is truncated to integers for the event.
 const SENT_SCALE: f32 = 4096.0;
 
 pub(super) fn fire_shotgun(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     client: ClientNum,
     aim: &Aim,
     count: usize,
     spread: f32,
     damage: i32,
 ) {
-    let seed = sys.projectiles.shot_seed(cx, client);
+    let seed = fight.projectiles.shot_seed(cx, client);
     let sent = (aim.axes.forward * SENT_SCALE).truncated();
     cx.temp_entity(aim.muzzle, Event::Shotgun, |state, _| {
         state.origin2 = sent;
@@ -45,11 +39,11 @@ pub(super) fn fire_shotgun(
     let mut accurate = false;
     for end in pattern(aim.muzzle, sent, seed, count, spread) {
         let shot = follow_shot(cx, client, aim.muzzle, end);
-        if leaves_no_mark(&shot.trace) || !sys.combat.is_damageable(cx, shot.trace.entity) {
+        if leaves_no_mark(&shot.trace) || !fight.combat.is_damageable(cx, shot.trace.entity) {
             continue;
         }
         // Before the damage: a player that dies of it receives the scores.
-        if !accurate && sys.combat.is_good_hit(cx, client, shot.trace.entity) {
+        if !accurate && fight.combat.is_good_hit(cx, client, shot.trace.entity) {
             accurate = true;
             count_accurate(cx, client, Weapon::Shotgun);
         }
@@ -60,7 +54,7 @@ pub(super) fn fire_shotgun(
             point: Some(shot.trace.endpos),
             ..Hit::by_world(damage, Weapon::Shotgun.spec().means)
         };
-        damage_entity(cx, sys, shot.trace.entity, &hit);
+        damage_entity(cx, fight, shot.trace.entity, &hit);
     }
 }
 

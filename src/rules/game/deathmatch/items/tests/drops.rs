@@ -19,7 +19,7 @@ fn dead_player_drops_weapon_and_powerups() {
         player.entity.pos.base = Vec3::new(8.0, 16.0, 24.0);
         player.entity.apos.base = Vec3::new(70.0, 90.0, 0.0);
     }
-    level.game.with(&mut level.host, |cx, sys| sys.items.drop_at_death(cx, client));
+    level.game.with(&mut level.host, |cx, sys| sys.fight.items.drop_at_death(cx, client));
     let dropped = level.dropped();
     let kinds: Vec<(i32, i32)> = dropped.iter().map(|&(_, item, count)| (item, count)).collect();
     assert_eq!(kinds, [(12, 0), (28, 12), (33, 1)]);
@@ -51,7 +51,7 @@ fn dropped_items_depend_on_weapon_and_game_type() {
         player.state.weaponstate = state;
         player.command = UserCmd { weapon: wanted, ..UserCmd::default() };
         player.entity.weapon = weapon_in_hand;
-        level.game.with(&mut level.host, |cx, sys| sys.items.drop_at_death(cx, client));
+        level.game.with(&mut level.host, |cx, sys| sys.fight.items.drop_at_death(cx, client));
         level.dropped().first().map(|&(_, number, _)| number)
     };
     assert_eq!(weapon_of(Weapon::Gauntlet as i32, 9, 0, 5), None);
@@ -65,9 +65,9 @@ fn dropped_items_depend_on_weapon_and_game_type() {
 
     let mut level = Level::new(Ruleset::BASEOA);
     let client = level.join(0);
-    level.game.clients.game_type = GameType::TeamDeathmatch;
+    level.game.set_game_type(GameType::TeamDeathmatch);
     level.state(client).powerups[Powerup::Quad] = 99_000;
-    level.game.with(&mut level.host, |cx, sys| sys.items.drop_at_death(cx, client));
+    level.game.with(&mut level.host, |cx, sys| sys.fight.items.drop_at_death(cx, client));
     assert_eq!(level.dropped(), [], "no powerup drops in team deathmatch");
 }
 
@@ -78,7 +78,7 @@ fn dropped_item_rests_at_truncated_position() {
     let mut trace = crate::model::Trace::free(Vec3::new(-10.7, 10.7, -20.8));
     trace.fraction = 0.5;
     trace.plane.normal = Vec3::new(0.0, 0.0, 1.0);
-    level.game.with(&mut level.host, |cx, sys| sys.items.land(cx, place, &trace));
+    level.game.with(&mut level.host, |cx, sys| sys.fight.items.land(cx, place, &trace));
     let rest = level.game.entities.get(place).expect("it").state.pos.base;
     assert_eq!(rest, Vec3::new(-10.0, 10.0, -19.0));
 }
@@ -105,7 +105,7 @@ fn lost_flag_returns_to_its_base() {
             level.game.with(&mut level.host, |cx, _| hide_item(cx, blue_flag));
         };
         carry(&mut level);
-        level.game.with(&mut level.host, |cx, sys| sys.items.drop_at_death(cx, red));
+        level.game.with(&mut level.host, |cx, sys| sys.fight.items.drop_at_death(cx, red));
         assert_eq!(status(&level), "02");
         let dropped = level.dropped();
         assert_eq!((dropped.len(), dropped[0].1), (1, 35));
@@ -124,7 +124,7 @@ fn lost_flag_returns_to_its_base() {
 
         // A suicide returns it at once and prints the line.
         carry(&mut level);
-        level.game.with(&mut level.host, |cx, sys| suicide(cx, sys, red));
+        level.game.with(&mut level.host, |cx, sys| suicide(cx, &mut sys.fight, red));
         assert!(level.is_there(blue_flag) && level.dropped().is_empty());
         assert_eq!(told(&level), 1);
 
@@ -132,10 +132,12 @@ fn lost_flag_returns_to_its_base() {
         let (mut level, [red, _], [_, blue_flag]) = flags(ruleset);
         level.state(red).powerups[Powerup::BlueFlag] = UNTIL_LOST;
         level.game.with(&mut level.host, |cx, _| hide_item(cx, blue_flag));
-        level.game.with(&mut level.host, |cx, sys| use_holdable(cx, sys, red, 1));
+        level.game.with(&mut level.host, |cx, sys| {
+            use_holdable(cx, &mut sys.fight, &mut sys.spawn_points, red, 1)
+        });
         assert_eq!(level.state(red).powerups[Powerup::BlueFlag], 0, "the flag was dropped");
         let dropped = level.dropped();
-        level.game.with(&mut level.host, |cx, sys| sys.items.crush_item(cx, dropped[0].0));
+        level.game.with(&mut level.host, |cx, sys| sys.fight.items.crush_item(cx, dropped[0].0));
         assert!(level.is_there(blue_flag) && level.dropped().is_empty());
     }
 }
@@ -145,14 +147,14 @@ fn flag_is_carried_and_returned() {
     let (mut level, [red, _], [red_flag, blue_flag]) = flags(Ruleset::BASEQ3);
     let touch = |level: &mut Level, flag, dropped| {
         level.game.with(&mut level.host, |cx, sys| {
-            touch_team_item(cx, sys, red, flag, dropped, Vec3::ZERO)
+            touch_team_item(cx, &mut sys.fight, red, flag, dropped, Vec3::ZERO)
         })
     };
     assert!(touch(&mut level, Flag::Blue, false), "the player carries it");
     assert_eq!(level.state(red).powerups[Powerup::BlueFlag], UNTIL_LOST);
     assert_eq!(level.host.configstring(configstring::FLAG_STATUS), "01");
     level.game.with(&mut level.host, |cx, sys| {
-        sys.items.return_flag(cx, Flag::Blue, flags::ReturnAnnouncement::None)
+        sys.fight.items.return_flag(cx, Flag::Blue, flags::ReturnAnnouncement::None)
     });
     assert_eq!(level.state(red).powerups[Powerup::BlueFlag], 0);
     assert!(level.is_there(blue_flag) && level.is_there(red_flag));
@@ -164,10 +166,12 @@ fn flag_ends_spawn_protection_and_other_items_do_not() {
     let (mut level, [red, _], [_, blue_flag]) = flags(Ruleset::BASEOA);
     let shard = level.lay("item_armor_shard", |_| {});
     let until = |level: &mut Level| {
-        level.game.with(&mut level.host, |_, sys| sys.combat.players[red.index()].protected_until)
+        level
+            .game
+            .with(&mut level.host, |_, sys| sys.fight.combat.players[red.index()].protected_until)
     };
     level.game.with(&mut level.host, |cx, sys| {
-        sys.combat.players[red.index()].protected_until = Some(cx.clients.now + 5000);
+        sys.fight.combat.players[red.index()].protected_until = Some(cx.clients.now + 5000);
     });
     level.touch(red, shard);
     assert!(until(&mut level).is_some());
@@ -188,7 +192,7 @@ fn full_entity_table_loses_drops_but_no_flag() {
         .add(Entity::new(EntityKind::TargetPosition, HERE), now, started)
         .is_some()
     {}
-    level.game.with(&mut level.host, |cx, sys| sys.items.drop_at_death(cx, red));
+    level.game.with(&mut level.host, |cx, sys| sys.fight.items.drop_at_death(cx, red));
     assert_eq!(level.dropped(), []);
     assert!(level.is_there(blue_flag));
     let shard = EntityNum::new(64).unwrap();

@@ -5,25 +5,20 @@ mod pickups;
 mod powerups;
 
 use super::*;
+use crate::bg::{
+    EntityType, Event, GameType, Persistent, Powerup, UNLIMITED_AMMO, UNTIL_LOST, Weapon, contents,
+    entity_flag, items::ItemKind,
+};
+use crate::game::deathmatch::entity_kinds::EntityKind;
 use crate::game::deathmatch::{
-    combat::death::suicide,
-    items::flags::touch_team_item,
-    items::holdables::use_holdable,
-    items::powerups::run_player_timers,
-    items::remove_item,
-    items::respawn::{hide_item, use_item},
-    items::touch::{give_item, touch_item},
+    damage::death::suicide, holdables::use_holdable, items::powerups::run_player_timers,
+    items::remove_item, items::respawn::hide_item, items::respawn::use_item,
     world_effects::apply_world_effects,
 };
+use crate::game::deathmatch::{pickups::give_item, pickups::touch_team_item, touch::touch_item};
+use crate::game::{Game, LevelStart, conformance::TestHost};
 use crate::game::{Host, deathmatch::Deathmatch};
 use crate::model::{LevelTime, SvFlags, UserCmd};
-use crate::{
-    bg::{
-        EntityType, Event, GameType, Persistent, Powerup, UNLIMITED_AMMO, UNTIL_LOST, Weapon,
-        contents, entity_flag, items::ItemKind,
-    },
-    game::{Game, LevelStart, conformance::TestHost, deathmatch::entities::EntityKind},
-};
 
 /// Origin of every test item.
 const HERE: Vec3 = Vec3::new(0.0, 0.0, 0.0);
@@ -244,7 +239,7 @@ fn check(ruleset: &'static Ruleset, (class, gives, back_s): (&str, Gives, i32)) 
 /// Two teams with a flag each.
 fn flags(ruleset: &'static Ruleset) -> (Level, [ClientNum; 2], [EntityNum; 2]) {
     let mut level = Level::new(ruleset);
-    level.game.clients.game_type = GameType::CaptureTheFlag;
+    level.game.set_game_type(GameType::CaptureTheFlag);
     let players = [level.join(0), level.join(1)];
     // Red joins last: a spawn at the only spawn point telefrags the player there.
     for (player, team) in players.into_iter().zip(["team red", "team blue"]).rev() {

@@ -72,7 +72,7 @@ fn weapon_pickup_adds_missing_or_full_ammo() {
     ] {
         let mut level = Level::new(Ruleset::BASEQ3);
         let client = level.join(0);
-        level.game.clients.game_type = game_type;
+        level.game.set_game_type(game_type);
         level.state(client).ammo[5] = before;
         let place = level.lay("weapon_rocketlauncher", |pickup| {
             (pickup.count, pickup.is_dropped) = (count, dropped);
@@ -255,7 +255,7 @@ fn hidden_item_is_shown_and_given_by_targets() {
     level.game.with(&mut level.host, |cx, _| use_item(cx, place));
     assert!(level.is_there(place));
     level.game.with(&mut level.host, |cx, _| hide_item(cx, place));
-    level.game.with(&mut level.host, |cx, sys| give_item(cx, sys, client, place));
+    level.game.with(&mut level.host, |cx, sys| give_item(cx, &mut sys.fight, client, place));
     assert_eq!(level.state(client).ammo[9], 20);
     assert_eq!(level.game.entities.get(place).unwrap().think_at, None, "no respawn");
     assert!(!level.game.entities.get(place).unwrap().shared.is_linked());

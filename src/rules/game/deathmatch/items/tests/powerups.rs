@@ -15,15 +15,19 @@ fn rune_works_until_its_holder_dies() {
     assert_eq!((state.stats[0], state.stats[4], state.stats[7]), (200, 200, 200));
     // Fast regeneration ends at half of the raised maximum plus 10%, slow regeneration at all of it.
     state.stats[0] = 30;
-    level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 1000));
+    level.game.with(&mut level.host, |cx, sys| {
+        run_player_timers(cx, &mut sys.fight.combat, &mut sys.fight.items, client, 1000)
+    });
     assert_eq!(level.state(client).stats[0], 45);
     level.state(client).stats[0] = 100;
-    level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 2000));
+    level.game.with(&mut level.host, |cx, sys| {
+        run_player_timers(cx, &mut sys.fight.combat, &mut sys.fight.items, client, 2000)
+    });
     assert_eq!(level.state(client).stats[0], 110);
     level.frames(50);
     let now = level.now.0;
     assert_eq!(level.state(client).powerups[Powerup::Guard], now, "visible to other clients");
-    level.game.with(&mut level.host, |cx, sys| suicide(cx, sys, client));
+    level.game.with(&mut level.host, |cx, sys| suicide(cx, &mut sys.fight, client));
     assert!(level.is_there(guard));
     assert_eq!(level.state(client).stats[2], 0);
     assert_eq!(level.dropped(), []);
@@ -37,13 +41,17 @@ fn ammunition_rune_restores_ammo() {
     level.touch(client, rune);
     level.state(client).ammo = [0; 16];
     for _ in 0..60 {
-        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 100));
+        level.game.with(&mut level.host, |cx, sys| {
+            run_player_timers(cx, &mut sys.fight.combat, &mut sys.fight.items, client, 100)
+        });
     }
     let ammo = level.state(client).ammo;
     assert_eq!(ammo[2..10], [24, 4, 3, 3, 20, 3, 20, 1], "six seconds");
     assert_eq!(ammo[11..14], [4, 3, 30]);
     for _ in 0..600 {
-        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 200));
+        level.game.with(&mut level.host, |cx, sys| {
+            run_player_timers(cx, &mut sys.fight.combat, &mut sys.fight.items, client, 200)
+        });
     }
     let ammo = level.state(client).ammo;
     assert_eq!(ammo[2..10], [50, 10, 10, 10, 50, 10, 50, 10]);
@@ -58,22 +66,32 @@ fn health_and_armor_decay_above_their_maximum() {
         let client = level.join(0);
         let state = level.state(client);
         (state.stats[stats.health], state.stats[stats.armor]) = (150, 120);
-        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 999));
+        level.game.with(&mut level.host, |cx, sys| {
+            run_player_timers(cx, &mut sys.fight.combat, &mut sys.fight.items, client, 999)
+        });
         assert_eq!(level.state(client).stats[stats.health], 150);
-        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 1));
-        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 30_000));
+        level.game.with(&mut level.host, |cx, sys| {
+            run_player_timers(cx, &mut sys.fight.combat, &mut sys.fight.items, client, 1)
+        });
+        level.game.with(&mut level.host, |cx, sys| {
+            run_player_timers(cx, &mut sys.fight.combat, &mut sys.fight.items, client, 30_000)
+        });
         let state = level.state(client);
         assert_eq!((state.stats[stats.health], state.stats[stats.armor]), (119, 100));
         state.powerups[Powerup::Regeneration] = i32::MAX;
         state.external_event = 0;
-        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 1000));
+        level.game.with(&mut level.host, |cx, sys| {
+            run_player_timers(cx, &mut sys.fight.combat, &mut sys.fight.items, client, 1000)
+        });
         let state = level.state(client);
         assert_eq!(state.stats[stats.health], 124);
         assert_eq!(state.external_event & 0xff, Event::PowerupRegen);
         state.powerups[Powerup::Regeneration] = 0;
         state.stats[stats.health] = 90;
         level.host.set_setting("g_regen", "8");
-        level.game.with(&mut level.host, |cx, sys| run_player_timers(cx, sys, client, 1000));
+        level.game.with(&mut level.host, |cx, sys| {
+            run_player_timers(cx, &mut sys.fight.combat, &mut sys.fight.items, client, 1000)
+        });
         let expected = if ruleset.item_settings { 98 } else { 90 };
         assert_eq!(level.state(client).stats[stats.health], expected);
     }
@@ -85,14 +103,20 @@ fn holdable_takes_effect_on_use() {
         let mut level = Level::new(ruleset);
         let client = level.join(0);
         level.state(client).stats[0] = 3;
-        level.game.with(&mut level.host, |cx, sys| use_holdable(cx, sys, client, 2));
+        level.game.with(&mut level.host, |cx, sys| {
+            use_holdable(cx, &mut sys.fight, &mut sys.spawn_points, client, 2)
+        });
         assert_eq!(level.state(client).stats[0], 125);
         let flags = level.state(client).e_flags;
         level.state(client).origin = Vec3::new(500.0, 0.0, 0.0);
-        level.game.with(&mut level.host, |cx, sys| use_holdable(cx, sys, client, 1));
+        level.game.with(&mut level.host, |cx, sys| {
+            use_holdable(cx, &mut sys.fight, &mut sys.spawn_points, client, 1)
+        });
         assert_eq!(level.state(client).origin, Vec3::new(0.0, 0.0, 1.0), "the only spawn point");
         assert_eq!(level.state(client).e_flags ^ flags, entity_flag::TELEPORT);
-        level.game.with(&mut level.host, |cx, sys| use_holdable(cx, sys, client, 5));
+        level.game.with(&mut level.host, |cx, sys| {
+            use_holdable(cx, &mut sys.fight, &mut sys.spawn_points, client, 5)
+        });
         let until = level.state(client).powerups[Powerup::Invulnerability];
         assert_eq!(until, level.now.0 + 10_000);
     }
@@ -112,17 +136,17 @@ fn battle_suit_protects_from_drowning_and_lava() {
         state.stats[0] = 125;
         state.external_event = 0;
         state.powerups[Powerup::BattleSuit] = if suited { i32::MAX } else { 0 };
-        let body = &mut level.game.systems.combat.players[0];
+        let body = &mut level.game.systems.fight.combat.players[0];
         (body.water_level, body.water_type) = (level_of_lava, contents::LAVA);
         body.air_until = now + -1;
         body.pain_debounce_until = now;
-        level.game.with(&mut level.host, |cx, sys| apply_world_effects(cx, sys, client));
+        level.game.with(&mut level.host, |cx, sys| apply_world_effects(cx, &mut sys.fight, client));
         let shown = level.state(client).external_event & 0xff;
         let state = *level.state(client);
         assert_eq!(state.stats[0], health, "{suited} {level_of_lava}");
         assert_eq!(shown == Event::PowerupBattleSuit, suited);
         if suited && level_of_lava == 3 {
-            assert_eq!(level.game.systems.combat.players[0].air_until.distance(now), 10_000);
+            assert_eq!(level.game.systems.fight.combat.players[0].air_until.distance(now), 10_000);
         }
     }
 }

@@ -11,13 +11,13 @@ fn time_limit_is_exact_and_tie_continues_match() {
     while level.now.0 < end + 5000 {
         level.frame();
         assert!(
-            !level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()),
+            !level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_over()),
             "a tie ends at {}",
             level.now
         );
     }
     level.score(1, 1);
-    assert!(level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()));
+    assert!(level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_over()));
     assert!(level.was_told("print \"Timelimit hit.\n\""));
     assert_eq!(level.logged("Exit: "), ["Timelimit hit."]);
 
@@ -25,9 +25,9 @@ fn time_limit_is_exact_and_tie_continues_match() {
     level.score(0, 1);
     let end = level.game.clients.started.0 + 60_000;
     level.run(end - level.now.0 - FRAME_MS);
-    assert!(!level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()));
+    assert!(!level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_over()));
     level.frame();
-    assert!(level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()));
+    assert!(level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_over()));
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn single_player_hits_no_fraglimit_in_openarena() {
         let mut level = Match::with(ruleset, &[("fraglimit", "3")], 1);
         level.score(0, 3);
         assert_eq!(
-            level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()),
+            level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_over()),
             ends,
             "{}",
             ruleset.folder
@@ -52,15 +52,15 @@ fn team_score_ends_team_match() {
     ] {
         let settings = [("fraglimit", "20"), ("capturelimit", "8")];
         let mut level = Match::with(Ruleset::BASEQ3, &settings, 2);
-        level.game.clients.game_type = kind;
+        level.game.set_game_type(kind);
         level.score(0, 50);
         assert!(
-            !level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()),
+            !level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_over()),
             "a player's score ends nothing"
         );
         level.game.clients.team_scores = scores;
         level.score(0, 1);
-        assert!(level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()));
+        assert!(level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_over()));
         assert!(level.was_told(&format!("print \"{said}\n\"")));
         assert_eq!(level.logged("Exit: "), [reason]);
         assert_eq!(level.logged("red:"), [format!("{}  blue:{}", scores[0], scores[1])]);
@@ -80,7 +80,7 @@ fn team_change_keeps_team_score_in_openarena() {
         (Ruleset::BASEQ3, [-1, -1], vec!["1 1 20: p1"]),
     ] {
         let mut level = Match::with(ruleset, &[], 2);
-        level.game.clients.game_type = GameType::TeamDeathmatch;
+        level.game.set_game_type(GameType::TeamDeathmatch);
         for (number, color) in [(0, TeamColor::Red), (1, TeamColor::Blue)] {
             let role = Role::Playing(Some(color));
             level.change_role(number, role);
@@ -101,9 +101,9 @@ fn team_change_keeps_team_score_in_openarena() {
 #[test]
 fn tied_teams_continue_and_rank_as_tied() {
     let mut level = Match::with(Ruleset::BASEQ3, &[("fraglimit", "20")], 2);
-    level.game.clients.game_type = GameType::TeamDeathmatch;
+    level.game.set_game_type(GameType::TeamDeathmatch);
     level.game.clients.team_scores = [20, 20];
     level.score(0, 1);
-    assert!(!level.game.with(&mut level.host, |_, sys| sys.match_state.is_over()));
+    assert!(!level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_over()));
     assert_eq!(level.rank(1), 2);
 }

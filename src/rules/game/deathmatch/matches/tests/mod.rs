@@ -5,7 +5,7 @@ mod phases;
 
 use super::*;
 use crate::game::Host;
-use crate::game::deathmatch::{Deathmatch, combat::death::suicide, rules::client_context};
+use crate::game::deathmatch::{Deathmatch, damage::death::suicide, rules::client_context};
 use crate::model::{Buttons, CommandArgs, ConfigIndex, EntityNum, UserCmd};
 use crate::world::MapEntities;
 use crate::{
@@ -129,7 +129,7 @@ impl Match {
         let player = self.game.clients.players[number].as_mut().expect("a player");
         player.state.persistant[Persistent::Score] += points;
         self.game.clients.rank(&mut self.host);
-        self.game.with(&mut self.host, |cx, sys| sys.match_state.check_limits(cx));
+        self.game.with(&mut self.host, |cx, sys| sys.fight.match_state.check_limits(cx));
     }
 
     fn scores(&self, number: usize) -> i32 {
@@ -202,17 +202,17 @@ fn match_of_eight_runs_from_warmup_to_next_map() {
         assert_eq!(level.string(configstring::WARMUP), start.to_string());
 
         // A kill does not score.
-        level.game.with(&mut level.host, |cx, sys| suicide(cx, sys, client(1)));
+        level.game.with(&mut level.host, |cx, sys| suicide(cx, &mut sys.fight, client(1)));
         assert!((0..8).all(|number| level.scores(number) == 0), "{}", ruleset.folder);
 
         level.run(19_000 - FRAME_MS);
         assert!(
-            level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup())
+            level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_warmup())
                 && level.queued.is_empty()
         );
         level.run(2 * FRAME_MS);
         assert_eq!(level.queued, [(start + FRAME_MS, "map_restart 0".to_owned())]);
-        assert!(!level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()));
+        assert!(!level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_warmup()));
         assert_eq!(level.string(configstring::WARMUP), "");
         assert_eq!(level.logged("Warmup:"), [""]);
 

@@ -79,7 +79,7 @@ fn tournament_rotates_challengers() {
         assert_eq!(level.string(configstring::WARMUP), (level.now.0 + 4000).to_string());
         level.run(5000);
         assert_eq!(level.queued.len(), 1, "a restart begins the match");
-        assert!(!level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()));
+        assert!(!level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_warmup()));
         assert_eq!(roles(&level), [true, true, false, false]);
 
         level.score(1, 2);
@@ -93,11 +93,11 @@ fn tournament_rotates_challengers() {
         // The next challenger has joined, and the loser waits behind the other.
         level.frame();
         assert_eq!(roles(&level), [false, true, true, false]);
-        assert!(level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()));
+        assert!(level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_warmup()));
         assert!(level.entry(1).contains("\\w\\1\\l\\0\\"));
         assert_eq!(level.game.clients.next_challenger(), Some(client(3)));
         level.run(5000);
-        assert!(!level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()));
+        assert!(!level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_warmup()));
 
         // A player who is behind and disconnects has lost. The longest waiting spectator joins.
         level.score(1, -1);
@@ -105,7 +105,7 @@ fn tournament_rotates_challengers() {
         assert!(level.entry(2).contains("\\w\\1\\l\\0\\"), "{}", level.entry(2));
         level.frame();
         assert_eq!((level.role(2), level.role(3)), (Role::Playing(None), Role::Playing(None)));
-        assert!(level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()));
+        assert!(level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_warmup()));
         level.run(5000);
 
         // A player who becomes a spectator has lost, too.
@@ -133,7 +133,7 @@ fn tournament_intermission_ends_when_player_disconnects() {
     let mut level = Match::with(Ruleset::BASEOA, &settings, 2);
     level.frame();
     assert!(
-        !level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()),
+        !level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_warmup()),
         "no countdown where there is no time for one"
     );
     level.score(0, 2);
@@ -163,7 +163,7 @@ fn one_second_warmup_ends_per_ruleset() {
         let mut level = Match::with(ruleset, &[("g_doWarmup", "1"), ("g_warmup", "1")], 2);
         level.run(500);
         assert_eq!(level.queued.len(), restarts, "{}", ruleset.folder);
-        assert!(!level.game.with(&mut level.host, |_, sys| sys.match_state.is_warmup()));
+        assert!(!level.game.with(&mut level.host, |_, sys| sys.fight.match_state.is_warmup()));
         assert_eq!(level.string(configstring::WARMUP), "");
     }
 }

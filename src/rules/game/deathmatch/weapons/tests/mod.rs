@@ -2,7 +2,7 @@
 
 mod projectiles;
 
-use crate::game::deathmatch::{combat::damage::damage_entity, weapons::kamikaze::start_kamikaze};
+use crate::game::deathmatch::{damage::damage_entity, weapons::kamikaze_blast::start_kamikaze};
 use crate::model::{Buttons, ClientNum, CommandArgs, Vec3};
 use crate::{
     bg::{Event, Persistent, Powerup, Weapon, pm_flag},
@@ -157,7 +157,7 @@ fn rail_penetrates_four_players_and_earns_impressive() {
         let state = room.state(one);
         assert_eq!(state.persistant[Persistent::Impressive], 1);
         assert_eq!(room.player(one).accuracy.of(Weapon::Railgun as i32), (1, 1));
-        assert_eq!(room.game.systems.combat.players[0].streak, 2);
+        assert_eq!(room.game.systems.fight.combat.players[0].streak, 2);
         // A penetrated player stays linked.
         assert!(room.game.clients.player(others[0]).expect("it").shared.is_linked());
         assert_eq!(room.state(one).weapon_time, 1500);

@@ -1,7 +1,7 @@
 //! Tests of missiles, mines, hooks and the kamikaze.
 
 use super::*;
-use crate::game::deathmatch::combat::Hit;
+use crate::game::deathmatch::hit::Hit;
 use crate::model::{EntityNum, LevelTime};
 
 #[test]
@@ -259,10 +259,10 @@ fn mine_can_be_shot_and_ticks_on_player() {
     room.put(one, Vec3::new(1000.0, 0.0, 24.125), Vec3::ZERO);
     room.run_for(2500);
     let number = crate::model::EntityNum::new(room.missiles()[0].number as usize).expect("it");
-    assert!(room.game.with(&mut room.host, |cx, sys| sys.combat.is_damageable(cx, number)));
+    assert!(room.game.with(&mut room.host, |cx, sys| sys.fight.combat.is_damageable(cx, number)));
     let hit =
         Hit { attacker: Some(other), ..Hit::by_world(1, crate::bg::MeansOfDeath::Machinegun) };
-    room.game.with(&mut room.host, |cx, sys| damage_entity(cx, sys, number, &hit));
+    room.game.with(&mut room.host, |cx, sys| damage_entity(cx, &mut sys.fight, number, &hit));
     room.frame();
     assert!(room.missiles().is_empty());
 }
@@ -299,7 +299,7 @@ fn kamikaze_kills_players_in_radius() {
     let near = room.join(1, 300.0, 0.0, 0.0);
     let far = room.join(2, 1500.0, 0.0, 0.0);
     let between = room.join(3, 0.0, 800.0, 0.0);
-    room.game.with(&mut room.host, |cx, sys| start_kamikaze(cx, sys, one));
+    room.game.with(&mut room.host, |cx, sys| start_kamikaze(cx, &mut sys.fight, one));
     assert!(room.health(one) <= 0);
     assert_eq!(room.obituaries(), [26]);
     assert_eq!(room.events(Event::Kamikaze).len(), 1);
@@ -383,7 +383,7 @@ fn only_living_enemies_count_as_hits() {
     let [one, mate, enemy, dead] = clients;
     room.player(dead).state.stats[0] = 0;
     room.game.with(&mut room.host, |cx, sys| {
-        let good = |number: EntityNum| sys.combat.is_good_hit(cx, one, number);
+        let good = |number: EntityNum| sys.fight.combat.is_good_hit(cx, one, number);
         let counted = [one, mate, enemy, dead].map(|client| good(client.into()));
         assert_eq!(counted, [false, false, true, false]);
         let others: Vec<_> = cx.entities.numbers().chain([EntityNum::WORLD]).collect();

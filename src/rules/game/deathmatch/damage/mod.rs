@@ -1,20 +1,26 @@
 //! Damage: health, armor and knockback of one hit.
 //!
-//! Source: the base game's damage, in its order, with OpenArena's additions.
+//! Invariants: health is at least [`LEAST_HEALTH`]; a dead player does not die again; every value in a
+//! playerstate fits 16 bits. Source: the base game's damage, in its order, with OpenArena's additions.
 //!
 //! Engine names: `G_Damage`, `CheckArmor`, `MOD_*`, `DAMAGE_*`.
 
-use super::{EntityKind, GIB_HEALTH, HEALTH, LEAST_HEALTH, LETHAL, PlayerCombatState};
-use crate::game::deathmatch::{
-    body_queue::damage_corpse, combat::Combat, combat::death::die, context::Context,
-    movers::shoot_mover, systems::Systems, weapons::invulnerability::deflect_off_sphere,
-    weapons::mines::shoot_mine,
+pub(super) mod death;
+pub(super) mod splash;
+#[cfg(test)]
+mod tests;
+
+use self::death::die;
+use super::hit::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH};
+use super::{
+    body_queue::damage_corpse, combat::Combat, combat::player_state::PlayerCombatState,
+    context::Context, entity_kinds::EntityKind, matches::score::score_of, movers::shoot_mover,
+    projectiles::invulnerability::deflect_off_sphere, projectiles::mines::shoot_mine,
+    systems::Fight,
 };
-use crate::model::{ClientNum, EntityNum, Vec3};
-use crate::{
-    bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag, pm_flag},
-    game::movement::{impulses, velocity},
-};
+use crate::bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag, pm_flag};
+use crate::game::{GameEvent, movement::impulses, movement::velocity};
+use crate::model::{ClientNum, EntityNum};
 
 /// Damage above which knockback does not grow.
 const MAX_KNOCKBACK: i32 = 200;
@@ -29,97 +35,10 @@ const CATCH_UP_DEAD_ZONE: i64 = 5;
 /// Cap of the damage of one hit.
 const MAX_DAMAGE: i32 = 1_000_000;
 
-/// One hit on an entity.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct Hit {
-    pub(in crate::game::deathmatch) damage: i32,
-    pub(in crate::game::deathmatch) means: MeansOfDeath,
-    /// Player who caused the damage; none for the world.
-    pub(in crate::game::deathmatch) attacker: Option<ClientNum>,
-    /// Entity that caused the damage, if not the attacker.
-    pub(in crate::game::deathmatch) inflictor: Option<EntityNum>,
-    /// Knockback direction, of any length.
-    pub(in crate::game::deathmatch) direction: Option<Vec3>,
-    /// Point of impact.
-    pub(in crate::game::deathmatch) point: Option<Vec3>,
-    /// Whether the hit is splash damage.
-    pub(in crate::game::deathmatch) is_splash: bool,
-    pub(in crate::game::deathmatch) no_armor: bool,
-    /// Whether the hit has no knockback.
-    pub(in crate::game::deathmatch) no_knockback: bool,
-    /// Whether god mode, teammates and spawn protection are ignored.
-    pub(in crate::game::deathmatch) no_protection: bool,
-}
-
-impl Hit {
-    /// Returns a hit by the level itself.
-    pub(in crate::game::deathmatch) const fn by_world(damage: i32, means: MeansOfDeath) -> Self {
-        Self {
-            damage,
-            means,
-            attacker: None,
-            inflictor: None,
-            direction: None,
-            point: None,
-            is_splash: false,
-            no_armor: false,
-            no_knockback: false,
-            no_protection: false,
-        }
-    }
-
-    /// Returns the hit of a player who spawns or teleports inside the victim.
-    pub(in crate::game::deathmatch) const fn telefrag(by: ClientNum) -> Self {
-        Self {
-            attacker: Some(by),
-            no_protection: true,
-            ..Self::by_world(LETHAL, MeansOfDeath::Telefrag)
-        }
-    }
-}
-
-impl Context<'_> {
-    /// Whether a player is dead.
-    pub(in crate::game::deathmatch) fn is_dead(&self, client: ClientNum) -> bool {
-        self.clients.player(client).is_some_and(|player| player.state.stats[HEALTH] <= 0)
-    }
-
-    /// Whether a player is inside an invulnerability sphere.
-    pub(in crate::game::deathmatch) fn is_invulnerable(&self, client: ClientNum) -> bool {
-        self.clients.player(client).is_some_and(|player| {
-            player.state.powerups[Powerup::Invulnerability] > self.clients.now.0
-        })
-    }
-}
-
-impl Combat {
-    /// Whether an entity takes damage.
-    pub(in crate::game::deathmatch) fn is_damageable(
-        &self,
-        cx: &Context<'_>,
-        number: EntityNum,
-    ) -> bool {
-        if let Some(client) = ClientNum::new(number.index()) {
-            return cx.clients.plays(client) && !self.players[client.index()].gibbed;
-        }
-        cx.entities.get(number).is_some_and(|entity| match &entity.kind {
-            EntityKind::Corpse(corpse) => corpse.is_whole() && entity.shared.is_linked(),
-            EntityKind::Missile(missile) => missile.is_armed(),
-            EntityKind::Mover(_) => cx.entities.is_shootable(number),
-            _ => false,
-        })
-    }
-}
-
 /// Damages an entity.
-pub(in crate::game::deathmatch) fn damage_entity(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    victim: EntityNum,
-    hit: &Hit,
-) {
+pub(crate) fn damage_entity(cx: &mut Context<'_>, fight: &mut Fight, victim: EntityNum, hit: &Hit) {
     if let Some(client) = ClientNum::new(victim.index()) {
-        return damage_player(cx, sys, client, hit);
+        return damage_player(cx, fight, client, hit);
     }
     let Some(entity) = cx.entities.get(victim) else { return };
     match &entity.kind {
@@ -131,19 +50,14 @@ pub(in crate::game::deathmatch) fn damage_entity(
 }
 
 /// Damages a player.
-pub(in crate::game::deathmatch) fn damage_player(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    victim: ClientNum,
-    hit: &Hit,
-) {
-    if sys.match_state.is_over()
-        || !sys.combat.is_damageable(cx, victim.into())
+pub(crate) fn damage_player(cx: &mut Context<'_>, fight: &mut Fight, victim: ClientNum, hit: &Hit) {
+    if fight.match_state.is_over()
+        || !fight.combat.is_damageable(cx, victim.into())
         || is_deflected(cx, victim, hit)
     {
         return;
     }
-    let attacker = sys.combat.credited(cx, victim, hit);
+    let attacker = fight.combat.credited(cx, victim, hit);
     let other = attacker.filter(|&attacker| attacker != victim);
     let mut damage = hit.damage.clamp(0, MAX_DAMAGE);
     if let Some(handicap) = other.and_then(|other| cx.clients.player(other)) {
@@ -152,8 +66,8 @@ pub(in crate::game::deathmatch) fn damage_player(
     if cx.clients.player(victim).is_some_and(|player| player.cheats.noclip) {
         return;
     }
-    sys.combat.apply_knockback(cx, victim, other, hit, damage);
-    if !hit.no_protection && sys.combat.is_protected(cx, victim, attacker, hit.means) {
+    fight.combat.apply_knockback(cx, victim, other, hit, damage);
+    if !hit.no_protection && fight.combat.is_protected(cx, victim, attacker, hit.means) {
         return;
     }
     if cx.has_powerup(victim, Powerup::BattleSuit) {
@@ -167,7 +81,7 @@ pub(in crate::game::deathmatch) fn damage_player(
         count_hit(cx, other, victim);
     }
     damage = scaled_damage(cx, victim, attacker, damage);
-    apply_damage(cx, sys, victim, attacker, hit, damage);
+    apply_damage(cx, fight, victim, attacker, hit, damage);
 }
 
 /// Whether an invulnerability sphere deflects a hit. Shows the impact on the sphere.
@@ -209,11 +123,7 @@ impl Combat {
     }
 
     /// Clears the credit for a knockback that left the victim dry on the ground, with the knockback timer over.
-    pub(in crate::game::deathmatch) fn forget_pusher_on_ground(
-        &mut self,
-        cx: &Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn forget_pusher_on_ground(&mut self, cx: &Context<'_>, client: ClientNum) {
         let combat = &mut self.players[client.index()];
         let Some(player) = cx.clients.player(client) else { return };
         let state = &player.state;
@@ -294,13 +204,6 @@ impl Combat {
     }
 }
 
-impl Context<'_> {
-    /// Whether a player is in god mode.
-    pub(super) fn is_god(&self, client: ClientNum) -> bool {
-        self.clients.player(client).is_some_and(|player| player.cheats.god)
-    }
-}
-
 /// Counts a hit for the attacker's hit sound, if the victim is alive.
 fn count_hit(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum) {
     let armor_at = cx.clients.ruleset.stats.armor;
@@ -346,7 +249,7 @@ fn scaled_damage(
 /// Subtracts damage from armor and health.
 fn apply_damage(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     victim: ClientNum,
     attacker: Option<ClientNum>,
     hit: &Hit,
@@ -355,7 +258,7 @@ fn apply_damage(
     let armor_at = cx.clients.ruleset.stats.armor;
     let blood = cx.frame.combat.blood;
     let Some(player) = cx.clients.players[victim.index()].as_mut() else { return };
-    let combat: &mut PlayerCombatState = &mut sys.combat.players[victim.index()];
+    let combat: &mut PlayerCombatState = &mut fight.combat.players[victim.index()];
     let state = &mut player.state;
     let armor = state.stats[armor_at].max(0);
     let share = (damage as f32 * ARMOR_SHARE).ceil() as i32;
@@ -376,21 +279,23 @@ fn apply_damage(
     if health <= 0 && combat.dead {
         if health <= GIB_HEALTH {
             if blood {
-                sys.combat.gib(cx, victim, 0);
+                fight.combat.gib(cx, victim, 0);
             } else {
                 state.stats[HEALTH] = GIB_HEALTH + 1;
             }
         }
         return;
     }
+    let (means, lost) = (hit.means, lost.min(before));
+    cx.emit(GameEvent::Hit { attacker, victim, means, health: lost, armor: saved });
     if let Some(attacker) = attacker {
-        sys.team_state.record_carrier_hurt(cx, victim, attacker);
+        fight.team_state.record_carrier_hurt(cx, victim, attacker);
     }
     if let Some(other) = attacker.filter(|&attacker| attacker != victim) {
-        apply_vampire(cx, other, victim, lost.min(before));
+        apply_vampire(cx, other, victim, lost);
     }
     if health <= 0 {
-        die(cx, sys, victim, &Hit { attacker, ..*hit });
+        die(cx, fight, victim, &Hit { attacker, ..*hit });
     }
 }
 
@@ -406,18 +311,4 @@ fn apply_vampire(cx: &mut Context<'_>, attacker: ClientNum, victim: ClientNum, l
     if *health < most {
         *health = health.saturating_add(gained).min(most);
     }
-}
-impl Context<'_> {
-    /// Whether a player has an active powerup.
-    pub(in crate::game::deathmatch) fn has_powerup(
-        &self,
-        client: ClientNum,
-        powerup: Powerup,
-    ) -> bool {
-        self.clients.player(client).is_some_and(|player| player.state.powerups[powerup] != 0)
-    }
-}
-
-pub(super) fn score_of(cx: &Context<'_>, client: ClientNum) -> i32 {
-    cx.clients.player(client).map_or(0, |player| player.state.persistant[Persistent::Score])
 }

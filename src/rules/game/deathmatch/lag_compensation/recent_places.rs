@@ -3,7 +3,7 @@
 //! Invariant: once a move is recorded, the sphere of a player contains its box at its origin now, at the end of the last
 //! frame and at that of the frame before. One array per value, so that a shot compares several players at a time.
 
-use super::aim::ShotCone;
+use crate::game::deathmatch::projectiles::aim::ShotCone;
 use crate::model::{ClientNum, ClientSet, EntityShared, LevelTime, Vec3, limits::MAX_CLIENTS};
 
 /// Distance that contains the rounding errors of a sphere.
@@ -11,7 +11,7 @@ const SPARE: f32 = 2.0;
 
 /// Recent places of all players, by client number.
 #[derive(Debug)]
-pub(super) struct RecentPlaces {
+pub(crate) struct RecentPlaces {
     /// Origin at the end of the last frame.
     x: [f32; MAX_CLIENTS],
     y: [f32; MAX_CLIENTS],
@@ -30,11 +30,11 @@ pub(super) struct RecentPlaces {
 
 /// Players whom a shot moves or could meet.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ShotTargets {
+pub(crate) struct ShotTargets {
     /// Players with a place after the time of the shot.
-    pub(super) compensated: ClientSet,
+    pub(crate) compensated: ClientSet,
     /// Those among them who may be in its way.
-    pub(super) near: ClientSet,
+    pub(crate) near: ClientSet,
 }
 
 impl Default for RecentPlaces {
@@ -61,7 +61,7 @@ fn radius_of(mins: Vec3, maxs: Vec3) -> f32 {
 
 impl RecentPlaces {
     /// Forgets the places of a player who appears at an origin.
-    pub(super) fn reset(&mut self, client: ClientNum, now: LevelTime, origin: Vec3) {
+    pub(crate) fn reset(&mut self, client: ClientNum, now: LevelTime, origin: Vec3) {
         let at = client.index();
         self.newest_at[at] = now.0;
         self.newest_body[at] = 0.0;
@@ -69,7 +69,7 @@ impl RecentPlaces {
     }
 
     /// Stores the place of a player at the end of a frame. `origin` is the one that others see.
-    pub(super) fn store(
+    pub(crate) fn store(
         &mut self,
         client: ClientNum,
         now: LevelTime,
@@ -88,7 +88,7 @@ impl RecentPlaces {
     }
 
     /// Stores the place of a player now.
-    pub(super) fn record_move(&mut self, client: ClientNum, now: &EntityShared) {
+    pub(crate) fn record_move(&mut self, client: ClientNum, now: &EntityShared) {
         let at = client.index();
         let away = (now.current_origin - self.center(at)).length();
         let body = radius_of(now.mins, now.maxs);
@@ -100,14 +100,14 @@ impl RecentPlaces {
     }
 
     /// Whether the sphere of a player contains its place now.
-    pub(super) fn contains(&self, client: ClientNum, now: &EntityShared) -> bool {
+    pub(crate) fn contains(&self, client: ClientNum, now: &EntityShared) -> bool {
         let at = client.index();
         let away = (now.current_origin - self.center(at)).length();
         away + radius_of(now.mins, now.maxs) <= self.radius[at]
     }
 
     /// Returns the players whom a shot at a time moves, and those whom it could meet.
-    pub(super) fn targets(&self, cone: &ShotCone, at: LevelTime) -> ShotTargets {
+    pub(crate) fn targets(&self, cone: &ShotCone, at: LevelTime) -> ShotTargets {
         let mut compensated = [false; MAX_CLIENTS];
         let mut near = [false; MAX_CLIENTS];
         for player in 0..MAX_CLIENTS {
@@ -128,7 +128,8 @@ impl RecentPlaces {
 mod tests {
     use super::*;
     use crate::bg::weapons::BULLET_RANGE;
-    use crate::game::{deathmatch::weapons::aim::Aim, movement::angles};
+    use crate::game::deathmatch::projectiles::aim::Aim;
+    use crate::game::movement::angles;
 
     const SIZE: f32 = 42.0;
     const CORNERS: [Vec3; 2] = [Vec3([-SIZE; 3]), Vec3([SIZE; 3])];

@@ -1,18 +1,15 @@
 //! Tests of damage, splash damage and death.
 
-use super::{Hit, SplashDamage};
 use crate::game::deathmatch::{
-    combat::damage::{damage_entity, damage_player},
-    combat::death::suicide,
-    combat::splash,
-    think::respawn,
-    world_effects::set_player_sound,
+    damage::damage_entity, damage::damage_player, damage::death::suicide,
+    damage::splash::splash_damage, think::respawn, world_effects::set_player_sound,
 };
+use crate::game::deathmatch::{damage::splash::SplashDamage, hit::Hit};
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::{
     bg::{Event, MeansOfDeath, Persistent, PmType, Powerup, Weapon, contents, entity_flag},
     game::{
-        Host, Ruleset,
+        GameEvent, Host, Ruleset,
         deathmatch::tests::room::{STANDING, Stuff, TestRoom},
     },
 };
@@ -34,7 +31,7 @@ fn two_players(
 }
 
 fn apply_hit(room: &mut TestRoom, victim: ClientNum, hit: &Hit) {
-    room.game.with(&mut room.host, |cx, sys| damage_player(cx, sys, victim, hit));
+    room.game.with(&mut room.host, |cx, sys| damage_player(cx, &mut sys.fight, victim, hit));
 }
 
 #[test]
@@ -150,7 +147,11 @@ fn splash_damage_falls_with_distance() {
             attacker: Some(one),
             spared: None,
         };
-        assert!(room.game.with(&mut room.host, |cx, sys| splash::splash_damage(cx, sys, &splash)));
+        assert!(room.game.with(&mut room.host, |cx, sys| splash_damage(
+            cx,
+            &mut sys.fight,
+            &splash
+        )));
         assert_eq!(room.health(other), 50, "{}", ruleset.folder);
         let thrown = room.state(other).velocity;
         // Away and 24 units up: 50 damage, 250 units/s.
@@ -158,9 +159,13 @@ fn splash_damage_falls_with_distance() {
         let slope = (STANDING.trunc() - 20.0 + 24.0) / 76.0;
         assert!((thrown[2] / thrown[0] - slope).abs() < 1e-3, "{thrown:?}");
         let far = SplashDamage { center: Vec3::new(284.0 - 120.0, 0.0, 20.0), ..splash };
-        assert!(!room.game.with(&mut room.host, |cx, sys| splash::splash_damage(cx, sys, &far)));
+        assert!(!room.game.with(&mut room.host, |cx, sys| splash_damage(cx, &mut sys.fight, &far)));
         let spared = SplashDamage { spared: Some(other.into()), ..splash };
-        assert!(!room.game.with(&mut room.host, |cx, sys| splash::splash_damage(cx, sys, &spared)));
+        assert!(!room.game.with(&mut room.host, |cx, sys| splash_damage(
+            cx,
+            &mut sys.fight,
+            &spared
+        )));
         assert_eq!(room.health(other), 50);
     }
 }
@@ -181,7 +186,7 @@ fn splash_damage_is_blocked_by_walls_except_corners() {
             attacker: Some(one),
             spared: None,
         };
-        room.game.with(&mut room.host, |cx, sys| splash::splash_damage(cx, sys, &splash));
+        room.game.with(&mut room.host, |cx, sys| splash_damage(cx, &mut sys.fight, &splash));
         assert_eq!(room.health(other), health, "{}", ruleset.folder);
     }
 }
@@ -219,12 +224,12 @@ fn frag_is_announced_scored_and_awarded() {
 #[test]
 fn suicide_penalty_follows_ruleset() {
     let (mut room, one, _) = two_players(Ruleset::BASEQ3, &[]);
-    room.game.with(&mut room.host, |cx, sys| suicide(cx, sys, one));
+    room.game.with(&mut room.host, |cx, sys| suicide(cx, &mut sys.fight, one));
     assert_eq!(room.state(one).persistant[Persistent::Score], -1);
     assert_eq!(room.obituaries(), [20]);
 
     let (mut room, one, other) = two_players(Ruleset::BASEOA, &[]);
-    room.game.with(&mut room.host, |cx, sys| suicide(cx, sys, one));
+    room.game.with(&mut room.host, |cx, sys| suicide(cx, &mut sys.fight, one));
     let score = |room: &TestRoom, client| room.state(client).persistant[Persistent::Score];
     assert_eq!((score(&room, one), score(&room, other)), (0, 1));
     let plum = room.event(Event::ScorePlum);
@@ -233,8 +238,8 @@ fn suicide_penalty_follows_ruleset() {
     let (mut room, one, other) = two_players(Ruleset::BASEOA, &[]);
     room.join(2, 0.0, 300.0, 0.0);
     room.player(one).state.persistant[Persistent::Score] = 1;
-    room.game.with(&mut room.host, |cx, sys| suicide(cx, sys, one));
-    room.game.with(&mut room.host, |cx, sys| suicide(cx, sys, other));
+    room.game.with(&mut room.host, |cx, sys| suicide(cx, &mut sys.fight, one));
+    room.game.with(&mut room.host, |cx, sys| suicide(cx, &mut sys.fight, other));
     assert_eq!((score(&room, one), score(&room, other)), (0, 0), "no negative score");
 }
 
@@ -250,12 +255,12 @@ fn pusher_is_credited_with_frag_in_openarena() {
     }
     let mut alone = TestRoom::with(Ruleset::BASEOA, &[], &[]);
     let one = alone.join(0, 0.0, 0.0, 0.0);
-    alone.game.with(&mut alone.host, |cx, sys| suicide(cx, sys, one));
+    alone.game.with(&mut alone.host, |cx, sys| suicide(cx, &mut sys.fight, one));
     assert!(alone.events(Event::ScorePlum).is_empty(), "no player gains");
 
     let (mut room, one, other) = two_players(Ruleset::BASEOA, &[]);
     apply_hit(&mut room, other, &hit(one, 10));
-    room.game.with(&mut room.host, |cx, sys| suicide(cx, sys, other));
+    room.game.with(&mut room.host, |cx, sys| suicide(cx, &mut sys.fight, other));
     assert_eq!(room.obituaries(), [MeansOfDeath::Falling as i32]);
     assert_eq!(room.state(one).persistant[Persistent::Score], 1);
 }
@@ -332,13 +337,15 @@ fn corpse_in_body_queue_can_be_gibbed() {
     room.game.with(&mut room.host, |cx, sys| respawn(cx, sys, other));
     let corpse = room.game.with(&mut room.host, |cx, sys| {
         let mut slots = sys.body_queue.slots().iter().copied();
-        slots.find(|&slot| sys.combat.is_damageable(cx, slot)).expect("a corpse")
+        slots.find(|&slot| sys.fight.combat.is_damageable(cx, slot)).expect("a corpse")
     });
     assert_eq!(room.game.entities.get(corpse).expect("it").state.pos.base, seen_at);
-    room.game.with(&mut room.host, |cx, sys| damage_entity(cx, sys, corpse, &hit(one, 39)));
-    assert!(room.game.with(&mut room.host, |cx, sys| sys.combat.is_damageable(cx, corpse)));
-    room.game.with(&mut room.host, |cx, sys| damage_entity(cx, sys, corpse, &hit(one, 1)));
-    assert!(!room.game.with(&mut room.host, |cx, sys| sys.combat.is_damageable(cx, corpse)));
+    room.game
+        .with(&mut room.host, |cx, sys| damage_entity(cx, &mut sys.fight, corpse, &hit(one, 39)));
+    assert!(room.game.with(&mut room.host, |cx, sys| sys.fight.combat.is_damageable(cx, corpse)));
+    room.game
+        .with(&mut room.host, |cx, sys| damage_entity(cx, &mut sys.fight, corpse, &hit(one, 1)));
+    assert!(!room.game.with(&mut room.host, |cx, sys| sys.fight.combat.is_damageable(cx, corpse)));
     let state = room.game.entities.get(corpse).expect("it").state;
     assert_eq!(
         (state.e_type, state.event & 0xff, state.event_parm),
@@ -354,8 +361,8 @@ fn gibbed_body_blocks_shots_without_damage() {
     room.game.with(&mut room.host, |cx, sys| respawn(cx, sys, other));
     let body = room.game.with(&mut room.host, |cx, sys| {
         let slot = sys.body_queue.slots()[0];
-        assert!(!sys.combat.is_damageable(cx, slot));
-        damage_entity(cx, sys, slot, &hit(one, 10));
+        assert!(!sys.fight.combat.is_damageable(cx, slot));
+        damage_entity(cx, &mut sys.fight, slot, &hit(one, 10));
         cx.entities.get(slot).expect("a body").clone()
     });
     assert_eq!((body.state.e_type, body.state.legs_anim), (10, 5));
@@ -367,17 +374,17 @@ fn gibbed_body_blocks_shots_without_damage() {
 fn player_that_dies_in_lava_burns_on() {
     let (mut room, _, other) = two_players(Ruleset::BASEOA, &[]);
     room.game.with(&mut room.host, |cx, sys| {
-        let combat = &mut sys.combat.players[other.index()];
+        let combat = &mut sys.fight.combat.players[other.index()];
         (combat.water_level, combat.water_type) = (1, contents::LAVA);
-        damage_player(cx, sys, other, &Hit::by_world(110, MeansOfDeath::Lava));
-        set_player_sound(cx, sys, other);
+        damage_player(cx, &mut sys.fight, other, &Hit::by_world(110, MeansOfDeath::Lava));
+        set_player_sound(cx, &sys.fight.combat, other);
     });
     assert_eq!(room.state(other).loop_sound, 1);
     room.game.with(&mut room.host, |cx, sys| {
         if let Some(player) = cx.clients.players[other.index()].as_mut() {
             player.entity.e_flags |= entity_flag::TICKING;
         }
-        set_player_sound(cx, sys, other);
+        set_player_sound(cx, &sys.fight.combat, other);
     });
     assert!(room.state(other).loop_sound > 1, "the sound of a mine");
 }
@@ -387,7 +394,7 @@ fn dead_player_respawns_after_delay_or_wave() {
     let respawn = |ruleset, settings: &[(&str, &str)]| {
         let (mut room, one, other) = two_players(ruleset, settings);
         apply_hit(&mut room, other, &hit(one, 110));
-        room.game.systems.combat.players[other.index()].respawn_at.distance(room.now)
+        room.game.systems.fight.combat.players[other.index()].respawn_at.distance(room.now)
     };
     assert_eq!(respawn(Ruleset::BASEQ3, &[]), 1700);
     assert_eq!(respawn(Ruleset::BASEOA, &[]), 1708, "plus 1 ms per slot");
@@ -448,7 +455,8 @@ fn hostile_numbers_damage_players_only() {
     for number in (0..1024).filter_map(EntityNum::new) {
         let strange =
             Hit { direction: Some(Vec3::new(f32::NAN, f32::INFINITY, 0.0)), ..hit(one, i32::MIN) };
-        room.game.with(&mut room.host, |cx, sys| damage_entity(cx, sys, number, &strange));
+        room.game
+            .with(&mut room.host, |cx, sys| damage_entity(cx, &mut sys.fight, number, &strange));
     }
     for client in [one, other] {
         assert!(room.health(client) >= 98, "{}", room.health(client));
@@ -461,7 +469,35 @@ fn hostile_numbers_damage_players_only() {
         attacker: None,
         spared: None,
     };
-    room.game.with(&mut room.host, |cx, sys| splash::splash_damage(cx, sys, &splash));
+    room.game.with(&mut room.host, |cx, sys| splash_damage(cx, &mut sys.fight, &splash));
     room.host.set_setting("g_knockback", "1e39");
     room.frame();
+}
+
+#[test]
+fn frag_emits_events_with_numbers_and_means() {
+    let mut room = TestRoom::new(Ruleset::BASEQ3);
+    let players = [room.join(0, 0.0, 0.0, 0.0), room.join(1, 300.0, 0.0, 180.0)];
+    let [one, other] = players;
+    for client in players {
+        let spawned = format!("Spawn {{ client: {client:?}, ");
+        assert!(room.host.events.iter().any(|event| event.starts_with(&spawned)));
+    }
+    room.host.events.clear();
+    let (means, health) = (MeansOfDeath::Gauntlet, room.health(other));
+    for damage in [20, 9999] {
+        let hit = Hit { attacker: Some(one), ..Hit::by_world(damage, means) };
+        room.game.with(&mut room.host, |cx, sys| damage_player(cx, &mut sys.fight, other, &hit));
+    }
+    let hit =
+        |health| GameEvent::Hit { attacker: Some(one), victim: other, means, health, armor: 0 };
+    let expected = [
+        hit(20),
+        hit(health - 20),
+        GameEvent::Kill { killer: Some(one), victim: other, means },
+        GameEvent::Score { client: one, points: 1, score: 1 },
+        GameEvent::Scored { client: one },
+        GameEvent::Award { client: one, award: Persistent::Gauntlet },
+    ];
+    assert_eq!(room.host.events, expected.map(|event| format!("{event:?}")));
 }

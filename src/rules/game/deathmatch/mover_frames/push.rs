@@ -3,24 +3,17 @@
 //! Invariants: a blocked push restores every entity that it moved. Source: the base game's pusher. Engine
 //! names: `G_MoverTeam`, `G_MoverPush`, `G_TryPushingEntity`.
 
-use super::{MoverKind, MoverState};
+use crate::bg::{Event, MeansOfDeath, contents};
+use crate::game::deathmatch::entity_kinds::{EntityKind, MoverKind, MoverState};
+use crate::game::deathmatch::hit::{HEALTH, Hit, LETHAL};
 use crate::game::deathmatch::{
-    body_queue::gib_corpse,
-    combat::damage::damage_player,
-    combat::{HEALTH, Hit, LETHAL},
-    context::Context,
-    entities::EntityKind,
-    items::Items,
-    movers::two_position::use_mover,
-    systems::Systems,
-    weapons::{mines::has_space, missiles::explode},
+    body_queue::gib_corpse, context::Context, damage::damage_player, items::Items,
+    movers::two_position::use_mover, projectiles::mines::has_space, systems::Fight,
+    weapons::missile_flight::explode,
 };
+use crate::game::movement::{angles, trajectory};
 use crate::model::{
     ClientNum, EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS,
-};
-use crate::{
-    bg::{Event, MeansOfDeath, contents},
-    game::movement::{angles, trajectory},
 };
 
 /// Position of an entity before a push.
@@ -33,7 +26,7 @@ struct Pushed {
 /// Moves a team to its current trajectory position. Returns false if it was blocked.
 ///
 /// A blocked team keeps its position, and its trajectories are delayed by the frame.
-pub(super) fn push_team(cx: &mut Context<'_>, sys: &mut Systems, team: &[EntityNum]) -> bool {
+pub(super) fn push_team(cx: &mut Context<'_>, fight: &mut Fight, team: &[EntityNum]) -> bool {
     let now = cx.clients.now;
     let mut pushed = Vec::new();
     for (index, &member) in team.iter().enumerate() {
@@ -45,9 +38,9 @@ pub(super) fn push_team(cx: &mut Context<'_>, sys: &mut Systems, team: &[EntityN
             (to[0] - at[0], to[1] - at[1])
         });
         let Some((step, turn)) = displacement else { continue };
-        if let Err(blocker) = push(cx, sys, member, step, turn, &mut pushed) {
+        if let Err(blocker) = push(cx, fight, member, step, turn, &mut pushed) {
             undo_push(cx, team, index, &pushed);
-            handle_blocked(cx, sys, team[0], blocker);
+            handle_blocked(cx, fight, team[0], blocker);
             return false;
         }
     }
@@ -78,7 +71,7 @@ fn undo_push(cx: &mut Context<'_>, team: &[EntityNum], last: usize, pushed: &[Pu
 /// Returns the blocking entity as the error.
 fn push(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     member: EntityNum,
     step: Vec3,
     turn: Vec3,
@@ -99,7 +92,7 @@ fn push(
     let sine = TrajectoryKind::Sine as i32;
     for &number in &found[..count] {
         if let Some(base) = cx.entities.mine_base(number) {
-            push_mine(cx, sys, member, number, (base == member).then_some((step, turn)), pushed);
+            push_mine(cx, fight, member, number, (base == member).then_some((step, turn)), pushed);
             continue;
         }
         let Some(ground) = pushable(cx, number) else { continue };
@@ -113,7 +106,7 @@ fn push(
         let Some(entity) = cx.entities.get(member) else { continue };
         if entity.state.pos.kind == sine || entity.state.apos.kind == sine {
             // Bobbing movers and pendulums never stop.
-            crush(cx, sys, number, member);
+            crush(cx, fight, number, member);
             continue;
         }
         return Err(number);
@@ -124,7 +117,7 @@ fn push(
 /// Moves a mine with the mover that it sticks to. A mine without space explodes.
 fn push_mine(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     member: EntityNum,
     number: EntityNum,
     ride: Option<(Vec3, Vec3)>,
@@ -139,7 +132,7 @@ fn push_mine(
         cx.entities.link(cx.host, number);
     }
     if !has_space(cx, number) {
-        explode(cx, sys, number);
+        explode(cx, fight, number);
     }
 }
 
@@ -299,7 +292,7 @@ fn relink_pushed(cx: &mut Context<'_>, number: EntityNum) {
 /// Doors and plats remove a blocking corpse or item.
 fn handle_blocked(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     team_master: EntityNum,
     blocker: EntityNum,
 ) {
@@ -308,7 +301,7 @@ fn handle_blocked(
         return;
     }
     let Some(client) = ClientNum::new(blocker.index()) else {
-        sys.items.remove_blocking_entity(cx, blocker);
+        fight.items.remove_blocking_entity(cx, blocker);
         return;
     };
     let turns = !mover.crusher && matches!(mover.state, MoverState::To(_));
@@ -318,7 +311,7 @@ fn handle_blocked(
             inflictor: Some(team_master),
             ..Hit::by_world(mover.damage, MeansOfDeath::Crush)
         };
-        damage_player(cx, sys, client, &hit);
+        damage_player(cx, fight, client, &hit);
     }
     if turns {
         use_mover(cx, team_master, Some(client));
@@ -342,10 +335,10 @@ impl Items {
 }
 
 /// Kills a player, or gibs a corpse, that a bobbing mover or pendulum cannot push.
-fn crush(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, by: EntityNum) {
+fn crush(cx: &mut Context<'_>, fight: &mut Fight, number: EntityNum, by: EntityNum) {
     if let Some(client) = ClientNum::new(number.index()) {
         let hit = Hit { inflictor: Some(by), ..Hit::by_world(LETHAL - 1, MeansOfDeath::Crush) };
-        damage_player(cx, sys, client, &hit);
+        damage_player(cx, fight, client, &hit);
     } else {
         gib_corpse(cx, number);
     }

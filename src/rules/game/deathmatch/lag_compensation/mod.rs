@@ -9,12 +9,11 @@
 //!
 //! Engine names: `G_TimeShiftAllClients`, `G_StoreHistory`, `cg_delag`.
 
-use super::{
-    aim::ShotCone,
-    recent_places::{RecentPlaces, ShotTargets},
-};
+mod recent_places;
+
+use self::recent_places::{RecentPlaces, ShotTargets};
+use super::{context::Context, projectiles::aim::ShotCone};
 use crate::bg::Weapon;
-use crate::game::deathmatch::{context::Context, systems::Systems};
 use crate::game::{clients::Player, settings::key, userinfo::PlayerUserinfo};
 use crate::model::{
     ClientNum, ClientSet, LevelTime, Millis, Vec3, limits::MAX_CLIENTS, text::atoi,
@@ -95,7 +94,7 @@ impl History {
 
 /// Places of all players.
 #[derive(Debug)]
-pub(in crate::game::deathmatch) struct LagCompensation {
+pub(crate) struct LagCompensation {
     players: Vec<History>,
     recent: RecentPlaces,
     /// Players whose link is that of their place now: not moved since a shot linked them.
@@ -130,12 +129,12 @@ fn place_of(cx: &Context<'_>, client: ClientNum) -> Option<Place> {
 
 impl LagCompensation {
     /// Notes the start of a frame.
-    pub(in crate::game::deathmatch) fn begin_frame(&mut self, cx: &Context<'_>) {
+    pub(crate) fn begin_frame(&mut self, cx: &Context<'_>) {
         self.frame_started = cx.host.clock();
     }
 
     /// Forgets the places of a player who spawns or teleports.
-    pub(in crate::game::deathmatch) fn reset(&mut self, cx: &Context<'_>, client: ClientNum) {
+    pub(crate) fn reset(&mut self, cx: &Context<'_>, client: ClientNum) {
         let place = place_of(cx, client).unwrap_or_default();
         self.players[client.index()] = History { places: [place; PLACES], newest: 0 };
         self.recent.reset(client, place.at, place.origin);
@@ -154,7 +153,7 @@ impl LagCompensation {
     }
 
     /// Stores the place of a player at the end of a frame.
-    pub(in crate::game::deathmatch) fn store(&mut self, cx: &Context<'_>, client: ClientNum) {
+    pub(crate) fn store(&mut self, cx: &Context<'_>, client: ClientNum) {
         let Some(place) = place_of(cx, client) else { return };
         let history = &mut self.players[client.index()];
         history.newest = (history.newest + 1) % PLACES;
@@ -165,7 +164,7 @@ impl LagCompensation {
     }
 
     /// Notes that a player moved, and that its link is not that of its place.
-    pub(in crate::game::deathmatch) const fn record_move(&mut self, client: ClientNum) {
+    pub(crate) const fn record_move(&mut self, client: ClientNum) {
         self.settled.remove(client);
     }
 
@@ -173,7 +172,7 @@ impl LagCompensation {
     ///
     /// A player whom the shot cannot meet, neither at the earlier place nor at its own, stays. It is linked again
     /// after the shot as the others are, because the order of links decides the order of later damage.
-    fn shift(
+    pub(crate) fn shift(
         &mut self,
         cx: &mut Context<'_>,
         shooter: ClientNum,
@@ -235,14 +234,14 @@ impl LagCompensation {
     }
 
     /// Moves a player back to its own time, before the shot has ended.
-    pub(in crate::game::deathmatch) fn restore(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+    pub(crate) fn restore(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         if let Some(moved_from) = self.take_shifted(client) {
             restore(cx, client, moved_from);
         }
     }
 
     /// Moves all players back to their own time, and links them again in ascending order.
-    fn restore_all(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn restore_all(&mut self, cx: &mut Context<'_>) {
         for (client, place) in self.moved_from.drain(..) {
             restore(cx, client, Some(place));
         }
@@ -292,23 +291,6 @@ fn full_compensation(cx: &Context<'_>, client: ClientNum, weapon: i32) -> Option
         0
     };
     (asked & (ALL_WEAPONS | bit.unwrap_or(0)) != 0).then_some(nudge + handicap)
-}
-
-/// Fires a hitscan weapon against earlier places of the other players.
-pub(super) fn in_the_past(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    shooter: ClientNum,
-    cone: &ShotCone,
-    fire: impl FnOnce(&mut Context<'_>, &mut Systems),
-) {
-    if !cx.clients.ruleset.combat.compensates_lag {
-        return fire(cx, sys);
-    }
-    let attack_time = sys.projectiles.attack_time(shooter);
-    sys.lag.shift(cx, shooter, attack_time, cone);
-    fire(cx, sys);
-    sys.lag.restore_all(cx);
 }
 
 #[cfg(test)]

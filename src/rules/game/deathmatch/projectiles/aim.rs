@@ -4,36 +4,28 @@
 //!
 //! Engine names: `CalcMuzzlePoint`, `PerpendicularVector`.
 
-use crate::game::deathmatch::{context::Context, weapons::Projectiles};
-use crate::model::{
-    ClientNum, Vec3,
-    trig::{Axes, sine_cosine},
-};
-use crate::{
-    bg::weapons::{BULLET_RANGE, Missile},
-    game::{
-        movement::{angles, velocity},
-        rng::SharedRng,
-    },
-};
+use crate::bg::weapons::{BULLET_RANGE, Missile};
+use crate::game::deathmatch::{context::Context, projectiles::Projectiles};
+use crate::game::{movement::angles, movement::velocity, rng::SharedRng};
+use crate::model::{ClientNum, Vec3, trig::Axes, trig::sine_cosine};
 
 /// Distance from the eyes to the muzzle, in units.
 const MUZZLE: f32 = 14.0;
 /// Factor from a spread value to units at bullet range.
-pub(super) const SPREAD_SCALE: f32 = 16.0;
+pub(crate) const SPREAD_SCALE: f32 = 16.0;
 /// Number of spread seeds.
 const SEEDS: i32 = 256;
 
 /// Muzzle and axes of a player's weapon.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Aim {
-    pub(super) muzzle: Vec3,
-    pub(super) axes: Axes,
+pub(crate) struct Aim {
+    pub(crate) muzzle: Vec3,
+    pub(crate) axes: Axes,
 }
 
 /// Cone that contains a shot, with all its pellets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ShotCone {
+pub(crate) struct ShotCone {
     muzzle: Vec3,
     forward: Vec3,
     /// Length in units.
@@ -44,7 +36,7 @@ pub(super) struct ShotCone {
 
 impl ShotCone {
     /// Returns the cone of a weapon's shots. `spread` is that of the weapon.
-    pub(super) fn new(aim: &Aim, range: f32, spread: f32) -> Self {
+    pub(crate) fn new(aim: &Aim, range: f32, spread: f32) -> Self {
         // A pellet has the spread along both axes, and rounding adds less than the rest.
         let slope = 1.5 * spread * SPREAD_SCALE / BULLET_RANGE;
         Self { muzzle: aim.muzzle, forward: aim.axes.forward, range, slope }
@@ -52,7 +44,7 @@ impl ShotCone {
 
     /// Whether the shot may meet what is within `radius` units of a point.
     #[inline(always)]
-    pub(super) fn may_meet(&self, point: Vec3, radius: f32) -> bool {
+    pub(crate) fn may_meet(&self, point: Vec3, radius: f32) -> bool {
         let arm = point - self.muzzle;
         let along = arm.dot(self.forward);
         let reach = radius + (along.max(0.0) + radius) * self.slope;
@@ -63,7 +55,7 @@ impl ShotCone {
 }
 
 /// Returns the muzzle of a player's weapon as other clients see it, and its axes.
-pub(super) fn aim(cx: &Context<'_>, client: ClientNum) -> Option<Aim> {
+pub(crate) fn aim(cx: &Context<'_>, client: ClientNum) -> Option<Aim> {
     let player = cx.clients.player(client)?;
     let axes = angles::axes(player.state.viewangles);
     let mut eyes = player.entity.pos.base;
@@ -73,7 +65,7 @@ pub(super) fn aim(cx: &Context<'_>, client: ClientNum) -> Option<Aim> {
 }
 impl Projectiles {
     /// Returns the seed of a shot. Clients derive the same seed from the usercmd time.
-    pub(super) fn shot_seed(&mut self, cx: &mut Context<'_>, client: ClientNum) -> i32 {
+    pub(crate) fn shot_seed(&mut self, cx: &mut Context<'_>, client: ClientNum) -> i32 {
         if cx.clients.ruleset.combat.seeded_by_time {
             self.players[client.index()].attack_time.rem_euclid(SEEDS)
         } else {
@@ -83,7 +75,7 @@ impl Projectiles {
 }
 
 /// Returns the launch direction of a missile, with its spread or upward bias.
-pub(super) fn missile_direction(cx: &mut Context<'_>, missile: &Missile, aim: &Aim) -> Vec3 {
+pub(crate) fn missile_direction(cx: &mut Context<'_>, missile: &Missile, aim: &Aim) -> Vec3 {
     if missile.spread == 0.0 {
         let mut direction = aim.axes.forward;
         direction[2] += missile.up_bias;
@@ -94,13 +86,13 @@ pub(super) fn missile_direction(cx: &mut Context<'_>, missile: &Missile, aim: &A
 }
 
 /// Returns the random numbers of a shot that clients know by its seed.
-pub(super) fn seeded_draws(seed: i32) -> [f32; 3] {
+pub(crate) fn seeded_draws(seed: i32) -> [f32; 3] {
     let mut rng = SharedRng(seed);
     [rng.random(), rng.crandom(), rng.crandom()]
 }
 
 /// Returns the end point of a shot with random spread: `0..1` of a turn, then `−1..1` up and right.
-pub(super) fn apply_spread(aim: &Aim, spread: f32, [turn, up, right]: [f32; 3]) -> Vec3 {
+pub(crate) fn apply_spread(aim: &Aim, spread: f32, [turn, up, right]: [f32; 3]) -> Vec3 {
     let angle = turn * std::f32::consts::PI * 2.0;
     let (sine, cosine) = sine_cosine(angle);
     let up = sine * up * spread * SPREAD_SCALE;
@@ -111,41 +103,9 @@ pub(super) fn apply_spread(aim: &Aim, spread: f32, [turn, up, right]: [f32; 3]) 
         .add_scaled(aim.axes.up, up)
 }
 
-/// Returns a perpendicular vector, computed as clients do: the smallest axis, projected onto the plane and
-/// normalized.
-pub(in crate::game::deathmatch) fn perpendicular(v: Vec3) -> Vec3 {
-    let mut least = 0;
-    for axis in 1..3 {
-        if v[axis].abs() < v[least].abs() {
-            least = axis;
-        }
-    }
-    let mut axis = Vec3::ZERO;
-    axis[least] = 1.0;
-    let scale = 1.0 / v.dot(v);
-    let along = axis.dot(v) * scale;
-    velocity::direction(axis - v * scale * along)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn perpendicular_matches_client() {
-        for line in include_str!("../../../../../tests/vectors/game/directions.csv").lines().skip(1)
-        {
-            let row: Vec<f32> = line.split(',').map(|word| word.parse().unwrap()).collect();
-            let forward = Vec3::new(row[0], row[1], row[2]);
-            let right = perpendicular(forward);
-            let up = forward.cross(right);
-            for axis in 0..3 {
-                assert!((right[axis] - row[4 + axis]).abs() < 1e-6, "{line}: {right:?}");
-                assert!((up[axis] - row[7 + axis]).abs() < 1e-6, "{line}: {up:?}");
-            }
-            assert_eq!(crate::game::direction_bytes::dir_to_byte(forward), row[3] as i32, "{line}");
-        }
-    }
 
     #[test]
     fn bullet_stays_within_its_spread() {

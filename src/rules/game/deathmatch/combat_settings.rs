@@ -2,43 +2,42 @@
 //!
 //! Defaults and bounds are those of the rows in `game::settings`.
 
+use super::loadout::Loadout;
 use crate::game::{Host, Ruleset, settings::key};
-
-use super::Loadout;
 
 /// Values of the combat settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(in crate::game::deathmatch) struct CombatSettings {
+pub(super) struct CombatSettings {
     /// Strength of knockback.
-    pub(in crate::game::deathmatch) knockback: f32,
+    pub(super) knockback: f32,
     /// Damage multiplier of quad damage.
-    pub(in crate::game::deathmatch) quad_factor: f32,
+    pub(super) quad_factor: f32,
     /// Whether teammates damage each other.
-    pub(in crate::game::deathmatch) friendly_fire: bool,
+    pub(super) friendly_fire: bool,
     /// Whether corpses are gibbed.
-    pub(in crate::game::deathmatch) blood: bool,
+    pub(super) blood: bool,
     /// Protection after a spawn, in ms.
-    pub(in crate::game::deathmatch) protection_ms: i32,
+    pub(super) protection_ms: i32,
     /// Whether a player who knocked the victim into a hazard gets the frag.
-    pub(in crate::game::deathmatch) awards_pushing: bool,
+    pub(super) awards_pushing: bool,
     /// Multiplier of all damage.
-    pub(in crate::game::deathmatch) damage_modifier: Option<f32>,
+    pub(super) damage_modifier: Option<f32>,
     /// Damage reduction per point of the attacker's lead, in percent.
-    pub(in crate::game::deathmatch) catch_up: i32,
+    pub(super) catch_up: i32,
     /// Fraction of damage that heals the attacker; the maximum health from it follows.
-    pub(in crate::game::deathmatch) vampire: f32,
-    pub(in crate::game::deathmatch) vampire_most: i32,
+    pub(super) vampire: f32,
+    pub(super) vampire_most: i32,
     /// Respawn wave interval, in ms.
-    pub(in crate::game::deathmatch) wave_ms: Option<i32>,
+    pub(super) wave_ms: Option<i32>,
     /// Fixed weapons of all players.
-    pub(in crate::game::deathmatch) loadout: Loadout,
+    pub(super) loadout: Loadout,
     /// Time until a proximity mine explodes by itself, in ms.
-    pub(in crate::game::deathmatch) mine_ms: i32,
+    pub(super) mine_ms: i32,
 }
 
 impl CombatSettings {
     /// Reads all combat settings.
-    pub(in crate::game::deathmatch) fn read(host: &dyn Host, ruleset: &Ruleset) -> Self {
+    pub(super) fn read(host: &dyn Host, ruleset: &Ruleset) -> Self {
         let settings = host.settings();
         let rules = Self {
             knockback: settings.float(key::G_KNOCKBACK),

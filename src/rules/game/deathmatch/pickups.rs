@@ -1,101 +1,38 @@
-//! Item pickup: effect, events and respawn time of a touched item.
+//! Item pickup: effect, events and respawn time of an item that a player gets.
 //!
 //! Clients predict every pickup but that of a powerup, unless their userinfo disables prediction. Source:
 //! the base game's item touch.
 
-use super::{Flag, ItemState, ItemThink, grant::ItemGrant};
-use crate::game::deathmatch::{
-    asset_index::sound_index,
-    context::Context,
-    items::flags::touch_team_item,
-    items::respawn::hide_item,
-    items::spawn::{floor_below, respawn_sound},
-    items::{remove_item, schedule},
-    systems::Systems,
-    targets::fire_targets,
+use super::{
+    asset_index::sound_index, context::Context, entities::send_only_to, entity_kinds::ItemState,
+    flag::Flag, items::flags::FlagStatus, items::flags::ReturnAnnouncement,
+    items::grant::ItemGrant, items::respawn::hide_item, items::spawn::floor_below,
+    items::spawn::respawn_sound, systems::Fight,
+};
+use crate::bg::{Event, Persistent, UNTIL_LOST, contents, items::ItemKind, player_event};
+use crate::game::movement::{angles, events, pickup as rules};
+use crate::game::{
+    GameEvent, Host, movement::velocity::direction, settings::key, userinfo::PlayerUserinfo,
 };
 use crate::model::{ClientNum, EntityNum, EntityState, SvFlags, Vec3, text::atoi};
-use crate::{
-    bg::{Event, Persistent, contents, items::ItemKind, player_event},
-    game::{
-        Host,
-        deathmatch::entities::send_only_to,
-        movement::{angles, events, pickup as rules, trajectory, velocity::direction},
-        settings::key,
-        userinfo::PlayerUserinfo,
-    },
-};
 
 /// Range and facing limit within which a player is denied a powerup, in units and as a cosine.
 const DENIED_NEAR: f32 = 192.0;
 const DENIED_FACING: f32 = 0.4;
-/// Maximum respawn time, in seconds.
-const MAX_RESPAWN_S: f32 = 172_800.0;
 
 /// Result of a touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum TouchResult {
+pub(super) enum TouchResult {
     /// The item remains.
     Stays,
     /// Picked up; respawns after these seconds, if ever.
     Taken(Option<f32>),
 }
 
-/// Whether a player's position touches an item.
-pub(in crate::game::deathmatch) fn stands_on_item(
-    cx: &Context<'_>,
-    client: ClientNum,
-    number: EntityNum,
-) -> bool {
-    let (Some(entity), Some(player)) = (cx.entities.get(number), cx.clients.player(client)) else {
-        return false;
-    };
-    let at = trajectory::position(&entity.state.pos, cx.clients.now);
-    rules::is_in_reach(at, player.state.origin)
-}
-
-/// Handles the touch of an item by a player.
-pub(in crate::game::deathmatch) fn touch_item(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-    number: EntityNum,
-) {
-    let Some((entity, pickup)) = cx.entities.pickup(number) else { return };
-    let is_there = entity.shared.contents & contents::TRIGGER != 0;
-    if !is_there || !is_of_use(cx, client, &entity.state) {
-        return;
-    }
-    let (state, at, pickup) = (entity.state, entity.state.pos.base, pickup.clone());
-    let TouchResult::Taken(respawn_s) = pick_up(cx, sys, client, &pickup, &state, Some(number))
-    else {
-        return;
-    };
-    announce(cx, client, &pickup, at);
-    fire_targets(cx, sys, number, Some(client));
-    if pickup.is_dropped {
-        remove_item(cx, number);
-        return;
-    }
-    hide_item(cx, number);
-    if pickup.wait < 0.0 {
-        cx.entities.unlink(cx.host, number);
-        return;
-    }
-    let respawn_s = if pickup.wait > 0.0 { Some(pickup.wait) } else { respawn_s };
-    if let Some(seconds) = respawn_s {
-        // Whole seconds, cut before and after the random part.
-        let varied = seconds.trunc() + cx.rng.crandom() * pickup.random;
-        let seconds = if pickup.random > 0.0 { varied.max(1.0) } else { seconds };
-        let ms = seconds.clamp(0.0, MAX_RESPAWN_S) as i32 * 1000;
-        schedule(cx, number, ItemThink::Respawn, ms);
-    }
-}
-
 /// Grants a map item to a player, even if it is hidden or out of reach. It does not respawn.
-pub(in crate::game::deathmatch) fn give_item(
+pub(super) fn give_item(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     client: ClientNum,
     number: EntityNum,
 ) {
@@ -105,7 +42,7 @@ pub(in crate::game::deathmatch) fn give_item(
     if pickup.item.kind == ItemKind::Team || !is_of_use(cx, client, &state) {
         return;
     }
-    if let TouchResult::Taken(_) = pick_up(cx, sys, client, &pickup, &state, Some(number)) {
+    if let TouchResult::Taken(_) = pick_up(cx, fight, client, &pickup, &state, Some(number)) {
         announce(cx, client, &pickup, state.pos.base);
         hide_item(cx, number);
         cx.entities.unlink(cx.host, number);
@@ -113,9 +50,9 @@ pub(in crate::game::deathmatch) fn give_item(
 }
 
 /// Grants a player an item that has no entity. Flags are excluded: each exists once.
-pub(in crate::game::deathmatch) fn give_new_item(
+pub(super) fn give_new_item(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     client: ClientNum,
     number: i32,
 ) {
@@ -134,13 +71,13 @@ pub(in crate::game::deathmatch) fn give_new_item(
         return;
     }
     let pickup = ItemState::new(number, item);
-    if let TouchResult::Taken(_) = pick_up(cx, sys, client, &pickup, &state, None) {
+    if let TouchResult::Taken(_) = pick_up(cx, fight, client, &pickup, &state, None) {
         announce(cx, client, &pickup, at);
     }
 }
 
 /// Whether a living player may pick up an item.
-fn is_of_use(cx: &Context<'_>, client: ClientNum, item: &EntityState) -> bool {
+pub(super) fn is_of_use(cx: &Context<'_>, client: ClientNum, item: &EntityState) -> bool {
     let clients = &cx.clients;
     !cx.is_dead(client)
         && clients.plays(client)
@@ -150,9 +87,9 @@ fn is_of_use(cx: &Context<'_>, client: ClientNum, item: &EntityState) -> bool {
 }
 
 /// Applies an item to a player who may pick it up.
-fn pick_up(
+pub(super) fn pick_up(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     client: ClientNum,
     pickup: &ItemState,
     state: &EntityState,
@@ -173,20 +110,17 @@ fn pick_up(
         max_health: player.max_health,
     };
     gift.give(&mut player.state);
-    cx.clients.log(cx.host, &format!("Item: {client} {}", pickup.item.class));
-    let carried = &mut sys.items.carried[client.index()];
+    cx.emit(GameEvent::Pickup { client, class: pickup.item.class });
     match pickup.item.kind {
-        ItemKind::Rune => {
-            carried.rune = number;
-            carried.since_rounds_ms = [0; 16];
-        }
+        ItemKind::Rune => fight.items.carry_rune(client, number),
         ItemKind::Powerup => deny_others(cx, client, state.pos.base),
         ItemKind::Team => {
             let flag = Flag::of_item(pickup.number);
-            sys.combat.players[client.index()].protected_until = None;
+            fight.combat.players[client.index()].protected_until = None;
             let at = number.and_then(|number| cx.origin_of(number)).unwrap_or(state.pos.base);
-            let taken = flag
-                .is_some_and(|flag| touch_team_item(cx, sys, client, flag, pickup.is_dropped, at));
+            let taken = flag.is_some_and(|flag| {
+                touch_team_item(cx, fight, client, flag, pickup.is_dropped, at)
+            });
             if !taken {
                 return TouchResult::Stays;
             }
@@ -204,7 +138,7 @@ fn pick_up(
 }
 
 /// Adds the pickup event to the player. A powerup or flag plays its sound for all clients.
-fn announce(cx: &mut Context<'_>, client: ClientNum, pickup: &ItemState, at: Vec3) {
+pub(super) fn announce(cx: &mut Context<'_>, client: ClientNum, pickup: &ItemState, at: Vec3) {
     let predicts = pickup.item.kind != ItemKind::Powerup && predicts_items(cx.host, client);
     if !predicts {
         cx.add_player_event(client, Event::ItemPickup, pickup.number);
@@ -256,4 +190,44 @@ fn deny_others(cx: &mut Context<'_>, taker: ClientNum, at: Vec3) {
 fn predicts_items(host: &dyn Host, client: ClientNum) -> bool {
     PlayerUserinfo::parse(host.userinfo(client))
         .is_some_and(|info| atoi(info.value("cg_predictItems")) != 0)
+}
+
+/// Handles the touch of a flag by a player who may pick it up. Returns whether the player carries it away
+/// now. Otherwise a dropped flag returned to its base, or the player captured with the enemy flag.
+pub(super) fn touch_team_item(
+    cx: &mut Context<'_>,
+    fight: &mut Fight,
+    client: ClientNum,
+    flag: Flag,
+    is_dropped: bool,
+    at: Vec3,
+) -> bool {
+    let team = cx.clients.team(client);
+    let Some(player) = cx.clients.players[client.index()].as_mut() else { return false };
+    if flag.team() != team {
+        player.state.powerups[flag.powerup()] = UNTIL_LOST;
+        fight.items.move_flag(cx, flag, FlagStatus::Carried);
+        let other_away = fight.items.is_flag_away(flag.other());
+        fight.team_state.announce_flag_taken(
+            cx,
+            &mut fight.match_state,
+            client,
+            flag,
+            other_away,
+            at,
+        );
+        return true;
+    }
+    if is_dropped {
+        fight.team_state.reward_return(cx, &mut fight.match_state, client, flag, at);
+        fight.items.return_flag(cx, flag, ReturnAnnouncement::Sound);
+    } else {
+        player.state.powerups[flag.other().powerup()] = 0;
+        for each in [flag, flag.other()] {
+            fight.items.return_flag(cx, each, ReturnAnnouncement::None);
+        }
+        let Fight { team_state, match_state, combat, .. } = fight;
+        team_state.reward_capture(cx, match_state, combat, client, flag, at);
+    }
+    false
 }

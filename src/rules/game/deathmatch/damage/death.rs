@@ -4,41 +4,31 @@
 //!
 //! Engine names: `player_die`, `EV_OBITUARY`, `Cmd_Kill_f`.
 
-use super::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
+use crate::bg::{Event, MeansOfDeath, PmType, Weapon, animation, contents, entity_flag};
+use crate::cvar::engine;
+use crate::game::deathmatch::hit::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
 use crate::game::deathmatch::{
-    combat::Combat,
-    context::Context,
-    systems::Systems,
-    weapons::kamikaze::{start_kamikaze_timer, stop_kamikaze_timer},
+    combat::Combat, context::Context, projectiles::kamikaze::start_kamikaze_timer,
+    projectiles::kamikaze::stop_kamikaze_timer, systems::Fight,
 };
+use crate::game::{GameEvent, movement::angles};
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
-use crate::{
-    bg::{Event, MeansOfDeath, PmType, Weapon, animation, contents, entity_flag},
-    cvar::engine,
-    game::movement::angles,
-    world::links::EntityViews as _,
-};
+use crate::world::links::EntityViews as _;
 
 /// Minimum respawn delay, in ms.
 const MIN_RESPAWN_MS: i32 = 1700;
 /// Top of a corpse's bounding box.
 const CORPSE_TOP: f32 = -8.0;
-/// Number of death animations.
-const DEATH_ANIMATIONS: i32 = 3;
 
 /// Kills a player by command; the body is gibbed. A recent knockback turns the death into a fall.
-pub(in crate::game::deathmatch) fn suicide(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-) {
+pub(crate) fn suicide(cx: &mut Context<'_>, fight: &mut Fight, client: ClientNum) {
     if !cx.clients.plays(client) || cx.is_dead(client) || cx.clients.intermission {
         return;
     }
     if let Some(player) = cx.clients.players[client.index()].as_mut() {
         player.state.stats[HEALTH] = LEAST_HEALTH;
     }
-    let (attacker, means) = match sys.combat.recent_pusher(cx, client) {
+    let (attacker, means) = match fight.combat.recent_pusher(cx, client) {
         Some(pusher) => (pusher, MeansOfDeath::Falling),
         None => (client, MeansOfDeath::Suicide),
     };
@@ -47,17 +37,13 @@ pub(in crate::game::deathmatch) fn suicide(
         inflictor: Some(client.into()),
         ..Hit::by_world(LETHAL, means)
     };
-    die(cx, sys, client, &hit);
+    die(cx, fight, client, &hit);
 }
 
 /// Kills a player who changes teams. Some rulesets restore the team score.
-pub(in crate::game::deathmatch) fn suicide_on_team_change(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-) {
+pub(crate) fn suicide_on_team_change(cx: &mut Context<'_>, fight: &mut Fight, client: ClientNum) {
     let before = cx.clients.team_scores;
-    suicide(cx, sys, client);
+    suicide(cx, fight, client);
     if cx.clients.ruleset.team_change_keeps_team_score {
         cx.clients.team_scores = before;
         cx.clients.rank(cx.host);
@@ -65,54 +51,45 @@ pub(in crate::game::deathmatch) fn suicide_on_team_change(
 }
 
 /// Kills a player who disconnects, with the world as killer. The team score is kept.
-pub(in crate::game::deathmatch) fn die_on_disconnect(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-) {
+pub(crate) fn die_on_disconnect(cx: &mut Context<'_>, fight: &mut Fight, client: ClientNum) {
     if !cx.clients.plays(client) || cx.is_dead(client) || cx.clients.intermission {
         return;
     }
     let before = cx.clients.team_scores;
-    die(cx, sys, client, &Hit::by_world(LETHAL, MeansOfDeath::Suicide));
+    die(cx, fight, client, &Hit::by_world(LETHAL, MeansOfDeath::Suicide));
     cx.clients.team_scores = before;
 }
 
 /// Kills a player: obituary, score, drops, corpse or gibs.
-pub(in crate::game::deathmatch) fn die(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    victim: ClientNum,
-    hit: &Hit,
-) {
+pub(crate) fn die(cx: &mut Context<'_>, fight: &mut Fight, victim: ClientNum, hit: &Hit) {
     // A player killed in the past by lag compensation dies in the present.
-    sys.lag.restore(cx, victim);
+    fight.lag.restore(cx, victim);
     let Some(player) = cx.clients.player(victim) else { return };
     let origin = player.shared.current_origin;
     let killer = hit.attacker.map_or(EntityNum::WORLD, EntityNum::from);
-    sys.combat.players[victim.index()].dead = true;
-    sys.combat.sprees.count_death(cx, victim, hit.attacker);
-    sys.combat.announce_near_capture(cx, victim, hit.attacker);
-    sys.projectiles.drop_hook(cx, victim);
-    sys.projectiles.remove_player_mine(cx, victim);
+    fight.combat.players[victim.index()].dead = true;
+    fight.combat.sprees.count_death(cx, victim, hit.attacker);
+    fight.combat.announce_near_capture(cx, victim, hit.attacker);
+    fight.projectiles.drop_hook(cx, victim);
+    fight.projectiles.remove_player_mine(cx, victim);
 
     send_obituary(cx, victim, hit, origin);
-    sys.match_state.score_death(cx, victim, hit.attacker, origin);
+    fight.match_state.score_death(cx, victim, hit.attacker, origin);
     if let Some(killer) = hit.attacker
         && killer != victim
         && !cx.clients.are_mates(killer, victim)
     {
-        sys.combat.award_frag(cx, &sys.match_state, killer, victim, hit.means);
+        fight.combat.award_frag(cx, &fight.match_state, killer, victim, hit.means);
     }
     if let Some(killer) = hit.attacker {
-        (cx.mode().kill_bonus)(cx, sys, victim, killer);
+        (fight.hooks.kill_bonus)(cx, fight, victim, killer);
     }
     if hit.means == MeansOfDeath::Suicide {
-        sys.items.return_carried_flags(cx, victim);
+        fight.items.return_carried_flags(cx, victim);
     }
-    sys.items.drop_at_death(cx, victim);
+    fight.items.drop_at_death(cx, victim);
     send_scores_of(cx, victim);
-    sys.combat.turn_into_corpse(cx, victim, hit);
+    fight.combat.turn_into_corpse(cx, victim, hit);
 
     let nodrop = cx.contents_at(origin) & contents::NODROP != 0;
     let Some(player) = cx.clients.players[victim.index()].as_mut() else { return };
@@ -121,12 +98,11 @@ pub(in crate::game::deathmatch) fn die(
     if (health <= GIB_HEALTH && !nodrop && cx.frame.combat.blood)
         || hit.means == MeansOfDeath::Suicide
     {
-        sys.combat.gib(cx, victim, killer);
+        fight.combat.gib(cx, victim, killer);
     } else {
         // Keeps the health above the gib limit, or clients would draw no corpse.
         player.state.stats[HEALTH] = health.max(GIB_HEALTH + 1);
-        let death = sys.combat.next_death;
-        sys.combat.next_death = (death + 1) % DEATH_ANIMATIONS;
+        let death = fight.combat.next_death();
         let shown = animation::BOTH_DEATH1 + death * 2;
         for at in [&mut player.state.legs_anim, &mut player.state.torso_anim] {
             *at = (*at & animation::TOGGLE) ^ animation::TOGGLE | shown;
@@ -150,23 +126,12 @@ fn start_carried_kamikaze(cx: &mut Context<'_>, victim: ClientNum, means: MeansO
     }
 }
 
-/// Sends the obituary and logs the kill.
+/// Sends the obituary and emits the kill.
 fn send_obituary(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit, origin: Vec3) {
     let ruleset = cx.clients.ruleset;
     let killer = hit.attacker.map_or(EntityNum::WORLD, EntityNum::from);
     let means = hit.means.number(ruleset.grapple_means);
-    let name = |client: Option<ClientNum>| {
-        client
-            .and_then(|client| cx.clients.player(client))
-            .map_or("<world>", |player| player.name.as_str())
-    };
-    let line = format!(
-        "Kill: {killer} {victim} {means}: {} killed {} by {}",
-        name(hit.attacker),
-        name(Some(victim)),
-        hit.means.name()
-    );
-    cx.clients.log(cx.host, &line);
+    cx.emit(GameEvent::Kill { killer: hit.attacker, victim, means: hit.means });
     // A suicide counts as a team kill.
     let by_teammate = ruleset.combat.marks_mates
         && hit.attacker.is_some_and(|killer| cx.clients.are_mates(killer, victim));

@@ -1,25 +1,17 @@
-//! Kamikaze: an explosion and a shockwave that expand for two seconds, also of a dead carrier.
+//! Explosion, shockwave and earthquake of a kamikaze, which expand for two seconds.
 //!
-//! Source: OpenArena's kamikaze.
-//!
-//! Engine names: `G_StartKamikaze`, `Kamikaze_DeathTimer`, `KamikazeDamage`, `KamikazeShockWave`.
+//! Source: OpenArena's kamikaze. Engine names: `KamikazeDamage`, `KamikazeShockWave`.
 
-use super::{Entity, EntityKind, EntityNum, Hit, Host, LETHAL, Vec3};
+use crate::bg::MeansOfDeath;
 use crate::game::deathmatch::{
-    combat::Combat,
-    combat::damage::{damage_entity, damage_player},
-    combat::splash::distance_to_box,
-    context::Context,
-    systems::Systems,
+    combat::Combat, context::Context, damage::damage_entity, damage::damage_player,
+    entity_kinds::EntityKind, entity_kinds::Kamikaze, hit::Hit, hit::LETHAL,
+    projectiles::kamikaze::GROWTH_INTERVAL_MS, projectiles::kamikaze::explode_kamikaze,
+    reach::distance_to_box, systems::Fight,
 };
-use crate::model::{ClientNum, LevelTime, SvFlags, limits::MAX_ENTITIES};
-use crate::{
-    bg::{EntityType, Event, MeansOfDeath, TeamSound},
-    game::movement::{angles, velocity},
-};
+use crate::game::{Host, movement::angles, movement::velocity};
+use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_ENTITIES};
 
-/// Interval of the expansion, in ms.
-const STEP_MS: i32 = 100;
 /// Start and growth time of the explosion, growth time of the shockwave, and end of the effect, in ms.
 const BLAST_FROM_MS: i32 = 250;
 const BLAST_GROWS_MS: i32 = 1750;
@@ -32,8 +24,6 @@ const SHOCKWAVE_RADIUS: f32 = 1320.0;
 const SHOCKWAVE_DAMAGE: i32 = 25;
 const SHOCKWAVE_SPEED: f32 = 400.0;
 const SHOCKWAVE_LIFT: f32 = 100.0;
-/// Time until the item of a dead carrier explodes, in ms.
-const TIMER_MS: i32 = 5000;
 /// Time for which a player is immune after a hit, in ms.
 const REHIT_MS: i32 = 3000;
 /// Horizontal speed, lift and view angle of the earthquake.
@@ -41,85 +31,8 @@ const SHAKE_SPEED: f32 = 120.0;
 const SHAKE_LIFT: f32 = 30.0;
 const SHAKE_ANGLE: f32 = 2.0;
 
-/// State of an active kamikaze.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct Kamikaze {
-    by: ClientNum,
-    since: LevelTime,
-    /// Current view rotation of the earthquake.
-    view_turn: Vec3,
-}
-
-/// Kamikaze item of a dead carrier, which explodes unless the body is gibbed before.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::game::deathmatch) struct KamikazeTimer {
-    by: ClientNum,
-    /// Body with the item: the player, then its corpse.
-    body: EntityNum,
-}
-
-/// Starts the timer of a carrier who died.
-pub(in crate::game::deathmatch) fn start_kamikaze_timer(cx: &mut Context<'_>, client: ClientNum) {
-    let (now, started) = cx.clock();
-    let at = cx.origin_of(client.into()).unwrap_or(Vec3::ZERO);
-    let timer = KamikazeTimer { by: client, body: client.into() };
-    let mut entity = Entity::new(EntityKind::KamikazeTimer(timer), at);
-    entity.shared.sv_flags = SvFlags::NO_CLIENT;
-    entity.think_at = Some(now + TIMER_MS);
-    cx.entities.add(entity, now, started);
-}
-
-/// Returns the timer of a body. Timers never sleep.
-fn timer_of(cx: &Context<'_>, body: EntityNum) -> Option<EntityNum> {
-    cx.entities.awake().find(|&number| {
-        cx.entities.get(number).is_some_and(
-            |entity| matches!(entity.kind, EntityKind::KamikazeTimer(timer) if timer.body == body),
-        )
-    })
-}
-
-/// Passes the timer of a player who respawns to the corpse.
-pub(in crate::game::deathmatch) fn pass_kamikaze_timer(
-    cx: &mut Context<'_>,
-    client: ClientNum,
-    corpse: EntityNum,
-) {
-    if let Some(entity) = timer_of(cx, client.into()).and_then(|number| cx.entities.get_mut(number))
-    {
-        entity.kind = EntityKind::KamikazeTimer(KamikazeTimer { by: client, body: corpse });
-    }
-}
-
-/// Stops the timer of a body that is gibbed.
-pub(in crate::game::deathmatch) fn stop_kamikaze_timer(cx: &mut Context<'_>, body: EntityNum) {
-    if let Some(number) = timer_of(cx, body) {
-        cx.entities.remove(cx.host, number, cx.clients.now);
-    }
-}
-
-/// Explodes the item of a dead carrier when its time is over.
-pub(in crate::game::deathmatch) fn run_kamikaze_timer(
-    cx: &mut Context<'_>,
-    number: EntityNum,
-    KamikazeTimer { by, body }: KamikazeTimer,
-) {
-    let now = cx.clients.now;
-    let due = |entity: &Entity| entity.think_at.is_some_and(|at| at.distance(now) <= 0);
-    if !cx.entities.get(number).is_some_and(due) {
-        return;
-    }
-    cx.entities.remove(cx.host, number, now);
-    if let Some(at) = cx.origin_of(body) {
-        explode_kamikaze(cx, by, at.truncated());
-    }
-}
-
 /// Starts the kamikaze of a player.
-pub(in crate::game::deathmatch) fn start_kamikaze(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    client: ClientNum,
-) {
+pub(crate) fn start_kamikaze(cx: &mut Context<'_>, fight: &mut Fight, client: ClientNum) {
     let Some(player) = cx.clients.player(client) else { return };
     let at = player.entity.pos.base.truncated();
     explode_kamikaze(cx, client, at);
@@ -128,34 +41,11 @@ pub(in crate::game::deathmatch) fn start_kamikaze(
         no_protection: true,
         ..Hit::by_world(LETHAL, MeansOfDeath::Kamikaze)
     };
-    damage_player(cx, sys, client, &hit);
-}
-
-/// Adds the explosion and the shockwave of a player's kamikaze.
-fn explode_kamikaze(cx: &mut Context<'_>, client: ClientNum, at: Vec3) {
-    let (now, started) = cx.clock();
-    let kamikaze = Kamikaze { by: client, since: now, view_turn: Vec3::ZERO };
-    let mut entity = Entity::new(EntityKind::Kamikaze(kamikaze), at);
-    entity.state.e_type = EntityType::with_event(Event::Kamikaze);
-    entity.state.client_num = client.index() as i32;
-    entity.shared.sv_flags = SvFlags::BROADCAST;
-    entity.event_at = now;
-    entity.think_at = Some(now + STEP_MS);
-    if let Some(place) = cx.entities.add(entity, now, started) {
-        cx.entities.link(cx.host, place);
-    }
-    cx.temp_entity(at, Event::GlobalTeamSound, |state, shared| {
-        state.event_parm = TeamSound::Kamikaze as i32;
-        shared.sv_flags = SvFlags::BROADCAST;
-    });
+    damage_player(cx, fight, client, &hit);
 }
 
 /// Runs the frame of a kamikaze.
-pub(in crate::game::deathmatch) fn run_kamikaze(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-) {
+pub(crate) fn run_kamikaze(cx: &mut Context<'_>, fight: &mut Fight, number: EntityNum) {
     let now = cx.clients.now;
     let Some(entity) = cx.entities.get(number) else { return };
     let (EntityKind::Kamikaze(kamikaze), true) =
@@ -168,9 +58,9 @@ pub(in crate::game::deathmatch) fn run_kamikaze(
     let grown = |from_ms: i32, grows_ms: i32, most: f32| {
         most * ((age_ms - from_ms) as f32 / grows_ms as f32).clamp(0.0, 1.0)
     };
-    shockwave(cx, sys, &kamikaze, at, grown(0, SHOCKWAVE_GROWS_MS, SHOCKWAVE_RADIUS));
+    shockwave(cx, fight, &kamikaze, at, grown(0, SHOCKWAVE_GROWS_MS, SHOCKWAVE_RADIUS));
     if age_ms >= BLAST_FROM_MS {
-        expand_blast(cx, sys, &kamikaze, at, grown(BLAST_FROM_MS, BLAST_GROWS_MS, BLAST_RADIUS));
+        expand_blast(cx, fight, &kamikaze, at, grown(BLAST_FROM_MS, BLAST_GROWS_MS, BLAST_RADIUS));
     }
     let view_turn = shake(cx, kamikaze.view_turn, age_ms >= END_MS);
     if age_ms >= END_MS {
@@ -178,14 +68,14 @@ pub(in crate::game::deathmatch) fn run_kamikaze(
     }
     if let Some(entity) = cx.entities.get_mut(number) {
         entity.kind = EntityKind::Kamikaze(Kamikaze { view_turn, ..kamikaze });
-        entity.think_at = Some(now + STEP_MS);
+        entity.think_at = Some(now + GROWTH_INTERVAL_MS);
     }
 }
 
 /// Applies the explosion: the same damage for every entity within the radius, once per player.
 fn expand_blast(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
     kamikaze: &Kamikaze,
     at: Vec3,
     radius: f32,
@@ -193,18 +83,18 @@ fn expand_blast(
     let now = cx.clients.now;
     let (found, count) = entities_around(&*cx.host, at, radius);
     for &number in &found[..count] {
-        if !sys.combat.is_within(cx, number, at, radius) {
+        if !fight.combat.is_within(cx, number, at, radius) {
             continue;
         }
         if let Some(client) = ClientNum::new(number.index()) {
-            let immune_until = &mut sys.projectiles.players[client.index()].blast_immune_until;
+            let immune_until = fight.projectiles.blast_immunity(client);
             if immune_until.is_some_and(|until| until.distance(now) > 0) {
                 continue;
             }
             *immune_until = Some(now + REHIT_MS);
         }
         let hit = kamikaze_hit(cx, kamikaze, at, number, BLAST_DAMAGE);
-        damage_entity(cx, sys, number, &hit);
+        damage_entity(cx, fight, number, &hit);
     }
 }
 
@@ -228,20 +118,20 @@ fn kamikaze_hit(
 }
 
 /// Applies the shockwave: damages and throws each player within the radius once.
-fn shockwave(cx: &mut Context<'_>, sys: &mut Systems, kamikaze: &Kamikaze, at: Vec3, radius: f32) {
+fn shockwave(cx: &mut Context<'_>, fight: &mut Fight, kamikaze: &Kamikaze, at: Vec3, radius: f32) {
     let now = cx.clients.now;
     let (found, count) = entities_around(&*cx.host, at, radius);
     for &number in &found[..count] {
         let Some(client) = ClientNum::new(number.index()) else { continue };
-        let immune_until = sys.projectiles.players[client.index()].shockwave_immune_until;
+        let immune_until = *fight.projectiles.shockwave_immunity(client);
         if immune_until.is_some_and(|until| until.distance(now) > 0)
-            || !sys.combat.is_within(cx, number, at, radius)
+            || !fight.combat.is_within(cx, number, at, radius)
         {
             continue;
         }
-        sys.projectiles.players[client.index()].shockwave_immune_until = Some(now + REHIT_MS);
+        *fight.projectiles.shockwave_immunity(client) = Some(now + REHIT_MS);
         let hit = kamikaze_hit(cx, kamikaze, at, number, SHOCKWAVE_DAMAGE);
-        damage_player(cx, sys, client, &hit);
+        damage_player(cx, fight, client, &hit);
         let mut away = hit.direction.unwrap_or(Vec3::ZERO);
         away[2] = 0.0;
         let mut thrown = velocity::direction(away) * SHOCKWAVE_SPEED;
@@ -251,6 +141,7 @@ fn shockwave(cx: &mut Context<'_>, sys: &mut Systems, kamikaze: &Kamikaze, at: V
         }
     }
 }
+
 impl Combat {
     fn is_within(&self, cx: &Context<'_>, number: EntityNum, at: Vec3, radius: f32) -> bool {
         self.is_damageable(cx, number)

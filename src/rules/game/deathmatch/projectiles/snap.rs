@@ -6,7 +6,7 @@ use crate::game::ruleset::EndRounding;
 use crate::model::Vec3;
 
 /// Rounds each coordinate toward the origin of the shot.
-pub(super) fn snap_toward(end: Vec3, from: Vec3, how: EndRounding) -> Vec3 {
+pub(crate) fn snap_toward(end: Vec3, from: Vec3, how: EndRounding) -> Vec3 {
     Vec3([0, 1, 2].map(|axis| {
         let (at, origin) = (end[axis], from[axis]);
         match (how, origin <= at) {

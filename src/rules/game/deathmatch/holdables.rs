@@ -2,10 +2,11 @@
 //!
 //! Source: the base game's holdable items; OpenArena's invulnerability.
 
-use crate::bg::{Holdable, Powerup};
-use crate::game::deathmatch::{
-    context::Context, systems::Systems, think::teleport, weapons::kamikaze::start_kamikaze,
+use super::{
+    context::Context, spawn_points::SpawnPoints, systems::Fight, teleport::teleport,
+    weapons::kamikaze_blast::start_kamikaze,
 };
+use crate::bg::{Holdable, Powerup};
 use crate::model::ClientNum;
 
 /// Health above the maximum that a medkit restores.
@@ -14,20 +15,21 @@ const MEDKIT_HEALTH: i32 = 25;
 const INVULNERABILITY_MS: i32 = 10_000;
 
 /// Applies the holdable item that a player uses. Pmove has removed it from the playerstate.
-pub(in crate::game::deathmatch) fn use_holdable(
+pub(super) fn use_holdable(
     cx: &mut Context<'_>,
-    sys: &mut Systems,
+    fight: &mut Fight,
+    spawn_points: &mut SpawnPoints,
     client: ClientNum,
     tag: i32,
 ) {
     let (now, stats) = (cx.clients.now, cx.clients.ruleset.stats);
     match Holdable::try_from(tag) {
         Ok(Holdable::Teleporter) => {
-            sys.items.drop_flags(cx, client);
+            fight.items.drop_flags(cx, client);
             let Some(player) = cx.clients.player(client) else { return };
             let from = player.state.origin;
-            let (spot, _) = sys.spawn_points.select_spawn_point(cx, client, from, false);
-            teleport(cx, sys, client, spot.origin, spot.angles);
+            let (spot, _) = spawn_points.select_spawn_point(cx, client, from, false);
+            teleport(cx, fight, client, spot.origin, spot.angles);
         }
         Ok(Holdable::Medkit) => {
             if let Some(player) = cx.clients.players[client.index()].as_mut() {
@@ -40,7 +42,7 @@ pub(in crate::game::deathmatch) fn use_holdable(
                 player.state.powerups[Powerup::Invulnerability] = (now + INVULNERABILITY_MS).0;
             }
         }
-        Ok(Holdable::Kamikaze) => start_kamikaze(cx, sys, client),
+        Ok(Holdable::Kamikaze) => start_kamikaze(cx, fight, client),
         _ => {}
     }
 }

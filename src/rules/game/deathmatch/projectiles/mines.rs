@@ -4,23 +4,15 @@
 //!
 //! Engine names: `ProximityMine_Trigger`, `ProximityMine_ExplodeOnPlayer`.
 
-use super::{
-    EntityKind, EntityNum, Hit, Vec3, client_of,
-    missiles::{Missile, MissileState},
-    snap::snap_toward,
-};
+use crate::bg::{Event, contents, entity_flag};
+use crate::game::deathmatch::entity_kinds::{EntityKind, MineBase, Missile, MissileState};
 use crate::game::deathmatch::{
-    combat::damage::damage_player, combat::splash::can_damage, context::Context,
-    entities::Entities, systems::Systems, weapons::Projectiles, weapons::missiles::explode,
+    asset_index::sound_index, combat::Combat, context::Context, entities::Entities, flag::Flag,
+    projectiles::Projectiles, projectiles::client_of, projectiles::snap::snap_toward,
+    reach::can_damage,
 };
-use crate::model::{ClientNum, SvFlags, Trace};
-use crate::{
-    bg::{Event, MeansOfDeath, Powerup, contents, entity_flag},
-    game::{
-        deathmatch::{asset_index::sound_index, items::Flag},
-        movement::angles,
-    },
-};
+use crate::game::movement::angles;
+use crate::model::{ClientNum, EntityNum, SvFlags, Trace, Vec3};
 
 /// Time until a mine is armed, in ms.
 const ARM_MS: i32 = 2000;
@@ -37,29 +29,25 @@ const NEAR_FLAG: f32 = 500.0;
 const NEAR_FLAG_DIVISOR: i32 = 15;
 /// Half the size of a mine, in units.
 const SIZE: f32 = 4.0;
-/// Damage of a mine to a player inside an invulnerability sphere.
-const JUICED_DAMAGE: i32 = 1000;
 /// Loop sound of an armed mine, and of a player that one sticks to.
-pub(in crate::game::deathmatch) const TICKING_SOUND: &str = "sound/weapons/proxmine/wstbtick.wav";
+pub(crate) const TICKING_SOUND: &str = "sound/weapons/proxmine/wstbtick.wav";
 
 /// Length of the free space in front of a mine, which starts near it. In less the mine is crushed.
 const FREE_FROM: f32 = 0.125;
 const FREE_TO: f32 = 2.0;
 
-/// Surface that a mine sticks to.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MineBase {
-    entity: EntityNum,
-    normal: Vec3,
-}
-
 /// Attaches a mine at its point of impact.
-pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, trace: &Trace) {
+pub(crate) fn stick(
+    cx: &mut Context<'_>,
+    projectiles: &mut Projectiles,
+    combat: &Combat,
+    number: EntityNum,
+    trace: &Trace,
+) {
     let now = cx.clients.now;
-    if let Some(player) =
-        client_of(trace.entity).filter(|_| sys.combat.is_damageable(cx, trace.entity))
+    if let Some(player) = client_of(trace.entity).filter(|_| combat.is_damageable(cx, trace.entity))
     {
-        return sys.projectiles.stick_to_player(cx, number, player);
+        return projectiles.stick_to_player(cx, number, player);
     }
     let how = cx.clients.ruleset.combat.end_rounding;
     let Some(entity) = cx.entities.get_mut(number) else { return };
@@ -80,13 +68,13 @@ pub(super) fn stick(cx: &mut Context<'_>, sys: &mut Systems, number: EntityNum, 
 
 impl Entities {
     /// Returns the entity that a mine sticks to; `None` for other entities.
-    pub(in crate::game::deathmatch) fn mine_base(&self, number: EntityNum) -> Option<EntityNum> {
+    pub(crate) fn mine_base(&self, number: EntityNum) -> Option<EntityNum> {
         Some(self.missile(number)?.1.base?.entity)
     }
 }
 
 /// Whether a mine has the space that it needs. Movers that leave it none crush it.
-pub(in crate::game::deathmatch) fn has_space(cx: &Context<'_>, number: EntityNum) -> bool {
+pub(crate) fn has_space(cx: &Context<'_>, number: EntityNum) -> bool {
     let Some((entity, missile)) = cx.entities.missile(number) else { return true };
     let (Some(base), Some(world)) = (missile.base, cx.host.world()) else { return true };
     let at = |distance| entity.state.pos.base.add_scaled(base.normal, distance);
@@ -130,7 +118,7 @@ impl Projectiles {
 }
 
 /// Arms a mine, which can be shot from then on.
-pub(super) fn arm_mine(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn arm_mine(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let tick = sound_index(cx.host, TICKING_SOUND);
     let waits_ms = match is_near_own_flag(cx, number) {
@@ -158,7 +146,7 @@ fn is_near_own_flag(cx: &Context<'_>, number: EntityNum) -> bool {
 }
 
 /// Triggers an armed mine when a player outside its team is visible within its radius.
-pub(super) fn check_proximity(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn check_proximity(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     let Some((entity, missile)) = cx.entities.missile(number) else { return };
     let (at, radius, team) =
@@ -185,7 +173,7 @@ pub(super) fn check_proximity(cx: &mut Context<'_>, number: EntityNum) {
 }
 
 /// Makes a mine that was shot explode in the next frame.
-pub(in crate::game::deathmatch) fn shoot_mine(cx: &mut Context<'_>, number: EntityNum) {
+pub(crate) fn shoot_mine(cx: &mut Context<'_>, number: EntityNum) {
     let now = cx.clients.now;
     if !cx.entities.missile(number).is_some_and(|(_, missile)| missile.is_armed()) {
         return;
@@ -196,42 +184,9 @@ pub(in crate::game::deathmatch) fn shoot_mine(cx: &mut Context<'_>, number: Enti
     cx.entities.set_missile_state(number, MissileState::Triggered);
 }
 
-/// Explodes the mine on a player.
-pub(super) fn explode_on_player(
-    cx: &mut Context<'_>,
-    sys: &mut Systems,
-    number: EntityNum,
-    client: ClientNum,
-) {
-    sys.projectiles.detach_mine(cx, client);
-    let invulnerable = cx.is_invulnerable(client);
-    let Some(player) = cx.clients.players[client.index()].as_mut() else {
-        return explode(cx, sys, number);
-    };
-    let at = player.entity.pos.base;
-    if let Some(entity) = cx.entities.get_mut(number) {
-        entity.set_origin(at);
-    }
-    if invulnerable {
-        player.state.powerups[Powerup::Invulnerability] = 0;
-        let shooter = cx.entities.missile(number).and_then(|(_, missile)| missile.shooter());
-        let hit = Hit {
-            attacker: shooter,
-            no_knockback: true,
-            ..Hit::by_world(JUICED_DAMAGE, MeansOfDeath::Juiced)
-        };
-        cx.temp_entity(at, Event::Juiced, |_, _| {});
-        damage_player(cx, sys, client, &hit);
-    }
-    explode(cx, sys, number);
-}
 impl Projectiles {
     /// Removes the mine on a player who dies.
-    pub(in crate::game::deathmatch) fn remove_player_mine(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn remove_player_mine(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         if let Some(mine) = self.detach_mine(cx, client) {
             let ticks = cx
                 .entities
@@ -243,7 +198,11 @@ impl Projectiles {
         }
     }
 
-    fn detach_mine(&mut self, cx: &mut Context<'_>, client: ClientNum) -> Option<EntityNum> {
+    pub(crate) fn detach_mine(
+        &mut self,
+        cx: &mut Context<'_>,
+        client: ClientNum,
+    ) -> Option<EntityNum> {
         if let Some(player) = cx.clients.players[client.index()].as_mut() {
             player.state.e_flags &= !entity_flag::TICKING;
         }

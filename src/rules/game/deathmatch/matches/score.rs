@@ -4,21 +4,17 @@
 //!
 //! Engine names: `AddScore`, `PERS_SCORE`.
 
-use crate::game::deathmatch::{
-    combat::damage::score_of, context::Context, matches::MatchState, teams::share_score,
-};
+use crate::bg::{Event, Persistent};
+use crate::game::deathmatch::{context::Context, entities::send_only_to, matches::MatchState};
+use crate::game::{GameEvent, ruleset::SuicidePenalty};
 use crate::model::{ClientNum, Vec3};
-use crate::{
-    bg::{Event, Persistent},
-    game::{clients::log_score, deathmatch::entities::send_only_to, ruleset::SuicidePenalty},
-};
 
 /// Number of players from which a suicide lowers the score.
 const MIN_PLAYERS_FOR_PENALTY: usize = 3;
 
 impl MatchState {
     /// Counts a death and changes the score for it.
-    pub(super) fn score_death(
+    pub(crate) fn score_death(
         &mut self,
         cx: &mut Context<'_>,
         victim: ClientNum,
@@ -72,13 +68,13 @@ impl MatchState {
                 change_score(cx, other, 1);
             }
         }
-        log_score(cx.clients, cx.host, culprit);
+        cx.emit(GameEvent::Scored { client: culprit });
         cx.clients.rank(cx.host);
         self.check_limits(cx);
     }
 
     /// Adds points to a player's score and shows them at a position.
-    pub(in crate::game::deathmatch) fn add_score(
+    pub(crate) fn add_score(
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,
@@ -91,7 +87,7 @@ impl MatchState {
         send_score_plum(cx, client, points, at);
         change_score(cx, client, points);
         share_score(cx, client, points);
-        log_score(cx.clients, cx.host, client);
+        cx.emit(GameEvent::Scored { client });
         cx.clients.rank(cx.host);
         self.check_limits(cx);
     }
@@ -101,6 +97,8 @@ fn change_score(cx: &mut Context<'_>, client: ClientNum, points: i32) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let score = &mut player.state.persistant[Persistent::Score];
     *score = score.saturating_add(points).clamp(i32::from(i16::MIN), i32::from(i16::MAX));
+    let score = *score;
+    cx.emit(GameEvent::Score { client, points, score });
 }
 
 fn send_score_plum(cx: &mut Context<'_>, client: ClientNum, points: i32, at: Vec3) {
@@ -109,4 +107,19 @@ fn send_score_plum(cx: &mut Context<'_>, client: ClientNum, points: i32, at: Vec
         state.other_entity_num = client.index() as i32;
         state.time = points;
     });
+}
+
+/// Adds a player's points to the team score, in game types that count them so.
+fn share_score(cx: &mut Context<'_>, client: ClientNum, points: i32) {
+    let color = cx.clients.role(client).color();
+    if let Some(color) = color.filter(|_| cx.mode().shares_score) {
+        let score = &mut cx.clients.team_scores[color as usize];
+        *score = score.saturating_add(points);
+        let score = *score;
+        cx.emit(GameEvent::TeamScore { team: color, score });
+    }
+}
+
+pub(crate) fn score_of(cx: &Context<'_>, client: ClientNum) -> i32 {
+    cx.clients.player(client).map_or(0, |player| player.state.persistant[Persistent::Score])
 }

@@ -4,18 +4,14 @@
 //!
 //! Engine names: `Weapon_GrapplingHook_Fire`, `Weapon_HookThink`, `Weapon_HookFree`.
 
-use super::{
-    Entity, EntityKind, EntityNum, Vec3, aim::Aim, client_of, missiles::MissileState,
-    snap::snap_toward,
-};
+use crate::bg::{EntityType, Event, Weapon, pm_flag};
 use crate::game::deathmatch::{
-    combat::Combat, context::Context, weapons::Projectiles, weapons::missiles::launch,
+    combat::Combat, context::Context, entities::Entity, entity_kinds::EntityKind,
+    entity_kinds::MissileState, projectiles::Projectiles, projectiles::aim::Aim,
+    projectiles::client_of, projectiles::missiles::launch, projectiles::snap::snap_toward,
 };
-use crate::model::{Buttons, ClientNum, Trace};
-use crate::{
-    bg::{EntityType, Event, Weapon, pm_flag},
-    game::direction_bytes::dir_to_byte,
-};
+use crate::game::direction_bytes::dir_to_byte;
+use crate::model::{Buttons, ClientNum, EntityNum, Trace, Vec3};
 
 /// Delay after which a hook moves to its victim once, in ms.
 const FOLLOW_MS: i32 = 100;
@@ -24,7 +20,7 @@ const HOOK_PRESTEP_MS: i32 = 50;
 
 impl Projectiles {
     /// Fires a hook, once per press of the attack button.
-    pub(super) fn fire_hook(&mut self, cx: &mut Context<'_>, client: ClientNum, aim: &Aim) {
+    pub(crate) fn fire_hook(&mut self, cx: &mut Context<'_>, client: ClientNum, aim: &Aim) {
         let player = &mut self.players[client.index()];
         let held = std::mem::replace(&mut player.hook_held, true);
         if held || player.hook.is_some() {
@@ -45,12 +41,7 @@ impl Projectiles {
     }
 
     /// Releases the hook when the attack button is released.
-    pub(in crate::game::deathmatch) fn hold_hook(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-        buttons: Buttons,
-    ) {
+    pub(crate) fn hold_hook(&mut self, cx: &mut Context<'_>, client: ClientNum, buttons: Buttons) {
         if buttons.contains(Buttons::ATTACK) {
             return;
         }
@@ -59,18 +50,14 @@ impl Projectiles {
     }
 
     /// Removes a player's hook.
-    pub(in crate::game::deathmatch) fn drop_hook(
-        &mut self,
-        cx: &mut Context<'_>,
-        client: ClientNum,
-    ) {
+    pub(crate) fn drop_hook(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         if let Some(hook) = self.players[client.index()].hook {
             self.remove_missile(cx, hook);
             self.clear_hook(cx, client);
         }
     }
 
-    pub(super) fn clear_hook(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+    pub(crate) fn clear_hook(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         self.players[client.index()].hook = None;
         if let Some(player) = cx.clients.players[client.index()].as_mut() {
             player.state.pm_flags &= !pm_flag::GRAPPLE_PULL;
@@ -80,7 +67,7 @@ impl Projectiles {
 
 impl Combat {
     /// Attaches a hook at its point of impact.
-    pub(super) fn attach_hook(&mut self, cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
+    pub(crate) fn attach_hook(&mut self, cx: &mut Context<'_>, number: EntityNum, trace: &Trace) {
         let (now, started) = cx.clock();
         let how = cx.clients.ruleset.combat.end_rounding;
         let Some((entity, missile)) = cx.entities.missile(number) else { return };
@@ -123,7 +110,7 @@ impl Combat {
     }
 
     /// Moves a hook to the player that it hit. The base game does so once, not in each frame.
-    pub(super) fn follow_victim(
+    pub(crate) fn follow_victim(
         &mut self,
         cx: &mut Context<'_>,
         number: EntityNum,

@@ -11,7 +11,7 @@ const FIXED_AMMO: i32 = 999;
 
 /// Weapons of every player at spawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::game::deathmatch) enum Loadout {
+pub(super) enum Loadout {
     /// Gauntlet, machine gun and pickups.
     #[default]
     Usual,
@@ -38,12 +38,12 @@ impl Loadout {
     }
 
     /// Whether every hit kills.
-    pub(in crate::game::deathmatch) const fn is_instagib(self) -> bool {
+    pub(super) const fn is_instagib(self) -> bool {
         matches!(self, Self::Rail | Self::RailAndGauntlet | Self::InstagibRockets)
     }
 
     /// Whether the loadout replaces all items of the map and all drops.
-    pub(in crate::game::deathmatch) const fn replaces_items(self) -> bool {
+    pub(super) const fn replaces_items(self) -> bool {
         !matches!(self, Self::Usual)
     }
 
@@ -60,7 +60,7 @@ impl Loadout {
     }
 
     /// Replaces the weapons of a player who has just spawned.
-    pub(in crate::game::deathmatch) fn equip(self, state: &mut PlayerState, stats: &StatLayout) {
+    pub(super) fn equip(self, state: &mut PlayerState, stats: &StatLayout) {
         if !self.replaces_items() {
             return;
         }
@@ -73,10 +73,7 @@ impl Loadout {
     }
 
     /// Returns the item indexes that clients must precache.
-    pub(in crate::game::deathmatch) fn items(
-        self,
-        ruleset: &'static Ruleset,
-    ) -> impl Iterator<Item = i32> {
+    pub(super) fn items(self, ruleset: &'static Ruleset) -> impl Iterator<Item = i32> {
         let tags = self.weapons().iter();
         tags.filter_map(|&(tag, _)| ruleset.items.by_tag(ItemKind::Weapon, tag as i32))
             .map(|(number, _)| number)
