@@ -11,7 +11,7 @@ use fragd::{
     wire::client_message,
 };
 
-use crate::{ENTROPY, RawClient, YARD, head, server_with};
+use crate::{ENTROPY, RawClient, YARD, head, server_id, server_with};
 
 /// Puts records under right lengths and checksums.
 pub struct Writer {
@@ -89,7 +89,7 @@ pub fn recorded() -> Vec<u8> {
         raw.address.set_port(port);
         let mut channel = raw.join(&mut server, protocol).expect("a challenge");
         for number in 0..5 {
-            let head = head(server.node(), number);
+            let head = head(server_id(server.node()), number);
             raw.say(&mut server, &mut channel, &head, |writer| {
                 client_message::write_command(writer, CommandNum(number + 1), b"score");
             });
