@@ -1,6 +1,6 @@
-//! Function names that server and relay share: a job of the serving side is done in one place.
+//! Function names in both server and relay: each names two different jobs.
 //!
-//! What both do to a connection is in `serving::connection`. A name that stands in both modules shows a job
+//! The common jobs are in `serving::connection`. A name in both modules shows a job
 //! that is done twice, unless the list explains that the jobs differ.
 
 use std::{

@@ -79,6 +79,7 @@ impl Level {
     }
 
     /// The level as clients are sent it.
+    #[inline]
     pub(super) fn served(&self) -> ServedLevel<'_> {
         ServedLevel {
             configstrings: &self.configstrings,

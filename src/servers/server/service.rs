@@ -38,6 +38,7 @@ const SINGLE_PLAYER: i32 = GameType::SinglePlayer as i32;
 
 impl Core {
     /// Parts of the server that hold, limit and send to its connections.
+    #[inline]
     pub(super) fn connections(&mut self) -> Connections<'_, ServerRole> {
         Connections {
             slots: &mut self.clients,
