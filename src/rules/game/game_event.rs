@@ -57,6 +57,8 @@ pub enum GameEvent<'a> {
     Pickup {
         /// Player with the item.
         client: ClientNum,
+        /// Index of the item in the game's table.
+        item: i32,
         /// Class name of the item.
         class: &'static str,
     },

@@ -63,7 +63,7 @@ impl GameLog<'_> {
                 format!("ClientUserinfoChanged: {client} {entry}{field}{guid}")
             }
             GameEvent::Kill { killer, victim, means } => self.kill_line(killer, victim, means),
-            GameEvent::Pickup { client, class } => format!("Item: {client} {class}"),
+            GameEvent::Pickup { client, class, .. } => format!("Item: {client} {class}"),
             GameEvent::Challenge { client, number } => {
                 format!("Challenge: {client} {number} 1: Client {client} got award {number}")
             }

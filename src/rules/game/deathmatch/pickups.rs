@@ -110,7 +110,7 @@ pub(super) fn pick_up(
         max_health: player.max_health,
     };
     gift.give(&mut player.state);
-    cx.emit(GameEvent::Pickup { client, class: pickup.item.class });
+    cx.emit(GameEvent::Pickup { client, item: pickup.number, class: pickup.item.class });
     match pickup.item.kind {
         ItemKind::Rune => fight.items.carry_rune(client, number),
         ItemKind::Powerup => deny_others(cx, client, state.pos.base),

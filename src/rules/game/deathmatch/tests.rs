@@ -4,6 +4,7 @@ use super::*;
 use crate::game::conformance;
 use crate::game::deathmatch::damage::damage_player;
 
+mod events;
 mod hazards;
 mod movers;
 mod obstacles;

@@ -9,7 +9,7 @@ use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::{
     bg::{Event, MeansOfDeath, Persistent, PmType, Powerup, Weapon, contents, entity_flag},
     game::{
-        GameEvent, Host, Ruleset,
+        Host, Ruleset,
         deathmatch::tests::room::{STANDING, Stuff, TestRoom},
     },
 };
@@ -472,32 +472,4 @@ fn hostile_numbers_damage_players_only() {
     room.game.with(&mut room.host, |cx, sys| splash_damage(cx, &mut sys.fight, &splash));
     room.host.set_setting("g_knockback", "1e39");
     room.frame();
-}
-
-#[test]
-fn frag_emits_events_with_numbers_and_means() {
-    let mut room = TestRoom::new(Ruleset::BASEQ3);
-    let players = [room.join(0, 0.0, 0.0, 0.0), room.join(1, 300.0, 0.0, 180.0)];
-    let [one, other] = players;
-    for client in players {
-        let spawned = format!("Spawn {{ client: {client:?}, ");
-        assert!(room.host.events.iter().any(|event| event.starts_with(&spawned)));
-    }
-    room.host.events.clear();
-    let (means, health) = (MeansOfDeath::Gauntlet, room.health(other));
-    for damage in [20, 9999] {
-        let hit = Hit { attacker: Some(one), ..Hit::by_world(damage, means) };
-        room.game.with(&mut room.host, |cx, sys| damage_player(cx, &mut sys.fight, other, &hit));
-    }
-    let hit =
-        |health| GameEvent::Hit { attacker: Some(one), victim: other, means, health, armor: 0 };
-    let expected = [
-        hit(20),
-        hit(health - 20),
-        GameEvent::Kill { killer: Some(one), victim: other, means },
-        GameEvent::Score { client: one, points: 1, score: 1 },
-        GameEvent::Scored { client: one },
-        GameEvent::Award { client: one, award: Persistent::Gauntlet },
-    ];
-    assert_eq!(room.host.events, expected.map(|event| format!("{event:?}")));
 }
