@@ -32,7 +32,7 @@ const LIGHTNING_HANDICAP_MS: i32 = 50;
 
 /// Place of a player at the end of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Place {
+struct PlayerPosition {
     at: LevelTime,
     origin: Vec3,
     mins: Vec3,
@@ -42,14 +42,15 @@ struct Place {
 /// Time between two places of a player.
 #[derive(Clone, Copy, Debug)]
 struct Moment<'a> {
-    old: &'a Place,
-    new: &'a Place,
+    old: &'a PlayerPosition,
+    new: &'a PlayerPosition,
     at: LevelTime,
 }
 
 impl Moment<'_> {
     fn mix(&self, old: Vec3, new: Vec3) -> Vec3 {
-        let Self { old: Place { at: from, .. }, new: Place { at: to, .. }, at } = self;
+        let Self { old: PlayerPosition { at: from, .. }, new: PlayerPosition { at: to, .. }, at } =
+            self;
         let part = at.distance(*from) as f32 / to.distance(*from).max(1) as f32;
         old.add_scaled(new - old, part)
     }
@@ -70,7 +71,7 @@ impl Moment<'_> {
 /// Places of one player, the newest last in time.
 #[derive(Clone, Copy, Debug, Default)]
 struct History {
-    places: [Place; PLACES],
+    places: [PlayerPosition; PLACES],
     newest: usize,
 }
 
@@ -102,7 +103,7 @@ pub(crate) struct LagCompensation {
     /// Players to link again after the shot.
     shifted: ClientSet,
     /// Places of those among them who were moved, in ascending order.
-    moved_from: Vec<(ClientNum, Place)>,
+    moved_from: Vec<(ClientNum, PlayerPosition)>,
     /// Server clock at the start of the current frame.
     frame_started: Millis,
 }
@@ -120,11 +121,11 @@ impl Default for LagCompensation {
     }
 }
 
-fn place_of(cx: &Context<'_>, client: ClientNum) -> Option<Place> {
+fn place_of(cx: &Context<'_>, client: ClientNum) -> Option<PlayerPosition> {
     let player = cx.clients.player(client)?;
     let shared = &player.shared;
     let origin = player.entity.pos.base.truncated();
-    Some(Place { at: cx.clients.now, origin, mins: shared.mins, maxs: shared.maxs })
+    Some(PlayerPosition { at: cx.clients.now, origin, mins: shared.mins, maxs: shared.maxs })
 }
 
 impl LagCompensation {
@@ -143,7 +144,7 @@ impl LagCompensation {
     }
 
     /// Removes a player from those to link again. Returns whether it was one, and its place if it was moved.
-    fn take_shifted(&mut self, client: ClientNum) -> Option<Option<Place>> {
+    fn take_shifted(&mut self, client: ClientNum) -> Option<Option<PlayerPosition>> {
         if !self.shifted.contains(client) {
             return None;
         }
@@ -212,7 +213,7 @@ impl LagCompensation {
             if !shared.is_linked() {
                 continue;
             }
-            let place = Place {
+            let place = PlayerPosition {
                 at: now,
                 origin: shared.current_origin,
                 mins: shared.mins,
@@ -265,7 +266,7 @@ fn is_linked_here(cx: &Context<'_>, client: ClientNum) -> bool {
 }
 
 /// Links a player again after a shot, at its place before the shot if it was moved.
-fn restore(cx: &mut Context<'_>, client: ClientNum, moved_from: Option<Place>) {
+fn restore(cx: &mut Context<'_>, client: ClientNum, moved_from: Option<PlayerPosition>) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let shared = &mut player.shared;
     if let Some(place) = moved_from {
