@@ -2,7 +2,7 @@
 
 mod build;
 
-use std::{fs, io::Write as _, path::Path, time::Instant};
+use std::{path::Path, time::Instant};
 
 use fragd::{
     cli::{ExitStatus, MapsCommand, MapsOptions},
@@ -115,9 +115,8 @@ fn list(data: &GameData, maps: &[String], as_json: bool) -> ExitStatus {
     } else {
         table(&listed)
     };
-    // A closed pipe, e.g. by `head`, is not an error.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    if listed.iter().all(|map| map.found.is_ok()) { ExitStatus::Done } else { ExitStatus::Failed }
+    let is_valid = listed.iter().all(|map| map.found.is_ok());
+    super::output::show(&text, if is_valid { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
 fn row_json(map: &Listed) -> Value {
@@ -218,6 +217,5 @@ fn render_map(
         scene = scene.on_floor(usize::from(number)).map_err(|what| format!("{path}: {what}"))?;
     }
     let bytes = if is_svg { mapdraw::svg(&scene)?.into_bytes() } else { mapdraw::png(&scene)? };
-    fs::write(file, bytes)
-        .map_err(|error| format!("{}: cannot be written: {error}", file.display()))
+    super::output::write_file(file, &bytes)
 }

@@ -4,10 +4,7 @@ mod dump;
 mod file;
 mod report;
 
-use std::{
-    io::{self as std_io, Write as _},
-    rc::Rc,
-};
+use std::rc::Rc;
 
 use fragd::{
     cli::{self, Command, ExitStatus, ReplayOptions},
@@ -40,9 +37,7 @@ pub(crate) fn run(options: &ReplayOptions) -> ExitStatus {
     match replay(options, file) {
         Ok(report) => {
             let text = if options.json { report.json() } else { report.text() };
-            // A closed pipe is not an error.
-            let _ = std_io::stdout().write_all(text.as_bytes());
-            report.outcome()
+            super::output::show(&text, report.outcome())
         }
         Err(what) => refuse(&what),
     }

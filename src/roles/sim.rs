@@ -1,10 +1,6 @@
 //! Simulation role (`fragd sim`).
 
-use std::{
-    io::{Write as _, stdout},
-    panic,
-    time::Instant,
-};
+use std::{panic, time::Instant};
 
 use fragd::{
     cli::{ExitStatus, SimOptions},
@@ -44,9 +40,8 @@ pub(crate) fn run(options: &SimOptions) -> ExitStatus {
     } else {
         text(&report, failure.as_ref(), &cost, &reproduce)
     };
-    // A closed pipe is not an error.
-    let _ = stdout().write_all(text.as_bytes());
-    if failure.is_some() { ExitStatus::Failed } else { ExitStatus::Done }
+    let outcome = if failure.is_some() { ExitStatus::Failed } else { ExitStatus::Done };
+    super::output::show(&text, outcome)
 }
 
 /// Monitors the cost of a running trial.

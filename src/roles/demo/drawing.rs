@@ -1,6 +1,6 @@
 //! Picture of a demo: paths and deaths on the map, or without it.
 
-use std::{ffi::OsStr, fs};
+use std::ffi::OsStr;
 
 use fragd::{
     cli::DemoDrawOptions,
@@ -15,6 +15,8 @@ use fragd::{
         bsp::{MAX_FILE_LEN, mesh},
     },
 };
+
+use super::super::output;
 
 /// Writes the picture of a demo. Returns its description.
 pub(super) fn write(
@@ -60,8 +62,7 @@ pub(super) fn write(
     let is_svg = options.output.extension() == Some(OsStr::new("svg"));
     let picture =
         if is_svg { mapdraw::svg(&drawing)?.into_bytes() } else { mapdraw::png(&drawing)? };
-    fs::write(&options.output, picture)
-        .map_err(|error| format!("{}: not writable: {error}", options.output.display()))?;
+    output::write_file(&options.output, &picture)?;
     Ok(format!("{} players, {} deaths, {} {place}", tracks.len(), marks.len(), paths.map))
 }
 

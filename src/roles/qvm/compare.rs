@@ -1,6 +1,6 @@
 //! Comparison of the native rules with a module (`fragd qvm compare`).
 
-use std::{io::Write as _, time::Instant};
+use std::time::Instant;
 
 use fragd::{
     cli::{CompareOptions, EngineChoice, ExitStatus},
@@ -10,13 +10,12 @@ use fragd::{
 };
 use serde_json::json;
 
-use super::{Module, read, read_text};
+use super::{Module, output, read, read_text};
 
 /// Runs the plays and prints their differences.
 pub(super) fn run(options: &CompareOptions) -> ExitStatus {
     if options.known {
-        print!("{}", comparison::known_table());
-        return ExitStatus::Done;
+        return output::show(&comparison::known_table().to_string(), ExitStatus::Done);
     }
     io::logging::init(log::LevelFilter::Error);
     let start = Instant::now();
@@ -33,9 +32,8 @@ pub(super) fn run(options: &CompareOptions) -> ExitStatus {
     } else {
         summary(&found, seconds)
     };
-    // A closed pipe, e.g. by `head`, is not an error.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    if found.unexplained() == 0 { ExitStatus::Done } else { ExitStatus::Failed }
+    let is_explained = found.unexplained() == 0;
+    output::show(&text, if is_explained { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
 /// Returns the plays that the options select.

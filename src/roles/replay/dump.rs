@@ -1,6 +1,6 @@
 //! Readable listing of a journal (`fragd replay --dump`).
 
-use std::io::{self, BufWriter, Write as _};
+use std::io::Write as _;
 
 use fragd::{
     cli::{ExitStatus, ReplayOptions},
@@ -10,16 +10,21 @@ use fragd::{
 };
 use serde_json::json;
 
-use super::Pieces;
+use super::{super::output::Output, Pieces};
 
 /// Bytes shown of a datagram or line.
 const SHOWN: usize = 200;
 
 /// Lists the inputs of a journal.
-pub(super) fn dump(options: &ReplayOptions, mut file: Pieces) -> Result<ExitStatus, String> {
+pub(super) fn dump(options: &ReplayOptions, file: Pieces) -> Result<ExitStatus, String> {
+    let mut output = Output::new();
+    let outcome = list(options, file, &mut output)?;
+    Ok(output.end(outcome))
+}
+
+fn list(options: &ReplayOptions, mut file: Pieces, out: &mut Output) -> Result<ExitStatus, String> {
     let name = file.name.clone();
     let mut reader = Reader::new();
-    let mut out = BufWriter::new(io::stdout().lock());
     loop {
         let piece = file.next()?;
         let is_end = piece.is_empty();
@@ -31,8 +36,7 @@ pub(super) fn dump(options: &ReplayOptions, mut file: Pieces) -> Result<ExitStat
             match reader.next_entry() {
                 Ok(Some(located)) => {
                     let Some(line) = line(options, &located) else { continue };
-                    // A closed pipe, e.g. by `head`, is not an error.
-                    if is_over(options, &located) || writeln!(out, "{line}").is_err() {
+                    if is_over(options, &located) || !out.line(line) {
                         return Ok(ExitStatus::Done);
                     }
                 }
