@@ -251,7 +251,7 @@ impl Scan<'_> {
     }
 
     fn add_new(&mut self, pack: Pack) {
-        self.next.warnings.extend(pack.warning());
+        self.next.warnings.extend(pack.warnings());
         let number = self.next.next_number;
         self.next.next_number += 1;
         self.add(Arc::new(pack), number);
