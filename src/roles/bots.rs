@@ -12,7 +12,7 @@ use fragd::{
     cli::{BotsOptions, ExitStatus, LoadTest, ProcessIds},
     io::{
         self, Clock, ConsoleOutput, GameData, Options, Processes, Progress, Signals, Sockets,
-        assets::base_paths, machine::MachineInfo, task::Task,
+        machine::MachineInfo, task::Task,
     },
     model::{Millis, UnixMillis, assets::Assets as _, text::escaped},
     node::{Hosted as _, LocalPort, Observed},
@@ -296,7 +296,7 @@ impl ResourceMeter for ProcessMeter {
 /// Finds maps in the game data. Bots without maps navigate by touch.
 fn find_map(options: &BotsOptions) -> Option<FindMap> {
     let game = options.game.name();
-    let data = GameData::open(&base_paths(&options.basepath, game), &[game]).with_builtin(game);
+    let data = super::game_data::open(&options.basepath, None, game).ok()?;
     if data.is_empty() {
         return None;
     }

@@ -20,6 +20,8 @@ use fragd::{
 };
 use serde_json::{Value, json};
 
+use super::{game_data, output};
+
 /// Lists, draws or builds maps.
 pub(crate) fn run(options: &MapsOptions) -> ExitStatus {
     if let Some(MapsCommand::Build(options)) = &options.command {
@@ -27,11 +29,13 @@ pub(crate) fn run(options: &MapsOptions) -> ExitStatus {
     }
     let game = options.game.name();
     let bases = base_paths(&options.basepath, game);
-    let folders = [options.mod_folder.as_deref().unwrap_or_default(), game];
-    let data = GameData::open(&bases, &folders).with_builtin(game);
-    for warning in data.warnings() {
-        eprintln!("fragd: {warning}");
-    }
+    let data = match game_data::open(&options.basepath, options.mod_folder.as_deref(), game) {
+        Ok(data) => data,
+        Err(what) => {
+            eprintln!("fragd: {what}");
+            return ExitStatus::UsageError;
+        }
+    };
     let maps = match &options.name {
         Some(name) => vec![format!("maps/{}.bsp", name.to_ascii_lowercase())],
         None => data.list("maps", "bsp").iter().map(GamePath::to_string).collect(),
@@ -116,7 +120,7 @@ fn list(data: &GameData, maps: &[String], as_json: bool) -> ExitStatus {
         table(&listed)
     };
     let is_valid = listed.iter().all(|map| map.found.is_ok());
-    super::output::show(&text, if is_valid { ExitStatus::Done } else { ExitStatus::Failed })
+    output::show(&text, if is_valid { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
 fn row_json(map: &Listed) -> Value {
@@ -217,5 +221,5 @@ fn render_map(
         scene = scene.on_floor(usize::from(number)).map_err(|what| format!("{path}: {what}"))?;
     }
     let bytes = if is_svg { mapdraw::svg(&scene)?.into_bytes() } else { mapdraw::png(&scene)? };
-    super::output::write_file(file, &bytes)
+    output::write_file(file, &bytes)
 }

@@ -117,7 +117,12 @@ fn begin(
 fn game_data(options: &ReplayOptions, settings: &Settings) -> GameData {
     let folder = settings.choice(key::GAME).name();
     let paths = match &options.basepath {
-        Some(places) => base_paths(places, folder),
+        Some(places) => {
+            for warning in super::game_data::missing_folders("--basepath", places) {
+                eprintln!("fragd: {warning}");
+            }
+            base_paths(places, folder)
+        }
         None => super::game_data::paths(settings),
     };
     GameData::open(&paths, &[settings.text(key::FS_GAME), folder]).with_builtin(folder)

@@ -4,7 +4,7 @@ use std::{panic, time::Instant};
 
 use fragd::{
     cli::{ExitStatus, SimOptions},
-    io::{self, GameData, assets::base_paths, process::Processes},
+    io::{self, GameData, process::Processes},
     model::{LevelTime, Millis, assets::Assets},
     server::Server,
     settings::{Choice as _, Settings},
@@ -144,8 +144,7 @@ fn prepare(options: &SimOptions) -> Result<(TrialOptions, Actor), String> {
     let mut data = GameData::default();
     let mut maps = vec!["sim1".to_owned(), "sim2".to_owned()];
     if let Some(map) = &options.map {
-        data =
-            GameData::open(&base_paths(&options.basepath, folder), &[folder]).with_builtin(folder);
+        data = super::game_data::open(&options.basepath, None, folder)?;
         if data.find(&format!("maps/{map}.bsp")).is_none() {
             return Err(format!("map {map} not found; fragd maps lists the installed maps"));
         }

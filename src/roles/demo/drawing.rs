@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use fragd::{
     cli::DemoDrawOptions,
     demo::DemoPaths,
-    io::{GameData, assets::base_paths},
     mapdraw::{self, DeathMark, DrawOptions, Drawing, Track},
     model::assets::Assets as _,
     settings::Choice as _,
@@ -16,7 +15,7 @@ use fragd::{
     },
 };
 
-use super::super::output;
+use super::super::{game_data, output};
 
 /// Writes the picture of a demo. Returns its description.
 pub(super) fn write(
@@ -72,8 +71,7 @@ pub(super) fn map_file(
     basepath: &str,
     (mod_folder, game): (Option<&str>, &str),
 ) -> Result<Vec<u8>, String> {
-    let folders = [mod_folder.unwrap_or_default(), game];
-    let data = GameData::open(&base_paths(basepath, game), &folders).with_builtin(game);
+    let data = game_data::open(basepath, mod_folder, game)?;
     let path = format!("maps/{}.bsp", map.to_ascii_lowercase());
     data.read(&path, MAX_FILE_LEN as u64).map_err(|error| format!("map {path}: {error}"))
 }

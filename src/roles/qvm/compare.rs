@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use fragd::{
     cli::{CompareOptions, EngineChoice, ExitStatus},
-    io::{self, GameData, assets::base_paths},
+    io,
     settings::Choice as _,
     sim::comparison::{self, Differences, Explanation, Play, Rules},
 };
 use serde_json::json;
 
-use super::{Module, output, read, read_text};
+use super::{super::game_data, Module, output, read, read_text};
 
 /// Runs the plays and prints their differences.
 pub(super) fn run(options: &CompareOptions) -> ExitStatus {
@@ -64,8 +64,7 @@ fn plays(options: &CompareOptions) -> Result<Vec<Play>, String> {
 
 fn compare(options: &CompareOptions) -> Result<Differences, String> {
     let game = options.game.name();
-    let paths = base_paths(&options.basepath, game);
-    let data = GameData::open(&paths, &[game]).with_builtin(game);
+    let data = game_data::open(&options.basepath, None, game)?;
     let mut image = Vec::new();
     Module::read(&options.module)?.image.write(&mut image);
     let symbols = match &options.module.map {
