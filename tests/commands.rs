@@ -8,6 +8,8 @@ use std::{
     process::{Command, Stdio},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
+
 /// A folder of its own, removed at the end.
 struct Scratch(PathBuf);
 
@@ -94,4 +96,67 @@ fn outputs_never_replace_the_files_they_come_from() {
     for name in ["own.dm_71", "own.mv", "own.map", "own.asm", "own.pcap"] {
         assert_eq!(fs::read(scratch.0.join(name)).unwrap(), b"source", "{name}");
     }
+}
+
+#[test]
+fn missing_folders_of_options_are_named() {
+    let scratch = Scratch::new("folders");
+    fs::create_dir(scratch.0.join("mymod")).unwrap();
+    let (code, _, text) = fragd(&scratch.0, "maps --mod mymood");
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("--mod: mod mymood not found (expected a folder, "), "{text}");
+    assert!(text.ends_with("; did you mean mymod?\n"), "{text}");
+    let (code, list, text) = fragd(&scratch.0, "maps --mod mymod");
+    assert!(code == Some(0) && list.contains("fragd1") && text.is_empty(), "{text}");
+    let expected = "fragd: --basepath: folder /nonexist not found; no file of it is read\n";
+    for line in ["maps --basepath /nonexist", "sim --minutes 1 --map fragd1 --basepath /nonexist"] {
+        let (code, _, text) = fragd(&scratch.0, line);
+        assert_eq!((code, text.as_str()), (Some(0), expected), "{line}");
+    }
+    let mut variable = command(&scratch.0, "maps");
+    let output = variable.env("FRAGD_BASEPATH", "/nonexist").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.starts_with("fragd: FRAGD_BASEPATH: folder /nonexist not found"), "{text}");
+}
+
+/// A journal and recordings of a server with two bots, in `folder`.
+fn recorded(folder: &Path) -> (PathBuf, PathBuf) {
+    let port = 20_000 + std::process::id() % 5000;
+    let line = format!(
+        "serve --port {port} --journal j +set net_ip 127.0.0.1 +set sv_autoRecord 3 +set sv_demoFolder demos"
+    );
+    let mut server = command(folder, &line).stderr(Stdio::null()).spawn().unwrap();
+    let query = format!("query 127.0.0.1:{port} --timeout 500");
+    let is_up = (0..60).any(|_| fragd(folder, &query).0 == Some(0));
+    let bots = fragd(folder, &format!("bots --connect 127.0.0.1:{port} -n 2 --seconds 2"));
+    kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
+    let ended = server.wait().unwrap();
+    assert!(is_up && ended.success(), "{bots:?}");
+    let files = fs::read_dir(folder.join("demos")).unwrap();
+    let files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
+    let with = |end: &str| files.iter().find(|path| path.to_str().unwrap().ends_with(end));
+    (with(".dm_71").unwrap().clone(), with(".mv").unwrap().clone())
+}
+
+#[test]
+fn damage_and_missing_clients_of_records_are_named() {
+    let scratch = Scratch::new("records");
+    let (demo, recording) = recorded(&scratch.0);
+    for (source, name) in [(demo, "cut.dm_71"), (recording, "cut.mv")] {
+        let whole = fs::read(&source).unwrap();
+        for (len, code) in [(whole.len(), 0), (whole.len() * 3 / 4, 1)] {
+            fs::write(scratch.0.join(name), &whole[..len]).unwrap();
+            for task in ["info", "check"] {
+                let (status, text, _) = fragd(&scratch.0, &format!("demo {task} {name}"));
+                assert_eq!(status, Some(code), "{task} {name}: {text}");
+            }
+            let (_, text, _) = fragd(&scratch.0, &format!("demo info {name}"));
+            assert_eq!(text.contains("cut off: "), code == 1, "{text}");
+        }
+    }
+    let (code, text, error) = fragd(&scratch.0, "replay j --dump --client 192.0.2.7");
+    assert_eq!((code, text.as_str()), (Some(2), ""), "{error}");
+    assert!(error.contains("j: no datagram of --client 192.0.2.7 (expected one of 127.0.0.1:"));
+    let (code, text, _) = fragd(&scratch.0, "replay j --dump --client 127.0.0.1");
+    assert!(code == Some(0) && text.contains("datagram"), "{text}");
 }

@@ -48,6 +48,7 @@ pub use qvm::{
     RunOptions,
 };
 pub use relay::{RelayFrom, ViewerOptions};
+pub use replay::AddressFilter;
 pub use trace::ShownView;
 pub use trace_files::TraceFiles;
 

@@ -1,6 +1,7 @@
 //! Options of `replay`.
 
 use std::{
+    fmt,
     net::{IpAddr, SocketAddr},
     path::PathBuf,
     str::FromStr,
@@ -60,6 +61,15 @@ impl AddressFilter {
     pub fn matches(&self, address: SocketAddr) -> bool {
         self.ip == address.ip().to_canonical()
             && self.port.is_none_or(|port| port == address.port())
+    }
+}
+
+impl fmt::Display for AddressFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            Some(port) => SocketAddr::new(self.ip, port).fmt(f),
+            None => self.ip.fmt(f),
+        }
     }
 }
 

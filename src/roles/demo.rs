@@ -120,7 +120,7 @@ fn info(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
         out.line(format!("{name}: protocol {}, {} bytes", demo.protocol.number, summary.bytes));
         out.line(&summary);
     }
-    summary.counts.snapshots > 0
+    summary.counts.errors == 0 && summary.counts.snapshots > 0
 }
 
 fn check(demo: &Demo, as_json: bool, out: &mut Output) -> bool {

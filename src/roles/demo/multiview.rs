@@ -109,6 +109,8 @@ fn session_json(session: &Session, index: &Index) -> serde_json::Value {
 
 fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bool, String> {
     let reader = open(path, bytes)?;
+    let counts = read_all(&mut open(path, bytes)?, false);
+    let is_valid = counts.fault_count == 0;
     let written = reader.index();
     let is_complete = written.is_some();
     let index = written.unwrap_or_else(|| reader.rebuilt_index());
@@ -130,9 +132,11 @@ fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bo
             "length_ms": length_ms(&index),
             "key_frames": index.keys.len(),
             "complete": is_complete,
+            "errors": counts.fault_count,
+            "first": counts.faults,
             "players": index.sessions.iter().map(|s| session_json(s, &index)).collect::<Vec<_>>(),
         }));
-        return Ok(index.frames > 0);
+        return Ok(is_valid && index.frames > 0);
     }
     out.line(format!("{}: multi-view recording, {} bytes", path.display(), bytes.len()));
     out.line(format!("  server   {} ({})", header.host_name, header.program));
@@ -160,7 +164,10 @@ fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bo
     if !is_complete {
         out.line("  not complete: the index was made again from the records");
     }
-    Ok(index.frames > 0)
+    if let Some(first) = counts.faults.first() {
+        out.line(format!("  errors   {}, the first at {first}", counts.fault_count));
+    }
+    Ok(is_valid && index.frames > 0)
 }
 
 /// Counts of a strict reading.
