@@ -24,7 +24,7 @@ Examples:
 Filter words: TEXT, -TEXT, name:TEXT, map:, mod:, type:, game:, address:, player:, ping<80, \
 players>3, free>=1, max=16, empty, full, password.
 Favorites: lines of '[GAME] HOST[:PORT]'; '#' starts a comment.
-Exit codes: 0 a master or server answered, 1 no answer or failure, 2 usage or file error.";
+Exit codes: 0 a server answered or a master sent its lists, 1 no answer or failure, 2 usage or file error.";
 
 /// Options of `browse`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]

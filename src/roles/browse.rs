@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 
 use fragd::{
     browser::{
-        Browser, BrowserOptions, Filter, MasterOptions, PrintedBrowser, Question, ReportFormat,
-        favorites,
+        Browser, BrowserOptions, Filter, Master, MasterOptions, PrintedBrowser, Question,
+        ReportFormat, favorites,
         report::{self, Selection},
         view::{LineStyle, LiveBrowser},
     },
@@ -94,9 +94,9 @@ fn browse(options: &BrowseOptions) -> Result<ExitStatus, Refusal> {
     Ok(status)
 }
 
-/// Whether a master or server answered.
+/// Whether a server answered, or a master sent all lists that it was asked for.
 fn is_answered(browser: &Browser) -> bool {
-    let masters = browser.masters().iter().any(|master| master.packets > 0);
+    let masters = browser.masters().iter().any(Master::is_whole);
     masters || report::counts(browser).0 > 0
 }
 
