@@ -160,3 +160,48 @@ fn damage_and_missing_clients_of_records_are_named() {
     let (code, text, _) = fragd(&scratch.0, "replay j --dump --client 127.0.0.1");
     assert!(code == Some(0) && text.contains("datagram"), "{text}");
 }
+
+#[test]
+fn numbers_of_options_name_their_range() {
+    let scratch = Scratch::new("numbers");
+    for (line, range) in [
+        ("query 127.0.0.1 --timeout abc", "1..=60000"),
+        ("query 127.0.0.1 --pid abc", "0..=4294967295"),
+        ("sim --minutes abc", "1..=1000000"),
+        ("sim --seed x", "0..=18446744073709551615"),
+        ("serve --port 70000", "0..=65535"),
+        ("browse --protocol x", "-2147483648..=2147483647"),
+        ("decoy --count 0", "1..=20000"),
+        ("demo extract x.mv --follow 0 --session 0 -o y.dm_68", "1..=65535"),
+    ] {
+        let (code, _, text) = fragd(&scratch.0, line);
+        assert_eq!(code, Some(2), "{line}: {text}");
+        assert!(text.contains(&format!("expected a whole number, {range}")), "{line}: {text}");
+    }
+}
+
+#[test]
+fn faults_of_scripts_name_what_would_be_right() {
+    let scratch = Scratch::new("script");
+    let script = "set d1 \"say hi\"\nvstr dd1\ng_gamtype 3\nset q \"open;a\nmap\n";
+    fs::write(scratch.0.join("x.cfg"), script).unwrap();
+    let utf16: Vec<u8> = "set a b\n".bytes().flat_map(|byte| [byte, 0]).collect();
+    fs::write(scratch.0.join("y.cfg"), utf16).unwrap();
+    fs::write(scratch.0.join("z.cfg"), b"set a b\n\0\n").unwrap();
+    let (_, _, log) = fragd(&scratch.0, "serve --port 0 +exec ./x.cfg +map fragd1 +quit");
+    for expected in [
+        "x.cfg:2: vstr: variable dd1 not set; did you mean d1?",
+        "x.cfg:3: unknown command: g_gamtype; did you mean g_gametype?",
+        "x.cfg:4: quote not closed: the text ends with its line (expected \")",
+        "x.cfg:5: map: name missing (expected map <name>)",
+    ] {
+        assert!(log.contains(expected), "{expected}: {log}");
+    }
+    for (name, expected) in [
+        ("y", "UTF-16 without a byte order mark"),
+        ("z", "not a text file: zero byte in line 2, at byte 8 (expected text in UTF-8)"),
+    ] {
+        let (code, _, log) = fragd(&scratch.0, &format!("serve --port 0 +exec ./{name}.cfg +quit"));
+        assert!(code == Some(2) && log.contains(expected), "{log}");
+    }
+}

@@ -15,6 +15,7 @@ mod load_test;
 mod maps;
 mod master;
 mod master_config;
+mod number;
 mod plus_commands;
 mod proxy;
 mod query;

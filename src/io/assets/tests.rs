@@ -287,6 +287,19 @@ fn search_order_matches_the_engine() {
 
 #[cfg(unix)]
 #[test]
+fn pk3dir_folder_is_named_once() {
+    let scratch = Scratch::new();
+    scratch.write("baseoa/own.pk3dir/maps/x.bsp", b"x");
+    scratch.write("baseoa/file.pk3dir", b"no folder");
+    let data = GameData::open(std::slice::from_ref(&scratch.0), &["baseoa"]);
+    let warnings = data.warnings();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].contains("own.pk3dir: folder not read (expected a .pk3 "), "{warnings:?}");
+    data.rescan();
+    assert!(data.warnings().is_empty() && data.find("maps/x.bsp").is_none());
+}
+
+#[test]
 fn links_to_one_archive_count_once() {
     let scratch = Scratch::new();
     let real = scratch.write("share/baseoa/pak0.pk3", &zip(&[entry("a", b"a")]));

@@ -126,7 +126,7 @@ fn choose(house: &mut House, key: ViewerKey, player: ClientNum, is_silent: bool)
 }
 
 /// Player with this number, exact name, or else a name that contains the text.
-fn find_player(house: &House, wanted: &str) -> Option<ClientNum> {
+pub(super) fn find_player(house: &House, wanted: &str) -> Option<ClientNum> {
     let named = |number: &ClientNum| !house.stage.player_name(*number).is_empty();
     if let Some(number) = wanted.parse().ok().and_then(ClientNum::new).filter(named) {
         return Some(number);

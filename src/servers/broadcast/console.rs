@@ -5,7 +5,7 @@ use super::{
     house::{House, harmless},
     source::{Control, Source},
 };
-use crate::model::{ClientNum, CommandArgs, text};
+use crate::model::{CommandArgs, text};
 
 /// Longest command that is repeated, in bytes.
 const MAX_SHOWN_COMMAND: usize = 64;
@@ -40,9 +40,14 @@ pub(super) fn run(house: &mut House, source: &dyn Source, line: &str) -> bool {
                 None => house.print_line(format!("kick: unknown viewer: {}", words.get(1))),
             }
         }
-        "follow" => match words.get(1).parse().ok().and_then(ClientNum::new) {
-            Some(player) => house.request(None, Control::Follow(player)),
-            None => house.print_line(commands::players_line(house)),
+        "follow" => match (words.get(1), commands::find_player(house, words.get(1))) {
+            ("", _) => house.print_line(commands::players_line(house)),
+            (_, Some(player)) => house.request(None, Control::Follow(player)),
+            (wanted, None) => {
+                let shown = text::escaped(text::truncated(wanted, MAX_SHOWN_COMMAND).as_bytes());
+                let players = commands::players_line(house);
+                house.print_line(format!("follow: no player \"{shown}\"; {players}"));
+            }
         },
         "follownext" => house.request(None, Control::FollowNext),
         _ => match commands::control(&words) {
