@@ -28,7 +28,7 @@ use crate::model::Millis;
 const WAITING_MAX: usize = 8;
 /// Longest handshake.
 const HANDSHAKE_MAX: Millis = Millis::seconds(10);
-/// Time without an answer that is logged.
+/// Longest wait for the first byte. A login may take longer.
 const PATIENCE: Millis = Millis::seconds(3);
 /// Reason of a handshake that takes too long.
 const NO_ANSWER: &str = "no answer";
@@ -49,6 +49,8 @@ struct Control {
     out: Vec<u8>,
     /// End of the handshake.
     end: Millis,
+    /// Whether the server has sent anything.
+    has_answered: bool,
 }
 
 /// Answer to a lookup.
@@ -183,10 +185,9 @@ impl Association {
             Some(Ok(relay)) => return self.begin(relay),
             Some(Err(error)) => Err(error),
             None if self.lookup.is_some() => Ok(()),
-            None => match self.control.as_ref().map(|control| control.end) {
-                Some(end) if now < end => {
-                    self.server.complain(NO_ANSWER);
-                    self.due = end;
+            None => match &self.control {
+                Some(control) if control.has_answered && now < control.end => {
+                    self.due = control.end;
                     Ok(())
                 }
                 Some(_) => Err(io::Error::new(io::ErrorKind::TimedOut, NO_ANSWER)),
@@ -266,7 +267,8 @@ impl Association {
         let mut out = Vec::new();
         let is_ip4 = self.server.config.address.ip().to_canonical().is_ipv4();
         let handshake = Handshake::start(self.server.config.login.clone(), is_ip4, &mut out);
-        self.control = Some(Control { stream, handshake, out, end: now + HANDSHAKE_MAX });
+        self.control =
+            Some(Control { stream, handshake, out, end: now + HANDSHAKE_MAX, has_answered: false });
         self.due = now + PATIENCE;
         Ok(())
     }
@@ -305,6 +307,7 @@ impl Association {
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, closed));
                 }
                 Ok(len) if self.relay.is_none() && self.lookup.is_none() && found.is_none() => {
+                    control.has_answered = true;
                     found = control
                         .handshake
                         .handle_bytes(&buffer[..len], &mut control.out)
