@@ -142,8 +142,8 @@ fn recorded(folder: &Path) -> (PathBuf, PathBuf) {
 fn damage_and_missing_clients_of_records_are_named() {
     let scratch = Scratch::new("records");
     let (demo, recording) = recorded(&scratch.0);
-    for (source, name) in [(demo, "cut.dm_71"), (recording, "cut.mv")] {
-        let whole = fs::read(&source).unwrap();
+    for (source, name) in [(&demo, "cut.dm_71"), (&recording, "cut.mv")] {
+        let whole = fs::read(source).unwrap();
         for (len, code) in [(whole.len(), 0), (whole.len() * 3 / 4, 1)] {
             fs::write(scratch.0.join(name), &whole[..len]).unwrap();
             for task in ["info", "check"] {
@@ -159,6 +159,16 @@ fn damage_and_missing_clients_of_records_are_named() {
     assert!(error.contains("j: no datagram of --client 192.0.2.7 (expected one of 127.0.0.1:"));
     let (code, text, _) = fragd(&scratch.0, "replay j --dump --client 127.0.0.1");
     assert!(code == Some(0) && text.contains("datagram"), "{text}");
+    // The console of a playback names unknown players, too.
+    fs::copy(&recording, scratch.0.join("whole.mv")).unwrap();
+    let port = 25_000 + std::process::id() % 5000;
+    let mut play = command(&scratch.0, &format!("demo play whole.mv --port {port}"));
+    play.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut play = play.spawn().unwrap();
+    std::io::Write::write_all(&mut play.stdin.take().unwrap(), b"follow nobody\nquit\n").unwrap();
+    let output = play.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("follow: no player \"nobody\"; "), "{text}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ pub(super) struct RelayServer {
     state: Mutex<ServerState>,
 }
 
-/// What associations have found out about their server.
+/// Findings of all associations about their server.
 #[derive(Debug, Default)]
 struct ServerState {
     /// Reason that was logged, until the server relays.

@@ -68,8 +68,8 @@ impl<'a> Iterator for ConsoleCommands<'a> {
     }
 }
 
-/// Length of the first command, the position of a comment without end, and whether a quote is open at the end. The command
-/// ends at a separator, a `//` comment or the end of the text.
+/// Length of the first command, position of a comment without end, and whether a quote is open. The command ends at a
+/// separator, a `//` comment or the end of the text.
 fn command_len(text: &[u8]) -> (usize, Option<usize>, bool) {
     let mut is_quoted = false;
     let mut open_comment = None;

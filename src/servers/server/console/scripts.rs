@@ -187,7 +187,7 @@ fn text_of(bytes: &[u8]) -> Result<String, String> {
     Ok(if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })
 }
 
-/// Describes the first zero byte of a file, which stands behind `before`.
+/// Describes the first zero byte of a file, after the text `before`.
 fn zero_byte(bytes: &[u8], before: &str) -> String {
     let zeros = |first| bytes.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd) = (zeros(0), zeros(1));
