@@ -84,7 +84,7 @@ impl Proxy {
             (0, 0) => String::new(),
             (begun, 0) => format!("SOCKS5 associations: {begun} made\n"),
             (begun, failed) => format!(
-                "SOCKS5 associations: {begun} made, {failed} attempts failed; the log names the reasons\n"
+                "SOCKS5 associations: {begun} made, {failed} failed; the log names the reasons\n"
             ),
         }
     }
