@@ -48,7 +48,7 @@ const LINK_ALLOWANCES: [(&str, f64, f64); 4] = [
     (MAP_CHANGE, 2.0, 0.0),
     (LONGEST_MAP_CHANGE, 4.0, 3000.0),
 ];
-/// Bots of which one hears from the server at any time, whatever datagrams are lost.
+/// Bots of which one hears from the server at any time, although datagrams are lost.
 const MANY_BOTS: usize = 8;
 /// Lateness of the generator that spoils the measurements of a second, in ms.
 pub(super) const SPOILING_LATENESS_MS: u64 = 100;

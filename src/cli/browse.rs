@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ServerAddress;
+use super::number::{ANY_I32, number};
 use crate::{
     browser::Order,
     discovery::{GAMES, Game},
@@ -24,7 +25,7 @@ Examples:
 Filter words: TEXT, -TEXT, name:TEXT, map:, mod:, type:, game:, address:, player:, ping<80, \
 players>3, free>=1, max=16, empty, full, password.
 Favorites: lines of '[GAME] HOST[:PORT]'; '#' starts a comment.
-Exit codes: 0 a master or server answered, 1 no answer or failure, 2 usage or file error.";
+Exit codes: 0 a server answered or a master sent its lists, 1 no answer or failure, 2 usage or file error.";
 
 /// Options of `browse`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub struct BrowseOptions {
     #[arg(long = "master", value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
     pub masters: Vec<String>,
     /// Protocols to ask masters for [default: each game's latest, with 71 for q3]
-    #[arg(long = "protocol", value_name = "NUMBER", value_delimiter = ',')]
+    #[arg(long = "protocol", value_name = "NUMBER", value_delimiter = ',', value_parser = number::<i32>(ANY_I32))]
     pub protocols: Vec<i32>,
     /// Ask masters for IPv6 servers, too
     #[arg(long)]
@@ -62,7 +63,7 @@ pub struct BrowseOptions {
     pub all: bool,
     /// Repeat at this interval and keep a history
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60",
-        value_parser = clap::value_parser!(u32).range(1..=86_400))]
+        value_parser = number::<u32>(1..=86_400))]
     pub watch: Option<u32>,
     /// Print one JSON object, one per line with --watch
     #[arg(long, conflicts_with_all = ["csv", "plain"])]
@@ -75,23 +76,23 @@ pub struct BrowseOptions {
     pub plain: bool,
     /// Servers queried at once
     #[arg(long, value_name = "N", default_value_t = 16,
-        value_parser = clap::value_parser!(u16).range(1..=1024))]
+        value_parser = number::<u16>(1..=1024))]
     pub outstanding: u16,
     /// Milliseconds to wait for a server's answer
     #[arg(long = "timeout", value_name = "MS", default_value_t = 800,
-        value_parser = clap::value_parser!(u32).range(1..=60_000))]
+        value_parser = number::<u32>(1..=60_000))]
     pub timeout_ms: u32,
     /// Further requests to a silent server
     #[arg(long, value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u8).range(0..=3))]
+        value_parser = number::<u8>(0..=3))]
     pub retries: u8,
     /// Servers to list at most
     #[arg(long, value_name = "N", default_value_t = 16_384,
-        value_parser = clap::value_parser!(u32).range(1..=65_536))]
+        value_parser = number::<u32>(1..=65_536))]
     pub max_servers: u32,
     /// Seconds that one round may take
     #[arg(long, value_name = "SECONDS", default_value_t = 120,
-        value_parser = clap::value_parser!(u32).range(1..=3600))]
+        value_parser = number::<u32>(1..=3600))]
     pub limit: u32,
 }
 

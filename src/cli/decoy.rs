@@ -5,6 +5,7 @@ use std::{net::IpAddr, path::PathBuf};
 use clap::Args;
 
 use super::address::own_ip;
+use super::number::{ANY_U64, number};
 use crate::{decoy::MAX_DECOYS, discovery::Game};
 
 /// Examples of the help.
@@ -36,17 +37,17 @@ pub struct DecoyOptions {
     pub config: Option<PathBuf>,
     /// Number of generated decoys, 1 to 20000
     #[arg(long, value_name = "N", default_value_t = 10,
-        value_parser = clap::value_parser!(u32).range(1..=MAX_DECOYS as i64))]
+        value_parser = number::<u32>(1..=MAX_DECOYS as i128))]
     pub count: u32,
     /// Game of generated decoys: q3, rtcw, et, q4 or qw; repeat for several
     #[arg(long, value_name = "GAME", default_value = "q3", value_parser = game)]
     pub game: Vec<&'static Game>,
     /// Random seed of generated decoys
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::<u64>(ANY_U64))]
     pub seed: u64,
     /// UDP port of the first decoy; the others follow
     #[arg(long, value_name = "PORT", default_value_t = 28960,
-        value_parser = clap::value_parser!(u16).range(1..))]
+        value_parser = number::<u16>(1..=65535))]
     pub port: u16,
     /// Address to listen on; repeat for IPv4 and IPv6
     #[arg(long, value_name = "IP", default_value = "127.0.0.1", value_parser = own_ip)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::number::number;
 use super::{PlayOptions, folder_or_map, game_folder, maps::picture_file};
 use crate::{
     model::{Millis, Vec3},
@@ -130,7 +131,7 @@ pub struct ExtractOptions {
         allow_hyphen_values = true)]
     pub free: Option<DemoPosition>,
     /// Which one, if the player has left and come back
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::<usize>(1..=65535))]
     pub session: usize,
     /// Directories that contain the game folder, separated as in PATH
     #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]
@@ -174,7 +175,7 @@ pub struct DemoDrawOptions {
     pub output: PathBuf,
     /// Longer side of the map in pixels
     #[arg(long, value_name = "PIXELS", default_value_t = 1200,
-        value_parser = clap::value_parser!(u16).range(200..=3000))]
+        value_parser = number::<u16>(200..=3000))]
     pub size: u16,
     /// Directories that contain the game folder, separated as in PATH
     #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]

@@ -11,6 +11,7 @@ use clap::{Args, FromArgMatches as _};
 use toml::de::{DeTable, DeValue};
 
 use super::bots::BotsOptions;
+use super::number::{ANY_U64, number};
 use crate::{
     bots::{self, Behaviors, Expectations, MAX_BOTS, Stages},
     client::ProtocolChoice,
@@ -100,7 +101,7 @@ options! {
     pub struct LoadTest {
         /// Number of bots [default: 1]
         #[arg(short = 'n', long = "bots", value_name = "N",
-            value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_BOTS)))]
+            value_parser = number::<u16>(1..=i128::from(MAX_BOTS)))]
         pub bots: Option<u16> =
             |test, bots| test.stages.iter_mut().for_each(|stage| stage.bots = bots),
         /// Duration, e.g. 60, 60s or 1m [default: 30]
@@ -160,15 +161,15 @@ options! {
         pub reconnect: bool =
             |test, on| test.reconnects = on,
         /// Additional getinfo queries per second
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
+        #[arg(long, value_name = "N", value_parser = number::<u32>(0..=100_000))]
         pub getinfo_per_second: Option<u32> =
             |test, rate| test.queries.info_per_second = rate,
         /// Additional getstatus queries per second
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
+        #[arg(long, value_name = "N", value_parser = number::<u32>(0..=100_000))]
         pub getstatus_per_second: Option<u32> =
             |test, rate| test.queries.status_per_second = rate,
         /// Packets per second of each bot [default: 30]
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(15..=125))]
+        #[arg(long, value_name = "N", value_parser = number::<u16>(15..=125))]
         pub packets_per_second: Option<u16> =
             |test, rate| test.packets_per_second = rate.into(),
         /// Jitter of the packet times of each bot, which keeps its own phase, e.g. 8ms; 0 for none
@@ -177,15 +178,15 @@ options! {
         pub stagger: Option<Millis> =
             |test, jitter| test.stagger = jitter,
         /// Client frames per second of each bot [default: 60]
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(15..=250))]
+        #[arg(long, value_name = "N", value_parser = number::<u16>(15..=250))]
         pub frames_per_second: Option<u16> =
             |test, rate| test.frames_per_second = rate.into(),
         /// Rate that each bot requests, in bytes per second [default: 25000]
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=1_000_000))]
+        #[arg(long, value_name = "N", value_parser = number::<u32>(1000..=1_000_000))]
         pub rate: Option<u32> =
             |test, rate| test.rate_bytes_per_sec = rate,
         /// Snapshots per second that each bot requests [default: 20]
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=125))]
+        #[arg(long, value_name = "N", value_parser = number::<u16>(1..=125))]
         pub snaps: Option<u16> =
             |test, snaps| test.snaps = snaps.into(),
         /// Fail unless all hold, e.g. snapshot_gap_p99<120ms,loss<1%,drops=0; metrics below
@@ -193,7 +194,7 @@ options! {
         pub expect: Option<Expectations> =
             |test, limits| test.expectations = limits,
         /// Random seed [default: random]
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = number::<u64>(ANY_U64))]
         pub seed: Option<u64> =
             |test, seed| test.seed = seed,
         /// Prefix of bot names [default: bot]

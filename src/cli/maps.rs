@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::number::number;
 use super::{folder_or_map, game_folder};
 use crate::settings::GameFolder;
 
@@ -76,11 +77,11 @@ pub struct MapsOptions {
     #[arg(long, requires = "draw")]
     pub clusters: bool,
     /// Draw one floor only, counted from 1, the lowest; an SVG file without this has them all
-    #[arg(long, value_name = "N", requires = "draw", value_parser = clap::value_parser!(u8).range(1..))]
+    #[arg(long, value_name = "N", requires = "draw", value_parser = number::<u8>(1..=255))]
     pub floor: Option<u8>,
     /// Longer side of the drawing in pixels
     #[arg(long, value_name = "PIXELS", default_value_t = 1200, requires = "draw",
-        value_parser = clap::value_parser!(u16).range(200..=3000))]
+        value_parser = number::<u16>(200..=3000))]
     pub size: u16,
     /// Directories that contain the game folder, separated as in PATH
     #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]

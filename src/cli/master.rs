@@ -7,6 +7,7 @@ use std::{
 
 use clap::Args;
 
+use super::number::{ANY_U32, number};
 use super::{
     address::{own_address, own_ip},
     bind::BindAddresses,
@@ -41,7 +42,7 @@ pub struct MasterArguments {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// UDP port [default: 27950]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = number::<u16>(1..=65535))]
     pub port: Option<u16>,
     /// Listen on this address only; repeat for IPv4 and IPv6 [default: all addresses]
     #[arg(long, value_name = "IP", value_parser = own_ip)]
@@ -50,13 +51,13 @@ pub struct MasterArguments {
     #[arg(long)]
     pub allow_loopback: bool,
     /// Maximum number of servers [default: 4096]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(1..=1_000_000))]
     pub max_servers: Option<u32>,
     /// Maximum number of servers per IPv4 address or IPv6 /64; 0 disables the limit [default: 32]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(ANY_U32))]
     pub max_servers_per_address: Option<u32>,
     /// Ignore list requests beyond N from one address; one more every 3 s; 0 disables it [default: 16]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(ANY_U32))]
     pub flood_protection: Option<u32>,
     /// List only this game, by its name in infoResponse; may be repeated
     #[arg(long, value_name = "NAME", value_parser = game_name)]

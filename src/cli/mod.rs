@@ -15,6 +15,7 @@ mod load_test;
 mod maps;
 mod master;
 mod master_config;
+mod number;
 mod plus_commands;
 mod proxy;
 mod query;
@@ -48,6 +49,7 @@ pub use qvm::{
     RunOptions,
 };
 pub use relay::{RelayFrom, ViewerOptions};
+pub use replay::AddressFilter;
 pub use trace::ShownView;
 pub use trace_files::TraceFiles;
 

@@ -8,6 +8,7 @@ use std::{
 
 use clap::Args;
 
+use super::number::{ANY_U64, number};
 use super::{BindAddresses, Duration, ServerAddress, TraceFiles, address::own_address};
 use crate::{
     impairment::Impairment,
@@ -51,15 +52,15 @@ pub struct ProxyArguments {
     #[arg(long, value_name = "IMPAIRMENT")]
     pub downlink: Option<Impairment>,
     /// Random seed of the impairment [default: random]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(ANY_U64))]
     pub seed: Option<u64>,
     /// Maximum clients
     #[arg(long, value_name = "N", default_value_t = SESSIONS,
-        value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SESSIONS)))]
+        value_parser = number::<u16>(1..=i128::from(MAX_SESSIONS)))]
     pub clients: u16,
     /// Maximum clients of one address
     #[arg(long, value_name = "N", default_value_t = SESSIONS_PER_ADDRESS,
-        value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SESSIONS)))]
+        value_parser = number::<u16>(1..=i128::from(MAX_SESSIONS)))]
     pub clients_per_address: u16,
     /// Silence of a client after which its port is closed [default: 240s]
     #[arg(long, value_name = "TIME")]

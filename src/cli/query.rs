@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::ServerAddress;
+use super::number::{ANY_U32, number};
 use crate::discovery::{Family, GAMES, Game};
 
 /// Examples of the help.
@@ -25,7 +26,8 @@ pub struct QueryOptions {
     #[arg(value_name = "HOST[:PORT]", required_unless_present = "pid")]
     pub server: Option<ServerAddress>,
     /// Query the server that a process of this machine runs, on any port (Linux)
-    #[arg(long, value_name = "PID", conflicts_with = "server")]
+    #[arg(long, value_name = "PID", conflicts_with = "server",
+        value_parser = number::<u32>(ANY_U32))]
     pub pid: Option<u32>,
     /// Ask as one game only: q3, rtcw, et, q4 or qw
     #[arg(long, value_name = "GAME", value_parser = super::decoy::game)]
@@ -35,7 +37,7 @@ pub struct QueryOptions {
     pub json: bool,
     /// Milliseconds to wait for a reply
     #[arg(long = "timeout", value_name = "MS", default_value_t = 2000,
-        value_parser = clap::value_parser!(u32).range(1..=60_000))]
+        value_parser = number::<u32>(1..=60_000))]
     pub timeout_ms: u32,
     /// Print all settings of the serverinfo
     #[arg(long)]

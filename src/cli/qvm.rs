@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::game_folder;
+use super::number::{ANY_I32, ANY_U64, number};
 use crate::settings::GameFolder;
 
 /// Examples and exit codes of the help.
@@ -113,16 +114,16 @@ pub struct CompareOptions {
     #[arg(long = "file", value_name = "FILE.play")]
     pub plays: Option<PathBuf>,
     /// Random plays instead of those of the program
-    #[arg(long, value_name = "PLAYS", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "PLAYS", value_parser = number::<u32>(1..=10_000))]
     pub random: Option<u32>,
     /// Seed of the first random play
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = number::<u64>(ANY_U64))]
     pub seed: u64,
     /// Players of a random play
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(long, default_value_t = 2, value_parser = number::<u8>(1..=16))]
     pub players: u8,
     /// Seconds of a random play
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=600))]
+    #[arg(long, default_value_t = 20, value_parser = number::<u32>(1..=600))]
     pub seconds: u32,
     /// Map of random plays; default an empty hall
     #[arg(long, value_name = "MAP", default_value = "", hide_default_value = true)]
@@ -195,13 +196,15 @@ pub struct RunOptions {
     #[command(flatten)]
     pub module: ModuleFile,
     /// Words of the entry: its number and up to 12 arguments
-    #[arg(value_name = "WORD", num_args = 0..=13, allow_negative_numbers = true)]
+    #[arg(value_name = "WORD", num_args = 0..=13, allow_negative_numbers = true,
+        value_parser = number::<i32>(ANY_I32))]
     pub words: Vec<i32>,
     /// Engine
     #[arg(long, value_name = "ENGINE", value_enum, default_value = "interpreter")]
     pub engine: EngineChoice,
     /// Instructions after which the entry ends with a fault
-    #[arg(long, value_name = "INSTRUCTIONS", default_value_t = 500_000_000)]
+    #[arg(long, value_name = "INSTRUCTIONS", default_value_t = 500_000_000,
+        value_parser = number::<u64>(ANY_U64))]
     pub budget: u64,
     /// Let unknown services return 0 instead of a fault
     #[arg(long)]

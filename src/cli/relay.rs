@@ -8,6 +8,7 @@ use std::{
 
 use clap::Args;
 
+use super::number::{ANY_U32, number};
 use super::{
     Duration, ServerAddress,
     address::{own_address, own_ip},
@@ -106,7 +107,7 @@ impl FromStr for RelayFrom {
 pub struct ViewerOptions {
     /// UDP port for viewers
     #[arg(long, value_name = "PORT", default_value_t = 27960,
-        value_parser = clap::value_parser!(u16).range(1..))]
+        value_parser = number::<u16>(1..=65535))]
     pub port: u16,
     /// Address for viewers; repeat for IPv4 and IPv6 [default: all addresses]
     #[arg(long, value_name = "IP", value_parser = own_ip)]
@@ -116,18 +117,19 @@ pub struct ViewerOptions {
     pub hostname: Option<String>,
     /// Maximum number of viewers
     #[arg(long = "viewers", value_name = "N", default_value_t = 512,
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_VIEWERS)))]
+        value_parser = number::<u32>(1..=i128::from(MAX_VIEWERS)))]
     pub max_viewers: u32,
     /// Maximum number of viewers of one address; loopback has no limit
     #[arg(long, value_name = "N", default_value_t = 32,
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_VIEWERS)))]
+        value_parser = number::<u32>(1..=i128::from(MAX_VIEWERS)))]
     pub per_address: u32,
     /// Maximum bytes per second to one viewer; 0 for the rate that the client asks for
-    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    #[arg(long, value_name = "BYTES", default_value_t = 0,
+        value_parser = number::<u32>(ANY_U32))]
     pub max_rate: u32,
     /// Maximum snapshots per second to one viewer
     #[arg(long, value_name = "N", default_value_t = 40,
-        value_parser = clap::value_parser!(u32).range(1..=125))]
+        value_parser = number::<u32>(1..=125))]
     pub snaps: u32,
     /// Let only the console control the source, not viewers
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! Options of `replay`.
 
 use std::{
+    fmt,
     net::{IpAddr, SocketAddr},
     path::PathBuf,
     str::FromStr,
@@ -21,7 +22,7 @@ Examples:
 
 A replay needs the maps of the recording, identified by length and checksum. A truncated or damaged \
 journal is replayed up to the damage, whose position is reported.
-Exit codes: 0 identical, also up to where a journal is cut off; 1 diverged, or the journal is damaged;
+Exit codes: 0 identical, also up to where a journal is cut off; 1 diverged, or the journal is damaged; \
 2 usage error, not a journal, or map not found; 9 nothing compared: no datagram sent in the replayed part.";
 
 /// Options of `replay`.
@@ -60,6 +61,15 @@ impl AddressFilter {
     pub fn matches(&self, address: SocketAddr) -> bool {
         self.ip == address.ip().to_canonical()
             && self.port.is_none_or(|port| port == address.port())
+    }
+}
+
+impl fmt::Display for AddressFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            Some(port) => SocketAddr::new(self.ip, port).fmt(f),
+            None => self.ip.fmt(f),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::number::{ANY_U32, number};
 use super::{PlusCommands, TraceFiles, game_folder};
 use crate::settings::{
     ChangeSource, ExpectedCode, GameFolder, SetCommand, Settings, key, place_of_error,
@@ -31,7 +32,7 @@ pub struct ServeOptions {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// UDP port, as +set net_port; 0 selects any free port
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u16>(0..=65535))]
     pub port: Option<u16>,
     /// First map, as +map
     #[arg(long, value_name = "NAME")]
@@ -43,7 +44,7 @@ pub struct ServeOptions {
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
     /// Stop recording after MIB mebibytes; the server keeps running; 0 disables the limit [default: 4096]
-    #[arg(long, value_name = "MIB", requires = "journal")]
+    #[arg(long, value_name = "MIB", requires = "journal", value_parser = number::<u32>(ANY_U32))]
     pub journal_limit: Option<u32>,
     /// Trace and packet capture.
     #[command(flatten)]

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::number::{ANY_U64, number};
 use super::{folder_or_map, game_folder};
 use crate::settings::GameFolder;
 
@@ -22,15 +23,15 @@ Exit codes: 0 no violation, 1 violation, 2 usage error.";
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct SimOptions {
     /// Random seed
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::<u64>(ANY_U64))]
     pub seed: u64,
     /// Minutes of virtual time
     #[arg(long, value_name = "M", default_value_t = 10,
-        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        value_parser = number::<u32>(1..=1_000_000))]
     pub minutes: u32,
     /// Number of players, 1 to 64
     #[arg(long, value_name = "COUNT", default_value_t = 8,
-        value_parser = clap::value_parser!(u8).range(1..=64))]
+        value_parser = number::<u8>(1..=64))]
     pub bots: u8,
     /// Inject no faults: only joins, leaves and map changes
     #[arg(long)]
@@ -46,7 +47,7 @@ pub struct SimOptions {
     pub basepath: String,
     /// Initial server time in ms; 1879000000: 48 s before the clock restarts
     #[arg(long, value_name = "MS", default_value_t = 0, hide_default_value = true,
-        value_parser = clap::value_parser!(i32).range(0..0x7000_0000))]
+        value_parser = number::<i32>(0..=0x6fff_ffff))]
     pub level_time: i32,
     /// Print JSON
     #[arg(long)]

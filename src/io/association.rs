@@ -10,7 +10,7 @@ use std::{
     io::{self, Read as _, Write as _},
     net::SocketAddr,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         mpsc::{Receiver, TryRecvError, channel},
     },
     thread,
@@ -28,6 +28,10 @@ use crate::model::Millis;
 const WAITING_MAX: usize = 8;
 /// Longest handshake.
 const HANDSHAKE_MAX: Millis = Millis::seconds(10);
+/// Longest wait for the first byte. A login may take longer.
+const PATIENCE: Millis = Millis::seconds(3);
+/// Reason of a handshake that takes too long.
+const NO_ANSWER: &str = "no answer";
 /// First pause before another attempt.
 const FIRST_PAUSE: Millis = Millis::seconds(1);
 /// Longest pause, as a number of doublings.
@@ -43,6 +47,10 @@ struct Control {
     handshake: Handshake,
     /// Bytes that the system did not accept yet.
     out: Vec<u8>,
+    /// End of the handshake.
+    end: Millis,
+    /// Whether the server has sent anything.
+    has_answered: bool,
 }
 
 /// Answer to a lookup.
@@ -53,8 +61,10 @@ type Found = Result<Vec<SocketAddr>, String>;
 pub(super) enum RelayFault {
     /// Sent by another address than the relay's.
     Source,
-    /// Header invalid, fragmented, or of another peer.
+    /// Header invalid, or of another peer.
     Header,
+    /// Part of a datagram.
+    Fragment,
 }
 
 impl RelayFault {
@@ -65,13 +75,73 @@ impl RelayFault {
             Self::Header => {
                 "invalid SOCKS5 header (expected 0 0 0, the server's address and its port)"
             }
+            Self::Fragment => "SOCKS5 fragment, not supported (expected whole datagrams, FRAG 0)",
+        }
+    }
+}
+
+/// SOCKS5 server of all associations.
+#[derive(Debug)]
+pub(super) struct RelayServer {
+    config: Socks5,
+    state: Mutex<ServerState>,
+}
+
+/// Findings of all associations about their server.
+#[derive(Debug, Default)]
+struct ServerState {
+    /// Reason that was logged, until the server relays.
+    reason: Option<String>,
+    counts: RelayCounts,
+}
+
+/// Results of the attempts of all associations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RelayCounts {
+    pub(super) begun: u64,
+    pub(super) failed: u64,
+}
+
+impl RelayServer {
+    pub(super) fn new(config: Socks5) -> Self {
+        Self { config, state: Mutex::default() }
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.config.address
+    }
+
+    pub(super) fn counts(&self) -> RelayCounts {
+        self.state().counts
+    }
+
+    fn state(&self) -> MutexGuard<'_, ServerState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Logs the reason of a failure once for all associations, until the server relays or another reason follows. Returns
+    /// whether it is new.
+    fn complain(&self, reason: &str) -> bool {
+        let mut state = self.state();
+        let is_new = state.reason.as_deref() != Some(reason);
+        let level = if is_new { log::Level::Warn } else { log::Level::Debug };
+        log::log!(level, "SOCKS5 server {} failed: {reason}", self.config.address);
+        state.reason = Some(reason.to_owned());
+        is_new
+    }
+
+    fn begin(&self) {
+        let mut state = self.state();
+        state.counts.begun += 1;
+        if state.reason.take().is_some() {
+            log::info!("SOCKS5 server {} relays again", self.config.address);
         }
     }
 }
 
 /// One UDP association.
 pub(super) struct Association {
-    server: Arc<Socks5>,
+    server: Arc<RelayServer>,
     /// Address to which all datagrams go.
     peer: SocketAddr,
     control: Option<Control>,
@@ -87,7 +157,7 @@ pub(super) struct Association {
 
 impl Association {
     /// Creates an association for datagrams to and from `peer`, to be started by [`Self::run_due`].
-    pub(super) fn new(server: Arc<Socks5>, peer: SocketAddr) -> Self {
+    pub(super) fn new(server: Arc<RelayServer>, peer: SocketAddr) -> Self {
         Self {
             server,
             peer: SocketAddr::new(peer.ip().to_canonical(), peer.port()),
@@ -115,10 +185,14 @@ impl Association {
             Some(Ok(relay)) => return self.begin(relay),
             Some(Err(error)) => Err(error),
             None if self.lookup.is_some() => Ok(()),
-            None if self.control.is_some() => {
-                Err(io::Error::new(io::ErrorKind::TimedOut, "no answer"))
-            }
-            None => self.connect(now, poll),
+            None => match &self.control {
+                Some(control) if control.has_answered && now < control.end => {
+                    self.due = control.end;
+                    Ok(())
+                }
+                Some(_) => Err(io::Error::new(io::ErrorKind::TimedOut, NO_ANSWER)),
+                None => self.connect(now, poll),
+            },
         };
         if let Err(error) = result {
             self.fail(now, poll.0, &error);
@@ -139,7 +213,7 @@ impl Association {
             Ok(found) => found,
         };
         self.lookup = None;
-        let is_ours = |relay: &&SocketAddr| relay.is_ipv4() == self.server.address.is_ipv4();
+        let is_ours = |relay: &&SocketAddr| relay.is_ipv4() == self.server.config.address.is_ipv4();
         Some(match found {
             Ok(found) => {
                 let relay = found.iter().find(is_ours).or(found.first()).copied();
@@ -168,9 +242,9 @@ impl Association {
     fn checked(&self, mut relay: SocketAddr) -> io::Result<SocketAddr> {
         // An unspecified address means the host of the control connection.
         if relay.ip().is_unspecified() {
-            relay.set_ip(self.server.address.ip());
+            relay.set_ip(self.server.config.address.ip());
         }
-        if relay.is_ipv4() != self.server.address.is_ipv4() {
+        if relay.is_ipv4() != self.server.config.address.is_ipv4() {
             return Err(io::Error::other(format!(
                 "relay {relay} not of the address family of the server"
             )));
@@ -180,9 +254,7 @@ impl Association {
 
     /// Begins to relay. Returns the waiting datagrams.
     fn begin(&mut self, relay: SocketAddr) -> Vec<Vec<u8>> {
-        if self.failures > 0 {
-            log::info!("SOCKS5 server {} relays again", self.server.address);
-        }
+        self.server.begin();
         self.failures = 0;
         self.due = Millis::NEVER;
         self.relay = Some(relay);
@@ -190,13 +262,14 @@ impl Association {
     }
 
     fn connect(&mut self, now: Millis, (registry, token): (&Registry, Token)) -> io::Result<()> {
-        let mut stream = TcpStream::connect(self.server.address)?;
+        let mut stream = TcpStream::connect(self.server.config.address)?;
         registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
         let mut out = Vec::new();
-        let is_ip4 = self.server.address.ip().to_canonical().is_ipv4();
-        let handshake = Handshake::start(self.server.login.clone(), is_ip4, &mut out);
-        self.control = Some(Control { stream, handshake, out });
-        self.due = now + HANDSHAKE_MAX;
+        let is_ip4 = self.server.config.address.ip().to_canonical().is_ipv4();
+        let handshake = Handshake::start(self.server.config.login.clone(), is_ip4, &mut out);
+        self.control =
+            Some(Control { stream, handshake, out, end: now + HANDSHAKE_MAX, has_answered: false });
+        self.due = now + PATIENCE;
         Ok(())
     }
 
@@ -234,6 +307,7 @@ impl Association {
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, closed));
                 }
                 Ok(len) if self.relay.is_none() && self.lookup.is_none() && found.is_none() => {
+                    control.has_answered = true;
                     found = control
                         .handshake
                         .handle_bytes(&buffer[..len], &mut control.out)
@@ -261,8 +335,8 @@ impl Association {
         let pause = FIRST_PAUSE.0 << self.failures.min(DOUBLINGS_MAX);
         self.due = now + Millis(pause);
         self.failures = self.failures.saturating_add(1);
-        let level = if self.failures == 1 { log::Level::Warn } else { log::Level::Debug };
-        log::log!(level, "SOCKS5 server {} failed: {error}", self.server.address);
+        self.server.state().counts.failed += 1;
+        self.server.complain(&error.to_string());
     }
 
     /// Adds the header to a datagram and returns the relay's address. `None`: it waits for the relay, or is dropped.
@@ -286,7 +360,10 @@ impl Association {
         if self.relay != Some(from) {
             return Err(RelayFault::Source);
         }
-        unwrap(datagram, self.peer).ok_or(RelayFault::Header)
+        unwrap(datagram, self.peer).ok_or(match datagram {
+            [0, 0, fragment, ..] if *fragment != 0 => RelayFault::Fragment,
+            _ => RelayFault::Header,
+        })
     }
 
     /// Address of the relay, once it is known.
@@ -310,5 +387,56 @@ impl Control {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server() -> Arc<RelayServer> {
+        let address = "192.0.2.9:1080".parse().unwrap();
+        Arc::new(RelayServer::new(Socks5 { address, login: None }))
+    }
+
+    #[test]
+    fn fragments_are_told_from_invalid_headers() {
+        let (peer, relay) = ("192.0.2.7:27960".parse().unwrap(), "192.0.2.9:5".parse().unwrap());
+        let mut association = Association::new(server(), peer);
+        association.relay = Some(relay);
+        let datagram = |fragment| [0, 0, fragment, 1, 192, 0, 2, 7, 0x6d, 0x38, b'x'];
+        assert_eq!(association.unwrap(relay, &datagram(0)), Ok((peer, &b"x"[..])));
+        for fragment in [1, 0x81] {
+            let fault = association.unwrap(relay, &datagram(fragment)).unwrap_err();
+            assert_eq!(fault, RelayFault::Fragment);
+            assert!(fault.reason().contains("fragment, not supported"));
+        }
+        assert_eq!(association.unwrap(relay, &[0, 1, 0]), Err(RelayFault::Header));
+        assert_eq!(association.unwrap(peer, &datagram(1)), Err(RelayFault::Source));
+    }
+
+    #[test]
+    fn refusal_is_news_once_for_all_associations() {
+        let server = server();
+        assert!(server.complain("login required"));
+        assert!(!server.complain("login required"), "of another association");
+        assert!(server.complain("no answer"), "another reason");
+        server.begin();
+        assert!(server.complain("no answer"), "after it relayed");
+        assert_eq!(server.counts(), RelayCounts { begun: 1, failed: 0 });
+    }
+
+    #[test]
+    fn silent_server_fails_after_three_seconds() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = Arc::new(RelayServer::new(Socks5 { address, login: None }));
+        let poll = mio::Poll::new().unwrap();
+        let mut association = Association::new(Arc::clone(&server), address);
+        for (now, reason, failed) in [(0, None, 0), (2999, None, 0), (3000, Some(NO_ANSWER), 1)] {
+            assert!(association.run_due(Millis(now), (poll.registry(), Token(1))).is_empty());
+            let state = server.state();
+            assert_eq!((state.reason.as_deref(), state.counts.failed), (reason, failed), "{now}");
+        }
     }
 }

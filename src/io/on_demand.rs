@@ -13,7 +13,7 @@ use std::{
 use mio::{Interest, Registry, Token};
 
 use super::{
-    association::{Association, RelayFault},
+    association::{Association, RelayFault, RelayServer},
     batch::Family,
     bind::{BindError, CLIENT_BUFFER_BYTES, open},
     socket::{Port, Socket, Sockets},
@@ -33,7 +33,7 @@ const OTHER_FILES: u64 = 128;
 #[derive(Default)]
 pub(super) struct OnDemand {
     /// SOCKS5 server of all ports on demand.
-    relay: Option<Arc<Socks5>>,
+    relay: Option<Arc<RelayServer>>,
     /// Ports that could not be opened.
     failed: Vec<LocalPort>,
     has_warned: bool,
@@ -59,7 +59,7 @@ impl Sockets {
         #[cfg(unix)]
         super::open_files::raise_open_files(files + OTHER_FILES);
         let _ = files;
-        self.on_demand.relay = relay.map(Arc::new);
+        self.on_demand.relay = relay.map(|relay| Arc::new(RelayServer::new(relay)));
         self
     }
 
@@ -86,7 +86,7 @@ impl Sockets {
         peer: SocketAddr,
         registry: &Registry,
     ) -> Result<(), BindError> {
-        let reached = self.on_demand.relay.as_ref().map_or(peer, |relay| relay.address);
+        let reached = self.on_demand.relay.as_ref().map_or(peer, |relay| relay.address());
         let ip: IpAddr = match reached.ip().to_canonical() {
             IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
             IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
@@ -208,6 +208,10 @@ impl Sockets {
             return;
         }
         let batching = self.batching;
+        if let Some(relay) = &self.on_demand.relay {
+            let counts = relay.counts();
+            (counters.relay_begun, counters.relay_failed) = (counts.begun, counts.failed);
+        }
         for (number, socket) in &mut self.sockets {
             let Some(association) = &mut socket.association else { continue };
             let waiting = association.run_due(now, (registry, association_token(number)));

@@ -68,7 +68,7 @@ pub struct Socks5 {
 pub(super) enum Socks5Error {
     #[error("not a SOCKS5 server: version {0} (expected 5)")]
     Version(u8),
-    #[error("login required (expected a user name and a password)")]
+    #[error("login required (expected a user name and a password in the file of --socks5-login)")]
     LoginRequired,
     #[error(
         "no authentication method accepted (offered 0, no login, and 2, user name and password)"
@@ -78,7 +78,7 @@ pub(super) enum Socks5Error {
     Method(u8),
     #[error("invalid version {0} of the login status (expected 1)")]
     LoginVersion(u8),
-    #[error("user name or password refused: status {0}")]
+    #[error("user name or password of --socks5-login refused: status {0}")]
     LoginRefused(u8),
     #[error("UDP association refused: {reason} (reply {0})", reason = refusal(*.0))]
     Refused(u8),

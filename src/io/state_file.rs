@@ -27,10 +27,17 @@ impl StateFile {
     /// # Errors
     /// A sentence with path and problem.
     pub fn read(path: &Path) -> Result<Option<String>, String> {
-        let mut text = String::new();
-        let read = File::open(path).and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text));
+        let mut bytes = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(BYTES_MAX).read_to_end(&mut bytes));
         match read {
-            Ok(_) => Ok(Some(text)),
+            Ok(_) => String::from_utf8(bytes).map(Some).map_err(|error| {
+                let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
+                format!(
+                    "state file {}:{line}: not UTF-8 (expected a file that this program wrote)",
+                    path.display()
+                )
+            }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(format!("state file {} not readable: {error}", path.display())),
         }
@@ -127,6 +134,10 @@ mod tests {
         file.finish("second\n".to_owned());
         assert_eq!(StateFile::read(&path), Ok(Some("second\n".to_owned())));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no draft is left");
+        let binary = folder.join("binary");
+        fs::write(&binary, b"first\n\xff\n").unwrap();
+        let error = StateFile::read(&binary).unwrap_err();
+        assert!(error.contains("binary:2: not UTF-8"), "{error}");
         #[cfg(unix)]
         {
             let target = folder.join("theirs");

@@ -2,14 +2,7 @@
 
 mod progress;
 
-use std::{
-    collections::HashMap,
-    fs,
-    io::{IsTerminal as _, Write as _},
-    net::SocketAddr,
-    path::Path,
-    sync::Arc,
-};
+use std::{collections::HashMap, io::IsTerminal as _, net::SocketAddr, path::Path, sync::Arc};
 
 use fragd::{
     bots::{
@@ -19,7 +12,7 @@ use fragd::{
     cli::{BotsOptions, ExitStatus, LoadTest, ProcessIds},
     io::{
         self, Clock, ConsoleOutput, GameData, Options, Processes, Progress, Signals, Sockets,
-        assets::base_paths, machine::MachineInfo, task::Task,
+        machine::MachineInfo, task::Task,
     },
     model::{Millis, UnixMillis, assets::Assets as _, text::escaped},
     node::{Hosted as _, LocalPort, Observed},
@@ -28,6 +21,7 @@ use fragd::{
     world::{Bsp, CollisionMap, TracePrecision, bsp::MAX_FILE_LEN},
 };
 
+use super::output;
 use progress::ProgressDisplay;
 
 /// Maximum size of a baseline, in bytes.
@@ -47,23 +41,22 @@ pub(crate) fn run(options: &BotsOptions) -> ExitStatus {
         }
     };
     let text = if options.json { summary.to_json() + "\n" } else { summary.to_string() };
-    // A closed pipe, e.g. by `head`, is not an error.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    let mut outcome = outcome(summary.verdict);
+    let verdict = outcome(summary.verdict);
+    let mut outcome = output::show(&text, verdict);
     // A terminal has already shown the summary.
-    if outcome != ExitStatus::Done && (options.json || !std::io::stdout().is_terminal()) {
+    if verdict != ExitStatus::Done && (options.json || !std::io::stdout().is_terminal()) {
         eprintln!("fragd: {}", summary.sentence);
     }
-    let files: [(&Option<_>, &dyn Fn() -> String); 3] = [
-        (&options.csv, &|| summary.to_csv()),
-        (&options.report, &|| summary.to_html()),
-        (&options.junit, &|| summary.to_junit()),
+    let files: [(&str, &Option<_>, &dyn Fn() -> String); 3] = [
+        ("--csv", &options.csv, &|| summary.to_csv()),
+        ("--report", &options.report, &|| summary.to_html()),
+        ("--junit", &options.junit, &|| summary.to_junit()),
     ];
-    for (path, write) in files {
+    for (option, path, write) in files {
         if let Some(path) = path
-            && let Err(error) = fs::write(path, write())
+            && let Err(what) = output::write_file(path, write().as_bytes())
         {
-            eprintln!("fragd: {}: {error}", path.display());
+            eprintln!("fragd: {option} {what}");
             outcome = ExitStatus::Failed;
         }
     }
@@ -84,7 +77,7 @@ fn outcome(verdict: Verdict) -> ExitStatus {
     }
 }
 
-/// Rejects result files whose folder does not exist, before the run and not after it.
+/// Rejects result files whose folder does not exist or that would replace another file of the run.
 fn check_result_files(options: &BotsOptions) -> Result<(), Refusal> {
     let files = [
         ("--csv", &options.csv),
@@ -111,7 +104,8 @@ fn check_result_files(options: &BotsOptions) -> Result<(), Refusal> {
             ExitStatus::UsageError,
         ));
     }
-    Ok(())
+    let read = [("--scenario", &options.scenario), ("--baseline", &options.baseline)];
+    output::check_files(read, files).map_err(|what| Refusal(what, ExitStatus::UsageError))
 }
 
 fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
@@ -302,7 +296,7 @@ impl ResourceMeter for ProcessMeter {
 /// Finds maps in the game data. Bots without maps navigate by touch.
 fn find_map(options: &BotsOptions) -> Option<FindMap> {
     let game = options.game.name();
-    let data = GameData::open(&base_paths(&options.basepath, game), &[game]).with_builtin(game);
+    let data = super::game_data::open(&options.basepath, None, game).ok()?;
     if data.is_empty() {
         return None;
     }

@@ -1,14 +1,11 @@
 //! Browser role (`fragd browse`).
 
-use std::{
-    io::{BufWriter, stdout},
-    net::SocketAddr,
-};
+use std::net::SocketAddr;
 
 use fragd::{
     browser::{
-        Browser, BrowserOptions, Filter, MasterOptions, PrintedBrowser, Question, ReportFormat,
-        favorites,
+        Browser, BrowserOptions, Filter, Master, MasterOptions, PrintedBrowser, Question,
+        ReportFormat, favorites,
         report::{self, Selection},
         view::{LineStyle, LiveBrowser},
     },
@@ -22,6 +19,8 @@ use fragd::{
     },
     model::Millis,
 };
+
+use super::output::Output;
 
 /// Interval between two drawings of the live table.
 const DRAW_INTERVAL: Millis = Millis(50);
@@ -67,34 +66,37 @@ fn browse(options: &BrowseOptions) -> Result<ExitStatus, Refusal> {
         order: options.sort,
         silent: options.all,
     };
-    let answered = match format {
+    let status = match format {
         Some(format) => {
             let browser = Browser::new(asked, clock.now());
             let watch = options.watch.is_some();
             let mut browser = PrintedBrowser::new(browser, format, selection, watch);
+            let mut output = Output::new();
             let run_options = Options {
                 signals: Some(signals),
-                output: ConsoleOutput::Writer(Box::new(BufWriter::new(stdout()))),
+                output: ConsoleOutput::Writer(Box::new(&mut output)),
                 ..Options::default()
             };
             io::run(&mut browser, sockets, &clock, run_options)
                 .map_err(|error| failed(format!("event loop failed: {error}")))?;
-            is_answered(browser.browser())
+            let answered = is_answered(browser.browser());
+            output.end(if answered { ExitStatus::Done } else { ExitStatus::Failed })
         }
         None => {
             let asked = BrowserOptions { watch: asked.watch.or(Some(ON_REQUEST)), ..asked };
             let browser = Browser::new(asked, clock.now());
             let browser = LiveBrowser::new(browser, selection, &options.filter);
-            show(browser, sockets, signals, &clock)
-                .map_err(|error| failed(format!("terminal failed: {error}; try --plain")))?
+            let answered = show(browser, sockets, signals, &clock)
+                .map_err(|error| failed(format!("terminal failed: {error}; try --plain")))?;
+            if answered { ExitStatus::Done } else { ExitStatus::Failed }
         }
     };
-    Ok(if answered { ExitStatus::Done } else { ExitStatus::Failed })
+    Ok(status)
 }
 
-/// Whether a master or server answered.
+/// Whether a server answered, or a master sent all lists that it was asked for.
 fn is_answered(browser: &Browser) -> bool {
-    let masters = browser.masters().iter().any(|master| master.packets > 0);
+    let masters = browser.masters().iter().any(Master::is_whole);
     masters || report::counts(browser).0 > 0
 }
 

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    io::Write as _,
     net::{IpAddr, SocketAddr},
 };
 
@@ -28,7 +27,7 @@ pub(crate) fn run(options: &DecoyOptions) -> ExitStatus {
         }
     };
     match play(options, decoys, masters) {
-        Ok(()) => ExitStatus::Done,
+        Ok(status) => status,
         Err(what) => {
             eprintln!("fragd: {what}");
             ExitStatus::Failed
@@ -60,18 +59,17 @@ fn play(
     options: &DecoyOptions,
     mut decoys: Vec<Decoy>,
     masters: Vec<SocketAddr>,
-) -> Result<(), String> {
+) -> Result<ExitStatus, String> {
     let sockets = open(options, &mut decoys)?;
     let signals = Signals::install().map_err(|error| format!("signals not available: {error}"))?;
-    // A closed pipe, e.g. by `head`, is not an error.
-    let _ = std::io::stdout().write_all(listing(options, &decoys).as_bytes());
+    let status = super::output::show(&listing(options, &decoys), ExitStatus::Done);
     let clock = Clock::start();
     let mut node = Decoys::new(decoys, masters, clock.now());
     let run_options = Options { signals: Some(signals), ..Options::default() };
     io::run(&mut node, sockets, &clock, run_options)
         .map_err(|error| format!("event loop failed: {error}"))?;
     eprintln!("fragd: {} queries answered", node.queries());
-    Ok(())
+    Ok(status)
 }
 
 /// Opens a port for each decoy and stores it. Busy ports are skipped, except those that the file names.

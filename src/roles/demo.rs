@@ -1,8 +1,6 @@
 //! Demo role (`fragd demo`): summary, check, JSON, events, cut, drawing, speed.
 
 use std::{
-    fmt::Display,
-    fs,
     io::Write as _,
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -22,6 +20,8 @@ use fragd::{
 };
 use serde_json::json;
 
+use super::output::{self, Output};
+
 mod drawing;
 mod multiview;
 mod play;
@@ -33,25 +33,27 @@ const MEASUREMENT: Duration = Duration::from_secs(1);
 
 /// Runs a task on demos.
 pub(crate) fn run(options: &DemoOptions) -> ExitStatus {
+    let mut out = Output::new();
     let done = match &options.task {
-        DemoTask::Info(files) => for_each(files, multiview::ListedEvents::Info, info),
-        DemoTask::Check(files) => for_each(files, multiview::ListedEvents::Check, check),
-        DemoTask::Time(files) => for_each(files, multiview::ListedEvents::Time, time),
+        DemoTask::Info(files) => for_each(files, multiview::ListedEvents::Info, &mut out, info),
+        DemoTask::Check(files) => for_each(files, multiview::ListedEvents::Check, &mut out, check),
+        DemoTask::Time(files) => for_each(files, multiview::ListedEvents::Time, &mut out, time),
         DemoTask::Play(options) => return play::run(options),
-        DemoTask::Json(range) => json_lines(range),
-        DemoTask::Events(options) => events(options),
-        DemoTask::Cut(options) => cut_file(options),
-        DemoTask::Draw(options) => draw(options),
-        DemoTask::Extract(options) => multiview::extract(options),
+        DemoTask::Json(range) => json_lines(range, &mut out),
+        DemoTask::Events(options) => events(options, &mut out),
+        DemoTask::Cut(options) => cut_file(options, &mut out),
+        DemoTask::Draw(options) => draw(options, &mut out),
+        DemoTask::Extract(options) => multiview::extract(options, &mut out),
     };
-    match done {
+    let outcome = match done {
         Ok(true) => ExitStatus::Done,
         Ok(false) => ExitStatus::Failed,
         Err(what) => {
-            eprintln!("fragd: {what}");
+            out.report(&what);
             ExitStatus::Failed
         }
-    }
+    };
+    out.end(outcome)
 }
 
 /// A demo file in memory.
@@ -86,18 +88,20 @@ impl Demo {
 fn for_each(
     options: &DemoFiles,
     kind: multiview::ListedEvents,
-    mut task: impl FnMut(&Demo, bool) -> bool,
+    out: &mut Output,
+    mut task: impl FnMut(&Demo, bool, &mut Output) -> bool,
 ) -> Result<bool, String> {
     let mut succeeded = true;
     for path in &options.files {
-        if let Some(done) = multiview::describe(path, options.json, kind) {
+        let _ = out.flush();
+        if let Some(done) = multiview::describe(path, options.json, kind, out) {
             succeeded &= done;
             continue;
         }
         match Demo::read(path) {
-            Ok(demo) => succeeded &= task(&demo, options.json),
+            Ok(demo) => succeeded &= task(&demo, options.json, out),
             Err(what) => {
-                eprintln!("fragd: {what}");
+                out.report(&what);
                 succeeded = false;
             }
         }
@@ -105,33 +109,28 @@ fn for_each(
     Ok(succeeded)
 }
 
-/// Prints a line. A closed pipe, e.g. by `head`, is not an error but ends the output.
-fn print(line: impl Display) -> bool {
-    writeln!(std::io::stdout(), "{line}").is_ok()
-}
-
-fn info(demo: &Demo, as_json: bool) -> bool {
+fn info(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
     let summary = DemoSummary::of(demo.protocol, &demo.bytes);
     let name = demo.path.display();
     if as_json {
         let mut object = summary.to_json();
         object["file"] = json!(name.to_string());
-        print(object);
+        out.line(object);
     } else {
-        print(format!("{name}: protocol {}, {} bytes", demo.protocol.number, summary.bytes));
-        print(&summary);
+        out.line(format!("{name}: protocol {}, {} bytes", demo.protocol.number, summary.bytes));
+        out.line(&summary);
     }
-    summary.counts.snapshots > 0
+    summary.counts.errors == 0 && summary.counts.snapshots > 0
 }
 
-fn check(demo: &Demo, as_json: bool) -> bool {
+fn check(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
     let mut reader = demo.reader();
     let errors: Vec<_> = reader.by_ref().filter_map(Result::err).take(1000).collect();
     reader.by_ref().for_each(drop);
     let counts = reader.counts();
     let name = demo.path.display();
     if as_json {
-        print(json!({
+        out.line(json!({
             "file": name.to_string(),
             "messages": counts.messages,
             "snapshots": counts.snapshots,
@@ -140,14 +139,14 @@ fn check(demo: &Demo, as_json: bool) -> bool {
         }));
     } else {
         for error in errors.iter().take(10) {
-            print(format!("{name}: {error}"));
+            out.line(format!("{name}: {error}"));
         }
-        print(format!("{name}: {counts}"));
+        out.line(format!("{name}: {counts}"));
     }
     counts.errors == 0 && counts.snapshots > 0
 }
 
-fn time(demo: &Demo, as_json: bool) -> bool {
+fn time(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
     let begun = Instant::now();
     let mut rounds = 0_u32;
     let (mut play_ms, mut messages) = (0, 0);
@@ -165,7 +164,7 @@ fn time(demo: &Demo, as_json: bool) -> bool {
     let rate = messages as f64 / ms.max(1e-6) * 1000.0;
     let name = demo.path.display();
     if as_json {
-        print(json!({
+        out.line(json!({
             "file": name.to_string(),
             "play_ms": play_ms,
             "decode_ms": ms,
@@ -173,7 +172,7 @@ fn time(demo: &Demo, as_json: bool) -> bool {
             "messages_per_second": rate,
         }));
     } else {
-        print(format!(
+        out.line(format!(
             "{name}: {:.1} s of play in {ms:.2} ms: {factor:.0} times real time, {rate:.0} messages/s",
             play_ms as f64 / 1000.0
         ));
@@ -181,13 +180,12 @@ fn time(demo: &Demo, as_json: bool) -> bool {
     messages > 0
 }
 
-fn json_lines(range: &DemoRange) -> Result<bool, String> {
+fn json_lines(range: &DemoRange, out: &mut Output) -> Result<bool, String> {
     let demo = Demo::read(&range.file)?;
     check_range(range)?;
     let mut reader = demo.reader();
     let mut finder = EventFinder::default();
     let mut is_empty = true;
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let to_ms = range.to.map_or(u64::MAX, |to| to.0);
     while let Some(item) = reader.next() {
         let written = match item {
@@ -242,22 +240,24 @@ fn check_range(range: &DemoRange) -> Result<(), String> {
     Ok(())
 }
 
-fn events(options: &DemoEvents) -> Result<bool, String> {
+fn events(options: &DemoEvents, out: &mut Output) -> Result<bool, String> {
     let demo = Demo::read(&options.file)?;
     let mut reader = demo.reader();
     let mut finder = EventFinder::default();
     let mut open = true;
     while let Some(item) = reader.next() {
         match item {
-            Err(error) => eprintln!("fragd: {}: {error}", demo.path.display()),
+            Err(error) => {
+                out.report(format_args!("{}: {error}", demo.path.display()));
+            }
             Ok(message) => finder.read(&reader, &message, &mut |event| {
                 open = open
                     && if options.json {
-                        print(event_json(&event))
+                        out.line(event_json(&event))
                     } else {
                         let (seconds, ms) = (event.demo_ms / 1000, event.demo_ms % 1000);
                         let (minutes, seconds) = (seconds / 60, seconds % 60);
-                        print(format!("{minutes:3}:{seconds:02}.{ms:03}  {}", event.kind))
+                        out.line(format!("{minutes:3}:{seconds:02}.{ms:03}  {}", event.kind))
                     };
             }),
         }
@@ -268,8 +268,9 @@ fn events(options: &DemoEvents) -> Result<bool, String> {
     Ok(reader.counts().errors == 0)
 }
 
-fn cut_file(options: &CutOptions) -> Result<bool, String> {
+fn cut_file(options: &CutOptions, out: &mut Output) -> Result<bool, String> {
     let CutOptions { range, output, json } = options;
+    output::keep_source(&range.file, output)?;
     if multiview::is_recording(&range.file) {
         return Err(format!(
             "{}: multi-view recordings are not cut; cut a demo of `fragd demo extract`",
@@ -289,10 +290,9 @@ fn cut_file(options: &CutOptions) -> Result<bool, String> {
     let to_ms = range.to.map_or(u64::MAX, |to| to.0);
     let (part, report) = cut(demo.protocol, &demo.bytes, range.from.0, to_ms)
         .map_err(|error| format!("{}: {error}", demo.path.display()))?;
-    fs::write(output, &part)
-        .map_err(|error| format!("{}: not writable: {error}", output.display()))?;
+    output::write_file(output, &part)?;
     if *json {
-        print(json!({
+        out.line(json!({
             "file": output.display().to_string(),
             "bytes": part.len(),
             "messages": report.messages,
@@ -302,7 +302,7 @@ fn cut_file(options: &CutOptions) -> Result<bool, String> {
             "to_ms": report.to_ms,
         }));
     } else {
-        print(format!(
+        out.line(format!(
             "{}: {} messages, {} bytes, {:.3} s to {:.3} s; {} snapshots encoded again, {} messages \
              left out",
             output.display(),
@@ -317,9 +317,10 @@ fn cut_file(options: &CutOptions) -> Result<bool, String> {
     Ok(true)
 }
 
-fn draw(options: &DemoDrawOptions) -> Result<bool, String> {
+fn draw(options: &DemoDrawOptions, out: &mut Output) -> Result<bool, String> {
+    output::keep_source(&options.file, &options.output)?;
     let demo = Demo::read(&options.file)?;
     let summary = drawing::write(demo.protocol, &demo.bytes, options)?;
-    print(format!("{}: {summary}", options.output.display()));
+    out.line(format!("{}: {summary}", options.output.display()));
     Ok(true)
 }

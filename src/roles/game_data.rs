@@ -1,11 +1,14 @@
-//! Game data of a server: the folders that its settings name, and what was found there.
+//! Game data of a role: the folders that settings or options name, and what was found there.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
 
 use fragd::{
     io::{
         GameData,
-        assets::{game_folders, search_paths},
+        assets::{base_paths, game_folders, search_paths},
     },
     model::{
         assets::Assets as _,
@@ -16,6 +19,33 @@ use fragd::{
 
 /// Maximum names of a suggestion.
 const MAX_NEAR: usize = 3;
+/// Environment variable of the base paths.
+const BASEPATH_VARIABLE: &str = "FRAGD_BASEPATH";
+
+/// Opens the data that `--basepath` and `--mod` name, with the maps of the program. Warnings go to standard error.
+///
+/// # Errors
+/// The folder of the mod does not exist.
+pub(super) fn open(
+    basepath: &str,
+    mod_folder: Option<&str>,
+    game: &str,
+) -> Result<GameData, String> {
+    let paths = base_paths(basepath, game);
+    let mut warnings = missing_folders("--basepath", basepath);
+    let mod_folder = mod_folder.unwrap_or_default();
+    let found = if is_missing(&paths, mod_folder, game) {
+        Err(missing_mod(("--mod", "--basepath"), mod_folder, &paths))
+    } else {
+        let data = GameData::open(&paths, &[mod_folder, game]).with_builtin(game);
+        warnings.extend(data.warnings());
+        Ok(data)
+    };
+    for warning in warnings {
+        eprintln!("fragd: {warning}");
+    }
+    found
+}
 
 /// Returns the directories that the settings name, in search order.
 pub(super) fn paths(settings: &Settings) -> Vec<PathBuf> {
@@ -30,11 +60,10 @@ pub(super) fn paths(settings: &Settings) -> Vec<PathBuf> {
 pub(super) fn find(settings: &Settings) -> Result<GameData, String> {
     let folder = settings.choice(key::GAME).name();
     let (paths, mod_folder) = (paths(settings), settings.text(key::FS_GAME));
-    // The own folder of the game is not a mod: built-in maps need none.
-    let is_mod = !mod_folder.is_empty() && !mod_folder.eq_ignore_ascii_case(folder);
-    if is_mod && !paths.iter().any(|path| path.join(mod_folder).is_dir()) {
+    if is_missing(&paths, mod_folder, folder) {
         warn_about_missing(settings);
-        return Err(missing_mod(settings, &paths));
+        let name = format!("{}fs_game", settings.origin_of(key::FS_GAME));
+        return Err(missing_mod((&name, "fs_basepath"), mod_folder, &paths));
     }
     if settings.choice(key::G_RULES) == RulesMode::Flight {
         log::info!("g_rules: running free flight, no map files read");
@@ -66,9 +95,15 @@ pub(super) fn find(settings: &Settings) -> Result<GameData, String> {
     Ok(data)
 }
 
-/// Returns the error about a mod whose folder does not exist. Clients would load it, and the server would not.
-fn missing_mod(settings: &Settings, paths: &[PathBuf]) -> String {
-    let (origin, wanted) = (settings.origin_of(key::FS_GAME), settings.text(key::FS_GAME));
+/// Whether no path has the folder of a mod. The own folder of the game is not a mod: built-in maps need none.
+fn is_missing(paths: &[PathBuf], mod_folder: &str, game: &str) -> bool {
+    let is_mod = !mod_folder.is_empty() && !mod_folder.eq_ignore_ascii_case(game);
+    is_mod && !paths.iter().any(|path| path.join(mod_folder).is_dir())
+}
+
+/// Returns the error about a mod whose folder does not exist. Clients would load it, and the server would not. `names` are
+/// those of the mod and of the base paths.
+fn missing_mod(names: (&str, &str), wanted: &str, paths: &[PathBuf]) -> String {
     let folders = game_folders(paths);
     let near = near_names(wanted, folders.iter().map(String::as_str), MAX_NEAR);
     let near = match near.iter().find(|name| name.eq_ignore_ascii_case(wanted)) {
@@ -77,22 +112,40 @@ fn missing_mod(settings: &Settings, paths: &[PathBuf]) -> String {
     };
     let places: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
     let places = match &places[..] {
-        [] => "no folder is searched; set fs_basepath".to_owned(),
+        [] => format!("no folder is searched; set {}", names.1),
         places => format!("expected a folder, which may be empty, in {}", places.join(", ")),
     };
-    format!("{origin}fs_game: mod {wanted} not found ({places}){near}")
+    format!("{}: mod {wanted} not found ({places}){near}", names.0)
 }
 
 /// Warns about folders that the settings name and that do not exist.
 fn warn_about_missing(settings: &Settings) {
     for key in [key::FS_HOMEPATH, key::FS_BASEPATH] {
-        let name = key.setting().name;
-        for path in std::env::split_paths(settings.text(key)).filter(|path| !path.is_dir()) {
-            if !path.as_os_str().is_empty() {
-                log::warn!("{name}: folder {} not found; no file of it is read", path.display());
-            }
+        let (name, list) = (key.setting().name, settings.text(key));
+        let is_base = name == key::FS_BASEPATH.setting().name;
+        let warnings =
+            if is_base { missing_folders(name, list) } else { missing(name, list.as_ref()) };
+        for warning in warnings {
+            log::warn!("{warning}");
         }
     }
+}
+
+/// Returns warnings about base paths that do not exist: those of `list`, or else of the environment.
+pub(super) fn missing_folders(name: &str, list: &str) -> Vec<String> {
+    match std::env::var_os(BASEPATH_VARIABLE) {
+        Some(variable) if list.is_empty() => missing(BASEPATH_VARIABLE, &variable),
+        _ => missing(name, list.as_ref()),
+    }
+}
+
+/// Returns warnings about folders of `list` that do not exist.
+fn missing(name: &str, list: &OsStr) -> Vec<String> {
+    let paths = std::env::split_paths(list);
+    let missing = paths.filter(|path| !path.as_os_str().is_empty() && !path.is_dir());
+    missing
+        .map(|path| format!("{name}: folder {} not found; no file of it is read", path.display()))
+        .collect()
 }
 
 /// Returns the folder of the files that a game module writes; `None` if they stay in memory.

@@ -2,7 +2,7 @@
 
 mod build;
 
-use std::{fs, io::Write as _, path::Path, time::Instant};
+use std::{path::Path, time::Instant};
 
 use fragd::{
     cli::{ExitStatus, MapsCommand, MapsOptions},
@@ -20,6 +20,8 @@ use fragd::{
 };
 use serde_json::{Value, json};
 
+use super::{game_data, output};
+
 /// Lists, draws or builds maps.
 pub(crate) fn run(options: &MapsOptions) -> ExitStatus {
     if let Some(MapsCommand::Build(options)) = &options.command {
@@ -27,11 +29,13 @@ pub(crate) fn run(options: &MapsOptions) -> ExitStatus {
     }
     let game = options.game.name();
     let bases = base_paths(&options.basepath, game);
-    let folders = [options.mod_folder.as_deref().unwrap_or_default(), game];
-    let data = GameData::open(&bases, &folders).with_builtin(game);
-    for warning in data.warnings() {
-        eprintln!("fragd: {warning}");
-    }
+    let data = match game_data::open(&options.basepath, options.mod_folder.as_deref(), game) {
+        Ok(data) => data,
+        Err(what) => {
+            eprintln!("fragd: {what}");
+            return ExitStatus::UsageError;
+        }
+    };
     let maps = match &options.name {
         Some(name) => vec![format!("maps/{}.bsp", name.to_ascii_lowercase())],
         None => data.list("maps", "bsp").iter().map(GamePath::to_string).collect(),
@@ -115,9 +119,8 @@ fn list(data: &GameData, maps: &[String], as_json: bool) -> ExitStatus {
     } else {
         table(&listed)
     };
-    // A closed pipe, e.g. by `head`, is not an error.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    if listed.iter().all(|map| map.found.is_ok()) { ExitStatus::Done } else { ExitStatus::Failed }
+    let is_valid = listed.iter().all(|map| map.found.is_ok());
+    output::show(&text, if is_valid { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
 fn row_json(map: &Listed) -> Value {
@@ -218,6 +221,5 @@ fn render_map(
         scene = scene.on_floor(usize::from(number)).map_err(|what| format!("{path}: {what}"))?;
     }
     let bytes = if is_svg { mapdraw::svg(&scene)?.into_bytes() } else { mapdraw::png(&scene)? };
-    fs::write(file, bytes)
-        .map_err(|error| format!("{}: cannot be written: {error}", file.display()))
+    output::write_file(file, &bytes)
 }

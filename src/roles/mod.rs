@@ -9,6 +9,7 @@ mod maps;
 mod master;
 mod master_pages;
 mod monitoring;
+pub(crate) mod output;
 mod proxy;
 mod query;
 mod qvm;

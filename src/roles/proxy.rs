@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::tap;
+use super::{output, tap};
 use fragd::{
-    cli::{BindAddresses, ExitStatus, ProxyArguments},
+    cli::{BindAddresses, ExitStatus, ProxyArguments, TraceFiles},
     io::{self, BindError, Clock, Console, Listen, Login, Options, Signals, Sockets, Socks5},
     model::{Millis, UnixMillis},
     node::{LocalPort, NodeEvent, Observed, Observer, Trace},
@@ -21,6 +21,12 @@ const OTHER_PORTS: u16 = 2;
 
 /// Runs a proxy until it is stopped.
 pub(crate) fn run(arguments: &ProxyArguments) -> ExitStatus {
+    let read = [("--socks5-login", &arguments.socks5_login)];
+    let TraceFiles { trace, pcap } = &arguments.files;
+    if let Err(what) = output::check_files(read, [("--trace", trace), ("--pcap", pcap)]) {
+        eprintln!("fragd: {what}");
+        return ExitStatus::UsageError;
+    }
     if let Err(error) = io::logging::init_background(log::LevelFilter::Info) {
         eprintln!("fragd: log thread not started: {error}");
         return ExitStatus::Failed;

@@ -1,6 +1,6 @@
 //! Query role (`fragd query`).
 
-use std::{io::Write as _, net::SocketAddr};
+use std::net::SocketAddr;
 
 use fragd::{
     cli::{ExitStatus, QueryOptions, ServerAddress},
@@ -13,11 +13,7 @@ use fragd::{
 /// Queries a server and prints the result.
 pub(crate) fn run(options: &QueryOptions) -> ExitStatus {
     match ask(options) {
-        Ok(text) => {
-            // A closed pipe, e.g. by `head`, is not an error.
-            let _ = std::io::stdout().write_all(text.as_bytes());
-            ExitStatus::Done
-        }
+        Ok(text) => super::output::show(&text, ExitStatus::Done),
         Err(what) => {
             eprintln!("fragd: {what}");
             ExitStatus::Failed

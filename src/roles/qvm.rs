@@ -3,14 +3,7 @@
 mod compare;
 mod run;
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    io::{Read as _, Write as _},
-    path::Path,
-    sync::Arc,
-    time::Instant,
-};
+use std::{collections::BTreeSet, fs, io::Read as _, path::Path, sync::Arc, time::Instant};
 
 use fragd::{
     cli::{AsmOptions, CheckOptions, DisasmOptions, ExitStatus, ModuleFile, QvmOptions, QvmTask},
@@ -19,6 +12,8 @@ use fragd::{
     },
 };
 use serde_json::json;
+
+use super::output;
 
 /// Runs a task.
 pub(crate) fn run(options: &QvmOptions) -> ExitStatus {
@@ -30,7 +25,7 @@ pub(crate) fn run(options: &QvmOptions) -> ExitStatus {
         QvmTask::Disasm(options) => disasm(options),
     };
     match result {
-        Ok(()) => ExitStatus::Done,
+        Ok(text) => output::show(&text, ExitStatus::Done),
         Err(what) => {
             eprintln!("fragd: {what}");
             ExitStatus::Failed
@@ -56,10 +51,6 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 
 fn read_text(path: &Path) -> Result<String, String> {
     String::from_utf8(read(path)?).map_err(|_| format!("{}: not UTF-8 text", path.display()))
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    fs::write(path, bytes).map_err(|error| format!("{}: not writable: {error}", path.display()))
 }
 
 impl Module {
@@ -104,9 +95,7 @@ fn check(options: &CheckOptions) -> ExitStatus {
             String::new()
         }
     };
-    // A closed pipe, e.g. by `head`, is not an error.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    if checked.is_ok() { ExitStatus::Done } else { ExitStatus::Failed }
+    output::show(&text, if checked.is_ok() { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
 /// Numbers of the services with a constant call.
@@ -168,7 +157,8 @@ fn summary(program: &Program, ms: f64) -> String {
     text
 }
 
-fn asm(options: &AsmOptions) -> Result<(), String> {
+/// Writes the image and its symbol map. Nothing is printed.
+fn asm(options: &AsmOptions) -> Result<String, String> {
     let source = options.source.display();
     let text = read_text(&options.source)?;
     let assembly = assemble(&text).map_err(|error| format!("{source}: {error}"))?;
@@ -181,23 +171,27 @@ fn asm(options: &AsmOptions) -> Result<(), String> {
             .map_err(|error| format!("{source}: {error}; write the image with --unverified"))?;
     }
     let output = options.output.clone().unwrap_or(options.source.with_extension("qvm"));
-    if output == options.source {
-        return Err(format!("{source}: output would replace the source; set -o"));
+    let symbols = output.with_extension("map");
+    output::keep_source(&options.source, &output)?;
+    output::keep_source(&options.source, &symbols)?;
+    if symbols == output {
+        return Err(format!("{}: extension of the symbol map (expected .qvm)", output.display()));
     }
-    write(&output, &bytes)?;
-    write(&output.with_extension("map"), map.as_bytes())
+    output::write_file(&output, &bytes)?;
+    output::write_file(&symbols, map.as_bytes()).map(|()| String::new())
 }
 
-fn disasm(options: &DisasmOptions) -> Result<(), String> {
+/// Writes the listing to the file that the options name, or returns it.
+fn disasm(options: &DisasmOptions) -> Result<String, String> {
+    if let Some(path) = &options.output {
+        let sources = [Some(&options.module.file), options.module.map.as_ref()];
+        sources.into_iter().flatten().try_for_each(|source| output::keep_source(source, path))?;
+    }
     let module = Module::read(&options.module)?;
     let text = disassemble(&module.image, &module.labels, options.numbers)
         .map_err(|error| format!("{}: {error}", options.module.file.display()))?;
     match &options.output {
-        Some(path) => write(path, text.as_bytes()),
-        None => {
-            // A closed pipe, e.g. by `head`, is not an error.
-            let _ = std::io::stdout().write_all(text.as_bytes());
-            Ok(())
-        }
+        Some(path) => output::write_file(path, text.as_bytes()).map(|()| String::new()),
+        None => Ok(text),
     }
 }

@@ -4,10 +4,7 @@ mod dump;
 mod file;
 mod report;
 
-use std::{
-    io::{self as std_io, Write as _},
-    rc::Rc,
-};
+use std::rc::Rc;
 
 use fragd::{
     cli::{self, Command, ExitStatus, ReplayOptions},
@@ -40,9 +37,7 @@ pub(crate) fn run(options: &ReplayOptions) -> ExitStatus {
     match replay(options, file) {
         Ok(report) => {
             let text = if options.json { report.json() } else { report.text() };
-            // A closed pipe is not an error.
-            let _ = std_io::stdout().write_all(text.as_bytes());
-            report.outcome()
+            super::output::show(&text, report.outcome())
         }
         Err(what) => refuse(&what),
     }
@@ -122,7 +117,12 @@ fn begin(
 fn game_data(options: &ReplayOptions, settings: &Settings) -> GameData {
     let folder = settings.choice(key::GAME).name();
     let paths = match &options.basepath {
-        Some(places) => base_paths(places, folder),
+        Some(places) => {
+            for warning in super::game_data::missing_folders("--basepath", places) {
+                eprintln!("fragd: {warning}");
+            }
+            base_paths(places, folder)
+        }
         None => super::game_data::paths(settings),
     };
     GameData::open(&paths, &[settings.text(key::FS_GAME), folder]).with_builtin(folder)

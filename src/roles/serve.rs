@@ -3,7 +3,7 @@
 use std::{cell::RefCell, path::PathBuf, rc::Rc};
 
 use fragd::{
-    cli::{ExitStatus, ServeOptions},
+    cli::{ExitStatus, ServeOptions, TraceFiles},
     io::{
         self, Clock, Console, ExitReason, GameFolder, GameLog, Listen, LogFile, Options, Progress,
         RecordingFolder, Recordings, Signals, Sockets, StreamFile, live::LiveListener,
@@ -25,6 +25,13 @@ const MAX_LINES: usize = 256;
 
 /// Hosts a server until it stops.
 pub(crate) fn run(options: &ServeOptions) -> ExitStatus {
+    let read = [("--config", &options.config)];
+    let TraceFiles { trace, pcap } = &options.files;
+    let written = [("--journal", &options.journal), ("--trace", trace), ("--pcap", pcap)];
+    if let Err(what) = super::output::check_files(read, written) {
+        eprintln!("fragd: {what}");
+        return ExitStatus::UsageError;
+    }
     let config = match config(options) {
         Ok(config) => config,
         Err(error) => {

@@ -1,7 +1,5 @@
 //! Settings role (`fragd settings`).
 
-use std::io::{self, Write as _};
-
 use fragd::{
     cli::{ExitStatus, SettingsOptions},
     settings::{self, Settings},
@@ -19,11 +17,7 @@ pub(crate) fn run(options: &SettingsOptions) -> ExitStatus {
         settings::listing(&settings, name)
     };
     match text {
-        Ok(text) => {
-            // A closed pipe, e.g. by `head`, is not an error.
-            let _ = io::stdout().write_all(text.as_bytes());
-            ExitStatus::Done
-        }
+        Ok(text) => super::output::show(&text, ExitStatus::Done),
         Err(what) => {
             eprintln!("fragd: {what}");
             ExitStatus::UsageError

@@ -1,14 +1,10 @@
 //! Simulation role (`fragd sim`).
 
-use std::{
-    io::{Write as _, stdout},
-    panic,
-    time::Instant,
-};
+use std::{panic, time::Instant};
 
 use fragd::{
     cli::{ExitStatus, SimOptions},
-    io::{self, GameData, assets::base_paths, process::Processes},
+    io::{self, GameData, process::Processes},
     model::{LevelTime, Millis, assets::Assets},
     server::Server,
     settings::{Choice as _, Settings},
@@ -44,9 +40,8 @@ pub(crate) fn run(options: &SimOptions) -> ExitStatus {
     } else {
         text(&report, failure.as_ref(), &cost, &reproduce)
     };
-    // A closed pipe is not an error.
-    let _ = stdout().write_all(text.as_bytes());
-    if failure.is_some() { ExitStatus::Failed } else { ExitStatus::Done }
+    let outcome = if failure.is_some() { ExitStatus::Failed } else { ExitStatus::Done };
+    super::output::show(&text, outcome)
 }
 
 /// Monitors the cost of a running trial.
@@ -149,8 +144,7 @@ fn prepare(options: &SimOptions) -> Result<(TrialOptions, Actor), String> {
     let mut data = GameData::default();
     let mut maps = vec!["sim1".to_owned(), "sim2".to_owned()];
     if let Some(map) = &options.map {
-        data =
-            GameData::open(&base_paths(&options.basepath, folder), &[folder]).with_builtin(folder);
+        data = super::game_data::open(&options.basepath, None, folder)?;
         if data.find(&format!("maps/{map}.bsp")).is_none() {
             return Err(format!("map {map} not found; fragd maps lists the installed maps"));
         }

@@ -1,9 +1,6 @@
 //! Trace role (`fragd trace`).
 
-use std::{
-    fs,
-    io::{BufWriter, Write},
-};
+use std::io::Write;
 
 use fragd::{
     capture::{DatagramReader, Skipped},
@@ -11,6 +8,8 @@ use fragd::{
     io::ByteSource,
     trace::{Lines, Report, Role},
 };
+
+use super::output::{self, Output};
 
 /// Maximum traced connections at a time.
 const MAX_LINES: usize = 1024;
@@ -24,20 +23,26 @@ pub(crate) fn run(options: &TraceOptions) -> ExitStatus {
             return ExitStatus::Failed;
         }
     };
+    if let Some(report) = &options.report
+        && let Err(what) = output::keep_source(&options.file, report)
+    {
+        eprintln!("fragd: {what}");
+        return ExitStatus::UsageError;
+    }
     let mut decoding = Decoding::new(options);
-    let problem = decoding.read(&mut source).err();
+    let mut output = Output::new();
+    let problem = decoding.read(&mut source, &mut output).err();
     let file = options.file.display();
     match &problem {
         Some(Ended::Problem(what)) => eprintln!("fragd: {file}: {what}"),
-        // A closed pipe, e.g. by `head`, is not an error.
-        Some(Ended::OutputClosed) => return ExitStatus::Done,
+        Some(Ended::OutputClosed) => return output.end(ExitStatus::Done),
         None => {}
     }
     eprintln!("fragd: {file}: {}", decoding.summary());
     if let (Some(path), Some(report)) = (&options.report, &decoding.report) {
         let name = options.file.display().to_string();
-        if let Err(error) = fs::write(path, report.to_html(&name)) {
-            eprintln!("fragd: {}: {error}", path.display());
+        if let Err(what) = output::write_file(path, report.to_html(&name).as_bytes()) {
+            eprintln!("fragd: --report {what}");
             return ExitStatus::Failed;
         }
     }
@@ -81,14 +86,13 @@ impl<'a> Decoding<'a> {
     }
 
     /// Reads to the end and writes the view.
-    fn read(&mut self, source: &mut ByteSource) -> Result<(), Ended> {
-        let mut output = BufWriter::new(std::io::stdout().lock());
+    fn read(&mut self, source: &mut ByteSource, output: &mut Output) -> Result<(), Ended> {
         let (mut json, mut text) = (Vec::new(), String::new());
         loop {
             let piece = source.read().map_err(|error| Ended::Problem(error.to_string()))?;
             let is_end = piece.is_empty();
             self.reader.push(piece);
-            let result = self.decode(&mut output, &mut json, &mut text);
+            let result = self.decode(output, &mut json, &mut text);
             // A growing file is shown as it grows.
             output.flush().map_err(|_| Ended::OutputClosed)?;
             result?;

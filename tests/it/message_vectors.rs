@@ -24,7 +24,7 @@ use crate::{
 /// One thing written.
 #[derive(Clone)]
 #[expect(clippy::large_enum_variant, reason = "a handful at a time")]
-enum Step {
+enum WriteAction {
     Byte(u8),
     Short(i16),
     Long(i32),
@@ -51,7 +51,7 @@ enum Step {
     },
 }
 
-impl Step {
+impl WriteAction {
     fn write(&self, writer: &mut BitWriter) {
         match self {
             Self::Byte(value) => writer.byte(*value),
@@ -124,14 +124,14 @@ impl Step {
 
 #[test]
 fn message_vectors_both_ways() {
-    let mut known: HashMap<String, Vec<Step>> = HashMap::new();
+    let mut known: HashMap<String, Vec<WriteAction>> = HashMap::new();
     for row in table("msg_vectors.csv") {
         let name = row.text("name");
         let words = row.text("operations");
         let steps = steps(words, &known).unwrap_or_else(|what| panic!("{name}: {what}: {words}"));
         assert!(!steps.is_empty(), "{name}");
         let bits: usize = row.number("total_bits");
-        let check = |steps: &[Step], what: &str| {
+        let check = |steps: &[WriteAction], what: &str| {
             let mut writer = BitWriter::new();
             steps.iter().for_each(|step| step.write(&mut writer));
             assert_eq!(writer.bit_len(), bits, "{name}: {what}");
@@ -159,7 +159,7 @@ fn unknown<T>(what: &str) -> Parsed<T> {
 }
 
 /// The steps that `words` say. Rows before this one are `known` by their names.
-fn steps(words: &str, known: &HashMap<String, Vec<Step>>) -> Parsed<Vec<Step>> {
+fn steps(words: &str, known: &HashMap<String, Vec<WriteAction>>) -> Parsed<Vec<WriteAction>> {
     // A row may be named by the beginning of its name.
     let of = |name: &str| {
         let begins = |row: &&String| row.starts_with(&format!("{name}_"));
@@ -180,7 +180,7 @@ fn steps(words: &str, known: &HashMap<String, Vec<Step>>) -> Parsed<Vec<Step>> {
 }
 
 /// `byte(1);string(text)` and an optional note behind a space.
-fn calls(words: &str) -> Parsed<Vec<Step>> {
+fn calls(words: &str) -> Parsed<Vec<WriteAction>> {
     let mut rest = words;
     let mut steps = Vec::new();
     while !rest.is_empty() && !rest.starts_with(' ') {
@@ -194,14 +194,14 @@ fn calls(words: &str) -> Parsed<Vec<Step>> {
         // A number may be followed by its name.
         let first = arguments.split([',', ' ']).next().unwrap_or_default();
         steps.push(match name {
-            "byte" => Step::Byte(integer(first)? as u8),
-            "short" => Step::Short(integer(first)? as i16),
-            "long" => Step::Long(integer(first)? as i32),
+            "byte" => WriteAction::Byte(integer(first)? as u8),
+            "short" => WriteAction::Short(integer(first)? as i16),
+            "long" => WriteAction::Long(integer(first)? as i32),
             "bits" => {
                 let width = arguments.split(',').nth(1).ok_or("no width")?;
-                Step::Bits { value: integer(first)?, width: integer(width)? as i32 }
+                WriteAction::Bits { value: integer(first)?, width: integer(width)? as i32 }
             }
-            "string" => Step::Text(text(arguments)?),
+            "string" => WriteAction::Text(text(arguments)?),
             _ => return unknown(name),
         });
         rest = behind[end + 1..].trim_start_matches(';');
@@ -231,13 +231,13 @@ fn text(words: &str) -> Parsed<Vec<u8>> {
 fn usercmd_step(
     key: &str,
     words: &str,
-    last_of: impl Fn(&str) -> Parsed<Option<Step>>,
-) -> Parsed<Step> {
+    last_of: impl Fn(&str) -> Parsed<Option<WriteAction>>,
+) -> Parsed<WriteAction> {
     let (from, to) = words.split_once(" to=").ok_or("no to=")?;
     let from = match from.strip_prefix("from=").ok_or("no from=")? {
         "zero" => UserCmd::default(),
         name => match last_of(name)? {
-            Some(Step::Usercmd { to, .. }) => to,
+            Some(WriteAction::Usercmd { to, .. }) => to,
             _ => return unknown(name),
         },
     };
@@ -266,40 +266,40 @@ fn usercmd_step(
             }
         }
     }
-    Ok(Step::Usercmd { key: integer(key)? as u32, from, to: to_state })
+    Ok(WriteAction::Usercmd { key: integer(key)? as u32, from, to: to_state })
 }
 
 /// `67 removed`, `67 identical; force=1`, `67 from NAME: fields`.
-fn entity_step(words: &str, last_of: impl Fn(&str) -> Parsed<Option<Step>>) -> Parsed<Step> {
+fn entity_step(words: &str, last_of: impl Fn(&str) -> Parsed<Option<WriteAction>>) -> Parsed<WriteAction> {
     let (number, rest) = words.split_once(' ').ok_or("no number")?;
     let number = EntityNum::new(integer(number)? as usize).ok_or("no such entity")?;
     let nothing = EntityState::numbered(number);
     if rest == "removed" {
-        return Ok(Step::Removal(number));
+        return Ok(WriteAction::Removal(number));
     }
     if let Some(force) = rest.strip_prefix("identical; force=") {
         let force = integer(&force[..1])? != 0;
-        return Ok(Step::Entity { from: nothing, to: nothing, force });
+        return Ok(WriteAction::Entity { from: nothing, to: nothing, force });
     }
     let (from, fields) =
         rest.strip_prefix("from ").and_then(|rest| rest.split_once(": ")).ok_or("no from")?;
     let from = match from {
         "zero" => nothing,
         name => match last_of(name)? {
-            Some(Step::Entity { to, .. }) => to,
+            Some(WriteAction::Entity { to, .. }) => to,
             _ => return unknown(name),
         },
     };
     let mut to = from;
     assign(fields, |name, value| *entity_field(&mut to, name) = value)?;
-    Ok(Step::Entity { from, to, force: false })
+    Ok(WriteAction::Entity { from, to, force: false })
 }
 
 /// `playerstate null to all zero`, `from NAME to itself`, `from NAME: fields`.
-fn player_step(words: &str, last_of: impl Fn(&str) -> Parsed<Option<Step>>) -> Parsed<Step> {
+fn player_step(words: &str, last_of: impl Fn(&str) -> Parsed<Option<WriteAction>>) -> Parsed<WriteAction> {
     let nothing = PlayerState::default();
     if words == "playerstate null to all zero" {
-        return Ok(Step::Player { from: nothing, to: nothing });
+        return Ok(WriteAction::Player { from: nothing, to: nothing });
     }
     let rest = words.strip_prefix("from ").ok_or("no from")?;
     let (name, fields) = match rest.strip_suffix(" to itself") {
@@ -309,13 +309,13 @@ fn player_step(words: &str, last_of: impl Fn(&str) -> Parsed<Option<Step>>) -> P
     let from = match name {
         "null" => nothing,
         name => match last_of(name)? {
-            Some(Step::Player { to, .. }) => to,
+            Some(WriteAction::Player { to, .. }) => to,
             _ => return unknown(name),
         },
     };
     let mut to = from;
     assign(fields, |name, value| *player_field(&mut to, name) = value)?;
-    Ok(Step::Player { from, to })
+    Ok(WriteAction::Player { from, to })
 }
 
 /// `name 1 name (1 2 3) name same name=-0.0 (bit pattern 0x80000000); ...`: `set` gets each field.

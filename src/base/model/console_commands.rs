@@ -11,13 +11,14 @@ pub struct ConsoleCommands<'a> {
     rest: &'a str,
     open_comment: Option<usize>,
     cuts_word: bool,
+    open_quote: bool,
 }
 
 impl<'a> ConsoleCommands<'a> {
     /// Creates the iterator for `text`.
     #[must_use]
     pub const fn new(text: &'a str) -> Self {
-        Self { text, rest: text, open_comment: None, cuts_word: false }
+        Self { text, rest: text, open_comment: None, cuts_word: false, open_quote: false }
     }
 
     /// Text behind the commands that were returned.
@@ -37,6 +38,12 @@ impl<'a> ConsoleCommands<'a> {
     pub const fn cuts_word(&self) -> bool {
         self.cuts_word
     }
+
+    /// Whether the end of its line closes a quote of the command.
+    #[must_use]
+    pub const fn has_open_quote(&self) -> bool {
+        self.open_quote
+    }
 }
 
 impl<'a> Iterator for ConsoleCommands<'a> {
@@ -46,7 +53,8 @@ impl<'a> Iterator for ConsoleCommands<'a> {
         if self.rest.is_empty() {
             return None;
         }
-        let (len, open_comment) = command_len(self.rest.as_bytes());
+        let (len, open_comment, open_quote) = command_len(self.rest.as_bytes());
+        self.open_quote = open_quote;
         let begin = self.text.len() - self.rest.len();
         self.open_comment = open_comment.map(|at| begin + at);
         let (command, rest) = self.rest.split_at(len);
@@ -60,9 +68,9 @@ impl<'a> Iterator for ConsoleCommands<'a> {
     }
 }
 
-/// Length of the first command, and the position of a comment without end. It ends at a separator, a `//` comment or the
-/// end of the text.
-fn command_len(text: &[u8]) -> (usize, Option<usize>) {
+/// Length of the first command, position of a comment without end, and whether a quote is open. The command ends at a
+/// separator, a `//` comment or the end of the text.
+fn command_len(text: &[u8]) -> (usize, Option<usize>, bool) {
     let mut is_quoted = false;
     let mut open_comment = None;
     let mut at = 0;
@@ -81,7 +89,7 @@ fn command_len(text: &[u8]) -> (usize, Option<usize>) {
         }
         at += 1;
     }
-    (at.min(text.len()), open_comment)
+    (at.min(text.len()), open_comment, is_quoted)
 }
 
 #[cfg(test)]
@@ -119,6 +127,17 @@ mod tests {
         for text in ["a /* b */ c", "a \"/* b\"", "// /* a", "/*/ a */", ""] {
             assert_eq!(open(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn quote_that_its_line_closes_is_noticed() {
+        let open = |text| {
+            let mut commands = ConsoleCommands::new(text);
+            std::iter::from_fn(|| commands.next().map(|_| commands.has_open_quote()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(open("set a \"b;c\nset d \"e\"\nset f g\""), [true, false, true]);
+        assert_eq!(open("set a \"// b\n// don\"t\n/* \" */ c"), [true, false, false]);
     }
 
     #[test]

@@ -79,6 +79,10 @@ loop_counters! {
         "Console texts dropped because standard output blocked.";
     game_log_dropped, "output_dropped_total{sink=\"game_log\"}",
         "Game log writes lost because the disk was too slow.";
+    relay_begun, "socks5_associations_total{result=\"made\"}",
+        "Attempts to associate with a SOCKS5 server.";
+    relay_failed, "socks5_associations_total{result=\"failed\"}",
+        "Attempts to associate with a SOCKS5 server.";
 }
 
 /// Rows that [`LoopCounters::frame_durations`] replaces.

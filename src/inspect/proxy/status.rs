@@ -51,6 +51,7 @@ impl Proxy {
             self.counter(ProxyCounter::UndecodedFromClients)
                 + self.counter(ProxyCounter::UndecodedFromServer),
         );
+        text.push_str(&self.associations());
         text.push_str(&self.dropped());
         if self.sessions.is_empty() {
             return text;
@@ -76,11 +77,23 @@ impl Proxy {
 }
 
 impl Proxy {
+    /// Attempts to reach the SOCKS5 server, as a line; empty if there were none.
+    fn associations(&self) -> String {
+        let LoopCounters { relay_begun, relay_failed, .. } = self.loop_counters;
+        match (relay_begun, relay_failed) {
+            (0, 0) => String::new(),
+            (begun, 0) => format!("SOCKS5 associations: {begun} made\n"),
+            (begun, failed) => format!(
+                "SOCKS5 associations: {begun} made, {failed} failed; the log names the reasons\n"
+            ),
+        }
+    }
+
     /// Datagrams that were dropped before they reached a session, as a line; empty if there are none.
     fn dropped(&self) -> String {
         let LoopCounters { relay_header, oversize, bad_source, .. } = self.loop_counters;
         let counts: Vec<String> = [
-            (relay_header, "with an invalid SOCKS5 header"),
+            (relay_header, "with an invalid or fragmented SOCKS5 header"),
             (oversize, "too long"),
             (bad_source, "of an invalid source"),
             (self.counter(ProxyCounter::WrongSource), "not of the server"),

@@ -80,6 +80,8 @@ pub(super) struct Index {
     rejected: BTreeMap<PathBuf, Option<FileStamp>>,
     /// Folders with more archives than are opened.
     crowded: HashSet<PathBuf>,
+    /// Folders named as archives, which are not read.
+    unread: HashSet<PathBuf>,
     /// Number of the next archive.
     next_number: usize,
 }
@@ -184,6 +186,7 @@ impl Scan<'_> {
         let mut names: Vec<_> =
             folder::entries(path).filter(|(name, _)| search_paths::is_pack_name(name)).collect();
         names.sort_by_key(|(name, _)| std::cmp::Reverse(name.to_ascii_uppercase()));
+        self.note_unread(path);
         if names.len() > MAX_PACKS {
             let left = names.len() - MAX_PACKS;
             if !self.before.crowded.contains(path) {
@@ -214,6 +217,24 @@ impl Scan<'_> {
                     None => {}
                 },
             }
+        }
+    }
+
+    /// Warns once about folders that ioquake3 reads as archives.
+    fn note_unread(&mut self, folder: &Path) {
+        let is_unread = |(name, path): &(String, PathBuf)| {
+            search_paths::is_pack_folder_name(name) && path.is_dir()
+        };
+        let found = folder::entries(folder).filter(is_unread).take(MAX_SHOWN);
+        for (_, path) in found {
+            if !self.before.unread.contains(&path) {
+                let shown = path.display();
+                self.next.warnings.push(format!(
+                    "{shown}: folder not read (expected a .pk3 archive of its files, or the files in {})",
+                    folder.display()
+                ));
+            }
+            self.next.unread.insert(path);
         }
     }
 
@@ -251,7 +272,7 @@ impl Scan<'_> {
     }
 
     fn add_new(&mut self, pack: Pack) {
-        self.next.warnings.extend(pack.warning());
+        self.next.warnings.extend(pack.warnings());
         let number = self.next.next_number;
         self.next.next_number += 1;
         self.add(Arc::new(pack), number);

@@ -11,6 +11,7 @@ mod index;
 mod installed;
 mod offered;
 mod pack;
+mod pack_directory;
 mod pack_source;
 mod search_paths;
 #[cfg(test)]

@@ -2,11 +2,13 @@
 //!
 //! The directory is read when the archive is opened, and again for files that are read after it was released;
 //! files are read on demand. An archive is rejected
-//! as a whole if names differ only in case or not at all, entries overlap, or there are more entries or data
-//! than any game has. An entry whose name leaves the game folder is ignored, because real archives have such.
+//! as a whole if entries overlap, or there are more of them than any game has. An entry whose name leaves the game folder
+//! is ignored, because real archives have such. Of names that differ at most in case, the last entry counts.
 //!
-//! Invariants: no file costs more memory than the caller's bound; only regular files are opened, so a pipe
-//! cannot block the server.
+//! Invariants: no file costs more memory than the caller's bound, whatever its entry claims; only regular files are opened,
+//! so a pipe cannot block the server.
+//!
+//! Source: the order of ioquake3's file table, in which a later entry precedes an earlier one.
 
 use std::{
     io::{self, Read as _},
@@ -18,24 +20,16 @@ use std::{
 use thiserror::Error;
 use zip::{ZipArchive, result::ZipError};
 
-use super::pack_source::{PackReader, PackSource};
+use super::{
+    pack_directory::FullDirectory,
+    pack_source::{PackReader, PackSource},
+};
 use crate::model::assets::{AssetError, GamePath, PackInfo};
 
 /// Maximum entries of an archive.
 const MAX_ENTRIES: usize = 65_535;
 /// Largest file read from an archive, in bytes.
 pub const MAX_ENTRY_LEN: u64 = 64 * 1024 * 1024;
-/// Unpacked size of an archive up to which its compression ratio is not checked, in bytes.
-const FREE_TOTAL_LEN: u64 = 1024 * 1024 * 1024;
-/// Maximum compression ratio of a larger archive. Images and sounds stay far below.
-const MAX_TOTAL_RATIO: u64 = 20;
-/// Unpacked size of a file up to which its compression ratio is not checked, in bytes.
-///
-/// Plain-colored images are small and compress a thousandfold.
-const FREE_ENTRY_LEN: u64 = 4 * 1024 * 1024;
-/// Maximum compression ratio of a larger file.
-const MAX_ENTRY_RATIO: u64 = 200;
-
 /// Length of an entry's local header before its name, in bytes.
 const LOCAL_HEADER_LEN: u64 = 30;
 
@@ -61,33 +55,9 @@ pub enum PackFault {
     /// Too many entries.
     #[error("too many files: {0} (max {MAX_ENTRIES})")]
     TooManyEntries(usize),
-    /// Two entries with names that differ at most in case.
-    #[error("duplicate file {0}")]
-    Twins(GamePath),
-    /// Two entries with equal names. The zip reader does not report the name.
-    #[error("duplicate file name")]
-    Duplicates,
     /// Overlap of two entries, or of an entry and the directory.
     #[error("entry \"{0}\" overlaps the next entry")]
     Overlap(String),
-    /// A file above the maximum compression ratio.
-    #[error("entry \"{name}\" expands beyond the limit: {packed} to {unpacked} bytes")]
-    Bomb {
-        /// The entry.
-        name: String,
-        /// Packed bytes.
-        packed: u64,
-        /// Claimed unpacked bytes.
-        unpacked: u64,
-    },
-    /// An archive above the maximum compression ratio.
-    #[error("archive expands beyond the limit: {packed} to {unpacked} bytes")]
-    TotalBomb {
-        /// Bytes of the archive.
-        packed: u64,
-        /// Claimed unpacked bytes.
-        unpacked: u64,
-    },
 }
 
 /// An open archive.
@@ -99,6 +69,8 @@ pub struct Pack {
     files: Box<[PackedFile]>,
     /// Number of entries ignored for their names, and the first of them.
     unreachable: Option<(usize, String)>,
+    /// Number of files that a later entry of the same name replaces, and the first of them.
+    replaced: Option<(usize, String)>,
     /// Reader with the directory, while files are read.
     archive: Mutex<Option<ZipArchive<PackReader>>>,
 }
@@ -122,13 +94,18 @@ fn find_overlap(mut extents: Vec<(u64, u64, usize)>, directory: u64) -> Option<u
     overlaps.map(|(&(.., number), _)| number)
 }
 
-/// Sorts files by path. Archives are usually in order, for which this takes one pass.
-fn sorted(mut files: Vec<PackedFile>) -> Result<Box<[PackedFile]>, PackFault> {
+/// Sorts files by path and keeps the last one of each. Archives are usually in order, for which this takes one pass.
+fn sorted(mut files: Vec<PackedFile>, replaced: &mut Option<(usize, String)>) -> Box<[PackedFile]> {
     files.sort_by(|one, other| one.path.cmp(&other.path));
-    match files.windows(2).find(|twins| twins[0].path == twins[1].path) {
-        Some(twins) => Err(PackFault::Twins(twins[0].path.clone())),
-        None => Ok(files.into()),
-    }
+    files.dedup_by(|later, kept| {
+        let is_same = later.path == kept.path;
+        if is_same {
+            std::mem::swap(later, kept);
+            replaced.get_or_insert_with(|| (0, kept.path.to_string())).0 += 1;
+        }
+        is_same
+    });
+    files.into()
 }
 
 impl Pack {
@@ -167,23 +144,20 @@ impl Pack {
         if archive.len() > MAX_ENTRIES {
             return Err(PackFault::TooManyEntries(archive.len()));
         }
-        if archive.has_duplicate_names() {
-            return Err(PackFault::Duplicates);
-        }
+        let full = archive.has_duplicate_names().then(|| {
+            let start = archive.central_directory_start();
+            FullDirectory::read(&mut source.reader()?, start, MAX_ENTRIES)
+        });
+        let full = full.transpose()?;
         let mut files = Vec::with_capacity(archive.len());
         let mut crcs = Vec::with_capacity(archive.len());
         let mut extents = Vec::with_capacity(archive.len());
         let mut unreachable: Option<(usize, String)> = None;
-        let mut total: u64 = 0;
         for number in 0..archive.len() {
             let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
             let name = entry.name_raw();
             let shown = || name.escape_ascii().to_string();
             let (packed, unpacked) = (entry.compressed_size(), entry.size());
-            if unpacked > FREE_ENTRY_LEN && unpacked / MAX_ENTRY_RATIO > packed {
-                return Err(PackFault::Bomb { name: shown(), packed, unpacked });
-            }
-            total = total.saturating_add(unpacked);
             if unpacked > 0 {
                 crcs.push(entry.crc32());
             }
@@ -203,12 +177,19 @@ impl Pack {
                 },
             }
         }
-        if total > FREE_TOTAL_LEN && total / MAX_TOTAL_RATIO > packed_len {
-            return Err(PackFault::TotalBomb { packed: packed_len, unpacked: total });
-        }
         if let Some(number) = find_overlap(extents, archive.central_directory_start()) {
             let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
             return Err(PackFault::Overlap(entry.name_raw().escape_ascii().to_string()));
+        }
+        let mut replaced = None;
+        if let Some(full) = full {
+            (crcs, replaced) = (full.crcs, full.replaced);
+            // The zip reader has the last entry of a name in the place of the first.
+            let last = |file: &PackedFile| {
+                let entry = archive.by_index_data(usize::from(file.entry)).ok();
+                entry.and_then(|entry| full.last.get(entry.name_raw())).copied()
+            };
+            files.sort_by_cached_key(last);
         }
         let stem = source.path().file_stem().unwrap_or_default();
         Ok(Self {
@@ -219,8 +200,9 @@ impl Pack {
                 crcs: crcs.into(),
             },
             source,
-            files: sorted(files)?,
+            files: sorted(files, &mut replaced),
             unreachable,
+            replaced,
             archive: Mutex::new(Some(archive)),
         })
     }
@@ -255,12 +237,18 @@ impl Pack {
         &self.info
     }
 
-    /// Returns a warning about entries that were ignored for their names.
+    /// Returns warnings about entries that are ignored.
     #[must_use]
-    pub fn warning(&self) -> Option<String> {
-        let (count, first) = self.unreachable.as_ref()?;
+    pub fn warnings(&self) -> Vec<String> {
         let path = self.path().display();
-        Some(format!("{path}: {count} entries ignored for their names, first \"{first}\""))
+        let unreachable = self.unreachable.as_ref().map(|(count, first)| {
+            format!("{path}: {count} entries ignored for their names, first \"{first}\"")
+        });
+        let replaced = self.replaced.as_ref().map(|(count, first)| {
+            let noun = if *count == 1 { "name" } else { "names" };
+            format!("{path}: {count} duplicate {noun}, first \"{first}\"; the last entry is used")
+        });
+        unreachable.into_iter().chain(replaced).collect()
     }
 
     /// Returns the files of the archive.

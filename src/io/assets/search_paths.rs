@@ -202,8 +202,17 @@ fn has_pack(folder: &Path) -> bool {
 
 /// Whether a file name is that of an archive.
 pub(super) fn is_pack_name(name: &str) -> bool {
-    let extension = name.len().checked_sub(4).and_then(|at| name.get(at..));
-    extension.is_some_and(|extension| extension.eq_ignore_ascii_case(".pk3"))
+    ends_with(name, ".pk3")
+}
+
+/// Whether a folder name is one that other servers read as an archive.
+pub(super) fn is_pack_folder_name(name: &str) -> bool {
+    ends_with(name, ".pk3dir")
+}
+
+fn ends_with(name: &str, end: &str) -> bool {
+    let extension = name.len().checked_sub(end.len()).and_then(|at| name.get(at..));
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case(end))
 }
 
 #[cfg(test)]

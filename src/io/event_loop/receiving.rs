@@ -268,7 +268,7 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
             Err(fault) => {
                 match fault {
                     RelayFault::Source => counters.bad_source += 1,
-                    RelayFault::Header => counters.relay_header += 1,
+                    RelayFault::Header | RelayFault::Fragment => counters.relay_header += 1,
                 }
                 self.rate_limited_warning.about(now, from, fault.reason());
                 return;

@@ -77,11 +77,11 @@ fn refusals_name_their_reason() {
     for (login, replies, reason) in [
         (None, &[4, 0][..], "not a SOCKS5 server: version 4"),
         (None, b"HTTP/1.1", "version 72 (expected 5)"),
-        (None, &[5, 0xff], "login required"),
+        (None, &[5, 0xff], "in the file of --socks5-login"),
         (None, &[5, 2], "login required"),
         (login(), &[5, 1], "method 1 not supported"),
         (login(), &[5, 0xff], "no authentication method accepted"),
-        (login(), &[5, 2, 1, 1], "password refused: status 1"),
+        (login(), &[5, 2, 1, 1], "--socks5-login refused: status 1"),
         (login(), &[5, 2, 7, 0], "version 7 of the login status"),
         (None, &[5, 0, 4, 0], "version 4"),
         (None, &[5, 0, 5, 1], "general failure (reply 1)"),

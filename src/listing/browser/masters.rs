@@ -2,7 +2,8 @@
 //!
 //! Nothing numbers the packets of a list or ties them to a question. A list is therefore complete when it has
 //! been quiet for a while: briefly after as many end marks as questions, longer without. A list without its
-//! end marks is asked for once more, because a packet may be lost.
+//! end marks is asked for once more, because a packet may be lost. A master that limits requests leaves some without an
+//! answer; the marks of the last questions tell how many.
 //!
 //! Invariants: a round asks at most [`MAX_ASKS`] times and ends at [`LIST_LIMIT`], even while packets arrive;
 //! a master's change between silent and answering is logged once.
@@ -54,9 +55,12 @@ pub struct Master {
     next_ask: Millis,
     asks: u32,
     last_packet: Millis,
+    /// End marks since the last questions.
     end_marks: usize,
     /// Whether the last round had an answer; `None` before the first ended.
     answered: Option<bool>,
+    /// Whether the last complete round had lists without an end mark.
+    was_partial: bool,
 }
 
 impl Master {
@@ -73,6 +77,7 @@ impl Master {
             last_packet: Millis(0),
             end_marks: 0,
             answered: None,
+            was_partial: false,
         }
     }
 
@@ -110,6 +115,18 @@ impl Master {
         questions.filter(|question| marked(question.game.family)).count()
     }
 
+    /// Lists of the round that have no end mark.
+    #[must_use]
+    pub fn missing_lists(&self) -> usize {
+        self.marked_questions().saturating_sub(self.end_marks)
+    }
+
+    /// Whether all lists of the round have arrived.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.packets > 0 && self.missing_lists() == 0
+    }
+
     /// Returns the end of the list if no other packet arrives.
     fn list_end(&self) -> Millis {
         let all_marked = self.end_marks >= self.marked_questions();
@@ -134,6 +151,7 @@ impl Master {
                 let unmarked = self.end_marks < self.marked_questions();
                 if unmarked && self.asks == 1 && now.since(self.start) < LIST_LIMIT {
                     self.asks += 1;
+                    self.end_marks = 0;
                     self.last_packet = now;
                     return true;
                 }
@@ -155,6 +173,15 @@ impl Master {
             (Some(false), true) => log::info!("master {label} answered again"),
             _ => {}
         }
+        let (missing, all) = (self.missing_lists(), self.marked_questions());
+        let is_partial = answered && missing > 0;
+        if is_partial && !self.was_partial {
+            log::warn!(
+                "master {label}: {missing} of {all} lists without an end, servers may be missing: a limit of \
+                 requests of the master, or lost packets; ask again later"
+            );
+        }
+        self.was_partial = is_partial;
     }
 
     /// Returns the due time of the next [`Self::frame`].

@@ -100,6 +100,7 @@ struct MasterRow<'a> {
     answered: bool,
     packets: u64,
     listed: u64,
+    missing_lists: usize,
 }
 
 impl<'a> MasterRow<'a> {
@@ -110,6 +111,7 @@ impl<'a> MasterRow<'a> {
             answered: master.packets > 0,
             packets: master.packets,
             listed: master.listed,
+            missing_lists: master.missing_lists(),
         }
     }
 }
@@ -268,6 +270,10 @@ pub fn summary(browser: &Browser) -> String {
     let mute = masters.iter().filter(|master| master.state == MasterState::Silent).count();
     if mute > 0 {
         let _ = write!(text, ", {mute} of {} masters silent", masters.len());
+    }
+    let partial = masters.iter().filter(|master| master.packets > 0 && !master.is_whole()).count();
+    if partial > 0 && !browser.is_running() {
+        let _ = write!(text, ", {partial} of {} masters with missing lists", masters.len());
     }
     if browser.table().dropped() > 0 {
         let _ = write!(text, ", {} addresses dropped", browser.table().dropped());

@@ -1,11 +1,10 @@
 //! Picture of a demo: paths and deaths on the map, or without it.
 
-use std::{ffi::OsStr, fs};
+use std::ffi::OsStr;
 
 use fragd::{
     cli::DemoDrawOptions,
     demo::DemoPaths,
-    io::{GameData, assets::base_paths},
     mapdraw::{self, DeathMark, DrawOptions, Drawing, Track},
     model::assets::Assets as _,
     settings::Choice as _,
@@ -15,6 +14,8 @@ use fragd::{
         bsp::{MAX_FILE_LEN, mesh},
     },
 };
+
+use super::super::{game_data, output};
 
 /// Writes the picture of a demo. Returns its description.
 pub(super) fn write(
@@ -60,8 +61,7 @@ pub(super) fn write(
     let is_svg = options.output.extension() == Some(OsStr::new("svg"));
     let picture =
         if is_svg { mapdraw::svg(&drawing)?.into_bytes() } else { mapdraw::png(&drawing)? };
-    fs::write(&options.output, picture)
-        .map_err(|error| format!("{}: not writable: {error}", options.output.display()))?;
+    output::write_file(&options.output, &picture)?;
     Ok(format!("{} players, {} deaths, {} {place}", tracks.len(), marks.len(), paths.map))
 }
 
@@ -71,8 +71,7 @@ pub(super) fn map_file(
     basepath: &str,
     (mod_folder, game): (Option<&str>, &str),
 ) -> Result<Vec<u8>, String> {
-    let folders = [mod_folder.unwrap_or_default(), game];
-    let data = GameData::open(&base_paths(basepath, game), &folders).with_builtin(game);
+    let data = game_data::open(basepath, mod_folder, game)?;
     let path = format!("maps/{}.bsp", map.to_ascii_lowercase());
     data.read(&path, MAX_FILE_LEN as u64).map_err(|error| format!("map {path}: {error}"))
 }

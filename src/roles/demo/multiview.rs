@@ -2,7 +2,6 @@
 
 use std::{
     ffi::OsStr,
-    fs,
     path::Path,
     time::{Duration, Instant},
 };
@@ -24,7 +23,10 @@ use fragd::{
 };
 use serde_json::json;
 
-use super::{Demo, MAX_DEMO_BYTES, MEASUREMENT, drawing, print};
+use super::{
+    super::output::{self, Output},
+    Demo, MAX_DEMO_BYTES, MEASUREMENT, drawing,
+};
 
 /// Faults that are printed; the others are counted.
 const MAX_PRINTED: usize = 10;
@@ -43,20 +45,26 @@ pub(super) fn is_recording(path: &Path) -> bool {
 }
 
 /// Runs a task on a recording. `None` for another kind of file.
-pub(super) fn describe(path: &Path, as_json: bool, kind: ListedEvents) -> Option<bool> {
+pub(super) fn describe(
+    path: &Path,
+    as_json: bool,
+    kind: ListedEvents,
+    out: &mut Output,
+) -> Option<bool> {
     if !is_recording(path) {
         return None;
     }
-    let run = || {
+    let mut run = || {
         let bytes = read(path)?;
         match kind {
-            ListedEvents::Info => info(path, &bytes, as_json),
-            ListedEvents::Check => check(path, &bytes, as_json),
-            ListedEvents::Time => time(path, &bytes, as_json),
+            ListedEvents::Info => info(path, &bytes, as_json, out),
+            ListedEvents::Check => check(path, &bytes, as_json, out),
+            ListedEvents::Time => time(path, &bytes, as_json, out),
         }
     };
-    Some(run().unwrap_or_else(|what| {
-        eprintln!("fragd: {what}");
+    let done = run();
+    Some(done.unwrap_or_else(|what| {
+        out.report(&what);
         false
     }))
 }
@@ -99,8 +107,10 @@ fn session_json(session: &Session, index: &Index) -> serde_json::Value {
     })
 }
 
-fn info(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
+fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bool, String> {
     let reader = open(path, bytes)?;
+    let counts = read_all(&mut open(path, bytes)?, false);
+    let is_valid = counts.fault_count == 0;
     let written = reader.index();
     let is_complete = written.is_some();
     let index = written.unwrap_or_else(|| reader.rebuilt_index());
@@ -108,7 +118,7 @@ fn info(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
     let seconds = length_ms(&index) as f64 / 1000.0;
     let rate = bytes.len() as f64 / seconds.max(0.001);
     if as_json {
-        print(json!({
+        out.line(json!({
             "file": path.display().to_string(),
             "program": header.program,
             "started_unix_ms": header.started_unix_ms,
@@ -122,17 +132,19 @@ fn info(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
             "length_ms": length_ms(&index),
             "key_frames": index.keys.len(),
             "complete": is_complete,
+            "errors": counts.fault_count,
+            "first": counts.faults,
             "players": index.sessions.iter().map(|s| session_json(s, &index)).collect::<Vec<_>>(),
         }));
-        return Ok(index.frames > 0);
+        return Ok(is_valid && index.frames > 0);
     }
-    print(format!("{}: multi-view recording, {} bytes", path.display(), bytes.len()));
-    print(format!("  server   {} ({})", header.host_name, header.program));
+    out.line(format!("{}: multi-view recording, {} bytes", path.display(), bytes.len()));
+    out.line(format!("  server   {} ({})", header.host_name, header.program));
     if let Some(at) = header.started_at() {
-        print(format!("  started  {at} UTC"));
+        out.line(format!("  started  {at} UTC"));
     }
-    print(format!("  map      {} ({})", header.map, header.game));
-    print(format!(
+    out.line(format!("  map      {} ({})", header.map, header.game));
+    out.line(format!(
         "  length   {seconds:.1} s, {} frames, {} key frames, {:.1} KB/s",
         index.frames,
         index.keys.len(),
@@ -141,7 +153,7 @@ fn info(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
     let start = index.keys.first().map_or(index.end, |key| key.time);
     for session in &index.sessions {
         let clock = |ms: i32| format!("{}:{:02}", ms / 60_000, ms / 1000 % 60);
-        print(format!(
+        out.line(format!(
             "  player   {:2} {}  {} to {}",
             session.client,
             session.name,
@@ -150,9 +162,12 @@ fn info(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
         ));
     }
     if !is_complete {
-        print("  not complete: the index was made again from the records");
+        out.line("  not complete: the index was made again from the records");
     }
-    Ok(index.frames > 0)
+    if let Some(first) = counts.faults.first() {
+        out.line(format!("  errors   {}, the first at {first}", counts.fault_count));
+    }
+    Ok(is_valid && index.frames > 0)
 }
 
 /// Counts of a strict reading.
@@ -199,11 +214,11 @@ fn read_all(reader: &mut Reader<'_>, strict: bool) -> Counts {
     counts
 }
 
-fn check(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
+fn check(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bool, String> {
     let mut reader = open(path, bytes)?;
     let counts = read_all(&mut reader, true);
     if as_json {
-        print(json!({
+        out.line(json!({
             "file": path.display().to_string(),
             "records": counts.records,
             "frames": counts.frames,
@@ -213,9 +228,9 @@ fn check(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
         }));
     } else {
         for fault in &counts.faults {
-            print(format!("{}: {fault}", path.display()));
+            out.line(format!("{}: {fault}", path.display()));
         }
-        print(format!(
+        out.line(format!(
             "{}: {} records, {} frames, {} messages, {} errors",
             path.display(),
             counts.records,
@@ -227,7 +242,7 @@ fn check(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
     Ok(counts.fault_count == 0 && counts.frames > 0)
 }
 
-fn time(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
+fn time(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bool, String> {
     let begun = Instant::now();
     let (mut rounds, mut frames) = (0_u32, 0);
     while begun.elapsed() < MEASUREMENT {
@@ -240,14 +255,14 @@ fn time(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
     let (ms, play_ms) = (elapsed.as_secs_f64() * 1000.0, length_ms(&index) as f64);
     let factor = play_ms / ms.max(1e-6);
     if as_json {
-        print(json!({
+        out.line(json!({
             "file": path.display().to_string(),
             "play_ms": play_ms,
             "decode_ms": ms,
             "times_real_time": factor,
         }));
     } else {
-        print(format!(
+        out.line(format!(
             "{}: {:.1} s of play in {ms:.2} ms: {factor:.0} times real time",
             path.display(),
             play_ms / 1000.0
@@ -257,17 +272,18 @@ fn time(path: &Path, bytes: &[u8], as_json: bool) -> Result<bool, String> {
 }
 
 /// Writes one view as a demo.
-pub(super) fn extract(options: &ExtractOptions) -> Result<bool, String> {
+pub(super) fn extract(options: &ExtractOptions, out: &mut Output) -> Result<bool, String> {
     let path = &options.file;
+    output::keep_source(path, &options.output)?;
     if !is_recording(path) {
         return Err(format!("{}: unknown extension (expected .mv)", path.display()));
     }
     let bytes = read(path)?;
     let reader = open(path, &bytes)?;
     let index = reader.index().unwrap_or_else(|| reader.rebuilt_index());
-    let output = options.output.to_string_lossy();
-    let protocol = protocol_of(&output)
-        .ok_or_else(|| format!("{output}: unknown extension (expected .dm_68 or .dm_71)"))?;
+    let name = options.output.to_string_lossy();
+    let protocol = protocol_of(&name)
+        .ok_or_else(|| format!("{name}: unknown extension (expected .dm_68 or .dm_71)"))?;
     let (demo, messages, faults) = if let Some(player) = &options.player {
         own_view(options, (reader, &index), player, protocol)?
     } else {
@@ -285,17 +301,16 @@ pub(super) fn extract(options: &ExtractOptions) -> Result<bool, String> {
         (demo, messages, faults)
     };
     print_faults(path, &faults);
-    fs::write(&options.output, &demo)
-        .map_err(|error| format!("{output}: not writable: {error}"))?;
+    output::write_file(&options.output, &demo)?;
     if options.json {
-        print(json!({
-            "file": output,
+        out.line(json!({
+            "file": name,
             "bytes": demo.len(),
             "messages": messages,
             "errors": faults.len(),
         }));
     } else {
-        print(format!("{output}: {messages} messages, {} bytes", demo.len()));
+        out.line(format!("{name}: {messages} messages, {} bytes", demo.len()));
     }
     Ok(faults.is_empty())
 }

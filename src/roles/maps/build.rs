@@ -13,6 +13,8 @@ use fragd::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::roles::output;
+
 /// Largest shader script, in bytes.
 const MAX_SCRIPT_LEN: u64 = 4 * 1024 * 1024;
 /// Largest image file, in bytes.
@@ -33,8 +35,7 @@ pub(super) fn run(options: &BuildOptions) -> ExitStatus {
                 eprintln!("fragd: {what}");
                 return ExitStatus::Failed;
             }
-            print_summary(&output, &built, start);
-            ExitStatus::Done
+            output::show(&summary(&output, &built, start), ExitStatus::Done)
         }
         Err(what) => {
             eprintln!("{what}");
@@ -43,10 +44,10 @@ pub(super) fn run(options: &BuildOptions) -> ExitStatus {
     }
 }
 
-fn print_summary(output: &Path, built: &Built, start: Instant) {
+fn summary(output: &Path, built: &Built, start: Instant) -> String {
     let counts = &built.counts;
-    println!(
-        "{}: {} KB in {:.1} s: {} brushes, {} clusters, {} areas, {} surfaces",
+    format!(
+        "{}: {} KB in {:.1} s: {} brushes, {} clusters, {} areas, {} surfaces\n",
         output.display(),
         built.pk3.len().div_ceil(1024),
         start.elapsed().as_secs_f64(),
@@ -54,7 +55,7 @@ fn print_summary(output: &Path, built: &Built, start: Instant) {
         counts.clusters,
         counts.areas,
         counts.surfaces,
-    );
+    )
 }
 
 fn build(options: &BuildOptions) -> Result<Built, String> {

@@ -1,22 +1,21 @@
 //! Comparison of the native rules with a module (`fragd qvm compare`).
 
-use std::{io::Write as _, time::Instant};
+use std::time::Instant;
 
 use fragd::{
     cli::{CompareOptions, EngineChoice, ExitStatus},
-    io::{self, GameData, assets::base_paths},
+    io,
     settings::Choice as _,
     sim::comparison::{self, Differences, Explanation, Play, Rules},
 };
 use serde_json::json;
 
-use super::{Module, read, read_text};
+use super::{super::game_data, Module, output, read, read_text};
 
 /// Runs the plays and prints their differences.
 pub(super) fn run(options: &CompareOptions) -> ExitStatus {
     if options.known {
-        print!("{}", comparison::known_table());
-        return ExitStatus::Done;
+        return output::show(&comparison::known_table().to_string(), ExitStatus::Done);
     }
     io::logging::init(log::LevelFilter::Error);
     let start = Instant::now();
@@ -33,9 +32,8 @@ pub(super) fn run(options: &CompareOptions) -> ExitStatus {
     } else {
         summary(&found, seconds)
     };
-    // A closed pipe, e.g. by `head`, is not an error.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    if found.unexplained() == 0 { ExitStatus::Done } else { ExitStatus::Failed }
+    let is_explained = found.unexplained() == 0;
+    output::show(&text, if is_explained { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
 /// Returns the plays that the options select.
@@ -66,8 +64,7 @@ fn plays(options: &CompareOptions) -> Result<Vec<Play>, String> {
 
 fn compare(options: &CompareOptions) -> Result<Differences, String> {
     let game = options.game.name();
-    let paths = base_paths(&options.basepath, game);
-    let data = GameData::open(&paths, &[game]).with_builtin(game);
+    let data = game_data::open(&options.basepath, None, game)?;
     let mut image = Vec::new();
     Module::read(&options.module)?.image.write(&mut image);
     let symbols = match &options.module.map {

@@ -8,7 +8,7 @@ use fragd::{
 };
 use serde_json::json;
 
-use super::Module;
+use super::{Module, output::Output};
 
 /// Maximum length of a printed text, in bytes.
 const MAX_TEXT: usize = 8192;
@@ -22,7 +22,8 @@ struct Console {
     stub: bool,
     /// Whether texts are kept instead of printed, and calls are counted.
     keeps: bool,
-    output: String,
+    kept: String,
+    output: Output,
     calls: BTreeMap<u32, u64>,
 }
 
@@ -36,9 +37,10 @@ impl Services for Console {
             0 => {
                 let text = String::from_utf8_lossy(machine.memory().text(address, MAX_TEXT)?);
                 if !self.keeps {
-                    let _ = std::io::stdout().write_all(text.as_bytes());
-                } else if self.output.len() < MAX_OUTPUT {
-                    self.output += &text;
+                    let _ = self.output.write_all(text.as_bytes());
+                    let _ = self.output.flush();
+                } else if self.kept.len() < MAX_OUTPUT {
+                    self.kept += &text;
                 }
                 Ok(0)
             }
@@ -76,7 +78,8 @@ pub(super) fn run(options: &RunOptions) -> ExitStatus {
     let mut console = Console {
         stub: options.stub,
         keeps: options.json,
-        output: String::new(),
+        kept: String::new(),
+        output: Output::new(),
         calls: BTreeMap::new(),
     };
     let start = Instant::now();
@@ -92,19 +95,18 @@ pub(super) fn run(options: &RunOptions) -> ExitStatus {
         let facts = json!({
             "result": result.as_ref().ok(),
             "fault": result.as_ref().err().map(fault),
-            "output": console.output,
+            "output": console.kept,
             "instructions_charged": charged,
             "services": calls,
             "ms": (ms * 1000.0).round() / 1000.0,
         });
-        let _ = writeln!(std::io::stdout(), "{facts:#}");
+        console.output.line(format_args!("{facts:#}"));
     } else {
         match &result {
             Ok(value) => {
-                let _ = writeln!(
-                    std::io::stdout(),
+                console.output.line(format_args!(
                     "result {value}, {charged} instructions charged, {ms:.3} ms"
-                );
+                ));
             }
             Err(fault) => {
                 eprintln!("fragd: {}: {fault}", options.module.file.display());
@@ -112,7 +114,7 @@ pub(super) fn run(options: &RunOptions) -> ExitStatus {
             }
         }
     }
-    if result.is_ok() { ExitStatus::Done } else { ExitStatus::Failed }
+    console.output.end(if result.is_ok() { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
 fn fault(fault: &Fault) -> serde_json::Value {

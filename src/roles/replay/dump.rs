@@ -1,25 +1,67 @@
 //! Readable listing of a journal (`fragd replay --dump`).
 
-use std::io::{self, BufWriter, Write as _};
+use std::{collections::BTreeSet, io::Write as _, net::SocketAddr};
 
 use fragd::{
-    cli::{ExitStatus, ReplayOptions},
+    cli::{AddressFilter, ExitStatus, ReplayOptions},
     journal::{Entry, JournalEnd, JournalInput, Located, Reader},
     model::{Millis, text::escaped},
     settings::{MASK, masked_arguments, masked_line},
 };
 use serde_json::json;
 
-use super::Pieces;
+use super::{super::output::Output, Pieces};
 
 /// Bytes shown of a datagram or line.
 const SHOWN: usize = 200;
+/// Addresses shown if none is that of the filter.
+const ADDRESSES_SHOWN: usize = 8;
+/// Most addresses that are remembered.
+const MAX_ADDRESSES: usize = 4096;
+
+/// Addresses of a journal, while none has passed the filter.
+#[derive(Default)]
+struct Unmatched {
+    has_matched: bool,
+    others: BTreeSet<SocketAddr>,
+}
+
+impl Unmatched {
+    fn note(&mut self, client: Option<AddressFilter>, located: &Located) {
+        let Some(client) = client.filter(|_| !self.has_matched) else { return };
+        let Entry::Input(_, JournalInput::Datagram(route, _)) = &located.entry else { return };
+        self.has_matched = client.matches(route.remote);
+        if self.others.len() < MAX_ADDRESSES {
+            self.others.insert(route.remote);
+        }
+    }
+
+    /// Returns the error of a filter that no address has passed.
+    fn check(&self, options: &ReplayOptions, name: &str) -> Result<(), String> {
+        let Some(client) = options.client.filter(|_| !self.has_matched) else { return Ok(()) };
+        let until = options.until.map_or(String::new(), |until| format!(" until {until}"));
+        let shown: Vec<_> =
+            self.others.iter().take(ADDRESSES_SHOWN).map(ToString::to_string).collect();
+        let others = match self.others.len() - shown.len() {
+            0 if shown.is_empty() => "nor of another address".to_owned(),
+            0 => format!("expected one of {}", shown.join(", ")),
+            more => format!("expected one of {} and {more} more", shown.join(", ")),
+        };
+        Err(format!("{name}: no datagram of --client {client}{until} ({others})"))
+    }
+}
 
 /// Lists the inputs of a journal.
-pub(super) fn dump(options: &ReplayOptions, mut file: Pieces) -> Result<ExitStatus, String> {
+pub(super) fn dump(options: &ReplayOptions, file: Pieces) -> Result<ExitStatus, String> {
+    let mut output = Output::new();
+    let outcome = list(options, file, &mut output)?;
+    Ok(output.end(outcome))
+}
+
+fn list(options: &ReplayOptions, mut file: Pieces, out: &mut Output) -> Result<ExitStatus, String> {
     let name = file.name.clone();
     let mut reader = Reader::new();
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut unmatched = Unmatched::default();
     loop {
         let piece = file.next()?;
         let is_end = piece.is_empty();
@@ -30,9 +72,12 @@ pub(super) fn dump(options: &ReplayOptions, mut file: Pieces) -> Result<ExitStat
         let damage = loop {
             match reader.next_entry() {
                 Ok(Some(located)) => {
+                    if is_over(options, &located) {
+                        return unmatched.check(options, &name).map(|()| ExitStatus::Done);
+                    }
+                    unmatched.note(options.client, &located);
                     let Some(line) = line(options, &located) else { continue };
-                    // A closed pipe, e.g. by `head`, is not an error.
-                    if is_over(options, &located) || writeln!(out, "{line}").is_err() {
+                    if !out.line(line) {
                         return Ok(ExitStatus::Done);
                     }
                 }
@@ -46,10 +91,10 @@ pub(super) fn dump(options: &ReplayOptions, mut file: Pieces) -> Result<ExitStat
         }
         if let Some(damage) = damage {
             eprintln!("fragd: {name}: {damage}; rest of the journal ignored");
-            return Ok(super::outcome_of(damage));
+            return unmatched.check(options, &name).map(|()| super::outcome_of(damage));
         }
         if is_end {
-            return Ok(ExitStatus::Done);
+            return unmatched.check(options, &name).map(|()| ExitStatus::Done);
         }
     }
 }

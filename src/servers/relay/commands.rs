@@ -140,7 +140,7 @@ fn choose(state: &mut RelayState, key: ViewerKey, player: ClientNum, is_silent: 
 }
 
 /// Player with this number, exact name, or else a name that contains the text.
-fn find_player(state: &RelayState, wanted: &str) -> Option<ClientNum> {
+pub(super) fn find_player(state: &RelayState, wanted: &str) -> Option<ClientNum> {
     let named = |number: &ClientNum| !state.current.player_name(*number).is_empty();
     if let Some(number) = wanted.parse().ok().and_then(ClientNum::new).filter(named) {
         return Some(number);

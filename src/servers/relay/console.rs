@@ -5,7 +5,7 @@ use super::{
     source::{Control, Source},
     state::{RelayState, harmless},
 };
-use crate::model::{ClientNum, CommandArgs, text};
+use crate::model::{CommandArgs, text};
 
 /// Longest command that is repeated, in bytes.
 const MAX_SHOWN_COMMAND: usize = 64;
@@ -40,9 +40,14 @@ pub(super) fn run(state: &mut RelayState, source: &dyn Source, line: &str) -> bo
                 None => state.print_line(format!("kick: unknown viewer: {}", words.get(1))),
             }
         }
-        "follow" => match words.get(1).parse().ok().and_then(ClientNum::new) {
-            Some(player) => state.request(None, Control::Follow(player)),
-            None => state.print_line(commands::players_line(state)),
+        "follow" => match (words.get(1), commands::find_player(state, words.get(1))) {
+            ("", _) => state.print_line(commands::players_line(state)),
+            (_, Some(player)) => state.request(None, Control::Follow(player)),
+            (wanted, None) => {
+                let shown = text::escaped(text::truncated(wanted, MAX_SHOWN_COMMAND).as_bytes());
+                let players = commands::players_line(state);
+                state.print_line(format!("follow: no player \"{shown}\"; {players}"));
+            }
         },
         "follownext" => state.request(None, Control::FollowNext),
         _ => match commands::control(&words) {

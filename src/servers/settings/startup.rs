@@ -253,7 +253,7 @@ mod tests {
         let read = |settings: &Settings| {
             ["fraglimit", "timelimit", "g_speed"].map(|name| settings.get(name).map(str::to_owned))
         };
-        assert_eq!(read(&native), ["1000", "0", "32"].map(|text| Some(text.to_owned())));
+        assert_eq!(read(&native), ["9999", "0", "32"].map(|text| Some(text.to_owned())));
         let (mut module, errors) = settings(GameCode::Compiled);
         assert_eq!(errors, [""; 0]);
         assert_eq!(read(&module), ["99999", "abc", "32O"].map(|text| Some(text.to_owned())));

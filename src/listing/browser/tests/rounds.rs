@@ -94,6 +94,31 @@ fn lost_list_packet_is_asked_for_again() {
 }
 
 #[test]
+fn lists_without_answer_are_counted_by_end_marks() {
+    for (answers, missing) in [(1, 1), (2, 0)] {
+        let mut asked = options("q3");
+        let first = asked.masters[0].questions[0].clone();
+        asked.masters[0].questions.push(Question { protocol: 71, ..first });
+        let mut browser = Browser::new(asked, Millis(0));
+        for now in 0..10_000 {
+            browser.frame(Millis(now));
+            let questions = sent(&mut browser).len();
+            // The master answers the first questions only.
+            for _ in 0..questions.min(answers) {
+                let empty = list("q3", std::iter::empty());
+                receive(&mut browser, now, address(MASTER), &empty[0]);
+            }
+        }
+        let master = &browser.masters()[0];
+        assert_eq!((master.state, master.missing_lists()), (MasterState::Complete, missing));
+        assert_eq!(master.is_whole(), missing == 0);
+        let summary = report::summary(&browser);
+        let is_named = summary.contains("1 of 1 masters with missing lists");
+        assert_eq!(is_named, missing > 0, "{summary}");
+    }
+}
+
+#[test]
 fn silent_master_is_asked_three_times() {
     let mut browser = Browser::new(options("q3"), Millis(0));
     let mut asked = Vec::new();

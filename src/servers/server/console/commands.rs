@@ -34,7 +34,11 @@ pub(super) fn run_variable(server: &mut Server, words: &CommandArgs, depth: u8) 
     server.startup.use_variable(name);
     let shown = text::escaped(name.as_bytes());
     let Some(line) = server.core.settings.get(name).map(str::to_owned) else {
-        return execute::report(server, Cause::Failed, format!("vstr: variable {shown} not set"));
+        let settings = &server.core.settings;
+        let near = nearest_of(name, settings.variables().map(|(name, ..)| name));
+        let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        let error = format!("vstr: variable {shown} not set{near}");
+        return execute::report(server, Cause::Failed, error);
     };
     if is_secret_name(name) {
         return execute::report(server, Cause::Failed, format!("vstr: {shown} is secret"));
@@ -122,6 +126,9 @@ pub(super) fn set(server: &mut Server, words: &CommandArgs, command: SetCommand)
 
 pub(super) fn change_map(server: &mut Server, words: &CommandArgs, cheats: bool) {
     let map = words.get(1).to_owned();
+    if map.is_empty() {
+        return server.core.print_line(format!("Usage: {} <name>", words.command()));
+    }
     if !is_map_name(&map) {
         let suggestion = server.maps.suggestion(&map);
         let shown = text::escaped(map.as_bytes());

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     model::CommandArgs,
     server::{Server, core::Core},
-    settings::{ChangeSource, SetCommand, ignored_value, is_ignored, nearest_of},
+    settings::{ChangeSource, SETTINGS, SetCommand, ignored_value, is_ignored, nearest_of},
 };
 
 /// Commands in scripts of other servers that have no effect here, with the reasons.
@@ -66,6 +66,13 @@ fn run_step(server: &mut Server, command: &str, depth: u8) {
         // The value may be a secret.
         report(server, Cause::Changed, "value ends at the comment // (expected a URL in quotes)");
     }
+    if server.texts.has_open_quote() {
+        report(
+            server,
+            Cause::Changed,
+            "quote not closed: the text ends with its line (expected \")",
+        );
+    }
     if let Err(message) = server.console_budget.take_command() {
         if let Some(message) = message {
             if server.startup.is_command_line {
@@ -114,8 +121,9 @@ pub(super) fn report_unknown(server: &mut Server, name: &str) {
         return report(server, Cause::Ignored, format!("{known} ignored: {reason}"));
     }
     let known = COMMANDS.iter().map(|row| row.name);
-    let near =
-        nearest_of(name, known.chain(server.game.console_commands().iter().map(|row| row.name)));
+    let known = known.chain(server.game.console_commands().iter().map(|row| row.name));
+    // A bare setting is a command, too.
+    let near = nearest_of(name, known.chain(SETTINGS.iter().map(|setting| setting.name)));
     let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
     report(server, Cause::Refused, format!("unknown command: {name}{near}"));
 }

@@ -155,20 +155,20 @@ fn read(server: &mut Server, name: &str, place: ScriptPlace) -> Result<String, S
         let suggestion = is_missing.then(|| script_suggestion(server.maps.assets(), name));
         format!("{error}{}", suggestion.unwrap_or_default())
     });
-    text?.ok_or_else(|| "not a text file: it contains a zero byte".to_owned())
+    text?.map_err(|what| format!("not a text file: {what}"))
 }
 
-/// Reads the text of a script; nothing if it is not a text.
+/// Reads the text of a script, or the reason why it is not a text.
 pub(super) fn read_text(
     server: &Server,
     name: &str,
     place: ScriptPlace,
-) -> Result<Option<String>, AssetError> {
+) -> Result<Result<String, String>, AssetError> {
     server.maps.assets().read_script(name, MAX_SCRIPT_LEN, place).map(|bytes| text_of(&bytes))
 }
 
 /// Text of a script: UTF-8, Latin-1 as older editors write it, or UTF-16 with its mark. Lines end as on any system.
-fn text_of(bytes: &[u8]) -> Option<String> {
+fn text_of(bytes: &[u8]) -> Result<String, String> {
     let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
         String::from_utf16_lossy(&units.collect::<Vec<_>>())
@@ -181,10 +181,23 @@ fn text_of(bytes: &[u8]) -> Option<String> {
             Err(_) => text.iter().map(|&byte| char::from(byte)).collect(),
         },
     };
-    if text.contains('\0') {
-        return None;
+    if let Some(at) = text.find('\0') {
+        return Err(zero_byte(bytes, &text[..at]));
     }
-    Some(if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })
+    Ok(if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })
+}
+
+/// Describes the first zero byte of a file, after the text `before`.
+fn zero_byte(bytes: &[u8], before: &str) -> String {
+    let zeros = |first| bytes.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
+    let (even, odd) = (zeros(0), zeros(1));
+    // Letters of UTF-16 have a zero byte each.
+    if even.max(odd) * 4 > bytes.len() && even.min(odd) * 8 < even.max(odd) {
+        return "UTF-16 without a byte order mark, by its zero bytes (expected UTF-8)".to_owned();
+    }
+    let line = 1 + before.matches('\n').count();
+    let at = bytes.iter().position(|byte| *byte == 0).unwrap_or(0);
+    format!("zero byte in line {line}, at byte {at} (expected text in UTF-8)")
 }
 
 #[cfg(test)]
@@ -215,12 +228,16 @@ mod tests {
 
     #[test]
     fn scripts_are_utf8_latin1_or_utf16() {
-        assert_eq!(text_of(b"\xef\xbb\xbfset a \xc3\xa9").as_deref(), Some("set a é"));
-        assert_eq!(text_of(b"\xef\xbb\xbfset a \xe9").as_deref(), Some("set a é"));
-        assert_eq!(text_of(b"set a \xe9").as_deref(), Some("set a é"));
-        assert_eq!(text_of(b"\xff\xfea\0\xe9\0").as_deref(), Some("aé"));
-        assert_eq!(text_of(b"\xfe\xff\0a\0\r\0\n").as_deref(), Some("a\n"));
-        assert_eq!(text_of(b"a\r\nb\rc\n").as_deref(), Some("a\nb\nc\n"));
-        assert_eq!(text_of(b"IBSP\0"), None);
+        assert_eq!(text_of(b"\xef\xbb\xbfset a \xc3\xa9").as_deref(), Ok("set a é"));
+        assert_eq!(text_of(b"\xef\xbb\xbfset a \xe9").as_deref(), Ok("set a é"));
+        assert_eq!(text_of(b"set a \xe9").as_deref(), Ok("set a é"));
+        assert_eq!(text_of(b"\xff\xfea\0\xe9\0").as_deref(), Ok("aé"));
+        assert_eq!(text_of(b"\xfe\xff\0a\0\r\0\n").as_deref(), Ok("a\n"));
+        assert_eq!(text_of(b"a\r\nb\rc\n").as_deref(), Ok("a\nb\nc\n"));
+        let error = |bytes: &[u8]| text_of(bytes).unwrap_err();
+        assert!(error(b"IBSP\n.\0").starts_with("zero byte in line 2, at byte 6"));
+        for text in [b"s\0e\0t\0 \0a\0\n\0", b"\0s\0e\0t\0 \0a\0\n"] {
+            assert!(error(text).starts_with("UTF-16 without a byte order mark"));
+        }
     }
 }

@@ -184,7 +184,10 @@ fn choose(server: &mut Server, map: &str, has_cheats: bool, is_direct: bool) {
     if !is_map_name(map) || !server.maps.can_be_first(map) {
         let suggestion = server.maps.suggestion(map);
         let shown = text::escaped(map.as_bytes());
-        let error = format!("Can't find map maps/{shown}.bsp{suggestion}");
+        let error = match map {
+            "" => "map: name missing (expected map <name>)".to_owned(),
+            _ => format!("Can't find map maps/{shown}.bsp{suggestion}"),
+        };
         let placed = server.core.console.placed(&error);
         if is_direct && server.startup.is_strict {
             return server.startup.fail(placed);
@@ -309,7 +312,7 @@ fn run_mod_config(server: &mut Server) -> bool {
     let script = match scripts::read_text(server, MOD_CONFIG, ScriptPlace::ModFolder) {
         Err(AssetError::Missing { .. }) => return false,
         Err(error) => Err(error.to_string()),
-        Ok(text) => text.ok_or_else(|| "it contains a zero byte".to_owned()),
+        Ok(text) => text,
     };
     match script {
         Ok(script) => {

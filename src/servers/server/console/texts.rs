@@ -49,6 +49,8 @@ pub(super) struct OpenText {
     open_comment: Option<u32>,
     /// Whether a `//` comment cuts the last word of the last command.
     cuts_word: bool,
+    /// Whether the end of its line closes a quote of the last command.
+    open_quote: bool,
 }
 
 impl OpenText {
@@ -65,6 +67,7 @@ impl OpenText {
             place: None,
             open_comment: None,
             cuts_word: false,
+            open_quote: false,
         }
     }
 
@@ -76,6 +79,7 @@ impl OpenText {
         let lines = |text: &str| text.bytes().filter(|&byte| byte == b'\n').count() as u32;
         self.running_line = self.line;
         self.cuts_word = commands.cuts_word();
+        self.open_quote = commands.has_open_quote();
         self.open_comment =
             commands.open_comment().map(|at| self.line + lines(rest.get(..at).unwrap_or_default()));
         self.line += lines(self.text.get(self.at..next).unwrap_or_default());
@@ -172,6 +176,11 @@ impl ConsoleTexts {
     /// Whether a `//` comment cuts the last word of the running command.
     pub(super) fn cuts_word(&self) -> bool {
         self.stack.last().is_some_and(|text| text.cuts_word)
+    }
+
+    /// Whether the running command of a script has a quote that the end of its line closes.
+    pub(super) fn has_open_quote(&self) -> bool {
+        self.stack.last().is_some_and(|text| text.open_quote && text.script.is_some())
     }
 
     /// Counts of the innermost script.
