@@ -21,6 +21,6 @@ fuzz_target!(|data: &[u8]| {
                 assert!(bytes.len() <= 1 << 20);
             }
         }
-        let _ = pack.warning();
+        let _ = pack.warnings();
     }
 });
