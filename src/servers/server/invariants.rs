@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::{Server, client::ClientState};
+use super::{client::ClientState, state::Server};
 use crate::{
     game::EntityView,
     model::{

@@ -7,23 +7,26 @@
 //! ```
 //!
 //! A [`Server`] is a [`Node`]: it is fed datagrams and time and polled for datagrams. It asks the
-//! game only through [`Game`]. Invariants: nothing is stored for an unproven address; no client can
+//! game only through [`Game`](crate::game::Game). Invariants: nothing is stored for an unproven address; no client can
 //! delay or drop another one; level time never decreases.
 
 mod admission;
+mod audience;
 mod authorization;
 mod bots;
 mod client;
 mod client_commands;
 mod console;
 mod core;
-mod disconnect;
+mod current_level;
 mod downloads;
 mod frames;
 mod game_code;
 mod game_faults;
 mod game_log;
+mod gate;
 mod heartbeat;
+mod host;
 mod host_name;
 mod info_strings;
 mod invariants;
@@ -37,8 +40,10 @@ mod rcon;
 mod recording;
 mod restricted;
 mod send;
+mod sender;
 mod service;
 mod start;
+mod state;
 mod status;
 mod usercmds;
 mod visibility;
@@ -47,26 +52,28 @@ use std::rc::Rc;
 
 pub(crate) use self::game_code::has_mod;
 use self::{
-    console::{ConsoleBudget, ConsoleTexts, Startup},
+    console::{budget::ConsoleBudget, start_state::Startup, texts::ConsoleTexts},
     core::{Core, ServerKeys},
     game_faults::GameFaults,
     map_loader::MapLoader,
+    match_recording::StoredFrame,
 };
 pub use self::{
     game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
     invariants::{check_newest_frame, entity_of},
     start::ServerStart,
+    state::Server,
 };
 use rand_pcg::Pcg32;
 
 use crate::{
-    game::{FileLimits, Game, GameFiles},
+    game::{FileLimits, GameFiles},
     model::{ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Sequence, assets::Assets},
     netchan::peek_client_header,
     node::{Hosted, Input, Node, Output, OutputKind, Route},
     observe::{Counter, Counters, Sample, Value},
     serving::{
-        connection::{ReceiveBuffer, Service as _, check_timeouts, receive},
+        connection::{Service as _, check_timeouts, receive},
         guards::GuardKeys,
     },
     settings::{Settings, key},
@@ -88,35 +95,6 @@ const FEW_CLIENTS: usize = 4;
 /// Time whose frames run together while no client is connected, since a wake-up costs more than a frame.
 /// A client that connects still finds a correct level time.
 const IDLE_INTERVAL: Millis = Millis(900);
-
-/// A dedicated server of one level at a time.
-pub struct Server {
-    core: Core,
-    maps: MapLoader,
-    games: GameFactory,
-    /// Rules that replace those of `games` after repeated faults.
-    fallback: Option<GameFactory>,
-    game: Box<dyn Game>,
-    /// Faults of the game in this level and before.
-    faults: GameFaults,
-    /// Request that the game was created for.
-    request: GameRequest,
-    /// Time of the next frame; `None` before the first.
-    due: Option<Millis>,
-    /// Versions of the published serverinfo and systeminfo.
-    published: (u32, u32),
-    finished: bool,
-    console_budget: ConsoleBudget,
-    /// Console texts that run or wait.
-    texts: ConsoleTexts,
-    startup: Startup,
-    /// Time of the last restart on request. At one time a level is restarted once.
-    restarted_at: Option<Millis>,
-    /// Random numbers of the server. Each level of the game is seeded from them.
-    random: Pcg32,
-    /// Memory of the message that is processed; none before the first.
-    receive_buffer: Option<Box<ReceiveBuffer>>,
-}
 
 impl Server {
     /// Creates a server that runs the map of its settings, loaded from `assets`, with the game of
@@ -164,7 +142,7 @@ impl Server {
         if !errors.is_empty() {
             server.startup.fail(errors.join("; "));
         }
-        console::run_start(&mut server, &overrides, &lines);
+        console::startup::run(&mut server, &overrides, &lines);
         server
     }
 
@@ -286,10 +264,10 @@ impl Server {
         }
         self.process_pending_drops();
         if self.core.level.restart_at.is_some_and(|at| self.core.level.time >= at) {
-            console::restart_or_reload(self);
+            console::commands::restart_or_reload(self);
         }
         console::run_queued_lines(self, frames);
-        game_faults::continue_after_fault(self);
+        level::continue_after_fault(self);
         check_timeouts(self);
         self.core.connections().resend_connect_responses();
         level::restart_before_clock_wrap(self);
@@ -297,7 +275,8 @@ impl Server {
         self.send_snapshots();
         self.process_pending_drops();
         if !self.finished {
-            self.core.announce();
+            let (mut connections, _, announcer) = self.core.services();
+            announcer.announce(&mut connections);
         }
         let length = self.frame_length();
         self.core.connections().begin_frame(length);
@@ -308,14 +287,24 @@ impl Server {
         if self.core.clients.is_empty() && self.core.bots.is_empty() {
             return;
         }
-        let Core { clients, frames, level, stats, .. } = &mut self.core;
+        let Self { core, game, .. } = self;
+        let Core { clients, frames, level, stats, .. } = core;
         let newest = frames.newest();
         let bases = clients.iter().filter_map(|(_, client)| client.oldest_base(newest));
         frames.release_unneeded(bases);
-        let replaced = frames.record(&mut *self.game, level.world.as_mut());
+        let replaced = frames.record(&mut **game, level.world.as_mut());
         stats.add(Counter::StatesSanitized, replaced);
-        bots::record_views(self);
-        match_recording::record_frame(self);
+        let Core { bots, clients, frames, level, recordings, settings, now, epoch, .. } = core;
+        bots::record_views(bots, frames, level.world.as_ref(), &**game);
+        recordings.frame_stored(&StoredFrame {
+            clients,
+            frames,
+            game: &**game,
+            level,
+            settings,
+            now: *now,
+            epoch: *epoch,
+        });
     }
 
     /// Publishes serverinfo and systeminfo if a setting in them has changed.
@@ -326,8 +315,8 @@ impl Server {
             return;
         }
         self.published = versions;
-        let serverinfo = self.core.serverinfo();
-        let systeminfo = self.core.systeminfo();
+        let serverinfo = info_strings::serverinfo(settings);
+        let systeminfo = info_strings::systeminfo(settings);
         self.core.publish(ConfigIndex::SYSTEMINFO, systeminfo.as_str());
         self.core.publish(ConfigIndex::SERVERINFO, serverinfo.as_str());
     }
@@ -360,7 +349,7 @@ impl Node for Server {
             self.run_frames(frames);
         }
         // Behind the snapshots, which are never late for a download.
-        downloads::send_blocks(self);
+        downloads::send::send_blocks(self);
     }
 
     fn next_frame(&self) -> Millis {
@@ -386,7 +375,7 @@ impl Hosted for Server {
         match input {
             Input::ConsoleLine(line) => {
                 self.core.now = now;
-                self.run_line(line);
+                console::run_line(self, line);
             }
             Input::LoopCounters(counters) => self.core.stats.set_loop_counters(*counters),
             Input::Lookup(answer) => {
@@ -398,7 +387,7 @@ impl Hosted for Server {
             Input::PortFailed(_) | Input::Oversize(_) => {}
             Input::Stop(reason) => {
                 self.core.now = now;
-                disconnect::stop(self, reason);
+                self.stop(reason);
             }
         }
     }

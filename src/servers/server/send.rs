@@ -5,15 +5,16 @@
 //! Source: Quake III protocol 68, snapshot; the rules are ioquake3's.
 //! Engine names: `SV_SendClientSnapshot`.
 
-use super::{Server, client::ClientState, core::Core, downloads};
+use super::{
+    client::ClientState, core::Core, downloads::send::next_due, recording::SnapshotFacts,
+    sender::Sender, state::Server,
+};
 use crate::{
     model::{ClientNum, Millis, PlayerState, limits::MAX_SNAPSHOT_ENTITIES},
-    node::Outbox,
     observe::Counter,
-    serving::{connection::next_send_time, delta_cache::DeltaCache, pacing::MessageKind},
+    serving::{connection::next_send_time, pacing::MessageKind},
     settings::key,
     wire::{
-        bits::BitWriter,
         server_message,
         snapshot::{self, SnapFlags, SnapshotHeader},
     },
@@ -21,28 +22,6 @@ use crate::{
 
 /// Interval of snapshots to a client that loads the level.
 const IDLE_INTERVAL: Millis = Millis(1000);
-
-/// Sends messages and connectionless packets; its memory is reused.
-#[derive(Debug, Default)]
-pub(super) struct Sender {
-    pub(super) outbox: Outbox,
-    /// The message that is written.
-    pub(super) writer: BitWriter,
-    /// Entity deltas to the newest frame, encoded once for all clients.
-    deltas: DeltaCache,
-}
-
-impl Sender {
-    /// Message that is written.
-    pub(super) fn writer(&mut self) -> &mut BitWriter {
-        &mut self.writer
-    }
-
-    /// Discards encoded deltas, since baselines have changed.
-    pub(super) fn clear_deltas(&mut self) {
-        self.deltas.clear();
-    }
-}
 
 /// Value of `sv_autoRecord` that records players.
 const AUTO_PLAYERS: i32 = 1;
@@ -130,7 +109,8 @@ impl Server {
             view.seen.clone_from(&seen);
         });
         core.stats.bump(if is_delta { Counter::SnapshotsDelta } else { Counter::SnapshotsFull });
-        core.record_snapshot(number, sequence);
+        let facts = SnapshotFacts { number, sequence, level: &core.level, now: core.now };
+        core.recordings.snapshot_written(client, &facts, core.sender.writer.message());
         core.send_message(number, MessageKind::Snapshot);
         true
     }
@@ -166,6 +146,6 @@ impl Core {
 
     /// Time at which a datagram is due next, apart from frames.
     pub(super) fn next_send_time(&self) -> Millis {
-        next_send_time(&self.clients, &self.settings, self.now).min(downloads::next_due(self))
+        next_send_time(&self.clients, &self.settings, self.now).min(next_due(self))
     }
 }

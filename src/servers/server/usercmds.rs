@@ -3,7 +3,7 @@
 //! Invariant: the times of the usercmds of a client that run grow.
 //! Source: Quake III protocol 68, client messages. Engine names: `SV_UserMove`, `SV_ClientEnterWorld`.
 
-use super::{Server, client::ClientState, pure};
+use super::{client::ClientState, pure, state::Server};
 use crate::{
     limits::BucketLimit,
     model::{ClientNum, Millis, UserCmd},
@@ -23,7 +23,7 @@ pub(super) fn run(server: &mut Server, number: ClientNum, usercmds: &[UserCmd]) 
     let Some(last) = usercmds.last() else { return };
     let Some(client) = server.core.clients.get(number) else { return };
     let is_primed = matches!(client.state, ClientState::Primed(_));
-    if !pure::allows_usercmds(server, number) {
+    if !pure::allows_usercmds(server.core.pure.as_ref(), client) {
         return;
     }
     if is_primed {

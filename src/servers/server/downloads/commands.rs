@@ -8,7 +8,7 @@ use crate::{
     limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text::atoi},
     observe::Counter,
-    server::Server,
+    server::state::Server,
     serving::connection::Service as _,
 };
 

@@ -7,7 +7,7 @@ use super::{Download, Downloads, window::Window};
 use crate::{
     model::{ClientNum, Millis, limits::MAX_CLIENTS},
     observe::Counter,
-    server::{Server, client::Client, core::Core},
+    server::{client::Client, core::Core, state::Server},
     serving::pacing::MessageKind,
     settings::{Settings, key},
     wire::{
