@@ -14,7 +14,7 @@ use crate::{
     limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text},
     observe::Counter,
-    serving::connection::LEFT,
+    serving::connection::{LEFT, Service as _},
     settings::key,
     wire::userinfo::check_userinfo,
 };

@@ -70,6 +70,8 @@ pub(super) struct Core {
     pub(super) recordings: Recordings,
     /// Files of the game.
     pub(super) files: GameFiles,
+    /// Versions of the published serverinfo and systeminfo.
+    pub(super) published: (u32, u32),
     /// Time of the call that is processed.
     pub(super) now: Millis,
     /// Calendar time at the zero of the clock, if known.
@@ -104,6 +106,7 @@ impl Core {
             game_log: GameLogBuffer::default(),
             recordings: Recordings::default(),
             files: GameFiles::default(),
+            published: (0, 0),
             now: Millis(0),
             epoch: None,
             frame_time: Millis(0),

@@ -8,7 +8,7 @@ use crate::{
     game::{ConnectError, Game, GameFault, Host},
     model::{ClientNum, text},
     observe::Counter,
-    serving::connection::{Service, disconnect_all},
+    serving::connection::disconnect_all,
 };
 
 /// Longest logged line of a fault, and most lines, since the game chooses them.
@@ -55,19 +55,6 @@ impl Server {
             None if first_time => Err(LEVEL_ENDED.to_owned()),
             None => Ok(()),
         }
-    }
-
-    /// Drops a client with a reason. Its slot is a zombie until the client has received the reason.
-    pub(super) fn drop_client(&mut self, number: ClientNum, reason: &str) {
-        if self.core.audience().begin_drop(number, reason) {
-            self.enter_game(|game, host| game.client_disconnect(host, number));
-            self.core.end_drop(number, reason);
-        }
-    }
-
-    /// Drops the clients whose drop was requested while the game ran.
-    pub(super) fn process_pending_drops(&mut self) {
-        Service::process_pending_drops(self);
     }
 
     /// Disconnects all clients with `reason` and ends.

@@ -13,14 +13,16 @@ use super::{
     core::Core,
     current_level::NEXT,
     game_code::{GameRequest, Geometry, next_request},
+    info_strings::publish_settings,
     map_loader::MapError,
     pure,
     state::Server,
+    usercmds::enter_world,
 };
 use crate::{
     game::{ConnectError, Game, LevelStart},
     model::{Baselines, EntityNum, LevelTime, ServerId, UserCmd},
-    serving::configstrings::Configstrings,
+    serving::{configstrings::Configstrings, connection::Service as _},
     settings::{Choice as _, CollisionPrecision, GameFaultPolicy, key},
     wire::{bits::BitWriter, gamestate},
     world::World,
@@ -166,7 +168,7 @@ fn start(server: &mut Server, map: &str, prepared: Prepared) {
     reconnect_bots(server);
     run_settle_frames(server, 1);
     server.core.level.starting = false;
-    server.publish_settings();
+    publish_settings(&mut server.core);
     server.process_pending_drops();
     server.core.announcer.request_round();
     server.maps.assets().map_started();
@@ -232,12 +234,12 @@ pub(super) fn restart(server: &mut Server) {
         }
         let active = server.core.clients.get(number).filter(|client| client.is_active());
         if let Some(last_move) = active.map(|client| client.last_usercmd) {
-            server.enter_world(number, UserCmd { buttons: Default::default(), ..last_move });
+            enter_world(server, number, UserCmd { buttons: Default::default(), ..last_move });
         }
     }
     reconnect_bots(server);
     run_settle_frames(server, 1);
-    server.publish_settings();
+    publish_settings(&mut server.core);
     server.process_pending_drops();
     log::info!("map {} restarted: server id {id}", server.core.level.map);
 }

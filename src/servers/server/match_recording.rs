@@ -56,6 +56,13 @@ pub(super) enum MatchWish {
     Stop,
 }
 
+/// Content of a snapshot.
+pub(super) struct SnapshotContent<'a> {
+    pub(super) head: &'a SnapshotHeader,
+    pub(super) player: &'a PlayerState,
+    pub(super) seen: &'a EntitySet,
+}
+
 /// A running recording.
 pub(super) struct MatchRecording {
     /// Number of the recording.
@@ -107,10 +114,9 @@ impl MatchRecording {
         &mut self,
         number: ClientNum,
         client: &Client,
-        head: &SnapshotHeader,
-        player: &PlayerState,
-        seen: &EntitySet,
+        content: &SnapshotContent<'_>,
     ) {
+        let SnapshotContent { head, player, seen } = *content;
         if self.writer.frames() == 0 {
             return;
         }

@@ -39,6 +39,7 @@ mod rate;
 mod rcon;
 mod recording;
 mod restricted;
+mod schedule;
 mod send;
 mod sender;
 mod service;
@@ -56,7 +57,7 @@ use self::{
     core::{Core, ServerKeys},
     game_faults::GameFaults,
     map_loader::MapLoader,
-    match_recording::StoredFrame,
+    schedule::frame_length,
 };
 pub use self::{
     game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
@@ -71,19 +72,14 @@ use crate::{
     model::{ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Sequence, assets::Assets},
     netchan::peek_client_header,
     node::{Hosted, Input, Node, Output, OutputKind, Route},
-    observe::{Counter, Counters, Sample, Value},
+    observe::{Counters, Sample, Value},
     serving::{
-        connection::{Service as _, check_timeouts, receive},
+        connection::{Service as _, receive},
         guards::GuardKeys,
     },
     settings::{Settings, key},
     wire::snapshot::SnapshotView,
 };
-
-/// Longest time whose frames run after a stall. Older frames are skipped, since a burst of frames
-/// would stall the server again. A shorter time would lose usercmds: clients advance during a
-/// stall, and usercmds too far ahead of level time are ignored.
-const MAX_CATCH_UP: Millis = Millis(1000);
 
 /// With few clients, received datagrams are coalesced for at most 1/[`COALESCE_DIVISOR`] of a frame,
 /// and at most [`COALESCE_MAX`]. They take effect in the next frame.
@@ -130,7 +126,6 @@ impl Server {
             faults: GameFaults::default(),
             request,
             due: None,
-            published: (0, 0),
             finished: false,
             console_budget: ConsoleBudget::default(),
             texts: ConsoleTexts::default(),
@@ -222,104 +217,6 @@ impl Server {
         let entities = self.core.frames.entities(sent.frame, &sent.view.seen)?;
         Some(SnapshotView { player: &sent.view.player, entities })
     }
-
-    fn frame_length(&self) -> Millis {
-        Millis(1000 / u64::from(self.core.settings.int(key::SV_FPS).max(1).unsigned_abs()))
-    }
-
-    /// Returns the number of frames due and schedules the next one.
-    fn schedule_frames(&mut self) -> u64 {
-        let now = self.core.now;
-        let length = self.frame_length();
-        let due = *self.due.get_or_insert(now);
-        if now < due {
-            return 0;
-        }
-        let owed = now.since(due).0 / length.0 + 1;
-        let most = MAX_CATCH_UP.0 / length.0;
-        if owed > most {
-            self.core.stats.add(Counter::FramesSkipped, owed - most);
-        }
-        // Frames stay on a fixed grid and do not drift.
-        self.due = Some(due + Millis(owed * length.0));
-        owed.min(most)
-    }
-
-    fn run_frames(&mut self, frames: u64) {
-        let scaled =
-            self.frame_length().0 as f64 * f64::from(self.core.settings.float(key::TIMESCALE));
-        let step = Millis((scaled as u64).max(1));
-        self.publish_settings();
-        for (number, client) in self.core.clients.iter().filter(|(_, client)| client.is_active()) {
-            self.game.set_ping(number, client.ping_ms());
-        }
-        let time = self.core.level.time;
-        self.enter_game(|game, host| game.run_bot_frame(host, time));
-        for _ in 0..frames {
-            self.core.level.time = self.core.level.time + step.0 as i32;
-            self.core.frame_time += step;
-            let time = self.core.level.time;
-            self.enter_game(|game, host| game.run_frame(host, time));
-            self.core.stats.bump(Counter::Frames);
-        }
-        self.process_pending_drops();
-        if self.core.level.restart_at.is_some_and(|at| self.core.level.time >= at) {
-            console::commands::restart_or_reload(self);
-        }
-        console::run_queued_lines(self, frames);
-        level::continue_after_fault(self);
-        check_timeouts(self);
-        self.core.connections().resend_connect_responses();
-        level::restart_before_clock_wrap(self);
-        self.record_frame();
-        self.send_snapshots();
-        self.process_pending_drops();
-        if !self.finished {
-            let (mut connections, _, announcer) = self.core.services();
-            announcer.announce(&mut connections);
-        }
-        let length = self.frame_length();
-        self.core.connections().begin_frame(length);
-    }
-
-    /// Records the states of all entities that clients may be sent.
-    fn record_frame(&mut self) {
-        if self.core.clients.is_empty() && self.core.bots.is_empty() {
-            return;
-        }
-        let Self { core, game, .. } = self;
-        let Core { clients, frames, level, stats, .. } = core;
-        let newest = frames.newest();
-        let bases = clients.iter().filter_map(|(_, client)| client.oldest_base(newest));
-        frames.release_unneeded(bases);
-        let replaced = frames.record(&mut **game, level.world.as_mut());
-        stats.add(Counter::StatesSanitized, replaced);
-        let Core { bots, clients, frames, level, recordings, settings, now, epoch, .. } = core;
-        bots::record_views(bots, frames, level.world.as_ref(), &**game);
-        recordings.frame_stored(&StoredFrame {
-            clients,
-            frames,
-            game: &**game,
-            level,
-            settings,
-            now: *now,
-            epoch: *epoch,
-        });
-    }
-
-    /// Publishes serverinfo and systeminfo if a setting in them has changed.
-    fn publish_settings(&mut self) {
-        let settings = &self.core.settings;
-        let versions = (settings.serverinfo_version(), settings.systeminfo_version());
-        if versions == self.published && !self.core.level.configstrings.is_empty() {
-            return;
-        }
-        self.published = versions;
-        let serverinfo = info_strings::serverinfo(settings);
-        let systeminfo = info_strings::systeminfo(settings);
-        self.core.publish(ConfigIndex::SYSTEMINFO, systeminfo.as_str());
-        self.core.publish(ConfigIndex::SERVERINFO, serverinfo.as_str());
-    }
 }
 
 /// Limits of the files that a game module writes.
@@ -344,9 +241,9 @@ impl Node for Server {
         self.core.now = now;
         self.core.connections().send_queued_fragments();
         self.resend_gamestates();
-        let frames = self.schedule_frames();
+        let frames = schedule::schedule_frames(self);
         if frames > 0 {
-            self.run_frames(frames);
+            schedule::run_frames(self, frames);
         }
         // Behind the snapshots, which are never late for a download.
         downloads::send::send_blocks(self);
@@ -356,7 +253,8 @@ impl Node for Server {
         let due = self.due.unwrap_or_default();
         let is_idle = self.core.clients.is_empty() && self.core.bots.is_empty();
         if self.due.is_some() && is_idle && !self.texts.waits() {
-            return due + Millis(IDLE_INTERVAL.0.saturating_sub(self.frame_length().0));
+            return due
+                + Millis(IDLE_INTERVAL.0.saturating_sub(frame_length(&self.core.settings).0));
         }
         due.min(self.core.next_send_time())
     }
@@ -414,8 +312,8 @@ impl Hosted for Server {
 
     fn receive_coalescing(&self) -> Millis {
         if self.core.clients.iter().nth(FEW_CLIENTS).is_some() {
-            return self.frame_length();
+            return frame_length(&self.core.settings);
         }
-        Millis(self.frame_length().0 / COALESCE_DIVISOR).min(COALESCE_MAX)
+        Millis(frame_length(&self.core.settings).0 / COALESCE_DIVISOR).min(COALESCE_MAX)
     }
 }

@@ -19,7 +19,7 @@ use std::{collections::VecDeque, sync::Arc};
 use super::{
     client::{Client, ClientSlots},
     current_level::Level,
-    match_recording::{MatchRecording, MatchWish},
+    match_recording::{MatchRecording, MatchWish, SnapshotContent},
 };
 use crate::{
     model::{ClientNum, CommandNum, Millis, Sequence, UnixMillis, limits::MAX_CLIENTS, text},
@@ -166,13 +166,17 @@ impl Recordings {
             && matches!(self.slots[number.index()], SlotState::Waiting(_) | SlotState::Running(_))
     }
 
-    /// Records a snapshot message that was written, if its client is recorded.
+    /// Records a snapshot message that was written.
     pub(super) fn snapshot_written(
         &mut self,
         client: &Client,
         facts: &SnapshotFacts<'_>,
+        content: &SnapshotContent<'_>,
         message: &[u8],
     ) {
+        for recording in self.matches_mut() {
+            recording.snapshot(facts.number, client, content);
+        }
         if self.is_wanted(facts.number) && client.is_active() {
             self.snapshot(client, facts, message);
         }

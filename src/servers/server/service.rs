@@ -13,6 +13,7 @@ use super::{
     game_faults::LEVEL_ENDED,
     info_strings::serverinfo,
     lan::is_lan,
+    send::send_snapshot,
     state::Server,
     usercmds,
 };
@@ -238,10 +239,13 @@ impl Service for Server {
     }
 
     fn drop_client(&mut self, number: ClientNum, reason: &str) {
-        Self::drop_client(self, number, reason);
+        if self.core.audience().begin_drop(number, reason) {
+            self.enter_game(|game, host| game.client_disconnect(host, number));
+            self.core.end_drop(number, reason);
+        }
     }
 
     fn send_last(&mut self, number: ClientNum) {
-        self.send_snapshot(number);
+        send_snapshot(self, number);
     }
 }

@@ -27,8 +27,6 @@ pub struct Server {
     pub(super) request: GameRequest,
     /// Time of the next frame; `None` before the first.
     pub(super) due: Option<Millis>,
-    /// Versions of the published serverinfo and systeminfo.
-    pub(super) published: (u32, u32),
     pub(super) finished: bool,
     pub(super) console_budget: ConsoleBudget,
     /// Console texts that run or wait.

@@ -8,7 +8,7 @@ use crate::{
     limits::BucketLimit,
     model::{ClientNum, Millis, UserCmd},
     observe::Counter,
-    serving::connection::enter_level,
+    serving::connection::{Service as _, enter_level},
 };
 
 /// Usercmds of one client that run: their times are whole ms and grow.
@@ -27,7 +27,7 @@ pub(super) fn run(server: &mut Server, number: ClientNum, usercmds: &[UserCmd]) 
         return;
     }
     if is_primed {
-        server.enter_world(number, usercmds[0]);
+        enter_world(server, number, usercmds[0]);
     }
     let newer = |a: i32, b: i32| a.wrapping_sub(b) > 0;
     let Some(client) = server.core.clients.get(number) else { return };
@@ -52,11 +52,9 @@ pub(super) fn run(server: &mut Server, number: ClientNum, usercmds: &[UserCmd]) 
     server.process_pending_drops();
 }
 
-impl Server {
-    /// Enters a client that has loaded the level into the world, with its first usercmd.
-    pub(super) fn enter_world(&mut self, number: ClientNum, first_usercmd: UserCmd) {
-        enter_level(self.core.connections(), number, first_usercmd);
-        self.enter_game(|game, host| game.client_begin(host, number));
-        self.process_pending_drops();
-    }
+/// Enters a client that has loaded the level into the world, with its first usercmd.
+pub(super) fn enter_world(server: &mut Server, number: ClientNum, first_usercmd: UserCmd) {
+    enter_level(server.core.connections(), number, first_usercmd);
+    server.enter_game(|game, host| game.client_begin(host, number));
+    server.process_pending_drops();
 }

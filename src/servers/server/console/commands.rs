@@ -17,10 +17,13 @@ use crate::{
         bots::userinfo_of,
         client::{Client, ClientState},
         current_level::is_map_name,
-        heartbeat, level, rate,
+        heartbeat,
+        info_strings::publish_settings,
+        level, rate,
         state::Server,
         status::{self, StatusRow, StatusState},
     },
+    serving::connection::Service as _,
     settings::{SetCommand, is_secret_name, key, name_matches, nearest_of, setting_named},
     wire::info::InfoString,
 };
@@ -134,7 +137,7 @@ pub(super) fn change_map(server: &mut Server, words: &CommandArgs, cheats: bool)
     if execute::play(server, &map) {
         // The server's own setting takes what it writes.
         let _ = server.core.settings.write(key::SV_CHEATS, i32::from(cheats));
-        server.publish_settings();
+        publish_settings(&mut server.core);
     }
 }
 

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     model::CommandArgs,
     server::{core::Core, level, state::Server},
+    serving::connection::Service as _,
     settings::{ChangeSource, SetCommand, ignored_named, ignored_value, is_ignored, nearest_of},
 };
 

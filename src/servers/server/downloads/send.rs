@@ -8,7 +8,7 @@ use crate::{
     model::{ClientNum, Millis, limits::MAX_CLIENTS},
     observe::Counter,
     server::{client::Client, core::Core, state::Server},
-    serving::pacing::MessageKind,
+    serving::{connection::Service as _, pacing::MessageKind},
     settings::{Settings, key},
     wire::{
         download::{self, MAX_BLOCK_LEN},
