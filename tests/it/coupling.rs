@@ -70,6 +70,12 @@ fn largest_circle(graph: &Graph) -> Vec<String> {
 }
 
 #[test]
+fn visibilities_and_comments_are_no_imports() {
+    let source = "pub(in crate::server) fn a() {} // crate::server::b\nuse super::c;\n";
+    assert_eq!(code_of(source), "pub fn a() {} \nuse super::c;\n");
+}
+
+#[test]
 fn largest_circle_is_found_among_imports() {
     let graph = |rows: &[(&str, &[&str])]| -> Graph {
         let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();

@@ -6,7 +6,7 @@
 use super::{
     client::store_userinfo,
     core::Core,
-    downloads::commands::ROWS,
+    downloads::commands::{Asking, Consequence, ROWS},
     pure::{PureState, check_proof},
     state::Server,
 };
@@ -53,7 +53,15 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
         return (command.run)(server, number, &words);
     }
     if let Some((_, run)) = ROWS.iter().find(|(name, _)| *name == words.command()) {
-        return run(server, number, &words);
+        let Core { clients, downloads, settings, stats, now, .. } = &mut server.core;
+        let Some(client) = clients.get_mut(number) else { return true };
+        let mut asking = Asking { number, client, downloads, settings, stats, now: *now };
+        match run(&mut asking, &words) {
+            Consequence::Nothing => {}
+            Consequence::Broken => server.drop_client(number, "broken download"),
+            Consequence::Gamestate => server.send_gamestate(number),
+        }
+        return true;
     }
     let now = server.core.now;
     let limited = server.core.settings.flag(key::SV_FLOOD_PROTECT);
