@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// Everyone that is told what happens.
+/// Receivers of reliable commands and configstrings.
 pub(super) struct Audience<'a> {
     pub(super) clients: &'a mut ClientSlots,
     pub(super) bots: &'a mut BotSlots,

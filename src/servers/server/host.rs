@@ -1,4 +1,4 @@
-//! Host of the game: the parts of the server that a call of the game may reach.
+//! Host of the game: the parts that a call of the game may reach.
 //!
 //! Invariant: no [`Host`] call enters the game, which is in a call already; drops and console lines that it
 //! requests are processed after that call. A nested drop runs the game's own closure.

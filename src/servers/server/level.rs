@@ -1,4 +1,4 @@
-//! Level: map, server id, level time, configstrings and baselines; map load and restart.
+//! Change of levels: map load and restart, baselines, the clients that stay.
 //!
 //! Invariants: server ids grow and are never 0; level time never decreases, also across levels, so
 //! no client sees time run backwards. Before its 31 bits are used up it is reset, with no client
@@ -197,7 +197,7 @@ fn reconnect_clients(server: &mut Server) {
 }
 
 /// Restarts the level in place. Clients in the game stay in it.
-pub(super) fn restart(server: &mut Server) {
+pub(super) fn restart_level(server: &mut Server) {
     server.enter_game(|game, host| game.shutdown(host, true));
     if server.faults.has_ended_level() {
         reload(server);

@@ -16,7 +16,7 @@ pub(super) struct ChangeOutcome {
     pub(super) hints: Vec<Note>,
 }
 
-/// What a change of a setting reaches.
+/// Parts that a change of a setting reaches.
 pub(super) struct SettingChanges<'a> {
     pub(super) settings: &'a mut Settings,
     pub(super) console: &'a mut ConsoleStreams,

@@ -173,7 +173,7 @@ pub(in crate::server) fn restart_or_reload(server: &mut Server) {
         execute::play(server, &map);
         let _ = server.core.settings.write(key::NEXTMAP, next);
     } else {
-        level::restart(server);
+        level::restart_level(server);
     }
 }
 

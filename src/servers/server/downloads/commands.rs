@@ -30,7 +30,7 @@ pub(in crate::server) struct Asking<'a> {
     pub(in crate::server) now: Millis,
 }
 
-/// What follows from a command for the connection.
+/// Consequence of a command for the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum Consequence {
     Nothing,
