@@ -9,6 +9,10 @@
 //! A [`Server`] is a [`Node`]: it is fed datagrams and time and polled for datagrams. It asks the
 //! game only through [`Game`](crate::game::Game). Invariants: nothing is stored for an unproven address; no client can
 //! delay or drop another one; level time never decreases.
+//!
+//! The state of each part is in a file that imports neither [`Server`] nor its core. What acts on the whole is in
+//! files that no state imports: `gate` to the game, `level`, `schedule` of frames, `send`, `service`, `console`.
+//! They pass other functions the parts that these change. `tests/it/coupling.rs` checks it.
 
 mod admission;
 mod audience;

@@ -1,6 +1,6 @@
 //! State of a server: the game, and everything else beside it.
 //!
-//! Invariant: no file of a part imports this one. What acts on the whole does, and no state imports that.
+//! Invariant: no file with the state of a part imports this one.
 
 use rand_pcg::Pcg32;
 
