@@ -270,7 +270,10 @@ fn usercmd_step(
 }
 
 /// `67 removed`, `67 identical; force=1`, `67 from NAME: fields`.
-fn entity_step(words: &str, last_of: impl Fn(&str) -> Parsed<Option<WriteAction>>) -> Parsed<WriteAction> {
+fn entity_step(
+    words: &str,
+    last_of: impl Fn(&str) -> Parsed<Option<WriteAction>>,
+) -> Parsed<WriteAction> {
     let (number, rest) = words.split_once(' ').ok_or("no number")?;
     let number = EntityNum::new(integer(number)? as usize).ok_or("no such entity")?;
     let nothing = EntityState::numbered(number);
@@ -296,7 +299,10 @@ fn entity_step(words: &str, last_of: impl Fn(&str) -> Parsed<Option<WriteAction>
 }
 
 /// `playerstate null to all zero`, `from NAME to itself`, `from NAME: fields`.
-fn player_step(words: &str, last_of: impl Fn(&str) -> Parsed<Option<WriteAction>>) -> Parsed<WriteAction> {
+fn player_step(
+    words: &str,
+    last_of: impl Fn(&str) -> Parsed<Option<WriteAction>>,
+) -> Parsed<WriteAction> {
     let nothing = PlayerState::default();
     if words == "playerstate null to all zero" {
         return Ok(WriteAction::Player { from: nothing, to: nothing });

@@ -26,7 +26,6 @@ const DIFFERENT_JOBS: &[(&str, &str)] = &[
     ("new", "constructors of different types"),
     ("newest", "frame of the game; frame of the source"),
     ("next_due", "blocks of a download; frames of a source"),
-    ("print_line", "to a redirected console; to a bounded queue"),
     ("progress", "of a download; of a level that loads"),
     ("record", "entities of the game; frames of a source"),
     ("report", "a problem of a script; the state of a join"),

@@ -10,17 +10,23 @@
 //! ours; the table of open requests is bounded; a silent service locks out no client.
 //! Source: Quake III protocol 68, authorization. Engine names: `SV_AuthorizeIpPacket`, `SV_GetChallenge`.
 
-use std::{collections::VecDeque, fmt, hash::Hasher as _, net::SocketAddr};
+use std::{
+    collections::VecDeque,
+    fmt,
+    hash::Hasher as _,
+    net::{IpAddr, SocketAddr},
+};
 
 use siphasher::sip::SipHasher24;
 
-use super::{core::Core, host_name::HostName, lan::is_lan};
+use super::{client::ServerRole, host_name::HostName, lan::is_lan};
 use crate::{
     discovery::services::{GetIpAuthorize, ServicePacket, Verdict},
     limits::{AddressLimiter, Bucket, BucketLimit},
     model::{Challenge, Millis, text},
     node::{Lookup, LookupAnswer, Route},
     observe::Counter,
+    serving::connection::Connections,
     settings::{Choice as _, key},
     wire::connectionless::GetChallenge,
 };
@@ -179,65 +185,74 @@ impl Authorizer {
         }
         self.open.remove(at)
     }
-}
 
-impl Core {
-    /// Asks the authorization service about a client, if there is one for this client.
-    pub(super) fn authorize(&mut self, route: Route, request: GetChallenge<'_>) -> Admission {
-        let name = self.settings.text(key::SV_AUTHORIZE_SERVER).trim();
-        self.authorizer.set_service(name);
-        let std::net::IpAddr::V4(ip) = route.remote.ip().to_canonical() else {
+    /// Asks the service about a client, if there is one for this client.
+    pub(super) fn authorize(
+        &mut self,
+        connections: &mut Connections<'_, ServerRole>,
+        route: Route,
+        request: GetChallenge<'_>,
+    ) -> Admission {
+        let settings = connections.rates;
+        let name = settings.text(key::SV_AUTHORIZE_SERVER).trim();
+        self.set_service(name);
+        let IpAddr::V4(ip) = route.remote.ip().to_canonical() else {
             return Admission::Now;
         };
-        if name.is_empty() || is_lan(&self.settings, route.remote) {
+        if name.is_empty() || is_lan(settings, route.remote) {
             return Admission::Now;
         }
-        let (admission, question) =
-            self.authorizer.decide(self.now, route, request.client_challenge);
+        let (admission, question) = self.decide(connections.now, route, request.client_challenge);
         if let Some((remote, challenge)) = question {
-            let folder = self.settings.text(key::FS_GAME);
-            let base = self.settings.choice(key::GAME).name();
-            let game = if folder.is_empty() { base } else { folder }.to_owned();
-            let (address, strict) = (ip.to_string(), self.settings.flag(key::SV_STRICT_AUTH));
+            let folder = settings.text(key::FS_GAME);
+            let base = settings.choice(key::GAME).name();
+            let game = if folder.is_empty() { base } else { folder };
+            let (address, strict) = (ip.to_string(), settings.flag(key::SV_STRICT_AUTH));
             let question = GetIpAuthorize {
                 challenge,
                 address: address.as_str().into(),
-                game: game.as_str().into(),
+                game: game.into(),
                 strict,
             };
-            self.answer(Route::new(route.local, remote), |out| {
+            connections.answer(Route::new(route.local, remote), |out| {
                 ServicePacket::GetIpAuthorize(question).write(out);
             });
-            self.stats.bump(Counter::AuthorizationsAsked);
+            connections.stats.bump(Counter::AuthorizationsAsked);
         }
         admission
     }
 
-    /// Handles a datagram of the authorization service. Returns false for any other datagram.
-    pub(super) fn handle_verdict(&mut self, route: Route, datagram: &[u8]) -> bool {
-        let is_service = self.authorizer.address() == Some(route.remote);
-        if !is_service || !self.authorizer.verdicts.allows(self.now, VERDICTS) {
+    /// Handles a datagram of the service: a client that it accepts is `admitted`. Returns false for any other datagram.
+    pub(super) fn handle_verdict(
+        &mut self,
+        connections: &mut Connections<'_, ServerRole>,
+        route: Route,
+        datagram: &[u8],
+        admitted: impl FnOnce(&mut Connections<'_, ServerRole>, Route, Option<Challenge>),
+    ) -> bool {
+        let is_service = self.address() == Some(route.remote);
+        if !is_service || !self.verdicts.allows(connections.now, VERDICTS) {
             return false;
         }
         let Ok(ServicePacket::IpAuthorize(response)) = ServicePacket::parse(datagram) else {
             return false;
         };
-        let Some(request) = self.authorizer.take(response.challenge) else { return false };
+        let Some(request) = self.take(response.challenge) else { return false };
         let default = match response.verdict {
             Verdict::Accept => {
-                self.stats.bump(Counter::AuthorizationsAccepted);
-                self.send_challenge(request.client, request.client_challenge, false);
+                connections.stats.bump(Counter::AuthorizationsAccepted);
+                admitted(connections, request.client, request.client_challenge);
                 return true;
             }
             Verdict::Demo => "Server is not a demo server",
             Verdict::Unknown => "Awaiting CD key authorization",
             Verdict::Deny(_) => "Someone is using this CD Key",
         };
-        self.stats.bump(Counter::AuthorizationsRefused);
+        connections.stats.bump(Counter::AuthorizationsRefused);
         let reason = response.reason.to_string();
         let is_own = response.verdict != Verdict::Demo && !reason.is_empty();
         let shown = if is_own { text::truncated(&reason, REASON_MAX) } else { default };
-        self.connections().send_rejection(request.client, &format!("{shown}\n"));
+        connections.send_rejection(request.client, &format!("{shown}\n"));
         true
     }
 }

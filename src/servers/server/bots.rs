@@ -5,15 +5,16 @@
 
 use std::sync::Arc;
 
-use super::{Server, core::Core};
+use super::{client::ClientSlots, frames::ServerFrames};
 use crate::{
-    game::{BotLink, ConnectError},
+    game::{BotLink, Game},
     model::{
         ClientNum, ConfigIndex,
         limits::{MAX_CLIENTS, MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN, MAX_SNAPSHOT_ENTITIES},
         text,
     },
     wire::info::InfoString,
+    world::World,
 };
 
 /// A bot slot in use.
@@ -72,71 +73,65 @@ impl BotSlots {
         self.0.iter_mut().filter_map(Option::as_deref_mut)
     }
 
+    /// Queues a changed configstring, if it fits a server command.
+    pub(super) fn publish(&mut self, index: ConfigIndex, value: &str) {
+        if self.is_empty() {
+            return;
+        }
+        let command = format!("cs {index} \"{value}\"\n");
+        if command.len() <= MAX_SERVER_COMMAND_LEN {
+            let command: Arc<str> = command.into();
+            self.iter_mut().for_each(|bot| bot.link.queue(Arc::clone(&command)));
+        }
+    }
+
     /// Numbers of the slots in use when called.
     pub(super) fn numbers(&self) -> Vec<ClientNum> {
         self.iter().map(|(number, _)| number).collect()
     }
 }
 
-/// Takes the first free slot for a bot.
-pub(super) fn allocate(core: &mut Core) -> Option<ClientNum> {
-    let mut slots = ClientNum::all().take(core.slots());
-    let number = slots.find(|&number| is_free(core, number))?;
-    core.bots.0[number.index()] = Some(Box::default());
+/// Takes the first of the free slots for a bot.
+pub(super) fn allocate(
+    clients: &ClientSlots,
+    bots: &mut BotSlots,
+    slots: usize,
+) -> Option<ClientNum> {
+    let mut slots = ClientNum::all().take(slots);
+    let number = slots.find(|&number| is_free(clients, bots, number))?;
+    bots.0[number.index()] = Some(Box::default());
     Some(number)
 }
 
 /// Whether neither a client nor a bot holds a slot.
-pub(super) fn is_free(core: &Core, number: ClientNum) -> bool {
-    core.clients.get(number).is_none() && core.bots.get(number).is_none()
+pub(super) fn is_free(clients: &ClientSlots, bots: &BotSlots, number: ClientNum) -> bool {
+    clients.get(number).is_none() && bots.get(number).is_none()
 }
 
-/// Queues a changed configstring for bots, if it fits a server command.
-pub(super) fn publish(core: &mut Core, index: ConfigIndex) {
-    if core.bots.is_empty() {
-        return;
-    }
-    let command = format!("cs {index} \"{}\"\n", core.level.configstrings.get(index));
-    if command.len() <= MAX_SERVER_COMMAND_LEN {
-        let command: Arc<str> = command.into();
-        core.bots.iter_mut().for_each(|bot| bot.link.queue(Arc::clone(&command)));
-    }
-}
-
-/// Connects bots that stay over a level change, and enters them.
-pub(super) fn reconnect(server: &mut Server) {
-    for number in server.core.bots.numbers() {
-        if number.index() >= server.core.slots() {
-            server.drop_client(number, "the server has fewer slots now");
-            continue;
-        }
-        let answer =
-            server.enter_game(|game, host| match game.client_connect(host, number, false, true) {
-                Ok(()) => Ok(None),
-                Err(ConnectError::Refused(reason)) => Ok(Some(reason)),
-                Err(ConnectError::Fault(fault)) => Err(fault),
-            });
-        match answer {
-            Some(Some(reason)) => server.drop_client(number, &reason),
-            // The game may have freed the slot.
-            Some(None) if server.core.bots.get(number).is_some() => {
-                server.enter_game(|game, host| game.client_begin(host, number));
-            }
-            Some(None) | None => {}
-        }
-    }
+/// Userinfo of a client or a bot; empty for a free slot.
+pub(super) fn userinfo_of<'a>(
+    clients: &'a ClientSlots,
+    bots: &'a BotSlots,
+    number: ClientNum,
+) -> &'a str {
+    let of_bot = || bots.get(number).map(|bot| &bot.userinfo);
+    let info = clients.get(number).map(|client| &client.userinfo).or_else(of_bot);
+    info.map_or("", InfoString::as_str)
 }
 
 /// Records the entities that each bot sees in the newest frame.
-pub(super) fn record_views(server: &mut Server) {
-    let Server { core, game, .. } = server;
-    for number in core.bots.numbers() {
+pub(super) fn record_views(
+    bots: &mut BotSlots,
+    frames: &mut ServerFrames,
+    world: Option<&World>,
+    game: &dyn Game,
+) {
+    for number in bots.numbers() {
         let player = game.player(number);
         let sanitized = player.sanitized();
         let player = sanitized.as_ref().unwrap_or(player);
-        let world = core.level.world.as_ref();
-        let (seen, _) = core.frames.visible_to(player, world, MAX_SNAPSHOT_ENTITIES);
-        if let Some(bot) = core.bots.get_mut(number) {
+        let (seen, _) = frames.visible_to(player, world, MAX_SNAPSHOT_ENTITIES);
+        if let Some(bot) = bots.get_mut(number) {
             bot.link.seen = seen;
         }
     }

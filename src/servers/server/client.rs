@@ -2,15 +2,16 @@
 //!
 //! Invariant: the entity of the viewing client is never in the set of a snapshot.
 
-use super::{downloads::ClientDownloads, pure::PureState, recording::Recordings};
+use super::{downloads::ClientDownloads, pure::PureState, rate, recording::Recordings};
 use crate::{
     limits::Bucket,
-    model::{ClientNum, EntitySet, Millis, PlayerState},
+    model::{ClientNum, EntitySet, Millis, PlayerState, limits::MAX_NAME_LEN, text},
     serving::{
         connection::{Connection, ConnectionState, Role, RoleData, Slots, SnapshotHistory, Tap},
         pacing::MessageKind,
     },
-    settings::Settings,
+    settings::{Settings, key},
+    wire::info::InfoString,
 };
 
 /// Types of the server's connections.
@@ -77,10 +78,27 @@ pub(super) struct ClientBuckets {
 
 impl Tap<ServerRole> for Recordings {
     fn message(&mut self, number: ClientNum, client: &Client, kind: MessageKind, bytes: &[u8]) {
-        for recording in self.matches_mut() {
-            recording.message(number, client, kind, bytes);
-        }
+        self.transmitted(number, client, kind, bytes);
     }
+}
+
+/// Number of client slots.
+pub(super) fn slot_count(settings: &Settings) -> usize {
+    settings.int(key::SV_MAXCLIENTS).max(1).unsigned_abs() as usize
+}
+
+/// Stores the userinfo of a client, with the name and send rate in it.
+pub(super) fn store_userinfo(
+    clients: &mut ClientSlots,
+    settings: &Settings,
+    number: ClientNum,
+    info: InfoString,
+) {
+    let Some(client) = clients.get_mut(number) else { return };
+    let name = info.get("name").unwrap_or("");
+    client.name = text::truncated(name, MAX_NAME_LEN).to_owned();
+    client.send_rate = rate::send_rate(settings, &info);
+    client.userinfo = info;
 }
 
 /// Memory of one client without its pending commands: far below 64 KiB.

@@ -3,12 +3,18 @@
 //! Invariant: a command that is ignored counts as received. Source: Quake III protocol 68, reliable
 //! commands; the limits are Quake3e's. Engine names: `SV_ExecuteClientCommand`, `sv_floodProtect`.
 
-use super::{Server, downloads, pure};
+use super::{
+    client::store_userinfo,
+    core::Core,
+    downloads::commands::{Asking, Consequence, ROWS},
+    pure::{PureState, check_proof},
+    state::Server,
+};
 use crate::{
     limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text},
     observe::Counter,
-    serving::connection::LEFT,
+    serving::connection::{LEFT, Service as _},
     settings::key,
     wire::userinfo::check_userinfo,
 };
@@ -34,8 +40,8 @@ const ENGINE_COMMANDS: &[EngineCommand] = &[
             true
         },
     },
-    EngineCommand { name: "cp", run: pure::handle_cp },
-    EngineCommand { name: "vdr", run: pure::handle_vdr },
+    EngineCommand { name: "cp", run: handle_cp },
+    EngineCommand { name: "vdr", run: handle_vdr },
     // Voice: sent unasked, and ignored.
     EngineCommand { name: "voip", run: |_, _, _| true },
 ];
@@ -46,8 +52,16 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
     if let Some(command) = ENGINE_COMMANDS.iter().find(|c| c.name == words.command()) {
         return (command.run)(server, number, &words);
     }
-    if let Some((_, run)) = downloads::ROWS.iter().find(|(name, _)| *name == words.command()) {
-        return run(server, number, &words);
+    if let Some((_, run)) = ROWS.iter().find(|(name, _)| *name == words.command()) {
+        let Core { clients, downloads, settings, stats, now, .. } = &mut server.core;
+        let Some(client) = clients.get_mut(number) else { return true };
+        let mut asking = Asking { number, client, downloads, settings, stats, now: *now };
+        match run(&mut asking, &words) {
+            Consequence::Nothing => {}
+            Consequence::Broken => server.drop_client(number, "broken download"),
+            Consequence::Gamestate => server.send_gamestate(number),
+        }
+        return true;
     }
     let now = server.core.now;
     let limited = server.core.settings.flag(key::SV_FLOOD_PROTECT);
@@ -81,7 +95,8 @@ fn handle_userinfo(server: &mut Server, number: ClientNum, words: &CommandArgs) 
                 server.drop_client(number, "userinfo string length exceeded");
                 return true;
             }
-            server.core.store_userinfo(number, info);
+            let Core { clients, settings, .. } = &mut server.core;
+            store_userinfo(clients, settings, number, info);
             server.enter_game(|game, host| game.client_userinfo_changed(host, number));
             server.process_pending_drops();
         }
@@ -89,6 +104,24 @@ fn handle_userinfo(server: &mut Server, number: ClientNum, words: &CommandArgs) 
         Err(fault) => {
             server.core.connections().log_client_error(number, Counter::BadUserinfo, fault)
         }
+    }
+    true
+}
+
+/// Checks the proof of a client on a pure server.
+fn handle_cp(server: &mut Server, number: ClientNum, words: &CommandArgs) -> bool {
+    let Core { clients, pure, level, .. } = &mut server.core;
+    let Some(client) = clients.get_mut(number) else { return true };
+    if let Err(reason) = check_proof(pure.as_ref(), level, client, words) {
+        server.drop_client(number, &reason);
+    }
+    true
+}
+
+/// Waits for another proof: the client loads its files again.
+fn handle_vdr(server: &mut Server, number: ClientNum, _: &CommandArgs) -> bool {
+    if let Some(client) = server.core.clients.get_mut(number) {
+        client.own.pure = PureState::default();
     }
     true
 }

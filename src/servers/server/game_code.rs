@@ -4,7 +4,6 @@
 //! default is the module. The module of the game itself runs only if `vm_game` selects it.
 //! Source: mods of Quake III. Engine names: `VM_Create`, `fs_game`.
 
-use super::Server;
 use crate::{
     game::Game,
     model::assets::{Assets, GAME_MODULE, MAX_GAME_MODULE_LEN},
@@ -63,9 +62,12 @@ pub(super) fn first_request(
 }
 
 /// Request of the next level. A latched `vm_game` takes effect with it.
-pub(super) fn next_request(server: &Server, geometry: Geometry) -> GameRequest {
-    let assets = server.maps.assets();
-    let (code, origin) = next_code(&server.core.settings, assets);
+pub(super) fn next_request(
+    settings: &Settings,
+    assets: &dyn Assets,
+    geometry: Geometry,
+) -> GameRequest {
+    let (code, origin) = next_code(settings, assets);
     let code = match (geometry, origin) {
         (Geometry::None, CodeOrigin::Mod) => GameCode::Native,
         _ => code,

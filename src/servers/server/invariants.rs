@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::{Server, client::ClientState};
+use super::{client::ClientState, schedule::frame_length, state::Server};
 use crate::{
     game::EntityView,
     model::{
@@ -35,7 +35,7 @@ impl Server {
         // even if the clock has advanced since.
         let frame_due = self.due.unwrap_or_default();
         let linger = Millis::seconds(core.settings.int(key::SV_ZOMBIETIME).max(0) as u64)
-            + self.frame_length();
+            + frame_length(&core.settings);
         let mut known = [(0, 0, 0); MAX_CLIENTS];
         let mut count = 0;
         core.clients.check_invariants()?;

@@ -107,7 +107,7 @@ impl MapLoader {
             .list("maps", "bsp")
             .iter()
             .filter_map(|path| path.as_str().strip_prefix("maps/")?.strip_suffix(".bsp"))
-            .filter(|name| super::level::is_map_name(name))
+            .filter(|name| super::current_level::is_map_name(name))
             .map(str::to_owned)
             .collect();
         names.sort_unstable();

@@ -8,10 +8,16 @@
 
 use std::sync::Arc;
 
-use super::{Server, client::Client, core::Core, level::Level, recording::Recordings};
+use super::{
+    client::{Client, ClientSlots},
+    current_level::Level,
+    frames::ServerFrames,
+    recording::Recordings,
+};
 use crate::{
+    game::Game,
     model::{
-        ClientNum, CommandNum, ConfigIndex, EntitySet, Millis, PlayerState, Sequence,
+        ClientNum, CommandNum, ConfigIndex, EntitySet, Millis, PlayerState, Sequence, UnixMillis,
         limits::MAX_CLIENTS,
     },
     multiview::{
@@ -19,7 +25,7 @@ use crate::{
     },
     node::RecordingContent,
     serving::pacing::MessageKind,
-    settings::{Choice as _, key},
+    settings::{Choice as _, Settings, key},
     wire::snapshot::SnapshotHeader,
 };
 
@@ -48,6 +54,13 @@ pub(super) enum MatchWish {
     Record(Option<Arc<str>>),
     /// Not recorded until the level ends.
     Stop,
+}
+
+/// Content of a snapshot.
+pub(super) struct SnapshotContent<'a> {
+    pub(super) head: &'a SnapshotHeader,
+    pub(super) player: &'a PlayerState,
+    pub(super) seen: &'a EntitySet,
 }
 
 /// A running recording.
@@ -81,16 +94,6 @@ impl MatchRecording {
             || self.clients[number.index()].is_some_and(|known| base.distance(known.first) >= 0)
     }
 
-    /// Records a configstring that was set.
-    pub(super) fn configstring(&mut self, index: ConfigIndex, text: &str) {
-        self.writer.configstring(index, text);
-    }
-
-    /// Records a reliable command to all clients.
-    pub(super) fn broadcast(&mut self, text: &Arc<str>) {
-        self.writer.broadcast(text);
-    }
-
     /// Ends the messages of a client that leaves.
     pub(super) fn leave(&mut self, number: ClientNum) {
         self.is_recorded(number, None);
@@ -111,10 +114,9 @@ impl MatchRecording {
         &mut self,
         number: ClientNum,
         client: &Client,
-        head: &SnapshotHeader,
-        player: &PlayerState,
-        seen: &EntitySet,
+        content: &SnapshotContent<'_>,
     ) {
+        let SnapshotContent { head, player, seen } = *content;
         if self.writer.frames() == 0 {
             return;
         }
@@ -135,13 +137,7 @@ impl MatchRecording {
     }
 
     /// Records another message that was written for a client.
-    pub(super) fn message(
-        &mut self,
-        number: ClientNum,
-        client: &Client,
-        kind: MessageKind,
-        bytes: &[u8],
-    ) {
+    fn message(&mut self, number: ClientNum, client: &Client, kind: MessageKind, bytes: &[u8]) {
         if !self.is_recorded(number, Some(client)) {
             return;
         }
@@ -244,65 +240,89 @@ impl Recordings {
     }
 }
 
-/// Records the frame that was just stored, and starts recordings that are wanted.
-pub(super) fn record_frame(server: &mut Server) {
-    let settings = &server.core.settings;
-    let auto = settings.int(key::SV_AUTO_RECORD);
-    let is_live = settings.endpoint(key::SV_RELAY_ADDRESS).is_some();
-    if let Some(name) = server.core.recordings.wanted_match(auto) {
-        begin(server, name.as_deref());
-    }
-    if is_live && server.core.recordings.live.is_none() && !server.core.recordings.is_ended() {
-        begin_live(server);
-    }
-    let Server { core, game, .. } = server;
-    let Core { clients, frames, level, recordings, .. } = core;
-    let player = |number| {
-        clients.get(number).filter(|client| client.is_active())?;
-        let player = game.player(number);
-        Some(player.sanitized().unwrap_or(*player))
-    };
-    let entries = frames.ring().frame(frames.newest()).unwrap_or(&[]);
-    let entities = entries.iter().map(|entry| {
-        let shared = game.entity(entry.number).map(|entity| entity.shared);
-        let state = frames.ring().state(entry.slot);
-        let flags = shared.map(|shared| shared.sv_flags).unwrap_or_default();
-        let single_client = shared.map_or(0, |shared| shared.single_client);
-        (entry.number, SceneEntity { state, flags, single_client })
-    });
-    for recording in recordings.matches_mut() {
-        for number in ClientNum::all() {
-            recording.is_recorded(number, clients.get(number));
+/// A frame that was just stored, and the level that it belongs to.
+pub(super) struct StoredFrame<'a> {
+    pub(super) clients: &'a ClientSlots,
+    pub(super) frames: &'a ServerFrames,
+    pub(super) game: &'a dyn Game,
+    pub(super) level: &'a Level,
+    pub(super) settings: &'a Settings,
+    pub(super) now: Millis,
+    pub(super) epoch: Option<UnixMillis>,
+}
+
+impl Recordings {
+    /// Records a frame, and starts recordings that are wanted.
+    pub(super) fn frame_stored(&mut self, frame: &StoredFrame<'_>) {
+        let StoredFrame { clients, frames, game, level, settings, now, .. } = *frame;
+        let auto = settings.int(key::SV_AUTO_RECORD);
+        let is_live = settings.endpoint(key::SV_RELAY_ADDRESS).is_some();
+        if let Some(name) = self.wanted_match(auto) {
+            let number = self.begin_match(name.as_deref(), &level.map, now);
+            self.of_match = Some(frame.begin(number, WriterOptions::default()));
         }
-        recording.writer.frame(level.time, player, entities.clone());
+        if is_live && self.live.is_none() && !self.is_ended() {
+            self.live = Some(frame.begin(0, LIVE));
+        }
+        let player = |number| {
+            clients.get(number).filter(|client| client.is_active())?;
+            let player = game.player(number);
+            Some(player.sanitized().unwrap_or(*player))
+        };
+        let entries = frames.ring().frame(frames.newest()).unwrap_or(&[]);
+        let entities = entries.iter().map(|entry| {
+            let shared = game.entity(entry.number).map(|entity| entity.shared);
+            let state = frames.ring().state(entry.slot);
+            let flags = shared.map(|shared| shared.sv_flags).unwrap_or_default();
+            let single_client = shared.map_or(0, |shared| shared.single_client);
+            (entry.number, SceneEntity { state, flags, single_client })
+        });
+        for recording in self.matches_mut() {
+            for number in ClientNum::all() {
+                recording.is_recorded(number, clients.get(number));
+            }
+            recording.writer.frame(level.time, player, entities.clone());
+        }
+        self.queue_match();
+        self.queue_live();
     }
-    recordings.queue_match();
-    recordings.queue_live();
+
+    /// Records a reliable command to all clients.
+    pub(super) fn published(&mut self, command: &Arc<str>) {
+        self.matches_mut().for_each(|recording| recording.writer.broadcast(command));
+    }
+
+    /// Records a configstring that was set.
+    pub(super) fn configstring(&mut self, index: ConfigIndex, text: &str) {
+        self.matches_mut().for_each(|recording| recording.writer.configstring(index, text));
+    }
+
+    /// Records a message that was written for a client.
+    pub(super) fn transmitted(
+        &mut self,
+        number: ClientNum,
+        client: &Client,
+        kind: MessageKind,
+        bytes: &[u8],
+    ) {
+        for recording in self.matches_mut() {
+            recording.message(number, client, kind, bytes);
+        }
+    }
 }
 
-fn begin(server: &mut Server, name: Option<&str>) {
-    let header = header(server);
-    let Core { recordings, level, now, .. } = &mut server.core;
-    let number = recordings.begin_match(name, &level.map, *now);
-    let recording = MatchRecording::new(number, level, &header, WriterOptions::default());
-    recordings.of_match = Some(Box::new(recording));
-}
-
-fn begin_live(server: &mut Server) {
-    let header = header(server);
-    let Core { recordings, level, .. } = &mut server.core;
-    recordings.live = Some(Box::new(MatchRecording::new(0, level, &header, LIVE)));
-}
-
-/// Returns the description of a recording that starts now.
-fn header(server: &Server) -> Header {
-    let Core { level, settings, now, epoch, .. } = &server.core;
-    Header {
-        program: concat!("fragd ", env!("CARGO_PKG_VERSION")).to_owned(),
-        started_unix_ms: epoch.map_or(0, |epoch| (epoch + *now).0),
-        map: level.map.clone(),
-        game: settings.game().name().to_owned(),
-        host_name: settings.text(key::SV_HOSTNAME).to_owned(),
-        frames_per_second: settings.int(key::SV_FPS).max(1).unsigned_abs(),
+impl StoredFrame<'_> {
+    /// Starts a recording with this frame.
+    fn begin(&self, number: u64, options: WriterOptions) -> Box<MatchRecording> {
+        let Self { level, settings, now, epoch, .. } = *self;
+        let header = Header {
+            program: concat!("fragd ", env!("CARGO_PKG_VERSION")).to_owned(),
+            started_unix_ms: epoch.map_or(0, |epoch| (epoch + now).0),
+            map: level.map.clone(),
+            game: settings.game().name().to_owned(),
+            host_name: settings.text(key::SV_HOSTNAME).to_owned(),
+            frames_per_second: settings.int(key::SV_FPS).max(1).unsigned_abs(),
+        };
+        Box::new(MatchRecording::new(number, level, &header, options))
     }
 }

@@ -7,23 +7,30 @@
 //! ```
 //!
 //! A [`Server`] is a [`Node`]: it is fed datagrams and time and polled for datagrams. It asks the
-//! game only through [`Game`]. Invariants: nothing is stored for an unproven address; no client can
+//! game only through [`Game`](crate::game::Game). Invariants: nothing is stored for an unproven address; no client can
 //! delay or drop another one; level time never decreases.
+//!
+//! The state of each part is in a file that imports neither [`Server`] nor its core. What acts on the whole is in
+//! files that no state imports: `gate` to the game, `level`, `schedule` of frames, `send`, `service`, `console`.
+//! They pass other functions the parts that these change. `tests/it/coupling.rs` checks it.
 
 mod admission;
+mod audience;
 mod authorization;
 mod bots;
 mod client;
 mod client_commands;
 mod console;
 mod core;
-mod disconnect;
+mod current_level;
 mod downloads;
 mod frames;
 mod game_code;
 mod game_faults;
 mod game_log;
+mod gate;
 mod heartbeat;
+mod host;
 mod host_name;
 mod info_strings;
 mod invariants;
@@ -36,9 +43,12 @@ mod rate;
 mod rcon;
 mod recording;
 mod restricted;
+mod schedule;
 mod send;
+mod sender;
 mod service;
 mod start;
+mod state;
 mod status;
 mod usercmds;
 mod visibility;
@@ -47,36 +57,33 @@ use std::rc::Rc;
 
 pub(crate) use self::game_code::has_mod;
 use self::{
-    console::{ConsoleBudget, ConsoleTexts, Startup},
+    console::{budget::ConsoleBudget, start_state::Startup, texts::ConsoleTexts},
     core::{Core, ServerKeys},
     game_faults::GameFaults,
     map_loader::MapLoader,
+    schedule::frame_length,
 };
 pub use self::{
     game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
     invariants::{check_newest_frame, entity_of},
     start::ServerStart,
+    state::Server,
 };
 use rand_pcg::Pcg32;
 
 use crate::{
-    game::{FileLimits, Game, GameFiles},
+    game::{FileLimits, GameFiles},
     model::{ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Sequence, assets::Assets},
     netchan::peek_client_header,
     node::{Hosted, Input, Node, Output, OutputKind, Route},
-    observe::{Counter, Counters, Sample, Value},
+    observe::{Counters, Sample, Value},
     serving::{
-        connection::{ReceiveBuffer, Service as _, check_timeouts, receive},
+        connection::{Service as _, receive},
         guards::GuardKeys,
     },
     settings::{Settings, key},
     wire::snapshot::SnapshotView,
 };
-
-/// Longest time whose frames run after a stall. Older frames are skipped, since a burst of frames
-/// would stall the server again. A shorter time would lose usercmds: clients advance during a
-/// stall, and usercmds too far ahead of level time are ignored.
-const MAX_CATCH_UP: Millis = Millis(1000);
 
 /// With few clients, received datagrams are coalesced for at most 1/[`COALESCE_DIVISOR`] of a frame,
 /// and at most [`COALESCE_MAX`]. They take effect in the next frame.
@@ -88,35 +95,6 @@ const FEW_CLIENTS: usize = 4;
 /// Time whose frames run together while no client is connected, since a wake-up costs more than a frame.
 /// A client that connects still finds a correct level time.
 const IDLE_INTERVAL: Millis = Millis(900);
-
-/// A dedicated server of one level at a time.
-pub struct Server {
-    core: Core,
-    maps: MapLoader,
-    games: GameFactory,
-    /// Rules that replace those of `games` after repeated faults.
-    fallback: Option<GameFactory>,
-    game: Box<dyn Game>,
-    /// Faults of the game in this level and before.
-    faults: GameFaults,
-    /// Request that the game was created for.
-    request: GameRequest,
-    /// Time of the next frame; `None` before the first.
-    due: Option<Millis>,
-    /// Versions of the published serverinfo and systeminfo.
-    published: (u32, u32),
-    finished: bool,
-    console_budget: ConsoleBudget,
-    /// Console texts that run or wait.
-    texts: ConsoleTexts,
-    startup: Startup,
-    /// Time of the last restart on request. At one time a level is restarted once.
-    restarted_at: Option<Millis>,
-    /// Random numbers of the server. Each level of the game is seeded from them.
-    random: Pcg32,
-    /// Memory of the message that is processed; none before the first.
-    receive_buffer: Option<Box<ReceiveBuffer>>,
-}
 
 impl Server {
     /// Creates a server that runs the map of its settings, loaded from `assets`, with the game of
@@ -152,7 +130,6 @@ impl Server {
             faults: GameFaults::default(),
             request,
             due: None,
-            published: (0, 0),
             finished: false,
             console_budget: ConsoleBudget::default(),
             texts: ConsoleTexts::default(),
@@ -164,7 +141,7 @@ impl Server {
         if !errors.is_empty() {
             server.startup.fail(errors.join("; "));
         }
-        console::run_start(&mut server, &overrides, &lines);
+        console::startup::run(&mut server, &overrides, &lines);
         server
     }
 
@@ -244,93 +221,6 @@ impl Server {
         let entities = self.core.frames.entities(sent.frame, &sent.view.seen)?;
         Some(SnapshotView { player: &sent.view.player, entities })
     }
-
-    fn frame_length(&self) -> Millis {
-        Millis(1000 / u64::from(self.core.settings.int(key::SV_FPS).max(1).unsigned_abs()))
-    }
-
-    /// Returns the number of frames due and schedules the next one.
-    fn schedule_frames(&mut self) -> u64 {
-        let now = self.core.now;
-        let length = self.frame_length();
-        let due = *self.due.get_or_insert(now);
-        if now < due {
-            return 0;
-        }
-        let owed = now.since(due).0 / length.0 + 1;
-        let most = MAX_CATCH_UP.0 / length.0;
-        if owed > most {
-            self.core.stats.add(Counter::FramesSkipped, owed - most);
-        }
-        // Frames stay on a fixed grid and do not drift.
-        self.due = Some(due + Millis(owed * length.0));
-        owed.min(most)
-    }
-
-    fn run_frames(&mut self, frames: u64) {
-        let scaled =
-            self.frame_length().0 as f64 * f64::from(self.core.settings.float(key::TIMESCALE));
-        let step = Millis((scaled as u64).max(1));
-        self.publish_settings();
-        for (number, client) in self.core.clients.iter().filter(|(_, client)| client.is_active()) {
-            self.game.set_ping(number, client.ping_ms());
-        }
-        let time = self.core.level.time;
-        self.enter_game(|game, host| game.run_bot_frame(host, time));
-        for _ in 0..frames {
-            self.core.level.time = self.core.level.time + step.0 as i32;
-            self.core.frame_time += step;
-            let time = self.core.level.time;
-            self.enter_game(|game, host| game.run_frame(host, time));
-            self.core.stats.bump(Counter::Frames);
-        }
-        self.process_pending_drops();
-        if self.core.level.restart_at.is_some_and(|at| self.core.level.time >= at) {
-            console::restart_or_reload(self);
-        }
-        console::run_queued_lines(self, frames);
-        game_faults::continue_after_fault(self);
-        check_timeouts(self);
-        self.core.connections().resend_connect_responses();
-        level::restart_before_clock_wrap(self);
-        self.record_frame();
-        self.send_snapshots();
-        self.process_pending_drops();
-        if !self.finished {
-            self.core.announce();
-        }
-        let length = self.frame_length();
-        self.core.connections().begin_frame(length);
-    }
-
-    /// Records the states of all entities that clients may be sent.
-    fn record_frame(&mut self) {
-        if self.core.clients.is_empty() && self.core.bots.is_empty() {
-            return;
-        }
-        let Core { clients, frames, level, stats, .. } = &mut self.core;
-        let newest = frames.newest();
-        let bases = clients.iter().filter_map(|(_, client)| client.oldest_base(newest));
-        frames.release_unneeded(bases);
-        let replaced = frames.record(&mut *self.game, level.world.as_mut());
-        stats.add(Counter::StatesSanitized, replaced);
-        bots::record_views(self);
-        match_recording::record_frame(self);
-    }
-
-    /// Publishes serverinfo and systeminfo if a setting in them has changed.
-    fn publish_settings(&mut self) {
-        let settings = &self.core.settings;
-        let versions = (settings.serverinfo_version(), settings.systeminfo_version());
-        if versions == self.published && !self.core.level.configstrings.is_empty() {
-            return;
-        }
-        self.published = versions;
-        let serverinfo = self.core.serverinfo();
-        let systeminfo = self.core.systeminfo();
-        self.core.publish(ConfigIndex::SYSTEMINFO, systeminfo.as_str());
-        self.core.publish(ConfigIndex::SERVERINFO, serverinfo.as_str());
-    }
 }
 
 /// Limits of the files that a game module writes.
@@ -355,19 +245,20 @@ impl Node for Server {
         self.core.now = now;
         self.core.connections().send_queued_fragments();
         self.resend_gamestates();
-        let frames = self.schedule_frames();
+        let frames = schedule::schedule_frames(self);
         if frames > 0 {
-            self.run_frames(frames);
+            schedule::run_frames(self, frames);
         }
         // Behind the snapshots, which are never late for a download.
-        downloads::send_blocks(self);
+        downloads::send::send_blocks(self);
     }
 
     fn next_frame(&self) -> Millis {
         let due = self.due.unwrap_or_default();
         let is_idle = self.core.clients.is_empty() && self.core.bots.is_empty();
         if self.due.is_some() && is_idle && !self.texts.waits() {
-            return due + Millis(IDLE_INTERVAL.0.saturating_sub(self.frame_length().0));
+            return due
+                + Millis(IDLE_INTERVAL.0.saturating_sub(frame_length(&self.core.settings).0));
         }
         due.min(self.core.next_send_time())
     }
@@ -386,7 +277,7 @@ impl Hosted for Server {
         match input {
             Input::ConsoleLine(line) => {
                 self.core.now = now;
-                self.run_line(line);
+                console::run_line(self, line);
             }
             Input::LoopCounters(counters) => self.core.stats.set_loop_counters(*counters),
             Input::Lookup(answer) => {
@@ -398,7 +289,7 @@ impl Hosted for Server {
             Input::PortFailed(_) | Input::Oversize(_) => {}
             Input::Stop(reason) => {
                 self.core.now = now;
-                disconnect::stop(self, reason);
+                self.stop(reason);
             }
         }
     }
@@ -425,8 +316,8 @@ impl Hosted for Server {
 
     fn receive_coalescing(&self) -> Millis {
         if self.core.clients.iter().nth(FEW_CLIENTS).is_some() {
-            return self.frame_length();
+            return frame_length(&self.core.settings);
         }
-        Millis(self.frame_length().0 / COALESCE_DIVISOR).min(COALESCE_MAX)
+        Millis(frame_length(&self.core.settings).0 / COALESCE_DIVISOR).min(COALESCE_MAX)
     }
 }

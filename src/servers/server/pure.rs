@@ -11,16 +11,20 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Server,
-    downloads::{ALLOWED, Offer},
+    client::Client,
+    current_level::Level,
+    downloads::{
+        Downloads,
+        offer::{ALLOWED, Offer},
+    },
 };
 use crate::{
     model::{
-        ClientNum, CommandArgs, ServerId,
+        CommandArgs, ServerId,
         assets::{Assets, ListedPack},
         text::atoi,
     },
-    settings::{Choice as _, key},
+    settings::{Choice as _, Settings, key},
 };
 
 /// Longest list of names or checksums in the systeminfo, in bytes.
@@ -44,9 +48,13 @@ pub(super) struct PureLevel {
 }
 
 /// Publishes the archives of a level that is loaded: those that clients download, and on a pure server all.
-pub(super) fn publish(server: &mut Server) {
-    let assets = server.maps.assets();
-    let settings = &server.core.settings;
+/// Returns what clients prove on a pure server.
+pub(super) fn publish(
+    assets: &dyn Assets,
+    settings: &mut Settings,
+    downloads: &mut Downloads,
+    level: &Level,
+) -> Option<PureLevel> {
     let wants_pure = settings.flag(key::SV_PURE);
     let modules = wants_pure.then(|| {
         ["vm/cgame.qvm", "vm/ui.qvm"].map(|file| assets.find(file).and_then(|found| found.pack))
@@ -68,7 +76,7 @@ pub(super) fn publish(server: &mut Server) {
     }
     let modules = modules.filter(|_| fits);
     let needed: Vec<usize> =
-        server.core.level.pack.into_iter().chain(modules.map(|[cgame, _]| cgame)).collect();
+        level.pack.into_iter().chain(modules.map(|[cgame, _]| cgame)).collect();
     let base = settings.choice(key::GAME).name();
     let has_http = !settings.text(key::SV_DL_URL).is_empty();
     let offer = Offer::new(&assets.packs(), base, &needed, has_http);
@@ -77,26 +85,22 @@ pub(super) fn publish(server: &mut Server) {
         let obstacles = Offer::obstacles(&assets.packs(), base, &needed, has_http);
         for (pack, text) in obstacles {
             // Once for each archive, not with each level.
-            if server.core.downloads.obstacles.insert(pack) {
+            if downloads.obstacles.insert(pack) {
                 log::warn!("{text}");
             }
         }
     }
     let (checksums, referenced) = offer.lists();
-    let feed = server.core.level.checksum_feed;
-    let level = modules.map(|modules| PureLevel::new(assets, modules, feed));
-    let core = &mut server.core;
-    core.downloads.offer = offer;
-    core.pure = level;
+    let pure = modules.map(|modules| PureLevel::new(assets, modules, level.checksum_feed));
+    downloads.offer = offer;
     // The lists are printable and within the limits of their rows.
-    let pure = core.pure.is_some();
-    let (all, names) = if pure { (all, names) } else { Default::default() };
-    let settings = &mut core.settings;
-    let _ = settings.write(key::SV_PURE, u8::from(pure));
+    let (all, names) = if pure.is_some() { (all, names) } else { Default::default() };
+    let _ = settings.write(key::SV_PURE, u8::from(pure.is_some()));
     let _ = settings.write(key::SV_PAKS, all);
     let _ = settings.write(key::SV_PAK_NAMES, names);
     let _ = settings.write(key::SV_REFERENCED_PAKS, checksums);
     let _ = settings.write(key::SV_REFERENCED_PAK_NAMES, referenced);
+    pure
 }
 
 /// Checksums and names of all archives, in search order.
@@ -164,34 +168,29 @@ impl PureLevel {
     }
 }
 
-/// Checks the proof of a client.
-pub(super) fn handle_cp(server: &mut Server, number: ClientNum, words: &CommandArgs) -> bool {
-    let core = &mut server.core;
-    let Some(client) = core.clients.get_mut(number) else { return true };
-    let Some(level) = &core.pure else { return true };
+/// Checks the proof of a client for a level.
+///
+/// # Errors
+/// The reason of a failure.
+pub(super) fn check_proof(
+    pure: Option<&PureLevel>,
+    level: &Level,
+    client: &mut Client,
+    words: &CommandArgs,
+) -> Result<(), String> {
+    let Some(pure) = pure else { return Ok(()) };
     // A proof of an earlier level.
-    if !client.has_level() || ServerId(atoi(words.get(1))) < core.level.feed_id {
-        return true;
+    if !client.has_level() || ServerId(atoi(words.get(1))) < level.feed_id {
+        return Ok(());
     }
-    match level.check(words) {
-        Ok(()) => client.own.pure.is_proven = true,
-        Err(reason) => server.drop_client(number, &reason),
-    }
-    true
-}
-
-/// Waits for another proof: the client loads its files again.
-pub(super) fn handle_vdr(server: &mut Server, number: ClientNum, _: &CommandArgs) -> bool {
-    if let Some(client) = server.core.clients.get_mut(number) {
-        client.own.pure = PureState::default();
-    }
-    true
+    pure.check(words)?;
+    client.own.pure.is_proven = true;
+    Ok(())
 }
 
 /// Whether the usercmds of a client run.
-pub(super) fn allows_usercmds(server: &Server, number: ClientNum) -> bool {
-    let core = &server.core;
-    core.pure.is_none() || core.clients.get(number).is_some_and(|client| client.own.pure.is_proven)
+pub(super) fn allows_usercmds(pure: Option<&PureLevel>, client: &Client) -> bool {
+    pure.is_none() || client.own.pure.is_proven
 }
 
 #[cfg(test)]

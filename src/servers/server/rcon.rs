@@ -9,14 +9,11 @@ use std::{collections::HashMap, net::SocketAddr};
 
 use subtle::ConstantTimeEq;
 
-use super::{Server, core::Core};
 use crate::{
     limits::{AddressLimiter, Bucket, BucketLimit, host_key},
     model::{Millis, text},
-    node::Route,
-    observe::{Counter, LogEvent},
-    settings::{Settings, key, masked_line},
-    wire::connectionless::{MAX_RCON_OUTPUT, Message, Rcon},
+    settings::{Settings, key},
+    wire::{connectionless::MAX_RCON_OUTPUT, text::WireText},
 };
 
 /// Maximum number of hosts with wrong passwords; the oldest is evicted.
@@ -107,62 +104,52 @@ impl RconGuard {
     }
 }
 
-/// Runs a remote command, or rejects it.
-pub(super) fn handle_rcon(server: &mut Server, route: Route, request: Rcon<'_>) {
-    let Core { settings, rcon, now, clients, .. } = &mut server.core;
-    let (now, from) = (*now, route.remote);
-    let is_client =
-        || clients.iter().any(|(_, client)| client.is_active() && client.remote.address() == from);
-    let heard = settings.networks(key::SV_RCON_ALLOW).contains(from.ip())
-        && rcon.compares(now, from, is_client());
-    let ours = settings.text(key::RCON_PASSWORD).as_bytes();
-    let theirs: Vec<u8> = request.password.bytes().collect();
-    let right = heard && !ours.is_empty() && bool::from(ours.ct_eq(&theirs));
-
-    let refusal = if !heard || rcon.is_locked_out(now, from) && !right {
-        // No answer, as if no server were listening.
-        None
-    } else if !right {
-        let answered = rcon.record_failure(settings, now, from);
-        let text = if ours.is_empty() {
-            "No rconpassword set on the server.\n"
-        } else {
-            "Bad rconpassword.\n"
-        };
-        answered.then_some(text)
-    } else if !rcon.requests.allows(now, from, RconGuard::allowance(settings)) {
-        None
-    } else {
-        rcon.record_success(from);
-        server.core.stats.bump(Counter::RconAccepted);
-        let command = request.command.to_string();
-        let shown = masked_line(&command);
-        log::info!("{from} rcon: {}", text::escaped(shown.as_bytes()));
-        let output = run_redirected(server, &command);
-        for packet in packets(&output) {
-            server.core.answer(route, |out| Message::Print(packet.as_str().into()).write(out));
-        }
-        return;
-    };
-    server.core.stats.bump(Counter::RconRefused);
-    if let Some(suppressed) = server.core.stats.allows_log(LogEvent::BadRcon, now) {
-        log::warn!("{from} rcon rejected{suppressed}");
-    }
-    if let Some(text) = refusal {
-        server.core.answer(route, |out| Message::Print(text.into()).write(out));
-    }
+/// Answer to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Judgment {
+    /// The command runs.
+    Granted,
+    /// The request is answered with a text, or not at all, as if no server were listening.
+    Refused(Option<&'static str>),
 }
 
-/// Runs a command and returns its output, print by print.
-fn run_redirected(server: &mut Server, line: &str) -> Vec<String> {
-    server.core.console.redirect();
-    server.run_line(line);
-    server.core.console.end_redirect()
+impl RconGuard {
+    /// Judges a request by its password. `is_client`: a client in the game has that address.
+    pub(super) fn judge(
+        &mut self,
+        settings: &Settings,
+        now: Millis,
+        (from, is_client): (SocketAddr, impl FnOnce() -> bool),
+        password: WireText<'_>,
+    ) -> Judgment {
+        let heard = settings.networks(key::SV_RCON_ALLOW).contains(from.ip())
+            && self.compares(now, from, is_client());
+        let ours = settings.text(key::RCON_PASSWORD).as_bytes();
+        let theirs: Vec<u8> = password.bytes().collect();
+        let right = heard && !ours.is_empty() && bool::from(ours.ct_eq(&theirs));
+        if !heard || self.is_locked_out(now, from) && !right {
+            return Judgment::Refused(None);
+        }
+        if !right {
+            let answered = self.record_failure(settings, now, from);
+            let text = if ours.is_empty() {
+                "No rconpassword set on the server.\n"
+            } else {
+                "Bad rconpassword.\n"
+            };
+            return Judgment::Refused(answered.then_some(text));
+        }
+        if !self.requests.allows(now, from, Self::allowance(settings)) {
+            return Judgment::Refused(None);
+        }
+        self.record_success(from);
+        Judgment::Granted
+    }
 }
 
 /// Packs prints into few packets. A print is split only if it exceeds a packet, at a line end if there is one. There is at
 /// least one packet, so that every request is answered.
-fn packets(prints: &[String]) -> Vec<String> {
+pub(super) fn packets(prints: &[String]) -> Vec<String> {
     let mut packets = vec![String::new()];
     for part in prints.iter().flat_map(|print| parts(print)) {
         let full = packets.len() == MAX_PACKETS;

@@ -18,9 +18,8 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::{
     client::{Client, ClientSlots},
-    core::Core,
-    level::Level,
-    match_recording::{MatchRecording, MatchWish},
+    current_level::Level,
+    match_recording::{MatchRecording, MatchWish, SnapshotContent},
 };
 use crate::{
     model::{ClientNum, CommandNum, Millis, Sequence, UnixMillis, limits::MAX_CLIENTS, text},
@@ -120,11 +119,11 @@ impl Default for Recordings {
 }
 
 /// Facts of a snapshot besides its bytes.
-struct SnapshotFacts<'a> {
-    number: ClientNum,
-    sequence: Sequence,
-    level: &'a Level,
-    now: Millis,
+pub(super) struct SnapshotFacts<'a> {
+    pub(super) number: ClientNum,
+    pub(super) sequence: Sequence,
+    pub(super) level: &'a Level,
+    pub(super) now: Millis,
 }
 
 impl Recordings {
@@ -165,6 +164,22 @@ impl Recordings {
     fn is_wanted(&self, number: ClientNum) -> bool {
         self.in_use > 0
             && matches!(self.slots[number.index()], SlotState::Waiting(_) | SlotState::Running(_))
+    }
+
+    /// Records a snapshot message that was written.
+    pub(super) fn snapshot_written(
+        &mut self,
+        client: &Client,
+        facts: &SnapshotFacts<'_>,
+        content: &SnapshotContent<'_>,
+        message: &[u8],
+    ) {
+        for recording in self.matches_mut() {
+            recording.snapshot(facts.number, client, content);
+        }
+        if self.is_wanted(facts.number) && client.is_active() {
+            self.snapshot(client, facts, message);
+        }
     }
 
     /// Records the snapshot message of a client in the game.
@@ -362,19 +377,6 @@ impl Recordings {
     /// Stops one recording. Returns false if the client is not recorded.
     pub(super) fn stop_one(&mut self, number: ClientNum) -> bool {
         self.stop(number)
-    }
-}
-
-impl Core {
-    /// Records the snapshot in the writer, if its client is recorded.
-    pub(super) fn record_snapshot(&mut self, number: ClientNum, sequence: Sequence) {
-        if !self.recordings.is_wanted(number) {
-            return;
-        }
-        let Self { clients, level, sender, recordings, now, .. } = self;
-        let Some(client) = clients.get(number).filter(|client| client.is_active()) else { return };
-        let facts = SnapshotFacts { number, sequence, level, now: *now };
-        recordings.snapshot(client, &facts, sender.writer().message());
     }
 }
 

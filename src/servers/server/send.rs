@@ -5,15 +5,19 @@
 //! Source: Quake III protocol 68, snapshot; the rules are ioquake3's.
 //! Engine names: `SV_SendClientSnapshot`.
 
-use super::{Server, client::ClientState, core::Core, downloads};
+use super::{
+    client::ClientState, core::Core, downloads::send::next_due, match_recording::SnapshotContent,
+    recording::SnapshotFacts, sender::Sender, state::Server,
+};
 use crate::{
     model::{ClientNum, Millis, PlayerState, limits::MAX_SNAPSHOT_ENTITIES},
-    node::Outbox,
     observe::Counter,
-    serving::{connection::next_send_time, delta_cache::DeltaCache, pacing::MessageKind},
+    serving::{
+        connection::{Service as _, next_send_time},
+        pacing::MessageKind,
+    },
     settings::key,
     wire::{
-        bits::BitWriter,
         server_message,
         snapshot::{self, SnapFlags, SnapshotHeader},
     },
@@ -22,118 +26,90 @@ use crate::{
 /// Interval of snapshots to a client that loads the level.
 const IDLE_INTERVAL: Millis = Millis(1000);
 
-/// Sends messages and connectionless packets; its memory is reused.
-#[derive(Debug, Default)]
-pub(super) struct Sender {
-    pub(super) outbox: Outbox,
-    /// The message that is written.
-    pub(super) writer: BitWriter,
-    /// Entity deltas to the newest frame, encoded once for all clients.
-    deltas: DeltaCache,
-}
-
-impl Sender {
-    /// Message that is written.
-    pub(super) fn writer(&mut self) -> &mut BitWriter {
-        &mut self.writer
-    }
-
-    /// Discards encoded deltas, since baselines have changed.
-    pub(super) fn clear_deltas(&mut self) {
-        self.deltas.clear();
-    }
-}
-
 /// Value of `sv_autoRecord` that records players.
 const AUTO_PLAYERS: i32 = 1;
 
-impl Server {
-    /// Sends a snapshot to every client that is due for one.
-    pub(super) fn send_snapshots(&mut self) {
-        for number in ClientNum::all() {
-            if self.core.snapshot_due(number) {
-                self.send_snapshot(number);
-            }
+/// Sends a snapshot to every client that is due for one.
+pub(super) fn send_snapshots(server: &mut Server) {
+    for number in ClientNum::all() {
+        if server.core.snapshot_due(number) {
+            send_snapshot(server, number);
         }
     }
+}
 
-    /// Sends a snapshot without rate delay.
-    pub(super) fn send_snapshot(&mut self, number: ClientNum) {
-        let mut limit = MAX_SNAPSHOT_ENTITIES;
-        while !self.write_snapshot(number, limit) {
-            if limit == 0 {
-                // Unreachable: commands alone are bounded to fit.
-                self.drop_client(number, "snapshot overflow");
-                return;
-            }
-            limit /= 2;
-            self.core.stats.bump(Counter::SnapshotsTruncated);
+/// Sends a snapshot without rate delay.
+pub(super) fn send_snapshot(server: &mut Server, number: ClientNum) {
+    let mut limit = MAX_SNAPSHOT_ENTITIES;
+    while !write_snapshot(server, number, limit) {
+        if limit == 0 {
+            // Unreachable: commands alone are bounded to fit.
+            server.drop_client(number, "snapshot overflow");
+            return;
         }
+        limit /= 2;
+        server.core.stats.bump(Counter::SnapshotsTruncated);
     }
+}
 
-    /// Writes and sends a snapshot with at most `limit` entities. Returns false if it is too long.
-    fn write_snapshot(&mut self, number: ClientNum, limit: usize) -> bool {
-        let Self { core, game, .. } = self;
-        let Core { clients, level, frames, sender, stats, recordings, .. } = core;
-        let Sender { writer, deltas, .. } = sender;
-        let Some(client) = clients.get_mut(number) else { return true };
-        client.expect_snapshot();
-        client.begin_snapshot(writer, &level.configstrings, &core.settings);
-        let active = client.is_active();
-        let null_player = PlayerState::default();
-        let sanitized;
-        let (player, (seen, areas)) = if active {
-            let player = game.player(number);
-            sanitized = player.sanitized();
-            stats.add(Counter::StatesSanitized, u64::from(sanitized.is_some()));
-            let player = sanitized.as_ref().unwrap_or(player);
-            (player, frames.visible_to(player, level.world.as_ref(), limit))
-        } else {
-            (&null_player, Default::default())
-        };
-        let sequence = client.channel.next_sequence();
-        let auto = core.settings.int(key::SV_AUTO_RECORD) & AUTO_PLAYERS != 0;
-        let wanted = if active {
-            recordings.delta_request(number, client.delta_request(), auto)
-        } else {
-            None
-        };
-        // The frame of a snapshot without entities, as clients get them while they load, is not read.
-        let base = client.delta_base(wanted, |sent| {
-            sent.view.seen.is_empty() || frames.ring().frame(sent.frame).is_some()
-        });
-        let head = SnapshotHeader {
-            server_time: level.time,
-            delta_num: base.map_or(0, |(age, _)| age),
-            flags: SnapFlags::default()
-                .with(SnapFlags::RATE_DELAYED, client.rate_delayed)
-                .with(SnapFlags::NOT_ACTIVE, !active)
-                .with(SnapFlags::SERVER_COUNT, level.odd),
-            areas,
-        };
-        let is_delta = base.is_some();
-        let old_player = base.map_or(&null_player, |(_, sent)| &sent.view.player);
-        snapshot::write_head(writer, &head, old_player, player);
-        let old = base.map(|(_, sent)| (sent.frame, &sent.view.seen));
-        let known = (frames.ring(), &level.baselines);
-        deltas.write_list(writer, known, old, (frames.newest(), &seen));
-        server_message::end(writer);
-        if writer.overflowed() {
-            return false;
-        }
-        for recording in recordings.matches_mut() {
-            recording.snapshot(number, client, &head, player, &seen);
-        }
-        let sent = (sequence, frames.newest(), core.frame_time);
-        client.record_snapshot(sent, seen.len(), core.now, |view| {
-            view.player = *player;
-            view.seen.clone_from(&seen);
-        });
-        core.stats.bump(if is_delta { Counter::SnapshotsDelta } else { Counter::SnapshotsFull });
-        core.record_snapshot(number, sequence);
-        core.send_message(number, MessageKind::Snapshot);
-        true
+/// Writes and sends a snapshot with at most `limit` entities. Returns false if it is too long.
+fn write_snapshot(server: &mut Server, number: ClientNum, limit: usize) -> bool {
+    let Server { core, game, .. } = server;
+    let Core { clients, level, frames, sender, stats, recordings, .. } = core;
+    let Sender { writer, deltas, .. } = sender;
+    let Some(client) = clients.get_mut(number) else { return true };
+    client.expect_snapshot();
+    client.begin_snapshot(writer, &level.configstrings, &core.settings);
+    let active = client.is_active();
+    let null_player = PlayerState::default();
+    let sanitized;
+    let (player, (seen, areas)) = if active {
+        let player = game.player(number);
+        sanitized = player.sanitized();
+        stats.add(Counter::StatesSanitized, u64::from(sanitized.is_some()));
+        let player = sanitized.as_ref().unwrap_or(player);
+        (player, frames.visible_to(player, level.world.as_ref(), limit))
+    } else {
+        (&null_player, Default::default())
+    };
+    let sequence = client.channel.next_sequence();
+    let auto = core.settings.int(key::SV_AUTO_RECORD) & AUTO_PLAYERS != 0;
+    let wanted =
+        if active { recordings.delta_request(number, client.delta_request(), auto) } else { None };
+    // The frame of a snapshot without entities, as clients get them while they load, is not read.
+    let base = client.delta_base(wanted, |sent| {
+        sent.view.seen.is_empty() || frames.ring().frame(sent.frame).is_some()
+    });
+    let head = SnapshotHeader {
+        server_time: level.time,
+        delta_num: base.map_or(0, |(age, _)| age),
+        flags: SnapFlags::default()
+            .with(SnapFlags::RATE_DELAYED, client.rate_delayed)
+            .with(SnapFlags::NOT_ACTIVE, !active)
+            .with(SnapFlags::SERVER_COUNT, level.odd),
+        areas,
+    };
+    let is_delta = base.is_some();
+    let old_player = base.map_or(&null_player, |(_, sent)| &sent.view.player);
+    snapshot::write_head(writer, &head, old_player, player);
+    let old = base.map(|(_, sent)| (sent.frame, &sent.view.seen));
+    let known = (frames.ring(), &level.baselines);
+    deltas.write_list(writer, known, old, (frames.newest(), &seen));
+    server_message::end(writer);
+    if writer.overflowed() {
+        return false;
     }
+    let content = SnapshotContent { head: &head, player, seen: &seen };
+    let facts = SnapshotFacts { number, sequence, level, now: core.now };
+    recordings.snapshot_written(client, &facts, &content, writer.message());
+    let sent = (sequence, frames.newest(), core.frame_time);
+    client.record_snapshot(sent, seen.len(), core.now, |view| {
+        view.player = *player;
+        view.seen.clone_from(&seen);
+    });
+    core.stats.bump(if is_delta { Counter::SnapshotsDelta } else { Counter::SnapshotsFull });
+    core.send_message(number, MessageKind::Snapshot);
+    true
 }
 
 impl Core {
@@ -166,6 +142,6 @@ impl Core {
 
     /// Time at which a datagram is due next, apart from frames.
     pub(super) fn next_send_time(&self) -> Millis {
-        next_send_time(&self.clients, &self.settings, self.now).min(downloads::next_due(self))
+        next_send_time(&self.clients, &self.settings, self.now).min(next_due(self))
     }
 }

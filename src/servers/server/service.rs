@@ -3,14 +3,19 @@
 //! Source: Quake III protocol 68, connect, getinfo and getstatus; the keys are ioquake3's.
 
 use super::{
-    Server, bots,
-    client::ServerRole,
+    admission::{handle_get_challenge, issue_challenge, ping_limits},
+    bots,
+    client::{self, ServerRole},
     client_commands,
+    console::remote::handle_rcon,
     core::Core,
-    downloads::is_download_command,
-    game_faults::{LEVEL_ENDED, connect_to_game},
+    downloads::commands::is_download_command,
+    game_faults::LEVEL_ENDED,
+    info_strings::serverinfo,
     lan::is_lan,
-    rcon, usercmds,
+    send::send_snapshot,
+    state::Server,
+    usercmds,
 };
 use crate::{
     bg::GameType,
@@ -36,25 +41,6 @@ use crate::{
 /// Game type of a single-player game, which answers no queries.
 const SINGLE_PLAYER: i32 = GameType::SinglePlayer as i32;
 
-impl Core {
-    /// Parts of the server that hold, limit and send to its connections.
-    #[inline]
-    pub(super) fn connections(&mut self) -> Connections<'_, ServerRole> {
-        Connections {
-            slots: &mut self.clients,
-            guards: &mut self.guards,
-            outbox: &mut self.sender.outbox,
-            writer: &mut self.sender.writer,
-            stats: &mut self.stats,
-            drops: &mut self.pending_drops,
-            tap: &mut self.recordings,
-            rates: &self.settings,
-            level: self.level.served(),
-            now: self.now,
-        }
-    }
-}
-
 impl Service for Server {
     type Role = ServerRole;
 
@@ -79,9 +65,13 @@ impl Service for Server {
     }
 
     fn intercept(&mut self, route: Route, datagram: &[u8]) -> Passage {
-        if self.core.handle_verdict(route, datagram) {
+        let (mut connections, authorizer, announcer) = self.core.services();
+        let admitted = |connections: &mut Connections<'_, ServerRole>, client, challenge| {
+            issue_challenge(connections, client, challenge, false);
+        };
+        if authorizer.handle_verdict(&mut connections, route, datagram, admitted) {
             Passage::Handled
-        } else if self.core.is_master_probe(route, datagram) {
+        } else if announcer.takes_probe(&mut connections, route, datagram) {
             Passage::Probe
         } else {
             Passage::Limited
@@ -89,11 +79,12 @@ impl Service for Server {
     }
 
     fn answer_challenge(&mut self, route: Route, request: GetChallenge<'_>, is_probe: bool) {
-        self.core.handle_get_challenge(route, request, is_probe);
+        let (mut connections, authorizer, _) = self.core.services();
+        handle_get_challenge(authorizer, &mut connections, route, request, is_probe);
     }
 
     fn run_rcon(&mut self, route: Route, request: Rcon<'_>) {
-        rcon::handle_rcon(self, route, request);
+        handle_rcon(self, route, request);
     }
 
     fn query_limits(&self) -> Option<QueryLimits> {
@@ -151,7 +142,7 @@ impl Service for Server {
             ping: 0,
             name: bot.name.as_str().into(),
         });
-        (core.serverinfo(), clients.chain(bots).collect())
+        (serverinfo(&core.settings), clients.chain(bots).collect())
     }
 
     fn admission_limits(&self, route: Route) -> AdmissionLimits {
@@ -166,7 +157,7 @@ impl Service for Server {
         AdmissionLimits {
             closed: self.faults.has_ended_level().then_some(LEVEL_ENDED),
             protocol: settings.int(key::PROTOCOL),
-            ping_ms: self.core.ping_limits(),
+            ping_ms: ping_limits(settings),
             reconnect_interval: Millis::seconds(settings.int(key::SV_RECONNECTLIMIT).max(0) as u64),
             per_host: per_host as usize,
             per_subnet: limit(subnet) as usize,
@@ -202,15 +193,16 @@ impl Service for Server {
     }
 
     fn is_free(&self, number: ClientNum) -> bool {
-        bots::is_free(&self.core, number)
+        bots::is_free(&self.core.clients, &self.core.bots, number)
     }
 
     fn store_userinfo(&mut self, number: ClientNum, info: InfoString) {
-        self.core.store_userinfo(number, info);
+        let Core { clients, settings, .. } = &mut self.core;
+        client::store_userinfo(clients, settings, number, info);
     }
 
     fn connect(&mut self, number: ClientNum) -> Result<(), String> {
-        connect_to_game(self, number, true)
+        self.connect_to_game(number, true)
     }
 
     fn expect_usercmds(&mut self, number: ClientNum) {
@@ -247,10 +239,13 @@ impl Service for Server {
     }
 
     fn drop_client(&mut self, number: ClientNum, reason: &str) {
-        Self::drop_client(self, number, reason);
+        if self.core.audience().begin_drop(number, reason) {
+            self.enter_game(|game, host| game.client_disconnect(host, number));
+            self.core.end_drop(number, reason);
+        }
     }
 
     fn send_last(&mut self, number: ClientNum) {
-        self.send_snapshot(number);
+        send_snapshot(self, number);
     }
 }

@@ -1,6 +1,6 @@
 //! Inputs of a server's start, and what the start reports.
 
-use super::{Server, downloads};
+use super::{downloads::offer::url_of, state::Server};
 use crate::{
     model::UnixMillis,
     settings::{SetCommand, Settings, key},
@@ -49,7 +49,7 @@ pub(super) fn announce_http(settings: &mut Settings) {
     if settings.endpoint(key::SV_HTTP).is_none() || !settings.text(key::SV_DL_URL).is_empty() {
         return;
     }
-    match downloads::url_of(settings.values()) {
+    match url_of(settings.values()) {
         // A URL of an address is valid text.
         Some(url) => drop(settings.write(key::SV_DL_URL, url)),
         None => log::warn!(

@@ -3,12 +3,12 @@
 //! Invariant: the times of the usercmds of a client that run grow.
 //! Source: Quake III protocol 68, client messages. Engine names: `SV_UserMove`, `SV_ClientEnterWorld`.
 
-use super::{Server, client::ClientState, pure};
+use super::{client::ClientState, pure, state::Server};
 use crate::{
     limits::BucketLimit,
     model::{ClientNum, Millis, UserCmd},
     observe::Counter,
-    serving::connection::enter_level,
+    serving::connection::{Service as _, enter_level},
 };
 
 /// Usercmds of one client that run: their times are whole ms and grow.
@@ -23,11 +23,11 @@ pub(super) fn run(server: &mut Server, number: ClientNum, usercmds: &[UserCmd]) 
     let Some(last) = usercmds.last() else { return };
     let Some(client) = server.core.clients.get(number) else { return };
     let is_primed = matches!(client.state, ClientState::Primed(_));
-    if !pure::allows_usercmds(server, number) {
+    if !pure::allows_usercmds(server.core.pure.as_ref(), client) {
         return;
     }
     if is_primed {
-        server.enter_world(number, usercmds[0]);
+        enter_world(server, number, usercmds[0]);
     }
     let newer = |a: i32, b: i32| a.wrapping_sub(b) > 0;
     let Some(client) = server.core.clients.get(number) else { return };
@@ -52,11 +52,9 @@ pub(super) fn run(server: &mut Server, number: ClientNum, usercmds: &[UserCmd]) 
     server.process_pending_drops();
 }
 
-impl Server {
-    /// Enters a client that has loaded the level into the world, with its first usercmd.
-    pub(super) fn enter_world(&mut self, number: ClientNum, first_usercmd: UserCmd) {
-        enter_level(self.core.connections(), number, first_usercmd);
-        self.enter_game(|game, host| game.client_begin(host, number));
-        self.process_pending_drops();
-    }
+/// Enters a client that has loaded the level into the world, with its first usercmd.
+pub(super) fn enter_world(server: &mut Server, number: ClientNum, first_usercmd: UserCmd) {
+    enter_level(server.core.connections(), number, first_usercmd);
+    server.enter_game(|game, host| game.client_begin(host, number));
+    server.process_pending_drops();
 }

@@ -3,33 +3,39 @@
 //! Source: console commands of Quake III servers and the replies that tools match on.
 
 use super::{
-    Cause, MAX_RESTART_DELAY_S, RESTART_DELAY_S, execute,
+    execute,
     players::{find_player, player_in},
-    restart_or_reload, sanitize_chat,
+    problems::Cause,
     scripts::may_nest,
     startup::end_text,
     table::COMMANDS,
     texts::OpenText,
 };
 use crate::{
-    game::Host as _,
     model::{CommandArgs, text},
     server::{
-        Server,
+        bots::userinfo_of,
         client::{Client, ClientState},
-        disconnect,
-        level::is_map_name,
-        rate,
+        current_level::is_map_name,
+        heartbeat,
+        info_strings::publish_settings,
+        level, rate,
+        state::Server,
         status::{self, StatusRow, StatusState},
     },
+    serving::connection::Service as _,
     settings::{SetCommand, is_secret_name, key, name_matches, nearest_of, setting_named},
     wire::info::InfoString,
 };
 
+/// Default and longest delay of `map_restart`, in seconds.
+const RESTART_DELAY_S: i32 = 5;
+const MAX_RESTART_DELAY_S: i32 = 3600;
+
 pub(super) fn run_variable(server: &mut Server, words: &CommandArgs, depth: u8) {
     let name = words.get(1);
     if words.len() != 2 {
-        return server.core.print_line("Usage: vstr <name>");
+        return server.core.console.print("Usage: vstr <name>");
     }
     server.startup.use_variable(name);
     let shown = text::escaped(name.as_bytes());
@@ -74,7 +80,7 @@ pub(super) fn explain(server: &mut Server, words: &CommandArgs) {
     let mut is_found = false;
     for [name, usage, help] in known.iter().filter(is_wanted) {
         let head = format!("{name} {usage}");
-        server.core.print_line(format!("{head:<30} {help}"));
+        server.core.console.print(format!("{head:<30} {help}"));
         is_found = true;
     }
     if is_found {
@@ -83,11 +89,11 @@ pub(super) fn explain(server: &mut Server, words: &CommandArgs) {
     let shown = text::escaped(wanted.as_bytes());
     if let Some(setting) = setting_named(wanted) {
         let name = setting.name;
-        return server.core.print_line(format!("{name} is a setting: {}", setting.help));
+        return server.core.console.print(format!("{name} is a setting: {}", setting.help));
     }
     let near = nearest_of(wanted, known.iter().map(|row| row[0]));
     let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-    server.core.print_line(format!("unknown command {shown}{near}; cmdlist lists all"));
+    server.core.console.print(format!("unknown command {shown}{near}; cmdlist lists all"));
 }
 
 pub(super) fn list_commands(server: &mut Server, words: &CommandArgs) {
@@ -95,14 +101,14 @@ pub(super) fn list_commands(server: &mut Server, words: &CommandArgs) {
     let names = known.iter().map(|row| row[0]).filter(|name| name_matches(words.get(1), name));
     let names: Vec<_> = names.collect();
     for name in &names {
-        server.core.print_line(*name);
+        server.core.console.print(*name);
     }
-    server.core.print_line(format!("{} commands", names.len()));
+    server.core.console.print(format!("{} commands", names.len()));
 }
 
 pub(super) fn list_settings(server: &mut Server, words: &CommandArgs) {
     let list = server.core.settings.cvarlist(words.get(1));
-    server.core.print_lines(&list);
+    server.core.console.print_lines(&list);
 }
 
 pub(super) fn list_counters(server: &mut Server, words: &CommandArgs) {
@@ -111,14 +117,14 @@ pub(super) fn list_counters(server: &mut Server, words: &CommandArgs) {
         .filter(|sample| name_matches(words.get(1), sample.name))
         .map(|sample| format!("{:<52} {}", sample.name, sample.value))
         .collect();
-    lines.into_iter().for_each(|line| server.core.print_line(line));
+    lines.into_iter().for_each(|line| server.core.console.print(line));
 }
 
 pub(super) fn set(server: &mut Server, words: &CommandArgs, command: SetCommand) {
     if words.len() < 2 {
-        server.core.print_line(format!("Usage: {} <name> <value>", words.command()));
+        server.core.console.print(format!("Usage: {} <name> <value>", words.command()));
     } else if words.len() == 2 {
-        server.core.show_setting(words.get(1));
+        execute::show_setting(&mut server.core, words.get(1));
     } else {
         execute::change_setting(server, command, words.get(1), &words.rest(2));
     }
@@ -127,7 +133,7 @@ pub(super) fn set(server: &mut Server, words: &CommandArgs, command: SetCommand)
 pub(super) fn change_map(server: &mut Server, words: &CommandArgs, cheats: bool) {
     let map = words.get(1).to_owned();
     if map.is_empty() {
-        return server.core.print_line(format!("Usage: {} <name>", words.command()));
+        return server.core.console.print(format!("Usage: {} <name>", words.command()));
     }
     if !is_map_name(&map) {
         let suggestion = server.maps.suggestion(&map);
@@ -138,7 +144,7 @@ pub(super) fn change_map(server: &mut Server, words: &CommandArgs, cheats: bool)
     if execute::play(server, &map) {
         // The server's own setting takes what it writes.
         let _ = server.core.settings.write(key::SV_CHEATS, i32::from(cheats));
-        server.publish_settings();
+        publish_settings(&mut server.core);
     }
 }
 
@@ -149,7 +155,7 @@ pub(super) fn restart_in(server: &mut Server, words: &CommandArgs) {
     let at = server.core.level.time + seconds.min(MAX_RESTART_DELAY_S) * 1000;
     if seconds > 0
         && !server.faults.has_ended_level()
-        && server.game.show_restart_countdown(&mut server.core, at)
+        && server.game.show_restart_countdown(&mut server.core.host(), at)
     {
         server.core.level.restart_at = Some(at);
     } else {
@@ -157,37 +163,58 @@ pub(super) fn restart_in(server: &mut Server, words: &CommandArgs) {
     }
 }
 
+/// Restarts the level, at most once at a time: a vote and a limit may ask for it together. Reloads the map if a latched
+/// setting requires it.
+pub(in crate::server) fn restart_or_reload(server: &mut Server) {
+    let now = server.core.now;
+    if server.restarted_at.replace(now) == Some(now) {
+        server.core.console.print("map_restart ignored: the level has just restarted");
+        return;
+    }
+    let latched = |name| server.core.settings.latched(name).is_some();
+    if latched("sv_maxclients") || latched("g_gametype") {
+        server.core.console.print("variable change -- restarting.");
+        // The rotation continues: the operator chose no other map.
+        let next = server.core.settings.text(key::NEXTMAP).to_owned();
+        let map = server.core.level.map.clone();
+        execute::play(server, &map);
+        let _ = server.core.settings.write(key::NEXTMAP, next);
+    } else {
+        level::restart_level(server);
+    }
+}
+
 pub(super) fn quit(server: &mut Server, words: &CommandArgs) {
     let reason = words.rest(1);
-    disconnect::stop(server, if reason.is_empty() { "Server quit" } else { &reason });
+    server.stop(if reason.is_empty() { "Server quit" } else { &reason });
 }
 
 pub(super) fn say(server: &mut Server, words: &CommandArgs) {
     let said = sanitize_chat(&words.rest(1));
-    server.core.send_reliable_to_all(&format!("chat \"console: {said}\"\n"));
-    server.core.print_line(format!("console: {said}"));
+    server.core.audience().send_to_all(&format!("chat \"console: {said}\"\n"));
+    server.core.console.print(format!("console: {said}"));
 }
 
 pub(super) fn tell_player(server: &mut Server, words: &CommandArgs) {
     if words.len() < 3 {
-        server.core.print_line("Usage: tell <name or slot> <text>");
+        server.core.console.print("Usage: tell <name or slot> <text>");
         return;
     }
     match find_player(&server.core, words.get(1)) {
         Ok(number) => {
             let said = sanitize_chat(&words.rest(2));
             let command = format!("chat \"console_tell: {said}\"\n");
-            server.core.send_reliable(number, &command.into());
-            server.core.print_line(format!("console_tell: {said}"));
+            server.core.audience().send(number, &command.into());
+            server.core.console.print(format!("console_tell: {said}"));
         }
-        Err(error) => server.core.print_line(error.to_string()),
+        Err(error) => server.core.console.print(error.to_string()),
     }
 }
 
 pub(super) fn kick(server: &mut Server, words: &CommandArgs) {
     let wanted = words.rest(1);
     if wanted.is_empty() {
-        server.core.print_line(
+        server.core.console.print(
             "Usage: kick <player name>\nkick all = kick everyone\nkick allbots = kick all bots",
         );
     } else if wanted.eq_ignore_ascii_case("all") {
@@ -197,7 +224,7 @@ pub(super) fn kick(server: &mut Server, words: &CommandArgs) {
     } else {
         match find_player(&server.core, &wanted) {
             Ok(number) => server.drop_client(number, "was kicked"),
-            Err(error) => server.core.print_line(error.to_string()),
+            Err(error) => server.core.console.print(error.to_string()),
         }
     }
     server.process_pending_drops();
@@ -220,14 +247,14 @@ pub(super) fn kick_bots(server: &mut Server) {
 pub(super) fn client_kick(server: &mut Server, words: &CommandArgs) {
     let slot = words.get(1);
     if words.len() != 2 {
-        server.core.print_line(format!("Usage: {} <client number>", words.command()));
+        server.core.console.print(format!("Usage: {} <client number>", words.command()));
     } else if slot.is_empty() || !slot.bytes().all(|byte| byte.is_ascii_digit()) {
-        server.core.print_line(format!("Bad slot number: {slot}"));
+        server.core.console.print(format!("Bad slot number: {slot}"));
     } else {
         let slot = usize::try_from(text::atoi(slot)).unwrap_or(usize::MAX);
         match player_in(&server.core, slot) {
             Ok(number) => server.drop_client(number, "was kicked"),
-            Err(error) => server.core.print_line(error.to_string()),
+            Err(error) => server.core.console.print(error.to_string()),
         }
     }
     server.process_pending_drops();
@@ -236,11 +263,13 @@ pub(super) fn client_kick(server: &mut Server, words: &CommandArgs) {
 pub(super) fn dump_user(server: &mut Server, words: &CommandArgs) {
     match find_player(&server.core, words.get(1)) {
         Ok(number) => {
-            let info = InfoString::parse(server.core.userinfo(number));
-            server.core.print_line("userinfo\n--------");
-            server.core.print_pairs(info.iter().filter(|(name, _)| *name != "password"));
+            let info =
+                InfoString::parse(userinfo_of(&server.core.clients, &server.core.bots, number));
+            server.core.console.print("userinfo\n--------");
+            let shown = info.iter().filter(|(name, _)| *name != "password");
+            server.core.console.print_pairs(shown);
         }
-        Err(error) => server.core.print_line(error.to_string()),
+        Err(error) => server.core.console.print(error.to_string()),
     }
 }
 
@@ -282,12 +311,15 @@ pub(super) fn show_status(server: &mut Server) {
     rows.sort_by_key(|row| row.slot);
     let style = core.settings.choice(key::SV_STATUS_STYLE);
     let table = status::table(style, &core.level.map, &rows);
-    server.core.print_lines(&table);
+    server.core.console.print_lines(&table);
     if let Some(note) = server.game.status_note() {
         server.core.console.print(note);
     }
     show_downloads(server);
-    server.core.show_masters();
+    let core = &mut server.core;
+    for line in core.announcer.shown(&core.settings, core.now) {
+        core.console.print(line);
+    }
 }
 
 /// Prints a line for each download, behind the table that tools read.
@@ -299,6 +331,29 @@ fn show_downloads(server: &mut Server) {
     };
     let lines: Vec<_> = server.core.clients.iter().filter_map(line).collect();
     for line in lines {
-        server.core.print_line(line);
+        server.core.console.print(line);
     }
+}
+
+/// Runs the console command `heartbeat`.
+pub(super) fn request_heartbeat(server: &mut Server) {
+    let core = &mut server.core;
+    match heartbeat::obstacle(&core.settings) {
+        Some(obstacle) => core.console.print(obstacle),
+        None => core.announcer.request_round(),
+    }
+}
+
+/// Sanitizes text for a quoted argument of a command.
+fn sanitize_chat(said: &str) -> String {
+    let safe = |c: char| {
+        if c == '"' {
+            '\''
+        } else if c.is_control() {
+            ' '
+        } else {
+            c
+        }
+    };
+    text::truncated(said, 900).chars().map(safe).collect()
 }

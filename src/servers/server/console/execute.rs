@@ -3,15 +3,23 @@
 //! Source: console of Quake III servers. Engine names: `Cbuf_Execute`, `Cmd_ExecuteString`.
 
 use super::{
-    Cause, ChangeOutcome, MAX_COMMAND_LEN, command_name, scripts, startup, table::COMMANDS,
-    texts::TextStep,
+    changes::{ChangeOutcome, SettingChanges},
+    problems::Cause,
+    scripts, startup,
+    table::COMMANDS,
+    texts::{TextStep, command_name},
 };
 use crate::{
     model::CommandArgs,
-    server::{Server, core::Core},
-    settings::{ChangeSource, SETTINGS, SetCommand, ignored_value, is_ignored, nearest_of},
+    server::{core::Core, level, state::Server},
+    serving::connection::Service as _,
+    settings::{
+        ChangeSource, SETTINGS, SetCommand, ignored_named, ignored_value, is_ignored, nearest_of,
+    },
 };
 
+/// Maximum length of a command, in bytes: twice that of a value.
+const MAX_COMMAND_LEN: usize = 2048;
 /// Commands in scripts of other servers that have no effect here, with the reasons.
 const WITHOUT_EFFECT: [(&str, &str); 4] = [
     ("addbot", "the rules of the program have no bots; a game module adds them"),
@@ -102,7 +110,7 @@ pub(super) fn run_command(server: &mut Server, words: &CommandArgs, depth: u8) {
         (command.run)(server, words, depth);
     } else if server.core.settings.get(name).is_some() || is_ignored(name) {
         if words.len() == 1 {
-            server.core.show_setting(name);
+            show_setting(&mut server.core, name);
         } else {
             let value = words.rest(1);
             change_setting(server, SetCommand::Set, name, &value);
@@ -128,30 +136,43 @@ pub(super) fn report_unknown(server: &mut Server, name: &str) {
     report(server, Cause::Refused, format!("unknown command: {name}{near}"));
 }
 
+/// Prints a setting.
+pub(super) fn show_setting(core: &mut Core, name: &str) {
+    let shown = core.settings.describe(name).unwrap_or_else(|| match ignored_named(name) {
+        Some(ignored) => {
+            format!("{} is accepted and ignored: {}\n", ignored.name, ignored.reason)
+        }
+        None => format!("unknown setting {name}\n"),
+    });
+    core.console.print_lines(&shown);
+}
+
 /// Changes a setting for the line that runs, and counts the change for its script.
 pub(super) fn change_setting(server: &mut Server, command: SetCommand, name: &str, value: &str) {
-    run_change(server, name, |core, source| core.change_setting(source, command, name, value));
+    run_change(server, name, |changes, source| changes.set(source, command, name, value));
 }
 
 /// Sets a setting to its default for the line that runs, and counts the change for its script.
 pub(super) fn reset_setting(server: &mut Server, name: &str) {
-    run_change(server, name, |core, source| core.reset_setting(source, name));
+    run_change(server, name, |changes, source| changes.reset(source, name));
 }
 
 fn run_change(
     server: &mut Server,
     name: &str,
-    change: impl FnOnce(&mut Core, ChangeSource) -> ChangeOutcome,
+    change: impl FnOnce(&mut SettingChanges<'_>, ChangeSource) -> ChangeOutcome,
 ) {
     let is_script = server.texts.place().is_some()
         || server.startup.is_command_line
         || server.core.console.runs_game_lines();
     let source = if is_script { ChangeSource::Script } else { ChangeSource::Console };
     server.core.settings.set_place(server.texts.place());
-    let outcome = change(&mut server.core, source);
+    let Core { settings, console, level, .. } = &mut server.core;
+    let has_level = !level.map.is_empty();
+    let outcome = change(&mut SettingChanges { settings, console, has_level }, source);
     server.core.settings.set_place(None);
     if outcome.is_latched && server.startup.has_begun_level() {
-        server.core.print_line(format!("{name} will be changed upon restarting."));
+        server.core.console.print(format!("{name} will be changed upon restarting."));
     }
     let place = server.texts.place();
     // A step of a rotation has any name.
@@ -181,7 +202,7 @@ fn run_change(
 
 /// Loads a map, or prints why it cannot be loaded. Returns whether it runs.
 pub(super) fn play(server: &mut Server, map: &str) -> bool {
-    let loaded = server.load_level(map);
+    let loaded = level::load(server, map);
     if let Err(error) = &loaded {
         report(server, Cause::Map, error.to_string());
     }

@@ -80,6 +80,20 @@ impl ConsoleStreams {
         }
     }
 
+    /// Prints line by line, so that rcon packets end at line ends.
+    pub(super) fn print_lines(&mut self, text: &str) {
+        for line in text.split_inclusive('\n') {
+            self.print(line);
+        }
+    }
+
+    /// Prints names and values.
+    pub(super) fn print_pairs<'a>(&mut self, pairs: impl Iterator<Item = (&'a str, &'a str)>) {
+        for (name, value) in pairs {
+            self.print(format!("{name:<20} {value}"));
+        }
+    }
+
     /// Prints a problem of a command, with the place of the command. Lines of a cause are bounded while texts run.
     pub(in crate::server) fn report(&mut self, cause: Cause, text: impl AsRef<str>) {
         let text = self.placed(text.as_ref());

@@ -5,7 +5,7 @@
 use super::players::find_player;
 use crate::{
     model::CommandArgs,
-    server::{Server, core::Core, recording::is_recording_name},
+    server::{core::Core, recording::is_recording_name, state::Server},
 };
 
 /// Records one client or all. A file name replaces the time in the names of the files.
@@ -13,25 +13,25 @@ pub(super) fn record(server: &mut Server, words: &CommandArgs) {
     let core = &mut server.core;
     let name = Some(words.get(2)).filter(|name| !name.is_empty());
     if words.len() > 3 {
-        core.print_line("Usage: record [name, slot, all or match] [file name]");
+        core.console.print("Usage: record [name, slot, all or match] [file name]");
     } else if let Some(name) = name.filter(|name| !is_recording_name(name)) {
-        core.print_line(format!(
+        core.console.print(format!(
             "record: invalid file name: {name} (expected up to 40 letters, digits, '.', '_' and '-')"
         ));
     } else if names_match(words.get(1)) {
         let started = core.recordings.start_match(name);
-        core.print_line(if started { "recording the match" } else { "match already recorded" });
+        core.console.print(if started { "recording the match" } else { "match already recorded" });
     } else if names_all(words.get(1)) {
         let count = core.recordings.start_all(&core.clients, name);
-        core.print_line(format!("recording {count} more clients, and those that enter later"));
+        core.console.print(format!("recording {count} more clients, and those that enter later"));
     } else {
         match find_player(core, words.get(1)) {
             Ok(number) => {
                 let started = core.recordings.start_one(number, name);
                 let state = if started { "recording" } else { "already recorded:" };
-                core.print_line(format!("{state} {}", name_of(core, number)));
+                core.console.print(format!("{state} {}", name_of(core, number)));
             }
-            Err(error) => core.print_line(error.to_string()),
+            Err(error) => core.console.print(error.to_string()),
         }
     }
 }
@@ -40,22 +40,22 @@ pub(super) fn record(server: &mut Server, words: &CommandArgs) {
 pub(super) fn stop_record(server: &mut Server, words: &CommandArgs) {
     let core = &mut server.core;
     if words.len() > 2 {
-        core.print_line("Usage: stoprecord [name, slot, all or match]");
+        core.console.print("Usage: stoprecord [name, slot, all or match]");
     } else if names_match(words.get(1)) {
         let stopped = core.recordings.stop_match();
         let state = if stopped { "stopped recording of the match" } else { "match not recorded" };
-        core.print_line(state);
+        core.console.print(state);
     } else if names_all(words.get(1)) {
         let count = core.recordings.stop_all(&core.clients);
-        core.print_line(format!("stopped {count} recordings"));
+        core.console.print(format!("stopped {count} recordings"));
     } else {
         match find_player(core, words.get(1)) {
             Ok(number) => {
                 let stopped = core.recordings.stop_one(number);
                 let state = if stopped { "stopped recording of" } else { "not recorded:" };
-                core.print_line(format!("{state} {}", name_of(core, number)));
+                core.console.print(format!("{state} {}", name_of(core, number)));
             }
-            Err(error) => core.print_line(error.to_string()),
+            Err(error) => core.console.print(error.to_string()),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! line and depth are bounded.
 //! Source: config files of Quake III servers. Engine name: `Cmd_Exec_f`.
 
-use super::{Cause, MAX_NESTING, Server, execute, table::COMMANDS, texts::OpenText};
+use super::{budget::MAX_SCRIPTS, execute, problems::Cause, table::COMMANDS, texts::OpenText};
 use crate::{
     model::{
         CommandArgs,
@@ -13,16 +13,12 @@ use crate::{
         near_files::script_suggestion,
         text,
     },
-    server::core::Core,
+    server::{core::Core, state::Server},
     settings::{SetCommand, is_ignored},
 };
 
-/// Maximum number of commands that one line runs, without and with a script. A variable that runs itself, or the next
-/// one twice, must end.
-const MAX_COMMANDS: u32 = 512;
-const MAX_SCRIPTED_COMMANDS: u32 = 8192;
-/// Maximum number of scripts that are read from one frame to the next, since each is a file.
-const MAX_SCRIPTS: u32 = 32;
+/// Maximum depth of nested `vstr` and `exec`.
+const MAX_NESTING: u8 = 16;
 /// Maximum length of a script, in bytes.
 const MAX_SCRIPT_LEN: u64 = 1 << 20;
 /// Commands that run before the first level, beside the commands that change settings.
@@ -30,60 +26,6 @@ const EARLY_COMMANDS: [&str; 12] = [
     "cmdlist", "cvarlist", "dir", "echo", "exec", "execq", "help", "path", "reset", "toggle",
     "unset", "vstr",
 ];
-
-/// Commands and scripts that console lines may still run.
-#[derive(Debug)]
-pub(in crate::server) struct ConsoleBudget {
-    /// Commands that the line may run, and how many of them are left.
-    commands: u32,
-    commands_left: u32,
-    /// Scripts that may be read until the next frame.
-    scripts_left: u32,
-}
-
-impl Default for ConsoleBudget {
-    fn default() -> Self {
-        Self { commands: 0, commands_left: 0, scripts_left: MAX_SCRIPTS }
-    }
-}
-
-impl ConsoleBudget {
-    pub(in crate::server) fn begin_frame(&mut self) {
-        self.scripts_left = MAX_SCRIPTS;
-    }
-
-    pub(super) fn begin_line(&mut self) {
-        self.commands = MAX_COMMANDS;
-        self.commands_left = MAX_COMMANDS;
-    }
-
-    /// Begins a line that is a script.
-    pub(super) fn begin_script_line(&mut self) {
-        self.begin_line();
-        self.take_script();
-    }
-
-    /// Takes a command. The one that reaches the limit is an error with a message, later ones have none.
-    pub(super) fn take_command(&mut self) -> Result<(), Option<String>> {
-        self.commands_left = self.commands_left.checked_sub(1).ok_or(None)?;
-        if self.commands_left > 0 {
-            return Ok(());
-        }
-        Err(Some(format!(
-            "command limit reached ({}): rest of the line and its scripts ignored",
-            self.commands
-        )))
-    }
-
-    /// Takes a script. Returns whether it may be read.
-    fn take_script(&mut self) -> bool {
-        let Some(left) = self.scripts_left.checked_sub(1) else { return false };
-        self.scripts_left = left;
-        self.commands_left += MAX_SCRIPTED_COMMANDS - self.commands;
-        self.commands = MAX_SCRIPTED_COMMANDS;
-        true
-    }
-}
 
 /// Whether a command runs before the first level.
 pub(super) fn is_early(core: &Core, name: &str) -> bool {
@@ -112,7 +54,7 @@ pub(super) fn exec(server: &mut Server, words: &CommandArgs, depth: u8, is_quiet
         if is_named_by_operator {
             server.startup.fail(format!("+{}: script name missing; {usage}", words.command()));
         }
-        return server.core.print_line(usage);
+        return server.core.console.print(usage);
     }
     let mut name = words.get(1).to_owned();
     if !name.rsplit(['/', '\\']).next().unwrap_or_default().contains('.') {
@@ -125,7 +67,7 @@ pub(super) fn exec(server: &mut Server, words: &CommandArgs, depth: u8, is_quiet
     match read(server, &name, place) {
         Ok(script) => {
             if !is_quiet {
-                server.core.print_line(format!("execing {name}"));
+                server.core.console.print(format!("execing {name}"));
             }
             server.texts.open(OpenText::new(&script, depth + 1, Some(name.as_str().into())));
         }
@@ -203,28 +145,6 @@ fn zero_byte(bytes: &[u8], before: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn scripts_raise_the_command_limit_of_their_line() {
-        let mut budget = ConsoleBudget::default();
-        let commands = |budget: &mut ConsoleBudget| {
-            (0..).take_while(|_| budget.take_command().is_ok()).count()
-        };
-        budget.begin_line();
-        assert_eq!(commands(&mut budget), 511);
-        assert_eq!(budget.take_command(), Err(None));
-        budget.begin_line();
-        assert!(budget.take_script() && budget.take_script());
-        assert_eq!(commands(&mut budget), 8191);
-        for _ in 2..MAX_SCRIPTS {
-            assert!(budget.take_script());
-        }
-        assert!(!budget.take_script());
-        budget.begin_line();
-        assert!(!budget.take_script(), "a line of the same frame");
-        budget.begin_frame();
-        assert!(budget.take_script());
-    }
 
     #[test]
     fn scripts_are_utf8_latin1_or_utf16() {

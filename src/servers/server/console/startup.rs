@@ -6,14 +6,13 @@
 //! Before any `map`, commands that need a level wait for the first frame.
 //! Source: command lines and config files of Quake III servers. Engine names: `Com_AddStartupCommands`, `autoexec.cfg`.
 
-use std::collections::BTreeSet;
-
 use super::{
-    Cause, Server, execute,
-    problems::counted,
+    execute,
+    problems::{Cause, counted},
     scripts,
+    start_state::FirstLevel,
     table::COMMANDS,
-    texts::{OpenText, ScriptCounts},
+    texts::{OpenText, ScriptCounts, command_name},
 };
 use crate::{
     model::{
@@ -23,83 +22,16 @@ use crate::{
     },
     node::Node as _,
     server::{
-        level::{NEXT, is_map_name},
+        current_level::{NEXT, is_map_name},
+        level,
         start::announce_http,
+        state::Server,
     },
-    settings::{Note, SetCommand, check_first_level, ignored_values, key},
+    settings::{SetCommand, check_first_level, ignored_values, key},
 };
 
 /// Script of a mod that runs before the first level.
 const MOD_CONFIG: &str = "autoexec.cfg";
-/// Maximum number of misspellings that are reported at the end of the start.
-const MAX_HINTS: usize = 64;
-
-/// A level that a `map` command has chosen.
-#[derive(Debug)]
-struct FirstLevel {
-    map: String,
-    /// Whether the settings behind the command belong to the next level.
-    has_begun: bool,
-}
-
-/// State of the start.
-#[derive(Debug, Default)]
-pub(in crate::server) struct Startup {
-    chosen: Option<FirstLevel>,
-    /// Whether commands of the command line run.
-    pub(super) is_command_line: bool,
-    /// Misspellings with their places. A later `vstr` of the name removes them.
-    hints: Vec<(Option<String>, Note)>,
-    /// Number of misspellings beyond the limit.
-    hints_left_out: usize,
-    /// Names that `vstr` has run, in lower case.
-    used: BTreeSet<String>,
-    /// Error about the first map that was not found.
-    missing_map: Option<String>,
-    /// Whether an error ends the start.
-    pub(in crate::server) is_strict: bool,
-    error: Option<String>,
-}
-
-impl Startup {
-    /// The state before the start. `is_strict`: an error ends it.
-    pub(in crate::server) fn new(is_strict: bool) -> Self {
-        Self { is_strict, ..Self::default() }
-    }
-
-    /// The error that ends the start.
-    pub(in crate::server) fn error(&self) -> Option<&str> {
-        self.error.as_deref()
-    }
-
-    /// Records the first error.
-    pub(in crate::server) fn fail(&mut self, error: String) {
-        self.error.get_or_insert(error);
-    }
-
-    /// Whether a script has chosen the first level, so that latched values wait for the next one.
-    pub(super) fn has_begun_level(&self) -> bool {
-        self.chosen.as_ref().is_some_and(|level| level.has_begun)
-    }
-
-    /// Whether the start has failed, so that nothing more runs.
-    pub(super) fn is_over(&self) -> bool {
-        self.is_strict && self.error.is_some()
-    }
-
-    pub(super) fn add_hint(&mut self, place: Option<String>, note: Note) {
-        if self.hints.len() < MAX_HINTS {
-            self.hints.push((place, note));
-        } else {
-            self.hints_left_out += 1;
-        }
-    }
-
-    pub(super) fn use_variable(&mut self, name: &str) {
-        self.used.insert(name.to_ascii_lowercase());
-    }
-}
-
 /// Runs the start: the configuration of a mod, the changes that override it, and console lines; loads the first level.
 pub(in crate::server) fn run(
     server: &mut Server,
@@ -151,7 +83,7 @@ pub(super) fn has_no_level(server: &Server) -> bool {
 
 /// Runs a command before the first level: it chooses the level, begins it, or waits for the first frame.
 pub(super) fn run_before_level(server: &mut Server, command: &str, words: &CommandArgs, depth: u8) {
-    let name = super::command_name(words);
+    let name = command_name(words);
     let is = |known: &str| known.eq_ignore_ascii_case(name);
     if is("map") || is("devmap") {
         return choose(server, words.get(1), is("devmap"), depth == 0);
@@ -237,7 +169,7 @@ fn begin_first_level(server: &mut Server) {
     settings.begin_first_level();
     announce_http(settings);
     report_notes(server);
-    server.load_first_level(&map);
+    level::load_first(server, &map);
     report_notes(server);
     if let Some(latched) = for_next_level {
         server.core.settings.restore_latched(latched);

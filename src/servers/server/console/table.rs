@@ -2,8 +2,15 @@
 //!
 //! Source: console commands of Quake III servers.
 
-use super::{Server, commands, recording, scripts, variables};
-use crate::{model::CommandArgs, server::heartbeat, settings::SetCommand};
+use super::{commands, recording, scripts, variables};
+use crate::{
+    model::CommandArgs,
+    server::{
+        info_strings::{serverinfo, systeminfo},
+        state::Server,
+    },
+    settings::SetCommand,
+};
 
 /// One console command.
 pub(super) struct CommandRow {
@@ -63,7 +70,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         name: "echo",
         usage: "<text>",
         help: "Print text.",
-        run: |server, words, _| server.core.print_line(words.rest(1)),
+        run: |server, words, _| server.core.console.print(words.rest(1)),
     },
     CommandRow {
         name: "exec",
@@ -81,7 +88,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         name: "heartbeat",
         usage: "",
         help: "Send a heartbeat to the master servers (dedicated 2).",
-        run: |server, _, _| heartbeat::request_heartbeat(server),
+        run: |server, _, _| commands::request_heartbeat(server),
     },
     CommandRow {
         name: "help",
@@ -154,9 +161,9 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "",
         help: "Show the serverinfo.",
         run: |server, _, _| {
-            let info = server.core.serverinfo();
-            server.core.print_line("Server info settings:");
-            server.core.print_pairs(info.iter());
+            let info = serverinfo(&server.core.settings);
+            server.core.console.print("Server info settings:");
+            server.core.console.print_pairs(info.iter());
         },
     },
     CommandRow {
@@ -200,9 +207,9 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "",
         help: "Show the settings that clients apply (systeminfo).",
         run: |server, _, _| {
-            let info = server.core.systeminfo();
-            server.core.print_line("System info settings:");
-            server.core.print_pairs(info.iter());
+            let info = systeminfo(&server.core.settings);
+            server.core.console.print("System info settings:");
+            server.core.console.print_pairs(info.iter());
         },
     },
     CommandRow {
@@ -236,3 +243,15 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, words, _| commands::wait(server, words),
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_sorted_unique_and_documented() {
+        assert!(COMMANDS.is_sorted_by_key(|command| command.name));
+        assert!(COMMANDS.windows(2).all(|pair| pair[0].name != pair[1].name));
+        assert!(COMMANDS.iter().all(|command| command.help.ends_with('.')));
+    }
+}

@@ -5,7 +5,7 @@
 
 use std::{collections::VecDeque, rc::Rc};
 
-use super::{command_name, problems::ProblemCounts};
+use super::problems::ProblemCounts;
 use crate::model::{CommandArgs, ConsoleCommands};
 
 /// Maximum number of waiting stacks of texts, and of bytes in them.
@@ -13,6 +13,11 @@ const MAX_WAITING: usize = 64;
 const MAX_WAITING_LEN: usize = 4 << 20;
 /// Longest wait, in frames: an hour at 20 frames per second.
 pub(super) const MAX_WAIT_FRAMES: i32 = 72_000;
+
+/// Name of a command. A leading slash is a habit from the console of clients.
+pub(super) fn command_name(words: &CommandArgs) -> &str {
+    words.command().trim_start_matches(['/', '\\'])
+}
 
 /// Counts of the commands of a script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

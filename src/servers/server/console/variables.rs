@@ -2,9 +2,10 @@
 //!
 //! Source: console commands of Quake III servers. Engine names: `Cvar_Reset_f`, `Cvar_Toggle_f`, `Cvar_Unset_f`, `FS_Dir_f`.
 
-use super::{Cause, Server, execute};
+use super::{execute, problems::Cause};
 use crate::{
     model::{CommandArgs, text},
+    server::state::Server,
     settings::{SetCommand, nearest_setting},
 };
 
@@ -15,7 +16,7 @@ const MAX_LISTED: usize = 1000;
 pub(super) fn reset(server: &mut Server, words: &CommandArgs) {
     let name = words.get(1);
     if words.len() != 2 {
-        return server.core.print_line("Usage: reset <name>");
+        return server.core.console.print("Usage: reset <name>");
     }
     let settings = &server.core.settings;
     if settings.default_of(name).is_some() {
@@ -34,7 +35,7 @@ pub(super) fn reset(server: &mut Server, words: &CommandArgs) {
 pub(super) fn unset(server: &mut Server, words: &CommandArgs) {
     let name = words.get(1);
     if words.len() != 2 {
-        return server.core.print_line("Usage: unset <name>");
+        return server.core.console.print("Usage: unset <name>");
     }
     if server.core.settings.unset(name) {
         return;
@@ -51,7 +52,7 @@ pub(super) fn unset(server: &mut Server, words: &CommandArgs) {
 pub(super) fn toggle(server: &mut Server, words: &CommandArgs) {
     let name = words.get(1);
     if words.len() < 2 {
-        return server.core.print_line("Usage: toggle <name> [value 1] [value 2] …");
+        return server.core.console.print("Usage: toggle <name> [value 1] [value 2] …");
     }
     // A name that is not set counts as 0.
     let value = server.core.settings.get(name).unwrap_or_default();
@@ -69,16 +70,17 @@ pub(super) fn toggle(server: &mut Server, words: &CommandArgs) {
 /// Lists files of the game data.
 pub(super) fn list_files(server: &mut Server, words: &CommandArgs) {
     if words.len() < 2 {
-        return server.core.print_line("Usage: dir <folder> [extension]");
+        return server.core.console.print("Usage: dir <folder> [extension]");
     }
     let (folder, extension) = (words.get(1), words.get(2).trim_start_matches('.'));
     let extension = if extension.is_empty() { "bsp" } else { extension };
     let files = server.maps.assets().list(folder, extension);
     for file in files.iter().take(MAX_LISTED) {
-        server.core.print_line(file.as_str());
+        server.core.console.print(file.as_str());
     }
     let count = files.len();
     server
         .core
-        .print_line(format!("{count} files .{extension} in {}", text::escaped(folder.as_bytes())));
+        .console
+        .print(format!("{count} files .{extension} in {}", text::escaped(folder.as_bytes())));
 }

@@ -3,13 +3,14 @@
 //! Invariants: a client in the game downloads nothing; requests are limited in number, so that no client
 //! keeps a slot by downloading.
 
-use super::{Download, window::Acknowledged, window::Window};
+use super::{Download, Downloads, window::Acknowledged, window::Window};
 use crate::{
     limits::BucketLimit,
     model::{ClientNum, CommandArgs, Millis, text::atoi},
     observe::Counter,
-    server::Server,
-    serving::connection::Service as _,
+    server::client::Client,
+    serving::stats::Stats,
+    settings::Settings,
 };
 
 /// Limit of requests. A client requests one file and stops when it is refused.
@@ -19,8 +20,28 @@ const MAX_EXTRA_STARTS: u16 = 8;
 /// Gamestates that a client may request after downloads before it is in the game.
 const MAX_GAMESTATES: u16 = 16;
 
-/// Name and function of each command. A function returns false if the client must resend the command.
-pub(in crate::server) type Row = (&'static str, fn(&mut Server, ClientNum, &CommandArgs) -> bool);
+/// A client that asks, and what its commands about downloads reach.
+pub(in crate::server) struct Asking<'a> {
+    pub(in crate::server) number: ClientNum,
+    pub(in crate::server) client: &'a mut Client,
+    pub(in crate::server) downloads: &'a Downloads,
+    pub(in crate::server) settings: &'a Settings,
+    pub(in crate::server) stats: &'a mut Stats,
+    pub(in crate::server) now: Millis,
+}
+
+/// Consequence of a command for the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) enum Consequence {
+    Nothing,
+    /// The client is dropped.
+    Broken,
+    /// The gamestate is sent.
+    Gamestate,
+}
+
+/// Name and function of each command.
+pub(in crate::server) type Row = (&'static str, fn(&mut Asking<'_>, &CommandArgs) -> Consequence);
 
 /// The commands.
 pub(in crate::server) const ROWS: [Row; 4] = [
@@ -36,42 +57,41 @@ pub(in crate::server) fn is_download_command(text: &str) -> bool {
 }
 
 /// Begins a download, or queues its refusal. A client that gets no answer would wait forever.
-fn handle_download(server: &mut Server, number: ClientNum, words: &CommandArgs) -> bool {
-    let core = &mut server.core;
-    let now = core.now;
-    let Some(client) = core.clients.get_mut(number) else { return true };
+fn handle_download(asking: &mut Asking<'_>, words: &CommandArgs) -> Consequence {
+    let Asking { number, client, downloads: all, settings, stats, now } = asking;
+    let now = *now;
     if client.is_active() || !client.own.buckets.downloads.allows(now, REQUESTS) {
-        core.stats.bump(Counter::CommandsOverLimit);
-        return true;
+        stats.bump(Counter::CommandsOverLimit);
+        return Consequence::Nothing;
     }
     let asked = words.get(1);
     let downloads = &mut client.own.downloads;
     downloads.current = None;
     downloads.refusal = None;
-    let offered = core.downloads.offer.packs().len() as u16;
+    let offered = all.offer.packs().len() as u16;
     let result = if downloads.starts >= offered + MAX_EXTRA_STARTS {
         Err("Too many downloads on this connection. Reconnect to try again.\n".to_owned())
     } else {
-        core.downloads.offer.request(asked, &core.settings)
+        all.offer.request(asked, settings)
     };
     match result {
         Ok(file) => {
             log::info!("client {number} downloads {}: {} bytes", file.name, file.len);
-            core.stats.bump(Counter::DownloadsStarted);
+            stats.bump(Counter::DownloadsStarted);
             downloads.starts += 1;
             // At a thousand bytes per second, and for each file once.
-            let all = core.downloads.offer.total_len();
-            downloads.allowance = (downloads.allowance + Millis(file.len)).min(Millis(all));
+            let longest = Millis(all.offer.total_len());
+            downloads.allowance = (downloads.allowance + Millis(file.len)).min(longest);
             let window = Window::new(file.len as u32);
             let download = Download { file, window, began_at: now, progress_at: now, resent: 0 };
             downloads.current = Some(Box::new(download));
         }
         Err(text) => {
-            core.stats.bump(Counter::DownloadsRefused);
+            stats.bump(Counter::DownloadsRefused);
             downloads.refusal = Some(text.chars().map(clean).collect());
         }
     }
-    true
+    Consequence::Nothing
 }
 
 /// Replaces what would end or split a text. Line breaks stay.
@@ -80,14 +100,11 @@ fn clean(c: char) -> char {
 }
 
 /// Records the acknowledgement of a block.
-fn handle_nextdl(server: &mut Server, number: ClientNum, words: &CommandArgs) -> bool {
-    let core = &mut server.core;
-    let now = core.now;
-    let Some(downloads) = core.clients.get_mut(number).map(|client| &mut client.own.downloads)
-    else {
-        return true;
-    };
-    let Some(download) = &mut downloads.current else { return true };
+fn handle_nextdl(asking: &mut Asking<'_>, words: &CommandArgs) -> Consequence {
+    let Asking { number, client, stats, now, .. } = asking;
+    let now = *now;
+    let downloads = &mut client.own.downloads;
+    let Some(download) = &mut downloads.current else { return Consequence::Nothing };
     let block = u32::try_from(atoi(words.get(1))).unwrap_or(u32::MAX);
     match download.window.acknowledge(block, now) {
         Acknowledged::Block => download.progress_at = now,
@@ -98,39 +115,33 @@ fn handle_nextdl(server: &mut Server, number: ClientNum, words: &CommandArgs) ->
                 file.name,
                 now.since(*began_at).0
             );
-            core.stats.bump(Counter::DownloadsCompleted);
+            stats.bump(Counter::DownloadsCompleted);
             downloads.current = None;
         }
         Acknowledged::Unexpected => {
             downloads.current = None;
-            server.drop_client(number, "broken download");
+            return Consequence::Broken;
         }
     }
-    true
+    Consequence::Nothing
 }
 
-fn handle_stopdl(server: &mut Server, number: ClientNum, _: &CommandArgs) -> bool {
-    if let Some(client) = server.core.clients.get_mut(number)
-        && let Some(download) = client.own.downloads.current.take()
-    {
-        log::info!("client {number} stopped the download of {}", download.file.name);
+fn handle_stopdl(asking: &mut Asking<'_>, _: &CommandArgs) -> Consequence {
+    if let Some(download) = asking.client.own.downloads.current.take() {
+        log::info!("client {} stopped the download of {}", asking.number, download.file.name);
     }
-    true
+    Consequence::Nothing
 }
 
 /// Sends the gamestate again: the client has all files now.
-fn handle_donedl(server: &mut Server, number: ClientNum, _: &CommandArgs) -> bool {
-    let now = server.core.now;
-    let Some(client) = server.core.clients.get_mut(number) else { return true };
+fn handle_donedl(asking: &mut Asking<'_>, _: &CommandArgs) -> Consequence {
+    let Asking { client, stats, now, .. } = asking;
     client.own.downloads.current = None;
     if client.is_active() || client.own.downloads.gamestates >= MAX_GAMESTATES {
-        server.core.stats.bump(Counter::CommandsOverLimit);
-        return true;
+        stats.bump(Counter::CommandsOverLimit);
+        return Consequence::Nothing;
     }
     client.own.downloads.gamestates += 1;
-    client.await_gamestate(now);
-    if !client.channel.is_busy() {
-        server.send_gamestate(number);
-    }
-    true
+    client.await_gamestate(*now);
+    if client.channel.is_busy() { Consequence::Nothing } else { Consequence::Gamestate }
 }

@@ -16,18 +16,19 @@
 
 mod budget;
 mod chunks;
-mod commands;
-mod offer;
-mod send;
+pub(super) mod commands;
+pub(super) mod offer;
+pub(super) mod send;
 mod window;
-
-pub(super) use commands::{ROWS, is_download_command};
-pub(super) use offer::{ALLOWED, Offer, url_of};
-pub(super) use send::{next_due, send_blocks};
 
 use std::collections::BTreeSet;
 
-use self::{budget::Budget, chunks::Chunks, offer::OfferedFile, window::Window};
+use self::{
+    budget::Budget,
+    chunks::Chunks,
+    offer::{Offer, OfferedFile},
+    window::Window,
+};
 use crate::model::{Millis, Sequence};
 
 /// Time without an acknowledgement after which a download ends.

@@ -7,8 +7,8 @@ use super::{Download, Downloads, window::Window};
 use crate::{
     model::{ClientNum, Millis, limits::MAX_CLIENTS},
     observe::Counter,
-    server::{Server, client::Client, core::Core},
-    serving::pacing::MessageKind,
+    server::{client::Client, core::Core, state::Server},
+    serving::{connection::Service as _, pacing::MessageKind},
     settings::{Settings, key},
     wire::{
         download::{self, MAX_BLOCK_LEN},

@@ -18,11 +18,12 @@ mod tests;
 use std::{collections::VecDeque, net::SocketAddr};
 
 use self::master::Master;
-use super::{Server, core::Core};
+use super::client::{ServerRole, slot_count};
 use crate::{
     model::Millis,
     node::{LocalPort, Lookup, LookupAnswer, Route},
     observe::Counter,
+    serving::connection::Connections,
     settings::{Key, Settings, Text, key},
     wire::connectionless::{CommandKind, HEARTBEAT_TAG, Message},
 };
@@ -134,67 +135,45 @@ impl Announcer {
         receivers
     }
 
-    /// Lines about each master, for the operator.
-    fn lines(&self, now: Millis) -> Vec<String> {
-        self.masters.iter().flat_map(|master| master.lines(now)).collect()
-    }
-}
-
-/// Settings that name masters.
-const MASTERS: [Key<Text>; 5] =
-    [key::SV_MASTER1, key::SV_MASTER2, key::SV_MASTER3, key::SV_MASTER4, key::SV_MASTER5];
-
-impl Core {
-    /// Whether the server is announced to masters.
-    fn is_public(&self) -> bool {
-        self.settings.int(key::DEDICATED) == PUBLIC
-    }
-
     /// Sends the heartbeats that are due.
-    pub(super) fn announce(&mut self) {
-        if !self.is_public() {
+    pub(super) fn announce(&mut self, connections: &mut Connections<'_, ServerRole>) {
+        let (settings, now) = (connections.rates, connections.now);
+        if !is_public(settings) {
             return;
         }
-        let slot_use = SlotUse::of(self.clients.present().count(), self.slots());
-        let before = std::mem::replace(&mut self.announcer.slot_use, slot_use);
+        let slot_use = SlotUse::of(connections.slots.present().count(), slot_count(settings));
+        let before = std::mem::replace(&mut self.slot_use, slot_use);
         if slot_use.is_announced_after(before) {
-            self.announcer.request_round();
+            self.request_round();
         }
-        self.announcer.begin_round(self.now, &self.settings);
-        let families = self.settings.int(key::NET_ENABLED);
-        for address in self.announcer.step(self.now, families) {
-            self.send_heartbeat(address);
+        self.begin_round(now, settings);
+        for address in self.step(now, settings.int(key::NET_ENABLED)) {
+            send_heartbeat(connections, address);
         }
     }
 
     /// Tells masters that the server stops. They ask once more, and get no answer.
-    pub(super) fn announce_shutdown(&mut self) {
-        if !self.is_public() {
+    pub(super) fn announce_shutdown(&self, connections: &mut Connections<'_, ServerRole>) {
+        if !is_public(connections.rates) {
             return;
         }
-        let addresses: Vec<_> =
-            self.announcer.masters.iter().flat_map(Master::addresses_told).collect();
+        let addresses: Vec<_> = self.masters.iter().flat_map(Master::addresses_told).collect();
         for _ in 0..SHUTDOWN_COPIES {
             for &address in &addresses {
-                self.send_heartbeat(address);
+                send_heartbeat(connections, address);
             }
         }
     }
 
-    fn send_heartbeat(&mut self, remote: SocketAddr) {
-        // Other game names are listed by masters that accept the tag of DarkPlaces.
-        let is_quake3 = self.settings.text(key::COM_GAMENAME) == QUAKE3_ARENA;
-        let tag = if is_quake3 { HEARTBEAT_TAG } else { OTHER_GAMES_TAG };
-        self.answer(Route::new(LocalPort(0), remote), |out| {
-            Message::Heartbeat(tag.into()).write(out);
-        });
-        self.stats.bump(Counter::HeartbeatsSent);
-    }
-
     /// Whether a datagram is the probe of a master. A master asks for everything at once, and delists a
     /// server that answers a part only.
-    pub(super) fn is_master_probe(&mut self, route: Route, datagram: &[u8]) -> bool {
-        if !self.announcer.is_master(route.remote) {
+    pub(super) fn takes_probe(
+        &mut self,
+        connections: &mut Connections<'_, ServerRole>,
+        route: Route,
+        datagram: &[u8],
+    ) -> bool {
+        if !self.is_master(route.remote) {
             return false;
         }
         let asked = match Message::parse(datagram) {
@@ -204,34 +183,50 @@ impl Core {
         let is_probe = matches!(
             asked,
             CommandKind::GetInfo | CommandKind::GetStatus | CommandKind::GetChallenge
-        ) && self.announcer.take_probe(self.now, route.remote, asked);
+        ) && self.take_probe(connections.now, route.remote, asked);
         if is_probe {
-            self.stats.bump(Counter::MasterProbes);
+            connections.stats.bump(Counter::MasterProbes);
         }
         is_probe
     }
 
-    /// Prints a line for each address of a master.
-    pub(super) fn show_masters(&mut self) {
-        if !self.is_public() {
-            return;
+    /// Lines about each address of a master of a server that is announced, for the operator.
+    pub(super) fn shown(&self, settings: &Settings, now: Millis) -> Vec<String> {
+        if !is_public(settings) {
+            return Vec::new();
         }
-        for line in self.announcer.lines(self.now) {
-            self.print_line(line);
-        }
+        self.lines(now)
+    }
+
+    fn lines(&self, now: Millis) -> Vec<String> {
+        self.masters.iter().flat_map(|master| master.lines(now)).collect()
     }
 }
 
-/// Runs the console command `heartbeat`.
-pub(super) fn request_heartbeat(server: &mut Server) {
-    let core = &mut server.core;
-    if !core.is_public() {
-        core.print_line("heartbeat: the server is private; start it with +set dedicated 2");
-        return;
+/// Settings that name masters.
+const MASTERS: [Key<Text>; 5] =
+    [key::SV_MASTER1, key::SV_MASTER2, key::SV_MASTER3, key::SV_MASTER4, key::SV_MASTER5];
+
+/// Whether a server is announced to masters.
+fn is_public(settings: &Settings) -> bool {
+    settings.int(key::DEDICATED) == PUBLIC
+}
+
+/// Reason that no heartbeat can be requested.
+pub(super) fn obstacle(settings: &Settings) -> Option<&'static str> {
+    if !is_public(settings) {
+        return Some("heartbeat: the server is private; start it with +set dedicated 2");
     }
-    if MASTERS.iter().all(|&key| core.settings.text(key).trim().is_empty()) {
-        core.print_line("heartbeat: no master; set sv_master1 to a name or name:port");
-        return;
-    }
-    core.announcer.request_round();
+    let has_master = MASTERS.iter().any(|&key| !settings.text(key).trim().is_empty());
+    (!has_master).then_some("heartbeat: no master; set sv_master1 to a name or name:port")
+}
+
+fn send_heartbeat(connections: &mut Connections<'_, ServerRole>, remote: SocketAddr) {
+    // Other game names are listed by masters that accept the tag of DarkPlaces.
+    let is_quake3 = connections.rates.text(key::COM_GAMENAME) == QUAKE3_ARENA;
+    let tag = if is_quake3 { HEARTBEAT_TAG } else { OTHER_GAMES_TAG };
+    connections.answer(Route::new(LocalPort(0), remote), |out| {
+        Message::Heartbeat(tag.into()).write(out);
+    });
+    connections.stats.bump(Counter::HeartbeatsSent);
 }

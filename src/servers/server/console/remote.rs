@@ -1,0 +1,50 @@
+//! Remote console: requests to run commands, and their output in packets.
+//!
+//! Source: Quake III protocol 68, rcon. Engine names: `SVC_RemoteCommand`.
+
+use super::run_line;
+use crate::{
+    model::text,
+    node::Route,
+    observe::{Counter, LogEvent},
+    server::{
+        core::Core,
+        rcon::{Judgment, packets},
+        state::Server,
+    },
+    settings::masked_line,
+    wire::connectionless::{Message, Rcon},
+};
+
+/// Runs a remote command, or rejects it.
+pub(in crate::server) fn handle_rcon(server: &mut Server, route: Route, request: Rcon<'_>) {
+    let Core { settings, rcon, now, clients, .. } = &mut server.core;
+    let (now, from) = (*now, route.remote);
+    let is_client =
+        || clients.iter().any(|(_, client)| client.is_active() && client.remote.address() == from);
+    match rcon.judge(settings, now, (from, is_client), request.password) {
+        Judgment::Granted => {
+            server.core.stats.bump(Counter::RconAccepted);
+            let command = request.command.to_string();
+            let shown = masked_line(&command);
+            log::info!("{from} rcon: {}", text::escaped(shown.as_bytes()));
+            server.core.console.redirect();
+            run_line(server, &command);
+            let output = server.core.console.end_redirect();
+            let mut connections = server.core.connections();
+            for packet in packets(&output) {
+                connections.answer(route, |out| Message::Print(packet.as_str().into()).write(out));
+            }
+        }
+        Judgment::Refused(answer) => {
+            server.core.stats.bump(Counter::RconRefused);
+            if let Some(suppressed) = server.core.stats.allows_log(LogEvent::BadRcon, now) {
+                log::warn!("{from} rcon rejected{suppressed}");
+            }
+            if let Some(text) = answer {
+                let mut connections = server.core.connections();
+                connections.answer(route, |out| Message::Print(text.into()).write(out));
+            }
+        }
+    }
+}
