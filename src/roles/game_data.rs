@@ -1,4 +1,4 @@
-//! Game data of a role: the folders that settings or options name, and what was found there.
+//! Game data of a role: folders that settings or options name, and their files.
 
 use std::{
     ffi::OsStr,

@@ -412,11 +412,12 @@ fn lines_of_published_configs_are_understood_or_reported() {
     let messages = server.start_messages();
     let url = "server.cfg:1: value ends at the comment // (expected a URL in quotes)";
     assert_eq!(messages[1], url);
-    assert!(messages[2].starts_with("server.cfg:5: addbot ignored: the rules of"), "{messages:?}");
-    assert!(messages[3].starts_with("server.cfg: 6 lines, 1 setting set, "), "{messages:?}");
-    assert!(messages[3].ends_with(", 1 value changed, 1 command ignored\n"), "{messages:?}");
-    assert!(messages[4].starts_with("com_hunkMegs \"128\" ignored: "), "{messages:?}");
-    assert_eq!(messages.len(), 5, "{messages:?}");
+    assert!(messages[2].starts_with("server.cfg:2: quote not closed: "), "{messages:?}");
+    assert!(messages[3].starts_with("server.cfg:5: addbot ignored: the rules of"), "{messages:?}");
+    assert!(messages[4].starts_with("server.cfg: 6 lines, 1 setting set, "), "{messages:?}");
+    assert!(messages[4].ends_with(", 2 values changed, 1 command ignored\n"), "{messages:?}");
+    assert!(messages[5].starts_with("com_hunkMegs \"128\" ignored: "), "{messages:?}");
+    assert_eq!(messages.len(), 6, "{messages:?}");
     assert!(run(&mut server, "logfile 2").starts_with("logfile \"2\" ignored: "));
 }
 

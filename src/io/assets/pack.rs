@@ -5,7 +5,7 @@
 //! as a whole if entries overlap, or there are more of them than any game has. An entry whose name leaves the game folder
 //! is ignored, because real archives have such. Of names that differ at most in case, the last entry counts.
 //!
-//! Invariants: no file costs more memory than the caller's bound, whatever its entry claims; only regular files are opened,
+//! Invariants: no file costs more memory than the caller's bound, also with a false length in its entry; only regular files are opened,
 //! so a pipe cannot block the server.
 //!
 //! Source: the order of ioquake3's file table, in which a later entry precedes an earlier one.
