@@ -185,7 +185,7 @@ relayed() {
   echo 'user:wrong' >"$work/login"
   proxy_start refused --socks5 "127.0.0.1:$relay_port" --socks5-login "$work/login"
   ask "$proxy_address" getinfo >/dev/null
-  check 'relay: a refused login is logged' hears 5 "$proxy_log" 'user name or password refused'
+  check 'relay: a refused login is logged' hears 5 "$proxy_log" 'user name or password of --socks5-login refused'
   check 'relay: no password is logged' [ -z "$(grep -l 'user:wrong\|secret' "$work"/proxy-*.log)" ]
   proxy_end
 }

@@ -26,6 +26,8 @@ mod state;
 #[cfg(test)]
 pub(crate) mod testing;
 
+#[cfg(feature = "relay")]
+pub(crate) use self::slots::MAX_SLOTS;
 #[cfg(test)]
 pub(crate) use self::state::Zombie;
 pub(crate) use self::{
@@ -36,7 +38,7 @@ pub(crate) use self::{
     receive::{ReceiveBuffer, enter_level, receive},
     send::next_send_time,
     service::{Passage, Service},
-    slots::{MAX_SLOTS, SlotKey, Slots},
+    slots::{SlotKey, Slots},
     state::{Connection, ConnectionState},
 };
 

@@ -335,6 +335,7 @@ impl<R: Role> Connection<R> {
         snapshots.last_frame = Some(frame);
     }
 
+    #[cfg(feature = "relay")]
     /// Records that the snapshot of a frame is not sent, since it does not fit a message.
     pub(crate) fn skip_snapshot(&mut self, (frame, at): (FrameNum, Millis)) {
         if let ConnectionState::Active(active) = &mut self.state {
