@@ -60,7 +60,7 @@ visit() {
   left=$(fresh "$server_log" | grep -acE '^ClientDisconnect: |disconnected$')
   check "$kind: its console tells of $entered bots that entered" [ "$entered" -eq "$bots" ]
   check "$kind: all left by their own word" [ "$left" -ge "$bots" ]
-  faults=$(server_faults; fresh "$server_log" | grep -aiE 'timed out|illegible|bad |invalid|dropped|was kicked')
+  faults=$(server_faults; fresh "$server_log" | grep -aiE 'timed out|illegible|\bbad |invalid|dropped|was kicked')
   [ -z "$faults" ] || note "server: $(head -n 5 <<<"$faults" | tr '\n' '|')"
   check "$kind: has nothing to complain of" [ -z "$faults" ]
   here "$server_log"

@@ -239,14 +239,19 @@ impl LoadTest {
 
     /// Returns these options, and those of the scenario `file` that are not given here.
     ///
-    /// Expectations of both apply.
+    /// Expectations of both apply. A duration alone is that of each stage of the file; a bot count replaces them.
     #[must_use]
     pub fn merged_with(mut self, mut file: Self) -> Self {
         // Stages and a bot count with a duration exclude each other.
         if self.stages.is_some() {
             (file.bots, file.seconds) = (None, None);
-        } else if self.bots.is_some() || self.seconds.is_some() {
+        } else if self.bots.is_some() {
             file.stages = None;
+        } else if let Some(Stages(stages)) = &mut file.stages
+            && let Some(seconds) = self.seconds.take()
+        {
+            let duration = Millis::seconds(seconds.into());
+            stages.iter_mut().for_each(|stage| stage.duration = duration);
         }
         if let (Some(own), Some(more)) = (&mut self.expect, &file.expect) {
             own.extend(more);
@@ -415,6 +420,16 @@ mod tests {
         assert_eq!(built.stages, [bots::Stage { bots: 3, duration: DURATION }]);
         assert_eq!((built.seed, built.joins_per_second), (1, 5));
         assert_eq!(built.expectations, "drops=0,loss<2%".parse().unwrap());
+    }
+
+    #[test]
+    fn duration_alone_shortens_the_stages_of_a_scenario() {
+        let file = LoadTest::parse("stages = \"16:30s,32:30s\"").unwrap();
+        let line = LoadTest { seconds: Some(4), ..LoadTest::default() };
+        let built = line.merged_with(file).build(server(), 7);
+        let stages: Vec<_> =
+            built.stages.iter().map(|stage| (stage.bots, stage.duration)).collect();
+        assert_eq!(stages, [(16, Millis::seconds(4)), (32, Millis::seconds(4))]);
     }
 
     #[test]

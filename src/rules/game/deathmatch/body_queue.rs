@@ -54,8 +54,8 @@ impl BodyQueue {
         }
     }
 
-    /// Copies a dead player's body into the next slot. A no-drop area leaves no corpse, at the place of the last move
-    /// as a spectator: modules check the entity's `origin`, which no other move sets.
+    /// Copies a dead player's body into the next slot. No corpse in a no-drop area. Modules test `origin`, which only
+    /// spectator moves set.
     pub(super) fn copy_to_body_queue(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let now = cx.clients.now;
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
