@@ -73,7 +73,7 @@ check 'dump: lists the inputs' replays 0 "$work/dump.txt" "$journal" --dump
 check 'dump: names connectionless packets' says "$work/dump.txt" 'connectionless: getchallenge'
 check 'dump: names messages' says "$work/dump.txt" 'message 1, qport'
 check 'dump: an address that never came is an error' replays 2 "$work/none.txt" "$journal" --dump --client 192.0.2.1
-check 'dump: the error names the addresses of the journal' says "$work/none.txt.err" '127\.0\.0\.1'
+check 'dump: the error names the addresses of the journal' says "$work/none.txt.err" 127.0.0.1
 check 'replay: what is no journal ends with 2' replays 2 "$work/no.txt" "$work/server.log"
 length=$(stat -c %s "$journal")
 # The first part of a journal is the list of the maps, before any datagram.
