@@ -14,7 +14,7 @@
 #             checks that need its console
 # --alone     one client after the other only; --together: all at once only
 # --predict   only: a client walks, strafes, jumps, ducks, leaps from jump pads and swims by a script for
-#             40 seconds (or --seconds) on each of four maps (or each --map) over compat, and on the
+#             60 seconds (or --seconds) on each of four maps (or each --map) over compat, and on the
 #             first over native too; the client logs each mispredicted step. The same run is made on
 #             ioquake3's own server at the same time, and fragd may not mispredict more often
 # --movers    only: the same for a player on the fast lift of kaos2, standing and jumping, and for a
@@ -57,7 +57,7 @@ done
 named_maps=${maps[*]} kind_name=${kind//:/-}
 if [ "$predict" -eq 1 ]; then
   [ ${#maps[@]} -gt 0 ] || maps=(aggressor oa_dm4 pool_oa_dm7 pads_wrackdm17)
-  seconds=${seconds:-40}
+  seconds=${seconds:-60}
 fi
 map=${maps[0]:-oa_dm1} seconds=${seconds:-5}
 
