@@ -4,10 +4,11 @@
 //! lateness of the generator from its beginning. Invariant: each event is recorded once, in the statistics of the
 //! running stage, which are added to the total when it ends.
 
-use std::fmt;
+use std::{fmt, net::SocketAddr};
 
 use super::{
     bot::Bot,
+    capacity::Capacity,
     expect::SPOILING_LATENESS_MS,
     lateness::Lateness,
     options::BotsOptions,
@@ -17,7 +18,7 @@ use super::{
         BotOutcome, BotSummary, Counted, IntervalStats, Measured, OutcomeCounts, Percentiles,
         QuerySummary, ResourceUsage, Sample, StageSummary, Summary, distribution, outcome,
     },
-    verdict::{Capacity, Verdict, VerdictInput},
+    verdict::{Verdict, VerdictInput},
 };
 use crate::{
     client::{ConnectionState, Protocol, ProtocolChoice},
@@ -327,11 +328,12 @@ impl Measurement {
         let outcomes = outcomes(bots, false);
         let total =
             self.interval(options, outcomes, [self.beginning, end], &stage_stats, &lateness);
-        let each = bot_summaries(options, bots);
+        let each = bot_summaries(options, bots, end.at);
         let addresses: Vec<_> = options.servers.iter().map(ToString::to_string).collect();
         let addresses = addresses.join(", ");
         let verdict = VerdictInput {
             server: &addresses,
+            silent_server: silent_server(options, run.servers, end.at),
             total: &total,
             each: &each,
             stages: &self.stages,
@@ -437,13 +439,23 @@ fn protocols(choice: ProtocolChoice, detected: &[Option<&'static Protocol>]) -> 
     }
 }
 
+/// Returns the server with the longest silence; `None` with one server.
+fn silent_server(
+    options: &BotsOptions,
+    servers: &[ServerRecord],
+    now: Millis,
+) -> Option<SocketAddr> {
+    let pairs = options.servers.iter().zip(servers).filter(|_| servers.len() > 1);
+    pairs.max_by_key(|(_, record)| record.silence.longest(now)).map(|(&address, _)| address)
+}
+
 /// Returns the summaries of the bots that have started.
-fn bot_summaries(options: &BotsOptions, bots: &[Bot]) -> Vec<BotSummary> {
+fn bot_summaries(options: &BotsOptions, bots: &[Bot], now: Millis) -> Vec<BotSummary> {
     let started = bots.iter().filter(|bot| bot.stats().started.is_some());
     let summary = |bot: &Bot| {
         let server = options.servers.get(bot.server_index(options));
         let server = server.map(ToString::to_string).unwrap_or_default();
-        BotSummary::new(bot.name(), server, bot.stats(), bot.lagometer())
+        BotSummary::new(bot.name(), server, bot.stats(), bot.lagometer(), now)
     };
     started.map(summary).collect()
 }

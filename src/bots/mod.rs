@@ -16,11 +16,11 @@ mod behavior;
 mod bot;
 mod bot_link;
 mod bot_stats;
+mod capacity;
 mod event_log;
 pub mod expect;
 mod flood;
 mod gaps;
-mod join_silence;
 mod lateness;
 mod levels;
 mod map_cache;
@@ -28,6 +28,7 @@ mod measurement;
 mod options;
 mod report;
 mod run_info;
+mod server_silence;
 mod stage_stats;
 mod stages;
 mod summary;
@@ -239,7 +240,6 @@ impl Bots {
         let mut context = BotContext { options, maps, stage_stats, detected, servers };
         if let Some(bot) = bots.get_mut(usize::from(number)) {
             let server = context.options.server_of(number);
-            context.end_silence(now, number);
             bot.handle_datagram(now, server, bytes, &mut context);
             if bot.is_refused()
                 && let Some(record) = context.servers.get_mut(context.options.server_index(number))
@@ -255,23 +255,29 @@ impl Bots {
         let mut packet = std::mem::take(&mut self.packet);
         let bot = &mut self.bots[place];
         let mut link = self.links.get_mut(place);
+        let mut asks = false;
         while let Some(remote) = bot.poll_transmit(&mut packet) {
-            if bot.is_joining()
-                && let Some(record) = self.servers.get_mut(self.options.server_index(number))
-            {
-                record.silence.ask(now);
-            }
             match &mut link {
                 Some(link) => link.up.send(now, &packet),
-                None => self.outbox.push(Route::new(LocalPort(number), remote), &packet),
+                None => {
+                    asks = true;
+                    self.outbox.push(Route::new(LocalPort(number), remote), &packet);
+                }
             }
         }
         if let Some(link) = &mut link {
             while link.up.receive(now, &mut packet) {
+                asks |= !link.up.has_damaged();
                 let local = link.port(number, self.options.most_bots());
                 let remote = self.options.server_of(number);
                 self.outbox.push(Route::new(local, remote), &packet);
             }
+        }
+        if asks
+            && bot.has_connection()
+            && let Some(record) = self.servers.get_mut(self.options.server_index(number))
+        {
+            record.silence.ask(now);
         }
         self.packet = packet;
         bot.drop_finished_client();
@@ -333,6 +339,10 @@ impl Node for Bots {
         let is_known = port < most * BotLink::ports(&self.options);
         if !is_known || route.remote != self.options.server_of(number) {
             return;
+        }
+        if let Some(record) = self.servers.get_mut(self.options.server_index(number)) {
+            let silence = record.silence.end(now);
+            self.measurement.stage_stats().record_server_silence(silence);
         }
         match self.links.get_mut(usize::from(number)) {
             Some(link) => {

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use serde::Serialize;
 
-use super::{join_silence::JoinSilence, levels::Levels};
+use super::{levels::Levels, server_silence::ServerSilence};
 use crate::{
     bg::GameType,
     client::Client,
@@ -104,7 +104,7 @@ pub(super) struct ServerRecord {
     /// Id of the newest level.
     pub(super) level: Option<ServerId>,
     pub(super) levels: Levels,
-    pub(super) silence: JoinSilence,
+    pub(super) silence: ServerSilence,
 }
 
 impl ServerRecord {

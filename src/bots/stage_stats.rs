@@ -31,7 +31,7 @@ pub(super) struct StageStats {
     pub(super) levels: u64,
     pub(super) restarts: u64,
     /// Longest silence of a server while bots joined and none was in the game, in ms.
-    pub(super) join_silence_ms: u64,
+    pub(super) server_silence_ms: u64,
     /// Snapshots that arrived after the next one was due.
     pub(super) late: u64,
     /// Snapshots with the rate delay flag.
@@ -76,7 +76,7 @@ impl StageStats {
             map_changes: milliseconds(),
             levels: 0,
             restarts: 0,
-            join_silence_ms: 0,
+            server_silence_ms: 0,
             late: 0,
             rate_delayed: 0,
             second: SecondStats::new(now),
@@ -101,7 +101,7 @@ impl StageStats {
         self.map_changes = std::mem::replace(&mut before.map_changes, map_changes);
         self.levels = std::mem::take(&mut before.levels);
         self.restarts = std::mem::take(&mut before.restarts);
-        self.join_silence_ms = std::mem::take(&mut before.join_silence_ms);
+        self.server_silence_ms = std::mem::take(&mut before.server_silence_ms);
         before
     }
 
@@ -109,7 +109,7 @@ impl StageStats {
     pub(super) fn end_warmup(&mut self) {
         let before = self.take();
         (self.joins, self.steps) = (before.joins, before.steps);
-        self.join_silence_ms = before.join_silence_ms;
+        self.server_silence_ms = before.server_silence_ms;
     }
 
     /// Adds the statistics of another interval.
@@ -127,7 +127,7 @@ impl StageStats {
         self.gaps.add(&other.gaps);
         self.levels += other.levels;
         self.restarts += other.restarts;
-        self.join_silence_ms = self.join_silence_ms.max(other.join_silence_ms);
+        self.server_silence_ms = self.server_silence_ms.max(other.server_silence_ms);
         self.late += other.late;
         self.rate_delayed += other.rate_delayed;
     }
@@ -157,8 +157,8 @@ impl StageStats {
         self.second.map_restarts += 1;
     }
 
-    pub(super) fn record_join_silence(&mut self, length: Millis) {
-        self.join_silence_ms = self.join_silence_ms.max(length.0);
+    pub(super) fn record_server_silence(&mut self, length: Millis) {
+        self.server_silence_ms = self.server_silence_ms.max(length.0);
     }
 }
 

@@ -149,7 +149,7 @@ impl Bots {
             }
         }
         for record in servers {
-            stage_stats.record_join_silence(record.silence.length(now));
+            stage_stats.record_server_silence(record.silence.length(now));
         }
     }
 

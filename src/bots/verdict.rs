@@ -3,7 +3,10 @@
 //! The earliest failure decides: a bot without an answer cannot be dropped. A late load generator comes before
 //! what its lateness can cause: lost bots, long gaps and pings.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+};
 
 use serde::Serialize;
 
@@ -103,33 +106,16 @@ pub(super) struct Judgment {
     pub(super) sentence: String,
 }
 
-/// Capacity of the server by the stages.
-pub(super) struct Capacity {
-    pub(super) bots: Option<usize>,
-    /// Whether a larger stage failed by the server.
-    pub(super) is_limit: bool,
-}
-
-impl Capacity {
-    /// Returns the largest stage that passed before the first failure; none for a test of one stage.
-    ///
-    /// An interrupted stage, or one that failed by a late generator, does not limit the server.
-    pub(super) fn of(stages: &[StageSummary], planned: usize, verdict: Verdict) -> Self {
-        let is_reliable = !matches!(verdict, Verdict::GeneratorLate | Verdict::Interrupted);
-        let passed = stages.iter().take_while(|stage| stage.passed).map(|stage| stage.total.bots);
-        Self {
-            bots: (planned > 1).then(|| passed.max().unwrap_or(0)),
-            is_limit: is_reliable && stages.iter().any(|stage| !stage.passed),
-        }
-    }
-}
-
+/// Time after which a bot that has not joined counts as missing in an interrupted run.
+const JOIN_TIME: Millis = Millis(1500);
 /// Silence of a server that explains why no bot has entered the game.
 const LONG_SILENCE: Millis = Millis::seconds(3);
 
 /// Input of the verdict.
 pub(super) struct VerdictInput<'a> {
     pub(super) server: &'a str,
+    /// Server with the longest silence, of several.
+    pub(super) silent_server: Option<SocketAddr>,
     pub(super) total: &'a IntervalStats,
     pub(super) each: &'a [BotSummary],
     /// Stages with their expectations.
@@ -193,7 +179,7 @@ impl VerdictInput<'_> {
             let (server, reason) = (self.servers_of(has_errors), self.reason(has_errors));
             return Some((Cause::ProtocolError, format!("{server} sent invalid data: {reason}")));
         }
-        let are_missing = self.failed_default(presence).is_some();
+        let are_missing = self.failed_default(presence).is_some() && !self.is_still_joining();
         if are_missing && self.present() == 0 {
             return Some(self.no_bot_entered());
         }
@@ -222,7 +208,7 @@ impl VerdictInput<'_> {
         // A server that never answers is silent for the whole test, which the missing bots say already.
         let hides_silence = are_missing || !self.silent_servers().is_empty();
         let says_missing =
-            |metric: &str| metric == presence || (hides_silence && metric == "join_silence_max");
+            |metric: &str| metric == presence || (hides_silence && metric == "server_silence_max");
         let mut failed: Vec<_> =
             self.failed().filter(|one| !(one.is_default && says_missing(&one.metric))).collect();
         // A failure that the generator cannot have caused decides.
@@ -236,10 +222,7 @@ impl VerdictInput<'_> {
                 more => format!(" (and {more} more)"),
             };
             let mut sentence = format!("failed: {}{more}", self.in_stage(first));
-            if ["snapshot_gap_", "time_without_"].iter().any(|gaps| first.metric.starts_with(gaps))
-            {
-                sentence.push_str(&self.server_of_worst_gap());
-            }
+            sentence.push_str(&self.server_behind(first));
             // A limit of the bots does not name the server that they are missing on.
             if failed.iter().any(|one| one.metric == presence) || are_missing {
                 let missing = self.missing_bots().map(|missing| format!("; {missing}"));
@@ -296,13 +279,25 @@ impl VerdictInput<'_> {
         }
     }
 
-    /// Returns the server with the longest snapshot gap, as the end of a sentence; empty with one server.
-    fn server_of_worst_gap(&self) -> String {
-        let has_others = self.each.iter().any(|bot| bot.server != self.each[0].server);
-        let worst = self.each.iter().max_by_key(|bot| bot.worst_gap_ms).filter(|_| has_others);
-        worst.map_or(String::new(), |bot| {
-            format!("; longest gap {}ms on {}", bot.worst_gap_ms, bot.server)
-        })
+    /// Whether the operator stopped the run while the missing bots had hardly begun to join.
+    fn is_still_joining(&self) -> bool {
+        let has_waited = |bot: &BotSummary| self.is_missing(bot) && bot.joining_for >= JOIN_TIME;
+        self.interrupted.is_some() && !self.each.iter().any(has_waited)
+    }
+
+    /// Returns the server that a failed limit of gaps or silence is about, as the end of a sentence; empty with one
+    /// server.
+    fn server_behind(&self, failed: &ExpectationResult) -> String {
+        let Some(silent) = self.silent_server else { return String::new() };
+        if failed.metric == "server_silence_max" {
+            return format!("; longest silence of {silent}");
+        }
+        let families = ["snapshot_gap_", "time_without_"];
+        let is_gap = families.iter().any(|family| failed.metric.starts_with(family));
+        match self.each.iter().filter(|_| is_gap).max_by_key(|bot| bot.worst_gap_ms) {
+            Some(bot) => format!("; longest gap {}ms on {}", bot.worst_gap_ms, bot.server),
+            None => String::new(),
+        }
     }
 
     /// Returns the servers of the selected bots.
@@ -408,7 +403,7 @@ impl VerdictInput<'_> {
                 format!("{server} accepted bots, but none entered the game: {reason}"),
             );
         }
-        let silence = total.join_silence_max_ms;
+        let silence = total.server_silence_max_ms;
         let sentence = match received {
             0 => format!("{server} does not answer"),
             _ if silence >= LONG_SILENCE.0 => format!(
@@ -473,28 +468,5 @@ mod tests {
         codes.dedup();
         assert_eq!(codes.len(), Verdict::EXIT_CODES.len());
         assert_eq!((Verdict::Passed.exit_code(), Verdict::Interrupted.exit_code()), (0, 8));
-    }
-
-    #[test]
-    fn capacity_is_the_largest_stage_before_a_failure() {
-        let stage = |bots, passed| StageSummary {
-            total: IntervalStats { bots, ..IntervalStats::default() },
-            passed,
-            is_interrupted: false,
-            expectations: Vec::new(),
-            failed_expectations: Vec::new(),
-        };
-        let of = |stages: &[StageSummary], planned| {
-            let capacity = Capacity::of(stages, planned, Verdict::Failed);
-            (capacity.bots, capacity.is_limit)
-        };
-        assert_eq!(of(&[stage(4, true), stage(8, true), stage(16, false)], 3), (Some(8), true));
-        assert_eq!(of(&[stage(4, false)], 3), (Some(0), true));
-        assert_eq!(of(&[stage(8, true), stage(4, true)], 2), (Some(8), false));
-        assert_eq!(of(&[stage(8, true)], 1), (None, false));
-        for verdict in [Verdict::GeneratorLate, Verdict::Interrupted] {
-            let capacity = Capacity::of(&[stage(4, true), stage(8, false)], 2, verdict);
-            assert_eq!((capacity.bots, capacity.is_limit), (Some(4), false));
-        }
     }
 }

@@ -7,7 +7,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use crate::model::Millis;
 
-use super::{Impairment, SeededRng};
+use super::{Corruption, Impairment, SeededRng};
 
 /// Maximum queued datagrams. Further ones are dropped.
 pub const MAX_WAITING: usize = 4096;
@@ -19,6 +19,7 @@ const MAX_BACKLOG: Millis = Millis(500);
 struct Flight {
     arrival: Millis,
     number: u64,
+    is_damaged: bool,
     bytes: Vec<u8>,
 }
 
@@ -33,6 +34,8 @@ pub struct ImpairedLink {
     free_at_us: u64,
     /// Latest arrival of the datagrams in flight. Without reordering none arrives before it.
     latest: Millis,
+    /// Whether the datagram delivered last was corrupted or truncated.
+    has_damaged: bool,
     /// Buffers of delivered datagrams, for reuse.
     spare: Vec<Vec<u8>>,
 }
@@ -48,6 +51,7 @@ impl ImpairedLink {
             sent: 0,
             free_at_us: 0,
             latest: Millis(0),
+            has_damaged: false,
             spare: Vec::new(),
         }
     }
@@ -68,7 +72,8 @@ impl ImpairedLink {
             let mut buffer = self.spare.pop().unwrap_or_default();
             buffer.clear();
             buffer.extend_from_slice(bytes);
-            self.impairment.corrupt(&mut self.rng, &mut buffer);
+            let is_damaged =
+                self.impairment.corrupt(&mut self.rng, &mut buffer) != Corruption::default();
             let number = self.sent;
             self.sent += 1;
             let mut arrival = through + delay;
@@ -76,7 +81,7 @@ impl ImpairedLink {
                 arrival = arrival.max(self.latest);
             }
             self.latest = self.latest.max(arrival);
-            self.flights.push(Reverse(Flight { arrival, number, bytes: buffer }));
+            self.flights.push(Reverse(Flight { arrival, number, is_damaged, bytes: buffer }));
         }
     }
 
@@ -107,9 +112,16 @@ impl ImpairedLink {
             return false;
         }
         let Some(Reverse(flight)) = self.flights.pop() else { return false };
+        self.has_damaged = flight.is_damaged;
         let old = std::mem::replace(packet, flight.bytes);
         self.spare.push(old);
         true
+    }
+
+    /// Whether the datagram that [`Self::receive`] delivered last was corrupted or truncated.
+    #[must_use]
+    pub fn has_damaged(&self) -> bool {
+        self.has_damaged
     }
 
     /// Number of datagrams in flight.

@@ -75,7 +75,7 @@ impl BotContext<'_> {
     /// Ends the silence of a bot's server, while no bot is in its game.
     pub(super) fn end_silence(&mut self, now: Millis, number: u16) {
         if let Some(record) = self.servers.get_mut(self.options.server_index(number)) {
-            self.stage_stats.record_join_silence(record.silence.end(now));
+            self.stage_stats.record_server_silence(record.silence.end(now));
         }
     }
 }
@@ -176,15 +176,14 @@ impl Bot {
         self.client.as_ref().map_or(ConnectionState::Connecting, Client::state)
     }
 
-    /// Whether the bot is connected or about to be, and not yet in the game.
-    pub(super) fn is_joining(&self) -> bool {
+    /// Whether the bot is connected or about to be.
+    pub(super) fn has_connection(&self) -> bool {
         self.client.as_ref().is_some_and(|client| client.state() != ConnectionState::Disconnected)
-            && !self.stats.is_in_game()
     }
 
     /// Whether the server has refused the bot, which asks again.
     pub(super) fn is_refused(&self) -> bool {
-        self.is_joining() && self.stats.refusal.is_some()
+        self.has_connection() && !self.stats.is_in_game() && self.stats.refusal.is_some()
     }
 
     pub(super) fn ping_ms(&self) -> Option<u64> {

@@ -55,7 +55,7 @@ const SCALARS: &[Scalar] = &[
     scalar("refused", "", |s| Some(s.refused as f64)),
     scalar("drops", "", |s| Some(s.dropped as f64)),
     scalar("protocol_errors", "", |s| Some(s.protocol_errors as f64)),
-    scalar("join_silence_max", "ms", |s| Some(s.join_silence_max_ms as f64)),
+    scalar("server_silence_max", "ms", |s| Some(s.server_silence_max_ms as f64)),
     scalar("time_without_snapshot", "%", |s| {
         (s.snapshot_gap_ms.count > 0).then_some(s.time_without_snapshot * 100.0)
     }),

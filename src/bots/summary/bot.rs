@@ -6,7 +6,7 @@ use super::{
     super::bot_stats::BotStats,
     rounding::{per_second, ratio, rounded, share},
 };
-use crate::{chart::Lagometer, client::DisconnectReason};
+use crate::{chart::Lagometer, client::DisconnectReason, model::Millis};
 
 /// Outcome of one bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -47,6 +47,9 @@ pub struct BotSummary {
     /// Whether the bot was dropped because no message of the server arrived.
     #[serde(skip)]
     pub timed_out: bool,
+    /// Time since the first request of a bot that has not joined.
+    #[serde(skip)]
+    pub joining_for: Millis,
     /// Whether the reason was sent to another bot of the same server and this one was not answered.
     ///
     /// Servers limit refusals per address.
@@ -99,6 +102,7 @@ impl BotSummary {
         server: String,
         stats: &BotStats,
         lagometer: &Lagometer,
+        now: Millis,
     ) -> Self {
         let played = stats.played();
         let reason = stats
@@ -112,6 +116,10 @@ impl BotSummary {
             // A refusal before a successful join is not reported.
             reason: reason.or_else(|| stats.refusal.clone().filter(|_| stats.entered.is_none())),
             timed_out: stats.dropped == Some(DisconnectReason::TimedOut),
+            joining_for: match (stats.started, stats.join_time()) {
+                (Some(started), None) => now.since(started),
+                _ => Millis(0),
+            },
             reason_is_shared: stats.refusal_is_shared && stats.entered.is_none(),
             join_ms: stats.join_time().map(|join| join.0),
             lives: stats.lives,

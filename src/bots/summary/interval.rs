@@ -42,7 +42,7 @@ pub struct IntervalStats {
     /// Time of each join step.
     pub join_steps_ms: Steps,
     /// Longest silence of a server while bots joined and none was in its game, in ms.
-    pub join_silence_max_ms: u64,
+    pub server_silence_max_ms: u64,
     /// Units moved per second and bot, by the positions in snapshots.
     pub walked_per_second: f64,
     /// Sum of all rises of all scores.
@@ -227,7 +227,7 @@ impl IntervalStats {
             client_seconds: bot_ms as f64 / 1000.0,
             join_ms: Percentiles::of(&stage_stats.joins),
             join_steps_ms: Steps::of(&stage_stats.steps),
-            join_silence_max_ms: stage_stats.join_silence_ms,
+            server_silence_max_ms: stage_stats.server_silence_ms,
             // Players cannot move during an intermission.
             walked_per_second: rounded(per_second(walked, bot_ms.saturating_sub(intermission_ms))),
             scored,

@@ -4,6 +4,7 @@ use super::{
     commands,
     source::{Control, Source},
     state::{RelayState, harmless},
+    viewer::{Viewer, ViewerKey},
 };
 use crate::model::{CommandArgs, text};
 
@@ -13,7 +14,7 @@ const MAX_SHOWN_COMMAND: usize = 64;
 const HELP: [(&str, &str); 9] = [
     ("status", "show source, level and viewers"),
     ("say TEXT", "send a chat line to all viewers"),
-    ("kick N", "disconnect viewer N of status"),
+    ("kick VIEWER", "disconnect a viewer, by number or name of status"),
     ("follow N", "follow player N, for a source with one view"),
     ("follownext", "follow the next player, for a source with one view"),
     ("pause", "stop or continue a demo"),
@@ -34,10 +35,17 @@ pub(super) fn run(state: &mut RelayState, source: &dyn Source, line: &str) -> bo
             state.send_command_to(&chat.into(), |_| true);
         }
         "kick" => {
-            let key = words.get(1).parse().ok();
-            match key.filter(|&key| state.viewers.get(key).is_some()) {
+            let wanted = words.rest(1);
+            match find_viewer(state, &wanted) {
                 Some(key) => state.drop_viewer(key, "was kicked"),
-                None => state.print_line(format!("kick: unknown viewer: {}", words.get(1))),
+                None if wanted.is_empty() => explain(state, "kick"),
+                None => {
+                    let shown =
+                        text::escaped(text::truncated(&wanted, MAX_SHOWN_COMMAND).as_bytes());
+                    state.print_line(format!(
+                        "kick: no viewer \"{shown}\" (expected a number or name of status)"
+                    ));
+                }
             }
         }
         "follow" => match (words.get(1), commands::find_player(state, words.get(1))) {
@@ -56,6 +64,15 @@ pub(super) fn run(state: &mut RelayState, source: &dyn Source, line: &str) -> bo
         },
     }
     false
+}
+
+/// Viewer with this number, or else this name without colors and case.
+fn find_viewer(state: &RelayState, wanted: &str) -> Option<ViewerKey> {
+    let number = wanted.parse().ok().filter(|&key| state.viewers.get(key).is_some());
+    let plain = text::strip_colors(wanted);
+    let is_named = |viewer: &Viewer| text::strip_colors(&viewer.name).eq_ignore_ascii_case(&plain);
+    let named = || state.viewers.present().find(|(_, viewer)| is_named(viewer));
+    number.or_else(|| named().map(|(key, _)| key).filter(|_| !plain.is_empty()))
 }
 
 /// Prints the help, after a line about a command that is not known or whose arguments are not.

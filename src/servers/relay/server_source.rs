@@ -212,7 +212,7 @@ impl ServerSource {
                 ClientEvent::MapRestart => sink.command(Audience::All, "map_restart\n"),
                 ClientEvent::Refused(reason) => {
                     let reason = format!("the server refuses the relay: {reason}");
-                    if self.watch.refuse(now, &reason) && !self.has_level {
+                    if self.watch.refuse(now, &reason) {
                         log::warn!("{}: {}", self.options.server, text::escaped(reason.as_bytes()));
                     }
                     sink.lost(&reason);

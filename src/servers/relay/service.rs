@@ -2,6 +2,8 @@
 //!
 //! The server is named after its source and lists its viewers as players.
 
+use std::borrow::Cow;
+
 use super::{
     commands,
     options::BroadcastOptions,
@@ -78,6 +80,13 @@ impl Service for RelayState {
         format!("level {}", self.current.info_value("mapname"))
     }
 
+    fn gamename(&self) -> Cow<'_, str> {
+        match self.current.info_value("com_gamename") {
+            gamename if gamename.is_empty() => "Quake3Arena".into(),
+            gamename => gamename.into(),
+        }
+    }
+
     fn answer_challenge(&mut self, route: Route, request: GetChallenge<'_>, is_probe: bool) {
         let (challenge, form) = (request.client_challenge, (false, is_probe));
         self.connections().send_challenge(route, challenge, NEWEST_PROTOCOL, form);
@@ -91,12 +100,8 @@ impl Service for RelayState {
         let source = self.current.public_info();
         let value = |key| source.get(key).unwrap_or_default();
         let clients = self.viewers.present().count() as u32;
-        let gamename = match value("com_gamename") {
-            "" => "Quake3Arena",
-            gamename => gamename,
-        };
         let summary = InfoResponse {
-            gamename,
+            gamename: &self.gamename(),
             protocol: NEWEST_PROTOCOL,
             hostname: value("sv_hostname"),
             mapname: value("mapname"),

@@ -23,13 +23,6 @@ pub(super) fn handle_get_challenge(
     request: GetChallenge<'_>,
     is_probe: bool,
 ) {
-    let ours = connections.rates.text(key::COM_GAMENAME);
-    // Clients of protocol 68 send no game name.
-    if !request.gamename.is_empty() && request.gamename != *ours {
-        let text = format!("Game mismatch: This is a {ours} server\n");
-        connections.send_rejection(route, &text);
-        return;
-    }
     // A master asks for a challenge and never joins.
     let admission =
         if is_probe { Admission::Now } else { authorizer.authorize(connections, route, request) };

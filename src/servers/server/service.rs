@@ -2,6 +2,8 @@
 //!
 //! Source: Quake III protocol 68, connect, getinfo and getstatus; the keys are ioquake3's.
 
+use std::borrow::Cow;
+
 use super::{
     admission::{handle_get_challenge, issue_challenge, ping_limits},
     bots,
@@ -76,6 +78,10 @@ impl Service for Server {
         } else {
             Passage::Limited
         }
+    }
+
+    fn gamename(&self) -> Cow<'_, str> {
+        self.core.settings.text(key::COM_GAMENAME).into()
     }
 
     fn answer_challenge(&mut self, route: Route, request: GetChallenge<'_>, is_probe: bool) {

@@ -89,9 +89,46 @@ fn stop_during_joins_fails_by_default() {
     test.run(20);
     let summary = test.bots.summary();
     assert!(summary.total.join_ms.p50 < 1500, "{summary}");
-    assert!((1950..=2050).contains(&summary.total.join_silence_max_ms), "{summary}");
+    assert!((1950..=2050).contains(&summary.total.server_silence_max_ms), "{summary}");
     assert_eq!((summary.exit_code, summary.cause), (1, Some(Cause::Expectation)), "{summary}");
-    assert!(summary.sentence.contains("join_silence_max<1500ms"), "{summary}");
+    assert!(summary.sentence.contains("server_silence_max<1750ms"), "{summary}");
+}
+
+#[test]
+fn stall_fails_by_default_behind_any_link() {
+    let link: Impairment = "latency=250ms,jitter=20ms,loss=3%,corrupt=1%".parse().unwrap();
+    for stopped in [0..2000, 6000..8000] {
+        let mut test = Match::new(BotsOptions {
+            uplink: link,
+            downlink: link,
+            ..options(Protocol::OA_71, 2, 12)
+        });
+        test.stopped = stopped.clone();
+        test.run(30);
+        let summary = test.bots.summary();
+        let silence = summary.total.server_silence_max_ms;
+        assert!((1900..=2050).contains(&silence), "{stopped:?}: {silence} ms, {summary}");
+        let is_silence = |one: &&fragd::bots::ExpectationResult| one.metric == "server_silence_max";
+        let stages = &summary.stages[0].expectations;
+        assert!(!stages.iter().find(is_silence).unwrap().passed, "{stopped:?}: {summary}");
+    }
+    let mut healthy =
+        Match::new(BotsOptions { uplink: link, downlink: link, ..options(Protocol::OA_71, 2, 12) });
+    healthy.run(30);
+    let silence = healthy.bots.summary().total.server_silence_max_ms;
+    assert!(silence < 200, "{silence} ms: what a link loses is no silence");
+}
+
+#[test]
+fn interrupted_run_accuses_no_server_of_bots_that_begin() {
+    let mut test =
+        Match::new(BotsOptions { joins_per_second: 1, ..options(Protocol::OA_71, 8, 30) });
+    test.run(4);
+    test.bots.handle_input(test.now, Input::Stop("interrupted"));
+    test.run(5);
+    let summary = test.bots.summary();
+    assert_eq!(summary.cause, Some(Cause::Interrupted), "{summary}");
+    assert!(!summary.sentence.contains("until then"), "{summary}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn server_stopped_from_the_start_fails_without_expectations() {
     let summary = stalled("", 0..2000, 0..0);
     assert_eq!((summary.verdict, summary.exit_code), (Verdict::Failed, 1), "{summary}");
     assert!(summary.sentence.contains("join_p50<1500ms"), "{}", summary.sentence);
-    let raised = "join_p50<3s,join_silence_max<3s";
+    let raised = "join_p50<3s,server_silence_max<3s";
     assert_eq!(stalled(raised, 0..2000, 0..0).verdict, Verdict::Passed);
 }
 
@@ -201,7 +201,7 @@ fn intermission_keeps_ping_and_is_measured() {
 #[test]
 fn map_change_is_measured_apart_from_gaps() {
     let mut test = Match::new(BotsOptions {
-        expectations: format!("{EXPECT},map_change_max<3s").parse().unwrap(),
+        expectations: format!("{EXPECT},map_change_max<3s,server_silence_max<3s").parse().unwrap(),
         ..options(Protocol::IOQ3_71, 4, 30)
     });
     test.run(10);

@@ -24,7 +24,7 @@ use crate::{
     wire::{
         Protocol,
         connect::{Claim, Connect, ConnectText},
-        connectionless::{ChallengeResponse, Message},
+        connectionless::{ChallengeResponse, GetChallenge, Message},
     },
 };
 
@@ -166,6 +166,23 @@ impl<R: Role> Connections<'_, R> {
         }
         Ok(())
     }
+}
+
+/// Handles a request for a challenge: rejects a client of another game.
+pub(super) fn handle_get_challenge<S: Service>(
+    service: &mut S,
+    route: Route,
+    request: GetChallenge<'_>,
+    is_probe: bool,
+) {
+    let ours = service.gamename();
+    // Clients of protocol 68 send no game name.
+    if !request.gamename.is_empty() && request.gamename != *ours {
+        let text = format!("Game mismatch: This is a {ours} server\n");
+        service.connections().send_rejection(route, &text);
+        return;
+    }
+    service.answer_challenge(route, request, is_probe);
 }
 
 /// Handles a `connect`: accepts or rejects it.

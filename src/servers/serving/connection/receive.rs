@@ -7,7 +7,7 @@
 
 use super::{
     Connections, LEFT, Role,
-    admission::handle_connect,
+    admission::{handle_connect, handle_get_challenge},
     query::{QueryForm, answer_query},
     service::{KeyOf, Passage, Service},
     state::ConnectionState,
@@ -83,7 +83,9 @@ fn receive_connectionless<S: Service>(
         Ok(Message::GetStatus(query)) => {
             answer_query(service, route, query, QueryForm::Status, is_probe);
         }
-        Ok(Message::GetChallenge(request)) => service.answer_challenge(route, request, is_probe),
+        Ok(Message::GetChallenge(request)) => {
+            handle_get_challenge(service, route, request, is_probe);
+        }
         Ok(Message::Connect(request)) => handle_connect(service, route, request),
         Ok(Message::Rcon(request)) => service.run_rcon(route, request),
         // Replies are never answered, and a connection ends by a command of its client only.

@@ -1,5 +1,7 @@
 //! Interface of a serving node: what its connections are served.
 
+use std::borrow::Cow;
+
 use super::{
     AdmissionLimits, Connections, ReceiveBuffer, Role, Slots, Timeouts, send::GamestateOverflow,
 };
@@ -50,7 +52,9 @@ pub(crate) trait Service: Sized {
         let _ = (route, datagram);
         Passage::Limited
     }
-    /// Answers a request for a challenge.
+    /// Game name, which clients other than those of protocol 68 have to name.
+    fn gamename(&self) -> Cow<'_, str>;
+    /// Answers a request for a challenge with the right game name.
     fn answer_challenge(&mut self, route: Route, request: GetChallenge<'_>, is_probe: bool);
     /// Runs a command of a remote console.
     fn run_rcon(&mut self, route: Route, request: Rcon<'_>) {
