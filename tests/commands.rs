@@ -2,31 +2,16 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod process_fixture;
+
 use std::{
-    env, fs,
+    fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
+use process_fixture::{Scratch, free_port};
 use rustix::process::{Pid, Signal, kill_process};
-
-/// A folder of its own, removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = env::temp_dir().join(format!("fragd-commands-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Command in a folder without game data of the machine.
 fn command(folder: &Path, line: &str) -> Command {
@@ -121,7 +106,7 @@ fn missing_folders_of_options_are_named() {
 
 /// A journal and recordings of a server with two bots, in `folder`.
 fn recorded(folder: &Path) -> (PathBuf, PathBuf) {
-    let port = 20_000 + std::process::id() % 5000;
+    let port = free_port();
     let line = format!(
         "serve --port {port} --journal j +set net_ip 127.0.0.1 +set sv_autoRecord 3 +set sv_demoFolder demos"
     );
@@ -161,7 +146,7 @@ fn damage_and_missing_clients_of_records_are_named() {
     assert!(code == Some(0) && text.contains("datagram"), "{text}");
     // The console of a playback names unknown players, too.
     fs::copy(&recording, scratch.0.join("whole.mv")).unwrap();
-    let port = 25_000 + std::process::id() % 5000;
+    let port = free_port();
     let mut play = command(&scratch.0, &format!("demo play whole.mv --port {port}"));
     play.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut play = play.spawn().unwrap();

@@ -3,7 +3,7 @@
 #
 #   tests/features.sh [--all] [--out DIRECTORY]
 #
-# --all       each feature; by default those that include no other checked one
+# --all       each feature; by default only some that share few crates
 # shellcheck disable=SC2317 # functions are called by `check`
 set -u
 # shellcheck source=tests/harness.sh

@@ -2,17 +2,19 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod process_fixture;
+
 use std::{
-    env, fs,
+    fs,
     io::{self, ErrorKind, PipeReader, PipeWriter, Read as _, Write as _},
     net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
-    sync::atomic::{AtomicU16, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
+use process_fixture::{Scratch, free_port};
 use rustix::{
     io::ioctl_fionbio,
     process::{Pid, Signal, kill_process},
@@ -21,41 +23,11 @@ use rustix::{
 /// Longest wait for what should take a moment.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A folder of its own, removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = env::temp_dir().join(format!("fragd-process-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn fifo(&self, name: &str) -> PathBuf {
-        let path = self.0.join(name);
-        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
-        path
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Returns an unused UDP port that no other test draws. A server binds its port late, so the port lies below the
-/// kernel's own range: otherwise the socket of another test could receive what is sent to the server.
-fn free_port() -> u16 {
-    static DRAWN: AtomicU16 = AtomicU16::new(0);
-    let first = 10_000 + u16::try_from(std::process::id() % 90).unwrap() * 100;
-    loop {
-        let port = first + DRAWN.fetch_add(1, Ordering::Relaxed);
-        if UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            return port;
-        }
-    }
+/// Makes a named pipe in a folder.
+fn fifo(folder: &Scratch, name: &str) -> PathBuf {
+    let path = folder.0.join(name);
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    path
 }
 
 /// A server that ends with the test.
@@ -223,7 +195,7 @@ fn blocked_stderr_does_not_delay_exit() {
 fn fifo_named_as_pk3_is_skipped() {
     let scratch = Scratch::new("fifo");
     fs::create_dir(scratch.0.join("baseoa")).unwrap();
-    scratch.fifo("baseoa/zz.pk3");
+    fifo(&scratch, "baseoa/zz.pk3");
     let base = scratch.0.to_str().unwrap().to_owned();
     let mut server = Server::start(&scratch.0, &["+set", "fs_basepath", &base], |command| {
         command.stderr(Stdio::piped());
@@ -241,7 +213,7 @@ fn fifo_named_as_pk3_is_skipped() {
 #[test]
 fn signal_during_loading_ends_process() {
     let scratch = Scratch::new("signal");
-    let pipe = scratch.fifo("journal");
+    let pipe = fifo(&scratch, "journal");
     let arguments = ["--journal", pipe.to_str().unwrap(), "+set", "g_rules", "flight"];
     let mut server = Server::start(&scratch.0, &arguments, |_| {});
     assert!(!server.answers(Duration::from_millis(500)), "it waits for a reader of the journal");

@@ -4,11 +4,11 @@
 use std::{cell::RefCell, rc::Rc};
 
 use fragd::{
-    relay::{Audience, Broadcast, BroadcastOptions, Frame, Level, Sink, Source, View, Visible},
     model::{
         ClientNum, ConfigIndex, EntityNum, EntitySet, EntityState, LevelTime, Millis, PlayerState,
     },
     node::{Hosted as _, Input, LocalPort, Node as _, OutputKind, Route},
+    relay::{Audience, Broadcast, BroadcastOptions, Frame, Level, Sink, Source, View, Visible},
     sim::Player,
     wire::{Protocol, snapshot::AreaMask},
 };

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 
 use fragd::{
-    relay::{Audience, Frame, Level, Sink, Source as _, StreamSource},
     model::{ConfigIndex, Millis},
+    relay::{Audience, Frame, Level, Sink, Source as _, StreamSource},
     stream::{Publisher, PublisherOptions, Subscriber, SubscriberEvent},
 };
 use libfuzzer_sys::fuzz_target;

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use fragd::{
-    journal::{Answers, Replay, ReplayedAssets, ReplayStep, StepResult, Steps},
+    journal::{Answers, Replay, ReplayStep, ReplayedAssets, StepResult, Steps},
     model::Millis,
     settings::GameFolder,
 };

@@ -2,9 +2,9 @@
 #![no_main]
 
 use fragd::{
-    relay::{Broadcast, BroadcastOptions, Frame, Level, Sink, Source, View, Visible},
     model::{ClientNum, CommandNum, ConfigIndex, LevelTime, Millis, PlayerState, ServerId},
     node::{Hosted, Node as _, OutputKind},
+    relay::{Broadcast, BroadcastOptions, Frame, Level, Sink, Source, View, Visible},
     settings::GameFolder,
     wire::{Protocol, bits::BitWriter, client_message, snapshot::AreaMask},
 };

@@ -19,6 +19,16 @@ use super::summary::IntervalStats;
 use metrics::Metric;
 pub use metrics::metrics_help;
 
+/// Expectations that apply by default on a link that is not impaired, as for `--expect`.
+#[must_use]
+pub fn default_expectations() -> String {
+    let all = DEFAULTS.iter().filter_map(|&(name, comparator, limit)| {
+        let metric = Metric::named(name)?;
+        Some(Expectation { metric, comparator, limit, is_optional: true }.to_string())
+    });
+    all.collect::<Vec<_>>().join(", ")
+}
+
 /// Expectations that apply unless others name their metrics. `in_game` is added by the number of bots.
 ///
 /// The silence of a server shows that it stands still also while no bot is in the game, and during a map change. A

@@ -6,7 +6,10 @@ use clap::Args;
 
 use super::{ExitStatus, LoadTest, ServerAddress, TraceFiles, game_folder};
 use crate::{
-    bots::{Verdict, expect::metrics_help},
+    bots::{
+        Verdict,
+        expect::{default_expectations, metrics_help},
+    },
     settings::GameFolder,
 };
 
@@ -47,11 +50,10 @@ pub(super) fn after_help() -> String {
         codes.iter().map(|(code, meaning)| format!("\n  {code}  {meaning}")).collect();
     format!(
         "{EXAMPLES}\n\nMetrics for --expect:\n{}\n\
-         By default all bots must join, none may be dropped and no protocol error may occur, \
-         join_p50 must stay below 1500ms, map_change_max below 2000ms and snapshot_gap_max below 1000ms, with more time on impaired links, \
-         lateness_p95 below 50ms and lateness_max below 500ms. \
+         By default all bots must join, and: {}. Impaired links have more time to join and for map changes. \
          An expectation for a metric replaces its default.\n\nExit codes:{codes}",
-        metrics_help()
+        metrics_help(),
+        default_expectations()
     )
 }
 

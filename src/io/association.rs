@@ -82,7 +82,7 @@ impl RelayFault {
 
 /// SOCKS5 server of all associations.
 #[derive(Debug)]
-pub(super) struct RelayServer {
+pub(super) struct Socks5Server {
     config: Socks5,
     state: Mutex<ServerState>,
 }
@@ -92,17 +92,17 @@ pub(super) struct RelayServer {
 struct ServerState {
     /// Reason that was logged, until the server relays.
     reason: Option<String>,
-    counts: RelayCounts,
+    counts: AttemptCounts,
 }
 
 /// Results of the attempts of all associations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct RelayCounts {
+pub(super) struct AttemptCounts {
     pub(super) begun: u64,
     pub(super) failed: u64,
 }
 
-impl RelayServer {
+impl Socks5Server {
     pub(super) fn new(config: Socks5) -> Self {
         Self { config, state: Mutex::default() }
     }
@@ -111,7 +111,7 @@ impl RelayServer {
         self.config.address
     }
 
-    pub(super) fn counts(&self) -> RelayCounts {
+    pub(super) fn counts(&self) -> AttemptCounts {
         self.state().counts
     }
 
@@ -141,7 +141,7 @@ impl RelayServer {
 
 /// One UDP association.
 pub(super) struct Association {
-    server: Arc<RelayServer>,
+    server: Arc<Socks5Server>,
     /// Address to which all datagrams go.
     peer: SocketAddr,
     control: Option<Control>,
@@ -157,7 +157,7 @@ pub(super) struct Association {
 
 impl Association {
     /// Creates an association for datagrams to and from `peer`, to be started by [`Self::run_due`].
-    pub(super) fn new(server: Arc<RelayServer>, peer: SocketAddr) -> Self {
+    pub(super) fn new(server: Arc<Socks5Server>, peer: SocketAddr) -> Self {
         Self {
             server,
             peer: SocketAddr::new(peer.ip().to_canonical(), peer.port()),
@@ -330,12 +330,13 @@ impl Association {
             // The descriptor closes right after this.
             let _ = registry.deregister(&mut control.stream);
         }
-        self.relay = None;
+        // The loss of an association is no failed attempt.
+        let was_relaying = self.relay.take().is_some();
         self.lookup = None;
         let pause = FIRST_PAUSE.0 << self.failures.min(DOUBLINGS_MAX);
         self.due = now + Millis(pause);
         self.failures = self.failures.saturating_add(1);
-        self.server.state().counts.failed += 1;
+        self.server.state().counts.failed += u64::from(!was_relaying);
         self.server.complain(&error.to_string());
     }
 
@@ -394,9 +395,9 @@ impl Control {
 mod tests {
     use super::*;
 
-    fn server() -> Arc<RelayServer> {
+    fn server() -> Arc<Socks5Server> {
         let address = "192.0.2.9:1080".parse().unwrap();
-        Arc::new(RelayServer::new(Socks5 { address, login: None }))
+        Arc::new(Socks5Server::new(Socks5 { address, login: None }))
     }
 
     #[test]
@@ -423,14 +424,14 @@ mod tests {
         assert!(server.complain("no answer"), "another reason");
         server.begin();
         assert!(server.complain("no answer"), "after it relayed");
-        assert_eq!(server.counts(), RelayCounts { begun: 1, failed: 0 });
+        assert_eq!(server.counts(), AttemptCounts { begun: 1, failed: 0 });
     }
 
     #[test]
     fn silent_server_fails_after_three_seconds() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let server = Arc::new(RelayServer::new(Socks5 { address, login: None }));
+        let server = Arc::new(Socks5Server::new(Socks5 { address, login: None }));
         let poll = mio::Poll::new().unwrap();
         let mut association = Association::new(Arc::clone(&server), address);
         for (now, reason, failed) in [(0, None, 0), (2999, None, 0), (3000, Some(NO_ANSWER), 1)] {

@@ -13,7 +13,7 @@ use std::{
 use mio::{Interest, Registry, Token};
 
 use super::{
-    association::{Association, RelayFault, RelayServer},
+    association::{Association, RelayFault, Socks5Server},
     batch::Family,
     bind::{BindError, CLIENT_BUFFER_BYTES, open},
     socket::{Port, Socket, Sockets},
@@ -33,7 +33,7 @@ const OTHER_FILES: u64 = 128;
 #[derive(Default)]
 pub(super) struct OnDemand {
     /// SOCKS5 server of all ports on demand.
-    relay: Option<Arc<RelayServer>>,
+    relay: Option<Arc<Socks5Server>>,
     /// Ports that could not be opened.
     failed: Vec<LocalPort>,
     has_warned: bool,
@@ -59,7 +59,7 @@ impl Sockets {
         #[cfg(unix)]
         super::open_files::raise_open_files(files + OTHER_FILES);
         let _ = files;
-        self.on_demand.relay = relay.map(|relay| Arc::new(RelayServer::new(relay)));
+        self.on_demand.relay = relay.map(|relay| Arc::new(Socks5Server::new(relay)));
         self
     }
 

@@ -35,9 +35,9 @@ const MEASUREMENT: Duration = Duration::from_secs(1);
 pub(crate) fn run(options: &DemoOptions) -> ExitStatus {
     let mut out = Output::new();
     let done = match &options.task {
-        DemoTask::Info(files) => for_each(files, multiview::ListedEvents::Info, &mut out, info),
-        DemoTask::Check(files) => for_each(files, multiview::ListedEvents::Check, &mut out, check),
-        DemoTask::Time(files) => for_each(files, multiview::ListedEvents::Time, &mut out, time),
+        DemoTask::Info(files) => for_each(files, multiview::FileTask::Info, &mut out, info),
+        DemoTask::Check(files) => for_each(files, multiview::FileTask::Check, &mut out, check),
+        DemoTask::Time(files) => for_each(files, multiview::FileTask::Time, &mut out, time),
         DemoTask::Play(options) => return play::run(options),
         DemoTask::Json(range) => json_lines(range, &mut out),
         DemoTask::Events(options) => events(options, &mut out),
@@ -87,7 +87,7 @@ impl Demo {
 /// Runs a task on each file. Returns whether all succeeded.
 fn for_each(
     options: &DemoFiles,
-    kind: multiview::ListedEvents,
+    kind: multiview::FileTask,
     out: &mut Output,
     mut task: impl FnMut(&Demo, bool, &mut Output) -> bool,
 ) -> Result<bool, String> {

@@ -201,8 +201,8 @@ fn modules() -> impl Iterator<Item = Module> {
     FOLDERS.iter().flat_map(|(_, modules)| modules.iter().copied())
 }
 
-/// Place of a module below `src/`, without extension: `servers/server` for `server`.
-fn place_of(module: &str) -> Option<String> {
+/// Path of a module below `src/`, without extension: `servers/server` for `server`.
+fn path_of(module: &str) -> Option<String> {
     let is_there = |(_, modules): &&(&str, &[Module])| modules.iter().any(|(at, _)| *at == module);
     let (folder, _) = FOLDERS.iter().find(is_there)?;
     Some(if *folder == module { module.to_owned() } else { format!("{folder}/{module}") })
@@ -212,7 +212,7 @@ fn place_of(module: &str) -> Option<String> {
 fn files(module: &str) -> Vec<PathBuf> {
     let (first, part) = module.split_once('/').unwrap_or((module, ""));
     let base =
-        root().join(place_of(first).unwrap_or_else(|| panic!("{first} has no row"))).join(part);
+        root().join(path_of(first).unwrap_or_else(|| panic!("{first} has no row"))).join(part);
     let mut files = vec![base.with_extension("rs")];
     let mut open = vec![base];
     while let Some(dir) = open.pop() {
@@ -248,7 +248,7 @@ pub(crate) fn module_path(file: &Path) -> Vec<String> {
         inside.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
     path.pop_if(|last| last == "mod");
     // The path of a module has no folder.
-    if path.get(1).is_some_and(|module| place_of(module) == Some(path[..2].join("/"))) {
+    if path.get(1).is_some_and(|module| path_of(module) == Some(path[..2].join("/"))) {
         path.remove(0);
     }
     path
@@ -378,8 +378,8 @@ fn architecture_document_lists_every_module() {
         let allowed: BTreeSet<_> = allowed.iter().copied().collect();
         let named: BTreeSet<_> = named.into_iter().filter(|word| *word != "–").collect();
         assert_eq!(named, allowed, "row {module}");
-        let place = place_of(module).unwrap();
-        let folder = place.strip_suffix(module).unwrap().trim_end_matches('/');
+        let path = path_of(module).unwrap();
+        let folder = path.strip_suffix(module).unwrap().trim_end_matches('/');
         let column = row.split('|').nth(2).unwrap().trim();
         assert_eq!(column, if folder.is_empty() { "–" } else { folder }, "folder of {module}");
     }

@@ -170,6 +170,14 @@ impl Value {
         Ok(Self { text: given.to_owned(), ..value })
     }
 
+    /// The number that rules read of the value of a kind, as text. A module may keep another text beside it.
+    pub(crate) fn number(&self, kind: &SettingKind) -> String {
+        match kind {
+            SettingKind::Float { .. } => self.float.to_string(),
+            _ => self.int.to_string(),
+        }
+    }
+
     /// Whether the values of a kind are numbers.
     pub(crate) fn is_number(kind: &SettingKind) -> bool {
         Self::nearest(kind, 0.0).is_some()

@@ -20,7 +20,7 @@ const LEAVING_TIME: Millis = Millis::seconds(3);
 /// Longest player name in status and log, in bytes.
 pub(super) const MAX_NAME_LEN: usize = 32;
 
-/// Stage of a session.
+/// State of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SessionState {
     /// Requests without a connection.

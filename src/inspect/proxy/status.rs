@@ -93,7 +93,7 @@ impl Proxy {
     fn dropped(&self) -> String {
         let LoopCounters { relay_header, oversize, bad_source, .. } = self.loop_counters;
         let counts: Vec<String> = [
-            (relay_header, "with an invalid or fragmented SOCKS5 header"),
+            (relay_header, "with an SOCKS5 fragments or with an invalid header"),
             (oversize, "too long"),
             (bad_source, "of an invalid source"),
             (self.counter(ProxyCounter::WrongSource), "not of the server"),

@@ -85,6 +85,23 @@ struct PackedFile {
     entry: u16,
 }
 
+/// Rejects an archive whose entries overlap one another or the directory.
+fn check_overlap(archive: &ZipArchive<PackReader>) -> Result<(), PackFault> {
+    let mut extents = Vec::with_capacity(archive.len());
+    for number in 0..archive.len() {
+        let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
+        let start = entry.header_start();
+        let len = LOCAL_HEADER_LEN + entry.name_raw().len() as u64;
+        let end = start.saturating_add(len.saturating_add(entry.compressed_size()));
+        extents.push((start, end, number));
+    }
+    let Some(number) = find_overlap(extents, archive.central_directory_start()) else {
+        return Ok(());
+    };
+    let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
+    Err(PackFault::Overlap(entry.name_raw().escape_ascii().to_string()))
+}
+
 /// Returns the number of an entry whose data reaches into the next one or into the directory. Extents are start,
 /// end and number of each entry.
 fn find_overlap(mut extents: Vec<(u64, u64, usize)>, directory: u64) -> Option<usize> {
@@ -146,24 +163,21 @@ impl Pack {
         }
         let full = archive.has_duplicate_names().then(|| {
             let start = archive.central_directory_start();
-            FullDirectory::read(&mut source.reader()?, start, MAX_ENTRIES)
+            FullDirectory::read(&mut source.reader()?, start)
         });
         let full = full.transpose()?;
         let mut files = Vec::with_capacity(archive.len());
         let mut crcs = Vec::with_capacity(archive.len());
-        let mut extents = Vec::with_capacity(archive.len());
+        check_overlap(&archive)?;
         let mut unreachable: Option<(usize, String)> = None;
         for number in 0..archive.len() {
             let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
             let name = entry.name_raw();
             let shown = || name.escape_ascii().to_string();
-            let (packed, unpacked) = (entry.compressed_size(), entry.size());
+            let unpacked = entry.size();
             if unpacked > 0 {
                 crcs.push(entry.crc32());
             }
-            let start = entry.header_start();
-            let len = (LOCAL_HEADER_LEN + name.len() as u64).saturating_add(packed);
-            extents.push((start, start.saturating_add(len), number));
             if name.ends_with(b"/") {
                 continue;
             }
@@ -176,10 +190,6 @@ impl Pack {
                     none => *none = Some((1, shown())),
                 },
             }
-        }
-        if let Some(number) = find_overlap(extents, archive.central_directory_start()) {
-            let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
-            return Err(PackFault::Overlap(entry.name_raw().escape_ascii().to_string()));
         }
         let mut replaced = None;
         if let Some(full) = full {

@@ -1,17 +1,21 @@
 //! Directory of an archive with equal names. The zip reader keeps the last entry of a name and forgets the others, whose
 //! checksums clients count nevertheless.
 //!
-//! Invariants: entries are read one after the other, and no more of them than the caller's bound.
+//! Invariants: entries are read one after the other, and no more of them than the archive counts, which are 65,535 at most.
 
 use std::{
     collections::HashMap,
-    io::{self, ErrorKind, Read, Seek, SeekFrom},
+    io::{self, Read, Seek, SeekFrom},
 };
 
 /// First bytes of an entry.
 const SIGNATURE: &[u8] = b"PK\x01\x02";
 /// Length of an entry before its name, in bytes.
 const HEADER_LEN: usize = 46;
+/// First bytes of the record behind the directory.
+const END_SIGNATURE: &[u8] = b"PK\x05\x06";
+/// Length of that record before its comment, in bytes.
+const END_LEN: usize = 22;
 
 /// Facts of a directory with equal names.
 #[derive(Debug, Default)]
@@ -25,29 +29,20 @@ pub(super) struct FullDirectory {
 }
 
 impl FullDirectory {
-    /// Reads at most `max` entries from `start`.
+    /// Reads as many entries from `start` as the end of the archive counts.
     ///
     /// # Errors
     ///
-    /// The archive is not readable, or there are more entries.
-    pub(super) fn read(
-        reader: &mut (impl Read + Seek),
-        start: u64,
-        max: usize,
-    ) -> io::Result<Self> {
+    /// The archive is not readable.
+    pub(super) fn read(reader: &mut (impl Read + Seek), start: u64) -> io::Result<Self> {
+        let count = entry_count(reader)?;
         let mut this = Self::default();
         reader.seek(SeekFrom::Start(start))?;
-        for position in 0.. {
+        for position in 0..usize::from(count) {
             let mut header = [0; HEADER_LEN];
-            match reader.read_exact(&mut header) {
-                Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(this),
-                read => read?,
-            }
+            reader.read_exact(&mut header)?;
             if !header.starts_with(SIGNATURE) {
-                return Ok(this);
-            }
-            if position >= max {
-                return Err(io::Error::other(format!("too many files (max {max})")));
+                break;
             }
             let word = |at: usize| {
                 u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
@@ -55,7 +50,8 @@ impl FullDirectory {
             let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
             let mut name = vec![0; usize::from(half(28))];
             reader.read_exact(&mut name)?;
-            reader.seek(SeekFrom::Current(i64::from(half(30)) + i64::from(half(32))))?;
+            let rest = u64::from(half(30)) + u64::from(half(32));
+            io::copy(&mut reader.by_ref().take(rest), &mut io::sink())?;
             if word(24) > 0 {
                 this.crcs.push(word(16));
             }
@@ -72,4 +68,14 @@ impl FullDirectory {
         }
         self.last.insert(name, position);
     }
+}
+
+/// Number of entries, by the record at the end of the archive, which a comment may follow.
+fn entry_count(reader: &mut (impl Read + Seek)) -> io::Result<u16> {
+    let len = reader.seek(SeekFrom::End(0))?;
+    reader.seek(SeekFrom::Start(len.saturating_sub((END_LEN + usize::from(u16::MAX)) as u64)))?;
+    let mut tail = Vec::new();
+    reader.read_to_end(&mut tail)?;
+    let end = tail.windows(END_LEN).rposition(|record| record.starts_with(END_SIGNATURE));
+    Ok(end.map_or(0, |at| u16::from_le_bytes([tail[at + 10], tail[at + 11]])))
 }

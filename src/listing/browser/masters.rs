@@ -57,6 +57,8 @@ pub struct Master {
     last_packet: Millis,
     /// End marks since the last questions.
     end_marks: usize,
+    /// End marks of the first answers of the round, if the questions were repeated.
+    earlier_marks: usize,
     /// Whether the last round had an answer; `None` before the first ended.
     answered: Option<bool>,
     /// Whether the last complete round had lists without an end mark.
@@ -76,6 +78,7 @@ impl Master {
             asks: 0,
             last_packet: Millis(0),
             end_marks: 0,
+            earlier_marks: 0,
             answered: None,
             was_partial: false,
         }
@@ -84,7 +87,8 @@ impl Master {
     /// Starts a round.
     pub(super) fn begin_round(&mut self, now: Millis) {
         self.state = MasterState::Asking;
-        (self.packets, self.listed, self.end_marks, self.asks) = (0, 0, 0, 0);
+        (self.packets, self.listed, self.asks) = (0, 0, 0);
+        (self.end_marks, self.earlier_marks) = (0, 0);
         (self.start, self.next_ask) = (now, now);
     }
 
@@ -118,7 +122,7 @@ impl Master {
     /// Lists of the round that have no end mark.
     #[must_use]
     pub fn missing_lists(&self) -> usize {
-        self.marked_questions().saturating_sub(self.end_marks)
+        self.marked_questions().saturating_sub(self.end_marks.max(self.earlier_marks))
     }
 
     /// Whether all lists of the round have arrived.
@@ -151,7 +155,7 @@ impl Master {
                 let unmarked = self.end_marks < self.marked_questions();
                 if unmarked && self.asks == 1 && now.since(self.start) < LIST_LIMIT {
                     self.asks += 1;
-                    self.end_marks = 0;
+                    self.earlier_marks = std::mem::take(&mut self.end_marks);
                     self.last_packet = now;
                     return true;
                 }

@@ -33,7 +33,7 @@ const MAX_PRINTED: usize = 10;
 
 /// Task on whole files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ListedEvents {
+pub(super) enum FileTask {
     Info,
     Check,
     Time,
@@ -48,7 +48,7 @@ pub(super) fn is_recording(path: &Path) -> bool {
 pub(super) fn describe(
     path: &Path,
     as_json: bool,
-    kind: ListedEvents,
+    kind: FileTask,
     out: &mut Output,
 ) -> Option<bool> {
     if !is_recording(path) {
@@ -57,9 +57,9 @@ pub(super) fn describe(
     let mut run = || {
         let bytes = read(path)?;
         match kind {
-            ListedEvents::Info => info(path, &bytes, as_json, out),
-            ListedEvents::Check => check(path, &bytes, as_json, out),
-            ListedEvents::Time => time(path, &bytes, as_json, out),
+            FileTask::Info => info(path, &bytes, as_json, out),
+            FileTask::Check => check(path, &bytes, as_json, out),
+            FileTask::Time => time(path, &bytes, as_json, out),
         }
     };
     let done = run();

@@ -76,7 +76,7 @@ fn build(options: &BuildOptions) -> Result<Built, String> {
     };
     let mut display = Display::new();
     let built =
-        mapbuild::build(&source, &mut |stage, done, total| display.show(stage, done, total));
+        mapbuild::build(&source, &mut |phase, done, total| display.show(phase, done, total));
     display.bar.finish_and_clear();
     let lin = path.with_extension("lin");
     built.map_err(|error| failure(&error, &lin)).inspect(|_| {
@@ -161,20 +161,20 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
 /// Progress display: one rewritten line on a terminal, nothing otherwise.
 struct Display {
     bar: ProgressBar,
-    stage: Option<BuildPhase>,
+    phase: Option<BuildPhase>,
 }
 
 impl Display {
     fn new() -> Self {
         let template = "{msg:12} {wide_bar} {pos}/{len} {elapsed}";
         let style = ProgressStyle::with_template(template).expect("a sound template");
-        Self { bar: ProgressBar::new(1).with_style(style), stage: None }
+        Self { bar: ProgressBar::new(1).with_style(style), phase: None }
     }
 
-    fn show(&mut self, stage: BuildPhase, done: usize, total: usize) {
-        if self.stage != Some(stage) {
-            self.stage = Some(stage);
-            self.bar.set_message(stage.name());
+    fn show(&mut self, phase: BuildPhase, done: usize, total: usize) {
+        if self.phase != Some(phase) {
+            self.phase = Some(phase);
+            self.bar.set_message(phase.name());
         }
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);

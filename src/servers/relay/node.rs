@@ -1,4 +1,4 @@
-//! Broadcast node: drives source, delay and house.
+//! Broadcast node: drives source, delay and relay state.
 //!
 //! Local port 0 is that of the viewers, port 1 that of the source if it has one.
 

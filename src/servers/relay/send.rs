@@ -36,7 +36,12 @@ impl RelayState {
         for key in self.viewers.keys() {
             match self.due_message(key) {
                 Some(DueMessage::View(frame)) => self.send_view(key, frame),
-                Some(DueMessage::Commands) => self.connections().send_commands(key),
+                Some(DueMessage::Commands) => {
+                    if let Some(viewer) = self.viewers.get_mut(key) {
+                        viewer.note_message(self.now);
+                    }
+                    self.connections().send_commands(key);
+                }
                 None => {}
             }
             is_busy |= self.viewers.get(key).is_some_and(|viewer| self.is_waiting(viewer));

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     limits::BucketLimit,
-    model::{Buttons, Millis, UserCmd, text::atoi},
+    model::{Buttons, Millis, UserCmd, text, text::atoi},
     node::Route,
     observe::Counter,
     serving::{
@@ -77,7 +77,7 @@ impl Service for RelayState {
     }
 
     fn level_name(&self) -> String {
-        format!("level {}", self.current.info_value("mapname"))
+        format!("level {}", text::escaped(self.current.info_value("mapname").as_bytes()))
     }
 
     fn gamename(&self) -> Cow<'_, str> {

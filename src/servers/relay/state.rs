@@ -196,7 +196,7 @@ impl RelayState {
         self.tell_all(text);
     }
 
-    /// Queues a configstring of the stage for every viewer that has the level.
+    /// Queues a configstring of the level for every viewer that has the level.
     pub(super) fn send_configstring(&mut self, index: ConfigIndex) {
         for (_, viewer) in self.viewers.iter_mut().filter(|(_, viewer)| viewer.has_level()) {
             viewer.queue.push_configstring(index);

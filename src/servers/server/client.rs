@@ -41,7 +41,7 @@ pub(crate) struct SentView {
     pub(super) seen: EntitySet,
 }
 
-/// Data of a client that relays have not.
+/// Data of a connection that only a server has.
 #[derive(Debug, Default)]
 pub(crate) struct ClientData {
     pub(super) downloads: ClientDownloads,

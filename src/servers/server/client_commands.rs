@@ -6,7 +6,7 @@
 use super::{
     client::store_userinfo,
     core::Core,
-    downloads::commands::{Asking, Consequence, ROWS},
+    downloads::commands::{CommandConsequence, DOWNLOAD_COMMANDS, DownloadRequester},
     pure::{PureState, check_proof},
     state::Server,
 };
@@ -52,14 +52,15 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
     if let Some(command) = ENGINE_COMMANDS.iter().find(|c| c.name == words.command()) {
         return (command.run)(server, number, &words);
     }
-    if let Some((_, run)) = ROWS.iter().find(|(name, _)| *name == words.command()) {
+    if let Some((_, run)) = DOWNLOAD_COMMANDS.iter().find(|(name, _)| *name == words.command()) {
         let Core { clients, downloads, settings, stats, now, .. } = &mut server.core;
         let Some(client) = clients.get_mut(number) else { return true };
-        let mut asking = Asking { number, client, downloads, settings, stats, now: *now };
+        let mut asking =
+            DownloadRequester { number, client, downloads, settings, stats, now: *now };
         match run(&mut asking, &words) {
-            Consequence::Nothing => {}
-            Consequence::Broken => server.drop_client(number, "broken download"),
-            Consequence::Gamestate => server.send_gamestate(number),
+            CommandConsequence::Nothing => {}
+            CommandConsequence::Broken => server.drop_client(number, "broken download"),
+            CommandConsequence::Gamestate => server.send_gamestate(number),
         }
         return true;
     }

@@ -127,7 +127,7 @@ impl Core {
         self.services().0
     }
 
-    /// The connections, beside what asks and tells services of the internet over the same port.
+    /// The connections, with the authorization and master clients that share their port.
     pub(super) fn services(
         &mut self,
     ) -> (Connections<'_, ServerRole>, &mut Authorizer, &mut Announcer) {

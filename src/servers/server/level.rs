@@ -132,7 +132,7 @@ fn start(server: &mut Server, map: &str, prepared: Prepared) {
     let core = &mut server.core;
     core.recordings.end_level();
     core.settings.begin_level();
-    core.settings.begin_rules(server.game.code());
+    core.settings.begin_rules(server.game.code(), server.request.code);
     let checksum = world.as_ref().map_or(0, |world| world.bsp().checksum);
     // Writes to settings of the server cannot fail.
     let _ = core.settings.write(key::SV_MAP_CHECKSUM, checksum);

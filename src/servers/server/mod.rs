@@ -10,9 +10,9 @@
 //! game only through [`Game`](crate::game::Game). Invariants: nothing is stored for an unproven address; no client can
 //! delay or drop another one; level time never decreases.
 //!
-//! The state of each part is in a file that imports neither [`Server`] nor its core. What acts on the whole is in
-//! files that no state imports: `gate` to the game, `level`, `schedule` of frames, `send`, `service`, `console`.
-//! They pass other functions the parts that these change. `tests/it/coupling.rs` checks it.
+//! The state of each part is in a file that imports neither [`Server`] nor its core; `tests/it/coupling.rs` checks it.
+//! What acts on the whole is in files that no state imports, such as `gate` to the game, `level`, `schedule` of frames,
+//! `send`, `service` and the console. They pass other functions the parts that these change.
 
 mod admission;
 mod audience;
@@ -138,6 +138,9 @@ impl Server {
             random: Pcg32::new(word(8), 0),
             receive_buffer: None,
         };
+        if !is_strict {
+            errors.iter().for_each(|error| log::warn!("{error}; the default is used"));
+        }
         if !errors.is_empty() {
             server.startup.fail(errors.join("; "));
         }

@@ -106,7 +106,7 @@ impl RconGuard {
 
 /// Answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Judgment {
+pub(super) enum RconDecision {
     /// The command runs.
     Granted,
     /// The request is answered with a text, or not at all, as if no server were listening.
@@ -114,21 +114,21 @@ pub(super) enum Judgment {
 }
 
 impl RconGuard {
-    /// Judges a request by its password. `is_client`: a client in the game has that address.
-    pub(super) fn judge(
+    /// Decides about a request by its password. `is_client`: a client in the game has that address.
+    pub(super) fn decide(
         &mut self,
         settings: &Settings,
         now: Millis,
         (from, is_client): (SocketAddr, impl FnOnce() -> bool),
         password: WireText<'_>,
-    ) -> Judgment {
+    ) -> RconDecision {
         let heard = settings.networks(key::SV_RCON_ALLOW).contains(from.ip())
             && self.compares(now, from, is_client());
         let ours = settings.text(key::RCON_PASSWORD).as_bytes();
         let theirs: Vec<u8> = password.bytes().collect();
         let right = heard && !ours.is_empty() && bool::from(ours.ct_eq(&theirs));
         if !heard || self.is_locked_out(now, from) && !right {
-            return Judgment::Refused(None);
+            return RconDecision::Refused(None);
         }
         if !right {
             let answered = self.record_failure(settings, now, from);
@@ -137,13 +137,13 @@ impl RconGuard {
             } else {
                 "Bad rconpassword.\n"
             };
-            return Judgment::Refused(answered.then_some(text));
+            return RconDecision::Refused(answered.then_some(text));
         }
         if !self.requests.allows(now, from, Self::allowance(settings)) {
-            return Judgment::Refused(None);
+            return RconDecision::Refused(None);
         }
         self.record_success(from);
-        Judgment::Granted
+        RconDecision::Granted
     }
 }
 

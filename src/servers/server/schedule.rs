@@ -41,6 +41,7 @@ pub(super) fn schedule_frames(server: &mut Server) -> u64 {
     owed.min(most)
 }
 
+/// Runs due frames: the game, console lines that wait, timeouts, and snapshots of the last frame.
 pub(super) fn run_frames(server: &mut Server, frames: u64) {
     let scaled = frame_length(&server.core.settings).0 as f64
         * f64::from(server.core.settings.float(key::TIMESCALE));
@@ -64,6 +65,7 @@ pub(super) fn run_frames(server: &mut Server, frames: u64) {
     }
     console::run_queued_lines(server, frames);
     level::continue_after_fault(server);
+    console::startup::report_notes(server);
     check_timeouts(server);
     server.core.connections().resend_connect_responses();
     level::restart_before_clock_wrap(server);

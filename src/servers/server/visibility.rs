@@ -135,7 +135,7 @@ impl FrameVisibility {
         while let Some(eye) = viewpoints.pop() {
             let viewpoint = world.bsp().viewpoint(eye);
             mask.add(world.areas(), viewpoint.area);
-            let here = self.place(&viewpoint, world);
+            let here = self.visible_index(&viewpoint, world);
             let here = &self.visible[here];
             seen.add_all(here);
             for portal in &self.portals {
@@ -157,14 +157,14 @@ impl FrameVisibility {
     }
 
     /// Index of the visible set of a viewpoint, which is computed on first use.
-    fn place(&mut self, viewpoint: &Viewpoint<'_>, world: &World) -> usize {
-        let place = (viewpoint.cluster, viewpoint.area);
-        if let Some(known) = self.pairs.iter().position(|known| *known == place) {
+    fn visible_index(&mut self, viewpoint: &Viewpoint<'_>, world: &World) -> usize {
+        let pair = (viewpoint.cluster, viewpoint.area);
+        if let Some(known) = self.pairs.iter().position(|known| *known == pair) {
             return known;
         }
         let mut seen = world.visible_from(viewpoint);
         seen.keep_all(&self.all);
-        self.pairs.push(place);
+        self.pairs.push(pair);
         self.visible.push(seen);
         self.pairs.len() - 1
     }

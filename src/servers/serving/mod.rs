@@ -1,6 +1,7 @@
-//! Serving side of a connection: parts shared by the game server and the broadcast node.
+//! Connection of a client to a server or relay, with its guards, queues and caches.
 //!
 //! ```text
+//!            connection: states, admission, receive, send, drops, queries
 //! datagram ─ guards ─ message reader ─ proof            send: command queue, delta cache, pacing
 //! ```
 //!

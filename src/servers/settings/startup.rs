@@ -112,11 +112,11 @@ impl Settings {
         module_texts::read_again(self)
     }
 
-    /// Sets the rules that a level runs with. A module that cannot run is replaced by the rules of the program, so that
-    /// names are not its own.
-    pub fn begin_rules(&mut self, code: GameCode) {
+    /// Sets the rules that a level runs with, and those that it asked for. A module that cannot run is replaced by the
+    /// rules of the program, so that names are not its own; its values stay for the next level.
+    pub fn begin_rules(&mut self, code: GameCode, asked: GameCode) {
         let runs_module = code != GameCode::Native;
-        self.runs_module = Some(runs_module);
+        let had_module = self.runs_module.replace(runs_module) != Some(false);
         if !self.is_chosen(key::VM_GAME) {
             self.knows_mod = true;
             // The row accepts all values of its type.
@@ -127,8 +127,12 @@ impl Settings {
             return;
         }
         note_for_module(self);
-        for error in module_texts::read_again(self) {
-            self.notes.push(format!("{error}; the default is used"));
+        if asked == GameCode::Native {
+            for error in module_texts::read_again(self) {
+                self.notes.push(format!("{error}; the default is used"));
+            }
+        } else if had_module {
+            module_texts::note_numbers(self);
         }
     }
 
@@ -182,7 +186,7 @@ mod tests {
         settings.set("vm_game", "0").expect("a choice");
         settings.start().expect("defaults");
         settings.begin_first_level();
-        settings.begin_rules(GameCode::Native);
+        settings.begin_rules(GameCode::Native, GameCode::Native);
         let reset = |settings: &mut Settings, name| settings.reset(ChangeSource::Console, name);
         assert_eq!(reset(&mut settings, "vm_game"), Ok(Change::Latched));
         assert!(!settings.is_chosen(key::VM_GAME));
@@ -191,11 +195,11 @@ mod tests {
         assert_eq!(reset(&mut settings, "VM_GAME"), Ok(Change::Latched));
         assert_eq!(settings.latched("vm_game"), None);
         settings.begin_level();
-        settings.begin_rules(GameCode::Compiled);
+        settings.begin_rules(GameCode::Compiled, GameCode::Compiled);
         assert_eq!(settings.get("vm_game"), Some("2"));
         // A module that cannot run is not shown.
         settings.begin_level();
-        settings.begin_rules(GameCode::Native);
+        settings.begin_rules(GameCode::Native, GameCode::Native);
         assert_eq!(settings.get("vm_game"), Some("0"));
         settings.set("fraglimit", "5").expect("a number");
         assert_eq!(reset(&mut settings, "fraglimit"), Ok(Change::Changed));
@@ -218,7 +222,7 @@ mod tests {
             let before: Vec<_> = std::iter::from_fn(|| settings.poll_note()).collect();
             settings.begin_first_level();
             // The module of the mod is damaged.
-            settings.begin_rules(GameCode::Native);
+            settings.begin_rules(GameCode::Native, GameCode::Native);
             let after: Vec<_> = std::iter::from_fn(|| settings.poll_note()).collect();
             (before, after)
         };
@@ -257,9 +261,18 @@ mod tests {
         let (mut module, errors) = settings(GameCode::Compiled);
         assert_eq!(errors, [""; 0]);
         assert_eq!(read(&module), ["99999", "abc", "32O"].map(|text| Some(text.to_owned())));
-        // The module of the mod is damaged.
+        // The module of the mod is damaged, or a fault has ended it: its values are read as numbers and stay.
         module.begin_first_level();
-        module.begin_rules(GameCode::Native);
+        module.begin_rules(GameCode::Native, GameCode::Compiled);
+        assert_eq!(read(&module), ["99999", "abc", "32O"].map(|text| Some(text.to_owned())));
+        let noted = notes(&mut module);
+        let as_zero =
+            "+set: timelimit: \"abc\" read as 0 (expected 0 for off, or an integer from 1 to 9999)";
+        assert!(noted.len() == 3 && noted.contains(&as_zero.to_owned()), "{noted:?}");
+        module.begin_rules(GameCode::Native, GameCode::Compiled);
+        assert!(notes(&mut module).is_empty(), "noted once");
+        // The operator selects the rules of the program.
+        module.begin_rules(GameCode::Native, GameCode::Native);
         assert_eq!(read(&module), read(&native));
         assert!(notes(&mut module).contains(&format!("{wrong}; the default is used")));
     }

@@ -103,17 +103,17 @@ fn c34_clients_of_one_ipv6_network_leave_slots_to_others() {
 
 #[test]
 fn c36_active_client_is_not_replaced_from_its_address() {
-    for ping in ["0", "500"] {
-        for mut fixture in AttackFixture::each(&[("sv_maxPing", ping)]) {
-            for victim in 0..3 {
-                // As if the challenge had been guessed.
-                let from = fixture.address_of(victim);
-                let refused = RawClient::knock(&mut fixture, from, 9999).map(|_| ()).unwrap_err();
-                assert_eq!(refused, "print\nReconnecting, please wait 1 second.\n");
-            }
-            fixture.run_for(1000);
-            fixture.check();
+    // Only a server limits pings.
+    let timed = AttackFixture::new(&[("sv_maxPing", "500")]);
+    for mut fixture in AttackFixture::each(&[]).chain([timed]) {
+        for victim in 0..3 {
+            // As if the challenge had been guessed.
+            let from = fixture.address_of(victim);
+            let refused = RawClient::knock(&mut fixture, from, 9999).map(|_| ()).unwrap_err();
+            assert_eq!(refused, "print\nReconnecting, please wait 1 second.\n");
         }
+        fixture.run_for(1000);
+        fixture.check();
     }
 }
 

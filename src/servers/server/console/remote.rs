@@ -9,7 +9,7 @@ use crate::{
     observe::{Counter, LogEvent},
     server::{
         core::Core,
-        rcon::{Judgment, packets},
+        rcon::{RconDecision, packets},
         state::Server,
     },
     settings::masked_line,
@@ -22,8 +22,8 @@ pub(in crate::server) fn handle_rcon(server: &mut Server, route: Route, request:
     let (now, from) = (*now, route.remote);
     let is_client =
         || clients.iter().any(|(_, client)| client.is_active() && client.remote.address() == from);
-    match rcon.judge(settings, now, (from, is_client), request.password) {
-        Judgment::Granted => {
+    match rcon.decide(settings, now, (from, is_client), request.password) {
+        RconDecision::Granted => {
             server.core.stats.bump(Counter::RconAccepted);
             let command = request.command.to_string();
             let shown = masked_line(&command);
@@ -36,7 +36,7 @@ pub(in crate::server) fn handle_rcon(server: &mut Server, route: Route, request:
                 connections.answer(route, |out| Message::Print(packet.as_str().into()).write(out));
             }
         }
-        Judgment::Refused(answer) => {
+        RconDecision::Refused(answer) => {
             server.core.stats.bump(Counter::RconRefused);
             if let Some(suppressed) = server.core.stats.allows_log(LogEvent::BadRcon, now) {
                 log::warn!("{from} rcon rejected{suppressed}");

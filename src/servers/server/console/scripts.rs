@@ -115,6 +115,7 @@ fn text_of(bytes: &[u8]) -> Result<String, String> {
         let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
         String::from_utf16_lossy(&units.collect::<Vec<_>>())
     };
+    let is_utf16 = matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
     let text = match bytes {
         [0xff, 0xfe, text @ ..] => utf16(text, u16::from_le_bytes),
         [0xfe, 0xff, text @ ..] => utf16(text, u16::from_be_bytes),
@@ -124,20 +125,24 @@ fn text_of(bytes: &[u8]) -> Result<String, String> {
         },
     };
     if let Some(at) = text.find('\0') {
-        return Err(zero_byte(bytes, &text[..at]));
+        let line = 1 + text[..at].matches('\n').count();
+        return Err(if is_utf16 {
+            format!("zero character in line {line} (expected text)")
+        } else {
+            zero_byte(bytes, line)
+        });
     }
     Ok(if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })
 }
 
-/// Describes the first zero byte of a file, after the text `before`.
-fn zero_byte(bytes: &[u8], before: &str) -> String {
+/// Describes the first zero byte of a file, in a line.
+fn zero_byte(bytes: &[u8], line: usize) -> String {
     let zeros = |first| bytes.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd) = (zeros(0), zeros(1));
     // Letters of UTF-16 have a zero byte each.
     if even.max(odd) * 4 > bytes.len() && even.min(odd) * 8 < even.max(odd) {
         return "UTF-16 without a byte order mark, by its zero bytes (expected UTF-8)".to_owned();
     }
-    let line = 1 + before.matches('\n').count();
     let at = bytes.iter().position(|byte| *byte == 0).unwrap_or(0);
     format!("zero byte in line {line}, at byte {at} (expected text in UTF-8)")
 }
@@ -155,6 +160,7 @@ mod tests {
         assert_eq!(text_of(b"\xfe\xff\0a\0\r\0\n").as_deref(), Ok("a\n"));
         assert_eq!(text_of(b"a\r\nb\rc\n").as_deref(), Ok("a\nb\nc\n"));
         let error = |bytes: &[u8]| text_of(bytes).unwrap_err();
+        assert!(error(b"\xff\xfea\0\n\0\0\0").starts_with("zero character in line 2"));
         assert!(error(b"IBSP\n.\0").starts_with("zero byte in line 2, at byte 6"));
         for text in [b"s\0e\0t\0 \0a\0\n\0", b"\0s\0e\0t\0 \0a\0\n"] {
             assert!(error(text).starts_with("UTF-16 without a byte order mark"));

@@ -177,7 +177,7 @@ fn begin_first_level(server: &mut Server) {
 }
 
 /// Reports notes of settings, which name their places.
-pub(super) fn report_notes(server: &mut Server) {
+pub(in crate::server) fn report_notes(server: &mut Server) {
     while let Some(note) = server.core.settings.take_note() {
         if note.undeclared.is_some() && server.core.console.is_start() {
             server.startup.add_hint(None, note);

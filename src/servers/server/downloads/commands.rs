@@ -21,7 +21,7 @@ const MAX_EXTRA_STARTS: u16 = 8;
 const MAX_GAMESTATES: u16 = 16;
 
 /// A client that asks, and what its commands about downloads reach.
-pub(in crate::server) struct Asking<'a> {
+pub(in crate::server) struct DownloadRequester<'a> {
     pub(in crate::server) number: ClientNum,
     pub(in crate::server) client: &'a mut Client,
     pub(in crate::server) downloads: &'a Downloads,
@@ -30,9 +30,9 @@ pub(in crate::server) struct Asking<'a> {
     pub(in crate::server) now: Millis,
 }
 
-/// Consequence of a command for the connection.
+/// CommandConsequence of a command for the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::server) enum Consequence {
+pub(in crate::server) enum CommandConsequence {
     Nothing,
     /// The client is dropped.
     Broken,
@@ -41,10 +41,11 @@ pub(in crate::server) enum Consequence {
 }
 
 /// Name and function of each command.
-pub(in crate::server) type Row = (&'static str, fn(&mut Asking<'_>, &CommandArgs) -> Consequence);
+pub(in crate::server) type DownloadCommandRow =
+    (&'static str, fn(&mut DownloadRequester<'_>, &CommandArgs) -> CommandConsequence);
 
 /// The commands.
-pub(in crate::server) const ROWS: [Row; 4] = [
+pub(in crate::server) const DOWNLOAD_COMMANDS: [DownloadCommandRow; 4] = [
     ("download", handle_download),
     ("nextdl", handle_nextdl),
     ("stopdl", handle_stopdl),
@@ -57,12 +58,12 @@ pub(in crate::server) fn is_download_command(text: &str) -> bool {
 }
 
 /// Begins a download, or queues its refusal. A client that gets no answer would wait forever.
-fn handle_download(asking: &mut Asking<'_>, words: &CommandArgs) -> Consequence {
-    let Asking { number, client, downloads: all, settings, stats, now } = asking;
+fn handle_download(asking: &mut DownloadRequester<'_>, words: &CommandArgs) -> CommandConsequence {
+    let DownloadRequester { number, client, downloads: all, settings, stats, now } = asking;
     let now = *now;
     if client.is_active() || !client.own.buckets.downloads.allows(now, REQUESTS) {
         stats.bump(Counter::CommandsOverLimit);
-        return Consequence::Nothing;
+        return CommandConsequence::Nothing;
     }
     let asked = words.get(1);
     let downloads = &mut client.own.downloads;
@@ -91,7 +92,7 @@ fn handle_download(asking: &mut Asking<'_>, words: &CommandArgs) -> Consequence 
             downloads.refusal = Some(text.chars().map(clean).collect());
         }
     }
-    Consequence::Nothing
+    CommandConsequence::Nothing
 }
 
 /// Replaces what would end or split a text. Line breaks stay.
@@ -100,11 +101,11 @@ fn clean(c: char) -> char {
 }
 
 /// Records the acknowledgement of a block.
-fn handle_nextdl(asking: &mut Asking<'_>, words: &CommandArgs) -> Consequence {
-    let Asking { number, client, stats, now, .. } = asking;
+fn handle_nextdl(asking: &mut DownloadRequester<'_>, words: &CommandArgs) -> CommandConsequence {
+    let DownloadRequester { number, client, stats, now, .. } = asking;
     let now = *now;
     let downloads = &mut client.own.downloads;
-    let Some(download) = &mut downloads.current else { return Consequence::Nothing };
+    let Some(download) = &mut downloads.current else { return CommandConsequence::Nothing };
     let block = u32::try_from(atoi(words.get(1))).unwrap_or(u32::MAX);
     match download.window.acknowledge(block, now) {
         Acknowledged::Block => download.progress_at = now,
@@ -120,28 +121,32 @@ fn handle_nextdl(asking: &mut Asking<'_>, words: &CommandArgs) -> Consequence {
         }
         Acknowledged::Unexpected => {
             downloads.current = None;
-            return Consequence::Broken;
+            return CommandConsequence::Broken;
         }
     }
-    Consequence::Nothing
+    CommandConsequence::Nothing
 }
 
-fn handle_stopdl(asking: &mut Asking<'_>, _: &CommandArgs) -> Consequence {
+fn handle_stopdl(asking: &mut DownloadRequester<'_>, _: &CommandArgs) -> CommandConsequence {
     if let Some(download) = asking.client.own.downloads.current.take() {
         log::info!("client {} stopped the download of {}", asking.number, download.file.name);
     }
-    Consequence::Nothing
+    CommandConsequence::Nothing
 }
 
 /// Sends the gamestate again: the client has all files now.
-fn handle_donedl(asking: &mut Asking<'_>, _: &CommandArgs) -> Consequence {
-    let Asking { client, stats, now, .. } = asking;
+fn handle_donedl(asking: &mut DownloadRequester<'_>, _: &CommandArgs) -> CommandConsequence {
+    let DownloadRequester { client, stats, now, .. } = asking;
     client.own.downloads.current = None;
     if client.is_active() || client.own.downloads.gamestates >= MAX_GAMESTATES {
         stats.bump(Counter::CommandsOverLimit);
-        return Consequence::Nothing;
+        return CommandConsequence::Nothing;
     }
     client.own.downloads.gamestates += 1;
     client.await_gamestate(*now);
-    if client.channel.is_busy() { Consequence::Nothing } else { Consequence::Gamestate }
+    if client.channel.is_busy() {
+        CommandConsequence::Nothing
+    } else {
+        CommandConsequence::Gamestate
+    }
 }

@@ -13,7 +13,7 @@ use super::{
     state::{Connection, ConnectionState, Zombie},
 };
 use crate::{
-    model::{Millis, text},
+    model::{Millis, limits::MAX_SERVER_COMMAND_LEN, text},
     serving::configstrings::Configstrings,
 };
 
@@ -25,6 +25,9 @@ const MAX_OVERDUE_CHECKS: u8 = 5;
 const MAX_COMPARED: usize = 64;
 /// Interval of the checks, at least.
 const CHECK_INTERVAL_MS: u64 = 50;
+
+/// Longest command around a reason, in bytes: `disconnect ""` or `print ""` with its line end.
+const MAX_COMMAND_FRAME: usize = 16;
 
 /// Reason of a client that left by itself, as players read it.
 pub(crate) const LEFT: &str = "disconnected";
@@ -69,8 +72,9 @@ pub(crate) fn log_disconnect<R: Role>(key: R::Key, name: &str, reason: &str) {
     log::info!("{noun} {key} \"{name}\" disconnected{detail}");
 }
 
-/// Sanitizes a reason for a quoted argument of a command.
+/// Sanitizes a reason for a quoted argument of a command, whose longest form it fits.
 pub(crate) fn sanitize_reason(reason: &str) -> String {
+    let reason = text::truncated(reason, MAX_SERVER_COMMAND_LEN - MAX_COMMAND_FRAME);
     reason.chars().map(|c| if c == '"' || c.is_control() { '\'' } else { c }).collect()
 }
 

@@ -165,11 +165,6 @@ impl<R: Role> Connections<'_, R> {
         let Some(client) = self.slots.get_mut(key) else { return };
         client.begin_message(self.writer);
         server_message::end(self.writer);
-        match &mut client.state {
-            ConnectionState::Primed(primed) => primed.snapshots.last_at = Some(self.now),
-            ConnectionState::Zombie(zombie) => zombie.last_at = Some(self.now),
-            ConnectionState::Connected(_) | ConnectionState::Active(_) => {}
-        }
         self.transmit(key, MessageKind::Commands);
     }
 

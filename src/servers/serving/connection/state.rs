@@ -335,6 +335,16 @@ impl<R: Role> Connection<R> {
         snapshots.last_frame = Some(frame);
     }
 
+    /// Records the time of a message without a snapshot to a client that loads the level, or to a zombie.
+    #[cfg(feature = "relay")]
+    pub(crate) fn note_message(&mut self, at: Millis) {
+        match &mut self.state {
+            ConnectionState::Primed(primed) => primed.snapshots.last_at = Some(at),
+            ConnectionState::Zombie(zombie) => zombie.last_at = Some(at),
+            ConnectionState::Connected(_) | ConnectionState::Active(_) => {}
+        }
+    }
+
     #[cfg(feature = "relay")]
     /// Records that the snapshot of a frame is not sent, since it does not fit a message.
     pub(crate) fn skip_snapshot(&mut self, (frame, at): (FrameNum, Millis)) {
