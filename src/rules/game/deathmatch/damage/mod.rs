@@ -37,7 +37,7 @@ const MAX_DAMAGE: i32 = 1_000_000;
 
 /// Damages an entity.
 pub(crate) fn damage_entity(cx: &mut Context<'_>, fight: &mut Fight, victim: EntityNum, hit: &Hit) {
-    if let Some(client) = ClientNum::new(victim.index()) {
+    if let Some(client) = victim.client() {
         return damage_player(cx, fight, client, hit);
     }
     let Some(entity) = cx.entities.get(victim) else { return };

@@ -156,7 +156,7 @@ fn displacement_at(
 
 /// Returns the ground entity of a player, corpse or item that movers push.
 fn pushable(cx: &Context<'_>, number: EntityNum) -> Option<i32> {
-    if let Some(client) = ClientNum::new(number.index()) {
+    if let Some(client) = number.client() {
         let player = cx.clients.player(client).filter(|_| cx.clients.plays(client))?;
         let solid = player.shared.contents != 0 && player.shared.is_linked();
         return solid.then_some(player.entity.ground_entity_num);
@@ -172,7 +172,7 @@ fn pushable(cx: &Context<'_>, number: EntityNum) -> Option<i32> {
 
 /// Returns the origin, bounds and clip mask of an entity.
 fn shape(cx: &Context<'_>, number: EntityNum) -> Option<(Vec3, Vec3, Vec3, i32)> {
-    if let Some(client) = ClientNum::new(number.index()) {
+    if let Some(client) = number.client() {
         let player = cx.clients.player(client)?;
         let alive = player.state.stats[HEALTH] > 0;
         let mask = if alive { mask::PLAYER_SOLID } else { mask::DEAD_SOLID };
@@ -230,7 +230,8 @@ fn try_push(
 }
 
 fn yaw_delta(cx: &Context<'_>, number: EntityNum) -> i32 {
-    ClientNum::new(number.index())
+    number
+        .client()
         .and_then(|client| cx.clients.player(client))
         .map_or(0, |player| player.state.delta_angles[1])
 }
@@ -300,7 +301,7 @@ fn handle_blocked(
     if !matches!(mover.kind, MoverKind::Door | MoverKind::Plat) {
         return;
     }
-    let Some(client) = ClientNum::new(blocker.index()) else {
+    let Some(client) = blocker.client() else {
         fight.items.remove_blocking_entity(cx, blocker);
         return;
     };
@@ -336,7 +337,7 @@ impl Items {
 
 /// Kills a player, or gibs a corpse, that a bobbing mover or pendulum cannot push.
 fn crush(cx: &mut Context<'_>, fight: &mut Fight, number: EntityNum, by: EntityNum) {
-    if let Some(client) = ClientNum::new(number.index()) {
+    if let Some(client) = number.client() {
         let hit = Hit { inflictor: Some(by), ..Hit::by_world(LETHAL - 1, MeansOfDeath::Crush) };
         damage_player(cx, fight, client, &hit);
     } else {

@@ -8,8 +8,7 @@ use crate::bg::{Event, contents, entity_flag};
 use crate::game::deathmatch::entity_kinds::{EntityKind, MineBase, Missile, MissileState};
 use crate::game::deathmatch::{
     asset_index::sound_index, combat::Combat, context::Context, entities::Entities, flag::Flag,
-    projectiles::Projectiles, projectiles::client_of, projectiles::snap::snap_toward,
-    reach::can_damage,
+    projectiles::Projectiles, projectiles::snap::snap_toward, reach::can_damage,
 };
 use crate::game::movement::angles;
 use crate::model::{ClientNum, EntityNum, SvFlags, Trace, Vec3};
@@ -45,8 +44,7 @@ pub(crate) fn stick(
     trace: &Trace,
 ) {
     let now = cx.clients.now;
-    if let Some(player) = client_of(trace.entity).filter(|_| combat.is_damageable(cx, trace.entity))
-    {
+    if let Some(player) = trace.entity.client().filter(|_| combat.is_damageable(cx, trace.entity)) {
         return projectiles.stick_to_player(cx, number, player);
     }
     let how = cx.clients.ruleset.combat.end_rounding;

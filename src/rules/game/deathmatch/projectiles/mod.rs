@@ -80,8 +80,3 @@ pub(super) fn damage_multiplier(cx: &Context<'_>, client: ClientNum) -> f32 {
     let doubles = item.is_some_and(|item| item.kind == ItemKind::Rune && item.tag == Rune::Doubler);
     if doubles { factor * DOUBLER } else { factor }
 }
-
-/// Returns the client number of a player entity.
-pub(super) fn client_of(number: EntityNum) -> Option<ClientNum> {
-    ClientNum::new(number.index())
-}
