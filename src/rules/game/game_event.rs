@@ -28,7 +28,7 @@ pub enum GameEvent<'a> {
     Spawn {
         /// Player that appeared.
         client: ClientNum,
-        /// Place of the player.
+        /// Position of the player.
         origin: Vec3,
     },
     /// A player lost health or armor.

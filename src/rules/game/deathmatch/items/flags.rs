@@ -71,8 +71,8 @@ impl Context<'_> {
         let number = Flag::of_color(color).spec().item;
         carries
             && self.clients.game_type.has_flags()
-            && self.entities.numbers().any(|place| {
-                self.entities.pickup(place).is_some_and(|(entity, pickup)| {
+            && self.entities.numbers().any(|stand| {
+                self.entities.pickup(stand).is_some_and(|(entity, pickup)| {
                     let hidden = entity.shared.sv_flags.0 & SvFlags::NO_CLIENT.0 != 0;
                     let way = player.state.origin - entity.state.origin;
                     pickup.number == number

@@ -12,9 +12,7 @@ use crate::game::deathmatch::{
     weapons::missile_flight::explode,
 };
 use crate::game::movement::{angles, trajectory};
-use crate::model::{
-    ClientNum, EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS,
-};
+use crate::model::{EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS};
 
 /// Position of an entity before a push.
 struct Pushed {
@@ -77,7 +75,7 @@ fn push(
     turn: Vec3,
     pushed: &mut Vec<Pushed>,
 ) -> Result<(), EntityNum> {
-    // A step of 0 pushes too: it links riders at their exact place, which counts for splash damage.
+    // A step of 0 pushes too: it links riders at their exact position, which counts for splash damage.
     let Some(entity) = cx.entities.get_mut(member) else { return Ok(()) };
     let old = [entity.shared.absmin, entity.shared.absmax];
     entity.shared.current_origin += step;
@@ -267,7 +265,7 @@ fn restore_pushed(cx: &mut Context<'_>, before: &Pushed) {
     let Some((origin, ..)) = shape(cx, before.number) else { return };
     if let Some(player) = cx.clients.players.get_mut(before.number.index()) {
         if let Some(player) = player {
-            // Not truncated, so that an item that a crushed player drops starts at the exact place.
+            // Not truncated, so that an item that a crushed player drops starts at the exact position.
             player.entity.pos.base = before.origin;
             player.state.origin = before.origin;
             player.state.delta_angles[1] = before.yaw;

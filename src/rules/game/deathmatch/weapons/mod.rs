@@ -99,7 +99,7 @@ fn count_accurate(cx: &mut Context<'_>, client: ClientNum, weapon: impl Into<i32
     }
 }
 
-/// Fires a hitscan weapon against earlier places of the other players.
+/// Fires a hitscan weapon against earlier positions of the other players.
 fn in_the_past(
     cx: &mut Context<'_>,
     fight: &mut Fight,
