@@ -4,10 +4,10 @@
 //!
 //! Engine names: `ProximityMine_Trigger`, `ProximityMine_ExplodeOnPlayer`.
 
-use crate::bg::{Event, contents, entity_flag};
+use crate::bg::{Event, TeamColor, contents, entity_flag};
 use crate::game::deathmatch::entity_kinds::{EntityKind, MineBase, Missile, MissileState};
 use crate::game::deathmatch::{
-    asset_index::sound_index, combat::Combat, context::Context, entities::Entities, flag::Flag,
+    asset_index::sound_index, combat::Combat, context::Context, entities::Entities,
     projectiles::Projectiles, projectiles::snap::snap_toward, reach::can_damage,
 };
 use crate::game::movement::angles;
@@ -136,7 +136,7 @@ pub(crate) fn arm_mine(cx: &mut Context<'_>, number: EntityNum) {
 fn is_near_own_flag(cx: &Context<'_>, number: EntityNum) -> bool {
     let Some((entity, _)) = cx.entities.missile(number) else { return false };
     let (at, team) = (entity.shared.current_origin, entity.state.generic1);
-    let own = [Flag::Red, Flag::Blue].into_iter().find(|flag| flag.team() as i32 == team);
+    let own = TeamColor::ALL.into_iter().find(|color| color.team() as i32 == team);
     let home = own
         .filter(|_| cx.clients.game_type.has_flags())
         .and_then(|flag| cx.entities.flag_base(flag));
