@@ -21,7 +21,7 @@ pub(super) struct Systems {
 }
 
 /// The subsystems that damage changes: a death causes drops, scores and the end of the match.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Fight {
     /// Hooks of the level's mode.
     pub(super) hooks: &'static ModeHooks,
@@ -33,27 +33,11 @@ pub(super) struct Fight {
     pub(super) lag: LagCompensation,
 }
 
-impl Default for Fight {
-    fn default() -> Self {
-        Self {
-            hooks: &ModeHooks::NONE,
-            combat: Combat::default(),
-            items: Items::default(),
-            team_state: TeamState::default(),
-            match_state: MatchState::default(),
-            projectiles: Projectiles::default(),
-            lag: LagCompensation::default(),
-        }
-    }
-}
-
 /// Hooks of a mode, in the order of a match.
 #[derive(Debug)]
 pub(super) struct ModeHooks {
     /// Runs in each frame with players, before the warm-up.
     pub(super) frame: fn(&mut Context<'_>, &mut Systems),
-    /// Whether a dead player may respawn now.
-    pub(super) may_respawn: fn(&Context<'_>, ClientNum) -> bool,
     /// Adds the bonus score of a kill: victim, killer. The victim still carries its items.
     pub(super) kill_bonus: fn(&mut Context<'_>, &mut Fight, ClientNum, ClientNum),
     /// Runs when the intermission begins.
@@ -68,10 +52,15 @@ impl ModeHooks {
     /// Hooks without effect.
     pub(super) const NONE: Self = Self {
         frame: |_, _| {},
-        may_respawn: |_, _| true,
         kill_bonus: |_, _, _, _| {},
         match_end: |_| {},
         level_end: |_, _| {},
         disconnect: |_, _, _| {},
     };
+}
+
+impl Default for &'static ModeHooks {
+    fn default() -> Self {
+        &ModeHooks::NONE
+    }
 }

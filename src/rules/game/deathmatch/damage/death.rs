@@ -6,12 +6,13 @@
 
 use crate::bg::{Event, MeansOfDeath, PmType, Weapon, animation, contents, entity_flag};
 use crate::cvar::engine;
-use crate::game::deathmatch::hit::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
+use crate::game::GameEvent;
+use crate::game::deathmatch::hit::{Hit, LETHAL};
 use crate::game::deathmatch::{
     combat::Combat, context::Context, projectiles::kamikaze::start_kamikaze_timer,
     projectiles::kamikaze::stop_kamikaze_timer, systems::Fight,
 };
-use crate::game::{GameEvent, movement::angles};
+use crate::game::movement::{GIB_HEALTH, HEALTH, LEAST_HEALTH, angles};
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
 use crate::world::links::EntityViews as _;
 

@@ -5,7 +5,9 @@
 //! Engine names: `AddScore`, `PERS_SCORE`.
 
 use crate::bg::{Event, Persistent};
-use crate::game::deathmatch::{context::Context, entities::send_only_to, matches::MatchState};
+use crate::game::deathmatch::{
+    context::Context, entities::send_only_to, matches::MatchState, matches::playing,
+};
 use crate::game::{GameEvent, ruleset::SuicidePenalty};
 use crate::model::{ClientNum, Vec3};
 
@@ -45,10 +47,9 @@ impl MatchState {
         at: Vec3,
     ) {
         let has_teams = cx.clients.game_type.has_teams();
-        let players = ClientNum::all().filter(|&client| cx.clients.plays(client)).count();
-        let is_small = players < MIN_PLAYERS_FOR_PENALTY;
+        let is_small = playing(cx).count() < MIN_PLAYERS_FOR_PENALTY;
         // A death by the level costs a point in team games as well, a suicide does not.
-        let pays = score_of(cx, victim) > 0 && (killer.is_none() || !has_teams);
+        let pays = cx.clients.score(victim) > 0 && (killer.is_none() || !has_teams);
         let culprit = killer.unwrap_or(victim);
         if is_small && !has_teams {
             self.reward_others(cx, culprit, at);
@@ -118,8 +119,4 @@ fn share_score(cx: &mut Context<'_>, client: ClientNum, points: i32) {
         let score = *score;
         cx.emit(GameEvent::TeamScore { team: color, score });
     }
-}
-
-pub(crate) fn score_of(cx: &Context<'_>, client: ClientNum) -> i32 {
-    cx.clients.player(client).map_or(0, |player| player.state.persistant[Persistent::Score])
 }

@@ -5,13 +5,13 @@
 
 use crate::bg::{Event, MeansOfDeath, contents};
 use crate::game::deathmatch::entity_kinds::{EntityKind, MoverKind, MoverState};
-use crate::game::deathmatch::hit::{HEALTH, Hit, LETHAL};
+use crate::game::deathmatch::hit::{Hit, LETHAL};
 use crate::game::deathmatch::{
     body_queue::gib_corpse, context::Context, damage::damage_player, items::Items,
     movers::two_position::use_mover, projectiles::mines::has_space, systems::Fight,
     weapons::missile_flight::explode,
 };
-use crate::game::movement::{angles, trajectory};
+use crate::game::movement::{HEALTH, angles, trajectory};
 use crate::model::{EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS};
 
 /// Position of an entity before a push.
