@@ -1,4 +1,4 @@
-//! State of the level by owner: each subsystem's fields are private to its module.
+//! State of the level by owner: the fields of a subsystem are private to its module, except the combat state of players.
 
 use super::{
     body_queue::BodyQueue, combat::Combat, context::Context, items::Items,
@@ -9,8 +9,8 @@ use crate::model::ClientNum;
 
 /// The subsystems that own state beside the entity table.
 ///
-/// A function takes the one subsystem that it changes. Functions that can kill a player take [`Fight`]. Only those
-/// that can spawn or move a player, or fire the targets of an entity, take all subsystems.
+/// A function takes the one subsystem that it changes. Functions that can kill or move a player take [`Fight`]; those
+/// that spawn a player or fire targets take [`Systems`].
 #[derive(Debug, Default)]
 pub(super) struct Systems {
     pub(super) fight: Fight,
