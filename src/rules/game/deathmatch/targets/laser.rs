@@ -4,8 +4,8 @@
 
 use crate::bg::EntityType;
 use crate::game::deathmatch::{
-    context::Context, directions::direction_of, entity_kinds::Laser, entity_kinds::TargetKind,
-    targets::Targets,
+    context::Context, entity_kinds::Laser, entity_kinds::TargetKind, targets::Targets,
+    targets::direction_of,
 };
 use crate::world::entity_string::MapEntity;
 

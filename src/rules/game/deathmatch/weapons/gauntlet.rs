@@ -6,8 +6,8 @@
 
 use crate::bg::{Event, Powerup, Weapon, weapons::Attack};
 use crate::game::deathmatch::{
-    context::Context, damage::damage_entity, hit::Hit, projectiles::aim::aim,
-    reach::leaves_no_mark, systems::Fight, weapons::base_damage, weapons::scaled_by_powerups,
+    context::Context, damage::damage_entity, hit::Hit, projectiles::aim::aim, systems::Fight,
+    weapons::base_damage, weapons::leaves_no_mark, weapons::scaled_by_powerups,
 };
 use crate::game::direction_bytes::dir_to_byte;
 use crate::model::{Buttons, ClientNum, UserCmd};

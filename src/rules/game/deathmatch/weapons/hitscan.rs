@@ -8,7 +8,8 @@ use crate::bg::{Event, Weapon, weapons};
 use crate::game::deathmatch::projectiles::aim::{Aim, apply_spread, seeded_draws};
 use crate::game::deathmatch::{
     context::Context, damage::damage_entity, hit::Hit, projectiles::invulnerability::follow_shot,
-    projectiles::snap::snap_toward, reach::leaves_no_mark, systems::Fight, weapons::count_accurate,
+    projectiles::snap::snap_toward, systems::Fight, weapons::count_accurate,
+    weapons::leaves_no_mark,
 };
 use crate::game::{BaseGame, direction_bytes::dir_to_byte};
 use crate::model::{ClientNum, EntityNum, Trace, Vec3, contents::content};

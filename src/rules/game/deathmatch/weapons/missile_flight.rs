@@ -10,7 +10,8 @@ use crate::game::deathmatch::projectiles::missiles::{
 use crate::game::deathmatch::{
     context::Context, damage::damage_entity, damage::damage_player, damage::splash::SplashDamage,
     damage::splash::splash_damage, entity_kinds::Missile, entity_kinds::MissileState, hit::Hit,
-    projectiles::snap::snap_toward, reach::leaves_no_mark, systems::Fight, weapons::count_accurate,
+    projectiles::snap::snap_toward, systems::Fight, weapons::count_accurate,
+    weapons::leaves_no_mark,
 };
 use crate::game::{direction_bytes::dir_to_byte, movement::trajectory};
 use crate::model::{ClientNum, EntityNum, Trace, Vec3, contents::surface, limits::MAX_CLIENTS};

@@ -20,7 +20,7 @@ use super::{
     context::Context, projectiles::damage_multiplier, projectiles::missiles::launch, systems::Fight,
 };
 use crate::bg::weapons::{Attack, BULLET_RANGE, WeaponSpec};
-use crate::model::ClientNum;
+use crate::model::{ClientNum, Trace, contents::surface};
 
 /// Fires a player's weapon. Pmove has subtracted the ammunition.
 pub(crate) fn fire_weapon(cx: &mut Context<'_>, fight: &mut Fight, client: ClientNum) {
@@ -92,6 +92,7 @@ fn base_damage(cx: &Context<'_>, weapon: &WeaponSpec) -> i32 {
 fn scaled_by_powerups(cx: &Context<'_>, client: ClientNum, damage: i32) -> i32 {
     (damage as f32 * damage_multiplier(cx, client)) as i32
 }
+
 /// Counts a hit for the accuracy statistic.
 fn count_accurate(cx: &mut Context<'_>, client: ClientNum, weapon: impl Into<i32>) {
     if let Some(player) = cx.clients.players[client.index()].as_mut() {
@@ -114,4 +115,9 @@ fn in_the_past(
     fight.lag.shift(cx, shooter, attack_time, cone);
     fire(cx, fight);
     fight.lag.restore_all(cx);
+}
+
+/// Whether a shot leaves no impact mark.
+const fn leaves_no_mark(trace: &Trace) -> bool {
+    trace.surface_flags & surface::NOIMPACT != 0
 }
