@@ -1,4 +1,5 @@
-//! State of the level by owner: the fields of a subsystem are private to its module, except the combat state of players.
+//! State of the level by owner: the fields of a subsystem are private to its module, except the combat state
+//! of players.
 
 use super::{
     body_queue::BodyQueue, combat::Combat, context::Context, items::Items,

@@ -3,7 +3,7 @@
 //! Invariant: no client plays during an intermission, not even one that joins it. Source: the base game's
 //! intermission.
 //!
-//! Engine names: `BeginIntermission`, `CheckIntermissionExit`, `ExitLevel`.
+//! Engine names: `CheckIntermissionExit`, `ExitLevel`.
 
 use crate::bg::Persistent;
 use crate::game::deathmatch::context::Context;

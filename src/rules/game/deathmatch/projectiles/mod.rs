@@ -1,8 +1,6 @@
-//! Projectiles of players and of the map: launch, hooks, mines, kamikaze items, deflection.
+//! Projectiles of players and of the map: aim, launch, hooks, mines, kamikaze items, deflection, damage factor.
 //!
-//! Flight and impact are in `weapons`. Source: the base game's weapons; OpenArena's.
-//!
-//! Engine names: `SnapVectorTowards`, `s_quadFactor`.
+//! Flight and impact are in `weapons`. Source: the base game's weapons; OpenArena's. Engine names: `s_quadFactor`.
 
 pub(super) mod aim;
 pub(super) mod grapple;

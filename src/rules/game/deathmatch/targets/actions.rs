@@ -1,6 +1,7 @@
-//! Targets that act on their activator: print, push, kill, give, score, teleport.
+//! Spawn functions of targets that act on their activator; text of a print, direction and throw of a push.
 //!
-//! Source: the base game's targets. Engine names: `SP_target_print`, `SP_target_push`, `Use_Target_Give`.
+//! Source: the base game's targets. Engine names: `SP_target_print`, `SP_target_push`, `Use_Target_Print`,
+//! `AimAtTarget`.
 
 use crate::bg::{Event, Persistent, PmType, Powerup, Team};
 use crate::game::deathmatch::targets::{

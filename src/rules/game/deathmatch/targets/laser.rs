@@ -1,6 +1,6 @@
-//! Lasers: beams that damage the first entity that they hit.
+//! Spawn function of lasers. Their beams are in `activation`.
 //!
-//! Source: the base game's laser. Engine names: `SP_target_laser`, `target_laser_think`.
+//! Source: the base game's laser. Engine names: `SP_target_laser`.
 
 use crate::bg::EntityType;
 use crate::game::deathmatch::{

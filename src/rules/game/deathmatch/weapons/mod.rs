@@ -1,9 +1,7 @@
-//! Weapon fire: dispatch by weapon, damage factors, flight and impact of missiles.
+//! Weapon fire: dispatch by weapon, damage of a shot, shots in the past.
 //!
-//! Invariants: every shot starts at integer coordinates, as clients draw it; the number of deflections of a
-//! shot is limited. Source: the base game's weapons; OpenArena's.
-//!
-//! Engine names: `FireWeapon`, `SnapVectorTowards`, `s_quadFactor`.
+//! Muzzles and launches are in `projectiles`. Source: the base game's weapons; OpenArena's. Engine names:
+//! `FireWeapon`.
 
 pub(super) mod gauntlet;
 mod hitscan;
