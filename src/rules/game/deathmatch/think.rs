@@ -55,6 +55,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
             // A victim faces the place where the player appears.
             player.entity.pos.base = player.state.origin;
         }
+        cx.emit(GameEvent::Spawn { client, origin: placement.origin });
         telefrag_overlapping(cx, &mut sys.fight, client);
         if let Some(spawn_point) = spawn_point {
             fire_targets(cx, sys, spawn_point, Some(client));
@@ -66,7 +67,6 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         sys.fight.combat.publish(cx, client);
         sys.fight.lag.reset(cx, client);
         link_player(cx, client);
-        cx.emit(GameEvent::Spawn { client, origin: placement.origin });
     } else if let Some(player) = cx.clients.players[client.index()].as_mut() {
         player.unlink(cx.host);
         player.shared.contents = 0;

@@ -288,7 +288,10 @@ fn apply_damage(
         return;
     }
     let (means, lost) = (hit.means, lost.min(before));
-    cx.emit(GameEvent::Hit { attacker, victim, means, health: lost, armor: saved });
+    // Settings can spare the player who hit itself.
+    if (lost, saved) != (0, 0) {
+        cx.emit(GameEvent::Hit { attacker, victim, means, health: lost, armor: saved });
+    }
     if let Some(attacker) = attacker {
         fight.team_state.record_carrier_hurt(cx, victim, attacker);
     }

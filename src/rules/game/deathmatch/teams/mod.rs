@@ -9,9 +9,11 @@ pub(super) mod frag_bonuses;
 #[cfg(test)]
 mod tests;
 
-use super::{combat::Combat, context::Context, matches::MatchState};
+use super::{
+    combat::Combat, context::Context, matches::MatchState, matches::score::set_team_score,
+};
 use crate::bg::{Persistent, TeamColor, TeamSound, entity_flag};
-use crate::game::{FlagAction, GameEvent};
+use crate::game::{FlagAction, GameEvent, TeamScoreCause};
 use crate::model::{ClientNum, LevelTime, Vec3, limits::MAX_CLIENTS};
 
 /// Points for actions with flags.
@@ -156,9 +158,9 @@ impl TeamState {
 
 /// Adds a point to a team and plays the sound for its score, lead or tie.
 fn score_for_team(cx: &mut Context<'_>, color: TeamColor) {
-    let scores = &mut cx.clients.team_scores;
+    let scores = cx.clients.team_scores;
     let (own, other) = (scores[color as usize], scores[color.other() as usize]);
-    scores[color as usize] = own.saturating_add(1);
+    set_team_score(cx, color, own.saturating_add(1), TeamScoreCause::Capture);
     let sounds = match color {
         TeamColor::Red => [TeamSound::RedLeads, TeamSound::RedScored],
         TeamColor::Blue => [TeamSound::BlueLeads, TeamSound::BlueScored],

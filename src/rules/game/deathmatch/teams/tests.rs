@@ -8,7 +8,10 @@ use crate::game::deathmatch::{
     entity_kinds::EntityKind, entity_kinds::ItemState, hit::Hit, pickups::touch_team_item,
     systems::Systems,
 };
-use crate::game::{Deathmatch, Game, Host as _, LevelStart, Ruleset, conformance::TestHost};
+use crate::game::{
+    Deathmatch, Game, GameEvent, Host as _, LevelStart, Ruleset, TeamScoreCause,
+    conformance::TestHost,
+};
 use crate::model::{ClientNum, CommandArgs, LevelTime, UserCmd, Vec3};
 
 /// Adds the bonus of a kill, as the level's mode does.
@@ -108,6 +111,9 @@ fn flag_is_taken_and_captured() {
         assert_eq!(host.sent_to_all(), ["print \"p0^7 captured the BLUE flag!\n\""]);
         assert_eq!(sounds(&game), [4, 10, 0]);
         assert_eq!((scores(&game), game.clients.team_scores), ([5, 0, 0, 0], [1, 0]));
+        let event =
+            GameEvent::TeamScore { team: TeamColor::Red, score: 1, cause: TeamScoreCause::Capture };
+        assert!(host.events.contains(&format!("{event:?}")), "{:?}", host.events);
         assert_eq!(persistant_of(&game, 0, Persistent::Captures), 1);
         let flags = Game::player(&game, client(0)).e_flags;
         assert_ne!(flags & entity_flag::AWARD_CAPTURE, 0);
