@@ -55,6 +55,12 @@ impl EntityNum {
     pub const WORLD: Self = Self(1022);
     /// No entity; on the wire also the end of an entity list.
     pub const NONE: Self = Self(1023);
+
+    /// Returns the client of a player's entity.
+    #[must_use]
+    pub const fn client(self) -> Option<ClientNum> {
+        ClientNum::new(self.index())
+    }
 }
 
 impl From<ClientNum> for EntityNum {
@@ -171,6 +177,15 @@ mod tests {
         assert_eq!(EntityNum::new(1023), Some(EntityNum::NONE));
         assert_eq!(EntityNum::new(1024), None);
         assert_eq!(ConfigIndex::new(1024), None);
+    }
+
+    #[test]
+    fn entities_below_64_are_players() {
+        assert!(ClientNum::all().all(|client| EntityNum::from(client).client() == Some(client)));
+        assert_eq!(
+            [EntityNum(64), EntityNum::WORLD, EntityNum::NONE].map(EntityNum::client),
+            [None; 3]
+        );
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub enum GameEvent<'a> {
     Spawn {
         /// Player that appeared.
         client: ClientNum,
-        /// Place of the player.
+        /// Position of the player.
         origin: Vec3,
     },
     /// A player lost health or armor.
@@ -71,7 +71,7 @@ pub enum GameEvent<'a> {
         /// Action with the flag.
         action: FlagAction,
     },
-    /// The score of a player changed.
+    /// A player got or lost points.
     Score {
         /// Player whose score changed.
         client: ClientNum,
@@ -80,17 +80,19 @@ pub enum GameEvent<'a> {
         /// Score after the change.
         score: i32,
     },
-    /// The action of a player has changed scores, not always its own.
-    Scored {
+    /// The action of a player has changed scores, not always its own. Follows the changes.
+    ScoringAction {
         /// Player that acted.
         client: ClientNum,
     },
-    /// The score of a team changed by a player's points.
+    /// The score of a team changed. Both are 0 when a level starts.
     TeamScore {
         /// Team.
         team: TeamColor,
         /// Score after the change.
         score: i32,
+        /// Cause of the change.
+        cause: TeamScoreCause,
     },
     /// A player got an award.
     Award {
@@ -163,17 +165,30 @@ pub enum MatchPhase {
     LevelEnd,
 }
 
-/// Action of a flag.
+/// Cause of a change of a team's score. The game log has those by points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TeamScoreCause {
+    /// Points of a player, which count for its team.
+    Points,
+    /// A captured flag.
+    Capture,
+    /// Return of the points that the death of a player cost, who leaves the team.
+    Leave,
+    /// End of the level.
+    LevelEnd,
+}
+
+/// Action of a flag, with its number in the game log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagAction {
     /// An enemy took the flag.
-    Taken,
+    Taken = 0,
     /// An enemy brought the flag to its own.
-    Captured,
+    Captured = 1,
     /// The flag came back to its base.
-    Returned,
+    Returned = 2,
     /// An enemy fragged the carrier.
-    CarrierFragged,
+    CarrierFragged = 3,
 }
 
 /// Audience of a chat text.

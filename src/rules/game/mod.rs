@@ -41,7 +41,7 @@ pub(crate) use deathmatch::has_spawn_point;
 pub use fault::{ConnectError, GameFault};
 pub use files::{FileLimits, GameFiles};
 pub use flight::Flight;
-pub use game_event::{Audience, FlagAction, GameEvent, MatchPhase};
+pub use game_event::{Audience, FlagAction, GameEvent, MatchPhase, TeamScoreCause};
 pub use ruleset::{BaseGame, Ruleset};
 
 /// A console command of a game, as listings show it.

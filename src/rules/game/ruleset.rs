@@ -89,7 +89,7 @@ pub struct CombatQuirks {
     pub seeded_by_time: bool,
     /// Whether missiles move after all other entities in a frame.
     pub missiles_last: bool,
-    /// Whether hitscan shots and missiles meet the other players at earlier places.
+    /// Whether hitscan shots and missiles meet the other players at earlier positions.
     pub compensates_lag: bool,
     /// Whether missile and bullet entities carry the shooter's number.
     pub names_shooters: bool,
@@ -207,7 +207,7 @@ pub struct Ruleset {
     /// Whether every spawn shows the teleporter effect, at the spawn point. Otherwise only entry and
     /// respawn do, at the player's origin.
     pub spawn_effect_at_spot: bool,
-    /// Whether a player that has spawned is linked at its exact place instead of the truncated one.
+    /// Whether a player that has spawned is linked at its exact position instead of the truncated one.
     pub spawn_links_exactly: bool,
     /// Whether dead players get their respawn time, which is delayed by the number of slots.
     pub announces_respawn: bool,

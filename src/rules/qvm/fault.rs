@@ -1,4 +1,4 @@
-//! Faults: reasons why an entry into a module ends early, with place and call stack.
+//! Faults: reasons why an entry into a module ends early, with position and call stack.
 //!
 //! Invariants: a fault never panics and ends the entry only; the recorded call stack is bounded by
 //! [`MAX_TRACE`]. Source: Quake III QVM format.
@@ -79,7 +79,7 @@ impl From<Fault> for FaultKind {
     }
 }
 
-/// A place in the code: instruction number and its function.
+/// A position in the code: instruction number and its function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodePosition {
     /// Instruction number.
@@ -100,7 +100,7 @@ impl fmt::Display for CodePosition {
     }
 }
 
-/// A fault with its place. `Display` gives one line; [`Fault::trace`] gives the call stack.
+/// A fault with its position. `Display` gives one line; [`Fault::trace`] gives the call stack.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{kind} in {place}")]
 pub struct Fault {
@@ -117,14 +117,14 @@ pub struct Fault {
 impl Fault {
     /// Names a fault without open calls.
     pub(super) fn new(kind: FaultKind, program: &Program, instruction: u32) -> Self {
-        let place = program.place(instruction);
+        let place = program.position(instruction);
         Self { kind, place, callers: Vec::new(), omitted: 0 }
     }
 
     /// Adds the call instruction of the next outer open call.
     pub(super) fn add_caller(&mut self, program: &Program, instruction: u32) {
         if self.callers.len() < MAX_TRACE {
-            self.callers.push(program.place(instruction));
+            self.callers.push(program.position(instruction));
         } else {
             self.omitted += 1;
         }
@@ -133,6 +133,6 @@ impl Fault {
     /// Returns the call stack as one line for each caller, innermost first.
     pub fn trace(&self) -> impl Iterator<Item = String> + '_ {
         let omitted = (self.omitted > 0).then(|| format!("... {} more", self.omitted));
-        self.callers.iter().map(|place| format!("called by {place}")).chain(omitted)
+        self.callers.iter().map(|position| format!("called by {position}")).chain(omitted)
     }
 }

@@ -171,8 +171,8 @@ impl Program {
         })
     }
 
-    /// Names the place of an instruction.
-    pub fn place(&self, instruction: u32) -> CodePosition {
+    /// Names the position of an instruction.
+    pub fn position(&self, instruction: u32) -> CodePosition {
         let function = self.functions[self.function_index(instruction)].start;
         let name = self.symbols.function(function).map(str::to_owned);
         CodePosition { instruction, function, name }

@@ -73,7 +73,7 @@ pub enum VerifyReason {
     BlockCopy(i32),
 }
 
-/// A rejected program, with the place.
+/// A rejected program, with the position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{reason} at {place}, file offset {file_offset}")]
 pub struct VerifyError {
@@ -107,7 +107,7 @@ pub(super) fn verify(image: Image, symbols: Symbols) -> Result<Program, VerifyEr
             place: if program.functions.is_empty() {
                 CodePosition { instruction, function: 0, name: None }
             } else {
-                program.place(instruction)
+                program.position(instruction)
             },
             file_offset: program.file_offset(instruction).unwrap_or_default(),
         }),
@@ -116,7 +116,7 @@ pub(super) fn verify(image: Image, symbols: Symbols) -> Result<Program, VerifyEr
 
 fn check(program: &mut Program) -> Checked<()> {
     let decoded = decode(program);
-    // Functions before a decoding error name its place.
+    // Functions before a decoding error name its position.
     if decoded.is_ok() || !program.instructions.is_empty() {
         find_functions(program)?;
     }

@@ -2,9 +2,9 @@
 //!
 //! One directive per line; `#` starts a comment. `play NAME` starts a play, `about`, `rules`, `map`, `luck`, `set`, `file`,
 //! `each`, `box`, `entity`, `part`, `chance` and `player` describe it, and `wait`, `keys`, `place`, `cmd`, `console`,
-//! `join`, `leave` and `begin` are its steps.
+//! `join`, `leave` and `begin` are its actions.
 //!
-//! Invariants: numbers of steps, players and milliseconds are bounded; an error names its line.
+//! Invariants: numbers of actions, players and milliseconds are bounded; an error names its line.
 
 use std::fmt;
 
@@ -13,9 +13,9 @@ use thiserror::Error;
 use super::arena::{Arena, Material};
 use crate::model::{Buttons, UserCmd};
 
-/// Most plays and steps of a text, and the longest text in bytes.
+/// Most plays and actions of a text, and the longest text in bytes.
 const MAX_PLAYS: usize = 1000;
-const MAX_STEPS: usize = 20_000;
+const MAX_ACTIONS: usize = 20_000;
 const MAX_TEXT: usize = 1 << 20;
 /// Most players of a play.
 const MAX_PLAYERS: usize = 16;
@@ -33,7 +33,7 @@ pub(super) struct Keys {
     pub(super) view: Option<[f32; 2]>,
 }
 
-/// One step of a play.
+/// One action of a play.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum PlayAction {
     /// Lets this many milliseconds pass.
@@ -77,7 +77,7 @@ pub struct Play {
     pub(super) chances: Vec<(String, String)>,
     /// Whether the comparison ends with a difference of rounding, since later ones may follow from it.
     pub(super) ends_at_rounding: bool,
-    pub(super) steps: Vec<PlayAction>,
+    pub(super) actions: Vec<PlayAction>,
 }
 
 impl Default for Play {
@@ -95,7 +95,7 @@ impl Default for Play {
             players: Vec::new(),
             chances: Vec::new(),
             ends_at_rounding: false,
-            steps: Vec::new(),
+            actions: Vec::new(),
         }
     }
 }
@@ -142,7 +142,7 @@ impl Play {
 
     /// Lets milliseconds pass, as a step.
     pub(super) fn wait(&mut self, ms: u32) {
-        self.steps.push(PlayAction::Wait(ms));
+        self.actions.push(PlayAction::Wait(ms));
     }
 
     fn directive(&mut self, word: &str, rest: &str) -> Result<(), String> {
@@ -188,17 +188,17 @@ impl Play {
                 }
             }
             _ => {
-                let step = self.step(word, rest)?;
-                self.steps.push(step);
-                if self.steps.len() > MAX_STEPS {
-                    return Err(format!("too many steps (max {MAX_STEPS})"));
+                let action = self.action(word, rest)?;
+                self.actions.push(action);
+                if self.actions.len() > MAX_ACTIONS {
+                    return Err(format!("too many steps (max {MAX_ACTIONS})"));
                 }
             }
         }
         Ok(())
     }
 
-    fn step(&self, word: &str, rest: &str) -> Result<PlayAction, String> {
+    fn action(&self, word: &str, rest: &str) -> Result<PlayAction, String> {
         let client = || -> Result<(usize, &str), String> {
             let (number, rest) = rest.split_once(' ').unwrap_or((rest, ""));
             let number: usize = number.parse().map_err(|_| format!("invalid client '{number}'"))?;
@@ -343,7 +343,7 @@ mod tests {
         let plays = Play::parse(text).unwrap();
         let names: Vec<_> = plays.iter().map(|play| play.name.as_str()).collect();
         assert_eq!(names, ["weapon 2", "weapon 3", "idle"]);
-        let PlayAction::Keys(0, keys) = &plays[1].steps[0] else { panic!("{plays:?}") };
+        let PlayAction::Keys(0, keys) = &plays[1].actions[0] else { panic!("{plays:?}") };
         assert_eq!((keys.input.weapon, keys.view), (3, Some([0.0, 90.0])));
         assert_eq!(plays[0].players[0][0], ("name".to_owned(), "a b".to_owned()));
         assert_eq!(plays[0].settings, [("fraglimit".to_owned(), "0".to_owned())]);

@@ -24,19 +24,19 @@ pub fn random_play(seed: u64, map: &str, players: usize, seconds: u32) -> Play {
     // A module gives the excellent award for any frag in the first 3000 ms, e.g. to a player that spawns in another.
     play.wait(3500);
     for _ in 0..players {
-        play.steps.push(PlayAction::Join(Vec::new()));
+        play.actions.push(PlayAction::Join(Vec::new()));
         play.wait(300);
     }
     for client in 0..players {
-        play.steps.push(PlayAction::Command(client, "give all".to_owned()));
+        play.actions.push(PlayAction::Command(client, "give all".to_owned()));
     }
     play.wait(200);
     // Loading takes longer on the side with more configstrings.
-    play.steps.push(PlayAction::Begin);
+    play.actions.push(PlayAction::Begin);
     for _ in 0..seconds.saturating_mul(1000 / CHANGE_MS) {
         for client in 0..players {
             if rng.below(4) == 0 {
-                play.steps.push(PlayAction::Keys(client, random_keys(&mut rng)));
+                play.actions.push(PlayAction::Keys(client, random_keys(&mut rng)));
             }
         }
         play.wait(CHANGE_MS);

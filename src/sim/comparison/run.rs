@@ -80,7 +80,7 @@ pub fn compare(play: &Play, rules: &Rules<'_>) -> Result<Differences, Comparison
         game: rules.game.name(),
         sides: [native, module],
         found: Differences::of_one_play(),
-        is_on: !play.steps.contains(&PlayAction::Begin),
+        is_on: !play.actions.contains(&PlayAction::Begin),
     };
     play.chances.iter().for_each(|(kind, _)| run.found.use_chance(&play.family, kind, 0));
     run.run().map_err(error)?;
@@ -163,8 +163,8 @@ impl Run<'_> {
             }
         }
         let play = self.play;
-        for step in &play.steps {
-            self.take(step)?;
+        for action in &play.actions {
+            self.take(action)?;
         }
         let faults = self.sides[1].server.counters().get(crate::observe::Counter::GameFaults);
         if faults > 0 {
@@ -187,8 +187,8 @@ impl Run<'_> {
         texts.join("; ")
     }
 
-    fn take(&mut self, step: &PlayAction) -> Result<(), String> {
-        match step {
+    fn take(&mut self, action: &PlayAction) -> Result<(), String> {
+        match action {
             PlayAction::Wait(ms) => {
                 for _ in 0..(u64::from(*ms) / STEP.0) {
                     self.step();

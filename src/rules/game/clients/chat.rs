@@ -3,12 +3,14 @@
 //! Invariants: chat text cannot end its quotes or its line; no command exceeds the limit of any client.
 //! Source: the base game's chat commands and their escape byte, which clients strip.
 
-use super::{ClientContext, Clients, game_log::MAX_SPEAKER_LEN};
+use super::{ClientContext, Clients};
 use crate::game::{Audience, GameEvent, userinfo::clean_text};
 use crate::model::{ClientNum, text::truncated};
 
 /// Maximum length of a chat text, in bytes.
 const MAX_SAY_LEN: usize = 149;
+/// Maximum length of the name before a chat text, in bytes.
+const MAX_SPEAKER_LEN: usize = 63;
 /// Maximum length of a voice chat id, in bytes.
 const MAX_VOICE_LEN: usize = 31;
 

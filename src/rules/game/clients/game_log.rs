@@ -6,8 +6,8 @@
 use super::Clients;
 use crate::bg::{MeansOfDeath, Persistent, TeamColor};
 use crate::cvar::engine;
-use crate::game::{Audience, FlagAction, GameEvent, Host, MatchPhase};
-use crate::model::{ClientNum, EntityNum, text::truncated};
+use crate::game::{Audience, FlagAction, GameEvent, Host, MatchPhase, TeamScoreCause};
+use crate::model::{ClientNum, EntityNum};
 
 /// Line before and after each level.
 const RULE: &str = "------------------------------------------------------------";
@@ -15,8 +15,6 @@ const RULE: &str = "------------------------------------------------------------
 const MAX_LINES: usize = 32;
 /// Largest logged ping, in ms.
 const MAX_PING_MS: i32 = 999;
-/// Maximum length of the name before a chat text, in bytes.
-pub(super) const MAX_SPEAKER_LEN: usize = 63;
 
 /// Number and name of an award, by its counter.
 const AWARDS: [(Persistent, u8, &str); 6] = [
@@ -51,8 +49,7 @@ impl GameLog<'_> {
 
     /// Writes the lines of an event, if the ruleset logs it.
     fn write_event(&mut self, event: &GameEvent<'_>) {
-        let clients = self.clients;
-        let name = |client| clients.player(client).map_or("", |player| player.name.as_str());
+        let name = |client| self.name(Some(client), "");
         let line = match *event {
             GameEvent::Connect(client) => format!("ClientConnect: {client}"),
             GameEvent::Enter(client) => format!("ClientBegin: {client}"),
@@ -68,7 +65,7 @@ impl GameLog<'_> {
                 format!("Challenge: {client} {number} 1: Client {client} got award {number}")
             }
             GameEvent::Chat { client, to, text } => {
-                let speaker = truncated(name(client), MAX_SPEAKER_LEN);
+                let speaker = name(client);
                 match to {
                     Audience::All => format!("say: {speaker}: {text}"),
                     Audience::Team => format!("sayteam: {speaker}: {text}"),
@@ -86,12 +83,14 @@ impl GameLog<'_> {
                 return self.write_vote(&format!("vote {result}: {yes} {no} {proposal}"));
             }
             GameEvent::Phase(phase) => return self.write_phase(phase),
-            GameEvent::Scored { client } if self.clients.ruleset.logs_scores => {
+            GameEvent::ScoringAction { client } if self.clients.ruleset.logs_scores => {
                 let Some(player) = self.clients.player(client) else { return };
                 let (score, name) = (self.clients.score(client), &player.name);
                 format!("PlayerScore: {client} {score}: {name} now has {score} points")
             }
-            GameEvent::TeamScore { team, score } if self.clients.ruleset.logs_scores => {
+            GameEvent::TeamScore { team, score, cause: TeamScoreCause::Points }
+                if self.clients.ruleset.logs_scores =>
+            {
                 let team = team.team() as i32;
                 format!("TeamScore: {team} {score}: Team {team} now has {score} points")
             }
@@ -109,13 +108,19 @@ impl GameLog<'_> {
             GameEvent::Spawn { .. }
             | GameEvent::Hit { .. }
             | GameEvent::Score { .. }
-            | GameEvent::Scored { .. }
+            | GameEvent::ScoringAction { .. }
             | GameEvent::TeamScore { .. }
             | GameEvent::Award { .. }
             | GameEvent::Flag { .. }
             | GameEvent::VoiceChat { .. } => return,
         };
         self.write(&line);
+    }
+
+    /// Returns the name of a client, or `default` without one.
+    fn name(&self, client: Option<ClientNum>, default: &'static str) -> &str {
+        let player = client.and_then(|client| self.clients.player(client));
+        player.map_or(default, |player| player.name.as_str())
     }
 
     /// Returns the line of a kill.
@@ -125,11 +130,7 @@ impl GameLog<'_> {
         victim: ClientNum,
         means: MeansOfDeath,
     ) -> String {
-        let name = |client: Option<ClientNum>| {
-            client
-                .and_then(|client| self.clients.player(client))
-                .map_or("<world>", |player| player.name.as_str())
-        };
+        let name = |client| self.name(client, "<world>");
         let by = killer.map_or(EntityNum::WORLD, EntityNum::from);
         let number = means.number(self.clients.ruleset.grapple_means);
         let (killer, killed, means) = (name(killer), name(Some(victim)), means.name());

@@ -5,11 +5,11 @@
 
 use super::{
     context::Context, entities::Entity, entity_kinds::Corpse, entity_kinds::EntityKind,
-    hit::GIB_HEALTH, hit::LEAST_HEALTH, projectiles::kamikaze::pass_kamikaze_timer,
-    projectiles::kamikaze::stop_kamikaze_timer,
+    projectiles::kamikaze::pass_kamikaze_timer, projectiles::kamikaze::stop_kamikaze_timer,
 };
 use crate::bg::{EntityType, Event, animation, contents, entity_flag};
-use crate::game::{movement::trajectory, settings::key};
+use crate::game::movement::{GIB_HEALTH, LEAST_HEALTH, trajectory};
+use crate::game::settings::key;
 use crate::model::{
     ClientNum, EntityNum, LevelTime, Trace, Trajectory, TrajectoryKind, Vec3, contents::mask,
 };

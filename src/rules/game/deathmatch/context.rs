@@ -6,9 +6,9 @@
 //! Invariants: entities 0 to 63 are the players, all others are in the entity table. A slot without a
 //! player has no entity.
 
-use super::{combat_settings::CombatSettings, entities::Entities, hit::HEALTH, mode::Mode};
+use super::{combat_settings::CombatSettings, entities::Entities, mode::Mode};
 use crate::bg::{Event, Powerup, TeamSound};
-use crate::game::movement::{self, PmoveSettings, PmoveVariant, events};
+use crate::game::movement::{self, HEALTH, PmoveSettings, PmoveVariant, events};
 use crate::game::{GameEvent, Host, Ruleset, clients::Clients, rng::LevelRng};
 use crate::model::{
     ClientNum, EntityNum, EntityShared, EntityState, LevelTime, SvFlags, Trace, Vec3,

@@ -1,7 +1,7 @@
 //! Free entity numbers: those that rest after their use, and those that may be used again.
 //!
 //! Invariants:
-//! - A number is in one of both places at most.
+//! - A number rests or has rested, not both.
 //! - The queue is in the order in which the numbers became free, so those that have rested are at its front.
 //!
 //! A fight frees hundreds of numbers a second. A search through all of them for one that has rested cost more
@@ -53,8 +53,8 @@ impl FreeNumbers {
     /// Takes the lowest number that rests, for a table without other numbers.
     pub(super) fn take_resting(&mut self) -> Option<EntityNum> {
         let lowest = self.resting.iter().enumerate().min_by_key(|(_, (number, _))| *number);
-        let (place, _) = lowest?;
-        self.resting.remove(place).map(|(number, _)| number)
+        let (index, _) = lowest?;
+        self.resting.remove(index).map(|(number, _)| number)
     }
 }
 

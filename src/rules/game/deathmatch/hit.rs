@@ -1,16 +1,10 @@
-//! Hits on entities, and the health constants of all games.
+//! Hits on entities.
 //!
-//! Engine names: `G_Damage`, `DAMAGE_*`, `GIB_HEALTH`.
+//! Engine names: `G_Damage`, `DAMAGE_*`.
 
 use crate::bg::MeansOfDeath;
 use crate::model::{ClientNum, EntityNum, Vec3};
 
-/// Index of the health statistic, the same in every game.
-pub(super) const HEALTH: usize = 0;
-/// Minimum health.
-pub(super) const LEAST_HEALTH: i32 = -999;
-/// Health at or below which a body is gibbed.
-pub(super) const GIB_HEALTH: i32 = -40;
 /// Damage that always kills.
 pub(super) const LETHAL: i32 = 100_000;
 

@@ -1,6 +1,6 @@
 //! Match phases of a frame: those that spawn and move clients.
 //!
-//! Source: the base game's rules of matches. Engine names: `CheckExitRules`, `BeginIntermission`, `ExitLevel`.
+//! Source: the base game's rules of matches. Engine names: `BeginIntermission`.
 
 use super::{
     context::Context, matches::PhaseChange, matches::playing, rules::client_context,

@@ -24,7 +24,6 @@ mod combat;
 mod combat_settings;
 mod context;
 mod damage;
-mod directions;
 mod entities;
 mod entity_kinds;
 mod extrapolation;

@@ -39,8 +39,6 @@ pub(super) struct Mode {
     pub(super) team_damage: bool,
     /// Whether weapon pickups give full ammo and respawn after `g_weaponTeamRespawn`.
     pub(super) team_weapons: bool,
-    /// Whether players spawn at the spawn points of their team, if it has any.
-    pub(super) team_spawn_points: bool,
     /// Whether dead players drop their powerups.
     pub(super) drops_powerups: bool,
     /// Whether a player's score counts for its team.

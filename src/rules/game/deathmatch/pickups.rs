@@ -5,11 +5,13 @@
 
 use super::{
     asset_index::sound_index, context::Context, entities::send_only_to, entity_kinds::ItemState,
-    flag::Flag, items::flags::FlagStatus, items::flags::ReturnAnnouncement,
+    flag::color_of_item, flag::flag_of, items::flags::FlagStatus, items::flags::ReturnAnnouncement,
     items::grant::ItemGrant, items::respawn::hide_item, items::spawn::floor_below,
     items::spawn::respawn_sound, systems::Fight,
 };
-use crate::bg::{Event, Persistent, UNTIL_LOST, contents, items::ItemKind, player_event};
+use crate::bg::{
+    Event, Persistent, TeamColor, UNTIL_LOST, contents, items::ItemKind, player_event,
+};
 use crate::game::movement::{angles, events, pickup as rules};
 use crate::game::{
     GameEvent, Host, movement::velocity::direction, settings::key, userinfo::PlayerUserinfo,
@@ -115,7 +117,7 @@ pub(super) fn pick_up(
         ItemKind::Rune => fight.items.carry_rune(client, number),
         ItemKind::Powerup => deny_others(cx, client, state.pos.base),
         ItemKind::Team => {
-            let flag = Flag::of_item(pickup.number);
+            let flag = color_of_item(pickup.number);
             fight.combat.players[client.index()].protected_until = None;
             let at = number.and_then(|number| cx.origin_of(number)).unwrap_or(state.pos.base);
             let taken = flag.is_some_and(|flag| {
@@ -198,14 +200,14 @@ pub(super) fn touch_team_item(
     cx: &mut Context<'_>,
     fight: &mut Fight,
     client: ClientNum,
-    flag: Flag,
+    flag: TeamColor,
     is_dropped: bool,
     at: Vec3,
 ) -> bool {
     let team = cx.clients.team(client);
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return false };
     if flag.team() != team {
-        player.state.powerups[flag.powerup()] = UNTIL_LOST;
+        player.state.powerups[flag_of(flag).powerup] = UNTIL_LOST;
         fight.items.move_flag(cx, flag, FlagStatus::Carried);
         let other_away = fight.items.is_flag_away(flag.other());
         fight.team_state.announce_flag_taken(
@@ -222,7 +224,7 @@ pub(super) fn touch_team_item(
         fight.team_state.reward_return(cx, &mut fight.match_state, client, flag, at);
         fight.items.return_flag(cx, flag, ReturnAnnouncement::Sound);
     } else {
-        player.state.powerups[flag.other().powerup()] = 0;
+        player.state.powerups[flag_of(flag.other()).powerup] = 0;
         for each in [flag, flag.other()] {
             fight.items.return_flag(cx, each, ReturnAnnouncement::None);
         }

@@ -1,8 +1,8 @@
 //! World of one player's pmove, as its level has it.
 
-use super::{context::Context, hit::HEALTH, move_caches::MoveCaches};
+use super::{context::Context, move_caches::MoveCaches};
 use crate::bg::player_box;
-use crate::game::{clients::Player, movement::OpenSpace, movement::PmoveWorld};
+use crate::game::{clients::Player, movement::HEALTH, movement::OpenSpace, movement::PmoveWorld};
 use crate::model::{ClientNum, PlayerState, Trace, Vec3, contents::mask};
 use crate::world::links::MoveScene;
 

@@ -4,7 +4,7 @@
 
 use super::context::Context;
 use crate::game::ruleset::SplashTracePoints;
-use crate::model::{EntityNum, Trace, Vec3, contents::content, contents::surface};
+use crate::model::{EntityNum, Vec3, contents::content};
 
 /// Offset of the further trace points from an entity's center, in units.
 const CORNER_OFFSET: f32 = 15.0;
@@ -43,9 +43,4 @@ pub(super) fn can_damage(cx: &Context<'_>, from: Vec3, number: EntityNum) -> boo
     heights
         .iter()
         .any(|&z| sides.iter().any(|&(x, y)| trace(middle + Vec3::new(x, y, z)).fraction >= 1.0))
-}
-
-/// Whether a shot leaves no impact mark.
-pub(super) const fn leaves_no_mark(trace: &Trace) -> bool {
-    trace.surface_flags & surface::NOIMPACT != 0
 }

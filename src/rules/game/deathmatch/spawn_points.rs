@@ -124,14 +124,14 @@ impl SpawnPoints {
         avoided: Vec3,
         first: bool,
     ) -> (Placement, Option<EntityNum>) {
-        if cx.mode().team_spawn_points
-            && let Some(point) = self.select_team_spawn_point(cx, client)
-        {
-            return (point.placement(), point.number);
+        if !cx.clients.game_type.has_flags() {
+            return self.select_common(cx, Some(client), avoided, first);
         }
-        // A team without spawn points of its own starts far from the map's origin.
-        let avoided = if cx.clients.game_type.has_flags() { Vec3::ZERO } else { avoided };
-        self.select_common(cx, Some(client), avoided, first)
+        match self.select_team_spawn_point(cx, client) {
+            Some(point) => (point.placement(), point.number),
+            // A team without spawn points of its own starts far from the map's origin.
+            None => self.select_common(cx, Some(client), Vec3::ZERO, first),
+        }
     }
 
     /// Selects a spawn point that serves all teams, for a human or the given client.

@@ -1,4 +1,5 @@
-//! State of the level by owner: each subsystem's fields are private to its module.
+//! State of the level by owner: the fields of a subsystem are private to its module, except the combat state
+//! of players.
 
 use super::{
     body_queue::BodyQueue, combat::Combat, context::Context, items::Items,
@@ -9,8 +10,8 @@ use crate::model::ClientNum;
 
 /// The subsystems that own state beside the entity table.
 ///
-/// A function takes the one subsystem that it changes. Functions that can kill a player take [`Fight`]. Only those
-/// that can spawn or move a player, or fire the targets of an entity, take all subsystems.
+/// A function takes the one subsystem that it changes. Functions that can kill or move a player take [`Fight`]; those
+/// that spawn a player or fire targets take [`Systems`].
 #[derive(Debug, Default)]
 pub(super) struct Systems {
     pub(super) fight: Fight,
@@ -21,7 +22,7 @@ pub(super) struct Systems {
 }
 
 /// The subsystems that damage changes: a death causes drops, scores and the end of the match.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Fight {
     /// Hooks of the level's mode.
     pub(super) hooks: &'static ModeHooks,
@@ -33,27 +34,11 @@ pub(super) struct Fight {
     pub(super) lag: LagCompensation,
 }
 
-impl Default for Fight {
-    fn default() -> Self {
-        Self {
-            hooks: &ModeHooks::NONE,
-            combat: Combat::default(),
-            items: Items::default(),
-            team_state: TeamState::default(),
-            match_state: MatchState::default(),
-            projectiles: Projectiles::default(),
-            lag: LagCompensation::default(),
-        }
-    }
-}
-
 /// Hooks of a mode, in the order of a match.
 #[derive(Debug)]
 pub(super) struct ModeHooks {
     /// Runs in each frame with players, before the warm-up.
     pub(super) frame: fn(&mut Context<'_>, &mut Systems),
-    /// Whether a dead player may respawn now.
-    pub(super) may_respawn: fn(&Context<'_>, ClientNum) -> bool,
     /// Adds the bonus score of a kill: victim, killer. The victim still carries its items.
     pub(super) kill_bonus: fn(&mut Context<'_>, &mut Fight, ClientNum, ClientNum),
     /// Runs when the intermission begins.
@@ -68,10 +53,15 @@ impl ModeHooks {
     /// Hooks without effect.
     pub(super) const NONE: Self = Self {
         frame: |_, _| {},
-        may_respawn: |_, _| true,
         kill_bonus: |_, _, _, _| {},
         match_end: |_| {},
         level_end: |_, _| {},
         disconnect: |_, _, _| {},
     };
+}
+
+impl Default for &'static ModeHooks {
+    fn default() -> Self {
+        &ModeHooks::NONE
+    }
 }

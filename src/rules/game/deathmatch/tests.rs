@@ -3,6 +3,7 @@
 use super::*;
 use crate::game::conformance;
 use crate::game::deathmatch::damage::damage_player;
+use crate::game::movement::HEALTH;
 
 mod events;
 mod hazards;
@@ -42,7 +43,7 @@ fn god_mode_and_noclip_prevent_damage() {
                 &hit::Hit::by_world(10, crate::bg::MeansOfDeath::Lava),
             )
         });
-        Game::player(&game, client).stats[hit::HEALTH]
+        Game::player(&game, client).stats[HEALTH]
     };
     let healths = ["god", "god", "noclip", "noclip"].map(&mut health_after);
     assert_eq!(healths, [125, 115, 115, 105]);

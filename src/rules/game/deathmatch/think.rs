@@ -6,18 +6,20 @@
 
 use super::{
     activation::fire_targets, combat::player_state::PlayerCombatState, context::Context,
-    damage::damage_player, extrapolation::extrapolate_missed_frames, hit::HEALTH, hit::Hit,
+    damage::damage_player, extrapolation::extrapolate_missed_frames, hit::Hit,
     holdables::use_holdable, items::powerups::end_powerups, items::powerups::run_player_timers,
-    items::speed_of, move_caches::MoveCaches, player_world::clip_mask, player_world::player_world,
-    rules::client_context, spawn_points::SpawnPoints, systems::Fight, systems::Systems,
-    teleport::telefrag_overlapping, touch::bump, touch::touch_triggers, weapons::fire_weapon,
+    items::speed_of, move_caches::MoveCaches, movers::bump_mover, player_world::clip_mask,
+    player_world::player_world, rules::client_context, spawn_points::SpawnPoints, systems::Fight,
+    systems::Systems, teleport::telefrag_overlapping, touch::touch_triggers, weapons::fire_weapon,
     weapons::gauntlet::gauntlet_attack, world_effects::apply_world_effects,
     world_effects::set_player_sound,
 };
 use crate::bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box};
 use crate::game::GameEvent;
 use crate::game::clients::{Clients, Placement, Role, SPECTATOR_SPEED};
-use crate::game::movement::{ClampedCommand, PmoveInput, clamp_command_time, events, move_player};
+use crate::game::movement::{
+    ClampedCommand, HEALTH, PmoveInput, clamp_command_time, events, move_player,
+};
 use crate::model::{
     Buttons, ClientNum, EntityNum, PlayerState, SvFlags, UserCmd, Vec3, contents::mask,
 };
@@ -53,6 +55,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
             // A victim faces the place where the player appears.
             player.entity.pos.base = player.state.origin;
         }
+        cx.emit(GameEvent::Spawn { client, origin: placement.origin });
         telefrag_overlapping(cx, &mut sys.fight, client);
         if let Some(spawn_point) = spawn_point {
             fire_targets(cx, sys, spawn_point, Some(client));
@@ -64,7 +67,6 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         sys.fight.combat.publish(cx, client);
         sys.fight.lag.reset(cx, client);
         link_player(cx, client);
-        cx.emit(GameEvent::Spawn { client, origin: placement.origin });
     } else if let Some(player) = cx.clients.players[client.index()].as_mut() {
         player.unlink(cx.host);
         player.shared.contents = 0;
@@ -272,7 +274,7 @@ fn step(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, command: &Us
         sys.fight.lag.record_move(client);
     }
     for &number in outcome.touched.as_slice() {
-        bump(cx, client, number);
+        bump_mover(cx, number, client);
     }
     // Events of the move, of triggers and of items last from now on. Those that others add last as the ones before.
     let events = cx.clients.player(client).map(|player| player.state.event_sequence);
@@ -334,7 +336,7 @@ fn wait_for_respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
     let Some(player) = cx.clients.player(client) else { return };
     let asked = player.buttons.0 & (Buttons::ATTACK.0 | Buttons::USE_HOLDABLE.0) != 0;
     let asked = asked || forced.is_some_and(|ms| since > ms);
-    if asked && (sys.fight.hooks.may_respawn)(cx, client) {
+    if asked {
         respawn(cx, sys, client);
     }
 }

@@ -7,9 +7,8 @@ use super::pickups::{TouchResult, announce, is_of_use, pick_up};
 use super::{
     activation::actions::teleport_to_target, activation::fire_targets, activation::use_entity,
     context::Context, damage::damage_player, hit::Hit, items::remove_item,
-    items::respawn::hide_item, items::schedule, movers::bump_mover,
-    movers::doors::touch_door_trigger, movers::plats::touch_plat_trigger, systems::Fight,
-    systems::Systems,
+    items::respawn::hide_item, items::schedule, movers::doors::touch_door_trigger,
+    movers::plats::touch_plat_trigger, systems::Fight, systems::Systems,
 };
 use crate::bg::{Event, MeansOfDeath, contents};
 use crate::game::movement::{impulses, pickup as rules, trajectory};
@@ -113,11 +112,6 @@ fn touch(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, number: Ent
         EntityKind::Item(_) => touch_item(cx, sys, client, number),
         _ => {}
     }
-}
-
-/// Touches an entity that stopped a player's move.
-pub(super) fn bump(cx: &mut Context<'_>, client: ClientNum, number: EntityNum) {
-    bump_mover(cx, number, client);
 }
 
 fn touch_hurt_trigger(

@@ -1,8 +1,9 @@
-//! Angles: degrees, 16-bit network angles and direction axes.
+//! Angles: degrees, 16-bit network angles, direction axes and perpendicular vectors.
 //!
 //! Source: the base game's movement; checked against the values its bytecode computes.
+//! Engine names: `PerpendicularVector`.
 
-use super::{Arithmetic, HEALTH};
+use super::{Arithmetic, HEALTH, velocity::direction};
 use crate::bg::PmType;
 use crate::model::{
     PlayerState, UserCmd, Vec3,
@@ -20,6 +21,23 @@ const HALF_TURN: f32 = std::f32::consts::PI;
 #[must_use]
 pub fn axes(angles: Vec3) -> Axes {
     Arithmetic::Bytecode.axes(angles)
+}
+
+/// Returns a perpendicular vector, computed as clients do: the smallest axis, projected onto the plane and
+/// normalized.
+#[must_use]
+pub fn perpendicular(v: Vec3) -> Vec3 {
+    let mut least = 0;
+    for axis in 1..3 {
+        if v[axis].abs() < v[least].abs() {
+            least = axis;
+        }
+    }
+    let mut axis = Vec3::ZERO;
+    axis[least] = 1.0;
+    let scale = 1.0 / v.dot(v);
+    let along = axis.dot(v) * scale;
+    direction(axis - v * scale * along)
 }
 
 /// Converts degrees to a 16-bit angle, truncated toward zero before wrapping.
@@ -167,5 +185,20 @@ mod tests {
         look(&mut state, Vec3::new(0.0, 90.0, 0.0), &command);
         turn(&mut state, &command);
         assert_eq!(state.viewangles, Vec3::new(0.0, 90.0, 0.0));
+    }
+
+    #[test]
+    fn perpendicular_matches_client() {
+        for line in include_str!("../../../../tests/vectors/game/directions.csv").lines().skip(1) {
+            let row: Vec<f32> = line.split(',').map(|word| word.parse().unwrap()).collect();
+            let forward = Vec3::new(row[0], row[1], row[2]);
+            let right = perpendicular(forward);
+            let up = forward.cross(right);
+            for axis in 0..3 {
+                assert!((right[axis] - row[4 + axis]).abs() < 1e-6, "{line}: {right:?}");
+                assert!((up[axis] - row[7 + axis]).abs() < 1e-6, "{line}: {up:?}");
+            }
+            assert_eq!(crate::game::direction_bytes::dir_to_byte(forward), row[3] as i32, "{line}");
+        }
     }
 }

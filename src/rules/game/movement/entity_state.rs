@@ -2,12 +2,9 @@
 //!
 //! Source: the base game's conversion; checked against 120 states converted by it.
 
-use super::{HEALTH, events, set};
+use super::{GIB_HEALTH, HEALTH, events, set};
 use crate::bg::{EntityType, PmType, entity_flag};
 use crate::model::{EntityState, PlayerState, Trajectory, TrajectoryKind, Vec3};
-
-/// Health at and below which a body is gibbed.
-const GIB_HEALTH: i32 = -40;
 
 /// Options of the conversion to an entity state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -48,7 +48,11 @@ pub use velocity::{Acceleration, Length};
 use pmove::Pmove;
 
 /// Index of the health stat, the same in every game.
-const HEALTH: usize = 0;
+pub(in crate::game) const HEALTH: usize = 0;
+/// Health at or below which a body is gibbed.
+pub(in crate::game) const GIB_HEALTH: i32 = -40;
+/// Minimum health.
+pub(in crate::game) const LEAST_HEALTH: i32 = -999;
 
 fn set(flags: &mut i32, flag: i32, on: bool) {
     if on {

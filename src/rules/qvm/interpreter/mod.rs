@@ -23,11 +23,11 @@ use super::{
 const STOP: u32 = u32::MAX;
 
 /// Runs a step and returns the number of the next one.
-type Handler = fn(&mut State<'_>, &Executed, u32) -> u32;
+type Handler = fn(&mut State<'_>, &FusedStep, u32) -> u32;
 
 /// One to six instructions. The handler defines the meaning of the operands.
 #[derive(Clone, Copy)]
-struct Executed {
+struct FusedStep {
     handler: Handler,
     a: u32,
     b: u32,
@@ -37,7 +37,7 @@ struct Executed {
 
 /// Code of a program, as steps.
 pub(super) struct Code {
-    steps: Vec<Executed>,
+    steps: Vec<FusedStep>,
     /// Instruction number of each step, for faults.
     origins: Vec<u32>,
     /// First instruction and first step of each function, sorted.

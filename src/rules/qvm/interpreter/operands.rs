@@ -7,9 +7,9 @@
 use super::State;
 use crate::qvm::{memory, opcode::NAN, program::MAX_DEPTH};
 
-/// Kind of an operand.
+/// Kind of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OperandKind {
+pub(super) enum SourceKind {
     /// Cell; the operand is its number.
     Cell,
     /// The operand itself.

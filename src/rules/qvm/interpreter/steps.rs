@@ -3,10 +3,10 @@
 //! Invariants: a handler that stops sets the exit and its own step number. Source: Quake III QVM format.
 
 use super::{
-    Executed, Exit, Handler, Return, STOP, State,
+    Exit, FusedStep, Handler, Return, STOP, State,
     operands::{
-        self as ops, Binary, Byte, Cell, Compare, Constant, Frame, Global, Half, Local,
-        OperandKind, Source, Unary, Width, Word,
+        self as ops, Binary, Byte, Cell, Compare, Constant, Frame, Global, Half, Local, Source,
+        SourceKind, Unary, Width, Word,
     },
 };
 use crate::qvm::{
@@ -38,7 +38,7 @@ impl State<'_> {
 }
 
 /// `cell c = a op b`
-fn binary<O: Binary, A: Source, B: Source>(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
+fn binary<O: Binary, A: Source, B: Source>(s: &mut State<'_>, step: &FusedStep, at: u32) -> u32 {
     match O::compute(A::get(s, step.a), B::get(s, step.b)) {
         Some(value) => {
             s.set(step.c, value);
@@ -49,19 +49,19 @@ fn binary<O: Binary, A: Source, B: Source>(s: &mut State<'_>, step: &Executed, a
 }
 
 /// `cell c = op a`
-fn unary<O: Unary, A: Source>(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
+fn unary<O: Unary, A: Source>(s: &mut State<'_>, step: &FusedStep, at: u32) -> u32 {
     let value = O::compute(A::get(s, step.a));
     s.set(step.c, value);
     at + 1
 }
 
 /// `if a op b, go to step c`
-fn compare<O: Compare, A: Source, B: Source>(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
+fn compare<O: Compare, A: Source, B: Source>(s: &mut State<'_>, step: &FusedStep, at: u32) -> u32 {
     if O::holds(A::get(s, step.a), B::get(s, step.b)) { step.c } else { at + 1 }
 }
 
 /// `cell c = memory[a + b]`
-fn load<W: Width, A: Source>(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
+fn load<W: Width, A: Source>(s: &mut State<'_>, step: &FusedStep, at: u32) -> u32 {
     let address = (A::get(s, step.a) as u32).wrapping_add(step.b) & s.mask;
     let value = W::load(s.memory, address);
     s.set(step.c, value);
@@ -69,7 +69,7 @@ fn load<W: Width, A: Source>(s: &mut State<'_>, step: &Executed, at: u32) -> u32
 }
 
 /// `memory[a + c] = b`
-fn store<W: Width, A: Source, B: Source>(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
+fn store<W: Width, A: Source, B: Source>(s: &mut State<'_>, step: &FusedStep, at: u32) -> u32 {
     let address = (A::get(s, step.a) as u32).wrapping_add(step.c) & s.mask;
     let value = B::get(s, step.b);
     W::store(s.memory, address, value);
@@ -77,7 +77,7 @@ fn store<W: Width, A: Source, B: Source>(s: &mut State<'_>, step: &Executed, at:
 }
 
 /// Copies `c` bytes from the address in cell b to that in cell a.
-pub(super) fn block_copy(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
+pub(super) fn block_copy(s: &mut State<'_>, step: &FusedStep, at: u32) -> u32 {
     let (target, source) = (Cell::get(s, step.a) as u32, Cell::get(s, step.b) as u32);
     if !s.charge(step.c / COPY_UNIT) {
         return s.fault(at, FaultKind::Budget);
@@ -89,7 +89,7 @@ pub(super) fn block_copy(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
 }
 
 /// Starts a function with frame size `a` and cost `b`.
-pub(super) fn enter(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
+pub(super) fn enter(s: &mut State<'_>, step: &FusedStep, at: u32) -> u32 {
     match s.frame.checked_sub(step.a) {
         Some(frame) if frame >= s.stack_limit => s.frame = frame,
         _ => return s.fault(at, FaultKind::StackOverflow),
@@ -101,7 +101,7 @@ pub(super) fn enter(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
 }
 
 /// Returns value `a` from a function with frame size `b`.
-fn leave<A: Source>(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
+fn leave<A: Source>(s: &mut State<'_>, step: &FusedStep, at: u32) -> u32 {
     let value = A::get(s, step.a);
     s.frame = s.frame.wrapping_add(step.b);
     if s.stacks.returns.len() == s.base {
@@ -135,17 +135,17 @@ fn open_call(s: &mut State<'_>, at: u32, target: u32, depth: u32) -> u32 {
 }
 
 /// Calls the function whose first step is `a`; `c` cells stay.
-pub(super) fn call(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
+pub(super) fn call(s: &mut State<'_>, step: &FusedStep, at: u32) -> u32 {
     open_call(s, at, step.a, step.c)
 }
 
 /// Calls the service with number `a`; its result becomes cell `c`.
-pub(super) fn service(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
+pub(super) fn service(s: &mut State<'_>, step: &FusedStep, at: u32) -> u32 {
     s.stop(at, Exit::Service(step.a, step.c))
 }
 
 /// Calls the function or service that cell `a` names; `c` cells stay.
-pub(super) fn call_cell(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
+pub(super) fn call_cell(s: &mut State<'_>, step: &FusedStep, at: u32) -> u32 {
     let target = Cell::get(s, step.a);
     if target < 0 {
         return s.stop(at, Exit::Service(!target as u32, step.c));
@@ -160,12 +160,12 @@ pub(super) fn call_cell(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
 }
 
 /// Goes to step `a`.
-pub(super) fn jump(_: &mut State<'_>, step: &Executed, _: u32) -> u32 {
+pub(super) fn jump(_: &mut State<'_>, step: &FusedStep, _: u32) -> u32 {
     step.a
 }
 
 /// Charges `b`, then goes to step `a`.
-pub(super) fn jump_back(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
+pub(super) fn jump_back(s: &mut State<'_>, step: &FusedStep, at: u32) -> u32 {
     if !s.charge(step.b) {
         return s.fault(at, FaultKind::Budget);
     }
@@ -174,7 +174,7 @@ pub(super) fn jump_back(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
 
 /// Goes to the instruction in cell a. The function starts at instruction `c` and has `d` of them; its steps
 /// start at index `b` of the jump list.
-pub(super) fn jump_cell(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
+pub(super) fn jump_cell(s: &mut State<'_>, step: &FusedStep, at: u32) -> u32 {
     let target = Cell::get(s, step.a);
     let offset = (target as u32).wrapping_sub(step.c);
     let listed = (offset < step.d).then(|| s.code.jumps.get((step.b + offset) as usize).copied());
@@ -192,11 +192,11 @@ pub(super) fn jump_cell(s: &mut State<'_>, step: &Executed, at: u32) -> u32 {
 macro_rules! by_kind {
     ($handler:ident, $kind:expr $(, $type:ty)*) => {
         match $kind {
-            OperandKind::Cell => $handler::<$($type,)* Cell>,
-            OperandKind::Constant => $handler::<$($type,)* Constant>,
-            OperandKind::Frame => $handler::<$($type,)* Frame>,
-            OperandKind::Local => $handler::<$($type,)* Local>,
-            OperandKind::Global => $handler::<$($type,)* Global>,
+            SourceKind::Cell => $handler::<$($type,)* Cell>,
+            SourceKind::Constant => $handler::<$($type,)* Constant>,
+            SourceKind::Frame => $handler::<$($type,)* Frame>,
+            SourceKind::Local => $handler::<$($type,)* Local>,
+            SourceKind::Global => $handler::<$($type,)* Global>,
         }
     };
 }
@@ -205,10 +205,10 @@ macro_rules! by_kind {
 macro_rules! by_kinds {
     ($handler:ident, $a:expr, $b:expr, $type:ty) => {
         match $a {
-            OperandKind::Cell | OperandKind::Constant => by_kind!($handler, $b, $type, Cell),
-            OperandKind::Frame => by_kind!($handler, $b, $type, Frame),
-            OperandKind::Local => by_kind!($handler, $b, $type, Local),
-            OperandKind::Global => by_kind!($handler, $b, $type, Global),
+            SourceKind::Cell | SourceKind::Constant => by_kind!($handler, $b, $type, Cell),
+            SourceKind::Frame => by_kind!($handler, $b, $type, Frame),
+            SourceKind::Local => by_kind!($handler, $b, $type, Local),
+            SourceKind::Global => by_kind!($handler, $b, $type, Global),
         }
     };
 }
@@ -225,31 +225,31 @@ macro_rules! operations {
     };
 }
 
-fn choose_binary<O: Binary>(a: OperandKind, b: OperandKind) -> Handler {
+fn choose_binary<O: Binary>(a: SourceKind, b: SourceKind) -> Handler {
     by_kinds!(binary, a, b, O)
 }
 
-fn choose_compare<O: Compare>(a: OperandKind, b: OperandKind) -> Handler {
+fn choose_compare<O: Compare>(a: SourceKind, b: SourceKind) -> Handler {
     by_kinds!(compare, a, b, O)
 }
 
-fn choose_unary<O: Unary>(a: OperandKind) -> Handler {
+fn choose_unary<O: Unary>(a: SourceKind) -> Handler {
     by_kind!(unary, a, O)
 }
 
-fn choose_store<W: Width>(a: OperandKind, b: OperandKind) -> Handler {
+fn choose_store<W: Width>(a: SourceKind, b: SourceKind) -> Handler {
     match a {
-        OperandKind::Constant => by_kind!(store, b, W, Constant),
+        SourceKind::Constant => by_kind!(store, b, W, Constant),
         _ => by_kinds!(store, a, b, W),
     }
 }
 
-fn choose_load<W: Width>(a: OperandKind) -> Handler {
+fn choose_load<W: Width>(a: SourceKind) -> Handler {
     by_kind!(load, a, W)
 }
 
 /// Handler of an operation with two values and one result.
-pub(super) fn binary_step(opcode: Opcode, a: OperandKind, b: OperandKind) -> Option<Handler> {
+pub(super) fn binary_step(opcode: Opcode, a: SourceKind, b: SourceKind) -> Option<Handler> {
     Some(operations!(opcode, choose_binary(a, b),
         Add => Add, Sub => Sub, Muli => Mul, Mulu => Mul, Divi => Divi, Divu => Divu, Modi => Modi,
         Modu => Modu, Band => Band, Bor => Bor, Bxor => Bxor, Lsh => Lsh, Rshi => Rshi,
@@ -258,7 +258,7 @@ pub(super) fn binary_step(opcode: Opcode, a: OperandKind, b: OperandKind) -> Opt
 }
 
 /// Handler of a compare-and-branch.
-pub(super) fn compare_step(opcode: Opcode, a: OperandKind, b: OperandKind) -> Option<Handler> {
+pub(super) fn compare_step(opcode: Opcode, a: SourceKind, b: SourceKind) -> Option<Handler> {
     Some(operations!(opcode, choose_compare(a, b),
         Eq => Eq, Ne => Ne, Lti => Lti, Lei => Lei, Gti => Gti, Gei => Gei, Ltu => Ltu, Leu => Leu,
         Gtu => Gtu, Geu => Geu, Eqf => Eqf, Nef => Nef, Ltf => Ltf, Lef => Lef, Gtf => Gtf,
@@ -267,7 +267,7 @@ pub(super) fn compare_step(opcode: Opcode, a: OperandKind, b: OperandKind) -> Op
 }
 
 /// Handler of an operation with one value and one result.
-pub(super) fn unary_step(opcode: Opcode, a: OperandKind) -> Option<Handler> {
+pub(super) fn unary_step(opcode: Opcode, a: SourceKind) -> Option<Handler> {
     Some(operations!(opcode, choose_unary(a),
         Sex8 => Sex8, Sex16 => Sex16, Negi => Negi, Bcom => Bcom, Negf => Negf, Cvif => Cvif,
         Cvfi => Cvfi,
@@ -275,12 +275,12 @@ pub(super) fn unary_step(opcode: Opcode, a: OperandKind) -> Option<Handler> {
 }
 
 /// Handler that copies a value into a cell.
-pub(super) fn copy_step(a: OperandKind) -> Handler {
+pub(super) fn copy_step(a: SourceKind) -> Handler {
     choose_unary::<ops::Copy>(a)
 }
 
 /// Handler of a load.
-pub(super) fn load_step(opcode: Opcode, a: OperandKind) -> Handler {
+pub(super) fn load_step(opcode: Opcode, a: SourceKind) -> Handler {
     match opcode {
         Opcode::Load1 => choose_load::<Byte>(a),
         Opcode::Load2 => choose_load::<Half>(a),
@@ -289,7 +289,7 @@ pub(super) fn load_step(opcode: Opcode, a: OperandKind) -> Handler {
 }
 
 /// Handler of a store.
-pub(super) fn store_step(opcode: Opcode, a: OperandKind, b: OperandKind) -> Handler {
+pub(super) fn store_step(opcode: Opcode, a: SourceKind, b: SourceKind) -> Handler {
     match opcode {
         Opcode::Store1 => choose_store::<Byte>(a, b),
         Opcode::Store2 => choose_store::<Half>(a, b),
@@ -298,6 +298,6 @@ pub(super) fn store_step(opcode: Opcode, a: OperandKind, b: OperandKind) -> Hand
 }
 
 /// Handler of *leave*.
-pub(super) fn leave_step(a: OperandKind) -> Handler {
+pub(super) fn leave_step(a: SourceKind) -> Handler {
     by_kind!(leave, a)
 }

@@ -7,7 +7,7 @@
 //! Invariants: a value in a cell has the cell of its own position; linear time; a step knows the
 //! instruction whose fault it can raise. Source: Quake III QVM format.
 
-use super::{Code, Executed, Handler, STOP, operands::OperandKind, steps};
+use super::{Code, FusedStep, Handler, STOP, operands::SourceKind, steps};
 use crate::qvm::{
     opcode::Opcode,
     program::{Function, Instruction, Program},
@@ -16,23 +16,23 @@ use crate::qvm::{
 /// A symbolic value: what its kind and operand give, plus a constant.
 #[derive(Clone, Copy)]
 struct Value {
-    kind: OperandKind,
+    kind: SourceKind,
     operand: u32,
     /// 0 for constants and frame addresses, whose operand includes it.
     add: u32,
 }
 
 impl Value {
-    fn new(kind: OperandKind, operand: u32) -> Self {
+    fn new(kind: SourceKind, operand: u32) -> Self {
         Self { kind, operand, add: 0 }
     }
 
     fn plus(mut self, add: u32) -> Self {
         match self.kind {
-            OperandKind::Constant | OperandKind::Frame => {
+            SourceKind::Constant | SourceKind::Frame => {
                 self.operand = self.operand.wrapping_add(add)
             }
-            OperandKind::Cell | OperandKind::Local | OperandKind::Global => {
+            SourceKind::Cell | SourceKind::Local | SourceKind::Global => {
                 self.add = self.add.wrapping_add(add)
             }
         }
@@ -106,7 +106,7 @@ const CONSTANT_CALL: u32 = 1;
 
 impl Translator<'_> {
     fn emit(&mut self, handler: Handler, a: u32, b: u32, c: u32, d: u32) {
-        self.code.steps.push(Executed { handler, a, b, c, d });
+        self.code.steps.push(FusedStep { handler, a, b, c, d });
         self.code.origins.push(self.at);
     }
 
@@ -124,7 +124,7 @@ impl Translator<'_> {
             if is_target || !is_open {
                 self.stack.clear();
                 let depth = self.program.depth(at) as u32;
-                self.stack.extend((0..depth).map(|cell| Value::new(OperandKind::Cell, cell)));
+                self.stack.extend((0..depth).map(|cell| Value::new(SourceKind::Cell, cell)));
             }
             self.step_of.push(self.code.steps.len() as u32);
             let instruction = self.program.instructions()[at as usize];
@@ -166,30 +166,30 @@ impl Translator<'_> {
 
     /// Removes the top value and returns it with its position.
     fn pop(&mut self) -> (Value, u32) {
-        let value = self.stack.pop().unwrap_or(Value::new(OperandKind::Constant, 0));
+        let value = self.stack.pop().unwrap_or(Value::new(SourceKind::Constant, 0));
         (value, self.stack.len() as u32)
     }
 
-    fn push(&mut self, kind: OperandKind, operand: u32) {
+    fn push(&mut self, kind: SourceKind, operand: u32) {
         self.stack.push(Value::new(kind, operand));
     }
 
     /// Pushes the cell of the next position, which a step has written.
     fn push_cell(&mut self) {
-        self.push(OperandKind::Cell, self.stack.len() as u32);
+        self.push(SourceKind::Cell, self.stack.len() as u32);
     }
 
     /// Puts a value into the cell of its position.
     fn put_in_cell(&mut self, value: Value, position: u32) -> Value {
-        let cell = Value::new(OperandKind::Cell, position);
+        let cell = Value::new(SourceKind::Cell, position);
         if value.add != 0 {
             self.emit_binary(
                 Opcode::Add,
                 value,
-                Value::new(OperandKind::Constant, value.add),
+                Value::new(SourceKind::Constant, value.add),
                 position,
             );
-        } else if value.kind != OperandKind::Cell {
+        } else if value.kind != SourceKind::Cell {
             self.emit(steps::copy_step(value.kind), value.operand, 0, position, 0);
         }
         cell
@@ -203,8 +203,8 @@ impl Translator<'_> {
     /// Returns a value as a first operand: not a constant.
     fn first_operand(&mut self, (value, position): (Value, u32)) -> Value {
         match value.kind {
-            OperandKind::Constant => self.put_in_cell(value, position),
-            OperandKind::Cell | OperandKind::Frame | OperandKind::Local | OperandKind::Global => {
+            SourceKind::Constant => self.put_in_cell(value, position),
+            SourceKind::Cell | SourceKind::Frame | SourceKind::Local | SourceKind::Global => {
                 self.operand((value, position))
             }
         }
@@ -223,10 +223,10 @@ impl Translator<'_> {
 
     /// Puts loaded words into their cells, before memory changes.
     fn flush_loads(&mut self) {
-        self.flush_if(|kind| matches!(kind, OperandKind::Local | OperandKind::Global));
+        self.flush_if(|kind| matches!(kind, SourceKind::Local | SourceKind::Global));
     }
 
-    fn flush_if(&mut self, is_flushed: fn(OperandKind) -> bool) {
+    fn flush_if(&mut self, is_flushed: fn(SourceKind) -> bool) {
         for position in 0..self.stack.len() {
             let value = self.stack[position];
             if is_flushed(value.kind) {
@@ -249,10 +249,10 @@ impl Translator<'_> {
                 self.emit(steps::leave_step(value.kind), value.operand, word, 0, 0);
             }
             Opcode::Call => self.call(),
-            Opcode::Push => self.push(OperandKind::Constant, 0),
+            Opcode::Push => self.push(SourceKind::Constant, 0),
             Opcode::Pop => drop(self.stack.pop()),
-            Opcode::Const => self.push(OperandKind::Constant, word),
-            Opcode::Local => self.push(OperandKind::Frame, word),
+            Opcode::Const => self.push(SourceKind::Constant, word),
+            Opcode::Local => self.push(SourceKind::Frame, word),
             Opcode::Jump => self.jump(),
             Opcode::Load1 | Opcode::Load2 | Opcode::Load4 => self.load(opcode),
             Opcode::Store1 | Opcode::Store2 | Opcode::Store4 => {
@@ -262,7 +262,7 @@ impl Translator<'_> {
             }
             Opcode::Arg => {
                 let value = self.pop();
-                self.store(Opcode::Store4, (Value::new(OperandKind::Frame, word), 0), value);
+                self.store(Opcode::Store4, (Value::new(SourceKind::Frame, word), 0), value);
             }
             Opcode::BlockCopy => {
                 let (source, position) = self.pop();
@@ -343,13 +343,13 @@ impl Translator<'_> {
         let (b, b_position) = self.pop();
         let (a, position) = self.pop();
         let sum = match (opcode, a.kind, b.kind) {
-            (Opcode::Add, _, OperandKind::Constant) => Some(a.plus(b.operand)),
-            (Opcode::Sub, _, OperandKind::Constant) => Some(a.plus(b.operand.wrapping_neg())),
+            (Opcode::Add, _, SourceKind::Constant) => Some(a.plus(b.operand)),
+            (Opcode::Sub, _, SourceKind::Constant) => Some(a.plus(b.operand.wrapping_neg())),
             // A cell above the position of the sum would be overwritten by the next value.
             (
                 Opcode::Add,
-                OperandKind::Constant,
-                OperandKind::Frame | OperandKind::Local | OperandKind::Global,
+                SourceKind::Constant,
+                SourceKind::Frame | SourceKind::Local | SourceKind::Global,
             ) => Some(b.plus(a.operand)),
             _ => None,
         };
@@ -365,10 +365,8 @@ impl Translator<'_> {
     fn load(&mut self, opcode: Opcode) {
         let (address, position) = self.pop();
         match (opcode, address.kind) {
-            (Opcode::Load4, OperandKind::Constant) => {
-                self.push(OperandKind::Global, address.operand)
-            }
-            (Opcode::Load4, OperandKind::Frame) => self.push(OperandKind::Local, address.operand),
+            (Opcode::Load4, SourceKind::Constant) => self.push(SourceKind::Global, address.operand),
+            (Opcode::Load4, SourceKind::Frame) => self.push(SourceKind::Local, address.operand),
             _ => {
                 let handler = steps::load_step(opcode, address.kind);
                 self.emit(handler, address.operand, address.add, position, 0);

@@ -1,4 +1,4 @@
-//! Targets that act on their activator: teleport, kill, push, give, score.
+//! Use of targets that act on their activator: teleport, kill, push, give, strip, score.
 //!
 //! Source: the base game's targets. Engine names: `Use_Target_Give`, `target_push_use`.
 

@@ -1,4 +1,4 @@
-//! Laser beams, which damage the first entity that they hit.
+//! Use and think of lasers: beams that damage the first entity that they hit.
 //!
 //! Source: the base game's laser. Engine names: `target_laser_think`.
 

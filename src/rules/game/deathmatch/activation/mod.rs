@@ -1,7 +1,8 @@
 //! Activation: entities that fire their targets, and the use of each kind of entity.
 //!
 //! Invariants: a chain of targets ends after [`MAX_CHAIN`] links, and a frame uses a limited number of entities,
-//! even with circular targets. Source: the base game's triggers and targets. Engine names: `G_UseTargets`.
+//! even with circular targets. Source: the base game's triggers and targets. Engine names: `G_UseTargets`,
+//! `Think_Target_Delay`.
 
 pub(super) mod actions;
 mod laser;

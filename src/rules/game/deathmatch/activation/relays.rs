@@ -1,4 +1,4 @@
-//! Use of relays and timers.
+//! Use and think of relays and timers.
 //!
 //! Source: the base game's triggers, timer and relay. Engine names: `multi_trigger`, `func_timer_think`,
 //! `target_relay_use`.

@@ -5,8 +5,8 @@
 //! Engine names: `P_DamageFeedback`, `EV_PAIN`.
 
 use crate::bg::Event;
-use crate::game::deathmatch::{combat::Combat, context::Context, hit::HEALTH};
-use crate::game::movement::angles;
+use crate::game::deathmatch::{combat::Combat, context::Context};
+use crate::game::movement::{HEALTH, angles};
 use crate::model::ClientNum;
 
 /// Minimum interval between two pain events, in ms.

@@ -62,7 +62,7 @@ impl Combat {
 
     /// Whether an entity takes damage.
     pub(crate) fn is_damageable(&self, cx: &Context<'_>, number: EntityNum) -> bool {
-        if let Some(client) = ClientNum::new(number.index()) {
+        if let Some(client) = number.client() {
             return cx.clients.plays(client) && !self.players[client.index()].gibbed;
         }
         cx.entities.get(number).is_some_and(|entity| match &entity.kind {
@@ -80,7 +80,7 @@ impl Combat {
         attacker: ClientNum,
         number: EntityNum,
     ) -> bool {
-        ClientNum::new(number.index()).is_some_and(|victim| {
+        number.client().is_some_and(|victim| {
             victim != attacker
                 && self.is_damageable(cx, number)
                 && !cx.is_dead(victim)

@@ -6,12 +6,14 @@
 
 use crate::bg::{Event, MeansOfDeath, PmType, Weapon, animation, contents, entity_flag};
 use crate::cvar::engine;
-use crate::game::deathmatch::hit::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH, LETHAL};
+use crate::game::deathmatch::hit::{Hit, LETHAL};
 use crate::game::deathmatch::{
-    combat::Combat, context::Context, projectiles::kamikaze::start_kamikaze_timer,
-    projectiles::kamikaze::stop_kamikaze_timer, systems::Fight,
+    combat::Combat, context::Context, matches::score::set_team_scores,
+    projectiles::kamikaze::start_kamikaze_timer, projectiles::kamikaze::stop_kamikaze_timer,
+    systems::Fight,
 };
-use crate::game::{GameEvent, movement::angles};
+use crate::game::movement::{GIB_HEALTH, HEALTH, LEAST_HEALTH, angles};
+use crate::game::{GameEvent, TeamScoreCause};
 use crate::model::{ClientNum, EntityNum, LevelTime, SvFlags, Vec3};
 use crate::world::links::EntityViews as _;
 
@@ -45,7 +47,7 @@ pub(crate) fn suicide_on_team_change(cx: &mut Context<'_>, fight: &mut Fight, cl
     let before = cx.clients.team_scores;
     suicide(cx, fight, client);
     if cx.clients.ruleset.team_change_keeps_team_score {
-        cx.clients.team_scores = before;
+        set_team_scores(cx, before, TeamScoreCause::Leave);
         cx.clients.rank(cx.host);
     }
 }
@@ -57,7 +59,7 @@ pub(crate) fn die_on_disconnect(cx: &mut Context<'_>, fight: &mut Fight, client:
     }
     let before = cx.clients.team_scores;
     die(cx, fight, client, &Hit::by_world(LETHAL, MeansOfDeath::Suicide));
-    cx.clients.team_scores = before;
+    set_team_scores(cx, before, TeamScoreCause::Leave);
 }
 
 /// Kills a player: obituary, score, drops, corpse or gibs.

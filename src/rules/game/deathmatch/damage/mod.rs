@@ -11,15 +11,16 @@ pub(super) mod splash;
 mod tests;
 
 use self::death::die;
-use super::hit::{GIB_HEALTH, HEALTH, Hit, LEAST_HEALTH};
+use super::hit::Hit;
 use super::{
     body_queue::damage_corpse, combat::Combat, combat::player_state::PlayerCombatState,
-    context::Context, entity_kinds::EntityKind, matches::score::score_of, movers::shoot_mover,
+    context::Context, entity_kinds::EntityKind, movers::shoot_mover,
     projectiles::invulnerability::deflect_off_sphere, projectiles::mines::shoot_mine,
     systems::Fight,
 };
 use crate::bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag, pm_flag};
-use crate::game::{GameEvent, movement::impulses, movement::velocity};
+use crate::game::GameEvent;
+use crate::game::movement::{GIB_HEALTH, HEALTH, LEAST_HEALTH, impulses, velocity};
 use crate::model::{ClientNum, EntityNum};
 
 /// Damage above which knockback does not grow.
@@ -37,7 +38,7 @@ const MAX_DAMAGE: i32 = 1_000_000;
 
 /// Damages an entity.
 pub(crate) fn damage_entity(cx: &mut Context<'_>, fight: &mut Fight, victim: EntityNum, hit: &Hit) {
-    if let Some(client) = ClientNum::new(victim.index()) {
+    if let Some(client) = victim.client() {
         return damage_player(cx, fight, client, hit);
     }
     let Some(entity) = cx.entities.get(victim) else { return };
@@ -230,7 +231,7 @@ fn scaled_damage(
     let own = attacker == Some(victim);
     let mut damage = if own { damage / 2 } else { damage };
     if let Some(other) = attacker.filter(|_| !own && cx.frame.combat.catch_up > 0) {
-        let lead = i64::from(score_of(cx, other)) - i64::from(score_of(cx, victim));
+        let lead = i64::from(cx.clients.score(other)) - i64::from(cx.clients.score(victim));
         let counted = lead - CATCH_UP_DEAD_ZONE;
         if counted > 0 {
             let share = counted * i64::from(cx.frame.combat.catch_up) * i64::from(damage) / 100;
@@ -287,7 +288,10 @@ fn apply_damage(
         return;
     }
     let (means, lost) = (hit.means, lost.min(before));
-    cx.emit(GameEvent::Hit { attacker, victim, means, health: lost, armor: saved });
+    // Settings can spare the player who hit itself.
+    if (lost, saved) != (0, 0) {
+        cx.emit(GameEvent::Hit { attacker, victim, means, health: lost, armor: saved });
+    }
     if let Some(attacker) = attacker {
         fight.team_state.record_carrier_hurt(cx, victim, attacker);
     }

@@ -1,8 +1,6 @@
 //! Splash damage: falls off with distance, blocked by walls.
 //!
-//! Source: the base game's radius damage.
-//!
-//! Engine names: `G_RadiusDamage`, `CanDamage`.
+//! Source: the base game's radius damage. Engine names: `G_RadiusDamage`.
 
 use crate::bg::MeansOfDeath;
 use crate::game::deathmatch::{

@@ -68,7 +68,7 @@ pub(crate) struct KamikazeTimer {
 impl Missile {
     /// Returns the player who fired the missile.
     pub(crate) fn shooter(&self) -> Option<ClientNum> {
-        ClientNum::new(self.owner.index())
+        self.owner.client()
     }
 
     /// Whether the missile is an armed mine, which can be shot.

@@ -5,7 +5,7 @@ mod missiles;
 mod movers;
 mod targets;
 
-use super::hit::GIB_HEALTH;
+use crate::game::movement::GIB_HEALTH;
 use crate::model::{EntityNum, LevelTime};
 
 pub(super) use items::{ItemState, ItemThink};

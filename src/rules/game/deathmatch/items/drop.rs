@@ -9,7 +9,7 @@ use crate::bg::{
 use crate::game::deathmatch::entity_kinds::{EntityKind, ItemState, ItemThink};
 use crate::game::deathmatch::items::{Items, MAXS, MINS, schedule};
 use crate::game::deathmatch::{
-    context::Context, entities::Entity, flag::Flag, items::flags::ReturnAnnouncement,
+    context::Context, entities::Entity, flag::color_of_item, items::flags::ReturnAnnouncement,
 };
 use crate::game::movement::{angles, trajectory};
 use crate::model::{
@@ -74,7 +74,7 @@ impl Items {
             let kinds = [ItemKind::Powerup, ItemKind::Team].into_iter();
             let found = kinds.filter_map(|kind| ruleset.items.by_tag(kind, tag as i32)).next();
             let Some((number, item)) = found.filter(|_| left_ms > 0 && until > 0) else { continue };
-            if let Some(flag) = Flag::of_item(number) {
+            if let Some(flag) = color_of_item(number) {
                 self.drop_flag(cx, client, flag, angle);
             } else if let Some(pickup) = launch_item(cx, client, number, item, angle)
                 .and_then(|dropped| cx.entities.pickup_mut(dropped))

@@ -3,10 +3,10 @@
 //! Invariant: a flag is in one place. The flag item at the base is visible exactly while no player carries
 //! the flag and no dropped flag exists. Source: the base game's capture the flag.
 
-use crate::bg::{Event, configstring, contents, entity_flag};
+use crate::bg::{Event, TeamColor, configstring, contents, entity_flag};
 use crate::game::deathmatch::items::{Items, remove_item, schedule};
 use crate::game::deathmatch::{
-    context::Context, entities::Entities, entity_kinds::ItemThink, flag::FLAGS, flag::Flag,
+    context::Context, entities::Entities, entity_kinds::ItemThink, flag::FLAGS, flag::flag_of,
     items::drop::launch_item, items::drop::without,
 };
 use crate::game::{FlagAction, GameEvent};
@@ -50,10 +50,10 @@ impl Items {
 
 impl Entities {
     /// Returns the base position of a flag, or none on a map without that flag.
-    pub(crate) fn flag_base(&self, flag: Flag) -> Option<Vec3> {
+    pub(crate) fn flag_base(&self, flag: TeamColor) -> Option<Vec3> {
         self.numbers().find_map(|number| {
             let (entity, pickup) = self.pickup(number)?;
-            let is_base = pickup.number == flag.spec().item && !pickup.is_dropped;
+            let is_base = pickup.number == flag_of(flag).item && !pickup.is_dropped;
             is_base.then_some(entity.shared.current_origin)
         })
     }
@@ -67,12 +67,12 @@ impl Context<'_> {
         else {
             return false;
         };
-        let carries = FLAGS.iter().any(|spec| player.state.powerups[spec.powerup] != 0);
-        let number = Flag::of_color(color).spec().item;
+        let carries = FLAGS.iter().any(|spec| self.has_powerup(client, spec.powerup));
+        let number = flag_of(color).item;
         carries
             && self.clients.game_type.has_flags()
-            && self.entities.numbers().any(|place| {
-                self.entities.pickup(place).is_some_and(|(entity, pickup)| {
+            && self.entities.numbers().any(|stand| {
+                self.entities.pickup(stand).is_some_and(|(entity, pickup)| {
                     let hidden = entity.shared.sv_flags.0 & SvFlags::NO_CLIENT.0 != 0;
                     let way = player.state.origin - entity.state.origin;
                     pickup.number == number
@@ -86,12 +86,12 @@ impl Context<'_> {
 
 impl Items {
     /// Whether a flag is not at its base.
-    pub(crate) fn is_flag_away(&self, flag: Flag) -> bool {
+    pub(crate) fn is_flag_away(&self, flag: TeamColor) -> bool {
         self.flags[flag as usize] != FlagStatus::AtBase
     }
 
     /// Sets the status of a flag and sends it.
-    pub(crate) fn move_flag(&mut self, cx: &mut Context<'_>, flag: Flag, status: FlagStatus) {
+    pub(crate) fn move_flag(&mut self, cx: &mut Context<'_>, flag: TeamColor, status: FlagStatus) {
         self.flags[flag as usize] = status;
         self.publish_flags(cx);
     }
@@ -100,10 +100,10 @@ impl Items {
     pub(crate) fn return_flag(
         &mut self,
         cx: &mut Context<'_>,
-        flag: Flag,
+        flag: TeamColor,
         announcement: ReturnAnnouncement,
     ) {
-        let spec = flag.spec();
+        let spec = flag_of(flag);
         for number in cx.entities.numbers() {
             let Some((_, pickup)) = cx.entities.pickup(number) else { continue };
             if pickup.number != spec.item {
@@ -123,10 +123,10 @@ impl Items {
             cx.send_team_sound(spec.back_sound);
         }
         if announcement == ReturnAnnouncement::SoundAndText {
-            let line = format!("print \"The {} flag has returned!\n\"", flag.name());
+            let line = format!("print \"The {} flag has returned!\n\"", flag.upper_name());
             cx.host.send_command(None, &line);
             let action = FlagAction::Returned;
-            cx.emit(GameEvent::Flag { client: None, team: flag.color(), action });
+            cx.emit(GameEvent::Flag { client: None, team: flag, action });
         }
     }
 
@@ -136,10 +136,10 @@ impl Items {
         &mut self,
         cx: &mut Context<'_>,
         client: ClientNum,
-        flag: Flag,
+        flag: TeamColor,
         angle: f32,
     ) {
-        let spec = flag.spec();
+        let spec = flag_of(flag);
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         if std::mem::take(&mut player.state.powerups[spec.powerup]) == 0 {
             return;
@@ -155,19 +155,15 @@ impl Items {
     /// Drops every flag that a player carries.
     pub(crate) fn drop_flags(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         for spec in &FLAGS {
-            self.drop_flag(cx, client, spec.flag, 0.0);
+            self.drop_flag(cx, client, spec.color, 0.0);
         }
     }
 
     /// Returns every flag that a player carries to its base at once, after a suicide.
     pub(crate) fn return_carried_flags(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         for spec in &FLAGS {
-            let carries = cx
-                .clients
-                .player(client)
-                .is_some_and(|player| player.state.powerups[spec.powerup] != 0);
-            if carries {
-                self.return_flag(cx, spec.flag, ReturnAnnouncement::SoundAndText);
+            if cx.has_powerup(client, spec.powerup) {
+                self.return_flag(cx, spec.color, ReturnAnnouncement::SoundAndText);
             }
         }
     }

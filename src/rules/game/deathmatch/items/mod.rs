@@ -23,7 +23,7 @@ pub(super) use self::{
 };
 use self::{respawn::respawn_item, spawn::drop_to_floor};
 use super::entity_kinds::{EntityKind, ItemState, ItemThink};
-use super::{context::Context, entities::Entities, entities::Entity, flag::Flag};
+use super::{context::Context, entities::Entities, entities::Entity, flag::color_of_item};
 use crate::bg::{Event, configstring, items::ITEMS, items::ItemKind};
 use crate::game::Ruleset;
 use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_CLIENTS};
@@ -185,7 +185,7 @@ impl Items {
         words: flags::ReturnAnnouncement,
     ) {
         let Some((_, pickup)) = cx.entities.pickup(number) else { return };
-        match Flag::of_item(pickup.number).filter(|_| cx.clients.game_type.has_flags()) {
+        match color_of_item(pickup.number).filter(|_| cx.clients.game_type.has_flags()) {
             Some(flag) => self.return_flag(cx, flag, words),
             None => remove_item(cx, number),
         }

@@ -1,6 +1,6 @@
-//! Lag compensation of hitscan weapons: a shot traces against earlier places of the other players.
+//! Lag compensation of hitscan weapons: a shot traces against earlier positions of the other players.
 //!
-//! Places of the last frames are kept by player. A shot moves the others to a time between two of them,
+//! Positions of the last frames are kept by player. A shot moves the others to a time between two of them,
 //! and back. Without `g_delagHitscan` the time is that of the previous frame, plus the delay of the usercmd
 //! within its frame; with it, and if the client asks for it, the time that the client saw.
 //!
@@ -9,9 +9,9 @@
 //!
 //! Engine names: `G_TimeShiftAllClients`, `G_StoreHistory`, `cg_delag`.
 
-mod recent_places;
+mod recent_positions;
 
-use self::recent_places::{RecentPlaces, ShotTargets};
+use self::recent_positions::{RecentPositions, ShotTargets};
 use super::{context::Context, projectiles::aim::ShotCone};
 use crate::bg::Weapon;
 use crate::game::{clients::Player, settings::key, userinfo::PlayerUserinfo};
@@ -19,8 +19,8 @@ use crate::model::{
     ClientNum, ClientSet, LevelTime, Millis, Vec3, limits::MAX_CLIENTS, text::atoi,
 };
 
-/// Number of places that are kept for a player.
-const PLACES: usize = 17;
+/// Number of positions that are kept for a player.
+const MAX_POSITIONS: usize = 17;
 /// Bit of `cg_delag` that selects all weapons.
 const ALL_WEAPONS: i32 = 1;
 /// Bits of `cg_delag` by weapon number.
@@ -30,7 +30,7 @@ const MAX_NUDGE_MS: i32 = 999;
 /// Lag that the lightning gun keeps with `g_lagLightning`, in ms.
 const LIGHTNING_HANDICAP_MS: i32 = 50;
 
-/// Place of a player at the end of a frame.
+/// Position of a player at the end of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct PlayerPosition {
     at: LevelTime,
@@ -39,7 +39,7 @@ struct PlayerPosition {
     maxs: Vec3,
 }
 
-/// Time between two places of a player.
+/// Time between two positions of a player.
 #[derive(Clone, Copy, Debug)]
 struct Moment<'a> {
     old: &'a PlayerPosition,
@@ -68,10 +68,10 @@ impl Moment<'_> {
     }
 }
 
-/// Places of one player, the newest last in time.
+/// Positions of one player, the newest last in time.
 #[derive(Clone, Copy, Debug, Default)]
 struct History {
-    places: [PlayerPosition; PLACES],
+    positions: [PlayerPosition; MAX_POSITIONS],
     newest: usize,
 }
 
@@ -80,29 +80,29 @@ impl History {
     fn moment(&self, at: LevelTime) -> Option<Moment<'_>> {
         let mut new = None;
         let mut index = self.newest;
-        for _ in 0..PLACES {
-            let place = &self.places[index];
-            if place.at.distance(at) <= 0 {
-                return new.map(|new| Moment { old: place, new, at });
+        for _ in 0..MAX_POSITIONS {
+            let position = &self.positions[index];
+            if position.at.distance(at) <= 0 {
+                return new.map(|new| Moment { old: position, new, at });
             }
-            new = Some(place);
-            index = index.checked_sub(1).unwrap_or(PLACES - 1);
+            new = Some(position);
+            index = index.checked_sub(1).unwrap_or(MAX_POSITIONS - 1);
         }
-        // Before the oldest place, the player stands there.
+        // Before the oldest position, the player stands there.
         new.map(|oldest| Moment { old: oldest, new: oldest, at: oldest.at })
     }
 }
 
-/// Places of all players.
+/// Positions of all players.
 #[derive(Debug)]
 pub(crate) struct LagCompensation {
     players: Vec<History>,
-    recent: RecentPlaces,
-    /// Players whose link is that of their place now: not moved since a shot linked them.
+    recent: RecentPositions,
+    /// Players whose link is that of their position now: not moved since a shot linked them.
     settled: ClientSet,
     /// Players to link again after the shot.
     shifted: ClientSet,
-    /// Places of those among them who were moved, in ascending order.
+    /// Positions of those among them who were moved, in ascending order.
     moved_from: Vec<(ClientNum, PlayerPosition)>,
     /// Server clock at the start of the current frame.
     frame_started: Millis,
@@ -112,7 +112,7 @@ impl Default for LagCompensation {
     fn default() -> Self {
         Self {
             players: vec![History::default(); MAX_CLIENTS],
-            recent: RecentPlaces::default(),
+            recent: RecentPositions::default(),
             settled: ClientSet::default(),
             shifted: ClientSet::default(),
             moved_from: Vec::with_capacity(MAX_CLIENTS),
@@ -121,7 +121,7 @@ impl Default for LagCompensation {
     }
 }
 
-fn place_of(cx: &Context<'_>, client: ClientNum) -> Option<PlayerPosition> {
+fn position_of(cx: &Context<'_>, client: ClientNum) -> Option<PlayerPosition> {
     let player = cx.clients.player(client)?;
     let shared = &player.shared;
     let origin = player.entity.pos.base.truncated();
@@ -134,16 +134,16 @@ impl LagCompensation {
         self.frame_started = cx.host.clock();
     }
 
-    /// Forgets the places of a player who spawns or teleports.
+    /// Forgets the positions of a player who spawns or teleports.
     pub(crate) fn reset(&mut self, cx: &Context<'_>, client: ClientNum) {
-        let place = place_of(cx, client).unwrap_or_default();
-        self.players[client.index()] = History { places: [place; PLACES], newest: 0 };
-        self.recent.reset(client, place.at, place.origin);
+        let position = position_of(cx, client).unwrap_or_default();
+        self.players[client.index()] = History { positions: [position; MAX_POSITIONS], newest: 0 };
+        self.recent.reset(client, position.at, position.origin);
         self.settled.remove(client);
         self.take_shifted(client);
     }
 
-    /// Removes a player from those to link again. Returns whether it was one, and its place if it was moved.
+    /// Removes a player from those to link again. Returns whether it was one, and its position if it was moved.
     fn take_shifted(&mut self, client: ClientNum) -> Option<Option<PlayerPosition>> {
         if !self.shifted.contains(client) {
             return None;
@@ -153,25 +153,25 @@ impl LagCompensation {
         Some(moved.map(|index| self.moved_from.remove(index).1))
     }
 
-    /// Stores the place of a player at the end of a frame.
+    /// Stores the position of a player at the end of a frame.
     pub(crate) fn store(&mut self, cx: &Context<'_>, client: ClientNum) {
-        let Some(place) = place_of(cx, client) else { return };
+        let Some(position) = position_of(cx, client) else { return };
         let history = &mut self.players[client.index()];
-        history.newest = (history.newest + 1) % PLACES;
-        history.places[history.newest] = place;
+        history.newest = (history.newest + 1) % MAX_POSITIONS;
+        history.positions[history.newest] = position;
         if let Some(player) = cx.clients.player(client) {
-            self.recent.store(client, place.at, place.origin, &player.shared);
+            self.recent.store(client, position.at, position.origin, &player.shared);
         }
     }
 
-    /// Notes that a player moved, and that its link is not that of its place.
+    /// Notes that a player moved, and that its link is not that of its position.
     pub(crate) const fn record_move(&mut self, client: ClientNum) {
         self.settled.remove(client);
     }
 
     /// Moves all players but the shooter to the time of a shot. `attack_time` is that of the usercmd.
     ///
-    /// A player whom the shot cannot meet, neither at the earlier place nor at its own, stays. It is linked again
+    /// A player whom the shot cannot meet, neither at the earlier position nor at its own, stays. It is linked again
     /// after the shot as the others are, because the order of links decides the order of later damage.
     pub(crate) fn shift(
         &mut self,
@@ -213,13 +213,13 @@ impl LagCompensation {
             if !shared.is_linked() {
                 continue;
             }
-            let place = PlayerPosition {
+            let position = PlayerPosition {
                 at: now,
                 origin: shared.current_origin,
                 mins: shared.mins,
                 maxs: shared.maxs,
             };
-            self.moved_from.push((client, place));
+            self.moved_from.push((client, position));
             (shared.current_origin, shared.mins, shared.maxs) =
                 (moment.origin(), moment.mins(), moment.maxs());
             cx.host.link_entity(&mut player.entity, &mut player.shared);
@@ -227,7 +227,7 @@ impl LagCompensation {
         self.shifted = compensated;
     }
 
-    /// Whether the recent places of a player, if it is linked, contain its origin now.
+    /// Whether the recent positions of a player, if it is linked, contain its origin now.
     fn knows_origin(&self, cx: &Context<'_>, client: ClientNum) -> bool {
         cx.clients.player(client).is_none_or(|Player { shared, .. }| {
             !shared.is_linked() || self.recent.contains(client, shared)
@@ -243,8 +243,8 @@ impl LagCompensation {
 
     /// Moves all players back to their own time, and links them again in ascending order.
     pub(crate) fn restore_all(&mut self, cx: &mut Context<'_>) {
-        for (client, place) in self.moved_from.drain(..) {
-            restore(cx, client, Some(place));
+        for (client, position) in self.moved_from.drain(..) {
+            restore(cx, client, Some(position));
         }
         let shifted = std::mem::take(&mut self.shifted);
         for client in shifted.without(self.settled).iter() {
@@ -256,7 +256,7 @@ impl LagCompensation {
     }
 }
 
-/// Whether the link of a player, if it is linked, is that of its place now.
+/// Whether the link of a player, if it is linked, is that of its position now.
 fn is_linked_here(cx: &Context<'_>, client: ClientNum) -> bool {
     cx.clients.player(client).is_none_or(|Player { shared, .. }| {
         let mins = shared.current_origin + shared.mins - Vec3([1.0; 3]);
@@ -265,12 +265,13 @@ fn is_linked_here(cx: &Context<'_>, client: ClientNum) -> bool {
     })
 }
 
-/// Links a player again after a shot, at its place before the shot if it was moved.
+/// Links a player again after a shot, at its position before the shot if it was moved.
 fn restore(cx: &mut Context<'_>, client: ClientNum, moved_from: Option<PlayerPosition>) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let shared = &mut player.shared;
-    if let Some(place) = moved_from {
-        (shared.current_origin, shared.mins, shared.maxs) = (place.origin, place.mins, place.maxs);
+    if let Some(position) = moved_from {
+        (shared.current_origin, shared.mins, shared.maxs) =
+            (position.origin, position.mins, position.maxs);
     }
     if shared.is_linked() {
         cx.host.link_entity(&mut player.entity, shared);
@@ -301,20 +302,20 @@ mod tests {
     use crate::game::{Ruleset, deathmatch::tests::room::TestRoom};
 
     #[test]
-    fn place_is_interpolated_and_limited_to_history() {
+    fn position_is_interpolated_and_limited_to_history() {
         let mut history = History::default();
-        for (index, place) in history.places.iter_mut().enumerate() {
-            place.at = LevelTime(1000 + 50 * index as i32);
-            place.origin[0] = 10.0 * index as f32;
+        for (index, position) in history.positions.iter_mut().enumerate() {
+            position.at = LevelTime(1000 + 50 * index as i32);
+            position.origin[0] = 10.0 * index as f32;
         }
-        history.newest = PLACES - 1;
+        history.newest = MAX_POSITIONS - 1;
         let x = |at: i32| history.moment(LevelTime(at)).map(|moment| moment.origin()[0]);
         assert_eq!((x(1800), x(1900)), (None, None), "not in the past");
         assert_eq!((x(1750), x(1775), x(1025)), (Some(150.0), Some(155.0), Some(5.0)));
         assert_eq!(x(0), Some(0.0), "the oldest");
     }
 
-    /// Fires a weapon at the place where a moving player was `back_ms` ago. Returns whether it hit.
+    /// Fires a weapon at the position where a moving player was `back_ms` ago. Returns whether it hit.
     fn hits(
         ruleset: &'static Ruleset,
         weapon: Weapon,
@@ -336,8 +337,8 @@ mod tests {
         let now = room.now.0;
         room.player(one).state.command_time = now - back_ms - 50;
         room.think(one, crate::model::Buttons::ATTACK);
-        let place = room.player(other).shared.current_origin;
-        assert_eq!(place[1], -400.0 + 100.0 * (4 + back_ms / 50) as f32, "moved back");
+        let position = room.player(other).shared.current_origin;
+        assert_eq!(position[1], -400.0 + 100.0 * (4 + back_ms / 50) as f32, "moved back");
         room.health(other) < before
     }
 
@@ -386,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn teleport_forgets_earlier_places() {
+    fn teleport_forgets_earlier_positions() {
         let mut room = TestRoom::with(Ruleset::BASEOA, &[], &[]);
         let one = room.join(0, 0.0, 0.0, 0.0);
         let other = room.join(1, 500.0, 0.0, 0.0);

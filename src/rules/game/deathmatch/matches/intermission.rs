@@ -3,12 +3,12 @@
 //! Invariant: no client plays during an intermission, not even one that joins it. Source: the base game's
 //! intermission.
 //!
-//! Engine names: `BeginIntermission`, `CheckIntermissionExit`, `ExitLevel`.
+//! Engine names: `CheckIntermissionExit`, `ExitLevel`.
 
 use crate::bg::Persistent;
 use crate::game::deathmatch::context::Context;
-use crate::game::deathmatch::matches::{MatchEnd, MatchState, RESTART};
-use crate::game::{clients::JoinState, settings::key};
+use crate::game::deathmatch::matches::{MatchEnd, MatchState, RESTART, score::set_team_scores};
+use crate::game::{TeamScoreCause, clients::JoinState, settings::key};
 use crate::model::{Buttons, ClientNum, LevelTime};
 
 /// Minimum duration of the intermission, in ms.
@@ -87,7 +87,7 @@ impl MatchState {
             let unset = next.is_empty();
             self.queue_level_change(cx, if unset { RESTART } else { "vstr nextmap" });
         }
-        cx.clients.team_scores = [0; 2];
+        set_team_scores(cx, [0; 2], TeamScoreCause::LevelEnd);
         for player in cx.clients.players.iter_mut().flatten() {
             player.state.persistant[Persistent::Score] = 0;
             player.join_state = JoinState::Connecting;

@@ -4,9 +4,11 @@
 //!
 //! Engine names: `AddScore`, `PERS_SCORE`.
 
-use crate::bg::{Event, Persistent};
-use crate::game::deathmatch::{context::Context, entities::send_only_to, matches::MatchState};
-use crate::game::{GameEvent, ruleset::SuicidePenalty};
+use crate::bg::{Event, Persistent, TeamColor};
+use crate::game::deathmatch::{
+    context::Context, entities::send_only_to, matches::MatchState, matches::playing,
+};
+use crate::game::{GameEvent, TeamScoreCause, ruleset::SuicidePenalty};
 use crate::model::{ClientNum, Vec3};
 
 /// Number of players from which a suicide lowers the score.
@@ -45,10 +47,9 @@ impl MatchState {
         at: Vec3,
     ) {
         let has_teams = cx.clients.game_type.has_teams();
-        let players = ClientNum::all().filter(|&client| cx.clients.plays(client)).count();
-        let is_small = players < MIN_PLAYERS_FOR_PENALTY;
+        let is_small = playing(cx).count() < MIN_PLAYERS_FOR_PENALTY;
         // A death by the level costs a point in team games as well, a suicide does not.
-        let pays = score_of(cx, victim) > 0 && (killer.is_none() || !has_teams);
+        let pays = cx.clients.score(victim) > 0 && (killer.is_none() || !has_teams);
         let culprit = killer.unwrap_or(victim);
         if is_small && !has_teams {
             self.reward_others(cx, culprit, at);
@@ -68,7 +69,7 @@ impl MatchState {
                 change_score(cx, other, 1);
             }
         }
-        cx.emit(GameEvent::Scored { client: culprit });
+        cx.emit(GameEvent::ScoringAction { client: culprit });
         cx.clients.rank(cx.host);
         self.check_limits(cx);
     }
@@ -87,7 +88,7 @@ impl MatchState {
         send_score_plum(cx, client, points, at);
         change_score(cx, client, points);
         share_score(cx, client, points);
-        cx.emit(GameEvent::Scored { client });
+        cx.emit(GameEvent::ScoringAction { client });
         cx.clients.rank(cx.host);
         self.check_limits(cx);
     }
@@ -113,13 +114,27 @@ fn send_score_plum(cx: &mut Context<'_>, client: ClientNum, points: i32, at: Vec
 fn share_score(cx: &mut Context<'_>, client: ClientNum, points: i32) {
     let color = cx.clients.role(client).color();
     if let Some(color) = color.filter(|_| cx.mode().shares_score) {
-        let score = &mut cx.clients.team_scores[color as usize];
-        *score = score.saturating_add(points);
-        let score = *score;
-        cx.emit(GameEvent::TeamScore { team: color, score });
+        let score = cx.clients.team_scores[color as usize].saturating_add(points);
+        set_team_score(cx, color, score, TeamScoreCause::Points);
     }
 }
 
-pub(crate) fn score_of(cx: &Context<'_>, client: ClientNum) -> i32 {
-    cx.clients.player(client).map_or(0, |player| player.state.persistant[Persistent::Score])
+/// Sets the score of a team.
+pub(crate) fn set_team_score(
+    cx: &mut Context<'_>,
+    team: TeamColor,
+    score: i32,
+    cause: TeamScoreCause,
+) {
+    cx.clients.team_scores[team as usize] = score;
+    cx.emit(GameEvent::TeamScore { team, score, cause });
+}
+
+/// Sets the scores of the teams whose score differs.
+pub(crate) fn set_team_scores(cx: &mut Context<'_>, scores: [i32; 2], cause: TeamScoreCause) {
+    for (team, score) in TeamColor::ALL.into_iter().zip(scores) {
+        if cx.clients.team_scores[team as usize] != score {
+            set_team_score(cx, team, score, cause);
+        }
+    }
 }

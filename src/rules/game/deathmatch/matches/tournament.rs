@@ -1,4 +1,6 @@
-//! Result of a tournament match: two players, the winner first.
+//! Opponents of a tournament match, and its end when one of them disconnects.
+//!
+//! Source: the base game's tournament rules.
 
 use crate::game::deathmatch::matches::{MatchEnd, MatchState, RESTART};
 use crate::game::deathmatch::{context::Context, matches::warmup::Warmup};

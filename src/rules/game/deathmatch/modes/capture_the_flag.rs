@@ -10,7 +10,6 @@ use crate::model::ClientNum;
 pub(super) const ROW: ModeRow = ModeRow {
     mode: Mode {
         game_type: GameType::CaptureTheFlag,
-        team_spawn_points: true,
         enough_players: |present| present.red > 0 && present.blue > 0,
         score_limit: capturelimit,
         ..free_for_all::MODE

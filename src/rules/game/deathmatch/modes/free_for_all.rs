@@ -14,7 +14,6 @@ pub(super) const MODE: Mode = Mode {
     spawn_bullets: 100,
     team_damage: false,
     team_weapons: false,
-    team_spawn_points: false,
     drops_powerups: true,
     shares_score: false,
     repeats_level: false,

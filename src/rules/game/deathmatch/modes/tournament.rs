@@ -35,7 +35,7 @@ pub(super) const ROW: ModeRow = ModeRow {
     },
 };
 
-/// Brings the longest waiting spectator into play while a place is free, and starts another warm-up.
+/// Brings the longest waiting spectator into play while a slot is free, and starts another warm-up.
 fn add_tournament_player(cx: &mut Context<'_>, sys: &mut Systems) {
     while playing(cx).nth(1).is_none()
         && let Some(next) = cx.clients.next_challenger()

@@ -5,16 +5,14 @@
 
 use crate::bg::{Event, MeansOfDeath, contents};
 use crate::game::deathmatch::entity_kinds::{EntityKind, MoverKind, MoverState};
-use crate::game::deathmatch::hit::{HEALTH, Hit, LETHAL};
+use crate::game::deathmatch::hit::{Hit, LETHAL};
 use crate::game::deathmatch::{
     body_queue::gib_corpse, context::Context, damage::damage_player, items::Items,
     movers::two_position::use_mover, projectiles::mines::has_space, systems::Fight,
     weapons::missile_flight::explode,
 };
-use crate::game::movement::{angles, trajectory};
-use crate::model::{
-    ClientNum, EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS,
-};
+use crate::game::movement::{HEALTH, angles, trajectory};
+use crate::model::{EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS};
 
 /// Position of an entity before a push.
 struct Pushed {
@@ -77,7 +75,7 @@ fn push(
     turn: Vec3,
     pushed: &mut Vec<Pushed>,
 ) -> Result<(), EntityNum> {
-    // A step of 0 pushes too: it links riders at their exact place, which counts for splash damage.
+    // A step of 0 pushes too: it links riders at their exact position, which counts for splash damage.
     let Some(entity) = cx.entities.get_mut(member) else { return Ok(()) };
     let old = [entity.shared.absmin, entity.shared.absmax];
     entity.shared.current_origin += step;
@@ -156,7 +154,7 @@ fn displacement_at(
 
 /// Returns the ground entity of a player, corpse or item that movers push.
 fn pushable(cx: &Context<'_>, number: EntityNum) -> Option<i32> {
-    if let Some(client) = ClientNum::new(number.index()) {
+    if let Some(client) = number.client() {
         let player = cx.clients.player(client).filter(|_| cx.clients.plays(client))?;
         let solid = player.shared.contents != 0 && player.shared.is_linked();
         return solid.then_some(player.entity.ground_entity_num);
@@ -172,7 +170,7 @@ fn pushable(cx: &Context<'_>, number: EntityNum) -> Option<i32> {
 
 /// Returns the origin, bounds and clip mask of an entity.
 fn shape(cx: &Context<'_>, number: EntityNum) -> Option<(Vec3, Vec3, Vec3, i32)> {
-    if let Some(client) = ClientNum::new(number.index()) {
+    if let Some(client) = number.client() {
         let player = cx.clients.player(client)?;
         let alive = player.state.stats[HEALTH] > 0;
         let mask = if alive { mask::PLAYER_SOLID } else { mask::DEAD_SOLID };
@@ -230,7 +228,8 @@ fn try_push(
 }
 
 fn yaw_delta(cx: &Context<'_>, number: EntityNum) -> i32 {
-    ClientNum::new(number.index())
+    number
+        .client()
         .and_then(|client| cx.clients.player(client))
         .map_or(0, |player| player.state.delta_angles[1])
 }
@@ -266,7 +265,7 @@ fn restore_pushed(cx: &mut Context<'_>, before: &Pushed) {
     let Some((origin, ..)) = shape(cx, before.number) else { return };
     if let Some(player) = cx.clients.players.get_mut(before.number.index()) {
         if let Some(player) = player {
-            // Not truncated, so that an item that a crushed player drops starts at the exact place.
+            // Not truncated, so that an item that a crushed player drops starts at the exact position.
             player.entity.pos.base = before.origin;
             player.state.origin = before.origin;
             player.state.delta_angles[1] = before.yaw;
@@ -300,7 +299,7 @@ fn handle_blocked(
     if !matches!(mover.kind, MoverKind::Door | MoverKind::Plat) {
         return;
     }
-    let Some(client) = ClientNum::new(blocker.index()) else {
+    let Some(client) = blocker.client() else {
         fight.items.remove_blocking_entity(cx, blocker);
         return;
     };
@@ -336,7 +335,7 @@ impl Items {
 
 /// Kills a player, or gibs a corpse, that a bobbing mover or pendulum cannot push.
 fn crush(cx: &mut Context<'_>, fight: &mut Fight, number: EntityNum, by: EntityNum) {
-    if let Some(client) = ClientNum::new(number.index()) {
+    if let Some(client) = number.client() {
         let hit = Hit { inflictor: Some(by), ..Hit::by_world(LETHAL - 1, MeansOfDeath::Crush) };
         damage_player(cx, fight, client, &hit);
     } else {

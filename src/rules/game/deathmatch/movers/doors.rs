@@ -7,8 +7,8 @@ use crate::bg::entity_flag;
 use crate::game::deathmatch::entity_kinds::{EntityKind, Mover, MoverKind, MoverState};
 use crate::game::deathmatch::movers::{add_trigger_box, number, number_or};
 use crate::game::deathmatch::{
-    asset_index::sound_index, context::Context, directions::direction_of,
-    movers::two_position::rest_at, movers::two_position::use_mover, targets::Targets,
+    asset_index::sound_index, context::Context, movers::two_position::rest_at,
+    movers::two_position::use_mover, targets::Targets, targets::direction_of,
 };
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;

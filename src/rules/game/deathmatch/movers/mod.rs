@@ -2,8 +2,8 @@
 //!
 //! Clients compute the position of a mover from its trajectory. Each new trajectory therefore starts exactly
 //! at the position and time where the last one ended. Movers of a team move together; the first of them in
-//! the entity string is the team master. Source: the base game's movers. Engine names: `G_RunMover`,
-//! `InitMover`, `SetMoverState`.
+//! the entity string is the team master. Frames of movers are in `mover_frames`. Source: the base game's movers.
+//! Engine names: `InitMover`, `G_FindTeams`.
 
 pub(super) mod doors;
 pub(super) mod plats;

@@ -1,7 +1,7 @@
 //! Trains: movers that follow a loop of path corners.
 //!
 //! Invariants: a route loops: each stop has a next one. Source: the base game's trains. Engine names:
-//! `SP_func_train`, `SP_path_corner`, `Reached_Train`.
+//! `SP_func_train`, `SP_path_corner`, `Think_BeginMoving`.
 
 use crate::game::deathmatch::entity_kinds::{
     EntityKind, Mover, MoverKind, PathCorner, Route, Stop,

@@ -2,7 +2,7 @@
 //!
 //! Invariants: the area portal opens when the team master leaves its first position, and the same portal
 //! closes when it is back. Team members change direction together. Source: the base game's two-position
-//! movers. Engine names: `Use_BinaryMover`, `Reached_BinaryMover`, `MatchTeam`.
+//! movers. Engine names: `Use_BinaryMover`, `MatchTeam`, `SetMoverState`.
 
 use crate::bg::Event;
 use crate::game::deathmatch::{

@@ -1,8 +1,7 @@
 //! Muzzle point, aim direction and spread of a player's weapon.
 //!
-//! Source: the base game's muzzle point and spread.
-//!
-//! Engine names: `CalcMuzzlePoint`, `PerpendicularVector`.
+//! Invariants: every shot starts at integer coordinates, as clients draw it. Source: the base game's muzzle
+//! point and spread. Engine names: `CalcMuzzlePoint`.
 
 use crate::bg::weapons::{BULLET_RANGE, Missile};
 use crate::game::deathmatch::{context::Context, projectiles::Projectiles};

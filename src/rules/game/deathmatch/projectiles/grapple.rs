@@ -8,7 +8,7 @@ use crate::bg::{EntityType, Event, Weapon, pm_flag};
 use crate::game::deathmatch::{
     combat::Combat, context::Context, entities::Entity, entity_kinds::EntityKind,
     entity_kinds::MissileState, projectiles::Projectiles, projectiles::aim::Aim,
-    projectiles::client_of, projectiles::missiles::launch, projectiles::snap::snap_toward,
+    projectiles::missiles::launch, projectiles::snap::snap_toward,
 };
 use crate::game::direction_bytes::dir_to_byte;
 use crate::model::{Buttons, ClientNum, EntityNum, Trace, Vec3};
@@ -72,7 +72,7 @@ impl Combat {
         let how = cx.clients.ruleset.combat.end_rounding;
         let Some((entity, missile)) = cx.entities.missile(number) else { return };
         let (base, shooter) = (entity.state.pos.base, missile.shooter());
-        let victim = client_of(trace.entity).filter(|_| self.is_damageable(cx, trace.entity));
+        let victim = trace.entity.client().filter(|_| self.is_damageable(cx, trace.entity));
         let at = match victim {
             Some(_) => center_of(cx, trace.entity).unwrap_or(trace.endpos),
             None => trace.endpos,

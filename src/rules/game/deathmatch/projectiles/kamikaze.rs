@@ -76,8 +76,8 @@ pub(crate) fn explode_kamikaze(cx: &mut Context<'_>, client: ClientNum, at: Vec3
     entity.shared.sv_flags = SvFlags::BROADCAST;
     entity.event_at = now;
     entity.think_at = Some(now + GROWTH_INTERVAL_MS);
-    if let Some(place) = cx.entities.add(entity, now, started) {
-        cx.entities.link(cx.host, place);
+    if let Some(number) = cx.entities.add(entity, now, started) {
+        cx.entities.link(cx.host, number);
     }
     cx.temp_entity(at, Event::GlobalTeamSound, |state, shared| {
         state.event_parm = TeamSound::Kamikaze as i32;

@@ -4,12 +4,11 @@
 //!
 //! Engine names: `ProximityMine_Trigger`, `ProximityMine_ExplodeOnPlayer`.
 
-use crate::bg::{Event, contents, entity_flag};
+use crate::bg::{Event, TeamColor, contents, entity_flag};
 use crate::game::deathmatch::entity_kinds::{EntityKind, MineBase, Missile, MissileState};
 use crate::game::deathmatch::{
-    asset_index::sound_index, combat::Combat, context::Context, entities::Entities, flag::Flag,
-    projectiles::Projectiles, projectiles::client_of, projectiles::snap::snap_toward,
-    reach::can_damage,
+    asset_index::sound_index, combat::Combat, context::Context, entities::Entities,
+    projectiles::Projectiles, projectiles::snap::snap_toward, reach::can_damage,
 };
 use crate::game::movement::angles;
 use crate::model::{ClientNum, EntityNum, SvFlags, Trace, Vec3};
@@ -45,8 +44,7 @@ pub(crate) fn stick(
     trace: &Trace,
 ) {
     let now = cx.clients.now;
-    if let Some(player) = client_of(trace.entity).filter(|_| combat.is_damageable(cx, trace.entity))
-    {
+    if let Some(player) = trace.entity.client().filter(|_| combat.is_damageable(cx, trace.entity)) {
         return projectiles.stick_to_player(cx, number, player);
     }
     let how = cx.clients.ruleset.combat.end_rounding;
@@ -138,7 +136,7 @@ pub(crate) fn arm_mine(cx: &mut Context<'_>, number: EntityNum) {
 fn is_near_own_flag(cx: &Context<'_>, number: EntityNum) -> bool {
     let Some((entity, _)) = cx.entities.missile(number) else { return false };
     let (at, team) = (entity.shared.current_origin, entity.state.generic1);
-    let own = [Flag::Red, Flag::Blue].into_iter().find(|flag| flag.team() as i32 == team);
+    let own = TeamColor::ALL.into_iter().find(|color| color.team() as i32 == team);
     let home = own
         .filter(|_| cx.clients.game_type.has_flags())
         .and_then(|flag| cx.entities.flag_base(flag));

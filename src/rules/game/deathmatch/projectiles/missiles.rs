@@ -8,7 +8,7 @@
 use crate::bg::weapons::{self, Attack, ImpactBehavior};
 use crate::bg::{EntityType, Event, entity_flag};
 use crate::game::deathmatch::entity_kinds::{EntityKind, Missile, MissileState};
-use crate::game::deathmatch::projectiles::{Projectiles, client_of, damage_multiplier};
+use crate::game::deathmatch::projectiles::{Projectiles, damage_multiplier};
 use crate::game::deathmatch::{
     context::Context, entities::Entities, entities::Entity,
     projectiles::invulnerability::deflect_off_sphere, reach::distance_to_box,
@@ -55,7 +55,7 @@ pub(crate) fn launch(
     start: Vec3,
     direction: Vec3,
 ) -> Option<EntityNum> {
-    let multiplier = client_of(owner).map_or(1.0, |client| damage_multiplier(cx, client));
+    let multiplier = owner.client().map_or(1.0, |client| damage_multiplier(cx, client));
     let weapon = weapons::weapon(number);
     let (Attack::Missile(kind) | Attack::Grapple(kind)) = weapon.attack else { return None };
     let (now, started) = cx.clock();

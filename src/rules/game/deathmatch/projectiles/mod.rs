@@ -1,8 +1,6 @@
-//! Projectiles of players and of the map: launch, hooks, mines, kamikaze items, deflection.
+//! Projectiles of players and of the map: aim, launch, hooks, mines, kamikaze items, deflection, damage factor.
 //!
-//! Flight and impact are in `weapons`. Source: the base game's weapons; OpenArena's.
-//!
-//! Engine names: `SnapVectorTowards`, `s_quadFactor`.
+//! Flight and impact are in `weapons`. Source: the base game's weapons; OpenArena's. Engine names: `s_quadFactor`.
 
 pub(super) mod aim;
 pub(super) mod grapple;
@@ -13,7 +11,8 @@ pub(super) mod missiles;
 pub(super) mod snap;
 
 use super::context::Context;
-use crate::bg::{Powerup, Rune, items::ITEMS, items::ItemKind};
+use crate::bg::{Powerup, Rune};
+use crate::game::movement::pickup::rune_of;
 use crate::model::{ClientNum, EntityNum, LevelTime, limits::MAX_CLIENTS};
 
 /// Damage factor of the doubler rune.
@@ -74,14 +73,6 @@ pub(super) fn damage_multiplier(cx: &Context<'_>, client: ClientNum) -> f32 {
     let Some(player) = cx.clients.player(client) else { return 1.0 };
     let quad = player.state.powerups[Powerup::Quad] != 0;
     let factor = if quad { cx.frame.combat.quad_factor } else { 1.0 };
-    let carried = cx.clients.ruleset.stats.rune.map(|stat| player.state.stats[stat]);
-    let item = carried.and_then(|item| usize::try_from(item).ok());
-    let item = item.and_then(|item| ITEMS.get(item));
-    let doubles = item.is_some_and(|item| item.kind == ItemKind::Rune && item.tag == Rune::Doubler);
+    let doubles = rune_of(cx.clients.ruleset, &player.state) == Some(Rune::Doubler);
     if doubles { factor * DOUBLER } else { factor }
-}
-
-/// Returns the client number of a player entity.
-pub(super) fn client_of(number: EntityNum) -> Option<ClientNum> {
-    ClientNum::new(number.index())
 }

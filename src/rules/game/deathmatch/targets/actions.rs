@@ -1,12 +1,15 @@
-//! Targets that act on their activator: print, push, kill, give, score, teleport.
+//! Spawn functions of targets that act on their activator; text of a print, direction and throw of a push.
 //!
-//! Source: the base game's targets. Engine names: `SP_target_print`, `SP_target_push`, `Use_Target_Give`.
+//! Source: the base game's targets. Engine names: `SP_target_print`, `SP_target_push`, `Use_Target_Print`,
+//! `AimAtTarget`.
 
 use crate::bg::{Event, Persistent, PmType, Powerup, Team};
-use crate::game::deathmatch::targets::{BLUE_ONLY, RED_ONLY, Targets, center, pick_target};
+use crate::game::deathmatch::targets::{
+    BLUE_ONLY, RED_ONLY, Targets, center, direction_of, pick_target,
+};
 use crate::game::deathmatch::{
     asset_index::PAD_SOUND, asset_index::sound_index, combat::Combat, context::Context,
-    directions::direction_of, entity_kinds::TargetKind,
+    entity_kinds::TargetKind,
 };
 use crate::game::{movement::impulses::pad_velocity, userinfo::clean_text};
 use crate::model::{ClientNum, EntityNum};

@@ -1,11 +1,11 @@
-//! Lasers: beams that damage the first entity that they hit.
+//! Spawn function of lasers. Their beams are in `activation`.
 //!
-//! Source: the base game's laser. Engine names: `SP_target_laser`, `target_laser_think`.
+//! Source: the base game's laser. Engine names: `SP_target_laser`.
 
 use crate::bg::EntityType;
 use crate::game::deathmatch::{
-    context::Context, directions::direction_of, entity_kinds::Laser, entity_kinds::TargetKind,
-    targets::Targets,
+    context::Context, entity_kinds::Laser, entity_kinds::TargetKind, targets::Targets,
+    targets::direction_of,
 };
 use crate::world::entity_string::MapEntity;
 

@@ -1,6 +1,6 @@
 //! Targets: state, spawn functions and single effects. Their use is in `activation`.
 //!
-//! Source: the base game's triggers and targets. Engine names: `G_PickTarget`.
+//! Source: the base game's triggers and targets. Engine names: `G_PickTarget`, `G_SetMovedir`.
 
 pub(super) mod actions;
 pub(super) mod laser;
@@ -15,6 +15,7 @@ use self::shader_remaps::ShaderRemaps;
 use super::entity_kinds::{EntityKind, Target, TargetKind};
 use super::{context::Context, entities::Entities, entities::Entity};
 use crate::bg::{Persistent, Team};
+use crate::game::movement::angles;
 use crate::model::{ClientNum, EntityNum, LevelTime, Vec3};
 use crate::world::entity_string::MapEntity;
 
@@ -140,6 +141,15 @@ pub(crate) fn random_wait(cx: &mut Context<'_>, number: EntityNum) -> i32 {
     };
     let chance = cx.rng.crandom();
     ((wait + random * chance) * 1000.0).clamp(1.0, 86_400_000.0) as i32
+}
+
+/// Returns the movement direction of a map's angles; yaw −1 is up, −2 is down.
+pub(super) fn direction_of(given: Vec3) -> Vec3 {
+    match given.0 {
+        [0.0, -1.0, 0.0] => Vec3::new(0.0, 0.0, 1.0),
+        [0.0, -2.0, 0.0] => Vec3::new(0.0, 0.0, -1.0),
+        _ => angles::axes(given).forward,
+    }
 }
 
 /// Returns the center of an entity's bounds at its spawn origin.

@@ -5,7 +5,7 @@
 
 use crate::bg::EntityType;
 use crate::game::deathmatch::{
-    context::Context, directions::direction_of, entity_kinds::EntityKind, targets::Targets,
+    context::Context, entity_kinds::EntityKind, targets::Targets, targets::direction_of,
     targets::pick_target,
 };
 use crate::game::{direction_bytes::dir_to_byte, movement::velocity::direction};

@@ -1,7 +1,7 @@
-//! Relays: entities that fire their targets on touch, on use, by timer or at the start.
+//! Spawn functions of relays: entities that fire their targets on touch, on use, by timer or at the start.
 //!
-//! Source: the base game's triggers, timer, relay and delay. Engine names: `multi_trigger`,
-//! `func_timer_think`, `target_relay_use`, `Think_Target_Delay`.
+//! Source: the base game's triggers, timer, relay and delay. Engine names: `SP_trigger_multiple`,
+//! `SP_trigger_always`, `SP_func_timer`, `SP_target_relay`, `SP_target_delay`.
 
 use crate::game::Host;
 use crate::game::deathmatch::entity_kinds::{EntityKind, Target, TargetKind};

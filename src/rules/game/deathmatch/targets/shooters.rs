@@ -5,10 +5,10 @@
 use crate::bg::{Event, Weapon};
 use crate::game::deathmatch::entity_kinds::{EntityKind, Shooter, TargetKind};
 use crate::game::deathmatch::{
-    context::Context, directions::direction_of, directions::perpendicular, entities::Entities,
-    projectiles::missiles::launch, targets::Targets, targets::pick_target,
+    context::Context, entities::Entities, projectiles::missiles::launch, targets::Targets,
+    targets::direction_of, targets::pick_target,
 };
-use crate::game::movement::velocity::direction;
+use crate::game::movement::{angles::perpendicular, velocity::direction};
 use crate::model::{EntityNum, Vec3};
 use crate::world::entity_string::MapEntity;
 

@@ -7,7 +7,9 @@
 use crate::bg::{Persistent, entity_flag};
 use crate::game::FlagAction;
 use crate::game::deathmatch::teams::{TeamState, announce_action, position_of, within};
-use crate::game::deathmatch::{combat::Combat, context::Context, flag::Flag, matches::MatchState};
+use crate::game::deathmatch::{
+    combat::Combat, context::Context, flag::flag_of, matches::MatchState,
+};
 use crate::model::{ClientNum, Vec3};
 
 /// Bonus points for a frag.
@@ -20,10 +22,6 @@ const DANGER_MS: i32 = 8000;
 /// Radius around a flag or its carrier that counts as near, in units.
 const NEAR: f32 = 1000.0;
 
-fn carries(cx: &Context<'_>, client: ClientNum, flag: Flag) -> bool {
-    let player = cx.clients.player(client);
-    player.is_some_and(|player| player.state.powerups[flag.powerup()] != 0)
-}
 impl TeamState {
     /// Records that a player hurt an enemy who carries the flag of the player's team.
     pub(crate) fn record_carrier_hurt(
@@ -34,7 +32,7 @@ impl TeamState {
     ) {
         let [one, other] = [victim, attacker].map(|client| cx.clients.role(client).color());
         let (Some(victims), Some(attackers)) = (one, other) else { return };
-        if victims != attackers && carries(cx, victim, Flag::of_color(attackers)) {
+        if victims != attackers && cx.has_powerup(victim, flag_of(attackers).powerup) {
             self.assists[attacker.index()].hurt_carrier_at = Some(cx.clients.now);
         }
     }
@@ -67,8 +65,8 @@ impl TeamState {
         }
         let now = cx.clients.now;
         let at = position_of(cx, victim);
-        let own = Flag::of_color(killers);
-        if carries(cx, victim, own) {
+        let [own_flag, prize] = [killers, victims].map(|color| flag_of(color).powerup);
+        if cx.has_powerup(victim, own_flag) {
             self.assists[killer.index()].fragged_carrier_at = Some(now);
             matches.add_score(cx, killer, CARRIER, at);
             announce_action(cx, killer, victims, FlagAction::CarrierFragged);
@@ -81,16 +79,16 @@ impl TeamState {
             return;
         }
         let danger = within(self.assists[victim.index()].hurt_carrier_at, now, DANGER_MS);
-        let points = if danger && !carries(cx, killer, own.other()) {
+        let points = if danger && !cx.has_powerup(killer, prize) {
             self.assists[victim.index()].hurt_carrier_at = None;
             DANGER
-        } else if guards(cx, [victim, killer], cx.entities.flag_base(own)) {
+        } else if guards(cx, [victim, killer], cx.entities.flag_base(killers)) {
             NEAR_FLAG
         } else {
             let carrier = cx
                 .clients
                 .team_of(killers)
-                .find(|&mate| mate != killer && carries(cx, mate, own.other()));
+                .find(|&mate| mate != killer && cx.has_powerup(mate, prize));
             let carrier = carrier.map(|carrier| position_of(cx, carrier));
             if !guards(cx, [victim, killer], carrier) {
                 return;

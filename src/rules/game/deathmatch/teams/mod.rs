@@ -9,9 +9,11 @@ pub(super) mod frag_bonuses;
 #[cfg(test)]
 mod tests;
 
-use super::{combat::Combat, context::Context, flag::Flag, matches::MatchState};
+use super::{
+    combat::Combat, context::Context, matches::MatchState, matches::score::set_team_score,
+};
 use crate::bg::{Persistent, TeamColor, TeamSound, entity_flag};
-use crate::game::{FlagAction, GameEvent};
+use crate::game::{FlagAction, GameEvent, TeamScoreCause};
 use crate::model::{ClientNum, LevelTime, Vec3, limits::MAX_CLIENTS};
 
 /// Points for actions with flags.
@@ -77,18 +79,18 @@ impl TeamState {
         cx: &mut Context<'_>,
         matches: &mut MatchState,
         client: ClientNum,
-        flag: Flag,
+        flag: TeamColor,
         other_away: bool,
         at: Vec3,
     ) {
-        announce_action(cx, client, flag.color(), FlagAction::Taken);
+        announce_action(cx, client, flag, FlagAction::Taken);
         let now = cx.clients.now;
         let announced_at = &mut self.taken_at[flag as usize];
         if !(other_away && within(*announced_at, now, TAKEN_MS)) {
             *announced_at = Some(now);
             let sound = match flag {
-                Flag::Blue => TeamSound::RedTook,
-                Flag::Red => TeamSound::BlueTook,
+                TeamColor::Blue => TeamSound::RedTook,
+                TeamColor::Red => TeamSound::BlueTook,
             };
             cx.send_team_sound(sound);
         }
@@ -103,12 +105,12 @@ impl TeamState {
         cx: &mut Context<'_>,
         matches: &mut MatchState,
         client: ClientNum,
-        flag: Flag,
+        flag: TeamColor,
         at: Vec3,
     ) {
         self.assists[client.index()].returned_at = Some(cx.clients.now);
         matches.add_score(cx, client, RETURN, at);
-        announce_action(cx, client, flag.color(), FlagAction::Returned);
+        announce_action(cx, client, flag, FlagAction::Returned);
     }
 
     /// Rewards a player who captured the enemy flag, and the assists. Points are shown at the own flag.
@@ -118,11 +120,10 @@ impl TeamState {
         matches: &mut MatchState,
         combat: &mut Combat,
         client: ClientNum,
-        own: Flag,
+        color: TeamColor,
         at: Vec3,
     ) {
-        let color = own.color();
-        announce_action(cx, client, own.other().color(), FlagAction::Captured);
+        announce_action(cx, client, color.other(), FlagAction::Captured);
         score_for_team(cx, color);
         let team: Vec<ClientNum> = cx.clients.team_of(color).collect();
         for &mate in &team {
@@ -157,9 +158,9 @@ impl TeamState {
 
 /// Adds a point to a team and plays the sound for its score, lead or tie.
 fn score_for_team(cx: &mut Context<'_>, color: TeamColor) {
-    let scores = &mut cx.clients.team_scores;
+    let scores = cx.clients.team_scores;
     let (own, other) = (scores[color as usize], scores[color.other() as usize]);
-    scores[color as usize] = own.saturating_add(1);
+    set_team_score(cx, color, own.saturating_add(1), TeamScoreCause::Capture);
     let sounds = match color {
         TeamColor::Red => [TeamSound::RedLeads, TeamSound::RedScored],
         TeamColor::Blue => [TeamSound::BlueLeads, TeamSound::BlueScored],

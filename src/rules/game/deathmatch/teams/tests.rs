@@ -1,13 +1,17 @@
 //! Tests of capture the flag in open space.
 
-use crate::bg::{EntityType, Event, MeansOfDeath, Persistent, entity_flag, player_event};
-use crate::game::deathmatch::flag::Flag;
+use crate::bg::{
+    EntityType, Event, MeansOfDeath, Persistent, TeamColor, entity_flag, player_event,
+};
 use crate::game::deathmatch::{
     context::Context, damage::damage_player, damage::death::suicide, entities::Entity,
     entity_kinds::EntityKind, entity_kinds::ItemState, hit::Hit, pickups::touch_team_item,
     systems::Systems,
 };
-use crate::game::{Deathmatch, Game, Host as _, LevelStart, Ruleset, conformance::TestHost};
+use crate::game::{
+    Deathmatch, Game, GameEvent, Host as _, LevelStart, Ruleset, TeamScoreCause,
+    conformance::TestHost,
+};
 use crate::model::{ClientNum, CommandArgs, LevelTime, UserCmd, Vec3};
 
 /// Adds the bonus of a kill, as the level's mode does.
@@ -86,7 +90,7 @@ fn flag_is_taken_and_captured() {
             cx,
             &mut sys.fight,
             client(0),
-            Flag::Blue,
+            TeamColor::Blue,
             false,
             Vec3::ZERO
         )));
@@ -98,7 +102,7 @@ fn flag_is_taken_and_captured() {
             cx,
             &mut sys.fight,
             client(0),
-            Flag::Red,
+            TeamColor::Red,
             false,
             Vec3::ZERO
         )));
@@ -107,6 +111,9 @@ fn flag_is_taken_and_captured() {
         assert_eq!(host.sent_to_all(), ["print \"p0^7 captured the BLUE flag!\n\""]);
         assert_eq!(sounds(&game), [4, 10, 0]);
         assert_eq!((scores(&game), game.clients.team_scores), ([5, 0, 0, 0], [1, 0]));
+        let event =
+            GameEvent::TeamScore { team: TeamColor::Red, score: 1, cause: TeamScoreCause::Capture };
+        assert!(host.events.contains(&format!("{event:?}")), "{:?}", host.events);
         assert_eq!(persistant_of(&game, 0, Persistent::Captures), 1);
         let flags = Game::player(&game, client(0)).e_flags;
         assert_ne!(flags & entity_flag::AWARD_CAPTURE, 0);
@@ -123,7 +130,7 @@ fn m38_flag_is_dropped_when_its_carrier_begins_again() {
     for ruleset in Ruleset::ALL {
         let (mut game, mut host) = field(ruleset, "4");
         game.with(&mut host, |cx, sys| {
-            touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, Vec3::ZERO)
+            touch_team_item(cx, &mut sys.fight, client(0), TeamColor::Blue, false, Vec3::ZERO)
         });
         game.client_begin(&mut host, client(0)).expect("no fault");
         assert_eq!(host.configstring(crate::model::ConfigIndex::at(23)), "02", "on the ground");
@@ -133,9 +140,12 @@ fn m38_flag_is_dropped_when_its_carrier_begins_again() {
 #[test]
 fn team_sound_follows_score_lead_and_tie() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
-    for (number, own, sound) in
-        [(0, Flag::Red, 10), (2, Flag::Blue, 12), (2, Flag::Blue, 11), (2, Flag::Blue, 9)]
-    {
+    for (number, own, sound) in [
+        (0, TeamColor::Red, 10),
+        (2, TeamColor::Blue, 12),
+        (2, TeamColor::Blue, 11),
+        (2, TeamColor::Blue, 9),
+    ] {
         game.with(&mut host, |cx, sys| {
             touch_team_item(cx, &mut sys.fight, client(number), own.other(), false, Vec3::ZERO)
         });
@@ -151,18 +161,18 @@ fn team_sound_follows_score_lead_and_tie() {
 #[test]
 fn flag_taken_sound_pauses_while_both_flags_are_away() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
-    let mut take = |game: &mut Deathmatch, number: usize, flag: Flag| {
+    let mut take = |game: &mut Deathmatch, number: usize, flag: TeamColor| {
         let before = sounds(game).len();
         game.with(&mut host, |cx, sys| {
             touch_team_item(cx, &mut sys.fight, client(number), flag, false, Vec3::ZERO)
         });
         sounds(game).len() - before
     };
-    assert_eq!([0, 1].map(|number| take(&mut game, number, Flag::Blue)), [1, 1]);
-    assert_eq!(take(&mut game, 2, Flag::Red), 1);
-    assert_eq!(take(&mut game, 0, Flag::Blue), 0, "both are away");
+    assert_eq!([0, 1].map(|number| take(&mut game, number, TeamColor::Blue)), [1, 1]);
+    assert_eq!(take(&mut game, 2, TeamColor::Red), 1);
+    assert_eq!(take(&mut game, 0, TeamColor::Blue), 0, "both are away");
     game.clients.now = LevelTime(11_001);
-    assert_eq!(take(&mut game, 0, Flag::Blue), 1, "after 10 s");
+    assert_eq!(take(&mut game, 0, TeamColor::Blue), 1, "after 10 s");
 }
 
 #[test]
@@ -170,9 +180,9 @@ fn capture_makes_team_taunt_and_shows_points_at_flag() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     let at = Vec3::new(1.0, 2.0, 3.0);
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, at);
+        touch_team_item(cx, &mut sys.fight, client(0), TeamColor::Blue, false, at);
         sys.fight.team_state.record_carrier_hurt(cx, client(0), client(2));
-        touch_team_item(cx, &mut sys.fight, client(0), Flag::Red, false, at);
+        touch_team_item(cx, &mut sys.fight, client(0), TeamColor::Red, false, at);
     });
     let plum = (64..256)
         .filter_map(|number| game.entity(crate::model::EntityNum::new(number)?))
@@ -200,7 +210,7 @@ fn death_of_carrier_near_own_flag_is_announced() {
         });
         put(&mut game, 0, distance);
         game.with(&mut host, |cx, sys| {
-            touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, Vec3::ZERO);
+            touch_team_item(cx, &mut sys.fight, client(0), TeamColor::Blue, false, Vec3::ZERO);
             damage_player(
                 cx,
                 &mut sys.fight,
@@ -219,30 +229,30 @@ fn flag_return_and_carrier_frag_count_as_assists() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     // Blue takes the red flag and is killed. Red returns the flag and captures.
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, &mut sys.fight, client(2), Flag::Red, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(2), TeamColor::Red, false, Vec3::ZERO)
     });
     host.sent.clear();
     game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     assert_eq!(host.sent_to_all(), ["print \"p1^7 fragged BLUE's flag carrier!\n\""]);
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, &mut sys.fight, client(1), Flag::Red, true, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(1), TeamColor::Red, true, Vec3::ZERO)
     });
     assert_eq!(scores(&game), [0, 3, 0, 0], "2 for the carrier, 1 for the return");
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(0), TeamColor::Blue, false, Vec3::ZERO)
     });
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, &mut sys.fight, client(0), Flag::Red, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(0), TeamColor::Red, false, Vec3::ZERO)
     });
     assert_eq!(scores(&game), [5, 6, 0, 0], "1 and 2 for the assists");
     assert_eq!(persistant_of(&game, 1, Persistent::Assist), 2);
     // Assists expire after ten seconds.
     game.clients.now = LevelTime(11_000);
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(0), TeamColor::Blue, false, Vec3::ZERO)
     });
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, &mut sys.fight, client(0), Flag::Red, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(0), TeamColor::Red, false, Vec3::ZERO)
     });
     assert_eq!(scores(&game), [10, 6, 0, 0]);
 }
@@ -251,7 +261,7 @@ fn flag_return_and_carrier_frag_count_as_assists() {
 fn frag_of_player_who_hurt_carrier_scores_two() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(0), TeamColor::Blue, false, Vec3::ZERO)
     });
     game.with(&mut host, |cx, sys| {
         sys.fight.team_state.record_carrier_hurt(cx, client(0), client(2))
@@ -272,7 +282,7 @@ fn frag_of_player_who_hurt_carrier_scores_two() {
 fn frag_near_own_carrier_scores_one() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     game.with(&mut host, |cx, sys| {
-        touch_team_item(cx, &mut sys.fight, client(0), Flag::Blue, false, Vec3::ZERO)
+        touch_team_item(cx, &mut sys.fight, client(0), TeamColor::Blue, false, Vec3::ZERO)
     });
     game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
     assert_eq!(scores(&game), [0; 4], "out of range");
@@ -318,9 +328,11 @@ fn openarena_logs_flags_scores_and_awards() {
         let (mut game, mut host) = field(ruleset, "4");
         host.logged.clear();
         game.with(&mut host, |cx, sys| {
-            for (number, flag, is_dropped) in
-                [(0, Flag::Blue, false), (0, Flag::Red, false), (2, Flag::Blue, true)]
-            {
+            for (number, flag, is_dropped) in [
+                (0, TeamColor::Blue, false),
+                (0, TeamColor::Red, false),
+                (2, TeamColor::Blue, true),
+            ] {
                 touch_team_item(cx, &mut sys.fight, client(number), flag, is_dropped, Vec3::ZERO);
             }
         });

@@ -2,9 +2,11 @@
 
 use crate::bg::{MeansOfDeath, Persistent, items::ItemKind};
 use crate::game::deathmatch::{
-    damage::damage_player, hit::Hit, pickups::give_new_item, tests::room::TestRoom,
+    damage::damage_player, hit::Hit, pickups::give_new_item, spawn_points::SpawnPoints,
+    tests::room::TestRoom, think::spawn,
 };
 use crate::game::{GameEvent, Ruleset};
+use crate::world::entity_string::MapEntities;
 
 #[test]
 fn frag_emits_events_with_numbers_and_means() {
@@ -28,7 +30,7 @@ fn frag_emits_events_with_numbers_and_means() {
         hit(health - 20),
         GameEvent::Kill { killer: Some(one), victim: other, means },
         GameEvent::Score { client: one, points: 1, score: 1 },
-        GameEvent::Scored { client: one },
+        GameEvent::ScoringAction { client: one },
         GameEvent::Award { client: one, award: Persistent::Gauntlet },
     ];
     assert_eq!(room.host.events, expected.map(|event| format!("{event:?}")));
@@ -43,4 +45,34 @@ fn pickup_emits_item_number_and_class() {
     room.game.with(&mut room.host, |cx, sys| give_new_item(cx, &mut sys.fight, client, item));
     let expected = GameEvent::Pickup { client, item, class: found.class };
     assert_eq!(room.host.events, [format!("{expected:?}")]);
+}
+
+#[test]
+fn spared_self_damage_emits_no_hit() {
+    for (dmflags, hits) in [("0", 1), ("1024", 0)] {
+        let mut room = TestRoom::with(Ruleset::BASEOA, &[("dmflags", dmflags)], &[]);
+        let client = room.join(0, 0.0, 0.0, 0.0);
+        room.host.events.clear();
+        let hit = Hit { attacker: Some(client), ..Hit::by_world(20, MeansOfDeath::RocketSplash) };
+        room.game.with(&mut room.host, |cx, sys| damage_player(cx, &mut sys.fight, client, &hit));
+        assert_eq!(room.host.events.len(), hits, "{dmflags}: {:?}", room.host.events);
+    }
+}
+
+#[test]
+fn spawn_precedes_the_kills_that_it_causes() {
+    let mut room = TestRoom::new(Ruleset::BASEQ3);
+    let [one, other] = [room.join(0, 0.0, 0.0, 0.0), room.join(1, 300.0, 0.0, 180.0)];
+    // The only spawn point is where the other player stands.
+    let text = "{ classname info_player_deathmatch origin \"300 0 16\" }";
+    let point = MapEntities::parse(text.as_bytes()).expect("sound entities");
+    room.game.systems.spawn_points = SpawnPoints::default();
+    let found = point.of_class("info_player_deathmatch").next().expect("the spawn point");
+    room.game.systems.spawn_points.add(found, None);
+    room.host.events.clear();
+    room.game.with(&mut room.host, |cx, sys| spawn(cx, sys, one, false));
+    let killed = format!("Kill {{ killer: Some({one:?}), victim: {other:?}, ");
+    let position = |start: &str| room.host.events.iter().position(|event| event.starts_with(start));
+    let spawned = position("Spawn {").expect("a spawn");
+    assert!(position(&killed).is_some_and(|kill| spawned < kill), "{:?}", room.host.events);
 }

@@ -3,8 +3,8 @@
 use crate::bg::entity_flag;
 use crate::game::Ruleset;
 use crate::game::deathmatch::entity_kinds::MoverState;
+use crate::game::deathmatch::movers::{bump_mover, shoot_mover};
 use crate::game::deathmatch::tests::test_level::{Corners, STANDING, TestLevel, entity};
-use crate::game::deathmatch::{movers::shoot_mover, touch::bump};
 use crate::model::{LevelTime, SvFlags, TrajectoryKind, Vec3};
 
 /// Door between the halves of the hall. Its linked bounds are a unit larger on each side.
@@ -184,7 +184,7 @@ fn button_moves_fires_and_returns_silently() {
         { classname target_speaker noise a targetname s }\n";
     let mut level = TestLevel::new(&[DOOR], &format!("{button}{SPOT}"));
     let client = level.join(0, [-300.0, 0.0, STANDING]);
-    level.game.with(&mut level.host, |cx, _| bump(cx, client, entity(64)));
+    level.game.with(&mut level.host, |cx, _| bump_mover(cx, entity(64), client));
     // 18 units less a lip of 4, at 40 units per second.
     assert_eq!(level.entity(64).state.pos.duration, 350);
     let heard = level.entity(64).state.event;

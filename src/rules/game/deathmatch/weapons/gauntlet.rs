@@ -6,9 +6,8 @@
 
 use crate::bg::{Event, Powerup, Weapon, weapons::Attack};
 use crate::game::deathmatch::{
-    context::Context, damage::damage_entity, hit::Hit, projectiles::aim::aim,
-    projectiles::client_of, reach::leaves_no_mark, systems::Fight, weapons::base_damage,
-    weapons::scaled_by_powerups,
+    context::Context, damage::damage_entity, hit::Hit, projectiles::aim::aim, systems::Fight,
+    weapons::base_damage, weapons::leaves_no_mark, weapons::scaled_by_powerups,
 };
 use crate::game::direction_bytes::dir_to_byte;
 use crate::model::{Buttons, ClientNum, UserCmd};
@@ -35,7 +34,7 @@ pub(crate) fn gauntlet_attack(
     if leaves_no_mark(&trace) || !fight.combat.is_damageable(cx, trace.entity) {
         return false;
     }
-    if client_of(trace.entity).is_some() {
+    if trace.entity.client().is_some() {
         cx.temp_entity(trace.endpos, Event::MissileHit, |state, _| {
             state.other_entity_num = trace.entity.index() as i32;
             state.event_parm = dir_to_byte(trace.plane.normal);

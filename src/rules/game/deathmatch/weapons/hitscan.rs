@@ -7,9 +7,9 @@
 use crate::bg::{Event, Weapon, weapons};
 use crate::game::deathmatch::projectiles::aim::{Aim, apply_spread, seeded_draws};
 use crate::game::deathmatch::{
-    context::Context, damage::damage_entity, hit::Hit, projectiles::client_of,
-    projectiles::invulnerability::follow_shot, projectiles::snap::snap_toward,
-    reach::leaves_no_mark, systems::Fight, weapons::count_accurate,
+    context::Context, damage::damage_entity, hit::Hit, projectiles::invulnerability::follow_shot,
+    projectiles::snap::snap_toward, systems::Fight, weapons::count_accurate,
+    weapons::leaves_no_mark,
 };
 use crate::game::{BaseGame, direction_bytes::dir_to_byte};
 use crate::model::{ClientNum, EntityNum, Trace, Vec3, contents::content};
@@ -46,7 +46,7 @@ pub(super) fn fire_bullet(
     let quirks = cx.clients.ruleset.combat;
     let at = snap_toward(shot.trace.endpos, shot.start, quirks.end_rounding);
     let shooter = client.index() as i32;
-    let into_flesh = client_of(target).is_some() && fight.combat.is_damageable(cx, target);
+    let into_flesh = target.client().is_some() && fight.combat.is_damageable(cx, target);
     let (event, parm) = if into_flesh {
         (Event::BulletHitFlesh, target.index() as i32)
     } else {
@@ -94,7 +94,7 @@ pub(super) fn fire_lightning(
     let normal = dir_to_byte(shot.trace.plane.normal);
     // OpenArena counts a hit after its damage: one that kills is not counted.
     let counts_late = cx.clients.ruleset.base == BaseGame::OpenArena;
-    if client_of(target).is_some() && fight.combat.is_damageable(cx, target) {
+    if target.client().is_some() && fight.combat.is_damageable(cx, target) {
         cx.temp_entity(shot.trace.endpos, Event::MissileHit, |state, _| {
             state.other_entity_num = target.index() as i32;
             state.event_parm = normal;

@@ -86,7 +86,7 @@ fn expand_blast(
         if !fight.combat.is_within(cx, number, at, radius) {
             continue;
         }
-        if let Some(client) = ClientNum::new(number.index()) {
+        if let Some(client) = number.client() {
             let immune_until = fight.projectiles.blast_immunity(client);
             if immune_until.is_some_and(|until| until.distance(now) > 0) {
                 continue;
@@ -122,7 +122,7 @@ fn shockwave(cx: &mut Context<'_>, fight: &mut Fight, kamikaze: &Kamikaze, at: V
     let now = cx.clients.now;
     let (found, count) = entities_around(&*cx.host, at, radius);
     for &number in &found[..count] {
-        let Some(client) = ClientNum::new(number.index()) else { continue };
+        let Some(client) = number.client() else { continue };
         let immune_until = *fight.projectiles.shockwave_immunity(client);
         if immune_until.is_some_and(|until| until.distance(now) > 0)
             || !fight.combat.is_within(cx, number, at, radius)

@@ -10,8 +10,8 @@ use crate::game::deathmatch::projectiles::missiles::{
 use crate::game::deathmatch::{
     context::Context, damage::damage_entity, damage::damage_player, damage::splash::SplashDamage,
     damage::splash::splash_damage, entity_kinds::Missile, entity_kinds::MissileState, hit::Hit,
-    projectiles::client_of, projectiles::snap::snap_toward, reach::leaves_no_mark, systems::Fight,
-    weapons::count_accurate,
+    projectiles::snap::snap_toward, systems::Fight, weapons::count_accurate,
+    weapons::leaves_no_mark,
 };
 use crate::game::{direction_bytes::dir_to_byte, movement::trajectory};
 use crate::model::{ClientNum, EntityNum, Trace, Vec3, contents::surface, limits::MAX_CLIENTS};
@@ -109,7 +109,7 @@ fn missile_impact(cx: &mut Context<'_>, fight: &mut Fight, number: EntityNum, tr
         }
         return;
     }
-    if let Some(sphere) = client_of(other)
+    if let Some(sphere) = other.client()
         && missile.on_impact != ImpactBehavior::Sticks
         && cx.is_invulnerable(sphere)
     {
@@ -127,7 +127,7 @@ fn missile_impact(cx: &mut Context<'_>, fight: &mut Fight, number: EntityNum, tr
         ImpactBehavior::Bounces | ImpactBehavior::Explodes => {}
     }
     // A player that the hit has gibbed is not there any more.
-    let to_flesh = client_of(other).is_some() && fight.combat.is_damageable(cx, other);
+    let to_flesh = other.client().is_some() && fight.combat.is_damageable(cx, other);
     let event = if to_flesh {
         Event::MissileHit
     } else if trace.surface_flags & surface::METALSTEPS != 0 {

@@ -1,9 +1,7 @@
-//! Weapon fire: dispatch by weapon, damage factors, flight and impact of missiles.
+//! Weapon fire: dispatch by weapon, damage of a shot, shots in the past.
 //!
-//! Invariants: every shot starts at integer coordinates, as clients draw it; the number of deflections of a
-//! shot is limited. Source: the base game's weapons; OpenArena's.
-//!
-//! Engine names: `FireWeapon`, `SnapVectorTowards`, `s_quadFactor`.
+//! Muzzles and launches are in `projectiles`. Source: the base game's weapons; OpenArena's. Engine names:
+//! `FireWeapon`.
 
 pub(super) mod gauntlet;
 mod hitscan;
@@ -20,7 +18,7 @@ use super::{
     context::Context, projectiles::damage_multiplier, projectiles::missiles::launch, systems::Fight,
 };
 use crate::bg::weapons::{Attack, BULLET_RANGE, WeaponSpec};
-use crate::model::ClientNum;
+use crate::model::{ClientNum, Trace, contents::surface};
 
 /// Fires a player's weapon. Pmove has subtracted the ammunition.
 pub(crate) fn fire_weapon(cx: &mut Context<'_>, fight: &mut Fight, client: ClientNum) {
@@ -92,6 +90,7 @@ fn base_damage(cx: &Context<'_>, weapon: &WeaponSpec) -> i32 {
 fn scaled_by_powerups(cx: &Context<'_>, client: ClientNum, damage: i32) -> i32 {
     (damage as f32 * damage_multiplier(cx, client)) as i32
 }
+
 /// Counts a hit for the accuracy statistic.
 fn count_accurate(cx: &mut Context<'_>, client: ClientNum, weapon: impl Into<i32>) {
     if let Some(player) = cx.clients.players[client.index()].as_mut() {
@@ -99,7 +98,7 @@ fn count_accurate(cx: &mut Context<'_>, client: ClientNum, weapon: impl Into<i32
     }
 }
 
-/// Fires a hitscan weapon against earlier places of the other players.
+/// Fires a hitscan weapon against earlier positions of the other players.
 fn in_the_past(
     cx: &mut Context<'_>,
     fight: &mut Fight,
@@ -114,4 +113,9 @@ fn in_the_past(
     fight.lag.shift(cx, shooter, attack_time, cone);
     fire(cx, fight);
     fight.lag.restore_all(cx);
+}
+
+/// Whether a shot leaves no impact mark.
+const fn leaves_no_mark(trace: &Trace) -> bool {
+    trace.surface_flags & surface::NOIMPACT != 0
 }

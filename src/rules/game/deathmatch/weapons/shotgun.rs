@@ -9,12 +9,11 @@
 
 use crate::bg::{Event, Weapon, weapons::BULLET_RANGE};
 use crate::game::deathmatch::{
-    context::Context, damage::damage_entity, directions::perpendicular, hit::Hit,
-    projectiles::aim::Aim, projectiles::aim::SPREAD_SCALE,
-    projectiles::invulnerability::follow_shot, reach::leaves_no_mark, systems::Fight,
-    weapons::count_accurate,
+    context::Context, damage::damage_entity, hit::Hit, projectiles::aim::Aim,
+    projectiles::aim::SPREAD_SCALE, projectiles::invulnerability::follow_shot, systems::Fight,
+    weapons::count_accurate, weapons::leaves_no_mark,
 };
-use crate::game::{movement::velocity, rng::SharedRng};
+use crate::game::{movement::angles::perpendicular, movement::velocity, rng::SharedRng};
 use crate::model::{ClientNum, Vec3};
 
 /// Factor of the direction before it is truncated to integers for the event.

@@ -150,11 +150,11 @@ fn flag_is_carried_and_returned() {
             touch_team_item(cx, &mut sys.fight, red, flag, dropped, Vec3::ZERO)
         })
     };
-    assert!(touch(&mut level, Flag::Blue, false), "the player carries it");
+    assert!(touch(&mut level, TeamColor::Blue, false), "the player carries it");
     assert_eq!(level.state(red).powerups[Powerup::BlueFlag], UNTIL_LOST);
     assert_eq!(level.host.configstring(configstring::FLAG_STATUS), "01");
     level.game.with(&mut level.host, |cx, sys| {
-        sys.fight.items.return_flag(cx, Flag::Blue, flags::ReturnAnnouncement::None)
+        sys.fight.items.return_flag(cx, TeamColor::Blue, flags::ReturnAnnouncement::None)
     });
     assert_eq!(level.state(red).powerups[Powerup::BlueFlag], 0);
     assert!(level.is_there(blue_flag) && level.is_there(red_flag));

@@ -6,8 +6,8 @@ mod powerups;
 
 use super::*;
 use crate::bg::{
-    EntityType, Event, GameType, Persistent, Powerup, UNLIMITED_AMMO, UNTIL_LOST, Weapon, contents,
-    entity_flag, items::ItemKind,
+    EntityType, Event, GameType, Persistent, Powerup, TeamColor, UNLIMITED_AMMO, UNTIL_LOST,
+    Weapon, contents, entity_flag, items::ItemKind,
 };
 use crate::game::deathmatch::entity_kinds::EntityKind;
 use crate::game::deathmatch::{
@@ -249,9 +249,6 @@ fn flags(ruleset: &'static Ruleset) -> (Level, [ClientNum; 2], [EntityNum; 2]) {
             .expect("no fault");
     }
     level.host.sent.clear();
-    let flags = [Flag::Red, Flag::Blue].map(|flag| {
-        let row = flag.powerup() as i32 + 27;
-        level.lay(ITEMS[row as usize].class, |_| {})
-    });
+    let flags = ["team_CTF_redflag", "team_CTF_blueflag"].map(|class| level.lay(class, |_| {}));
     (level, players, flags)
 }

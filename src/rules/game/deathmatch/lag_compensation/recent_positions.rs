@@ -1,4 +1,4 @@
-//! Spheres around the recent places of all players, to find those whom a shot can meet.
+//! Spheres around the recent positions of all players, to find those whom a shot can meet.
 //!
 //! Invariant: once a move is recorded, the sphere of a player contains its box at its origin now, at the end of the last
 //! frame and at that of the frame before. One array per value, so that a shot compares several players at a time.
@@ -9,14 +9,14 @@ use crate::model::{ClientNum, ClientSet, EntityShared, LevelTime, Vec3, limits::
 /// Distance that contains the rounding errors of a sphere.
 const SPARE: f32 = 2.0;
 
-/// Recent places of all players, by client number.
+/// Recent positions of all players, by client number.
 #[derive(Debug)]
-pub(crate) struct RecentPlaces {
+pub(crate) struct RecentPositions {
     /// Origin at the end of the last frame.
     x: [f32; MAX_CLIENTS],
     y: [f32; MAX_CLIENTS],
     z: [f32; MAX_CLIENTS],
-    /// Radius of a sphere around it that contains the player's box at all places.
+    /// Radius of a sphere around it that contains the player's box at all positions.
     radius: [f32; MAX_CLIENTS],
     /// Distance from that origin to the one of the frame before.
     step: [f32; MAX_CLIENTS],
@@ -31,13 +31,13 @@ pub(crate) struct RecentPlaces {
 /// Players whom a shot moves or could meet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShotTargets {
-    /// Players with a place after the time of the shot.
+    /// Players with a position after the time of the shot.
     pub(crate) compensated: ClientSet,
     /// Those among them who may be in its way.
     pub(crate) near: ClientSet,
 }
 
-impl Default for RecentPlaces {
+impl Default for RecentPositions {
     fn default() -> Self {
         let zeros = [0.0; MAX_CLIENTS];
         Self {
@@ -59,8 +59,8 @@ fn radius_of(mins: Vec3, maxs: Vec3) -> f32 {
     Vec3([0, 1, 2].map(|axis| mins[axis].abs().max(maxs[axis].abs()))).length()
 }
 
-impl RecentPlaces {
-    /// Forgets the places of a player who appears at an origin.
+impl RecentPositions {
+    /// Forgets the positions of a player who appears at an origin.
     pub(crate) fn reset(&mut self, client: ClientNum, now: LevelTime, origin: Vec3) {
         let at = client.index();
         self.newest_at[at] = now.0;
@@ -68,7 +68,7 @@ impl RecentPlaces {
         Vec3([self.x[at], self.y[at], self.z[at]]) = origin;
     }
 
-    /// Stores the place of a player at the end of a frame. `origin` is the one that others see.
+    /// Stores the position of a player at the end of a frame. `origin` is the one that others see.
     pub(crate) fn store(
         &mut self,
         client: ClientNum,
@@ -87,7 +87,7 @@ impl RecentPlaces {
         self.record_move(client, shared);
     }
 
-    /// Stores the place of a player now.
+    /// Stores the position of a player now.
     pub(crate) fn record_move(&mut self, client: ClientNum, now: &EntityShared) {
         let at = client.index();
         let away = (now.current_origin - self.center(at)).length();
@@ -99,7 +99,7 @@ impl RecentPlaces {
         Vec3::new(self.x[at], self.y[at], self.z[at])
     }
 
-    /// Whether the sphere of a player contains its place now.
+    /// Whether the sphere of a player contains its position now.
     pub(crate) fn contains(&self, client: ClientNum, now: &EntityShared) -> bool {
         let at = client.index();
         let away = (now.current_origin - self.center(at)).length();
@@ -112,7 +112,7 @@ impl RecentPlaces {
         let mut near = [false; MAX_CLIENTS];
         for player in 0..MAX_CLIENTS {
             let meets = cone.may_meet(self.center(player), self.radius[player]);
-            // Earlier places are not in the sphere.
+            // Earlier positions are not in the sphere.
             let is_older = at.0.wrapping_sub(self.previous_at[player]) < 0;
             compensated[player] = self.newest_at[player].wrapping_sub(at.0) > 0;
             near[player] = compensated[player] & (meets | is_older);
@@ -154,7 +154,7 @@ mod tests {
         let axes = aim.axes;
         for (range, spread) in [(BULLET_RANGE, 700.0), (8192.0, 0.0), (768.0, 0.0)] {
             let cone = ShotCone::new(&aim, range, spread);
-            let mut places = RecentPlaces::default();
+            let mut positions = RecentPositions::default();
             let mut missed = 0;
             for number in 0..40_000_i64 {
                 let part = |step: i64, range: i64| (number * step % range - range / 2) as f32;
@@ -164,11 +164,11 @@ mod tests {
                 let origin = newest + Vec3::new(part(43, 47), part(31, 43), part(37, 41));
                 let client = ClientNum::new(number as usize % MAX_CLIENTS).unwrap();
                 let now = shared(origin);
-                places.reset(client, LevelTime(0), Vec3::ZERO);
-                places.store(client, LevelTime(50), previous, &shared(previous));
-                places.store(client, LevelTime(100), newest, &now);
-                assert!(places.contains(client, &now));
-                let targets = places.targets(&cone, LevelTime(60));
+                positions.reset(client, LevelTime(0), Vec3::ZERO);
+                positions.store(client, LevelTime(50), previous, &shared(previous));
+                positions.store(client, LevelTime(100), newest, &now);
+                assert!(positions.contains(client, &now));
+                let targets = positions.targets(&cone, LevelTime(60));
                 assert!(targets.compensated.contains(client));
                 if targets.near.contains(client) {
                     continue;
@@ -193,20 +193,20 @@ mod tests {
 
     #[test]
     fn shot_before_the_last_two_frames_may_meet_everyone() {
-        let mut places = RecentPlaces::default();
+        let mut positions = RecentPositions::default();
         let client = ClientNum::new(9).unwrap();
         let behind = aim().muzzle - aim().axes.forward * 1000.0;
-        places.reset(client, LevelTime(50), behind);
-        places.store(client, LevelTime(100), behind, &shared(behind));
-        let met = |places: &RecentPlaces, at: i32| {
-            let targets = places.targets(&ShotCone::new(&aim(), 8192.0, 0.0), LevelTime(at));
+        positions.reset(client, LevelTime(50), behind);
+        positions.store(client, LevelTime(100), behind, &shared(behind));
+        let met = |positions: &RecentPositions, at: i32| {
+            let targets = positions.targets(&ShotCone::new(&aim(), 8192.0, 0.0), LevelTime(at));
             (targets.compensated.contains(client), targets.near.contains(client))
         };
-        assert_eq!(met(&places, 49), (true, true));
-        assert_eq!(met(&places, 50), (true, false));
-        assert_eq!(met(&places, 99), (true, false));
-        assert_eq!(met(&places, 100), (false, false), "not in the past");
-        places.record_move(client, &shared(aim().muzzle));
-        assert_eq!(met(&places, 50), (true, true));
+        assert_eq!(met(&positions, 49), (true, true));
+        assert_eq!(met(&positions, 50), (true, false));
+        assert_eq!(met(&positions, 99), (true, false));
+        assert_eq!(met(&positions, 100), (false, false), "not in the past");
+        positions.record_move(client, &shared(aim().muzzle));
+        assert_eq!(met(&positions, 50), (true, true));
     }
 }
