@@ -6,7 +6,7 @@ use super::{
     store::Settings,
     table::{SETTINGS, is_of_game},
 };
-use crate::cvar::Value;
+use crate::cvar::{Value, quoted};
 
 /// Whether a row keeps its text for a game module, which reads it itself.
 pub(super) fn is_kept(row: usize) -> bool {
@@ -63,6 +63,7 @@ fn at_each_text(settings: &mut Settings, mut call: impl FnMut(&mut Settings, usi
 
 fn note_number(settings: &mut Settings, row: usize, given: &str, taken: &str) {
     let setting = &SETTINGS[row];
-    let (name, kind) = (setting.name, &setting.kind);
-    settings.notes.push(format!("{name}: \"{given}\" read as {taken} (expected {kind})"));
+    let (place, name, given) = (settings.notes.current_place(), setting.name, quoted(given));
+    let kind = &setting.kind;
+    settings.notes.push(format!("{place}{name}: {given} read as {taken} (expected {kind})"));
 }

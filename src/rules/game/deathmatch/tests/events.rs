@@ -6,7 +6,7 @@ use crate::game::deathmatch::{
     tests::room::TestRoom, think::spawn,
 };
 use crate::game::{GameEvent, Ruleset};
-use crate::world::entity_string::MapEntities;
+use crate::world::MapEntities;
 
 #[test]
 fn frag_emits_events_with_numbers_and_means() {
@@ -50,7 +50,7 @@ fn pickup_emits_item_number_and_class() {
 #[test]
 fn spared_self_damage_emits_no_hit() {
     for (dmflags, hits) in [("0", 1), ("1024", 0)] {
-        let mut room = TestRoom::with(Ruleset::BASEOA, &[("dmflags", dmflags)], &[]);
+        let mut room = TestRoom::with(Ruleset::BASEOA, &[], &[("dmflags", dmflags)]);
         let client = room.join(0, 0.0, 0.0, 0.0);
         room.host.events.clear();
         let hit = Hit { attacker: Some(client), ..Hit::by_world(20, MeansOfDeath::RocketSplash) };
@@ -64,7 +64,7 @@ fn spawn_precedes_the_kills_that_it_causes() {
     let mut room = TestRoom::new(Ruleset::BASEQ3);
     let [one, other] = [room.join(0, 0.0, 0.0, 0.0), room.join(1, 300.0, 0.0, 180.0)];
     // The only spawn point is where the other player stands.
-    let text = "{ classname info_player_deathmatch origin \"300 0 16\" }";
+    let text = "{ classname worldspawn }\n{ classname info_player_deathmatch origin \"300 0 16\" }";
     let point = MapEntities::parse(text.as_bytes()).expect("sound entities");
     room.game.systems.spawn_points = SpawnPoints::default();
     let found = point.of_class("info_player_deathmatch").next().expect("the spawn point");
