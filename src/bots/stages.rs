@@ -46,6 +46,7 @@ impl Bots {
         if self.measurement.is_warmup_over(now) {
             self.record_open_gaps(now);
             self.measurement.end_warmup(&self.bots, now);
+            self.servers.iter_mut().for_each(|record| record.silence.restart(now));
             self.bots.iter_mut().for_each(Bot::end_warmup);
         }
     }

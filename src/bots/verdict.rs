@@ -285,8 +285,9 @@ impl VerdictInput<'_> {
         self.interrupted.is_some() && !self.each.iter().any(has_waited)
     }
 
-    /// Returns the server that a failed limit of gaps or silence is about, as the end of a sentence; empty with one
-    /// server.
+    /// Returns the server that a failed limit of gaps or silence is about, as the end of a sentence.
+    ///
+    /// It is empty with one server.
     fn server_behind(&self, failed: &ExpectationResult) -> String {
         let Some(silent) = self.silent_server else { return String::new() };
         if failed.metric == "server_silence_max" {

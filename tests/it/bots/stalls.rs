@@ -49,7 +49,9 @@ fn server_stopped_from_the_start_fails_without_expectations() {
 fn server_silent_at_the_end_fails_without_expectations() {
     let summary = stalled("", 29_500..90_000, 0..0);
     assert_eq!(summary.verdict, Verdict::Failed, "{summary}");
-    assert!(summary.sentence.contains("snapshot_gap_max<1000ms"), "{}", summary.sentence);
+    assert!(summary.sentence.contains("server_silence_max<1750ms"), "{}", summary.sentence);
+    let failed = summary.stages[0].failed_expectations.iter();
+    assert!(failed.clone().any(|one| one.starts_with("snapshot_gap_max")), "{summary}");
     assert!((31_900..=32_100).contains(&((summary.total.seconds * 1000.0) as u64)), "{summary}");
 }
 
@@ -153,7 +155,7 @@ fn interrupted_stage_is_not_passed_and_no_limit() {
 fn stall_across_stages_counts_in_both() {
     let mut test = Match::new(BotsOptions {
         stages: "4:10s,8:10s".parse::<Stages>().unwrap().0,
-        expectations: "snapshot_gap_max<9s".parse().unwrap(),
+        expectations: "snapshot_gap_max<9s,server_silence_max<9s".parse().unwrap(),
         ..options(Protocol::OA_71, 1, 1)
     });
     // The first stage waits two seconds for late snapshots.

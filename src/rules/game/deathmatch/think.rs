@@ -14,7 +14,7 @@ use super::{
     weapons::gauntlet::gauntlet_attack, world_effects::apply_world_effects,
     world_effects::set_player_sound,
 };
-use crate::bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box};
+use crate::bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, dm_flag, player_box};
 use crate::game::GameEvent;
 use crate::game::clients::{Clients, Placement, Role, SPECTATOR_SPEED};
 use crate::game::movement::{
@@ -26,8 +26,6 @@ use crate::model::{
 
 /// Damage of the two hardest falls.
 const FALL_DAMAGE: [(Event, i32); 2] = [(Event::FallMedium, 5), (Event::FallFar, 10)];
-/// Bit of `dmflags` that disables falling damage.
-const NO_FALLING_DMFLAG: i32 = 8;
 /// Time after a fall without pain events, in ms.
 const FALL_QUIET_MS: i32 = 200;
 
@@ -317,7 +315,7 @@ fn apply_move_events(
             .clients
             .player(client)
             .is_some_and(|player| player.entity.e_type == EntityType::Player);
-        if !plays || cx.clients.settings.dmflags & NO_FALLING_DMFLAG != 0 {
+        if !plays || cx.clients.settings.dmflags & dm_flag::NO_FALLING != 0 {
             continue;
         }
         fight.combat.players[client.index()].pain_debounce_until = cx.clients.now + FALL_QUIET_MS;

@@ -9,12 +9,9 @@ use super::{
     velocity::{Acceleration, Length},
 };
 use crate::{
-    bg::{ItemList, StatLayout, player_box},
+    bg::{ItemList, StatLayout, dm_flag, player_box},
     game::Ruleset,
 };
-
-/// Bit of `dmflags` in every game: no footsteps.
-const NO_FOOTSTEPS_DMFLAG: i32 = 32;
 
 /// Contents that a water jump accepts above the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,7 +192,7 @@ impl PmoveRules {
             },
             instant_weapons: flag(variant.instant_weapons_dmflag),
             swim_scale: if flag(variant.fast_water_dmflag) { 5.0 } else { 0.5 },
-            silent_steps: flag(NO_FOOTSTEPS_DMFLAG),
+            silent_steps: flag(dm_flag::NO_FOOTSTEPS),
             view_height: player_box::VIEW_HEIGHT,
             arithmetic: settings.arithmetic,
         }
