@@ -38,7 +38,7 @@ impl ServerSilence {
         }
     }
 
-    /// Begins the measurement anew, after the warm-up.
+    /// Restarts the measurement after the warm-up.
     pub(super) fn restart(&mut self, now: Millis) {
         self.longest = Millis(0);
         self.asked = self.asked.map(|_| now);
