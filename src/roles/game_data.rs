@@ -8,7 +8,7 @@ use std::{
 use fragd::{
     io::{
         GameData,
-        assets::{base_paths, game_folders, search_paths},
+        assets::{base_paths, game_folders, home_paths, search_paths},
     },
     model::{
         assets::Assets as _,
@@ -69,7 +69,8 @@ pub(super) fn find(settings: &Settings) -> Result<GameData, String> {
         log::info!("g_rules: running free flight, no map files read");
         return Ok(GameData::default());
     }
-    let installed = GameData::open(&paths, &[mod_folder, folder]);
+    let homes = home_paths(settings.text(key::FS_HOMEPATH), folder);
+    let installed = GameData::open(&paths, &[mod_folder, folder]).with_homes(homes);
     warn_about_missing(settings);
     let maps = installed.list("maps", "bsp").len();
     let folders = installed.folders();

@@ -49,6 +49,7 @@ mod proxy;
 mod pure_bots;
 mod pure_client;
 mod qagame;
+mod qagame_authority;
 mod qagame_drills;
 mod qagame_files;
 mod qagame_networks;

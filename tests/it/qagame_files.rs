@@ -21,16 +21,28 @@ const HANDLE: i32 = 2000;
 const BUFFER: i32 = 4000;
 
 /// A server with the drill module and two players.
-struct FileDrill {
-    sim: SimFixture,
+pub(crate) struct FileDrill {
+    pub(crate) sim: SimFixture,
     assembly: Assembly,
     engine: &'static str,
 }
 
 impl FileDrill {
     fn new(engine: &'static str, set: &[(&str, &str)]) -> Self {
+        Self::with_files(engine, set, &[])
+    }
+
+    pub(crate) fn with_files(
+        engine: &'static str,
+        set: &[(&str, &str)],
+        files: &[(&str, &str)],
+    ) -> Self {
         let assembly = assembly();
-        let server = server_set(engine, module_drills::assets(&assembly), set);
+        let mut assets = module_drills::assets(&assembly);
+        for (name, text) in files {
+            assets.insert(name, text.as_bytes().to_vec()).expect("a path");
+        }
+        let server = server_set(engine, assets, set);
         let mut sim = SimFixture::around(7, Actor::Server(Box::new(server)));
         for name in ["one", "two"] {
             sim.join(Protocol::OA_71, name);
@@ -39,12 +51,12 @@ impl FileDrill {
         Self { sim, assembly, engine }
     }
 
-    fn place(&self, offset: i32) -> i32 {
+    pub(crate) fn place(&self, offset: i32) -> i32 {
         label(&self.assembly, "long") + offset
     }
 
     /// Calls a service `count` times. Returns its last result.
-    fn call(&mut self, count: u32, service: u32, words: &[i32]) -> i32 {
+    pub(crate) fn call(&mut self, count: u32, service: u32, words: &[i32]) -> i32 {
         self.run(&call(count, service, words))
     }
 
@@ -54,10 +66,16 @@ impl FileDrill {
         u32::from_str_radix(shown, 16).unwrap_or_else(|_| panic!("{line}: {shown:?}")) as i32
     }
 
-    /// Opens a file. The name is a word of the command, which a service copies.
-    fn open(&mut self, name: &str, mode: i32) -> i32 {
-        let line = call(1, 9, &[18, self.place(NAME), 300]);
-        self.run(&format!("{line} \"{name}\""));
+    /// Writes a text into the memory of the module, at an offset. It is a word of the command, which a service copies.
+    pub(crate) fn write(&mut self, offset: i32, text: &str) -> i32 {
+        let line = call(1, 9, &[18, self.place(offset), 300]);
+        self.run(&format!("{line} \"{text}\""));
+        self.place(offset)
+    }
+
+    /// Opens a file.
+    pub(crate) fn open(&mut self, name: &str, mode: i32) -> i32 {
+        self.write(NAME, name);
         self.call(1, 10, &[self.place(NAME), self.place(HANDLE), mode])
     }
 

@@ -165,6 +165,12 @@ fn session_with_files() -> Vec<u8> {
         call(1, 13, &[1]),
     ]);
     lines.extend(read);
+    // A line and a variable of the module, with its right.
+    for text in ["set sv_dlURL of.module", "set evil vstr nextmap; set nextmap quit"] {
+        lines.push(format!("{} \"{text}\"", call(1, 9, &[18, name, 64])));
+        lines.push(call(1, 14, &[2, name]));
+    }
+    lines.push("vstr evil".to_owned());
     lines.extend(["exec drill".to_owned(), "exec none".to_owned(), "map yard".to_owned()]);
     record("1", files, |sim| {
         for line in lines {

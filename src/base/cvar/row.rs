@@ -41,6 +41,8 @@ impl Flags {
 
     /// Changed only before the first level: also by scripts that run before it.
     pub const EARLY: Self = Self(1 << 12);
+    /// Changed by the operator only: neither by a game module nor by scripts and variables that a mod wrote.
+    pub const PROTECTED: Self = Self(1 << 13);
 
     /// The union of two sets.
     #[must_use]
@@ -71,6 +73,7 @@ impl Flags {
             (Self::INIT, "startup only"),
             (Self::EARLY, "startup only, also in scripts"),
             (Self::CHEAT, "cheat"),
+            (Self::PROTECTED, "operator only"),
             (Self::ANNOUNCED, "announced to players"),
             (Self::NO_EFFECT, "no effect, accepted for compatibility"),
         ]

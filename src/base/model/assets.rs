@@ -228,6 +228,8 @@ pub enum ScriptPlace {
     GameData,
     /// A loose file in the folder of the mod. Archives are left out, since clients run scripts of the same names.
     ModFolder,
+    /// As [`Self::ModFolder`], in a home folder, which holds the own files of the operator.
+    OwnModFolder,
 }
 
 /// Game module of a game folder, in bytecode.

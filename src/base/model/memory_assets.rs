@@ -150,7 +150,13 @@ impl Assets for MemoryAssets {
 
     fn read_script(&self, name: &str, max: u64, place: ScriptPlace) -> Result<Vec<u8>, AssetError> {
         let path = path(name)?;
-        if place == ScriptPlace::ModFolder && !self.mod_files.contains(&path) {
+        let is_missing = match place {
+            ScriptPlace::GameData | ScriptPlace::CommandLine => false,
+            ScriptPlace::ModFolder => !self.mod_files.contains(&path),
+            // Memory has no home folder.
+            ScriptPlace::OwnModFolder => true,
+        };
+        if is_missing {
             return Err(AssetError::Missing { path });
         }
         self.read(name, max)

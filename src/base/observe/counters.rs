@@ -92,6 +92,8 @@ counter_table! {
     Frames, "q3_frames_total", "Server frames run.";
     FramesSkipped, "q3_frames_skipped_total", "Server frames skipped after a stall.";
     GameFaults, "q3_game_faults_total", "Levels ended by a fault of the game.";
+    AuthorityRefused, "q3_authority_refused_total",
+        "Settings and commands refused to game modules and scripts of mods.";
 }
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ pub enum LogEvent {
     Overload,
     /// Setting of the game that is rejected.
     GameSetting,
+    /// Setting or command of a text that its author may not use.
+    Authority,
     /// Configstring of the game that is rejected.
     GameConfigstring,
     /// File of the game that is not written.

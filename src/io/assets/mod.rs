@@ -30,7 +30,7 @@ pub use installed::InstalledArchives;
 pub use offered::{OfferedPack, OfferedPacks};
 pub use pack::{MAX_ENTRY_LEN, Pack, PackError, PackFault};
 pub use pack_source::{PackReader, PackSource};
-pub use search_paths::{base_paths, game_folders, search_paths};
+pub use search_paths::{base_paths, game_folders, home_paths, search_paths};
 
 use self::index::{Index, Search, Source};
 use super::{files::open_regular, game_folder::read_game_folder};
@@ -49,6 +49,8 @@ pub struct GameData {
     offered: OfferedPacks,
     /// Folder of the files that a game writes, with the most bytes and files of it.
     own: Option<(PathBuf, usize, usize)>,
+    /// Folders with the own files of the operator.
+    homes: Vec<PathBuf>,
 }
 
 impl GameData {
@@ -77,6 +79,13 @@ impl GameData {
     #[must_use]
     pub fn with_own_folder(mut self, folder: PathBuf, max_bytes: usize, max_files: usize) -> Self {
         self.own = Some((folder, max_bytes, max_files));
+        self
+    }
+
+    /// Sets the home folders, which hold the own files of the operator.
+    #[must_use]
+    pub fn with_homes(mut self, homes: Vec<PathBuf>) -> Self {
+        self.homes = homes;
         self
     }
 
@@ -254,14 +263,18 @@ impl Assets for GameData {
                 }
                 read => read,
             },
-            ScriptPlace::ModFolder => {
+            ScriptPlace::ModFolder | ScriptPlace::OwnModFolder => {
+                let is_anywhere = place == ScriptPlace::ModFolder;
+                let is_own = |folder: &Path| self.homes.iter().any(|home| folder.starts_with(home));
                 let path = GamePath::new(name.as_bytes())
                     .ok_or_else(|| AssetError::Name { name: name.to_owned() })?;
                 let index = self.index();
                 let read =
                     index.sources[..index.mod_sources].iter().find_map(|source| match source {
-                        Source::Folder(folder) => folder.read(&path, max),
-                        Source::Pack(..) => None,
+                        Source::Folder(folder) if is_anywhere || is_own(folder.path()) => {
+                            folder.read(&path, max)
+                        }
+                        Source::Folder(_) | Source::Pack(..) => None,
                     });
                 read.unwrap_or(Err(AssetError::Missing { path }))
             }

@@ -117,13 +117,19 @@ const PLACES: &[SearchPath] = &[
 /// Home folders precede base paths. `home` replaces the usual home folders, `base` the installation.
 #[must_use]
 pub fn search_paths(home: &str, base: &str, game: &str) -> Vec<PathBuf> {
-    let mut paths = match listed(home.as_ref()) {
-        paths if paths.is_empty() => usual_homes(game, variable),
-        paths => paths,
-    };
+    let mut paths = home_paths(home, game);
     paths
         .extend(chosen(base).unwrap_or_else(|| installation(game, variable).into_iter().collect()));
     paths
+}
+
+/// Returns the home folders of `game`, which hold the own files of the operator. `home` replaces the usual ones.
+#[must_use]
+pub fn home_paths(home: &str, game: &str) -> Vec<PathBuf> {
+    match listed(home.as_ref()) {
+        paths if paths.is_empty() => usual_homes(game, variable),
+        paths => paths,
+    }
 }
 
 /// Returns the directories to search for data of `game`, in search order. `setting` wins over the variable

@@ -437,6 +437,21 @@ fn kept_archives_are_bounded() {
 }
 
 #[test]
+fn scripts_of_home_folders_are_the_operators_own() {
+    let scratch = Scratch::new();
+    scratch.write("base/mymod/autoexec.cfg", b"of the mod");
+    let paths = [scratch.0.join("home"), scratch.0.join("base")];
+    let open = || GameData::open(&paths, &["mymod", "baseoa"]).with_homes(vec![paths[0].clone()]);
+    let read = |place| open().read_script("autoexec.cfg", 99, place);
+    assert_eq!(read(ScriptPlace::ModFolder).unwrap(), b"of the mod");
+    assert!(matches!(read(ScriptPlace::OwnModFolder), Err(AssetError::Missing { .. })));
+    scratch.write("home/mymod/autoexec.cfg", b"of the operator");
+    for place in [ScriptPlace::ModFolder, ScriptPlace::OwnModFolder] {
+        assert_eq!(read(place).unwrap(), b"of the operator");
+    }
+}
+
+#[test]
 fn only_the_command_line_names_scripts_by_path() {
     let scratch = Scratch::new();
     scratch.write("baseoa/server.cfg", b"of the game");

@@ -110,6 +110,7 @@ impl AssetAnswer {
                     ScriptPlace::GameData => 0,
                     ScriptPlace::ModFolder => 1,
                     ScriptPlace::CommandLine => 2,
+                    ScriptPlace::OwnModFolder => 3,
                 });
                 match read {
                     Ok(bytes) => {
@@ -173,6 +174,7 @@ impl AssetAnswer {
                     0 => ScriptPlace::GameData,
                     1 => ScriptPlace::ModFolder,
                     2 => ScriptPlace::CommandLine,
+                    3 => ScriptPlace::OwnModFolder,
                     _ => return Err("a script of an unknown place"),
                 };
                 let read = match from.byte()? {
@@ -216,6 +218,7 @@ pub(super) const fn place_name(place: ScriptPlace) -> &'static str {
         ScriptPlace::GameData => "",
         ScriptPlace::ModFolder => " in the folder of the mod",
         ScriptPlace::CommandLine => " of the command line",
+        ScriptPlace::OwnModFolder => " in the home folder of the mod",
     }
 }
 

@@ -33,6 +33,11 @@ pub struct FileLimits {
     pub files: usize,
 }
 
+/// Function that replaces the secrets of a console script.
+pub type ScriptMask = fn(&[u8]) -> Vec<u8>;
+/// Extension of console scripts.
+const SCRIPT_EXTENSION: &str = ".cfg";
+
 /// Files of a game.
 pub struct GameFiles {
     assets: Rc<dyn Assets>,
@@ -43,6 +48,8 @@ pub struct GameFiles {
     used: usize,
     /// Files with changes that the driver has not taken.
     changed: BTreeMap<GamePath, Changes>,
+    /// Replacement of secrets in console scripts, which the game may read.
+    mask: Option<ScriptMask>,
     /// First refusal that was not taken, and the number of later ones.
     refusal: Option<(String, u64)>,
 }
@@ -75,7 +82,12 @@ impl GameFiles {
     #[must_use]
     pub fn new(assets: Rc<dyn Assets>, limits: FileLimits) -> Self {
         let changed = BTreeMap::new();
-        Self { assets, limits, own: None, used: 0, changed, refusal: None }
+        Self { assets, limits, own: None, used: 0, changed, mask: None, refusal: None }
+    }
+
+    /// Sets or removes the mask of console scripts of the game data.
+    pub fn set_mask(&mut self, mask: Option<ScriptMask>) {
+        self.mask = mask;
     }
 
     fn own(&mut self) -> &mut BTreeMap<GamePath, Vec<u8>> {
@@ -97,7 +109,9 @@ impl GameFiles {
         if let Some(bytes) = self.own().get(path) {
             return Some(bytes.as_slice().into());
         }
-        self.assets.read(path.as_str(), MAX_READ_LEN).ok().map(Arc::from)
+        let bytes = self.assets.read(path.as_str(), MAX_READ_LEN).ok()?;
+        let mask = self.mask.filter(|_| path.as_str().ends_with(SCRIPT_EXTENSION));
+        Some(mask.map_or(bytes.as_slice().into(), |mask| mask(&bytes).into()))
     }
 
     /// Returns the names of the files directly in a folder that end in `.extension`, in ascending order.

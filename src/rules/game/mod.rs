@@ -39,7 +39,7 @@ pub(crate) use clients::show_restart_countdown;
 pub use deathmatch::Deathmatch;
 pub(crate) use deathmatch::has_spawn_point;
 pub use fault::{ConnectError, GameFault};
-pub use files::{FileLimits, GameFiles};
+pub use files::{FileLimits, GameFiles, ScriptMask};
 pub use flight::Flight;
 pub use game_event::{Audience, FlagAction, GameEvent, MatchPhase, TeamScoreCause};
 pub use ruleset::{BaseGame, Ruleset};

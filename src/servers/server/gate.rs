@@ -24,7 +24,8 @@ impl Server {
         if self.faults.has_ended_level {
             return None;
         }
-        match entry(&mut *self.game, &mut self.core.host()) {
+        let code = self.game.code();
+        match entry(&mut *self.game, &mut self.core.host(code)) {
             Ok(result) => Some(result),
             Err(fault) => {
                 self.faults.has_ended_level = true;

@@ -9,14 +9,14 @@ use super::{
     audience::Audience,
     bots::{self, userinfo_of},
     client::{slot_count, store_userinfo},
-    console::{output::ConsoleStreams, run_settings_now},
+    console::{SettingChanges, authority, output::ConsoleStreams, run_settings_now},
     core::Core,
     current_level::Level,
     game_log::GameLogBuffer,
     info_strings,
 };
 use crate::{
-    game::{BotLink, ConsoleTiming, GameFiles, Host},
+    game::{BotLink, ConsoleTiming, GameFiles, Host, ScriptMask},
     model::{
         ClientNum, ClientSet, ConfigIndex, EntityNum, EntityShared, EntityState, Millis,
         UnixMillis, UserCmd,
@@ -25,8 +25,8 @@ use crate::{
     },
     observe::LogEvent,
     settings::{
-        ChangeSource, Flags, MAX_NAME_LEN as MAX_SETTING_NAME_LEN, SetCommand, SettingError,
-        Settings, Values, key,
+        Author, ChangeSource, Flags, GameCode, MAX_NAME_LEN as MAX_SETTING_NAME_LEN, SetCommand,
+        SettingError, Settings, Values, key, masked_script,
     },
     wire::info::InfoString,
     world::{World, links},
@@ -34,6 +34,8 @@ use crate::{
 
 /// Parts that a call of the game may reach.
 pub(super) struct GameHost<'a> {
+    /// Author of the texts and values of the game.
+    author: Author,
     settings: &'a mut Settings,
     audience: Audience<'a>,
     level: &'a mut Level,
@@ -45,9 +47,10 @@ pub(super) struct GameHost<'a> {
 }
 
 impl Core {
-    /// The parts that a call of the game may reach.
-    pub(super) fn host(&mut self) -> GameHost<'_> {
+    /// The parts that a call of a game with that code may reach.
+    pub(super) fn host(&mut self, code: GameCode) -> GameHost<'_> {
         GameHost {
+            author: if code == GameCode::Native { Author::Operator } else { Author::Module },
             settings: &mut self.settings,
             audience: Audience {
                 clients: &mut self.clients,
@@ -100,6 +103,8 @@ impl Host for GameHost<'_> {
     }
 
     fn files(&mut self) -> Option<&mut GameFiles> {
+        let hides = self.author == Author::Module && !self.settings.is_trusted(self.author);
+        self.files.set_mask(hides.then_some(masked_script as ScriptMask));
         Some(&mut *self.files)
     }
 
@@ -128,7 +133,9 @@ impl Host for GameHost<'_> {
     }
 
     fn setting(&self, name: &str) -> &str {
-        self.settings.get(name).unwrap_or("")
+        let is_module = self.author == Author::Module;
+        let read = if is_module { Settings::shown_to_module } else { Settings::get };
+        read(self.settings, name).unwrap_or("")
     }
 
     fn settings_version(&self) -> Option<u64> {
@@ -136,14 +143,20 @@ impl Host for GameHost<'_> {
     }
 
     fn set_setting(&mut self, name: &str, value: &str) {
-        if let Err(error) = self.settings.set_with(SetCommand::Set, ChangeSource::Game, name, value)
-        {
-            log_setting(&mut self.audience, "rejected", name, &error);
+        let (command, source) = (SetCommand::Set, ChangeSource::Game);
+        match self.settings.set_by(self.author, command, source, name, value) {
+            Err(SettingError::Protected { name, author }) => {
+                let Audience { stats, now, .. } = &mut self.audience;
+                let refusal = SettingError::Protected { name, author }.to_string();
+                authority::refuse(self.console, (stats, *now), &refusal);
+            }
+            Err(error) => log_setting(&mut self.audience, "rejected", name, &error),
+            Ok(_) => {}
         }
     }
 
     fn register_setting(&mut self, name: &str, default: &str, flags: Flags) {
-        if let Err(error) = self.settings.register(name, default, flags) {
+        if let Err(error) = self.settings.register(self.author, name, default, flags) {
             log_setting(&mut self.audience, "not registered", name, &error);
         }
     }
@@ -234,13 +247,21 @@ impl Host for GameHost<'_> {
     }
 
     fn run_console(&mut self, when: ConsoleTiming, line: &str) {
+        // Votes of the program repeat the value of `nextmap` in their lines.
+        let of_next = self.settings.author(key::NEXTMAP.setting().name).unwrap_or_default();
+        let author = self.author.least(of_next);
         match when {
             ConsoleTiming::Now => {
                 let has_level = !self.level.map.is_empty();
-                run_settings_now(self.settings, self.console, has_level, line);
+                let Audience { stats, now, .. } = &mut self.audience;
+                let (settings, console) = (&mut *self.settings, &mut *self.console);
+                let now = *now;
+                let mut changes =
+                    SettingChanges { settings, console, has_level, author, stats, now };
+                run_settings_now(&mut changes, line);
             }
-            ConsoleTiming::Insert => self.console.insert(line),
-            ConsoleTiming::Append => self.console.queue(line),
+            ConsoleTiming::Insert => self.console.insert(author, line),
+            ConsoleTiming::Append => self.console.queue(author, line),
         }
     }
 
@@ -307,7 +328,7 @@ mod tests {
         client.enter(UserCmd::default());
         core.clients.put(number, client);
         for (len, queued) in [(1021, 1), (1022, 2), (1023, 2), (1024, 2)] {
-            core.host().send_command(Some(number), &"x".repeat(len));
+            core.host(GameCode::Native).send_command(Some(number), &"x".repeat(len));
             let waiting = core.clients.get(number).expect("the client").queue.pending();
             assert_eq!(waiting, queued, "{len} bytes");
         }
@@ -319,9 +340,9 @@ mod tests {
         let keys = ServerKeys { guards: GuardKeys { challenges: [0; 16], limits: 0 }, rcon: 0 };
         let mut core = Core::new(Settings::default(), Vec::new(), keys);
         for _ in 0..100 {
-            core.host().set_setting("bad\tname", "1");
-            core.host().register_setting("bad;name", "1", Flags::PLAIN);
-            core.host().set_setting("sv_fps", "never");
+            core.host(GameCode::Native).set_setting("bad\tname", "1");
+            core.host(GameCode::Native).register_setting("bad;name", "1", Flags::PLAIN);
+            core.host(GameCode::Native).set_setting("sv_fps", "never");
         }
         let allows = |core: &mut Core, at| core.stats.allows_log(LogEvent::GameSetting, at);
         assert_eq!(allows(&mut core, Millis(999)), None);

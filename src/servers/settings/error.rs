@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::MAX_NAME_LEN;
+use super::{MAX_NAME_LEN, author::Author};
 use crate::cvar::{GameFolder, MovementChoice, ValueError};
 
 /// Reason for rejecting a change of a setting.
@@ -39,6 +39,14 @@ pub enum SettingError {
     Cheat {
         /// Name of the setting.
         name: String,
+    },
+    /// An operator-only setting, in a text of another author.
+    #[error("{name} is operator only: not changed by {author} (sv_trustMod 1 permits it)")]
+    Protected {
+        /// Name of the setting.
+        name: String,
+        /// Author of the text.
+        author: Author,
     },
     /// `sets` with a secret setting.
     #[error("{name} is secret: not allowed in the serverinfo")]

@@ -8,6 +8,7 @@
 //! function here shows a secret value. Source: settings, console and config rules of ioquake3, Quake3e and
 //! OpenArena 0.8.8 servers.
 
+mod author;
 mod change;
 mod config;
 mod constraints;
@@ -25,6 +26,7 @@ mod table;
 mod template;
 mod variables;
 
+pub use author::Author;
 pub use change::{Change, ChangeSource, SetCommand};
 pub use config::{ConfigError, MAX_CONFIG_LEN};
 pub use constraints::{check_first_level, place_of_error};
@@ -32,7 +34,7 @@ pub use error::SettingError;
 pub use ignored::{IGNORED, Ignored, ignored_named, ignored_value, ignored_values, is_ignored};
 pub use listing::{json, listing, name_matches};
 pub use notes::Note;
-pub use secrets::{MASK, is_secret_name, masked_arguments, masked_line};
+pub use secrets::{MASK, is_secret_name, masked_arguments, masked_line, masked_script};
 pub use startup::ExpectedCode;
 pub use store::Settings;
 pub use suggestion::{nearest_of, nearest_setting};

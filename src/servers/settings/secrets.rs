@@ -42,6 +42,23 @@ pub fn masked_line(line: &str) -> String {
     line.to_owned()
 }
 
+/// Returns a script without the secrets in its lines, for a reader that is not the operator. UTF-16, which only the
+/// console reads, is left out whole.
+#[must_use]
+pub fn masked_script(script: &[u8]) -> Vec<u8> {
+    if matches!(script, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) || script.contains(&0) {
+        return Vec::new();
+    }
+    let lines = script.split_inclusive(|byte| matches!(byte, b'\n' | b'\r'));
+    let masked = lines.flat_map(|line| {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end_matches(['\n', '\r']);
+        let shown = masked_line(text);
+        if shown == text { line.to_vec() } else { [shown.as_bytes(), b"\n"].concat() }
+    });
+    masked.collect()
+}
+
 /// Returns the arguments of a command line without secrets.
 ///
 /// The words behind a secret name, up to the next `+` command, are masked.
@@ -77,6 +94,15 @@ mod tests {
         }
         assert!(is_secret_name("ref_password") && is_secret_name("g_refPass"));
         assert!(!is_secret_name("g_needpass") && !is_secret_name("map"));
+    }
+
+    #[test]
+    fn script_is_masked_line_by_line() {
+        let script = b"set a 1\r\nset rconPassword \"hunter2\"; set b 2\n// \xe9\nseta g_refPass x";
+        let shown = b"set a 1\r\nset rconPassword ***\n// \xe9\nseta g_refPass ***\n";
+        assert_eq!(masked_script(script), shown);
+        assert_eq!(masked_script(b"\xff\xfea\0"), b"");
+        assert_eq!(masked_script(b"r\0c\0o\0n\0"), b"");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! start of the first level. Private slots never exceed the slots of a level that begins.
 
 use super::{
+    author::Author,
     change::{Change, ChangeSource, SetCommand},
     constraints::check_combinations,
     error::SettingError,
@@ -140,11 +141,18 @@ impl Settings {
     ///
     /// # Errors
     /// As [`Self::set_with`]; nothing has changed.
-    pub fn reset(&mut self, source: ChangeSource, name: &str) -> Result<Change, SettingError> {
+    pub fn reset(
+        &mut self,
+        author: Author,
+        source: ChangeSource,
+        name: &str,
+    ) -> Result<Change, SettingError> {
         let Some(default) = self.default_of(name).map(str::to_owned) else {
             return Err(SettingError::NoDefault { name: name.to_owned() });
         };
         let row = row_named(name);
+        // The default of a variable is that of the game.
+        let author = if row.is_none() { author.least(Author::Module) } else { author };
         if row == Some(key::VM_GAME.row()) && self.started {
             // The mod decides about the next level.
             let slot = &mut self.slots[key::VM_GAME.row()];
@@ -152,7 +160,7 @@ impl Settings {
             slot.chosen = false;
             return Ok(if was_set { Change::Latched } else { Change::Unchanged });
         }
-        let change = self.set_with(SetCommand::Set, source, name, &default)?;
+        let change = self.set_by(author, SetCommand::Set, source, name, &default)?;
         if let Some(row) = row {
             self.slots[row].chosen = false;
         }
@@ -187,7 +195,9 @@ mod tests {
         settings.start().expect("defaults");
         settings.begin_first_level();
         settings.begin_rules(GameCode::Native, GameCode::Native);
-        let reset = |settings: &mut Settings, name| settings.reset(ChangeSource::Console, name);
+        let reset = |settings: &mut Settings, name| {
+            settings.reset(Author::Operator, ChangeSource::Console, name)
+        };
         assert_eq!(reset(&mut settings, "vm_game"), Ok(Change::Latched));
         assert!(!settings.is_chosen(key::VM_GAME));
         assert_eq!(reset(&mut settings, "vm_game"), Ok(Change::Unchanged));

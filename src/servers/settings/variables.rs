@@ -7,6 +7,7 @@
 
 use super::{
     MAX_NAME_LEN, Settings,
+    author::Author,
     change::{Change, ChangeSource, SetCommand},
     constraints::check_info,
     error::SettingError,
@@ -35,6 +36,8 @@ pub(super) struct Variable {
     pub(super) flags: Flags,
     /// Value that takes effect with the next map.
     pub(super) latched: Option<String>,
+    /// Author of the value, or of the latched one if that has less right.
+    pub(super) author: Author,
     /// Number of changes, 1 after the creation.
     pub(super) changes: u32,
     /// Default of the game, if it registered the variable.
@@ -52,12 +55,13 @@ impl Variable {
 impl Settings {
     /// Registers a setting of the game. An unknown name becomes a variable with the default; a known
     /// variable keeps its value, takes a latched one, and gets the flags in addition. A read-only
-    /// variable takes the default. A row of the table is not changed.
+    /// variable takes the default. A row of the table is not changed. `author` is that of the default.
     ///
     /// # Errors
     /// The reason; nothing has changed.
     pub fn register(
         &mut self,
+        author: Author,
         name: &str,
         default: &str,
         flags: Flags,
@@ -66,15 +70,15 @@ impl Settings {
             return Ok(());
         }
         let known = position(&self.variables, name).map(|at| &self.variables[at]);
-        let value = match known {
+        let (value, author) = match known {
             // A game sets its own read-only settings, and they outlive its restart: `g_restarted`.
             Some(own) if !flags.has(Flags::READ_ONLY) || own.flags.has(Flags::READ_ONLY) => {
-                own.latched.as_ref().unwrap_or(&own.value).clone()
+                (own.latched.as_ref().unwrap_or(&own.value).clone(), own.author)
             }
-            _ => default.to_owned(),
+            _ => (default.to_owned(), author),
         };
         let flags = known.map_or(flags, |own| own.flags.and(flags));
-        self.put_variable(name, value, flags)?;
+        self.put_variable(author, name, value, flags)?;
         if let Some(at) = position(&self.variables, name) {
             self.variables[at].default.get_or_insert_with(|| default.to_owned());
         }
@@ -113,6 +117,7 @@ impl Settings {
 
     pub(super) fn set_variable(
         &mut self,
+        author: Author,
         command: SetCommand,
         source: ChangeSource,
         name: &str,
@@ -128,9 +133,9 @@ impl Settings {
         }
         let waits = flags.has(Flags::LATCHED) && self.started && source != ChangeSource::Game;
         if let Some(at) = known.filter(|_| waits) {
-            return latch_variable(self, at, flags, value);
+            return latch_variable(self, at, (flags, author), value);
         }
-        let change = self.put_variable(name, value.to_owned(), flags)?;
+        let change = self.put_variable(author, name, value.to_owned(), flags)?;
         // The config file has tables for variables, so that only names for a module come without one.
         let is_noted = source != ChangeSource::Game
             && (source != ChangeSource::File || command == SetCommand::Seta);
@@ -143,6 +148,7 @@ impl Settings {
     /// Puts a value into effect and creates the variable if it is new.
     fn put_variable(
         &mut self,
+        author: Author,
         name: &str,
         value: String,
         flags: Flags,
@@ -158,9 +164,10 @@ impl Settings {
                 let old = self.variables[at].clone();
                 let changes = old.changes + u32::from(old.value != value);
                 if old.value == value && old.flags == flags && old.latched.is_none() {
+                    self.variables[at].author = author;
                     return Ok(Change::Unchanged);
                 }
-                let new = Variable { value, flags, latched: None, changes, ..old.clone() };
+                let new = Variable { value, flags, latched: None, author, changes, ..old.clone() };
                 self.variables[at] = new;
                 (at, Some(old))
             }
@@ -169,7 +176,8 @@ impl Settings {
             }
             None => {
                 let name = name.to_owned();
-                let new = Variable { name, value, flags, latched: None, changes: 1, default: None };
+                let (latched, default) = (None, None);
+                let new = Variable { name, value, flags, latched, author, changes: 1, default };
                 self.variables.push(new);
                 (self.variables.len() - 1, None)
             }
@@ -225,14 +233,15 @@ fn check_protection(settings: &Settings, name: &str, flags: Flags) -> Result<(),
 fn latch_variable(
     settings: &mut Settings,
     at: usize,
-    flags: Flags,
+    (flags, author): (Flags, Author),
     value: &str,
 ) -> Result<Change, SettingError> {
     let old = settings.variables[at].clone();
     check_text(&old.name, flags, value, MAX_STRING_LEN)?;
     let latched = (value != old.value).then(|| value.to_owned());
     let change = if latched.is_some() { Change::Latched } else { Change::Unchanged };
-    settings.variables[at] = Variable { latched, flags, ..old.clone() };
+    let author = author.least(old.author);
+    settings.variables[at] = Variable { latched, flags, author, ..old.clone() };
     if let Err(error) = check_info(settings, &old.name, flags) {
         settings.variables[at] = old;
         return Err(error);
@@ -274,13 +283,13 @@ mod tests {
     #[test]
     fn registered_setting_has_default_flags_and_changes() {
         let mut settings = Settings::default();
-        settings.register("g_mode", "5", Flags::SERVERINFO).expect("a name");
+        settings.register(Author::Module, "g_mode", "5", Flags::SERVERINFO).expect("a name");
         assert_eq!((settings.get("g_mode"), settings.change_count("g_mode")), (Some("5"), Some(1)));
         assert!(settings.serverinfo().any(|pair| pair == ("g_mode", "5")));
         assert_eq!(set(&mut settings, "g_mode", "6"), Ok(Change::Changed));
         assert_eq!(set(&mut settings, "G_MODE", "6"), Ok(Change::Unchanged));
         assert_eq!(settings.change_count("g_mode"), Some(2));
-        settings.register("g_mode", "7", Flags::SYSTEMINFO).expect("known");
+        settings.register(Author::Module, "g_mode", "7", Flags::SYSTEMINFO).expect("known");
         assert_eq!(settings.get("g_mode"), Some("6"), "the value stays");
         assert!(settings.systeminfo().any(|pair| pair == ("g_mode", "6")));
         assert_eq!(settings.change_count("unknown"), None);
@@ -290,17 +299,17 @@ mod tests {
     fn registration_keeps_operator_value_and_table_rows() {
         let mut settings = Settings::default();
         set(&mut settings, "g_own", "early").expect("a variable");
-        settings.register("g_own", "late", Flags::PLAIN).expect("known");
+        settings.register(Author::Module, "g_own", "late", Flags::PLAIN).expect("known");
         assert_eq!(settings.get("g_own"), Some("early"));
-        settings.register("g_own", "build 3", Flags::READ_ONLY).expect("known");
+        settings.register(Author::Module, "g_own", "build 3", Flags::READ_ONLY).expect("known");
         assert_eq!(settings.get("g_own"), Some("build 3"));
         settings
             .set_with(SetCommand::Set, ChangeSource::Game, "g_own", "1")
             .expect("a setting of the game");
-        settings.register("g_own", "build 3", Flags::READ_ONLY).expect("known");
+        settings.register(Author::Module, "g_own", "build 3", Flags::READ_ONLY).expect("known");
         assert_eq!(settings.get("g_own"), Some("1"), "the next level reads what this one wrote");
         let speed = settings.get("g_speed").map(str::to_owned);
-        settings.register("g_speed", "999", Flags::READ_ONLY).expect("a row");
+        settings.register(Author::Module, "g_speed", "999", Flags::READ_ONLY).expect("a row");
         assert_eq!(settings.get("g_speed"), speed.as_deref());
         let before = settings.change_count("g_speed");
         assert_eq!(set(&mut settings, "g_speed", "321"), Ok(Change::Changed));
@@ -310,8 +319,8 @@ mod tests {
     #[test]
     fn registered_flags_restrict_operators() {
         let mut settings = Settings::default();
-        settings.register("g_version", "1", Flags::READ_ONLY).expect("a name");
-        settings.register("g_debug", "0", Flags::CHEAT).expect("a name");
+        settings.register(Author::Module, "g_version", "1", Flags::READ_ONLY).expect("a name");
+        settings.register(Author::Module, "g_debug", "0", Flags::CHEAT).expect("a name");
         settings.start().expect("valid");
         for name in ["g_version", "g_debug"] {
             assert!(set(&mut settings, name, "2").is_err(), "{name}");
@@ -323,7 +332,7 @@ mod tests {
     #[test]
     fn latched_variable_waits_for_next_map_or_registration() {
         let mut settings = Settings::default();
-        settings.register("g_kind", "1", Flags::LATCHED).expect("a name");
+        settings.register(Author::Module, "g_kind", "1", Flags::LATCHED).expect("a name");
         settings.start().expect("valid");
         assert_eq!(set(&mut settings, "g_kind", "2"), Ok(Change::Latched));
         assert_eq!((settings.get("g_kind"), settings.latched("g_kind")), (Some("1"), Some("2")));
@@ -334,7 +343,7 @@ mod tests {
             if by_map {
                 settings.apply_latched();
             } else {
-                settings.register("g_kind", "1", Flags::LATCHED).expect("known");
+                settings.register(Author::Module, "g_kind", "1", Flags::LATCHED).expect("known");
             }
             assert_eq!((settings.get("g_kind"), settings.latched("g_kind")), (Some(value), None));
         }
@@ -345,10 +354,10 @@ mod tests {
     fn registration_beyond_the_serverinfo_changes_nothing() {
         let mut settings = Settings::default();
         let long = "x".repeat(1000);
-        assert!(settings.register("g_long", &long, Flags::SERVERINFO).is_err());
+        assert!(settings.register(Author::Module, "g_long", &long, Flags::SERVERINFO).is_err());
         assert_eq!(settings.get("g_long"), None);
         for name in ["", "a\tb", "a;b", "a\\b"] {
-            assert!(settings.register(name, "", Flags::PLAIN).is_err(), "{name:?}");
+            assert!(settings.register(Author::Module, name, "", Flags::PLAIN).is_err(), "{name:?}");
         }
     }
 }

@@ -1,7 +1,11 @@
 //! Changes of settings by console lines, and what they print.
 
-use super::{output::ConsoleStreams, problems::Cause};
-use crate::settings::{Change, ChangeSource, Note, SetCommand, SettingError, Settings};
+use super::{authority, output::ConsoleStreams, problems::Cause};
+use crate::{
+    model::Millis,
+    serving::stats::Stats,
+    settings::{Author, Change, ChangeSource, Note, SetCommand, SettingError, Settings},
+};
 
 /// Result of a change by a console line.
 #[derive(Debug, Default)]
@@ -17,11 +21,15 @@ pub(super) struct ChangeOutcome {
 }
 
 /// Parts that a change of a setting reaches.
-pub(super) struct SettingChanges<'a> {
-    pub(super) settings: &'a mut Settings,
-    pub(super) console: &'a mut ConsoleStreams,
+pub(in crate::server) struct SettingChanges<'a> {
+    pub(in crate::server) settings: &'a mut Settings,
+    pub(in crate::server) console: &'a mut ConsoleStreams,
     /// Whether a level runs. Before the first one, a latched value takes effect with that.
-    pub(super) has_level: bool,
+    pub(in crate::server) has_level: bool,
+    /// Author of the line.
+    pub(in crate::server) author: Author,
+    pub(in crate::server) stats: &'a mut Stats,
+    pub(in crate::server) now: Millis,
 }
 
 impl SettingChanges<'_> {
@@ -32,12 +40,12 @@ impl SettingChanges<'_> {
         name: &str,
         value: &str,
     ) -> ChangeOutcome {
-        let result = self.settings.set_with(command, source, name, value);
+        let result = self.settings.set_by(self.author, command, source, name, value);
         self.finish(name, result)
     }
 
     pub(super) fn reset(&mut self, source: ChangeSource, name: &str) -> ChangeOutcome {
-        let result = self.settings.reset(source, name);
+        let result = self.settings.reset(self.author, source, name);
         self.finish(name, result)
     }
 
@@ -58,7 +66,12 @@ impl SettingChanges<'_> {
                     _ => Cause::Refused,
                 };
                 outcome.refusal = Some(cause);
-                self.console.report(cause, error.to_string());
+                if matches!(error, SettingError::Protected { .. }) {
+                    let stats = (&mut *self.stats, self.now);
+                    authority::refuse(self.console, stats, &error.to_string());
+                } else {
+                    self.console.report(cause, error.to_string());
+                }
             }
         }
         while let Some(note) = self.settings.take_note() {

@@ -50,7 +50,8 @@ pub(super) fn run_variable(server: &mut Server, words: &CommandArgs, depth: u8) 
         return execute::report(server, Cause::Failed, format!("vstr: {shown} is secret"));
     }
     if may_nest(server, words.command(), depth) {
-        server.texts.open(OpenText::new(&line, depth + 1, None));
+        let author = server.core.settings.author(name).unwrap_or_default();
+        server.texts.open(OpenText::new(&line, author, depth + 1, None));
     }
 }
 
@@ -155,7 +156,7 @@ pub(super) fn restart_in(server: &mut Server, words: &CommandArgs) {
     let at = server.core.level.time + seconds.min(MAX_RESTART_DELAY_S) * 1000;
     if seconds > 0
         && !server.faults.has_ended_level()
-        && server.game.show_restart_countdown(&mut server.core.host(), at)
+        && server.game.show_restart_countdown(&mut server.core.host(server.game.code()), at)
     {
         server.core.level.restart_at = Some(at);
     } else {
@@ -175,10 +176,12 @@ pub(in crate::server) fn restart_or_reload(server: &mut Server) {
     if latched("sv_maxclients") || latched("g_gametype") {
         server.core.console.print("variable change -- restarting.");
         // The rotation continues: the operator chose no other map.
-        let next = server.core.settings.text(key::NEXTMAP).to_owned();
+        let settings = &server.core.settings;
+        let next = settings.text(key::NEXTMAP).to_owned();
+        let author = settings.author(key::NEXTMAP.setting().name).unwrap_or_default();
         let map = server.core.level.map.clone();
         execute::play(server, &map);
-        let _ = server.core.settings.write(key::NEXTMAP, next);
+        let _ = server.core.settings.write_back(key::NEXTMAP, &next, author);
     } else {
         level::restart_level(server);
     }

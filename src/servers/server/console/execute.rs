@@ -3,6 +3,7 @@
 //! Source: console of Quake III servers. Engine names: `Cbuf_Execute`, `Cmd_ExecuteString`.
 
 use super::{
+    authority,
     changes::{ChangeOutcome, SettingChanges},
     problems::Cause,
     scripts, startup,
@@ -106,6 +107,13 @@ fn run_step(server: &mut Server, command: &str, depth: u8) {
 /// Runs a command of the console or of the game, or shows or changes a setting.
 pub(super) fn run_command(server: &mut Server, words: &CommandArgs, depth: u8) {
     let name = command_name(words);
+    if let Some(refusal) = authority::refusal(&server.core.settings, server.texts.author(), name) {
+        if let Some(counts) = server.texts.counts_mut() {
+            counts.problems.add(Cause::Refused);
+        }
+        let Core { console, stats, now, .. } = &mut server.core;
+        return authority::refuse(console, (stats, *now), &refusal);
+    }
     if let Some(command) = COMMANDS.iter().find(|c| c.name.eq_ignore_ascii_case(name)) {
         (command.run)(server, words, depth);
     } else if server.core.settings.get(name).is_some() || is_ignored(name) {
@@ -167,9 +175,10 @@ fn run_change(
         || server.core.console.runs_game_lines();
     let source = if is_script { ChangeSource::Script } else { ChangeSource::Console };
     server.core.settings.set_place(server.texts.place());
-    let Core { settings, console, level, .. } = &mut server.core;
-    let has_level = !level.map.is_empty();
-    let outcome = change(&mut SettingChanges { settings, console, has_level }, source);
+    let Core { settings, console, level, stats, now, .. } = &mut server.core;
+    let (has_level, author, now) = (!level.map.is_empty(), server.texts.author(), *now);
+    let mut changes = SettingChanges { settings, console, has_level, author, stats, now };
+    let outcome = change(&mut changes, source);
     server.core.settings.set_place(None);
     if outcome.is_latched && server.startup.has_begun_level() {
         server.core.console.print(format!("{name} will be changed upon restarting."));

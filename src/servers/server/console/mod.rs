@@ -5,6 +5,7 @@
 //! Source: console commands of Quake III servers and the replies that tools match on.
 //! Engine names: `Cbuf_ExecuteText`, `Cmd_ExecuteString`, `vstr`.
 
+pub(super) mod authority;
 pub(super) mod budget;
 mod changes;
 pub(super) mod commands;
@@ -21,42 +22,39 @@ mod table;
 pub(super) mod texts;
 mod variables;
 
-use self::{
-    changes::SettingChanges, execute::run_texts, output::ConsoleStreams, table::COMMANDS,
-    texts::OpenText,
-};
+pub(in crate::server) use self::changes::SettingChanges;
+use self::{execute::run_texts, table::COMMANDS, texts::OpenText};
 use super::state::Server;
 use crate::{
     game::GameFiles,
     model::{CommandArgs, ConsoleCommands, Millis},
     observe::LogEvent,
     serving::stats::Stats,
-    settings::{ChangeSource, SetCommand, Settings},
+    settings::{Author, ChangeSource, SetCommand},
 };
 
 /// Maximum number of commands of a line that the game runs at once.
 const MAX_COMMANDS_NOW: usize = 512;
-/// Runs a console line: one or more commands separated by `;` outside quotes.
+
+/// Runs a console line of the operator: one or more commands separated by `;` outside quotes.
 pub(super) fn run_line(server: &mut Server, line: &str) {
-    let outer = server.texts.exchange(vec![OpenText::new(line, 0, None)]);
+    run_line_of(server, Author::Operator, line);
+}
+
+fn run_line_of(server: &mut Server, author: Author, line: &str) {
+    let outer = server.texts.exchange(vec![OpenText::new(line, author, 0, None)]);
     run_texts(server);
     server.texts.exchange(outer);
 }
 
 /// Runs the commands of a line up to the first that does not set a setting. The rest is inserted
 /// before the queued lines.
-pub(super) fn run_settings_now(
-    settings: &mut Settings,
-    console: &mut ConsoleStreams,
-    has_level: bool,
-    line: &str,
-) {
+pub(super) fn run_settings_now(changes: &mut SettingChanges<'_>, line: &str) {
     let mut commands = ConsoleCommands::new(line).take(MAX_COMMANDS_NOW);
-    let mut changes = SettingChanges { settings, console, has_level };
-    let first = commands.find(|command| !set_now(&mut changes, command));
+    let first = commands.find(|command| !set_now(changes, command));
     let rest: Vec<&str> = first.into_iter().chain(commands).collect();
     if !rest.is_empty() {
-        console.insert(&rest.join("\n"));
+        changes.console.insert(changes.author, &rest.join("\n"));
     }
 }
 
@@ -100,8 +98,8 @@ pub(super) fn run_queued_lines(server: &mut Server, frames: u64) {
     }
     server.core.console.begin_game_lines();
     for _ in 0..server.core.console.queued() {
-        let Some(line) = server.core.console.next_queued() else { break };
-        run_line(server, &line);
+        let Some((author, line)) = server.core.console.next_queued() else { break };
+        run_line_of(server, author, &line);
     }
     server.core.console.end_game_lines();
 }

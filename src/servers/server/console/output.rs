@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::problems::{Cause, ProblemLines};
+use crate::settings::Author;
 
 /// Maximum length of all queued lines, in bytes. Engine name: `MAX_CMD_BUFFER`.
 const MAX_QUEUED_LEN: usize = 64 * 1024;
@@ -52,7 +53,8 @@ pub(in crate::server) struct ConsoleStreams {
     game_output: GameOutput,
     /// Output of the remote command that runs.
     redirected: Option<Vec<String>>,
-    queued: VecDeque<String>,
+    /// Lines that the game queued, with their authors.
+    queued: VecDeque<(Author, String)>,
     /// Bytes of the queued lines.
     queued_len: usize,
     /// Whether a line was discarded since the last one was taken.
@@ -198,16 +200,16 @@ impl ConsoleStreams {
     }
 
     /// Queues a line that runs after the current frame.
-    pub(in crate::server) fn queue(&mut self, line: &str) {
+    pub(in crate::server) fn queue(&mut self, author: Author, line: &str) {
         if self.has_room(line) {
-            self.queued.push_back(line.to_owned());
+            self.queued.push_back((author, line.to_owned()));
         }
     }
 
     /// Inserts a line before the queued ones.
-    pub(in crate::server) fn insert(&mut self, line: &str) {
+    pub(in crate::server) fn insert(&mut self, author: Author, line: &str) {
         if self.has_room(line) {
-            self.queued.push_front(line.to_owned());
+            self.queued.push_front((author, line.to_owned()));
         }
     }
 
@@ -229,11 +231,11 @@ impl ConsoleStreams {
         self.queued.len()
     }
 
-    pub(in crate::server) fn next_queued(&mut self) -> Option<String> {
-        let line = self.queued.pop_front()?;
+    pub(in crate::server) fn next_queued(&mut self) -> Option<(Author, String)> {
+        let (author, line) = self.queued.pop_front()?;
         self.queued_len -= line.len().max(1);
         self.overflowed = false;
-        Some(line)
+        Some((author, line))
     }
 }
 
@@ -244,19 +246,20 @@ mod tests {
     #[test]
     fn queued_lines_are_bounded_and_inserted_lines_run_first() {
         let mut streams = ConsoleStreams::default();
-        streams.queue("a");
-        streams.queue("b");
-        streams.insert("c");
+        streams.queue(Author::Operator, "a");
+        streams.queue(Author::Module, "b");
+        streams.insert(Author::Mod, "c");
         let taken: Vec<_> = std::iter::from_fn(|| streams.next_queued()).collect();
-        assert_eq!(taken, ["c", "a", "b"]);
+        let expected = [(Author::Mod, "c"), (Author::Operator, "a"), (Author::Module, "b")];
+        assert_eq!(taken, expected.map(|(author, line)| (author, line.to_owned())));
         let line = "x".repeat(1024);
         for _ in 0..100 {
-            streams.queue(&line);
-            streams.insert(&line);
+            streams.queue(Author::Module, &line);
+            streams.insert(Author::Module, &line);
         }
         assert_eq!(streams.queued(), MAX_QUEUED_LEN / line.len());
         streams.next_queued();
-        streams.queue(&line);
+        streams.queue(Author::Module, &line);
         assert_eq!(streams.queued(), MAX_QUEUED_LEN / line.len());
     }
 

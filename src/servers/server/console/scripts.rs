@@ -1,7 +1,7 @@
 //! Console scripts: `exec`, and the limits of commands and scripts.
 //!
 //! Invariants: a script comes from the game data, never from the own files of a module; only the command line names a
-//! script by the path of its file, never rcon, a module or another script; scripts between two frames, commands of a
+//! script by the path of its file, never rcon, a module or another script; a script of an archive has the right of a mod; scripts between two frames, commands of a
 //! line and depth are bounded.
 //! Source: config files of Quake III servers. Engine name: `Cmd_Exec_f`.
 
@@ -14,7 +14,7 @@ use crate::{
         text,
     },
     server::{core::Core, state::Server},
-    settings::{SetCommand, is_ignored},
+    settings::{Author, SetCommand, is_ignored},
 };
 
 /// Maximum depth of nested `vstr` and `exec`.
@@ -69,7 +69,10 @@ pub(super) fn exec(server: &mut Server, words: &CommandArgs, depth: u8, is_quiet
             if !is_quiet {
                 server.core.console.print(format!("execing {name}"));
             }
-            server.texts.open(OpenText::new(&script, depth + 1, Some(name.as_str().into())));
+            let is_packed = server.maps.assets().find(&name).is_some_and(|at| at.pack.is_some());
+            let author = if is_packed { Author::Mod } else { Author::Operator };
+            let script = OpenText::new(&script, author, depth + 1, Some(name.as_str().into()));
+            server.texts.open(script);
         }
         Err(reason) => {
             let shown = text::escaped(name.as_bytes());

@@ -27,7 +27,7 @@ use crate::{
         start::announce_http,
         state::Server,
     },
-    settings::{SetCommand, check_first_level, ignored_values, key},
+    settings::{Author, SetCommand, check_first_level, ignored_values, key},
 };
 
 /// Script of a mod that runs before the first level.
@@ -52,7 +52,8 @@ pub(in crate::server) fn run(
             execute::change_setting(server, *command, name, value);
         }
     }
-    let stack = lines.iter().rev().map(|line| OpenText::new(line, 0, None)).collect();
+    let stack =
+        lines.iter().rev().map(|line| OpenText::new(line, Author::Operator, 0, None)).collect();
     server.texts.exchange(stack);
     execute::run_texts(server);
     server.startup.is_command_line = false;
@@ -241,7 +242,12 @@ fn report_hints(server: &mut Server) {
 
 /// Runs the configuration of the mod. Returns whether the mod has one.
 fn run_mod_config(server: &mut Server) -> bool {
-    let script = match scripts::read_text(server, MOD_CONFIG, ScriptPlace::ModFolder) {
+    let read = |place| scripts::read_text(server, MOD_CONFIG, place);
+    let (author, read) = match read(ScriptPlace::OwnModFolder) {
+        Err(AssetError::Missing { .. }) => (Author::Mod, read(ScriptPlace::ModFolder)),
+        own => (Author::Operator, own),
+    };
+    let script = match read {
         Err(AssetError::Missing { .. }) => return false,
         Err(error) => Err(error.to_string()),
         Ok(text) => text,
@@ -250,7 +256,7 @@ fn run_mod_config(server: &mut Server) -> bool {
         Ok(script) => {
             log::info!("running {MOD_CONFIG} of the mod");
             server.console_budget.begin_script_line();
-            server.texts.open(OpenText::new(&script, 1, Some(MOD_CONFIG.into())));
+            server.texts.open(OpenText::new(&script, author, 1, Some(MOD_CONFIG.into())));
             execute::run_texts(server);
         }
         Err(reason) => log::warn!("{MOD_CONFIG} of the mod not run: {reason}"),

@@ -1,12 +1,15 @@
 //! Console texts that run: lines, scripts and values of variables, innermost last.
 //!
-//! Invariants: texts that wait are bounded in number and size; a place names the innermost script and its line.
+//! Invariants: a text within others has no more right than they have; texts that wait are bounded in number and size; a place names the innermost script and its line.
 //! Source: the command buffer of Quake III servers. Engine names: `Cbuf_InsertText`, `cmd_wait`.
 
 use std::{collections::VecDeque, rc::Rc};
 
 use super::problems::ProblemCounts;
-use crate::model::{CommandArgs, ConsoleCommands};
+use crate::{
+    model::{CommandArgs, ConsoleCommands},
+    settings::Author,
+};
 
 /// Maximum number of waiting stacks of texts, and of bytes in them.
 const MAX_WAITING: usize = 64;
@@ -41,6 +44,7 @@ pub(super) struct Script {
 #[derive(Clone, Debug)]
 pub(super) struct OpenText {
     text: Rc<str>,
+    author: Author,
     /// Start of the next command.
     at: usize,
     /// Line of the next command, and of the one that runs.
@@ -59,11 +63,12 @@ pub(super) struct OpenText {
 }
 
 impl OpenText {
-    pub(super) fn new(text: &str, depth: u8, script: Option<Rc<str>>) -> Self {
+    pub(super) fn new(text: &str, author: Author, depth: u8, script: Option<Rc<str>>) -> Self {
         let script = script.map(|name| Script { name, counts: ScriptCounts::default() });
         let text = text.into();
         Self {
             text,
+            author,
             at: 0,
             line: 1,
             running_line: 1,
@@ -125,9 +130,15 @@ pub(super) enum TextStep {
 }
 
 impl ConsoleTexts {
-    /// Opens a text, whose commands run before the rest of the others.
-    pub(super) fn open(&mut self, text: OpenText) {
+    /// Opens a text, whose commands run before the rest of the others, with the least right of all.
+    pub(super) fn open(&mut self, mut text: OpenText) {
+        text.author = text.author.least(self.author());
         self.stack.push(text);
+    }
+
+    /// Author whose right the running command has. Outside of texts, the program acts for the operator.
+    pub(super) fn author(&self) -> Author {
+        self.stack.last().map_or(Author::Operator, |text| text.author)
     }
 
     pub(super) fn next(&mut self) -> Option<TextStep> {
@@ -213,7 +224,7 @@ impl ConsoleTexts {
 
     /// Puts off one command until the next frame. Returns whether there is room for it.
     pub(super) fn put_off(&mut self, command: &str) -> bool {
-        let mut text = OpenText::new(command, 0, None);
+        let mut text = OpenText::new(command, self.author(), 0, None);
         text.place = self.place().map(Into::into);
         let stack = vec![text];
         let has_room = self.has_room(&stack) || self.waiting.len() < 16 * MAX_WAITING;
@@ -276,20 +287,25 @@ mod tests {
     #[test]
     fn place_is_line_of_innermost_script() {
         let mut texts = ConsoleTexts::default();
-        texts.open(OpenText::new("a\n/* x\n y */ b; c\nd", 0, Some("s.cfg".into())));
+        texts.open(OpenText::new(
+            "a\n/* x\n y */ b; c\nd",
+            Author::Operator,
+            0,
+            Some("s.cfg".into()),
+        ));
         let seen = commands(&mut texts);
         let places: Vec<_> = seen.iter().map(|(_, place)| place.as_deref().unwrap()).collect();
         assert_eq!(places, ["s.cfg:1", "s.cfg:2", "s.cfg:3", "s.cfg:4"]);
-        texts.open(OpenText::new("x; y", 0, None));
+        texts.open(OpenText::new("x; y", Author::Operator, 0, None));
         assert!(commands(&mut texts).iter().all(|(_, place)| place.is_none()));
     }
 
     #[test]
     fn rest_of_texts_waits_for_frames() {
         let mut texts = ConsoleTexts::default();
-        texts.open(OpenText::new("a; b", 0, None));
+        texts.open(OpenText::new("a; b", Author::Operator, 0, None));
         texts.next();
-        texts.open(OpenText::new("c; d", 1, None));
+        texts.open(OpenText::new("c; d", Author::Operator, 1, None));
         texts.next();
         assert_eq!(texts.wait(2).map(|over| over.len()), Some(0));
         assert!(texts.next().is_none());
@@ -306,7 +322,7 @@ mod tests {
         let mut texts = ConsoleTexts::default();
         let large = "x".repeat(1 << 20);
         for _ in 0..100 {
-            texts.open(OpenText::new(&large, 0, None));
+            texts.open(OpenText::new(&large, Author::Operator, 0, None));
             let _ = texts.wait(9);
             texts.exchange(Vec::new());
         }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     cvar::GameCode,
-    settings::{ExpectedCode, config_template},
+    settings::{Author, ExpectedCode, config_template},
 };
 
 #[track_caller]
@@ -55,7 +55,7 @@ fn undeclared_names_are_accepted_for_a_module() {
     let read = ["xalpha_rounds", "mod_flag", "mod_name"].map(|name| settings.get(name));
     assert_eq!(read, [Some("3"), Some("1"), Some("x y")]);
     assert_eq!(settings.poll_note(), None);
-    settings.register("xalpha_rounds", "1", Flags::SERVERINFO).expect("a name");
+    settings.register(Author::Module, "xalpha_rounds", "1", Flags::SERVERINFO).expect("a name");
     assert!(settings.serverinfo().any(|pair| pair == ("xalpha_rounds", "3")));
     settings.read_config("f.toml", "sv_hostnam = \"x\"").expect("stored");
     let note = settings.poll_note().expect("a note");

@@ -2,12 +2,10 @@
 //!
 //! Invariants: `slots[row]` belongs to `SETTINGS[row]`. A rejected change leaves everything as it was.
 
-use std::{
-    fmt,
-    net::{IpAddr, SocketAddr},
-};
+use std::net::{IpAddr, SocketAddr};
 
 use super::{
+    author::Author,
     change::{Change, ChangeSource, SetCommand},
     constraints::{check_info, check_row, shown_len},
     error::SettingError,
@@ -47,6 +45,8 @@ pub(super) struct Slot {
     pub(super) chosen: bool,
     /// Place of the last change, e.g. `server.cfg:5`.
     pub(super) place: Option<String>,
+    /// Author of the value, or of the latched one if that has less right.
+    pub(super) author: Author,
     /// Whether `sets` added the row to the serverinfo.
     shown: bool,
     /// Number of changes.
@@ -242,12 +242,27 @@ impl Settings {
         self.set_with(SetCommand::Set, ChangeSource::Operator, name, value)
     }
 
-    /// Changes a setting by its name, case-insensitive. A name outside the table creates a variable.
+    /// Changes a setting by its name, case-insensitive, as an operator does. A name outside the table creates a variable.
     ///
     /// # Errors
     /// The reason and the accepted values; nothing has changed.
     pub fn set_with(
         &mut self,
+        command: SetCommand,
+        source: ChangeSource,
+        name: &str,
+        value: &str,
+    ) -> Result<Change, SettingError> {
+        self.set_by(Author::Operator, command, source, name, value)
+    }
+
+    /// Changes a setting by its name, with the right of an author, who becomes that of the value.
+    ///
+    /// # Errors
+    /// The reason and the accepted values; nothing has changed.
+    pub fn set_by(
+        &mut self,
+        author: Author,
         command: SetCommand,
         source: ChangeSource,
         name: &str,
@@ -263,8 +278,8 @@ impl Settings {
         }
         let value = printable.as_deref().unwrap_or(value);
         let change = match self.values.row_named(name) {
-            Some(row) => self.set_row(command, source, row, value),
-            None => self.set_variable(command, source, name, value),
+            Some(row) => self.set_row(author, command, source, row, value),
+            None => self.set_variable(author, command, source, name, value),
         }?;
         let after = shown_len(self);
         let warn_from = MAX_INFO_LEN * WARN_PERCENT / 100;
@@ -276,52 +291,9 @@ impl Settings {
         Ok(change)
     }
 
-    /// Writes a setting from within the server at once, ignoring its flags.
-    ///
-    /// # Errors
-    /// When the row does not accept the value.
-    pub fn write<T>(
-        &mut self,
-        key: Key<T>,
-        value: impl fmt::Display,
-    ) -> Result<Change, SettingError> {
-        let row = key.row();
-        let setting = &SETTINGS[row];
-        let text = value.to_string();
-        let value = Value::parse(setting.name, &setting.kind, self.row_flags(row), &text)?;
-        self.replace(row, value)
-    }
-
-    /// Writes a setting as a choice of the operator, ignoring its flags.
-    ///
-    /// # Errors
-    /// As [`Self::write`].
-    pub fn choose<T>(
-        &mut self,
-        key: Key<T>,
-        value: impl fmt::Display,
-    ) -> Result<Change, SettingError> {
-        let change = self.write(key, value)?;
-        self.slots[key.row()].chosen = true;
-        Ok(change)
-    }
-
-    /// Puts all latched values into effect.
-    pub fn apply_latched(&mut self) {
-        for row in 0..self.slots.len() {
-            if let Some(value) = self.slots[row].latched.take()
-                && value != *self.values.value(row)
-            {
-                self.values.replace(row, value);
-                self.slots[row].changes += 1;
-                self.count_change(self.row_flags(row));
-            }
-        }
-        apply_latched_variables(self);
-    }
-
     fn set_row(
         &mut self,
+        author: Author,
         command: SetCommand,
         source: ChangeSource,
         row: usize,
@@ -334,6 +306,9 @@ impl Settings {
             SetCommand::Sets => self.row_flags(row).and(Flags::SERVERINFO),
             SetCommand::Set | SetCommand::Seta | SetCommand::Setu => self.row_flags(row),
         };
+        if let Some(kept) = self.check_author(author, row, show, text) {
+            return kept;
+        }
         if show && flags.has(Flags::SECRET) {
             return Err(SettingError::Secret { name: name() });
         }
@@ -344,6 +319,7 @@ impl Settings {
         let slot = &self.slots[row];
         if value == *self.values.value(row) && slot.latched.is_none() && !show {
             self.slots[row].chosen = true;
+            self.slots[row].author = author;
             self.finish_change(row, is_other, text);
             return Ok(Change::Unchanged);
         }
@@ -351,12 +327,14 @@ impl Settings {
             let in_scripts = flags.has(Flags::EARLY);
             return Err(SettingError::InitOnly { name: name(), in_scripts });
         }
-        if flags.has(Flags::CHEAT) && source != ChangeSource::Game && !self.flag(key::SV_CHEATS) {
+        let may_cheat = source == ChangeSource::Game && self.is_trusted(author);
+        if flags.has(Flags::CHEAT) && !may_cheat && !self.flag(key::SV_CHEATS) {
             return Err(SettingError::Cheat { name: name() });
         }
         let kept = self.slots[row].clone();
         self.slots[row].shown |= show;
         self.slots[row].chosen = true;
+        let kept_author = self.slots[row].author;
         // A value that the game sets takes effect at once.
         let waits = flags.has(Flags::LATCHED) && self.started && source != ChangeSource::Game;
         let change = if waits {
@@ -371,7 +349,10 @@ impl Settings {
                 self.slots[row] = kept;
                 return Err(error);
             }
-            Ok(_) => self.finish_change(row, is_other, text),
+            Ok(_) => {
+                self.slots[row].author = author.of_slot(kept_author, &self.slots[row]);
+                self.finish_change(row, is_other, text);
+            }
         }
         if change == Ok(Change::Unchanged) && show {
             self.count_change(Flags::SERVERINFO);
@@ -487,5 +468,6 @@ impl Settings {
     }
 }
 
+mod server_writes;
 #[cfg(test)]
 mod tests;
