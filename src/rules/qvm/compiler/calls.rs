@@ -10,7 +10,7 @@ use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, condcodes::IntCC, type
 use super::{
     cells::{Cell, flags},
     entry::{Context, reason},
-    function::{Translator, internal_signature},
+    function::Translator,
 };
 use crate::qvm::library;
 
@@ -88,7 +88,7 @@ impl Translator<'_, '_> {
         let offset = self.widen(offset);
         let pointer = self.ins().iadd(code, offset);
         let arguments = self.call_arguments();
-        let signature = self.builder.import_signature(internal_signature());
+        let signature = self.internal_signature();
         let call = self.ins().call_indirect(signature, pointer, &arguments);
         let result = self.returned(call);
         self.ins().jump(done, &[result.into()]);

@@ -14,7 +14,7 @@ use cranelift_frontend::{FuncInstBuilder, FunctionBuilder};
 use super::{
     cells::flags,
     entry::{Context, reason},
-    function::{host_convention, import, signature},
+    function::{host_convention, import, internal_signature, signature},
 };
 use crate::qvm::opcode::Opcode;
 
@@ -65,6 +65,13 @@ impl<'b> Emitter<'_, 'b> {
         })
     }
 
+    /// Signature of a compiled function.
+    pub(super) fn internal_signature(&mut self) -> SigRef {
+        let builder = &mut *self.builder;
+        let make = || builder.import_signature(internal_signature());
+        *self.signatures.entry("function").or_insert_with(make)
+    }
+
     pub(super) fn constant(&mut self, value: i32) -> Value {
         self.ins().iconst(types::I32, i64::from(value as u32))
     }
@@ -92,8 +99,13 @@ impl<'b> Emitter<'_, 'b> {
 
     /// Ends the function with a fault at the current instruction.
     pub(super) fn stop(&mut self, reason: i64, value: Option<Value>) {
-        let reason = self.ins().iconst(types::I32, reason);
         let instruction = self.constant(self.at as i32);
+        self.stop_at(instruction, reason, value);
+    }
+
+    /// Ends the function with a fault at an instruction.
+    pub(super) fn stop_at(&mut self, instruction: Value, reason: i64, value: Option<Value>) {
+        let reason = self.ins().iconst(types::I32, reason);
         let value = value.unwrap_or(reason);
         let fault = self.fault;
         self.ins().jump(fault, &[reason.into(), instruction.into(), value.into()]);

@@ -14,8 +14,8 @@ use std::{
 
 use cranelift_codegen::{
     ir::{
-        AbiParam, Block, BlockArg, ExtFuncData, ExternalName, FuncRef, InstBuilder, JumpTableData,
-        Signature, Type, UserExternalName, condcodes::IntCC, types,
+        AbiParam, Block, BlockArg, ExtFuncData, ExternalName, FuncRef, InstBuilder, Signature,
+        Type, UserExternalName, condcodes::IntCC, types,
     },
     isa::CallConv,
 };
@@ -90,6 +90,8 @@ pub(super) struct Translator<'a, 'b> {
     pub(super) mask: u32,
     /// Blocks of the targets of branches, by instruction.
     blocks: HashMap<u32, Block>,
+    /// Block that all computed jumps of the function go to.
+    pub(super) dispatch: Option<Block>,
 }
 
 impl<'a, 'b> Deref for Translator<'a, 'b> {
@@ -140,7 +142,15 @@ impl<'a, 'b> Translator<'a, 'b> {
             signatures: HashMap::new(),
         };
         let mask = program.image().block_size() - 1;
-        Self { program, function, emitter, cells: Vec::new(), mask, blocks: HashMap::new() }
+        Self {
+            program,
+            function,
+            emitter,
+            cells: Vec::new(),
+            mask,
+            blocks: HashMap::new(),
+            dispatch: None,
+        }
     }
 
     /// Translates the whole function.
@@ -227,7 +237,7 @@ impl<'a, 'b> Translator<'a, 'b> {
     }
 
     /// Block of a branch target, with a parameter for each cell.
-    fn block(&mut self, target: u32) -> Block {
+    pub(super) fn block(&mut self, target: u32) -> Block {
         if let Some(block) = self.blocks.get(&target) {
             return *block;
         }
@@ -288,39 +298,10 @@ impl<'a, 'b> Translator<'a, 'b> {
             return;
         }
         let value = self.integer(top);
-        let targets: Vec<u32> = (self.function.start..self.function.end)
-            .filter(|target| self.program.is_jump_target(*target))
-            .collect();
-        let (Some(first), Some(last)) = (targets.first(), targets.last()) else {
-            let always = self.constant(1);
-            self.fault_if(always, reason::JUMP_TARGET, Some(value));
-            let block = self.builder.create_block();
-            self.jump(block);
-            self.builder.switch_to_block(block);
-            self.ins().jump(block, &[]);
-            return;
-        };
-        let (invalid, mut ways) = (self.builder.create_block(), Vec::new());
-        for target in *first..=*last {
-            let block = match self.program.is_jump_target(target) {
-                false => invalid,
-                true if target > self.at => self.block(target),
-                true => self.builder.create_block(),
-            };
-            ways.push(block);
-        }
-        let index = self.ins().iadd_imm(value, -i64::from(*first));
-        let calls: Vec<_> = ways.iter().map(|block| self.call_of(*block)).collect();
-        let default = self.call_of(invalid);
-        let table = self.builder.create_jump_table(JumpTableData::new(default, &calls));
-        self.ins().br_table(index, table);
-        let at = self.at;
-        for target in targets.iter().filter(|target| **target <= at) {
-            self.builder.switch_to_block(ways[(target - first) as usize]);
-            self.go(*target);
-        }
-        self.builder.switch_to_block(invalid);
-        self.stop(reason::JUMP_TARGET, Some(value));
+        let at = self.at as i32;
+        let from = self.constant(at);
+        let dispatch = self.dispatch();
+        self.ins().jump(dispatch, &[value.into(), from.into()]);
     }
 
     fn block_copy(&mut self, length: u32) {
@@ -357,8 +338,9 @@ impl<'a, 'b> Translator<'a, 'b> {
         self.builder.switch_to_block(done);
     }
 
-    /// Fills the blocks in which all faults of the function end.
+    /// Fills the blocks that instructions share: computed jumps, and the ends of all faults.
     fn finish(&mut self) {
+        self.fill_dispatch();
         let Emitter { fault, unwind, .. } = self.emitter;
         self.builder.switch_to_block(fault);
         let [reason, instruction, value] = *self.builder.block_params(fault) else {

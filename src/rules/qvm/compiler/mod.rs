@@ -17,6 +17,7 @@
 //!   checked before the division.
 //! * **Panics of the host**: caught in the callback, carried as a status, resumed behind the entry.
 //! * **Pages**: of a sealed file, or filled while writable and then made executable and read-only; never both.
+//! * **Compile time**: the work is estimated in linear time before it is done, and limited, as is the length of the code.
 //!
 //! Functions are compiled by several threads, and the code does not depend on their number.
 //! Invariants: results, faults, call stacks and the rest of the budget are those of the interpreter.
@@ -26,7 +27,9 @@ mod calls;
 mod cells;
 mod emitter;
 mod entry;
+mod estimate;
 mod function;
+mod jumps;
 mod operations;
 mod pages;
 #[cfg(test)]
@@ -56,6 +59,8 @@ pub const MAX_NATIVE_FRAME: u32 = (1 << 20) / MAX_CALLS;
 const ALIGNMENT: usize = 16;
 /// Byte between functions. It is never reached; it would stop a debugger there.
 const PADDING: u8 = 0xcc;
+/// Most machine code of a program, in bytes. Known modules have 3 MiB.
+const MAX_CODE_LEN: usize = 64 << 20;
 /// Most threads that compile one program.
 const MAX_THREADS: usize = 8;
 
@@ -84,6 +89,20 @@ pub enum CompileError {
         /// Size of the frame, in bytes.
         bytes: u32,
     },
+    /// The program would take too long to compile.
+    #[error("too much work to compile: {work} units (max {max})")]
+    Work {
+        /// Estimate of the work.
+        work: u64,
+        /// Limit.
+        max: u64,
+    },
+    /// The machine code exceeds its limit.
+    #[error("machine code too large: over {max} bytes")]
+    Size {
+        /// Limit, in bytes.
+        max: usize,
+    },
     /// The operating system gave no memory for code.
     #[error("no executable memory: {0}")]
     Pages(String),
@@ -103,6 +122,10 @@ pub(super) struct Code {
 impl Code {
     /// Compiles every function of a program.
     pub(super) fn new(program: &Program) -> Result<Self, CompileError> {
+        let (work, max) = (estimate::work(program), estimate::MAX_WORK);
+        if work > max {
+            return Err(CompileError::Work { work, max });
+        }
         let isa = native_isa()?;
         let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let shares = shares(program, threads);
@@ -168,6 +191,10 @@ fn native_isa() -> Result<OwnedTargetIsa, CompileError> {
     builder.finish(settings::Flags::new(flags)).map_err(|e| reason(&e))
 }
 
+fn check_length(len: usize) -> Result<(), CompileError> {
+    if len > MAX_CODE_LEN { Err(CompileError::Size { max: MAX_CODE_LEN }) } else { Ok(()) }
+}
+
 /// Splits the functions of a program into runs of about as many instructions.
 fn shares(program: &Program, count: usize) -> Vec<Range<usize>> {
     let functions = program.functions();
@@ -216,6 +243,7 @@ impl<'a> Linker<'a> {
         let start = self.bytes.len().next_multiple_of(ALIGNMENT);
         self.bytes.resize(start, PADDING);
         self.bytes.extend_from_slice(&part.bytes);
+        check_length(self.bytes.len())?;
         self.links.extend(part.links.into_iter().map(|link| Link { at: start + link.at, ..link }));
         for (function, offset) in part.functions {
             self.entries[function as usize] = u32::try_from(start + offset).map_err(|_| {
@@ -307,6 +335,7 @@ impl<'a> Compiler<'a> {
         let start = bytes.len().next_multiple_of(ALIGNMENT);
         bytes.resize(start, PADDING);
         bytes.extend_from_slice(compiled.code_buffer());
+        check_length(bytes.len())?;
         for reloc in compiled.buffer.relocs() {
             let name = match &reloc.target {
                 cranelift_codegen::FinalizedRelocTarget::ExternalName(ExternalName::User(name)) => {

@@ -384,3 +384,51 @@ fn real_modules_compile_and_start() {
         compare(&program, &entries, 50_000_000);
     }
 }
+
+/// A function of computed jumps: each reads its target from the data, and is the target of another one.
+fn jumps(count: usize) -> Image {
+    let mut code = vec![(Opcode::Enter, 16)];
+    let mut targets = Vec::new();
+    for _ in 0..count {
+        targets.push(code.len() as i32);
+        code.extend([(Opcode::Local, 28), (Opcode::Load4, 0), (Opcode::Jump, 0)]);
+    }
+    targets.push(code.len() as i32);
+    code.extend([(Opcode::Const, 7), (Opcode::Leave, 16)]);
+    let table: Vec<u32> = targets.iter().map(|target| *target as u32).collect();
+    image(&code, &[0; DATA_WORDS], &table)
+}
+
+/// A function of computed calls.
+fn calls(count: usize) -> Image {
+    let mut code = vec![(Opcode::Enter, 16)];
+    for _ in 0..count {
+        code.extend([(Opcode::Local, 28), (Opcode::Load4, 0), (Opcode::Call, 0), (Opcode::Pop, 0)]);
+    }
+    code.extend([(Opcode::Const, 7), (Opcode::Leave, 16)]);
+    image(&code, &[0; DATA_WORDS], &[])
+}
+
+fn length(image: Image) -> usize {
+    let program = Program::verify(image).expect("verified");
+    crate::qvm::compiler::Code::new(&program).expect("compiled").length()
+}
+
+#[test]
+fn code_of_computed_jumps_and_calls_is_linear() {
+    let shapes: [(&str, fn(usize) -> Image); 2] = [("jumps", jumps), ("calls", calls)];
+    for (shape, make) in shapes {
+        let [few, many] = [100, 400].map(|count| length(make(count)));
+        assert!(many < 5 * few, "{shape}: {few} and {many} bytes");
+    }
+}
+
+#[test]
+fn program_of_too_much_work_is_not_compiled() {
+    for image in [jumps(8000), calls(1000)] {
+        let program = Program::verify(image).expect("verified");
+        let error = crate::qvm::compiler::Code::new(&program).expect_err("too large");
+        assert!(matches!(error, crate::qvm::CompileError::Work { .. }), "{error}");
+        assert!(Machine::new(program, Engine::Interpreter).is_ok());
+    }
+}
