@@ -148,7 +148,7 @@ impl Host for GameHost<'_> {
             Err(SettingError::Protected { name, author }) => {
                 let Audience { stats, now, .. } = &mut self.audience;
                 let refusal = SettingError::Protected { name, author }.to_string();
-                authority::refuse(self.console, (stats, *now), &refusal);
+                authority::report_refusal(self.console, (stats, *now), &refusal);
             }
             Err(error) => log_setting(&mut self.audience, "rejected", name, &error),
             Ok(_) => {}

@@ -27,7 +27,7 @@ pub(super) fn refusal(settings: &Settings, author: Author, name: &str) -> Option
 }
 
 /// Counts and logs a refusal. The start reports it as a problem of its script.
-pub(in crate::server) fn refuse(
+pub(in crate::server) fn report_refusal(
     console: &mut ConsoleStreams,
     (stats, now): (&mut Stats, Millis),
     refusal: &str,

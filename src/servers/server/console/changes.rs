@@ -68,7 +68,7 @@ impl SettingChanges<'_> {
                 outcome.refusal = Some(cause);
                 if matches!(error, SettingError::Protected { .. }) {
                     let stats = (&mut *self.stats, self.now);
-                    authority::refuse(self.console, stats, &error.to_string());
+                    authority::report_refusal(self.console, stats, &error.to_string());
                 } else {
                     self.console.report(cause, error.to_string());
                 }

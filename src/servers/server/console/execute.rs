@@ -112,7 +112,7 @@ pub(super) fn run_command(server: &mut Server, words: &CommandArgs, depth: u8) {
             counts.problems.add(Cause::Refused);
         }
         let Core { console, stats, now, .. } = &mut server.core;
-        return authority::refuse(console, (stats, *now), &refusal);
+        return authority::report_refusal(console, (stats, *now), &refusal);
     }
     if let Some(command) = COMMANDS.iter().find(|c| c.name.eq_ignore_ascii_case(name)) {
         (command.run)(server, words, depth);
