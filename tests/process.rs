@@ -372,6 +372,29 @@ fn write_module(folder: &Path, source: &str) {
     fs::rename(new, folder.join("qagame.qvm")).unwrap();
 }
 
+/// A module that loops without end in its console entry.
+const SPINNING_MODULE: &str = "main:\n enter 16\n local 24\n load4\n const 9\n eq @spin\n const 0\n \
+    leave 16\n@spin:\n const @spin\n jump\n";
+
+#[test]
+fn signal_ends_server_whose_module_holds_the_loop() {
+    let scratch = Scratch::new("held");
+    write_module(&scratch.0.join("mymod/vm"), SPINNING_MODULE);
+    let arguments = ["+set", "fs_game", "mymod", "+set", "vm_game", "1"];
+    let mut server = Server::start(&scratch.0, &arguments, |command| {
+        command.env("FRAGD_BASEPATH", &scratch.0).stdin(Stdio::piped());
+    });
+    assert!(server.answers(PATIENCE));
+    // A loop that ends with the budget, after seconds.
+    server.child.stdin.as_mut().unwrap().write_all(b"spin\n").unwrap();
+    while server.answers(Duration::from_millis(250)) {}
+    let asked = Instant::now();
+    let status = server.end().unwrap();
+    let took = asked.elapsed();
+    assert!(took < Duration::from_millis(1500), "{took:?}, {status}");
+    assert_eq!(status.code(), Some(0), "a regular end");
+}
+
 #[test]
 fn replaced_module_runs_from_the_next_level() {
     let scratch = Scratch::new("newmodule");

@@ -46,10 +46,13 @@ pub mod resolve;
 pub mod run_options;
 mod send_queue;
 pub mod signals;
+mod slow_runs;
 pub mod socket;
 pub mod socks5;
 pub mod state_file;
 mod steering;
+#[cfg(unix)]
+mod stop_watch;
 pub mod stream_file;
 pub mod task;
 #[cfg(feature = "cli")]

@@ -3,6 +3,7 @@
 use fragd::{
     client::Protocol,
     model::{ConfigIndex, Millis},
+    node::{Hosted as _, Input, LoopCounters},
     observe::Counter,
     qvm::Assembly,
     sim::Actor,
@@ -12,7 +13,7 @@ use fragd::{
 
 use crate::{
     qagame::{ENGINES, server},
-    sim_fixture::SimFixture,
+    sim_fixture::{SERVER, SimFixture},
 };
 
 /// Services of the interface.
@@ -74,6 +75,26 @@ impl Drill {
 
     fn size(&self) -> i32 {
         self.assembly.image.block_size() as i32
+    }
+}
+
+#[test]
+fn slow_module_faults_and_slow_native_rules_do_not() {
+    for (engine, faults) in [("1", 1), ("2", 1), ("0", 0)] {
+        let server = server(engine, module_drills::assets(&assembly()));
+        let mut sim = SimFixture::around(7, Actor::Server(Box::new(server)));
+        sim.join(Protocol::OA_71, "one");
+        sim.run_for(Millis(3000));
+        // The counters of a loop whose wake-ups take long. Each run is reported once.
+        for slow_runs in [0, 1, 1] {
+            let now = sim.network.now();
+            let counters = LoopCounters { slow_runs, ..LoopCounters::default() };
+            sim.actors[SERVER].handle_input(now, Input::LoopCounters(&counters));
+            sim.run_for(Millis(3000));
+        }
+        let counters = sim.server().counters();
+        assert_eq!(counters.get(Counter::GameFaults), faults, "engine {engine}");
+        assert_eq!(sim.server().active_clients(), 1, "engine {engine}");
     }
 }
 

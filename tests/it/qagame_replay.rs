@@ -12,6 +12,7 @@ use fragd::{
         Millis,
         assets::{Assets, MemoryAssets},
     },
+    node::{Hosted as _, Input, LoopCounters},
     sim::Actor,
     testing::{module_drills, real_modules::real_module_folder},
 };
@@ -50,6 +51,10 @@ fn session(engine: &str, files: MemoryAssets) -> Vec<u8> {
             assert!(sim.player(1).send_command(now, command));
             sim.run_for(Millis(2000));
         }
+        let now = sim.network.now();
+        let slow = LoopCounters { slow_runs: 1, ..LoopCounters::default() };
+        sim.actors[SERVER].handle_input(now, Input::LoopCounters(&slow));
+        sim.run_for(Millis(3000));
         for line in ["exec drill", "map_restart 0", "map yard"] {
             sim.console(line);
             sim.run_for(Millis(3000));

@@ -83,6 +83,8 @@ loop_counters! {
         "Attempts to associate with a SOCKS5 server.";
     relay_failed, "socks5_associations_total{result=\"failed\"}",
         "Attempts to associate with a SOCKS5 server.";
+    slow_runs, "loop_slow_runs_total",
+        "Times that wake-ups took over a second each for ten seconds.";
 }
 
 /// Rows that [`LoopCounters::frame_durations`] replaces.

@@ -95,4 +95,10 @@ pub trait Hosted: Node {
     /// The event loop never waits past [`Node::next_frame`], and with connectionless packets only for a few
     /// milliseconds. Datagrams that waited are handled with the time of their arrival.
     fn receive_coalescing(&self) -> Millis;
+
+    /// Whether the node runs code of others, such as a game module, which may hold a call for long. The event loop then
+    /// does not wait for the end of the call when it is asked to stop.
+    fn runs_foreign_code(&self) -> bool {
+        false
+    }
 }

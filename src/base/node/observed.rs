@@ -118,6 +118,10 @@ impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
     fn receive_coalescing(&self) -> Millis {
         self.node.receive_coalescing()
     }
+
+    fn runs_foreign_code(&self) -> bool {
+        self.node.runs_foreign_code()
+    }
 }
 
 #[cfg(test)]

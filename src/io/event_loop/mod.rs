@@ -17,6 +17,8 @@ use std::{
 use mio::{Events, Interest, Poll, Token};
 
 use self::receiving::Receiving;
+#[cfg(unix)]
+use super::stop_watch::StopWatch;
 use super::{
     background::BackgroundWriter,
     batch::SendBatch,
@@ -29,6 +31,7 @@ use super::{
     rate_limited_warning::RateLimitedWarning,
     recordings::Recordings,
     run_options::{ConsoleOutput, ExitReason, Options, RunSummary},
+    slow_runs::SlowRuns,
     socket::Sockets,
 };
 use crate::{
@@ -71,6 +74,11 @@ pub fn run<N: Hosted + ?Sized>(
     {
         engine.live = options.live.take();
     }
+    #[cfg(unix)]
+    if options.signals.is_some() {
+        engine.stop_watch.end(engine.node.runs_foreign_code());
+        engine.stop_watch.start()?;
+    }
     let mut housekeeping = Housekeeping::start(options, &engine.poll, clock.now())?;
     let mut events = Events::with_capacity(EVENTS_PER_WAKE);
     engine.drain();
@@ -85,12 +93,15 @@ pub fn run<N: Hosted + ?Sized>(
             break ExitReason::GraceOver;
         }
         engine.wait(&mut events, housekeeping.is_busy(), housekeeping.due())?;
+        let begun = engine.begin_wakeup();
         // First, because later calls into the node are later than the arrivals.
         engine.receive();
         if let Some(reason) = housekeeping.poll(&mut engine, &events) {
+            engine.end_wakeup(begun);
             break reason;
         }
         engine.run_frame();
+        engine.end_wakeup(begun);
     };
     engine.flush_on_exit(&mut events);
     // The reopener holds a sender of the game log, which ends with its last sender.
@@ -122,6 +133,9 @@ pub(super) struct Loop<'a, N: ?Sized> {
     /// Time of the last call into the node.
     latest: Millis,
     kernel_drops: KernelDrops,
+    slow_runs: SlowRuns,
+    #[cfg(unix)]
+    stop_watch: StopWatch,
 }
 
 impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
@@ -160,6 +174,9 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             counters: LoopCounters::default(),
             rate_limited_warning: RateLimitedWarning::default(),
             latest: Millis(0),
+            slow_runs: SlowRuns::default(),
+            #[cfg(unix)]
+            stop_watch: StopWatch::default(),
         };
         for (number, socket) in &mut this.sockets.sockets {
             this.poll.registry().register(&mut socket.udp, Token(number), Interest::READABLE)?;
@@ -207,6 +224,20 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             let took = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
             self.counters.record_frame(took);
         }
+    }
+
+    /// Records that calls into the node begin. Returns the time.
+    fn begin_wakeup(&self) -> Instant {
+        #[cfg(unix)]
+        self.stop_watch.begin();
+        Instant::now()
+    }
+
+    /// Records the duration of a wake-up, and whether the node may hold the next one.
+    fn end_wakeup(&mut self, begun: Instant) {
+        self.counters.slow_runs += u64::from(self.slow_runs.record(begun, Instant::now()));
+        #[cfg(unix)]
+        self.stop_watch.end(self.node.runs_foreign_code());
     }
 
     /// Updates the counters and hands them to the node.

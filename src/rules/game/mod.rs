@@ -198,6 +198,11 @@ pub trait Game {
         None
     }
 
+    /// Returns a line about the load that the last entry was, for the log of a slow game.
+    fn load_note(&self) -> Option<String> {
+        None
+    }
+
     /// Returns one more than the highest entity number in use.
     fn entity_count(&self) -> usize;
 

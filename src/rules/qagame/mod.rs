@@ -288,6 +288,11 @@ impl Game for GameModule {
         self.enter_with_words(host, (Entry::ConsoleCommand, &[]), words).map(|known| known != 0)
     }
 
+    fn load_note(&self) -> Option<String> {
+        let used = self.machine.used_budget_percent();
+        Some(format!("the last entry used {used}% of its instructions"))
+    }
+
     fn entity_count(&self) -> usize {
         self.state.located.entity_count()
     }

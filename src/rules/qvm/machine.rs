@@ -240,6 +240,12 @@ impl Machine {
         self.remaining
     }
 
+    /// Used part of the budget of the current or last outermost entry, in percent.
+    pub fn used_budget_percent(&self) -> u64 {
+        let used = self.budget.saturating_sub(self.remaining);
+        used.saturating_mul(100) / self.budget.max(1)
+    }
+
     /// Charges work of a service to the budget, in instructions.
     pub fn charge(&mut self, instructions: u64) -> Result<(), FaultKind> {
         self.remaining = self.remaining.checked_sub(instructions).ok_or(FaultKind::Budget)?;

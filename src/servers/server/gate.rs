@@ -9,6 +9,7 @@ use crate::{
     model::{ClientNum, text},
     observe::Counter,
     serving::connection::disconnect_all,
+    settings::GameCode,
 };
 
 /// Longest logged line of a fault, and most lines, since the game chooses them.
@@ -33,6 +34,18 @@ impl Server {
                 None
             }
         }
+    }
+
+    /// Ends the level of a game module that takes over a second in each frame, as a fault does.
+    pub(super) fn end_slow_game(&mut self) {
+        if self.faults.has_ended_level || self.game.code() == GameCode::Native {
+            return;
+        }
+        let mut fault =
+            GameFault::new("game module too slow: over a second in each frame for ten seconds");
+        fault.details.extend(self.game.load_note());
+        self.faults.has_ended_level = true;
+        end_level(&mut self.core, &fault);
     }
 
     /// Connects a client to the game. A client that stays over a fault is connected to the next level.

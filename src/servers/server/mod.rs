@@ -81,7 +81,7 @@ use crate::{
         connection::{Service as _, receive},
         guards::GuardKeys,
     },
-    settings::{Settings, key},
+    settings::{GameCode, Settings, key},
     wire::snapshot::SnapshotView,
 };
 
@@ -282,7 +282,13 @@ impl Hosted for Server {
                 self.core.now = now;
                 console::run_line(self, line);
             }
-            Input::LoopCounters(counters) => self.core.stats.set_loop_counters(*counters),
+            Input::LoopCounters(counters) => {
+                self.core.now = now;
+                let before = self.core.stats.set_loop_counters(*counters);
+                if counters.slow_runs > before.slow_runs {
+                    self.end_slow_game();
+                }
+            }
             Input::Lookup(answer) => {
                 self.core.now = now;
                 self.core.announcer.handle_lookup(now, answer);
@@ -322,5 +328,9 @@ impl Hosted for Server {
             return frame_length(&self.core.settings);
         }
         Millis(frame_length(&self.core.settings).0 / COALESCE_DIVISOR).min(COALESCE_MAX)
+    }
+
+    fn runs_foreign_code(&self) -> bool {
+        self.game.code() != GameCode::Native
     }
 }

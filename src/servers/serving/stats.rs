@@ -28,8 +28,8 @@ impl Stats {
         &self.counters
     }
 
-    pub(crate) fn set_loop_counters(&mut self, counters: LoopCounters) {
-        self.loop_counters = counters;
+    pub(crate) fn set_loop_counters(&mut self, counters: LoopCounters) -> LoopCounters {
+        std::mem::replace(&mut self.loop_counters, counters)
     }
 
     /// Counters of the server, then of the event loop.
