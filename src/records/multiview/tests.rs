@@ -246,6 +246,32 @@ fn rebuilt_index_equals_written_one() {
 }
 
 #[test]
+fn rebuilt_index_has_bounded_sessions() {
+    let baselines = Baselines::new(Vec::new());
+    let level = LevelStart { baselines: &baselines, checksum_feed: 0 };
+    let rebuilt = |ends: bool, starts: usize| {
+        let mut writer = Writer::new(&Header::default(), &level, SHORT);
+        let mut file = writer.take();
+        writer.frame(LevelTime(1000), |_| None, std::iter::empty());
+        for _ in 0..starts {
+            let numbers = (Sequence(1), CommandNum(0), CommandNum(0));
+            writer.start_client(client(0), "", Protocol::OA_71, numbers);
+            if ends {
+                writer.end_client(client(0));
+            }
+        }
+        writer.frame(LevelTime(1050), |_| None, std::iter::empty());
+        writer.finish();
+        file.extend(writer.take());
+        file.truncate(file.len() - 1);
+        Reader::open(&file).expect("a recording").rebuilt_index().sessions.len()
+    };
+    assert_eq!(rebuilt(false, 1000), 1, "a start replaces one without messages");
+    assert_eq!(rebuilt(true, 1000), 1000);
+    assert_eq!(rebuilt(true, 70_000), 1 << 16);
+}
+
+#[test]
 fn file_cut_anywhere_keeps_records_before_the_cut() {
     let recorded = recorded(24, WriterOptions { piece_ms: 250, chunk_ms: 600 });
     let count = |file: &[u8]| {

@@ -30,6 +30,8 @@ use super::{
 
 /// Faults that are printed; the others are counted.
 const MAX_PRINTED: usize = 10;
+/// Most sessions that are printed.
+const MAX_SHOWN_SESSIONS: usize = 100;
 
 /// Task on whole files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +153,7 @@ fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bo
         rate / 1000.0
     ));
     let start = index.keys.first().map_or(index.end, |key| key.time);
-    for session in &index.sessions {
+    for session in index.sessions.iter().take(MAX_SHOWN_SESSIONS) {
         let clock = |ms: i32| format!("{}:{:02}", ms / 60_000, ms / 1000 % 60);
         out.line(format!(
             "  player   {:2} {}  {} to {}",
@@ -160,6 +162,9 @@ fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bo
             clock(session.from.distance(start)),
             clock(session.to.distance(start))
         ));
+    }
+    if let Some(more) = index.sessions.len().checked_sub(MAX_SHOWN_SESSIONS).filter(|&n| n > 0) {
+        out.line(format!("  player   and {more} more (--json lists them)"));
     }
     if !is_complete {
         out.line("  not complete: the index was made again from the records");
