@@ -56,7 +56,7 @@ fn weapon_in_hand(cx: &Context<'_>, client: ClientNum) -> Option<i32> {
     if is_poor(tag) && state.weaponstate == WeaponState::Dropping {
         tag = i32::from(player.command.weapon);
     }
-    let owned = (1..=cx.clients.ruleset.last_weapon).contains(&tag)
+    let owned = (1..=cx.clients.ruleset.equipment.last_weapon).contains(&tag)
         && state.stats[stats.weapons] >> tag & 1 != 0;
     let rounds = usize::try_from(tag).ok().and_then(|tag| state.ammo.get(tag));
     let loaded = rounds.is_some_and(|&rounds| rounds != 0);

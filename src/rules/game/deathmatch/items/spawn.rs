@@ -81,7 +81,7 @@ pub(crate) fn spawn_item(
 
 /// Returns the item that settings put in place of another.
 fn replacement(cx: &mut Context<'_>, item: &Item) -> Option<(i32, &'static Item)> {
-    if !cx.clients.ruleset.item_settings {
+    if !cx.clients.ruleset.equipment.has_settings {
         return None;
     }
     let wanted = clean_text(cx.host.setting(&format!("replace_{}", item.class)), 63);
