@@ -66,7 +66,7 @@ impl BodyCache {
             self.bodies.clear();
             self.scratch.begin(writer.encoding());
         }
-        let slot = base.map_or(FRAMES_KEPT, |(frame, _)| frame as usize % FRAMES_KEPT);
+        let slot = base.map_or(FRAMES_KEPT, |(frame, _)| frame.ring_index(FRAMES_KEPT));
         let place = at.min(MAX_VIEWS - 1) * BASES + slot;
         let span = match self.spans[place] {
             Some(span) => span,

@@ -241,17 +241,18 @@ mod tests {
             for (at, told) in frames_told.iter().enumerate() {
                 let mut states: Vec<_> = told.iter().map(|&(n, time)| state(n, time)).collect();
                 states.sort_by_key(|(number, _)| *number);
-                let at = at as FrameNum;
-                frames.record(at, at.wrapping_sub(1), states.iter().map(|(n, state)| (*n, state)));
+                let (at, previous) = (FrameNum(at as u32), FrameNum((at as u32).wrapping_sub(1)));
+                frames.record(at, previous, states.iter().map(|(n, state)| (*n, state)));
             }
             let baselines =
                 Baselines::new(baselines.iter().map(|&(n, time)| state(n, time).1).collect());
             let mut deltas = DeltaCache::default();
             for newest in [frames_told.len() - 1, 0] {
-                let newest = newest as FrameNum;
+                let newest = FrameNum(newest as u32);
                 let entries = frames.frame(newest).unwrap();
                 for &(before, now, base) in &clients {
-                    let base = frames.frame(base as FrameNum).map(|old| (base as FrameNum, old));
+                    let base = FrameNum(base as u32);
+                    let base = frames.frame(base).map(|old| (base, old));
                     let old_seen = base.map(|(_, old)| seen(old, before)).unwrap_or_default();
                     let seen = seen(entries, now);
                     let (mut shared, mut alone) = (BitWriter::new(), BitWriter::new());
@@ -274,12 +275,12 @@ mod tests {
     fn cleared_deltas_are_encoded_again() {
         let mut frames = FrameRing::new(4);
         let states = [state(5, 1)];
-        frames.record(1, 0, states.iter().map(|(n, state)| (*n, state)));
-        let seen = seen(frames.frame(1).unwrap(), u64::MAX);
+        frames.record(FrameNum(1), FrameNum(0), states.iter().map(|(n, state)| (*n, state)));
+        let seen = seen(frames.frame(FrameNum(1)).unwrap(), u64::MAX);
         let mut deltas = DeltaCache::default();
         let bits = |deltas: &mut DeltaCache, baselines: &Baselines| {
             let mut writer = BitWriter::new();
-            deltas.write_list(&mut writer, (&frames, baselines), None, (1, &seen));
+            deltas.write_list(&mut writer, (&frames, baselines), None, (FrameNum(1), &seen));
             writer.bit_len()
         };
         let plain = bits(&mut deltas, &Baselines::default());
