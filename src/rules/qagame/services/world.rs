@@ -10,7 +10,7 @@ use crate::{
         trace_result,
     },
     qvm::{FaultKind, Machine, Memory, ServiceCall},
-    world::Hull,
+    world::{Hull, TraceQuery},
 };
 
 /// Contents of a brush model before the module sets them.
@@ -147,7 +147,7 @@ impl Session<'_, '_> {
         let trace = match self.host.world() {
             Some(world) => {
                 let scene = world.scene(&views, pass(passed));
-                scene.trace_hull(hull, start, mins, maxs, end, mask)
+                scene.trace_hull(hull, &TraceQuery::line(start, end, mask).with_box(mins, maxs))
             }
             None => crate::model::Trace::free(end),
         };

@@ -15,6 +15,7 @@ use crate::game::movement::{angles, trajectory};
 use crate::model::{
     ClientNum, EntityNum, SvFlags, Trace, Trajectory, TrajectoryKind, Vec3, contents::mask,
 };
+use crate::world::TraceQuery;
 
 /// Lifetime of a dropped item, in ms.
 const LIFE_MS: i32 = 30_000;
@@ -156,10 +157,12 @@ impl Items {
         }
         let (from, to) =
             (entity.shared.current_origin, trajectory::position(&entity.state.pos, now));
-        let (mins, maxs) = (entity.shared.mins, entity.shared.maxs);
-        let trace = cx.host.world().map_or(Trace::free(to), |world| {
-            world.scene(&*cx, number).trace(from, mins, maxs, to, mask::DEAD_SOLID)
-        });
+        let flight = TraceQuery::line(from, to, mask::DEAD_SOLID)
+            .with_box(entity.shared.mins, entity.shared.maxs);
+        let trace = cx
+            .host
+            .world()
+            .map_or(Trace::free(to), |world| world.scene(&*cx, number).trace(&flight));
         let is_linked = {
             let entity = cx.entities.get_mut(number)?;
             entity.shared.current_origin = trace.endpos;

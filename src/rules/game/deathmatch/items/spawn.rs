@@ -10,7 +10,7 @@ use crate::game::deathmatch::{
 };
 use crate::game::{settings::key, userinfo::clean_text};
 use crate::model::{EntityNum, Trace, Vec3, text::atoi};
-use crate::world::entity_string::MapEntity;
+use crate::world::{TraceQuery, entity_string::MapEntity};
 use std::collections::BTreeMap;
 
 /// Delay of the drop to the floor after the map load, in ms. The movers have spawned by then.
@@ -129,8 +129,8 @@ impl Entities {
 /// Returns the trace of an item's fall; `None` without a map.
 pub(crate) fn floor_below(cx: &Context<'_>, number: EntityNum, origin: Vec3) -> Option<Trace> {
     let below = origin - Vec3::new(0.0, 0.0, DEPTH);
-    let world = cx.host.world()?;
-    Some(world.scene(cx, number).trace(origin, MINS, MAXS, below, contents::SOLID))
+    let fall = TraceQuery::line(origin, below, contents::SOLID).with_box(MINS, MAXS);
+    Some(cx.host.world()?.scene(cx, number).trace(&fall))
 }
 
 /// Drops an item to the floor below it. An item that starts in solid is removed.
