@@ -147,8 +147,8 @@ impl Context<'_> {
         event: Event,
         fill: impl FnOnce(&mut EntityState, &mut EntityShared),
     ) {
-        let clock = self.clock();
-        self.entities.temp_entity(self.host, clock, origin, event, fill);
+        let (now, started) = self.clock();
+        self.entities.temp_entity(self.host, now, started, origin, event, fill);
     }
 
     /// Adds the effect of a player that teleports in or out at an origin.

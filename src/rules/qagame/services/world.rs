@@ -6,7 +6,7 @@ use super::{Answer, Session, invalid};
 use crate::{
     model::{EntityNum, EntityShared, EntityState, Vec3, limits::MAX_ENTITIES},
     qagame::{
-        located::{Located, Views},
+        located::{ArrayArguments, Located, Views},
         trace_result,
     },
     qvm::{FaultKind, Machine, Memory, ServiceCall},
@@ -21,8 +21,8 @@ impl Session<'_, '_> {
         let [first, second, third, fourth, fifth, ..] = call.arguments;
         match call.number {
             15 => {
-                let (entities, clients) = ((first, second, third), (fourth, fifth));
-                let located = Located::new(machine.memory(), entities, clients);
+                let entities = ArrayArguments { address: first, count: second, size: third };
+                let located = Located::new(machine.memory(), entities, fourth, fifth);
                 self.state.located =
                     located.map_err(|reason| FaultKind::Service { number: call.number, reason })?;
                 Ok(0)
@@ -117,7 +117,7 @@ impl Session<'_, '_> {
         shared: &EntityShared,
     ) -> Answer {
         let memory = machine.memory_mut();
-        self.state.located.store_entity(memory, number, (state, shared)).map(|()| 0)
+        self.state.located.store_entity(memory, number, state, shared).map(|()| 0)
     }
 
     /// Gives an entity a brush model of the map, and links it.

@@ -118,7 +118,8 @@ impl<V: Default> SnapshotHistory<V> {
     /// acknowledgement is late for that reason.
     pub(crate) fn record(
         &mut self,
-        (sequence, frame): (Sequence, FrameNum),
+        sequence: Sequence,
+        frame: FrameNum,
         entities: usize,
         sent_at: Option<Millis>,
         store: impl FnOnce(&mut V),
@@ -223,7 +224,7 @@ mod tests {
             if sequence != 39 {
                 // The client was in no level before message 38.
                 let entities = usize::from(sequence >= 38);
-                history.record((Sequence(sequence), FrameNum(sequence)), entities, None, |view| {
+                history.record(Sequence(sequence), FrameNum(sequence), entities, None, |view| {
                     *view = entities;
                 });
             }
@@ -261,7 +262,7 @@ mod tests {
         // Frame numbers wrap between the snapshots.
         let frame = |sequence: u32| FrameNum((u32::MAX - 19).wrapping_add(sequence));
         for sequence in 1..=40 {
-            history.record((Sequence(sequence), frame(sequence)), 0, None, |()| {});
+            history.record(Sequence(sequence), frame(sequence), 0, None, |()| {});
         }
         let oldest =
             |acknowledged: Option<u32>| history.oldest_base(acknowledged.map(Sequence), frame(45));
@@ -285,7 +286,7 @@ mod tests {
                 if sends {
                     // Other messages are sent in between.
                     sequence += number % 5 / 3 + 1;
-                    history.record((Sequence(sequence), FrameNum(0)), 0, None, |view| *view = sequence);
+                    history.record(Sequence(sequence), FrameNum(0), 0, None, |view| *view = sequence);
                     places[sequence as usize % PACKET_BACKUP] = Some(sequence);
                 } else {
                     let wanted = sequence.saturating_sub(number);
@@ -312,7 +313,7 @@ mod tests {
     fn memory_of_released_snapshots_is_used_again() {
         let mut history = SnapshotHistory::<()>::new();
         for sequence in 1..=200 {
-            history.record((Sequence(sequence), FrameNum(0)), 0, None, |()| {});
+            history.record(Sequence(sequence), FrameNum(0), 0, None, |()| {});
             history.release_before(Sequence(sequence.saturating_sub(4)));
         }
         assert!((5..=6).contains(&history.kept.len()));
@@ -326,7 +327,7 @@ mod tests {
     fn delta_base_fits_the_entity_ring_of_the_client() {
         let mut history = SnapshotHistory::<()>::new();
         for sequence in 1..=40 {
-            history.record((Sequence(sequence), FrameNum(sequence)), 96, None, |()| {});
+            history.record(Sequence(sequence), FrameNum(sequence), 96, None, |()| {});
         }
         let oldest = |window| {
             let usable = |&wanted: &u32| {
@@ -353,7 +354,7 @@ mod tests {
                 now += passed;
                 if sends {
                     sequence += number % 3 + 1;
-                    history.record((Sequence(sequence), FrameNum(0)), 0, Some(Millis(now)), |()| {});
+                    history.record(Sequence(sequence), FrameNum(0), 0, Some(Millis(now)), |()| {});
                     sent[sequence as usize % PACKET_BACKUP] = Some((sequence, now, None));
                 } else if let Some(wanted) = sequence.checked_sub(number) {
                     history.acknowledge(Sequence(wanted), Millis(now));
@@ -375,14 +376,14 @@ mod tests {
         let mut history = SnapshotHistory::<()>::new();
         assert_eq!(history.ping_ms(), 999);
         for (sequence, sent, acked) in [(1, 0, 40), (2, 50, 110)] {
-            history.record((Sequence(sequence), FrameNum(0)), 0, Some(Millis(sent)), |()| {});
+            history.record(Sequence(sequence), FrameNum(0), 0, Some(Millis(sent)), |()| {});
             history.acknowledge(Sequence(sequence), Millis(acked));
             history.acknowledge(Sequence(sequence), Millis(acked + 500));
         }
         history.acknowledge(Sequence(33), Millis(1));
         assert_eq!(history.ping_ms(), 50);
         // A snapshot that was sent while the client loaded the level.
-        history.record((Sequence(3), FrameNum(0)), 0, None, |()| {});
+        history.record(Sequence(3), FrameNum(0), 0, None, |()| {});
         history.acknowledge(Sequence(3), Millis(5000));
         assert_eq!(history.ping_ms(), 50);
     }
