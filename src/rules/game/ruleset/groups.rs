@@ -1,4 +1,4 @@
-//! Groups of a ruleset: the rules of one part of a match that differ between games, and their values.
+//! Groups of a ruleset: the rules that differ between games, by part of a match.
 //!
 //! A new rule joins the group of the module that reads it. The tables of both games are in the parent module.
 

@@ -1,7 +1,7 @@
 //! Rulesets: differences between games, as one table with a column for each game.
 //!
 //! A rule that is equal in all games has no row. Code reads the table and never compares rulesets.
-//! The rows stand in groups, one for each part of a match, in the same order for each game.
+//! The rows are in groups, one for each part of a match, in the same order for each game.
 //! Source: OpenArena 0.8.8 and the 1999 release 1.32 with its ioquake3 build.
 
 mod groups;
