@@ -116,8 +116,12 @@ fn recorded(frames: usize, options: WriterOptions) -> Match {
             };
             if !writer.has_client(client(at)) {
                 let name = format!("^1Player {at}");
-                let numbers = (Sequence(sequence - 1), CommandNum(frame as i32 / 4), acknowledged);
-                writer.start_client(client(at), &name, Protocol::OA_71, numbers);
+                let start = ClientStart {
+                    sequence: Sequence(sequence - 1),
+                    acknowledge: CommandNum(frame as i32 / 4),
+                    acknowledged,
+                };
+                writer.start_client(client(at), &name, Protocol::OA_71, start);
             }
             server_message::begin(&mut encoder, Protocol::OA_71, CommandNum(frame as i32 / 4));
             for (number, text) in &pending {

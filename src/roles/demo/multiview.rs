@@ -290,7 +290,7 @@ pub(super) fn extract(options: &ExtractOptions, out: &mut Output) -> Result<bool
     let protocol = protocol_of(&name)
         .ok_or_else(|| format!("{name}: unknown extension (expected .dm_68 or .dm_71)"))?;
     let (demo, messages, faults) = if let Some(player) = &options.player {
-        own_view(options, (reader, &index), player, protocol)?
+        own_view(options, reader, &index, player, protocol)?
     } else {
         let view = match (&options.follow, options.free) {
             (Some(player), _) => Viewpoint::Follow(client_of(&index, player, options)?),
@@ -342,7 +342,8 @@ fn client_of(index: &Index, player: &str, options: &ExtractOptions) -> Result<Cl
 
 fn own_view(
     options: &ExtractOptions,
-    (mut reader, index): (Reader<'_>, &Index),
+    mut reader: Reader<'_>,
+    index: &Index,
     player: &str,
     protocol: &'static Protocol,
 ) -> Result<(Vec<u8>, u64, Vec<Fault>), String> {
@@ -395,8 +396,8 @@ fn spectate(
 fn map_of(reader: &Reader<'_>, options: &ExtractOptions) -> Option<Bsp> {
     let header = reader.header();
     let game = if header.game.is_empty() { "baseoa" } else { &header.game };
-    let folders = (options.mod_folder.as_deref(), game);
-    let loaded = drawing::map_file(&header.map, &options.basepath, folders)
+    let mod_folder = options.mod_folder.as_deref();
+    let loaded = drawing::map_file(&header.map, &options.basepath, mod_folder, game)
         .and_then(|file| Bsp::load(&file).map_err(|error| error.to_string()));
     loaded
         .inspect_err(|what| eprintln!("fragd: {what}; showing every entity (set --basepath)"))
