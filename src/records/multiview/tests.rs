@@ -258,8 +258,12 @@ fn rebuilt_index_has_bounded_sessions() {
         let mut file = writer.take();
         writer.frame(LevelTime(1000), |_| None, std::iter::empty());
         for _ in 0..starts {
-            let numbers = (Sequence(1), CommandNum(0), CommandNum(0));
-            writer.start_client(client(0), "", Protocol::OA_71, numbers);
+            let start = ClientStart {
+                sequence: Sequence(1),
+                acknowledge: CommandNum(0),
+                acknowledged: CommandNum(0),
+            };
+            writer.start_client(client(0), "", Protocol::OA_71, start);
             if ends {
                 writer.end_client(client(0));
             }
