@@ -46,6 +46,7 @@ use super::{
 };
 use crate::bg::{GameType, Team, configstring, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
+pub(crate) use ip_bans::unreadable_masks;
 
 /// Longest `cl_guid` in the game log, in bytes.
 const MAX_LOGGED_ID: usize = 32;
