@@ -340,6 +340,9 @@ impl Node for Bots {
         if !is_known || route.remote != self.options.server_of(number) {
             return;
         }
+        if self.leaving_since.is_none() {
+            self.end_warmup_if_over(now);
+        }
         let lateness = now.since(self.next_frame());
         if let Some(record) = self.servers.get_mut(self.options.server_index(number)) {
             record.silence.leave_out(lateness, now);
@@ -369,11 +372,11 @@ impl Node for Bots {
         }
         if self.leaving_since.is_none() {
             let due = self.next_frame();
+            self.end_warmup_if_over(now);
             self.measurement.record_wakeup(due, now);
             for record in &mut self.servers {
                 record.silence.leave_out(now.since(due), now);
             }
-            self.end_warmup_if_over(now);
             if now >= self.stage_ends && !self.waits_for_snapshots(now) {
                 self.end_stage(now);
             }

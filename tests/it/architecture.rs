@@ -358,7 +358,7 @@ fn module_of_a_folder_is_its_mod_file() {
         );
         open.extend(paths.into_iter().filter(|path| path.is_dir()));
     }
-    assert_eq!(both, [PathBuf::new(); 0], "a file x.rs beside a folder x: x/mod.rs instead");
+    assert!(both.is_empty(), "{both:?}: a file x.rs beside a folder x: x/mod.rs instead");
 }
 
 /// Modules of `game` import those of the same folder that their row lists.

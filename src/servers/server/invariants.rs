@@ -173,7 +173,8 @@ mod tests {
             let client = Client::new(
                 PeerAddress::new(address, Qport(7)),
                 Challenge(1),
-                (Protocol::OA_71, false),
+                Protocol::OA_71,
+                false,
                 Millis(0),
             );
             server.core.clients.put(number, client);
@@ -189,7 +190,8 @@ mod tests {
             let client = Client::new(
                 PeerAddress::new(address, Qport(7)),
                 Challenge(2),
-                (Protocol::OA_71, false),
+                Protocol::OA_71,
+                false,
                 Millis(0),
             );
             core.clients.put(b, client);
@@ -239,7 +241,8 @@ mod tests {
         let client = Client::new(
             PeerAddress::new(([192, 0, 2, 1], 1).into(), Qport(7)),
             Challenge(1),
-            (Protocol::OA_71, false),
+            Protocol::OA_71,
+            false,
             Millis(0),
         );
         server.core.clients.put(a, client);

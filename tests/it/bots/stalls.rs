@@ -263,6 +263,52 @@ fn warmup_is_left_out() {
 }
 
 #[test]
+fn stop_across_end_of_warmup_is_measured() {
+    // The server, the bots, and both stop from 5.5 to 7.5 s; the warm-up ends at 6 s.
+    let stop = 5_500..7_500;
+    for (server, bots, code) in
+        [(stop.clone(), 0..0, 1), (0..0, stop.clone(), 7), (stop.clone(), stop.clone(), 7)]
+    {
+        let mut test = Match::new(BotsOptions {
+            warmup: Millis::seconds(6),
+            expectations: EXPECT.parse().unwrap(),
+            ..options(Protocol::OA_71, 8, 12)
+        });
+        (test.stopped, test.bots_stopped) = (server, bots);
+        test.run(30);
+        let summary = test.bots.summary();
+        assert_eq!(summary.exit_code, code, "{summary}");
+        let total = &summary.total;
+        assert!((5.9..=6.1).contains(&total.seconds) || code == 1, "{summary}");
+        assert!(total.snapshot_gap_ms.max >= 1400, "{summary}");
+    }
+}
+
+#[test]
+fn limit_of_gaps_follows_the_snapshots_that_bots_request() {
+    let mut test = Match::new(BotsOptions { snaps: 1, ..options(Protocol::OA_71, 2, 12) });
+    test.run(30);
+    let summary = test.bots.summary();
+    let gap = summary.stages[0].expectations.iter().find(|one| one.metric == "snapshot_gap_max");
+    assert_eq!(gap.map(|one| one.limit), Some(3000.0), "{summary}");
+}
+
+#[test]
+fn small_lateness_excuses_no_longer_stop_of_the_server() {
+    // The bots are late by less than the server stands still, and by more than their own limit.
+    let both = stalled("", 8_000..10_000, 14_000..14_600);
+    assert_eq!((both.exit_code, both.cause), (1, Some(Cause::Expectation)), "{both}");
+    let sentence = &both.sentence;
+    assert!(
+        sentence.contains("server_silence_max<1750ms") && sentence.contains("late, too"),
+        "{sentence}"
+    );
+    // One lateness does not change a median.
+    let median = stalled("ping_p50<1ms", 0..0, 14_000..14_100);
+    assert_eq!(median.exit_code, 1, "{median}");
+}
+
+#[test]
 fn results_name_program_time_and_server() {
     let run = RunInfo {
         version: "1.2.3".to_owned(),

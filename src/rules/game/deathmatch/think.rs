@@ -42,7 +42,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         (sys.spawn_points.select_view(cx), None)
     };
     reset_player(cx, &mut sys.fight, client, placement);
-    for command in ruleset.spawn_commands {
+    for command in ruleset.spawning.commands {
         cx.host.send_command(Some(client), command);
     }
     if cx.clients.intermission {
@@ -59,7 +59,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
             fire_targets(cx, sys, spawn_point, Some(client));
         }
         raise_highest_weapon(cx, client);
-        if ruleset.spawn_effect_at_spot {
+        if ruleset.spawning.effect_at_spot {
             cx.show_teleport(client, placement.origin, Event::PlayerTeleportIn);
         }
         sys.fight.combat.publish(cx, client);
@@ -78,7 +78,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         }
         if role.plays() {
             step(cx, sys, client, &command);
-            if ruleset.spawn_links_exactly {
+            if ruleset.spawning.links_exactly {
                 link_at_own_origin(cx, client);
             }
         } else {
@@ -127,9 +127,9 @@ fn raise_highest_weapon(cx: &mut Context<'_>, client: ClientNum) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let owned = player.state.stats[ruleset.stats.weapons];
     let raised = |&weapon: &i32| {
-        owned >> weapon & 1 != 0 && !(ruleset.spawns_without_hook && weapon == Weapon::Grapple)
+        owned >> weapon & 1 != 0 && !(ruleset.spawning.without_hook && weapon == Weapon::Grapple)
     };
-    let highest = (1..=ruleset.last_weapon).rev().find(raised);
+    let highest = (1..=ruleset.equipment.last_weapon).rev().find(raised);
     player.state.weapon = highest.unwrap_or(Weapon::Gauntlet as i32);
 }
 
@@ -343,7 +343,7 @@ fn wait_for_respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
 pub(super) fn respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     sys.body_queue.copy_to_body_queue(cx, client);
     spawn(cx, sys, client, false);
-    if !cx.clients.ruleset.spawn_effect_at_spot {
+    if !cx.clients.ruleset.spawning.effect_at_spot {
         let at = cx.clients.player(client).map(|player| player.shared.current_origin);
         let at = at.unwrap_or(Vec3::ZERO);
         cx.show_teleport(client, at, Event::PlayerTeleportIn);
