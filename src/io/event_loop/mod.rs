@@ -31,7 +31,7 @@ use super::{
     rate_limited_warning::RateLimitedWarning,
     recordings::Recordings,
     run_options::{ConsoleOutput, ExitReason, Options, RunSummary},
-    slow_runs::SlowRuns,
+    slow_runs::{self, SlowRuns},
     socket::Sockets,
 };
 use crate::{
@@ -227,15 +227,15 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
     }
 
     /// Records that calls into the node begin. Returns the time.
-    fn begin_wakeup(&self) -> Instant {
+    fn begin_wakeup(&self) -> slow_runs::Begin {
         #[cfg(unix)]
         self.stop_watch.begin();
-        Instant::now()
+        slow_runs::Begin::now()
     }
 
     /// Records the duration of a wake-up, and whether the node may hold the next one.
-    fn end_wakeup(&mut self, begun: Instant) {
-        self.counters.slow_runs += u64::from(self.slow_runs.record(begun, Instant::now()));
+    fn end_wakeup(&mut self, begun: slow_runs::Begin) {
+        self.counters.slow_runs += u64::from(self.slow_runs.record(begun));
         #[cfg(unix)]
         self.stop_watch.end(self.node.runs_foreign_code());
     }

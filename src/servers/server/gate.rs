@@ -36,18 +36,6 @@ impl Server {
         }
     }
 
-    /// Ends the level of a game module that takes over a second in each frame, as a fault does.
-    pub(super) fn end_slow_game(&mut self) {
-        if self.faults.has_ended_level || self.game.code() == GameCode::Native {
-            return;
-        }
-        let mut fault =
-            GameFault::new("game module too slow: over a second in each frame for ten seconds");
-        fault.details.extend(self.game.load_note());
-        self.faults.has_ended_level = true;
-        end_level(&mut self.core, &fault);
-    }
-
     /// Connects a client to the game. A client that stays over a fault is connected to the next level.
     ///
     /// # Errors
@@ -83,6 +71,18 @@ impl Server {
         self.enter_game(|game, host| game.shutdown(host, false));
         self.finished = true;
     }
+}
+
+/// Ends the level of a game module that takes over a second in each frame, as a fault does.
+pub(super) fn end_slow_game(server: &mut Server) {
+    if server.faults.has_ended_level || server.game.code() == GameCode::Native {
+        return;
+    }
+    let mut fault =
+        GameFault::new("game module too slow: over a second in each frame for ten seconds");
+    fault.details.extend(server.game.load_note());
+    server.faults.has_ended_level = true;
+    end_level(&mut server.core, &fault);
 }
 
 /// Logs a fault and tells clients that the level has ended.

@@ -26,7 +26,7 @@ use crate::{
     observe::LogEvent,
     settings::{
         Author, ChangeSource, Flags, GameCode, MAX_NAME_LEN as MAX_SETTING_NAME_LEN, SetCommand,
-        SettingError, Settings, Values, key, masked_script,
+        SettingError, Settings, Values, author_of, is_trusted, key, masked_script, shown_to_module,
     },
     wire::info::InfoString,
     world::{World, links},
@@ -103,7 +103,7 @@ impl Host for GameHost<'_> {
     }
 
     fn files(&mut self) -> Option<&mut GameFiles> {
-        let hides = self.author == Author::Module && !self.settings.is_trusted(self.author);
+        let hides = self.author == Author::Module && !is_trusted(self.settings, self.author);
         self.files.set_mask(hides.then_some(masked_script as ScriptMask));
         Some(&mut *self.files)
     }
@@ -134,7 +134,7 @@ impl Host for GameHost<'_> {
 
     fn setting(&self, name: &str) -> &str {
         let is_module = self.author == Author::Module;
-        let read = if is_module { Settings::shown_to_module } else { Settings::get };
+        let read = if is_module { shown_to_module } else { Settings::get };
         read(self.settings, name).unwrap_or("")
     }
 
@@ -248,7 +248,7 @@ impl Host for GameHost<'_> {
 
     fn run_console(&mut self, when: ConsoleTiming, line: &str) {
         // Votes of the program repeat the value of `nextmap` in their lines.
-        let of_next = self.settings.author(key::NEXTMAP.setting().name).unwrap_or_default();
+        let of_next = author_of(self.settings, key::NEXTMAP.setting().name).unwrap_or_default();
         let author = self.author.least(of_next);
         match when {
             ConsoleTiming::Now => {

@@ -183,7 +183,7 @@ impl Server {
         let gauges = [
             gauge("q3_clients", "Clients in the game.", self.active_clients()),
             gauge("q3_max_clients", "Client slots.", self.core.slots()),
-            gauge("q3_downloads_active", "Clients that download.", self.downloading_clients()),
+            gauge("q3_downloads_active", "Clients that download.", downloading_clients(&self.core)),
         ];
         self.core.stats.samples().chain(gauges)
     }
@@ -192,12 +192,6 @@ impl Server {
     #[must_use]
     pub fn active_clients(&self) -> usize {
         self.core.clients.iter().filter(|(_, client)| client.is_active()).count()
-    }
-
-    /// Number of clients that download a file over UDP.
-    #[must_use]
-    pub fn downloading_clients(&self) -> usize {
-        self.core.clients.iter().filter(|(_, client)| client.own.downloads.is_active()).count()
     }
 
     /// Returns a configstring of the level in force; empty if unset.
@@ -224,6 +218,11 @@ impl Server {
         let entities = self.core.frames.entities(sent.frame, &sent.view.seen)?;
         Some(SnapshotView { player: &sent.view.player, entities })
     }
+}
+
+/// Number of clients that download a file over UDP.
+fn downloading_clients(core: &Core) -> usize {
+    core.clients.iter().filter(|(_, client)| client.own.downloads.is_active()).count()
 }
 
 /// Limits of the files that a game module writes.
@@ -286,7 +285,7 @@ impl Hosted for Server {
                 self.core.now = now;
                 let before = self.core.stats.set_loop_counters(*counters);
                 if counters.slow_runs > before.slow_runs {
-                    self.end_slow_game();
+                    gate::end_slow_game(self);
                 }
             }
             Input::Lookup(answer) => {

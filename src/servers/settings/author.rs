@@ -54,51 +54,53 @@ impl fmt::Display for Author {
     }
 }
 
-impl Settings {
-    /// Text of a setting or variable as a game module reads it. Passwords are empty, unless the operator trusts the mod.
-    /// The password of the server is not hidden, since the module checks it.
-    #[must_use]
-    pub fn shown_to_module(&self, name: &str) -> Option<&str> {
-        let is_hidden = |row| {
-            row != key::G_PASSWORD.row()
-                && self.row_flags(row).has(Flags::SECRET)
-                && !self.flag(key::SV_TRUST_MOD)
-        };
-        if self.values().row_named(name).is_some_and(is_hidden) { Some("") } else { self.get(name) }
+/// Text of a setting or variable as a game module reads it. Passwords are empty, unless the operator trusts the mod.
+/// The password of the server is not hidden, since the module checks it.
+#[must_use]
+pub fn shown_to_module<'a>(settings: &'a Settings, name: &str) -> Option<&'a str> {
+    let is_hidden = |row| {
+        row != key::G_PASSWORD.row()
+            && settings.row_flags(row).has(Flags::SECRET)
+            && !settings.flag(key::SV_TRUST_MOD)
+    };
+    if settings.values().row_named(name).is_some_and(is_hidden) {
+        Some("")
+    } else {
+        settings.get(name)
     }
+}
 
-    /// Author of the value of a setting or variable.
-    #[must_use]
-    pub fn author(&self, name: &str) -> Option<Author> {
-        match self.values().row_named(name) {
-            Some(row) => Some(self.slots[row].author),
-            None => position(&self.variables, name).map(|at| self.variables[at].author),
-        }
+/// Author of the value of a setting or variable.
+#[must_use]
+pub fn author_of(settings: &Settings, name: &str) -> Option<Author> {
+    match settings.values().row_named(name) {
+        Some(row) => Some(settings.slots[row].author),
+        None => position(&settings.variables, name).map(|at| settings.variables[at].author),
     }
+}
 
-    /// Whether texts of an author may do everything that a console does.
-    #[must_use]
-    pub fn is_trusted(&self, author: Author) -> bool {
-        author.is_operator() || self.flag(key::SV_TRUST_MOD)
-    }
+/// Whether texts of an author may do everything that a console does.
+#[must_use]
+pub fn is_trusted(settings: &Settings, author: Author) -> bool {
+    author.is_operator() || settings.flag(key::SV_TRUST_MOD)
+}
 
-    /// Refuses a change of an operator-only row to other authors. The same value is not a change, since a script of a mod
-    /// may repeat a default. Returns nothing if the change is permitted.
-    pub(super) fn check_author(
-        &self,
-        author: Author,
-        row: usize,
-        show: bool,
-        text: &str,
-    ) -> Option<Result<Change, SettingError>> {
-        let flags = self.row_flags(row);
-        // A startup-only setting is refused to all authors.
-        let is_fixed = flags.has(Flags::INIT) && self.started;
-        if !flags.has(Flags::PROTECTED) || is_fixed || self.is_trusted(author) {
-            return None;
-        }
-        let is_same = !show && !flags.has(Flags::SECRET) && text == self.row_text(row);
-        let refusal = SettingError::Protected { name: SETTINGS[row].name.to_owned(), author };
-        Some(if is_same { Ok(Change::Unchanged) } else { Err(refusal) })
+/// Refuses a change of an operator-only row to other authors. The same value is not a change, since a script of a mod
+/// may repeat a default. Returns nothing if the change is permitted.
+pub(super) fn check_author(
+    settings: &Settings,
+    author: Author,
+    row: usize,
+    show: bool,
+    text: &str,
+) -> Option<Result<Change, SettingError>> {
+    let flags = settings.row_flags(row);
+    // A startup-only setting is refused to all authors.
+    let is_fixed = flags.has(Flags::INIT) && settings.started;
+    if !flags.has(Flags::PROTECTED) || is_fixed || is_trusted(settings, author) {
+        return None;
     }
+    let is_same = !show && !flags.has(Flags::SECRET) && text == settings.row_text(row);
+    let refusal = SettingError::Protected { name: SETTINGS[row].name.to_owned(), author };
+    Some(if is_same { Ok(Change::Unchanged) } else { Err(refusal) })
 }

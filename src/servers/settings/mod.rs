@@ -26,7 +26,7 @@ mod table;
 mod template;
 mod variables;
 
-pub use author::Author;
+pub use author::{Author, author_of, is_trusted, shown_to_module};
 pub use change::{Change, ChangeSource, SetCommand};
 pub use config::{ConfigError, MAX_CONFIG_LEN};
 pub use constraints::{check_first_level, place_of_error};
@@ -36,7 +36,7 @@ pub use listing::{json, listing, name_matches};
 pub use notes::Note;
 pub use secrets::{MASK, is_secret_name, masked_arguments, masked_line, masked_script};
 pub use startup::ExpectedCode;
-pub use store::Settings;
+pub use store::{Settings, write_back};
 pub use suggestion::{nearest_of, nearest_setting};
 pub use table::{SETTINGS, key, setting_named};
 pub use template::config_template;

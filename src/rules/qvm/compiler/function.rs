@@ -25,6 +25,7 @@ use super::{
     cells::{Cell, Width},
     emitter::{Emitter, Values},
     entry::{Context, TOO_DEEP, reason},
+    jumps,
 };
 use crate::qvm::{
     machine::{COPY_UNIT, MAX_CALLS},
@@ -300,7 +301,7 @@ impl<'a, 'b> Translator<'a, 'b> {
         let value = self.integer(top);
         let at = self.at as i32;
         let from = self.constant(at);
-        let dispatch = self.dispatch();
+        let dispatch = jumps::dispatch(self);
         self.ins().jump(dispatch, &[value.into(), from.into()]);
     }
 
@@ -340,7 +341,7 @@ impl<'a, 'b> Translator<'a, 'b> {
 
     /// Fills the blocks that instructions share: computed jumps, and the ends of all faults.
     fn finish(&mut self) {
-        self.fill_dispatch();
+        jumps::fill_dispatch(self);
         let Emitter { fault, unwind, .. } = self.emitter;
         self.builder.switch_to_block(fault);
         let [reason, instruction, value] = *self.builder.block_params(fault) else {

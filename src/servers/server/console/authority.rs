@@ -8,7 +8,7 @@ use crate::{
     model::{Millis, text},
     observe::{Counter, LogEvent},
     serving::stats::Stats,
-    settings::{Author, Settings},
+    settings::{Author, Settings, is_trusted},
 };
 
 /// Commands that neither a game module nor a mod runs.
@@ -23,7 +23,7 @@ pub(super) fn refusal(settings: &Settings, author: Author, name: &str) -> Option
     let command = OPERATOR_COMMANDS.iter().find(|known| known.eq_ignore_ascii_case(name))?;
     let refusal =
         format!("{command} is operator only: not run for {author} (sv_trustMod 1 permits it)");
-    (!settings.is_trusted(author)).then_some(refusal)
+    (!is_trusted(settings, author)).then_some(refusal)
 }
 
 /// Counts and logs a refusal. The start reports it as a problem of its script.

@@ -24,7 +24,10 @@ use crate::{
         status::{self, StatusRow, StatusState},
     },
     serving::connection::Service as _,
-    settings::{SetCommand, is_secret_name, key, name_matches, nearest_of, setting_named},
+    settings::{
+        SetCommand, author_of, is_secret_name, key, name_matches, nearest_of, setting_named,
+        write_back,
+    },
     wire::info::InfoString,
 };
 
@@ -50,7 +53,7 @@ pub(super) fn run_variable(server: &mut Server, words: &CommandArgs, depth: u8) 
         return execute::report(server, Cause::Failed, format!("vstr: {shown} is secret"));
     }
     if may_nest(server, words.command(), depth) {
-        let author = server.core.settings.author(name).unwrap_or_default();
+        let author = author_of(&server.core.settings, name).unwrap_or_default();
         server.texts.open(OpenText::new(&line, author, depth + 1, None));
     }
 }
@@ -178,10 +181,10 @@ pub(in crate::server) fn restart_or_reload(server: &mut Server) {
         // The rotation continues: the operator chose no other map.
         let settings = &server.core.settings;
         let next = settings.text(key::NEXTMAP).to_owned();
-        let author = settings.author(key::NEXTMAP.setting().name).unwrap_or_default();
+        let author = author_of(settings, key::NEXTMAP.setting().name).unwrap_or_default();
         let map = server.core.level.map.clone();
         execute::play(server, &map);
-        let _ = server.core.settings.write_back(key::NEXTMAP, &next, author);
+        let _ = write_back(&mut server.core.settings, key::NEXTMAP, &next, author);
     } else {
         level::restart_level(server);
     }

@@ -5,7 +5,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::{
-    author::Author,
+    author::{Author, check_author, is_trusted},
     change::{Change, ChangeSource, SetCommand},
     constraints::{check_info, check_row, shown_len},
     error::SettingError,
@@ -306,7 +306,7 @@ impl Settings {
             SetCommand::Sets => self.row_flags(row).and(Flags::SERVERINFO),
             SetCommand::Set | SetCommand::Seta | SetCommand::Setu => self.row_flags(row),
         };
-        if let Some(kept) = self.check_author(author, row, show, text) {
+        if let Some(kept) = check_author(self, author, row, show, text) {
             return kept;
         }
         if show && flags.has(Flags::SECRET) {
@@ -327,7 +327,7 @@ impl Settings {
             let in_scripts = flags.has(Flags::EARLY);
             return Err(SettingError::InitOnly { name: name(), in_scripts });
         }
-        let may_cheat = source == ChangeSource::Game && self.is_trusted(author);
+        let may_cheat = source == ChangeSource::Game && is_trusted(self, author);
         if flags.has(Flags::CHEAT) && !may_cheat && !self.flag(key::SV_CHEATS) {
             return Err(SettingError::Cheat { name: name() });
         }
@@ -469,5 +469,7 @@ impl Settings {
 }
 
 mod server_writes;
+pub use server_writes::write_back;
+
 #[cfg(test)]
 mod tests;

@@ -54,19 +54,19 @@ impl Settings {
         }
         apply_latched_variables(self);
     }
+}
 
-    /// Writes back a text that a setting had, with the author that it had.
-    ///
-    /// # Errors
-    /// As [`Self::write`].
-    pub fn write_back(
-        &mut self,
-        key: Key<Text>,
-        value: &str,
-        author: Author,
-    ) -> Result<Change, SettingError> {
-        let change = self.write(key, value)?;
-        self.slots[key.row()].author = author;
-        Ok(change)
-    }
+/// Writes back a text that a setting had, with the author that it had.
+///
+/// # Errors
+/// As [`Settings::write`].
+pub fn write_back(
+    settings: &mut Settings,
+    key: Key<Text>,
+    value: &str,
+    author: Author,
+) -> Result<Change, SettingError> {
+    let change = settings.write(key, value)?;
+    settings.slots[key.row()].author = author;
+    Ok(change)
 }
