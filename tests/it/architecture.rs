@@ -58,7 +58,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
     (
         "listing",
         &[
-            ("master", &["cvar", "discovery", "model", "node", "observe", "wire"]),
+            ("master", &["cvar", "discovery", "limits", "model", "node", "observe", "wire"]),
             ("browser", &["discovery", "model", "node", "wire"]),
             ("decoy", &["discovery", "model", "node", "wire"]),
         ],
@@ -66,7 +66,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
     (
         "rules",
         &[
-            ("game", &["bg", "cvar", "model", "world"]),
+            ("game", &["bg", "cvar", "limits", "model", "world"]),
             ("qagame", &["cvar", "game", "model", "qvm", "world"]),
             ("qvm", &[]),
         ],
@@ -127,7 +127,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             ),
         ],
     ),
-    ("io", &[("io", &["model", "node", "stream"])]),
+    ("io", &[("io", &["limits", "model", "node", "stream"])]),
     (
         "sim",
         &[(

@@ -21,14 +21,11 @@ use super::{
 };
 use crate::{
     bg::GameType,
-    limits::BucketLimit,
+    limits::{BucketLimit, QueryLimits},
     model::{ClientNum, CommandNum, Millis, Sequence, UserCmd},
     node::Route,
-    serving::{
-        connection::{
-            AdmissionLimits, Connections, Passage, ReceiveBuffer, Service, Slots, Timeouts,
-        },
-        rate_limits::QueryLimits,
+    serving::connection::{
+        AdmissionLimits, Connections, Passage, ReceiveBuffer, Service, Slots, Timeouts,
     },
     settings::key,
     wire::{

@@ -11,11 +11,11 @@ use std::net::SocketAddr;
 use super::{
     Connections, Role,
     reconnect::{check_reconnect, earlier_slot, replaced_slot, zombie_slot},
-    service::Service,
+    service::{KeyOf, Service},
     state::Connection,
 };
 use crate::{
-    limits::{same_host, same_subnet},
+    limits::{same_host, same_network},
     model::{Challenge, Millis, text},
     netchan::PeerAddress,
     node::Route,
@@ -159,7 +159,7 @@ impl<R: Role> Connections<'_, R> {
             most != 0 && others.count() >= most
         };
         if full(limits.per_host, same_host)
-            || full(limits.per_subnet, same_subnet)
+            || full(limits.per_subnet, same_network)
             || !self.guards.allows_admission(self.now, route.remote, limits.per_site)
         {
             return Err(Rejection::message("Too many connections."));
@@ -212,6 +212,16 @@ fn claimed_protocol<S: Service>(
     })
 }
 
+/// Frees the slot of a client that gives way to a newcomer.
+fn displace<S: Service>(service: &mut S, newcomer: Route) -> Option<KeyOf<S>> {
+    let key = service.yielding(newcomer.remote)?;
+    service.drop_client(key, "gave way to another network");
+    let connections = service.connections();
+    connections.slots.free(key);
+    connections.stats.bump(Counter::ClientsDisplaced);
+    Some(key)
+}
+
 fn admit<S: Service>(service: &mut S, route: Route, text: &ConnectText) -> Result<(), Rejection> {
     let claim = text.claim();
     let qport = claim.qport.unwrap_or_default();
@@ -254,6 +264,7 @@ fn admit<S: Service>(service: &mut S, route: Route, text: &ConnectText) -> Resul
         }
         None => free
             .or_else(|| zombie_slot(service.slots(), service.slots_for(&info)))
+            .or_else(|| displace(service, route))
             .ok_or(Rejection::message("Server is full"))?,
     };
     for engine_only in ["challenge", "qport", "protocol"] {
