@@ -4,7 +4,8 @@
 #   tests/attacks.sh [--figures] [--out DIRECTORY]
 #
 # Each attack runs against a process of its own, all at once, for half a minute. Honest clients must be served: lists,
-# heartbeats, challenges through a proxy and with an authorization service, queries, downloads, pages, stream logins.
+# heartbeats, challenges through a proxy and with an authorization service, queries, downloads, pages, stream logins,
+# places of a relay.
 # --figures prints the figures only, to compare two builds (FRAGD names the binary).
 #
 # The namespace in which every address of 198.18.0.0/15 and 2001:db8::/32 is local needs root. Needs Python and iproute2.
@@ -75,6 +76,7 @@ node proxy proxy --listen 29011 --to 127.0.0.1:29010
 server authorized 29012 sv_authorizeServer 198.19.200.1:29200
 server queried 29013
 server downloads 29014 fs_game checked sv_http '[::]:29114'
+node relay relay --from 127.0.0.1:29010 --port 29016 --viewers 24 --per-address 8
 server stream 29015 sv_relayAddress 0.0.0.0:29115 sv_relayPassword look-but-do-not-touch
 sleep 4
 attack lists 29000
@@ -86,6 +88,7 @@ attack authorization 29012 29200
 attack queries 29013
 attack downloads 29114 "$size"
 attack logins 29115
+attack viewers 29016
 for pid in "${attacks[@]}"; do await 50 gone "$pid"; done
 
 if [ "$figures" -eq 1 ]; then
@@ -104,4 +107,5 @@ check 'a browser is answered with one retry' at_least queries_with_one_retry 9
 check 'a download survives idle connections of an IPv6 line' at_least download_megabytes $((size >> 20))
 check 'an IPv6 line holds half of the places at most' at_most idle_connections_held 64
 check 'a relay keeps its connection beside silent ones' at_least logins_kept 7
+check 'viewers of other networks find a place on a relay' at_least viewers_let_in 5
 finish
