@@ -38,7 +38,7 @@ impl Proxy {
             return self.count_unmatched(known);
         }
         if !self.guards.allows_request(now, from.remote) {
-            self.counters.bump(ProxyCounter::RequestsLimited);
+            self.record_limit(now, ProxyCounter::RequestsLimited, "requests");
             return None;
         }
         let number = known.or_else(|| self.open(now, from))?;
@@ -70,7 +70,7 @@ impl Proxy {
             return self.refuse(now, from, "Too many connections from your address.\n");
         }
         if !self.guards.allows_opening(now, from.remote) {
-            self.counters.bump(ProxyCounter::RequestsLimited);
+            self.record_limit(now, ProxyCounter::RequestsLimited, "requests");
             return None;
         }
         if self.sessions.len() >= usize::from(self.options.sessions) {
@@ -105,10 +105,18 @@ impl Proxy {
         None
     }
 
+    /// Counts a request beyond a limit, and logs one a second.
+    fn record_limit(&mut self, now: Millis, counter: ProxyCounter, what: &str) {
+        self.counters.bump(counter);
+        if let Some(suppressed) = self.log.allows(LogEvent::Limit, now) {
+            log::info!("{what} of unproven addresses exceed their limits{suppressed}");
+        }
+    }
+
     /// Answers a query from the cache, or asks the server.
     fn query(&mut self, now: Millis, from: Route, topic: Topic, query: Query<'_>) -> Option<usize> {
         let Some(share) = self.guards.admit_query(now, from.remote) else {
-            self.counters.bump(ProxyCounter::QueriesLimited);
+            self.record_limit(now, ProxyCounter::QueriesLimited, "queries");
             return None;
         };
         let browser = Browser { route: from, share };

@@ -61,7 +61,7 @@ impl<R: Role> Connections<'_, R> {
         let Some(challenge) =
             self.guards.issue_challenge(self.now, route.remote, (is_timed, is_probe), is_used)
         else {
-            self.stats.bump(Counter::ChallengesLimited);
+            self.stats.record_limit(Counter::ChallengesLimited, self.now, "challenge requests");
             return;
         };
         let protocol = client_challenge.map(|_| protocol);

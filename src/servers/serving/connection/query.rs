@@ -42,8 +42,11 @@ fn admit_query<S: Service>(
         let share = guards.queries().admit(limits, now, route.remote, is_client);
         share.map(|share| Some((limits, share)))
     });
-    let counter = if share.is_some() { Counter::QueriesAnswered } else { Counter::QueriesLimited };
-    connections.stats.bump(counter);
+    if share.is_some() {
+        connections.stats.bump(Counter::QueriesAnswered);
+    } else {
+        connections.stats.record_limit(Counter::QueriesLimited, now, "queries");
+    }
     share
 }
 
