@@ -101,8 +101,8 @@ check 'an IPv6 line takes the places of two hosts of a list' at_most line_of_512
 check 'honest servers find a place on the list' at_least honest_servers_challenged 20
 check 'a listed server is challenged beside forged heartbeats' at_least heartbeats_challenged 5
 check 'a slow monitor is served beside idle connections' at_least pages_served 9
-check 'a newcomer of a proxy is served with one retry' at_least proxy_with_one_retry 9
-check 'a newcomer is authorized with one retry' at_least authorized_with_one_retry 9
+check 'a new client of a proxy is served with one retry' at_least proxy_with_one_retry 9
+check 'a new client is authorized with one retry' at_least authorized_with_one_retry 9
 check 'a browser is answered with one retry' at_least queries_with_one_retry 9
 check 'a download survives idle connections of an IPv6 line' at_least download_megabytes $((size >> 20))
 check 'an IPv6 line holds half of the places at most' at_most idle_connections_held 64

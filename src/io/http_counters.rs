@@ -17,7 +17,7 @@ struct Values {
     parts: AtomicU64,
     refused: AtomicU64,
     displaced: AtomicU64,
-    turned_away: AtomicU64,
+    refused_connections: AtomicU64,
     bytes: AtomicU64,
 }
 
@@ -38,8 +38,8 @@ impl HttpCounters {
     }
 
     /// Counts a connection that found no place.
-    pub(super) fn count_turned_away(&self) {
-        self.0.turned_away.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn count_refused_connection(&self) {
+        self.0.refused_connections.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts bytes of archives.
@@ -50,7 +50,7 @@ impl HttpCounters {
     /// Returns name, help and value of each counter.
     #[must_use]
     pub fn rows(&self) -> [(&'static str, &'static str, u64); 6] {
-        let Values { whole, parts, refused, displaced, turned_away, bytes } = &*self.0;
+        let Values { whole, parts, refused, displaced, refused_connections, bytes } = &*self.0;
         [
             (
                 "q3_http_requests_total{answer=\"whole\"}",
@@ -65,9 +65,9 @@ impl HttpCounters {
                 displaced,
             ),
             (
-                "q3_http_connections_total{result=\"turned_away\"}",
+                "q3_http_connections_total{result=\"refused\"}",
                 "HTTP connections closed without a place.",
-                turned_away,
+                refused_connections,
             ),
             ("q3_http_bytes_total", "Bytes of archives sent over HTTP.", bytes),
         ]

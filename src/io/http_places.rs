@@ -2,8 +2,8 @@
 //!
 //! A connection is idle before its request. One that a browser opens in advance, or a monitor that is slow, has a
 //! second. On full places these give way, in this order: an idle connection older than that; if many are idle, one of the
-//! network with most of them; one of the network with the most connections, if the newcomer's has fewer; an idle
-//! one. Otherwise the newcomer is turned away, so a download does not end for another one of its own site.
+//! network with most of them; one of the network with the most connections, if the new one's has fewer; an idle
+//! one. Otherwise the new connection is refused, so a download does not end for another one of its own site.
 //!
 //! Invariant: no more than the maximum is open. Loopback addresses, e.g. of a reverse proxy, have no limit of a site.
 
@@ -31,30 +31,30 @@ const IDLE_SHARE: usize = 8;
 const WARNING_INTERVAL: Duration = Duration::from_secs(1);
 
 /// An open connection.
-struct Place {
+struct OpenConnection {
     from: IpAddr,
     since: Instant,
     is_busy: Arc<AtomicBool>,
     task: AbortHandle,
 }
 
-impl Place {
+impl OpenConnection {
     fn is_idle(&self) -> bool {
         !self.is_busy.load(Ordering::Relaxed)
     }
 }
 
-/// Reaction to a newcomer.
+/// Reaction to a new connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reaction {
     Accept,
     Replace(usize),
-    TurnAway,
+    Refuse,
 }
 
 /// Open connections, the oldest first.
 pub(super) struct Places {
-    open: Vec<Place>,
+    open: Vec<OpenConnection>,
     max: usize,
     counters: HttpCounters,
     warned: Option<Instant>,
@@ -66,7 +66,7 @@ impl Places {
         Self { open: Vec::new(), max, counters, warned: None }
     }
 
-    /// Makes room for a connection, and returns the mark of its first request. `None` if it is turned away.
+    /// Makes room for a connection, and returns the mark of its first request. `None` if it is refused.
     pub(super) fn make_room(&mut self, from: IpAddr, now: Instant) -> Option<Arc<AtomicBool>> {
         self.open.retain(|place| !place.task.is_finished());
         match self.react(from, now) {
@@ -77,9 +77,9 @@ impl Places {
                 self.counters.count_displaced();
                 self.warn(now, ended.from, "ended for a newer one");
             }
-            Reaction::TurnAway => {
-                self.counters.count_turned_away();
-                self.warn(now, from, "turned away");
+            Reaction::Refuse => {
+                self.counters.count_refused_connection();
+                self.warn(now, from, "refused");
                 return None;
             }
         }
@@ -94,7 +94,7 @@ impl Places {
         is_busy: Arc<AtomicBool>,
         task: AbortHandle,
     ) {
-        self.open.push(Place { from, since, is_busy, task });
+        self.open.push(OpenConnection { from, since, is_busy, task });
     }
 
     fn react(&self, from: IpAddr, now: Instant) -> Reaction {
@@ -103,28 +103,31 @@ impl Places {
         let is_local = from.to_canonical().is_loopback();
         if !is_local && of_site.count() >= (self.max / SITE_SHARE).max(1) {
             // Its own site gives way.
-            let idle = |place: &Place| AddressKey::site(place.from) == site && place.is_idle();
+            let idle =
+                |place: &OpenConnection| AddressKey::site(place.from) == site && place.is_idle();
             let at = self.open.iter().position(idle);
-            return at.map_or(Reaction::TurnAway, Reaction::Replace);
+            return at.map_or(Reaction::Refuse, Reaction::Replace);
         }
         if self.open.len() < self.max {
             return Reaction::Accept;
         }
-        let late = |place: &&Place| place.is_idle() && now.duration_since(place.since) >= PATIENCE;
+        let late = |place: &&OpenConnection| {
+            place.is_idle() && now.duration_since(place.since) >= PATIENCE
+        };
         let idle_count = self.open.iter().filter(|place| place.is_idle()).count();
         let is_flood = idle_count > self.max / IDLE_SHARE;
         self.of_crowd(None, late)
             .or_else(|| self.of_crowd(None, |place| is_flood && place.is_idle()))
             .or_else(|| self.of_crowd(Some(from), |_| true))
             .or_else(|| self.of_crowd(None, |place| place.is_idle()))
-            .map_or(Reaction::TurnAway, Reaction::Replace)
+            .map_or(Reaction::Refuse, Reaction::Replace)
     }
 
     /// Connection that gives way among those that `selects` names.
     fn of_crowd(
         &self,
         newcomer: Option<IpAddr>,
-        selects: impl Fn(&&Place) -> bool,
+        selects: impl Fn(&&OpenConnection) -> bool,
     ) -> Option<usize> {
         let selected: Vec<usize> =
             (0..self.open.len()).filter(|&at| selects(&&self.open[at])).collect();

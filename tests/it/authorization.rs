@@ -122,13 +122,11 @@ fn c27_question_flood_reaches_service_within_limits() {
     let mut asked = 0;
     for i in 0..50_000_u32 {
         let [_, a, b, c] = i.to_be_bytes();
-        asked += ask(
-            &mut server,
-            1000 + u64::from(i / 50),
-            &format!("20.{a}.{b}.{c}:5"),
-            "getchallenge",
-        )
-        .len();
+        let now = 1000 + u64::from(i / 50);
+        if server.next_frame() <= Millis(now) {
+            server.frame(Millis(now));
+        }
+        asked += ask(&mut server, now, &format!("20.{a}.{b}.{c}:5"), "getchallenge").len();
     }
     assert!((50..=150).contains(&asked), "{asked} questions in a second");
     assert!(sent(&mut server).is_empty());
@@ -142,6 +140,9 @@ fn flood(source: impl Fn(u32) -> [u8; 4]) -> Vec<(bool, bool)> {
     for i in 0..6000_u32 {
         let now = 1000 + u64::from(i) * 10 / 3;
         let [a, b, c, d] = source(i);
+        if server.next_frame() <= Millis(now) {
+            server.frame(Millis(now));
+        }
         ask(&mut server, now, &format!("{a}.{b}.{c}.{d}:5"), "getchallenge");
         if i % 900 == 899 {
             let sent = ask(&mut server, now, CLIENT, GET_CHALLENGE);
@@ -165,7 +166,7 @@ fn c38_client_denied_for_five_seconds_joins_without_verdict() {
     // Forgers that repeat their sources spend both halves.
     let answers = flood(|i| [20, 0, (i % 900 >> 8) as u8, (i % 900) as u8]);
     let joins = answers.iter().position(|(_, joins)| *joins);
-    assert!(joins.is_some_and(|at| at <= 2), "{answers:?}");
+    assert!(joins.is_some_and(|at| at <= 3), "{answers:?}");
 }
 
 #[test]

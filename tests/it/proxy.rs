@@ -297,7 +297,7 @@ fn c38_newcomers_join_proxy_during_forged_requests() {
             line.network.inject(([20 + a % 80, a, b, c], 27_960).into(), PROXY, GET_CHALLENGE);
         }
         line.run_for(Millis(10));
-        // A newcomer asks twice, three seconds apart.
+        // A new client asks twice, three seconds apart.
         let (newcomer, place) = (step / 300, step % 300);
         let from = ([203, 0, 113, newcomer as u8], 27_960).into();
         if step >= 300 && place == 0 {

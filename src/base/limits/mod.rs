@@ -6,7 +6,7 @@
 //! | [`Bucket`], [`AddressLimiter`] | requests of one sender |
 //! | [`SharedBudget`], [`SharedRequests`] | requests and bytes of all unproven senders, with a share for returning ones |
 //! | [`QueryLimiter`] | queries of server browsers |
-//! | [`crowded`] | places: the holder that gives way to a newcomer |
+//! | [`crowded`] | places: the holder that gives way to a new one |
 //!
 //! Invariants: tables have a fixed size, with lookup and eviction in constant time, and hash with a secret key; time is an
 //! argument. Forged sources cost no more than honest ones. Engine names: `leakyBucket_t`, `SVC_RateLimitAddress`.

@@ -1,7 +1,7 @@
-//! Places that strangers hold: the choice of the holder that gives way to a newcomer.
+//! Places of unproven addresses: the choice of the holder that gives way to a new one.
 //!
 //! The holder is one of the network with the most places, then of the site and of the host with the most. A holder that
-//! has a right to its place gives way only if the newcomer's side stays smaller, so two networks do not displace each other
+//! has a right to its place gives way only if the side of the new holder stays smaller, so two networks do not displace each other
 //! in turns.
 
 use std::{cmp::Reverse, collections::HashMap, net::IpAddr};
@@ -13,7 +13,8 @@ fn keys(ip: IpAddr) -> [AddressKey; 3] {
     [AddressKey::network(ip), AddressKey::site(ip), AddressKey::host(ip)]
 }
 
-/// Returns the index of the holder that gives way to a newcomer, if any. Without a newcomer, one gives way in any case.
+/// Returns the index of the holder that gives way to a new one, if any. Without a new one, one gives way in any
+/// case.
 ///
 /// Of equal holders the first in the list gives way. Takes time and memory for a list, so it is not for each datagram.
 #[must_use]

@@ -86,8 +86,9 @@ impl ReturningSenders {
         self.record(now, sender) >= RETURN_TIME
     }
 
-    /// Records a request, and returns whether a limit of the sender's own admits it: it is returning, its last
-    /// admitted request is `period` ago, and `also` holds.
+    /// Records a request, and returns whether a limit of the sender's own admits it.
+    ///
+    /// The sender is returning, its last admitted request is `period` ago, and `also` holds.
     pub fn admits(
         &mut self,
         now: Millis,

@@ -129,8 +129,9 @@ mod tests {
     const LIMIT: BucketLimit = BucketLimit { burst: 100, period: Millis(10) };
     const LIFE: Millis = Millis::seconds(600);
 
-    /// Requests per second that a flood of `per_second` for half a minute is granted, and the answers to a client that
-    /// asks every `pause` ms. `sender` names the source of a forged request.
+    /// Runs a flood of `per_second` for half a minute, beside a client that asks every `pause` ms.
+    ///
+    /// Returns the granted requests per second and the client's answers. `sender` names the source of a forged request.
     fn flood(per_second: u64, pause: u64, sender: impl Fn(u64) -> u64) -> (u64, Vec<bool>) {
         let mut requests = SharedRequests::new(11, LIFE);
         let (mut granted, mut answers) = (0, Vec::new());
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn c38_one_retry_is_answered_in_a_flood_of_new_sources() {
+    fn c38_retry_is_answered_in_flood_of_new_sources() {
         for per_second in [150, 300, 1000, 5000] {
             let (granted, answers) = flood(per_second, 3000, |number| number);
             assert!(granted <= 104, "{granted} per second at {per_second}");

@@ -156,7 +156,7 @@ impl ChallengeGuard {
     }
 }
 
-/// Byte budget of answers to unproven addresses, for all of them together; half of it is for those that ask again.
+/// Byte budget of answers to all unproven addresses. Half of it is for those that ask again.
 #[derive(Debug)]
 pub(super) struct AnswerBudget {
     /// Bytes per second; 0 disables the budget.

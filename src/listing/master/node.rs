@@ -173,7 +173,7 @@ impl Master {
         true
     }
 
-    /// Half of the budget that an answer takes from: `None` without room, which is counted; `Some(None)` for an
+    /// Half of the budget that an answer takes from. `None` without room, which is counted; `Some(None)` for an
     /// answer that is free, to a proven address.
     pub(super) fn budget_half(&mut self, now: Millis, to: SocketAddr) -> Option<Option<Half>> {
         if self.is_proven(to) {

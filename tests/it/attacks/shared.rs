@@ -1,4 +1,4 @@
-//! Budgets and places that strangers share, in floods of forged sources and of whole IPv6 networks.
+//! Budgets and places of unproven addresses, in floods of forged sources and of whole IPv6 networks.
 
 use std::net::{Ipv6Addr, SocketAddr};
 

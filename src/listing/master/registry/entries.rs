@@ -140,7 +140,7 @@ pub(in crate::master) enum NotListed {
     AddressTaken,
 }
 
-/// Place of a newcomer.
+/// Place of a new server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::master) enum Room {
     /// A free one.

@@ -1,7 +1,7 @@
 //! Shares of hosts, sites and networks in the places of a list.
 //!
 //! One IPv6 line has 256 to 65,536 hosts, so sites and networks have limits of their own. On a full list the largest
-//! network gives way to newcomers of smaller ones, with its newest server first.
+//! network gives way to servers of smaller ones, with its newest server first.
 //! Invariants: counts agree with the listed servers; every operation takes logarithmic time at most.
 
 use std::{
@@ -68,7 +68,7 @@ impl Shares {
         self.resize(AddressKey::network(ip), -1);
     }
 
-    /// Checks the limits of a newcomer's host, site and network, besides reserved places of its host.
+    /// Checks the limits of a new server's host, site and network, besides reserved places of its host.
     pub(super) fn check(
         &self,
         ip: IpAddr,
@@ -88,7 +88,7 @@ impl Shares {
         if fits { Ok(()) } else { Err(NotListed::NetworkFull) }
     }
 
-    /// Server that gives way to a newcomer on a full list. `only_ipv6`: the places of IPv6 are full.
+    /// Server that gives way to a new one on a full list. `only_ipv6`: the places of IPv6 are full.
     pub(super) fn yielding(&self, ip: IpAddr, only_ipv6: bool) -> Option<Slot> {
         let own = count(&self.networks, AddressKey::network(ip));
         let families = if only_ipv6 { &self.sizes[..1] } else { &self.sizes[..] };

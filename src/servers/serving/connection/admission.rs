@@ -212,7 +212,7 @@ fn claimed_protocol<S: Service>(
     })
 }
 
-/// Frees the slot of a client that gives way to a newcomer.
+/// Frees the slot of a client that gives way to a connecting one.
 fn displace<S: Service>(service: &mut S, newcomer: Route) -> Option<KeyOf<S>> {
     let key = service.yielding(newcomer.remote)?;
     service.drop_client(key, "gave way to another network");

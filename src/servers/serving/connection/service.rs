@@ -78,7 +78,7 @@ pub(crate) trait Service: Sized {
     fn is_free(&self, key: KeyOf<Self>) -> bool {
         self.slots().get(key).is_none()
     }
-    /// Client that gives way to a newcomer from an address while no slot is free.
+    /// Client that gives way to a connecting one while no slot is free.
     fn yielding(&self, newcomer: SocketAddr) -> Option<KeyOf<Self>> {
         let _ = newcomer;
         None
