@@ -164,7 +164,7 @@ fn c38_newcomers_are_asked_about_in_question_flood() {
 #[test]
 fn c38_client_denied_for_five_seconds_joins_without_verdict() {
     // Forgers that repeat their sources spend both halves.
-    let answers = flood(|i| [20, 0, (i % 900 >> 8) as u8, (i % 900) as u8]);
+    let answers = flood(|i| [20, 0, ((i % 900) >> 8) as u8, (i % 900) as u8]);
     let joins = answers.iter().position(|(_, joins)| *joins);
     assert!(joins.is_some_and(|at| at <= 3), "{answers:?}");
 }

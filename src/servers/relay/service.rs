@@ -2,16 +2,16 @@
 //!
 //! The server is named after its source and lists its viewers as players.
 
-use std::{borrow::Cow, net::SocketAddr};
+use std::borrow::Cow;
 
 use super::{
     commands,
     options::BroadcastOptions,
     state::RelayState,
-    viewer::{Viewer, ViewerKey, ViewerRole, ViewerState, Viewers},
+    viewer::{ViewerKey, ViewerRole, ViewerState, Viewers},
 };
 use crate::{
-    limits::{BucketLimit, QueryLimits, crowded},
+    limits::{BucketLimit, QueryLimits},
     model::{Buttons, Millis, UserCmd, text, text::atoi},
     node::Route,
     observe::Counter,
@@ -148,6 +148,7 @@ impl Service for RelayState {
             per_host,
             per_subnet: if ip.is_ipv6() { per_subnet6 } else { 0 },
             per_site: max_per_address,
+            entry_time: Some(ENTRY_TIME),
             is_exempt: ip.is_loopback(),
         }
     }
@@ -159,18 +160,6 @@ impl Service for RelayState {
 
     fn slots_for(&self, _: &InfoString) -> impl Iterator<Item = ViewerKey> {
         0..self.options.max_viewers as usize
-    }
-
-    fn yielding(&self, newcomer: SocketAddr) -> Option<ViewerKey> {
-        let has_time = |viewer: &Viewer| self.now.since(viewer.connected_at) < ENTRY_TIME;
-        let waiting: Vec<_> = self
-            .viewers
-            .present()
-            .filter(|(_, viewer)| !viewer.is_active() && !has_time(viewer))
-            .map(|(key, viewer)| (key, viewer.remote.address().ip()))
-            .collect();
-        let at = crowded(Some(newcomer.ip()), waiting.iter().map(|(_, ip)| *ip))?;
-        Some(waiting[at].0)
     }
 
     fn store_userinfo(&mut self, key: ViewerKey, info: InfoString) {

@@ -165,6 +165,8 @@ impl Service for Server {
             per_host: per_host as usize,
             per_subnet: limit(subnet) as usize,
             per_site: if per_host == 0 { self.core.slots() as u32 } else { per_host },
+            // Loading clients of a game have `sv_joinTimeout`.
+            entry_time: None,
             is_exempt: is_lan(settings, route.remote),
         }
     }

@@ -15,7 +15,7 @@ use super::{
     state::Connection,
 };
 use crate::{
-    limits::{same_host, same_network},
+    limits::{crowded, same_host, same_network},
     model::{Challenge, Millis, text},
     netchan::PeerAddress,
     node::Route,
@@ -44,6 +44,8 @@ pub(crate) struct AdmissionLimits {
     pub(crate) per_subnet: usize,
     /// Clients of one site whose connects are accepted within a few seconds.
     pub(crate) per_site: u32,
+    /// Time after which a client that has not entered may give way to one of another network; `None` for never.
+    pub(crate) entry_time: Option<Millis>,
     /// Whether the address is exempt from limits of pings and clients.
     pub(crate) is_exempt: bool,
 }
@@ -212,9 +214,22 @@ fn claimed_protocol<S: Service>(
     })
 }
 
-/// Frees the slot of a client that gives way to a connecting one.
-fn displace<S: Service>(service: &mut S, newcomer: Route) -> Option<KeyOf<S>> {
-    let key = service.yielding(newcomer.remote)?;
+/// Frees the slot of a client that gives way to a connecting one: it had `entry_time` and never entered, and is of the
+/// network with most of these.
+fn displace<S: Service>(
+    service: &mut S,
+    from: Route,
+    entry_time: Option<Millis>,
+) -> Option<KeyOf<S>> {
+    let connections = service.connections();
+    let (now, entry_time) = (connections.now, entry_time?);
+    let waiting: Vec<_> = connections
+        .slots
+        .present()
+        .filter(|(_, client)| !client.is_active() && now.since(client.connected_at) >= entry_time)
+        .map(|(key, client)| (key, client.remote.address().ip()))
+        .collect();
+    let (key, _) = waiting[crowded(Some(from.remote.ip()), waiting.iter().map(|(_, ip)| *ip))?];
     service.drop_client(key, "gave way to another network");
     let connections = service.connections();
     connections.slots.free(key);
@@ -264,7 +279,7 @@ fn admit<S: Service>(service: &mut S, route: Route, text: &ConnectText) -> Resul
         }
         None => free
             .or_else(|| zombie_slot(service.slots(), service.slots_for(&info)))
-            .or_else(|| displace(service, route))
+            .or_else(|| displace(service, route, limits.entry_time))
             .ok_or(Rejection::message("Server is full"))?,
     };
     for engine_only in ["challenge", "qport", "protocol"] {

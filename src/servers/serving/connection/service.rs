@@ -1,6 +1,6 @@
 //! Interface of a serving node: what its connections are served.
 
-use std::{borrow::Cow, net::SocketAddr};
+use std::borrow::Cow;
 
 use super::{
     AdmissionLimits, Connections, ReceiveBuffer, Role, Slots, Timeouts, send::GamestateOverflow,
@@ -77,11 +77,6 @@ pub(crate) trait Service: Sized {
     /// Whether a slot is free.
     fn is_free(&self, key: KeyOf<Self>) -> bool {
         self.slots().get(key).is_none()
-    }
-    /// Client that gives way to a connecting one while no slot is free.
-    fn yielding(&self, newcomer: SocketAddr) -> Option<KeyOf<Self>> {
-        let _ = newcomer;
-        None
     }
     /// Stores the userinfo of a client, with the name and send rate in it.
     fn store_userinfo(&mut self, key: KeyOf<Self>, info: InfoString);
