@@ -11,7 +11,7 @@ use fragd::{
     },
     model::{PlayerState, Trace, UserCmd, Vec3, contents::mask},
     world::{
-        Bsp,
+        Bsp, TraceQuery,
         collision::{CollisionMap, TraceCache, TracePrecision},
     },
 };
@@ -39,8 +39,8 @@ impl World {
 }
 
 impl PmoveWorld for World {
-    fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
-        self.0.trace_cached(&mut self.1, start, mins, maxs, end, mask)
+    fn trace(&mut self, query: &TraceQuery) -> Trace {
+        self.0.trace_cached(&mut self.1, query)
     }
 
     fn point_contents(&mut self, point: Vec3) -> i32 {

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use fragd::{
     game::movement::{PmoveWorld, angles},
     model::{Trace, Vec3, contents::mask},
-    world::collision::{CollisionMap, TracePrecision},
+    world::collision::{CollisionMap, TracePrecision, TraceQuery},
 };
 
 use super::{
@@ -18,26 +18,17 @@ use super::{
 /// Range of shots.
 const RANGE: f32 = 8192.0;
 
-/// A trace to be asked for.
-struct Question {
-    start: Vec3,
-    mins: Vec3,
-    maxs: Vec3,
-    end: Vec3,
-    mask: i32,
-}
-
 /// Keeps what movement asks.
 struct Recorder {
     world: World,
-    traces: Vec<Question>,
+    traces: Vec<TraceQuery>,
     points: Vec<Vec3>,
 }
 
 impl PmoveWorld for Recorder {
-    fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
-        self.traces.push(Question { start, mins, maxs, end, mask });
-        self.world.trace(start, mins, maxs, end, mask)
+    fn trace(&mut self, query: &TraceQuery) -> Trace {
+        self.traces.push(*query);
+        self.world.trace(query)
     }
 
     fn point_contents(&mut self, point: Vec3) -> i32 {
@@ -63,14 +54,14 @@ fn measured(map: &str) -> Option<Vec<Operation>> {
         .map(|(state, _)| {
             let eye = state.origin + Vec3::new(0.0, 0.0, state.viewheight as f32);
             let end = eye.add_scaled(angles::axes(state.viewangles).forward, RANGE);
-            Question { start: eye, mins: Vec3::ZERO, maxs: Vec3::ZERO, end, mask: mask::SHOT }
+            TraceQuery::line(eye, end, mask::SHOT)
         })
         .collect();
     let points = recorder.points.into_iter().step_by(2).collect();
-    let trace = |name: &str, questions: Vec<Question>| {
+    let trace = |name: &str, questions: Vec<TraceQuery>| {
         let world = prepared();
         Operation::over(format!("{name}, {map}"), "", questions, move |q| {
-            black_box(world.trace(q.start, q.mins, q.maxs, q.end, q.mask));
+            black_box(world.trace(q));
         })
     };
     let world = prepared();

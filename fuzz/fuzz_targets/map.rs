@@ -3,7 +3,7 @@
 
 use fragd::{
     model::{EntityNum, EntityShared, EntityState, LevelTime, Vec3},
-    world::{Bsp, MapEntities, TracePrecision, World, links::EntityViews},
+    world::{Bsp, MapEntities, TracePrecision, TraceQuery, World, links::EntityViews},
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -47,9 +47,10 @@ fuzz_target!(|data: &[u8]| {
             let (start, end) =
                 (Vec3::new(at(37), at(101), at(211)), Vec3::new(at(307), at(401), at(503)));
             let scene = world.scene(&Nobody, EntityNum::NONE);
-            let trace = scene.trace(start, Vec3::ZERO - half, half, end, -1);
+            let trace =
+                scene.trace(&TraceQuery::line(start, end, -1).with_box(Vec3::ZERO - half, half));
             assert!((0.0..=1.0).contains(&trace.fraction), "{trace:?}");
-            let _ = scene.trace(start, Vec3::ZERO, Vec3::ZERO, start, -1);
+            let _ = scene.trace(&TraceQuery::line(start, start, -1));
             let _ = scene.point_contents(end);
         }
     }

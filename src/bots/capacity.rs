@@ -1,4 +1,4 @@
-//! Capacity of a server: the largest stage of a load test that passed before the first failure.
+//! Capacity of a server: the largest stage of a load test before the first failure.
 
 use super::{summary::StageSummary, verdict::Verdict};
 

@@ -163,14 +163,15 @@ impl Measurement {
         self.stage_began = None;
     }
 
-    /// Whether the warm-up ends at `now`.
-    pub(super) fn is_warmup_over(&self, now: Millis) -> bool {
-        self.warmup_until.is_some_and(|end| now >= end)
+    /// Returns the end of the warm-up, while it lasts.
+    pub(super) fn warmup_end(&self) -> Option<Millis> {
+        self.warmup_until
     }
 
     /// Ends the warm-up: forgets what it measured but the joins.
     pub(super) fn end_warmup(&mut self, bots: &[Bot], now: Millis) {
         self.warmup_until = None;
+        self.woke_at = self.woke_at.max(now);
         self.stage_stats.end_warmup();
         self.past = StageStats::new(now);
         (self.lateness, self.past_lateness) = (Lateness::default(), Lateness::default());

@@ -340,7 +340,12 @@ impl Node for Bots {
         if !is_known || route.remote != self.options.server_of(number) {
             return;
         }
+        if self.leaving_since.is_none() {
+            self.end_warmup_if_over(now);
+        }
+        let lateness = now.since(self.next_frame());
         if let Some(record) = self.servers.get_mut(self.options.server_index(number)) {
+            record.silence.leave_out(lateness, now);
             let silence = record.silence.end(now);
             self.measurement.stage_stats().record_server_silence(silence);
         }
@@ -366,8 +371,12 @@ impl Node for Bots {
             return;
         }
         if self.leaving_since.is_none() {
-            self.measurement.record_wakeup(self.next_frame(), now);
+            let due = self.next_frame();
             self.end_warmup_if_over(now);
+            self.measurement.record_wakeup(due, now);
+            for record in &mut self.servers {
+                record.silence.leave_out(now.since(due), now);
+            }
             if now >= self.stage_ends && !self.waits_for_snapshots(now) {
                 self.end_stage(now);
             }

@@ -241,7 +241,8 @@ impl BotsOptions {
         let loses = links.iter().any(|one| {
             one.loss.max(one.corruption).max(one.truncation).max(one.rate_bytes_per_sec) > 0
         });
-        Conditions { enters: self.enters(), round_trip_ms, loses }
+        let interval_ms = self.snapshot_interval().0 as f64;
+        Conditions { enters: self.enters(), round_trip_ms, loses, interval_ms }
     }
 
     /// Returns the largest bot count of all stages.

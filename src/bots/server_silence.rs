@@ -1,9 +1,12 @@
 //! Silence of one server: the time without any datagram of it, although bots ask.
 //!
-//! It is measured at the socket, apart from the simulated links: what a link delays, loses or damages is no silence.
-//! Unlike snapshot gaps it also shows a server that stands still while bots join, or during a map change.
+//! It is measured at the socket, apart from the simulated links, which delay, lose and damage datagrams of a server that
+//! speaks. Unlike snapshot gaps it also shows a server that stands still while bots join, or during a map change.
 
 use crate::model::Millis;
+
+/// Shortest lateness of the load generator that is left out.
+const LEFT_OUT_LATENESS: Millis = Millis(50);
 
 /// Silence of a server.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +27,21 @@ impl ServerSilence {
         if self.playing > 0 || !self.refuses {
             self.asked.get_or_insert(now);
         }
+    }
+
+    /// Leaves out the time by which the load generator was late: datagrams may have waited for it.
+    pub(super) fn leave_out(&mut self, lateness: Millis, now: Millis) {
+        if lateness >= LEFT_OUT_LATENESS
+            && let Some(asked) = &mut self.asked
+        {
+            *asked = (*asked + lateness).min(now);
+        }
+    }
+
+    /// Restarts the measurement after the warm-up.
+    pub(super) fn restart(&mut self, now: Millis) {
+        self.longest = Millis(0);
+        self.asked = self.asked.map(|_| now);
     }
 
     /// Ends the silence with a datagram of the server, or with a bot that leaves. Returns its length.
@@ -83,5 +101,12 @@ mod tests {
         assert_eq!(silence.longest(Millis(11_000)), Millis(2900), "a server answers its players");
         assert_eq!(silence.end(Millis(8200)), Millis(100));
         assert_eq!(silence.longest(Millis(9000)), Millis(2000));
+        silence.ask(Millis(9000));
+        silence.restart(Millis(9500));
+        assert_eq!(silence.longest(Millis(9600)), Millis(100));
+        for (lateness, length) in [(10, 500), (300, 200), (9000, 0)] {
+            silence.leave_out(Millis(lateness), Millis(10_000));
+            assert_eq!(silence.length(Millis(10_000)), Millis(length), "{lateness}");
+        }
     }
 }

@@ -109,7 +109,6 @@ impl StageStats {
     pub(super) fn end_warmup(&mut self) {
         let before = self.take();
         (self.joins, self.steps) = (before.joins, before.steps);
-        self.server_silence_ms = before.server_silence_ms;
     }
 
     /// Adds the statistics of another interval.

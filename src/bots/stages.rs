@@ -41,11 +41,14 @@ impl Bots {
         now < until && self.bots.iter().any(|bot| bot.awaits_snapshot(now, interval))
     }
 
-    /// Ends the warm-up when it is over.
+    /// Ends the warm-up when it is over, as of its end.
+    ///
+    /// A gap or lateness that reaches beyond the end is measured from there.
     pub(super) fn end_warmup_if_over(&mut self, now: Millis) {
-        if self.measurement.is_warmup_over(now) {
-            self.record_open_gaps(now);
-            self.measurement.end_warmup(&self.bots, now);
+        if let Some(end) = self.measurement.warmup_end().filter(|&end| now >= end) {
+            self.record_open_gaps(end);
+            self.measurement.end_warmup(&self.bots, end);
+            self.servers.iter_mut().for_each(|record| record.silence.restart(end));
             self.bots.iter_mut().for_each(Bot::end_warmup);
         }
     }

@@ -110,6 +110,8 @@ pub(super) struct Judgment {
 const JOIN_TIME: Millis = Millis(1500);
 /// Silence of a server that explains why no bot has entered the game.
 const LONG_SILENCE: Millis = Millis::seconds(3);
+/// Metrics that are measured all the time, as the lateness of the generator is.
+const CONTINUOUS: [&str; 4] = ["snapshot_gap_", "ping_", "jitter_", "commands_"];
 
 /// Input of the verdict.
 pub(super) struct VerdictInput<'a> {
@@ -191,7 +193,11 @@ impl VerdictInput<'_> {
             return Some((Cause::Refused, sentence));
         }
         if let Some(late) = self.failed().find(|one| one.metric.starts_with("lateness_")) {
-            return Some((Cause::GeneratorLateness, self.generator_was_late(late)));
+            let by_server = |one: &&ExpectationResult| self.exceeds_lateness(one);
+            return Some(match self.failed().find(by_server).filter(|_| !are_missing) {
+                Some(failed) => (Cause::Expectation, self.failed_beside_lateness(failed, late)),
+                None => (Cause::GeneratorLateness, self.generator_was_late(late)),
+            });
         }
         if self.has_lost_bots() {
             let is_dropped = |bot: &BotSummary| bot.outcome == BotOutcome::Dropped;
@@ -285,8 +291,9 @@ impl VerdictInput<'_> {
         self.interrupted.is_some() && !self.each.iter().any(has_waited)
     }
 
-    /// Returns the server that a failed limit of gaps or silence is about, as the end of a sentence; empty with one
-    /// server.
+    /// Returns the server that a failed limit of gaps or silence is about, as the end of a sentence.
+    ///
+    /// It is empty with one server.
     fn server_behind(&self, failed: &ExpectationResult) -> String {
         let Some(silent) = self.silent_server else { return String::new() };
         if failed.metric == "server_silence_max" {
@@ -330,19 +337,50 @@ impl VerdictInput<'_> {
             || (has_limit && self.total.dropped > 0 && self.failed().next().is_some())
     }
 
-    /// Returns the largest lateness of the generator in the stage, if it explains a time above its limit.
+    /// Returns the lateness of the generator in the stage, if it explains a time above its limit.
     ///
-    /// It does if it is at least half of the measured time.
+    /// It does if it is at least half of the measured time. The silence of a server is measured without it.
     fn lateness_behind(&self, result: &ExpectationResult) -> Option<u64> {
         let stage = &self.stages.get(result.stage.checked_sub(1)?)?.total;
-        let late_ms = stage.loop_lateness_ms.max;
         let value = match result.metric.as_str() {
+            "server_silence_max" => return None,
             "time_without_snapshot" => stage.time_without_snapshot_max_ms as f64,
             metric if result.unit == "ms" && !metric.contains("cpu") => result.value?,
             _ => return None,
         };
+        let late = &stage.loop_lateness_ms;
+        let is_continuous = CONTINUOUS.iter().any(|family| result.metric.starts_with(family));
+        // Of each percentile the next one: both are not measured at the same times.
+        let late_ms = match result.metric.rsplit('_').next().filter(|_| is_continuous) {
+            Some("p50") => late.p90,
+            Some("p90") => late.p95,
+            Some("p95") => late.p99,
+            Some("p99") => late.p99_9,
+            _ => late.max,
+        };
         let is_above = result.value? >= result.limit;
         (is_above && late_ms > 0 && late_ms as f64 * 2.0 >= value).then_some(late_ms)
+    }
+
+    /// Whether a time is above its limit by more than the lateness of the generator explains.
+    fn exceeds_lateness(&self, result: &ExpectationResult) -> bool {
+        let is_time = result.unit == "ms" && !result.metric.contains("cpu");
+        is_time
+            && !result.metric.starts_with("lateness_")
+            && result.value.is_some_and(|value| value >= result.limit)
+            && self.lateness_behind(result).is_none()
+    }
+
+    fn failed_beside_lateness(
+        &self,
+        failed: &ExpectationResult,
+        late: &ExpectationResult,
+    ) -> String {
+        let (failure, server) = (self.in_stage(failed), self.server_behind(failed));
+        format!(
+            "failed: {failure}{server}; the load generator was late, too, but by less: {}",
+            self.in_stage(late)
+        )
     }
 
     fn generator_delayed(&self, result: &ExpectationResult, late_ms: u64) -> String {

@@ -11,6 +11,7 @@ use clap::{Args, FromArgMatches as _};
 use toml::de::{DeTable, DeValue};
 
 use super::bots::BotsOptions;
+use super::info_text::{info_text, server_password};
 use super::number::{ANY_U64, number};
 use crate::{
     bots::{self, Behaviors, Expectations, MAX_BOTS, Stages},
@@ -202,7 +203,7 @@ options! {
         pub name_prefix: Option<String> =
             |test, prefix| test.name_prefix = prefix,
         /// Password of the server
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", value_parser = server_password)]
         pub password: Option<String> =
             |test, password| test.password = password,
     }
@@ -379,13 +380,7 @@ fn stagger(text: &str) -> Result<Millis, String> {
 
 /// Parses a name prefix, which leaves room for a number in a player name.
 fn name_prefix(text: &str) -> Result<String, String> {
-    let legal = |c: char| matches!(c, ' '..='~') && !"\\\";%".contains(c);
-    if text.is_empty() || text.len() > 24 || !text.chars().all(legal) {
-        return Err(
-            "expected 1 to 24 printable ASCII characters without \\, \", ; and %".to_owned()
-        );
-    }
-    Ok(text.to_owned())
+    info_text(text, 24)
 }
 
 #[cfg(test)]
@@ -442,6 +437,7 @@ mod tests {
             ("network = \"latency=x\"", "line 1: ", "0 to 10000 ms"),
             ("\nramp = 0", "line 2: ", "1 to 1000"),
             ("name_prefix = \"a;b\"", "line 1: ", "printable"),
+            ("password = \"a;b\"", "line 1: ", "printable"),
             ("packets-per-second = 20", "line 1: ", "(expected 'packets_per_second')"),
             (
                 "bots = 2\nconnect = \"localhost\"",

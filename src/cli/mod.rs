@@ -11,6 +11,7 @@ mod browse;
 mod decoy;
 mod demo;
 mod demo_play;
+mod info_text;
 mod load_test;
 mod maps;
 mod master;
@@ -367,6 +368,8 @@ mod tests {
         refused("bots --connect x --do dance", "unknown behavior 'dance'");
         refused("bots --connect x --protocol 66", "68");
         refused("bots --connect x --name-prefix a;b", "printable");
+        refused("bots --connect x --password a;b", "--password");
+        refused("relay --from x --password a;b", "--password");
         refused("browse --game q9", "q3, rtcw, et, q4, qw or all");
         refused("browse --sort color", "ping, players, game");
         refused("browse --json --csv", "cannot be used with");

@@ -8,6 +8,7 @@ use std::{
 
 use clap::Args;
 
+use super::info_text::{info_text, server_password};
 use super::number::{ANY_U32, number};
 use super::{
     Duration, ServerAddress,
@@ -47,7 +48,7 @@ pub struct RelayOptions {
     #[arg(long, value_name = "NAME", default_value = "relay", value_parser = spectator_name)]
     pub name: String,
     /// Password of the server (g_password)
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = server_password)]
     pub password: Option<String>,
     /// File with the password of the live stream (sv_relayPassword) [default: FRAGD_RELAY_PASSWORD]
     #[arg(long, value_name = "FILE")]
@@ -160,17 +161,6 @@ fn delay(text: &str) -> Result<Duration, String> {
         return Err("expected at most 10m".to_owned());
     }
     Ok(Duration(delay))
-}
-
-/// Parses a text of an info string.
-fn info_text(text: &str, most: usize) -> Result<String, String> {
-    let legal = |c: char| matches!(c, ' '..='~') && !"\\\";%".contains(c);
-    if text.trim().is_empty() || text.len() > most || !text.chars().all(legal) {
-        return Err(format!(
-            "expected 1 to {most} printable ASCII characters without \\, \", ; and %"
-        ));
-    }
-    Ok(text.to_owned())
 }
 
 fn spectator_name(text: &str) -> Result<String, String> {

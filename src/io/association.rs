@@ -330,7 +330,7 @@ impl Association {
             // The descriptor closes right after this.
             let _ = registry.deregister(&mut control.stream);
         }
-        // The loss of an association is no failed attempt.
+        // The loss of an association does not count as a failed attempt.
         let was_relaying = self.relay.take().is_some();
         self.lookup = None;
         let pause = FIRST_PAUSE.0 << self.failures.min(DOUBLINGS_MAX);

@@ -71,6 +71,10 @@ pub(super) fn find(settings: &Settings) -> Result<GameData, String> {
     }
     let installed = GameData::open(&paths, &[mod_folder, folder]);
     warn_about_missing(settings);
+    let base = std::env::split_paths(settings.text(key::FS_BASEPATH));
+    for warning in base.filter_map(|path| without_game(&path, folder, mod_folder)) {
+        log::warn!("{}{warning}", settings.origin_of(key::FS_BASEPATH));
+    }
     let maps = installed.list("maps", "bsp").len();
     let folders = installed.folders();
     let folders: Vec<_> = folders.iter().map(|path| path.display().to_string()).collect();
@@ -148,6 +152,20 @@ fn missing(name: &str, list: &OsStr) -> Vec<String> {
         .collect()
 }
 
+/// Returns the warning about a base path in which neither the folder of the game nor that of the mod is.
+fn without_game(path: &Path, game: &str, mod_folder: &str) -> Option<String> {
+    let has = |folder: &str| !folder.is_empty() && path.join(folder).is_dir();
+    if !path.is_dir() || has(game) || has(mod_folder) {
+        return None;
+    }
+    // A common mistake: the folder of the game instead of the one above it.
+    let parent = path.file_name().filter(|name| name.eq_ignore_ascii_case(game));
+    let above = parent.and_then(|_| path.parent()).map(|above| above.display().to_string());
+    let hint = above.map_or_else(String::new, |above| did_you_mean(&[above]));
+    let path = path.display();
+    Some(format!("fs_basepath: no folder {game} in {path}; no file of it is read{hint}"))
+}
+
 /// Returns the folder of the files that a game module writes; `None` if they stay in memory.
 pub(super) fn own_folder(settings: &Settings) -> Option<PathBuf> {
     let folder = settings.text(key::SV_MODULE_FOLDER);
@@ -156,4 +174,22 @@ pub(super) fn own_folder(settings: &Settings) -> Option<PathBuf> {
         name => name,
     };
     (!folder.is_empty()).then(|| Path::new(folder).join(game))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_path_without_the_game_is_named() {
+        let scratch = std::env::temp_dir().join(format!("fragd-base-{}", std::process::id()));
+        std::fs::create_dir_all(scratch.join("baseoa")).unwrap();
+        let warning = |path: &Path, game| without_game(path, game, "");
+        assert_eq!(warning(&scratch, "baseoa"), None);
+        let other = warning(&scratch, "baseq3").unwrap();
+        assert!(other.contains("no folder baseq3 in ") && !other.contains("did you"), "{other}");
+        let inside = warning(&scratch.join("baseoa"), "baseoa").unwrap();
+        assert!(inside.ends_with(&format!("did you mean {}?", scratch.display())), "{inside}");
+        std::fs::remove_dir_all(scratch).unwrap();
+    }
 }

@@ -221,7 +221,7 @@ impl Network {
     /// Sends a datagram to a node from any address, without loss.
     pub fn inject(&mut self, from: SocketAddr, to: NodeId, bytes: &[u8]) {
         let arrival = self.now + self.impairment.latency;
-        self.launch(arrival, (to, LocalPort(0), None), from, bytes.to_vec());
+        self.launch(arrival, to, LocalPort(0), None, from, bytes.to_vec());
     }
 
     /// Returns the datagrams to addresses without a node since the last call, oldest first.
@@ -361,14 +361,16 @@ impl Network {
                 self.faults.add(Fault::Flipped);
             }
             let local_ip = (to != Self::address(node, port)).then_some(to.ip());
-            self.launch(self.now + delay, (node, port, local_ip), from, bytes);
+            self.launch(self.now + delay, node, port, local_ip, from, bytes);
         }
     }
 
     fn launch(
         &mut self,
         arrival: Millis,
-        (to, port, local_ip): (NodeId, LocalPort, Option<IpAddr>),
+        to: NodeId,
+        port: LocalPort,
+        local_ip: Option<IpAddr>,
         from: SocketAddr,
         bytes: Vec<u8>,
     ) {

@@ -102,7 +102,7 @@ impl Player {
             ("model", "sarge"),
             ("cl_guid", &guid),
         ];
-        Self::with_userinfo(server, wire, &pairs, (Qport(seed as u16), seed), now)
+        Self::with_userinfo(server, wire, &pairs, Qport(seed as u16), seed, now)
     }
 
     /// Creates a player with the given userinfo pairs.
@@ -114,7 +114,8 @@ impl Player {
         server: SocketAddr,
         wire: &'static Protocol,
         pairs: &[(&str, &str)],
-        (qport, seed): (Qport, u64),
+        qport: Qport,
+        seed: u64,
         now: Millis,
     ) -> Self {
         let mut info = InfoString::normal();

@@ -364,6 +364,23 @@ fn folders_import_no_later_folder() {
     }
 }
 
+#[test]
+fn module_of_a_folder_is_its_mod_file() {
+    let (mut open, mut both) = (vec![root(), root().join("../tests")], Vec::new());
+    while let Some(dir) = open.pop() {
+        let paths: Vec<_> =
+            fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+        both.extend(
+            paths
+                .iter()
+                .filter(|path| path.with_extension("rs").is_file() && path.is_dir())
+                .cloned(),
+        );
+        open.extend(paths.into_iter().filter(|path| path.is_dir()));
+    }
+    assert!(both.is_empty(), "{both:?}: a file x.rs beside a folder x: x/mod.rs instead");
+}
+
 /// Modules of `game` import those of the same folder that their row lists.
 #[test]
 fn game_modules_import_only_listed_modules() {

@@ -1,10 +1,10 @@
 //! Traces, contents and patches against reference vectors, bit for bit, in both precisions.
 
 use fragd::{
-    model::{Trace, Vec3},
+    model::Trace,
     world::{
-        Bsp, CollisionMap, Hull, PvsLocation, TracePrecision, TraceTarget, bsp::TableIndex,
-        pvs::MAX_BOX_LEAFS,
+        Bsp, CollisionMap, Hull, PvsLocation, TracePrecision, TraceQuery, TraceTarget,
+        bsp::TableIndex, pvs::MAX_BOX_LEAFS,
     },
 };
 
@@ -88,14 +88,14 @@ fn columns(row: &Row, names: &[&str]) -> String {
     names.iter().map(|name| row.text(name)).collect::<Vec<_>>().join(",")
 }
 
-/// Start, mins, maxs, end.
-fn movement(row: &Row) -> [Vec3; 4] {
-    [
-        row.vec3(["sx", "sy", "sz"]),
-        row.vec3(["minx", "miny", "minz"]),
-        row.vec3(["maxx", "maxy", "maxz"]),
-        row.vec3(["ex", "ey", "ez"]),
-    ]
+fn query(row: &Row) -> TraceQuery {
+    TraceQuery {
+        start: row.vec3(["sx", "sy", "sz"]),
+        mins: row.vec3(["minx", "miny", "minz"]),
+        maxs: row.vec3(["maxx", "maxy", "maxz"]),
+        end: row.vec3(["ex", "ey", "ez"]),
+        mask: row.number("mask"),
+    }
 }
 
 #[test]
@@ -108,8 +108,7 @@ fn world_traces_match_vectors() {
             let mut tally = Tally::default();
             for (question, answer) in questions.iter().zip(&answers) {
                 assert_eq!(question.text("id"), answer.text("id"));
-                let [start, mins, maxs, end] = movement(question);
-                let trace = map.trace(start, mins, maxs, end, question.number("mask"));
+                let trace = map.trace(&query(question));
                 let what = format!("{name} {} {}", question.text("id"), question.text("kind"));
                 tally.compare(&what, &trace_text(&trace), &columns(answer, &RESULT));
             }
@@ -131,17 +130,12 @@ fn model_traces_match_vectors() {
                 },
                 model => TraceTarget::Model(usize::try_from(model).unwrap()),
             };
-            let [start, mins, maxs, end] = movement(&row);
             let trace = map.trace_target(
                 Hull::Box,
                 target,
                 row.vec3(["ox", "oy", "oz"]),
                 row.vec3(["pitch", "yaw", "roll"]),
-                start,
-                mins,
-                maxs,
-                end,
-                row.number("mask"),
+                &query(&row),
             );
             let what = format!("{name} {}", row.text("id"));
             tally.compare(&what, &trace_text(&trace), &columns(&row, &RESULT));

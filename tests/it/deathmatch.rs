@@ -10,7 +10,7 @@ use fragd::{
         LevelTime, PlayerState, UserCmd, Vec3,
     },
     settings::SETTINGS,
-    world::{Bsp, MapEntities, TracePrecision, World, entity_string::MapEntity},
+    world::{Bsp, MapEntities, TracePrecision, TraceQuery, World, entity_string::MapEntity},
 };
 
 use crate::installed_maps;
@@ -356,7 +356,8 @@ fn fall_damages_player() {
                 let high = spot.origin() + Vec3::new(0.0, 0.0, height);
                 let from = spot.origin() + Vec3::new(0.0, 0.0, 9.0);
                 let (mins, maxs) = (Vec3::new(-15.0, -15.0, -24.0), Vec3::new(15.0, 15.0, 32.0));
-                if world.map().trace(from, mins, maxs, high, 1).fraction < 1.0 {
+                let fall = TraceQuery::line(from, high, 1).with_box(mins, maxs);
+                if world.map().trace(&fall).fraction < 1.0 {
                     continue;
                 }
                 let mut level = Level::with_entities(map, Ruleset::BASEQ3, &spot_at(high))
@@ -392,7 +393,8 @@ fn deep_in(world: &World, kind: i32) -> Option<Vec3> {
                     let point = at + Vec3::new(0.0, 0.0, up);
                     world.map().point_contents(point) & kind != 0
                 };
-                let room = || !world.map().trace(at, mins, maxs, at, 0x1_0001).startsolid;
+                let swimmer = TraceQuery::line(at, at, 0x1_0001).with_box(mins, maxs);
+                let room = || !world.map().trace(&swimmer).startsolid;
                 let within = || world.bsp().viewpoint(at).cluster.is_some();
                 if wet(-23.0) && wet(30.0) && wet(90.0) && within() && room() {
                     return Some(at);

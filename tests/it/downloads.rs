@@ -29,8 +29,8 @@ fn archive(len: usize) -> Vec<u8> {
 fn assets(len: usize) -> MemoryAssets {
     let mut assets = MemoryAssets::default();
     let map = TestMap::test_yard(YARD).file();
-    assets.insert_pack(("baseoa", "yard"), &archive(len), &[("maps/yard.bsp", &map)]).unwrap();
-    assets.insert_pack(("baseoa", "secret"), &archive(9), &[("x.cfg", b"x")]).unwrap();
+    assets.insert_pack("baseoa", "yard", &archive(len), &[("maps/yard.bsp", &map)]).unwrap();
+    assets.insert_pack("baseoa", "secret", &archive(9), &[("x.cfg", b"x")]).unwrap();
     assets
 }
 
@@ -362,7 +362,7 @@ fn pure_server_without_game_modules_runs_unpure() {
 fn pure_fixture() -> SimFixture {
     let mut assets = assets(LEN);
     let modules: [(&str, &[u8]); 2] = [("vm/cgame.qvm", b"c"), ("vm/ui.qvm", b"u")];
-    assets.insert_pack(("baseoa", "modules"), &archive(99), &modules).unwrap();
+    assets.insert_pack("baseoa", "modules", &archive(99), &modules).unwrap();
     let set = [("map", "yard"), ("sv_pure", "1"), ("sv_lanNetworks", "any")];
     SimFixture::around(13, Actor::Server(Box::new(server_with(Box::new(assets), &set))))
 }

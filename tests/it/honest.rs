@@ -163,7 +163,7 @@ fn newcomer(wire: &'static Protocol, node: usize, qport: Qport, now: Millis) -> 
     let pairs = [("name", name.as_str()), ("rate", "25000"), ("snaps", "20")];
     let seed = u64::from(qport.0) + now.0;
     let server = Network::address(SERVER, LocalPort(0));
-    Player::with_userinfo(server, wire, &pairs, (qport, seed), now)
+    Player::with_userinfo(server, wire, &pairs, qport, seed, now)
 }
 
 #[test]
@@ -305,9 +305,8 @@ impl Site {
         let wire = Protocol::ALL[number % 3];
         let name = format!("resident{number}");
         let pairs = [("name", name.as_str()), ("rate", "25000"), ("snaps", "20")];
-        let identity = (Qport(1000 + number as u16), number as u64);
-        let player =
-            Player::with_userinfo(Self::server_address(), wire, &pairs, identity, self.now);
+        let (server, qport) = (Self::server_address(), Qport(1000 + number as u16));
+        let player = Player::with_userinfo(server, wire, &pairs, qport, number as u64, self.now);
         self.players.push((from, player));
     }
 

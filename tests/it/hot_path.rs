@@ -12,7 +12,7 @@ use fragd::{
         EntityNum, EntityShared, EntityState, Millis, PlayerState, Trace, UserCmd, Vec3,
         contents::{content, mask},
     },
-    world::{Bsp, TracePrecision, World, links::EntityViews},
+    world::{Bsp, TracePrecision, TraceQuery, World, links::EntityViews},
 };
 
 use crate::{bot_match::BotMatch, installed_maps};
@@ -41,9 +41,9 @@ struct TestWorld<'a> {
 }
 
 impl PmoveWorld for TestWorld<'_> {
-    fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
+    fn trace(&mut self, query: &TraceQuery) -> Trace {
         *self.questions += 1;
-        self.world.scene(self.entities, self.number).trace(start, mins, maxs, end, mask)
+        self.world.scene(self.entities, self.number).trace(query)
     }
 
     fn point_contents(&mut self, point: Vec3) -> i32 {
@@ -87,7 +87,7 @@ fn play(world: &mut World, players: &mut [PlayerState], entities: &mut Entities)
             move_player(state, &command, &rules, conditions, &mut scene);
             let eye = state.origin + Vec3::new(0.0, 0.0, state.viewheight as f32);
             let end = eye.add_scaled(angles::axes(state.viewangles).forward, 8192.0);
-            scene.trace(eye, Vec3::ZERO, Vec3::ZERO, end, mask::SHOT);
+            scene.trace(&TraceQuery::line(eye, end, mask::SHOT));
             let (entity, shared) = &mut entities.0[at];
             shared.current_origin = state.origin;
             world.link(number, entity, shared);

@@ -6,7 +6,7 @@ use fragd::{
     bg::items,
     game::{Game as _, Ruleset},
     model::{ClientNum, CommandArgs, EntityNum, EntityShared, EntityState, SvFlags, Vec3},
-    world::{Bsp, MapEntities},
+    world::{Bsp, MapEntities, TraceQuery},
 };
 
 use crate::{
@@ -65,13 +65,9 @@ fn map_items_rest_on_floor_and_are_sent() {
             );
             assert_eq!((state.pos.kind, state.pos.base), (0, shared.current_origin));
             let below = shared.current_origin - Vec3::new(0.0, 0.0, 1.0);
-            let ground = level.host.world.map().trace(
-                shared.current_origin,
-                shared.mins,
-                shared.maxs,
-                below,
-                1,
-            );
+            let fall = TraceQuery::line(shared.current_origin, below, 1);
+            let fall = fall.with_box(shared.mins, shared.maxs);
+            let ground = level.host.world.map().trace(&fall);
             assert!(
                 ground.fraction < 1.0 || state.ground_entity_num != EntityNum::WORLD.index() as i32
             );
@@ -211,8 +207,8 @@ fn dropped_items_fall_and_can_be_picked_up() {
         assert_eq!((state.pos.kind, state.ground_entity_num), (0, 1022), "it lies on the floor");
         assert_eq!(state.pos.base, state.pos.base.rounded());
         let below = shared.current_origin - Vec3::new(0.0, 0.0, 2.0);
-        let ground =
-            level.host.world.map().trace(shared.current_origin, shared.mins, shared.maxs, below, 1);
+        let fall = TraceQuery::line(shared.current_origin, below, 1);
+        let ground = level.host.world.map().trace(&fall.with_box(shared.mins, shared.maxs));
         assert!(ground.fraction < 1.0 && !ground.startsolid);
     }
 }

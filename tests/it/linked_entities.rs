@@ -5,7 +5,7 @@ use fragd::{
         EntityNum, EntityShared, EntityState, Trace, Vec3,
         contents::{content, mask},
     },
-    world::{TracePrecision, World, links::EntityViews},
+    world::{TracePrecision, TraceQuery, World, links::EntityViews},
 };
 
 use crate::installed_maps;
@@ -66,7 +66,7 @@ impl Level {
     /// A point falls onto the spot.
     fn fall(&self, pass: EntityNum, mask: i32) -> Trace {
         let scene = self.world.scene(&self.entities, pass);
-        scene.trace(self.spot + ABOVE, Vec3::ZERO, Vec3::ZERO, self.spot, mask)
+        scene.trace(&TraceQuery::line(self.spot + ABOVE, self.spot, mask))
     }
 }
 
@@ -110,9 +110,9 @@ fn trace_reports_start_in_solid_entity() {
     let Some(mut level) = Level::new() else { return };
     level.put(BODY, content::BODY);
     let scene = level.world.scene(&level.entities, EntityNum::NONE);
-    let out = scene.trace(level.spot, Vec3::ZERO, Vec3::ZERO, level.spot + ABOVE, mask::SHOT);
+    let out = scene.trace(&TraceQuery::line(level.spot, level.spot + ABOVE, mask::SHOT));
     assert!(out.startsolid && !out.allsolid && out.fraction == 1.0, "{out:?}");
-    let within = scene.trace(level.spot, Vec3::ZERO, Vec3::ZERO, level.spot, mask::SHOT);
+    let within = scene.trace(&TraceQuery::line(level.spot, level.spot, mask::SHOT));
     assert!(within.allsolid && within.entity == number(BODY), "{within:?}");
     assert_eq!(scene.point_contents(level.spot) & content::BODY, content::BODY);
     let without = level.world.scene(&level.entities, number(BODY));
@@ -153,8 +153,10 @@ fn arbitrary_queries_are_safe() {
             level.world.link(number(BODY), state, shared);
             let scene = level.world.scene(&level.entities, EntityNum::NONE);
             let (from, to) = (Vec3([a, 0.0, b]), Vec3([b, 10.0, a]));
-            let _ = scene.trace(from, Vec3([b; 3]), Vec3([a; 3]), to, -1);
-            let _ = scene.trace(from, Vec3([a; 3]), Vec3([b; 3]), from, -1);
+            let _ =
+                scene.trace(&TraceQuery::line(from, to, -1).with_box(Vec3([b; 3]), Vec3([a; 3])));
+            let _ =
+                scene.trace(&TraceQuery::line(from, from, -1).with_box(Vec3([a; 3]), Vec3([b; 3])));
             let _ = scene.point_contents(from);
             let _ = scene.touches(from, to, number(BODY));
         }

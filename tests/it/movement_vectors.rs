@@ -10,7 +10,7 @@ use fragd::{
         PmoveWorld, move_player,
     },
     model::{Buttons, PlayerState, Trace, UserCmd, Vec3},
-    world::collision::{CollisionMap, TracePrecision},
+    world::collision::{CollisionMap, TracePrecision, TraceQuery},
 };
 
 use crate::{
@@ -321,8 +321,8 @@ fn noclip_moves_need_no_map() {
 struct World(CollisionMap);
 
 impl PmoveWorld for World {
-    fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
-        self.0.trace(start, mins, maxs, end, mask)
+    fn trace(&mut self, query: &TraceQuery) -> Trace {
+        self.0.trace(query)
     }
 
     fn point_contents(&mut self, point: Vec3) -> i32 {

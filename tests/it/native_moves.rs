@@ -12,7 +12,7 @@ use fragd::{
     model::{PlayerState, Trace, UserCmd, Vec3},
     testing::course,
     world::{
-        Bsp,
+        Bsp, TraceQuery,
         collision::{CollisionMap, TracePrecision},
     },
 };
@@ -28,8 +28,8 @@ const AT_MOVERS: [usize; 8] = [0, 831, 832, 853, 854, 855, 856, 1358];
 struct World(CollisionMap);
 
 impl PmoveWorld for World {
-    fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
-        self.0.trace(start, mins, maxs, end, mask)
+    fn trace(&mut self, query: &TraceQuery) -> Trace {
+        self.0.trace(query)
     }
 
     fn point_contents(&mut self, point: Vec3) -> i32 {

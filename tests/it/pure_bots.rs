@@ -52,9 +52,9 @@ fn assets() -> MemoryAssets {
     let old: [(&str, &[u8]); 2] = [("vm/cgame.qvm", b"old c"), ("vm/ui.qvm", b"old u")];
     let new: [(&str, &[u8]); 2] = [("vm/cgame.qvm", b"c"), ("vm/ui.qvm", b"u")];
     let maps: [(&str, &[u8]); 2] = [("maps/yard.bsp", &map), ("maps/court.bsp", &map)];
-    assets.insert_pack(("baseoa", "modules_old"), b"0", &old).unwrap();
-    assets.insert_pack(("baseoa", "modules"), b"1", &new).unwrap();
-    assets.insert_pack(("baseoa", "maps"), b"2", &maps).unwrap();
+    assets.insert_pack("baseoa", "modules_old", b"0", &old).unwrap();
+    assets.insert_pack("baseoa", "modules", b"1", &new).unwrap();
+    assets.insert_pack("baseoa", "maps", b"2", &maps).unwrap();
     assets
 }
 

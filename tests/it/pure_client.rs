@@ -24,8 +24,8 @@ fn server_address() -> SocketAddr {
 /// Archives of the server; the client has `modules`.
 fn assets() -> MemoryAssets {
     let mut assets = MemoryAssets::default();
-    assets.insert_pack(("baseoa", "modules"), b"1", &[("vm/cgame.qvm", b"c")]).unwrap();
-    assets.insert_pack(("baseoa", "map"), b"2", &[("maps/m.bsp", b"m")]).unwrap();
+    assets.insert_pack("baseoa", "modules", b"1", &[("vm/cgame.qvm", b"c")]).unwrap();
+    assets.insert_pack("baseoa", "map", b"2", &[("maps/m.bsp", b"m")]).unwrap();
     assets
 }
 

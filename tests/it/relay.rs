@@ -491,3 +491,48 @@ fn snapshots_of_many_viewers_allocate_nothing_per_viewer() {
     assert_eq!(after.snapshots - before.snapshots, 14 * 60);
     assert_eq!(after.deltas - before.deltas, 14 * 60, "each from an acknowledged base");
 }
+
+/// Returns what a viewer has heard since the last call.
+fn heard(actors: &mut [Actor], node: usize) -> String {
+    std::mem::take(&mut viewer(actors, node).heard).join("")
+}
+
+#[test]
+fn first_viewer_alone_controls_a_watched_source() {
+    let mut network = Network::new(5, Impairment::latency(Millis(5)), Millis(1000));
+    let mut actors = vec![scripted(BroadcastOptions::default())];
+    actors.push(join(&network, 0, Protocol::IOQ3_71, "first", 70));
+    let run = |network: &mut Network, actors: &mut [Actor], ms: u64| {
+        let end = network.now() + Millis(ms);
+        network.run_until(actors, end, |_, _| {});
+    };
+    run(&mut network, &mut actors, 4000);
+    let asks = |network: &mut Network, actors: &mut [Actor], node: usize, line: &str| {
+        let now = network.now();
+        heard(actors, node);
+        viewer(actors, node).send_command(now, line);
+        run(network, actors, 500);
+        heard(actors, node)
+    };
+    for _ in 0..3 {
+        let alone = asks(&mut network, &mut actors, 1, "say !seek 0");
+        assert!(alone.contains("no pause"), "no limit while it is alone: {alone}");
+    }
+    actors.push(join(&network, 0, Protocol::IOQ3_71, "second", 71));
+    run(&mut network, &mut actors, 4000);
+    let second = asks(&mut network, &mut actors, 2, "say !pause");
+    assert!(second.contains("only the first viewer controls"), "{second}");
+    let first = asks(&mut network, &mut actors, 1, "say !seek 0");
+    assert!(first.contains("no pause"), "{first}");
+    let again = asks(&mut network, &mut actors, 1, "say !pause");
+    assert!(again.contains("Again in 10 s"), "{again}");
+    run(&mut network, &mut actors, 10_000);
+    assert!(asks(&mut network, &mut actors, 1, "say !pause").contains("no pause"));
+    run(&mut network, &mut actors, 3000);
+    assert!(asks(&mut network, &mut actors, 1, "say !pause").contains("no pause"));
+    // The next viewer takes over.
+    let now = network.now();
+    viewer(&mut actors, 1).send_command(now, "disconnect");
+    run(&mut network, &mut actors, 3000);
+    assert!(asks(&mut network, &mut actors, 2, "say !pause").contains("no pause"));
+}

@@ -10,7 +10,7 @@ use fragd::{
         contents::{content, mask},
     },
     world::{
-        Bsp, CollisionMap, MapEntities, TracePrecision, World,
+        Bsp, CollisionMap, MapEntities, TracePrecision, TraceQuery, World,
         bsp::MAX_FILE_LEN,
         collision::TraceCache,
         links::{EntityViews, MAX_NEARBY, MoveCache},
@@ -138,8 +138,9 @@ fn cached_traces_equal_others_in_every_bit() {
             let mut hits = 0;
             for (at, question) in questions(&bsp, seed, 60_000).into_iter().enumerate() {
                 let Question { start, size: [mins, maxs], end, mask } = question;
-                let expected = map.trace(start, mins, maxs, end, mask);
-                let cached = map.trace_cached(&mut cache, start, mins, maxs, end, mask);
+                let query = TraceQuery::line(start, end, mask).with_box(mins, maxs);
+                let expected = map.trace(&query);
+                let cached = map.trace_cached(&mut cache, &query);
                 assert_eq!(
                     bits(&cached),
                     bits(&expected),
@@ -212,11 +213,12 @@ fn move_scene_equals_collision_scene() {
                 _ => {}
             }
             let plain = world.scene(&entities, own);
-            let expected = plain.trace(start, mins, maxs, end, mask);
+            let query = TraceQuery::line(start, end, mask).with_box(mins, maxs);
+            let expected = plain.trace(&query);
             let reach = Vec3([dice.within(30.0).abs() + 40.0; 3]);
             let bounds = [start - reach, start + reach];
             let mut scene = world.move_scene(&entities, own, &mut cache, bounds, 20.0);
-            let cached = scene.trace(start, mins, maxs, end, mask);
+            let cached = scene.trace(&query);
             assert_eq!(bits(&cached), bits(&expected), "{name} {at} {question:?}");
             let contents = plain.point_contents(end);
             assert_eq!(scene.point_contents(end), contents, "{name} {at}");

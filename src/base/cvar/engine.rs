@@ -44,10 +44,10 @@ setting_rows! {
         "Client slots, including the private slots of sv_privateClients.";
     SV_PRIVATE_CLIENTS, "sv_privateClients", Int::range(0, 63), all("0", S),
         "Slots reserved for clients that give sv_privatePassword.";
-    SV_PRIVATE_PASSWORD, "sv_privatePassword", Text::up_to(63), all("", SECRET),
+    SV_PRIVATE_PASSWORD, "sv_privatePassword", Text::userinfo_password(63), all("", SECRET),
         "Password of the private slots; empty closes them to all clients.";
-    G_PASSWORD, "g_password", Text::up_to(63), all("", SECRET),
-        "Password of the server, for clients outside the local network; empty or none disables it.";
+    G_PASSWORD, "g_password", Text::userinfo_password(63), all("", SECRET),
+        "Password that clients need to join; empty or none disables it.";
     G_NEEDPASS, "g_needpass", Flag::either(), all("0", S.and(R)),
         "1 if the server has a g_password.";
     SV_MAXCLIENTS_PER_IP, "sv_maxclientsPerIP", Int::or_off(1, 64), all("3", P),

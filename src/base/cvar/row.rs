@@ -127,6 +127,11 @@ pub enum SettingKind {
         /// Maximum length in bytes.
         max: usize,
     },
+    /// A password that clients send in their userinfo: nothing, or text without `\`, `"`, `;` and `%`.
+    UserinfoPassword {
+        /// Maximum length in bytes.
+        max: usize,
+    },
     /// Name or address of a host, with or without a port; may be empty.
     Host {
         /// Maximum length in bytes.
@@ -162,6 +167,7 @@ impl fmt::Display for SettingKind {
                 write!(f, "a name of at most {max} letters, digits, '.', '_' and '-', without '..'")
             }
             Self::Password { min, max } => write!(f, "{min} to {max} characters, or nothing"),
+            Self::UserinfoPassword { max } => write!(f, "at most {max} characters"),
             Self::Host { .. } => {
                 f.write_str("a host name or address, with or without a port; or nothing")
             }
@@ -241,6 +247,7 @@ impl Setting {
             SettingKind::Text { max }
             | SettingKind::Name { max }
             | SettingKind::Password { max, .. }
+            | SettingKind::UserinfoPassword { max }
             | SettingKind::Host { max } => max,
             _ => 0,
         }
@@ -340,6 +347,10 @@ impl Text {
 
     pub(crate) const fn password(min: usize, max: usize) -> SettingKind {
         SettingKind::Password { min, max }
+    }
+
+    pub(crate) const fn userinfo_password(max: usize) -> SettingKind {
+        SettingKind::UserinfoPassword { max }
     }
 
     pub(crate) const fn host(max: usize) -> SettingKind {

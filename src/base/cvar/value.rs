@@ -105,6 +105,10 @@ impl Value {
                 check_text(name, flags, given, *max)?;
                 checked(given.is_empty() || given.len() >= *min, given)
             }
+            SettingKind::UserinfoPassword { max } => {
+                check_characters(name, USERINFO_PASSWORD, given, *max)?;
+                Ok(Self::words(given))
+            }
             SettingKind::Host { max } => {
                 check_text(name, flags, word, *max)?;
                 checked(word.is_empty() || is_host(word), word)
@@ -253,6 +257,12 @@ fn leading_number(given: &str, is_float: bool) -> Option<(f64, bool)> {
     Some((number.clamp(-1e18, 1e18), end == word.len()))
 }
 
+/// Characters that a text may not have, and how an error shows them.
+type Forbidden = (&'static str, &'static str);
+
+/// Forbidden in a password that clients send in their userinfo. They replace `%` by `.` before.
+const USERINFO_PASSWORD: Forbidden = ("\"\\;%", "\\, \", ; and %");
+
 /// Checks the characters and the length of a text value.
 pub(crate) fn check_text(
     name: &str,
@@ -261,13 +271,22 @@ pub(crate) fn check_text(
     max: usize,
 ) -> Result<(), ValueError> {
     // Clients replace '%' by '.' before they send it: a password with one would never match.
-    let (forbidden, shown) = if flags.has(Flags::SECRET) {
+    let forbidden = if flags.has(Flags::SECRET) {
         ("\"%", "\" and %")
     } else if flags.travels() {
         ("\"\\;", "\\, \" and ;")
     } else {
         ("\"", "\"")
     };
+    check_characters(name, forbidden, text, max)
+}
+
+fn check_characters(
+    name: &str,
+    (forbidden, shown): Forbidden,
+    text: &str,
+    max: usize,
+) -> Result<(), ValueError> {
     let is_bad = |c: &char| !matches!(c, ' '..='~') || forbidden.contains(*c);
     if let Some(character) = text.chars().find(is_bad) {
         return Err(ValueError::Character {
@@ -440,6 +459,12 @@ mod tests {
             refuse(SettingKind::Host { max: 20 }, plain, given, &sentence);
         }
         refuse(SettingKind::Host { max: 2 }, plain, "abc", "x too long: 3 bytes (max 2)");
+        for (given, character) in [("a;b", ';'), ("a\\b", '\\'), ("a%b", '%')] {
+            let sentence = format!(
+                "x: invalid character {character} (expected printable ASCII without \\, \", ; and %)"
+            );
+            refuse(SettingKind::UserinfoPassword { max: 10 }, Flags::SECRET, given, &sentence);
+        }
         let password = SettingKind::Password { min: 8, max: 10 };
         let sentence = "x: invalid value (hidden) (expected 8 to 10 characters, or nothing)";
         refuse(password, Flags::SECRET, "1234567", sentence);

@@ -8,10 +8,47 @@
 //! Invariants: a frame's entries ascend strictly by number; a slot lives exactly as long as a frame
 //! of the ring lists it; a frame is found under its own number only.
 
-use super::{EntityNum, EntityState};
+use std::fmt;
 
-/// Number of a frame.
-pub type FrameNum = u32;
+use super::{EntityNum, EntityState, Sequence};
+
+/// Number of a frame. Numbers wrap, so two of them have no order, only an age.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FrameNum(pub u32);
+
+impl FrameNum {
+    /// Returns the number of the next frame.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.wrapping_add(1))
+    }
+
+    /// Returns the number of frames from this one to `newest`.
+    #[must_use]
+    pub const fn age(self, newest: Self) -> u32 {
+        newest.0.wrapping_sub(self.0)
+    }
+
+    /// Returns the index of the frame in a ring of `len` frames, a power of two.
+    #[must_use]
+    #[inline]
+    pub const fn ring_index(self, len: usize) -> usize {
+        self.0 as usize % len
+    }
+}
+
+/// A client numbers frames by their messages.
+impl From<Sequence> for FrameNum {
+    fn from(sequence: Sequence) -> Self {
+        Self(sequence.0)
+    }
+}
+
+impl fmt::Display for FrameNum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
 
 /// Slot of a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -151,7 +188,8 @@ impl FrameRing {
         let mut uses = vec![0; self.states.len()];
         for frame in &self.frames {
             if !frame.entries.is_sorted_by(|before, after| before.number < after.number) {
-                return Err(format!("the entities of frame {:?} do not ascend", frame.number));
+                let number = frame.number.unwrap_or_default();
+                return Err(format!("the entities of frame {number} do not ascend"));
             }
             for entry in &frame.entries {
                 *uses.get_mut(entry.slot.0 as usize).ok_or("an entity has no slot")? += 1;
@@ -169,7 +207,7 @@ impl FrameRing {
     }
 
     fn place(&self, number: FrameNum) -> usize {
-        number as usize % self.frames.len()
+        number.ring_index(self.frames.len())
     }
 
     /// Removes the frame at a place, if there is one. Its memory stays for the next one.
@@ -304,8 +342,9 @@ mod tests {
         (number, EntityState { time, ..EntityState::numbered(number) })
     }
 
-    fn record(ring: &mut FrameRing, number: FrameNum, states: &[(EntityNum, EntityState)]) {
-        ring.record(number, number.wrapping_sub(1), states.iter().map(|(n, state)| (*n, state)));
+    fn record(ring: &mut FrameRing, number: u32, states: &[(EntityNum, EntityState)]) {
+        let (number, previous) = (FrameNum(number), FrameNum(number.wrapping_sub(1)));
+        ring.record(number, previous, states.iter().map(|(n, state)| (*n, state)));
     }
 
     #[test]
@@ -315,7 +354,7 @@ mod tests {
             for frame in 1..=6 {
                 record(&mut ring, frame, &[entity(1, 7), entity(2, frame as i32)]);
             }
-            ring.forget(6);
+            ring.forget(FrameNum(6));
             change(&mut ring);
             ring.check_invariants()
         };
@@ -340,7 +379,7 @@ mod tests {
         }
         assert_eq!(ring.states_in_use(), 2 + 4);
         let slots = |ring: &FrameRing, frame| {
-            ring.frame(frame).unwrap().iter().map(|entry| entry.slot).collect::<Vec<_>>()
+            ring.frame(FrameNum(frame)).unwrap().iter().map(|entry| entry.slot).collect::<Vec<_>>()
         };
         let (third, fourth) = (slots(&ring, 3), slots(&ring, 4));
         assert_eq!((third[0], third[2]), (fourth[0], fourth[2]));
@@ -350,19 +389,19 @@ mod tests {
             record(&mut ring, frame, &[entity(2, 0)]);
         }
         assert_eq!(ring.states_in_use(), 1);
-        assert!(ring.frame(4).is_none());
+        assert!(ring.frame(FrameNum(4)).is_none());
     }
 
     #[test]
     fn dropped_frame_builder_stores_nothing() {
         let mut ring = FrameRing::new(2);
         let (number, state) = entity(3, 1);
-        ring.begin(1).push(number, &state);
-        assert!(ring.frame(1).is_none());
+        ring.begin(FrameNum(1)).push(number, &state);
+        assert!(ring.frame(FrameNum(1)).is_none());
         assert_eq!(ring.states_in_use(), 0);
-        ring.record(1, 0, std::iter::once((number, &state)));
-        assert_eq!(ring.state(ring.frame(1).unwrap()[0].slot).time, 1);
-        ring.forget(1);
+        ring.record(FrameNum(1), FrameNum(0), std::iter::once((number, &state)));
+        assert_eq!(ring.state(ring.frame(FrameNum(1)).unwrap()[0].slot).time, 1);
+        ring.forget(FrameNum(1));
         assert_eq!(ring.states_in_use(), 0);
     }
 
@@ -370,7 +409,8 @@ mod tests {
     fn entities_out_of_order_are_skipped() {
         let mut ring = FrameRing::new(2);
         record(&mut ring, 1, &[entity(5, 0), entity(4, 0), entity(5, 1), entity(6, 0)]);
-        let numbers: Vec<_> = ring.frame(1).unwrap().iter().map(|e| e.number.index()).collect();
+        let numbers: Vec<_> =
+            ring.frame(FrameNum(1)).unwrap().iter().map(|e| e.number.index()).collect();
         assert_eq!(numbers, [5, 6]);
         assert_eq!(ring.states_in_use(), 2);
     }

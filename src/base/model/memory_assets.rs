@@ -73,7 +73,8 @@ impl MemoryAssets {
     /// Invalid name of a file.
     pub fn insert_pack(
         &mut self,
-        (folder, name): (&str, &str),
+        folder: &str,
+        name: &str,
         bytes: &[u8],
         files: &[(&str, &[u8])],
     ) -> Result<(), AssetError> {

@@ -1,6 +1,6 @@
-//! Text functions: color codes, log escapes, C number parsing.
+//! Text functions: color codes, log escapes, spreadsheet cells, C number parsing.
 
-use std::fmt::Write as _;
+use std::{borrow::Cow, fmt::Write as _};
 
 /// Whether `rest` starts with a color code: `^` and any byte but `^` and the end.
 fn begins_with_colour(rest: &[u8]) -> bool {
@@ -41,6 +41,16 @@ pub fn escaped(bytes: &[u8]) -> String {
         }
     }
     shown
+}
+
+/// Returns the text for a cell of a CSV file, which a spreadsheet does not run as a formula.
+#[must_use]
+pub fn formula_free(text: &str) -> Cow<'_, str> {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        format!("'{text}").into()
+    } else {
+        text.into()
+    }
 }
 
 /// Returns at most `len` bytes of `text`, cut at a character boundary.
@@ -86,6 +96,14 @@ mod tests {
     #[test]
     fn log_text_cannot_break_its_line() {
         assert_eq!(escaped(b"a\n\x1b\xff\\"), "a\\n\\x1b\\xff\\\\");
+    }
+
+    #[test]
+    fn cells_are_no_formulas() {
+        for text in ["=1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"] {
+            assert_eq!(formula_free(text), format!("'{text}"));
+        }
+        assert_eq!(formula_free("q3dm17=1"), "q3dm17=1");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{
         limits::MAX_CLIENTS,
         trig::arc_tangent,
     },
-    world::CollisionMap,
+    world::{CollisionMap, TraceQuery},
 };
 
 /// Largest distance of an enemy, in units.
@@ -130,7 +130,7 @@ impl<'a> Perception<'a> {
 
     fn sees(&self, point: Vec3) -> bool {
         self.map.is_none_or(|map| {
-            map.trace(self.eye(), Vec3::ZERO, Vec3::ZERO, point, content::SOLID).fraction >= 1.0
+            map.trace(&TraceQuery::line(self.eye(), point, content::SOLID)).fraction >= 1.0
         })
     }
 
@@ -141,13 +141,9 @@ impl<'a> Perception<'a> {
         let Some(map) = self.map else { return LOOK_AHEAD };
         let raised = self.origin + Vec3::new(0.0, 0.0, STEP);
         let ahead = |start: Vec3| {
-            map.trace(
-                start,
-                player_box::MINS,
-                player_box::MAXS,
-                start.add_scaled(direction, LOOK_AHEAD),
-                mask::PLAYER_SOLID,
-            )
+            let end = start.add_scaled(direction, LOOK_AHEAD);
+            let path = TraceQuery::line(start, end, mask::PLAYER_SOLID);
+            map.trace(&path.with_box(player_box::MINS, player_box::MAXS))
         };
         let (start, wall) = match ahead(raised) {
             // A low ceiling prevents the step-up.
@@ -163,13 +159,9 @@ impl<'a> Perception<'a> {
             let next = free.min(safe + FLOOR_SPACING);
             let over = start.add_scaled(direction, next);
             let deep = over - Vec3::new(0.0, 0.0, MAX_DROP);
-            let floor = map.trace(
-                over,
-                player_box::MINS,
-                player_box::MAXS,
-                deep,
-                mask::PLAYER_SOLID | content::LAVA | content::SLIME,
-            );
+            let stops = mask::PLAYER_SOLID | content::LAVA | content::SLIME;
+            let fall = TraceQuery::line(over, deep, stops);
+            let floor = map.trace(&fall.with_box(player_box::MINS, player_box::MAXS));
             if floor.fraction >= 1.0 || floor.contents & (content::LAVA | content::SLIME) != 0 {
                 return (safe - STOPPING_DISTANCE).max(0.0);
             }

@@ -90,7 +90,8 @@ mod tests {
     fn baseline_metric_without_samples_is_no_regression() {
         let text = r#"{"ping_ms":{"p50":60,"count":5},"join_ms":{"p99":40,"count":5},"loss":0.0}"#;
         let all = Expectations::from_baseline(text, 0.1, false).unwrap();
-        let conditions = Conditions { enters: false, round_trip_ms: 0.0, loses: false };
+        let conditions =
+            Conditions { enters: false, round_trip_ms: 0.0, loses: false, interval_ms: 50.0 };
         let interval = || IntervalStats { connected: 1, ..IntervalStats::default() };
         let results = all.evaluate(&interval(), 1, conditions);
         assert!(results.iter().all(|one| one.passed), "{results:?}");

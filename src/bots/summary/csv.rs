@@ -4,6 +4,7 @@
 //! RFC 4180.
 
 use super::{Sample, Summary};
+use crate::model::text::formula_free;
 
 /// A column: its name and its value.
 type Column = (&'static str, fn(&Sample) -> String);
@@ -86,10 +87,11 @@ impl Summary {
 
 /// Returns a field, quoted if it holds a separator.
 fn quoted(field: &str) -> String {
+    let field = formula_free(field);
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
-        field.to_owned()
+        field.into_owned()
     }
 }
 
@@ -100,6 +102,7 @@ mod tests {
     #[test]
     fn fields_with_separators_are_quoted() {
         assert_eq!(quoted("plain"), "plain");
+        assert_eq!(quoted("=SUM(1,2)"), "\"'=SUM(1,2)\"", "a spreadsheet runs no formula");
         assert_eq!(quoted("say \"a, b\""), "\"say \"\"a, b\"\"\"");
     }
 }

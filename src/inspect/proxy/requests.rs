@@ -83,9 +83,8 @@ impl Proxy {
         self.opened += 1;
         let seed = self.options.seed.wrapping_mul(0x1_0001).wrapping_add(self.opened);
         let options = &self.options;
-        let number = self
-            .sessions
-            .insert(|number| Session::new(now, options, (from, port_of(number)), seed));
+        let number =
+            self.sessions.insert(|number| Session::new(now, options, from, port_of(number), seed));
         self.counters.bump(ProxyCounter::SessionsOpened);
         self.port_changes.push_back(PortChange::Open(port_of(number), self.options.server));
         log::debug!("client {} opened session {number}", from.remote);

@@ -81,7 +81,8 @@ impl Session {
     pub(super) fn new(
         now: Millis,
         options: &ProxyOptions,
-        (client, port): (Route, LocalPort),
+        client: Route,
+        port: LocalPort,
         seed: u64,
     ) -> Self {
         let link = |impairment: Impairment, seed| {

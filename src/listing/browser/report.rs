@@ -1,10 +1,13 @@
 //! Reports of a browser: plain lines, JSON, CSV, and the changes between two rounds.
 
-use std::{collections::HashMap, fmt::Write as _, net::SocketAddr};
+use std::{borrow::Cow, collections::HashMap, fmt::Write as _, net::SocketAddr};
 
 use serde::Serialize;
 
-use crate::{discovery::Family, model::Millis};
+use crate::{
+    discovery::Family,
+    model::{Millis, text::formula_free},
+};
 
 use super::{
     filter::Filter,
@@ -175,12 +178,12 @@ struct CsvRow<'a> {
     players: u32,
     humans: Option<u32>,
     max_players: u32,
-    gametype: &'a str,
+    gametype: Cow<'a, str>,
     #[serde(rename = "mod")]
-    game_mod: &'a str,
-    map: &'a str,
-    name: String,
-    protocol: &'a str,
+    game_mod: Cow<'a, str>,
+    map: Cow<'a, str>,
+    name: Cow<'a, str>,
+    protocol: Cow<'a, str>,
     password: bool,
 }
 
@@ -200,23 +203,17 @@ pub fn csv(browser: &Browser, selection: &Selection) -> String {
             players: row.players,
             humans: row.humans,
             max_players: row.max_players,
-            gametype: row.gametype,
-            game_mod: row.game_mod,
-            map: row.map,
+            gametype: formula_free(row.gametype),
+            game_mod: formula_free(row.game_mod),
+            map: formula_free(row.map),
             name: formula_free(row.name),
-            protocol: row.protocol,
+            protocol: formula_free(row.protocol),
             password: row.password,
         };
         writer.serialize(row).expect("a row in memory");
     }
     let bytes = writer.into_inner().expect("a buffer in memory");
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// Returns the text such that a spreadsheet does not run it as a formula.
-fn formula_free(text: &str) -> String {
-    let runs = text.starts_with(['=', '+', '-', '@']);
-    if runs { format!("'{text}") } else { text.to_owned() }
 }
 
 /// Head of the plain table.

@@ -395,9 +395,10 @@ fn count(text: WireText<'_>) -> u16 {
     u16::try_from(text.atoi()).unwrap_or(u16::MAX)
 }
 
-/// Returns at most `len` filtered bytes.
+/// Returns at most `len` printable characters, so that page, list, state file and log agree.
 fn cut(text: WireText<'_>, len: usize) -> Box<str> {
-    text.truncated(len).to_string().into()
+    let printable = text.bytes().filter(|byte| (0x20..0x7f).contains(byte));
+    printable.take(len).map(char::from).collect::<String>().into()
 }
 
 const _: () = assert!(CHALLENGE_LIFE.0 < LISTED_LIFE.0, "a server outlives its challenge");

@@ -3,7 +3,9 @@
 use super::{diagnostic::Findings, map_file::Entity};
 use crate::{
     model::{Vec3, contents::mask},
-    world::{Bsp, CollisionMap, MapEntities, TracePrecision, entity_string::MAX_ENTITY_BYTES},
+    world::{
+        Bsp, CollisionMap, MapEntities, TracePrecision, TraceQuery, entity_string::MAX_ENTITY_BYTES,
+    },
 };
 
 /// Half the width of the boxes of items and players.
@@ -104,7 +106,7 @@ fn check_places(collision: &CollisionMap, entities: &[Entity], findings: &mut Fi
             continue;
         };
         let at = origin + Vec3::new(0.0, 0.0, lift);
-        if collision.trace(at, mins, maxs, at, clip_mask).startsolid {
+        if collision.trace(&TraceQuery::line(at, at, clip_mask).with_box(mins, maxs)).startsolid {
             let [x, y, z] = origin.0;
             let what = format!(
                 "{} in solid: its box at ({x} {y} {z}) touches a brush or patch (expected {HALF_WIDTH} \

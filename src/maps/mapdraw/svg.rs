@@ -27,10 +27,10 @@ pub fn svg(drawing: &Drawing) -> Result<String, String> {
     }
     for (floor, number) in drawing.floors.iter().zip(1..) {
         let _ = writeln!(text, "<g class=\"floor\" id=\"floor{number}\">");
-        write_layer(&mut text, drawing, (&floor.ground, &floor.shapes, &floor.legend))?;
+        write_layer(&mut text, drawing, &floor.ground, &floor.shapes, &floor.legend)?;
     }
     text.push_str("<g class=\"all\" id=\"all\">\n");
-    write_layer(&mut text, drawing, (&drawing.ground, &drawing.shapes, &drawing.legend))?;
+    write_layer(&mut text, drawing, &drawing.ground, &drawing.shapes, &drawing.legend)?;
     write_tabs(&mut text, drawing);
     text.push_str("</svg>\n");
     Ok(text)
@@ -40,7 +40,9 @@ pub fn svg(drawing: &Drawing) -> Result<String, String> {
 fn write_layer(
     text: &mut String,
     drawing: &Drawing,
-    (ground, shapes, legend): (&Image, &[Shape], &[Shape]),
+    ground: &Image,
+    shapes: &[Shape],
+    legend: &[Shape],
 ) -> Result<(), String> {
     let [left, top] = drawing.ground_at;
     let [width, height] = [ground.width, ground.height].map(|length| length as f32 / drawing.scale);

@@ -26,6 +26,13 @@ use crate::{
 /// Interval between requests.
 const RETRANSMIT: Millis = Millis(3000);
 
+/// Options of a client for protocols other than the wanted one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProtocolGuess {
+    pub(super) falls_back: bool,
+    pub(super) detects: bool,
+}
+
 /// Handshake in progress.
 #[derive(Debug)]
 pub(super) struct Handshake {
@@ -95,21 +102,21 @@ impl Handshake {
     /// Handles a `challengeResponse` and returns whether it is valid. Its source `from` is the
     /// server's address then.
     ///
-    /// `falls_back` and `detects` are those of the client's options.
+    /// `guess` are options of the client.
     pub(super) fn challenge_response(
         &mut self,
         now: Millis,
         response: ChallengeResponse,
         from_server: bool,
         wanted: &'static Protocol,
-        (falls_back, detects): (bool, bool),
+        guess: ProtocolGuess,
     ) -> bool {
         if self.granted.is_some() {
             return false;
         }
         let number = self.asked_protocol.or(response.protocol);
         // A number that is missing where none is expected proves nothing.
-        let follows = detects || falls_back && wanted.handshake.repeats_challenges;
+        let follows = guess.detects || guess.falls_back && wanted.handshake.repeats_challenges;
         let protocol = match wanted.handshake.fallback {
             Some(fallback) if follows && number != Some(wanted.number) => fallback,
             Some(_) | None => wanted,
@@ -237,7 +244,7 @@ mod tests {
             response,
             from_server,
             wanted,
-            (falls_back, false),
+            ProtocolGuess { falls_back, detects: false },
         );
         assert_eq!(handshake.granted().is_some(), taken);
         handshake.granted().map(|granted| granted.protocol)
@@ -288,7 +295,8 @@ mod tests {
                 client_challenge: Some(OURS),
                 protocol: Some(71),
             };
-            assert!(handshake.challenge_response(Millis(0), granted, true, wanted, (true, false)));
+            let guess = ProtocolGuess { falls_back: true, detects: false };
+            assert!(handshake.challenge_response(Millis(0), granted, true, wanted, guess));
             let result = handshake.connect_response(response);
             assert_eq!(result.is_some(), taken, "{wanted} {answer:?}");
         }
@@ -303,8 +311,9 @@ mod tests {
                 client_challenge: Some(OURS),
                 protocol,
             };
-            let guess = Protocol::OA_71;
-            handshake.challenge_response(Millis(9), response, true, guess, (false, true));
+            let (wanted, guess) =
+                (Protocol::OA_71, ProtocolGuess { falls_back: false, detects: true });
+            handshake.challenge_response(Millis(9), response, true, wanted, guess);
             handshake.granted().map(|granted| granted.protocol)
         };
         assert_eq!(grant(&mut handshake, None), Some(Protocol::Q3_68), "no number: 68");

@@ -95,7 +95,7 @@ impl SnapshotHistory {
 
     /// Entities of the newest snapshot, ascending by number.
     pub(super) fn entities(&self) -> impl ExactSizeIterator<Item = &EntityState> {
-        let entries = self.current.and_then(|sequence| self.entities.frame(sequence.0));
+        let entries = self.current.and_then(|sequence| self.entities.frame(sequence.into()));
         entries.unwrap_or_default().iter().map(|entry| self.entities.state(entry.slot))
     }
 
@@ -104,7 +104,7 @@ impl SnapshotHistory {
         &self,
         sequence: Sequence,
     ) -> Option<(&Snapshot, impl Iterator<Item = &EntityState>)> {
-        let entries = self.entities.frame(sequence.0)?.iter();
+        let entries = self.entities.frame(sequence.into())?.iter();
         Some((self.get(sequence.0)?, entries.map(|entry| self.entities.state(entry.slot))))
     }
 
@@ -130,7 +130,7 @@ impl SnapshotHistory {
         let usable = head.delta_num == 0 || base.is_some();
         let nobody = PlayerState::default();
         let (old_player, entries) =
-            match base.and_then(|base| Some((base, self.entities.frame(base.sequence.0)?))) {
+            match base.and_then(|base| Some((base, self.entities.frame(base.sequence.into())?))) {
                 Some((base, entries)) => (&base.player, entries),
                 None => (&nobody, &[][..]),
             };
@@ -171,7 +171,7 @@ impl SnapshotHistory {
             let number = state.entity_num()?;
             Some((number, state))
         });
-        self.entities.record(sequence.0, previous.0, states);
+        self.entities.record(sequence.into(), previous.into(), states);
         let PendingSnapshot { head, player, .. } = staged;
         self.snapshots[place(sequence.0)] = Some(Snapshot { sequence, head, player, command });
         self.current = Some(sequence);

@@ -92,7 +92,8 @@ impl DemoPaths {
                 }
                 DemoEventKind::Frag { victim, killer, means } => {
                     let killer = killer.filter(|killer| killer.number != victim.number);
-                    deaths.push((event.demo_ms, victim, killer, means));
+                    let (demo_ms, at) = (event.demo_ms, Vec3::ZERO);
+                    deaths.push(Death { demo_ms, victim, killer, means, at, from: None });
                 }
                 _ => {}
             });
@@ -159,13 +160,11 @@ impl DemoPaths {
         }
     }
 
-    fn add_death(
-        &mut self,
-        snapshot: &DemoSnapshot,
-        (demo_ms, victim, killer, means): (u64, DemoPlayer, Option<DemoPlayer>, &'static str),
-    ) {
+    /// Adds a death without positions, and finds them.
+    fn add_death(&mut self, snapshot: &DemoSnapshot, death: Death) {
+        let Death { demo_ms, ref victim, ref killer, .. } = death;
         self.paths[victim.number.index()].deaths += 1;
-        if let Some(killer) = &killer {
+        if let Some(killer) = killer {
             self.paths[killer.number.index()].frags += 1;
         }
         let recent = |player: &DemoPlayer| {
@@ -179,10 +178,10 @@ impl DemoPaths {
                     == Some(victim.number)
         });
         let place = obituary.map(|entity| entity.pos.base).filter(|at| *at != Vec3::ZERO);
-        let Some(at) = recent(&victim).or(place).filter(|at| at.is_finite()) else { return };
+        let Some(at) = recent(victim).or(place).filter(|at| at.is_finite()) else { return };
         if self.deaths.len() < MAX_DEATHS {
             let from = killer.as_ref().and_then(recent);
-            self.deaths.push(Death { demo_ms, victim, killer, means, at, from });
+            self.deaths.push(Death { at, from, ..death });
         }
     }
 }

@@ -96,7 +96,7 @@ impl Default for Decoder {
             frames: 0,
             scene: Scene::default(),
             ring: FrameRing::new(FRAMES_KEPT),
-            frame: 0,
+            frame: FrameNum::default(),
             texts: Texts::default(),
             configstrings: BTreeMap::new(),
             baselines: Baselines::default(),
@@ -190,7 +190,7 @@ impl Decoder {
             records::FRAME => {
                 self.scene.read(&self.codec, from, &self.baselines)?;
                 let previous = self.frame;
-                self.frame = previous.wrapping_add(1);
+                self.frame = previous.next();
                 let states = self.scene.entities().map(|(number, entity)| (number, entity.state));
                 self.ring.record(self.frame, previous, states);
                 self.frames += 1;

@@ -34,6 +34,8 @@ pub const MAX_PIECE_LEN: usize = 4 << 20;
 pub(super) const MAX_RECORDS_LEN: usize = 8 << 20;
 /// Longest text of the header, and most players and chunks of an index.
 const MAX_ITEMS: usize = 1 << 20;
+/// Maximum number of sessions of an index.
+pub(super) const MAX_SESSIONS: usize = 1 << 16;
 
 /// Kind of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,7 +282,7 @@ impl Index {
         for _ in 0..from.small::<usize>()?.min(MAX_ITEMS) {
             index.keys.push(IndexedKey { offset: from.number()?, time: time(from)? });
         }
-        for _ in 0..from.small::<usize>()?.min(MAX_ITEMS) {
+        for _ in 0..from.small::<usize>()?.min(MAX_SESSIONS) {
             let (client, name) = (from.byte()?, from.text()?);
             index.sessions.push(Session { client, name, from: time(from)?, to: time(from)? });
         }

@@ -37,4 +37,4 @@ pub use format::{
 pub use reader::{Fault, Reader};
 pub use scene::{Scene, SceneEntity};
 pub use view::{Shown, SpectatorDemo, Viewpoint};
-pub use writer::{ClientMessage, LevelStart, Writer, WriterOptions};
+pub use writer::{ClientMessage, ClientStart, LevelStart, Writer, WriterOptions};

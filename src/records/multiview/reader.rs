@@ -11,7 +11,7 @@ use super::{
     decoder::{Decoder, Record, key_time},
     format::{
         END_MAGIC, FILE_HEAD_LEN, FORMAT_VERSION, FormatError, Header, Index, IndexedKey, MAGIC,
-        PIECE_HEAD_LEN, PieceKind, Session, TRAILER_LEN, read_piece,
+        MAX_SESSIONS, PIECE_HEAD_LEN, PieceKind, Session, TRAILER_LEN, read_piece,
     },
 };
 use crate::model::{ClientNum, LevelTime};
@@ -126,12 +126,13 @@ impl<'a> Reader<'a> {
         is_index.then(|| Index::read(piece.content).ok()).flatten()
     }
 
-    /// Makes the index again from all records of the file.
+    /// Makes the index again from all records of the file. Sessions without a message give way to the next of their
+    /// client, since compressed records of a start take almost no bytes.
     #[must_use]
     pub fn rebuilt_index(&self) -> Index {
         let mut index = Index::default();
         let Ok(mut reader) = Self::open(self.bytes) else { return index };
-        // Place in the list of each client's session.
+        // Place in the list of each client's session, and whether it has a message.
         let mut running = [None; 64];
         while let Some(record) = reader.next_record() {
             let Ok(record) = record else { continue };
@@ -147,15 +148,22 @@ impl<'a> Reader<'a> {
                 }
                 Record::Start(client) => {
                     let name = reader.decoder.track(client).map(|track| track.name.to_string());
-                    running[client.index()] = Some(index.sessions.len());
-                    index.sessions.push(Session {
+                    let session = Session {
                         client: client.index() as u8,
                         name: name.unwrap_or_default(),
                         from: now,
                         to: now,
-                    });
+                    };
+                    match running[client.index()] {
+                        Some((at, false)) => index.sessions[at] = session,
+                        _ if index.sessions.len() < MAX_SESSIONS => {
+                            running[client.index()] = Some((index.sessions.len(), false));
+                            index.sessions.push(session);
+                        }
+                        _ => running[client.index()] = None,
+                    }
                 }
-                Record::Message(client, _) => touch(&mut index, &running, client, now),
+                Record::Message(client, _) => touch(&mut index, &mut running, client, now),
                 Record::End(client) => running[client.index()] = None,
                 Record::Configstring(_) | Record::Broadcast(_) => {}
             }
@@ -260,9 +268,15 @@ fn key_time_at(bytes: &[u8], offset: usize) -> Option<LevelTime> {
     key_time(read_piece(bytes.get(offset..)?).ok()?.content)
 }
 
-fn touch(index: &mut Index, running: &[Option<usize>; 64], client: ClientNum, now: LevelTime) {
-    let session = running[client.index()].and_then(|at| index.sessions.get_mut(at));
-    if let Some(session) = session {
-        session.to = now;
+/// Records a message in the running session of its client.
+fn touch(
+    index: &mut Index,
+    running: &mut [Option<(usize, bool)>; 64],
+    client: ClientNum,
+    now: LevelTime,
+) {
+    if let Some((at, has_message)) = &mut running[client.index()] {
+        *has_message = true;
+        index.sessions[*at].to = now;
     }
 }

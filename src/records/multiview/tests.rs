@@ -116,8 +116,12 @@ fn recorded(frames: usize, options: WriterOptions) -> Match {
             };
             if !writer.has_client(client(at)) {
                 let name = format!("^1Player {at}");
-                let numbers = (Sequence(sequence - 1), CommandNum(frame as i32 / 4), acknowledged);
-                writer.start_client(client(at), &name, Protocol::OA_71, numbers);
+                let start = ClientStart {
+                    sequence: Sequence(sequence - 1),
+                    acknowledge: CommandNum(frame as i32 / 4),
+                    acknowledged,
+                };
+                writer.start_client(client(at), &name, Protocol::OA_71, start);
             }
             server_message::begin(&mut encoder, Protocol::OA_71, CommandNum(frame as i32 / 4));
             for (number, text) in &pending {
@@ -243,6 +247,36 @@ fn rebuilt_index_equals_written_one() {
     let reader = Reader::open(cut).expect("a recording");
     assert_eq!(reader.index(), None);
     assert_eq!(reader.rebuilt_index(), index);
+}
+
+#[test]
+fn rebuilt_index_has_bounded_sessions() {
+    let baselines = Baselines::new(Vec::new());
+    let level = LevelStart { baselines: &baselines, checksum_feed: 0 };
+    let rebuilt = |ends: bool, starts: usize| {
+        let mut writer = Writer::new(&Header::default(), &level, SHORT);
+        let mut file = writer.take();
+        writer.frame(LevelTime(1000), |_| None, std::iter::empty());
+        for _ in 0..starts {
+            let start = ClientStart {
+                sequence: Sequence(1),
+                acknowledge: CommandNum(0),
+                acknowledged: CommandNum(0),
+            };
+            writer.start_client(client(0), "", Protocol::OA_71, start);
+            if ends {
+                writer.end_client(client(0));
+            }
+        }
+        writer.frame(LevelTime(1050), |_| None, std::iter::empty());
+        writer.finish();
+        file.extend(writer.take());
+        file.truncate(file.len() - 1);
+        Reader::open(&file).expect("a recording").rebuilt_index().sessions.len()
+    };
+    assert_eq!(rebuilt(false, 1000), 1, "a start replaces one without messages");
+    assert_eq!(rebuilt(true, 1000), 1000);
+    assert_eq!(rebuilt(true, 70_000), 1 << 16);
 }
 
 #[test]

@@ -61,6 +61,17 @@ pub struct LevelStart<'a> {
     pub checksum_feed: i32,
 }
 
+/// State of a connection when its recording starts.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientStart {
+    /// Sequence of the gamestate that the demo begins with.
+    pub sequence: Sequence,
+    /// Last command that the server has of the client.
+    pub acknowledge: CommandNum,
+    /// Last command that the client has of the server. Those behind it follow in the next message.
+    pub acknowledged: CommandNum,
+}
+
 /// A message that is recorded, with the client's reliable commands.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientMessage<I> {
@@ -187,15 +198,15 @@ impl Writer {
         self.index.end = time;
     }
 
-    /// Starts to record the messages of a client. Its demo begins with a gamestate of that sequence, and
-    /// commands behind `acknowledged` follow in its next message, a full snapshot.
+    /// Starts to record the messages of a client. Its next message is a full snapshot.
     pub fn start_client(
         &mut self,
         client: ClientNum,
         name: &str,
         protocol: &'static Protocol,
-        (sequence, acknowledge, acknowledged): (Sequence, CommandNum, CommandNum),
+        start: ClientStart,
     ) {
+        let ClientStart { sequence, acknowledge, acknowledged } = start;
         let window = CommandWindow::new(acknowledged);
         let track = ClientTrack::new(Arc::from(name), protocol, sequence, acknowledge, window);
         self.records.extend([records::START, client.index() as u8]);

@@ -69,7 +69,8 @@ pub(super) fn write(
 pub(super) fn map_file(
     map: &str,
     basepath: &str,
-    (mod_folder, game): (Option<&str>, &str),
+    mod_folder: Option<&str>,
+    game: &str,
 ) -> Result<Vec<u8>, String> {
     let data = game_data::open(basepath, mod_folder, game)?;
     let path = format!("maps/{}.bsp", map.to_ascii_lowercase());
@@ -82,8 +83,8 @@ fn draw_map(
     draw_options: DrawOptions,
 ) -> Result<Drawing, String> {
     let failed = |what: String| format!("map {map}: {what}");
-    let folders = (options.mod_folder.as_deref(), options.game.name());
-    let file = map_file(map, &options.basepath, folders)?;
+    let mod_folder = options.mod_folder.as_deref();
+    let file = map_file(map, &options.basepath, mod_folder, options.game.name())?;
     let bsp = Bsp::load(&file).map_err(|error| failed(error.to_string()))?;
     let entities =
         MapEntities::parse(&bsp.entity_text).map_err(|error| failed(error.to_string()))?;

@@ -30,6 +30,8 @@ use super::{
 
 /// Faults that are printed; the others are counted.
 const MAX_PRINTED: usize = 10;
+/// Most sessions that are printed.
+const MAX_SHOWN_SESSIONS: usize = 100;
 
 /// Task on whole files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +153,7 @@ fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bo
         rate / 1000.0
     ));
     let start = index.keys.first().map_or(index.end, |key| key.time);
-    for session in &index.sessions {
+    for session in index.sessions.iter().take(MAX_SHOWN_SESSIONS) {
         let clock = |ms: i32| format!("{}:{:02}", ms / 60_000, ms / 1000 % 60);
         out.line(format!(
             "  player   {:2} {}  {} to {}",
@@ -160,6 +162,9 @@ fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bo
             clock(session.from.distance(start)),
             clock(session.to.distance(start))
         ));
+    }
+    if let Some(more) = index.sessions.len().checked_sub(MAX_SHOWN_SESSIONS).filter(|&n| n > 0) {
+        out.line(format!("  player   and {more} more (--json lists them)"));
     }
     if !is_complete {
         out.line("  not complete: the index was made again from the records");
@@ -285,7 +290,7 @@ pub(super) fn extract(options: &ExtractOptions, out: &mut Output) -> Result<bool
     let protocol = protocol_of(&name)
         .ok_or_else(|| format!("{name}: unknown extension (expected .dm_68 or .dm_71)"))?;
     let (demo, messages, faults) = if let Some(player) = &options.player {
-        own_view(options, (reader, &index), player, protocol)?
+        own_view(options, reader, &index, player, protocol)?
     } else {
         let view = match (&options.follow, options.free) {
             (Some(player), _) => Viewpoint::Follow(client_of(&index, player, options)?),
@@ -337,7 +342,8 @@ fn client_of(index: &Index, player: &str, options: &ExtractOptions) -> Result<Cl
 
 fn own_view(
     options: &ExtractOptions,
-    (mut reader, index): (Reader<'_>, &Index),
+    mut reader: Reader<'_>,
+    index: &Index,
     player: &str,
     protocol: &'static Protocol,
 ) -> Result<(Vec<u8>, u64, Vec<Fault>), String> {
@@ -390,8 +396,8 @@ fn spectate(
 fn map_of(reader: &Reader<'_>, options: &ExtractOptions) -> Option<Bsp> {
     let header = reader.header();
     let game = if header.game.is_empty() { "baseoa" } else { &header.game };
-    let folders = (options.mod_folder.as_deref(), game);
-    let loaded = drawing::map_file(&header.map, &options.basepath, folders)
+    let mod_folder = options.mod_folder.as_deref();
+    let loaded = drawing::map_file(&header.map, &options.basepath, mod_folder, game)
         .and_then(|file| Bsp::load(&file).map_err(|error| error.to_string()));
     loaded
         .inspect_err(|what| eprintln!("fragd: {what}; showing every entity (set --basepath)"))

@@ -36,6 +36,7 @@ use crate::{
 
 pub use bot_link::BotLink;
 pub(crate) use clients::show_restart_countdown;
+pub(crate) use clients::unreadable_masks;
 pub use deathmatch::Deathmatch;
 pub(crate) use deathmatch::has_spawn_point;
 pub use fault::{ConnectError, GameFault};

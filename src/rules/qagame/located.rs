@@ -30,14 +30,25 @@ struct Records {
     size: u32,
 }
 
+/// Arguments of a module about an array of records.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ArrayArguments {
+    pub(super) address: i32,
+    pub(super) count: i32,
+    /// Distance of two records, in bytes.
+    pub(super) size: i32,
+}
+
 impl Records {
     /// Checks an array.
     fn new(
         memory: &Memory,
         what: &str,
-        (address, count, size): (i32, i32, i32),
-        (max, min_size): (usize, u32),
+        array: ArrayArguments,
+        max: usize,
+        min_size: u32,
     ) -> Result<Self, String> {
+        let ArrayArguments { address, count, size } = array;
         let start = address as u32 & memory.mask();
         let count = u32::try_from(count).ok().filter(|count| *count as usize <= max);
         let count = count.ok_or_else(|| format!("invalid number of {what} (max {max})"))?;
@@ -78,17 +89,17 @@ impl Located {
     /// A sentence, if an array does not lie inside the memory.
     pub(super) fn new(
         memory: &Memory,
-        (entities, count, entity_size): (i32, i32, i32),
-        (clients, client_size): (i32, i32),
+        entities: ArrayArguments,
+        clients: i32,
+        client_size: i32,
     ) -> Result<Self, String> {
-        let place = (entities, count, entity_size);
-        let entities = Records::new(memory, "entities", place, (MAX_ENTITIES, MIN_ENTITY_SIZE))?;
+        let entities = Records::new(memory, "entities", entities, MAX_ENTITIES, MIN_ENTITY_SIZE)?;
         // A module has as many clients as its setting allows, which it does not tell here.
         let start = clients as u32 & memory.mask();
         let room = (memory.size() - start) / u32::try_from(client_size).unwrap_or(0).max(1);
         let count = room.min(MAX_CLIENTS as u32) as i32;
-        let place = (clients, count, client_size);
-        let clients = Records::new(memory, "clients", place, (MAX_CLIENTS, MIN_CLIENT_SIZE))?;
+        let clients = ArrayArguments { address: clients, count, size: client_size };
+        let clients = Records::new(memory, "clients", clients, MAX_CLIENTS, MIN_CLIENT_SIZE)?;
         Ok(Self { entities, clients })
     }
 
@@ -124,7 +135,8 @@ impl Located {
         &self,
         memory: &mut Memory,
         number: EntityNum,
-        (state, shared): (&EntityState, &EntityShared),
+        state: &EntityState,
+        shared: &EntityShared,
     ) -> Result<(), FaultKind> {
         let Some(at) = self.entities.at(number.index()) else { return Ok(()) };
         let bytes = memory.bytes_mut(at as i32, MIN_ENTITY_SIZE as usize)?;

@@ -149,7 +149,8 @@ impl GameModule {
     fn enter_with_words(
         &mut self,
         host: &mut dyn Host,
-        (entry, arguments): (Entry, &[i32]),
+        entry: Entry,
+        arguments: &[i32],
         words: &CommandArgs,
     ) -> Result<i32, GameFault> {
         let outer = std::mem::replace(&mut self.state.words, words.clone());
@@ -253,7 +254,7 @@ impl Game for GameModule {
         words: &CommandArgs,
     ) -> Result<(), GameFault> {
         let arguments = [client.index() as i32];
-        self.enter_with_words(host, (Entry::ClientCommand, &arguments), words).map(drop)
+        self.enter_with_words(host, Entry::ClientCommand, &arguments, words).map(drop)
     }
 
     fn client_think(
@@ -285,7 +286,7 @@ impl Game for GameModule {
         host: &mut dyn Host,
         words: &CommandArgs,
     ) -> Result<bool, GameFault> {
-        self.enter_with_words(host, (Entry::ConsoleCommand, &[]), words).map(|known| known != 0)
+        self.enter_with_words(host, Entry::ConsoleCommand, &[], words).map(|known| known != 0)
     }
 
     fn entity_count(&self) -> usize {

@@ -8,7 +8,7 @@
 
 use crate::{
     model::{FrameNum, PlayerState},
-    serving::delta_cache::DeltaCache,
+    serving::delta_cache::{DeltaCache, SeenFrame},
     wire::{
         bits::BitWriter,
         encoded::{EncodedCache, EncodedSpan},
@@ -20,6 +20,14 @@ use super::current_level::{CurrentLevel, FRAMES_KEPT, MAX_VIEWS, StoredView};
 
 /// Bases of one view: each kept frame, and none.
 const BASES: usize = FRAMES_KEPT + 1;
+
+/// A view of a kept frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ViewIndex {
+    pub(super) frame: FrameNum,
+    /// Index among the views of the frame.
+    pub(super) at: usize,
+}
 
 /// Cache of the newest frame's bodies.
 #[derive(Debug)]
@@ -51,27 +59,28 @@ impl BodyCache {
         self.deltas.clear();
     }
 
-    /// Appends the body of view `at` of frame `number` to `writer`. `base` is a kept frame with a view of
-    /// the same player, and the index of that view.
+    /// Appends the body of a view to `writer`. `base` is a view of the same player.
     pub(super) fn append(
         &mut self,
         writer: &mut BitWriter,
         current: &CurrentLevel,
-        (number, at): (FrameNum, usize),
-        base: Option<(FrameNum, usize)>,
+        view: ViewIndex,
+        base: Option<ViewIndex>,
     ) {
-        if self.frame != Some(number) || !std::ptr::eq(self.scratch.encoding(), writer.encoding()) {
-            self.frame = Some(number);
+        if self.frame != Some(view.frame)
+            || !std::ptr::eq(self.scratch.encoding(), writer.encoding())
+        {
+            self.frame = Some(view.frame);
             self.spans.fill(None);
             self.bodies.clear();
             self.scratch.begin(writer.encoding());
         }
-        let slot = base.map_or(FRAMES_KEPT, |(frame, _)| frame as usize % FRAMES_KEPT);
-        let place = at.min(MAX_VIEWS - 1) * BASES + slot;
+        let slot = base.map_or(FRAMES_KEPT, |base| base.frame.ring_index(FRAMES_KEPT));
+        let place = view.at.min(MAX_VIEWS - 1) * BASES + slot;
         let span = match self.spans[place] {
             Some(span) => span,
             None => {
-                let span = self.encode(current, (number, at), base);
+                let span = self.encode(current, view, base);
                 self.spans[place] = Some(span);
                 span
             }
@@ -82,24 +91,21 @@ impl BodyCache {
     fn encode(
         &mut self,
         current: &CurrentLevel,
-        (number, at): (FrameNum, usize),
-        base: Option<(FrameNum, usize)>,
+        view: ViewIndex,
+        base: Option<ViewIndex>,
     ) -> EncodedSpan {
         let Self { scratch, deltas, bodies, encoded, .. } = self;
         *encoded += 1;
         scratch.clear();
         let null_player = PlayerState::default();
-        let old: Option<(FrameNum, &StoredView)> =
-            base.and_then(|(frame, view)| Some((frame, current.views(frame).get(view)?)));
-        if let Some(view) = current.views(number).get(at) {
+        let stored = |view: ViewIndex| Some((view.frame, current.views(view.frame).get(view.at)?));
+        let old: Option<(FrameNum, &StoredView)> = base.and_then(stored);
+        if let Some((frame, view)) = stored(view) {
             let old_player = old.map_or(&null_player, |(_, view)| &view.state);
             snapshot::write_view(scratch, &view.areas, old_player, &view.state);
-            deltas.write_list(
-                scratch,
-                (current.ring(), &current.baselines),
-                old.map(|(frame, view)| (frame, &view.seen)),
-                (number, &view.seen),
-            );
+            let old = old.map(|(frame, view)| SeenFrame { frame, seen: &view.seen });
+            let newest = SeenFrame { frame, seen: &view.seen };
+            deltas.write_list(scratch, current.ring(), &current.baselines, old, newest);
             server_message::end(scratch);
         }
         bodies.store(scratch)

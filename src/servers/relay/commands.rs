@@ -26,6 +26,10 @@ const CHAT: BucketLimit = BucketLimit { burst: 4, period: Millis(1000) };
 const MAX_CHAT_LEN: usize = 150;
 /// Longest position in seconds.
 const MAX_SEEK_SECONDS: f64 = 1e6;
+/// Time between two changes of the source by viewers, while several watch.
+const CONTROL_INTERVAL: Millis = Millis::seconds(3);
+/// The same after a jump. Backwards it sends the level to every viewer.
+const JUMP_INTERVAL: Millis = Millis::seconds(10);
 
 /// Commands that every viewer has, in one line.
 pub(super) const HELP: &str =
@@ -166,13 +170,27 @@ pub(super) fn players_line(state: &RelayState) -> String {
     format!("Players: {}", names.collect::<Vec<_>>().join(", "))
 }
 
-/// Passes a request of a viewer to the source, if viewers may.
+/// Passes a request of a viewer to the source, if viewers may. What one does there, all see: while several watch, the
+/// first viewer controls the source, a few times a minute.
 fn request(state: &mut RelayState, key: ViewerKey, control: Control) {
-    if state.options.viewers_control {
-        state.request(Some(key), control);
-    } else {
-        state.tell(key, "Only the operator of this server controls the source.");
+    if !state.options.viewers_control {
+        return state.tell(key, "Only the operator of this server controls the source.");
     }
+    if state.entered().nth(1).is_some() {
+        let wait = state.controls_from.since(state.now);
+        let refusal = if state.entered().min().is_none_or(|(_, first)| first != key) {
+            Some("While several watch, only the first viewer controls the source.".to_owned())
+        } else {
+            (wait > Millis(0)).then(|| format!("Again in {} s, please.", wait.0.div_ceil(1000)))
+        };
+        if let Some(refusal) = refusal {
+            state.stats.bump(Counter::CommandsOverLimit);
+            return state.tell(key, &refusal);
+        }
+        let is_jump = matches!(control, Control::Seek(_) | Control::Skip(_));
+        state.controls_from = state.now + if is_jump { JUMP_INTERVAL } else { CONTROL_INTERVAL };
+    }
+    state.request(Some(key), control);
 }
 
 /// Parses a request to the source: `pause`, `speed X`, `seek TIME|+S|-S`.

@@ -85,7 +85,7 @@ impl CurrentLevel {
             is_odd: false,
             ring: FrameRing::new(FRAMES_KEPT),
             frames: vec![StoredFrame::default(); FRAMES_KEPT],
-            newest: 0,
+            newest: FrameNum::default(),
             has_frame: false,
             hostname: String::new(),
             timescale: None,
@@ -134,7 +134,7 @@ impl CurrentLevel {
     }
 
     fn stored(&self, number: FrameNum) -> Option<&StoredFrame> {
-        let frame = &self.frames[number as usize % FRAMES_KEPT];
+        let frame = &self.frames[number.ring_index(FRAMES_KEPT)];
         (frame.number == Some(number)).then_some(frame)
     }
 
@@ -247,7 +247,7 @@ impl CurrentLevel {
         if !self.has_level() || goes_back || frame.views.is_empty() {
             return false;
         }
-        let (previous, number) = (self.newest, self.newest.wrapping_add(1));
+        let (previous, number) = (self.newest, self.newest.next());
         let numbered = frame.entities.iter().filter_map(|state| {
             let number = state.entity_num()?;
             (number < EntityNum::WORLD).then_some((number, state))
@@ -257,7 +257,7 @@ impl CurrentLevel {
         for entry in self.ring.frame(number).unwrap_or_default() {
             all.insert(entry.number);
         }
-        let stored = &mut self.frames[number as usize % FRAMES_KEPT];
+        let stored = &mut self.frames[number.ring_index(FRAMES_KEPT)];
         stored.number = Some(number);
         stored.time = frame.time;
         stored.views.clear();

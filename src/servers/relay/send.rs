@@ -5,6 +5,7 @@
 //! Source: Quake III protocol 68, snapshot; the rules are ioquake3's.
 
 use super::{
+    body_cache::ViewIndex,
     current_level::CurrentLevel,
     state::RelayState,
     viewer::{Viewer, ViewerKey, ViewerState},
@@ -122,16 +123,16 @@ impl RelayState {
             .with(SnapFlags::RATE_DELAYED, viewer.rate_delayed)
             .with(SnapFlags::SERVER_COUNT, current.is_odd);
         writer.byte(flags.0);
-        let body_base = base.and_then(|(_, frame)| Some((frame, base_view?)));
-        bodies.append(writer, current, (number, at), body_base);
+        let body_base = base.and_then(|(_, frame)| Some(ViewIndex { frame, at: base_view? }));
+        bodies.append(writer, current, ViewIndex { frame: number, at }, body_base);
         if writer.overflowed() {
             // Without the snapshot, the commands are fewer next time.
-            viewer.skip_snapshot((number, *now));
+            viewer.skip_snapshot(number, *now);
             self.connections().send_commands(key);
             return;
         }
         let player = view.player;
-        viewer.record_snapshot((sequence, number, *now), view.seen.len(), *now, |sent| {
+        viewer.record_snapshot(sequence, number, view.seen.len(), *now, *now, |sent| {
             *sent = Some(player);
         });
         let counter = if base.is_some() { Counter::SnapshotsDelta } else { Counter::SnapshotsFull };

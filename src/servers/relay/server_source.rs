@@ -484,6 +484,8 @@ impl Source for ServerSource {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
 
     /// Sink that keeps the reasons of losses.
@@ -516,11 +518,11 @@ mod tests {
     fn run(
         source: &mut ServerSource,
         sink: &mut Losses,
-        (from, to): (u64, u64),
+        times: Range<u64>,
         answer: impl Fn(&[u8]) -> Vec<u8>,
     ) {
         let mut packet = Vec::new();
-        for now in (from..to).map(Millis) {
+        for now in times.map(Millis) {
             if source.next_due() <= now {
                 source.advance(now, sink);
             }
@@ -537,9 +539,9 @@ mod tests {
     fn viewers_are_told_of_silence_once() {
         let server: SocketAddr = ([192, 0, 2, 1], 27_960).into();
         let (mut source, mut sink) = (source_of(server), Losses::default());
-        run(&mut source, &mut sink, (0, 1499), |_| Vec::new());
+        run(&mut source, &mut sink, 0..1499, |_| Vec::new());
         assert!(sink.0.is_empty());
-        run(&mut source, &mut sink, (1499, 40_000), |_| Vec::new());
+        run(&mut source, &mut sink, 1499..40_000, |_| Vec::new());
         assert_eq!(sink.0, ["it does not answer"]);
         // Datagrams of other hosts do not count.
         let other = ([192, 0, 2, 2], 27_960).into();
@@ -551,7 +553,7 @@ mod tests {
     fn invalid_answers_do_not_end_the_wait() {
         let server: SocketAddr = ([192, 0, 2, 1], 27_960).into();
         let (mut source, mut sink) = (source_of(server), Losses::default());
-        run(&mut source, &mut sink, (0, 40_000), |_| b"\x01\x02\x03random".to_vec());
+        run(&mut source, &mut sink, 0..40_000, |_| b"\x01\x02\x03random".to_vec());
         assert_eq!(sink.0, ["it answers with invalid datagrams"]);
         assert_eq!(source.watch.reports(), 4, "1.5, 4.5, 10.5 and 22.5 s");
     }
@@ -561,11 +563,11 @@ mod tests {
         let server: SocketAddr = ([192, 0, 2, 1], 27_960).into();
         let (mut source, mut sink) = (source_of(server), Losses::default());
         let challenge = b"\xff\xff\xff\xffchallengeResponse 7";
-        run(&mut source, &mut sink, (0, 10_000), |_| challenge.to_vec());
+        run(&mut source, &mut sink, 0..10_000, |_| challenge.to_vec());
         for _ in 0..9 {
             source.handle_datagram(Millis(10_000), server, challenge, &mut sink);
         }
-        run(&mut source, &mut sink, (10_000, 30_000), |_| challenge.to_vec());
+        run(&mut source, &mut sink, 10_000..30_000, |_| challenge.to_vec());
         assert_eq!(sink.0, ["it does not answer the request for a slot"]);
         assert_eq!(
             source.watch.cause(Progress::Challenged),
@@ -584,7 +586,7 @@ mod tests {
             Some(b) if b.starts_with(b"connect") => b"\xff\xff\xff\xffconnectResponse".to_vec(),
             _ => Vec::new(),
         };
-        run(&mut source, &mut sink, (0, 60_000), answer);
+        run(&mut source, &mut sink, 0..60_000, answer);
         assert!(source.connections >= 3, "{}", source.connections);
         sink.0.dedup();
         assert_eq!(sink.0, ["it sends no gamestate"]);

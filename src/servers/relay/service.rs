@@ -15,8 +15,9 @@ use crate::{
     model::{Buttons, Millis, UserCmd, text, text::atoi},
     node::Route,
     observe::Counter,
-    serving::connection::{
-        AdmissionLimits, Connections, ReceiveBuffer, Service, Timeouts, enter_level,
+    serving::{
+        connection::{AdmissionLimits, Connections, ReceiveBuffer, Service, Timeouts, enter_level},
+        guards::ChallengeRequest,
     },
     wire::{
         Protocol,
@@ -91,7 +92,8 @@ impl Service for RelayState {
     }
 
     fn answer_challenge(&mut self, route: Route, request: GetChallenge<'_>, is_probe: bool) {
-        let (challenge, form) = (request.client_challenge, (false, is_probe));
+        let (challenge, form) =
+            (request.client_challenge, ChallengeRequest { is_timed: false, is_probe });
         self.connections().send_challenge(route, challenge, NEWEST_PROTOCOL, form);
     }
 

@@ -105,6 +105,8 @@ pub(super) struct RelayState {
     pub(super) scores_wanted: bool,
     /// Requests of viewers and operator to the source.
     pub(super) requests: VecDeque<(Option<ViewerKey>, Control)>,
+    /// Time from which a viewer may control the source again, while several watch.
+    pub(super) controls_from: Millis,
     /// Whether the source has a timeline, which viewers may control.
     pub(super) has_timeline: bool,
     /// Reason of the loss of the source, until its next level.
@@ -132,6 +134,7 @@ impl RelayState {
             scores: None,
             scores_wanted: false,
             requests: VecDeque::new(),
+            controls_from: Millis(0),
             has_timeline: false,
             lost: None,
             counts: BroadcastCounts::default(),
@@ -229,9 +232,10 @@ impl RelayState {
     /// Greets a viewer that has loaded a level.
     pub(super) fn greet(&mut self, key: ViewerKey) {
         let Some(viewer) = self.viewers.get_mut(key) else { return };
-        let is_greeted = std::mem::replace(&mut viewer.own.is_greeted, true);
+        let is_new = viewer.own.entered.is_none();
+        viewer.own.entered.get_or_insert(self.now);
         let name = viewer.name.clone();
-        if !is_greeted {
+        if is_new {
             self.tell(key, &format!("{name}^7 entered the game"));
             let count = self.viewers.present().count();
             let plural = if count == 1 { "viewer" } else { "viewers" };
@@ -258,6 +262,11 @@ impl RelayState {
     /// Player that a viewer is shown.
     pub(super) fn followed(&self, viewer: &Viewer) -> Option<ClientNum> {
         Some(self.current.current_views().get(self.view_of(viewer))?.player)
+    }
+
+    /// Viewers that have entered, with the time of each.
+    pub(super) fn entered(&self) -> impl Iterator<Item = (Millis, ViewerKey)> {
+        self.viewers.present().filter_map(|(key, viewer)| Some((viewer.own.entered?, key)))
     }
 
     /// Queues a request to the source.

@@ -15,6 +15,8 @@ use crate::{
 
 /// Time between two looks at the connection.
 const POLL: Millis = Millis(10);
+/// Time without a frame after which a connected stream is reported.
+const REPORTED_SILENCE: Millis = Millis(1500);
 /// Events that one call takes at most.
 const MAX_EVENTS: usize = 64;
 
@@ -30,6 +32,8 @@ pub struct StreamSource<'a> {
     teller: MatchDecoder,
     /// Delay of the stream while it is connected.
     delay: Option<Millis>,
+    /// Time of the connection, until its first frame or the report that there is none.
+    awaits_frame: Option<Millis>,
     /// Whether a key frame came, and no fault behind it.
     is_ready: bool,
     next: Millis,
@@ -48,6 +52,7 @@ impl<'a> StreamSource<'a> {
             decoder: Decoder::default(),
             teller: MatchDecoder::default(),
             delay: None,
+            awaits_frame: None,
             is_ready: false,
             next: Millis(0),
             frames: 0,
@@ -94,6 +99,7 @@ impl<'a> StreamSource<'a> {
             }
             if self.teller.record(&self.decoder, &record) {
                 self.frames += 1;
+                self.awaits_frame = None;
                 self.teller.tell(&self.decoder, false, sink);
             }
         }
@@ -108,6 +114,12 @@ impl Source for StreamSource<'_> {
 
     fn advance(&mut self, now: Millis, sink: &mut dyn Sink) {
         self.next = now + POLL;
+        if self.awaits_frame.is_some_and(|since| now.since(since) >= REPORTED_SILENCE) {
+            self.awaits_frame = None;
+            let reason = "the server sends no frame until a client is in its game";
+            log::warn!("{}: live stream without a level: {reason}", self.address);
+            sink.lost(reason);
+        }
         for _ in 0..MAX_EVENTS {
             match (self.input)() {
                 None => return,
@@ -118,6 +130,7 @@ impl Source for StreamSource<'_> {
                         delay.0 / 1000
                     );
                     self.delay = Some(delay);
+                    self.awaits_frame = Some(now);
                     self.restart();
                 }
                 Some(SubscriberEvent::Pieces(pieces)) => {
@@ -131,7 +144,7 @@ impl Source for StreamSource<'_> {
                 Some(SubscriberEvent::Refused(reason) | SubscriberEvent::Ended(reason)) => {
                     let state = if self.delay.is_some() { "lost" } else { "not connected" };
                     log::warn!("{}: live stream {state}: {reason}", self.address);
-                    self.delay = None;
+                    (self.delay, self.awaits_frame) = (None, None);
                     sink.lost(&reason);
                 }
             }
@@ -155,6 +168,36 @@ impl Source for StreamSource<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        model::ConfigIndex,
+        relay::source::{Audience, Frame, Level},
+    };
+
+    /// Sink that keeps the reasons of losses.
+    #[derive(Default)]
+    struct Losses(Vec<String>);
+
+    impl Sink for Losses {
+        fn level(&mut self, _: Level) {}
+        fn frame(&mut self, _: &Frame<'_>) {}
+        fn configstring(&mut self, _: ConfigIndex, _: &str) {}
+        fn command(&mut self, _: Audience, _: &str) {}
+        fn lost(&mut self, reason: &str) {
+            self.0.push(reason.to_owned());
+        }
+    }
+
+    #[test]
+    fn stream_without_a_frame_is_reported_once() {
+        let mut events = vec![SubscriberEvent::Accepted(Millis(0))];
+        let mut source = StreamSource::new("192.0.2.1:27970", Box::new(move || events.pop()));
+        let mut sink = Losses::default();
+        for now in (0..10_000).step_by(10) {
+            source.advance(Millis(now), &mut sink);
+            assert_eq!(sink.0.len(), usize::from(now >= 1500), "{now}");
+        }
+        assert!(sink.0[0].contains("until a client is in its game"));
+    }
 
     #[test]
     fn relay_of_stream_is_named_as_one() {

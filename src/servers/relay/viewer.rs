@@ -3,7 +3,7 @@
 use super::options::{BroadcastOptions, MAX_VIEWERS};
 use crate::{
     limits::Bucket,
-    model::ClientNum,
+    model::{ClientNum, Millis},
     serving::{
         connection::{Connection, ConnectionState, MAX_SLOTS, Role, RoleData, SendRates, Slots},
         pacing::SendRate,
@@ -39,8 +39,8 @@ pub(crate) struct ViewerData {
     pub(super) choice: Option<ClientNum>,
     /// Whether the viewer waits for a scoreboard.
     pub(super) wants_scores: bool,
-    /// Whether the viewer was greeted since it connected.
-    pub(super) is_greeted: bool,
+    /// Time at which the viewer entered, with its first level.
+    pub(super) entered: Option<Millis>,
     /// Commands of the viewer.
     pub(super) commands: Bucket,
     /// Chat lines of the viewer.

@@ -10,7 +10,7 @@ use crate::{
     model::Challenge,
     node::Route,
     observe::Counter,
-    serving::connection::Connections,
+    serving::{connection::Connections, guards::ChallengeRequest},
     settings::{Settings, key},
     wire::connectionless::GetChallenge,
 };
@@ -45,7 +45,12 @@ pub(super) fn issue_challenge(
 ) {
     let is_timed = ping_limits(connections.rates) != (0, 0);
     let protocol = connections.rates.int(key::COM_PROTOCOL);
-    connections.send_challenge(route, client_challenge, protocol, (is_timed, is_probe));
+    connections.send_challenge(
+        route,
+        client_challenge,
+        protocol,
+        ChallengeRequest { is_timed, is_probe },
+    );
 }
 
 /// Least and most ping in ms; 0 for no limit.

@@ -19,7 +19,7 @@ const FRAMES_KEPT: usize = 256;
 
 /// Number of the first server frame. Numbers wrap ten seconds after each start, so every run tests the
 /// wrap, which would otherwise come after seven years.
-const FIRST_FRAME: FrameNum = FrameNum::MAX - 200;
+const FIRST_FRAME: FrameNum = FrameNum(u32::MAX - 200);
 
 /// The frames of a server.
 #[derive(Debug)]
@@ -52,11 +52,11 @@ impl ServerFrames {
 
     /// Releases all frames before the oldest of `bases`, the frames that clients still need, and before the newest.
     pub(super) fn release_unneeded(&mut self, bases: impl Iterator<Item = FrameNum>) {
-        let age = |frame: FrameNum| self.newest.wrapping_sub(frame);
-        let oldest_age = bases.map(age).max().unwrap_or(0).min(FRAMES_KEPT as FrameNum);
+        let age = |frame: FrameNum| frame.age(self.newest);
+        let oldest_age = bases.map(age).max().unwrap_or(0).min(FRAMES_KEPT as u32);
         while age(self.oldest) > oldest_age {
             self.ring.forget(self.oldest);
-            self.oldest = self.oldest.wrapping_add(1);
+            self.oldest = self.oldest.next();
         }
     }
 
@@ -71,7 +71,7 @@ impl ServerFrames {
     pub(super) fn record(&mut self, game: &mut dyn Game, world: Option<&mut World>) -> u64 {
         let Self { ring, newest, visibility, .. } = self;
         let previous = *newest;
-        *newest = previous.wrapping_add(1);
+        *newest = previous.next();
         visibility.begin(world);
         let mut changed = game.take_changed_entities();
         let count = game.entity_count().min(EntityNum::WORLD.index());
@@ -141,20 +141,19 @@ mod tests {
         let mut frames = ServerFrames::new();
         let add = |frames: &mut ServerFrames| {
             let previous = frames.newest;
-            frames.newest = previous.wrapping_add(1);
+            frames.newest = previous.next();
             frames.ring.record(frames.newest, previous, std::iter::empty());
         };
         (0..300).for_each(|_| add(&mut frames));
         let newest = frames.newest();
-        let kept = |frames: &ServerFrames, age: u32| {
-            frames.ring().frame(newest.wrapping_sub(age)).is_some()
-        };
-        frames.release_unneeded([newest.wrapping_sub(7), newest.wrapping_sub(90)].into_iter());
+        let aged = |age: u32| FrameNum(newest.0.wrapping_sub(age));
+        let kept = |frames: &ServerFrames, age: u32| frames.ring().frame(aged(age)).is_some();
+        frames.release_unneeded([aged(7), aged(90)].into_iter());
         assert!(kept(&frames, 90) && !kept(&frames, 91));
-        frames.release_unneeded([newest.wrapping_sub(7)].into_iter());
+        frames.release_unneeded([aged(7)].into_iter());
         assert!(kept(&frames, 7) && !kept(&frames, 8));
         // A base that is overwritten keeps no more than the ring holds.
-        frames.release_unneeded([newest.wrapping_sub(100_000)].into_iter());
+        frames.release_unneeded([aged(100_000)].into_iter());
         assert!(kept(&frames, 7) && !kept(&frames, 8));
         frames.release_unneeded(std::iter::empty());
         assert!(

@@ -300,7 +300,8 @@ mod tests {
         let mut client = Client::new(
             PeerAddress::new(address, Qport(1)),
             Challenge(1),
-            (Protocol::OA_71, false),
+            Protocol::OA_71,
+            false,
             Millis(0),
         );
         client.prime(Millis(0));

@@ -24,6 +24,14 @@ pub fn check_newest_frame(server: &Server) -> Result<(), String> {
     server.core.frames.check_newest(&*server.game)
 }
 
+/// Checks every frame of the frame ring.
+///
+/// # Errors
+/// The first violated invariant.
+pub fn check_frame_ring(server: &Server) -> Result<(), String> {
+    server.core.frames.ring().check_invariants()
+}
+
 impl Server {
     /// Checks client slots, command queues and channels. Valid between any two calls.
     ///
@@ -80,14 +88,6 @@ impl Server {
             return Err(format!("{} entities in a frame", frame.len()));
         }
         Ok(())
-    }
-
-    /// Checks every frame of the frame ring.
-    ///
-    /// # Errors
-    /// The first violated invariant.
-    pub fn check_frame_ring(&self) -> Result<(), String> {
-        self.core.frames.ring().check_invariants()
     }
 
     /// Address and qport of a client; `None` for a free slot or a zombie.
@@ -159,7 +159,7 @@ mod tests {
     fn check(change: fn(&mut Core, [ClientNum; 2])) -> Result<(), String> {
         let (mut server, numbers) = server();
         change(&mut server.core, numbers);
-        server.check_invariants().and_then(|()| server.check_frame_ring())
+        server.check_invariants().and_then(|()| check_frame_ring(&server))
     }
 
     /// A server with two clients.
@@ -173,7 +173,8 @@ mod tests {
             let client = Client::new(
                 PeerAddress::new(address, Qport(7)),
                 Challenge(1),
-                (Protocol::OA_71, false),
+                Protocol::OA_71,
+                false,
                 Millis(0),
             );
             server.core.clients.put(number, client);
@@ -189,7 +190,8 @@ mod tests {
             let client = Client::new(
                 PeerAddress::new(address, Qport(7)),
                 Challenge(2),
-                (Protocol::OA_71, false),
+                Protocol::OA_71,
+                false,
                 Millis(0),
             );
             core.clients.put(b, client);
@@ -239,7 +241,8 @@ mod tests {
         let client = Client::new(
             PeerAddress::new(([192, 0, 2, 1], 1).into(), Qport(7)),
             Challenge(1),
-            (Protocol::OA_71, false),
+            Protocol::OA_71,
+            false,
             Millis(0),
         );
         server.core.clients.put(a, client);

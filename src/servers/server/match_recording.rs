@@ -21,7 +21,8 @@ use crate::{
         limits::MAX_CLIENTS,
     },
     multiview::{
-        ClientMessage, Header, LevelStart, MAGIC, PieceKind, SceneEntity, Writer, WriterOptions,
+        ClientMessage, ClientStart, Header, LevelStart, MAGIC, PieceKind, SceneEntity, Writer,
+        WriterOptions,
     },
     node::RecordingContent,
     serving::pacing::MessageKind,
@@ -125,11 +126,13 @@ impl MatchRecording {
             if head.delta_num != 0 || !client.is_active() {
                 return;
             }
-            let before = Sequence(sequence.0.wrapping_sub(1) & Sequence::MASK);
-            let acknowledged = client.queue.commands.acknowledged();
-            let numbers = (before, client.incoming.last(), acknowledged);
+            let start = ClientStart {
+                sequence: Sequence(sequence.0.wrapping_sub(1) & Sequence::MASK),
+                acknowledge: client.incoming.last(),
+                acknowledged: client.queue.commands.acknowledged(),
+            };
             let protocol = client.channel.protocol();
-            self.writer.start_client(number, &client.name, protocol, numbers);
+            self.writer.start_client(number, &client.name, protocol, start);
             let connected_at = client.connected_at;
             self.clients[number.index()] = Some(Recorded { connected_at, first: sequence });
         }

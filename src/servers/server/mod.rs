@@ -65,7 +65,7 @@ use self::{
 };
 pub use self::{
     game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
-    invariants::{check_newest_frame, entity_of},
+    invariants::{check_frame_ring, check_newest_frame, entity_of},
     start::ServerStart,
     state::Server,
 };

@@ -200,8 +200,8 @@ mod tests {
 
     fn level() -> (PureLevel, [i32; 2]) {
         let mut assets = MemoryAssets::default();
-        assets.insert_pack(("baseoa", "vms"), b"1", &[("vm/cgame.qvm", b"c")]).unwrap();
-        assets.insert_pack(("baseoa", "map"), b"2", &[("maps/m.bsp", b"m")]).unwrap();
+        assets.insert_pack("baseoa", "vms", b"1", &[("vm/cgame.qvm", b"c")]).unwrap();
+        assets.insert_pack("baseoa", "map", b"2", &[("maps/m.bsp", b"m")]).unwrap();
         let sums = [0, 1].map(|pack: usize| assets.packs()[pack].info.pure_checksum(77));
         (PureLevel::new(&assets, [0, 0], 77), sums)
     }

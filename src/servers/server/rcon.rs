@@ -155,7 +155,8 @@ impl RconGuard {
         &mut self,
         settings: &Settings,
         now: Millis,
-        (from, is_client): (SocketAddr, impl FnOnce() -> bool),
+        from: SocketAddr,
+        is_client: impl FnOnce() -> bool,
         password: WireText<'_>,
     ) -> RconDecision {
         let heard = settings.networks(key::SV_RCON_ALLOW).contains(from.ip())

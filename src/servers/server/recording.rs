@@ -229,8 +229,8 @@ impl Recordings {
         }
         let mut gathered = Vec::with_capacity(GATHER_BYTES + GATHER_BYTES / 4);
         demo_file::write_record(&mut gathered, sequence.0.wrapping_sub(1), writer.message());
-        let at = (self.epoch.map(|epoch| epoch + now), now);
-        let file = file_name(name.as_deref(), &level.map, &client.name, number, at);
+        let calendar = self.epoch.map(|epoch| epoch + now);
+        let file = file_name(name.as_deref(), &level.map, &client.name, number, calendar, now);
         let extension = demo_file::extension(protocol);
         let recording = self.next_number;
         self.next_number += 1;
@@ -328,8 +328,8 @@ impl Recordings {
 
     /// Begins the file of a match. Returns the number of the recording.
     pub(super) fn begin_match(&mut self, name: Option<&str>, map: &str, now: Millis) -> u64 {
-        let at = (self.epoch.map(|epoch| epoch + now), now);
-        let name = format!("{}_match", file_start(name, map, at));
+        let calendar = self.epoch.map(|epoch| epoch + now);
+        let name = format!("{}_match", file_start(name, map, calendar, now));
         let number = self.next_number;
         self.next_number += 1;
         let extension = "mv".to_owned();
@@ -395,7 +395,8 @@ fn file_name(
     map: &str,
     player: &str,
     number: ClientNum,
-    at: (Option<UnixMillis>, Millis),
+    calendar: Option<UnixMillis>,
+    now: Millis,
 ) -> String {
     let plain: String = text::strip_colors(player).chars().map(file_char).collect();
     let plain = plain.trim_matches('_');
@@ -403,15 +404,11 @@ fn file_name(
         None | Some("") => format!("player{number}"),
         Some(plain) => plain.to_owned(),
     };
-    format!("{}_{player}", file_start(name, map, at))
+    format!("{}_{player}", file_start(name, map, calendar, now))
 }
 
 /// Returns the start of a file's name: time or the operator's name, then the map.
-fn file_start(
-    name: Option<&str>,
-    map: &str,
-    (calendar, now): (Option<UnixMillis>, Millis),
-) -> String {
+fn file_start(name: Option<&str>, map: &str, calendar: Option<UnixMillis>, now: Millis) -> String {
     let digits = |at: UnixMillis| {
         let time = at.to_string().replace(['-', ':'], "");
         time.replace(' ', "-")
@@ -436,13 +433,13 @@ mod tests {
     #[test]
     fn file_names_have_time_map_and_player() {
         let number = ClientNum::new(7).expect("a slot");
-        let at = (Some(UnixMillis(1_700_000_000_000)), Millis(90_000));
-        let name = |given, player| file_name(given, "mod/oa_dm1", player, number, at);
+        let (calendar, now) = (Some(UnixMillis(1_700_000_000_000)), Millis(90_000));
+        let name = |given, player| file_name(given, "mod/oa_dm1", player, number, calendar, now);
         assert_eq!(name(None, "^1Kim"), "20231114-221320_oa_dm1_Kim");
         assert_eq!(name(Some("final"), "a/b\\c..d"), "final_oa_dm1_a_b_c__d");
         assert_eq!(name(None, "^7../"), "20231114-221320_oa_dm1_player7");
         assert_eq!(name(Some("x"), &"n".repeat(99)).len(), "x_oa_dm1_".len() + MAX_PLAYER_LEN);
-        assert_eq!(file_name(None, "m", "p", number, (None, Millis(90_000))), "00000090_m_p");
+        assert_eq!(file_name(None, "m", "p", number, None, now), "00000090_m_p");
     }
 
     #[test]

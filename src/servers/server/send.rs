@@ -14,6 +14,7 @@ use crate::{
     observe::Counter,
     serving::{
         connection::{Service as _, next_send_time},
+        delta_cache::SeenFrame,
         pacing::MessageKind,
     },
     settings::key,
@@ -92,9 +93,9 @@ fn write_snapshot(server: &mut Server, number: ClientNum, limit: usize) -> bool 
     let is_delta = base.is_some();
     let old_player = base.map_or(&null_player, |(_, sent)| &sent.view.player);
     snapshot::write_head(writer, &head, old_player, player);
-    let old = base.map(|(_, sent)| (sent.frame, &sent.view.seen));
-    let known = (frames.ring(), &level.baselines);
-    deltas.write_list(writer, known, old, (frames.newest(), &seen));
+    let old = base.map(|(_, sent)| SeenFrame { frame: sent.frame, seen: &sent.view.seen });
+    let newest = SeenFrame { frame: frames.newest(), seen: &seen };
+    deltas.write_list(writer, frames.ring(), &level.baselines, old, newest);
     server_message::end(writer);
     if writer.overflowed() {
         return false;
@@ -102,8 +103,8 @@ fn write_snapshot(server: &mut Server, number: ClientNum, limit: usize) -> bool 
     let content = SnapshotContent { head: &head, player, seen: &seen };
     let facts = SnapshotFacts { number, sequence, level, now: core.now };
     recordings.snapshot_written(client, &facts, &content, writer.message());
-    let sent = (sequence, frames.newest(), core.frame_time);
-    client.record_snapshot(sent, seen.len(), core.now, |view| {
+    let (frame, at) = (frames.newest(), core.frame_time);
+    client.record_snapshot(sequence, frame, seen.len(), at, core.now, |view| {
         view.player = *player;
         view.seen.clone_from(&seen);
     });

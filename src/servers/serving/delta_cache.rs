@@ -19,6 +19,13 @@ use crate::{
     wire::{bits::BitWriter, encoded::EncodedSpan, entity},
 };
 
+/// Entities of a frame that a client is sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeenFrame<'a> {
+    pub(crate) frame: FrameNum,
+    pub(crate) seen: &'a EntitySet,
+}
+
 /// Entities of `entries` that are in a set.
 pub(crate) fn visible_entities<'a>(
     frames: &'a FrameRing,
@@ -82,15 +89,16 @@ impl DeltaCache {
         self.frame = None;
     }
 
-    /// Writes the entity list from a base frame to frame `number`, both in the ring. `old` is the
-    /// set visible in the base frame (none if `None`), `seen` that of frame `number`.
+    /// Writes the entity list from a base frame to the newest one, both in the ring.
     pub(crate) fn write_list(
         &mut self,
         writer: &mut BitWriter,
-        (frames, baselines): (&FrameRing, &Baselines),
-        old: Option<(FrameNum, &EntitySet)>,
-        (number, seen): (FrameNum, &EntitySet),
+        frames: &FrameRing,
+        baselines: &Baselines,
+        base: Option<SeenFrame<'_>>,
+        newest: SeenFrame<'_>,
     ) {
+        let SeenFrame { frame: number, seen } = newest;
         // Clients of one encoding are served in a row or share it; a change of encoding starts over.
         let encoding = writer.encoding();
         if self.frame != Some(number) || !std::ptr::eq(self.records.encoding(), encoding) {
@@ -98,8 +106,8 @@ impl DeltaCache {
             self.begin(number, frames.frame(number).unwrap_or(&[]));
         }
         let nothing = EntitySet::default();
-        let (base, old_seen) = old.map_or((None, &nothing), |(base, seen)| (Some(base), seen));
-        let at = base.map(|base| self.delta_from(base, frames));
+        let old_seen = base.map_or(&nothing, |base| base.seen);
+        let at = base.map(|base| self.delta_from(base.frame, frames));
         let Self { states, fresh, frame_deltas, records, .. } = self;
         let mut common = at.and_then(|at| frame_deltas.get_mut(at));
         let mut encoder = Encoder { frames, baselines, states, records };
@@ -241,22 +249,24 @@ mod tests {
             for (at, told) in frames_told.iter().enumerate() {
                 let mut states: Vec<_> = told.iter().map(|&(n, time)| state(n, time)).collect();
                 states.sort_by_key(|(number, _)| *number);
-                let at = at as FrameNum;
-                frames.record(at, at.wrapping_sub(1), states.iter().map(|(n, state)| (*n, state)));
+                let (at, previous) = (FrameNum(at as u32), FrameNum((at as u32).wrapping_sub(1)));
+                frames.record(at, previous, states.iter().map(|(n, state)| (*n, state)));
             }
             let baselines =
                 Baselines::new(baselines.iter().map(|&(n, time)| state(n, time).1).collect());
             let mut deltas = DeltaCache::default();
             for newest in [frames_told.len() - 1, 0] {
-                let newest = newest as FrameNum;
+                let newest = FrameNum(newest as u32);
                 let entries = frames.frame(newest).unwrap();
                 for &(before, now, base) in &clients {
-                    let base = frames.frame(base as FrameNum).map(|old| (base as FrameNum, old));
+                    let base = FrameNum(base as u32);
+                    let base = frames.frame(base).map(|old| (base, old));
                     let old_seen = base.map(|(_, old)| seen(old, before)).unwrap_or_default();
                     let seen = seen(entries, now);
                     let (mut shared, mut alone) = (BitWriter::new(), BitWriter::new());
-                    let old = base.map(|(base, _)| (base, &old_seen));
-                    deltas.write_list(&mut shared, (&frames, &baselines), old, (newest, &seen));
+                    let old = base.map(|(frame, _)| SeenFrame { frame, seen: &old_seen });
+                    let new = SeenFrame { frame: newest, seen: &seen };
+                    deltas.write_list(&mut shared, &frames, &baselines, old, new);
                     entity::write_list(
                         &mut alone,
                         visible_entities(&frames, base.map_or(&[], |(_, old)| old), &old_seen),
@@ -274,12 +284,13 @@ mod tests {
     fn cleared_deltas_are_encoded_again() {
         let mut frames = FrameRing::new(4);
         let states = [state(5, 1)];
-        frames.record(1, 0, states.iter().map(|(n, state)| (*n, state)));
-        let seen = seen(frames.frame(1).unwrap(), u64::MAX);
+        frames.record(FrameNum(1), FrameNum(0), states.iter().map(|(n, state)| (*n, state)));
+        let seen = seen(frames.frame(FrameNum(1)).unwrap(), u64::MAX);
         let mut deltas = DeltaCache::default();
         let bits = |deltas: &mut DeltaCache, baselines: &Baselines| {
             let mut writer = BitWriter::new();
-            deltas.write_list(&mut writer, (&frames, baselines), None, (1, &seen));
+            let newest = SeenFrame { frame: FrameNum(1), seen: &seen };
+            deltas.write_list(&mut writer, &frames, baselines, None, newest);
             writer.bit_len()
         };
         let plain = bits(&mut deltas, &Baselines::default());

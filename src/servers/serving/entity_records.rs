@@ -3,8 +3,8 @@
 //! The bits of a record depend on the new state and on which fields changed, not on their old values.
 //! Deltas of an entity from several base frames often change the same fields, and then share a record.
 //!
-//! Invariant: a record belongs to the state that the frame has. Source: Quake III protocol 68, entity
-//! list.
+//! Invariants: a record belongs to the state that the frame has; another frame or encoding removes all records.
+//! Source: Quake III protocol 68, entity list.
 
 use crate::{
     model::{EntityNum, EntityState, limits::MAX_ENTITIES},

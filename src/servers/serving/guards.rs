@@ -29,6 +29,15 @@ pub(crate) struct GuardKeys {
     pub(crate) limits: u64,
 }
 
+/// Properties of a requested challenge.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChallengeRequest {
+    /// Whether the challenge tells its time, so that the ping is measured.
+    pub(crate) is_timed: bool,
+    /// Whether a master probes the server. Probes have no rate limit.
+    pub(crate) is_probe: bool,
+}
+
 /// All guards.
 #[derive(Debug)]
 pub(crate) struct Guards {
@@ -81,20 +90,19 @@ impl Guards {
         self.rate_limits.allows_rejection(now, from)
     }
 
-    /// Issues a challenge, a timed one if the ping is to be measured. `None`: rate limited, which a master's
-    /// probe never is.
+    /// Issues a challenge. `None`: rate limited.
     pub(crate) fn issue_challenge(
         &mut self,
         now: Millis,
         to: SocketAddr,
-        (is_timed, is_probe): (bool, bool),
+        request: ChallengeRequest,
         is_used: impl Fn(Challenge) -> bool,
     ) -> Option<Challenge> {
-        if !is_probe && !self.rate_limits.allows_challenge(now, to) {
+        if !request.is_probe && !self.rate_limits.allows_challenge(now, to) {
             return None;
         }
         self.connect_budget.record_challenge(now, to);
-        Some(if is_timed {
+        Some(if request.is_timed {
             self.challenges.make_timed(now, to)
         } else {
             self.challenges.make(now, to, is_used)

@@ -56,7 +56,9 @@ pub(crate) enum ReadError {
 
 /// Reads a client's message to its end. `sent` are the commands to the client, `incoming` those of it.
 pub(crate) fn read<K: Copy>(
-    (channel, sent, incoming): (&Channel<K>, &OutgoingCommands, &IncomingCommands),
+    channel: &Channel<K>,
+    sent: &OutgoingCommands,
+    incoming: &IncomingCommands,
     feed: i32,
     message: &mut Vec<u8>,
     buffer: &mut [UserCmd; MAX_PACKET_USERCMDS],

@@ -243,6 +243,7 @@ pub(super) fn written(kind: &SettingKind, text: &str) -> String {
         SettingKind::Text { .. }
         | SettingKind::Name { .. }
         | SettingKind::Password { .. }
+        | SettingKind::UserinfoPassword { .. }
         | SettingKind::Host { .. }
         | SettingKind::Endpoint { .. }
         | SettingKind::Ipv4
@@ -264,6 +265,7 @@ fn json_entry(settings: &Settings, row: usize) -> Json {
         SettingKind::Text { .. }
         | SettingKind::Name { .. }
         | SettingKind::Password { .. }
+        | SettingKind::UserinfoPassword { .. }
         | SettingKind::Host { .. }
         | SettingKind::Endpoint { .. }
         | SettingKind::Ipv4

@@ -53,8 +53,10 @@ impl Notes {
     pub(super) fn take(&mut self) -> Option<Note> {
         self.pending.pop_front().or_else(|| {
             let left_out = std::mem::take(&mut self.left_out);
-            let text = format!("notes about settings (+{left_out} suppressed)");
-            (left_out > 0).then_some(Note { text, undeclared: None })
+            (left_out > 0).then(|| Note {
+                text: format!("notes about settings (+{left_out} suppressed)"),
+                undeclared: None,
+            })
         })
     }
 }

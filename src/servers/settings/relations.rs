@@ -5,6 +5,7 @@
 
 use super::{store::Settings, table::key};
 use crate::cvar::{Int, Key, quoted};
+use crate::game::unreadable_masks;
 
 /// Pairs of a minimum and a maximum, where 0 disables either, and the effect of a minimum above its maximum.
 const RANGES: [(Key<Int>, Key<Int>, &str); 2] = [
@@ -12,12 +13,18 @@ const RANGES: [(Key<Int>, Key<Int>, &str); 2] = [
     (key::SV_MIN_RATE, key::SV_MAX_RATE, "the minimum applies"),
 ];
 
+/// Most words of a list that a note names.
+const MAX_NOTED_WORDS: usize = 4;
+
 /// Changes of the ranges that were noted last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NotedRanges([(u32, u32); RANGES.len()]);
 
 /// Adjusts what a change of `row` does not allow. Returns whether the value of the change was replaced, with a note.
 pub(super) fn adjust_after(settings: &mut Settings, row: usize, given: &str) -> bool {
+    if row == key::G_BAN_IPS.row() {
+        note_unreadable_bans(settings, given);
+    }
     // Scripts before the first level may change the other setting later.
     if !settings.has_level {
         return false;
@@ -48,6 +55,17 @@ pub(super) fn fit_private_slots(settings: &mut Settings, given: Option<&str>) ->
     true
 }
 
+/// Notes the words of a ban list that match no address.
+fn note_unreadable_bans(settings: &mut Settings, given: &str) {
+    let words: Vec<_> = unreadable_masks(given).take(MAX_NOTED_WORDS).map(quoted).collect();
+    if !words.is_empty() {
+        settings.notes.push(format!(
+            "g_banIPs: {} matches no address (expected IPv4 addresses or masks, e.g. 10.1.2.3 or 10.1.*, separated by spaces)",
+            words.join(" ")
+        ));
+    }
+}
+
 /// Notes a minimum above its maximum, once for each change of the two.
 pub(super) fn note_empty_ranges(settings: &mut Settings) {
     for (at, (least, most, effect)) in RANGES.into_iter().enumerate() {
@@ -69,6 +87,21 @@ mod tests {
 
     fn notes(settings: &mut Settings) -> Vec<String> {
         std::iter::from_fn(|| settings.poll_note()).collect()
+    }
+
+    #[test]
+    fn unreadable_bans_are_noted() {
+        let mut settings = Settings::default();
+        let noted = |settings: &mut Settings, list: &str| {
+            let source = ChangeSource::Script;
+            settings.set_with(SetCommand::Set, source, "g_banIPs", list).expect("a text");
+            notes(settings)
+        };
+        assert_eq!(noted(&mut settings, "10.1.2.3 192.168.*"), [""; 0]);
+        let [note] = &noted(&mut settings, "banana 10.1.2.3 ::1 10.0.0.0/8")[..] else {
+            panic!("one note")
+        };
+        assert!(note.starts_with("g_banIPs: \"banana\" \"::1\" \"10.0.0.0/8\" matches no address"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::{PlayerSlot, SERVER, rate};
 use crate::{
     model::Millis,
+    server::check_frame_ring,
     sim::{Actor, Network, rate_checker::RateChecker, snapshot_check::check_snapshots},
 };
 
@@ -56,7 +57,7 @@ impl Checks {
         server.check_invariants()?;
         if now >= self.ring_due {
             self.ring_due = now + RING_INTERVAL;
-            server.check_frame_ring()?;
+            check_frame_ring(server)?;
         }
         for (place, (actor, slot)) in players.iter_mut().zip(slots).enumerate() {
             let Some(player) = actor.player() else { continue };

@@ -110,7 +110,7 @@ impl Trial {
         let server = Network::address(SERVER, LocalPort(0));
         let qport = Qport(1000 + place as u16);
         let now = self.network.clock(node);
-        let mut player = Player::with_userinfo(server, wire, &pairs, (qport, seed), now);
+        let mut player = Player::with_userinfo(server, wire, &pairs, qport, seed, now);
         player.use_random_input(seed);
         player.set_port(port);
         self.actors[node] = Actor::Player(Box::new(player));

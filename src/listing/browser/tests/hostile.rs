@@ -128,6 +128,12 @@ proptest! {
         ] {
             prop_assert!(is_printable(&text), "{text:?}");
         }
+        let cells = report::csv(&browser, &selection);
+        for row in csv::Reader::from_reader(cells.as_bytes()).records() {
+            for cell in &row.unwrap() {
+                prop_assert!(!cell.starts_with(['=', '+', '-', '@']), "{cell}");
+            }
+        }
         let live = view::LiveBrowser::new(browser, selection, "");
         for line in live.screen(100, 30) {
             prop_assert!(is_printable(&line.text) && line.text.len() <= 100);

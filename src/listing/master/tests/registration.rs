@@ -65,6 +65,16 @@ fn game_name_follows_heartbeat_and_rules() {
 }
 
 #[test]
+fn descriptions_keep_printable_characters_only() {
+    let mut net = Net::new(|_| ());
+    let info = "\\protocol\\68\\clients\\2\\sv_maxclients\\8\\hostname\\a\x1bb\\mapname\\\x1b[31mq3\\game\\\x01m\x7f";
+    assert!(net.register("192.0.2.1:1", "QuakeArena-1", info));
+    let server = net.master.registry.find(address("192.0.2.1:1")).expect("it is listed");
+    let shown = &net.master.registry.get(server).expect("a server").description;
+    assert_eq!((&*shown.name, &*shown.map, &*shown.modification), ("ab", "[31mq3", "m"));
+}
+
+#[test]
 fn keys_and_values_of_256_bytes_are_refused() {
     for (len, listed) in [(255, true), (256, false), (312, false)] {
         let long = "x".repeat(len);

@@ -48,7 +48,7 @@ mod tests {
     use crate::{
         model::contents::content,
         testing::{Block, TestMap},
-        world::{Bsp, CollisionMap, TracePrecision, TraceTarget},
+        world::{Bsp, CollisionMap, TracePrecision, TraceQuery, TraceTarget},
     };
 
     const MINS: Vec3 = Vec3::new(-15.0, -15.0, -28.0);
@@ -67,14 +67,15 @@ mod tests {
     fn capsule_rests_at_height_of_its_box() {
         let (map, target) = (map(), TraceTarget::Box { mins: MINS, maxs: MAXS });
         let (start, end) = (Vec3::new(3.0, -4.0, 200.0), Vec3::new(3.0, -4.0, -200.0));
-        let [box_hit, hit] = [Hull::Box, Hull::Capsule]
-            .map(|hull| map.trace_hull(hull, start, MINS, MAXS, end, content::SOLID));
+        let query = TraceQuery::line(start, end, content::SOLID).with_box(MINS, MAXS);
+        let [box_hit, hit] = [Hull::Box, Hull::Capsule].map(|hull| map.trace_hull(hull, &query));
         assert_eq!((hit.fraction, hit.plane), (box_hit.fraction, box_hit.plane));
         assert!((hit.endpos[2] - 78.125).abs() < 1e-3, "{hit:?}");
         // On top of another box too.
         let onto = |hull| {
             let at = Vec3::ZERO;
-            map.trace_target(hull, target, at, at, start, MINS, MAXS, end, content::BODY).fraction
+            let query = TraceQuery { mask: content::BODY, ..query };
+            map.trace_target(hull, target, at, at, &query).fraction
         };
         assert_eq!(onto(Hull::Capsule), onto(Hull::Box));
         assert!(onto(Hull::Box) < 1.0);
@@ -92,8 +93,9 @@ mod tests {
         for _ in 0..5000 {
             let start = Vec3::new(number(), number(), number());
             let end = Vec3::new(number(), number(), number());
-            let [boxed, round] = [Hull::Box, Hull::Capsule]
-                .map(|hull| map.trace_hull(hull, start, MINS, MAXS, end, content::SOLID));
+            let query = TraceQuery::line(start, end, content::SOLID).with_box(MINS, MAXS);
+            let [boxed, round] =
+                [Hull::Box, Hull::Capsule].map(|hull| map.trace_hull(hull, &query));
             if boxed.startsolid {
                 continue;
             }
@@ -113,11 +115,8 @@ mod tests {
                 TraceTarget::Model(0),
                 Vec3::ZERO,
                 Vec3::new(0.0, 45.0, 0.0),
-                Vec3::new(200.0, 0.0, 0.0),
-                MINS,
-                MAXS,
-                Vec3::ZERO,
-                content::SOLID,
+                &TraceQuery::line(Vec3::new(200.0, 0.0, 0.0), Vec3::ZERO, content::SOLID)
+                    .with_box(MINS, MAXS),
             )
         };
         // The box is rotated with the model, so both reach 15 units over sides at 50, which meet at

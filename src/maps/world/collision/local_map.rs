@@ -1,7 +1,8 @@
 //! Part of a collision map near a box, for many traces in the same place.
 //!
 //! A [`LocalMap`] has the nodes at which a trace within its region may split or turn. Its leafs have the brushes
-//! and patches whose bounds meet the region. It is replaced when a trace leaves the region.
+//! and patches whose bounds meet the region. It is replaced when a trace leaves the region, and
+//! cleared before use with another map.
 //!
 //! Invariants:
 //! - Results equal those of the whole map in every bit. Engines skip a brush behind a node's plane in

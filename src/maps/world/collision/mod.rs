@@ -16,6 +16,7 @@ mod capsule;
 mod local_map;
 mod model;
 mod patch;
+mod query;
 mod sweep;
 mod trace_cache;
 mod tree;
@@ -29,6 +30,7 @@ pub use arithmetic::TracePrecision;
 pub use capsule::Hull;
 pub use model::TraceTarget;
 pub use patch::{Border, Facet, Patch, PatchError};
+pub use query::TraceQuery;
 pub use trace_cache::TraceCache;
 
 use super::bsp::{BrushNum, Bsp, SurfaceNum};
@@ -38,7 +40,7 @@ use bounds::PaddedBounds;
 use brush::Brushes;
 use capsule::Capsule;
 use patch::{Budget, Source};
-use sweep::{Sweep, is_same, reached};
+use sweep::{Sweep, end_of, is_same};
 use tree::Tree;
 
 /// Maximum number of leafs that a position test searches.
@@ -228,40 +230,22 @@ impl CollisionMap {
             + size_of_val(&*self.models)
     }
 
-    /// Traces a box from `start` to `end` through the world. Its corners `mins` and `maxs` are
-    /// relative to the moving point. Only contents that match `contents_mask` stop it.
+    /// Traces a box or point through the world.
     #[must_use]
-    pub fn trace(
-        &self,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
-    ) -> Trace {
-        self.trace_hull(Hull::Box, start, mins, maxs, end, contents_mask)
+    pub fn trace(&self, query: &TraceQuery) -> Trace {
+        self.trace_hull(Hull::Box, query)
     }
 
     /// Traces a hull in the same way.
     #[must_use]
-    pub fn trace_hull(
-        &self,
-        hull: Hull,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
-    ) -> Trace {
-        let mut sweep = Sweep::new(start, mins, maxs, end, contents_mask);
+    pub fn trace_hull(&self, hull: Hull, query: &TraceQuery) -> Trace {
+        let mut sweep = Sweep::new(query);
         if hull == Hull::Capsule {
             let capsule = Capsule::in_box(sweep.size()[1]);
             sweep = sweep.with(capsule);
         }
-        self.run(0, is_same(start, end), &mut sweep);
-        let fraction = sweep.found.fraction;
-        let endpos = if fraction == 1.0 { end } else { reached(start, end, fraction) };
-        sweep.found.trace(endpos)
+        self.run(0, is_same(query.start, query.end), &mut sweep);
+        sweep.found.trace(end_of(query, sweep.found.fraction))
     }
 
     /// Returns the contents of the world at a point. Patches have no inside.
@@ -416,7 +400,8 @@ mod tests {
                 let maxs = Vec3::new(size, size, size);
                 for (start, end) in [(back, far), (far, back), (Vec3::ZERO, far), (far, far)] {
                     // No brush stops the trace, so it tests all of them.
-                    let mut sweep = Sweep::new(start, maxs * -1.0, maxs, end, 0);
+                    let query = TraceQuery::line(start, end, 0).with_box(maxs * -1.0, maxs);
+                    let mut sweep = Sweep::new(&query);
                     map.run(0, false, &mut sweep);
                     let steps = sweep.steps;
                     assert!(steps.nodes <= bsp.nodes.len(), "{steps:?}");

@@ -7,6 +7,7 @@ use super::{
     arithmetic::model_axes,
     brush::{box_holds, stop_at_box, stop_capsule_at_box},
     capsule::{Capsule, Hull},
+    query::TraceQuery,
     sweep::{Lanes, Sweep, TraceHit, is_same, reached},
 };
 use crate::model::{Trace, Vec3, contents::content};
@@ -53,22 +54,17 @@ impl CollisionMap {
     /// The hull itself is never rotated. The plane's distance in the result stays in the frame of
     /// the target.
     #[must_use]
-    #[expect(clippy::too_many_arguments, reason = "a move and a place")]
     pub fn trace_target(
         &self,
         hull: Hull,
         target: TraceTarget,
         origin: Vec3,
         angles: Vec3,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
+        query: &TraceQuery,
     ) -> Trace {
+        let TraceQuery { start, mins, maxs, end, mask } = *query;
         if let (Hull::Box, TraceTarget::Box { mins: low, maxs: high }) = (hull, target) {
-            let bounds = [low, high];
-            let hit = self.trace_body(bounds, origin, start, mins, maxs, end, contents_mask);
+            let hit = self.trace_body([low, high], origin, query);
             return hit.unwrap_or_else(|| TraceHit::NONE.trace(reached(start, end, 1.0)));
         }
         let offset = (mins + maxs) * 0.5;
@@ -79,7 +75,7 @@ impl CollisionMap {
             rotation.map_or(moved, |rotation| rotation.into_model(moved))
         };
         let (from, to) = (into_model(start), into_model(end));
-        let mut sweep = Sweep::new(from, low, high, to, contents_mask);
+        let mut sweep = Sweep::new(&TraceQuery::line(from, to, mask).with_box(low, high));
         if hull == Hull::Capsule {
             let mut capsule = Capsule::in_box(high);
             if let Some(rotation) = rotation {
@@ -126,32 +122,24 @@ impl CollisionMap {
     /// Traces a box against an entity's box at `origin`, as [`CollisionMap::trace_target`] does. Returns `None` for
     /// a free path.
     #[must_use]
-    #[expect(clippy::too_many_arguments, reason = "a move and a place")]
-    pub fn trace_body(
-        &self,
-        bounds: [Vec3; 2],
-        origin: Vec3,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
-    ) -> Option<Trace> {
-        if contents_mask & content::BODY == 0 {
+    pub fn trace_body(&self, bounds: [Vec3; 2], origin: Vec3, query: &TraceQuery) -> Option<Trace> {
+        let TraceQuery { start, mins, maxs, end, mask } = *query;
+        if mask & content::BODY == 0 {
             return None;
         }
         let mut found = TraceHit::NONE;
         let offset = (mins + maxs) * 0.5;
         let (low, high) = (mins - offset, maxs - offset);
         let (from, to) = (start + offset - origin, end + offset - origin);
+        let near_body = TraceQuery::line(from, to, mask).with_box(low, high);
         if is_same(from, to) {
-            let mut sweep = Sweep::new(from, low, high, to, contents_mask);
+            let mut sweep = Sweep::new(&near_body);
             if box_holds(&bounds, &sweep) {
                 sweep.is_stuck(content::BODY);
             }
             found = sweep.found;
         } else {
-            let lanes = Lanes::new(from, low, high, to);
+            let lanes = Lanes::new(&near_body);
             match self.family {
                 // The sides of a box are axial.
                 TracePrecision::Single | TracePrecision::Fast => {

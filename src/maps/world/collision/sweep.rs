@@ -7,6 +7,7 @@ use super::{
     arithmetic::{Arithmetic, SURFACE_CLIP},
     bounds::{Corner, PaddedBounds, corner, each, point},
     capsule::Capsule,
+    query::TraceQuery,
 };
 use crate::model::{EntityNum, Trace, TracePlane, Vec3};
 
@@ -58,9 +59,10 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Creates the sweep of a box (`mins`, `maxs` relative to a point) from `start` to `end`.
+    /// Creates the path of a query's box.
     #[inline]
-    pub(super) fn new(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3) -> Self {
+    pub(super) fn new(query: &TraceQuery) -> Self {
+        let TraceQuery { start, mins, maxs, end, .. } = *query;
         let [start, mins, maxs, end] = [start, mins, maxs, end].map(corner);
         let offset = each(|at| (mins[at] + maxs[at]) * 0.5);
         Self {
@@ -100,16 +102,16 @@ pub(super) struct TraceHit {
 }
 
 impl Sweep {
-    /// Creates the sweep of a box (`mins`, `maxs` relative to a point) from `start` to `end`.
-    pub(super) fn new(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, contents_mask: i32) -> Self {
-        let lanes = Lanes::new(start, mins, maxs, end);
+    /// Creates the sweep of a query's box.
+    pub(super) fn new(query: &TraceQuery) -> Self {
+        let lanes = Lanes::new(query);
         let [low, high] = lanes.bounds();
         Self {
             lanes,
             low,
             high,
             capsule: None,
-            contents_mask,
+            contents_mask: query.mask,
             is_point: (0..4).fold(true, |zero, at| zero & (lanes.size[0][at] == 0.0)),
             found: TraceHit::NONE,
             recent: [u32::MAX; RECENT],
@@ -216,6 +218,12 @@ impl TraceHit {
 #[inline]
 pub(super) fn is_same(Vec3([x, y, z]): Vec3, Vec3([other_x, other_y, other_z]): Vec3) -> bool {
     (x == other_x) & (y == other_y) & (z == other_z)
+}
+
+/// Returns the point that a trace reaches; after a free path exactly its end.
+#[inline]
+pub(super) fn end_of(query: &TraceQuery, fraction: f32) -> Vec3 {
+    if fraction == 1.0 { query.end } else { reached(query.start, query.end, fraction) }
 }
 
 /// Free fraction of a line.

@@ -11,7 +11,8 @@ use super::{
     CollisionMap, TracePrecision,
     arithmetic::Reordered,
     local_map::LocalMap,
-    sweep::{Sweep, is_same, reached},
+    query::TraceQuery,
+    sweep::{Sweep, end_of, is_same},
 };
 use crate::model::{Trace, Vec3};
 
@@ -19,14 +20,14 @@ use crate::model::{Trace, Vec3};
 #[derive(Clone, Debug, Default)]
 pub struct TraceCache {
     /// Last vertical trace.
-    trace: Option<(TraceQuestion, Trace)>,
+    trace: Option<(QueryBits, Trace)>,
     point: Option<([u32; 4], bool)>,
     local: LocalMap,
 }
 
-/// Bits of a trace's arguments.
+/// Bits of a trace's query.
 #[derive(Clone, Copy, Debug)]
-struct TraceQuestion([u32; 16]);
+struct QueryBits([u32; 16]);
 
 impl TraceCache {
     /// Requests the memory of the map around the player.
@@ -35,9 +36,10 @@ impl TraceCache {
     }
 }
 
-impl TraceQuestion {
-    fn new(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, contents_mask: i32) -> Self {
-        let mut bits = [contents_mask as u32; 16];
+impl QueryBits {
+    fn new(query: &TraceQuery) -> Self {
+        let TraceQuery { start, mins, maxs, end, mask } = *query;
+        let mut bits = [mask as u32; 16];
         for (at, vector) in [start, mins, maxs, end].into_iter().enumerate() {
             bits[at * 4..][..3].copy_from_slice(&vector.0.map(f32::to_bits));
         }
@@ -63,23 +65,16 @@ impl TraceCache {
 impl CollisionMap {
     /// Traces a box as [`CollisionMap::trace`] does, with the cache of its player.
     #[must_use]
-    pub fn trace_cached(
-        &self,
-        cache: &mut TraceCache,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
-    ) -> Trace {
+    pub fn trace_cached(&self, cache: &mut TraceCache, query: &TraceQuery) -> Trace {
+        let TraceQuery { start, end, .. } = *query;
         let is_vertical = start[0] == end[0] && start[1] == end[1];
         if is_vertical
             && let Some((last, answer)) = &cache.trace
-            && last.is(&TraceQuestion::new(start, mins, maxs, end, contents_mask))
+            && last.is(&QueryBits::new(query))
         {
             return *answer;
         }
-        let mut sweep = Sweep::new(start, mins, maxs, end, contents_mask);
+        let mut sweep = Sweep::new(query);
         let at_rest = is_same(start, end);
         if !at_rest && cache.local.covers(self, &sweep) {
             match self.family {
@@ -90,12 +85,9 @@ impl CollisionMap {
         } else {
             self.run(0, at_rest, &mut sweep);
         }
-        let fraction = sweep.found.fraction;
-        let endpos = if fraction == 1.0 { end } else { reached(start, end, fraction) };
-        let answer = sweep.found.trace(endpos);
+        let answer = sweep.found.trace(end_of(query, sweep.found.fraction));
         if is_vertical {
-            let question = TraceQuestion::new(start, mins, maxs, end, contents_mask);
-            cache.trace = Some((question, answer));
+            cache.trace = Some((QueryBits::new(query), answer));
         }
         answer
     }

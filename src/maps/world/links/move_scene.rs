@@ -5,7 +5,7 @@
 
 use super::{CollisionScene, EntityViews, World, sectors::NearbyEntities};
 use crate::model::{EntityNum, Trace, Vec3, contents::content, prefetch};
-use crate::world::collision::{Hull, TraceCache};
+use crate::world::collision::{Hull, TraceCache, TraceQuery};
 
 /// Maximum number of entities from [`World::nearby_bodies`].
 pub const MAX_NEARBY: usize = super::sectors::MAX_NEIGHBOURS;
@@ -73,11 +73,9 @@ impl World {
 impl<E: EntityViews + ?Sized> MoveScene<'_, E> {
     /// Traces a box as [`CollisionScene::trace`] does.
     #[must_use]
-    pub fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
-        let map = &self.scene.world.map;
-        let mut best = map.trace_cached(self.map, start, mins, maxs, end, mask);
-        let (scene, hull) = (&self.scene, Hull::Box);
-        scene.stop_at_entities(&mut best, self.near, hull, start, mins, maxs, end, mask);
+    pub fn trace(&mut self, query: &TraceQuery) -> Trace {
+        let mut best = self.scene.world.map.trace_cached(self.map, query);
+        self.scene.stop_at_entities(&mut best, self.near, Hull::Box, query);
         best
     }
 

@@ -4,6 +4,7 @@
 //! errors within the limits of maps are smaller than that.
 
 use crate::model::{EntityShared, Vec3};
+use crate::world::collision::TraceQuery;
 
 /// Distance at which a trace passes by, in units.
 const CLEARANCE: f32 = 0.5;
@@ -24,8 +25,9 @@ pub(super) struct Passage {
 }
 
 impl Passage {
-    /// Creates the passage of a box from `start` to `end`.
-    pub(super) fn new(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3) -> Self {
+    /// Creates the passage of a query's box.
+    pub(super) fn new(query: &TraceQuery) -> Self {
+        let TraceQuery { start, mins, maxs, end, .. } = *query;
         let of = |part: &dyn Fn(usize) -> f32| [part(0), part(1), part(2), 0.0];
         let middle = of(&|at| (start[at] + end[at] + mins[at] + maxs[at]) * 0.5);
         let half_way = of(&|at| (end[at] - start[at]) * 0.5);
@@ -82,7 +84,7 @@ mod tests {
         let size = Vec3::new(15.0, 15.0, 15.0);
         let body = EntityShared { mins: size * -1.0, maxs: size, ..EntityShared::default() };
         let misses = |from: [f32; 3], to: [f32; 3]| {
-            Passage::new(Vec3(from), Vec3::ZERO, Vec3::ZERO, Vec3(to)).misses(&body)
+            Passage::new(&TraceQuery::line(Vec3(from), Vec3(to), -1)).misses(&body)
         };
         assert!(!misses([-99.0, 0.0, 0.0], [99.0, 0.0, 0.0]));
         assert!(!misses([-99.0, 15.4, 0.0], [99.0, 15.4, 0.0]));
@@ -111,13 +113,12 @@ mod tests {
             let shared = EntityShared {
                 mins: low, maxs: high, current_origin: origin, ..EntityShared::default()
             };
-            if Passage::new(start, mins, maxs, end).misses(&shared) {
+            let query = TraceQuery::line(start, end, -1).with_box(mins, maxs);
+            if Passage::new(&query).misses(&shared) {
                 for precision in [TracePrecision::Single, TracePrecision::Double] {
                     let map = CollisionMap::new(&bsp, precision).expect("a valid map");
                     let target = TraceTarget::Box { mins: low, maxs: high };
-                    let trace = map.trace_target(
-                        Hull::Box, target, origin, Vec3::ZERO, start, mins, maxs, end, -1,
-                    );
+                    let trace = map.trace_target(Hull::Box, target, origin, Vec3::ZERO, &query);
                     prop_assert!(trace.fraction == 1.0 && !trace.startsolid, "{trace:?}");
                 }
             }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     model::{EntityNum, EntityShared, EntityState, Trace, Vec3},
-    world::collision::{CollisionMap, Hull, TraceTarget},
+    world::collision::{CollisionMap, Hull, TraceQuery, TraceTarget},
 };
 
 /// World and entities of a query, with one entity excluded.
@@ -31,66 +31,44 @@ impl<'a, E: EntityViews + ?Sized> CollisionScene<'a, E> {
         Self { world, entities, pass, pass_owner }
     }
 
-    /// Traces a box from `start` to `end` through map and entities. `mins` and `maxs` are relative
-    /// to the moving point; only contents that match `contents_mask` stop it.
+    /// Traces a box or point through map and entities.
     #[must_use]
-    pub fn trace(
-        &self,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
-    ) -> Trace {
-        self.trace_hull(Hull::Box, start, mins, maxs, end, contents_mask)
+    pub fn trace(&self, query: &TraceQuery) -> Trace {
+        self.trace_hull(Hull::Box, query)
     }
 
     /// Traces a hull in the same way.
     #[must_use]
-    pub fn trace_hull(
-        &self,
-        hull: Hull,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
-    ) -> Trace {
-        let mut best = self.world.map.trace_hull(hull, start, mins, maxs, end, contents_mask);
-        self.stop_at_entities(&mut best, None, hull, start, mins, maxs, end, contents_mask);
+    pub fn trace_hull(&self, hull: Hull, query: &TraceQuery) -> Trace {
+        let mut best = self.world.map.trace_hull(hull, query);
+        self.stop_at_entities(&mut best, None, hull, query);
         best
     }
 
     /// Clips a trace that the map has stopped, or not, against the entities.
-    #[expect(clippy::too_many_arguments, reason = "a trace and its arguments")]
     pub(super) fn stop_at_entities(
         &self,
         best: &mut Trace,
         near: Option<&NearbyEntities>,
         hull: Hull,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
+        query: &TraceQuery,
     ) {
         if best.fraction == 0.0 {
             return;
         }
-        let swept = Aabb::swept(start, mins, maxs, end);
+        let swept = Aabb::swept(query);
         let sectors = &self.world.sectors;
-        let mut stop =
-            |number| self.stop_at_entity(best, number, hull, start, mins, maxs, end, contents_mask);
+        let mut stop = |number| self.stop_at_entity(best, number, hull, query);
         if let Some(near) = near.filter(|near| near.covers(&swept)) {
             sectors.visit_near(near, &swept, |number| {
-                self.obstacle(number, contents_mask).is_none() || stop(number)
+                self.obstacle(number, query.mask).is_none() || stop(number)
             });
             return;
         }
         // The trace is long: it passes by most of the boxes that its bounds touch.
-        let passage = Passage::new(start, mins, maxs, end);
+        let passage = Passage::new(query);
         let found = sectors.search(&swept, |number| {
-            self.obstacle(number, contents_mask).is_some_and(|shared| {
+            self.obstacle(number, query.mask).is_some_and(|shared| {
                 hull != Hull::Box || shared.bmodel != 0 || !passage.misses(shared)
             })
         });
@@ -99,35 +77,29 @@ impl<'a, E: EntityViews + ?Sized> CollisionScene<'a, E> {
 
     /// Returns an entity that has contents of a mask and is not excluded.
     #[inline]
-    fn obstacle(&self, number: EntityNum, contents_mask: i32) -> Option<&EntityShared> {
+    fn obstacle(&self, number: EntityNum, mask: i32) -> Option<&EntityShared> {
         let (_, shared) = self.entities.view(number)?;
         let is_own = self.pass != EntityNum::NONE
             && (number == self.pass
                 || shared.owner_num == self.pass.index() as i32
                 || self.pass_owner == Some(shared.owner_num));
-        (!is_own && shared.contents & contents_mask != 0).then_some(shared)
+        (!is_own && shared.contents & mask != 0).then_some(shared)
     }
 
     /// Clips a trace against an entity. Returns whether others can still stop it.
-    #[expect(clippy::too_many_arguments, reason = "a trace and its arguments")]
     fn stop_at_entity(
         &self,
         best: &mut Trace,
         number: EntityNum,
         hull: Hull,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
+        query: &TraceQuery,
     ) -> bool {
         let Some((state, shared)) = self.entities.view(number) else { return true };
         let trace = if hull == Hull::Box && shared.bmodel == 0 {
-            let (bounds, origin) = ([shared.mins, shared.maxs], shared.current_origin);
-            self.world.map.trace_body(bounds, origin, start, mins, maxs, end, contents_mask)
+            let bounds = [shared.mins, shared.maxs];
+            self.world.map.trace_body(bounds, shared.current_origin, query)
         } else {
-            let body = against(&self.world.map, state, shared);
-            Some(body.trace(hull, start, mins, maxs, end, contents_mask))
+            Some(against(&self.world.map, state, shared).trace(hull, query))
         };
         let Some(trace) = trace else { return true };
         if trace.allsolid {
@@ -178,36 +150,20 @@ impl<'a, E: EntityViews + ?Sized> CollisionScene<'a, E> {
     #[must_use]
     pub fn touches(&self, mins: Vec3, maxs: Vec3, entity: EntityNum) -> bool {
         self.entities.view(entity).is_some_and(|(state, shared)| {
-            let at = Vec3::ZERO;
-            against(&self.world.map, state, shared)
-                .trace(Hull::Box, at, mins, maxs, at, -1)
-                .startsolid
+            let query = TraceQuery::line(Vec3::ZERO, Vec3::ZERO, -1).with_box(mins, maxs);
+            against(&self.world.map, state, shared).trace(Hull::Box, &query).startsolid
         })
     }
 
     /// Traces a box against one entity only.
     #[must_use]
-    pub fn trace_entity(
-        &self,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        contents_mask: i32,
-        entity: EntityNum,
-    ) -> Trace {
-        let Some((state, shared)) = self.entities.view(entity) else { return Trace::free(end) };
-        if shared.contents & contents_mask == 0 {
-            return Trace::free(end);
-        }
-        let mut trace = against(&self.world.map, state, shared).trace(
-            Hull::Box,
-            start,
-            mins,
-            maxs,
-            end,
-            contents_mask,
-        );
+    pub fn trace_entity(&self, query: &TraceQuery, entity: EntityNum) -> Trace {
+        let found = self.entities.view(entity);
+        let Some((state, shared)) = found.filter(|(_, shared)| shared.contents & query.mask != 0)
+        else {
+            return Trace::free(query.end);
+        };
+        let mut trace = against(&self.world.map, state, shared).trace(Hull::Box, query);
         if trace.fraction < 1.0 {
             trace.entity = entity;
         }
@@ -234,17 +190,8 @@ fn against<'a>(map: &'a CollisionMap, state: &EntityState, shared: &EntityShared
 }
 
 impl Collider<'_> {
-    fn trace(
-        &self,
-        hull: Hull,
-        start: Vec3,
-        mins: Vec3,
-        maxs: Vec3,
-        end: Vec3,
-        mask: i32,
-    ) -> Trace {
-        let Self { map, target, origin, angles } = *self;
-        map.trace_target(hull, target, origin, angles, start, mins, maxs, end, mask)
+    fn trace(&self, hull: Hull, query: &TraceQuery) -> Trace {
+        self.map.trace_target(hull, self.target, self.origin, self.angles, query)
     }
 
     fn contents(&self, point: Vec3) -> i32 {

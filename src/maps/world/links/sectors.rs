@@ -15,7 +15,10 @@ use std::array;
 
 use smallvec::SmallVec;
 
-use crate::model::{ClientSet, EntityNum, Vec3, limits::MAX_ENTITIES};
+use crate::{
+    model::{ClientSet, EntityNum, Vec3, limits::MAX_ENTITIES},
+    world::collision::TraceQuery,
+};
 
 /// Depth of the sector tree.
 const DEPTH: usize = 4;
@@ -401,10 +404,11 @@ impl Aabb {
         Self { mins: wide(*mins), maxs: wide(*maxs) }
     }
 
-    /// Bounds of a box (`mins`, `maxs`) that moves from `start` to `end`, and a unit more on each side.
+    /// Bounds of a query's box on its path, and a unit more on each side.
     #[inline]
-    pub(super) fn swept(start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3) -> Self {
-        let (start, end, mins, maxs) = (wide(start), wide(end), wide(mins), wide(maxs));
+    pub(super) fn swept(query: &TraceQuery) -> Self {
+        let TraceQuery { start, end, mins, maxs, .. } = *query;
+        let [start, end, mins, maxs] = [start, end, mins, maxs].map(wide);
         let unit = wide(Vec3([1.0; 3]));
         Self {
             mins: array::from_fn(|at| {

@@ -1,7 +1,7 @@
 //! PVS index: the set of linked entities in each cluster and area.
 //!
 //! The entities visible from a viewpoint are the union of the sets of its visible clusters, a few
-//! words each, independent of the number of entities.
+//! words each, independent of the number of entities. Links and unlinks count from the next update on.
 //!
 //! Invariant: the sets hold exactly the last [`PvsIndex::update`] of each entity, so that
 //! [`PvsIndex::visible_from`] equals [`PvsLocation::visible_from`] of each.

@@ -33,7 +33,7 @@ pub(super) fn admit(
     if password(host).is_some_and(|right| right != info.value("password")) {
         return Err("Invalid password".to_owned());
     }
-    if first_time && clients.ruleset.has_guids && host.settings().flag(key::G_GUID_CHECK) {
+    if first_time && clients.ruleset.players.has_guids && host.settings().flag(key::G_GUID_CHECK) {
         check_guid(clients, host, client, info.value("cl_guid"))?;
     }
     Ok(())

@@ -55,7 +55,7 @@ impl ClientContext<'_> {
             let refusal = "The levelshot command must be executed by a local client";
             return answer(self.host, client, refusal);
         }
-        if self.clients.ruleset.pictures_free_for_all
+        if self.clients.ruleset.commands.pictures_free_for_all
             && self.clients.game_type != GameType::FreeForAll
         {
             return answer(self.host, client, "Must be in g_gametype 0 for levelshot");
@@ -96,7 +96,7 @@ impl ClientContext<'_> {
         }
         if all || is("weapons") {
             let hook = Weapon::Grapple.bit();
-            let below = (1 << (ruleset.last_weapon + 1)) - (Weapon::Gauntlet.bit());
+            let below = (1 << (ruleset.equipment.last_weapon + 1)) - (Weapon::Gauntlet.bit());
             state.stats[ruleset.stats.weapons] = below & !hook;
         }
         if all || is("ammo") {

@@ -30,7 +30,7 @@ enum VoiceAudience {
     Taunt,
 }
 
-/// Role that a command requires, in rulesets with [role refusals](Ruleset::role_refusals).
+/// Role that a command requires, in rulesets with [role refusals](crate::game::ruleset::CommandRules::role_refusals).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AllowedRole {
     Anyone,
@@ -142,14 +142,14 @@ impl ClientContext<'_> {
         });
         let allowed = known.is_some_and(|row| allowed_in_intermission(ruleset, row.name));
         if self.clients.intermission && !allowed {
-            if ruleset.intermission_text_is_chat {
+            if ruleset.matches.intermission_text_is_chat {
                 self.say(client, Audience::All, &words.rest(0));
             }
             return;
         }
         let Some(row) = known else {
             let typed = clean_text(words.command(), MAX_ECHO_LEN);
-            return answer(self.host, client, &format!("{}{typed}", ruleset.unknown_command));
+            return answer(self.host, client, &format!("{}{typed}", ruleset.commands.unknown));
         };
         match self.refusal(client, row) {
             Some(refusal) => answer(self.host, client, refusal),
@@ -160,7 +160,7 @@ impl ClientContext<'_> {
     /// Returns the answer to a client that may not use a command now.
     fn refusal(&self, client: ClientNum, row: &CommandRow) -> Option<&'static str> {
         let ruleset = self.clients.ruleset;
-        if let Some(refusals) = ruleset.role_refusals {
+        if let Some(refusals) = ruleset.commands.role_refusals {
             let plays = self.clients.role(client).plays();
             match row.allowed {
                 AllowedRole::Player if !plays => return Some(refusals.players_only),
@@ -169,10 +169,11 @@ impl ClientContext<'_> {
             }
         }
         if row.is_cheat && !self.host.settings().flag(engine::key::SV_CHEATS) {
-            return Some(ruleset.cheats_off);
+            return Some(ruleset.commands.cheats_off);
         }
         let dead = self.clients.player(client).is_some_and(|player| !player.is_alive(ruleset));
-        (dead && ruleset.living_only.contains(&row.name)).then_some(ruleset.living_refusal)
+        (dead && ruleset.commands.living_only.contains(&row.name))
+            .then_some(ruleset.commands.living_refusal)
     }
 
     /// `tell PLAYER TEXT`.
@@ -229,7 +230,7 @@ impl Clients {
         let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
         if is_number {
             let found = self.player_numbered(word);
-            if found.is_ok() || self.ruleset.slot_refusals {
+            if found.is_ok() || self.ruleset.commands.slot_refusals {
                 return found;
             }
         }
@@ -309,7 +310,7 @@ fn send_map_page(host: &mut dyn Host, client: ClientNum, page: i32) {
 
 /// Whether a command of the table is allowed in intermission.
 fn allowed_in_intermission(ruleset: &Ruleset, command: &str) -> bool {
-    INTERMISSION_COMMANDS.contains(&command) || command == ruleset.intermission_command
+    INTERMISSION_COMMANDS.contains(&command) || command == ruleset.matches.intermission_command
 }
 
 /// Prints a line to one client. The text must be clean.

@@ -55,8 +55,11 @@ impl GameLog<'_> {
             GameEvent::Enter(client) => format!("ClientBegin: {client}"),
             GameEvent::Disconnect(client) => format!("ClientDisconnect: {client}"),
             GameEvent::PlayerEntry { client, entry, guid } => {
-                let (field, guid) =
-                    if self.clients.ruleset.has_guids { ("\\id\\", guid) } else { ("", "") };
+                let (field, guid) = if self.clients.ruleset.players.has_guids {
+                    ("\\id\\", guid)
+                } else {
+                    ("", "")
+                };
                 format!("ClientUserinfoChanged: {client} {entry}{field}{guid}")
             }
             GameEvent::Kill { killer, victim, means } => self.kill_line(killer, victim, means),
@@ -83,18 +86,18 @@ impl GameLog<'_> {
                 return self.write_vote(&format!("vote {result}: {yes} {no} {proposal}"));
             }
             GameEvent::Phase(phase) => return self.write_phase(phase),
-            GameEvent::ScoringAction { client } if self.clients.ruleset.logs_scores => {
+            GameEvent::ScoringAction { client } if self.clients.ruleset.game_log.has_scores => {
                 let Some(player) = self.clients.player(client) else { return };
                 let (score, name) = (self.clients.score(client), &player.name);
                 format!("PlayerScore: {client} {score}: {name} now has {score} points")
             }
             GameEvent::TeamScore { team, score, cause: TeamScoreCause::Points }
-                if self.clients.ruleset.logs_scores =>
+                if self.clients.ruleset.game_log.has_scores =>
             {
                 let team = team.team() as i32;
                 format!("TeamScore: {team} {score}: Team {team} now has {score} points")
             }
-            GameEvent::Award { client, award } if self.clients.ruleset.logs_scores => {
+            GameEvent::Award { client, award } if self.clients.ruleset.game_log.has_scores => {
                 let row = AWARDS.iter().find(|row| row.0 == award);
                 let Some(((_, number, title), player)) = row.zip(self.clients.player(client))
                 else {
@@ -102,7 +105,9 @@ impl GameLog<'_> {
                 };
                 format!("Award: {client} {number}: {} gained the {title} award!", player.name)
             }
-            GameEvent::Flag { client, team, action } if self.clients.ruleset.logs_scores => {
+            GameEvent::Flag { client, team, action }
+                if self.clients.ruleset.game_log.has_scores =>
+            {
                 self.flag_line(client, team, action)
             }
             GameEvent::Spawn { .. }
@@ -132,7 +137,7 @@ impl GameLog<'_> {
     ) -> String {
         let name = |client| self.name(client, "<world>");
         let by = killer.map_or(EntityNum::WORLD, EntityNum::from);
-        let number = means.number(self.clients.ruleset.grapple_means);
+        let number = means.number(self.clients.ruleset.equipment.grapple_means);
         let (killer, killed, means) = (name(killer), name(Some(victim)), means.name());
         format!("Kill: {by} {victim} {number}: {killer} killed {killed} by {means}")
     }

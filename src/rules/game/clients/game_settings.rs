@@ -98,14 +98,14 @@ impl GameSettings {
         };
         self.dmflags = settings.int(key::DMFLAGS);
         self.forced_respawn_s = positive(key::G_FORCERESPAWN);
-        let no_bunny = self.dmflags & ruleset.no_bunny_dmflag != 0;
+        let no_bunny = self.dmflags & ruleset.movement.no_bunny_dmflag != 0;
         self.acceleration = if no_bunny { Acceleration::NoBunny } else { Acceleration::Plain };
-        self.linear_stop_ms = match ruleset.smoothing {
+        self.linear_stop_ms = match ruleset.movement.smoothing {
             Smoothing::LinearStop(ms) if settings.flag(key::G_SMOOTH_CLIENTS) => Some(ms),
             Smoothing::LinearStop(_) | Smoothing::Interpolate => None,
         };
-        self.extrapolates =
-            ruleset.smoothing == Smoothing::Interpolate && settings.flag(key::G_SMOOTH_CLIENTS);
+        self.extrapolates = ruleset.movement.smoothing == Smoothing::Interpolate
+            && settings.flag(key::G_SMOOTH_CLIENTS);
         self.inactivity_ms = positive(key::G_INACTIVITY).map(|seconds| seconds * 1000);
         self.max_players = positive(key::G_MAX_GAME_CLIENTS).map(|players| players as usize);
         self.time_limit_min = positive(key::TIMELIMIT);
@@ -115,7 +115,7 @@ impl GameSettings {
         self.warmup_s = settings.int(key::G_WARMUP);
         self.force_balance = settings.flag(key::G_TEAM_FORCE_BALANCE);
         self.auto_join = settings.flag(key::G_TEAM_AUTO_JOIN);
-        let limited = |key| positive(key).filter(|_| ruleset.limits_renames);
+        let limited = |key| positive(key).filter(|_| ruleset.players.limits_renames);
         self.rename_period_s = limited(key::G_MIN_NAME_CHANGE_PERIOD);
         self.max_renames = limited(key::G_MAX_NAME_CHANGES);
         self.announce_changes(host);

@@ -46,6 +46,11 @@ impl std::fmt::Display for IpMask {
     }
 }
 
+/// Words of a ban list that are not masks, so that they match no address.
+pub(crate) fn unreadable_masks(list: &str) -> impl Iterator<Item = &str> {
+    list.split_ascii_whitespace().filter(|word| IpMask::parse(word).is_none())
+}
+
 /// Whether an address is banned. `ip` is the value of the userinfo key, with or without a port.
 pub(super) fn is_banned(host: &dyn Host, ip: &str) -> bool {
     let bans = host.settings().flag(key::G_FILTER_BAN);
@@ -98,13 +103,17 @@ pub(super) fn remove(host: &mut dyn Host, word: &str) {
 pub(super) fn list(host: &mut dyn Host) {
     let list = host.settings().text(key::G_BAN_IPS).to_owned();
     for mask in list.split_ascii_whitespace() {
-        host.reply(mask);
+        match IpMask::parse(mask) {
+            Some(_) => host.reply(mask),
+            None => host.reply(&format!("{mask} (not an address mask: matches nothing)")),
+        }
     }
     let effect = match host.settings().flag(key::G_FILTER_BAN) {
         false => "nobody else may come in",
         true => "they may not come in",
     };
-    host.reply(&format!("{} addresses: {effect}", list.split_ascii_whitespace().count()));
+    let count = list.split_ascii_whitespace().filter_map(IpMask::parse).count();
+    host.reply(&format!("{count} addresses: {effect}"));
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub(super) struct MessageOfTheDay(Option<String>);
 impl MessageOfTheDay {
     /// Reads the message of a level.
     pub(super) fn read(host: &mut dyn Host, ruleset: &Ruleset) -> Self {
-        if !ruleset.greets_on_entry {
+        if !ruleset.players.greets_on_entry {
             return Self(None);
         }
         let path = GamePath::new(host.settings().text(key::G_MOTDFILE).as_bytes());

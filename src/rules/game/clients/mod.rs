@@ -46,6 +46,7 @@ use super::{
 };
 use crate::bg::{GameType, Team, configstring, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
+pub(crate) use ip_bans::unreadable_masks;
 
 /// Longest `cl_guid` in the game log, in bytes.
 const MAX_LOGGED_ID: usize = 32;
@@ -192,7 +193,7 @@ impl Clients {
     pub(in crate::game) fn start(&mut self, host: &mut dyn Host, start: &LevelStart) {
         self.now = start.time;
         self.started = start.time;
-        if !(start.restart && self.ruleset.log_clock_runs_on) {
+        if !(start.restart && self.ruleset.game_log.clock_runs_on) {
             self.logged_from = start.time;
         }
         self.team_scores = [0; 2];
@@ -336,7 +337,8 @@ impl Clients {
 
     /// Sets the connection icon of a client that has been silent too long. Runs at the end of a frame.
     pub(in crate::game) fn update_connection_flag(&mut self, client: ClientNum) {
-        let (silence, now, frame) = (self.ruleset.connection_icon_delay, self.now, self.frame);
+        let (silence, now, frame) =
+            (self.ruleset.players.connection_icon_delay, self.now, self.frame);
         let Some(player) = self.players[client.index()].as_mut() else { return };
         let silent = match silence {
             ConnectionIconDelay::Millis(ms) => now.distance(player.received_at) > ms,
@@ -361,8 +363,8 @@ impl Clients {
             return;
         };
         let role = self.role(client);
-        let shows_overlay = self.ruleset.team_lists && self.game_type.has_teams();
-        let mut name = info.name(client, self.ruleset.default_name);
+        let shows_overlay = self.ruleset.teams.has_lists && self.game_type.has_teams();
+        let mut name = info.name(client, self.ruleset.players.default_name);
         if role == Role::Scoreboard {
             "scoreboard".clone_into(&mut name);
         }
@@ -380,7 +382,7 @@ impl Clients {
     /// Stores the counters of a player who leaves a team or the server.
     pub(super) fn save_score(&mut self, host: &dyn Host, client: ClientNum) {
         let counts = self.player(client).map(|player| player.state.persistant);
-        if self.ruleset.keeps_score_on_rejoin
+        if self.ruleset.scoring.kept_on_rejoin
             && let (Some(counts), Some(info)) =
                 (counts, PlayerUserinfo::parse(host.userinfo(client)))
         {
@@ -445,11 +447,11 @@ impl Clients {
         }
         self.players[client.index()] = Some(Player::new(client, is_bot, self.now));
         let event = GameEvent::Connect(client);
-        if self.ruleset.logs_connect_first {
+        if self.ruleset.game_log.connect_first {
             self.emit(host, &event);
         }
         self.read_userinfo(host, client, false);
-        if !self.ruleset.logs_connect_first {
+        if !self.ruleset.game_log.connect_first {
             self.emit(host, &event);
         }
         if first_time && let Some(player) = self.player(client) {

@@ -166,7 +166,7 @@ fn limit(host: &dyn Host, word: &str, [least, most]: [Key<Int>; 2]) -> Result<i3
 impl Proposal {
     /// Returns the text shown to players, without quotes.
     pub(super) fn text(&self, clients: &Clients) -> String {
-        let sentence = clients.ruleset.vote_sentences;
+        let sentence = clients.ruleset.votes.shown_as_sentences;
         let name = |client: ClientNum| clients.player(client).map_or("", |player| &*player.name);
         let text = match (self, sentence) {
             (Self::Restart, false) => "map_restart".to_owned(),

@@ -55,7 +55,7 @@ impl ClientContext<'_> {
         if pressed.contains(Buttons::ATTACK) {
             self.follow_next(client, 1);
         } else if pressed.contains(Buttons::USE_HOLDABLE)
-            && self.clients.ruleset.use_stops_following
+            && self.clients.ruleset.teams.use_stops_following
         {
             self.stop_following(client);
         }

@@ -36,7 +36,9 @@ impl ClientContext<'_> {
                 continue;
             }
             let seen = match self.clients.role(client) {
-                Role::Following(target) if self.clients.ruleset.overlay_for_followers => target,
+                Role::Following(target) if self.clients.ruleset.teams.overlay_for_followers => {
+                    target
+                }
                 Role::Playing(_) => client,
                 _ => continue,
             };

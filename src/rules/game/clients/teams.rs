@@ -58,7 +58,7 @@ impl ClientContext<'_> {
         let Some(player) = clients.player(client) else { return };
         if wanted.is_empty() {
             let team = match clients.role(client) {
-                Role::Playing(None) => clients.ruleset.playing_team,
+                Role::Playing(None) => clients.ruleset.teams.playing_answer,
                 Role::Playing(Some(TeamColor::Red)) => "Red team",
                 Role::Playing(Some(TeamColor::Blue)) => "Blue team",
                 _ => "Spectator team",
@@ -198,7 +198,7 @@ impl Clients {
 
     /// Returns the role of a client on connect, from its userinfo and the settings.
     pub(in crate::game) fn first_role(&self, client: ClientNum, info: &PlayerUserinfo<'_>) -> Role {
-        let wanted = info.value(self.ruleset.team_preference);
+        let wanted = info.value(self.ruleset.teams.preference_key);
         if !self.game_type.has_teams() {
             let watches = wanted.starts_with(['s', 'S']) || self.is_full(client);
             return if watches { Role::Spectating } else { Role::Playing(None) };
@@ -206,7 +206,7 @@ impl Clients {
         let request = if self.settings.auto_join {
             Some(TeamRequest::Play)
         } else {
-            team_request(wanted).filter(|_| self.ruleset.preference_joins_team)
+            team_request(wanted).filter(|_| self.ruleset.teams.preference_joins)
         };
         request.and_then(|request| self.granted(client, request).ok()).unwrap_or(Role::Spectating)
     }
@@ -275,7 +275,7 @@ impl Clients {
 
     /// Sends a team the list of its members, in rulesets with team lists. Does nothing for `None`.
     pub(super) fn list_team(&self, host: &mut dyn Host, color: Option<TeamColor>) {
-        let Some(color) = color.filter(|_| self.ruleset.team_lists) else { return };
+        let Some(color) = color.filter(|_| self.ruleset.teams.has_lists) else { return };
         let numbers: Vec<String> =
             self.team_of(color).map(|client| client.index().to_string()).collect();
         let text = format!("team \"{}\"", numbers.join(","));
@@ -286,7 +286,7 @@ impl Clients {
 
     /// Sends the member list to a client that has entered and to its team.
     pub(super) fn list_new_team(&self, host: &mut dyn Host, client: ClientNum) {
-        if !self.ruleset.team_lists || !self.game_type.has_teams() {
+        if !self.ruleset.teams.has_lists || !self.game_type.has_teams() {
             return;
         }
         match self.role(client).color() {

@@ -140,7 +140,7 @@ impl Clients {
     /// Sends a client the names of the custom votes, in rulesets whose clients list them.
     pub(super) fn list_custom_votes(&self, host: &mut dyn Host, client: ClientNum) {
         let names: Vec<&str> = proposal::custom_votes(&*host).collect();
-        if self.ruleset.lists_votes && !names.is_empty() {
+        if self.ruleset.votes.lists_custom && !names.is_empty() {
             let text = format!("customvotes {}", names.join(" "));
             host.send_command(Some(client), &text);
         }
@@ -247,7 +247,7 @@ impl ClientContext<'_> {
     /// Runs the `vote` command.
     pub(super) fn cast_vote(&mut self, client: ClientNum, word: &str) {
         let plays = self.clients.role(client).plays();
-        let may_change = self.clients.ruleset.votes_may_change;
+        let may_change = self.clients.ruleset.votes.may_change;
         let Some((_, poll)) = &mut self.clients.votes.open else {
             return answer(self.host, client, "No vote in progress.");
         };
@@ -371,7 +371,8 @@ impl ClientContext<'_> {
         TeamColor::ALL.into_iter().for_each(|color| self.end_team_vote(color));
         let clients = &mut *self.clients;
         let Some((_, poll)) = &clients.votes.open else { return };
-        let light = clients.ruleset.light_votes && clients.settings.dmflags & LIGHT_VOTING != 0;
+        let light =
+            clients.ruleset.votes.has_light_flag && clients.settings.dmflags & LIGHT_VOTING != 0;
         let poll_state = poll_state(poll, clients.voters(None), clients.now, light);
         let text = match poll_state {
             PollState::Open => return,

@@ -13,6 +13,7 @@ use crate::game::settings::key;
 use crate::model::{
     ClientNum, EntityNum, LevelTime, Trace, Trajectory, TrajectoryKind, Vec3, contents::mask,
 };
+use crate::world::TraceQuery;
 
 /// Slots of the corpses.
 #[derive(Debug, Default)]
@@ -178,10 +179,8 @@ fn fall(cx: &mut Context<'_>, number: EntityNum) -> Option<Trace> {
     let (from, to) =
         (body.shared.current_origin, trajectory::position(&body.state.pos, cx.clients.now));
     let (mins, maxs) = (body.shared.mins, body.shared.maxs);
-    let trace = cx
-        .host
-        .world()
-        .map(|world| world.scene(&*cx, number).trace(from, mins, maxs, to, mask::DEAD_SOLID));
+    let fall = TraceQuery::line(from, to, mask::DEAD_SOLID).with_box(mins, maxs);
+    let trace = cx.host.world().map(|world| world.scene(&*cx, number).trace(&fall));
     let body = cx.entities.get_mut(number)?;
     match trace {
         Some(trace) => body.shared.current_origin = trace.endpos,

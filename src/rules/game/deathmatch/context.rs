@@ -14,7 +14,7 @@ use crate::model::{
     ClientNum, EntityNum, EntityShared, EntityState, LevelTime, SvFlags, Trace, Vec3,
     contents::mask,
 };
-use crate::world::links::EntityViews;
+use crate::world::{TraceQuery, links::EntityViews};
 
 /// First level time, in ms, near which a float does not hold each millisecond.
 const WHOLE_MS_IN_FLOATS: i32 = 1 << 24;
@@ -147,8 +147,8 @@ impl Context<'_> {
         event: Event,
         fill: impl FnOnce(&mut EntityState, &mut EntityShared),
     ) {
-        let clock = self.clock();
-        self.entities.temp_entity(self.host, clock, origin, event, fill);
+        let (now, started) = self.clock();
+        self.entities.temp_entity(self.host, now, started, origin, event, fill);
     }
 
     /// Adds the effect of a player that teleports in or out at an origin.
@@ -231,7 +231,7 @@ impl Context<'_> {
     /// Traces a point against the map and all entities except `pass` and those that it owns.
     pub(super) fn shot_trace(&self, from: Vec3, to: Vec3, pass: EntityNum) -> Trace {
         self.host.world().map_or(Trace::free(to), |world| {
-            world.scene(self, pass).trace(from, Vec3::ZERO, Vec3::ZERO, to, mask::SHOT)
+            world.scene(self, pass).trace(&TraceQuery::line(from, to, mask::SHOT))
         })
     }
 

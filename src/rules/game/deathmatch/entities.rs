@@ -274,7 +274,8 @@ impl Entities {
     pub(super) fn temp_entity(
         &mut self,
         host: &mut dyn Host,
-        (now, started): (LevelTime, LevelTime),
+        now: LevelTime,
+        started: LevelTime,
         origin: Vec3,
         event: Event,
         fill: impl FnOnce(&mut EntityState, &mut EntityShared),
@@ -341,14 +342,8 @@ mod tests {
     fn temporary_entity_lasts_as_long_as_its_event() {
         let (mut entities, mut host) = (Entities::default(), TestHost::default());
         let add = |entities: &mut Entities, at: i32| {
-            let clock = (LevelTime(at), LevelTime(at));
-            entities.temp_entity(
-                &mut TestHost::default(),
-                clock,
-                Vec3::ZERO,
-                Event::Pain,
-                |_, _| {},
-            );
+            let (host, now) = (&mut TestHost::default(), LevelTime(at));
+            entities.temp_entity(host, now, now, Vec3::ZERO, Event::Pain, |_, _| {});
         };
         let kept = |entities: &Entities| {
             let kept = entities.numbers().filter(|&number| entities.get(number).is_some());

@@ -48,7 +48,7 @@ pub(super) fn start_level(cx: &mut Context<'_>, sys: &mut Systems, start: &Level
     cx.entities.join_item_chains();
     sys.fight.items.publish_flags(cx);
     sys.fight.items.publish_items(cx);
-    if cx.clients.ruleset.clears_intermission {
+    if cx.clients.ruleset.matches.clears_intermission {
         cx.host.set_configstring(configstring::INTERMISSION, "");
     }
     sys.body_queue.init(cx);
@@ -91,8 +91,9 @@ fn publish_texts(cx: &mut Context<'_>, world: Option<&MapEntity>, start: &LevelS
     };
     let ruleset = cx.clients.ruleset;
     let custom = clean_text(cx.host.settings().text(key::G_MUSIC), 127);
-    let replaced =
-        ruleset.music_setting && !custom.is_empty() && !custom.eq_ignore_ascii_case("none");
+    let replaced = ruleset.level.has_music_setting
+        && !custom.is_empty()
+        && !custom.eq_ignore_ascii_case("none");
     let music = if replaced { custom } else { key("music") };
     let motd = clean_text(cx.host.settings().text(key::G_MOTD), 255);
     for (index, text) in [

@@ -209,7 +209,7 @@ impl Game for Deathmatch {
         sys.fight.projectiles.drop_hook(cx, client);
         sys.fight.projectiles.remove_player_mine(cx, client);
         if cx.clients.plays(client) {
-            if cx.clients.ruleset.disconnect_counts_as_death {
+            if cx.clients.ruleset.scoring.disconnect_counts_as_death {
                 die_on_disconnect(cx, &mut sys.fight, client);
             } else if let Some(player) = cx.clients.player(client) {
                 let origin = player.state.origin;

@@ -17,6 +17,7 @@ use crate::game::{
     GameEvent, Host, movement::velocity::direction, settings::key, userinfo::PlayerUserinfo,
 };
 use crate::model::{ClientNum, EntityNum, EntityState, SvFlags, Vec3, text::atoi};
+use crate::world::TraceQuery;
 
 /// Range and facing limit within which a player is denied a powerup, in units and as a cosine.
 const DENIED_NEAR: f32 = 192.0;
@@ -175,7 +176,7 @@ fn deny_others(cx: &mut Context<'_>, taker: ClientNum, at: Vec3) {
         let is_hidden = || {
             cx.host.world().is_some_and(|world| {
                 let scene = world.scene(&*cx, EntityNum::NONE);
-                let sight = scene.trace(origin, Vec3::ZERO, Vec3::ZERO, at, contents::SOLID);
+                let sight = scene.trace(&TraceQuery::line(origin, at, contents::SOLID));
                 sight.fraction < 1.0
             })
         };

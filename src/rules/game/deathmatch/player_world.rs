@@ -4,7 +4,7 @@ use super::{context::Context, move_caches::MoveCaches};
 use crate::bg::player_box;
 use crate::game::{clients::Player, movement::HEALTH, movement::OpenSpace, movement::PmoveWorld};
 use crate::model::{ClientNum, PlayerState, Trace, Vec3, contents::mask};
-use crate::world::links::MoveScene;
+use crate::world::{TraceQuery, links::MoveScene};
 
 /// Margin around a stationary player for collision candidates: a step up or down.
 const REACH: f32 = 20.0;
@@ -17,10 +17,10 @@ pub(super) struct PlayerWorld<'a, 'b> {
 }
 
 impl PmoveWorld for PlayerWorld<'_, '_> {
-    fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace {
+    fn trace(&mut self, query: &TraceQuery) -> Trace {
         match &mut self.scene {
-            Some(scene) => scene.trace(start, mins, maxs, end, mask),
-            None => OpenSpace.trace(start, mins, maxs, end, mask),
+            Some(scene) => scene.trace(query),
+            None => OpenSpace.trace(query),
         }
     }
 

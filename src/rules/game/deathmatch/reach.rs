@@ -5,6 +5,7 @@
 use super::context::Context;
 use crate::game::ruleset::SplashTracePoints;
 use crate::model::{EntityNum, Vec3, contents::content};
+use crate::world::TraceQuery;
 
 /// Offset of the further trace points from an entity's center, in units.
 const CORNER_OFFSET: f32 = 15.0;
@@ -25,7 +26,7 @@ pub(super) fn can_damage(cx: &Context<'_>, from: Vec3, number: EntityNum) -> boo
     let Some(world) = cx.host.world() else { return true };
     let middle = (shared.absmin + shared.absmax) * 0.5;
     let scene = world.scene(cx, EntityNum::NONE);
-    let trace = |to| scene.trace(from, Vec3::ZERO, Vec3::ZERO, to, content::SOLID);
+    let trace = |to| scene.trace(&TraceQuery::line(from, to, content::SOLID));
     let direct = trace(middle);
     if direct.fraction >= 1.0 || direct.entity == number {
         return true;

@@ -100,7 +100,7 @@ pub(super) fn begin(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
     }
     cx.clients.restore_score(cx.host, client);
     spawn(cx, sys, client, true);
-    if !cx.clients.ruleset.spawn_effect_at_spot && cx.clients.role(client).plays() {
+    if !cx.clients.ruleset.spawning.effect_at_spot && cx.clients.role(client).plays() {
         let at = cx.clients.player(client).map(|player| player.shared.current_origin);
         let at = at.unwrap_or(Vec3::ZERO);
         cx.show_teleport(client, at, Event::PlayerTeleportIn);

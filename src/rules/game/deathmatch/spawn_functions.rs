@@ -124,7 +124,7 @@ fn spawn_of(cx: &Context<'_>, class: &str) -> Option<SpawnFunction> {
 
 /// Whether the ruleset defines a class, even if this level has no use for it.
 fn is_known(cx: &Context<'_>, class: &str) -> bool {
-    let classes = cx.clients.ruleset.mode_classes;
+    let classes = cx.clients.ruleset.level.mode_classes;
     classes.iter().any(|known| known.eq_ignore_ascii_case(class))
 }
 
@@ -133,9 +133,9 @@ fn passes_filters(cx: &Context<'_>, map_entity: &MapEntity) -> bool {
     let game_type = cx.clients.game_type;
     let set = |key| map_entity.spawn_value(key).is_some_and(|value| atoi(value) != 0);
     let listed = |key| map_entity.spawn_value(key).map(|list| list.contains(game_type.key()));
-    let excluded = cx.clients.ruleset.excludes_gametypes && listed("!gametype") == Some(true);
+    let excluded = cx.clients.ruleset.level.excludes_gametypes && listed("!gametype") == Some(true);
     let unwanted = set(if game_type.has_teams() { "notteam" } else { "notfree" })
-        || cx.clients.ruleset.excluding_keys.iter().copied().any(set)
+        || cx.clients.ruleset.level.excluding_keys.iter().copied().any(set)
         || listed("gametype") == Some(false)
         || excluded;
     !unwanted

@@ -5,7 +5,7 @@
 
 use super::context::Context;
 use crate::bg::{EntityType, PmType, TeamColor, player_box};
-use crate::game::{clients::Placement, movement::angles, ruleset::SpawnRule};
+use crate::game::{clients::Placement, movement::angles, ruleset::SpawnSelection};
 use crate::model::{ClientNum, EntityNum, Vec3};
 use crate::world::{MapEntities, entity_string::MapEntity};
 
@@ -156,9 +156,9 @@ impl SpawnPoints {
         } else if free.is_empty() {
             self.points.first().copied()
         } else {
-            Some(match cx.clients.ruleset.spawn_rule {
-                SpawnRule::FarHalf => pick_from_far_half(cx, free, avoided),
-                SpawnRule::NotNearest => {
+            Some(match cx.clients.ruleset.spawning.selection {
+                SpawnSelection::FarHalf => pick_from_far_half(cx, free, avoided),
+                SpawnSelection::NotNearest => {
                     pick_not_nearest(cx, &free, nearest(&self.points, avoided), avoided)
                 }
             })

@@ -1,5 +1,6 @@
-//! State of the level by owner: the fields of a subsystem are private to its module, except the combat state
-//! of players.
+//! State of the level by owner.
+//!
+//! Invariant: the fields of a subsystem are private to its module, except the combat state of players.
 
 use super::{
     body_queue::BodyQueue, combat::Combat, context::Context, items::Items,

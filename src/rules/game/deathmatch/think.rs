@@ -14,7 +14,7 @@ use super::{
     weapons::gauntlet::gauntlet_attack, world_effects::apply_world_effects,
     world_effects::set_player_sound,
 };
-use crate::bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, player_box};
+use crate::bg::{EntityType, Event, MeansOfDeath, PmType, Weapon, contents, dm_flag, player_box};
 use crate::game::GameEvent;
 use crate::game::clients::{Clients, Placement, Role, SPECTATOR_SPEED};
 use crate::game::movement::{
@@ -26,8 +26,6 @@ use crate::model::{
 
 /// Damage of the two hardest falls.
 const FALL_DAMAGE: [(Event, i32); 2] = [(Event::FallMedium, 5), (Event::FallFar, 10)];
-/// Bit of `dmflags` that disables falling damage.
-const NO_FALLING_DMFLAG: i32 = 8;
 /// Time after a fall without pain events, in ms.
 const FALL_QUIET_MS: i32 = 200;
 
@@ -44,7 +42,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         (sys.spawn_points.select_view(cx), None)
     };
     reset_player(cx, &mut sys.fight, client, placement);
-    for command in ruleset.spawn_commands {
+    for command in ruleset.spawning.commands {
         cx.host.send_command(Some(client), command);
     }
     if cx.clients.intermission {
@@ -61,7 +59,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
             fire_targets(cx, sys, spawn_point, Some(client));
         }
         raise_highest_weapon(cx, client);
-        if ruleset.spawn_effect_at_spot {
+        if ruleset.spawning.effect_at_spot {
             cx.show_teleport(client, placement.origin, Event::PlayerTeleportIn);
         }
         sys.fight.combat.publish(cx, client);
@@ -80,7 +78,7 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         }
         if role.plays() {
             step(cx, sys, client, &command);
-            if ruleset.spawn_links_exactly {
+            if ruleset.spawning.links_exactly {
                 link_at_own_origin(cx, client);
             }
         } else {
@@ -129,9 +127,9 @@ fn raise_highest_weapon(cx: &mut Context<'_>, client: ClientNum) {
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let owned = player.state.stats[ruleset.stats.weapons];
     let raised = |&weapon: &i32| {
-        owned >> weapon & 1 != 0 && !(ruleset.spawns_without_hook && weapon == Weapon::Grapple)
+        owned >> weapon & 1 != 0 && !(ruleset.spawning.without_hook && weapon == Weapon::Grapple)
     };
-    let highest = (1..=ruleset.last_weapon).rev().find(raised);
+    let highest = (1..=ruleset.equipment.last_weapon).rev().find(raised);
     player.state.weapon = highest.unwrap_or(Weapon::Gauntlet as i32);
 }
 
@@ -317,7 +315,7 @@ fn apply_move_events(
             .clients
             .player(client)
             .is_some_and(|player| player.entity.e_type == EntityType::Player);
-        if !plays || cx.clients.settings.dmflags & NO_FALLING_DMFLAG != 0 {
+        if !plays || cx.clients.settings.dmflags & dm_flag::NO_FALLING != 0 {
             continue;
         }
         fight.combat.players[client.index()].pain_debounce_until = cx.clients.now + FALL_QUIET_MS;
@@ -345,7 +343,7 @@ fn wait_for_respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
 pub(super) fn respawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) {
     sys.body_queue.copy_to_body_queue(cx, client);
     spawn(cx, sys, client, false);
-    if !cx.clients.ruleset.spawn_effect_at_spot {
+    if !cx.clients.ruleset.spawning.effect_at_spot {
         let at = cx.clients.player(client).map(|player| player.shared.current_origin);
         let at = at.unwrap_or(Vec3::ZERO);
         cx.show_teleport(client, at, Event::PlayerTeleportIn);

@@ -150,7 +150,7 @@ impl FlightRules<'_> {
         let role = clients.role(client);
         let Some((player, cx)) = in_context(clients, client) else { return };
         player.spawn(host, client, spot, role, &cx);
-        for command in cx.ruleset.spawn_commands {
+        for command in cx.ruleset.spawning.commands {
             host.send_command(Some(client), command);
         }
     }
@@ -194,7 +194,7 @@ impl Game for Flight {
         }
 
         let custom_music = super::userinfo::clean_text(host.settings().text(key::G_MUSIC), 127);
-        let replaced = ruleset.music_setting
+        let replaced = ruleset.level.has_music_setting
             && !custom_music.is_empty()
             && !custom_music.eq_ignore_ascii_case("none");
         let music = if replaced { custom_music.as_str() } else { self.map.music };
@@ -212,7 +212,7 @@ impl Game for Flight {
         for (index, text) in strings {
             host.set_configstring(index, text);
         }
-        if ruleset.clears_intermission {
+        if ruleset.matches.clears_intermission {
             host.set_configstring(configstring::INTERMISSION, "");
         }
         if !start.restart {

@@ -61,9 +61,15 @@ fn fly(
         + step.axes.right * f32::from(command.rightmove);
     wish[2] += f32::from(command.upmove);
     let (direction, length) = normalized(wish, length, step.arithmetic);
-    let how = (how, step.arithmetic);
-    state.velocity =
-        accelerated(state.velocity, direction, length * scale, ACCELERATION, step.seconds, how);
+    state.velocity = accelerated(
+        state.velocity,
+        direction,
+        length * scale,
+        ACCELERATION,
+        step.seconds,
+        how,
+        step.arithmetic,
+    );
     state.origin = state.origin.add_scaled(state.velocity, step.seconds);
 }
 

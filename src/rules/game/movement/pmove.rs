@@ -9,6 +9,7 @@ use super::{
 };
 use crate::bg::{PmType, Powerup, contents, pm_flag};
 use crate::model::{EntityNum, PlayerState, Trace, UserCmd, Vec3, contents::surface};
+use crate::world::TraceQuery;
 
 /// Maximum entities in a touch list.
 const MAX_TOUCHED: usize = 32;
@@ -217,7 +218,8 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
 
     /// Traces the player's bounding box.
     pub(super) fn trace(&mut self, start: Vec3, end: Vec3) -> Trace {
-        self.world.trace(start, self.outcome.mins, self.outcome.maxs, end, self.mask)
+        let PmoveResult { mins, maxs, .. } = *self.outcome;
+        self.world.trace(&TraceQuery { start, end, mins, maxs, mask: self.mask })
     }
 
     /// Adds an entity to the touch list.

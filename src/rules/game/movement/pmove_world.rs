@@ -1,14 +1,14 @@
 //! World interface of pmove: traces and contents.
 
 use crate::model::{Trace, Vec3};
+use crate::world::TraceQuery;
 
 /// World of a moving player.
 ///
 /// Implementations exclude the player itself from their results.
 pub trait PmoveWorld {
-    /// Traces a box from `start` to `end`. `mins` and `maxs` are relative to the moving point; the content
-    /// bits of `mask` stop the trace. With `end` equal to `start` it tests whether the box fits.
-    fn trace(&mut self, start: Vec3, mins: Vec3, maxs: Vec3, end: Vec3, mask: i32) -> Trace;
+    /// Traces a box or point.
+    fn trace(&mut self, query: &TraceQuery) -> Trace;
 
     /// Returns the content bits at a point.
     fn point_contents(&mut self, point: Vec3) -> i32;
@@ -24,8 +24,8 @@ pub trait PmoveWorld {
 pub struct OpenSpace;
 
 impl PmoveWorld for OpenSpace {
-    fn trace(&mut self, _start: Vec3, _mins: Vec3, _maxs: Vec3, end: Vec3, _mask: i32) -> Trace {
-        Trace::free(end)
+    fn trace(&mut self, query: &TraceQuery) -> Trace {
+        Trace::free(query.end)
     }
 
     fn point_contents(&mut self, _point: Vec3) -> i32 {

@@ -9,12 +9,9 @@ use super::{
     velocity::{Acceleration, Length},
 };
 use crate::{
-    bg::{ItemList, StatLayout, player_box},
+    bg::{ItemList, StatLayout, dm_flag, player_box},
     game::Ruleset,
 };
-
-/// Bit of `dmflags` in every game: no footsteps.
-const NO_FOOTSTEPS_DMFLAG: i32 = 32;
 
 /// Contents that a water jump accepts above the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +67,7 @@ impl PmoveVariant {
         name: "quake3",
         ruleset: Ruleset::BASEQ3,
         stats: Ruleset::BASEQ3.stats,
-        last_weapon: Ruleset::BASEQ3.last_weapon,
+        last_weapon: Ruleset::BASEQ3.equipment.last_weapon,
         items: Ruleset::BASEQ3.items,
         headroom: Headroom::Empty,
         noclip_fires: true,
@@ -100,14 +97,14 @@ impl PmoveVariant {
         name: "openarena",
         ruleset: Ruleset::BASEOA,
         stats: Ruleset::BASEOA.stats,
-        last_weapon: Ruleset::BASEOA.last_weapon,
+        last_weapon: Ruleset::BASEOA.equipment.last_weapon,
         items: Ruleset::BASEOA.items,
         headroom: Headroom::Passable,
         team_gestures: true,
         invulnerability_holds: true,
         endless_from: Some(999),
         float_setting: true,
-        no_bunny_dmflag: Ruleset::BASEOA.no_bunny_dmflag,
+        no_bunny_dmflag: Ruleset::BASEOA.movement.no_bunny_dmflag,
         instant_weapons_dmflag: 64,
         ..*Self::QUAKE3
     };
@@ -195,7 +192,7 @@ impl PmoveRules {
             },
             instant_weapons: flag(variant.instant_weapons_dmflag),
             swim_scale: if flag(variant.fast_water_dmflag) { 5.0 } else { 0.5 },
-            silent_steps: flag(NO_FOOTSTEPS_DMFLAG),
+            silent_steps: flag(dm_flag::NO_FOOTSTEPS),
             view_height: player_box::VIEW_HEIGHT,
             arithmetic: settings.arithmetic,
         }
@@ -257,8 +254,12 @@ mod tests {
         for variant in PmoveVariant::ALL {
             let ruleset = variant.ruleset;
             assert_eq!(variant.stats, ruleset.stats, "{}", variant.name);
-            assert_eq!(variant.last_weapon, ruleset.last_weapon, "{}", variant.name);
-            assert_eq!(variant.no_bunny_dmflag, ruleset.no_bunny_dmflag, "{}", variant.name);
+            assert_eq!(variant.last_weapon, ruleset.equipment.last_weapon, "{}", variant.name);
+            assert_eq!(
+                variant.no_bunny_dmflag, ruleset.movement.no_bunny_dmflag,
+                "{}",
+                variant.name
+            );
             assert_eq!(PmoveVariant::named(variant.name), Some(variant));
             let game = GameFolder::named(ruleset.folder).unwrap();
             let float = key::PMOVE_FLOAT.setting().in_game(game);

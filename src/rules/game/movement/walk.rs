@@ -163,7 +163,8 @@ impl<W: PmoveWorld + ?Sized> Pmove<'_, W> {
             wish_speed,
             rate,
             self.step.seconds,
-            (self.rules.acceleration, self.step.arithmetic),
+            self.rules.acceleration,
+            self.step.arithmetic,
         );
     }
 

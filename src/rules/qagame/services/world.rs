@@ -6,11 +6,11 @@ use super::{Answer, Session, invalid};
 use crate::{
     model::{EntityNum, EntityShared, EntityState, Vec3, limits::MAX_ENTITIES},
     qagame::{
-        located::{Located, Views},
+        located::{ArrayArguments, Located, Views},
         trace_result,
     },
     qvm::{FaultKind, Machine, Memory, ServiceCall},
-    world::Hull,
+    world::{Hull, TraceQuery},
 };
 
 /// Contents of a brush model before the module sets them.
@@ -21,8 +21,8 @@ impl Session<'_, '_> {
         let [first, second, third, fourth, fifth, ..] = call.arguments;
         match call.number {
             15 => {
-                let (entities, clients) = ((first, second, third), (fourth, fifth));
-                let located = Located::new(machine.memory(), entities, clients);
+                let entities = ArrayArguments { address: first, count: second, size: third };
+                let located = Located::new(machine.memory(), entities, fourth, fifth);
                 self.state.located =
                     located.map_err(|reason| FaultKind::Service { number: call.number, reason })?;
                 Ok(0)
@@ -117,7 +117,7 @@ impl Session<'_, '_> {
         shared: &EntityShared,
     ) -> Answer {
         let memory = machine.memory_mut();
-        self.state.located.store_entity(memory, number, (state, shared)).map(|()| 0)
+        self.state.located.store_entity(memory, number, state, shared).map(|()| 0)
     }
 
     /// Gives an entity a brush model of the map, and links it.
@@ -147,7 +147,7 @@ impl Session<'_, '_> {
         let trace = match self.host.world() {
             Some(world) => {
                 let scene = world.scene(&views, pass(passed));
-                scene.trace_hull(hull, start, mins, maxs, end, mask)
+                scene.trace_hull(hull, &TraceQuery::line(start, end, mask).with_box(mins, maxs))
             }
             None => crate::model::Trace::free(end),
         };

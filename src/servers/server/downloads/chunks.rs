@@ -31,7 +31,8 @@ impl Chunks {
     pub(super) fn read(
         &mut self,
         assets: &dyn Assets,
-        (pack, file_len): (usize, u64),
+        pack: usize,
+        file_len: u64,
         offset: u64,
         len: usize,
     ) -> Result<&[u8], AssetError> {
@@ -64,14 +65,15 @@ mod tests {
     fn blocks_join_to_the_whole_archive() {
         let bytes: Vec<u8> = (0..200_000_u32).map(|n| (n * 7 / 3) as u8).collect();
         let mut assets = MemoryAssets::default();
-        assets.insert_pack(("baseoa", "a"), &bytes, &[]).unwrap();
+        assets.insert_pack("baseoa", "a", &bytes, &[]).unwrap();
         let mut chunks = Chunks::default();
         let mut joined = Vec::new();
         for offset in (0..bytes.len() as u64).step_by(1024) {
-            let file = (0, bytes.len() as u64);
-            joined.extend_from_slice(chunks.read(&assets, file, offset, 1024).unwrap());
+            joined.extend_from_slice(
+                chunks.read(&assets, 0, bytes.len() as u64, offset, 1024).unwrap(),
+            );
         }
         assert_eq!(joined, bytes);
-        assert!(chunks.read(&assets, (1, 10), 0, 10).is_err());
+        assert!(chunks.read(&assets, 1, 10, 0, 10).is_err());
     }
 }

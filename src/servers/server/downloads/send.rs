@@ -126,7 +126,7 @@ fn send_block(server: &mut Server, number: ClientNum, block: u32) -> bool {
     };
     let offset = u64::from(block) * MAX_BLOCK_LEN as u64;
     let bytes = if offset < file.len {
-        downloads.chunks.read(server.maps.assets(), (file.pack, file.len), offset, MAX_BLOCK_LEN)
+        downloads.chunks.read(server.maps.assets(), file.pack, file.len, offset, MAX_BLOCK_LEN)
     } else {
         Ok(&[][..])
     };

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 
 use super::{
     Connections, Role,
-    reconnect::{check_reconnect, earlier_slot, replaced_slot, zombie_slot},
+    reconnect::{ConnectSender, check_reconnect, earlier_slot, replaced_slot, zombie_slot},
     service::{KeyOf, Service},
     state::Connection,
 };
@@ -20,7 +20,10 @@ use crate::{
     netchan::PeerAddress,
     node::Route,
     observe::{Counter, LogEvent},
-    serving::rejection::{Rejection, USERINFO_TOO_LONG},
+    serving::{
+        guards::ChallengeRequest,
+        rejection::{Rejection, USERINFO_TOO_LONG},
+    },
     wire::{
         Protocol,
         connect::{Claim, Connect, ConnectText},
@@ -51,17 +54,16 @@ pub(crate) struct AdmissionLimits {
 }
 
 impl<R: Role> Connections<'_, R> {
-    /// Sends a challenge, a timed one if the ping is measured. `is_probe`: without a limit.
+    /// Sends a challenge.
     pub(crate) fn send_challenge(
         &mut self,
         route: Route,
         client_challenge: Option<Challenge>,
         protocol: i32,
-        (is_timed, is_probe): (bool, bool),
+        request: ChallengeRequest,
     ) {
         let is_used = |challenge| self.slots.has_used(challenge);
-        let Some(challenge) =
-            self.guards.issue_challenge(self.now, route.remote, (is_timed, is_probe), is_used)
+        let Some(challenge) = self.guards.issue_challenge(self.now, route.remote, request, is_used)
         else {
             self.stats.record_limit(Counter::ChallengesLimited, self.now, "challenge requests");
             return;
@@ -242,7 +244,7 @@ fn admit<S: Service>(service: &mut S, route: Route, text: &ConnectText) -> Resul
     let qport = claim.qport.unwrap_or_default();
     let challenge = claim.challenge.unwrap_or_default();
     let limits = service.admission_limits(route);
-    let protocol = claimed_protocol(service, &claim, limits.protocol)?;
+    let (protocol, is_known) = claimed_protocol(service, &claim, limits.protocol)?;
     let connections = service.connections();
     let now = connections.now;
     let earlier = earlier_slot(connections.slots, route, qport, now);
@@ -262,9 +264,9 @@ fn admit<S: Service>(service: &mut S, route: Route, text: &ConnectText) -> Resul
         Rejection::from(error)
     })?;
     let free = service.slots_for(&info).find(|&key| service.is_free(key));
-    let from = (route, qport, &info);
-    let interval = limits.reconnect_interval;
-    let earlier = replaced_slot(service.slots(), from, (earlier, free.is_none()), now, interval)?;
+    let from = ConnectSender { route, qport, info: &info };
+    let (slots, interval) = (service.slots(), limits.reconnect_interval);
+    let earlier = replaced_slot(slots, from, earlier, free.is_none(), now, interval)?;
     service.connections().check_address_limits(route, earlier, &limits)?;
     let ip = route.remote.ip().to_canonical().to_string();
     // The address is added last, so an overflow is caused by the userinfo of the client.
@@ -286,7 +288,7 @@ fn admit<S: Service>(service: &mut S, route: Route, text: &ConnectText) -> Resul
         info.remove(engine_only);
     }
     let remote = PeerAddress::new(route.remote, qport).with_local_ip(route.local_ip);
-    let client = Connection::new(remote, challenge, protocol, now);
+    let client = Connection::new(remote, challenge, protocol, is_known, now);
     service.connections().slots.put(key, client);
     service.store_userinfo(key, info);
     if let Err(reason) = service.connect(key) {

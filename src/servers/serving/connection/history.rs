@@ -108,7 +108,7 @@ impl<V: Default> SnapshotHistory<V> {
             None => {
                 let sent = self.ring.iter().filter_map(|&index| self.kept.get(usize::from(index)));
                 let frames = sent.map(|sent| sent.frame);
-                frames.max_by_key(|&frame| newest.wrapping_sub(frame))
+                frames.max_by_key(|&frame| frame.age(newest))
             }
         }
     }
@@ -118,7 +118,8 @@ impl<V: Default> SnapshotHistory<V> {
     /// acknowledgement is late for that reason.
     pub(crate) fn record(
         &mut self,
-        (sequence, frame): (Sequence, FrameNum),
+        sequence: Sequence,
+        frame: FrameNum,
         entities: usize,
         sent_at: Option<Millis>,
         store: impl FnOnce(&mut V),
@@ -218,12 +219,12 @@ mod tests {
         let mut history = SnapshotHistory::new();
         let mut frames = FrameRing::new(64);
         for sequence in 1..=40 {
-            frames.record(sequence, sequence - 1, std::iter::empty());
+            frames.record(FrameNum(sequence), FrameNum(sequence - 1), std::iter::empty());
             // Message 39 is a gamestate.
             if sequence != 39 {
                 // The client was in no level before message 38.
                 let entities = usize::from(sequence >= 38);
-                history.record((Sequence(sequence), sequence), entities, None, |view| {
+                history.record(Sequence(sequence), FrameNum(sequence), entities, None, |view| {
                     *view = entities;
                 });
             }
@@ -242,7 +243,7 @@ mod tests {
         assert_eq!(age(Some(41)), None, "not sent yet");
         assert_eq!(age(Some(u32::MAX)), None);
         for forgotten in [37, 40] {
-            frames.forget(forgotten);
+            frames.forget(FrameNum(forgotten));
         }
         let age = |wanted: u32| {
             let is_kept =
@@ -257,12 +258,11 @@ mod tests {
     #[test]
     fn oldest_base_is_acknowledged_or_oldest_in_ring() {
         let mut history = SnapshotHistory::<()>::new();
-        assert_eq!(history.oldest_base(None, 5), None);
+        assert_eq!(history.oldest_base(None, FrameNum(5)), None);
         // Frame numbers wrap between the snapshots.
-        let first = FrameNum::MAX - 19;
-        let frame = |sequence: u32| first.wrapping_add(sequence);
+        let frame = |sequence: u32| FrameNum((u32::MAX - 19).wrapping_add(sequence));
         for sequence in 1..=40 {
-            history.record((Sequence(sequence), frame(sequence)), 0, None, |()| {});
+            history.record(Sequence(sequence), frame(sequence), 0, None, |()| {});
         }
         let oldest =
             |acknowledged: Option<u32>| history.oldest_base(acknowledged.map(Sequence), frame(45));
@@ -286,7 +286,7 @@ mod tests {
                 if sends {
                     // Other messages are sent in between.
                     sequence += number % 5 / 3 + 1;
-                    history.record((Sequence(sequence), 0), 0, None, |view| *view = sequence);
+                    history.record(Sequence(sequence), FrameNum(0), 0, None, |view| *view = sequence);
                     places[sequence as usize % PACKET_BACKUP] = Some(sequence);
                 } else {
                     let wanted = sequence.saturating_sub(number);
@@ -313,7 +313,7 @@ mod tests {
     fn memory_of_released_snapshots_is_used_again() {
         let mut history = SnapshotHistory::<()>::new();
         for sequence in 1..=200 {
-            history.record((Sequence(sequence), 0), 0, None, |()| {});
+            history.record(Sequence(sequence), FrameNum(0), 0, None, |()| {});
             history.release_before(Sequence(sequence.saturating_sub(4)));
         }
         assert!((5..=6).contains(&history.kept.len()));
@@ -327,7 +327,7 @@ mod tests {
     fn delta_base_fits_the_entity_ring_of_the_client() {
         let mut history = SnapshotHistory::<()>::new();
         for sequence in 1..=40 {
-            history.record((Sequence(sequence), sequence), 96, None, |()| {});
+            history.record(Sequence(sequence), FrameNum(sequence), 96, None, |()| {});
         }
         let oldest = |window| {
             let usable = |&wanted: &u32| {
@@ -354,7 +354,7 @@ mod tests {
                 now += passed;
                 if sends {
                     sequence += number % 3 + 1;
-                    history.record((Sequence(sequence), 0), 0, Some(Millis(now)), |()| {});
+                    history.record(Sequence(sequence), FrameNum(0), 0, Some(Millis(now)), |()| {});
                     sent[sequence as usize % PACKET_BACKUP] = Some((sequence, now, None));
                 } else if let Some(wanted) = sequence.checked_sub(number) {
                     history.acknowledge(Sequence(wanted), Millis(now));
@@ -376,14 +376,14 @@ mod tests {
         let mut history = SnapshotHistory::<()>::new();
         assert_eq!(history.ping_ms(), 999);
         for (sequence, sent, acked) in [(1, 0, 40), (2, 50, 110)] {
-            history.record((Sequence(sequence), 0), 0, Some(Millis(sent)), |()| {});
+            history.record(Sequence(sequence), FrameNum(0), 0, Some(Millis(sent)), |()| {});
             history.acknowledge(Sequence(sequence), Millis(acked));
             history.acknowledge(Sequence(sequence), Millis(acked + 500));
         }
         history.acknowledge(Sequence(33), Millis(1));
         assert_eq!(history.ping_ms(), 50);
         // A snapshot that was sent while the client loaded the level.
-        history.record((Sequence(3), 0), 0, None, |()| {});
+        history.record(Sequence(3), FrameNum(0), 0, None, |()| {});
         history.acknowledge(Sequence(3), Millis(5000));
         assert_eq!(history.ping_ms(), 50);
     }

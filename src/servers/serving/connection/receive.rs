@@ -330,8 +330,9 @@ impl<R: Role> Connections<'_, R> {
             return None;
         }
         let feed = self.level.checksum_feed;
-        let parts = (&client.channel, &client.queue.commands, &client.incoming);
-        let parsed = match message_reader::read(parts, feed, message, usercmds) {
+        let (channel, sent) = (&client.channel, &client.queue.commands);
+        let read = message_reader::read(channel, sent, &client.incoming, feed, message, usercmds);
+        let parsed = match read {
             Ok(parsed) => parsed,
             Err(fault) => {
                 self.log_client_error(key, Counter::MalformedMessage, fault);

@@ -31,8 +31,13 @@ const LEFT_AFTER: Millis = Millis::seconds(3);
 /// The same for a client that loads a level, since it sends nothing meanwhile.
 const LEFT_LOADING_AFTER: Millis = Millis::seconds(15);
 
-/// Sender of a `connect`: its address, qport and userinfo.
-type Sender<'a> = (Route, Qport, &'a InfoString);
+/// Sender of a `connect`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ConnectSender<'a> {
+    pub(super) route: Route,
+    pub(super) qport: Qport,
+    pub(super) info: &'a InfoString,
+}
 
 /// Slot of an earlier connection that a connect takes over. A slot with the same address and
 /// port is preferred to one with another port, or two slots would have one address.
@@ -71,11 +76,13 @@ pub(super) fn check_reconnect(passed: Millis, limit: Millis) -> Result<(), Rejec
 /// that the player left behind.
 pub(super) fn replaced_slot<R: Role>(
     slots: &Slots<R>,
-    from @ (route, _, info): Sender<'_>,
-    (earlier, is_full): (Option<R::Key>, bool),
+    from: ConnectSender<'_>,
+    earlier: Option<R::Key>,
+    is_full: bool,
     now: Millis,
     reconnect_interval: Millis,
 ) -> Result<Option<R::Key>, Rejection> {
+    let ConnectSender { route, info, .. } = from;
     let is_own = |key: &R::Key| {
         slots.get(*key).is_some_and(|client| {
             client.remote.address() == route.remote || !is_other_player(client, info)
@@ -118,9 +125,10 @@ fn left_slot<R: Role>(
 /// the level with the same name, and neither has a guid.
 fn abandoned_slot<R: Role>(
     slots: &Slots<R>,
-    (route, qport, info): Sender<'_>,
+    from: ConnectSender<'_>,
     now: Millis,
 ) -> Option<R::Key> {
+    let ConnectSender { route, qport, info } = from;
     let is_left_behind = |client: &Connection<R>| {
         let same_qport = client.remote.match_source(route.remote, qport) != AddressMatch::Mismatch
             && !is_other_player(client, info);

@@ -263,8 +263,8 @@ mod tests {
     fn put(slots: &mut Slots<TestRole>, index: usize, from: &str, qport: u16) {
         let address = from.parse().expect("an address");
         let remote = PeerAddress::new(address, Qport(qport));
-        let protocol = (Protocol::OA_71, true);
-        slots.put(index, Connection::new(remote, Challenge(1), protocol, Millis(0)));
+        let (challenge, protocol) = (Challenge(1), Protocol::OA_71);
+        slots.put(index, Connection::new(remote, challenge, protocol, true, Millis(0)));
     }
 
     #[test]

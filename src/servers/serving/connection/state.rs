@@ -140,7 +140,8 @@ impl<R: Role> Connection<R> {
     pub(crate) fn new(
         remote: PeerAddress,
         challenge: Challenge,
-        (protocol, protocol_known): (&'static Protocol, bool),
+        protocol: &'static Protocol,
+        protocol_known: bool,
         now: Millis,
     ) -> Self {
         Self {
@@ -314,8 +315,10 @@ impl<R: Role> Connection<R> {
     /// that its interval is measured by.
     pub(crate) fn record_snapshot(
         &mut self,
-        (sequence, frame, at): (Sequence, FrameNum, Millis),
+        sequence: Sequence,
+        frame: FrameNum,
         entities: usize,
+        at: Millis,
         now: Millis,
         store: impl FnOnce(&mut R::View),
     ) {
@@ -330,7 +333,7 @@ impl<R: Role> Connection<R> {
             }
             ConnectionState::Connected(_) => return,
         };
-        snapshots.history.record((sequence, frame), entities, sent_at, store);
+        snapshots.history.record(sequence, frame, entities, sent_at, store);
         snapshots.last_at = Some(at);
         snapshots.last_frame = Some(frame);
     }
@@ -347,7 +350,7 @@ impl<R: Role> Connection<R> {
 
     #[cfg(feature = "relay")]
     /// Records that the snapshot of a frame is not sent, since it does not fit a message.
-    pub(crate) fn skip_snapshot(&mut self, (frame, at): (FrameNum, Millis)) {
+    pub(crate) fn skip_snapshot(&mut self, frame: FrameNum, at: Millis) {
         if let ConnectionState::Active(active) = &mut self.state {
             active.snapshots.last_at = Some(at);
             active.snapshots.last_frame = Some(frame);

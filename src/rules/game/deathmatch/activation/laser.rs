@@ -9,7 +9,8 @@ use crate::game::deathmatch::{
     targets::laser::LASER_INTERVAL_MS,
 };
 use crate::game::movement::velocity::direction;
-use crate::model::{ClientNum, EntityNum, Vec3, contents::content};
+use crate::model::{ClientNum, EntityNum, contents::content};
+use crate::world::TraceQuery;
 
 /// Spawn flag of a laser that starts on.
 const ON: i32 = 1;
@@ -73,7 +74,7 @@ fn fire_laser(
     let trace = cx
         .host
         .world()
-        .map(|world| world.scene(&*cx, number).trace(from, Vec3::ZERO, Vec3::ZERO, end, STOPS));
+        .map(|world| world.scene(&*cx, number).trace(&TraceQuery::line(from, end, STOPS)));
     let (end, hit_entity) = trace.map_or((end, None), |trace| (trace.endpos, Some(trace.entity)));
     if let Some(entity) = cx.entities.get_mut(number) {
         entity.state.origin2 = end;

@@ -146,7 +146,7 @@ fn count_if(condition: bool, count: &mut i32) -> bool {
 
 /// Tells a player that it fulfilled a challenge, and logs it.
 fn fulfill(cx: &mut Context<'_>, matches: &MatchState, client: ClientNum, number: u16) {
-    if !cx.clients.ruleset.has_challenges || matches.is_warmup() {
+    if !cx.clients.ruleset.scoring.has_challenges || matches.is_warmup() {
         return;
     }
     cx.host.send_command(Some(client), &format!("ch {number}"));

@@ -42,7 +42,7 @@ impl Sprees {
     /// Reads the announcements of a new level.
     pub(crate) fn start(&mut self, cx: &mut Context<'_>) {
         *self = Self::default();
-        if !cx.clients.ruleset.has_sprees {
+        if !cx.clients.ruleset.scoring.has_sprees {
             return;
         }
         let settings = cx.host.settings();
@@ -67,7 +67,7 @@ impl Sprees {
         victim: ClientNum,
         killer: Option<ClientNum>,
     ) {
-        if !cx.clients.ruleset.has_sprees {
+        if !cx.clients.ruleset.scoring.has_sprees {
             return;
         }
         let lengths = &mut self.players[victim.index()];
@@ -96,7 +96,9 @@ impl Sprees {
         let length = &mut self.players[killer.index()].multiple;
         if !is_quick {
             *length = 1;
-        } else if cx.clients.ruleset.has_sprees && cx.host.settings().flag(key::G_ALT_EXCELLENT) {
+        } else if cx.clients.ruleset.scoring.has_sprees
+            && cx.host.settings().flag(key::G_ALT_EXCELLENT)
+        {
             *length = length.saturating_add(1);
             let length = *length;
             self.announce(cx, killer, Series::Multiple, length);

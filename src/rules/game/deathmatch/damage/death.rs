@@ -46,7 +46,7 @@ pub(crate) fn suicide(cx: &mut Context<'_>, fight: &mut Fight, client: ClientNum
 pub(crate) fn suicide_on_team_change(cx: &mut Context<'_>, fight: &mut Fight, client: ClientNum) {
     let before = cx.clients.team_scores;
     suicide(cx, fight, client);
-    if cx.clients.ruleset.team_change_keeps_team_score {
+    if cx.clients.ruleset.scoring.team_change_keeps_team_score {
         set_team_scores(cx, before, TeamScoreCause::Leave);
         cx.clients.rank(cx.host);
     }
@@ -132,7 +132,7 @@ fn start_carried_kamikaze(cx: &mut Context<'_>, victim: ClientNum, means: MeansO
 fn send_obituary(cx: &mut Context<'_>, victim: ClientNum, hit: &Hit, origin: Vec3) {
     let ruleset = cx.clients.ruleset;
     let killer = hit.attacker.map_or(EntityNum::WORLD, EntityNum::from);
-    let means = hit.means.number(ruleset.grapple_means);
+    let means = hit.means.number(ruleset.equipment.grapple_means);
     cx.emit(GameEvent::Kill { killer: hit.attacker, victim, means: hit.means });
     // A suicide counts as a team kill.
     let by_teammate = ruleset.combat.marks_mates
@@ -187,7 +187,7 @@ impl Combat {
         player.shared.contents = contents::CORPSE;
         player.shared.maxs[2] = CORPSE_TOP;
         self.players[victim.index()].respawn_at = respawn_at;
-        if ruleset.announces_respawn {
+        if ruleset.spawning.announces_respawn {
             cx.host.send_command(Some(victim), &format!("respawn {}", respawn_at.0));
         }
     }
@@ -196,7 +196,7 @@ impl Combat {
 /// Returns the earliest respawn time of a player who dies now.
 fn respawn_time(cx: &Context<'_>) -> LevelTime {
     let slots = cx.host.settings().int(engine::key::SV_MAXCLIENTS);
-    let extra = if cx.clients.ruleset.announces_respawn { slots } else { 0 };
+    let extra = if cx.clients.ruleset.spawning.announces_respawn { slots } else { 0 };
     let at = cx.clients.now + MIN_RESPAWN_MS + extra;
     match cx.frame.combat.wave_ms {
         Some(wave_ms) => LevelTime(

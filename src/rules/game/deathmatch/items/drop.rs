@@ -15,6 +15,7 @@ use crate::game::movement::{angles, trajectory};
 use crate::model::{
     ClientNum, EntityNum, SvFlags, Trace, Trajectory, TrajectoryKind, Vec3, contents::mask,
 };
+use crate::world::TraceQuery;
 
 /// Lifetime of a dropped item, in ms.
 const LIFE_MS: i32 = 30_000;
@@ -56,7 +57,7 @@ fn weapon_in_hand(cx: &Context<'_>, client: ClientNum) -> Option<i32> {
     if is_poor(tag) && state.weaponstate == WeaponState::Dropping {
         tag = i32::from(player.command.weapon);
     }
-    let owned = (1..=cx.clients.ruleset.last_weapon).contains(&tag)
+    let owned = (1..=cx.clients.ruleset.equipment.last_weapon).contains(&tag)
         && state.stats[stats.weapons] >> tag & 1 != 0;
     let rounds = usize::try_from(tag).ok().and_then(|tag| state.ammo.get(tag));
     let loaded = rounds.is_some_and(|&rounds| rounds != 0);
@@ -156,10 +157,12 @@ impl Items {
         }
         let (from, to) =
             (entity.shared.current_origin, trajectory::position(&entity.state.pos, now));
-        let (mins, maxs) = (entity.shared.mins, entity.shared.maxs);
-        let trace = cx.host.world().map_or(Trace::free(to), |world| {
-            world.scene(&*cx, number).trace(from, mins, maxs, to, mask::DEAD_SOLID)
-        });
+        let flight = TraceQuery::line(from, to, mask::DEAD_SOLID)
+            .with_box(entity.shared.mins, entity.shared.maxs);
+        let trace = cx
+            .host
+            .world()
+            .map_or(Trace::free(to), |world| world.scene(&*cx, number).trace(&flight));
         let is_linked = {
             let entity = cx.entities.get_mut(number)?;
             entity.shared.current_origin = trace.endpos;

@@ -5,7 +5,7 @@
 use crate::bg::{EntityType, Team, contents};
 use crate::game::deathmatch::{context::Context, entity_kinds::EntityKind, targets::Targets};
 use crate::model::{EntityNum, Vec3};
-use crate::world::entity_string::MapEntity;
+use crate::world::{TraceQuery, entity_string::MapEntity};
 
 /// Spawn flag of a stand that floats.
 const FLOATS: i32 = 1;
@@ -33,9 +33,9 @@ impl Targets {
         let Some(number) = self.add(cx, map_entity, EntityKind::Static) else { return };
         let from = map_entity.origin() + Vec3::new(0.0, 0.0, 1.0);
         let below = map_entity.origin() - Vec3::new(0.0, 0.0, DEPTH);
-        let floor = cx.host.world().map(|world| {
-            world.scene(&*cx, EntityNum::NONE).trace(from, MINS, MAXS, below, contents::SOLID)
-        });
+        let fall = TraceQuery::line(from, below, contents::SOLID).with_box(MINS, MAXS);
+        let world = cx.host.world();
+        let floor = world.map(|world| world.scene(&*cx, EntityNum::NONE).trace(&fall));
         let Some(entity) = cx.entities.get_mut(number) else { return };
         entity.state.e_type = EntityType::Team as i32;
         entity.state.modelindex = team as i32;

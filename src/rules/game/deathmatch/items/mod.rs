@@ -67,7 +67,7 @@ impl Items {
     /// Resets the item state of a new level and registers the items of a fresh spawn.
     pub(super) fn clear(&mut self, ruleset: &Ruleset) {
         *self = Self::default();
-        for &number in ruleset.starting_items {
+        for &number in ruleset.equipment.starting_items {
             self.registered[number] = true;
         }
     }

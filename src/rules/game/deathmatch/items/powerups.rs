@@ -79,7 +79,8 @@ pub(crate) fn run_player_timers(
 fn pass_second(cx: &mut Context<'_>, client: ClientNum) {
     let ruleset = cx.clients.ruleset;
     let stats = ruleset.stats;
-    let everybody = if ruleset.item_settings { cx.host.settings().int(key::G_REGEN) } else { 0 };
+    let everybody =
+        if ruleset.equipment.has_settings { cx.host.settings().int(key::G_REGEN) } else { 0 };
     let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
     let state = &mut player.state;
     let most = state.stats[stats.max_health];

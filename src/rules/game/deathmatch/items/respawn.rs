@@ -26,7 +26,7 @@ pub(crate) fn respawn_item(cx: &mut Context<'_>, number: EntityNum) {
     let Some((_, pickup)) = cx.entities.pickup(number) else { return };
     let (item, captain) = (pickup.item, pickup.captain);
     let is_quad = item.kind == ItemKind::Powerup && item.tag == Powerup::Quad;
-    if is_quad && cx.clients.ruleset.item_settings && cx.frame.combat.quad_factor <= 1.0 {
+    if is_quad && cx.clients.ruleset.equipment.has_settings && cx.frame.combat.quad_factor <= 1.0 {
         schedule(cx, number, ItemThink::Respawn, QUAD_RETRY_MS);
         return;
     }

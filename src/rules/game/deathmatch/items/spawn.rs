@@ -10,7 +10,7 @@ use crate::game::deathmatch::{
 };
 use crate::game::{settings::key, userinfo::clean_text};
 use crate::model::{EntityNum, Trace, Vec3, text::atoi};
-use crate::world::entity_string::MapEntity;
+use crate::world::{TraceQuery, entity_string::MapEntity};
 use std::collections::BTreeMap;
 
 /// Delay of the drop to the floor after the map load, in ms. The movers have spawned by then.
@@ -81,7 +81,7 @@ pub(crate) fn spawn_item(
 
 /// Returns the item that settings put in place of another.
 fn replacement(cx: &mut Context<'_>, item: &Item) -> Option<(i32, &'static Item)> {
-    if !cx.clients.ruleset.item_settings {
+    if !cx.clients.ruleset.equipment.has_settings {
         return None;
     }
     let wanted = clean_text(cx.host.setting(&format!("replace_{}", item.class)), 63);
@@ -129,8 +129,8 @@ impl Entities {
 /// Returns the trace of an item's fall; `None` without a map.
 pub(crate) fn floor_below(cx: &Context<'_>, number: EntityNum, origin: Vec3) -> Option<Trace> {
     let below = origin - Vec3::new(0.0, 0.0, DEPTH);
-    let world = cx.host.world()?;
-    Some(world.scene(cx, number).trace(origin, MINS, MAXS, below, contents::SOLID))
+    let fall = TraceQuery::line(origin, below, contents::SOLID).with_box(MINS, MAXS);
+    Some(cx.host.world()?.scene(cx, number).trace(&fall))
 }
 
 /// Drops an item to the floor below it. An item that starts in solid is removed.

@@ -73,7 +73,7 @@ impl Clients {
         {
             return Some(LimitHit { text: TIME.to_owned(), reason: TIME });
         }
-        if self.ruleset.limits_need_two && leaders[1].is_none() {
+        if self.ruleset.matches.limits_need_two && leaders[1].is_none() {
             return None;
         }
         (mode.score_limit)(self, leaders)

@@ -32,7 +32,7 @@ impl MatchState {
         if !own {
             return self.add_score(cx, culprit, 1, at);
         }
-        match cx.clients.ruleset.suicide_penalty {
+        match cx.clients.ruleset.scoring.suicide_penalty {
             SuicidePenalty::Own => self.add_score(cx, culprit, -1, at),
             SuicidePenalty::Lenient => self.score_lenient_suicide(cx, victim, killer, at),
         }

@@ -56,7 +56,7 @@ impl MatchState {
                 // The restart takes one more second.
                 let start = now + seconds.saturating_sub(1).saturating_mul(1000);
                 let at_once =
-                    seconds <= 1 && (in_turn || !cx.clients.ruleset.short_warmup_restarts);
+                    seconds <= 1 && (in_turn || !cx.clients.ruleset.matches.short_warmup_restarts);
                 let next = Warmup::Until { start, seconds };
                 self.set_warmup(cx, if at_once { Warmup::None } else { next });
             }
@@ -87,6 +87,6 @@ fn enough_players(cx: &Context<'_>) -> bool {
         players: playing(cx).count(),
         red: on(Team::Red),
         blue: on(Team::Blue),
-        any_two: cx.clients.ruleset.any_two_warm_up,
+        any_two: cx.clients.ruleset.matches.any_two_warm_up,
     })
 }

@@ -13,6 +13,7 @@ use crate::game::deathmatch::{
 };
 use crate::game::movement::{HEALTH, angles, trajectory};
 use crate::model::{EntityNum, TrajectoryKind, Vec3, contents::mask, limits::MAX_CLIENTS};
+use crate::world::TraceQuery;
 
 /// Position of an entity before a push.
 struct Pushed {
@@ -168,35 +169,35 @@ fn pushable(cx: &Context<'_>, number: EntityNum) -> Option<i32> {
     solid.then_some(entity.state.ground_entity_num)
 }
 
-/// Returns the origin, bounds and clip mask of an entity.
-fn shape(cx: &Context<'_>, number: EntityNum) -> Option<(Vec3, Vec3, Vec3, i32)> {
+/// Returns the query whether an entity fits at its origin.
+fn rest_query(cx: &Context<'_>, number: EntityNum) -> Option<TraceQuery> {
+    let at = |origin, mask| TraceQuery::line(origin, origin, mask);
     if let Some(client) = number.client() {
         let player = cx.clients.player(client)?;
         let alive = player.state.stats[HEALTH] > 0;
         let mask = if alive { mask::PLAYER_SOLID } else { mask::DEAD_SOLID };
-        return Some((player.state.origin, player.shared.mins, player.shared.maxs, mask));
+        let shared = &player.shared;
+        return Some(at(player.state.origin, mask).with_box(shared.mins, shared.maxs));
     }
     let entity = cx.entities.get(number)?;
     let shared = &entity.shared;
     let mask =
         if matches!(entity.kind, EntityKind::Item(_)) { contents::SOLID } else { mask::DEAD_SOLID };
-    Some((shared.current_origin, shared.mins, shared.maxs, mask))
+    Some(at(shared.current_origin, mask).with_box(shared.mins, shared.maxs))
 }
 
 /// Whether an entity starts in solid at its origin.
 fn is_stuck(cx: &Context<'_>, number: EntityNum) -> bool {
-    let Some((origin, mins, maxs, mask)) = shape(cx, number) else { return false };
-    cx.host.world().is_some_and(|world| {
-        world.scene(cx, number).trace(origin, mins, maxs, origin, mask).startsolid
-    })
+    let Some(query) = rest_query(cx, number) else { return false };
+    cx.host.world().is_some_and(|world| world.scene(cx, number).trace(&query).startsolid)
 }
 
 /// Whether an entity is inside a mover.
 fn overlaps(cx: &Context<'_>, member: EntityNum, number: EntityNum) -> bool {
-    let Some((origin, mins, maxs, mask)) = shape(cx, number) else { return false };
+    let Some(query) = rest_query(cx, number) else { return false };
     cx.host.world().is_some_and(|world| {
         let scene = world.scene(cx, number);
-        scene.trace_entity(origin, mins, maxs, origin, mask, member).startsolid
+        scene.trace_entity(&query, member).startsolid
     })
 }
 
@@ -208,7 +209,7 @@ fn try_push(
     turn: Vec3,
     pushed: &mut Vec<Pushed>,
 ) -> bool {
-    let Some((origin, ..)) = shape(cx, number) else { return true };
+    let Some(TraceQuery { start: origin, .. }) = rest_query(cx, number) else { return true };
     let Some(displacement) = displacement_at(cx, member, origin, step, turn) else { return true };
     let before = Pushed { number, origin, yaw: yaw_delta(cx, number) };
     let rides = pushable(cx, number) == Some(member.index() as i32);
@@ -262,7 +263,7 @@ fn clear_ground(cx: &mut Context<'_>, number: EntityNum) {
 }
 
 fn restore_pushed(cx: &mut Context<'_>, before: &Pushed) {
-    let Some((origin, ..)) = shape(cx, before.number) else { return };
+    let Some(TraceQuery { start: origin, .. }) = rest_query(cx, before.number) else { return };
     if let Some(player) = cx.clients.players.get_mut(before.number.index()) {
         if let Some(player) = player {
             // Not truncated, so that an item that a crushed player drops starts at the exact position.

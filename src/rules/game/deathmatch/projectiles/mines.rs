@@ -12,6 +12,7 @@ use crate::game::deathmatch::{
 };
 use crate::game::movement::angles;
 use crate::model::{ClientNum, EntityNum, SvFlags, Trace, Vec3};
+use crate::world::TraceQuery;
 
 /// Time until a mine is armed, in ms.
 const ARM_MS: i32 = 2000;
@@ -77,7 +78,7 @@ pub(crate) fn has_space(cx: &Context<'_>, number: EntityNum) -> bool {
     let (Some(base), Some(world)) = (missile.base, cx.host.world()) else { return true };
     let at = |distance| entity.state.pos.base.add_scaled(base.normal, distance);
     let (from, to) = (at(FREE_FROM), at(FREE_TO));
-    let trace = world.scene(cx, number).trace(from, Vec3::ZERO, Vec3::ZERO, to, contents::SOLID);
+    let trace = world.scene(cx, number).trace(&TraceQuery::line(from, to, contents::SOLID));
     !trace.startsolid && trace.fraction >= 1.0
 }
 

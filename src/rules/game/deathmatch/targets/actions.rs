@@ -1,5 +1,6 @@
-//! Spawn functions of targets that act on their activator; text of a print, direction and throw of a push.
+//! Spawn functions of targets that act on their activator.
 //!
+//! The text of a print, and the direction and throw of a push, are computed here.
 //! Source: the base game's targets. Engine names: `SP_target_print`, `SP_target_push`, `Use_Target_Print`,
 //! `AimAtTarget`.
 

@@ -1,4 +1,4 @@
-//! Spawn functions of relays: entities that fire their targets on touch, on use, by timer or at the start.
+//! Spawn functions of relays: entities that fire targets on touch, use, time or start.
 //!
 //! Source: the base game's triggers, timer, relay and delay. Engine names: `SP_trigger_multiple`,
 //! `SP_trigger_always`, `SP_func_timer`, `SP_target_relay`, `SP_target_delay`.

@@ -94,7 +94,7 @@ impl TeamState {
             };
             cx.send_team_sound(sound);
         }
-        if cx.clients.ruleset.shows_every_score {
+        if cx.clients.ruleset.scoring.shows_zero_points {
             matches.add_score(cx, client, 0, at);
         }
     }

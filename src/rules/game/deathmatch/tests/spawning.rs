@@ -60,7 +60,7 @@ fn spawn_links_player_at_its_exact_place_in_openarena() {
         let player = room.player(one);
         let [z, bottom] = [player.state.origin[2], player.shared.absmin[2]];
         assert_ne!(z.fract(), 0.0);
-        let linked = if ruleset.spawn_links_exactly { z } else { z.trunc() };
+        let linked = if ruleset.spawning.links_exactly { z } else { z.trunc() };
         // Mins of the box are -24, and links add a unit.
         assert_eq!(bottom, linked - 25.0, "{}", ruleset.folder);
     }

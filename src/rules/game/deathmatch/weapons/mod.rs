@@ -24,7 +24,7 @@ use crate::model::{ClientNum, Trace, contents::surface};
 pub(crate) fn fire_weapon(cx: &mut Context<'_>, fight: &mut Fight, client: ClientNum) {
     let Some(player) = cx.clients.player(client) else { return };
     let number = player.entity.weapon;
-    if number > cx.clients.ruleset.last_weapon {
+    if number > cx.clients.ruleset.equipment.last_weapon {
         return;
     }
     let weapon = crate::bg::weapons::weapon(number);

@@ -92,7 +92,7 @@ fn health_and_armor_decay_above_their_maximum() {
         level.game.with(&mut level.host, |cx, sys| {
             run_player_timers(cx, &mut sys.fight.combat, &mut sys.fight.items, client, 1000)
         });
-        let expected = if ruleset.item_settings { 98 } else { 90 };
+        let expected = if ruleset.equipment.has_settings { 98 } else { 90 };
         assert_eq!(level.state(client).stats[stats.health], expected);
     }
 }

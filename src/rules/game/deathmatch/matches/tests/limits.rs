@@ -91,7 +91,7 @@ fn team_change_keeps_team_score_in_openarena() {
         let own = |level: &Match| level.game.clients.team_scores;
         level.change_role(1, Role::Playing(Some(TeamColor::Red)));
         assert_eq!(own(&level), [0, blue[0]], "{}", ruleset.folder);
-        // Whoever adds up the events has the score of the team.
+        // A sum of the events equals the score of the team.
         let told = level.host.events.iter().rfind(|event| event.starts_with("TeamScore {"));
         let score = format!("TeamScore {{ team: Blue, score: {}, ", blue[0]);
         assert!(told.is_some_and(|event| event.starts_with(&score)), "{:?}", level.host.events);

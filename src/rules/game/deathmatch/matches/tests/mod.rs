@@ -305,6 +305,6 @@ fn game_log_covers_whole_match() {
         assert_eq!(lines[end + 1..end + 3], [&rule, &rule]);
         // The level clock restarts with every level, OpenArena's only with another map.
         let (ended, begun) = (level.host.logged[end].0, level.host.logged[end + 2].0);
-        assert_eq!((ended, begun), (5300, if ruleset.log_clock_runs_on { 5300 } else { 0 }));
+        assert_eq!((ended, begun), (5300, if ruleset.game_log.clock_runs_on { 5300 } else { 0 }));
     }
 }

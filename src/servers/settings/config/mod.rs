@@ -296,6 +296,7 @@ fn wants_quotes(kind: &SettingKind) -> bool {
         SettingKind::Text { .. }
         | SettingKind::Name { .. }
         | SettingKind::Password { .. }
+        | SettingKind::UserinfoPassword { .. }
         | SettingKind::Host { .. }
         | SettingKind::Endpoint { .. }
         | SettingKind::Ipv4

@@ -13,6 +13,7 @@ use crate::model::{
     Buttons, EntityNum, PlayerState, Trace, TracePlane, UserCmd, Vec3,
     contents::{mask, surface},
 };
+use crate::world::TraceQuery;
 
 /// Infinite floor at height 0, with contents above it.
 struct Floor {
@@ -29,7 +30,8 @@ impl Floor {
 }
 
 impl PmoveWorld for Floor {
-    fn trace(&mut self, start: Vec3, mins: Vec3, _maxs: Vec3, end: Vec3, _mask: i32) -> Trace {
+    fn trace(&mut self, query: &TraceQuery) -> Trace {
+        let TraceQuery { start, mins, end, .. } = *query;
         let (from, to) = (start[2] + mins[2], end[2] + mins[2]);
         if to > 0.0 {
             return Trace::free(end);
@@ -316,9 +318,9 @@ fn velocity_rounding_follows_settings() {
 fn dead_player_has_low_box_without_body_collision() {
     struct Asked(i32);
     impl PmoveWorld for Asked {
-        fn trace(&mut self, _: Vec3, _: Vec3, _: Vec3, end: Vec3, mask: i32) -> Trace {
-            self.0 |= mask;
-            Trace::free(end)
+        fn trace(&mut self, query: &TraceQuery) -> Trace {
+            self.0 |= query.mask;
+            Trace::free(query.end)
         }
         fn point_contents(&mut self, _: Vec3) -> i32 {
             0
@@ -354,11 +356,11 @@ impl Chaos {
 }
 
 impl PmoveWorld for Chaos {
-    fn trace(&mut self, _: Vec3, _: Vec3, _: Vec3, end: Vec3, _: i32) -> Trace {
+    fn trace(&mut self, query: &TraceQuery) -> Trace {
         let bits = self.next();
         Trace {
             fraction: [0.0, 1.0, self.float()][(bits % 3) as usize],
-            endpos: end,
+            endpos: query.end,
             plane: TracePlane {
                 normal: Vec3::new(self.float(), self.float(), self.float()),
                 dist: 0.0,

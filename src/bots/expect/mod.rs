@@ -38,11 +38,15 @@ const DEFAULTS: [(&str, Comparator, f64); 8] = [
     ("drops", Comparator::Equal, 0.0),
     (JOIN, Comparator::Less, 1500.0),
     ("server_silence_max", Comparator::Less, 1750.0),
-    ("snapshot_gap_max", Comparator::Less, 1000.0),
+    (GAP, Comparator::Less, GAP_MS),
     (MAP_CHANGE, Comparator::Less, 2000.0),
     ("lateness_p95", Comparator::Less, 50.0),
     ("lateness_max", Comparator::Less, 500.0),
 ];
+/// Metric of the snapshot gaps that has a default, and its limit: at least that many snapshots.
+const GAP: &str = "snapshot_gap_max";
+const GAP_MS: f64 = 1000.0;
+const MISSED_SNAPSHOTS: f64 = 3.0;
 /// Metric of the joins that has a default.
 const JOIN: &str = "join_p50";
 /// Metric of the map changes that has a default.
@@ -114,11 +118,16 @@ pub struct Conditions {
     pub round_trip_ms: f64,
     /// Whether the links of the bots lose, damage or queue datagrams.
     pub loses: bool,
+    /// Interval of the snapshots that the bots request, in ms.
+    pub interval_ms: f64,
 }
 
 impl Conditions {
-    /// Returns what the link adds to the limit of a metric.
+    /// Returns what the link and the interval of snapshots add to the limit of a metric.
     fn allowance(self, metric: &str) -> f64 {
+        if metric == GAP {
+            return (self.interval_ms * MISSED_SNAPSHOTS - GAP_MS).max(0.0);
+        }
         let row = LINK_ALLOWANCES.iter().find(|(known, ..)| *known == metric);
         let Some(&(_, round_trips, loss_ms)) = row else { return 0.0 };
         (round_trips * self.round_trip_ms).ceil() + if self.loses { loss_ms } else { 0.0 }
@@ -349,7 +358,8 @@ mod tests {
         interval
     }
 
-    const PLAIN: Conditions = Conditions { enters: true, round_trip_ms: 0.0, loses: false };
+    const PLAIN: Conditions =
+        Conditions { enters: true, round_trip_ms: 0.0, loses: false, interval_ms: 50.0 };
 
     /// Parses a list, or returns an empty one, which a command line cannot give.
     fn parsed(expectations: &str) -> Expectations {

@@ -4,14 +4,14 @@ use super::{Play, PlayError};
 
 /// Texts of the plays.
 const TEXTS: &[&str] = &[
-    include_str!("plays/joins.play"),
-    include_str!("plays/movement.play"),
-    include_str!("plays/weapons.play"),
-    include_str!("plays/items.play"),
-    include_str!("plays/movers.play"),
-    include_str!("plays/matches.play"),
-    include_str!("plays/challenges.play"),
-    include_str!("plays/sprees.play"),
+    include_str!("joins.play"),
+    include_str!("movement.play"),
+    include_str!("weapons.play"),
+    include_str!("items.play"),
+    include_str!("movers.play"),
+    include_str!("matches.play"),
+    include_str!("challenges.play"),
+    include_str!("sprees.play"),
 ];
 
 /// Returns the plays of the program.

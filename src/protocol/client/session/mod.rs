@@ -29,7 +29,7 @@ use crate::{
 use super::{
     connection::{Connection, ReceiveOutcome},
     event::{ClientEvent, DisconnectReason, Events},
-    handshake::{self, Granted, Handshake},
+    handshake::{self, Granted, Handshake, ProtocolGuess},
     history::Snapshot,
     level::LevelState,
     options::ClientOptions,
@@ -167,7 +167,7 @@ impl Client {
             Message::ChallengeResponse(response) => {
                 let Phase::Handshake(handshake) = &mut self.phase else { return false };
                 let ClientOptions { protocol, falls_back, detects_protocol, .. } = self.options;
-                let guess = (falls_back, detects_protocol);
+                let guess = ProtocolGuess { falls_back, detects: detects_protocol };
                 let taken =
                     handshake.challenge_response(now, response, from_server, protocol, guess);
                 if let Some(granted) = handshake.granted().filter(|_| taken) {
