@@ -216,8 +216,9 @@ fn claimed_protocol<S: Service>(
     })
 }
 
-/// Frees the slot of a client that gives way to a connecting one: it had `entry_time` and never entered, and is of the
-/// network with most of these.
+/// Frees the slot of a client that gives way to a connecting one.
+///
+/// The client had `entry_time` and never entered, and is of the network with most of these.
 fn displace<S: Service>(
     service: &mut S,
     from: Route,
