@@ -79,8 +79,8 @@ pub mod cvar;
 #[cfg(feature = "load")]
 #[path = "base/impairment/mod.rs"]
 pub mod impairment;
-#[cfg(feature = "server")]
-#[path = "base/limits.rs"]
+#[cfg(any(feature = "server", feature = "http", feature = "metrics"))]
+#[path = "base/limits/mod.rs"]
 pub mod limits;
 #[path = "base/model/mod.rs"]
 pub mod model;

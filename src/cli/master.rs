@@ -53,7 +53,7 @@ pub struct MasterArguments {
     /// Maximum number of servers [default: 4096]
     #[arg(long, value_name = "N", value_parser = number::<u32>(1..=1_000_000))]
     pub max_servers: Option<u32>,
-    /// Maximum number of servers per IPv4 address or IPv6 /64; 0 disables the limit [default: 32]
+    /// Maximum servers per IPv4 address or IPv6 /64, twice per /56, four times per /48; 0 disables it [default: 32]
     #[arg(long, value_name = "N", value_parser = number::<u32>(ANY_U32))]
     pub max_servers_per_address: Option<u32>,
     /// Ignore list requests beyond N from one address; one more every 3 s; 0 disables it [default: 16]

@@ -55,7 +55,7 @@ pub fn serve(
     offered: OfferedPacks,
     counters: HttpCounters,
 ) -> io::Result<SocketAddr> {
-    listen("http", address, LIMITS, move |request, from| {
+    listen("http", address, LIMITS, counters.clone(), move |request, from| {
         let response = answer(request, &offered, from);
         counters.count_response(response.status());
         let counters = response.status().is_success().then(|| counters.clone());
@@ -324,7 +324,11 @@ mod tests {
         let (head, _) = ask(address, &format!("POST {path} HTTP/1.1\r\nHost: x\r\n\r\n"));
         assert!(head.starts_with("http/1.1 405"), "{head}");
         let counted = counters.rows().map(|(_, _, value)| value);
-        assert_eq!(counted, [2, 1, 8, whole.len() as u64 + 1000], "HEAD is answered without bytes");
+        assert_eq!(
+            counted,
+            [2, 1, 8, 0, 0, whole.len() as u64 + 1000],
+            "HEAD is answered without bytes"
+        );
     }
 
     #[test]

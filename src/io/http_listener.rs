@@ -1,17 +1,16 @@
 //! HTTP listener: a thread with a limited number of connections, for downloads and for pages.
 //!
-//! Requests are bounded in size and time, connections in number; each connection ends with its response. At
-//! the limit, a new connection replaces the oldest one of the address with the most connections, so idle
-//! connections lock out no other address. Invariant: no other thread waits for this one.
+//! Requests are bounded in size and time, connections in number and by site ([`Places`]); each connection ends with its
+//! response. Invariant: no other thread waits for this one.
 
 use std::{
     convert::Infallible,
     error::Error,
     io,
-    net::{IpAddr, SocketAddr, TcpListener},
-    sync::Arc,
+    net::{SocketAddr, TcpListener},
+    sync::{Arc, atomic::Ordering},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use hyper::{
@@ -21,7 +20,8 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::task::AbortHandle;
+
+use super::{http_counters::HttpCounters, http_places::Places};
 
 /// Maximum length of a request head, in bytes.
 const HEAD_BYTES_MAX: usize = 8192;
@@ -71,6 +71,7 @@ pub(super) fn listen<B>(
     name: &'static str,
     address: SocketAddr,
     limits: HttpLimits,
+    counters: HttpCounters,
     answer: impl Fn(&Request<Incoming>, SocketAddr) -> Response<B> + Send + Sync + 'static,
 ) -> io::Result<SocketAddr>
 where
@@ -83,7 +84,7 @@ where
     let bound = listener.local_addr()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     thread::Builder::new().name(name.to_owned()).spawn(move || {
-        if let Err(error) = runtime.block_on(accept(listener, limits, Arc::new(answer))) {
+        if let Err(error) = runtime.block_on(accept(listener, limits, counters, Arc::new(answer))) {
             log::warn!("HTTP listener {bound} stopped: {error}");
         }
     })?;
@@ -93,6 +94,7 @@ where
 async fn accept<B>(
     listener: TcpListener,
     limits: HttpLimits,
+    counters: HttpCounters,
     answer: Arc<impl Fn(&Request<Incoming>, SocketAddr) -> Response<B> + Send + Sync + 'static>,
 ) -> io::Result<()>
 where
@@ -101,7 +103,7 @@ where
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let mut open = Connections::new(limits.connections);
+    let mut places = Places::new(limits.connections, counters);
     loop {
         let (stream, from) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -111,9 +113,11 @@ where
                 continue;
             }
         };
-        let answer = Arc::clone(&answer);
+        let Some(is_busy) = places.make_room(from.ip(), Instant::now()) else { continue };
+        let (answer, asked) = (Arc::clone(&answer), Arc::clone(&is_busy));
         let task = tokio::spawn(async move {
             let answer = service_fn(move |request| {
+                asked.store(true, Ordering::Relaxed);
                 let response = answer(&request, from);
                 async { Ok::<_, Infallible>(response) }
             });
@@ -126,34 +130,7 @@ where
             // A connection error concerns the requester only.
             let _ = tokio::time::timeout(limits.whole_time, connection).await;
         });
-        open.add(from.ip(), task.abort_handle());
-    }
-}
-
-/// Open connections, the oldest first.
-struct Connections {
-    open: Vec<(IpAddr, AbortHandle)>,
-    max: usize,
-}
-
-impl Connections {
-    /// At most `max` connections.
-    const fn new(max: usize) -> Self {
-        Self { open: Vec::new(), max }
-    }
-
-    /// Adds a connection, and ends another one if there are too many.
-    fn add(&mut self, from: IpAddr, task: AbortHandle) {
-        self.open.retain(|(_, task)| !task.is_finished());
-        if self.open.len() == self.max {
-            let count = |address| self.open.iter().filter(|(other, _)| *other == address).count();
-            // Among equals the first is the oldest.
-            let evicted = (0..self.open.len()).rev().max_by_key(|&at| count(self.open[at].0));
-            if let Some(at) = evicted {
-                self.open.remove(at).1.abort();
-            }
-        }
-        self.open.push((from, task));
+        places.add(from.ip(), Instant::now(), is_busy, task.abort_handle());
     }
 }
 
@@ -181,25 +158,5 @@ mod tests {
         ] {
             assert_eq!(decoded_path(path).as_deref(), decoded, "{path}");
         }
-    }
-
-    #[test]
-    fn address_with_most_connections_loses_its_oldest() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let idle = || tokio::spawn(std::future::pending::<()>());
-            let (monitor, greedy) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
-            let mut open = Connections::new(8);
-            let mut tasks = Vec::new();
-            for number in 0..30 {
-                let task = idle();
-                open.add(if number == 1 { monitor } else { greedy }, task.abort_handle());
-                tasks.push(task);
-                tokio::task::yield_now().await;
-            }
-            assert_eq!(open.open.len(), 8);
-            let alive: Vec<_> = (0..30).filter(|&at| !tasks[at].is_finished()).collect();
-            assert_eq!(alive, [1, 23, 24, 25, 26, 27, 28, 29], "the monitor's and the newest");
-        });
     }
 }

@@ -21,10 +21,12 @@ pub mod game_log;
 mod housekeeping;
 #[cfg(feature = "http")]
 pub mod http;
-#[cfg(feature = "http")]
+#[cfg(any(feature = "http", feature = "metrics"))]
 mod http_counters;
 #[cfg(any(feature = "http", feature = "metrics"))]
 mod http_listener;
+#[cfg(any(feature = "http", feature = "metrics"))]
+mod http_places;
 mod kernel_drops;
 pub mod lan;
 mod lazy_writer;
@@ -68,7 +70,7 @@ pub use event_loop::run;
 pub use files::{FileError, read_config, read_file};
 pub use game_folder::{GameFolder, read_game_folder};
 pub use game_log::{GameLog, LogFile};
-#[cfg(feature = "http")]
+#[cfg(any(feature = "http", feature = "metrics"))]
 pub use http_counters::HttpCounters;
 pub use process::Processes;
 pub use recordings::{RecordingFolder, Recordings};

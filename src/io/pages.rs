@@ -12,7 +12,10 @@ use hyper::{
     header::{ALLOW, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS},
 };
 
-use super::http_listener::{HttpLimits, decoded_path, listen};
+use super::{
+    http_counters::HttpCounters,
+    http_listener::{HttpLimits, decoded_path, listen},
+};
 
 /// Limits of the listener.
 const LIMITS: HttpLimits = HttpLimits {
@@ -45,7 +48,9 @@ pub struct Page {
 /// # Errors
 /// System errors of the listening socket.
 pub fn serve(name: &'static str, address: SocketAddr, pages: Vec<Page>) -> io::Result<SocketAddr> {
-    listen(name, address, LIMITS, move |request, _| answer(request, &pages))
+    // The pages count nothing about themselves.
+    let counters = HttpCounters::default();
+    listen(name, address, LIMITS, counters, move |request, _| answer(request, &pages))
 }
 
 fn answer(request: &Request<Incoming>, pages: &[Page]) -> Response<Full<Bytes>> {

@@ -153,7 +153,7 @@ fn missing(name: &str, list: &OsStr) -> Vec<String> {
         .collect()
 }
 
-/// Returns the warning about a base path in which neither the folder of the game nor that of the mod is.
+/// Returns the warning about a base path without the folder of the game and without that of the mod.
 fn without_game(path: &Path, game: &str, mod_folder: &str) -> Option<String> {
     let has = |folder: &str| !folder.is_empty() && path.join(folder).is_dir();
     if !path.is_dir() || has(game) || has(mod_folder) {

@@ -58,15 +58,15 @@ const FOLDERS: &[(&str, &[Module])] = &[
     (
         "listing",
         &[
-            ("master", &["cvar", "discovery", "model", "node", "observe", "wire"]),
-            ("browser", &["discovery", "model", "node", "wire"]),
+            ("master", &["cvar", "discovery", "limits", "model", "node", "observe", "wire"]),
+            ("browser", &["discovery", "limits", "model", "node", "wire"]),
             ("decoy", &["discovery", "model", "node", "wire"]),
         ],
     ),
     (
         "rules",
         &[
-            ("game", &["bg", "cvar", "model", "world"]),
+            ("game", &["bg", "cvar", "limits", "model", "world"]),
             ("qagame", &["cvar", "game", "model", "qvm", "world"]),
             ("qvm", &[]),
         ],
@@ -127,7 +127,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             ),
         ],
     ),
-    ("io", &[("io", &["model", "node", "stream"])]),
+    ("io", &[("io", &["limits", "model", "node", "stream"])]),
     (
         "sim",
         &[(
@@ -299,6 +299,26 @@ fn collect_paths<'a>(base: &[String], tree: &'a str, paths: &mut BTreeSet<Vec<St
             Some(behind) => return behind,
             None if rest.is_empty() => return rest,
             None => rest = collect_paths(base, rest, paths).trim_start_matches('*'),
+        }
+    }
+}
+
+/// Files that name addresses in a map, and count nothing by them.
+const ADDRESS_MAPS: [&str; 1] = ["inspect/proxy/sessions.rs"];
+
+#[test]
+fn limits_count_addresses_by_their_keys() {
+    for (module, _) in modules().filter(|(module, _)| *module != "limits") {
+        for path in files(module) {
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let is_map = ADDRESS_MAPS.iter().any(|known| path.ends_with(known));
+            let shown = path.display();
+            for (number, line) in text.lines().enumerate() {
+                let keyed = ["Map<IpAddr", "Map<(IpAddr", "Set<IpAddr", "Map<Ipv6Addr"];
+                let is_keyed = keyed.iter().any(|kind| line.contains(kind)) && !is_map;
+                let is_cut = line.contains("to_bits() >> 64");
+                assert!(!is_keyed && !is_cut, "{shown}:{}: use limits::AddressKey", number + 1);
+            }
         }
     }
 }

@@ -122,16 +122,74 @@ fn c27_question_flood_reaches_service_within_limits() {
     let mut asked = 0;
     for i in 0..50_000_u32 {
         let [_, a, b, c] = i.to_be_bytes();
-        asked += ask(
-            &mut server,
-            1000 + u64::from(i / 50),
-            &format!("20.{a}.{b}.{c}:5"),
-            "getchallenge",
-        )
-        .len();
+        let now = 1000 + u64::from(i / 50);
+        if server.next_frame() <= Millis(now) {
+            server.frame(Millis(now));
+        }
+        asked += ask(&mut server, now, &format!("20.{a}.{b}.{c}:5"), "getchallenge").len();
     }
     assert!((50..=150).contains(&asked), "{asked} questions in a second");
     assert!(sent(&mut server).is_empty());
+}
+
+/// A flood of 300 requests per second from `source`, with an honest client that asks every three seconds. Returns its
+/// answers: whether the service was asked, or a challenge came.
+fn flood(source: impl Fn(u32) -> [u8; 4]) -> Vec<(bool, bool)> {
+    let mut server = server(&[]);
+    let mut answers = Vec::new();
+    for i in 0..6000_u32 {
+        let now = 1000 + u64::from(i) * 10 / 3;
+        let [a, b, c, d] = source(i);
+        if server.next_frame() <= Millis(now) {
+            server.frame(Millis(now));
+        }
+        ask(&mut server, now, &format!("{a}.{b}.{c}.{d}:5"), "getchallenge");
+        if i % 900 == 899 {
+            let sent = ask(&mut server, now, CLIENT, GET_CHALLENGE);
+            let is_for = |word: &str| sent.iter().any(|(_, text)| text.starts_with(word));
+            answers.push((is_for("getIpAuthorize"), is_for("challengeResponse")));
+        }
+    }
+    answers
+}
+
+#[test]
+fn c38_newcomers_are_asked_about_in_question_flood() {
+    let answers = flood(|i| [20, (i >> 16) as u8, (i >> 8) as u8, i as u8]);
+    assert_eq!(answers[1], (true, false), "asked with the first retry: {answers:?}");
+    // The service says nothing.
+    assert!(answers[2..].iter().any(|(_, joins)| *joins), "{answers:?}");
+}
+
+#[test]
+fn c38_client_denied_for_five_seconds_joins_without_verdict() {
+    // Forgers that repeat their sources spend both halves.
+    let answers = flood(|i| [20, 0, ((i % 900) >> 8) as u8, (i % 900) as u8]);
+    let joins = answers.iter().position(|(_, joins)| *joins);
+    assert!(joins.is_some_and(|at| at <= 3), "{answers:?}");
+}
+
+#[test]
+fn c27_flood_of_forged_verdicts_hides_no_true_one() {
+    let mut server = server(&[]);
+    let number = question(&mut server, 1000);
+    for i in 0..20_000_i32 {
+        let forged = format!("ipAuthorize {} deny", i.wrapping_mul(0x0123_4567));
+        let ms = 1001 + i as u64 / 20;
+        server.handle_datagram(
+            Millis(ms),
+            Route::new(LocalPort(0), SERVICE.parse().unwrap()),
+            &[b"\xff\xff\xff\xff", forged.as_bytes()].concat(),
+        );
+        if i % 1000 == 0 {
+            while server.next_frame() <= Millis(ms) {
+                server.frame(Millis(ms));
+            }
+        }
+    }
+    server.frame(Millis(2100));
+    let sent = ask(&mut server, 2101, SERVICE, &format!("ipAuthorize {number} accept"));
+    assert!(sent.iter().any(|(_, text)| text.starts_with("challengeResponse ")), "{sent:?}");
 }
 
 #[test]

@@ -4,7 +4,8 @@ use fragd::{
     client::Protocol,
     impairment::Impairment,
     model::{ClientNum, Millis, assets::MemoryAssets},
-    observe::Counter,
+    observe::{Counter, Value},
+    server::Server,
     sim::Actor,
 };
 
@@ -82,7 +83,7 @@ fn downloading_clients(server: &Server) -> i64 {
     let sample = server.samples().find(|sample| sample.name == "q3_downloads_active");
     match sample.expect("a gauge").value {
         Value::Gauge(count) => count,
-        Value::Counter(_) => panic!("a counter"),
+        Value::Counter(_) | Value::Histogram(_) => panic!("not a gauge"),
     }
 }
 

@@ -243,6 +243,9 @@ fn stopped_proxy_leaves_no_client_on_the_server() {
     assert_eq!(line.server().active_clients(), 0);
 }
 
+/// Request for a challenge.
+const GET_CHALLENGE: &[u8] = b"\xff\xff\xff\xffgetchallenge 5";
+
 #[test]
 fn forged_requests_do_not_disturb_a_client() {
     let mut line = Line::new(|options| options.sessions = 8);
@@ -277,6 +280,40 @@ fn forged_requests_do_not_disturb_a_client() {
     assert!(line.count(ProxyCounter::RequestsLimited) > 1000);
     line.run_for(Millis::seconds(20));
     assert_eq!(line.proxy().sessions(), 1, "requests without a connection are forgotten");
+    line.check_all_play();
+}
+
+#[test]
+fn c38_newcomers_join_proxy_during_forged_requests() {
+    let mut line = Line::new(|_| ());
+    line.join(PROXY, Protocol::Q3_68);
+    line.run_for(Millis::seconds(4));
+    let opened = |line: &Line| line.count(ProxyCounter::SessionsOpened);
+    let (mut asked, mut answered) = (0, 0);
+    for step in 0..2400_u32 {
+        // 400 requests a second, each from another source.
+        for number in 0..4 {
+            let [_, a, b, c] = (step * 4 + number).wrapping_mul(0x9e37_79b1).to_be_bytes();
+            line.network.inject(([20 + a % 80, a, b, c], 27_960).into(), PROXY, GET_CHALLENGE);
+        }
+        line.run_for(Millis(10));
+        // A new client asks twice, three seconds apart.
+        let (newcomer, place) = (step / 300, step % 300);
+        let from = ([203, 0, 113, newcomer as u8], 27_960).into();
+        if step >= 300 && place == 0 {
+            let again = ([203, 0, 113, newcomer as u8 - 1], 27_960).into();
+            for (from, is_retry) in [(from, false), (again, newcomer > 1)] {
+                let _ = line.network.take_outside();
+                line.network.inject(from, PROXY, GET_CHALLENGE);
+                line.run_for(Millis(100));
+                let outside = line.network.take_outside();
+                asked += u32::from(is_retry);
+                answered += u32::from(is_retry && outside.iter().any(|(to, _)| *to == from));
+            }
+        }
+    }
+    assert_eq!((asked, answered), (6, 6), "of {} sessions", opened(&line));
+    assert!(opened(&line) <= 100 * 25 + 200);
     line.check_all_play();
 }
 

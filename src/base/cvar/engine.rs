@@ -209,8 +209,8 @@ setting_rows! {
     SV_QUERY_GLOBAL_PERIOD, "sv_queryGlobalPeriod", Int::range(1, 60_000), all("10", O),
         "Milliseconds until one more query of all addresses together is answered.";
     SV_QUERY_GLOBAL_RATE, "sv_queryGlobalRate", Int::range(1500, 100_000_000), all("25000", O),
-        "Maximum rate of query responses to all addresses, in bytes per second; the burst is three \
-         seconds' worth.";
+        "Maximum rate of query responses to all addresses, in bytes per second; half is for addresses \
+         that ask again; the burst is three seconds' worth.";
     SV_METRICS, "sv_metrics", Endpoint::or_none("127.0.0.1:9527"), all("", E.and(O)),
         "Address and port of the Prometheus metrics endpoint, e.g. 127.0.0.1:9527; empty disables it.";
     SV_STATUS_STYLE, "sv_statusStyle", StatusStyle::one_of(), all("ioq3", P),

@@ -57,6 +57,8 @@ counter_table! {
         "Clients that the authorization service refused.";
     ChallengesLimited, "q3_challenges_limited_total", "Challenge requests dropped by rate limits.";
     ConnectsAccepted, "q3_connects_total{result=\"accepted\"}", "Connects accepted.";
+    ClientsDisplaced, "q3_connects_total{result=\"displaced\"}",
+        "Viewers that never entered and gave way to connects of other networks.";
     ConnectsRefused, "q3_connects_total{result=\"refused\"}", "Connects rejected.";
     ClientsDropped, "q3_clients_dropped_total", "Clients disconnected, for any reason.";
     GamestatesSent, "q3_gamestates_sent_total", "Gamestates sent.";

@@ -24,6 +24,8 @@ pub enum LogEvent {
     BadRcon,
     /// Load shedding.
     Overload,
+    /// Limit of requests of unproven addresses.
+    Limit,
     /// Setting of the game that is rejected.
     GameSetting,
     /// Setting or command of a text that its author may not use.

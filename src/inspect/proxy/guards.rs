@@ -7,35 +7,40 @@
 use std::net::SocketAddr;
 
 use crate::{
-    limits::{AddressLimiter, Bucket, BucketLimit, ByteBudget},
+    limits::{
+        AddressKey, AddressLimiter, BucketLimit, QueryLimiter, QueryLimits, QueryShare,
+        SharedRequests,
+    },
     model::Millis,
 };
 
 /// Challenge requests, connects and rcon packets of one address.
 const REQUESTS: BucketLimit = BucketLimit { burst: 20, period: Millis(500) };
-/// Sessions opened by all addresses.
-const OPENINGS: BucketLimit = BucketLimit { burst: 200, period: Millis(10) };
-/// Queries of one address.
-const QUERIES: BucketLimit = BucketLimit { burst: 10, period: Millis(500) };
-/// Queries of all addresses.
-const QUERIES_GLOBAL: BucketLimit = BucketLimit { burst: 200, period: Millis(5) };
-/// Bytes of query responses per second, to all addresses.
-const QUERY_BYTES_PER_SECOND: u64 = 65_536;
+/// Sessions opened by all addresses. Half of them are for addresses that ask again: clients repeat their request after
+/// three seconds. The server counts all of them as one host, and answers a hundred challenge requests of a host per second.
+const OPENINGS: BucketLimit = BucketLimit { burst: 100, period: Millis(20) };
+/// Limits of queries.
+const QUERIES: QueryLimits = QueryLimits {
+    each: BucketLimit { burst: 10, period: Millis(500) },
+    all: BucketLimit { burst: 200, period: Millis(5) },
+    bytes_per_second: 65_536,
+};
 /// Refusals to one address.
 const REFUSALS: BucketLimit = BucketLimit { burst: 3, period: Millis(1000) };
 /// Refusals to all addresses.
 const REFUSALS_GLOBAL: BucketLimit = BucketLimit { burst: 20, period: Millis(50) };
 
+/// Silence after which an address counts as new.
+const SENDER_LIFE: Millis = Millis::seconds(600);
+
 /// All limits.
 #[derive(Debug)]
 pub(super) struct Guards {
     requests: AddressLimiter,
-    openings: Bucket,
-    queries: AddressLimiter,
-    queries_global: Bucket,
-    query_bytes: ByteBudget,
+    openings: SharedRequests,
+    queries: QueryLimiter,
     refusals: AddressLimiter,
-    refusals_global: Bucket,
+    refusals_global: SharedRequests,
 }
 
 impl Guards {
@@ -43,40 +48,37 @@ impl Guards {
     pub(super) fn new(seed: u64) -> Self {
         Self {
             requests: AddressLimiter::new(seed),
-            openings: Bucket::default(),
-            queries: AddressLimiter::new(seed ^ 1),
-            queries_global: Bucket::default(),
-            query_bytes: ByteBudget::default(),
+            openings: SharedRequests::new(seed ^ 3, SENDER_LIFE),
+            queries: QueryLimiter::new(seed ^ 1),
             refusals: AddressLimiter::new(seed ^ 2),
-            refusals_global: Bucket::default(),
+            refusals_global: SharedRequests::new(seed ^ 4, SENDER_LIFE),
         }
     }
 
     /// Whether a challenge request, connect or rcon packet is passed on.
     pub(super) fn allows_request(&mut self, now: Millis, from: SocketAddr) -> bool {
-        self.requests.allows(now, from, REQUESTS)
+        self.requests.allows(now, AddressKey::host(from.ip()), REQUESTS)
     }
 
     /// Whether one more session may be opened.
-    pub(super) fn allows_opening(&mut self, now: Millis) -> bool {
-        self.openings.allows(now, OPENINGS)
+    pub(super) fn allows_opening(&mut self, now: Millis, from: SocketAddr) -> bool {
+        self.openings.allows(now, AddressKey::host(from.ip()), OPENINGS)
     }
 
-    /// Whether a query is answered.
-    pub(super) fn allows_query(&mut self, now: Millis, from: SocketAddr) -> bool {
-        self.query_bytes.has_room(now, QUERY_BYTES_PER_SECOND)
-            && self.queries.allows(now, from, QUERIES)
-            && self.queries_global.allows(now, QUERIES_GLOBAL)
+    /// Share that the answer to a query is charged to; `None` if it is dropped.
+    pub(super) fn admit_query(&mut self, now: Millis, from: SocketAddr) -> Option<QueryShare> {
+        self.queries.admit(QUERIES, now, from, false)
     }
 
     /// Charges a query response of `bytes`.
-    pub(super) fn charge_answer(&mut self, bytes: usize) {
-        self.query_bytes.add(bytes);
+    pub(super) fn charge_answer(&mut self, share: QueryShare, bytes: usize) {
+        self.queries.charge(QUERIES, share, bytes);
     }
 
     /// Whether the reason of a refusal is sent.
     pub(super) fn allows_refusal(&mut self, now: Millis, from: SocketAddr) -> bool {
-        self.refusals.allows(now, from, REFUSALS)
-            && self.refusals_global.allows(now, REFUSALS_GLOBAL)
+        let host = AddressKey::host(from.ip());
+        self.refusals.allows(now, host, REFUSALS)
+            && self.refusals_global.allows(now, host, REFUSALS_GLOBAL)
     }
 }

@@ -5,6 +5,7 @@
 //! answer without the challenge of the question is ignored.
 
 use crate::{
+    limits::QueryShare,
     model::Millis,
     node::Route,
     wire::connectionless::{CommandKind, Echo, Message, OUT_OF_BAND, Query},
@@ -26,11 +27,19 @@ pub(super) enum Topic {
     Status,
 }
 
+/// Sender of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Browser {
+    pub(super) route: Route,
+    /// Share that the answer is charged to.
+    pub(super) share: QueryShare,
+}
+
 /// Browser that waits for an answer.
 #[derive(Clone, Debug)]
 struct Waiting {
     since: Millis,
-    browser: Route,
+    browser: Browser,
     /// Challenge to repeat; empty for none.
     challenge: Vec<u8>,
 }
@@ -76,7 +85,7 @@ impl Queries {
     pub(super) fn handle(
         &mut self,
         now: Millis,
-        browser: Route,
+        browser: Browser,
         topic: Topic,
         query: Query<'_>,
     ) -> Reply {
@@ -89,9 +98,9 @@ impl Queries {
         if cache.answered_at.is_some_and(|at| now.since(at) < CURRENT) {
             return Reply::Answer(cache.copy(&challenge));
         }
-        cache
-            .waiting
-            .retain(|one| one.browser.remote != browser.remote && now.since(one.since) < PATIENCE);
+        cache.waiting.retain(|one| {
+            one.browser.route.remote != browser.route.remote && now.since(one.since) < PATIENCE
+        });
         if cache.waiting.len() < MAX_WAITING {
             cache.waiting.push(Waiting { since: now, browser, challenge });
         }
@@ -119,7 +128,7 @@ impl Queries {
         &mut self,
         now: Millis,
         datagram: &[u8],
-    ) -> impl Iterator<Item = (Route, Vec<u8>)> + use<> {
+    ) -> impl Iterator<Item = (Browser, Vec<u8>)> + use<> {
         let topic = match Message::parse(datagram).map(|message| message.kind()) {
             Ok(CommandKind::InfoResponse) => Some(Topic::Info),
             Ok(CommandKind::StatusResponse) => Some(Topic::Status),
@@ -188,8 +197,9 @@ mod tests {
     use super::*;
     use crate::node::LocalPort;
 
-    fn browser(port: u16) -> Route {
-        Route::new(LocalPort(0), ([192, 0, 2, 1], port).into())
+    fn browser(port: u16) -> Browser {
+        let route = Route::new(LocalPort(0), ([192, 0, 2, 1], port).into());
+        Browser { route, share: QueryShare::FREE }
     }
 
     fn query(challenge: &str) -> Query<'_> {

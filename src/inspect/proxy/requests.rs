@@ -5,7 +5,7 @@
 use super::{
     counters::ProxyCounter,
     node::{Proxy, QUESTIONS, port_of},
-    queries::{Reply, Topic},
+    queries::{Browser, Reply, Topic},
     session::{Attempt, MAX_NAME_LEN, Session, SessionState},
 };
 use crate::{
@@ -38,7 +38,7 @@ impl Proxy {
             return self.count_unmatched(known);
         }
         if !self.guards.allows_request(now, from.remote) {
-            self.counters.bump(ProxyCounter::RequestsLimited);
+            self.record_limit(now, ProxyCounter::RequestsLimited, "requests");
             return None;
         }
         let number = known.or_else(|| self.open(now, from))?;
@@ -69,8 +69,8 @@ impl Proxy {
         if self.sessions.of_host(from.remote) >= self.options.sessions_per_address {
             return self.refuse(now, from, "Too many connections from your address.\n");
         }
-        if !self.guards.allows_opening(now) {
-            self.counters.bump(ProxyCounter::RequestsLimited);
+        if !self.guards.allows_opening(now, from.remote) {
+            self.record_limit(now, ProxyCounter::RequestsLimited, "requests");
             return None;
         }
         if self.sessions.len() >= usize::from(self.options.sessions) {
@@ -104,14 +104,23 @@ impl Proxy {
         None
     }
 
+    /// Counts a request beyond a limit, and logs one a second.
+    fn record_limit(&mut self, now: Millis, counter: ProxyCounter, what: &str) {
+        self.counters.bump(counter);
+        if let Some(suppressed) = self.log.allows(LogEvent::Limit, now) {
+            log::info!("{what} of unproven addresses exceed their limits{suppressed}");
+        }
+    }
+
     /// Answers a query from the cache, or asks the server.
     fn query(&mut self, now: Millis, from: Route, topic: Topic, query: Query<'_>) -> Option<usize> {
-        if !self.guards.allows_query(now, from.remote) {
-            self.counters.bump(ProxyCounter::QueriesLimited);
+        let Some(share) = self.guards.admit_query(now, from.remote) else {
+            self.record_limit(now, ProxyCounter::QueriesLimited, "queries");
             return None;
-        }
-        match self.queries.handle(now, from, topic, query) {
-            Reply::Answer(answer) => self.answer(from, &answer),
+        };
+        let browser = Browser { route: from, share };
+        match self.queries.handle(now, browser, topic, query) {
+            Reply::Answer(answer) => self.answer(browser, &answer),
             Reply::Ask(question) => {
                 if !std::mem::replace(&mut self.asks, true) {
                     self.port_changes.push_back(PortChange::Open(QUESTIONS, self.options.server));
@@ -124,10 +133,10 @@ impl Proxy {
         None
     }
 
-    pub(super) fn answer(&mut self, browser: Route, answer: &[u8]) {
+    pub(super) fn answer(&mut self, browser: Browser, answer: &[u8]) {
         self.counters.bump(ProxyCounter::QueriesAnswered);
-        self.guards.charge_answer(answer.len());
-        self.outbox.push(browser, answer);
+        self.guards.charge_answer(browser.share, answer.len());
+        self.outbox.push(browser.route, answer);
     }
 }
 

@@ -12,7 +12,7 @@ use slab::Slab;
 
 use super::session::{Session, SessionState};
 use crate::{
-    limits::host_key,
+    limits::AddressKey,
     model::{Millis, Qport},
 };
 
@@ -25,7 +25,7 @@ pub(super) struct Sessions {
     slab: Slab<Session>,
     by_client: HashMap<SocketAddr, usize>,
     by_qport: HashMap<(IpAddr, Qport), usize>,
-    by_host: HashMap<u64, u16>,
+    by_host: HashMap<AddressKey, u16>,
 }
 
 impl Sessions {
@@ -57,7 +57,7 @@ impl Sessions {
 
     /// Sessions of the host of an address.
     pub(super) fn of_host(&self, client: SocketAddr) -> u16 {
-        self.by_host.get(&host_key(client)).copied().unwrap_or(0)
+        self.by_host.get(&AddressKey::host(client.ip())).copied().unwrap_or(0)
     }
 
     /// Adds the session that `make` creates for its number.
@@ -67,7 +67,7 @@ impl Sessions {
         let session = entry.insert(make(number));
         let client = session.client;
         self.by_client.insert(client, number);
-        *self.by_host.entry(host_key(client)).or_default() += 1;
+        *self.by_host.entry(AddressKey::host(client.ip())).or_default() += 1;
         number
     }
 
@@ -105,7 +105,7 @@ impl Sessions {
                 self.by_qport.remove(&place);
             }
         }
-        let host = host_key(session.client);
+        let host = AddressKey::host(session.client.ip());
         if let Some(count) = self.by_host.get_mut(&host) {
             *count -= 1;
             if *count == 0 {

@@ -1,6 +1,6 @@
 //! Table of servers, indexed by address and family.
 //!
-//! Invariants: at most `limit` servers; no server twice; at most [`MAX_PER_ADDRESS`] servers of one address
+//! Invariants: at most `limit` servers; no server twice; at most [`MAX_PER_HOST`] servers of one host
 //! that is not the master's own; a server is listed only at an address to which a datagram may be sent.
 
 use std::{
@@ -8,14 +8,17 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-use crate::discovery::{Family, Game};
+use crate::{
+    discovery::{Family, Game},
+    limits::AddressKey,
+};
 
 use super::server::{Origin, Server};
 
-/// Maximum number of servers that lists may place at one foreign address.
+/// Maximum number of servers that lists may place at one foreign IPv4 address or IPv6 /64.
 ///
 /// A hostile list could otherwise point all browsers at one victim.
-const MAX_PER_ADDRESS: u32 = 256;
+const MAX_PER_HOST: u32 = 256;
 /// Rounds without an answer after which an unlisted server is removed.
 const MAX_SILENT_ROUNDS: u32 = 3;
 
@@ -27,7 +30,7 @@ pub type ServerIndex = usize;
 pub struct ServerTable {
     servers: Vec<Server>,
     index: HashMap<(SocketAddr, Family), ServerIndex>,
-    per_address: HashMap<IpAddr, u32>,
+    per_host: HashMap<AddressKey, u32>,
     limit: usize,
     /// Addresses dropped because they are invalid or beyond a limit.
     dropped: u64,
@@ -39,7 +42,7 @@ impl ServerTable {
         Self {
             servers: Vec::new(),
             index: HashMap::new(),
-            per_address: HashMap::new(),
+            per_host: HashMap::new(),
             limit,
             dropped: 0,
         }
@@ -77,13 +80,14 @@ impl ServerTable {
             return None;
         }
         let counted = address.ip() != master;
-        let count = self.per_address.get(&address.ip()).copied().unwrap_or(0);
-        if !is_queryable(address, master) || counted && count >= MAX_PER_ADDRESS {
+        let host = AddressKey::host(address.ip());
+        let count = self.per_host.get(&host).copied().unwrap_or(0);
+        if !is_queryable(address, master) || counted && count >= MAX_PER_HOST {
             self.dropped += 1;
             return None;
         }
         let index = self.add(game, address, Origin::Master)?;
-        *self.per_address.entry(address.ip()).or_default() += 1;
+        *self.per_host.entry(host).or_default() += 1;
         Some(index)
     }
 
@@ -117,11 +121,11 @@ impl ServerTable {
         }
         self.servers.retain(lasting);
         self.index.clear();
-        self.per_address.clear();
+        self.per_host.clear();
         for (index, server) in self.servers.iter().enumerate() {
             self.index.insert((server.address, server.game.family), index);
             if server.origin == Origin::Master {
-                *self.per_address.entry(server.address.ip()).or_default() += 1;
+                *self.per_host.entry(AddressKey::host(server.address.ip())).or_default() += 1;
             }
         }
     }

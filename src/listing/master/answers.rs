@@ -17,7 +17,6 @@ use crate::{
 
 use super::{
     counters::MasterCounter,
-    hosts::Host,
     node::Master,
     registry::{List, ListKey, Listed, Registry, spells_end_mark},
 };
@@ -116,14 +115,11 @@ impl Master {
         key: ListKey<'_>,
         allows: impl Fn(&Listed) -> bool,
     ) {
-        if !self.questions.allows(now, Host::of(route.remote.ip())) {
-            return self.counters.bump(MasterCounter::ListsLimited);
+        if !self.questions.allows(now, route.remote) {
+            self.counters.bump(MasterCounter::ListsLimited);
+            return self.note(now, "list requests of one host exceed the flood protection");
         }
-        let proven = self.is_proven(route.remote);
-        if !proven && !self.budget.has_room(now) {
-            self.counters.bump(MasterCounter::AnswersOverBudget);
-            return self.note(now, "answers to unproven addresses exceed the budget");
-        }
+        let Some(half) = self.budget_half(now, route.remote) else { return };
         self.answers += 1;
         let start = self.key.hash(self.answers);
         let servers = select(&self.registry, self.registry.list(key), start, |server| {
@@ -140,9 +136,7 @@ impl Master {
             }
         }
         drop(servers);
-        if !proven {
-            self.budget.charge(len, sent);
-        }
+        self.budget.charge(half, len, sent);
         self.counters.bump(MasterCounter::ListsAnswered);
         self.counters.add(MasterCounter::ListPackets, packets);
         self.counters.add(MasterCounter::BytesOut, sent as u64);

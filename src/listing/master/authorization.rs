@@ -5,9 +5,9 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use crate::{cvar::Networks, model::Millis};
+use crate::{cvar::Networks, limits::AddressKey, model::Millis};
 
-use super::hosts::{HashKey, Host, HostTable};
+use super::hosts::{HashKey, HostTable};
 
 /// Time in which a server asks about an announced key.
 const ANNOUNCEMENT_LIFE: Millis = Millis::seconds(3600);
@@ -84,14 +84,14 @@ impl Authorization {
     /// Keeps the key that a client announces.
     pub(super) fn announce(&mut self, now: Millis, from: IpAddr, key: impl Iterator<Item = u8>) {
         let announced = Announced { key: hash_key(self.key, key), at: Some(now) };
-        *self.announced.entry(now.0, Host::of(from)) = announced;
+        *self.announced.entry(now.0, AddressKey::host(from)) = announced;
     }
 
     /// Returns the verdict about a client, and a text for the player.
     pub(super) fn verdict(&self, now: Millis, client: Ipv4Addr, game: &[u8]) -> (Answer, &str) {
         let announced = self
             .announced
-            .peek(Host::of(client.into()))
+            .peek(AddressKey::host(client.into()))
             .filter(|one| one.at.is_some_and(|at| now.since(at) <= ANNOUNCEMENT_LIFE));
         for (rule, key) in self.policy.rules.iter().zip(&self.keys) {
             let has_key = key.is_none_or(|key| announced.is_some_and(|one| one.key == key));

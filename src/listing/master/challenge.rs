@@ -11,12 +11,9 @@
 
 use std::{collections::VecDeque, net::SocketAddr};
 
-use crate::{model::Millis, node::Route};
+use crate::{limits::AddressKey, model::Millis, node::Route};
 
-use super::{
-    games::Tag,
-    hosts::{HashKey, Host},
-};
+use super::{games::Tag, hosts::HashKey};
 
 /// Time in which a challenge must be echoed.
 pub(super) const CHALLENGE_LIFE: Millis = Millis(2000);
@@ -79,7 +76,7 @@ impl ChallengeText {
 struct Issued {
     /// Hash of the address; 0 for an empty entry.
     address: u64,
-    host: Host,
+    host: AddressKey,
     tag: Tag,
     at: Millis,
     /// Whether it counts as a reservation.
@@ -87,7 +84,7 @@ struct Issued {
 }
 
 const EMPTY: Issued =
-    Issued { address: 0, host: Host::NONE, tag: Tag(0), at: Millis(0), reserves: false };
+    Issued { address: 0, host: AddressKey::NONE, tag: Tag(0), at: Millis(0), reserves: false };
 
 /// A heartbeat that waits for reservations to expire.
 #[derive(Clone, Copy, Debug)]
@@ -143,7 +140,8 @@ impl Challenges {
             .position(|one| one.address == address)
             .or_else(|| (0..WAYS).min_by_key(|&way| set[way].at))
             .unwrap_or(0);
-        set[way] = Issued { address, host: Host::of(from.ip()), tag, at: now, reserves: reserve };
+        set[way] =
+            Issued { address, host: AddressKey::host(from.ip()), tag, at: now, reserves: reserve };
         if reserve && self.reserved.len() <= CALM {
             self.reserved.push_back((number as u16, way as u8, now));
         }
@@ -200,7 +198,7 @@ impl Challenges {
         &mut self,
         now: Millis,
         from: SocketAddr,
-        host: Host,
+        host: AddressKey,
     ) -> Reservations {
         let own = self.key.hash(from) | 1;
         while self.reserved.front().is_some_and(|&(.., at)| now.since(at) > CHALLENGE_LIFE) {
@@ -310,14 +308,14 @@ mod tests {
     #[test]
     fn reservations_expire_and_stop_in_a_flood() {
         let mut table = challenges();
-        let host = Host::of(from(1).ip());
+        let host = AddressKey::host(from(1).ip());
         for port in 1..=3 {
             table.issue(Millis(100), from(port), Tag(0), true);
             table.issue(Millis(101), from(port), Tag(0), true);
         }
         let counted = table.reservations(Millis(200), from(99), host);
         assert_eq!((counted.all, counted.of_host, counted.is_calm), (3, 3, true));
-        assert_eq!(table.reservations(Millis(200), from(99), Host::NONE).of_host, 0);
+        assert_eq!(table.reservations(Millis(200), from(99), AddressKey::NONE).of_host, 0);
         table.settle(from(2));
         assert_eq!(table.reservations(Millis(200), from(99), host).all, 2);
         assert_eq!(table.reservations(Millis(2101), from(99), host).all, 0);

@@ -25,6 +25,8 @@ counter_table! {
         "Heartbeats without a place on the list.";
     HeartbeatsFullAddress, "q3_master_heartbeats_total{result=\"full_address\"}",
         "Heartbeats of an address with its maximum of servers.";
+    HeartbeatsFullNetwork, "q3_master_heartbeats_total{result=\"full_network\"}",
+        "Heartbeats of an IPv6 /56 or /48 with its maximum of servers.";
     HeartbeatsLimited, "q3_master_heartbeats_total{result=\"limited\"}",
         "Heartbeats beyond the challenges per address and second.";
     Flatlines, "q3_master_flatlines_total", "Announcements of a shutdown, which are ignored.";

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use crate::{
     discovery::{Family, MasterRequest},
+    limits::Half,
     model::Millis,
     node::{Hosted, Input, LoopCounters, Node, Outbox, Output, OutputKind, Route},
     observe::{LogEvent, LogLimiter, Sample, Value},
@@ -80,7 +81,7 @@ impl Master {
             challenges: Challenges::new(challenge_key),
             questions: QuestionGuard::new(options.flood_protection, table_key),
             challenge_guard: ChallengeGuard::new(challenges_per_second, table_key),
-            budget: AnswerBudget::new(options.answer_bytes_per_second),
+            budget: AnswerBudget::new(options.answer_bytes_per_second, table_key),
             authorization: options
                 .authorization
                 .clone()
@@ -131,6 +132,11 @@ impl Master {
                 "Datagrams that the system did not send.",
                 self.loop_counters.no_socket,
             ),
+            count(
+                "q3_master_servers_displaced_total",
+                "Servers of the largest network displaced from a full list.",
+                self.registry.displaced(),
+            ),
         ])
     }
 
@@ -160,18 +166,25 @@ impl Master {
         request_len: usize,
         write: impl FnOnce(&mut Vec<u8>),
     ) -> bool {
-        let proven = self.is_proven(route.remote);
-        if !proven && !self.budget.has_room(now) {
-            self.counters.bump(MasterCounter::AnswersOverBudget);
-            self.note(now, "answers to unproven addresses exceed the budget");
-            return false;
-        }
+        let Some(half) = self.budget_half(now, route.remote) else { return false };
         let sent = self.outbox.push_with(route, write);
         self.counters.add(MasterCounter::BytesOut, sent as u64);
-        if !proven {
-            self.budget.charge(request_len, sent);
-        }
+        self.budget.charge(half, request_len, sent);
         true
+    }
+
+    /// Half of the budget that an answer takes from. `None` without room, which is counted; `Some(None)` for an
+    /// answer that is free, to a proven address.
+    pub(super) fn budget_half(&mut self, now: Millis, to: SocketAddr) -> Option<Option<Half>> {
+        if self.is_proven(to) {
+            return Some(None);
+        }
+        let half = self.budget.room(now, to);
+        if half.is_none() {
+            self.counters.bump(MasterCounter::AnswersOverBudget);
+            self.note(now, "answers to unproven addresses exceed the budget");
+        }
+        half.map(Some)
     }
 
     /// Logs an event that remote peers can cause, once a second at most.

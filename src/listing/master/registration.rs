@@ -12,6 +12,7 @@ use std::net::SocketAddr;
 
 use crate::{
     discovery::{Family, Game, InfoText, quake4, quakeworld},
+    limits::AddressKey,
     model::Millis,
     node::Route,
     wire::{connectionless::OUT_OF_BAND, text::WireText},
@@ -21,7 +22,6 @@ use super::{
     challenge::{CHALLENGE_LIFE, Deferred},
     counters::MasterCounter,
     games::{Meaning, Tag, is_name},
-    hosts::Host,
     node::{Master, PROBE_INTERVAL},
     registry::{Announcement, Description, LISTED_LIFE, ListKey, MAX_TEXT, NotListed},
 };
@@ -53,18 +53,18 @@ impl Master {
             return self.counters.bump(MasterCounter::HeartbeatsForbidden);
         }
         let is_new = self.registry.find(route.remote).is_none();
-        if is_new && !self.has_room(route.remote, 0, 0) {
+        if is_new && !self.has_room(now, route.remote, tag) {
             return;
         }
         let mut reserve = false;
         if is_new {
-            let host = Host::of(route.remote.ip());
+            let host = AddressKey::host(route.remote.ip());
             let reserved = self.challenges.reservations(now, route.remote, host);
             reserve = reserved.is_calm;
             let is_taken = reserved.is_calm
                 && self
                     .registry
-                    .check_room(route.remote.ip(), reserved.all, reserved.of_host)
+                    .check_room(route.remote.ip(), family_of(tag), reserved.all, reserved.of_host)
                     .is_err();
             if is_taken && self.challenges.defer(now, route, tag) {
                 return self.counters.bump(MasterCounter::HeartbeatsDeferred);
@@ -75,7 +75,7 @@ impl Master {
 
     /// Queries the sender of a heartbeat whose place was reserved by others, which had their time.
     pub(super) fn challenge_deferred(&mut self, now: Millis, deferred: Deferred) {
-        if self.has_room(deferred.route.remote, 0, 0) {
+        if self.has_room(now, deferred.route.remote, deferred.tag) {
             self.send_challenge(now, deferred.route, deferred.tag, false);
         }
     }
@@ -258,28 +258,36 @@ impl Master {
                     log::debug!("{source} listed");
                 }
             }
-            Err(NotListed::Full | NotListed::HostFull | NotListed::AddressTaken) => {
-                self.counters.bump(MasterCounter::InfosFull);
-            }
+            Err(
+                NotListed::Full
+                | NotListed::HostFull
+                | NotListed::NetworkFull
+                | NotListed::AddressTaken,
+            ) => self.counters.bump(MasterCounter::InfosFull),
         }
     }
 
-    /// Whether a new server has a place besides reserved ones. Counts a refusal.
-    fn has_room(&mut self, remote: SocketAddr, reserved: usize, of_host: usize) -> bool {
-        let refusal = match self.registry.check_room(remote.ip(), reserved, of_host) {
-            Ok(()) => return true,
+    /// Whether a new server has a place. Counts a refusal.
+    fn has_room(&mut self, now: Millis, remote: SocketAddr, tag: Tag) -> bool {
+        let refusal = match self.registry.check_room(remote.ip(), family_of(tag), 0, 0) {
+            Ok(_) => return true,
             Err(NotListed::Full) => MasterCounter::HeartbeatsFull,
+            Err(NotListed::NetworkFull) => MasterCounter::HeartbeatsFullNetwork,
             Err(NotListed::HostFull | NotListed::AddressTaken) => {
                 MasterCounter::HeartbeatsFullAddress
             }
         };
         self.counters.bump(refusal);
+        self.note(now, "new servers found no place on the list");
         false
     }
 
     fn send_challenge(&mut self, now: Millis, route: Route, tag: Tag, reserve: bool) {
-        if !self.challenge_guard.allows(now, Host::of(route.remote.ip())) {
-            return self.counters.bump(MasterCounter::HeartbeatsLimited);
+        if !self.registry.admits_challenge(now, route.remote)
+            && !self.challenge_guard.allows(now, route.remote)
+        {
+            self.counters.bump(MasterCounter::HeartbeatsLimited);
+            return self.note(now, "heartbeats of one host exceed the limit of challenges");
         }
         self.counters.bump(MasterCounter::Heartbeats);
         match tag {
@@ -305,6 +313,15 @@ impl Master {
             out.extend_from_slice(challenge.as_bytes());
         });
         self.counters.add(MasterCounter::BytesOut, sent as u64);
+    }
+}
+
+/// Family of a heartbeat.
+fn family_of(tag: Tag) -> Family {
+    match tag {
+        QUAKE4 => Family::Quake4,
+        QUAKEWORLD => Family::QuakeWorld,
+        _ => Family::Quake3,
     }
 }
 

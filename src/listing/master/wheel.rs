@@ -24,11 +24,20 @@ impl Wheel {
         Self { buckets: vec![Vec::new(); TICKS].into_boxed_slice(), tick: now.0 / TICK }
     }
 
-    /// Adds a number that is due at `due`.
-    pub(super) fn add(&mut self, number: u32, due: Millis) {
+    /// Adds a number that is due at `due`. Returns its tick, for [`Self::remove`].
+    pub(super) fn add(&mut self, number: u32, due: Millis) -> u64 {
         // Rounded up, so that it is due when its bucket is emptied.
         let tick = due.0.div_ceil(TICK).clamp(self.tick + 1, self.tick + TICKS as u64 - 1);
         self.buckets[tick as usize % TICKS].push(number);
+        tick
+    }
+
+    /// Removes a number before it is due. Takes time for the numbers of its tick.
+    pub(super) fn remove(&mut self, number: u32, tick: u64) {
+        let bucket = &mut self.buckets[tick as usize % TICKS];
+        if let Some(at) = bucket.iter().position(|one| *one == number) {
+            bucket.swap_remove(at);
+        }
     }
 
     /// Removes and returns a number that is due.

@@ -13,16 +13,18 @@ use super::{
     printable,
 };
 use crate::{
-    limits::{AddressLimiter, BucketLimit},
+    limits::{AddressKey, AddressLimiter, BucketLimit, crowded, same_host},
     model::Millis,
 };
 
 /// Time in which a relay must log in.
 const LOGIN_TIME: Millis = Millis(5_000);
-/// Most connections before login, and those of one address.
+/// Time after which a connection without login gives way to a new one. A relay answers the hello at once.
+const PATIENCE: Millis = Millis(1_000);
+/// Most connections before login, and those of one host.
 const MAX_LOGINS: usize = 16;
-const MAX_LOGINS_PER_ADDRESS: usize = 4;
-/// Connections of one address: four at once, one more every 2 s. Limits guesses of the password.
+const MAX_LOGINS_PER_HOST: usize = 4;
+/// Connections of one host: four at once, one more every 2 s. Limits guesses of the password.
 const CONNECTS: BucketLimit = BucketLimit { burst: 4, period: Millis(2_000) };
 /// Most bytes that wait for a relay.
 const MAX_QUEUE: usize = 8 << 20;
@@ -49,7 +51,7 @@ pub struct PublisherOptions {
 /// Reason to close a connection before it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Too many connections of the address in a short time.
+    /// Too many connections of the host in a short time.
     Rate,
     /// Too many connections wait for their login.
     Logins,
@@ -101,11 +103,31 @@ impl Connection {
     }
 }
 
+/// Refused connections since the last warning.
+#[derive(Debug, Default)]
+struct Refusals {
+    count: u64,
+    warned: Option<Millis>,
+}
+
+impl Refusals {
+    /// Records a refusal, and warns once a second at most.
+    fn record(&mut self, now: Millis, refusal: Refusal) -> Refusal {
+        self.count += 1;
+        if self.warned.is_none_or(|last| now.since(last) >= Millis(1_000)) {
+            log::warn!("live stream: {} connections refused before login", self.count);
+            *self = Self { count: 0, warned: Some(now) };
+        }
+        refusal
+    }
+}
+
 /// Server's side of the stream: connections, logins, queues.
 pub struct Publisher {
     options: PublisherOptions,
     backlog: Backlog,
     connects: AddressLimiter,
+    refusals: Refusals,
     connections: Slab<Connection>,
 }
 
@@ -116,6 +138,7 @@ impl Publisher {
         Self {
             backlog: Backlog::new(options.delay),
             connects: AddressLimiter::new(options.seed),
+            refusals: Refusals::default(),
             connections: Slab::new(),
             options,
         }
@@ -131,18 +154,10 @@ impl Publisher {
         from: SocketAddr,
         nonce: Nonce,
     ) -> Result<ConnectionId, Refusal> {
-        if !self.connects.allows(now, from, CONNECTS) {
-            return Err(Refusal::Rate);
+        if !self.connects.allows(now, AddressKey::host(from.ip()), CONNECTS) {
+            return Err(self.refusals.record(now, Refusal::Rate));
         }
-        let logins = self.connections.iter().map(|(_, connection)| connection);
-        let logins =
-            logins.filter(|connection| !matches!(connection.state, PublisherState::Relay(_)));
-        let (all, own) = logins.fold((0, 0), |(all, own), connection| {
-            (all + 1, own + usize::from(connection.from.ip() == from.ip()))
-        });
-        if all >= MAX_LOGINS || own >= MAX_LOGINS_PER_ADDRESS {
-            return Err(Refusal::Logins);
-        }
+        self.make_room(now, from).map_err(|refusal| self.refusals.record(now, refusal))?;
         let mut connection = Connection {
             from,
             state: PublisherState::Login(nonce),
@@ -157,6 +172,33 @@ impl Publisher {
         };
         connection.say(now, MessageKind::Hello, &[&MAGIC, &VERSION.to_le_bytes(), &nonce]);
         Ok(ConnectionId(self.connections.insert(connection)))
+    }
+
+    /// Makes room for one more login. On full places the oldest connection that waits for its login gives way, or else
+    /// one of the network with most of them.
+    fn make_room(&mut self, now: Millis, from: SocketAddr) -> Result<(), Refusal> {
+        let logins = self.connections.iter().filter(|(_, connection)| {
+            !connection.is_broken && !matches!(connection.state, PublisherState::Relay(_))
+        });
+        let mut logins: Vec<_> =
+            logins.map(|(number, one)| (one.since, number, one.from)).collect();
+        let of_host = logins.iter().filter(|(.., other)| same_host(*other, from)).count();
+        if of_host >= MAX_LOGINS_PER_HOST {
+            return Err(Refusal::Logins);
+        }
+        if logins.len() < MAX_LOGINS {
+            return Ok(());
+        }
+        logins.sort_unstable_by_key(|&(since, number, _)| (since, number));
+        let is_late = |&(since, ..): &(Millis, usize, SocketAddr)| now.since(since) >= PATIENCE;
+        let at = logins
+            .iter()
+            .position(is_late)
+            .or_else(|| crowded(Some(from.ip()), logins.iter().map(|(.., other)| other.ip())));
+        let (_, number, other) = logins[at.ok_or(Refusal::Logins)?];
+        log::debug!("live stream: connection of {other} gives way before its login");
+        self.connections[number].is_broken = true;
+        Ok(())
     }
 
     /// Takes bytes that a connection received.

@@ -11,14 +11,13 @@ use super::{
     viewer::{ViewerKey, ViewerRole, ViewerState, Viewers},
 };
 use crate::{
-    limits::BucketLimit,
+    limits::{BucketLimit, QueryLimits},
     model::{Buttons, Millis, UserCmd, text, text::atoi},
     node::Route,
     observe::Counter,
     serving::{
         connection::{AdmissionLimits, Connections, ReceiveBuffer, Service, Timeouts, enter_level},
         guards::ChallengeRequest,
-        rate_limits::QueryLimits,
     },
     wire::{
         Protocol,
@@ -34,6 +33,10 @@ const NEWEST_PROTOCOL: i32 = 71;
 const RECONNECT_INTERVAL: Millis = Millis::seconds(1);
 /// Viewers of one IPv6 network, for each viewer that one address may have.
 const ADDRESSES_PER_SUBNET6: usize = 4;
+/// Divisor of all viewers that gives those of one IPv6 network, unless one address may have more.
+const SUBNET6_SHARE: usize = 2;
+/// Time after which a viewer that has not entered may give way to another network.
+const ENTRY_TIME: Millis = Millis::seconds(5);
 /// Time in which a viewer has to load a level.
 const JOIN_TIMEOUT: Millis = Millis::seconds(180);
 /// Time for which a dropped viewer is kept.
@@ -133,18 +136,21 @@ impl Service for RelayState {
     }
 
     fn admission_limits(&self, route: Route) -> AdmissionLimits {
-        let BroadcastOptions { max_per_address, .. } = self.options;
+        let BroadcastOptions { max_per_address, max_viewers, .. } = self.options;
         let ip = route.remote.ip().to_canonical();
-        let addresses = if ip.is_ipv6() { ADDRESSES_PER_SUBNET6 } else { 0 };
+        let per_host = max_per_address as usize;
+        let share = (max_viewers as usize / SUBNET6_SHARE).max(per_host);
+        let per_subnet6 = (per_host * ADDRESSES_PER_SUBNET6).min(share);
         let closed = "The source of this relay is not there yet.";
         AdmissionLimits {
             closed: (!self.current.has_level()).then_some(closed),
             protocol: NEWEST_PROTOCOL,
             ping_ms: (0, 0),
             reconnect_interval: RECONNECT_INTERVAL,
-            per_host: max_per_address as usize,
-            per_subnet: max_per_address as usize * addresses,
+            per_host,
+            per_subnet: if ip.is_ipv6() { per_subnet6 } else { 0 },
             per_site: max_per_address,
+            entry_time: Some(ENTRY_TIME),
             is_exempt: ip.is_loopback(),
         }
     }

@@ -29,7 +29,10 @@ pub(super) fn handle_get_challenge(
     match admission {
         Admission::Now => issue_challenge(connections, route, request.client_challenge, is_probe),
         Admission::Deferred => {}
-        Admission::Limited => connections.stats.bump(Counter::ChallengesLimited),
+        Admission::Limited => {
+            let what = "authorization requests";
+            connections.stats.record_limit(Counter::ChallengesLimited, connections.now, what);
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 //! Source: Quake III protocol 68, authorization. Engine names: `SV_AuthorizeIpPacket`, `SV_GetChallenge`.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashSet, VecDeque},
     fmt,
     hash::Hasher as _,
     net::{IpAddr, SocketAddr},
@@ -22,7 +22,7 @@ use siphasher::sip::SipHasher24;
 use super::{client::ServerRole, host_name::HostName, lan::is_lan};
 use crate::{
     discovery::services::{GetIpAuthorize, ServicePacket, Verdict},
-    limits::{AddressLimiter, Bucket, BucketLimit},
+    limits::{AddressKey, AddressLimiter, BucketLimit, SharedRequests},
     model::{Challenge, Millis, text},
     node::{Lookup, LookupAnswer, Route},
     observe::Counter,
@@ -37,14 +37,13 @@ const SERVICE_PORT: u16 = 27952;
 const SERVICE_SILENT: Millis = Millis(5000);
 /// Time after which a request is forgotten.
 const REQUEST_LIFE: Millis = Millis::seconds(30);
-/// Requests about all clients. The service is a host of others, which a flood must not reach.
+/// Requests about all clients. The service is a host of others, which a flood must not reach. Half of them are for clients
+/// that ask again.
 const REQUESTS_GLOBAL: BucketLimit = BucketLimit { burst: 50, period: Millis(20) };
 /// Requests about one address.
 const REQUESTS: BucketLimit = BucketLimit { burst: 4, period: Millis(1000) };
 /// Open requests, more than the limits let accumulate in their life.
 const REQUESTS_MAX: usize = 2048;
-/// Verdicts that are read. Their source may be forged.
-const VERDICTS: BucketLimit = BucketLimit { burst: 100, period: Millis(5) };
 /// Longest reason that a client is shown, in bytes.
 const REASON_MAX: usize = 200;
 
@@ -75,9 +74,10 @@ pub(super) struct Authorizer {
     service: HostName,
     /// Open requests, the oldest first.
     open: VecDeque<OpenRequest>,
+    /// Their numbers, so that a forged verdict costs one comparison.
+    numbers: HashSet<i32>,
     requests: AddressLimiter,
-    requests_global: Bucket,
-    verdicts: Bucket,
+    requests_global: SharedRequests,
     /// Key of the numbers of requests, and the count of them.
     key: u64,
     count: u64,
@@ -97,9 +97,9 @@ impl Authorizer {
         Self {
             service: HostName::default(),
             open: VecDeque::new(),
+            numbers: HashSet::new(),
             requests: AddressLimiter::new(key),
-            requests_global: Bucket::default(),
-            verdicts: Bucket::default(),
+            requests_global: SharedRequests::new(key ^ 1, REQUEST_LIFE),
             key,
             count: 0,
             is_silent: false,
@@ -126,6 +126,7 @@ impl Authorizer {
         if self.service.name() != name {
             self.service = HostName::new(name, SERVICE_PORT);
             self.open.clear();
+            self.numbers.clear();
             self.is_silent = false;
         }
     }
@@ -142,28 +143,28 @@ impl Authorizer {
             let has_failed = self.service.failure().is_some();
             return (if has_failed { Admission::Now } else { Admission::Limited }, None);
         };
-        if !self.requests.allows(now, client.remote, REQUESTS)
-            || !self.requests_global.allows(now, REQUESTS_GLOBAL)
-        {
+        let host = AddressKey::host(client.remote.ip());
+        if !self.requests.allows(now, host, REQUESTS) {
             return (Admission::Limited, None);
+        }
+        let decision = self.requests_global.decide(now, host, REQUESTS_GLOBAL);
+        if !decision.is_allowed {
+            // For the client, a service that is not asked is as silent as one that does not answer.
+            let is_silent = decision.asks_for > SERVICE_SILENT;
+            return (if is_silent { self.join_without() } else { Admission::Limited }, None);
         }
         let is_over = |one: &OpenRequest| now.since(one.last_at) >= REQUEST_LIFE;
         while self.open.front().is_some_and(is_over) || self.open.len() >= REQUESTS_MAX {
-            self.open.pop_front();
+            self.remove(0);
         }
         let earlier = self.open.iter().position(|one| one.client == client);
-        let earlier = earlier.and_then(|at| self.open.remove(at));
+        let earlier = earlier.and_then(|at| self.remove(at));
         let first_at = earlier.map_or(now, |one| one.first_at);
         if now.since(first_at) > SERVICE_SILENT {
-            if !std::mem::replace(&mut self.is_silent, true) {
-                log::warn!(
-                    "authorization service {} silent: clients join without it",
-                    self.service.name()
-                );
-            }
-            return (Admission::Now, None);
+            return (self.join_without(), None);
         }
         let number = self.next_number();
+        self.numbers.insert(number);
         let last_at = now;
         self.open.push_back(OpenRequest { number, client, client_challenge, first_at, last_at });
         (Admission::Deferred, Some((service, number)))
@@ -177,13 +178,32 @@ impl Authorizer {
         (hasher.finish() >> 33) as i32
     }
 
+    /// Admits a client without a verdict.
+    fn join_without(&mut self) -> Admission {
+        if !std::mem::replace(&mut self.is_silent, true) {
+            let name = self.service.name();
+            log::warn!("authorization service {name} silent: clients join without it");
+        }
+        Admission::Now
+    }
+
+    /// Removes an open request.
+    fn remove(&mut self, at: usize) -> Option<OpenRequest> {
+        let request = self.open.remove(at)?;
+        self.numbers.remove(&request.number);
+        Some(request)
+    }
+
     /// Takes the request that a verdict answers.
     fn take(&mut self, number: i32) -> Option<OpenRequest> {
+        if !self.numbers.contains(&number) {
+            return None;
+        }
         let at = self.open.iter().position(|one| one.number == number)?;
         if std::mem::replace(&mut self.is_silent, false) {
             log::info!("authorization service {} answers again", self.service.name());
         }
-        self.open.remove(at)
+        self.remove(at)
     }
 
     /// Asks the service about a client, if there is one for this client.
@@ -230,8 +250,7 @@ impl Authorizer {
         datagram: &[u8],
         admitted: impl FnOnce(&mut Connections<'_, ServerRole>, Route, Option<Challenge>),
     ) -> bool {
-        let is_service = self.address() == Some(route.remote);
-        if !is_service || !self.verdicts.allows(connections.now, VERDICTS) {
+        if self.address() != Some(route.remote) {
             return false;
         }
         let Ok(ServicePacket::IpAuthorize(response)) = ServicePacket::parse(datagram) else {

@@ -1,8 +1,10 @@
 //! Remote console (rcon): password check, lockout, and output in packets.
 //!
-//! Wrong passwords lock an address out, for twice as long each time. During a lockout ten passwords
+//! Wrong passwords lock a site out, for twice as long each time. During a lockout ten passwords
 //! a second are compared, so guesses get no further, nor do guesses with the forged address of an
-//! administrator. A client in the game has a share of its own. Rejections are rate limited.
+//! administrator. Four kinds of senders have a share of their own, so a forger has to name the port, too: clients in
+//! the game, ports that sent the right password before, ports that ask again after a second, and all others.
+//! Rejections are rate limited.
 //! Source: Quake III protocol 68, rcon; known attacks on it. Engine names: `SVC_RemoteCommand`.
 
 use std::{collections::HashMap, net::SocketAddr};
@@ -10,13 +12,13 @@ use std::{collections::HashMap, net::SocketAddr};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    limits::{AddressLimiter, Bucket, BucketLimit, host_key},
+    limits::{AddressKey, AddressLimiter, Bucket, BucketLimit, RETURN_TIME, ReturningSenders},
     model::{Millis, text},
     settings::{Settings, key},
     wire::{connectionless::MAX_RCON_OUTPUT, text::WireText},
 };
 
-/// Maximum number of hosts with wrong passwords; the oldest is evicted.
+/// Maximum number of sites with wrong passwords; the oldest is evicted.
 const MAX_LOCKOUTS: usize = 256;
 /// Maximum packets of output of one command. A whole `cvarlist` takes a dozen.
 const MAX_PACKETS: usize = 64;
@@ -24,10 +26,14 @@ const MAX_PACKETS: usize = 64;
 const CUT: &str = "... the rest is left out\n";
 /// Passwords compared during the lockout of an address.
 const ATTEMPTS_LOCKED_OUT: BucketLimit = BucketLimit { burst: 10, period: Millis(100) };
+/// Maximum number of addresses and ports that sent the right password; the oldest is evicted.
+const MAX_KNOWN: usize = 64;
+/// Silence after which a port counts as new.
+const PORT_LIFE: Millis = Millis::seconds(600);
 /// Wrong passwords before an address is locked out.
 const FREE_FAILURES: u32 = 3;
 
-/// Wrong passwords of one host.
+/// Wrong passwords of one site.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lockout {
     failures: u32,
@@ -42,7 +48,12 @@ pub(super) struct RconGuard {
     failures_global: Bucket,
     attempts: AddressLimiter,
     attempts_of_clients: Bucket,
-    lockouts: HashMap<u64, Lockout>,
+    /// Ports that ask again, and the passwords that are compared for those of one site.
+    ports: ReturningSenders,
+    attempts_of_ports: AddressLimiter,
+    lockouts: HashMap<AddressKey, Lockout>,
+    /// Addresses and ports that sent the right password, with its time and passwords compared since.
+    known: HashMap<SocketAddr, (Millis, Bucket)>,
 }
 
 impl RconGuard {
@@ -52,7 +63,10 @@ impl RconGuard {
             failures_global: Bucket::default(),
             attempts: AddressLimiter::new(seed ^ 1),
             attempts_of_clients: Bucket::default(),
+            ports: ReturningSenders::new(seed ^ 2, PORT_LIFE),
+            attempts_of_ports: AddressLimiter::new(seed ^ 3),
             lockouts: HashMap::new(),
+            known: HashMap::new(),
         }
     }
 
@@ -64,7 +78,7 @@ impl RconGuard {
     }
 
     fn is_locked_out(&self, now: Millis, from: SocketAddr) -> bool {
-        self.lockouts.get(&host_key(from)).is_some_and(|lockout| now < lockout.until)
+        self.lockouts.get(&AddressKey::site(from.ip())).is_some_and(|lockout| now < lockout.until)
     }
 
     /// Whether a password of an address is compared. `is_client`: a client in the game has that
@@ -76,18 +90,33 @@ impl RconGuard {
         if is_client {
             return self.attempts_of_clients.allows(now, ATTEMPTS_LOCKED_OUT);
         }
-        self.attempts.allows(now, from, ATTEMPTS_LOCKED_OUT)
+        if let Some((_, bucket)) = self.known.get_mut(&from)
+            && bucket.allows(now, ATTEMPTS_LOCKED_OUT)
+        {
+            return true;
+        }
+        let site = AddressKey::site(from.ip());
+        let Self { ports, attempts_of_ports, .. } = self;
+        if self.attempts.allows(now, site, ATTEMPTS_LOCKED_OUT) {
+            ports.record_admitted(now, from);
+            return true;
+        }
+        ports.admits(now, from, RETURN_TIME, || {
+            attempts_of_ports.allows(now, site, ATTEMPTS_LOCKED_OUT)
+        })
     }
 
     /// Records a wrong password. Returns whether it is answered.
     fn record_failure(&mut self, settings: &Settings, now: Millis, from: SocketAddr) -> bool {
-        if self.lockouts.len() >= MAX_LOCKOUTS && !self.lockouts.contains_key(&host_key(from)) {
-            let oldest = self.lockouts.iter().min_by_key(|(host, lockout)| (lockout.last, **host));
-            if let Some(host) = oldest.map(|(host, _)| *host) {
+        if self.lockouts.len() >= MAX_LOCKOUTS
+            && !self.lockouts.contains_key(&AddressKey::site(from.ip()))
+        {
+            let oldest = self.lockouts.iter().min_by_key(|(site, lockout)| (lockout.last, **site));
+            if let Some(host) = oldest.map(|(site, _)| *site) {
                 self.lockouts.remove(&host);
             }
         }
-        let lockout = self.lockouts.entry(host_key(from)).or_default();
+        let lockout = self.lockouts.entry(AddressKey::site(from.ip())).or_default();
         let first_of_second = lockout.failures == 0 || now.since(lockout.last) >= Millis(1000);
         lockout.failures += 1;
         lockout.last = now;
@@ -99,8 +128,15 @@ impl RconGuard {
         first_of_second && self.failures_global.allows(now, Self::allowance(settings))
     }
 
-    fn record_success(&mut self, from: SocketAddr) {
-        self.lockouts.remove(&host_key(from));
+    fn record_success(&mut self, now: Millis, from: SocketAddr) {
+        if self.known.len() >= MAX_KNOWN && !self.known.contains_key(&from) {
+            let oldest = self.known.iter().min_by_key(|(known, (at, _))| (*at, **known));
+            if let Some(oldest) = oldest.map(|(known, _)| *known) {
+                self.known.remove(&oldest);
+            }
+        }
+        self.known.entry(from).or_default().0 = now;
+        self.lockouts.remove(&AddressKey::site(from.ip()));
     }
 }
 
@@ -140,10 +176,10 @@ impl RconGuard {
             };
             return RconDecision::Refused(answered.then_some(text));
         }
-        if !self.requests.allows(now, from, Self::allowance(settings)) {
+        if !self.requests.allows(now, AddressKey::site(from.ip()), Self::allowance(settings)) {
             return RconDecision::Refused(None);
         }
-        self.record_success(from);
+        self.record_success(now, from);
         RconDecision::Granted
     }
 }
@@ -211,12 +247,12 @@ mod tests {
         let mut lengths = Vec::new();
         for _ in 0..8 {
             guard.record_failure(&settings, now, from);
-            let until = guard.lockouts[&host_key(from)].until;
+            let until = guard.lockouts[&AddressKey::site(from.ip())].until;
             lengths.push(until.since(now).0 / 1000);
             now = now.max(until);
         }
         assert_eq!(lengths, [0, 0, 1, 2, 4, 8, 16, 32]);
-        guard.record_success(from);
+        guard.record_success(now, from);
         assert!(!guard.is_locked_out(now, from));
     }
 
@@ -233,6 +269,31 @@ mod tests {
         };
         assert_eq!((compared(false), compared(true)), (109, 109));
         assert!(guard.compares(Millis(1000), "192.0.2.2:1".parse().unwrap(), false));
+    }
+
+    #[test]
+    fn c39_administrator_is_compared_beside_forged_ports() {
+        let settings = Settings::default();
+        let mut guard = RconGuard::new(1);
+        let [known, new]: [SocketAddr; 2] =
+            ["192.0.2.1:1", "192.0.2.1:2"].map(|a| a.parse().unwrap());
+        guard.record_success(Millis(500), known);
+        (0..30).for_each(|_| {
+            guard.record_failure(&settings, Millis(1000), new);
+        });
+        let (mut forged, mut compared) = (0, [0; 2]);
+        for ms in 1000..31_000u64 {
+            let port = 100 + (ms.wrapping_mul(7919) % 65_000) as u16;
+            forged += u32::from(guard.compares(Millis(ms), (known.ip(), port).into(), false));
+            if ms % 3000 == 0 {
+                compared[0] += u32::from(guard.compares(Millis(ms), known, false));
+                compared[1] += u32::from(guard.compares(Millis(ms), new, false));
+            }
+        }
+        assert_eq!((compared[0], compared[1] >= 8), (10, true), "{compared:?}");
+        assert!(forged <= 31 * 20, "{forged} guesses in half a minute");
+        (0..1000u16).for_each(|port| guard.record_success(Millis(1), (known.ip(), port).into()));
+        assert_eq!(guard.known.len(), MAX_KNOWN);
     }
 
     #[test]

@@ -21,14 +21,11 @@ use super::{
 };
 use crate::{
     bg::GameType,
-    limits::BucketLimit,
+    limits::{BucketLimit, QueryLimits},
     model::{ClientNum, CommandNum, Millis, Sequence, UserCmd},
     node::Route,
-    serving::{
-        connection::{
-            AdmissionLimits, Connections, Passage, ReceiveBuffer, Service, Slots, Timeouts,
-        },
-        rate_limits::QueryLimits,
+    serving::connection::{
+        AdmissionLimits, Connections, Passage, ReceiveBuffer, Service, Slots, Timeouts,
     },
     settings::key,
     wire::{
@@ -168,6 +165,8 @@ impl Service for Server {
             per_host: per_host as usize,
             per_subnet: limit(subnet) as usize,
             per_site: if per_host == 0 { self.core.slots() as u32 } else { per_host },
+            // Loading clients of a game have `sv_joinTimeout`.
+            entry_time: None,
             is_exempt: is_lan(settings, route.remote),
         }
     }

@@ -7,10 +7,7 @@
 
 use std::{collections::HashMap, net::SocketAddr};
 
-use crate::{
-    limits::{host_key, site},
-    model::Millis,
-};
+use crate::{limits::AddressKey, model::Millis};
 
 /// Maximum number of recorded addresses. New ones are added at most as often as slots become free.
 const MAX_ADDRESSES: usize = 256;
@@ -19,30 +16,30 @@ const MAX_DOUBLINGS: u32 = 6;
 /// Time without another silent client after which the count starts over.
 const RESET_AFTER: Millis = Millis::seconds(600);
 
-/// Silent clients of one host.
+/// Silent clients of one site.
 #[derive(Clone, Copy, Debug)]
 struct BackoffEntry {
     count: u32,
     last: Millis,
 }
 
-/// Backoff by host.
+/// Backoff by site.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectBackoff {
-    by_host: HashMap<u64, BackoffEntry>,
+    by_site: HashMap<AddressKey, BackoffEntry>,
 }
 
 impl ConnectBackoff {
     /// Records a client that was accepted and never sent a message.
     pub(crate) fn record_silent_client(&mut self, now: Millis, from: SocketAddr) {
-        let host = host_key(site(from));
-        if self.by_host.len() >= MAX_ADDRESSES && !self.by_host.contains_key(&host) {
-            let oldest = self.by_host.iter().min_by_key(|(host, entry)| (entry.last, **host));
-            if let Some(oldest) = oldest.map(|(host, _)| *host) {
-                self.by_host.remove(&oldest);
+        let site = AddressKey::site(from.ip());
+        if self.by_site.len() >= MAX_ADDRESSES && !self.by_site.contains_key(&site) {
+            let oldest = self.by_site.iter().min_by_key(|(site, entry)| (entry.last, **site));
+            if let Some(oldest) = oldest.map(|(site, _)| *site) {
+                self.by_site.remove(&oldest);
             }
         }
-        let entry = self.by_host.entry(host).or_insert(BackoffEntry { count: 0, last: now });
+        let entry = self.by_site.entry(site).or_insert(BackoffEntry { count: 0, last: now });
         if now.since(entry.last) >= RESET_AFTER {
             entry.count = 0;
         }
@@ -52,14 +49,14 @@ impl ConnectBackoff {
 
     /// Ends the backoff of an address.
     pub(crate) fn reset(&mut self, from: SocketAddr) {
-        if !self.by_host.is_empty() {
-            self.by_host.remove(&host_key(site(from)));
+        if !self.by_site.is_empty() {
+            self.by_site.remove(&AddressKey::site(from.ip()));
         }
     }
 
     /// Time until the address may connect.
     pub(crate) fn remaining(&self, now: Millis, from: SocketAddr) -> Millis {
-        let Some(entry) = self.by_host.get(&host_key(site(from))) else { return Millis(0) };
+        let Some(entry) = self.by_site.get(&AddressKey::site(from.ip())) else { return Millis(0) };
         let backoff = Millis::seconds(1 << entry.count.min(MAX_DOUBLINGS));
         (entry.last + backoff).since(now)
     }
@@ -96,6 +93,6 @@ mod tests {
             let ip = std::net::Ipv4Addr::from_bits(i);
             backoff.record_silent_client(Millis(u64::from(i)), SocketAddr::new(ip.into(), 1));
         }
-        assert_eq!(backoff.by_host.len(), MAX_ADDRESSES);
+        assert_eq!(backoff.by_site.len(), MAX_ADDRESSES);
     }
 }

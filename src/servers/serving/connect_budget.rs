@@ -20,7 +20,7 @@
 use std::net::SocketAddr;
 
 use crate::{
-    limits::{AddressLimiter, BucketLimit},
+    limits::{AddressKey, AddressLimiter, BucketLimit},
     model::Millis,
 };
 
@@ -40,12 +40,12 @@ impl ConnectBudget {
 
     /// Records that a challenge was sent to an address.
     pub(crate) fn record_challenge(&mut self, now: Millis, to: SocketAddr) {
-        self.requesters.insert(now, to, CONNECTS);
+        self.requesters.insert(now, AddressKey::host(to.ip()), CONNECTS);
     }
 
     /// Whether a `connect` of an address has priority, which is charged then.
     pub(crate) fn has_priority(&mut self, now: Millis, from: SocketAddr) -> bool {
-        self.requesters.allows_known(now, from, CONNECTS)
+        self.requesters.allows_known(now, AddressKey::host(from.ip()), CONNECTS)
     }
 }
 

@@ -14,9 +14,12 @@ use super::{
     connect_backoff::ConnectBackoff,
     connect_budget::ConnectBudget,
     load_shedding::{LoadShedder, TrafficClass, decode_cost},
-    rate_limits::{QueryLimits, RateLimits},
+    rate_limits::RateLimits,
 };
-use crate::model::{Challenge, Millis};
+use crate::{
+    limits::QueryLimiter,
+    model::{Challenge, Millis},
+};
 
 /// Keys of the guards, from the operating system's random source.
 pub(crate) struct GuardKeys {
@@ -77,20 +80,9 @@ impl Guards {
         }
     }
 
-    /// Whether a query is answered. `is_client`: a client is connected from that host.
-    pub(crate) fn allows_query(
-        &mut self,
-        limits: QueryLimits,
-        now: Millis,
-        from: SocketAddr,
-        is_client: bool,
-    ) -> bool {
-        self.rate_limits.allows_query(limits, now, from, is_client)
-    }
-
-    /// Charges an answer of `bytes` to an unproven address.
-    pub(crate) fn charge_answer(&mut self, bytes: usize) {
-        self.rate_limits.charge(bytes);
+    /// Limits of queries.
+    pub(crate) fn queries(&mut self) -> &mut QueryLimiter {
+        self.rate_limits.queries()
     }
 
     /// Whether the reason of a rejection is sent.

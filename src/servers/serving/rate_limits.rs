@@ -1,16 +1,22 @@
 //! Rate limits for connectionless replies and for accepted connects.
 //!
 //! Replies to unproven addresses are limited per address and in total, in answers and in bytes.
-//! Hosts with a connected client have a share of their own, so a flood does not hide the server
-//! from them.
+//! Half of each total is for hosts that ask again ([`SharedBudget`]), so forged sources leave it to people. Hosts with a
+//! connected client have a share of their own, so a flood does not hide the server from them.
 //! Engine names: `SVC_RateLimit`, `outboundLeakyBucket`.
 
-use std::{hash::Hasher, net::SocketAddr};
+use std::{
+    hash::{Hash as _, Hasher as _},
+    net::SocketAddr,
+};
 
 use siphasher::sip::SipHasher13;
 
 use crate::{
-    limits::{AddressLimiter, Bucket, BucketLimit, ByteBudget, host_key, site},
+    limits::{
+        AddressKey, AddressLimiter, BucketLimit, BudgetLimit, QueryLimiter, ReturningSenders,
+        SharedBudget, SharedRequests,
+    },
     model::Millis,
 };
 
@@ -32,28 +38,18 @@ const ADMISSION_PERIOD: Millis = Millis(1000);
 /// Connects of a site accepted at once, for each client that one address may have.
 const ADMISSIONS_PER_CLIENT: u32 = 3;
 
-/// Limits of answers to queries.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct QueryLimits {
-    /// Queries of one address.
-    pub(crate) each: BucketLimit,
-    /// Queries of all addresses.
-    pub(crate) all: BucketLimit,
-    /// Bytes per second to hosts without a client.
-    pub(crate) bytes_per_second: u64,
-}
+/// Silence after which a host counts as new. Clients repeat their requests within seconds.
+const SENDER_LIFE: Millis = Millis::seconds(600);
 
 /// All rate limits.
 #[derive(Debug)]
 pub(crate) struct RateLimits {
-    queries: AddressLimiter,
-    queries_global: Bucket,
-    query_bytes: ByteBudget,
-    queries_of_clients: Bucket,
+    queries: QueryLimiter,
     rejections: AddressLimiter,
-    rejections_global: Bucket,
+    rejections_global: SharedRequests,
     challenges: AddressLimiter,
-    challenges_global: [Bucket; CHALLENGE_SHARES as usize],
+    challengers: ReturningSenders,
+    challenges_global: [SharedBudget; CHALLENGE_SHARES as usize],
     admissions: AddressLimiter,
     seed: u64,
 }
@@ -61,65 +57,55 @@ pub(crate) struct RateLimits {
 impl RateLimits {
     pub(crate) fn new(seed: u64) -> Self {
         Self {
-            queries: AddressLimiter::new(seed),
-            queries_global: Bucket::default(),
-            query_bytes: ByteBudget::default(),
-            queries_of_clients: Bucket::default(),
+            queries: QueryLimiter::new(seed),
             rejections: AddressLimiter::new(seed ^ 1),
-            rejections_global: Bucket::default(),
+            rejections_global: SharedRequests::new(seed ^ 4, SENDER_LIFE),
             challenges: AddressLimiter::new(seed ^ 2),
+            challengers: ReturningSenders::new(seed ^ 5, SENDER_LIFE),
             challenges_global: Default::default(),
             admissions: AddressLimiter::new(seed ^ 3),
             seed,
         }
     }
 
-    /// Whether a getinfo or getstatus is answered. `is_client`: the host has a connected client.
-    pub(crate) fn allows_query(
-        &mut self,
-        limits: QueryLimits,
-        now: Millis,
-        from: SocketAddr,
-        is_client: bool,
-    ) -> bool {
-        let QueryLimits { each, all, bytes_per_second } = limits;
-        if is_client {
-            return self.queries.allows(now, from, each)
-                && self.queries_of_clients.allows(now, all);
-        }
-        self.query_bytes.has_room(now, bytes_per_second)
-            && self.queries.allows(now, from, each)
-            && self.queries_global.allows(now, all)
-    }
-
-    /// Charges an answer of `bytes` to a host without a client.
-    pub(crate) fn charge(&mut self, bytes: usize) {
-        self.query_bytes.add(bytes);
+    /// Limits of getinfo and getstatus.
+    pub(crate) fn queries(&mut self) -> &mut QueryLimiter {
+        &mut self.queries
     }
 
     /// Whether the reason of a rejection is sent.
     pub(crate) fn allows_rejection(&mut self, now: Millis, from: SocketAddr) -> bool {
-        self.rejections.allows(now, from, REJECTIONS)
-            && self.rejections_global.allows(now, REJECTIONS_GLOBAL)
+        let host = AddressKey::host(from.ip());
+        self.rejections.allows(now, host, REJECTIONS)
+            && self.rejections_global.allows(now, host, REJECTIONS_GLOBAL)
     }
 
     /// Whether a challenge request is answered.
     pub(crate) fn allows_challenge(&mut self, now: Millis, from: SocketAddr) -> bool {
-        self.challenges.allows(now, from, CHALLENGES)
-            && self.challenges_global[share(self.seed, from)].allows(now, CHALLENGES_GLOBAL)
+        let host = AddressKey::host(from.ip());
+        if !self.challenges.allows(now, host, CHALLENGES) {
+            return false;
+        }
+        let returns = self.challengers.is_returning(now, host);
+        let limit = BudgetLimit::requests(CHALLENGES_GLOBAL);
+        let budget = &mut self.challenges_global[share(self.seed, host)];
+        let half = budget.room(now, returns, limit);
+        half.into_iter().for_each(|half| budget.charge(half, 1, limit));
+        half.is_some()
     }
 
     /// Whether one more connect of a site is accepted. `most`: clients that one address may have.
     pub(crate) fn allows_admission(&mut self, now: Millis, from: SocketAddr, most: u32) -> bool {
         let burst = most.saturating_mul(ADMISSIONS_PER_CLIENT);
-        self.admissions.allows(now, site(from), BucketLimit { burst, period: ADMISSION_PERIOD })
+        let limit = BucketLimit { burst, period: ADMISSION_PERIOD };
+        self.admissions.allows(now, AddressKey::site(from.ip()), limit)
     }
 }
 
-/// Share of challenge requests that an address belongs to.
-fn share(seed: u64, from: SocketAddr) -> usize {
+/// Share of challenge requests that a host belongs to.
+fn share(seed: u64, host: AddressKey) -> usize {
     let mut hasher = SipHasher13::new_with_keys(seed, !seed);
-    hasher.write_u64(host_key(from));
+    host.hash(&mut hasher);
     (hasher.finish() % CHALLENGE_SHARES) as usize
 }
 
@@ -130,7 +116,7 @@ mod tests {
     #[test]
     fn c35_share_of_an_address_depends_on_the_seed() {
         // Addresses whose last octets have equal low bits.
-        let alike = |i: u8| SocketAddr::from(([20, 1, i, 16 * (i % 16) + 7], 9));
+        let alike = |i: u8| AddressKey::host([20, 1, i, 16 * (i % 16) + 7].into());
         for seed in 0..8 {
             let mut shares = [0u32; CHALLENGE_SHARES as usize];
             (0..=255).for_each(|i| shares[share(seed, alike(i))] += 1);

@@ -52,4 +52,12 @@ impl Stats {
     pub(crate) fn allows_log(&mut self, event: LogEvent, now: Millis) -> Option<Suppressed> {
         self.log_limiter.allows(event, now)
     }
+
+    /// Counts a request of an unproven address beyond a limit, and logs one of `what` a second.
+    pub(crate) fn record_limit(&mut self, counter: Counter, now: Millis, what: &str) {
+        self.bump(counter);
+        if let Some(suppressed) = self.allows_log(LogEvent::Limit, now) {
+            log::info!("{what} of unproven addresses exceed their limits{suppressed}");
+        }
+    }
 }

@@ -14,6 +14,7 @@ mod netchan;
 mod overload;
 mod raw_client;
 mod rows;
+mod shared;
 mod slots;
 mod userinfo;
 mod work;

@@ -1,7 +1,7 @@
 //! Registry of listed servers: by address, by game and protocol, by host, by due time.
 //!
 //! Every operation takes constant time: addresses are hashed with a secret key, a game's servers are in one
-//! array, and a timer wheel finds what expires. Invariants: an address is listed once, and a public address
+//! array, and a timer wheel finds what expires. A full list takes places from its largest network. Invariants: an address is listed once, and a public address
 //! too; each server is in one list and once in the wheel; strings are cut, so the size is bounded by the number
 //! of servers.
 
@@ -10,156 +10,36 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-use crate::{
-    discovery::Family,
-    model::Millis,
-    node::{LocalPort, Route},
-};
+use crate::{discovery::Family, limits::AddressKey, model::Millis, node::Route};
 
-use super::{
-    games::Tag,
-    hosts::{HashKey, Host},
-    wheel::Wheel,
+use super::{games::Tag, hosts::HashKey, wheel::Wheel};
+
+mod entries;
+mod shares;
+
+pub(super) use entries::{
+    Announcement, Description, Limits, List, ListKey, Listed, MAX_TEXT, NotListed, Room, Slot,
 };
+use shares::Shares;
 
 /// Life of a server on the list after each valid response.
 pub(super) const LISTED_LIFE: Millis = Millis::seconds(900);
 
+/// Least time between two challenges of a listed server's own address and port.
+pub(super) const CHALLENGE_PERIOD: Millis = Millis::seconds(2);
+/// Divisor of the list's size that gives the places for IPv4 servers only.
+const IPV4_SHARE: usize = 4;
+
+/// Index of the shares of servers that proved their address.
+const PROVEN: usize = 0;
+
+/// Index of the shares of a family: QuakeWorld servers prove no address.
+const fn kind(family: Family) -> usize {
+    if matches!(family, Family::QuakeWorld) { 1 } else { PROVEN }
+}
+
 /// First bytes of addresses that spell the end mark of a list.
 const END_MARK: [u8; 3] = *b"EOT";
-
-/// Number of a server's entry.
-pub(super) type Slot = u32;
-
-/// Longest text of a server that is kept, in bytes.
-pub(super) const MAX_TEXT: usize = 63;
-
-/// Values of a server's own response.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Description {
-    /// Host name.
-    pub(super) name: Box<str>,
-    /// Map.
-    pub(super) map: Box<str>,
-    /// Game type, as sent; compared as text.
-    pub(super) game_type: Box<str>,
-    /// Modification, e.g. `fs_game`.
-    pub(super) modification: Box<str>,
-    /// Clients.
-    pub(super) clients: u16,
-    /// Places for clients.
-    pub(super) max_clients: u16,
-    /// Whether a password is needed.
-    pub(super) needs_password: bool,
-}
-
-/// Game and protocol of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct ListKey<'a> {
-    /// Packet format.
-    pub(super) family: Family,
-    /// Name of the game.
-    pub(super) name: &'a [u8],
-    /// Protocol number.
-    pub(super) protocol: i32,
-}
-
-/// A server to list, or news of a listed one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Announcement<'a> {
-    /// Source address.
-    pub(super) source: SocketAddr,
-    /// Address that clients get.
-    pub(super) public: SocketAddr,
-    /// Our port that it uses.
-    pub(super) local: LocalPort,
-    /// Our address that it uses, if it matters.
-    pub(super) local_ip: Option<IpAddr>,
-    /// Heartbeat.
-    pub(super) tag: Tag,
-    /// Whether the game may be found by its protocol alone.
-    pub(super) is_anonymous: bool,
-    /// Game and protocol.
-    pub(super) list: ListKey<'a>,
-}
-
-/// A listed server.
-#[derive(Clone, Debug)]
-pub(super) struct Listed {
-    /// Source address.
-    pub(super) source: SocketAddr,
-    /// Address that clients get.
-    pub(super) public: SocketAddr,
-    /// Our port that it uses.
-    pub(super) local: LocalPort,
-    /// Our address that it uses, if it matters.
-    pub(super) local_ip: Option<IpAddr>,
-    /// Heartbeat.
-    pub(super) tag: Tag,
-    is_anonymous: bool,
-    list: u32,
-    /// Place in its list.
-    place: u32,
-    /// End of its life.
-    pub(super) expires: Millis,
-    /// Time of the next probe.
-    pub(super) next_probe: Millis,
-    /// Values of its last response.
-    pub(super) description: Description,
-}
-
-impl Listed {
-    /// Whether no client plays.
-    pub(super) const fn is_empty(&self) -> bool {
-        self.description.clients == 0
-    }
-
-    /// Whether no client fits.
-    pub(super) const fn is_full(&self) -> bool {
-        self.description.clients >= self.description.max_clients
-    }
-
-    fn due(&self) -> Millis {
-        self.expires.min(self.next_probe)
-    }
-}
-
-/// Servers of one game and protocol.
-#[derive(Debug)]
-pub(super) struct List {
-    /// Packet format.
-    pub(super) family: Family,
-    /// Name of the game.
-    pub(super) name: Box<str>,
-    /// Protocol number.
-    pub(super) protocol: i32,
-    /// Its servers.
-    pub(super) members: Vec<Slot>,
-    /// Members that are found by the protocol alone.
-    pub(super) anonymous: u32,
-    /// Age rank among all lists.
-    pub(super) born: u64,
-}
-
-/// Reason why a server is not listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NotListed {
-    /// The list is full.
-    Full,
-    /// Its host has as many servers as allowed.
-    HostFull,
-    /// Another server has its public address.
-    AddressTaken,
-}
-
-/// Limits of the registry.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    /// Servers in all.
-    pub(super) servers: usize,
-    /// Servers per host; 0 means no limit.
-    pub(super) per_host: usize,
-}
 
 /// The registry.
 #[derive(Debug)]
@@ -171,7 +51,8 @@ pub(super) struct Registry {
     by_source: HashMap<SocketAddr, Slot, HashKey>,
     /// Servers with a mapped address, by the address that clients get.
     by_public: HashMap<SocketAddr, Slot, HashKey>,
-    per_host: HashMap<Host, u32, HashKey>,
+    /// Shares of servers that proved their address, and of the others, which count for themselves.
+    shares: [Shares; 2],
     lists: Vec<Option<List>>,
     free_lists: Vec<u32>,
     list_numbers: HashMap<u64, u32, HashKey>,
@@ -180,6 +61,8 @@ pub(super) struct Registry {
     /// Servers whose public address spells the end mark.
     end_marks: usize,
     born: u64,
+    /// Servers displaced since the start.
+    displaced: u64,
     /// Count of changes, for the state file.
     changes: u64,
 }
@@ -194,7 +77,7 @@ impl Registry {
             free: Vec::new(),
             by_source: HashMap::with_hasher(key),
             by_public: HashMap::with_hasher(key),
-            per_host: HashMap::with_hasher(key),
+            shares: [Shares::new(key), Shares::new(key)],
             lists: Vec::new(),
             free_lists: Vec::new(),
             list_numbers: HashMap::with_hasher(key),
@@ -202,6 +85,7 @@ impl Registry {
             per_family: [0; 3],
             end_marks: 0,
             born: 0,
+            displaced: 0,
             changes: 0,
         }
     }
@@ -209,6 +93,11 @@ impl Registry {
     /// Number of listed servers.
     pub(super) fn len(&self) -> usize {
         self.by_source.len()
+    }
+
+    /// Number of servers displaced since the start.
+    pub(super) const fn displaced(&self) -> u64 {
+        self.displaced
     }
 
     /// Count of changes since the start.
@@ -226,26 +115,44 @@ impl Registry {
         self.servers.get(slot as usize)?.as_ref()
     }
 
-    /// Whether a host has a listed server.
+    /// Whether a host has a listed server that proved its address.
     pub(super) fn has_host(&self, ip: IpAddr) -> bool {
-        self.per_host.contains_key(&Host::of(ip))
+        self.shares[PROVEN].has_host(ip)
     }
 
-    /// Whether a server of `ip` has a place, besides reserved ones.
+    /// Whether the own limit of a listed server's address and port admits a challenge, which is recorded then.
+    pub(super) fn admits_challenge(&mut self, now: Millis, source: SocketAddr) -> bool {
+        let Some(slot) = self.find(source) else { return false };
+        let Some(server) = &mut self.servers[slot as usize] else { return false };
+        let is_due = server.challenged.is_none_or(|last| now.since(last) >= CHALLENGE_PERIOD);
+        if is_due {
+            server.challenged = Some(now);
+        }
+        is_due
+    }
+
+    /// Finds a place for a server of `ip`, besides reserved ones.
     pub(super) fn check_room(
         &self,
         ip: IpAddr,
+        family: Family,
         reserved: usize,
         reserved_of_host: usize,
-    ) -> Result<(), NotListed> {
-        if self.len() + reserved >= self.limits.servers {
-            return Err(NotListed::Full);
+    ) -> Result<Room, NotListed> {
+        let limits = self.limits;
+        let shares = &self.shares[kind(family)];
+        shares.check(ip, limits, reserved_of_host)?;
+        let ipv6 = self.shares.iter().map(Shares::ipv6).sum::<usize>();
+        let is_ipv6 = !AddressKey::network(ip).is_ipv4();
+        let most_ipv6 = limits.servers - limits.servers / IPV4_SHARE;
+        let is_full_of_ipv6 = is_ipv6 && ipv6 + reserved >= most_ipv6;
+        if self.len() + reserved < limits.servers && !is_full_of_ipv6 {
+            return Ok(Room::Free);
         }
-        let of_host = self.per_host.get(&Host::of(ip)).copied().unwrap_or(0) as usize;
-        if self.limits.per_host > 0 && of_host + reserved_of_host >= self.limits.per_host {
-            return Err(NotListed::HostFull);
-        }
-        Ok(())
+        // Forged servers of a family without proof displace no other.
+        let yielding =
+            if kind(family) == PROVEN { shares.yielding(ip, is_full_of_ipv6) } else { None };
+        yielding.map(Room::Of).ok_or(NotListed::Full)
     }
 
     /// Lists a server, or updates a listed one, until `expires`.
@@ -257,11 +164,20 @@ impl Registry {
         next_probe: Millis,
     ) -> Result<Slot, NotListed> {
         let known = self.find(announced.source);
-        if known.is_none() {
-            self.check_room(announced.source.ip(), 0, 0)?;
-        }
         if self.holder(announced.public).is_some_and(|holder| Some(holder) != known) {
             return Err(NotListed::AddressTaken);
+        }
+        let (ip, kind) = (announced.source.ip(), kind(announced.list.family));
+        match known.and_then(|slot| self.get(slot)).map(|server| server.kind) {
+            Some(earlier) if earlier == kind => {}
+            // A forged response does not change a server that proved its address.
+            Some(PROVEN) => return Err(NotListed::AddressTaken),
+            Some(_) => self.shares[kind].check(ip, self.limits, 0)?,
+            None => {
+                if let Room::Of(slot) = self.check_room(ip, announced.list.family, 0, 0)? {
+                    self.displace(slot);
+                }
+            }
         }
         self.changes += 1;
         let slot = match known {
@@ -271,10 +187,25 @@ impl Registry {
             }
             None => self.insert(&announced),
         };
+        let earlier = self.servers[slot as usize].as_ref();
+        let earlier =
+            earlier.map(|server| (server.kind, server.born, server.timer, server.challenged));
         let (list, place) = self.join_list(slot, announced);
         if announced.public != announced.source {
             self.by_public.insert(announced.public, slot);
         }
+        let due = expires.min(next_probe);
+        let (born, timer, challenged) = match earlier {
+            Some((earlier, born, timer, challenged)) => {
+                self.shares[earlier].remove(ip, born, slot);
+                (born, timer, challenged)
+            }
+            None => {
+                self.born += 1;
+                (self.born, self.wheel.add(slot, due), None)
+            }
+        };
+        self.shares[kind].add(ip, born, slot);
         let server = Listed {
             source: announced.source,
             public: announced.public,
@@ -282,17 +213,17 @@ impl Registry {
             local_ip: announced.local_ip,
             tag: announced.tag,
             is_anonymous: announced.is_anonymous,
+            kind,
             list,
             place,
+            born,
+            timer,
+            challenged,
             expires,
             next_probe,
             description,
         };
-        let due = server.due();
         self.servers[slot as usize] = Some(server);
-        if known.is_none() {
-            self.wheel.add(slot, due);
-        }
         Ok(slot)
     }
 
@@ -341,8 +272,7 @@ impl Registry {
             let (local, local_ip) = (server.local, server.local_ip);
             result = Due::Probe(Route { local, local_ip, remote: server.source }, server.tag);
         }
-        let due = server.due();
-        self.wheel.add(slot, due);
+        server.timer = self.wheel.add(slot, server.due());
         Some(result)
     }
 
@@ -361,8 +291,18 @@ impl Registry {
             (self.servers.len() - 1) as Slot
         });
         self.by_source.insert(announced.source, slot);
-        *self.per_host.entry(Host::of(announced.source.ip())).or_insert(0) += 1;
         slot
+    }
+
+    /// Removes a server that gives way to another one.
+    fn displace(&mut self, slot: Slot) {
+        if let Some(server) = self.get(slot) {
+            log::debug!("{} displaced by a server of a smaller network", server.source);
+            let timer = server.timer;
+            self.wheel.remove(slot, timer);
+            self.displaced += 1;
+            self.remove(slot);
+        }
     }
 
     /// Removes a server. The wheel no longer holds it.
@@ -372,13 +312,7 @@ impl Registry {
         self.changes += 1;
         self.by_source.remove(&server.source);
         self.free.push(slot);
-        let host = Host::of(server.source.ip());
-        if let Some(count) = self.per_host.get_mut(&host) {
-            *count -= 1;
-            if *count == 0 {
-                self.per_host.remove(&host);
-            }
-        }
+        self.shares[server.kind].remove(server.source.ip(), server.born, slot);
     }
 
     fn join_list(&mut self, slot: Slot, announced: Announcement<'_>) -> (u32, u32) {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
+use crate::node::LocalPort;
 
 fn registry(servers: usize, per_host: usize) -> Registry {
     Registry::new(Limits { servers, per_host }, HashKey::new([5; 16]), Millis(0))
@@ -74,7 +75,7 @@ fn limits_refuse_new_servers_only() {
     let fourth = announce(&mut registry, announcement(address(3, 1), "a", 68), 5000);
     assert_eq!(fourth, Err(NotListed::Full));
     announce(&mut registry, announcement(address(1, 2), "a", 68), 9000).unwrap();
-    assert_eq!(registry.check_room(address(9, 9).ip(), 0, 0), Err(NotListed::Full));
+    assert_eq!(registry.check_room(address(9, 9).ip(), Family::Quake3, 0, 0), Err(NotListed::Full));
 }
 
 #[test]
@@ -153,4 +154,84 @@ proptest! {
             }
         }
     }
+}
+
+/// The announcement of a server with an IPv6 address in 2001:db8::/32.
+fn ipv6(network: u16, subnet: u16, port: u16) -> Announcement<'static> {
+    let ip = std::net::Ipv6Addr::new(0x2001, 0xdb8, network, subnet, 0, 0, 0, 1);
+    announcement((ip, port).into(), "a", 68)
+}
+
+#[test]
+fn c40_one_ipv6_line_gets_a_multiple_of_a_host() {
+    let mut registry = registry(4096, 32);
+    let mut listed = [0; 2];
+    for subnet in 0..512 {
+        for port in 1..=33 {
+            let of_line = ipv6(0, subnet % 256, port + subnet / 256 * 100);
+            listed[0] += usize::from(announce(&mut registry, of_line, 5000).is_ok());
+            let of_network = ipv6(1, subnet * 128, port);
+            listed[1] += usize::from(announce(&mut registry, of_network, 5000).is_ok());
+        }
+    }
+    assert_eq!(listed, [64, 128], "of a /56 and of a /48");
+    assert_eq!(announce(&mut registry, ipv6(0, 9, 7000), 5000), Err(NotListed::NetworkFull));
+    announce(&mut registry, ipv6(2, 0, 1), 5000).expect("another network");
+    announce(&mut registry, announcement(address(1, 1), "a", 68), 5000).expect("IPv4");
+}
+
+#[test]
+fn c40_ipv6_leaves_a_quarter_of_places_to_ipv4() {
+    let mut registry = registry(64, 0);
+    let of_ipv6 =
+        (0..100).filter(|&network| announce(&mut registry, ipv6(network, 0, 1), 5000).is_ok());
+    assert_eq!(of_ipv6.count(), 48);
+    let of_ipv4 = (0..16).filter(|&host| {
+        announce(&mut registry, announcement(address(host, 1), "a", 68), 5000).is_ok()
+    });
+    assert_eq!((of_ipv4.count(), registry.len()), (16, 64));
+}
+
+#[test]
+fn c40_largest_network_gives_way_on_a_full_list() {
+    let mut registry = registry(64, 0);
+    for number in 0..62 {
+        announce(&mut registry, announcement(address(1, number + 1), "a", 68), 800_000).unwrap();
+    }
+    let far = |n: u8| announcement(([10, n, 1, 1], 1).into(), "a", 68);
+    let news = (1..=60).filter(|&n| announce(&mut registry, far(n), 5000).is_ok()).count();
+    assert_eq!((news, registry.len(), registry.displaced()), (60, 64, 58));
+    assert!(registry.find(address(1, 1)).is_some(), "the oldest of the network stays");
+    assert!(registry.find(address(1, 62)).is_none(), "the newest goes first");
+    let last: Vec<_> = (70..80).map(|n| announce(&mut registry, far(n), 5000).is_ok()).collect();
+    assert_eq!(last.iter().filter(|one| **one).count(), 3, "down to one server: {last:?}");
+    // Timers of displaced servers end no other server.
+    assert_eq!(expire(&mut registry, 6000).len(), 63);
+    assert_eq!(expire(&mut registry, 801_000).len(), 1);
+    assert_eq!((registry.len(), registry.free.len()), (0, 64));
+}
+
+#[test]
+fn c40_unproven_servers_displace_and_change_no_other() {
+    let mut registry = registry(8, 4);
+    let quakeworld = |source| {
+        let list = ListKey { family: Family::QuakeWorld, name: b"qw", protocol: 0 };
+        Announcement { list, ..announcement(source, "", 0) }
+    };
+    for port in 1..=4 {
+        announce(&mut registry, quakeworld(address(1, port)), 5000).unwrap();
+    }
+    // Forged servers of a host take none of its places, and prove nothing.
+    assert!(!registry.has_host(address(1, 1).ip()));
+    for port in 11..=14 {
+        announce(&mut registry, announcement(address(1, port), "a", 68), 5000).unwrap();
+    }
+    let forged = announce(&mut registry, quakeworld(address(1, 11)), 5000);
+    assert_eq!(forged, Err(NotListed::AddressTaken), "of a proven server");
+    let far = SocketAddr::from(([10, 9, 9, 9], 1));
+    assert_eq!(announce(&mut registry, quakeworld(far), 5000), Err(NotListed::Full));
+    announce(&mut registry, announcement(far, "a", 68), 5000).expect("a place of the largest");
+    let proves = announce(&mut registry, announcement(address(1, 1), "a", 68), 5000);
+    proves.expect("one of the host gave way");
+    assert_eq!(registry.len(), 8);
 }

@@ -119,6 +119,105 @@ fn list_answers_to_unproven_addresses_keep_the_budget() {
     assert!(net.ask("192.0.2.1:9", "getservers 68").is_some(), "a listed host is proven");
 }
 
+/// Lists servers of many hosts: `hosts` times 32.
+fn fill(net: &mut Net, hosts: u8) {
+    for host in 1..=hosts {
+        for port in 1..=32 {
+            assert!(net.register(&format!("192.0.2.{host}:{port}"), "QuakeArena-1", Q3));
+        }
+        net.pass(1000);
+    }
+}
+
+/// Sends `per_second` list requests for `seconds`, and asks as a client every 3.2 seconds. Returns its answers.
+fn list_flood(net: &mut Net, seconds: u32, source: impl Fn(u32) -> SocketAddr) -> Vec<bool> {
+    let mut answers = Vec::new();
+    let route = |from| Route::new(LocalPort(0), from);
+    let request = packet("getservers 68 empty full");
+    for number in 0..seconds * 300 {
+        let now = Millis(net.now + u64::from(number) * 10 / 3);
+        net.master.handle_datagram(now, route(source(number)), &request);
+        net.drain();
+        if number % 960 == 959 {
+            net.master.handle_datagram(now, route(address("203.0.113.7:5")), &request);
+            answers.push(!net.drain().is_empty());
+        }
+    }
+    answers
+}
+
+#[test]
+fn c38_list_is_answered_with_one_retry_in_flood() {
+    let mut net = Net::new(|_| ());
+    fill(&mut net, 64);
+    let answers = list_flood(&mut net, 30, |number| {
+        SocketAddr::from(((number.wrapping_mul(2_654_435_761) | 1 << 24).to_be_bytes(), 5))
+    });
+    assert!(answers.len() == 9 && answers[1..].iter().all(|one| *one), "{answers:?}");
+    assert!(net.master.counter(MasterCounter::AnswersOverBudget) > 3000);
+}
+
+#[test]
+fn c39_list_is_answered_beside_forged_ports_of_its_address() {
+    let mut net = Net::new(|_| ());
+    assert!(net.register("192.0.2.1:1", "QuakeArena-1", Q3));
+    let answers = list_flood(&mut net, 30, |number| {
+        SocketAddr::from(([203, 0, 113, 7], 1024 + (number.wrapping_mul(7919) % 60_000) as u16))
+    });
+    assert!(answers[1..].iter().all(|one| *one), "{answers:?}");
+    assert!(net.master.counter(MasterCounter::ListsAnswered) < 70, "few answers for one host");
+}
+
+#[test]
+fn c39_listed_server_is_challenged_beside_forged_ports() {
+    let mut net = Net::new(|_| ());
+    assert!(net.register("192.0.2.1:27960", "QuakeArena-1", Q3));
+    for minute in 0..4u32 {
+        for number in 0..2000u32 {
+            let port = 1024 + (number * 7 + minute) % 20_000;
+            net.say(&format!("192.0.2.1:{port}"), "heartbeat QuakeArena-1\n");
+            net.now += 3;
+        }
+        assert!(net.register("192.0.2.1:27960", "QuakeArena-1", Q3), "in minute {minute}");
+    }
+    // A forger that names the port, too, delays nothing: the server answers what it is sent.
+    let sent: usize =
+        (0..1000).map(|_| net.say("192.0.2.1:27960", "heartbeat QuakeArena-1\n").len()).sum();
+    assert!((1..=65).contains(&sent), "{sent} challenges in one second");
+}
+
+#[test]
+fn school_of_one_ipv6_network_gets_lists() {
+    let mut net = Net::new(|_| ());
+    fill(&mut net, 16);
+    for pupil in 0..32 {
+        for _ in 0..3 {
+            let from = format!("[2001:db8:5:{pupil:x}::1]:27960");
+            assert!(!net.say(&from, "getserversExt Quake3Arena 68 empty full").is_empty());
+        }
+        net.now += 100;
+    }
+}
+
+#[test]
+fn c40_ipv6_line_leaves_the_list_to_others() {
+    let mut net = Net::new(|options| options.max_servers = 1024);
+    let mut listed = 0;
+    for subnet in 0..128 {
+        for port in 1..=32 {
+            let from = format!("[2001:db8:5:{subnet:x}::1]:{port}");
+            listed += u32::from(net.register(&from, "QuakeArena-1", Q3));
+        }
+        net.pass(2500);
+    }
+    assert_eq!(listed, 64);
+    assert!(net.register("192.0.2.1:27960", "QuakeArena-1", Q3));
+    let text = net.master.state_text(Millis(net.now), crate::model::UnixMillis(0));
+    let mut restored = Net::new(|options| options.max_servers_per_address = 8);
+    let count = restored.master.restore(Millis(net.now), crate::model::UnixMillis(0), &text);
+    assert_eq!(count, Ok(17), "16 of the line, by the limits in force");
+}
+
 #[test]
 fn c29_names_and_game_types_cannot_be_injected() {
     let mut net = Net::new(|options| options.flood_protection = 0);

@@ -4,8 +4,6 @@
 //! vote runs at a time; a passed proposal runs once; a vote on a player who has left fails.
 //! Source: the base game's votes; OpenArena's light voting.
 
-use std::net::{IpAddr, Ipv4Addr};
-
 use super::{
     ClientContext, Clients,
     commands::answer,
@@ -15,13 +13,14 @@ use crate::model::{ClientNum, CommandArgs, ConfigIndex, LevelTime, limits::MAX_C
 use crate::{
     bg::{TeamColor, configstring, entity_flag},
     game::{ConsoleTiming, GameEvent, Host, settings::key},
+    limits::AddressKey,
 };
 
 /// Duration of a vote, in ms.
 const VOTE_MS: i32 = 30_000;
 /// Delay between a passed vote and its effect, in ms: the first frame after 3 seconds.
 const PAUSE_MS: i32 = 3001;
-/// Maximum addresses (or IPv6 /64 networks) whose calls are counted.
+/// Maximum sites (IPv4 addresses or IPv6 /56) whose calls are counted.
 const MAX_CALLERS: usize = 256;
 /// Bit of `dmflags`: a vote without an absolute majority can pass when the time is over.
 const LIGHT_VOTING: i32 = 512;
@@ -97,10 +96,8 @@ impl Votes {
 /// Caller of a vote, for the limit of votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Caller {
-    /// An IPv4 address.
-    V4(Ipv4Addr),
-    /// An IPv6 /64: a host has all addresses in it.
-    V6(u64),
+    /// A line of a provider, which has many IPv6 addresses.
+    Site(AddressKey),
     /// A slot without an address.
     Slot(ClientNum),
 }
@@ -108,8 +105,7 @@ enum Caller {
 impl Caller {
     fn of(host: &dyn Host, client: ClientNum) -> Self {
         match host.address(client) {
-            Some(IpAddr::V4(address)) => Self::V4(address),
-            Some(IpAddr::V6(address)) => Self::V6((address.to_bits() >> 64) as u64),
+            Some(address) => Self::Site(AddressKey::site(address)),
             None => Self::Slot(client),
         }
     }

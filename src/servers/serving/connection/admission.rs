@@ -11,11 +11,11 @@ use std::net::SocketAddr;
 use super::{
     Connections, Role,
     reconnect::{ConnectSender, check_reconnect, earlier_slot, replaced_slot, zombie_slot},
-    service::Service,
+    service::{KeyOf, Service},
     state::Connection,
 };
 use crate::{
-    limits::{same_host, same_subnet},
+    limits::{crowded, same_host, same_network},
     model::{Challenge, Millis, text},
     netchan::PeerAddress,
     node::Route,
@@ -47,6 +47,8 @@ pub(crate) struct AdmissionLimits {
     pub(crate) per_subnet: usize,
     /// Clients of one site whose connects are accepted within a few seconds.
     pub(crate) per_site: u32,
+    /// Time after which a client that has not entered may give way to one of another network; `None` for never.
+    pub(crate) entry_time: Option<Millis>,
     /// Whether the address is exempt from limits of pings and clients.
     pub(crate) is_exempt: bool,
 }
@@ -63,7 +65,7 @@ impl<R: Role> Connections<'_, R> {
         let is_used = |challenge| self.slots.has_used(challenge);
         let Some(challenge) = self.guards.issue_challenge(self.now, route.remote, request, is_used)
         else {
-            self.stats.bump(Counter::ChallengesLimited);
+            self.stats.record_limit(Counter::ChallengesLimited, self.now, "challenge requests");
             return;
         };
         let protocol = client_challenge.map(|_| protocol);
@@ -161,7 +163,7 @@ impl<R: Role> Connections<'_, R> {
             most != 0 && others.count() >= most
         };
         if full(limits.per_host, same_host)
-            || full(limits.per_subnet, same_subnet)
+            || full(limits.per_subnet, same_network)
             || !self.guards.allows_admission(self.now, route.remote, limits.per_site)
         {
             return Err(Rejection::message("Too many connections."));
@@ -214,6 +216,30 @@ fn claimed_protocol<S: Service>(
     })
 }
 
+/// Frees the slot of a client that gives way to a connecting one.
+///
+/// The client had `entry_time` and never entered, and is of the network with most of these.
+fn displace<S: Service>(
+    service: &mut S,
+    from: Route,
+    entry_time: Option<Millis>,
+) -> Option<KeyOf<S>> {
+    let connections = service.connections();
+    let (now, entry_time) = (connections.now, entry_time?);
+    let waiting: Vec<_> = connections
+        .slots
+        .present()
+        .filter(|(_, client)| !client.is_active() && now.since(client.connected_at) >= entry_time)
+        .map(|(key, client)| (key, client.remote.address().ip()))
+        .collect();
+    let (key, _) = waiting[crowded(Some(from.remote.ip()), waiting.iter().map(|(_, ip)| *ip))?];
+    service.drop_client(key, "gave way to another network");
+    let connections = service.connections();
+    connections.slots.free(key);
+    connections.stats.bump(Counter::ClientsDisplaced);
+    Some(key)
+}
+
 fn admit<S: Service>(service: &mut S, route: Route, text: &ConnectText) -> Result<(), Rejection> {
     let claim = text.claim();
     let qport = claim.qport.unwrap_or_default();
@@ -256,6 +282,7 @@ fn admit<S: Service>(service: &mut S, route: Route, text: &ConnectText) -> Resul
         }
         None => free
             .or_else(|| zombie_slot(service.slots(), service.slots_for(&info)))
+            .or_else(|| displace(service, route, limits.entry_time))
             .ok_or(Rejection::message("Server is full"))?,
     };
     for engine_only in ["challenge", "qport", "protocol"] {

@@ -5,7 +5,7 @@
 
 use super::service::Service;
 use crate::{
-    limits::same_host,
+    limits::{QueryLimits, QueryShare, same_host},
     node::Route,
     observe::Counter,
     wire::connectionless::{Echo, Message, Query, write_status_response},
@@ -23,20 +23,31 @@ pub(super) enum QueryForm {
     Status,
 }
 
-/// Whether a query is answered; `None` if not, else whether its answer is charged. Those to hosts with a client and
-/// to masters are not, since other addresses may be forged.
-fn admit_query<S: Service>(service: &mut S, route: Route, is_probe: bool) -> Option<bool> {
+/// Decides about a query: `None` if it is dropped, else the share that its answer is charged to. Answers to masters are not
+/// charged.
+fn admit_query<S: Service>(
+    service: &mut S,
+    route: Route,
+    is_probe: bool,
+) -> Option<Option<(QueryLimits, QueryShare)>> {
     let limits = service.query_limits();
     let connections = service.connections();
     let is_client =
         connections.slots.iter().any(|(_, c)| same_host(c.remote.address(), route.remote));
     let (guards, now) = (connections.guards, connections.now);
-    let allowed = limits.is_some_and(|limits| {
-        is_probe || guards.allows_query(limits, now, route.remote, is_client)
+    let share = limits.and_then(|limits| {
+        if is_probe {
+            return Some(None);
+        }
+        let share = guards.queries().admit(limits, now, route.remote, is_client);
+        share.map(|share| Some((limits, share)))
     });
-    let counter = if allowed { Counter::QueriesAnswered } else { Counter::QueriesLimited };
-    connections.stats.bump(counter);
-    allowed.then_some(!is_probe && !is_client)
+    if share.is_some() {
+        connections.stats.bump(Counter::QueriesAnswered);
+    } else {
+        connections.stats.record_limit(Counter::QueriesLimited, now, "queries");
+    }
+    share
 }
 
 /// Answers a query. `is_probe`: it is the question of a master, without a limit.
@@ -52,7 +63,7 @@ pub(super) fn answer_query<S: Service>(
         Echo::Send(challenge) => Some(challenge),
         Echo::Omit => None,
     };
-    let Some(is_charged) = admit_query(service, route, is_probe) else { return };
+    let Some(share) = admit_query(service, route, is_probe) else { return };
     let mut response = Vec::new();
     match form {
         QueryForm::Info => {
@@ -69,7 +80,7 @@ pub(super) fn answer_query<S: Service>(
     }
     let mut connections = service.connections();
     let len = connections.answer(route, |out| out.extend_from_slice(&response));
-    if is_charged {
-        connections.guards.charge_answer(len);
+    if let Some((limits, share)) = share {
+        connections.guards.queries().charge(limits, share, len);
     }
 }

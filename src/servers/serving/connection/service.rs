@@ -6,10 +6,10 @@ use super::{
     AdmissionLimits, Connections, ReceiveBuffer, Role, Slots, Timeouts, send::GamestateOverflow,
 };
 use crate::{
+    limits::QueryLimits,
     model::{CommandNum, Sequence, UserCmd},
     node::Route,
     observe::Counter,
-    serving::rate_limits::QueryLimits,
     wire::{
         Protocol,
         connectionless::{GetChallenge, Rcon, StatusPlayer},

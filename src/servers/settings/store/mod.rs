@@ -340,7 +340,7 @@ impl Settings {
         let change = if waits {
             self.latch(row, value)
         } else if row == key::GAME.row() {
-            self.choose_game(value)
+            choose_game(self, value)
         } else {
             self.replace(row, value)
         };
@@ -424,21 +424,6 @@ impl Settings {
         Ok(Change::Latched)
     }
 
-    /// Changes the game: rows that were never set take its defaults.
-    fn choose_game(&mut self, value: Value) -> Result<Change, SettingError> {
-        let kept = self.clone();
-        let game = GameFolder::ALL[value.int as usize];
-        self.values.replace(key::GAME.row(), value);
-        self.values.change_game(game, |row| self.slots[row].chosen);
-        if let Err(error) = check_info(self, "game", Flags::SERVERINFO) {
-            *self = kept;
-            return Err(error);
-        }
-        self.slots.iter_mut().for_each(|slot| slot.changes += 1);
-        self.count_change(Flags::SERVERINFO.and(Flags::SYSTEMINFO));
-        Ok(Change::Changed)
-    }
-
     // Helpers.
 
     fn info(&self, flag: Flags) -> impl Iterator<Item = (&str, &str)> {
@@ -466,6 +451,21 @@ impl Settings {
             self.systeminfo_version = self.systeminfo_version.wrapping_add(1);
         }
     }
+}
+
+/// Changes the game: rows that were never set take its defaults.
+fn choose_game(settings: &mut Settings, value: Value) -> Result<Change, SettingError> {
+    let kept = settings.clone();
+    let game = GameFolder::ALL[value.int as usize];
+    settings.values.replace(key::GAME.row(), value);
+    settings.values.change_game(game, |row| settings.slots[row].chosen);
+    if let Err(error) = check_info(settings, "game", Flags::SERVERINFO) {
+        *settings = kept;
+        return Err(error);
+    }
+    settings.slots.iter_mut().for_each(|slot| slot.changes += 1);
+    settings.count_change(Flags::SERVERINFO.and(Flags::SYSTEMINFO));
+    Ok(Change::Changed)
 }
 
 mod server_writes;

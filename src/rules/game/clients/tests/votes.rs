@@ -241,6 +241,19 @@ fn vote_calls_are_limited_per_address() {
 }
 
 #[test]
+fn vote_calls_are_limited_per_ipv6_line() {
+    let mut fixture = fixture(Ruleset::BASEOA, &[]);
+    for (subnet, is_called) in [(0, true), (7, true), (0xff, true), (0x80, false), (0x100, true)] {
+        fixture.game.client_disconnect(&mut fixture.host, client(0)).expect("no fault");
+        fixture.enter(0, &format!("\\name\\alpha\\ip\\2001:db8:0:{subnet:x}::1"));
+        fixture.forget();
+        fixture.say(0, "callvote map_restart");
+        assert_eq!(!fixture.configstring(8).is_empty(), is_called, "subnet {subnet:x}");
+        fixture.wait(30_050);
+    }
+}
+
+#[test]
 fn spectators_cannot_vote() {
     let mut fixture = fixture(Ruleset::BASEQ3, &[]);
     fixture.say(3, "team s");

@@ -1,0 +1,28 @@
+//! Rate limits of datagrams and connections: keys of addresses, leaky buckets, budgets of unproven senders.
+//!
+//! | type | limits |
+//! |---|---|
+//! | [`AddressKey`] | hosts, sites and networks, never full addresses |
+//! | [`Bucket`], [`AddressLimiter`] | requests of one sender |
+//! | [`SharedBudget`], [`SharedRequests`] | requests and bytes of all unproven senders, with a share for returning ones |
+//! | [`QueryLimiter`] | queries of server browsers |
+//! | [`crowded`] | places: the holder that gives way to a new one |
+//!
+//! Invariants: tables have a fixed size, with lookup and eviction in constant time, and hash with a secret key; time is an
+//! argument. Forged sources cost no more than honest ones. Engine names: `leakyBucket_t`, `SVC_RateLimitAddress`.
+
+mod address_limiter;
+mod bucket;
+mod keys;
+mod places;
+mod queries;
+mod returning;
+mod shared_budget;
+
+pub use address_limiter::AddressLimiter;
+pub use bucket::{Bucket, BucketLimit};
+pub use keys::{AddressKey, same_host, same_network};
+pub use places::crowded;
+pub use queries::{QueryLimiter, QueryLimits, QueryShare};
+pub use returning::{RETURN_TIME, ReturningSenders};
+pub use shared_budget::{BudgetLimit, Half, SharedBudget, SharedDecision, SharedRequests};
