@@ -38,7 +38,12 @@ fuzz_target!(|data: &[u8]| {
         }
         3 => {
             if let Ok(expectations) = text.parse::<Expectations>() {
-                let conditions = Conditions { enters: true, round_trip_ms: 0.0, loses: false };
+                let conditions = Conditions {
+                    enters: true,
+                    round_trip_ms: 0.0,
+                    loses: false,
+                    interval_ms: 50.0,
+                };
                 for result in expectations.evaluate(&IntervalStats::default(), 1, conditions) {
                     let again = result.expectation.parse::<Expectations>();
                     assert!(again.is_ok(), "{}", result.expectation);
