@@ -5,6 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
+#[cfg(feature = "http")]
 use hyper::StatusCode;
 
 /// Counters of HTTP downloads. Clones share their values.
@@ -23,6 +24,7 @@ struct Values {
 
 impl HttpCounters {
     /// Counts a response by its status.
+    #[cfg(feature = "http")]
     pub(super) fn count_response(&self, status: StatusCode) {
         let counter = match status {
             StatusCode::OK => &self.0.whole,
@@ -43,6 +45,7 @@ impl HttpCounters {
     }
 
     /// Counts bytes of archives.
+    #[cfg(feature = "http")]
     pub(super) fn count_bytes(&self, bytes: usize) {
         self.0.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
