@@ -14,6 +14,9 @@
 # Invariant: only failures outside fragd are retried, and the retry is reported: an X server that does
 # not start, or a port taken by another program.
 
+# The header of a check script is its help.
+case " $* " in *' --help '* | *' -h '*) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
+
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 client_engine=${IOQUAKE3:-/usr/lib/ioquake3/ioquake3}

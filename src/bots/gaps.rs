@@ -1,6 +1,6 @@
 //! Snapshot gaps, weighted by time, and time without a snapshot.
 //!
-//! Unlike values filled in at the requested interval, the weights do not depend on the server's frame rate.
+//! Each gap counts with its length, so figures of servers with different frame rates compare.
 
 use super::time_weighted::TimeWeighted;
 use crate::model::Millis;

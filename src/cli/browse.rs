@@ -37,7 +37,7 @@ pub struct BrowseOptions {
     /// Masters to ask [default: each game's public masters]
     #[arg(long = "master", value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
     pub masters: Vec<String>,
-    /// Protocols to ask masters for [default: each game's latest, with 71 for q3]
+    /// Protocols to ask masters for [default: latest of each game; q3 also 71]
     #[arg(long = "protocol", value_name = "NUMBER", value_delimiter = ',', value_parser = number::<i32>(ANY_I32))]
     pub protocols: Vec<i32>,
     /// Ask masters for IPv6 servers, too
@@ -47,7 +47,7 @@ pub struct BrowseOptions {
     #[arg(long)]
     pub lan: bool,
     /// Query the servers of a file
-    #[arg(long = "favourites", visible_alias = "favorites", value_name = "FILE")]
+    #[arg(long = "favorites", visible_alias = "favourites", value_name = "FILE")]
     pub favorites: Option<PathBuf>,
     /// Query players, too
     #[arg(long)]

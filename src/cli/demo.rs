@@ -130,7 +130,7 @@ pub struct ExtractOptions {
     #[arg(long, value_name = "X,Y,Z[,YAW]", group = "view", value_parser = place,
         allow_hyphen_values = true)]
     pub free: Option<DemoPosition>,
-    /// Which one, if the player has left and come back
+    /// Stay of the player, if it left and joined again: 1 is the first
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::<usize>(1..=65535))]
     pub session: usize,
     /// Directories that contain the game folder, separated as in PATH

@@ -106,10 +106,10 @@ Examples:
   fragd sim --seed 7 --minutes 60              simulate a server and clients with faults
   fragd decoy --count 1000 --master 127.0.0.1  announce a thousand servers without games
   fragd trace server.pcapng --show net         show bytes and fields of captured messages
-  fragd proxy --listen 27970 --to 127.0.0.1    stand between clients and a server
+  fragd proxy --listen 27970 --to 127.0.0.1    decode and impair the traffic of clients
   fragd qvm check vm/qagame.qvm                verify a game module
 
-Exit codes: 0 success, 1 failure or no reply, 2 usage or config error.";
+Exit codes: 0 success, 1 failure or no reply, 2 usage or config error; others: --help of the subcommand.";
 
 #[derive(Debug, Parser)]
 #[command(
@@ -168,7 +168,7 @@ subcommands! {
     trace: Trace(TraceOptions),
     /// Proxy between clients and a server: decode, impair and capture traffic
     proxy: Proxy(ProxyArguments),
-    /// Verify, assemble, list and run game modules (QVM bytecode)
+    /// Verify, assemble, list, run and compare game modules (QVM bytecode)
     qvm: Qvm(QvmOptions),
 }
 
@@ -232,13 +232,37 @@ fn program() -> clap::Command {
         let width = SETTINGS.iter().map(|setting| setting.name.len()).max().unwrap_or(0);
         let settings: String = SETTINGS
             .iter()
-            .map(|setting| format!("  {:width$}  {}\n", setting.name, setting.help))
+            .map(|setting| {
+                let help = wrapped(setting.help, HELP_COLUMNS - width - 4);
+                let indent = format!("\n{:at$}", "", at = width + 4);
+                format!("  {:width$}  {}\n", setting.name, help.join(&indent))
+            })
             .collect();
         serve.after_long_help(format!(
             "{}\n\nSettings (details: fragd settings NAME):\n{settings}",
             serve::EXAMPLES
         ))
     })
+}
+
+/// Columns of a table in a help.
+const HELP_COLUMNS: usize = 100;
+
+/// Breaks a text between words into lines of at most `columns`.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().filter(|line| line.len() + 1 + word.len() <= columns);
+        match line {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// Parses the name of a map or folder, without path separators.
@@ -424,6 +448,18 @@ mod tests {
                 assert!(line.ends_with(['.', ':']), "{}: {line}", command.get_name());
             }
         }
+    }
+
+    #[test]
+    fn settings_of_a_help_keep_their_columns() {
+        let mut program = program();
+        let serve = program.find_subcommand_mut("serve").expect("serve");
+        let help = serve.render_long_help().to_string();
+        let (_, settings) = help.split_once("fragd settings NAME):\n").expect("the settings");
+        let lines: Vec<_> = settings.lines().filter(|line| !line.is_empty()).collect();
+        assert!(lines.len() > SETTINGS.len() && lines.iter().all(|line| line.len() <= 100));
+        let named = lines.iter().filter(|line| !line.starts_with("   "));
+        assert_eq!(named.count(), SETTINGS.len());
     }
 
     #[test]

@@ -15,7 +15,7 @@ Examples:
   fragd qvm check vm/qagame.qvm --json         the same for scripts
   fragd qvm disasm vm/qagame.qvm --map qagame.map -o qagame.asm
   fragd qvm asm hello.asm                      write hello.qvm and hello.map
-  fragd qvm run hello.asm 3 4                  enter with 3 and 4, print the result
+  fragd qvm run hello.asm 0 3 4                enter with 0, 3 and 4, print the result
   fragd qvm compare vm/qagame.qvm              compare the rules of fragd with a module
 
 docs/modules.md describes the text form.
@@ -219,6 +219,6 @@ pub struct RunOptions {
 pub enum EngineChoice {
     /// Interpreter of decoded instructions
     Interpreter,
-    /// Machine code
+    /// Machine code; needs the feature compiler
     Compiled,
 }

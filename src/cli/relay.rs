@@ -35,7 +35,7 @@ The relay is one spectator of the server, named by --name, and takes one slot. C
 they join a server: /connect HOST:27960. In the game, /score shows the scoreboard and /say is chat among \
 viewers. If the server is lost, viewers are told, and the relay reconnects.
 A pure server (sv_pure 1) accepts the relay if its pk3 files are installed here; --basepath names their folder.
-On the console: status, say, kick, follow, follownext, quit.
+On the console: status, say, kick, follow, follownext, quit; with demo play also pause, speed and seek.
 Exit codes: 0 stopped, 1 failure, 2 usage error, 4 refused by a pure server.";
 
 /// Options of `relay`.
@@ -50,7 +50,7 @@ pub struct RelayOptions {
     /// Password of the server (g_password)
     #[arg(long, value_name = "TEXT", value_parser = server_password)]
     pub password: Option<String>,
-    /// File with the password of the live stream (sv_relayPassword) [default: FRAGD_RELAY_PASSWORD]
+    /// File with the password of the live stream (sv_relayPassword); without it, the variable FRAGD_RELAY_PASSWORD is the password
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
     /// TCP address on which other relays get the live stream, with the same password

@@ -28,7 +28,7 @@ the first level.";
 /// Options of `serve`.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServeOptions {
-    /// Config file (TOML); fragd settings --toml prints one [default: FRAGD_CONFIG]
+    /// Config file (TOML); fragd settings --toml prints one [default: the file that FRAGD_CONFIG names]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// UDP port, as +set net_port; 0 selects any free port

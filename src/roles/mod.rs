@@ -1,4 +1,4 @@
-//! Roles of the program: each builds a node and runs it.
+//! Roles of the program: one file per subcommand, which builds a node and runs it, or works on files.
 
 mod bots;
 mod browse;

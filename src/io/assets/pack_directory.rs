@@ -1,5 +1,6 @@
-//! Directory of an archive with equal names. The zip reader keeps the last entry of a name and forgets the others, whose
-//! checksums clients count nevertheless.
+//! Directory of an archive with repeated names, whose checksums clients count.
+//!
+//! The zip reader keeps the last entry of a name and forgets the others.
 //!
 //! Invariants: entries are read one after the other, and no more of them than the archive counts, which are 65,535 at most.
 

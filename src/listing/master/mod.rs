@@ -7,7 +7,7 @@
 //! Invariants: a datagram costs constant time, a list request time for its answer; an unproven address
 //! takes no memory beyond fixed tables; answers to unproven addresses exceed their requests only within a byte
 //! budget; a reply keyword never causes a reply.
-//! Source: public master servers of the four games, observed behavior and documentation.
+//! Source: public master servers of the five games, observed behavior and documentation.
 
 mod answers;
 mod authorization;

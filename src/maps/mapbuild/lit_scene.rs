@@ -1,4 +1,4 @@
-//! Light's view of a map: solids, surfaces, materials and light sources.
+//! Scene of the light computation, made from the geometry of a map.
 
 use super::{
     brushes::Brush,

@@ -1,4 +1,4 @@
-//! Discovery packets of four games: servers, masters and browsers, in both directions.
+//! Discovery packets of five games: servers, masters and browsers, in both directions.
 //!
 //! Each family of games has a mark and a module: [`quake3`](crate::wire::connectionless) with the additions in
 //! [`services`], [`quake4`], [`quakeworld`]. [`MasterRequest`] is everything that a master receives,
@@ -6,7 +6,7 @@
 //!
 //! Invariants: readers borrow the datagram, allocate nothing and end after one pass, for any input; each
 //! written packet is read back as the same value.
-//! Source: documented and captured packets of the four games; golden packets
+//! Source: documented and captured packets of the five games; golden packets
 //! `tests/vectors/discovery_vectors.csv`.
 
 mod games;

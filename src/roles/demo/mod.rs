@@ -1,4 +1,4 @@
-//! Demo role (`fragd demo`): summary, check, JSON, events, cut, drawing, speed.
+//! Demo role (`fragd demo`): summary, check, JSON, events, cut, extract, drawing, play.
 
 use std::{
     io::Write as _,

@@ -1,4 +1,4 @@
-//! Game module role (`fragd qvm`): verify, assemble, list and run.
+//! Game module role (`fragd qvm`): verify, assemble, list, run and compare.
 
 mod compare;
 mod run;

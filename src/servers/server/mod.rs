@@ -14,10 +14,10 @@
 //! What acts on the whole is in files that no state imports, such as `gate` to the game, `level`, `schedule` of frames,
 //! `send`, `service` and the console. They pass other functions the parts that these change.
 
-mod admission;
 mod audience;
 mod authorization;
 mod bots;
+mod challenge_requests;
 mod client;
 mod client_commands;
 mod console;

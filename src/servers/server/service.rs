@@ -5,8 +5,8 @@
 use std::borrow::Cow;
 
 use super::{
-    admission::{handle_get_challenge, issue_challenge, ping_limits},
     bots,
+    challenge_requests::{handle_get_challenge, issue_challenge, ping_limits},
     client::{self, ServerRole},
     client_commands,
     console::remote::handle_rcon,

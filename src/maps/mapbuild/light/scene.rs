@@ -1,4 +1,4 @@
-//! Input of light computation: solids, surfaces, materials and light sources of a map.
+//! Types of a lit scene: solids, surfaces, materials and light sources.
 
 use super::vector::Vector;
 

@@ -67,14 +67,7 @@ impl GameLog<'_> {
             GameEvent::Challenge { client, number } => {
                 format!("Challenge: {client} {number} 1: Client {client} got award {number}")
             }
-            GameEvent::Chat { client, to, text } => {
-                let speaker = name(client);
-                match to {
-                    Audience::All => format!("say: {speaker}: {text}"),
-                    Audience::Team => format!("sayteam: {speaker}: {text}"),
-                    Audience::One(hearer) => format!("tell: {speaker} to {}: {text}", name(hearer)),
-                }
-            }
+            GameEvent::Chat { client, to, text } => self.chat_line(client, to, text),
             GameEvent::VoiceChat { client, to: Audience::One(hearer), id } => {
                 format!("vtell: {} to {}: {id}", name(client), name(hearer))
             }
@@ -126,6 +119,18 @@ impl GameLog<'_> {
     fn name(&self, client: Option<ClientNum>, default: &'static str) -> &str {
         let player = client.and_then(|client| self.clients.player(client));
         player.map_or(default, |player| player.name.as_str())
+    }
+
+    /// Returns the line of a chat text.
+    fn chat_line(&self, client: ClientNum, to: Audience, text: &str) -> String {
+        let speaker = self.name(Some(client), "");
+        match to {
+            Audience::All => format!("say: {speaker}: {text}"),
+            Audience::Team => format!("sayteam: {speaker}: {text}"),
+            Audience::One(hearer) => {
+                format!("tell: {speaker} to {}: {text}", self.name(Some(hearer), ""))
+            }
+        }
     }
 
     /// Returns the line of a kill.

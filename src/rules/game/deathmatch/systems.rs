@@ -1,4 +1,4 @@
-//! State of the level by owner.
+//! Subsystems of a match, and the groups `Fight` and `Systems` that functions take.
 //!
 //! Invariant: the fields of a subsystem are private to its module, except the combat state of players.
 
