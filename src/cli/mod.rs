@@ -419,7 +419,7 @@ mod tests {
             ("serve -h", "+say hello"),
             ("serve --help", "sv_hostname"),
             ("query --help", "--settings"),
-            ("browse --help", "--favourites <FILE>"),
+            ("browse --help", "--favorites <FILE>"),
             ("bots --help", "--packets-per-second"),
             ("settings --help", "fragd settings --toml"),
             ("master --help", "fragd master --config master.toml"),

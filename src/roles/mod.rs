@@ -1,4 +1,4 @@
-//! Roles of the program: one file per subcommand, which builds a node and runs it, or works on files.
+//! Roles of the program, one per subcommand: each runs a node or reads files.
 
 mod bots;
 mod browse;
