@@ -135,18 +135,23 @@ def listed(to, http):
             text += part
 
 
+def retries(name, to, text, per_second, lead):
+    """Forged requests, and clients that ask at most twice beside them."""
+    flood = Flood(per_second, to, text)
+    flood.start()
+    time.sleep(lead)
+    first, both = clients(10, to, text, "198.19.7.%d")
+    flood.stop()
+    report(f"{name}_first", first, 10)
+    report(f"{name}_with_one_retry", both, 10)
+
+
 def lists(port):
     """List requests of forged sources."""
     to = ("198.18.0.1", port)
     for host in range(1, 65):
         register([(f"198.19.0.{host}", 20000 + number) for number in range(32)], to)
-    flood = Flood(300, to, "getservers 68 empty full")
-    flood.start()
-    time.sleep(4)
-    first, both = clients(10, to, "getservers 68 empty full", "198.19.7.%d")
-    flood.stop()
-    report("lists_first", first, 10)
-    report("lists_with_one_retry", both, 10)
+    retries("lists", to, "getservers 68 empty full", 300, 4)
 
 
 def networks(port, http):
@@ -176,14 +181,7 @@ def heartbeats(port):
 
 def challenges(port, name, per_second):
     """Challenge requests of forged sources, to a proxy or to a server with an authorization service."""
-    to = ("198.18.0.1", port)
-    flood = Flood(per_second, to, "getchallenge 5 Quake3Arena")
-    flood.start()
-    time.sleep(3)
-    first, both = clients(10, to, "getchallenge 5 Quake3Arena", "198.19.7.%d")
-    flood.stop()
-    report(f"{name}_first", first, 10)
-    report(f"{name}_with_one_retry", both, 10)
+    retries(name, ("198.18.0.1", port), "getchallenge 5 Quake3Arena", per_second, 3)
 
 
 def proxy(port):
@@ -206,14 +204,7 @@ def authorization(port, service):
 
 def queries(port):
     """Status queries of forged sources."""
-    to = ("198.18.0.1", port)
-    flood = Flood(300, to, "getstatus x")
-    flood.start()
-    time.sleep(5)
-    first, both = clients(10, to, "getstatus x", "198.19.7.%d")
-    flood.stop()
-    report("queries_first", first, 10)
-    report("queries_with_one_retry", both, 10)
+    retries("queries", ("198.18.0.1", port), "getstatus x", 300, 5)
 
 
 def idle(to, count, subnets, seconds):

@@ -155,6 +155,30 @@ pub enum SettingKind {
     Choice(&'static [&'static str]),
 }
 
+impl SettingKind {
+    /// Whether values are numbers, which files and listings write without quotes.
+    #[must_use]
+    pub const fn is_number(&self) -> bool {
+        match self {
+            Self::Flag
+            | Self::OnlyZero { .. }
+            | Self::Int { .. }
+            | Self::IntOrOff { .. }
+            | Self::Float { .. } => true,
+            Self::Text { .. }
+            | Self::Name { .. }
+            | Self::Password { .. }
+            | Self::UserinfoPassword { .. }
+            | Self::Host { .. }
+            | Self::Endpoint { .. }
+            | Self::Ipv4
+            | Self::Ipv6
+            | Self::Networks
+            | Self::Choice(_) => false,
+        }
+    }
+}
+
 impl fmt::Display for SettingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -182,11 +182,6 @@ impl Value {
         }
     }
 
-    /// Whether the values of a kind are numbers.
-    pub(crate) fn is_number(kind: &SettingKind) -> bool {
-        Self::nearest(kind, 0.0).is_some()
-    }
-
     /// The accepted number nearest to `number`; `None` for kinds without numbers, and for a feature that does not
     /// exist.
     fn nearest(kind: &SettingKind, number: f64) -> Option<Self> {

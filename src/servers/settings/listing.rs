@@ -234,23 +234,7 @@ pub(super) fn other_default(setting: &Setting, game: GameFolder) -> Option<Strin
 
 /// A value in the notation of the config file.
 pub(super) fn written(kind: &SettingKind, text: &str) -> String {
-    match kind {
-        SettingKind::Flag
-        | SettingKind::OnlyZero { .. }
-        | SettingKind::Int { .. }
-        | SettingKind::IntOrOff { .. }
-        | SettingKind::Float { .. } => text.to_owned(),
-        SettingKind::Text { .. }
-        | SettingKind::Name { .. }
-        | SettingKind::Password { .. }
-        | SettingKind::UserinfoPassword { .. }
-        | SettingKind::Host { .. }
-        | SettingKind::Endpoint { .. }
-        | SettingKind::Ipv4
-        | SettingKind::Ipv6
-        | SettingKind::Networks
-        | SettingKind::Choice(_) => format!("\"{}\"", text.replace('\\', "\\\\")),
-    }
+    if kind.is_number() { text.to_owned() } else { format!("\"{}\"", text.replace('\\', "\\\\")) }
 }
 
 fn json_entry(settings: &Settings, row: usize) -> Json {
@@ -258,20 +242,8 @@ fn json_entry(settings: &Settings, row: usize) -> Json {
     let number = |text: &str| text.parse::<serde_json::Number>().map_or(Json::Null, Json::Number);
     let typed = |text: &str| match setting.kind {
         SettingKind::Flag => Json::Bool(text == "1"),
-        SettingKind::OnlyZero { .. }
-        | SettingKind::Int { .. }
-        | SettingKind::IntOrOff { .. }
-        | SettingKind::Float { .. } => number(text),
-        SettingKind::Text { .. }
-        | SettingKind::Name { .. }
-        | SettingKind::Password { .. }
-        | SettingKind::UserinfoPassword { .. }
-        | SettingKind::Host { .. }
-        | SettingKind::Endpoint { .. }
-        | SettingKind::Ipv4
-        | SettingKind::Ipv6
-        | SettingKind::Networks
-        | SettingKind::Choice(_) => Json::from(text),
+        _ if setting.kind.is_number() => number(text),
+        _ => Json::from(text),
     };
     let flags = settings.row_flags(row);
     let value = if flags.has(Flags::SECRET) { Json::Null } else { typed(settings.row_text(row)) };

@@ -10,7 +10,7 @@ use crate::cvar::{Value, quoted};
 
 /// Whether a row keeps its text for a game module, which reads it itself.
 pub(super) fn is_kept(row: usize) -> bool {
-    is_of_game(row) && Value::is_number(&SETTINGS[row].kind)
+    is_of_game(row) && SETTINGS[row].kind.is_number()
 }
 
 /// Reads the texts as those of scripts, since the rules of the program were selected. Another number than the given one

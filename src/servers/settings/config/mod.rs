@@ -19,7 +19,7 @@ use super::{
     suggestion::{nearest_of, nearest_setting},
     table::{SETTINGS, key, row_named, setting_named},
 };
-use crate::cvar::{Flags, SettingKind};
+use crate::cvar::Flags;
 use crate::model::{
     config_fault::{form_fault, line_of},
     text::{escaped, truncated},
@@ -170,7 +170,7 @@ impl Reader<'_> {
             self.error(at, format!("{shown}: invalid type {kind} (expected {})", setting.kind));
             return;
         };
-        if wants_quotes(&setting.kind) && !value.is_str() {
+        if !setting.kind.is_number() && !value.is_str() {
             let secret = setting.in_game(settings.game()).flags.has(Flags::SECRET);
             let example = if secret { "…".to_owned() } else { text };
             self.error(at, format!("{shown}: missing quotes; write {shown} = \"{example}\""));
@@ -283,26 +283,6 @@ fn plain_text(value: &DeValue<'_>) -> Option<String> {
         DeValue::Float(float) => Some(float.as_str().to_owned()),
         DeValue::Boolean(flag) => Some(flag.to_string()),
         DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
-    }
-}
-
-fn wants_quotes(kind: &SettingKind) -> bool {
-    match kind {
-        SettingKind::Flag
-        | SettingKind::OnlyZero { .. }
-        | SettingKind::Int { .. }
-        | SettingKind::IntOrOff { .. }
-        | SettingKind::Float { .. } => false,
-        SettingKind::Text { .. }
-        | SettingKind::Name { .. }
-        | SettingKind::Password { .. }
-        | SettingKind::UserinfoPassword { .. }
-        | SettingKind::Host { .. }
-        | SettingKind::Endpoint { .. }
-        | SettingKind::Ipv4
-        | SettingKind::Ipv6
-        | SettingKind::Networks
-        | SettingKind::Choice(_) => true,
     }
 }
 
