@@ -665,6 +665,28 @@ fn missing_mod_ends_start_with_near_name() {
 }
 
 #[test]
+fn missing_files_are_named_with_near_names() {
+    let scratch = Scratch::new("nearfiles");
+    fs::write(scratch.0.join("fragday.cfg"), "map fragd1\n").unwrap();
+    fs::write(scratch.0.join("f.toml"), "sv_fps = 30\nmap = \"fragd11\"\n").unwrap();
+    let near = "; did you mean fragday.cfg?\n";
+    for (arguments, start, end) in [
+        (["+exec", "fragdy"], "fragd: +exec: couldn't exec fragdy.cfg: ", near),
+        (
+            ["+exec", "./fragdy.cfg"],
+            "fragd: +exec: couldn't exec ./fragdy.cfg: ",
+            "mean ./fragday.cfg?\n",
+        ),
+        (["--config", "f.toml"], "fragd: f.toml:2: map: ", "; did you mean fragd1?\n"),
+    ] {
+        let (status, log) = ended(&scratch.0, &[arguments[0], arguments[1], "+quit"], |_| {});
+        let error = log.lines().last().unwrap_or_default();
+        assert!(status == 2 && error.starts_with(start) && log.ends_with(end), "{log}");
+        assert!(!log.contains("server id"), "{log}");
+    }
+}
+
+#[test]
 fn quit_at_start_sends_and_opens_nothing() {
     let scratch = Scratch::new("check");
     let master = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();

@@ -179,6 +179,25 @@ fn refused_client_reports_reason_and_retries() {
 }
 
 #[test]
+fn disconnect_answer_to_connect_is_a_refusal() {
+    let mut pair = Pair::new(Protocol::OA_71);
+    let answer = |pair: &mut Pair| {
+        let server = pair.client.server();
+        pair.client.handle_datagram(pair.now, server, b"\xff\xff\xff\xffdisconnect");
+        pair.listen();
+    };
+    answer(&mut pair);
+    assert_eq!(pair.events, [], "before a challenge");
+    pair.pass(1);
+    answer(&mut pair);
+    let refused = ClientEvent::Refused("disconnect without a reason".to_owned());
+    assert_eq!(
+        (&*pair.events, pair.client.state()),
+        (&[refused][..], ConnectionState::Challenging)
+    );
+}
+
+#[test]
 fn datagrams_from_other_addresses_change_nothing() {
     let mut pair = Pair::playing(Protocol::OA_71);
     let stranger = ([10, 0, 0, 2], 27_960).into();

@@ -459,6 +459,28 @@ fn wait_before_first_level_is_reported_once() {
 }
 
 #[test]
+fn summary_of_start_script_follows_its_last_wait() {
+    let scripts = [
+        ("server.cfg", "map court\nwait\nexec more\nset sv_fps 30\nexce"),
+        ("more.cfg", "set sv_hostname x\nwait 2\nset g_x 1"),
+    ];
+    let mut server = start(&scripts, &["exec server"]).expect("a start");
+    assert!(!server.start_messages().concat().contains(" lines, "));
+    let frames: Vec<String> = (1..6)
+        .map(|at| {
+            server.frame(Millis(50 * at));
+            take_text(&mut server, OutputKind::Console)
+        })
+        .filter(|printed| printed.contains(" lines, "))
+        .collect();
+    let [printed] = &frames[..] else { panic!("{frames:?}") };
+    let more = "more.cfg: 3 lines, 1 setting set, 1 stored as a variable\n";
+    let of_server = "server.cfg: 5 lines, 1 setting set, 1 not understood\n";
+    assert!(printed.contains(more) && printed.ends_with(of_server), "{printed}");
+    assert!(!run(&mut server, "exec more; wait").contains(" lines, "), "of the console");
+}
+
+#[test]
 fn private_slots_of_script_are_reduced_with_their_line() {
     let script = "set sv_hostname x\nset sv_privateClients 63\nset sv_maxclients 12";
     let mut server = start(&[("server.cfg", script)], &["exec server"]).expect("a start");

@@ -13,13 +13,13 @@ mod offered;
 mod pack;
 mod pack_directory;
 mod pack_source;
+mod script_file;
 mod search_paths;
 #[cfg(test)]
 mod tests;
 
 use std::{
     collections::BTreeSet,
-    io,
     ops::Range,
     path::{Path, PathBuf},
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
@@ -33,7 +33,7 @@ pub use pack_source::{PackReader, PackSource};
 pub use search_paths::{base_paths, game_folders, home_paths, search_paths};
 
 use self::index::{Index, Search, Source};
-use super::{files::open_regular, game_folder::read_game_folder};
+use super::game_folder::read_game_folder;
 use crate::model::assets::{
     AssetError, AssetLocation, Assets, GAME_MODULE, GamePath, ListedPack, ModCode, ScriptPlace,
     is_native_module, listed_folder,
@@ -256,13 +256,7 @@ impl Assets for GameData {
     fn read_script(&self, name: &str, max: u64, place: ScriptPlace) -> Result<Vec<u8>, AssetError> {
         match place {
             ScriptPlace::GameData => self.read(name, max),
-            ScriptPlace::CommandLine if is_file_path(name) => read_named(name, max),
-            ScriptPlace::CommandLine => match self.read(name, max) {
-                Err(AssetError::Missing { .. }) if Path::new(name).exists() => {
-                    read_named(name, max)
-                }
-                read => read,
-            },
+            ScriptPlace::CommandLine => script_file::read(self, name, max),
             ScriptPlace::ModFolder | ScriptPlace::OwnModFolder => {
                 let is_anywhere = place == ScriptPlace::ModFolder;
                 let is_own = |folder: &Path| self.homes.iter().any(|home| folder.starts_with(home));
@@ -280,23 +274,4 @@ impl Assets for GameData {
             }
         }
     }
-}
-
-/// Whether a name on the command line is the path of a file, not a name in the game data.
-fn is_file_path(name: &str) -> bool {
-    Path::new(name).is_absolute() || name.starts_with('.') && name.contains(['/', '\\'])
-}
-
-/// Reads a file of at most `max` bytes that the command line names.
-fn read_named(name: &str, max: u64) -> Result<Vec<u8>, AssetError> {
-    let mut bytes = Vec::new();
-    let read = open_regular(Path::new(name))
-        .and_then(|file| io::Read::read_to_end(&mut io::Read::take(file, max + 1), &mut bytes));
-    let why = match read {
-        Ok(_) if bytes.len() as u64 <= max => return Ok(bytes),
-        Ok(_) => format!("too long (max {max} bytes)"),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => "file not found".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    Err(AssetError::Archive { name: name.to_owned(), why })
 }

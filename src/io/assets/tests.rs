@@ -157,7 +157,7 @@ fn invalid_archives_are_rejected_by_name() {
 fn plain_image_is_read_up_to_the_limit() {
     let black = vec![0; 8 << 20];
     let mut packer = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
-    io::Write::write_all(&mut packer, &black).unwrap();
+    std::io::Write::write_all(&mut packer, &black).unwrap();
     let packed = packer.finish().unwrap();
     assert!(black.len() / packed.len() > 900, "{} bytes", packed.len());
     let crc = Some(crc32(&black));
@@ -472,6 +472,9 @@ fn only_the_command_line_names_scripts_by_path() {
     assert!(data.read_script("clippy.toml", 1 << 20, ScriptPlace::GameData).is_err());
     let error = read("/nonexistent/x.cfg", ScriptPlace::CommandLine).unwrap_err().to_string();
     assert_eq!(error, "/nonexistent/x.cfg: file not found");
+    let misspelled = path.replace("server.cfg", "servr.cfg");
+    let error = read(&misspelled, ScriptPlace::CommandLine).unwrap_err().to_string();
+    assert_eq!(error, format!("{misspelled}: file not found; did you mean {path}?"));
     let folder = read(scratch.0.to_str().unwrap(), ScriptPlace::CommandLine).unwrap_err();
     assert!(folder.to_string().ends_with("is not a regular file"), "{folder}");
     assert_eq!(data.list("", "cfg"), [self::path("server.cfg")]);

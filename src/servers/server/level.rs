@@ -60,15 +60,17 @@ impl Server {
     }
 }
 
-/// Loads the first map, or runs it in open space if it cannot be loaded.
-pub(super) fn load_first(server: &mut Server, map: &str) {
+/// Loads the first map. If it cannot be loaded, a strict start fails, with the origin of its name; another runs it in open
+/// space.
+pub(super) fn load_first(server: &mut Server, map: &str, origin: &str) {
     match prepare(server, map) {
         Ok(prepared) => start(server, map, prepared),
         Err(error) => {
-            if !server.startup.is_strict {
-                log::warn!("{error}; running {map} in free flight");
+            server.startup.fail(format!("{origin}{error}"));
+            if server.startup.is_strict {
+                return;
             }
-            server.startup.fail(error.to_string());
+            log::warn!("{origin}{error}; running {map} in free flight");
             start(server, map, Prepared::default());
         }
     }

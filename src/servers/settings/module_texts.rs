@@ -45,7 +45,11 @@ pub(super) fn note_numbers(settings: &mut Settings) {
     at_each_text(settings, |settings, row, text| {
         let read = settings.values().value(row).number(&SETTINGS[row].kind);
         if read != text {
-            note_number(settings, row, text, &read);
+            let (place, name) = (settings.notes.current_place(), SETTINGS[row].name);
+            let (given, kind) = (quoted(text), &SETTINGS[row].kind);
+            settings.notes.push(format!(
+                "{place}{name}: {given} kept for the module; the rules of the program use {read} (expected {kind})"
+            ));
         }
     });
 }

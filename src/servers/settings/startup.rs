@@ -276,8 +276,8 @@ mod tests {
         module.begin_rules(GameCode::Native, GameCode::Compiled);
         assert_eq!(read(&module), ["99999", "abc", "32O"].map(|text| Some(text.to_owned())));
         let noted = notes(&mut module);
-        let as_zero =
-            "+set: timelimit: \"abc\" read as 0 (expected 0 for off, or an integer from 1 to 9999)";
+        let as_zero = "+set: timelimit: \"abc\" kept for the module; the rules of the program use 0 \
+                       (expected 0 for off, or an integer from 1 to 9999)";
         assert!(noted.len() == 3 && noted.contains(&as_zero.to_owned()), "{noted:?}");
         module.begin_rules(GameCode::Native, GameCode::Compiled);
         assert!(notes(&mut module).is_empty(), "noted once");

@@ -204,6 +204,12 @@ impl Client {
                     self.end(DisconnectReason::Forgotten);
                     true
                 }
+                // The answer to `connect`. It may be forged or late, so the handshake continues.
+                Phase::Handshake(handshake) if handshake.granted().is_some() => {
+                    let reason = "disconnect without a reason".to_owned();
+                    self.events.push(ClientEvent::Refused(reason));
+                    true
+                }
                 Phase::Connection(_) | Phase::Handshake(_) | Phase::Ended(_) => false,
             },
             _ => false,

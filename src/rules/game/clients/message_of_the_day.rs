@@ -18,9 +18,13 @@ impl MessageOfTheDay {
         if !ruleset.players.greets_on_entry {
             return Self(None);
         }
-        let path = GamePath::new(host.settings().text(key::G_MOTDFILE).as_bytes());
-        let bytes = path.and_then(|path| host.files()?.read(&path)).unwrap_or_default();
-        Self(Some(shown(&bytes)))
+        let name = host.settings().text(key::G_MOTDFILE).to_owned();
+        let bytes = GamePath::new(name.as_bytes()).and_then(|path| host.files()?.read(&path));
+        let default = key::G_MOTDFILE.setting().in_game(host.settings().game()).default;
+        if bytes.is_none() && ![default, ""].contains(&&*name) {
+            host.print(&format!("g_motdfile file not found: {name}"));
+        }
+        Self(Some(shown(&bytes.unwrap_or_default())))
     }
 
     /// Sends the message to a client. An empty one clears the center print, including the announcement of the

@@ -27,6 +27,7 @@ mod team_overlay;
 mod teams;
 #[cfg(test)]
 mod tests;
+mod vote_settings;
 mod votes;
 
 pub(in crate::game) use self::{

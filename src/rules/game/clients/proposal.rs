@@ -13,6 +13,8 @@ use crate::{
 
 /// Maximum minutes or frags of a proposal when no setting limits it.
 const MAX_LIMIT: i32 = 999;
+/// Bit of the setting `voteflags` for custom votes.
+pub(super) const CUSTOM_FLAG: i32 = 256;
 /// Maximum length of a custom vote's name, in bytes.
 const MAX_CUSTOM_LEN: usize = 31;
 /// Maximum length of a proposal's text, in bytes.
@@ -82,7 +84,7 @@ const PROPOSALS: &[ProposalRow] = &[
     },
     ProposalRow {
         name: "custom",
-        flag: 256,
+        flag: CUSTOM_FLAG,
         only: Some(BaseGame::OpenArena),
         read: |_, host, word| match custom_votes(host)
             .find(|custom| custom.eq_ignore_ascii_case(word))

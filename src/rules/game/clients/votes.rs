@@ -8,6 +8,7 @@ use super::{
     ClientContext, Clients,
     commands::answer,
     proposal::{self, Proposal},
+    vote_settings,
 };
 use crate::model::{ClientNum, CommandArgs, ConfigIndex, LevelTime, limits::MAX_CLIENTS};
 use crate::{
@@ -84,6 +85,8 @@ pub(super) struct Votes {
     teams: [Option<(ClientNum, Poll)>; 2],
     /// Callers of votes on this level, with their number of calls.
     callers: Vec<(Caller, i32)>,
+    /// Whether the settings about votes were checked.
+    has_checked_settings: bool,
 }
 
 impl Votes {
@@ -367,6 +370,7 @@ impl ClientContext<'_> {
 impl ClientContext<'_> {
     /// Ends votes that are decided or timed out, and runs passed proposals.
     pub(super) fn count_votes(&mut self) {
+        self.check_vote_settings();
         self.run_passed();
         TeamColor::ALL.into_iter().for_each(|color| self.end_team_vote(color));
         let clients = &mut *self.clients;
@@ -393,6 +397,15 @@ impl ClientContext<'_> {
         }
         self.host.send_command(None, &format!("print \"{text}\n\""));
         self.host.set_configstring(configstring::VOTE_TIME, "");
+    }
+
+    /// Checks the settings once in a level, after the scripts that started it.
+    fn check_vote_settings(&mut self) {
+        let Clients { now, started, votes, ruleset, .. } = &mut *self.clients;
+        if !votes.has_checked_settings && now.distance(*started) >= PAUSE_MS {
+            votes.has_checked_settings = true;
+            vote_settings::report(self.host, ruleset);
+        }
     }
 
     fn run_passed(&mut self) {

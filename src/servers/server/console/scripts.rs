@@ -5,7 +5,13 @@
 //! line and depth are bounded.
 //! Source: config files of Quake III servers. Engine name: `Cmd_Exec_f`.
 
-use super::{budget::MAX_SCRIPTS, execute, problems::Cause, table::COMMANDS, texts::OpenText};
+use super::{
+    budget::MAX_SCRIPTS,
+    execute,
+    problems::Cause,
+    table::COMMANDS,
+    texts::{OpenText, Script},
+};
 use crate::{
     model::{
         CommandArgs,
@@ -71,8 +77,7 @@ pub(super) fn exec(server: &mut Server, words: &CommandArgs, depth: u8, is_quiet
             }
             let is_packed = server.maps.assets().find(&name).is_some_and(|at| at.pack.is_some());
             let author = if is_packed { Author::Mod } else { Author::Operator };
-            let script = OpenText::new(&script, author, depth + 1, Some(name.as_str().into()));
-            server.texts.open(script);
+            open(server, &name, &script, (author, depth + 1));
         }
         Err(reason) => {
             let shown = text::escaped(name.as_bytes());
@@ -85,6 +90,13 @@ pub(super) fn exec(server: &mut Server, words: &CommandArgs, depth: u8, is_quiet
             }
         }
     }
+}
+
+/// Opens the text of a script, with its author and depth.
+pub(super) fn open(server: &mut Server, name: &str, text: &str, (author, depth): (Author, u8)) {
+    let is_of_start = server.core.console.is_start() || server.texts.is_of_start();
+    let script = Script::new(name, is_of_start);
+    server.texts.open(OpenText::new(text, author, depth, Some(script)));
 }
 
 /// Reads a script.

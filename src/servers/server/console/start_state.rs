@@ -11,6 +11,8 @@ const MAX_HINTS: usize = 64;
 #[derive(Debug)]
 pub(super) struct FirstLevel {
     pub(super) map: String,
+    /// File and line of the command in front of an error, or nothing.
+    pub(super) origin: String,
     /// Whether the settings behind the command belong to the next level.
     pub(super) has_begun: bool,
 }

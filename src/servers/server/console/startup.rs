@@ -41,16 +41,15 @@ pub(in crate::server) fn run(
     server.core.console.begin_start();
     server.startup.is_command_line = true;
     let has_mod = !server.core.settings.text(key::FS_GAME).is_empty();
-    if !has_mod && let Some(script) = server.maps.assets().find(MOD_CONFIG) {
-        let place = script.place;
-        log::info!(
-            "{MOD_CONFIG} of {place} not run: only a mod's runs at the start (+exec {MOD_CONFIG} runs it)"
-        );
-    }
     if has_mod && run_mod_config(server) {
         for (command, name, value) in overrides {
             execute::change_setting(server, *command, name, value);
         }
+    } else if let Some(script) = server.maps.assets().find(MOD_CONFIG) {
+        let place = script.place;
+        log::info!(
+            "{MOD_CONFIG} of {place} not run: only a file in the mod's folder is (+exec {MOD_CONFIG} runs it)"
+        );
     }
     let stack =
         lines.iter().rev().map(|line| OpenText::new(line, Author::Operator, 0, None)).collect();
@@ -129,7 +128,8 @@ fn choose(server: &mut Server, map: &str, has_cheats: bool, is_direct: bool) {
         return execute::report(server, Cause::Map, error);
     }
     let settings = &mut server.core.settings;
-    let next = FirstLevel { map: map.to_owned(), has_begun: !is_direct };
+    let origin = server.core.console.placed("");
+    let next = FirstLevel { map: map.to_owned(), origin, has_begun: !is_direct };
     let previous = server.startup.chosen.replace(next);
     // The level that this one replaces took latched values and the rotation.
     if previous.is_some_and(|level| level.has_begun) {
@@ -161,16 +161,17 @@ fn begin_first_level(server: &mut Server) {
     }
     let settings = &mut server.core.settings;
     let is_chosen = chosen.is_some() || settings.is_chosen(key::MAP);
-    let (map, has_begun) = match chosen {
-        Some(level) => (level.map, level.has_begun),
-        None => (settings.text(key::MAP).to_owned(), false),
-    };
-    let map = server.maps.first_map(&map, is_chosen).to_owned();
-    let for_next_level = has_begun.then(|| settings.take_latched());
+    let first = chosen.unwrap_or_else(|| FirstLevel {
+        map: settings.text(key::MAP).to_owned(),
+        origin: format!("{}map: ", settings.origin_of(key::MAP)),
+        has_begun: false,
+    });
+    let map = server.maps.first_map(&first.map, is_chosen).to_owned();
+    let for_next_level = first.has_begun.then(|| settings.take_latched());
     settings.begin_first_level();
     announce_http(settings);
     report_notes(server);
-    level::load_first(server, &map);
+    level::load_first(server, &map, &first.origin);
     report_notes(server);
     if let Some(latched) = for_next_level {
         server.core.settings.restore_latched(latched);
@@ -188,12 +189,9 @@ pub(in crate::server) fn report_notes(server: &mut Server) {
     }
 }
 
-/// Ends a text. The counts of a script at the start are reported.
+/// Ends a text. The counts of a script of the start are reported.
 pub(super) fn end_text(server: &mut Server, ended: &OpenText) {
-    let Some(script) = &ended.script else { return };
-    if !server.core.console.is_start() {
-        return;
-    }
+    let Some(script) = ended.script.as_ref().filter(|script| script.is_of_start) else { return };
     let ScriptCounts { set, variables, problems } = script.counts;
     let lines = counted(ended.lines(), ["line", "lines"]);
     let set = counted(set as usize, ["setting set", "settings set"]);
@@ -256,7 +254,7 @@ fn run_mod_config(server: &mut Server) -> bool {
         Ok(script) => {
             log::info!("running {MOD_CONFIG} of the mod");
             server.console_budget.begin_script_line();
-            server.texts.open(OpenText::new(&script, author, 1, Some(MOD_CONFIG.into())));
+            scripts::open(server, MOD_CONFIG, &script, (author, 1));
             execute::run_texts(server);
         }
         Err(reason) => log::warn!("{MOD_CONFIG} of the mod not run: {reason}"),

@@ -38,6 +38,14 @@ pub(super) struct ScriptCounts {
 pub(super) struct Script {
     pub(super) name: Rc<str>,
     pub(super) counts: ScriptCounts,
+    /// Whether the start runs it, or a script of the start. Its summary is printed when it ends, also later.
+    pub(super) is_of_start: bool,
+}
+
+impl Script {
+    pub(super) fn new(name: &str, is_of_start: bool) -> Self {
+        Self { name: name.into(), counts: ScriptCounts::default(), is_of_start }
+    }
 }
 
 /// A text of which commands run one by one.
@@ -63,8 +71,7 @@ pub(super) struct OpenText {
 }
 
 impl OpenText {
-    pub(super) fn new(text: &str, author: Author, depth: u8, script: Option<Rc<str>>) -> Self {
-        let script = script.map(|name| Script { name, counts: ScriptCounts::default() });
+    pub(super) fn new(text: &str, author: Author, depth: u8, script: Option<Script>) -> Self {
         let text = text.into();
         Self {
             text,
@@ -199,6 +206,11 @@ impl ConsoleTexts {
         self.stack.last().is_some_and(|text| text.open_quote && text.script.is_some())
     }
 
+    /// Whether the running command belongs to a script of the start.
+    pub(super) fn is_of_start(&self) -> bool {
+        self.stack.iter().any(|text| text.script.as_ref().is_some_and(|script| script.is_of_start))
+    }
+
     /// Counts of the innermost script.
     pub(super) fn counts_mut(&mut self) -> Option<&mut ScriptCounts> {
         let script = self.stack.iter_mut().rev().find_map(|text| text.script.as_mut())?;
@@ -291,7 +303,7 @@ mod tests {
             "a\n/* x\n y */ b; c\nd",
             Author::Operator,
             0,
-            Some("s.cfg".into()),
+            Some(Script::new("s.cfg", true)),
         ));
         let seen = commands(&mut texts);
         let places: Vec<_> = seen.iter().map(|(_, place)| place.as_deref().unwrap()).collect();

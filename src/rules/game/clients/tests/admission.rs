@@ -85,6 +85,8 @@ fn message_of_the_day_is_read_from_its_file() {
         let sent = fixture.host.sent_to(client(0)).into_iter();
         let greetings: Vec<_> = sent.filter(|text| text.starts_with("cp")).collect();
         assert_eq!(greetings, Vec::from_iter(greeting), "{} {name:?}", ruleset.folder);
+        let missing = fixture.host.printed.concat().contains("g_motdfile file not found: none.cfg");
+        assert_eq!(missing, name == "none.cfg", "{name:?}");
     }
 }
 

@@ -111,6 +111,31 @@ fn vote_fails_by_majority_or_timeout() {
 }
 
 #[test]
+fn vote_settings_without_effect_are_named_once() {
+    let printed = |settings: &[(&str, &str)]| {
+        let mut fixture = Fixture::with(Ruleset::BASEOA, settings, &["alpha"]);
+        (0..100).for_each(|_| fixture.wait(100));
+        let lines = fixture.host.printed.iter();
+        lines.filter(|line| line.contains("ote")).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(printed(&[]), [""; 0]);
+    let game_types = printed(&[("g_voteGametypes", "/0/banana/2/3")]);
+    for (line, word) in game_types.iter().zip(["banana", "2", "3"]) {
+        assert!(line.starts_with(&format!("g_voteGametypes: \"{word}\" offers no")), "{line}");
+    }
+    assert_eq!(game_types.len(), 3);
+    let off = "g_customVotes: custom votes are off (expected voteflags with 256, such as 1023)";
+    assert_eq!(printed(&[("voteflags", "767"), ("g_customVotes", "insta")]), [off]);
+    let on =
+        [("voteflags", "1023"), ("vote_insta", "map_restart"), ("g_customVotes", "insta x a;b")];
+    let expected = [
+        "g_customVotes: vote_x not set (expected set vote_x \"COMMANDS\")",
+        "g_customVotes: \"a;b\" is no name (expected at most 31 letters, digits, _ and -)",
+    ];
+    assert_eq!(printed(&on), expected);
+}
+
+#[test]
 fn proposals_have_text_and_console_lines() {
     let settings = &[
         ("nextmap", "map_restart 0"),
