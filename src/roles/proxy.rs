@@ -1,14 +1,15 @@
 //! Proxy role (`fragd proxy`).
 
-use std::path::Path;
+use std::{net::SocketAddr, path::Path};
 
 use super::{output, tap};
 use fragd::{
-    cli::{BindAddresses, ExitStatus, ProxyArguments, TraceFiles},
+    cli::{BindAddresses, ExitStatus, ProxyArguments, SessionNetworkChoice, TraceFiles},
     io::{self, BindError, Clock, Console, Listen, Login, Options, Signals, Sockets, Socks5},
+    limits::Reach,
     model::{Millis, UnixMillis},
     node::{LocalPort, NodeEvent, Observed, Observer, Trace},
-    proxy::Proxy,
+    proxy::{Proxy, SessionNetwork},
     trace::Role,
 };
 
@@ -62,7 +63,9 @@ fn host(arguments: &ProxyArguments) -> Result<(), String> {
         })
         .transpose()?;
     let clock = Clock::start();
-    let options = arguments.build(server, secret.rotate_left(17));
+    let mut options = arguments.build(server, secret.rotate_left(17));
+    options.session_network = session_network(arguments, server)?;
+    warn_of_trust(server, options.session_network);
     for (name, impairment) in [("uplink", options.uplink), ("downlink", options.downlink)] {
         if !impairment.is_clear() {
             log::info!("{name} impaired: {impairment}");
@@ -119,6 +122,61 @@ impl<O: Observer> Observer for ClientSide<O> {
                 if route.local != LocalPort(0) => {}
             event => self.0.observe(event),
         }
+    }
+}
+
+/// Returns the network of session addresses, if there is one.
+fn session_network(
+    arguments: &ProxyArguments,
+    server: SocketAddr,
+) -> Result<Option<SessionNetwork>, String> {
+    let is_available = |network: SessionNetwork| {
+        // Any address will do: the system has the network as a whole or not at all.
+        io::check_source(network.address_of(server.ip(), 0))
+    };
+    match arguments.session_network {
+        Some(SessionNetworkChoice::None) => Ok(None),
+        Some(SessionNetworkChoice::Network(network)) if !network.suits(server.ip()) => {
+            Err(format!(
+                "--session-network {network} not usable for server {server} (expected a network of its address family)"
+            ))
+        }
+        Some(SessionNetworkChoice::Network(network)) => match is_available(network) {
+            Ok(()) => Ok(Some(network)),
+            Err(_) => Err(format!(
+                "--session-network {network} does not belong to this machine; make it local, on Linux with `ip route add \
+                 local {network} dev lo`, for IPv6 also with `sysctl net.ipv6.ip_nonlocal_bind=1`"
+            )),
+        },
+        None if arguments.socks5.is_some() || Reach::of(server.ip()) != Reach::Loopback => Ok(None),
+        None => {
+            let network = SessionNetwork::LOOPBACK;
+            let is_usable = network.suits(server.ip()) && is_available(network).is_ok();
+            if !is_usable {
+                log::warn!(
+                    "session addresses of {network} not available for server {server} on this system"
+                );
+            }
+            Ok(is_usable.then_some(network))
+        }
+    }
+}
+
+/// Warns of a server that may trust the address of the proxy, and so all clients.
+fn warn_of_trust(server: SocketAddr, network: Option<SessionNetwork>) {
+    let reach = Reach::of(server.ip());
+    match network {
+        _ if reach == Reach::Public => {}
+        Some(network) => log::warn!(
+            "server {server} has a {} address: clients have session addresses of {network} there; keep this network out of \
+             its sv_lanNetworks and sv_rconAllow, as the defaults of fragd do, or they hold for every client",
+            reach.name()
+        ),
+        None => log::warn!(
+            "server {server} has a {} address and sees all clients at the address of the proxy: its sv_lanNetworks and \
+             sv_rconAllow hold for every client; set both without this address, or use --session-network",
+            reach.name()
+        ),
     }
 }
 
