@@ -78,8 +78,8 @@ pub struct ProxyArguments {
     /// Pass on rcon, and unknown commands of clients with a session; the server sees the session address
     #[arg(long)]
     pub rcon: bool,
-    /// Network of session addresses, one for each host of clients: NETWORK/PREFIX, or none
-    /// [default: 127.64.0.0/10 for a server at an IPv4 loopback address, else none]
+    /// Network of session addresses, one for each host of clients; or none
+    /// [default: 127.64.0.0/10 for a server at IPv4 loopback, else none]
     #[arg(long, value_name = "NETWORK", conflicts_with = "socks5")]
     pub session_network: Option<SessionNetworkChoice>,
     /// Secret word that keeps session addresses the same after a restart [default: random]

@@ -1,6 +1,9 @@
 //! Proxy role (`fragd proxy`).
 
-use std::{net::SocketAddr, path::Path};
+use std::{
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::Path,
+};
 
 use super::{output, tap};
 use fragd::{
@@ -130,10 +133,6 @@ fn session_network(
     arguments: &ProxyArguments,
     server: SocketAddr,
 ) -> Result<Option<SessionNetwork>, String> {
-    let is_available = |network: SessionNetwork| {
-        // Any address will do: the system has the network as a whole or not at all.
-        io::check_source(network.address_of(server.ip(), 0))
-    };
     match arguments.session_network {
         Some(SessionNetworkChoice::None) => Ok(None),
         Some(SessionNetworkChoice::Network(network)) if !network.suits(server.ip()) => {
@@ -141,41 +140,50 @@ fn session_network(
                 "--session-network {network} not usable for server {server} (expected a network of its address family)"
             ))
         }
-        Some(SessionNetworkChoice::Network(network)) => match is_available(network) {
-            Ok(()) => Ok(Some(network)),
-            Err(_) => Err(format!(
-                "--session-network {network} does not belong to this machine; make it local, on Linux with `ip route add \
-                 local {network} dev lo`, for IPv6 also with `sysctl net.ipv6.ip_nonlocal_bind=1`"
-            )),
-        },
-        None if arguments.socks5.is_some() || Reach::of(server.ip()) != Reach::Loopback => Ok(None),
-        None => {
-            let network = SessionNetwork::LOOPBACK;
-            let is_usable = network.suits(server.ip()) && is_available(network).is_ok();
-            if !is_usable {
-                log::warn!(
-                    "session addresses of {network} not available for server {server} on this system"
-                );
+        Some(SessionNetworkChoice::Network(network)) if is_available(network) => Ok(Some(network)),
+        Some(SessionNetworkChoice::Network(network)) => Err(format!(
+            "--session-network {network} not an address range of this machine; make it local, on Linux with `{}`",
+            if network.suits(Ipv4Addr::LOCALHOST.into()) {
+                format!("ip route add local {network} dev lo")
+            } else {
+                format!(
+                    "ip -6 route add local {network} dev lo; sysctl net.ipv6.ip_nonlocal_bind=1"
+                )
             }
-            Ok(is_usable.then_some(network))
+        )),
+        None if arguments.socks5.is_some() || !server.ip().is_loopback() => Ok(None),
+        None if !SessionNetwork::LOOPBACK.suits(server.ip()) => Ok(None),
+        None => {
+            let network = Some(SessionNetwork::LOOPBACK).filter(|network| is_available(*network));
+            if network.is_none() {
+                log::warn!("session addresses not available: this system has no 127.64.0.0/10");
+            }
+            Ok(network)
         }
     }
+}
+
+/// Whether this machine can send from a network. Any of its addresses will do: the system has all of them or none.
+fn is_available(network: SessionNetwork) -> bool {
+    io::check_source(network.address_of(Ipv4Addr::LOCALHOST.into(), 0)).is_ok()
 }
 
 /// Warns of a server that may trust the address of the proxy, and so all clients.
 fn warn_of_trust(server: SocketAddr, network: Option<SessionNetwork>) {
     let reach = Reach::of(server.ip());
+    if reach == Reach::Public {
+        return;
+    }
+    let name = reach.name();
     match network {
-        _ if reach == Reach::Public => {}
         Some(network) => log::warn!(
-            "server {server} has a {} address: clients have session addresses of {network} there; keep this network out of \
-             its sv_lanNetworks and sv_rconAllow, as the defaults of fragd do, or they hold for every client",
-            reach.name()
+            "server {server} has a {name} address: clients have session addresses of {network} there; keep this network out \
+             of its sv_lanNetworks and sv_rconAllow, as the defaults of fragd do, or they hold for every client"
         ),
         None => log::warn!(
-            "server {server} has a {} address and sees all clients at the address of the proxy: its sv_lanNetworks and \
-             sv_rconAllow hold for every client; set both without this address, or use --session-network",
-            reach.name()
+            "server {server} has a {name} address and sees all clients at the address of the proxy: its sv_lanNetworks and \
+             sv_rconAllow hold for every client; set both without this address, or use {}--session-network",
+            if server.ip() == Ipv6Addr::LOCALHOST { "--to 127.0.0.1 or " } else { "" }
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! Trust of a server in the address of a proxy: commands that are not passed on, session addresses, redirects.
+//! Trust of a server in the address of a proxy: refused commands, session addresses, redirects.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,7 +11,7 @@ use fragd::{
 
 const NOW: Millis = Millis(1000);
 
-/// What a proxy does with one datagram.
+/// Reaction of a proxy to one datagram.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Reaction {
     /// Source address of each opened port.
@@ -86,7 +86,7 @@ fn c44_rcon_is_refused_without_the_option() {
     }
     assert_eq!(line.proxy.counter(ProxyCounter::RconRefused), 8);
     let told = line.send("198.51.100.1:5", "rcon a-long-password-of-an-operator status").answers;
-    assert_eq!(told, [b"\xff\xff\xff\xffprint\nRcon is not passed on by this proxy.\n"]);
+    assert_eq!(told, [b"\xff\xff\xff\xffprint\nRcon does not pass this proxy.\n"]);
     let told = line.send("198.51.100.2:5", "rcon password map").answers;
     assert_eq!(told, [b"\xff\xff\xff\xffprint\nNo rcon.\n"]);
     assert!(line.status().contains("rcon refused"));

@@ -1,4 +1,4 @@
-//! Clients of a proxy beside its server, both the real program: neither rcon nor limits trust the address of the proxy.
+//! Clients of a proxy beside its server, with real processes: rcon and limits.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
@@ -166,4 +166,22 @@ fn proxy_names_a_session_network_that_is_not_local() {
     let log = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     assert!(log.contains("ip route add local 203.0.112.0/20 dev lo"), "{log}");
+}
+
+#[test]
+fn proxy_warns_of_servers_that_trust_its_address() {
+    let trusted =
+        "sees all clients at the address of the proxy: its sv_lanNetworks and sv_rconAllow";
+    for (to, more, warns) in [
+        ("10.9.8.7:9", &[][..], true),
+        ("100.64.0.1:9", &[], true),
+        ("[fd00::7]:9", &[], true),
+        ("127.0.0.1:9", &["--session-network", "none"], true),
+        ("[::1]:9", &[], true),
+        ("192.0.2.1:9", &[], false),
+    ] {
+        let arguments = [&["proxy", "--listen", "127.0.0.1:0", "--to", to], more].concat();
+        let log = Program::start(&arguments).end();
+        assert_eq!(log.contains(trusted), warns, "{to}: {log}");
+    }
 }

@@ -33,7 +33,7 @@ use crate::{
 const PRINT_LEN: usize = OUT_OF_BAND.len() + "print\n".len();
 /// Answers to rcon that is not passed on, longest first.
 const RCON_REFUSALS: [&str; 3] =
-    ["Rcon is not passed on by this proxy.\n", "No rcon by proxy.\n", "No rcon.\n"];
+    ["Rcon does not pass this proxy.\n", "No rcon by proxy.\n", "No rcon.\n"];
 
 impl Proxy {
     /// Handles a connectionless packet of a client. Returns the session that passes it on.

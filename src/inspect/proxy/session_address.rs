@@ -58,8 +58,8 @@ impl SessionNetwork {
             }
             IpAddr::V6(ip) => {
                 let network = network << HOST_BITS6 & (u64::MAX >> self.prefix_len);
-                let upper = (ip.to_bits() >> 64) as u64 | network | u64::from(host as u16);
-                Ipv6Addr::from_bits(u128::from(upper) << 64 | 1).into()
+                let upper = network | u64::from(host as u16);
+                Ipv6Addr::from_bits(ip.to_bits() | u128::from(upper) << 64 | 1).into()
             }
         }
     }
