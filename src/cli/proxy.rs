@@ -33,8 +33,8 @@ Examples:
   session addresses of another network, after `ip route add local 198.18.0.0/15 dev lo`
     fragd proxy --listen 27970 --to 127.0.0.1 --session-network 198.18.0.0/15
 
-Behind a server at a loopback or private address, its sv_lanNetworks and sv_rconAllow hold for every client of the proxy,
-unless clients have session addresses. These are of 127.64.0.0/10 for a server at an IPv4 loopback address (Linux).
+A server at a loopback or private address may trust the proxy, and so all of its clients.
+Its sv_lanNetworks and sv_rconAllow decide. Session addresses let it tell clients apart.
 
 The trace shows the side of the clients: all that they send, and what arrives at them.
 Console commands: status, quit.
@@ -78,8 +78,7 @@ pub struct ProxyArguments {
     /// Pass on rcon, and unknown commands of clients with a session; the server sees the session address
     #[arg(long)]
     pub rcon: bool,
-    /// Network of session addresses, one for each host of clients; or none
-    /// [default: 127.64.0.0/10 for a server at IPv4 loopback, else none]
+    /// Network of session addresses, or none [default: 127.64.0.0/10 for a server at IPv4 loopback]
     #[arg(long, value_name = "NETWORK", conflicts_with = "socks5")]
     pub session_network: Option<SessionNetworkChoice>,
     /// Secret word that keeps session addresses the same after a restart [default: random]

@@ -1,7 +1,7 @@
 //! Clients of a proxy beside its server, with real processes: rcon and limits.
 
 use std::{
-    io::{BufRead as _, BufReader, Read as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{Ipv4Addr, SocketAddr, UdpSocket},
     process::{Child, Command, Stdio},
     thread,
@@ -15,7 +15,7 @@ use super::fixture::{PATIENCE, answer, oob, socket_at};
 /// A process that ends with the test, and its log.
 struct Program {
     child: Child,
-    log: thread::JoinHandle<String>,
+    log: Option<thread::JoinHandle<String>>,
     port: u16,
 }
 
@@ -24,7 +24,7 @@ impl Program {
     fn start(arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fragd"));
         command.args(arguments).env_remove("RUST_LOG").env_remove("FRAGD_CONFIG");
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         let mut log = String::new();
@@ -40,7 +40,7 @@ impl Program {
             let _ = lines.read_to_string(&mut log);
             log
         });
-        Self { child, log, port }
+        Self { child, log: Some(log), port }
     }
 
     fn server() -> Self {
@@ -63,10 +63,18 @@ impl Program {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
+    /// Stops the program by its console, which writes the log to its end.
     fn end(mut self) -> String {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-        self.log.join().unwrap()
+        self.child.stdin.take().unwrap().write_all(b"quit\n").unwrap();
+        assert!(self.child.wait().unwrap().success());
+        self.log.take().unwrap().join().unwrap()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
