@@ -5,7 +5,7 @@
 #
 # Each attack runs against a process of its own, all at once, for half a minute. Honest clients must be served: lists,
 # heartbeats, challenges through a proxy and with an authorization service, queries, downloads, pages, stream logins,
-# places of a relay.
+# places of a relay. A server with default settings trusts no client of a proxy beside it.
 # --figures prints the figures only, to compare two builds (FRAGD names the binary).
 #
 # The namespace in which every address of 198.18.0.0/15 and 2001:db8::/32 is local needs root. Needs Python and iproute2.
@@ -79,6 +79,9 @@ node heartbeats master --port 29002
 node pages master --port 29003 --http '[::]:29103'
 server served 29010
 node proxy proxy --listen 29011 --to 127.0.0.1:29010
+node trusting serve --port 29017 --map fragd1 +set sv_master1 '' +set sv_maxclients 32 +set rconPassword look-but-do-not-touch
+node middleman proxy --listen 29018 --to 127.0.0.1:29017
+node routed proxy --listen 29019 --to 127.0.0.1:29017 --session-network 198.18.0.0/15
 server authorized 29012 sv_authorizeServer 198.19.200.1:29200
 server queried 29013
 server downloads 29014 fs_game checked sv_http '[::]:29114'
@@ -90,6 +93,7 @@ attack networks 29001 29101
 attack heartbeats 29002
 attack pages 29103
 attack proxy 29011
+attack middlemen 29018 29019
 attack authorization 29012 29200
 attack queries 29013
 attack downloads 29114 "$size"
@@ -108,6 +112,10 @@ check 'honest servers find a place on the list' at_least honest_servers_challeng
 check 'a listed server is challenged beside forged heartbeats' at_least heartbeats_challenged 5
 check 'a slow monitor is served beside idle connections' at_least pages_served 9
 check 'a new client of a proxy is served with one retry' at_least proxy_with_one_retry 9
+check 'a server counts clients of a proxy by host' at_most slots_of_a_host_29018 3
+check 'and with a routed network of session addresses' at_most slots_of_a_host_29019 3
+check 'clients of other hosts join through a proxy' at_least slots_of_other_hosts 8
+check 'rcon passes no proxy' at_most rcon_answers 0
 check 'a new client is authorized with one retry' at_least authorized_with_one_retry 9
 check 'a browser is answered with one retry' at_least queries_with_one_retry 9
 check 'a download survives idle connections of an IPv6 line' at_least download_megabytes $((size >> 20))

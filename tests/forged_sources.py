@@ -378,6 +378,27 @@ def connect(sock, to, qport):
         return b""
 
 
+def middlemen(*ports):
+    """Clients of two proxies beside a server with default settings: of one host, and of eight."""
+    joined = answers = 0
+    for at, port in enumerate(ports):
+        to = ("198.18.0.1", port)
+
+        def slots(hosts, first):
+            socks = [open_socket(host, first + number) for number, host in enumerate(hosts)]
+            accepted = sum(b"connectResponse" in connect(sock, to, first + at * 100 + n) for n, sock in enumerate(socks))
+            for sock in socks:
+                answers_of.append(b"map: " in (ask(sock, to, "rcon look-but-do-not-touch status") or b""))
+            return accepted
+
+        answers_of = []
+        report(f"slots_of_a_host_{port}", slots([f"198.19.{30 + at}.1"] * 8, 3000), 8)
+        joined += slots([f"198.19.{40 + at * 10 + n}.1" for n in range(4)], 4000)
+        answers += sum(answers_of)
+    report("slots_of_other_hosts", joined, 8)
+    report("rcon_answers", answers, 24)
+
+
 def viewers(port):
     """Viewers of one IPv6 line on a relay with 24 places, and five others."""
     to, entered = ("2001:db8:ffff::1", port), 0

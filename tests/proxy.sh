@@ -3,7 +3,7 @@
 #
 #   tests/proxy.sh [--wire compat|native|68]... [--seconds 20] [--out DIRECTORY]
 #
-# Nothing may stay undecoded, and the capture decodes to the live trace. Also: browsers, a server that falls
+# Nothing may stay undecoded, and the capture decodes to the live trace. Also: browsers, rcon, a server that falls
 # silent, and a SOCKS5 server that is restarted. The server is fragd, for compat ioquake3 with OpenArena's game.
 #
 # Needs Debian's packages ioquake3 openarena ioquake3-server openarena-server xvfb imagemagick libgl1-mesa-dri qstat
@@ -144,8 +144,10 @@ browse() {
   proxied=$(quakestat -raw '|' -P -q3s "$proxy_address" | cut -d '|' -f 3-6)
   check "a browser sees the server through the proxy ($proxied)" [ -n "$direct" -a "$direct" = "$proxied" ]
   check 'getinfo repeats the challenge' grep -q 'challenge.abc' <(ask "$proxy_address" 'getinfo abc')
-  check 'rcon passes through the proxy' \
-    grep -q '^map: ' <(ask "$proxy_address" "rcon $rcon_password status" | tail -n +2)
+  check 'rcon is refused by the proxy' \
+    grep -q '^No rcon' <(ask "$proxy_address" "rcon $rcon_password status" | tail -n +2)
+  check 'the start warns of trust in the address of the proxy' \
+    grep -q 'keep this network out of its sv_lanNetworks and sv_rconAllow' "$proxy_log"
 }
 
 # relay_start: starts the SOCKS5 server at `relay_port`.

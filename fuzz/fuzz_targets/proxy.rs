@@ -1,12 +1,12 @@
 //! A proxy: datagrams of clients, of the server and of forged sources.
 //!
-//! The line is clear or impaired.
+//! The line is clear or impaired; sessions have addresses of their own or not; rcon is passed on or refused.
 #![no_main]
 
 use fragd::{
     model::Millis,
     node::{Hosted as _, Input, LocalPort, Node as _, Output, OutputKind, PortChange, Route},
-    proxy::{Proxy, ProxyOptions},
+    proxy::{Proxy, ProxyOptions, SessionNetwork},
 };
 use fragd_fuzz::pieces;
 use libfuzzer_sys::fuzz_target;
@@ -23,6 +23,9 @@ fuzz_target!(|data: &[u8]| {
         options.uplink = line.parse().expect("an impairment");
         options.downlink = options.uplink;
     }
+    let is_hosted = choice & 2 != 0;
+    options.session_network = is_hosted.then_some(SessionNetwork::LOOPBACK);
+    options.passes_rcon = choice & 4 != 0;
     let mut now = Millis(1000);
     let mut proxy = Proxy::new(options, 7, now);
     let mut open = vec![LocalPort(0)];
@@ -55,9 +58,9 @@ fuzz_target!(|data: &[u8]| {
         }
         while let Some(Output::PortChange(change)) = proxy.poll_output(OutputKind::PortChange) {
             match change {
-                PortChange::Open(port, peer) => {
-                    assert_eq!(peer, server);
-                    open.push(port);
+                PortChange::Open { local, peer, source } => {
+                    assert_eq!((peer, source.is_some()), (server, is_hosted && local.0 > 1));
+                    open.push(local);
                 }
                 PortChange::Close(port) => open.retain(|known| *known != port),
             }

@@ -45,6 +45,7 @@ pub use load_test::{Duration, LoadTest, PerSecond};
 pub use maps::{BuildOptions, MapsCommand};
 pub use master::MasterSettings;
 pub use plus_commands::{PlusCommands, split};
+pub use proxy::SessionNetworkChoice;
 pub use qvm::{
     AsmOptions, CheckOptions, CompareOptions, DisasmOptions, EngineChoice, ModuleFile, QvmTask,
     RunOptions,

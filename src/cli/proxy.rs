@@ -12,7 +12,7 @@ use super::number::{ANY_U64, number};
 use super::{BindAddresses, Duration, ServerAddress, TraceFiles, address::own_address};
 use crate::{
     impairment::Impairment,
-    proxy::{self, MAX_SESSIONS, SESSIONS, SESSIONS_PER_ADDRESS},
+    proxy::{self, MAX_SESSIONS, SESSIONS, SESSIONS_PER_ADDRESS, SessionNetwork},
 };
 
 /// Examples and exit codes of the help.
@@ -28,6 +28,13 @@ Examples:
     fragd proxy --listen 27970 --to 127.0.0.1 --trace line.jsonl --pcap line.pcapng
   through a SOCKS5 server that relays UDP; the file has one line, USER:PASSWORD
     fragd proxy --listen 27970 --to dm.example.org --socks5 127.0.0.1:1080 --socks5-login login.txt
+  a server on this machine, which counts and bans clients by session addresses that stay the same
+    fragd proxy --listen 27970 --to 127.0.0.1 --session-key some-secret-word
+  session addresses of another network, after `ip route add local 198.18.0.0/15 dev lo`
+    fragd proxy --listen 27970 --to 127.0.0.1 --session-network 198.18.0.0/15
+
+A server at a loopback or private address may trust the proxy, and so all of its clients.
+Its sv_lanNetworks and sv_rconAllow decide. Session addresses let it tell clients apart.
 
 The trace shows the side of the clients: all that they send, and what arrives at them.
 Console commands: status, quit.
@@ -68,6 +75,15 @@ pub struct ProxyArguments {
     /// Silence of the server after which its clients are disconnected [default: 20s]
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<Duration>,
+    /// Pass on rcon, and unknown commands of clients with a session; the server sees the session address
+    #[arg(long)]
+    pub rcon: bool,
+    /// Network of session addresses, or none [default: 127.64.0.0/10 for a server at IPv4 loopback]
+    #[arg(long, value_name = "NETWORK", conflicts_with = "socks5")]
+    pub session_network: Option<SessionNetworkChoice>,
+    /// Secret word that keeps session addresses the same after a restart [default: random]
+    #[arg(long, value_name = "WORD")]
+    pub session_key: Option<String>,
     /// SOCKS5 server to reach the server through; default port 1080
     #[arg(long, value_name = "HOST[:PORT]")]
     pub socks5: Option<String>,
@@ -94,6 +110,8 @@ impl ProxyArguments {
         options.seed = self.seed.unwrap_or(seed);
         options.sessions = self.clients;
         options.sessions_per_address = self.clients_per_address;
+        options.passes_rcon = self.rcon;
+        options.session_key = self.session_key.as_deref().map(proxy::session_key);
         if let Some(Duration(idle)) = self.idle {
             options.idle = idle;
         }
@@ -125,6 +143,26 @@ impl ProxyArguments {
         }
         BindAddresses::check("--listen", &ips)?;
         Ok((BindAddresses::of(&ips).unwrap_or(BindAddresses::ALL), first.port))
+    }
+}
+
+/// Network of session addresses, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionNetworkChoice {
+    /// The address that the system chooses.
+    None,
+    /// One address of this network for each host.
+    Network(SessionNetwork),
+}
+
+impl FromStr for SessionNetworkChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.eq_ignore_ascii_case("none") {
+            return Ok(Self::None);
+        }
+        text.parse().map(Self::Network).map_err(|error: String| format!("{error}; or none"))
     }
 }
 
@@ -188,6 +226,24 @@ mod tests {
     }
 
     #[test]
+    fn rcon_and_session_addresses_are_options() {
+        let server = "127.0.0.1:9".parse().unwrap();
+        let usual = run("--to a").unwrap();
+        assert_eq!((usual.rcon, usual.session_network), (false, None));
+        let options = usual.build(server, 3);
+        assert_eq!((options.passes_rcon, options.session_key), (false, None));
+        let other = run("--to a --rcon --session-network None --session-key w").unwrap();
+        assert_eq!(other.session_network, Some(SessionNetworkChoice::None));
+        let options = other.build(server, 3);
+        assert_eq!(
+            (options.passes_rcon, options.session_key),
+            (true, Some(proxy::session_key("w")))
+        );
+        let named = run("--to a --session-network 198.18.0.0/15").unwrap().session_network;
+        assert_eq!(named, Some(SessionNetworkChoice::Network("198.18.0.0/15".parse().unwrap())));
+    }
+
+    #[test]
     fn usage_errors_name_the_expected_value() {
         for (line, because) in [
             ("--listen 5", "--to"),
@@ -198,6 +254,9 @@ mod tests {
             ("--to a --network latency=x", "0 to 10000"),
             ("--to a --clients 0", "1..=4096"),
             ("--to a --socks5-login f", "--socks5"),
+            ("--to a --session-network 127.64.0.0", "e.g. 198.18.0.0/15; or none"),
+            ("--to a --session-network 10.0.0.1/8", "expected zeros"),
+            ("--to a --session-network none --socks5 b", "--socks5"),
         ] {
             let error = run(line).unwrap_err();
             assert!(error.contains(because), "{line}: {error}");

@@ -5,7 +5,7 @@
 
 use std::{
     io,
-    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
 use mio::net::UdpSocket;
@@ -187,6 +187,15 @@ pub(super) fn open(address: SocketAddr, buffer_bytes: usize) -> Result<UdpSocket
         Ok(UdpSocket::from_std(socket.into()))
     };
     open().map_err(|source| BindError::new(address, source))
+}
+
+/// Checks that this machine can send from an address.
+///
+/// # Errors
+/// The error of the system, e.g. [`BindError::NotOurs`].
+pub fn check_source(ip: IpAddr) -> Result<(), BindError> {
+    let address = SocketAddr::new(ip, 0);
+    std::net::UdpSocket::bind(address).map(drop).map_err(|source| BindError::new(address, source))
 }
 
 /// Creates a socket with its options: no blocking, large queues, arrival times.

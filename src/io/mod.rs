@@ -62,7 +62,7 @@ pub mod terminal;
 mod udp_listeners;
 
 pub use assets::{GameData, InstalledArchives};
-pub use bind::{BindError, Listen};
+pub use bind::{BindError, Listen, check_source};
 pub use byte_source::ByteSource;
 pub use clock::{Clock, random_bytes, unix_millis};
 pub use console::Console;

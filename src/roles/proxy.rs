@@ -1,14 +1,18 @@
 //! Proxy role (`fragd proxy`).
 
-use std::path::Path;
+use std::{
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::Path,
+};
 
 use super::{output, tap};
 use fragd::{
-    cli::{BindAddresses, ExitStatus, ProxyArguments, TraceFiles},
+    cli::{BindAddresses, ExitStatus, ProxyArguments, SessionNetworkChoice, TraceFiles},
     io::{self, BindError, Clock, Console, Listen, Login, Options, Signals, Sockets, Socks5},
+    limits::Reach,
     model::{Millis, UnixMillis},
     node::{LocalPort, NodeEvent, Observed, Observer, Trace},
-    proxy::Proxy,
+    proxy::{Proxy, SessionNetwork},
     trace::Role,
 };
 
@@ -62,7 +66,9 @@ fn host(arguments: &ProxyArguments) -> Result<(), String> {
         })
         .transpose()?;
     let clock = Clock::start();
-    let options = arguments.build(server, secret.rotate_left(17));
+    let mut options = arguments.build(server, secret.rotate_left(17));
+    options.session_network = session_network(arguments, server)?;
+    warn_of_trust(server, options.session_network);
     for (name, impairment) in [("uplink", options.uplink), ("downlink", options.downlink)] {
         if !impairment.is_clear() {
             log::info!("{name} impaired: {impairment}");
@@ -119,6 +125,66 @@ impl<O: Observer> Observer for ClientSide<O> {
                 if route.local != LocalPort(0) => {}
             event => self.0.observe(event),
         }
+    }
+}
+
+/// Returns the network of session addresses, if there is one.
+fn session_network(
+    arguments: &ProxyArguments,
+    server: SocketAddr,
+) -> Result<Option<SessionNetwork>, String> {
+    match arguments.session_network {
+        Some(SessionNetworkChoice::None) => Ok(None),
+        Some(SessionNetworkChoice::Network(network)) if !network.suits(server.ip()) => {
+            Err(format!(
+                "--session-network {network} not usable for server {server} (expected a network of its address family)"
+            ))
+        }
+        Some(SessionNetworkChoice::Network(network)) if is_available(network) => Ok(Some(network)),
+        Some(SessionNetworkChoice::Network(network)) => Err(format!(
+            "--session-network {network} not an address range of this machine; make it local, on Linux with `{}`",
+            if network.suits(Ipv4Addr::LOCALHOST.into()) {
+                format!("ip route add local {network} dev lo")
+            } else {
+                format!(
+                    "ip -6 route add local {network} dev lo; sysctl net.ipv6.ip_nonlocal_bind=1"
+                )
+            }
+        )),
+        None if arguments.socks5.is_some() || !server.ip().is_loopback() => Ok(None),
+        None if !SessionNetwork::LOOPBACK.suits(server.ip()) => Ok(None),
+        None => {
+            let network = Some(SessionNetwork::LOOPBACK).filter(|network| is_available(*network));
+            if network.is_none() {
+                log::warn!("session addresses not available: this system has no 127.64.0.0/10");
+            }
+            Ok(network)
+        }
+    }
+}
+
+/// Whether this machine can send from a network. Any of its addresses will do: the system has all of them or none.
+fn is_available(network: SessionNetwork) -> bool {
+    io::check_source(network.address_of(Ipv4Addr::LOCALHOST.into(), 0)).is_ok()
+}
+
+/// Warns of a server that may trust the address of the proxy, and so all clients.
+fn warn_of_trust(server: SocketAddr, network: Option<SessionNetwork>) {
+    let reach = Reach::of(server.ip());
+    if reach == Reach::Public {
+        return;
+    }
+    let name = reach.name();
+    match network {
+        Some(network) => log::warn!(
+            "server {server} has a {name} address: clients have session addresses of {network} there; keep this network out \
+             of its sv_lanNetworks and sv_rconAllow, as the defaults of fragd do, or they hold for every client"
+        ),
+        None => log::warn!(
+            "server {server} has a {name} address and sees all clients at the address of the proxy: its sv_lanNetworks and \
+             sv_rconAllow hold for every client; set both without this address, or use {}--session-network",
+            if server.ip() == Ipv6Addr::LOCALHOST { "--to 127.0.0.1 or " } else { "" }
+        ),
     }
 }
 

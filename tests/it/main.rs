@@ -46,6 +46,7 @@ mod native_moves;
 mod netchan_vectors;
 mod ownership;
 mod proxy;
+mod proxy_trust;
 mod pure_bots;
 mod pure_client;
 mod qagame;

@@ -364,15 +364,16 @@ fn queries_get_the_answers_of_the_server() {
 fn session_follows_its_server_to_another_address() {
     let [server, other, client] =
         ["192.0.2.1:27960", "192.0.2.2:27960", "198.51.100.1:5"].map(|at| at.parse().unwrap());
-    let mut proxy = Proxy::new(ProxyOptions::new(server), 7, Millis(1000));
+    let options = ProxyOptions { passes_rcon: true, ..ProxyOptions::new(server) };
+    let mut proxy = Proxy::new(options, 7, Millis(1000));
     let listen = LocalPort(0);
     let mut exchange = |route: Route, text: &str| {
         let bytes = [&[0xff; 4], text.as_bytes()].concat();
         proxy.handle_datagram(Millis(1000), route, &bytes);
         let opened = match proxy.poll_output(OutputKind::PortChange) {
-            Some(Output::PortChange(PortChange::Open(port, peer))) => {
-                assert_eq!(peer, server);
-                Some(port)
+            Some(Output::PortChange(PortChange::Open { local, peer, source })) => {
+                assert_eq!((peer, source), (server, None));
+                Some(local)
             }
             _ => None,
         };

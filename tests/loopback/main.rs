@@ -11,6 +11,7 @@ mod floods;
 mod forged;
 mod neighbours;
 mod overload;
+mod proxied;
 mod raw_client;
 mod sched;
 

@@ -147,8 +147,8 @@ setting_rows! {
     SV_LAN_NETWORKS, "sv_lanNetworks", Networks::list(),
         all("private", O),
         "Networks of LAN clients, which are exempt from limits per address; private is loopback, private \
-         and link-local addresses. Behind a NAT that maps all clients to one private address, such as \
-         Docker's, list other networks.";
+         and link-local addresses, without 127.64.0.0/10 (clients of fragd proxy). Behind a NAT or proxy that \
+         maps all clients to one private address, such as Docker's, list other networks.";
     SV_MIN_PING, "sv_minPing", Int::or_off(1, 9999), all("0", S),
         "Minimum ping of a connecting client in ms; 0 disables the limit. LAN clients are exempt.";
     SV_MAX_PING, "sv_maxPing", Int::or_off(1, 9999), all("0", S),
@@ -192,8 +192,9 @@ setting_rows! {
     RCON_PASSWORD, "rconPassword", Text::up_to(63), all("", SECRET.and(O)),
         "Password of rcon, the remote console; empty disables rcon. At least 8 characters if dedicated is \
          2 or sv_rconAllow allows more than loopback.";
-    SV_RCON_ALLOW, "sv_rconAllow", Networks::list(), all("127.0.0.0/8 ::1", O),
-        "Networks that may use rcon, or any; loopback by default.";
+    SV_RCON_ALLOW, "sv_rconAllow", Networks::list(), all("127.0.0.0/10 127.128.0.0/9 ::1", O),
+        "Networks that may use rcon, or any; by default loopback without 127.64.0.0/10, the clients of fragd \
+         proxy --rcon on this machine.";
     SV_RCON_BURST, "sv_rconBurst", Int::range(1, 1000), all("10", O),
         "Burst of rcon requests per address; wrong passwords of all addresses share one such burst.";
     SV_RCON_PERIOD, "sv_rconPeriod", Int::range(1, 60_000), all("1000", O),

@@ -1,7 +1,7 @@
 //! Network lists in settings: addresses with an optional prefix length, separated by spaces.
 //!
 //! `any` matches all addresses, `private` those of this machine and of local networks. The empty list
-//! matches none.
+//! matches none. `private` leaves 127.64.0.0/10 out: `fragd proxy` uses it for clients from anywhere.
 //!
 //! Invariant: prefix lengths fit their address family. An IPv4 address inside IPv6 counts as IPv4.
 
@@ -9,9 +9,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::SettingKind;
 
-/// Loopback, private, link-local and unique-local networks.
-const PRIVATE: [&str; 8] = [
-    "127.0.0.0/8",
+/// Loopback without clients of a proxy (127.64.0.0/10), private, link-local and unique-local networks.
+const PRIVATE: [&str; 9] = [
+    "127.0.0.0/10",
+    "127.128.0.0/9",
     "10.0.0.0/8",
     "172.16.0.0/12",
     "192.168.0.0/16",
@@ -53,12 +54,16 @@ impl Networks {
         Some(Self(networks))
     }
 
-    /// Whether all networks are loopback networks.
+    /// Whether all networks are loopback networks, and none of them is for clients of a proxy alone.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         self.0.iter().all(|network| {
             let most = if network.address.is_ipv4() { 8 } else { 128 };
-            network.address.is_loopback() && network.prefix_len >= most
+            let is_own = match network.address {
+                IpAddr::V4(ip) => network.prefix_len < 10 || ip.octets()[1] & 0xc0 != 64,
+                IpAddr::V6(_) => true,
+            };
+            network.address.is_loopback() && network.prefix_len >= most && is_own
         })
     }
 
@@ -116,6 +121,9 @@ mod tests {
             ("", true),
             ("127.0.0.1", true),
             ("127.0.0.0/7", false),
+            ("127.0.0.0/10 127.128.0.0/9 ::1", true),
+            ("127.64.0.0/10", false),
+            ("127.0.0.1 127.64.3.7", false),
             ("::1/64", false),
             ("127.0.0.1 10.0.0.0/8", false),
             ("any", false),
@@ -142,7 +150,13 @@ mod tests {
         check("Private 192.0.2.0/24", "10.9.9.9", true);
         check("Private 192.0.2.0/24", "192.0.2.9", true);
         check("private", "192.0.2.9", false);
-        assert_eq!(Networks::parse("private").map(|networks| networks.0.len()), Some(8));
+        for own in ["127.0.0.1", "127.63.255.255", "127.128.0.0", "127.255.255.254"] {
+            check("private", own, true);
+        }
+        for of_proxy in ["127.64.0.0", "127.127.255.255", "::ffff:127.64.3.7"] {
+            check("private", of_proxy, false);
+        }
+        assert_eq!(Networks::parse("private").map(|networks| networks.0.len()), Some(9));
     }
 
     #[test]

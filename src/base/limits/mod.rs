@@ -6,6 +6,7 @@
 //! | [`Bucket`], [`AddressLimiter`] | requests of one sender |
 //! | [`SharedBudget`], [`SharedRequests`] | requests and bytes of all unproven senders, with a share for returning ones |
 //! | [`QueryLimiter`] | queries of server browsers |
+//! | [`Reach`] | nothing: tells this machine and local networks from the Internet, and clients of a proxy from both |
 //! | [`crowded`] | places: the holder that gives way to a new one |
 //!
 //! Invariants: tables have a fixed size, with lookup and eviction in constant time, and hash with a secret key; time is an
@@ -16,6 +17,7 @@ mod bucket;
 mod keys;
 mod places;
 mod queries;
+mod reach;
 mod returning;
 mod shared_budget;
 
@@ -24,5 +26,6 @@ pub use bucket::{Bucket, BucketLimit};
 pub use keys::{AddressKey, same_host, same_network};
 pub use places::crowded;
 pub use queries::{QueryLimiter, QueryLimits, QueryShare};
+pub use reach::{Reach, SESSION_NETWORK, is_session_address, is_this_machine};
 pub use returning::{RETURN_TIME, ReturningSenders};
 pub use shared_budget::{BudgetLimit, Half, SharedBudget, SharedDecision, SharedRequests};

@@ -1,6 +1,6 @@
 //! Outputs of a node beside datagrams.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use super::{Hosted, LocalPort, Lookup, RecordingPiece};
 use crate::model::FileWrite;
@@ -8,8 +8,15 @@ use crate::model::FileWrite;
 /// Change of a node's local ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortChange {
-    /// Open this port, with a free port number, for traffic with the peer.
-    Open(LocalPort, SocketAddr),
+    /// Open a port, with a free port number.
+    Open {
+        /// Port.
+        local: LocalPort,
+        /// Remote address of its traffic.
+        peer: SocketAddr,
+        /// Address of this machine to send from; `None` for the one that the system chooses.
+        source: Option<IpAddr>,
+    },
     /// Close this port. Datagrams that wait in it are dropped.
     Close(LocalPort),
 }

@@ -21,6 +21,10 @@ counter_table! {
         "Datagrams at a port of a session that are not of its server.";
     RequestsLimited, "q3_proxy_dropped_total{reason=\"limit\"}",
         "Challenge requests, connects and rcon packets dropped by rate limits.";
+    RconRefused, "q3_proxy_dropped_total{reason=\"rcon\"}",
+        "Rcon packets dropped, because --rcon is not set.";
+    CommandsRefused, "q3_proxy_dropped_total{reason=\"command\"}",
+        "Connectionless packets dropped that no client sends to a server.";
     SessionsOpened, "q3_proxy_sessions_total{result=\"opened\"}", "Sessions opened.";
     SessionsRefused, "q3_proxy_sessions_total{result=\"refused\"}",
         "Sessions refused: too many in total or of one address.";

@@ -17,7 +17,8 @@ use crate::{
 /// Challenge requests, connects and rcon packets of one address.
 const REQUESTS: BucketLimit = BucketLimit { burst: 20, period: Millis(500) };
 /// Sessions opened by all addresses. Half of them are for addresses that ask again: clients repeat their request after
-/// three seconds. The server counts all of them as one host, and answers a hundred challenge requests of a host per second.
+/// three seconds. Without session addresses, the server counts all of them as one host, and answers a hundred challenge
+/// requests of a host per second.
 const OPENINGS: BucketLimit = BucketLimit { burst: 100, period: Millis(20) };
 /// Limits of queries.
 const QUERIES: QueryLimits = QueryLimits {

@@ -9,7 +9,8 @@
 //! client. Both directions are decoded and passed on as they are.
 //!
 //! Invariants: a datagram is passed on unchanged, whether it can be decoded or not, unless the impairment
-//! changes it; a datagram without commands allocates no memory on a clear line; sessions, ports and answers to
+//! changes it; of connectionless packets, only those of joining clients are passed on, and those of the remote console if
+//! the options allow it; a datagram without commands allocates no memory on a clear line; sessions, ports and answers to
 //! unproven addresses are bounded. Source: Quake III protocol 68 and its descendants.
 
 mod counters;
@@ -19,6 +20,7 @@ mod options;
 mod queries;
 mod requests;
 mod session;
+mod session_address;
 mod sessions;
 mod shadow;
 mod status;
@@ -29,3 +31,4 @@ pub use node::Proxy;
 pub use options::{
     IDLE, MAX_SESSIONS, ProxyOptions, SERVER_TIMEOUT, SESSIONS, SESSIONS_PER_ADDRESS,
 };
+pub use session_address::{SessionNetwork, session_key};

@@ -1,6 +1,9 @@
 //! The proxy as a node: dispatch of datagrams between clients, sessions and server.
 
-use std::{collections::VecDeque, net::SocketAddr};
+use std::{
+    collections::VecDeque,
+    net::{IpAddr, SocketAddr},
+};
 
 use super::{
     counters::{Counters, ProxyCounter},
@@ -13,6 +16,7 @@ use super::{
     timers::CHECK_INTERVAL,
 };
 use crate::{
+    limits::Reach,
     model::Millis,
     netchan::{is_connectionless, peek_client_header},
     node::{
@@ -63,6 +67,8 @@ pub struct Proxy {
     pub(super) log: LogLimiter,
     /// Sessions opened so far.
     pub(super) opened: u64,
+    /// Key of session addresses.
+    session_key: u64,
 }
 
 impl Proxy {
@@ -70,6 +76,7 @@ impl Proxy {
     #[must_use]
     pub fn new(mut options: ProxyOptions, secret: u64, now: Millis) -> Self {
         options.sessions = options.sessions.clamp(1, MAX_SESSIONS);
+        let session_key = options.session_key.unwrap_or(secret.rotate_left(16));
         Self {
             options,
             sessions: Sessions::default(),
@@ -90,6 +97,7 @@ impl Proxy {
             asks: false,
             log: LogLimiter::default(),
             opened: 0,
+            session_key,
         }
     }
 
@@ -135,6 +143,12 @@ impl Proxy {
         if let Some(number) = number {
             self.forward(now, number, Direction::ToServer, bytes);
         }
+    }
+
+    /// Address that the sessions of a client have towards the server.
+    pub(super) fn session_address(&self, client: SocketAddr) -> Option<IpAddr> {
+        let network = self.options.session_network?;
+        Some(network.address_of(client.ip(), self.session_key))
     }
 
     /// Sends a text that the client shows.
@@ -250,7 +264,7 @@ impl Proxy {
         let is_repeated = !session.shadow.connect(attempt.challenge, attempt.qport);
         session.name = attempt.name;
         if !is_repeated {
-            log::info!("{} connected to {}", session.title(), session.server);
+            log::info!("{} connected to {}", session.title(), session.upstream());
             self.counters.bump(ProxyCounter::Connections);
         }
         self.sessions.set_qport(number, attempt.qport);
@@ -283,7 +297,7 @@ impl Proxy {
 
     fn handle_server(&mut self, now: Millis, route: Route, bytes: &[u8]) {
         let number = usize::from(route.local.0 - FIRST_SESSION);
-        if !self.is_from_server(number, route.remote, bytes) {
+        if !self.is_from_server(now, number, route.remote, bytes) {
             self.counters.bump(ProxyCounter::WrongSource);
             return;
         }
@@ -295,8 +309,16 @@ impl Proxy {
     /// Whether a datagram is from the server of a session.
     ///
     /// A server with several addresses may answer a challenge request from another one. Clients then use that
-    /// address, and so does the session, if the answer repeats the number of the request.
-    fn is_from_server(&mut self, number: usize, from: SocketAddr, bytes: &[u8]) -> bool {
+    /// address, and so does the session, if the answer repeats the number of the request. A client knows that number and
+    /// could forge the answer, so the address must have the port and the reach of the server: no client talks to
+    /// others on the network of the proxy.
+    fn is_from_server(
+        &mut self,
+        now: Millis,
+        number: usize,
+        from: SocketAddr,
+        bytes: &[u8],
+    ) -> bool {
         let Some(session) = self.sessions.get_mut(number) else { return false };
         if session.server == from {
             return true;
@@ -305,6 +327,18 @@ impl Proxy {
         let repeats =
             session.asked_with.is_some() && response.client_challenge == session.asked_with;
         if !repeats || session.state != SessionState::Handshake {
+            return false;
+        }
+        if !is_other_address(session.server, from) {
+            if let Some(suppressed) = self.log.allows(LogEvent::Refusal, now) {
+                log::warn!(
+                    "{} not redirected from {} to {from}: another port, or a {} address; name that address with --to \
+                     if it is the server's{suppressed}",
+                    session.title(),
+                    session.server,
+                    Reach::of(from.ip()).name(),
+                );
+            }
             return false;
         }
         log::info!("{} redirected from {} to {from}", session.title(), session.server);
@@ -326,6 +360,11 @@ impl Proxy {
             }
         }
     }
+}
+
+/// Whether an address may be another one of the server.
+fn is_other_address(server: SocketAddr, from: SocketAddr) -> bool {
+    from.port() == server.port() && Reach::of(from.ip()) == Reach::of(server.ip())
 }
 
 /// Port of a session.

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use super::session_address::SessionNetwork;
 use crate::{impairment::Impairment, model::Millis};
 
 /// Default for sessions of all clients.
@@ -36,6 +37,12 @@ pub struct ProxyOptions {
     pub idle: Millis,
     /// Silence of the server after which its clients are disconnected.
     pub server_timeout: Millis,
+    /// Whether rcon and unknown connectionless commands are passed on.
+    pub passes_rcon: bool,
+    /// Network of the addresses that sessions have towards the server; none for that of the system.
+    pub session_network: Option<SessionNetwork>,
+    /// Key of session addresses; none for a random one.
+    pub session_key: Option<u64>,
 }
 
 impl ProxyOptions {
@@ -52,6 +59,9 @@ impl ProxyOptions {
             sessions_per_address: SESSIONS_PER_ADDRESS,
             idle: IDLE,
             server_timeout: SERVER_TIMEOUT,
+            passes_rcon: false,
+            session_network: None,
+            session_key: None,
         }
     }
 }

@@ -1,6 +1,16 @@
 //! Requests of clients: queries, challenge requests, connects, rcon.
 //!
-//! Invariant: an address without a session gets a port only within all limits.
+//! | command | reaction |
+//! |---|---|
+//! | `getinfo`, `getstatus` | answered from the cache |
+//! | `getchallenge`, `connect` | passed on |
+//! | `rcon` | refused; passed on by option |
+//! | unknown commands, such as the remote consoles of other engines | dropped; with the same option passed on for clients with a session |
+//! | commands of servers, masters and services: `heartbeat`, `infoResponse`, `ipAuthorize`, … | dropped |
+//!
+//! A server takes the last three kinds from addresses that it trusts, and it may trust that of the proxy.
+//! Invariants: an address without a session gets a port only within all limits; a refusal of rcon is no longer than the
+//! request.
 
 use super::{
     counters::ProxyCounter,
@@ -14,10 +24,16 @@ use crate::{
     observe::LogEvent,
     wire::{
         connect::Connect,
-        connectionless::{CommandKind, Message, Query},
+        connectionless::{CommandKind, Message, OUT_OF_BAND, Query},
         info::InfoString,
     },
 };
+
+/// Length of a `print` packet without its text.
+const PRINT_LEN: usize = OUT_OF_BAND.len() + "print\n".len();
+/// Answers to rcon that is not passed on, longest first.
+const RCON_REFUSALS: [&str; 3] =
+    ["Rcon does not pass this proxy.\n", "No rcon by proxy.\n", "No rcon.\n"];
 
 impl Proxy {
     /// Handles a connectionless packet of a client. Returns the session that passes it on.
@@ -27,15 +43,14 @@ impl Proxy {
             Ok(Message::GetInfo(query)) => return self.query(now, from, Topic::Info, query),
             Ok(Message::GetStatus(query)) => return self.query(now, from, Topic::Status, query),
             Ok(message) => message,
-            // What the proxy does not know may still be known to both ends.
-            Err(_) => return self.count_unmatched(known),
+            Err(_) => return self.refuse_command(now, from, "invalid"),
         };
-        let opens = matches!(
-            message.kind(),
-            CommandKind::GetChallenge | CommandKind::Connect | CommandKind::Rcon
-        );
-        if !opens {
-            return self.count_unmatched(known);
+        match message.kind() {
+            CommandKind::GetChallenge | CommandKind::Connect => {}
+            CommandKind::Rcon if self.options.passes_rcon => {}
+            CommandKind::Rcon => return self.refuse_rcon(now, from, bytes.len()),
+            CommandKind::Unknown if self.options.passes_rcon => return self.count_unmatched(known),
+            kind => return self.refuse_command(now, from, kind.name()),
         }
         if !self.guards.allows_request(now, from.remote) {
             self.record_limit(now, ProxyCounter::RequestsLimited, "requests");
@@ -83,10 +98,15 @@ impl Proxy {
         self.opened += 1;
         let seed = self.options.seed.wrapping_mul(0x1_0001).wrapping_add(self.opened);
         let options = &self.options;
-        let number =
-            self.sessions.insert(|number| Session::new(now, options, from, port_of(number), seed));
+        let source = self.session_address(from.remote);
+        let number = self.sessions.insert(|number| {
+            let mut session = Session::new(now, options, from, port_of(number), seed);
+            session.source = source;
+            session
+        });
         self.counters.bump(ProxyCounter::SessionsOpened);
-        self.port_changes.push_back(PortChange::Open(port_of(number), self.options.server));
+        let (local, peer) = (port_of(number), self.options.server);
+        self.port_changes.push_back(PortChange::Open { local, peer, source });
         log::debug!("client {} opened session {number}", from.remote);
         self.schedule(now);
         Some(number)
@@ -100,6 +120,30 @@ impl Proxy {
         }
         if self.guards.allows_refusal(now, to.remote) {
             self.print(to, text);
+        }
+        None
+    }
+
+    /// Tells an address that rcon is not passed on, with a text that fits into the length of its request.
+    fn refuse_rcon(&mut self, now: Millis, to: Route, request_len: usize) -> Option<usize> {
+        self.counters.bump(ProxyCounter::RconRefused);
+        if let Some(suppressed) = self.log.allows(LogEvent::BadRcon, now) {
+            log::warn!("client {} refused: rcon passes with --rcon only{suppressed}", to.remote);
+        }
+        let longest = request_len.saturating_sub(PRINT_LEN);
+        if let Some(text) = RCON_REFUSALS.iter().find(|text| text.len() <= longest)
+            && self.guards.allows_refusal(now, to.remote)
+        {
+            self.print(to, text);
+        }
+        None
+    }
+
+    /// Counts a command that is not passed on, and logs one a second.
+    fn refuse_command(&mut self, now: Millis, from: Route, name: &str) -> Option<usize> {
+        self.counters.bump(ProxyCounter::CommandsRefused);
+        if let Some(suppressed) = self.log.allows(LogEvent::ConnectionlessFault, now) {
+            log::info!("client {} sent no request of a client: {name}{suppressed}", from.remote);
         }
         None
     }
@@ -123,7 +167,8 @@ impl Proxy {
             Reply::Answer(answer) => self.answer(browser, &answer),
             Reply::Ask(question) => {
                 if !std::mem::replace(&mut self.asks, true) {
-                    self.port_changes.push_back(PortChange::Open(QUESTIONS, self.options.server));
+                    let (local, peer) = (QUESTIONS, self.options.server);
+                    self.port_changes.push_back(PortChange::Open { local, peer, source: None });
                 }
                 self.counters.bump(ProxyCounter::QueriesAsked);
                 self.outbox.push(Route::new(QUESTIONS, self.options.server), &question);

@@ -55,6 +55,8 @@ pub(super) struct Session {
     pub(super) local_ip: Option<IpAddr>,
     pub(super) server: SocketAddr,
     pub(super) port: LocalPort,
+    /// Address towards the server; none for that of the system.
+    pub(super) source: Option<IpAddr>,
     pub(super) state: SessionState,
     pub(super) shadow: Shadow,
     pub(super) name: String,
@@ -93,6 +95,7 @@ impl Session {
             local_ip: client.local_ip,
             server: options.server,
             port,
+            source: None,
             state: SessionState::Handshake,
             shadow: Shadow::new(options.server, client.remote),
             name: String::new(),
@@ -130,6 +133,14 @@ impl Session {
             link.as_ref().map_or(Millis::NEVER, |link| link.next_arrival())
         };
         next(&self.up).min(next(&self.down))
+    }
+
+    /// Server, and the address that it sees, in log lines.
+    pub(super) fn upstream(&self) -> String {
+        match self.source {
+            None => self.server.to_string(),
+            Some(source) => format!("{} from {source}", self.server),
+        }
     }
 
     /// Whether a connection exists.

@@ -41,11 +41,14 @@ impl Proxy {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "server {}, up {} s\nuplink {}, downlink {}\n{} of {} sessions, {} undecoded datagrams",
+            "server {}, up {} s\nuplink {}, downlink {}\nsession addresses {}, rcon {}\n\
+             {} of {} sessions, {} undecoded datagrams",
             options.name,
             now.since(self.began).0 / 1000,
             line(options.uplink),
             line(options.downlink),
+            options.session_network.map_or_else(|| "off".to_owned(), |network| network.to_string()),
+            if options.passes_rcon { "passed on" } else { "refused" },
             self.sessions.len(),
             options.sessions,
             self.counter(ProxyCounter::UndecodedFromClients)
@@ -58,9 +61,10 @@ impl Proxy {
         }
         let _ = writeln!(
             text,
-            "{:>4} {:<22} {:>5} {:<10} {:<10} {:>7} {:>9} {:>9} {:>6} name",
+            "{:>4} {:<22} {:<15} {:>5} {:<10} {:<10} {:>7} {:>9} {:>9} {:>6} name",
             "num",
             "address",
+            "server sees",
             "qport",
             "protocol",
             "state",
@@ -120,8 +124,9 @@ fn row(now: Millis, number: usize, session: &Session) -> String {
     debug_assert_eq!(Direction::ToServer as usize, 0, "traffic is indexed by direction");
     let qport = session.qport.map_or_else(|| "-".to_owned(), |qport| qport.to_string());
     format!(
-        "{number:>4} {:<22} {qport:>5} {:<10} {state:<10} {:>7} {:>9} {:>9} {:>6} {}\n",
+        "{number:>4} {:<22} {:<15} {qport:>5} {:<10} {state:<10} {:>7} {:>9} {:>9} {:>6} {}\n",
         session.client.to_string(),
+        session.source.map_or_else(|| "proxy".to_owned(), |source| source.to_string()),
         session.shadow.protocol().unwrap_or_else(|| "-".to_owned()),
         now.since(session.opened).0 / 1000,
         up.datagrams,

@@ -67,9 +67,9 @@ impl Sockets {
     pub(super) fn change_port(&mut self, change: PortChange, registry: &Registry) {
         match change {
             PortChange::Close(local) => self.close_port(local, registry),
-            PortChange::Open(local, peer) => {
+            PortChange::Open { local, peer, source } => {
                 self.close_port(local, registry);
-                if let Err(error) = self.open_port(local, peer, registry) {
+                if let Err(error) = self.open_port((local, source), peer, registry) {
                     // The next one fails for the same reason, usually the limit of open files.
                     if !std::mem::replace(&mut self.on_demand.has_warned, true) {
                         log::warn!("port {} not opened: {error}", local.0);
@@ -82,15 +82,16 @@ impl Sockets {
 
     fn open_port(
         &mut self,
-        local: LocalPort,
+        (local, source): (LocalPort, Option<IpAddr>),
         peer: SocketAddr,
         registry: &Registry,
     ) -> Result<(), BindError> {
         let reached = self.on_demand.relay.as_ref().map_or(peer, |relay| relay.address());
-        let ip: IpAddr = match reached.ip().to_canonical() {
+        let any: IpAddr = match reached.ip().to_canonical() {
             IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
             IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
+        let ip = source.unwrap_or(any);
         let udp = open(SocketAddr::new(ip, 0), CLIENT_BUFFER_BYTES)?;
         let mut socket = Socket::new(udp, local);
         socket.association =

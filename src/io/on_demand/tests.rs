@@ -30,7 +30,8 @@ struct Caller {
 
 impl Caller {
     fn new(peer: SocketAddr, rounds: u8) -> Self {
-        let changes = VecDeque::from([PortChange::Open(LocalPort(3), peer)]);
+        let changes =
+            VecDeque::from([PortChange::Open { local: LocalPort(3), peer, source: None }]);
         let (next, outbox) = (Millis(0), Outbox::default());
         Self { peer, rounds, done: 0, next, changes, outbox, failures: Vec::new() }
     }
@@ -49,7 +50,8 @@ impl Node for Caller {
         self.done += 1;
         self.next = now;
         self.changes.push_back(PortChange::Close(LocalPort(3)));
-        self.changes.push_back(PortChange::Open(LocalPort(3), self.peer));
+        let (local, peer) = (LocalPort(3), self.peer);
+        self.changes.push_back(PortChange::Open { local, peer, source: None });
     }
 
     fn expect_datagram(&self, _: &[u8]) {}

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use crate::{
     discovery::{Family, MasterRequest},
-    limits::Half,
+    limits::{Half, is_this_machine},
     model::Millis,
     node::{Hosted, Input, LoopCounters, Node, Outbox, Output, OutputKind, Route},
     observe::{LogEvent, LogLimiter, Sample, Value},
@@ -155,7 +155,7 @@ impl Master {
 
     /// Whether an address has a listed server or is on this machine, so that it is not forged.
     pub(super) fn is_proven(&self, address: SocketAddr) -> bool {
-        address.ip().to_canonical().is_loopback() || self.registry.has_host(address.ip())
+        is_this_machine(address.ip()) || self.registry.has_host(address.ip())
     }
 
     /// Queues a reply to a request. A longer reply to an unproven address needs room in the budget.

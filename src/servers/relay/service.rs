@@ -11,7 +11,7 @@ use super::{
     viewer::{ViewerKey, ViewerRole, ViewerState, Viewers},
 };
 use crate::{
-    limits::{BucketLimit, QueryLimits},
+    limits::{BucketLimit, QueryLimits, is_this_machine},
     model::{Buttons, Millis, UserCmd, text, text::atoi},
     node::Route,
     observe::Counter,
@@ -151,7 +151,7 @@ impl Service for RelayState {
             per_subnet: if ip.is_ipv6() { per_subnet6 } else { 0 },
             per_site: max_per_address,
             entry_time: Some(ENTRY_TIME),
-            is_exempt: ip.is_loopback(),
+            is_exempt: is_this_machine(ip),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::options::{BroadcastOptions, MAX_VIEWERS};
 use crate::{
-    limits::Bucket,
+    limits::{Bucket, is_this_machine},
     model::{ClientNum, Millis},
     serving::{
         connection::{Connection, ConnectionState, MAX_SLOTS, Role, RoleData, SendRates, Slots},
@@ -63,6 +63,6 @@ impl SendRates for BroadcastOptions {
     }
 
     fn is_unlimited(&self, address: std::net::SocketAddr) -> bool {
-        address.ip().to_canonical().is_loopback()
+        is_this_machine(address.ip())
     }
 }

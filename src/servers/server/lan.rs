@@ -35,7 +35,7 @@ mod tests {
         ] {
             assert!(is_lan(&settings, address(lan)), "{lan}");
         }
-        for wan in ["8.8.8.8", "172.32.0.1", "2001:db8::1", "169.253.0.1"] {
+        for wan in ["8.8.8.8", "172.32.0.1", "2001:db8::1", "169.253.0.1", "127.64.3.7"] {
             assert!(!is_lan(&settings, address(wan)), "{wan}");
         }
         settings.set("sv_lanNetworks", "127.0.0.0/8 ::1").expect("a list of networks");
