@@ -46,8 +46,7 @@ pub fn escaped(bytes: &[u8]) -> String {
 /// Longest name of a file's content in a log line or an error, in characters.
 pub const MAX_SHOWN_NAME: usize = 96;
 
-/// Returns a name from an archive, a map, a module or a demo for a log line: escaped, and cut to [`MAX_SHOWN_NAME`]
-/// characters.
+/// Returns a name from a file for a log line: escaped, and cut to [`MAX_SHOWN_NAME`] characters.
 #[must_use]
 pub fn shown_name(bytes: &[u8]) -> String {
     // An escaped byte has at least one character, so the rest of a long name is not escaped in vain.

@@ -36,10 +36,10 @@ use super::pvs::Pvs;
 pub const MAX_TREE_DEPTH: usize = 512;
 /// Maximum number of models: the engine's 256 handles less two for temporary boxes.
 pub const MAX_MODELS: usize = 254;
-/// Maximum number of brushes of a leaf or of a brush model: twice what known compilers accept for a whole map. A trace tests
-/// all of them.
+/// Maximum number of brushes of a leaf or of a brush model. A trace tests all of them; known compilers accept half as many for a
+/// whole map.
 pub const MAX_BRUSHES_TOGETHER: usize = 2 * 32_768;
-/// Maximum number of surfaces of a leaf or of a brush model, as many as known compilers accept for a whole map.
+/// Maximum number of surfaces of a leaf or of a brush model. Known compilers accept as many for a whole map.
 pub const MAX_SURFACES_TOGETHER: usize = 131_072;
 /// Maximum number of areas in a snapshot.
 pub const MAX_AREAS: usize = 256;

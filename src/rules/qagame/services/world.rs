@@ -13,7 +13,7 @@ use crate::{
     world::{Hull, TraceQuery, TraceWork},
 };
 
-/// Cost of a node, of the bounds of a brush, and of a plane in a query: about their time in instructions.
+/// Cost of a node, of the bounds of a brush, and of a plane in a query, in instructions.
 const NODE_COST: u64 = 8;
 const CONTENT_COST: u64 = 4;
 const PLANE_COST: u64 = 4;
