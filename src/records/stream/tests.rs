@@ -290,6 +290,9 @@ fn hostile_bytes_are_errors_with_their_place() {
     }
 }
 
+/// Change of the messages on the way.
+type Change<'a> = &'a dyn Fn(&mut Vec<Vec<u8>>);
+
 /// Sends a stream of messages to a new relay behind a line that changes it. Returns its first error.
 fn changed_on_the_way(change: impl Fn(&mut Vec<Vec<u8>>)) -> Option<StreamError> {
     let mut publisher = publisher(Millis(0), 4);
@@ -324,7 +327,7 @@ fn changed_stream_is_an_error() {
     let other = piece(PieceKind::Records, b"frags 99");
     let pieces = forged(message::MessageKind::Pieces, &other);
     let end = forged(message::MessageKind::End, b"go to evil.example");
-    let changes: [(&str, &dyn Fn(&mut Vec<Vec<u8>>)); 7] = [
+    let changes: [(&str, Change<'_>); 7] = [
         ("changed", &|all| all[1] = pieces.clone()),
         ("inserted", &|all| all.insert(0, pieces.clone())),
         ("left out", &|all| drop(all.drain(0..2))),
