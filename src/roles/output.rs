@@ -1,11 +1,14 @@
 //! Output of a role: standard output, and files that it writes.
 //!
+//! Lines hold names from files and from other machines. Control characters in them, which a terminal would run, are printed as
+//! `\u001b`, which JSON reads back.
+//!
 //! Invariants: a closed pipe, e.g. by `head`, ends the output in silence. Any other error is reported once, and the
 //! role fails. A file that a role reads is not replaced by one that it writes.
 
 use std::{
     ffi::OsStr,
-    fmt::Display,
+    fmt::{self, Display, Write as _},
     fs,
     io::{self, BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},
@@ -39,13 +42,13 @@ impl Output {
 
     /// Prints a line. Returns whether the output is still open.
     pub(super) fn line(&mut self, line: impl Display) -> bool {
-        writeln!(self, "{line}").is_ok()
+        writeln!(self, "{}", printable(line)).is_ok()
     }
 
     /// Prints an error behind the lines before it.
     pub(super) fn report(&mut self, what: impl Display) {
         let _ = self.flush();
-        eprintln!("fragd: {what}");
+        eprintln!("fragd: {}", printable(what));
     }
 
     /// Writes the rest. Returns the status of a role that has otherwise ended with `outcome`.
@@ -90,8 +93,35 @@ impl Write for Output {
 /// Prints the text of a role that ends with `outcome`. Returns its status.
 pub(super) fn show(text: &str, outcome: ExitStatus) -> ExitStatus {
     let mut output = Output::new();
-    let _ = output.write_all(text.as_bytes());
+    let _ = output.write_all(printable(text).as_bytes());
     output.end(outcome)
+}
+
+/// Returns a text with its control characters escaped, except ends of lines and tabs.
+pub(super) fn printable(text: impl Display) -> String {
+    let mut escaped = Escaped(String::new());
+    let _ = write!(escaped, "{text}");
+    escaped.0
+}
+
+/// Text whose control characters are escaped.
+struct Escaped(String);
+
+impl fmt::Write for Escaped {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let is_run = |char: char| char.is_control() && !matches!(char, '\n' | '\t');
+        let mut rest = text;
+        while let Some(at) = rest.find(is_run) {
+            self.0.push_str(&rest[..at]);
+            rest = &rest[at..];
+            if let Some(char) = rest.chars().next() {
+                write!(self.0, "\\u{:04x}", u32::from(char))?;
+                rest = &rest[char.len_utf8()..];
+            }
+        }
+        self.0.push_str(rest);
+        Ok(())
+    }
 }
 
 /// Prints the usage that the command line asks for, or its error.
@@ -167,6 +197,15 @@ fn place(path: &Path) -> Option<(PathBuf, &OsStr)> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn lines_run_nothing_in_a_terminal() {
+        let text = printable("level: \u{1b}[2J\rq3\u{9b}1m\u{7f}\n\tGröße");
+        assert_eq!(text, "level: \\u001b[2J\\u000dq3\\u009b1m\\u007f\n\tGröße");
+        let json = printable(serde_json::json!({ "map": "a\u{9b}b" }));
+        let read: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(read["map"], "a\u{9b}b");
+    }
+
     use super::*;
 
     /// Writer that fails.

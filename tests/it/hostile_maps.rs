@@ -144,6 +144,41 @@ fn sample_map_is_valid() {
     use_up(&sample.file(), &map);
 }
 
+/// The sample with `count` brushes or surfaces in leaf 1, or in the door's model.
+fn crowded(lump: Lump, count: usize) -> Sample {
+    let mut sample = Sample::new();
+    let lumps = &mut sample.0.lumps;
+    let words = |count: usize, word: i32| vec![word; count][..].bytes();
+    let (field, record) = match lump {
+        Lump::LeafBrushes => (44, Lump::Leafs),
+        Lump::LeafSurfaces => (36, Lump::Leafs),
+        _ => (36, Lump::Models),
+    };
+    match lump {
+        Lump::Brushes => {
+            let brush = [0, 0, 0][..].bytes();
+            lumps[lump as usize].extend(brush.repeat(count));
+        }
+        _ => lumps[lump as usize].extend(words(count, 0)),
+    }
+    let at = record.record_len() + field;
+    lumps[record as usize][at..at + 4].copy_from_slice(&(count as i32).to_le_bytes());
+    sample
+}
+
+#[test]
+fn crowded_leafs_and_models_are_refused() {
+    for (lump, max, what) in [
+        (Lump::LeafBrushes, 65_536, "leafs, record 1: too many leaf brushes"),
+        (Lump::LeafSurfaces, 131_072, "leafs, record 1: too many leaf surfaces"),
+        (Lump::Brushes, 65_536, "models, record 1: too many brushes"),
+    ] {
+        assert!(crowded(lump, max).load().is_ok(), "{what}");
+        let error = crowded(lump, max + 1).load().expect_err(what).to_string();
+        assert_eq!(error, format!("{what}: {} (max {max})", max + 1));
+    }
+}
+
 #[test]
 fn map_error_names_lump_and_record() {
     const NAN: i32 = 0x7fc0_0000;

@@ -122,6 +122,13 @@ choices! {
         /// The server stops.
         Stop = "stop",
     }
+    /// Holders of ballots in votes (`g_voteBallots`).
+    BallotHolder {
+        /// Address outside `sv_lanNetworks`; in these, each client.
+        Address = "address",
+        /// Client.
+        Client = "client",
+    }
     /// Columns of the console command `status` (`sv_statusStyle`).
     StatusStyle {
         /// ioquake3.

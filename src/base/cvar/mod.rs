@@ -15,8 +15,8 @@ mod value;
 mod values;
 
 pub use choice::{
-    Choice, CollisionPrecision, GameCode, GameFaultPolicy, GameFolder, LogLevel, MovementChoice,
-    MovementPrecision, Protocol71, RulesMode, StatusStyle,
+    BallotHolder, Choice, CollisionPrecision, GameCode, GameFaultPolicy, GameFolder, LogLevel,
+    MovementChoice, MovementPrecision, Protocol71, RulesMode, StatusStyle,
 };
 pub use error::ValueError;
 pub(crate) use error::quoted;

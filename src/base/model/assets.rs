@@ -9,8 +9,8 @@ use std::{fmt, ops::Range, rc::Rc, sync::Arc};
 
 use thiserror::Error;
 
-use super::checksum::block_checksum;
 pub use super::memory_assets::MemoryAssets;
+use super::{checksum::block_checksum, text::shown_name};
 
 /// Longest name of a game file, in bytes.
 pub const MAX_GAME_PATH_LEN: usize = 255;
@@ -116,7 +116,7 @@ impl fmt::Display for GamePath {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AssetError {
     /// Invalid name.
-    #[error("invalid game file name: \"{}\"", name.escape_default())]
+    #[error("invalid game file name: \"{}\"", shown_name(name.as_bytes()))]
     Name {
         /// Requested name.
         name: String,

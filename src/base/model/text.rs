@@ -43,6 +43,22 @@ pub fn escaped(bytes: &[u8]) -> String {
     shown
 }
 
+/// Longest name of a file's content in a log line or an error, in characters.
+pub const MAX_SHOWN_NAME: usize = 96;
+
+/// Returns a name from a file for a log line: escaped, and cut to [`MAX_SHOWN_NAME`] characters.
+#[must_use]
+pub fn shown_name(bytes: &[u8]) -> String {
+    // An escaped byte has at least one character, so the rest of a long name is not escaped in vain.
+    let head = &bytes[..bytes.len().min(MAX_SHOWN_NAME + 1)];
+    let mut shown = escaped(head);
+    if head.len() < bytes.len() || shown.len() > MAX_SHOWN_NAME {
+        shown.truncate(MAX_SHOWN_NAME - 3);
+        shown.push_str("...");
+    }
+    shown
+}
+
 /// Returns the text for a cell of a CSV file, which a spreadsheet does not run as a formula.
 #[must_use]
 pub fn formula_free(text: &str) -> Cow<'_, str> {
@@ -96,6 +112,18 @@ mod tests {
     #[test]
     fn log_text_cannot_break_its_line() {
         assert_eq!(escaped(b"a\n\x1b\xff\\"), "a\\n\\x1b\\xff\\\\");
+    }
+
+    #[test]
+    fn shown_names_are_bounded_and_printable() {
+        assert_eq!(shown_name(b"maps/q3dm17.bsp"), "maps/q3dm17.bsp");
+        assert_eq!(shown_name(b"a\n\x1b[31m"), "a\\n\\x1b[31m");
+        assert_eq!(shown_name(&[b'x'; MAX_SHOWN_NAME]), "x".repeat(MAX_SHOWN_NAME));
+        let cut = "x".repeat(MAX_SHOWN_NAME - 3) + "...";
+        for len in [MAX_SHOWN_NAME + 1, 65_535] {
+            assert_eq!(shown_name(&vec![b'x'; len]), cut);
+        }
+        assert_eq!(shown_name(&[0xff; 65_535]).len(), MAX_SHOWN_NAME);
     }
 
     #[test]

@@ -24,7 +24,10 @@ use super::{
     pack_directory::FullDirectory,
     pack_source::{PackReader, PackSource},
 };
-use crate::model::assets::{AssetError, GamePath, PackInfo};
+use crate::model::{
+    assets::{AssetError, GamePath, PackInfo},
+    text::shown_name,
+};
 
 /// Maximum entries of an archive.
 const MAX_ENTRIES: usize = 65_535;
@@ -99,7 +102,7 @@ fn check_overlap(archive: &ZipArchive<PackReader>) -> Result<(), PackFault> {
         return Ok(());
     };
     let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
-    Err(PackFault::Overlap(entry.name_raw().escape_ascii().to_string()))
+    Err(PackFault::Overlap(shown_name(entry.name_raw())))
 }
 
 /// Returns the number of an entry whose data reaches into the next one or into the directory. Extents are start,
@@ -118,7 +121,7 @@ fn sorted(mut files: Vec<PackedFile>, replaced: &mut Option<(usize, String)>) ->
         let is_same = later.path == kept.path;
         if is_same {
             std::mem::swap(later, kept);
-            replaced.get_or_insert_with(|| (0, kept.path.to_string())).0 += 1;
+            replaced.get_or_insert_with(|| (0, shown_name(kept.path.as_str().as_bytes()))).0 += 1;
         }
         is_same
     });
@@ -173,7 +176,7 @@ impl Pack {
         for number in 0..archive.len() {
             let entry = archive.by_index_data(number).map_err(PackFault::Zip)?;
             let name = entry.name_raw();
-            let shown = || name.escape_ascii().to_string();
+            let shown = || shown_name(name);
             let unpacked = entry.size();
             if unpacked > 0 {
                 crcs.push(entry.crc32());

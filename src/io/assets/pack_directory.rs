@@ -9,6 +9,8 @@ use std::{
     io::{self, Read, Seek, SeekFrom},
 };
 
+use crate::model::text::shown_name;
+
 /// First bytes of an entry.
 const SIGNATURE: &[u8] = b"PK\x01\x02";
 /// Length of an entry before its name, in bytes.
@@ -62,10 +64,9 @@ impl FullDirectory {
     }
 
     fn add(&mut self, name: Vec<u8>, position: usize) {
-        let shown = |name: &[u8]| name.escape_ascii().to_string();
         // Names of folders are often repeated.
         if !name.ends_with(b"/") && self.last.contains_key(&name) {
-            self.replaced.get_or_insert_with(|| (0, shown(&name))).0 += 1;
+            self.replaced.get_or_insert_with(|| (0, shown_name(&name))).0 += 1;
         }
         self.last.insert(name, position);
     }

@@ -149,6 +149,11 @@ fn archive_lists_files_and_checksums() {
 fn invalid_archives_are_rejected_by_name() {
     let twice = Entry { start: Some(0), ..entry("b", b"0123456789") };
     assert!(fault(&[entry("a", b"0123456789"), twice]).contains("overlaps"));
+    let long = "x".repeat(65_000);
+    let other = format!("{long}b");
+    let twice = Entry { start: Some(0), ..entry(&other, b"0123456789") };
+    let shown = fault(&[entry(&long, b"0123456789"), twice]);
+    assert!(shown.contains("xxx...\" overlaps") && shown.len() < 1000, "{} bytes", shown.len());
     let beyond = Entry { start: Some(1 << 30), ..entry("b", b"") };
     assert!(fault(&[entry("a", b""), beyond]).contains("test.pk3: "));
 }

@@ -15,6 +15,9 @@ use super::{BACKGROUND, Color, Image, Projection, floors::Band};
 
 /// Samples per pixel along each axis.
 const SAMPLES: usize = 2;
+/// Maximum visits of a sample by the boxes of triangles, on average. Real maps have less than 20; a file with a million
+/// triangles over the whole map would take hours.
+const MAX_VISITS: usize = 200;
 /// Minimum z of a floor's normal. Steeper surfaces are walls.
 const FLOOR_SLOPE: f32 = 0.3;
 /// Step-up height of players, in units. Higher steps are drawn as edges.
@@ -71,6 +74,9 @@ pub(super) struct Heightmap {
     highest: f32,
     /// Heights that are drawn.
     band: Band,
+    /// Visits of samples that are left, and the number of triangles that were left out for them.
+    visits: usize,
+    left_out: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -105,6 +111,8 @@ impl Heightmap {
             lowest: f32::INFINITY,
             highest: f32::NEG_INFINITY,
             band,
+            visits: (width * height).saturating_mul(MAX_VISITS),
+            left_out: 0,
         };
         for triangle in floors {
             heightmap.add(map, triangle);
@@ -122,6 +130,11 @@ impl Heightmap {
     /// Heights of the lowest and the highest floor, in units.
     pub(super) const fn heights(&self) -> [f32; 2] {
         [self.lowest, self.highest]
+    }
+
+    /// Number of triangles that were left out because the others took all the work.
+    pub(super) const fn left_out(&self) -> usize {
+        self.left_out
     }
 
     /// Colors the heights as another heightmap does.
@@ -162,6 +175,12 @@ impl Heightmap {
         let bottom = rows(a[1].max(b[1]).max(c[1]) + 1.0);
         let left = columns(a[0].min(b[0]).min(c[0]));
         let right = columns(a[0].max(b[0]).max(c[0]) + 1.0);
+        let visits = bottom.saturating_sub(top) * right.saturating_sub(left);
+        let Some(visits_left) = self.visits.checked_sub(visits) else {
+            self.left_out += 1;
+            return;
+        };
+        self.visits = visits_left;
         let heights = triangle.corners.map(|corner| corner[2]);
         for row in top..bottom {
             for column in left..right {
@@ -326,4 +345,27 @@ fn hue(number: usize) -> Color {
         (70.0 + 170.0 * (distance - 1.0).clamp(0.0, 1.0)) as u8
     };
     [wave(0.0), wave(4.0), wave(2.0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Block, TestMap};
+
+    #[test]
+    fn triangles_beyond_the_work_limit_are_left_out() {
+        let block = Block { mins: [-64.0; 3], maxs: [64.0; 3], contents: 1, surface_flags: 0 };
+        let map = Bsp::load(&TestMap::from_boxes("", &[block], &[]).file()).expect("a sound map");
+        let shader = map.brushes.iter().next().expect("a brush").shader;
+        let corners = [[-64.0, -64.0], [64.0, -64.0], [-64.0, 64.0]];
+        let corners = corners.map(|[x, y]| Vec3::new(x, y, 64.0));
+        let triangle = Triangle { corners, normal: Vec3::new(0.0, 0.0, 1.0), shader };
+        let projection =
+            Projection { west: -64.0, north: 64.0, left: 0.0, top: 0.0, pixels_per_unit: 0.25 };
+        let left_out = |count| {
+            let floors = vec![&triangle; count];
+            Heightmap::new(&map, &floors, projection, [32, 32], Band::ALL).left_out()
+        };
+        assert_eq!((left_out(MAX_VISITS), left_out(1000)), (0, 1000 - MAX_VISITS));
+    }
 }

@@ -63,6 +63,8 @@ pub struct Drawing {
     /// Left end of the line of the floors in the legend.
     floors_at: PixelPoint,
     projection: Projection,
+    /// Number of triangles that are not drawn.
+    left_out: usize,
 }
 
 /// One floor of a map.
@@ -216,10 +218,20 @@ pub fn draw(
         floors: layers,
         floors_at: legend.floors_at,
         projection,
+        left_out: heightmap.left_out(),
     }
 }
 
 impl Drawing {
+    /// Returns a warning about surfaces that are not drawn, or `None`.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let count = self.left_out;
+        (count > 0).then(|| {
+            format!("{count} triangles not drawn: the surfaces cover the map more than 200 times")
+        })
+    }
+
     /// Returns the drawing of one floor, counted from 1, the lowest.
     ///
     /// # Errors

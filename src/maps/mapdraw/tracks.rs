@@ -92,6 +92,7 @@ impl Drawing {
             floors: Vec::new(),
             floors_at: [0.0; 2],
             projection,
+            left_out: 0,
         }
     }
 

@@ -13,7 +13,9 @@ pub mod pvs;
 
 pub use areas::{AreaPortalError, Areas, VisibleAreas};
 pub use bsp::{Bsp, BspError};
-pub use collision::{CollisionError, CollisionMap, Hull, TracePrecision, TraceQuery, TraceTarget};
+pub use collision::{
+    CollisionError, CollisionMap, Hull, TracePrecision, TraceQuery, TraceTarget, TraceWork,
+};
 pub use entity_string::{EntityStringError, MapEntities};
 pub use links::World;
 pub use map_summary::{EntityCategory, MapSummary};

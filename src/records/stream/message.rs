@@ -20,6 +20,7 @@ pub(super) enum MessageKind {
     Welcome = b'w',
     Refused = b'r',
     Pieces = b'p',
+    Seal = b's',
     Alive = b'a',
     End = b'e',
 }
@@ -32,11 +33,17 @@ impl MessageKind {
             b'w' => Self::Welcome,
             b'r' => Self::Refused,
             b'p' => Self::Pieces,
+            b's' => Self::Seal,
             b'a' => Self::Alive,
             b'e' => Self::End,
             _ => return None,
         })
     }
+}
+
+/// Returns the content of a whole message.
+pub(super) fn content_of(message: &[u8]) -> &[u8] {
+    message.get(HEAD_LEN..).unwrap_or_default()
 }
 
 /// Appends a message.

@@ -4,13 +4,14 @@
 //! publisher -> hello     magic, version, nonce
 //! relay     -> login     nonce, proof of the password, name
 //! publisher -> welcome   proof of the password, delay     (or refused: reason)
+//! publisher -> seal      keyed hash of the following pieces or end
 //! publisher -> pieces    pieces of a multi-view file, one key frame first
 //! both      -> alive     every 5 s
 //! publisher -> end       reason
 //! ```
 //!
 //! The password never crosses the line: both sides prove it by HMAC-SHA-256 over both nonces. The stream
-//! itself is readable on the line.
+//! itself is readable on the line, but not changeable. Seals are left out if one side is of a version before them.
 //!
 //! Invariants: no clock, no socket; memory is bounded for any input; a relay that reads too slowly is
 //! disconnected and delays no other; pieces are encoded once for all relays. Source: this project's own format.
@@ -18,6 +19,7 @@
 mod backlog;
 mod message;
 mod publisher;
+mod seal;
 mod subscriber;
 #[cfg(test)]
 mod tests;
@@ -54,6 +56,10 @@ type Proof = [u8; 32];
 enum StreamSide {
     Publisher,
     Subscriber,
+    /// Publisher that seals its messages.
+    SealingPublisher,
+    /// Neither: the key of the seals.
+    Seals,
 }
 
 /// Violation of the stream's protocol by the other side.
@@ -94,6 +100,12 @@ pub enum StreamError {
     /// The publisher does not have the password.
     #[error("wrong stream password")]
     Proof,
+    /// A message is not what the publisher sent.
+    #[error("byte {at}: seal of a message is wrong: the stream was changed on the way")]
+    Seal {
+        /// Position in the stream behind the message.
+        at: u64,
+    },
 }
 
 /// Returns the keyed hash of a connection's nonces and name.
@@ -101,8 +113,10 @@ fn mac(password: &str, side: StreamSide, nonces: (&Nonce, &Nonce), name: &[u8]) 
     let mut mac =
         Hmac::<Sha256>::new_from_slice(password.as_bytes()).expect("keys of any length are valid");
     mac.update(match side {
-        StreamSide::Publisher => b"fragd publisher",
+        StreamSide::Publisher => b"fragd publisher".as_slice(),
         StreamSide::Subscriber => b"fragd subscriber",
+        StreamSide::SealingPublisher => b"fragd publisher with seals",
+        StreamSide::Seals => b"fragd seals",
     });
     mac.update(nonces.0);
     mac.update(nonces.1);

@@ -9,8 +9,9 @@ use super::{
     ALIVE_INTERVAL, MAGIC, MAX_NAME, Nonce, SILENCE, StreamError, StreamSide, VERSION,
     backlog::{Backlog, Packed},
     mac,
-    message::{MessageKind, MessageReader, put_message},
+    message::{MessageKind, MessageReader, content_of, put_message},
     printable,
+    seal::{SEALS_ASKED, Seals},
 };
 use crate::{
     limits::{AddressKey, AddressLimiter, BucketLimit, crowded, same_host},
@@ -75,6 +76,8 @@ struct Connection {
     heard: Millis,
     said: Millis,
     reader: MessageReader,
+    /// Seals, if the relay asked for them.
+    seals: Option<Seals>,
     queue: VecDeque<Packed>,
     /// Bytes of the queue, and those of its first entry that were sent.
     queued: usize,
@@ -95,8 +98,22 @@ impl Connection {
         self.send(now, message.into());
     }
 
+    /// Sends the seal of the next message, if the relay asked for it.
+    fn seal(&mut self, now: Millis, kind: MessageKind, content: &[u8]) {
+        if let Some(seal) = self.seals.as_mut().map(|seals| seals.seal(kind, content)) {
+            self.say(now, MessageKind::Seal, &[&seal]);
+        }
+    }
+
+    /// Sends a message of pieces, which all relays share, behind its seal.
+    fn send_pieces(&mut self, now: Millis, packed: Packed) {
+        self.seal(now, MessageKind::Pieces, content_of(&packed));
+        self.send(now, packed);
+    }
+
     /// Sends a last message and closes.
     fn close(&mut self, now: Millis, kind: MessageKind, reason: &str) {
+        self.seal(now, kind, reason.as_bytes());
         self.say(now, kind, &[reason.as_bytes()]);
         self.since = now;
         self.state = PublisherState::Closing;
@@ -165,6 +182,7 @@ impl Publisher {
             heard: now,
             said: now,
             reader: MessageReader::new(MAX_LOGIN_LEN),
+            seals: None,
             queue: VecDeque::new(),
             queued: 0,
             sent: 0,
@@ -262,7 +280,15 @@ impl Publisher {
         let password = &self.options.password;
         let is_right =
             mac(password, StreamSide::Subscriber, nonces, name).verify_slice(proof).is_ok();
-        let answer = mac(password, StreamSide::Publisher, nonces, &[]).finalize().into_bytes();
+        let delay = u32::try_from(self.options.delay.0).unwrap_or(u32::MAX).to_le_bytes();
+        // The proof covers the name, so the wish for seals is the relay's own.
+        let seals = name.last() == Some(&SEALS_ASKED);
+        let seals = seals.then(|| Seals::new(password, nonces));
+        let answer = match seals {
+            Some(_) => mac(password, StreamSide::SealingPublisher, nonces, &delay),
+            None => mac(password, StreamSide::Publisher, nonces, &[]),
+        };
+        let answer = answer.finalize().into_bytes();
         let is_full = self.relays() >= self.options.max_relays;
         let connection = &mut self.connections[id.0];
         let from = connection.from;
@@ -280,11 +306,11 @@ impl Publisher {
             return connection.close(now, MessageKind::Refused, "too many relays");
         }
         log::info!("live stream: relay {name:?} of {from} connected");
-        let delay = u32::try_from(self.options.delay.0).unwrap_or(u32::MAX).to_le_bytes();
         connection.say(now, MessageKind::Welcome, &[&answer, &delay]);
         connection.state = PublisherState::Relay(name);
+        connection.seals = seals;
         for packed in self.backlog.start() {
-            connection.send(now, Arc::clone(packed));
+            connection.send_pieces(now, Arc::clone(packed));
         }
     }
 
@@ -304,7 +330,7 @@ impl Publisher {
         while let Some(packed) = self.backlog.release(now) {
             for (_, connection) in &mut self.connections {
                 if matches!(connection.state, PublisherState::Relay(_)) {
-                    connection.send(now, Arc::clone(&packed));
+                    connection.send_pieces(now, Arc::clone(&packed));
                 }
             }
         }

@@ -8,6 +8,7 @@ use super::{
     ALIVE_INTERVAL, MAGIC, MAX_NAME, Nonce, Proof, SILENCE, StreamError, StreamSide, VERSION, mac,
     message::{MessageKind, MessageReader, put_message},
     printable,
+    seal::{SEAL_LEN, SEALS_ASKED, Seals},
 };
 use crate::{
     model::{Millis, text::truncated},
@@ -48,6 +49,10 @@ pub struct Subscriber {
     name: String,
     nonce: Nonce,
     state: SubscriberState,
+    /// Seals, if the publisher sends them.
+    seals: Option<Seals>,
+    /// Seal of the next message.
+    seal: Option<Box<[u8]>>,
     reader: MessageReader,
     heard: Millis,
     said: Millis,
@@ -61,9 +66,11 @@ impl Subscriber {
     pub fn new(now: Millis, password: &str, name: &str, nonce: Nonce) -> Self {
         Self {
             password: password.to_owned(),
-            name: truncated(name, MAX_NAME).to_owned(),
+            name: truncated(name, MAX_NAME - 1).to_owned(),
             nonce,
             state: SubscriberState::Hello,
+            seals: None,
+            seal: None,
             reader: MessageReader::new(MAX_EARLY_LEN),
             heard: now,
             said: now,
@@ -83,6 +90,14 @@ impl Subscriber {
             let at = self.reader.position();
             let fault = |what| StreamError::Message { at, what };
             let Some((kind, content)) = self.reader.next()? else { return Ok(()) };
+            if let Some(seals) = &mut self.seals
+                && matches!(kind, MessageKind::Pieces | MessageKind::End)
+            {
+                let seal = self.seal.take().unwrap_or_default();
+                if !seals.check(kind, content, &seal) {
+                    return Err(StreamError::Seal { at: self.reader.position() });
+                }
+            }
             match (kind, self.state) {
                 (MessageKind::Hello, SubscriberState::Hello) => {
                     let hello = content.to_vec();
@@ -94,9 +109,15 @@ impl Subscriber {
                     let proof: &Proof = proof;
                     let delay = delay.first_chunk().ok_or_else(|| fault("an answer too short"))?;
                     let nonces = (&theirs, &self.nonce);
-                    mac(&self.password, StreamSide::Publisher, nonces, &[])
-                        .verify_slice(proof)
-                        .map_err(|_| StreamError::Proof)?;
+                    let proves = |side, covered: &[u8]| {
+                        mac(&self.password, side, nonces, covered).verify_slice(proof).is_ok()
+                    };
+                    // Only a publisher of a version before seals gives the proof without them.
+                    if proves(StreamSide::SealingPublisher, delay) {
+                        self.seals = Some(Seals::new(&self.password, nonces));
+                    } else if !proves(StreamSide::Publisher, &[]) {
+                        return Err(StreamError::Proof);
+                    }
                     let delay = Millis(u64::from(u32::from_le_bytes(*delay)));
                     self.events.push_back(SubscriberEvent::Accepted(delay));
                     self.state = SubscriberState::Live;
@@ -104,6 +125,9 @@ impl Subscriber {
                 }
                 (MessageKind::Refused, SubscriberState::Login(_)) => {
                     self.events.push_back(SubscriberEvent::Refused(printable(content)));
+                }
+                (MessageKind::Seal, SubscriberState::Live) if content.len() == SEAL_LEN => {
+                    self.seal = Some(content.into());
                 }
                 (MessageKind::Pieces, SubscriberState::Live) => {
                     self.events.push_back(SubscriberEvent::Pieces(content.to_vec()));
@@ -131,7 +155,7 @@ impl Subscriber {
             return Err(StreamError::Version(version));
         }
         let theirs: Nonce = *nonce.first_chunk().ok_or_else(|| fault("a hello too short"))?;
-        let name = self.name.as_bytes();
+        let name = &[self.name.as_bytes(), &[SEALS_ASKED]].concat()[..];
         let nonces = (&theirs, &self.nonce);
         let proof =
             mac(&self.password, StreamSide::Subscriber, nonces, name).finalize().into_bytes();

@@ -289,3 +289,112 @@ fn hostile_bytes_are_errors_with_their_place() {
         assert!(publisher.is_done(id), "{bytes:?}");
     }
 }
+
+/// Change of the messages on the way.
+type Change<'a> = &'a dyn Fn(&mut Vec<Vec<u8>>);
+
+/// Sends a stream of messages to a new relay behind a line that changes it. Returns its first error.
+fn changed_on_the_way(change: impl Fn(&mut Vec<Vec<u8>>)) -> Option<StreamError> {
+    let mut publisher = publisher(Millis(0), 4);
+    publisher.publish(Millis(0), &start());
+    let (id, mut subscriber, _) = connect(Millis(1), &mut publisher, "secret");
+    publisher.publish(Millis(2), &piece(PieceKind::Records, b"frags 10"));
+    publisher.publish(Millis(3), &piece(PieceKind::Records, b"frags 11"));
+    publisher.end(Millis(4), "server stopped");
+    let bytes = drain(&mut publisher, id);
+    // Seal and message in turn.
+    let mut reader = message::MessageReader::new(1 << 20);
+    reader.receive(&bytes);
+    let mut messages = Vec::new();
+    while let Some((kind, content)) = reader.next().expect("a valid stream") {
+        let mut message = Vec::new();
+        message::put_message(&mut message, kind, &[content]);
+        messages.push(message);
+    }
+    assert_eq!(messages.len(), 6, "{messages:?}");
+    change(&mut messages);
+    subscriber.receive(Millis(5), &messages.concat()).err()
+}
+
+#[test]
+fn changed_stream_is_an_error() {
+    assert_eq!(changed_on_the_way(|_| {}), None);
+    let forged = |kind, content: &[u8]| {
+        let mut message = Vec::new();
+        message::put_message(&mut message, kind, &[content]);
+        message
+    };
+    let other = piece(PieceKind::Records, b"frags 99");
+    let pieces = forged(message::MessageKind::Pieces, &other);
+    let end = forged(message::MessageKind::End, b"go to evil.example");
+    let changes: [(&str, Change<'_>); 7] = [
+        ("changed", &|all| all[1] = pieces.clone()),
+        ("inserted", &|all| all.insert(0, pieces.clone())),
+        ("left out", &|all| drop(all.drain(0..2))),
+        ("moved", &|all| all.rotate_left(2)),
+        ("repeated", &|all| all.splice(2..2, all[..2].to_vec()).for_each(drop)),
+        ("without seal", &|all| drop(all.remove(0))),
+        ("ended", &|all| all.insert(0, end.clone())),
+    ];
+    for (what, change) in changes {
+        let error = changed_on_the_way(change);
+        assert!(matches!(error, Some(StreamError::Seal { .. })), "{what}: {error:?}");
+    }
+}
+
+#[test]
+fn versions_before_seals_get_and_give_a_plain_stream() {
+    // A relay that does not ask for seals.
+    let mut plain = publisher(Millis(0), 4);
+    plain.publish(Millis(0), &start());
+    let id = plain.accept(Millis(0), from(1), NONCES.0).expect("room");
+    let proof = mac("secret", StreamSide::Subscriber, (&NONCES.0, &NONCES.1), b"old");
+    let mut login = Vec::new();
+    let proof = proof.finalize().into_bytes();
+    message::put_message(&mut login, message::MessageKind::Login, &[&NONCES.1, &proof, b"old"]);
+    plain.receive(Millis(0), id, &login);
+    let bytes = drain(&mut plain, id);
+    let mut reader = message::MessageReader::new(1 << 20);
+    reader.receive(&bytes);
+    let mut kinds = Vec::new();
+    while let Some((kind, content)) = reader.next().expect("a valid stream") {
+        if kind == message::MessageKind::Welcome {
+            let proof = mac("secret", StreamSide::Publisher, (&NONCES.0, &NONCES.1), &[]);
+            assert!(proof.verify_slice(&content[..32]).is_ok());
+        }
+        kinds.push(kind as u8);
+    }
+    assert_eq!(kinds, *b"hwpp");
+    // A publisher that does not know seals.
+    let mut subscriber = Subscriber::new(Millis(0), "secret", &"n".repeat(100), NONCES.1);
+    let mut hello = Vec::new();
+    let version = VERSION.to_le_bytes();
+    message::put_message(&mut hello, message::MessageKind::Hello, &[&MAGIC, &version, &NONCES.0]);
+    subscriber.receive(Millis(0), &hello).expect("a hello");
+    assert!(subscriber.take_output().len() <= 5 + 16 + 32 + MAX_NAME, "older limit of a login");
+    let mut answer = Vec::new();
+    let proof = mac("secret", StreamSide::Publisher, (&NONCES.0, &NONCES.1), &[]);
+    let proof = proof.finalize().into_bytes();
+    message::put_message(&mut answer, message::MessageKind::Welcome, &[&proof, &[0; 4]]);
+    let records = piece(PieceKind::Records, b"plain");
+    message::put_message(&mut answer, message::MessageKind::Pieces, &[&records]);
+    subscriber.receive(Millis(0), &answer).expect("a plain stream");
+    let events: Vec<_> = std::iter::from_fn(|| subscriber.poll_event()).collect();
+    assert_eq!(
+        events,
+        [SubscriberEvent::Accepted(Millis(0)), pieces(PieceKind::Records, b"plain")]
+    );
+}
+
+#[test]
+fn delay_of_a_sealed_stream_is_proven() {
+    let mut publisher = publisher(Millis(10_000), 4);
+    let id = publisher.accept(Millis(0), from(1), NONCES.0).expect("room");
+    let mut subscriber = Subscriber::new(Millis(0), "secret", "relay", NONCES.1);
+    subscriber.receive(Millis(0), &drain(&mut publisher, id)).expect("a hello");
+    publisher.receive(Millis(0), id, &subscriber.take_output());
+    let mut welcome = drain(&mut publisher, id);
+    let last = welcome.len() - 1;
+    welcome[last] ^= 1;
+    assert_eq!(subscriber.receive(Millis(0), &welcome), Err(StreamError::Proof));
+}

@@ -53,10 +53,13 @@ pub(super) fn write(
     let (mut drawing, place) = match draw_map(&paths.map, options, draw_options) {
         Ok(drawing) => (drawing, "on the map"),
         Err(what) => {
-            eprintln!("fragd: {what}; drawing without it (set --basepath)");
+            eprintln!("fragd: {}; drawing without it (set --basepath)", output::printable(what));
             (Drawing::without_map(&paths.map, &tracks, draw_options), "without the map")
         }
     };
+    if let Some(warning) = drawing.warning() {
+        eprintln!("warning: map {}: {warning}", output::printable(&paths.map));
+    }
     drawing.add_tracks(&tracks, &marks);
     let is_svg = options.output.extension() == Some(OsStr::new("svg"));
     let picture =

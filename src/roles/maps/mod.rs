@@ -220,6 +220,9 @@ fn render_map(
     if let Some(number) = options.floor {
         scene = scene.on_floor(usize::from(number)).map_err(|what| format!("{path}: {what}"))?;
     }
+    if let Some(warning) = scene.warning() {
+        eprintln!("warning: {path}: {warning}");
+    }
     let bytes = if is_svg { mapdraw::svg(&scene)?.into_bytes() } else { mapdraw::png(&scene)? };
     output::write_file(file, &bytes)
 }

@@ -8,7 +8,10 @@ use fragd::{
 };
 use serde_json::json;
 
-use super::{Module, output::Output};
+use super::{
+    Module,
+    output::{Output, printable},
+};
 
 /// Maximum length of a printed text, in bytes.
 const MAX_TEXT: usize = 8192;
@@ -37,7 +40,7 @@ impl Services for Console {
             0 => {
                 let text = String::from_utf8_lossy(machine.memory().text(address, MAX_TEXT)?);
                 if !self.keeps {
-                    let _ = self.output.write_all(text.as_bytes());
+                    let _ = self.output.write_all(printable(&text).as_bytes());
                     let _ = self.output.flush();
                 } else if self.kept.len() < MAX_OUTPUT {
                     self.kept += &text;
@@ -109,8 +112,8 @@ pub(super) fn run(options: &RunOptions) -> ExitStatus {
                 ));
             }
             Err(fault) => {
-                eprintln!("fragd: {}: {fault}", options.module.file.display());
-                fault.trace().for_each(|line| eprintln!("  {line}"));
+                eprintln!("fragd: {}: {}", options.module.file.display(), printable(fault));
+                fault.trace().for_each(|line| eprintln!("  {}", printable(line)));
             }
         }
     }

@@ -5,8 +5,8 @@
 
 use super::Host;
 use crate::cvar::{
-    CollisionPrecision, Flag, Flags, Float, Int, MovementChoice, MovementPrecision, PerGame,
-    RulesMode, Setting, Text, engine, setting_rows,
+    BallotHolder, CollisionPrecision, Flag, Flags, Float, Int, MovementChoice, MovementPrecision,
+    PerGame, RulesMode, Setting, Text, engine, setting_rows,
 };
 
 // Flags of the rows below.
@@ -81,6 +81,10 @@ setting_rows! {
         "Let players call votes; 0 disables votes. Other numbers are bit masks of mods, and allow all votes here.";
     G_MAX_VOTES, "g_maxVotes", Int::or_off(1, 999), all("3", P),
         "Maximum votes that one address may call per level; 0 disables the limit.";
+    G_VOTE_BALLOTS, "g_voteBallots", BallotHolder::one_of(), all("address", P),
+        "Holders of ballots in votes: address counts the latest vote of each address (IPv6 /56) outside \
+         sv_lanNetworks, client counts each player, as the original game does. If all voters have one \
+         address, each counts.";
     G_CUSTOM_VOTES, "g_customVotes", Text::up_to(255), all("", P),
         "Names of custom votes; the variable vote_NAME holds the commands of each.";
     G_BAN_IPS, "g_banIPs", Text::up_to(1023), all("", P),

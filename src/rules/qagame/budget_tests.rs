@@ -8,6 +8,7 @@ use crate::{
     model::assets::{GamePath, MemoryAssets},
     qagame::files::OpenFile,
     qvm::{Engine, Program, assemble},
+    testing::{Block, TestMap},
 };
 
 /// Calls the service of word 4 with the words from 8 on, as often as word 60 says. Word 64 counts the calls.
@@ -87,6 +88,62 @@ const CALLS: [(i32, [i32; 7], u64); 16] = [
     (578, [NAME, 0, 0, 0, 0, 0, 0], 200_000),
     (202, [NAME, NAME, 0, 0, 0, 0, 0], 300),
 ];
+
+/// Returns what one call of a service charges, besides the calling.
+fn charge_of(engine: Engine, service: i32, words: [i32; 7], host: &mut TestHost) -> u64 {
+    let assembly = assemble(CALLER).expect("a program");
+    let program = Program::verify_with(assembly.image, Default::default());
+    let executable = Executable::new(&program.expect("verified"), engine);
+    let mut game = GameModule::new(executable.expect("an engine"));
+    game.machine.set_budget(BUDGET);
+    let memory = game.machine.memory_mut();
+    let mut put = |address: i32, bytes: &[u8]| {
+        memory.bytes_mut(address, bytes.len()).expect("inside").copy_from_slice(bytes);
+    };
+    put(4, bytemuck::bytes_of(&(-1 - service)));
+    put(8, bytemuck::cast_slice(&words));
+    put(60, bytemuck::bytes_of(&1_i32));
+    put(BUFFER + 64, bytemuck::cast_slice(&[-900.0_f32, -900.0, -900.0]));
+    put(BUFFER + 80, bytemuck::cast_slice(&[900.0_f32, 890.0, 880.0]));
+    game.run_frame(host, LevelTime(0)).expect("no fault");
+    BUDGET - game.machine.remaining_budget()
+}
+
+/// A host whose map has `count` boxes in the way of a long trace, in two leafs.
+fn crowded_host(count: usize) -> TestHost {
+    let world: Vec<_> = (0..count)
+        .map(|n| {
+            let [x, y, z] = [n % 20, n / 20 % 20, n / 400].map(|at| at as f32 * 64.0 - 640.0);
+            let (mins, maxs) = ([x, y, z], [x + 8.0, y + 8.0, z + 8.0]);
+            Block { mins, maxs, contents: 1, surface_flags: 0 }
+        })
+        .collect();
+    TestHost::on(&TestMap::from_boxes("", &world, &[]))
+}
+
+#[test]
+fn queries_are_charged_by_their_work() {
+    // Traces of box and capsule that nothing stops, and the contents of a point.
+    let traced = [BUFFER, BUFFER + 64, 0, 0, BUFFER + 80, -1, 0];
+    for (service, words) in [(24, traced), (43, traced), (25, [BUFFER + 64, -1, 0, 0, 0, 0, 0])] {
+        let charges = |engine| {
+            [0, 1, 40, 4000].map(|count| {
+                let mut host = match count {
+                    0 => TestHost::default(),
+                    count => crowded_host(count),
+                };
+                charge_of(engine, service, words, &mut host)
+            })
+        };
+        let [none, few, some, many] = charges(Engine::Interpreter);
+        assert_eq!(charges(Engine::Compiled), [none, few, some, many], "service {service}");
+        assert_eq!((few, some), (none, none), "service {service}: the former cost is the least");
+        let former = none - 1000;
+        // Four instructions for the bounds of each brush, in the leafs that are met.
+        assert!(many - former >= 4 * 2000, "service {service}: {many}");
+        assert!(many - former <= 100 * 4000, "service {service}: {many}");
+    }
+}
 
 #[test]
 fn services_in_a_loop_exhaust_the_budget() {

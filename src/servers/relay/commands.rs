@@ -11,7 +11,7 @@ use super::{
     viewer::ViewerKey,
 };
 use crate::{
-    limits::BucketLimit,
+    limits::{AddressKey, BucketLimit},
     model::{ClientNum, CommandArgs, Millis, text},
     observe::Counter,
     serving::connection::{LEFT, Service as _},
@@ -20,7 +20,7 @@ use crate::{
 
 /// Commands of one viewer.
 const COMMANDS: BucketLimit = BucketLimit { burst: 10, period: Millis(250) };
-/// Chat lines of one viewer.
+/// Chat lines of the viewers of one address: what one says, all are sent.
 const CHAT: BucketLimit = BucketLimit { burst: 4, period: Millis(1000) };
 /// Longest chat line in bytes.
 const MAX_CHAT_LEN: usize = 150;
@@ -93,14 +93,30 @@ fn say(state: &mut RelayState, key: ViewerKey, said: &str) {
         return;
     }
     let now = state.now;
-    let Some(viewer) = state.viewers.get_mut(key) else { return };
-    if said.is_empty() || !viewer.own.chat.allows(now, CHAT) {
+    if said.is_empty() || !may_chat(state, key, now) {
         return;
     }
+    let Some(viewer) = state.viewers.get(key) else { return };
     let name = &viewer.name;
     log::info!(target: "chat", "{}: {}", text::escaped(name.as_bytes()), text::escaped(said.as_bytes()));
     let line = format!("chat \"^7[viewer] {}^7: ^2{}\"", harmless(name), harmless(said));
     state.send_command_to(&Arc::from(line), |_| true);
+}
+
+/// Whether one more chat line of a viewer's address is allowed. The lines of each viewer count for all viewers of its address.
+fn may_chat(state: &mut RelayState, key: ViewerKey, now: Millis) -> bool {
+    let Some(viewer) = state.viewers.get(key) else { return false };
+    let site = AddressKey::site(viewer.remote.address().ip());
+    let mut is_allowed = true;
+    for (_, other) in state.viewers.iter_mut() {
+        if AddressKey::site(other.remote.address().ip()) == site {
+            is_allowed &= other.own.chat.allows(now, CHAT);
+        }
+    }
+    if !is_allowed {
+        state.stats.bump(Counter::CommandsOverLimit);
+    }
+    is_allowed
 }
 
 /// Follows the player with this number or name.

@@ -43,7 +43,7 @@ pub(crate) struct ViewerData {
     pub(super) entered: Option<Millis>,
     /// Commands of the viewer.
     pub(super) commands: Bucket,
-    /// Chat lines of the viewer.
+    /// Chat lines of the viewers of its address, since it connected.
     pub(super) chat: Bucket,
 }
 

@@ -175,6 +175,25 @@ fn m5_chat_flood_is_cut_to_two_lines_per_second() {
 }
 
 #[test]
+fn m5_viewers_of_one_address_share_chat_limit() {
+    let mut fixture = AttackFixture::each(&[]).nth(1).expect("a relay");
+    let mut crowd: Vec<_> = (0..6)
+        .map(|n| RawClient::join(&mut fixture, ([203, 0, 113, 7], 1000 + n).into(), 40 + n))
+        .collect();
+    for _ in 0..20 {
+        for viewer in &mut crowd {
+            viewer.say(&mut fixture, "say x");
+        }
+        fixture.run_for(100);
+    }
+    // Four at once and one a second, where six limits would let 36 pass.
+    let heard = told(&mut fixture, ": ^2x");
+    assert!((4..=7).contains(&heard), "{heard}");
+    assert!(fixture.count(Counter::CommandsOverLimit) >= 60);
+    fixture.check();
+}
+
+#[test]
 fn m6_userinfo_changes_are_limited_per_second() {
     for (mut fixture, mut attacker) in fixtures() {
         for i in 0..300 {

@@ -258,6 +258,16 @@ pub enum RecordFault {
         /// Sides of the brush.
         sides: usize,
     },
+    /// More references of one record than supported.
+    #[error("too many {field}: {count} (max {max})")]
+    TooMany {
+        /// Name of the range.
+        field: &'static str,
+        /// Records in the range.
+        count: usize,
+        /// Limit.
+        max: usize,
+    },
     /// Patch with an invalid grid size.
     #[error(
         "invalid patch size: {width} by {height} points (expected odd sides, 3 to 129, at most 1024 points)"

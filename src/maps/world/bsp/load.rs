@@ -10,8 +10,9 @@ use super::table::{
     SurfaceNum, Table, TableIndex,
 };
 use super::{
-    Brush, BrushSide, Bsp, Child, Leaf, MAX_AREAS, MAX_MODELS, MAX_PATCH_POINTS, MAX_PATCH_SIDE,
-    Model, Node, PatchGrid, Plane, Shader, Surface, tree,
+    Brush, BrushSide, Bsp, Child, Leaf, MAX_AREAS, MAX_BRUSHES_TOGETHER, MAX_MODELS,
+    MAX_PATCH_POINTS, MAX_PATCH_SIDE, MAX_SURFACES_TOGETHER, Model, Node, PatchGrid, Plane, Shader,
+    Surface, tree,
 };
 
 /// Largest accepted difference of a normal's length from 1. Compilers' normals are exact to the
@@ -140,6 +141,8 @@ fn leafs(
             surfaces: record.span(32, "leaf surfaces", leaf_surfaces)?,
             brushes: record.span(40, "leaf brushes", leaf_brushes)?,
         };
+        limit(record, "leaf surfaces", leaf.surfaces, MAX_SURFACES_TOGETHER)?;
+        limit(record, "leaf brushes", leaf.brushes, MAX_BRUSHES_TOGETHER)?;
         surface_claims.add(record, leaf.surfaces)?;
         brush_claims.add(record, leaf.brushes)?;
         Ok(leaf)
@@ -153,6 +156,7 @@ fn models(
 ) -> Result<Table<ModelNum, Model>, BspError> {
     let mut surface_claims = Claims::new("surfaces", surfaces);
     let mut brush_claims = Claims::new("brushes", brushes);
+    let mut is_world = true;
     table(lumps, Lump::Models, |record| {
         let grown = Vec3::new(1.0, 1.0, 1.0);
         let model = Model {
@@ -161,6 +165,11 @@ fn models(
             surfaces: record.span(24, "surfaces", surfaces)?,
             brushes: record.span(32, "brushes", brushes)?,
         };
+        // Traces meet the world by its leafs.
+        if !std::mem::take(&mut is_world) {
+            limit(record, "surfaces", model.surfaces, MAX_SURFACES_TOGETHER)?;
+            limit(record, "brushes", model.brushes, MAX_BRUSHES_TOGETHER)?;
+        }
         surface_claims.add(record, model.surfaces)?;
         brush_claims.add(record, model.brushes)?;
         Ok(model)
@@ -269,6 +278,20 @@ fn child(record: Record<'_>, at: usize, nodes: usize, leafs: usize) -> Result<Ch
         record.checked::<LeafNum>(!child, "child leaf", leafs)?;
     }
     Ok(Child(child))
+}
+
+/// Rejects a range that a trace would test in one step.
+fn limit<N: TableIndex>(
+    record: Record<'_>,
+    field: &'static str,
+    span: Span<N>,
+    max: usize,
+) -> Result<(), BspError> {
+    let count = span.len();
+    if count > max {
+        return Err(record.fault(RecordFault::TooMany { field, count, max }));
+    }
+    Ok(())
 }
 
 /// Sums of the ranges that records reference. Compilers give every entry to one record only. A file

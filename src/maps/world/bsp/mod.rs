@@ -36,6 +36,11 @@ use super::pvs::Pvs;
 pub const MAX_TREE_DEPTH: usize = 512;
 /// Maximum number of models: the engine's 256 handles less two for temporary boxes.
 pub const MAX_MODELS: usize = 254;
+/// Maximum number of brushes of a leaf or of a brush model. A trace tests all of them; known compilers accept half as many for a
+/// whole map.
+pub const MAX_BRUSHES_TOGETHER: usize = 2 * 32_768;
+/// Maximum number of surfaces of a leaf or of a brush model. Known compilers accept as many for a whole map.
+pub const MAX_SURFACES_TOGETHER: usize = 131_072;
 /// Maximum number of areas in a snapshot.
 pub const MAX_AREAS: usize = 256;
 /// Maximum number of control points of a patch.

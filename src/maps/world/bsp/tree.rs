@@ -80,9 +80,16 @@ impl Bsp {
 
 impl Table<NodeNum, Node> {
     /// Calls `visit` with each leaf that a box touches, solid ones included, front before back.
-    /// Stops when `visit` returns `false`.
-    pub fn leafs_in_box(&self, mins: Vec3, maxs: Vec3, mut visit: impl FnMut(LeafNum) -> bool) {
-        self.visit_box(Bsp::ROOT, mins, maxs, &mut visit);
+    /// Stops when `visit` returns `false`. Returns the number of nodes on the way.
+    pub fn leafs_in_box(
+        &self,
+        mins: Vec3,
+        maxs: Vec3,
+        mut visit: impl FnMut(LeafNum) -> bool,
+    ) -> usize {
+        let mut nodes = 0;
+        self.visit_box(Bsp::ROOT, mins, maxs, &mut nodes, &mut visit);
+        nodes
     }
 
     /// Recursion ends within [`MAX_TREE_DEPTH`] steps.
@@ -91,6 +98,7 @@ impl Table<NodeNum, Node> {
         mut child: Child,
         mins: Vec3,
         maxs: Vec3,
+        nodes: &mut usize,
         visit: &mut impl FnMut(LeafNum) -> bool,
     ) -> bool {
         loop {
@@ -98,12 +106,13 @@ impl Table<NodeNum, Node> {
                 Branch::Leaf(leaf) => return visit(leaf),
                 Branch::Node(number) => number,
             };
+            *nodes += 1;
             let Node { plane, children: [front, back] } = &self[number];
             child = match plane.sides_of(mins, maxs) {
                 Sides::Front => *front,
                 Sides::Back => *back,
                 Sides::Both => {
-                    if !self.visit_box(*front, mins, maxs, visit) {
+                    if !self.visit_box(*front, mins, maxs, nodes, visit) {
                         return false;
                     }
                     *back

@@ -110,6 +110,7 @@ impl Brushes {
         }
         let sides = self.sides_of(brush);
         let skipped = if brush.is_boxed { BOX_SIDES } else { 0 };
+        sweep.work.planes += sides.len();
         for (n, side) in sides.iter().enumerate().skip(skipped) {
             let ends = [sweep.start(), sweep.end()];
             let [from, to] = A::distances(ends, sweep.corner(side.sign_bits), &side.plane);
@@ -126,6 +127,7 @@ impl Brushes {
 
     fn stop_capsule<A: Arithmetic>(&self, brush: &Brush, capsule: &Capsule, sweep: &mut Sweep) {
         let sides = self.sides_of(brush);
+        sweep.work.planes += sides.len();
         let planes = sides.iter().map(|side| side.plane);
         if let Some(hit) = pass_capsule::<A>(planes, capsule, brush.contents, sweep) {
             sweep.found.plane = sides[hit].plane;
@@ -134,7 +136,7 @@ impl Brushes {
     }
 
     /// Returns the contents of a brush that matches the mask and contains the box at rest.
-    pub(super) fn holds<A: Arithmetic>(&self, number: u32, sweep: &Sweep) -> Option<i32> {
+    pub(super) fn holds<A: Arithmetic>(&self, number: u32, sweep: &mut Sweep) -> Option<i32> {
         let brush = &self.brushes[number as usize];
         if brush.contents & sweep.contents_mask == 0
             || brush.side_count == 0
@@ -142,6 +144,7 @@ impl Brushes {
         {
             return None;
         }
+        sweep.work.planes += brush.side_count as usize;
         let is_behind = |side: &BrushSide| {
             if let Some(capsule) = sweep.capsule {
                 let end = capsule.end(sweep.start(), side.plane.normal);
@@ -169,6 +172,13 @@ impl Brushes {
         let brush = &self.brushes[number as usize];
         let is_behind = |side: &BrushSide| point.dot(side.plane.normal) <= side.plane.dist;
         if self.sides_of(brush).iter().all(is_behind) { brush.contents } else { 0 }
+    }
+
+    /// Returns the number of sides that decide whether a point is in a brush.
+    pub(super) fn sides_at(&self, number: u32, point: Vec3) -> usize {
+        let at = corner(point);
+        let is_outside = self.reach[number as usize].excludes(&at, &at);
+        if is_outside { 0 } else { self.brushes[number as usize].side_count as usize }
     }
 
     fn sides_of(&self, brush: &Brush) -> &[BrushSide] {

@@ -40,6 +40,7 @@ use bounds::PaddedBounds;
 use brush::Brushes;
 use capsule::Capsule;
 use patch::{Budget, Source};
+pub use sweep::TraceWork;
 use sweep::{Sweep, end_of, is_same};
 use tree::Tree;
 
@@ -239,13 +240,35 @@ impl CollisionMap {
     /// Traces a hull in the same way.
     #[must_use]
     pub fn trace_hull(&self, hull: Hull, query: &TraceQuery) -> Trace {
+        self.trace_with_work(hull, query).0
+    }
+
+    /// Traces a hull in the same way, and returns the work.
+    pub(in crate::world) fn trace_with_work(
+        &self,
+        hull: Hull,
+        query: &TraceQuery,
+    ) -> (Trace, TraceWork) {
         let mut sweep = Sweep::new(query);
         if hull == Hull::Capsule {
             let capsule = Capsule::in_box(sweep.size()[1]);
             sweep = sweep.with(capsule);
         }
         self.run(0, is_same(query.start, query.end), &mut sweep);
-        sweep.found.trace(end_of(query, sweep.found.fraction))
+        (sweep.found.trace(end_of(query, sweep.found.fraction)), sweep.work)
+    }
+
+    /// Returns the work of finding the contents of the world at a point.
+    pub(in crate::world) fn point_work(&self, point: Vec3) -> TraceWork {
+        let (leaf, nodes) = self.tree.paths().leaf_and_depth(point);
+        TraceWork { nodes, ..self.work_in(&self.leafs[leaf], point) }
+    }
+
+    /// Returns the work of finding the contents of a leaf or a brush model at a point.
+    fn work_in(&self, leaf: &Leaf, point: Vec3) -> TraceWork {
+        let brushes = self.brushes_in(leaf);
+        let planes = brushes.iter().map(|&brush| self.brushes.sides_at(brush, point)).sum();
+        TraceWork { nodes: 0, contents: brushes.len(), planes }
     }
 
     /// Returns the contents of the world at a point. Patches have no inside.
@@ -293,10 +316,7 @@ impl CollisionMap {
     /// Clips a sweep against brushes and patches.
     #[inline]
     fn stop_at<A: Arithmetic>(&self, brushes: &[u32], patches: &[u32], sweep: &mut Sweep) {
-        #[cfg(test)]
-        {
-            sweep.steps.contents += brushes.len() + patches.len();
-        }
+        sweep.work.contents += brushes.len() + patches.len();
         for &brush in brushes {
             self.brushes.stop::<A>(brush, sweep);
             if sweep.found.fraction == 0.0 {
@@ -318,19 +338,21 @@ impl CollisionMap {
         let mins = sweep.start() + sweep.size()[0] - margin;
         let maxs = sweep.start() + sweep.size()[1] + margin;
         let mut left = MAX_REST_LEAFS;
-        self.tree.leafs_in_box(mins, maxs, |leaf| {
+        let nodes = self.tree.leafs_in_box(mins, maxs, |leaf| {
             self.rest::<A>(&self.leafs[leaf], sweep);
             left -= 1;
             left > 0 && !sweep.found.allsolid
         });
+        sweep.work.nodes += nodes;
     }
 
     /// Tests a box at rest against the contents of a leaf.
     fn rest<A: Arithmetic>(&self, leaf: &Leaf, sweep: &mut Sweep) {
-        let held_by_brush =
-            self.brushes_in(leaf).iter().find_map(|&n| self.brushes.holds::<A>(n, sweep));
+        let (brushes, patches) = (self.brushes_in(leaf), self.patches_in(leaf));
+        sweep.work.contents += brushes.len() + patches.len();
+        let held_by_brush = brushes.iter().find_map(|&n| self.brushes.holds::<A>(n, sweep));
         let held_by = held_by_brush.or_else(|| {
-            let mut patches = self.patches_in(leaf).iter().map(|&n| &self.patches[n as usize]);
+            let mut patches = patches.iter().map(|&n| &self.patches[n as usize]);
             patches.find(|patch| patch.holds(sweep)).map(Patch::contents)
         });
         if let Some(contents) = held_by {
@@ -403,7 +425,7 @@ mod tests {
                     let query = TraceQuery::line(start, end, 0).with_box(maxs * -1.0, maxs);
                     let mut sweep = Sweep::new(&query);
                     map.run(0, false, &mut sweep);
-                    let steps = sweep.steps;
+                    let steps = sweep.work;
                     assert!(steps.nodes <= bsp.nodes.len(), "{steps:?}");
                     assert!(steps.contents <= map.leaf_brushes.len(), "{steps:?}");
                 }

@@ -8,7 +8,7 @@ use super::{
     brush::{box_holds, stop_at_box, stop_capsule_at_box},
     capsule::{Capsule, Hull},
     query::TraceQuery,
-    sweep::{Lanes, Sweep, TraceHit, is_same, reached},
+    sweep::{Lanes, Sweep, TraceHit, TraceWork, is_same, reached},
 };
 use crate::model::{Trace, Vec3, contents::content};
 
@@ -62,10 +62,23 @@ impl CollisionMap {
         angles: Vec3,
         query: &TraceQuery,
     ) -> Trace {
+        self.trace_target_with_work(hull, target, origin, angles, query).0
+    }
+
+    /// Traces a hull in the same way, and returns the work.
+    pub(in crate::world) fn trace_target_with_work(
+        &self,
+        hull: Hull,
+        target: TraceTarget,
+        origin: Vec3,
+        angles: Vec3,
+        query: &TraceQuery,
+    ) -> (Trace, TraceWork) {
         let TraceQuery { start, mins, maxs, end, mask } = *query;
         if let (Hull::Box, TraceTarget::Box { mins: low, maxs: high }) = (hull, target) {
             let hit = self.trace_body([low, high], origin, query);
-            return hit.unwrap_or_else(|| TraceHit::NONE.trace(reached(start, end, 1.0)));
+            let free = || TraceHit::NONE.trace(reached(start, end, 1.0));
+            return (hit.unwrap_or_else(free), TraceWork::default());
         }
         let offset = (mins + maxs) * 0.5;
         let (low, high) = (mins - offset, maxs - offset);
@@ -92,7 +105,28 @@ impl CollisionMap {
             sweep.found.plane.normal = rotation.into_world(sweep.found.plane.normal);
         }
         // Computed even for a free path, whose result may differ from `end` in the last bit.
-        sweep.found.trace(reached(start, end, sweep.found.fraction))
+        (sweep.found.trace(reached(start, end, sweep.found.fraction)), sweep.work)
+    }
+
+    /// Returns the work of finding the contents of a target in the same way.
+    pub(in crate::world) fn target_work(
+        &self,
+        target: TraceTarget,
+        origin: Vec3,
+        angles: Vec3,
+        point: Vec3,
+    ) -> TraceWork {
+        let moved = point - origin;
+        let rotation = Rotation::new(target, angles);
+        let point = rotation.map_or(moved, |rotation| rotation.into_model(moved));
+        match target {
+            TraceTarget::Model(0) => self.point_work(point),
+            TraceTarget::Model(number) => self
+                .models
+                .get(number)
+                .map_or(TraceWork::default(), |model| self.work_in(&model.contents, point)),
+            TraceTarget::Box { .. } => TraceWork::default(),
+        }
     }
 
     /// Returns the contents of a target at `origin`, rotated by `angles`, at a point.

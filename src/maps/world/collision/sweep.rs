@@ -32,19 +32,31 @@ pub(super) struct Sweep {
     /// Recently tested brushes, indexed by the low bits of their numbers. A second test changes
     /// nothing, so an evicted number costs time only.
     recent: [u32; RECENT],
-    /// Work done, for tests of its limits.
-    #[cfg(test)]
-    pub(super) steps: Steps,
+    /// Work done.
+    pub(super) work: TraceWork,
 }
 
-/// Work of one trace.
-#[cfg(test)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Steps {
+/// Work of one query, the same for the same map, entities and query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TraceWork {
     /// Nodes of the tree visited.
-    pub(super) nodes: usize,
-    /// Brushes and patches tested.
-    pub(super) contents: usize,
+    pub nodes: usize,
+    /// Brushes, patches and entities whose bounds were tested.
+    pub contents: usize,
+    /// Planes of those whose bounds were met.
+    pub planes: usize,
+}
+
+impl TraceWork {
+    /// Returns the sum of two.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            nodes: self.nodes.saturating_add(other.nodes),
+            contents: self.contents.saturating_add(other.contents),
+            planes: self.planes.saturating_add(other.planes),
+        }
+    }
 }
 
 /// Path and box of a sweep, in the layout of vector instructions.
@@ -115,8 +127,7 @@ impl Sweep {
             is_point: (0..4).fold(true, |zero, at| zero & (lanes.size[0][at] == 0.0)),
             found: TraceHit::NONE,
             recent: [u32::MAX; RECENT],
-            #[cfg(test)]
-            steps: Steps::default(),
+            work: TraceWork::default(),
         }
     }
 

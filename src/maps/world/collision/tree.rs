@@ -78,13 +78,14 @@ impl Tree {
         Paths { root: ROOT, nodes: &self.nodes, reaches: &self.reaches }
     }
 
-    /// Calls `visit` with each leaf that a box touches, front before back, until it returns false.
+    /// Calls `visit` with each leaf that a box touches, front before back, until it returns false. Returns the number
+    /// of nodes on the way.
     pub(super) fn leafs_in_box(
         &self,
         mins: Vec3,
         maxs: Vec3,
         mut visit: impl FnMut(usize) -> bool,
-    ) {
-        self.whole.leafs_in_box(mins, maxs, |leaf| visit(leaf.index()));
+    ) -> usize {
+        self.whole.leafs_in_box(mins, maxs, |leaf| visit(leaf.index()))
     }
 }

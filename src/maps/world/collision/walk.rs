@@ -44,15 +44,22 @@ pub(super) struct Paths<'a> {
 impl Paths<'_> {
     /// Returns the leaf at a point, or an equally empty leaf.
     pub(super) fn leaf_at(&self, point: Vec3) -> usize {
+        self.leaf_and_depth(point).0
+    }
+
+    /// Returns the same leaf, and the number of nodes above it.
+    #[inline]
+    pub(super) fn leaf_and_depth(&self, point: Vec3) -> (usize, usize) {
         let place = corner(point);
-        let mut below = self.root;
+        let (mut below, mut depth) = (self.root, 0);
         // The complement of a leaf is beyond the table.
         while let Some(node) = self.nodes.get(below as usize) {
             let axis = node.axis as usize % 4;
             let along = if axis == SLANTED { node.normal.dot(point) } else { place[axis] };
             below = node.children[usize::from(along < node.dist)];
+            depth += 1;
         }
-        !below as usize
+        (!below as usize, depth)
     }
 
     /// Calls `visit` with each leaf that a sweep may touch, in the order of the path. Stops behind
@@ -89,17 +96,16 @@ impl Paths<'_> {
                 return;
             }
             let [least, most] = way.bounds();
+            let mut visited = 0;
             // Skip nodes whose plane has the whole segment on one side.
             let split = loop {
                 let Some(node) = self.nodes.get(below as usize) else {
                     // The complement of a leaf is beyond the table.
+                    sweep.work.nodes += visited;
                     visit(!below as usize, sweep);
                     return;
                 };
-                #[cfg(test)]
-                {
-                    sweep.steps.nodes += 1;
-                }
+                visited += 1;
                 let axis = node.axis as usize % 4;
                 let Margin { reach, front, back } = margins[axis];
                 below = if axis == SLANTED {
@@ -126,6 +132,7 @@ impl Paths<'_> {
                     }
                 };
             };
+            sweep.work.nodes += visited;
             let (near, far) = (split.near, 1 - split.near);
             let reaches = &self.reaches[below as usize];
             if !sweep.misses(&reaches[near]) {

@@ -3,6 +3,8 @@
 //! Invariants: the excluded entity and those that it owns stop nothing. A trace against nearby entities has the result
 //! of one against all. Source: the collision document, server trace. Engine names: `SV_Trace`, `SV_PointContents`.
 
+use std::cell::Cell;
+
 use super::{
     EntityViews, World,
     passing::Passage,
@@ -10,8 +12,13 @@ use super::{
 };
 use crate::{
     model::{EntityNum, EntityShared, EntityState, Trace, Vec3},
-    world::collision::{CollisionMap, Hull, TraceQuery, TraceTarget},
+    world::collision::{CollisionMap, Hull, TraceQuery, TraceTarget, TraceWork},
 };
+
+/// Work of an entity that a query meets, without its brush model.
+const ENTITY_WORK: TraceWork = TraceWork { nodes: 0, contents: 1, planes: BOX_PLANES };
+/// Planes of an entity's box.
+const BOX_PLANES: usize = 6;
 
 /// World and entities of a query, with one entity excluded.
 #[derive(Debug)]
@@ -21,6 +28,7 @@ pub struct CollisionScene<'a, E: ?Sized> {
     pass: EntityNum,
     /// Owner of the excluded entity, if any.
     pass_owner: Option<i32>,
+    work: Cell<TraceWork>,
 }
 
 impl<'a, E: EntityViews + ?Sized> CollisionScene<'a, E> {
@@ -28,7 +36,7 @@ impl<'a, E: EntityViews + ?Sized> CollisionScene<'a, E> {
     pub(super) fn new(world: &'a World, entities: &'a E, pass: EntityNum) -> Self {
         let owner = entities.view(pass).map(|(_, shared)| shared.owner_num);
         let pass_owner = owner.filter(|&owner| owner != EntityNum::NONE.index() as i32);
-        Self { world, entities, pass, pass_owner }
+        Self { world, entities, pass, pass_owner, work: Cell::default() }
     }
 
     /// Traces a box or point through map and entities.
@@ -40,9 +48,20 @@ impl<'a, E: EntityViews + ?Sized> CollisionScene<'a, E> {
     /// Traces a hull in the same way.
     #[must_use]
     pub fn trace_hull(&self, hull: Hull, query: &TraceQuery) -> Trace {
-        let mut best = self.world.map.trace_hull(hull, query);
+        let (mut best, work) = self.world.map.trace_with_work(hull, query);
+        self.record(work);
         self.stop_at_entities(&mut best, None, hull, query);
         best
+    }
+
+    /// Returns the work of all queries so far, except of [`Self::point_contents`].
+    #[must_use]
+    pub fn work(&self) -> TraceWork {
+        self.work.get()
+    }
+
+    fn record(&self, work: TraceWork) {
+        self.work.set(self.work.get().plus(work));
     }
 
     /// Clips a trace that the map has stopped, or not, against the entities.
@@ -95,11 +114,12 @@ impl<'a, E: EntityViews + ?Sized> CollisionScene<'a, E> {
         query: &TraceQuery,
     ) -> bool {
         let Some((state, shared)) = self.entities.view(number) else { return true };
+        self.record(ENTITY_WORK);
         let trace = if hull == Hull::Box && shared.bmodel == 0 {
             let bounds = [shared.mins, shared.maxs];
             self.world.map.trace_body(bounds, shared.current_origin, query)
         } else {
-            Some(against(&self.world.map, state, shared).trace(hull, query))
+            Some(self.trace_against(state, shared, hull, query))
         };
         let Some(trace) = trace else { return true };
         if trace.allsolid {
@@ -112,6 +132,32 @@ impl<'a, E: EntityViews + ?Sized> CollisionScene<'a, E> {
             *best = Trace { startsolid, entity: number, ..trace };
         }
         !best.allsolid
+    }
+
+    /// Traces a hull against one entity.
+    fn trace_against(
+        &self,
+        state: &EntityState,
+        shared: &EntityShared,
+        hull: Hull,
+        query: &TraceQuery,
+    ) -> Trace {
+        let (trace, work) = against(&self.world.map, state, shared).trace(hull, query);
+        self.record(work);
+        trace
+    }
+
+    /// Returns the work of [`Self::point_contents`].
+    #[must_use]
+    pub fn point_work(&self, point: Vec3) -> TraceWork {
+        let map = &self.world.map;
+        let mut work = map.point_work(point);
+        for &number in &*self.world.sectors.search(&Aabb::of(&[point, point]), |_| true) {
+            if let Some((state, shared)) = self.entities.view(number) {
+                work = work.plus(ENTITY_WORK).plus(against(map, state, shared).work_at(point));
+            }
+        }
+        work
     }
 
     /// Returns the contents of map and entities at a point. Every entity without a brush model
@@ -151,7 +197,7 @@ impl<'a, E: EntityViews + ?Sized> CollisionScene<'a, E> {
     pub fn touches(&self, mins: Vec3, maxs: Vec3, entity: EntityNum) -> bool {
         self.entities.view(entity).is_some_and(|(state, shared)| {
             let query = TraceQuery::line(Vec3::ZERO, Vec3::ZERO, -1).with_box(mins, maxs);
-            against(&self.world.map, state, shared).trace(Hull::Box, &query).startsolid
+            self.trace_against(state, shared, Hull::Box, &query).startsolid
         })
     }
 
@@ -163,7 +209,7 @@ impl<'a, E: EntityViews + ?Sized> CollisionScene<'a, E> {
         else {
             return Trace::free(query.end);
         };
-        let mut trace = against(&self.world.map, state, shared).trace(Hull::Box, query);
+        let mut trace = self.trace_against(state, shared, Hull::Box, query);
         if trace.fraction < 1.0 {
             trace.entity = entity;
         }
@@ -190,8 +236,12 @@ fn against<'a>(map: &'a CollisionMap, state: &EntityState, shared: &EntityShared
 }
 
 impl Collider<'_> {
-    fn trace(&self, hull: Hull, query: &TraceQuery) -> Trace {
-        self.map.trace_target(hull, self.target, self.origin, self.angles, query)
+    fn trace(&self, hull: Hull, query: &TraceQuery) -> (Trace, TraceWork) {
+        self.map.trace_target_with_work(hull, self.target, self.origin, self.angles, query)
+    }
+
+    fn work_at(&self, point: Vec3) -> TraceWork {
+        self.map.target_work(self.target, self.origin, self.angles, point)
     }
 
     fn contents(&self, point: Vec3) -> i32 {

@@ -8,6 +8,7 @@
 
 mod accuracy;
 mod admission;
+mod ballots;
 mod chat;
 mod cheats;
 mod commands;

@@ -6,74 +6,23 @@
 
 use super::{
     ClientContext, Clients,
+    ballots::{Electorate, Holder, Poll, PollState},
     commands::answer,
     proposal::{self, Proposal},
     vote_settings,
 };
-use crate::model::{ClientNum, CommandArgs, ConfigIndex, LevelTime, limits::MAX_CLIENTS};
+use crate::model::{ClientNum, CommandArgs, ConfigIndex, LevelTime};
 use crate::{
     bg::{TeamColor, configstring, entity_flag},
     game::{ConsoleTiming, GameEvent, Host, settings::key},
-    limits::AddressKey,
 };
 
-/// Duration of a vote, in ms.
-const VOTE_MS: i32 = 30_000;
 /// Delay between a passed vote and its effect, in ms: the first frame after 3 seconds.
 const PAUSE_MS: i32 = 3001;
 /// Maximum sites (IPv4 addresses or IPv6 /56) whose calls are counted.
 const MAX_CALLERS: usize = 256;
 /// Bit of `dmflags`: a vote without an absolute majority can pass when the time is over.
 const LIGHT_VOTING: i32 = 512;
-
-/// Ballots of one vote.
-#[derive(Clone, Debug)]
-struct Poll {
-    since: LevelTime,
-    /// Ballots by client number; `None` for a client that has not voted.
-    cast: [Option<bool>; MAX_CLIENTS],
-}
-
-impl Poll {
-    fn new(now: LevelTime, caller: ClientNum) -> Self {
-        let mut cast = [None; MAX_CLIENTS];
-        cast[caller.index()] = Some(true);
-        Self { since: now, cast }
-    }
-
-    /// Returns the number of votes for and against.
-    fn count(&self) -> [usize; 2] {
-        [true, false].map(|side| self.cast.iter().filter(|&&cast| cast == Some(side)).count())
-    }
-}
-
-/// State of a poll.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PollState {
-    Open,
-    Passed,
-    TwoOfThree,
-    MoreYes,
-    Failed,
-}
-
-fn poll_state(poll: &Poll, voters: usize, now: LevelTime, light: bool) -> PollState {
-    let [yes, no] = poll.count();
-    if now.distance(poll.since) >= VOTE_MS {
-        return match () {
-            () if light && yes > no * 2 => PollState::TwoOfThree,
-            () if light && yes > no && yes >= 2 && yes * 10 > voters * 3 => PollState::MoreYes,
-            () => PollState::Failed,
-        };
-    }
-    if yes > voters / 2 {
-        PollState::Passed
-    } else if no >= voters / 2 {
-        PollState::Failed
-    } else {
-        PollState::Open
-    }
-}
 
 /// Running and passed votes of a level.
 #[derive(Clone, Debug, Default)]
@@ -84,7 +33,7 @@ pub(super) struct Votes {
     /// Team votes: proposed leader and poll.
     teams: [Option<(ClientNum, Poll)>; 2],
     /// Callers of votes on this level, with their number of calls.
-    callers: Vec<(Caller, i32)>,
+    callers: Vec<(Holder, i32)>,
     /// Whether the settings about votes were checked.
     has_checked_settings: bool,
 }
@@ -93,24 +42,6 @@ impl Votes {
     /// Whether a passed vote is about to change or restart the level.
     fn changes_level(&self) -> bool {
         self.passed.as_ref().is_some_and(|(proposal, _)| proposal.changes_level())
-    }
-}
-
-/// Caller of a vote, for the limit of votes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Caller {
-    /// A line of a provider, which has many IPv6 addresses.
-    Site(AddressKey),
-    /// A slot without an address.
-    Slot(ClientNum),
-}
-
-impl Caller {
-    fn of(host: &dyn Host, client: ClientNum) -> Self {
-        match host.address(client) {
-            Some(address) => Self::Site(AddressKey::site(address)),
-            None => Self::Slot(client),
-        }
     }
 }
 
@@ -131,9 +62,16 @@ fn says_yes(word: &str) -> bool {
     word.starts_with(['y', 'Y', '1'])
 }
 
-fn show(host: &mut dyn Host, strings: [ConfigIndex; 4], poll: &Poll, text: &str) {
-    let [yes, no] = poll.count();
-    let values = [poll.since.to_string(), text.to_owned(), yes.to_string(), no.to_string()];
+/// Shows clients a vote that begins. `counts` are the ballots for and against.
+fn show(
+    host: &mut dyn Host,
+    strings: [ConfigIndex; 4],
+    since: LevelTime,
+    text: &str,
+    counts: [usize; 2],
+) {
+    let [yes, no] = counts;
+    let values = [since.to_string(), text.to_owned(), yes.to_string(), no.to_string()];
     for (index, value) in strings.into_iter().zip(values) {
         host.set_configstring(index, &value);
     }
@@ -154,11 +92,13 @@ impl Clients {
         self.plays(client) && self.player(client).is_some_and(|player| !player.is_bot)
     }
 
-    fn voters(&self, color: Option<TeamColor>) -> usize {
+    /// Returns the holders of ballots among all voters, or those of a team.
+    fn electorate(&self, host: &dyn Host, color: Option<TeamColor>) -> Electorate {
         let side = |client: &ClientNum| {
             color.is_none_or(|color| self.role(*client).color() == Some(color))
         };
-        ClientNum::all().filter(|&client| self.votes(client)).filter(side).count()
+        let voters = ClientNum::all().filter(|&client| self.votes(client)).filter(side);
+        Electorate::new(host, voters)
     }
 
     fn set_flag(&mut self, client: ClientNum, flag: i32, on: bool) {
@@ -172,7 +112,7 @@ impl Clients {
         let votes = &mut self.votes;
         let polls = votes.open.iter_mut().map(|(_, poll)| poll);
         for poll in polls.chain(votes.teams.iter_mut().flatten().map(|(_, poll)| poll)) {
-            poll.cast[client.index()] = None;
+            poll.remove(client);
         }
         self.set_flag(client, super::player::VOTES, false);
     }
@@ -185,7 +125,7 @@ impl Clients {
             votes.open.as_mut().filter(|(proposal, _)| *proposal == Proposal::Kick(gone))
         {
             // Let the vote time out without votes, so that it fails.
-            *poll = Poll { since: self.now - VOTE_MS, cast: [None; MAX_CLIENTS] };
+            *poll = Poll::timed_out(self.now);
         }
     }
 }
@@ -194,7 +134,7 @@ impl ClientContext<'_> {
     /// Counts a vote call of a client. Returns false if the limit `g_maxVotes` is reached.
     fn may_call(&mut self, client: ClientNum) -> bool {
         let most = self.host.settings().int(key::G_MAX_VOTES);
-        let caller = Caller::of(self.host, client);
+        let caller = Holder::of(self.host, client);
         let callers = &mut self.clients.votes.callers;
         let at = callers.iter().position(|(known, _)| *known == caller).unwrap_or_else(|| {
             if callers.len() == MAX_CALLERS {
@@ -239,7 +179,9 @@ impl ClientContext<'_> {
         self.host.send_command(None, &format!("print \"{} called a vote.\n\"", player.name));
         let poll = Poll::new(self.clients.now, client);
         let text = proposal.text(self.clients);
-        show(self.host, STRINGS, &poll, &text);
+        let electorate = self.clients.electorate(self.host, None);
+        show(self.host, STRINGS, self.clients.now, &text, electorate.count(&poll));
+        self.tell_shared_ballot(client, &electorate);
         self.clients.emit(self.host, &GameEvent::VoteCall { client, proposal: &text });
         for other in ClientNum::all() {
             self.clients.set_flag(other, entity_flag::VOTED, other == client);
@@ -254,7 +196,7 @@ impl ClientContext<'_> {
         let Some((_, poll)) = &mut self.clients.votes.open else {
             return answer(self.host, client, "No vote in progress.");
         };
-        let refusal = if poll.cast[client.index()].is_some() && !may_change {
+        let refusal = if poll.has_cast(client) && !may_change {
             Some("Vote already cast.")
         } else if !plays {
             Some("Not allowed to vote as spectator.")
@@ -264,12 +206,23 @@ impl ClientContext<'_> {
         if let Some(refusal) = refusal {
             return answer(self.host, client, refusal);
         }
-        poll.cast[client.index()] = Some(says_yes(word));
-        let [yes, no] = poll.count();
+        poll.cast(client, says_yes(word));
+        let poll = poll.clone();
+        let electorate = self.clients.electorate(self.host, None);
+        let [yes, no] = electorate.count(&poll);
         self.host.set_configstring(configstring::VOTE_YES, &yes.to_string());
         self.host.set_configstring(configstring::VOTE_NO, &no.to_string());
         self.clients.set_flag(client, entity_flag::VOTED, true);
         answer(self.host, client, "Vote cast.");
+        self.tell_shared_ballot(client, &electorate);
+    }
+
+    /// Tells a client that voted if its ballot is that of other players, too.
+    fn tell_shared_ballot(&mut self, client: ClientNum, electorate: &Electorate) {
+        if electorate.shares(client) {
+            let text = "Players of your address share one ballot: the latest vote counts.";
+            answer(self.host, client, text);
+        }
     }
 
     /// Runs the `callteamvote` command.
@@ -313,7 +266,11 @@ impl ClientContext<'_> {
         };
         let called = format!("{} called a team vote.", caller.name);
         let poll = Poll::new(self.clients.now, client);
-        show(self.host, team_strings(color), &poll, &format!("leader {}", leads.name));
+        let electorate = self.clients.electorate(self.host, Some(color));
+        let counts = electorate.count(&poll);
+        let text = format!("leader {}", leads.name);
+        show(self.host, team_strings(color), self.clients.now, &text, counts);
+        self.tell_shared_ballot(client, &electorate);
         self.clients.print_to_team(self.host, color, &called);
         let team: Vec<ClientNum> = self.clients.team_of(color).collect();
         for member in team {
@@ -332,16 +289,19 @@ impl ClientContext<'_> {
         let Some((color, poll)) = open else {
             return answer(self.host, client, "No team vote in progress.");
         };
-        if poll.cast[client.index()].is_some() {
+        if poll.has_cast(client) {
             return answer(self.host, client, "Team vote already cast.");
         }
-        poll.cast[client.index()] = Some(says_yes(word));
-        let counts = poll.count();
+        poll.cast(client, says_yes(word));
+        let poll = poll.clone();
+        let electorate = self.clients.electorate(self.host, Some(color));
+        let counts = electorate.count(&poll);
         for (index, count) in team_strings(color)[2..].iter().zip(counts) {
             self.host.set_configstring(*index, &count.to_string());
         }
         self.clients.set_flag(client, entity_flag::TEAM_VOTED, true);
         answer(self.host, client, "Team vote cast.");
+        self.tell_shared_ballot(client, &electorate);
     }
 
     fn end_team_vote(&mut self, color: TeamColor) {
@@ -349,11 +309,11 @@ impl ClientContext<'_> {
         let leader = *leader;
         let here = self.clients.role(leader).color() == Some(color)
             && self.clients.player(leader).is_some();
-        let poll_state =
-            match poll_state(poll, self.clients.voters(Some(color)), self.clients.now, false) {
-                _ if !here => PollState::Failed,
-                poll_state => poll_state,
-            };
+        let electorate = self.clients.electorate(self.host, Some(color));
+        let poll_state = match electorate.poll_state(poll, self.clients.now, false) {
+            _ if !here => PollState::Failed,
+            poll_state => poll_state,
+        };
         if poll_state == PollState::Open {
             return;
         }
@@ -377,7 +337,8 @@ impl ClientContext<'_> {
         let Some((_, poll)) = &clients.votes.open else { return };
         let light =
             clients.ruleset.votes.has_light_flag && clients.settings.dmflags & LIGHT_VOTING != 0;
-        let poll_state = poll_state(poll, clients.voters(None), clients.now, light);
+        let electorate = clients.electorate(self.host, None);
+        let poll_state = electorate.poll_state(poll, clients.now, light);
         let text = match poll_state {
             PollState::Open => return,
             PollState::Passed => "Vote passed.",
@@ -385,7 +346,7 @@ impl ClientContext<'_> {
             PollState::MoreYes => "Vote passed. More yes than no.",
             PollState::Failed => "Vote failed.",
         };
-        let votes = poll.count();
+        let votes = electorate.count(poll);
         if let Some((proposal, _)) = clients.votes.open.take() {
             let is_passed = poll_state != PollState::Failed;
             let text = proposal.text(clients);
@@ -426,40 +387,5 @@ impl ClientContext<'_> {
         for line in proposal.lines(self.clients.ruleset.base, &nextmap) {
             self.host.run_console(ConsoleTiming::Append, &line);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn poll(yes: usize, no: usize) -> Poll {
-        let mut poll = Poll { since: LevelTime(1000), cast: [None; MAX_CLIENTS] };
-        poll.cast[..yes].fill(Some(true));
-        poll.cast[yes..yes + no].fill(Some(false));
-        poll
-    }
-
-    #[test]
-    fn vote_is_decided_by_absolute_majority() {
-        let at = |yes, no, voters| poll_state(&poll(yes, no), voters, LevelTime(2000), false);
-        assert_eq!(at(1, 0, 1), PollState::Passed);
-        assert_eq!((at(1, 0, 2), at(1, 1, 2)), (PollState::Open, PollState::Failed));
-        assert_eq!((at(2, 0, 2), at(2, 1, 4)), (PollState::Passed, PollState::Open));
-        assert_eq!((at(3, 1, 4), at(1, 2, 4)), (PollState::Passed, PollState::Failed));
-        assert_eq!((at(0, 0, 1), at(0, 0, 5)), (PollState::Failed, PollState::Open));
-    }
-
-    #[test]
-    fn light_voting_counts_votes_cast_at_timeout() {
-        let end = LevelTime(31_000);
-        let at = |yes, no| poll_state(&poll(yes, no), 10, end, true);
-        assert_eq!(
-            (at(3, 1), at(2, 1), at(1, 0)),
-            (PollState::TwoOfThree, PollState::Failed, PollState::TwoOfThree)
-        );
-        assert_eq!((at(4, 3), at(3, 3)), (PollState::MoreYes, PollState::Failed));
-        assert_eq!(poll_state(&poll(4, 3), 10, end, false), PollState::Failed);
-        assert_eq!(poll_state(&poll(4, 3), 10, LevelTime(30_999), true), PollState::Open);
     }
 }

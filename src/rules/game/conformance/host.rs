@@ -81,7 +81,12 @@ impl Default for TestHost {
 impl TestHost {
     /// Creates a host with the test map.
     pub(super) fn with_map() -> Self {
-        let bsp = Bsp::load(&TestMap::test_yard(YARD).file()).expect("a sound map");
+        Self::on(&TestMap::test_yard(YARD))
+    }
+
+    /// Creates a host with a map.
+    pub(crate) fn on(map: &TestMap) -> Self {
+        let bsp = Bsp::load(&map.file()).expect("a sound map");
         let world = World::new(bsp, TracePrecision::Single).expect("a sound map");
         Self { world: Some(world), ..Self::default() }
     }

@@ -22,6 +22,8 @@ use crate::{
 
 /// Longest text that a module passes, in bytes.
 const MAX_TEXT_LEN: usize = 16_384;
+/// Longest text of an error that a module raises, in bytes, as in the engine.
+const MAX_ERROR_LEN: usize = 1023;
 /// Cost of a service, in instructions of the budget.
 const COST: u64 = 300;
 /// Cost of a service that searches the map or the entities, or that has work for each client.

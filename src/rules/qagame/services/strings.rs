@@ -1,9 +1,9 @@
 //! Services for texts: console, settings, words of commands, configstrings, userinfo.
 
-use super::{Answer, PRINT_COST, Session, client, config_index, invalid, text};
+use super::{Answer, MAX_ERROR_LEN, PRINT_COST, Session, client, config_index, invalid, text};
 use crate::{
     game::ConsoleTiming,
-    model::text::atoi,
+    model::text::{atoi, truncated},
     qagame::cvars::flags_of,
     qvm::{FaultKind, Machine, ServiceCall},
 };
@@ -18,7 +18,10 @@ impl Session<'_, '_> {
                 self.print(&text);
                 Ok(0)
             }
-            1 => Err(FaultKind::Module(text(machine, first)?)),
+            1 => {
+                let text = text(machine, first)?;
+                Err(FaultKind::Module(truncated(&text, MAX_ERROR_LEN).to_owned()))
+            }
             2 => Ok(self.host.clock().0 as i32),
             3 => self.register(machine, call),
             4 => {

@@ -2,17 +2,21 @@
 //!
 //! Traces read the entities in the module's own memory, so that a change without a link counts at once.
 
-use super::{Answer, Session, invalid};
+use super::{Answer, QUERY_COST, Session, invalid};
 use crate::{
-    model::{EntityNum, EntityShared, EntityState, Vec3, limits::MAX_ENTITIES},
+    model::{EntityNum, EntityShared, EntityState, Vec3, limits::MAX_ENTITIES, text::shown_name},
     qagame::{
         located::{ArrayArguments, Located, Views},
         trace_result,
     },
     qvm::{FaultKind, Machine, Memory, ServiceCall},
-    world::{Hull, TraceQuery},
+    world::{Hull, TraceQuery, TraceWork},
 };
 
+/// Cost of a node, of the bounds of a brush, and of a plane in a query, in instructions.
+const NODE_COST: u64 = 8;
+const CONTENT_COST: u64 = 4;
+const PLANE_COST: u64 = 4;
 /// Contents of a brush model before the module sets them.
 const ANY_CONTENTS: i32 = -1;
 
@@ -33,8 +37,12 @@ impl Session<'_, '_> {
             25 => {
                 let point = vec3(machine.memory(), first)?;
                 let views = self.views(machine.memory());
-                let world = self.host.world();
-                Ok(world.map_or(0, |world| world.scene(&views, pass(second)).point_contents(point)))
+                let (contents, work) = self.host.world().map_or_else(Default::default, |world| {
+                    let scene = world.scene(&views, pass(second));
+                    (scene.point_contents(point), scene.point_work(point))
+                });
+                charge_query(machine, work)?;
+                Ok(contents)
             }
             26 => self.sees(machine, call, true),
             27 => self.sees(machine, call, false),
@@ -130,7 +138,7 @@ impl Session<'_, '_> {
             .world()
             .is_some_and(|world| world.set_brush_model(&name, &mut state, &mut shared));
         if !known {
-            let reason = format!("invalid brush model {name:?}");
+            let reason = format!("invalid brush model \"{}\"", shown_name(name.as_bytes()));
             return Err(FaultKind::Service { number: call.number, reason });
         }
         shared.contents = ANY_CONTENTS;
@@ -144,13 +152,15 @@ impl Session<'_, '_> {
         let (start, end) = (vec3(memory, start)?, vec3(memory, end)?);
         let (mins, maxs) = (corner(memory, mins)?, corner(memory, maxs)?);
         let views = self.views(memory);
-        let trace = match self.host.world() {
+        let (trace, work) = match self.host.world() {
             Some(world) => {
                 let scene = world.scene(&views, pass(passed));
-                scene.trace_hull(hull, &TraceQuery::line(start, end, mask).with_box(mins, maxs))
+                let query = TraceQuery::line(start, end, mask).with_box(mins, maxs);
+                (scene.trace_hull(hull, &query), scene.work())
             }
-            None => crate::model::Trace::free(end),
+            None => (crate::model::Trace::free(end), TraceWork::default()),
         };
+        charge_query(machine, work)?;
         trace_result::write(machine.memory_mut(), result, &trace).map(|()| 0)
     }
 
@@ -176,16 +186,18 @@ impl Session<'_, '_> {
         Ok(count as i32)
     }
 
-    fn touches(&mut self, machine: &Machine, call: &ServiceCall) -> Answer {
+    fn touches(&mut self, machine: &mut Machine, call: &ServiceCall) -> Answer {
         let [mins, maxs, entity, ..] = call.arguments;
         let memory = machine.memory();
         let (mins, maxs) = (vec3(memory, mins)?, vec3(memory, maxs)?);
         let number = self.number_at(machine, call, entity)?;
         let views = self.views(memory);
-        let world = self.host.world();
-        Ok(world.map_or(0, |world| {
-            i32::from(world.scene(&views, EntityNum::NONE).touches(mins, maxs, number))
-        }))
+        let (touches, work) = self.host.world().map_or_else(Default::default, |world| {
+            let scene = world.scene(&views, EntityNum::NONE);
+            (scene.touches(mins, maxs, number), scene.work())
+        });
+        charge_query(machine, work)?;
+        Ok(i32::from(touches))
     }
 
     /// Writes the next token of the entity string. Returns 0 at its end.
@@ -196,6 +208,19 @@ impl Session<'_, '_> {
         machine.memory_mut().write_text(buffer, size, token.unwrap_or_default())?;
         Ok(i32::from(known))
     }
+}
+
+/// Charges the work of a query above the cost of every query. The work of one is bounded by the map.
+fn charge_query(machine: &mut Machine, work: TraceWork) -> Result<(), FaultKind> {
+    machine.charge(query_cost(work).saturating_sub(QUERY_COST))
+}
+
+/// Returns the cost of a query, in instructions of the budget.
+fn query_cost(TraceWork { nodes, contents, planes }: TraceWork) -> u64 {
+    let of = |count: usize, cost: u64| (count as u64).saturating_mul(cost);
+    of(nodes, NODE_COST)
+        .saturating_add(of(contents, CONTENT_COST))
+        .saturating_add(of(planes, PLANE_COST))
 }
 
 /// Entity that a query ignores.

@@ -21,6 +21,7 @@ impl Patch {
         if sweep.contents_mask & self.contents == 0 || sweep.misses(&self.reach) {
             return;
         }
+        sweep.work.planes += self.fences.len();
         let before = sweep.found.fraction;
         if sweep.is_point {
             self.stop_point(sweep);
@@ -34,14 +35,17 @@ impl Patch {
     }
 
     /// Whether the box at rest is inside a facet.
-    pub(in crate::world::collision) fn holds(&self, sweep: &Sweep) -> bool {
-        sweep.contents_mask & self.contents != 0
-            && self.fenced().any(|fences| {
-                fences.iter().enumerate().all(|(n, fence)| {
-                    let plane = fence.expanded(n == 0, sweep);
-                    distances(plane, sweep).0 <= 0.0
-                })
+    pub(in crate::world::collision) fn holds(&self, sweep: &mut Sweep) -> bool {
+        if sweep.contents_mask & self.contents == 0 {
+            return false;
+        }
+        sweep.work.planes += self.fences.len();
+        self.fenced().any(|fences| {
+            fences.iter().enumerate().all(|(n, fence)| {
+                let plane = fence.expanded(n == 0, sweep);
+                distances(plane, sweep).0 <= 0.0
             })
+        })
     }
 
     /// Iterates over the outward planes of each facet.

@@ -278,6 +278,112 @@ fn vote_calls_are_limited_per_ipv6_line() {
     }
 }
 
+/// Two players of two addresses, then three clients of the address or the IPv6 line of an attacker.
+fn attacked(settings: &[(&str, &str)], attackers: [&str; 3]) -> Fixture {
+    let mut fixture = Fixture::set_up(Ruleset::BASEQ3, settings);
+    let addresses = ["198.51.100.1", "198.51.100.2"].into_iter().chain(attackers);
+    for (number, ip) in addresses.enumerate() {
+        fixture.enter(number, &format!("\\name\\player{number}\\ip\\{ip}"));
+    }
+    fixture.forget();
+    fixture
+}
+
+/// One address, and one IPv6 line.
+const ATTACKERS: [[&str; 3]; 2] =
+    [["203.0.113.9"; 3], ["2001:db8::1", "2001:db8:0:7::1", "2001:db8:0:ff::9"]];
+
+#[test]
+fn clients_of_one_address_share_a_ballot() {
+    let shared = "print \"Players of your address share one ballot: the latest vote counts.\n\"";
+    for attackers in ATTACKERS {
+        let mut fixture = attacked(&[], attackers);
+        fixture.say(2, "callvote kick player0");
+        assert!(fixture.host.sent_to(client(2)).contains(&shared));
+        for number in [3, 4] {
+            assert_eq!(fixture.ask(number, "vote yes"), format!("print \"Vote cast.\n\"{shared}"));
+        }
+        assert_eq!(shown(&fixture)[2..], ["1", "0"]);
+        fixture.wait(20_000);
+        assert_eq!(fixture.ask(0, "vote no"), "print \"Vote cast.\n\"");
+        fixture.wait(50);
+        assert_eq!(fixture.host.sent_to_all(), ["print \"Vote failed.\n\""]);
+        fixture.wait(10_000);
+        assert!(fixture.host.queued.is_empty());
+        // The honest players are two of three.
+        fixture.say(0, "callvote kick player3");
+        fixture.ask(1, "vote yes");
+        fixture.wait(3100);
+        assert_eq!(fixture.host.queued, ["clientkick 3"]);
+    }
+}
+
+#[test]
+fn ballots_count_clients_where_set() {
+    for settings in [[("g_voteBallots", "client")], [("sv_lanNetworks", "any")]] {
+        for attackers in ATTACKERS {
+            let mut fixture = attacked(&settings, attackers);
+            fixture.say(2, "callvote kick player0");
+            for number in [3, 4] {
+                assert_eq!(fixture.ask(number, "vote yes"), "print \"Vote cast.\n\"");
+            }
+            fixture.wait(3100);
+            assert_eq!(fixture.host.queued, ["clientkick 0"]);
+        }
+    }
+}
+
+#[test]
+fn latest_vote_of_an_address_counts() {
+    let mut fixture = attacked(&[], ["203.0.113.9"; 3]);
+    fixture.say(2, "callvote map_restart");
+    for (number, word, counts) in
+        [(3, "no", ["0", "1"]), (4, "yes", ["1", "0"]), (1, "no", ["1", "1"])]
+    {
+        fixture.say(number, &format!("vote {word}"));
+        assert_eq!(shown(&fixture)[2..], counts, "player {number}");
+    }
+    // The latest vote leaves with its client.
+    fixture.game.client_disconnect(&mut fixture.host, client(4)).expect("no fault");
+    fixture.forget();
+    fixture.wait(50);
+    assert_eq!(fixture.host.sent_to_all(), ["print \"Vote failed.\n\""], "two of three say no");
+}
+
+#[test]
+fn players_of_a_single_address_vote_alone() {
+    let mut fixture = fixture(Ruleset::BASEQ3, &[]);
+    for number in 0..4 {
+        fixture.game.client_disconnect(&mut fixture.host, client(number)).expect("no fault");
+        fixture.enter(number, &format!("\\name\\pupil{number}\\ip\\203.0.113.9"));
+    }
+    fixture.say(0, "callvote map_restart");
+    fixture.ask(1, "vote yes");
+    fixture.wait(50);
+    assert_ne!(fixture.configstring(8), "", "two of four are no majority");
+    fixture.ask(2, "vote yes");
+    fixture.wait(3100);
+    assert_eq!(fixture.host.queued, ["map_restart 0"]);
+}
+
+#[test]
+fn team_votes_share_ballots() {
+    for (ballots, leader) in [("address", "\\tl\\0"), ("client", "\\tl\\1")] {
+        let settings = [("g_gametype", "4"), ("g_voteBallots", ballots)];
+        let mut fixture = attacked(&settings, ["203.0.113.9"; 3]);
+        for number in 0..5 {
+            fixture.say(number, "team red");
+        }
+        fixture.say(2, "callteamvote leader");
+        for number in [3, 4] {
+            fixture.say(number, "teamvote yes");
+        }
+        fixture.wait(50);
+        let entry = fixture.configstring(546).to_owned();
+        assert!(entry.ends_with(leader), "{ballots}: {entry}");
+    }
+}
+
 #[test]
 fn spectators_cannot_vote() {
     let mut fixture = fixture(Ruleset::BASEQ3, &[]);

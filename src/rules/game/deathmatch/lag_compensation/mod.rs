@@ -27,6 +27,8 @@ const ALL_WEAPONS: i32 = 1;
 const WEAPON_BITS: [i32; 14] = [0, 0, 2, 4, 0, 0, 8, 16, 0, 0, 0, 32, 0, 64];
 /// Maximum correction of the time by `cg_cmdTimeNudge`, in ms.
 const MAX_NUDGE_MS: i32 = 999;
+/// Time that `cg_cmdTimeNudge` may reach back beyond the measured ping, in ms: two snapshot intervals.
+const NUDGE_SLACK_MS: i32 = 100;
 /// Lag that the lightning gun keeps with `g_lagLightning`, in ms.
 const LIGHTNING_HANDICAP_MS: i32 = 50;
 
@@ -187,7 +189,15 @@ impl LagCompensation {
         let now = cx.clients.now;
         let wanted = full_compensation(cx, shooter, player.entity.weapon);
         let at = match wanted {
-            Some(nudge) => LevelTime(attack_time.saturating_add(nudge)),
+            Some(nudge) => {
+                let attack = LevelTime(attack_time);
+                let asked = LevelTime(attack_time.saturating_add(nudge));
+                // The client's own number reaches no farther back than its line explains.
+                let reach = player.ping_ms.clamp(0, MAX_NUDGE_MS) + NUDGE_SLACK_MS;
+                let earliest = now - reach;
+                let earliest = if earliest.distance(attack) > 0 { attack } else { earliest };
+                if asked.distance(earliest) < 0 { earliest } else { asked }
+            }
             None => {
                 let since = cx.host.clock().0.saturating_sub(self.frame_started.0);
                 now - cx.frame.ms + i32::try_from(since).unwrap_or(i32::MAX).min(cx.frame.ms)
@@ -313,6 +323,40 @@ mod tests {
         assert_eq!((x(1800), x(1900)), (None, None), "not in the past");
         assert_eq!((x(1750), x(1775), x(1025)), (Some(150.0), Some(155.0), Some(5.0)));
         assert_eq!(x(0), Some(0.0), "the oldest");
+    }
+
+    /// Whether a shot with this `cg_cmdTimeNudge` meets a player where it was 400 ms ago.
+    fn nudged_shot_hits(nudge_ms: i32, ping_ms: i32) -> bool {
+        let mut room = TestRoom::with(Ruleset::BASEOA, &[], &[("g_delagHitscan", "1")]);
+        let one = room.join(0, 0.0, 0.0, 0.0);
+        let other = room.join(1, 500.0, -400.0, 0.0);
+        room.host.userinfos[0].push_str(&format!("\\cg_delag\\1\\cg_cmdTimeNudge\\{nudge_ms}"));
+        room.arm(one, Weapon::Railgun, 10);
+        for step in 1..=12 {
+            room.move_to(other, Vec3::new(500.0, -400.0 + 100.0 * step as f32, 24.125), Vec3::ZERO);
+            room.frame();
+        }
+        let before = room.health(other);
+        room.player(one).ping_ms = ping_ms;
+        let now = room.now.0;
+        room.player(one).command.server_time = now;
+        room.player(one).state.command_time = now - 50;
+        room.think(one, crate::model::Buttons::ATTACK);
+        room.health(other) < before
+    }
+
+    #[test]
+    fn nudge_reaches_back_by_ping_and_100_ms() {
+        for (nudge_ms, ping_ms, hit) in [
+            (-400, 300, true),
+            (-400, 999, true),
+            (-400, 0, false),
+            (-400, 250, false),
+            (-850, 50, false),
+            (-850, 300, true),
+        ] {
+            assert_eq!(nudged_shot_hits(nudge_ms, ping_ms), hit, "{nudge_ms} {ping_ms}");
+        }
     }
 
     /// Fires a weapon at the position where a moving player was `back_ms` ago. Returns whether it hit.
