@@ -20,6 +20,7 @@ fuzz_target!(|data: &[u8]| {
         text: data,
         scripts: &[],
         files: &|_| None,
+        game: None,
         effort: Effort::Dark,
         threads: 1,
     };

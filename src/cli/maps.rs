@@ -28,10 +28,13 @@ Examples:
   fragd maps build arena.map                   write arena.pk3 beside the source
   fragd maps build arena.map --fast            a draft in seconds: coarse light, no bounce
   fragd maps build arena.map -o /srv/quake3/baseoa/arena.pk3
+  fragd maps build q3arena.map --game baseq3 --basepath /srv/quake3
 
+Textures and shaders of installed game data are found as the server finds them. They are named in the result and
+never copied to the pk3. A missing image is a warning.
 Shader scripts are *.shader beside the source, and in the folder scripts there or one folder above.
 Images are textures/... in the same two folders; fragd draws those of its own maps itself.
-A map that is not closed is an error; NAME.lin shows the way out in the editor.
+A map that is not closed is built without visibility data; NAME.lin shows the way out in the editor.
 docs/mapmaking.md explains how to make a map.
 Exit codes: 0 success, 1 an error in the source or of a file, 2 usage error.";
 
@@ -55,6 +58,15 @@ pub struct BuildOptions {
     /// Compute coarse light without a bounce, for drafts
     #[arg(long)]
     pub fast: bool,
+    /// Directories that contain the game folder, whose textures and shaders are looked up; separated as in PATH
+    #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]
+    pub basepath: String,
+    /// Mod folder to search before the game folder
+    #[arg(long = "mod", value_name = "FOLDER", value_parser = folder_or_map)]
+    pub mod_folder: Option<String>,
+    /// Game folder
+    #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = game_folder)]
+    pub game: GameFolder,
 }
 
 /// Options of `maps`.

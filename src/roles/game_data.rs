@@ -31,13 +31,25 @@ pub(super) fn open(
     mod_folder: Option<&str>,
     game: &str,
 ) -> Result<GameData, String> {
+    open_installed(basepath, mod_folder, game).map(|data| data.with_builtin(game))
+}
+
+/// Opens the data that `--basepath` and `--mod` name. Warnings go to standard error.
+///
+/// # Errors
+/// The folder of the mod does not exist.
+pub(super) fn open_installed(
+    basepath: &str,
+    mod_folder: Option<&str>,
+    game: &str,
+) -> Result<GameData, String> {
     let paths = base_paths(basepath, game);
     let mut warnings = missing_folders("--basepath", basepath);
     let mod_folder = mod_folder.unwrap_or_default();
     let found = if is_missing(&paths, mod_folder, game) {
         Err(missing_mod(("--mod", "--basepath"), mod_folder, &paths))
     } else {
-        let data = GameData::open(&paths, &[mod_folder, game]).with_builtin(game);
+        let data = GameData::open(&paths, &[mod_folder, game]);
         warnings.extend(data.warnings());
         Ok(data)
     };

@@ -47,8 +47,7 @@ impl Contents<'_> {
             files.insert(format!("scripts/{name}.shader"), script.into_bytes());
         }
         files.insert(format!("scripts/{name}.arena"), self.arena().into_bytes());
-        let needed: BTreeSet<String> =
-            self.drawn().flat_map(|material| drawn_images(&material.shader)).collect();
+        let needed: BTreeSet<String> = self.own_shaders().flat_map(drawn_images).collect();
         files.extend(images.into_files(&needed, findings));
         package::write(&files).unwrap_or_else(|error| {
             findings.error(0, error.to_string());
@@ -62,12 +61,17 @@ impl Contents<'_> {
         all.filter(|material| material.shader.surface_flags & HIDDEN == 0)
     }
 
+    /// Iterates over the shaders that clients draw and that are not of the game's data.
+    fn own_shaders(&self) -> impl Iterator<Item = &Shader> {
+        self.drawn().map(|material| &material.shader).filter(|shader| !shader.is_of_game)
+    }
+
     /// Returns the shader script for clients: the definitions in use, by name.
     fn script(&self) -> String {
         let texts: BTreeMap<&str, &str> = self
-            .drawn()
-            .filter(|material| !material.shader.text.is_empty())
-            .map(|material| (material.shader.name.as_str(), material.shader.text.as_str()))
+            .own_shaders()
+            .filter(|shader| !shader.text.is_empty())
+            .map(|shader| (shader.name.as_str(), shader.text.as_str()))
             .collect();
         texts.values().map(|text| format!("{text}\n")).collect()
     }

@@ -2,6 +2,7 @@
 
 use super::{diagnostic::Findings, map_file::Entity};
 use crate::{
+    bg::items::ITEMS,
     model::{Vec3, contents::mask},
     world::{
         Bsp, CollisionMap, MapEntities, TracePrecision, TraceQuery, entity_string::MAX_ENTITY_BYTES,
@@ -15,9 +16,9 @@ const SPAWN_LIFT: f32 = 9.0;
 /// Lowest and highest point of a player, relative to the origin.
 const PLAYER_HEIGHT: [f32; 2] = [-24.0, 32.0];
 
-/// Beginnings of the classes of items.
-const ITEMS: [&str; 5] = ["item_", "weapon_", "ammo_", "holdable_", "team_ctf_"];
-/// Beginnings of the classes of spawn points.
+/// Spawn flag of items that float where they are, also in a wall.
+const SUSPENDED: i64 = 1;
+/// Classes of spawn points.
 const SPAWN_POINTS: [&str; 6] = [
     "info_player_deathmatch",
     "info_player_start",
@@ -100,7 +101,7 @@ fn check_places(collision: &CollisionMap, entities: &[Entity], findings: &mut Fi
         let (mins, maxs, lift, clip_mask) = if is_spawn_point(entity) {
             let [low, high] = PLAYER_HEIGHT;
             (Vec3::new(-HALF_WIDTH, -HALF_WIDTH, low), flat(high), SPAWN_LIFT, mask::PLAYER_SOLID)
-        } else if starts_with_any(entity.class(), &ITEMS) {
+        } else if is_dropped_item(entity) {
             (flat(HALF_WIDTH) * -1.0, flat(HALF_WIDTH), 0.0, mask::SHOT)
         } else {
             continue;
@@ -114,16 +115,17 @@ fn check_places(collision: &CollisionMap, entities: &[Entity], findings: &mut Fi
                 entity.class(),
                 if lift > 0.0 { "25" } else { "16" },
             );
-            findings.error(entity.line, what);
+            findings.warn(entity.line, what);
         }
     }
 }
 
 fn is_spawn_point(entity: &Entity) -> bool {
-    starts_with_any(entity.class(), &SPAWN_POINTS)
+    SPAWN_POINTS.iter().any(|class| class.eq_ignore_ascii_case(entity.class()))
 }
 
-fn starts_with_any(class: &str, starts: &[&str]) -> bool {
-    let class = class.to_ascii_lowercase();
-    starts.iter().any(|start| class.starts_with(start))
+/// Whether the game drops the entity to the floor at the start. Other entities of editors are no items to it.
+fn is_dropped_item(entity: &Entity) -> bool {
+    let is_item = ITEMS.iter().skip(1).any(|item| item.class.eq_ignore_ascii_case(entity.class()));
+    is_item && entity.number("spawnflags", 0.0) as i64 & SUSPENDED == 0
 }

@@ -74,8 +74,6 @@ pub struct BuildError {
     pub errors: Vec<Diagnostic>,
     /// Problems that alone would not have stopped it.
     pub warnings: Vec<Diagnostic>,
-    /// Way out of the map, if it is not closed.
-    pub leak: Option<Leak>,
 }
 
 impl BuildError {
@@ -87,7 +85,7 @@ impl BuildError {
 
 impl From<Diagnostic> for BuildError {
     fn from(error: Diagnostic) -> Self {
-        Self { errors: vec![error], warnings: Vec::new(), leak: None }
+        Self { errors: vec![error], warnings: Vec::new() }
     }
 }
 
@@ -122,9 +120,26 @@ impl Findings {
 
     /// Adds a problem that does not stop the build.
     pub(super) fn warn(&mut self, line: u32, message: impl Into<String>) {
+        let file = self.file.clone();
+        self.warn_in(&file, line, message);
+    }
+
+    /// Adds a problem of another file that does not stop the build.
+    pub(super) fn warn_in(&mut self, file: &str, line: u32, message: impl Into<String>) {
         if self.warnings.len() < MAX_REPORTED {
-            self.warnings.push(Diagnostic::new(&self.file, line, message));
+            self.warnings.push(Diagnostic::new(file, line, message));
         }
+    }
+
+    /// Adds the way out of a map that is not closed.
+    pub(super) fn leak(&mut self, leak: &Leak) {
+        let what = format!(
+            "map is not closed: {} reaches the outside: {}; built without visibility data (expected solid \
+             brushes around all rooms; open the .lin file in the editor)",
+            leak.class,
+            leak.way()
+        );
+        self.warn(leak.line, what);
     }
 
     /// Stops the build if there are errors.
@@ -132,25 +147,16 @@ impl Findings {
     /// # Errors
     /// Returns all problems found so far.
     pub(super) fn check(&mut self) -> Result<(), BuildError> {
-        if self.errors.is_empty() { Ok(()) } else { Err(self.fail(None)) }
+        if self.errors.is_empty() { Ok(()) } else { Err(self.fail()) }
     }
 
     /// Returns all problems as a failed build.
-    pub(super) fn fail(&mut self, leak: Option<Leak>) -> BuildError {
-        if let Some(leak) = &leak {
-            let way = leak.way();
-            let what = format!(
-                "map is not closed: {} reaches the outside: {way} (expected solid brushes around \
-                 all rooms; open the .lin file in the editor)",
-                leak.class
-            );
-            self.error(leak.line, what);
-        }
+    pub(super) fn fail(&mut self) -> BuildError {
         let (mut errors, warnings) =
             (std::mem::take(&mut self.errors), std::mem::take(&mut self.warnings));
         errors.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
         errors.dedup();
-        BuildError { errors, warnings, leak }
+        BuildError { errors, warnings }
     }
 
     /// Returns the warnings.

@@ -4,7 +4,7 @@ use super::{
     BuildPhase,
     areas::{number_areas, number_clusters},
     brushes::BrushSide,
-    diagnostic::{BuildError, Findings},
+    diagnostic::{BuildError, Findings, Leak},
     flood::{Start, flood},
     images::Images,
     map_file::{Entity, MapFile},
@@ -14,7 +14,7 @@ use super::{
     portals::Portals,
     surfaces::{self, Shape, Surface, close_gaps, fitting, is_drawn, list_in_leafs},
     tree::{SplitFace, Tree},
-    vector::Bounds,
+    vector::{Bounds, Vector},
     visibility::{self, Bits},
     visible_sides::{Scene, VisibleSide},
     winding::Winding,
@@ -44,6 +44,8 @@ pub(super) struct Geometry {
     pub surfaces: Vec<Surface>,
     /// Number of portals, for statistics.
     pub portals: usize,
+    /// Way out of the map, if it is not closed.
+    pub leak: Option<Leak>,
 }
 
 /// Compiler of one map's geometry.
@@ -53,13 +55,14 @@ struct Compiler<'a> {
     models: Vec<Model>,
     bounds: Bounds,
     starts: Vec<Start>,
+    leak: Option<Leak>,
     findings: &'a mut Findings,
 }
 
 /// Compiles a map's geometry.
 ///
 /// # Errors
-/// Returns all problems found, with the way out of a map that is not closed.
+/// Returns all problems found.
 pub(super) fn compile(
     mut map: MapFile,
     mut materials: Materials,
@@ -73,7 +76,7 @@ pub(super) fn compile(
     if models[0].brushes.is_empty() {
         findings.error(1, "worldspawn has no brushes (expected solid brushes around all rooms)");
     }
-    images.draw(materials.all(), threads);
+    images.load(materials.all(), threads);
     images.find_all(materials.all_mut(), findings);
     findings.check()?;
     let starts = starts(&map.entities);
@@ -83,15 +86,17 @@ pub(super) fn compile(
     findings.check()?;
     let world = models[0].brushes.iter();
     let bounds = world.fold(Bounds::EMPTY, |bounds, brush| bounds.union(brush.bounds));
-    let mut compiler = Compiler { planes, materials, models, bounds, starts, findings };
+    let mut compiler = Compiler { planes, materials, models, bounds, starts, leak: None, findings };
     let (mut tree, portals, visible) = compiler.trees(progress)?;
 
     let clusters = number_clusters(&mut tree);
     let world = &compiler.models[0].brushes;
     let areas = number_areas(&mut tree, &portals, world, compiler.findings);
     let mut report = |done, total| progress(BuildPhase::Visibility, done, total);
-    let visibility = visibility::rows(&tree, &portals, clusters, &mut report);
-    if visibility.is_none() {
+    let is_closed = compiler.leak.is_none();
+    let visibility =
+        if is_closed { visibility::rows(&tree, &portals, clusters, &mut report) } else { None };
+    if is_closed && visibility.is_none() {
         let what = "too many openings between rooms for visibility data; everything is visible \
                     (expected more detail brushes)";
         compiler.findings.warn(0, what);
@@ -109,7 +114,7 @@ pub(super) fn compile(
     let lost = list_in_leafs(&mut tree, &surfaces, &compiler.planes);
     compiler.report_lost(&surfaces, &lost);
     compiler.findings.check()?;
-    let Compiler { planes, materials, models, .. } = compiler;
+    let Compiler { planes, materials, models, leak, .. } = compiler;
     Ok(Geometry {
         entities: map.entities,
         planes,
@@ -121,6 +126,7 @@ pub(super) fn compile(
         visibility,
         surfaces,
         portals: portals.list.len(),
+        leak,
     })
 }
 
@@ -131,7 +137,11 @@ fn starts(entities: &[Entity]) -> Vec<Start> {
         let is_point = entity.value("model").is_none_or(|model| !model.starts_with('*'));
         is_point.then(|| Start { class: entity.class().to_owned(), line: entity.line, origin })
     };
-    entities.iter().skip(1).filter_map(point).collect()
+    let starts: Vec<Start> = entities.iter().skip(1).filter_map(point).collect();
+    // Editors leave entities without a place at the origin of the world.
+    let placed: Vec<Start> =
+        starts.iter().filter(|start| start.origin != Vector::ZERO).cloned().collect();
+    if placed.is_empty() { starts } else { placed }
 }
 
 impl Compiler<'_> {
@@ -178,7 +188,7 @@ impl Compiler<'_> {
         let Ok(mut tree) = Tree::build(faces, self.bounds, &mut self.planes) else {
             let what = "tree too deep for engines (expected fewer structural faces; make small things detail)";
             self.findings.error(0, what);
-            return Err(self.findings.fail(None));
+            return Err(self.findings.fail());
         };
         for (index, brush) in self.models[0].brushes.iter().enumerate() {
             if brush.is_detail {
@@ -196,17 +206,24 @@ impl Compiler<'_> {
         let Some(portals) = Portals::of_tree(&mut tree, self.bounds, &self.planes) else {
             let what = "too many portals between structural brushes (make small brushes detail)";
             self.findings.error(0, what);
-            return Err(self.findings.fail(None));
+            return Err(self.findings.fail());
         };
         match flood(&mut tree, &portals, &self.starts, &self.planes) {
             Ok(in_solid) if in_solid.len() == self.starts.len() => {
                 let what =
                     "all entities are in solid brushes (expected spawn points inside the map)";
                 self.findings.error(in_solid[0].line, what);
-                Err(self.findings.fail(None))
+                Err(self.findings.fail())
             }
             Ok(_) => Ok((tree, portals)),
-            Err(leak) => Err(self.findings.fail(Some(leak))),
+            Err(leak) => {
+                // The second tree has the same leak.
+                if self.leak.is_none() {
+                    self.findings.leak(&leak);
+                    self.leak = Some(leak);
+                }
+                Ok((tree, portals))
+            }
         }
     }
 

@@ -1,11 +1,15 @@
-//! Images of a map's shaders: from the author's folder, or drawn from recipes.
+//! Images of a map's shaders: from the author's folder, from the game's data, or drawn from recipes.
+//!
+//! Invariant: images of the game's data are not packed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
+    Source,
     diagnostic::Findings,
     image::{self, Image},
     materials::Material,
+    package,
     shaders::Shader,
     surfaces::HIDDEN,
     textures,
@@ -18,26 +22,48 @@ const EXTENSIONS: [&str; 4] = ["tga", "jpg", "jpeg", "png"];
 /// Reader of an author's files by name, such as `textures/arena/wall.tga`.
 pub type Files<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
 
-/// An image with its file for clients.
+/// Length of a side of the stand-in for a missing image, in pixels: the size that the original compilers take.
+const STAND_IN_SIZE: usize = 64;
+
+/// An image.
 struct Found {
     image: Image,
-    /// Extension and bytes of an author's file that clients read as it is.
-    file: Option<(&'static str, Vec<u8>)>,
+    origin: Origin,
+}
+
+/// Origin of an image.
+enum Origin {
+    /// A file of the author. Clients read one with an extension that they know as it is.
+    Author(Option<(&'static str, Vec<u8>)>),
+    /// The game's data, which clients have.
+    Game,
+    /// A recipe.
+    Drawn,
+    /// None: the image is missing. One in the map's own folder is packed, so that clients draw something.
+    StandIn,
 }
 
 /// Images by name without extension.
 pub(super) struct Images<'a> {
     files: &'a Files<'a>,
+    game: Option<&'a Files<'a>>,
+    /// Folder of the map's own images.
+    own_folder: String,
     known: BTreeMap<String, Result<Found, String>>,
 }
 
 impl<'a> Images<'a> {
-    pub(super) fn new(files: &'a Files<'a>) -> Self {
-        Self { files, known: BTreeMap::new() }
+    pub(super) fn new(source: &Source<'a>) -> Self {
+        Self {
+            files: source.files,
+            game: source.game.map(|game| game.files),
+            own_folder: format!("textures/{}/", source.name.to_ascii_lowercase()),
+            known: BTreeMap::new(),
+        }
     }
 
-    /// Draws the images that have a recipe and no file, on several threads.
-    pub(super) fn draw(&mut self, materials: &[Material], threads: usize) {
+    /// Loads the images of materials, or draws those that have a recipe and no file, on several threads.
+    pub(super) fn load(&mut self, materials: &[Material], threads: usize) {
         let drawn = materials.iter().filter(|material| material.shader.surface_flags & HIDDEN == 0);
         let names: BTreeSet<&str> = drawn
             .flat_map(|material| {
@@ -46,21 +72,46 @@ impl<'a> Images<'a> {
             })
             .map(stem)
             .collect();
-        let has_file = |name: &&str| {
-            EXTENSIONS
-                .iter()
-                .any(|extension| (self.files)(&format!("{name}.{extension}")).is_some())
-        };
-        let names: Vec<&str> = names.into_iter().filter(|name| !has_file(name)).collect();
-        let images = map_parallel(names.len(), threads, |number| textures::image(names[number]));
-        for (name, image) in names.into_iter().zip(images) {
-            if let Some(image) = image {
-                self.known.insert(name.to_owned(), Ok(Found { image, file: None }));
+        let mut missing = Vec::new();
+        for name in names {
+            match self.read(name) {
+                Some(read) => drop(self.known.insert(name.to_owned(), read)),
+                None => missing.push(name),
             }
+        }
+        let images =
+            map_parallel(missing.len(), threads, |number| textures::image(missing[number]));
+        for (name, image) in missing.into_iter().zip(images) {
+            let found = image.map(|image| Found { image, origin: Origin::Drawn });
+            let found = found.ok_or_else(|| format!("image missing: {name}"));
+            self.known.insert(name.to_owned(), found);
         }
     }
 
-    /// Finds the images of a map's materials, sets their sizes and colors, and reports missing ones.
+    /// Reads an image of the author or of the game.
+    fn read(&self, stem: &str) -> Option<Result<Found, String>> {
+        let is_own = stem.starts_with(&self.own_folder);
+        // An earlier build of the map may be installed.
+        let game = self.game.filter(|_| !is_own);
+        for (files, is_game) in [(Some(self.files), false), (game, true)] {
+            let Some(files) = files else { continue };
+            for extension in EXTENSIONS {
+                let name = format!("{stem}.{extension}");
+                let Some(bytes) = files(&name) else { continue };
+                let image = image::read(&bytes).map_err(|error| format!("{name}: {error}"));
+                // The oldest clients read TGA and JPG only.
+                let is_readable = matches!(extension, "tga" | "jpg");
+                let origin = match is_game {
+                    true => Origin::Game,
+                    false => Origin::Author(is_readable.then_some((extension, bytes))),
+                };
+                return Some(image.map(|image| Found { image, origin }));
+            }
+        }
+        None
+    }
+
+    /// Sets the sizes and colors of materials from their images, and reports missing images, which get a stand-in.
     pub(super) fn find_all(&mut self, materials: &mut [Material], findings: &mut Findings) {
         for material in materials {
             let shader = &material.shader;
@@ -68,40 +119,87 @@ impl<'a> Images<'a> {
                 continue;
             }
             let is_sky = shader.surface_flags & surface::SKY != 0;
-            match self.find(shader.main_image()) {
-                Ok(found) => {
-                    material.size = [found.image.width() as f64, found.image.height() as f64];
-                    material.color = super::Vector(found.image.mean());
-                }
-                // The picture of a sky is in its stages.
-                Err(_) if is_sky && shader.place.is_some() => {}
-                Err(what) => {
-                    let what = format!(
-                        "{what} (expected it beside the source as .tga, .jpg or .png, or a shader {:?} \
-                         in a script)",
-                        shader.name
-                    );
-                    findings.error(material.line, what);
-                }
+            let name = self.main_image(shader);
+            // The picture of a sky is in its stages.
+            let is_needed = !(is_sky && shader.place.is_some());
+            if let Some(Err(what)) = self.known.get(&name)
+                && is_needed
+            {
+                let what = format!(
+                    "{what}; drawn with a stand-in (expected it beside the source or in the game's data as .tga, \
+                     .jpg or .png, or a shader {:?} in a script)",
+                    shader.name
+                );
+                findings.warn(material.line, what);
+                let image = stand_in();
+                self.known.insert(name.clone(), Ok(Found { image, origin: Origin::StandIn }));
             }
-            for image in &shader.images.clone() {
-                if let Err(what) = self.find(image) {
+            if let Some(Err(error)) = self.packed_name(&name).map(|name| package::check_name(&name))
+            {
+                findings.error(material.line, error.to_string());
+            }
+            if let Some(Ok(found)) = self.known.get(&name) {
+                material.size = [found.image.width() as f64, found.image.height() as f64];
+                material.color = super::Vector(found.image.mean());
+            }
+            // Those of the game's shaders are the game's.
+            for image in shader.images.iter().filter(|_| !shader.is_of_game) {
+                if let Some(Err(what)) = self.known.get(stem(image)) {
                     let (script, line) = shader.place.clone().unwrap_or_default();
-                    let what =
-                        format!("{what} (expected it beside the source as .tga, .jpg or .png)");
-                    findings.error_in(&script, line, what);
+                    let what = format!(
+                        "{what} (expected it beside the source or in the game's data as .tga, .jpg or .png)"
+                    );
+                    findings.warn_in(&script, line, what);
                 }
             }
         }
     }
 
-    fn find(&mut self, name: &str) -> Result<&Found, String> {
-        let stem = stem(name);
-        if !self.known.contains_key(stem) {
-            let found = load(self.files, stem);
-            self.known.insert(stem.to_owned(), found);
+    /// Returns the name in the archive of an image of the author.
+    fn packed_name(&self, stem: &str) -> Option<String> {
+        match &self.known.get(stem)?.as_ref().ok()?.origin {
+            Origin::Author(Some((extension, _))) => Some(format!("{stem}.{extension}")),
+            Origin::Author(None) => Some(format!("{stem}.jpg")),
+            Origin::Game | Origin::Drawn | Origin::StandIn => None,
         }
-        self.known[stem].as_ref().map_err(Clone::clone)
+    }
+
+    /// Returns the image that gives size and color of a texture. Scripts often name an image for editors that is in no
+    /// package; then it is one that clients draw.
+    fn main_image(&mut self, shader: &Shader) -> String {
+        let main = stem(shader.main_image()).to_owned();
+        if shader.place.is_some() && self.known.get(&main).is_some_and(Result::is_err) {
+            for name in shader.images.iter().chain([&shader.name]).map(|name| stem(name)) {
+                if !self.known.contains_key(name)
+                    && let Some(read) = self.read(name)
+                {
+                    self.known.insert(name.to_owned(), read);
+                }
+                if self.known.get(name).is_some_and(Result::is_ok) {
+                    return name.to_owned();
+                }
+            }
+        }
+        main
+    }
+
+    /// Returns the names of the textures and shaders of the game's data in use.
+    pub(super) fn of_game(&self, materials: &[Material]) -> Vec<String> {
+        let is_game = |name: &str| {
+            let found = self.known.get(stem(name)).and_then(|found| found.as_ref().ok());
+            found.is_some_and(|found| matches!(found.origin, Origin::Game))
+        };
+        let drawn = materials.iter().filter(|material| material.shader.surface_flags & HIDDEN == 0);
+        let mut names = BTreeSet::new();
+        for Material { shader, .. } in drawn {
+            if shader.is_of_game || shader.place.is_none() && is_game(&shader.name) {
+                names.insert(shader.name.clone());
+            } else {
+                let images = shader.images.iter().filter(|name| is_game(name));
+                names.extend(images.map(|name| stem(name).to_owned()));
+            }
+        }
+        names.into_iter().collect()
     }
 
     /// Returns an image that was found.
@@ -118,9 +216,14 @@ impl<'a> Images<'a> {
         let mut files = BTreeMap::new();
         for name in needed.iter().map(|name| stem(name)) {
             let Some(Ok(found)) = self.known.remove(name) else { continue };
-            let encoded = match found.file {
-                Some(file) => Ok(file),
-                None => textures::encode(&found.image).map_err(|error| error.to_string()),
+            let encoded = match found.origin {
+                Origin::Game => continue,
+                // Clients that have the image draw it.
+                Origin::StandIn if !name.starts_with(&self.own_folder) => continue,
+                Origin::Author(Some(file)) => Ok(file),
+                Origin::Author(None) | Origin::Drawn | Origin::StandIn => {
+                    textures::encode(&found.image).map_err(|error| error.to_string())
+                }
             };
             match encoded {
                 Ok((extension, bytes)) => {
@@ -138,21 +241,22 @@ pub(super) fn drawn_images(shader: &Shader) -> Vec<String> {
     if shader.place.is_some() { shader.images.clone() } else { vec![shader.name.clone()] }
 }
 
-fn load(files: &Files<'_>, stem: &str) -> Result<Found, String> {
-    for extension in EXTENSIONS {
-        let name = format!("{stem}.{extension}");
-        let Some(bytes) = files(&name) else { continue };
-        let image = image::read(&bytes).map_err(|error| format!("{name}: {error}"))?;
-        // The oldest clients read TGA and JPG only.
-        let is_readable = matches!(extension, "tga" | "jpg");
-        return Ok(Found { image, file: is_readable.then_some((extension, bytes)) });
-    }
-    let image = textures::image(stem).ok_or_else(|| format!("image missing: {stem}"))?;
-    Ok(Found { image, file: None })
+/// Returns the image that stands in for a missing one: a gray checkerboard.
+fn stand_in() -> Image {
+    let gray = |at: usize| {
+        let (x, y) = (at % STAND_IN_SIZE, at / STAND_IN_SIZE);
+        if (x / 8 + y / 8).is_multiple_of(2) { 96 } else { 128 }
+    };
+    let pixels = (0..STAND_IN_SIZE * STAND_IN_SIZE).flat_map(|at| [gray(at); 3]).collect();
+    Image::rgb(STAND_IN_SIZE, STAND_IN_SIZE, pixels)
 }
 
-/// Returns a name without extension.
+/// Returns a name without the extension of an image.
 fn stem(name: &str) -> &str {
-    let file = name.rfind('/').map_or(0, |slash| slash + 1);
-    name[file..].rfind('.').map_or(name, |dot| &name[..file + dot])
+    let known = |extension: &str| {
+        ["tga", "jpg", "jpeg", "png", "pcx", "bmp"]
+            .iter()
+            .any(|e| e.eq_ignore_ascii_case(extension))
+    };
+    name.rsplit_once('.').filter(|(_, extension)| known(extension)).map_or(name, |(stem, _)| stem)
 }

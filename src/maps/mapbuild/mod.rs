@@ -47,6 +47,15 @@ use diagnostic::Findings;
 use materials::Materials;
 use shaders::Shaders;
 
+/// Installed data of a game, which clients have too. Nothing of it is packed.
+#[derive(Clone, Copy)]
+pub struct GameSources<'a> {
+    /// Shader scripts with their names.
+    pub scripts: &'a [(String, Vec<u8>)],
+    /// Reader of images by name.
+    pub files: &'a images::Files<'a>,
+}
+
 /// Source of a map, and how to build it.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
@@ -60,6 +69,8 @@ pub struct Source<'a> {
     pub scripts: &'a [(String, Vec<u8>)],
     /// Reader of the author's images by name, such as `textures/arena/wall.tga`.
     pub files: &'a images::Files<'a>,
+    /// Data of the game, if it is installed.
+    pub game: Option<GameSources<'a>>,
     /// Effort for light.
     pub effort: Effort,
     /// Number of threads for light.
@@ -117,6 +128,12 @@ pub struct Built {
     pub warnings: Vec<Diagnostic>,
     /// Counts of the map.
     pub counts: Counts,
+    /// Textures and shaders of the game's data that the map uses, by name.
+    pub of_game: Vec<String>,
+    /// Layers that were left out.
+    pub omitted_layers: Vec<String>,
+    /// Way out of the map, if it is not closed.
+    pub leak: Option<Leak>,
 }
 
 /// Counts of a built map.
@@ -141,18 +158,33 @@ pub struct Counts {
 /// Builds a map. `progress` receives stage, finished and total steps.
 ///
 /// # Errors
-/// Returns all problems that stopped the build, with the way out of a map that is not closed.
+/// Returns all problems that stopped the build.
 pub fn build(
     source: &Source<'_>,
     progress: &mut dyn FnMut(BuildPhase, usize, usize),
 ) -> Result<Built, BuildError> {
-    let map = map_file::read(source.file, source.text)?;
+    let mut findings = Findings::new(source.file);
+    // The longest name of the archive with that of the map.
+    if let Err(error) = package::check_name(&format!("levelshots/{}.jpg", source.name)) {
+        findings.error(0, error.to_string());
+    }
     let mut shaders = Shaders::new();
     for (file, text) in source.scripts {
-        shaders.add_script(file, text)?;
+        if let Err(error) = shaders.add_script(file, text) {
+            findings.error_in(&error.file, error.line, error.message);
+        }
     }
-    let mut findings = Findings::new(source.file);
-    let mut images = images::Images::new(source.files);
+    for (file, text) in source.game.iter().flat_map(|game| game.scripts) {
+        shaders.add_game_script(file, text);
+    }
+    let mut map = map_file::read(source.file, source.text).map_err(|errors| {
+        for error in errors {
+            findings.error(error.line, error.message);
+        }
+        findings.fail()
+    })?;
+    let omitted_layers = std::mem::take(&mut map.omitted_layers);
+    let mut images = images::Images::new(source);
     let geometry = geometry::compile(
         map,
         Materials::new(shaders),
@@ -165,6 +197,7 @@ pub fn build(
     // Light takes longest, so that errors come before it.
     checks::check(&bsp, &geometry.entities, &mut findings);
     findings.check()?;
+    let of_game = images.of_game(geometry.materials.all());
     let mut pk3 = Vec::new();
     if source.effort != Effort::Dark {
         let fast = source.effort == Effort::Fast;
@@ -193,5 +226,6 @@ pub fn build(
         areas: geometry.areas,
         surfaces: geometry.surfaces.len(),
     };
-    Ok(Built { pk3, bsp, warnings: findings.into_warnings(), counts })
+    let warnings = findings.into_warnings();
+    Ok(Built { pk3, bsp, warnings, counts, of_game, omitted_layers, leak: geometry.leak })
 }

@@ -1,6 +1,7 @@
 //! Texture coordinates of brush faces.
 //!
-//! Source: the classic format's six base axes and rotation; Valve 220 stores the axes themselves.
+//! Source: the classic format's six base axes and rotation; Valve 220 stores the axes themselves; brush primitives store a
+//! matrix over two axes that follow from the normal.
 
 use super::{map_file::Mapping, vector::Vector};
 
@@ -25,11 +26,13 @@ const CLEAR_WIN: f64 = 1e-4;
 /// Smallest scale that is not zero.
 const MIN_SCALE: f64 = 1e-6;
 
-/// Texture coordinates as functions of position, in pixels.
+/// Texture coordinates as functions of position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Projection {
     axes: [Vector; 2],
     shift: [f64; 2],
+    /// Whether they are in repeats of the image, not in pixels.
+    in_repeats: bool,
 }
 
 impl Projection {
@@ -39,23 +42,31 @@ impl Projection {
         match *mapping {
             Mapping::Classic { shift, rotate, scale } => {
                 let axes = rotated(base_axes(normal), rotate);
-                Self { axes: scaled(axes, scale), shift }
+                Self { axes: scaled(axes, scale), shift, in_repeats: false }
             }
-            Mapping::Valve { axes, shift, scale } => Self { axes: scaled(axes, scale), shift },
+            Mapping::Valve { axes, shift, scale } => {
+                Self { axes: scaled(axes, scale), shift, in_repeats: false }
+            }
+            Mapping::Repeats { matrix } => {
+                let [x, y] = primitive_axes(normal);
+                let axes = matrix.map(|[a, b, _]| x * a + y * b);
+                Self { axes, shift: matrix.map(|[_, _, shift]| shift), in_repeats: true }
+            }
         }
     }
 
-    /// Returns s and t of a point, in pixels.
+    /// Returns s and t of a point, in repeats of an image with a size in pixels.
     #[must_use]
-    pub(super) fn at(&self, point: Vector) -> [f64; 2] {
-        [0, 1].map(|k| point.dot(self.axes[k]) + self.shift[k])
+    pub(super) fn at(&self, point: Vector, size: [f64; 2]) -> [f64; 2] {
+        let unit = if self.in_repeats { [1.0; 2] } else { size };
+        [0, 1].map(|k| (point.dot(self.axes[k]) + self.shift[k]) / unit[k])
     }
 
     /// Returns the projection for coordinates relative to an origin.
     #[must_use]
     pub(super) fn relative_to(&self, origin: Vector) -> Self {
         let shift = [0, 1].map(|k| self.shift[k] + self.axes[k].dot(origin));
-        Self { axes: self.axes, shift }
+        Self { shift, ..*self }
     }
 }
 
@@ -68,6 +79,16 @@ fn base_axes(normal: Vector) -> [Vector; 2] {
         }
     }
     best.1
+}
+
+/// Axes of a brush primitive's face.
+fn primitive_axes(normal: Vector) -> [Vector; 2] {
+    let up = Vector::along(2, 1.0);
+    match normal.cross(up).normalized() {
+        Some(across) => [-across, normal.cross(across)],
+        None if normal[2] > 0.0 => [Vector::along(1, 1.0), Vector::along(0, 1.0)],
+        None => [Vector::along(1, 1.0), Vector::along(0, -1.0)],
+    }
 }
 
 /// Rotates both axes in the plane of the two.

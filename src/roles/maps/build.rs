@@ -1,6 +1,8 @@
 //! Map compiler role (`fragd maps build`): source files in, pk3 out.
 
 use std::{
+    cell::RefCell,
+    collections::HashMap,
     fs, io,
     path::{Component, Path, PathBuf},
     thread,
@@ -9,18 +11,27 @@ use std::{
 
 use fragd::{
     cli::{BuildOptions, ExitStatus},
-    mapbuild::{self, BuildError, BuildPhase, Built, Effort, Source, map_file},
+    io::GameData,
+    mapbuild::{self, BuildError, BuildPhase, Built, Effort, GameSources, Source, map_file},
+    model::assets::Assets as _,
+    settings::Choice as _,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::roles::output;
+use crate::roles::{game_data, output};
 
 /// Largest shader script, in bytes.
 const MAX_SCRIPT_LEN: u64 = 4 * 1024 * 1024;
 /// Largest image file, in bytes.
 const MAX_IMAGE_LEN: u64 = 64 * 1024 * 1024;
-/// Maximum number of shader scripts.
+/// Maximum number of shader scripts of the author.
 const MAX_SCRIPTS: usize = 200;
+/// Maximum number of shader scripts of the game's data.
+const MAX_GAME_SCRIPTS: usize = 2000;
+/// Maximum number of names in a folder.
+const MAX_ENTRIES: usize = 20_000;
+/// Maximum number of names in a line of the result.
+const MAX_LISTED: usize = 12;
 
 /// Builds a map and writes its pk3.
 pub(super) fn run(options: &BuildOptions) -> ExitStatus {
@@ -31,11 +42,13 @@ pub(super) fn run(options: &BuildOptions) -> ExitStatus {
             for warning in &built.warnings {
                 eprintln!("warning: {warning}");
             }
+            write_way_out(&options.source, &built);
             if let Err(what) = write_whole(&output, &built.pk3) {
                 eprintln!("fragd: {what}");
                 return ExitStatus::Failed;
             }
-            output::show(&summary(&output, &built, start), ExitStatus::Done)
+            let summary = summary(&output, options.game.name(), &built, start);
+            output::show(&summary, ExitStatus::Done)
         }
         Err(what) => {
             eprintln!("{what}");
@@ -44,9 +57,9 @@ pub(super) fn run(options: &BuildOptions) -> ExitStatus {
     }
 }
 
-fn summary(output: &Path, built: &Built, start: Instant) -> String {
+fn summary(output: &Path, game: &str, built: &Built, start: Instant) -> String {
     let counts = &built.counts;
-    format!(
+    let mut text = format!(
         "{}: {} KB in {:.1} s: {} brushes, {} clusters, {} areas, {} surfaces\n",
         output.display(),
         built.pk3.len().div_ceil(1024),
@@ -55,7 +68,28 @@ fn summary(output: &Path, built: &Built, start: Instant) -> String {
         counts.clusters,
         counts.areas,
         counts.surfaces,
-    )
+    );
+    if !built.of_game.is_empty() {
+        let count = built.of_game.len();
+        let names = listed(&built.of_game);
+        text.push_str(&format!(
+            "{count} textures and shaders of {game}, not in the pk3: {names}\n"
+        ));
+    }
+    if !built.omitted_layers.is_empty() {
+        let names = listed(&built.omitted_layers);
+        text.push_str(&format!("layers omitted from export: {names}\n"));
+    }
+    text
+}
+
+/// Returns the first names of a list, and the number of the others.
+fn listed(names: &[String]) -> String {
+    let shown = names[..names.len().min(MAX_LISTED)].join(", ");
+    match names.len().saturating_sub(MAX_LISTED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 fn build(options: &BuildOptions) -> Result<Built, String> {
@@ -65,12 +99,22 @@ fn build(options: &BuildOptions) -> Result<Built, String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let scripts = scripts(path, &folders)?;
     let file = path.display().to_string();
+    let author = AuthorFiles::new(folders);
+    let data = game_data::open_installed(
+        &options.basepath,
+        options.mod_folder.as_deref(),
+        options.game.name(),
+    );
+    let data = data.map_err(|what| format!("error: {what}"))?;
+    let game_scripts = game_scripts(&data);
+    let game_files = |name: &str| data.read(name, MAX_IMAGE_LEN).ok();
     let source = Source {
         name: &stem,
         file: &file,
         text: &text,
         scripts: &scripts,
-        files: &|name| read_image(&folders, name),
+        files: &|name| author.read(name),
+        game: Some(GameSources { scripts: &game_scripts, files: &game_files }),
         effort: if options.fast { Effort::Fast } else { Effort::Full },
         threads: thread::available_parallelism().map_or(1, usize::from),
     };
@@ -78,35 +122,83 @@ fn build(options: &BuildOptions) -> Result<Built, String> {
     let built =
         mapbuild::build(&source, &mut |phase, done, total| display.show(phase, done, total));
     display.bar.finish_and_clear();
-    let lin = path.with_extension("lin");
-    built.map_err(|error| failure(&error, &lin)).inspect(|_| {
-        // The way out of an earlier version would mislead.
-        let _ = fs::remove_file(&lin);
-    })
+    built.map_err(|error| failure(&error))
 }
 
-/// Returns the problems of a failed build, and writes the way out of the map.
-fn failure(error: &BuildError, lin: &Path) -> String {
-    let mut lines: Vec<String> =
-        error.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
-    lines.extend(error.errors.iter().map(|error| format!("error: {error}")));
-    if let Some(leak) = &error.leak {
-        lines.push(match write_whole(lin, leak.lin().as_bytes()) {
-            Ok(()) => format!("way out written to {}", lin.display()),
-            Err(what) => what,
-        });
+/// Returns the problems of a failed build.
+fn failure(error: &BuildError) -> String {
+    let warnings = error.warnings.iter().map(|warning| format!("warning: {warning}"));
+    let errors = error.errors.iter().map(|error| format!("error: {error}"));
+    warnings.chain(errors).collect::<Vec<_>>().join("\n")
+}
+
+/// Writes the way out of a map that is not closed beside its source, or removes that of an earlier version.
+fn write_way_out(source: &Path, built: &Built) {
+    let lin = source.with_extension("lin");
+    match &built.leak {
+        Some(leak) => match write_whole(&lin, leak.lin().as_bytes()) {
+            Ok(()) => eprintln!("way out written to {}", lin.display()),
+            Err(what) => eprintln!("warning: {what}"),
+        },
+        None => drop(fs::remove_file(&lin)),
     }
-    lines.join("\n")
 }
 
-/// Reads an image of the author by its name in the game.
-fn read_image(folders: &[PathBuf], name: &str) -> Option<Vec<u8>> {
-    // The reader of sources rejects names that leave their folder.
-    let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
-    let mut paths = folders.iter().map(|folder| folder.join(name)).filter(|_| is_inside);
-    let path = paths.find(|path| path.is_file())?;
-    let len = fs::metadata(&path).ok()?.len();
-    if len <= MAX_IMAGE_LEN { fs::read(path).ok() } else { None }
+/// Reads the shader scripts of the game's data.
+fn game_scripts(data: &GameData) -> Vec<(String, Vec<u8>)> {
+    let paths = data.list("scripts", "shader");
+    let scripts = paths.iter().take(MAX_GAME_SCRIPTS).filter_map(|path| {
+        let name = path.to_string();
+        let text = data.read(&name, MAX_SCRIPT_LEN).ok()?;
+        Some((name, text))
+    });
+    scripts.collect()
+}
+
+/// Files of the author by their names in the game, in any case.
+struct AuthorFiles {
+    folders: Vec<PathBuf>,
+    /// Names in folders that were searched.
+    listings: RefCell<HashMap<PathBuf, Vec<String>>>,
+}
+
+impl AuthorFiles {
+    fn new(folders: Vec<PathBuf>) -> Self {
+        Self { folders, listings: RefCell::default() }
+    }
+
+    /// Reads a file.
+    fn read(&self, name: &str) -> Option<Vec<u8>> {
+        let path = self.folders.iter().find_map(|folder| self.find(folder, name))?;
+        let found = fs::metadata(&path).ok()?;
+        (found.is_file() && found.len() <= MAX_IMAGE_LEN).then(|| fs::read(path).ok())?
+    }
+
+    /// Finds a file below a folder. The reader of sources rejects names that leave it.
+    fn find(&self, folder: &Path, name: &str) -> Option<PathBuf> {
+        let mut path = folder.to_owned();
+        for part in Path::new(name).components() {
+            let Component::Normal(part) = part else { return None };
+            path = self.entry(&path, part.to_str()?)?;
+        }
+        Some(path)
+    }
+
+    /// Returns the entry of a folder with a name: the one that is written alike, or else the first in another case.
+    fn entry(&self, folder: &Path, name: &str) -> Option<PathBuf> {
+        let mut listings = self.listings.borrow_mut();
+        let names = listings.entry(folder.to_owned()).or_insert_with(|| {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+            let mut names: Vec<String> = names.take(MAX_ENTRIES).collect();
+            names.sort_unstable();
+            names
+        });
+        let alike = names.iter().find(|known| *known == name);
+        let found =
+            alike.or_else(|| names.iter().find(|known| known.eq_ignore_ascii_case(name)))?;
+        Some(folder.join(found))
+    }
 }
 
 /// Returns the folder of the source and the one above, in which scripts and images are found.
@@ -126,7 +218,8 @@ fn scripts(path: &Path, folders: &[PathBuf]) -> Result<Vec<(String, Vec<u8>)>, S
     for folder in beside.into_iter().chain(folders.iter().map(|folder| folder.join("scripts"))) {
         let Ok(entries) = fs::read_dir(folder) else { continue };
         let entries = entries.filter_map(|entry| Some(entry.ok()?.path()));
-        let is_script = |path: &PathBuf| path.extension().is_some_and(|ext| ext == "shader");
+        let is_script =
+            |path: &PathBuf| path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("shader"));
         let is_new = |path: &PathBuf| path.file_name() != own.file_name() || !own.exists();
         let mut found: Vec<_> = entries.filter(is_script).filter(is_new).collect();
         found.sort();

@@ -122,6 +122,7 @@ impl Arena {
             file: name,
             text: text.as_bytes(),
             scripts: &scripts,
+            game: None,
             files: &|name| name.ends_with(".tga").then(|| image.clone()),
             effort: Effort::Dark,
             threads: 1,

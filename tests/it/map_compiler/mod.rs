@@ -25,6 +25,7 @@ fn compile(name: &str, text: &[u8], scripts: &[(String, Vec<u8>)]) -> Result<Bui
         text,
         scripts,
         files: &|_| None,
+        game: None,
         effort: Effort::Dark,
         threads: 1,
     };

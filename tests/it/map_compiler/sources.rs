@@ -1,6 +1,6 @@
 //! Sources: leaks, broken text and geometry, determinism.
 
-use fragd::mapbuild::{map_file, shaders};
+use fragd::mapbuild::{self, Effort, GameSources, Source, image, map_file, shaders};
 use fragd::{model::Vec3, world::Bsp};
 use proptest::prelude::*;
 
@@ -53,6 +53,11 @@ fn built(text: &str) -> Bsp {
     Bsp::load(&built.bsp).unwrap()
 }
 
+fn warnings(text: &str) -> String {
+    let built = compile("room", text.as_bytes(), &[]).unwrap_or_else(|error| panic!("{error}"));
+    built.warnings.iter().map(|warning| format!("{warning}\n")).collect()
+}
+
 fn failure(text: &str) -> String {
     compile("room", text.as_bytes(), &[]).unwrap_err().to_string()
 }
@@ -69,8 +74,8 @@ fn closed_room_is_the_only_open_space() {
 
 #[test]
 fn leak_is_reported_with_the_way_out() {
-    let error = compile("room", source(&walls()[1..], SPAWN).as_bytes(), &[]).unwrap_err();
-    let leak = error.leak.clone().unwrap();
+    let built = compile("room", source(&walls()[1..], SPAWN).as_bytes(), &[]).unwrap();
+    let leak = built.leak.clone().unwrap();
     assert_eq!(leak.points[0].0, [0.0, 0.0, -200.0]);
     let exit = leak.points.last().unwrap();
     assert!(exit[0] < -256.0, "{exit:?}");
@@ -79,16 +84,23 @@ fn leak_is_reported_with_the_way_out() {
         (lines.len(), lines[0].as_str()),
         (leak.points.len(), "0.000000 0.000000 -200.000000")
     );
-    let text = error.to_string();
+    let [text] = &built.warnings[..] else { panic!("{:?}", built.warnings) };
+    let text = text.to_string();
     assert!(text.contains("map is not closed: info_player_deathmatch"), "{text}");
     assert!(text.starts_with("room.map:"), "{text}");
+    // Everything sees everything.
+    let map = Bsp::load(&built.bsp).unwrap();
+    let clusters: Vec<_> =
+        map.leafs.iter().map(|leaf| leaf.cluster).filter(Option::is_some).collect();
+    assert!(clusters.iter().all(|&to| map.visibility.sees(clusters[0], to)));
+    assert!(map.warnings.is_empty(), "{:?}", map.warnings);
 }
 
 #[test]
 fn detail_walls_do_not_close_a_map() {
     let mut walls = walls();
     walls[0] = walls[0].replace("0 0 0\n", "134217728 0 0\n");
-    assert!(compile("room", source(&walls, SPAWN).as_bytes(), &[]).unwrap_err().leak.is_some());
+    assert!(compile("room", source(&walls, SPAWN).as_bytes(), &[]).unwrap().leak.is_some());
 }
 
 #[test]
@@ -146,14 +158,26 @@ fn groups_join_the_world_and_lights_vanish() {
 }
 
 #[test]
-fn spawn_point_in_solid_is_an_error() {
-    let text = source(&walls(), &SPAWN.replace("-200", "-250"));
-    let text = failure(&text);
-    assert!(text.contains("info_player_deathmatch in solid"), "{text}");
+fn items_and_spawn_points_in_solid_are_warnings() {
+    let entity = |class: &str, rest: &str| {
+        format!("{{\n\"classname\" \"{class}\"\n\"origin\" \"0 0 -250\"\n{rest}}}\n")
+    };
+    let float = "\"spawnflags\" \"1\"\n";
+    for (class, rest, warns) in [
+        ("info_player_deathmatch", "", true),
+        ("item_health", "", true),
+        ("weapon_railgun", "", true),
+        ("item_health", float, false),
+        ("item_botroam", "", false),
+        ("info_notnull", "", false),
+    ] {
+        let text = warnings(&source(&walls(), &format!("{SPAWN}{}", entity(class, rest))));
+        assert_eq!(text.contains(&format!("{class} in solid")), warns, "{class} {rest}: {text}");
+    }
 }
 
 #[test]
-fn unclosed_brush_is_an_error_with_its_line() {
+fn brushes_without_volume_are_dropped_with_their_line() {
     let mut world = walls();
     let whole = brush([0; 3], [8; 3], "common/caulk");
     world.push(
@@ -164,16 +188,157 @@ fn unclosed_brush_is_an_error_with_its_line() {
             .join("\n")
             + "\n",
     );
-    let text = failure(&source(&world, SPAWN));
-    assert!(text.starts_with("room.map:51: brush is not closed"), "{text}");
+    let flat = brush([0; 3], [8, 8, 0], "common/caulk");
+    world.push(flat);
+    let text = warnings(&source(&world, SPAWN));
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("room.map:51: brush dropped: it is not closed"), "{text}");
+    assert!(lines[1].starts_with("room.map:59: face dropped: "), "{text}");
+    let flat = lines.last().unwrap();
+    assert!(flat.starts_with("room.map:64: brush dropped: two faces back to back"), "{text}");
+}
+
+/// A texture is missing, is one of the game, or is one of the author in another case.
+#[test]
+fn textures_are_of_author_game_or_a_stand_in() {
+    let wall = image::Image::rgb(8, 8, vec![100; 192]).tga();
+    let author = |name: &str| (name == "textures/lab/wall.tga").then(|| wall.clone());
+    let game = |name: &str| {
+        let is_known = ["textures/base/floor.jpg", "textures/room/own.tga"].contains(&name);
+        is_known.then(|| wall.clone())
+    };
+    let scripts = [(
+        "scripts/base.shader".to_owned(),
+        b"textures/base/glow { { map textures/base/floor.tga } }\ntextures/common/caulk { }\n}"
+            .to_vec(),
+    )];
+    let built = |texture: &str| {
+        let mut world = walls();
+        world.push(brush([0; 3], [8; 3], texture));
+        let text = source(&world, SPAWN);
+        let source = Source {
+            name: "room",
+            file: "room.map",
+            text: text.as_bytes(),
+            scripts: &[],
+            files: &author,
+            game: Some(GameSources { scripts: &scripts, files: &game }),
+            effort: Effort::Fast,
+            threads: 1,
+        };
+        let built = mapbuild::build(&source, &mut |_, _, _| {}).unwrap();
+        let archive = zip::ZipArchive::new(std::io::Cursor::new(built.pk3)).unwrap();
+        let mut names = archive.file_names().map(|name| name.unwrap().into_owned());
+        let texture = names.find(|name| name.starts_with("textures/"));
+        let warnings = built.warnings.iter().map(ToString::to_string).collect::<String>();
+        (texture.unwrap_or_default(), built.of_game.concat(), warnings)
+    };
+    let found = |texture: &str, game: &str| (texture.to_owned(), game.to_owned(), String::new());
+    assert_eq!(built("Lab/Wall"), found("textures/lab/wall.tga", ""));
+    assert_eq!(built("base/floor"), found("", "textures/base/floor"));
+    assert_eq!(built("base/glow"), found("", "textures/base/glow"));
+    for (texture, packed) in [("base/none", ""), ("room/own", "textures/room/own.jpg")] {
+        let (name, game, warning) = built(texture);
+        assert_eq!((&*name, &*game), (packed, ""));
+        let expected = format!("image missing: textures/{texture}; drawn with a stand-in");
+        assert!(warning.contains(&expected), "{warning}");
+    }
+}
+
+#[test]
+fn layers_omitted_from_export_are_left_out() {
+    let layer = |id: u8, omit: u8| {
+        format!(
+            "{{\n\"classname\" \"func_group\"\n\"_tb_type\" \"_tb_layer\"\n\"_tb_name\" \"layer {id}\"\n\
+             \"_tb_id\" \"{id}\"\n\"_tb_layer_omit_from_export\" \"{omit}\"\n{}}}\n",
+            brush([0; 3], [8; 3], "common/caulk")
+        )
+    };
+    let member = |class: &str, keys: &str| format!("{{\n\"classname\" \"{class}\"\n{keys}}}\n");
+    let group = "\"_tb_type\" \"_tb_group\"\n\"_tb_id\" \"5\"\n\"_tb_layer\" \"2\"\n";
+    let inner = "\"_tb_type\" \"_tb_group\"\n\"_tb_id\" \"6\"\n\"_tb_group\" \"5\"\n";
+    let entities = [
+        SPAWN.to_owned(),
+        member("info_null", "\"_tb_group\" \"6\"\n"),
+        member("func_group", inner),
+        member("func_group", group),
+        member("info_notnull", "\"_tb_layer\" \"2\"\n"),
+        member("target_position", "\"_tb_layer\" \"1\"\n"),
+        layer(1, 0),
+        layer(2, 1),
+    ];
+    let built = compile("room", source(&walls(), &entities.concat()).as_bytes(), &[]).unwrap();
+    assert_eq!(built.omitted_layers, ["layer 2"]);
+    let map = Bsp::load(&built.bsp).unwrap();
+    let text = String::from_utf8_lossy(&map.entity_text).into_owned();
+    assert_eq!((map.brushes.len(), text.matches("classname").count()), (7, 3), "{text}");
+    assert!(text.contains("target_position") && !text.contains("info_n"), "{text}");
+}
+
+#[test]
+fn brush_primitives_are_read_with_their_texture_matrix() {
+    let classic = brush([-64, -64, -128], [64, 64, 0], "room/wall");
+    let lines = classic.lines().map(|line| match line.split_once(" room/wall") {
+        // Scale 0.5 of an image of 64 pixels: 32 units a repeat.
+        Some((points, _)) => {
+            format!("{points} ( ( 0.03125 0 0 ) ( 0 0.03125 0 ) ) room/wall 0 0 0\n")
+        }
+        None => format!("{line}\n"),
+    });
+    let primitive = lines.collect::<String>().replacen("{\n", "{\nbrushDef\n{\n", 1) + "}\n";
+    let coordinates = |block: &str| {
+        let mut world = walls();
+        world.push(block.to_owned());
+        let built = compile("room", source(&world, SPAWN).as_bytes(), &[]).unwrap();
+        assert_eq!(built.counts.brushes, 7);
+        let map = built.bsp;
+        // Records of 44 bytes of lump 10, with texture coordinates behind the position.
+        let word = |at: usize| u32::from_le_bytes(map[at..at + 4].try_into().unwrap()) as usize;
+        let (start, len) = (word(8 + 10 * 8), word(12 + 10 * 8));
+        let number = |at: usize| f32::from_bits(word(at) as u32);
+        let records = (start..start + len).step_by(44);
+        records.map(|at| [number(at + 12), number(at + 16)]).collect::<Vec<_>>()
+    };
+    let longest = |all: &[[f32; 2]]| all.iter().flatten().copied().fold(0.0, f32::max);
+    let (found, expected) = (coordinates(&primitive), coordinates(&classic));
+    assert_eq!(found.len(), expected.len());
+    assert_eq!((longest(&found), longest(&expected)), (4.0, 4.0));
+}
+
+#[test]
+fn all_problems_of_a_source_are_reported_at_once() {
+    let wall = brush([0; 3], [8; 3], "common/caulk");
+    let world = [
+        wall.replace("( 8 0 0 )", "( 8 0 x )"),
+        wall.clone(),
+        wall.replacen("0.5 0.5", "0.5 up", 1),
+        "{\npatchDef3\n{\n( 1 2 )\n}\n}\n".to_owned(),
+        // The brace at the end is missing.
+        wall.trim_end().trim_end_matches('}').to_owned(),
+        wall.clone(),
+    ];
+    let spawn = SPAWN.replacen("\"info_player_deathmatch\"", "info_player_deathmatch", 1);
+    let text = failure(&source(&world, &spawn));
+    let lines: Vec<&str> = text.lines().collect();
+    let expected = [
+        "room.map:5: unusable coordinate: \"x\"",
+        "room.map:20: unusable texture scale: \"up\"",
+        "room.map:28: unsupported primitive: \"patchDef3\"",
+        "room.map:40: unexpected \"{\" (expected '(' before a point of a face)",
+        "room.map:50: unexpected \"info_player_deathmatch\" after key",
+    ];
+    assert_eq!(lines.len(), expected.len(), "{text}");
+    for (line, expected) in lines.iter().zip(expected) {
+        assert!(line.starts_with(expected), "{text}");
+    }
 }
 
 #[test]
 fn broken_sources_name_the_line_and_the_remedy() {
     let cases = [
         (
-            "{\n\"classname\" \"worldspawn\"\n{\nbrushDef\n{\n",
-            "room.map:4: unsupported primitive: \"brushDef\" (save",
+            "{\n\"classname\" \"worldspawn\"\n{\nbrushDef3\n{\n}\n}\n}",
+            "room.map:4: unsupported primitive: \"brushDef3\" (save",
         ),
         (
             "{\n\"classname\" \"worldspawn\"\n{\n( 0 0 x )",

@@ -52,7 +52,7 @@ pub(super) struct BrushSide {
 }
 
 impl Brush {
-    /// Creates a brush from its source. A brush with an error is reported and dropped.
+    /// Creates a brush from its source. One that has no volume is reported and dropped.
     pub(super) fn new(
         source: &map_file::Brush,
         planes: &mut Planes,
@@ -72,9 +72,8 @@ impl Brush {
                 continue;
             }
             if sides.iter().any(|side| side.plane == plane ^ 1) {
-                let what =
-                    "brush encloses nothing: two faces back to back (expected a convex volume)";
-                findings.error(face.line, what);
+                let what = "brush dropped: two faces back to back enclose nothing (expected a convex volume)";
+                findings.warn(face.line, what);
                 return None;
             }
             sides.push(BrushSide {
@@ -97,7 +96,7 @@ impl Brush {
         };
         brush.classify(materials, has_detail_face);
         if let Err(what) = brush.make_windings(planes) {
-            findings.error(source.line, what);
+            findings.warn(source.line, format!("brush dropped: it {what}"));
             return None;
         }
         Some(brush)
@@ -144,13 +143,13 @@ impl Brush {
         }
         self.sides.retain(|side| side.winding.is_some());
         if self.sides.len() < 4 {
-            return Err("brush encloses nothing (expected four or more faces around a volume)");
+            return Err("encloses nothing (expected four or more faces around a volume)");
         }
         let bounds = self.windings().map(Winding::bounds);
         self.bounds = bounds.fold(Bounds::EMPTY, Bounds::union);
         let is_inside = |point: Vector| point.0.iter().all(|part| part.abs() <= MAX_COORDINATE);
         if !is_inside(self.bounds.mins) || !is_inside(self.bounds.maxs) {
-            return Err("brush is not closed, or outside the world (expected faces on all sides)");
+            return Err("is not closed, or outside the world (expected faces on all sides)");
         }
         Ok(())
     }

@@ -27,7 +27,8 @@ const DEFLATE_LEVEL: i64 = 9;
 pub enum PackageError {
     /// Name that engines or file systems do not read.
     #[error(
-        "file name invalid: \"{0}\" (expected 1 to {MAX_NAME} of a-z, 0-9, '_', '-', '.' and '/')"
+        "file name invalid: \"{0}\" (expected 1 to {MAX_NAME} printable characters without spaces, capitals, backslashes \
+         and any of \":*?<>|)"
     )]
     Name(String),
     /// Writer error.
@@ -57,10 +58,14 @@ pub fn write(files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, PackageError>
     Ok(written.into_inner())
 }
 
-fn check_name(name: &str) -> Result<(), PackageError> {
-    let allowed = |c: u8| {
-        c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, b'_' | b'-' | b'.' | b'/')
-    };
+/// Checks the name of a file in the archive.
+///
+/// # Errors
+///
+/// Engines or file systems do not read the name.
+pub(super) fn check_name(name: &str) -> Result<(), PackageError> {
+    let allowed =
+        |c: u8| c.is_ascii_graphic() && !c.is_ascii_uppercase() && !b"\\\":*?<>|".contains(&c);
     let parts = || name.split('/');
     let valid = name.len() <= MAX_NAME
         && name.bytes().all(allowed)

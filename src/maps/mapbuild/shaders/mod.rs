@@ -40,6 +40,8 @@ pub struct Shader {
     pub contents: i32,
     /// Image whose size scales texture coordinates, with extension if the script gives one.
     pub editor_image: Option<String>,
+    /// Whether it is of the game's data, which is not packed.
+    pub is_of_game: bool,
     /// Images of the stages and of the sky.
     pub images: Vec<String>,
     /// Light that each surface emits per unit of area.
@@ -76,6 +78,7 @@ impl Shader {
             surface_flags: 0,
             contents: content::SOLID,
             editor_image: None,
+            is_of_game: false,
             images: Vec::new(),
             surface_light: 0.0,
             sky_light: 0.0,
@@ -121,6 +124,14 @@ impl Shaders {
         Ok(())
     }
 
+    /// Adds the shaders of a script of the game behind all others. What follows a problem is skipped, as clients do.
+    pub fn add_game_script(&mut self, file: &str, text: &[u8]) {
+        for mut shader in read_until_problem(file, text).0 {
+            shader.is_of_game = true;
+            self.0.entry(shader.name.clone()).or_insert(shader);
+        }
+    }
+
     /// Returns a shader by its name, without regard to case.
     #[must_use]
     pub fn get(&self, name: &str) -> Shader {
@@ -134,13 +145,24 @@ impl Shaders {
 /// # Errors
 /// Reports the first problem with its line.
 pub fn read(file: &str, text: &[u8]) -> Result<Vec<Shader>, Diagnostic> {
+    let (shaders, problem) = read_until_problem(file, text);
+    problem.map_or(Ok(shaders), Err)
+}
+
+/// Reads a shader script up to its first problem.
+fn read_until_problem(file: &str, text: &[u8]) -> (Vec<Shader>, Option<Diagnostic>) {
+    let mut shaders = Vec::new();
+    let problem = read_into(file, text, &mut shaders).err();
+    (shaders, problem)
+}
+
+fn read_into(file: &str, text: &[u8], shaders: &mut Vec<Shader>) -> Result<(), Diagnostic> {
     if text.len() > MAX_LEN {
         let what = format!("script too long: {} bytes (max {MAX_LEN})", text.len());
         return Err(Diagnostic::new(file, 0, what));
     }
     let text = String::from_utf8_lossy(text);
     let mut tokens = Tokens::new(&text);
-    let mut shaders = Vec::new();
     while let Some(name) = tokens.next() {
         if name.is("{") || name.is("}") {
             let what = format!("unexpected {} (expected the name of a shader)", name.shown());
@@ -162,7 +184,7 @@ pub fn read(file: &str, text: &[u8]) -> Result<Vec<Shader>, Diagnostic> {
         shader.text = text[start..tokens.offset()].to_owned();
         shaders.push(shader);
     }
-    Ok(shaders)
+    Ok(())
 }
 
 /// Reads the braces of a shader.

@@ -136,11 +136,8 @@ pub(super) fn texture_coordinates(
 ) -> Vec<[f64; 2]> {
     let Shape::Polygon { projection, .. } = &surface.shape else { return Vec::new() };
     let size = materials[surface.material].size;
-    let at = |point: &Vector| {
-        let pixels = projection.at(*point);
-        [0, 1].map(|k| pixels[k] / size[k])
-    };
-    let coordinates: Vec<[f64; 2]> = points.iter().map(at).collect();
+    let coordinates: Vec<[f64; 2]> =
+        points.iter().map(|&point| projection.at(point, size)).collect();
     let low =
         [0, 1].map(|k| coordinates.iter().map(|st| st[k]).fold(f64::INFINITY, f64::min).floor());
     coordinates.into_iter().map(|st| [0, 1].map(|k| st[k] - low[k])).collect()

@@ -1,20 +1,23 @@
-//! Reader of `.map` sources: entities, brushes and patches with their lines.
+//! Reader of `.map` sources.
 //!
-//! Reads the classic format and Valve 220, and patches as `patchDef2`. Other primitives are errors that name the
-//! editor setting. Invariants: all numbers are finite and within [`MAX_COORDINATE`] where they are positions;
-//! counts are within the limits below; entity 0 is `worldspawn`.
+//! Invariant: a problem of a primitive or a key ends that one only, so that all problems of a source are reported at once.
 
-use super::{
-    diagnostic::Diagnostic,
-    tokens::{Token, Tokens},
-    vector::Vector,
+use super::{Brush, Entity, Face, MAX_COORDINATE, Mapping, Patch, PatchPoint};
+use crate::{
+    mapbuild::{
+        diagnostic::Diagnostic,
+        tokens::{Token, Tokens},
+        vector::Vector,
+    },
+    world::entity_string::{MAX_PAIRS, MAX_TOKEN_LEN},
 };
-use crate::world::entity_string::{MAX_ENTITIES, MAX_PAIRS, MAX_TOKEN_LEN};
 
-/// Longest accepted source, in bytes.
-pub const MAX_LEN: usize = 32 * 1024 * 1024;
-/// Largest coordinate: the edge of the world for engines.
-pub const MAX_COORDINATE: f64 = 65536.0;
+/// Maximum number of entities, with lights and groups, which are not written.
+const MAX_ENTITIES: usize = 16_384;
+/// Longest value of a key for editors, which is not written.
+const MAX_EDITOR_VALUE_LEN: usize = 65_536;
+/// Maximum number of problems that are reported.
+const MAX_ERRORS: usize = 50;
 /// Maximum number of brushes, as in engines' compilers.
 const MAX_BRUSHES: usize = 32_768;
 /// Maximum number of faces of a brush.
@@ -28,155 +31,18 @@ const MAX_TEXTURE_LEN: usize = 54;
 /// Content bit of a face that makes its brush detail.
 const DETAIL: i64 = 0x800_0000;
 
-/// A map source.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MapFile {
-    /// Entities; the first is `worldspawn`.
-    pub entities: Vec<Entity>,
-}
-
-/// An entity.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Entity {
-    /// Line of the opening brace.
-    pub line: u32,
-    /// Keys and values, in the order of the source.
-    pub pairs: Vec<(String, String)>,
-    /// Brushes.
-    pub brushes: Vec<Brush>,
-    /// Patches.
-    pub patches: Vec<Patch>,
-}
-
-/// A brush: the volume behind all its faces.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Brush {
-    /// Line of the opening brace.
-    pub line: u32,
-    /// Faces.
-    pub faces: Vec<Face>,
-}
-
-/// A face of a brush.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Face {
-    /// Line of the face.
-    pub line: u32,
-    /// Three points of the plane, clockwise as seen from outside.
-    pub points: [Vector; 3],
-    /// Texture without the prefix `textures/`, in lower case.
-    pub texture: String,
-    /// Texture coordinates.
-    pub mapping: Mapping,
-    /// Whether the face makes its brush detail.
-    pub detail: bool,
-}
-
-/// Texture coordinates of a face, in pixels.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Mapping {
-    /// Axes from the normal, rotated.
-    Classic {
-        /// Shift along s and t.
-        shift: [f64; 2],
-        /// Rotation, in degrees.
-        rotate: f64,
-        /// Scale along s and t.
-        scale: [f64; 2],
-    },
-    /// Axes from the source.
-    Valve {
-        /// Axes of s and t.
-        axes: [Vector; 2],
-        /// Shift along s and t.
-        shift: [f64; 2],
-        /// Scale along s and t.
-        scale: [f64; 2],
-    },
-}
-
-/// A curved patch.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Patch {
-    /// Line of the opening brace.
-    pub line: u32,
-    /// Texture without the prefix `textures/`, in lower case.
-    pub texture: String,
-    /// Number of columns: odd, 3 to 31.
-    pub width: usize,
-    /// Number of rows: odd, 3 to 31.
-    pub height: usize,
-    /// Control points, row after row.
-    pub points: Vec<PatchPoint>,
-}
-
-/// A control point of a patch.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PatchPoint {
-    /// Position.
-    pub position: Vector,
-    /// Texture coordinates, in repeats.
-    pub texture: [f64; 2],
-}
-
-impl Entity {
-    /// Returns the value of a key, without regard to case; the last one of several.
-    #[must_use]
-    pub fn value(&self, key: &str) -> Option<&str> {
-        let mut pairs = self.pairs.iter().rev();
-        pairs.find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str())
-    }
-
-    /// Returns the class name, or an empty one.
-    #[must_use]
-    pub fn class(&self) -> &str {
-        self.value("classname").unwrap_or_default()
-    }
-
-    /// Returns the value of a key as a number, or a default.
-    #[must_use]
-    pub fn number(&self, key: &str, default: f64) -> f64 {
-        let number = self.value(key).and_then(|value| value.trim().parse().ok());
-        number.filter(|number: &f64| number.is_finite()).unwrap_or(default)
-    }
-
-    /// Returns the value of a key as three numbers.
-    #[must_use]
-    pub fn vector(&self, key: &str) -> Option<Vector> {
-        let mut parts = self.value(key)?.split_whitespace().map(str::parse::<f64>);
-        let mut part = || parts.next()?.ok().filter(|part| part.abs() <= 1e6);
-        Some(Vector([part()?, part()?, part()?]))
-    }
-
-    /// Sets the value of a key.
-    pub fn set(&mut self, key: &str, value: String) {
-        self.pairs.retain(|(name, _)| !name.eq_ignore_ascii_case(key));
-        self.pairs.push((key.to_owned(), value));
-    }
-}
-
-/// Reads a map source. The file name is for error messages.
+/// Reads the entities of a source.
 ///
 /// # Errors
-/// Reports the first problem with its line.
-pub fn read(file: &str, text: &[u8]) -> Result<MapFile, Diagnostic> {
-    if text.len() > MAX_LEN {
-        let what = format!("source too long: {} bytes (max {MAX_LEN})", text.len());
-        return Err(Diagnostic::new(file, 0, what));
+/// Reports the problems with their lines.
+pub(super) fn entities(file: &str, text: &str) -> Result<Vec<Entity>, Vec<Diagnostic>> {
+    let tokens = Tokens::new(text);
+    let mut reader = Reader { file, tokens, brushes: 0, patches: 0, errors: Vec::new() };
+    let mut entities = Vec::new();
+    if let Err(error) = reader.entities(&mut entities) {
+        reader.errors.push(error);
     }
-    let text = String::from_utf8_lossy(text);
-    let mut reader = Reader { file, tokens: Tokens::new(&text), brushes: 0, patches: 0 };
-    let entities = reader.entities()?;
-    match entities.first() {
-        Some(world) if world.class().eq_ignore_ascii_case("worldspawn") => {}
-        first => {
-            let line = first.map_or(0, |entity| entity.line);
-            let what =
-                "first entity is not worldspawn (expected { \"classname\" \"worldspawn\" ... })";
-            return Err(Diagnostic::new(file, line, what));
-        }
-    }
-    Ok(MapFile { entities })
+    if reader.errors.is_empty() { Ok(entities) } else { Err(reader.errors) }
 }
 
 struct Reader<'a> {
@@ -184,6 +50,8 @@ struct Reader<'a> {
     tokens: Tokens<'a>,
     brushes: usize,
     patches: usize,
+    /// Problems after which the reader continued.
+    errors: Vec<Diagnostic>,
 }
 
 impl<'a> Reader<'a> {
@@ -240,19 +108,41 @@ impl<'a> Reader<'a> {
         self.error(line, format!("coordinate outside the world: {number} (max {MAX_COORDINATE})"))
     }
 
-    fn entities(&mut self) -> Result<Vec<Entity>, Diagnostic> {
-        let mut entities = Vec::new();
+    /// Reads all entities.
+    ///
+    /// # Errors
+    /// A problem after which nothing more can be read.
+    fn entities(&mut self, entities: &mut Vec<Entity>) -> Result<(), Diagnostic> {
         while let Some(token) = self.tokens.peek() {
             if entities.len() == MAX_ENTITIES {
                 return self.error(token.line, format!("too many entities (max {MAX_ENTITIES})"));
             }
-            entities.push(self.entity()?);
+            if let Err(error) = self.expect("{", "before an entity") {
+                self.note(error)?;
+                while self.tokens.peek().is_some_and(|token| !token.is("{")) {
+                    let _ = self.tokens.next();
+                }
+                continue;
+            }
+            entities.push(self.entity(token.line)?);
         }
-        Ok(entities)
+        Ok(())
     }
 
-    fn entity(&mut self) -> Result<Entity, Diagnostic> {
-        let line = self.expect("{", "before an entity")?;
+    /// Records a problem after which reading continues.
+    ///
+    /// # Errors
+    /// The problem, if there were too many.
+    fn note(&mut self, error: Diagnostic) -> Result<(), Diagnostic> {
+        if self.errors.len() + 1 >= MAX_ERRORS {
+            return Err(error);
+        }
+        self.errors.push(error);
+        Ok(())
+    }
+
+    /// Reads an entity behind its opening brace.
+    fn entity(&mut self, line: u32) -> Result<Entity, Diagnostic> {
         let mut entity = Entity { line, ..Entity::default() };
         loop {
             let expected = "a \"key\", a brush or '}' of the entity";
@@ -261,14 +151,38 @@ impl<'a> Reader<'a> {
                 return Ok(entity);
             }
             if token.is("{") {
-                self.primitive(token.line, &mut entity)?;
+                let start = self.tokens.clone();
+                if let Err(error) = self.primitive(token.line, &mut entity) {
+                    self.note(error)?;
+                    self.leave_primitive(start);
+                }
             } else if token.quoted {
-                self.pair(token, &mut entity)?;
+                let read = self.pair(token, &mut entity);
+                read.or_else(|error| self.note(error))?;
             } else {
                 let what = format!("unexpected {} (expected {expected})", token.shown());
-                return self.error(token.line, what);
+                self.note(Diagnostic::new(self.file, token.line, what))?;
             }
         }
+    }
+
+    /// Continues behind a primitive with a problem. `start` is behind its opening brace.
+    fn leave_primitive(&mut self, start: Tokens<'a>) {
+        // The closing brace is missing, and the next primitive begins.
+        if self.tokens.peek().is_some_and(|token| token.is("{")) {
+            return;
+        }
+        let mut tokens = start;
+        let mut depth = 1;
+        while depth > 0 {
+            match tokens.next() {
+                Some(token) if token.is("{") => depth += 1,
+                Some(token) if token.is("}") => depth -= 1,
+                Some(_) => {}
+                None => break,
+            }
+        }
+        self.tokens = tokens;
     }
 
     fn pair(&mut self, key: Token<'a>, entity: &mut Entity) -> Result<(), Diagnostic> {
@@ -284,8 +198,10 @@ impl<'a> Reader<'a> {
         if entity.pairs.len() == MAX_PAIRS {
             return self.error(key.line, format!("too many keys in an entity (max {MAX_PAIRS})"));
         }
-        if key.text.len().max(value.text.len()) > MAX_TOKEN_LEN {
-            let what = format!("value of {} too long (max {MAX_TOKEN_LEN} bytes)", key.shown());
+        let is_written = !key.text.starts_with('_');
+        let max = if is_written { MAX_TOKEN_LEN } else { MAX_EDITOR_VALUE_LEN };
+        if key.text.len().max(value.text.len()) > max {
+            let what = format!("value of {} too long (max {max} bytes)", key.shown());
             return self.error(key.line, what);
         }
         entity.pairs.push((key.text.to_owned(), value.text.to_owned()));
@@ -293,13 +209,22 @@ impl<'a> Reader<'a> {
     }
 
     fn primitive(&mut self, line: u32, entity: &mut Entity) -> Result<(), Diagnostic> {
-        let first = self.peek("a face or patchDef2")?;
-        if first.is("(") {
+        let first = self.peek("a face, brushDef or patchDef2")?;
+        let is_primitive = first.is("brushDef");
+        if is_primitive || first.is("(") {
             if self.brushes == MAX_BRUSHES {
                 return self.error(line, format!("too many brushes (max {MAX_BRUSHES})"));
             }
             self.brushes += 1;
-            entity.brushes.push(self.brush(line)?);
+            if is_primitive {
+                let _ = self.tokens.next();
+                self.expect("{", "after brushDef")?;
+            }
+            let brush = self.brush(line, is_primitive)?;
+            if is_primitive {
+                self.expect("}", "behind brushDef")?;
+            }
+            entity.brushes.push(brush);
             return Ok(());
         }
         if first.is("patchDef2") {
@@ -312,17 +237,15 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let hint = match first.text {
-            "brushDef" => {
-                "save in the editor as \"Quake 3 (legacy)\" or \"Quake 3 (Valve)\", not with brush primitives"
-            }
             "patchDef3" | "terrainDef" => "use patches of the kind patchDef2",
+            "brushDef3" => "save the map in the format of Quake III",
             "}" => "remove the empty braces",
-            _ => "expected '( x y z )' of a face or patchDef2",
+            _ => "expected '( x y z )' of a face, brushDef or patchDef2",
         };
         self.error(first.line, format!("unsupported primitive: {} ({hint})", first.shown()))
     }
 
-    fn brush(&mut self, line: u32) -> Result<Brush, Diagnostic> {
+    fn brush(&mut self, line: u32, is_primitive: bool) -> Result<Brush, Diagnostic> {
         let mut faces = Vec::new();
         loop {
             let token = self.peek("'(' of a face or '}' of the brush")?;
@@ -334,11 +257,11 @@ impl<'a> Reader<'a> {
                 return self
                     .error(token.line, format!("too many faces in a brush (max {MAX_FACES})"));
             }
-            faces.push(self.face()?);
+            faces.push(self.face(is_primitive)?);
         }
     }
 
-    fn face(&mut self) -> Result<Face, Diagnostic> {
+    fn face(&mut self, is_primitive: bool) -> Result<Face, Diagnostic> {
         let mut points = [Vector::ZERO; 3];
         let line = self.tokens.peek().map_or(0, |token| token.line);
         for point in &mut points {
@@ -346,8 +269,11 @@ impl<'a> Reader<'a> {
             *point = Vector([self.coordinate()?, self.coordinate()?, self.coordinate()?]);
             self.expect(")", "behind a point of a face")?;
         }
+        let matrix = is_primitive.then(|| self.matrix()).transpose()?;
         let texture = self.texture()?;
-        let mapping = if self.peek("texture shift or '['")?.is("[") {
+        let mapping = if let Some(matrix) = matrix {
+            Mapping::Repeats { matrix }
+        } else if self.peek("texture shift or '['")?.is("[") {
             self.valve_mapping()?
         } else {
             let shift = [self.number("texture shift")?, self.number("texture shift")?];
@@ -370,8 +296,9 @@ impl<'a> Reader<'a> {
             return Ok(0);
         }
         let _ = self.tokens.next();
-        match token.text.parse::<i64>() {
-            Ok(flags) => Ok(flags),
+        // Some editors write all numbers with a fraction.
+        match token.text.parse::<f64>() {
+            Ok(flags) => Ok(flags as i64),
             Err(_) => {
                 let what = format!("unusable flags: {} (expected a whole number)", token.shown());
                 self.error(token.line, what)
@@ -383,7 +310,7 @@ impl<'a> Reader<'a> {
         let token = self.next("a texture name")?;
         let name = token.text.replace('\\', "/").to_ascii_lowercase();
         let name = name.strip_prefix("textures/").unwrap_or(&name);
-        let legal = |c: char| c.is_ascii_graphic() && !"\"(){};:*?<>|".contains(c);
+        let legal = |c: char| c.is_ascii_graphic() && !"\"();".contains(c);
         let is_legal = !name.is_empty()
             && name.chars().all(legal)
             && !name.starts_with('/')
@@ -398,6 +325,21 @@ impl<'a> Reader<'a> {
             return self.error(token.line, what);
         }
         Ok(name.to_owned())
+    }
+
+    /// Reads the texture matrix of a brush primitive.
+    fn matrix(&mut self) -> Result<[[f64; 3]; 2], Diagnostic> {
+        let mut matrix = [[0.0; 3]; 2];
+        self.expect("(", "before a texture matrix")?;
+        for row in &mut matrix {
+            self.expect("(", "before a row of a texture matrix")?;
+            for part in row {
+                *part = self.number("texture matrix")?;
+            }
+            self.expect(")", "behind a row of a texture matrix")?;
+        }
+        self.expect(")", "behind a texture matrix")?;
+        Ok(matrix)
     }
 
     fn valve_mapping(&mut self) -> Result<Mapping, Diagnostic> {
