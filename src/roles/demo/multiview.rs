@@ -17,7 +17,7 @@ use fragd::{
     wire::{
         Protocol,
         bits::BitWriter,
-        demo_file::{END_MARK, protocol_of},
+        demo_file::{END_MARK, complete_name, protocol_of},
     },
     world::Bsp,
 };
@@ -41,9 +41,11 @@ pub(super) enum FileTask {
     Time,
 }
 
-/// Whether a file is a multi-view recording, by its name.
+/// Whether a file is a multi-view recording, complete or not, by its name.
 pub(super) fn is_recording(path: &Path) -> bool {
-    path.extension().and_then(OsStr::to_str).is_some_and(|end| end.eq_ignore_ascii_case("mv"))
+    let name = path.to_string_lossy();
+    let extension = Path::new(complete_name(&name)).extension();
+    extension.and_then(OsStr::to_str).is_some_and(|end| end.eq_ignore_ascii_case("mv"))
 }
 
 /// Runs a task on a recording. `None` for another kind of file.
@@ -281,7 +283,7 @@ pub(super) fn extract(options: &ExtractOptions, out: &mut Output) -> Result<bool
     let path = &options.file;
     output::keep_source(path, &options.output)?;
     if !is_recording(path) {
-        return Err(format!("{}: unknown extension (expected .mv)", path.display()));
+        return Err(format!("{}: unknown extension (expected .mv or .mv.part)", path.display()));
     }
     let bytes = read(path)?;
     let reader = open(path, &bytes)?;
