@@ -29,7 +29,7 @@ pub(super) struct ChatForm {
 const FORMS: [ChatForm; 7] = [
     ChatForm { name: "chat", is_team: false, words: ChatWords::Text },
     ChatForm { name: "tchat", is_team: true, words: ChatWords::Text },
-    // Private, of later engines of the family.
+    // Private chat of later engines.
     ChatForm { name: "tell", is_team: false, words: ChatWords::Text },
     // Team chat of Challenge ProMode.
     ChatForm { name: "mm2", is_team: true, words: ChatWords::Location },

@@ -251,8 +251,8 @@ impl Cutter {
         }
     }
 
-    /// Writes a message again: a snapshot relative to the newest one of the cut, or full. What clients refuse
-    /// is left out. A snapshot that exceeds a message is left out, too, and not the commands in front of it.
+    /// Writes a message again, with its snapshot relative to the newest one of the cut, or full. Refused
+    /// commands are left out. A snapshot that exceeds a message is left out, too, without its commands.
     fn recode(&mut self, reader: &DemoReader<'_>, message: &DemoMessage<'_>) {
         let mut snapshot = message.snapshot.as_ref();
         self.encode(reader, message, snapshot);
@@ -340,10 +340,8 @@ fn begin_commands(
     };
     let opened = (1..).zip(open).map(|(at, text)| command(before(known, -at), text));
     let new = commands.iter().filter(|command| command.is_new).map(|new| {
-        let is_done = matches!(
-            new.effect,
-            Some(CommandEffect::Configstring(_) | CommandEffect::Piece)
-        );
+        let is_done =
+            matches!(new.effect, Some(CommandEffect::Configstring(_) | CommandEffect::Piece));
         let text = if is_done || new.is_refused { "" } else { &new.text };
         command(new.number, text)
     });

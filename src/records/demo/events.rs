@@ -384,7 +384,10 @@ mod tests {
     fn chat_of_mods_is_listed_as_chat() {
         let mut demo = SampleDemo::new();
         demo.snapshot(false, &[(1, "cs 612 \"^1Red base\""), (2, "mm2 2 4 \"TOOK ^4QUAD\"")]);
-        demo.snapshot(true, &[(3, "mm2 5 0 two words"), (4, "mm2 99 -1 x"), (5, "tell \"[Ann]: hi\"")]);
+        demo.snapshot(
+            true,
+            &[(3, "mm2 5 0 two words"), (4, "mm2 99 -1 x"), (5, "tell \"[Ann]: hi\"")],
+        );
         demo.snapshot(true, &[(6, "vtchat 0 5 50 \"yes\""), (7, "print \"server: soon\n\"")]);
         demo.snapshot(true, &[(8, "mm3 2 4 \"unknown\""), (9, "tinfo 0")]);
         let found: Vec<_> = events(&demo.finish()).split_off(3);
@@ -404,10 +407,9 @@ mod tests {
         let mut demo = SampleDemo::new();
         demo.snapshot(false, &[(1, "cs 549 \"n\\^xFF8000Ben\""), (2, "chat \"^xF0FBen: ^xhi\"")]);
         let demo = demo.finish();
-        for (colors, name, chat) in [
-            (ColorCodes::Short, "FF8000Ben", "F0FBen: hi"),
-            (ColorCodes::Hex, "Ben", "Ben: hi"),
-        ] {
+        for (colors, name, chat) in
+            [(ColorCodes::Short, "FF8000Ben", "F0FBen: hi"), (ColorCodes::Hex, "Ben", "Ben: hi")]
+        {
             let mut reader = DemoReader::new(Protocol::Q3_68, &demo);
             let mut finder = EventFinder::with_colors(colors);
             let mut found = Vec::new();

@@ -50,11 +50,7 @@ impl fmt::Display for DemoError {
     }
 }
 
-fn write_position(
-    f: &mut fmt::Formatter<'_>,
-    offset: usize,
-    sequence: Option<u32>,
-) -> fmt::Result {
+fn write_position(f: &mut fmt::Formatter<'_>, offset: usize, sequence: Option<u32>) -> fmt::Result {
     write!(f, "byte {offset}")?;
     if let Some(sequence) = sequence {
         write!(f, ", message {sequence}")?;

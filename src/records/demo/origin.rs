@@ -1,4 +1,4 @@
-//! Origin of a file: the protocol of a demo, or the other game whose file it seems to be.
+//! Origin of a file: protocol of a demo, or the other game that wrote it.
 //!
 //! The name tells the protocol. Without a known extension, and where a file cannot be decoded, the first bytes
 //! and the serverinfo of the first gamestate tell. Source: demo files of games with related engines; their
@@ -17,12 +17,18 @@ use crate::{
     },
 };
 
-use super::{fault::DemoErrorKind, reader::DemoReader};
+use super::{
+    fault::{DemoErrorKind, DemoNoteKind},
+    reader::DemoReader,
+};
 
 /// Messages that are decoded to tell whether a file is what its name says.
 const TRIED_MESSAGES: usize = 16;
 
-/// Why a file is no demo that is read here.
+/// Bytes in front of the serverinfo of a message without compression.
+const MAX_PLAIN_HEADER: usize = 32;
+
+/// Reason why a file is not a demo that is read here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DemoFileError {
     /// File of another game.
@@ -35,7 +41,9 @@ pub enum DemoFileError {
     #[error("a compressed file: {0} (expected the unpacked demo)")]
     Packed(&'static str),
     /// Neither the name nor the content tells.
-    #[error("unknown extension, and no demo by its content (expected .dm_66, .dm_67, .dm_68, .dm_71 or .mv)")]
+    #[error(
+        "unknown extension, and no demo by its content (expected .dm_66, .dm_67, .dm_68, .dm_71 or .mv)"
+    )]
     Unknown,
 }
 
@@ -113,22 +121,14 @@ const GAMES: &[Game] = &[
     },
     Game {
         name: "Call of Duty",
-        extensions: &["dm_1", "dm_2", "dm_4", "dm_5", "dm_6", "dm_21", "dm_22", "dm_115", "dm_117", "dm_118"],
+        extensions: &[
+            "dm_1", "dm_2", "dm_4", "dm_5", "dm_6", "dm_21", "dm_22", "dm_115", "dm_117", "dm_118",
+        ],
         protocols: &[1, 2, 4, 5, 6, 21, 22, 115, 117, 118],
         versions: &["CoD"],
     },
-    Game {
-        name: "Quake II",
-        extensions: &["dm2", "mvd2"],
-        protocols: &[],
-        versions: &[],
-    },
-    Game {
-        name: "QuakeWorld",
-        extensions: &["qwd", "mvd", "qtv"],
-        protocols: &[],
-        versions: &[],
-    },
+    Game { name: "Quake II", extensions: &["dm2", "mvd2"], protocols: &[], versions: &[] },
+    Game { name: "QuakeWorld", extensions: &["qwd", "mvd", "qtv"], protocols: &[], versions: &[] },
     Game {
         name: "Quake, Half-Life or another game with .dem files",
         extensions: &["dem", "dmo"],
@@ -167,13 +167,16 @@ pub fn recognize(name: &str, bytes: &[u8]) -> Result<&'static Protocol, DemoFile
         return Err(DemoFileError::OtherGame(game.name));
     }
     let info = first_serverinfo(bytes);
-    let decodes = is_decodable(protocol.unwrap_or(Protocol::IOQ3_71), bytes);
-    let other = if decodes { None } else { other_content(bytes, info.as_deref()) };
+    let decoded = try_decode(protocol.unwrap_or(Protocol::IOQ3_71), bytes);
+    let other = match decoded {
+        Decoded::Exactly => None,
+        Decoded::WithRest | Decoded::No => other_content(bytes, info.as_deref()),
+    };
     match (other, protocol) {
         (Some(game), _) => Err(DemoFileError::OtherGame(game)),
         (None, Some(protocol)) => Ok(protocol),
-        (None, None) if decodes => Ok(protocol_of_info(info.as_deref())),
-        (None, None) => Err(DemoFileError::Unknown),
+        (None, None) if decoded == Decoded::No => Err(DemoFileError::Unknown),
+        (None, None) => Ok(protocol_of_info(info.as_deref())),
     }
 }
 
@@ -183,15 +186,29 @@ fn game_of_name(name: &str) -> Option<&'static Game> {
     GAMES.iter().find(|game| game.extensions.contains(&extension.as_str()))
 }
 
-/// Whether the first messages of a file can be decoded, with a gamestate in front.
-fn is_decodable(protocol: &'static Protocol, bytes: &[u8]) -> bool {
+/// Result of decoding the first messages of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Decoded {
+    /// To their ends, with a gamestate in front.
+    Exactly,
+    /// The same, with bits behind the end of a message.
+    WithRest,
+    No,
+}
+
+fn try_decode(protocol: &'static Protocol, bytes: &[u8]) -> Decoded {
     let mut reader = DemoReader::new(protocol, bytes);
     let is_wrong = reader.by_ref().take(TRIED_MESSAGES).any(|item| {
         item.is_err_and(|error| {
             !matches!(error.kind, DemoErrorKind::Record(_)) && !error.is_of_a_part()
         })
     });
-    !is_wrong && reader.counts().gamestates > 0
+    if is_wrong || reader.counts().gamestates == 0 {
+        return Decoded::No;
+    }
+    let has_rest =
+        reader.notes().iter().any(|note| matches!(note.kind, DemoNoteKind::TrailingBits(_)));
+    if has_rest { Decoded::WithRest } else { Decoded::Exactly }
 }
 
 /// Name of the other game whose content a file has.
@@ -224,10 +241,14 @@ fn is_urban_terror(bytes: &[u8]) -> bool {
     is_text && matches!(rest, [_, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ..])
 }
 
-/// Serverinfo in the first message, which related games encode alike.
+/// Serverinfo in the first message, which related games encode alike, or without compression before 1.29.
 fn first_serverinfo(bytes: &[u8]) -> Option<String> {
     let record = Records::new(bytes).next()?.ok()?;
-    let mut reader = BitReader::with_encoding(Protocol::Q3_68.encoding, record.message);
+    compressed_serverinfo(record.message).or_else(|| plain_serverinfo(record.message))
+}
+
+fn compressed_serverinfo(message: &[u8]) -> Option<String> {
+    let mut reader = BitReader::with_encoding(Protocol::Q3_68.encoding, message);
     let _acknowledge = reader.long().ok()?;
     if ServerOp::read(&mut reader) != Ok(ServerOp::Gamestate) {
         return None;
@@ -243,6 +264,14 @@ fn first_serverinfo(bytes: &[u8]) -> Option<String> {
     None
 }
 
+fn plain_serverinfo(message: &[u8]) -> Option<String> {
+    // Operation, index 0, begin of the text.
+    const BEGIN: &[u8] = &[ServerOp::Configstring as u8, 0, 0, b'\\'];
+    let at = message.windows(BEGIN.len()).take(MAX_PLAIN_HEADER).position(|at| at == BEGIN)?;
+    let text = message[at + BEGIN.len() - 1..].split(|byte| *byte == 0).next()?;
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
 /// Protocol by the number that the serverinfo names.
 fn protocol_of_info(info: Option<&str>) -> &'static Protocol {
     let number = InfoString::parse_big(info.unwrap_or_default()).int("protocol");
@@ -252,7 +281,10 @@ fn protocol_of_info(info: Option<&str>) -> &'static Protocol {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demo::sample::{self, SampleDemo};
+    use crate::{
+        demo::sample::{self, SampleDemo},
+        wire::demo_file::write_record,
+    };
 
     fn named(name: &str, bytes: &[u8]) -> String {
         match recognize(name, bytes) {
@@ -277,7 +309,10 @@ mod tests {
             ("a.urtdemo", "a file of Urban Terror "),
         ] {
             let text = named(name, b"anything");
-            assert!(text.starts_with(game) && text.contains("(expected a demo of Quake III"), "{text}");
+            assert!(
+                text.starts_with(game) && text.contains("(expected a demo of Quake III"),
+                "{text}"
+            );
         }
         let text = named("a.txt", b"anything");
         assert!(text.starts_with("unknown extension, and no demo by its content"), "{text}");
@@ -291,6 +326,16 @@ mod tests {
         assert!(named("a.dm_68", &quake2).starts_with("a file of Quake II "));
         let urban = [&b"\x03\0\0\x004.3\x44\0\0\0\0\0\0\0\0\0\0\0"[..], &[1; 40]].concat();
         assert!(named("a.dm_68", &urban).starts_with("a file of Urban Terror "));
+    }
+
+    #[test]
+    fn demos_before_compression_are_named_by_their_text() {
+        let info = b"\\gamename\\osp\\protocol\\48\\version\\Q3 1.27g\0";
+        let message = [&b"\x0d\0\0\0\x02\x7b\0\0\0\x03\0\0"[..], info, &[9; 40]].concat();
+        let mut demo = Vec::new();
+        write_record(&mut demo, 3445, &message);
+        let text = named("a.dm_68", &demo);
+        assert!(text.starts_with("a file of Quake III Arena before 1.29 "), "{text}");
     }
 
     #[test]
@@ -315,9 +360,13 @@ mod tests {
     #[test]
     fn demos_with_other_names_are_read() {
         let demo = sample::duel();
-        for (name, protocol) in
-            [("a.dm_68", "68"), ("a.dm_71.part", "71"), ("a.bak", "68"), ("a", "68"), ("a.dm_66", "68")]
-        {
+        for (name, protocol) in [
+            ("a.dm_68", "68"),
+            ("a.dm_71.part", "71"),
+            ("a.bak", "68"),
+            ("a", "68"),
+            ("a.dm_66", "68"),
+        ] {
             assert_eq!(named(name, &demo), protocol, "{name}");
         }
         let demo = SampleDemo::with_serverinfo("\\protocol\\71").finish();

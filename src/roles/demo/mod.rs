@@ -17,10 +17,7 @@ use fragd::{
     },
     io,
     model::text::ColorCodes,
-    wire::{
-        Protocol,
-        demo_file::{complete_name, protocol_of},
-    },
+    wire::{Protocol, demo_file::protocol_of},
 };
 use serde_json::json;
 
@@ -87,15 +84,9 @@ impl Demo {
         Ok(Self { path: path.to_owned(), protocol, bytes })
     }
 
-    /// Whether the server has not ended the recording, so that its file has no end yet.
-    fn is_part(&self) -> bool {
-        let name = self.path.to_string_lossy();
-        complete_name(&name) != name
-    }
-
-    /// Whether a check fails with this number of errors.
+    /// Whether a check fails with this number of errors. A recording that is not complete has no end yet.
     fn fails(&self, errors: usize, ends_early: bool) -> bool {
-        errors > usize::from(ends_early && self.is_part())
+        errors > usize::from(ends_early && multiview::is_part(&self.path))
     }
 
     fn reader(&self) -> DemoReader<'_> {

@@ -1,4 +1,4 @@
-//! Generated scripts as real servers have them: the start of a server gives the values that they set.
+//! Generated scripts as real servers have them. The start of a server gives the values that they set.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ struct Script {
     values: BTreeMap<String, String>,
     /// Expected level and its successor.
     level: (String, String),
-    /// Names of the dialects, for failures.
+    /// Description for failures.
     what: String,
 }
 
@@ -55,23 +55,24 @@ impl Script {
     }
 
     /// A command that sets.
-    fn set(&mut self) -> &'static str {
-        pick(&mut self.rng, &["set", "seta", "sets", "SETA", "Set"])
+    fn command(&mut self) -> &'static str {
+        *pick(&mut self.rng, &["set", "seta", "sets", "SETA", "Set"])
     }
 }
 
-/// Dialect of lines: a name for failures, and the lines.
-type Dialect = (&'static str, fn(&mut Script));
+/// Part of a script: a name for failures, and its lines.
+type ScriptPart = (&'static str, fn(&mut Script));
 
-const PARTS: &[Dialect] = &[
+const PARTS: &[ScriptPart] = &[
     ("set with a bare word", |script| {
-        let ((name, value), set) = (script.number(), script.set());
+        let ((name, value), set) = (script.number(), script.command());
         script.line(&format!("{set} {name} {value}"));
         script.expect(name, &value);
     }),
     ("set with quotes, tabs and a comment", |script| {
-        let ((name, value), set) = (script.number(), script.set());
-        script.line(&format!("\t {set}\t\t{name}   \"{value}\"\t// it's \"{value}\"; set {name} 99"));
+        let ((name, value), set) = (script.number(), script.command());
+        script
+            .line(&format!("\t {set}\t\t{name}   \"{value}\"\t// it's \"{value}\"; set {name} 99"));
         script.expect(name, &value);
     }),
     ("name and value alone", |script| {
@@ -80,7 +81,7 @@ const PARTS: &[Dialect] = &[
         script.expect(name, &value);
     }),
     ("numbers with a fraction or a unit", |script| {
-        let ((name, value), set) = (script.number(), script.set());
+        let ((name, value), set) = (script.number(), script.command());
         let end = *pick(&mut script.rng, &[".0", ".75", "min", " // minutes"]);
         script.line(&format!("{set} {name} {value}{end}"));
         script.expect(name, &value);
@@ -105,8 +106,13 @@ const PARTS: &[Dialect] = &[
     }),
     ("address with slashes in quotes", |script| {
         let name = script.own_name();
-        script.line(&format!("sets {name} \"http://example.org/q3//a;b\" // the site"));
-        script.expect(&name, "http://example.org/q3//a;b");
+        script.line(&format!("sets {name} \"http://example.org/q3//a\" // the site"));
+        script.expect(&name, "http://example.org/q3//a");
+    }),
+    ("separator in quotes", |script| {
+        let name = script.own_name();
+        script.line(&format!("set {name} \"map x; set nextmap vstr y\" ; echo"));
+        script.expect(&name, "map x; set nextmap vstr y");
     }),
     ("address with slashes without quotes", |script| {
         let name = script.own_name();
@@ -130,7 +136,7 @@ const PARTS: &[Dialect] = &[
     }),
     ("setting of a mod", |script| {
         let (name, value) = (script.own_name(), script.below(99).to_string());
-        let set = script.set();
+        let set = script.command();
         script.line(&format!("{set} {name} \"{value}\""));
         script.expect(&name, &value);
     }),
@@ -162,7 +168,7 @@ const PARTS: &[Dialect] = &[
 ];
 
 /// Last lines, which choose the level.
-const LEVELS: &[Dialect] = &[
+const LEVELS: &[ScriptPart] = &[
     ("map", |script| {
         script.line("map court");
         script.level = ("court".to_owned(), "map_restart 0".to_owned());

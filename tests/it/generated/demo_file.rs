@@ -33,7 +33,7 @@ pub(super) struct Shown {
     pub(super) at_ms: u64,
 }
 
-/// What a reader must find in a demo.
+/// Content that a reader must find in a demo.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     pub(super) shown: Vec<Shown>,
@@ -81,8 +81,11 @@ impl DemoFile {
     pub(super) fn new(seed: u64) -> Self {
         let mut rng = SeededRng::new(seed);
         let protocol = [Protocol::Q3_68, Protocol::IOQ3_71][rng.below(2) as usize];
-        let (sequence, time, command) =
-            (1 + rng.below(5000) as u32, 100_000 + rng.below(400_000) as i32, rng.below(300) as i32);
+        let (sequence, time, command) = (
+            1 + rng.below(5000) as u32,
+            100_000 + rng.below(400_000) as i32,
+            rng.below(300) as i32,
+        );
         Self {
             rng,
             protocol,

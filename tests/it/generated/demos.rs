@@ -16,11 +16,11 @@ use super::{
     pick, seeds,
 };
 
-/// Dialect of demos: a name for failures, and what it adds to a demo.
-type Dialect = (&'static str, fn(&mut DemoFile));
+/// Part of a demo: a name for failures, and the messages or bytes that it adds.
+type DemoPart = (&'static str, fn(&mut DemoFile));
 
 /// In place of the first snapshot.
-const BEGINS: &[Dialect] = &[
+const BEGINS: &[DemoPart] = &[
     ("plain begin", |demo| demo.frame(&[])),
     ("commands between gamestate and first snapshot are not recorded", |demo| {
         demo.command += 1 + demo.below(9) as i32;
@@ -42,7 +42,7 @@ const BEGINS: &[Dialect] = &[
 ];
 
 /// Between two snapshots.
-const PARTS: &[Dialect] = &[
+const PARTS: &[DemoPart] = &[
     ("play", |demo| (0..40).for_each(|_| demo.frame(&[]))),
     ("full snapshot", |demo| {
         demo.is_full = true;
@@ -62,7 +62,7 @@ const PARTS: &[Dialect] = &[
         demo.level("q3dm6");
         demo.frame(&[]);
         demo.found.notes += 1;
-        demo.time = 2000 + demo.below(900) as i32;
+        demo.time = (2000 + demo.below(900) as i32).min(demo.time - 100);
         demo.frame(&[]);
     }),
     ("map change with a clock that continues", |demo| {
@@ -132,7 +132,7 @@ const PARTS: &[Dialect] = &[
 ];
 
 /// Behind the last message.
-const ENDS: &[Dialect] = &[
+const ENDS: &[DemoPart] = &[
     ("end mark", |demo| demo.bytes.extend(END_MARK)),
     ("end mark with a sequence", |demo| {
         let sequence = demo.sequence;

@@ -1,6 +1,6 @@
-//! Generated files as the field has them: demos and configurations by seed, with the values that they must give.
+//! Generated files as the field has them: demos and scripts by seed.
 //!
-//! Each dialect that was met is one row of a table. `FRAGD_SEED` selects one seed to reproduce a failure.
+//! Each comes with the values that it must give. Each dialect that was met is one row of a table. `FRAGD_SEED` selects one seed to reproduce a failure.
 
 mod configs;
 mod demo_file;
