@@ -405,11 +405,12 @@ mod tests {
     #[test]
     fn hex_colors_are_removed_on_request() {
         let mut demo = SampleDemo::new();
-        demo.snapshot(false, &[(1, "cs 549 \"n\\^xFF8000Ben\""), (2, "chat \"^xF0FBen: ^xhi\"")]);
+        demo.snapshot(false, &[(1, "cs 549 \"n\\^xFF8000Benny\""), (2, "chat \"^xF0FBen: ^xhi\"")]);
         let demo = demo.finish();
-        for (colors, name, chat) in
-            [(ColorCodes::Short, "FF8000Ben", "F0FBen: hi"), (ColorCodes::Hex, "Ben", "Ben: hi")]
-        {
+        for (colors, name, chat) in [
+            (ColorCodes::Short, "FF8000Benny", "F0FBen: hi"),
+            (ColorCodes::Hex, "Benny", "Ben: hi"),
+        ] {
             let mut reader = DemoReader::new(Protocol::Q3_68, &demo);
             let mut finder = EventFinder::with_colors(colors);
             let mut found = Vec::new();

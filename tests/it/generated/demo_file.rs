@@ -271,6 +271,11 @@ impl DemoFile {
         self.record(&message);
     }
 
+    /// Expects a configstring that the commands of the next message set.
+    pub(super) fn expect_string(&mut self, index: u16, text: &str) {
+        self.strings.insert(index, text.to_owned());
+    }
+
     /// Changes a configstring with the commands that a server sends, in one message or in several.
     pub(super) fn string(&mut self, index: u16, text: &str, is_spread: bool) {
         let commands = server_message::configstring_commands(ConfigIndex::at(index), text);

@@ -122,7 +122,8 @@ const PARTS: &[DemoPart] = &[
     }),
     ("refused command", |demo| {
         demo.found.errors += 1;
-        demo.frame(&["cs 1024 \"x\"", "cs 44 \"\""]);
+        demo.expect_string(501, "kept");
+        demo.frame(&["cs 1024 \"x\"", "cs 501 \"kept\""]);
     }),
     ("undecodable message", |demo| {
         demo.found.errors += 1;
