@@ -251,8 +251,8 @@ impl Cutter {
         }
     }
 
-    /// Writes a message again, with its snapshot relative to the newest one of the cut, or full. Refused
-    /// commands are left out. A snapshot that exceeds a message is left out, too, without its commands.
+    /// Writes a message again, with a delta snapshot where the cut holds a base. Refused commands are left
+    /// out. So is a snapshot that exceeds a message, but not the commands in front of it.
     fn recode(&mut self, reader: &DemoReader<'_>, message: &DemoMessage<'_>) {
         let mut snapshot = message.snapshot.as_ref();
         self.encode(reader, message, snapshot);
