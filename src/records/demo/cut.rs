@@ -226,7 +226,7 @@ impl Cutter {
         }
     }
 
-    /// Whether a message means the same in the cut: its parts were read, and its delta base is in the cut.
+    /// Whether a message means the same in the cut. Its parts were read, and its delta base is in the cut.
     fn is_copied(&self, message: &DemoMessage<'_>) -> bool {
         let is_whole = !message.lacks_snapshot && !message.commands.iter().any(|c| c.is_refused);
         is_whole

@@ -56,7 +56,9 @@ impl Script {
 
     /// A command that sets.
     fn command(&mut self) -> &'static str {
-        *pick(&mut self.rng, &["set", "seta", "sets", "SETA", "Set"])
+        const COMMANDS: &[&str] = &["set", "seta", "sets", "SETA", "Set"];
+        let command: &&'static str = pick(&mut self.rng, COMMANDS);
+        command
     }
 }
 
@@ -187,8 +189,11 @@ const LEVELS: &[ScriptPart] = &[
     ("no map", |_| {}),
 ];
 
+/// Name of an encoding, and the bytes that it gives a text.
+type Encoding = (&'static str, fn(&str) -> Vec<u8>);
+
 /// Encodings and line ends of files.
-const ENCODINGS: &[(&str, fn(&str) -> Vec<u8>)] = &[
+const ENCODINGS: &[Encoding] = &[
     ("UTF-8", |text| text.as_bytes().to_vec()),
     ("UTF-8 with a mark", |text| [b"\xef\xbb\xbf", text.as_bytes()].concat()),
     ("CRLF", |text| text.replace('\n', "\r\n").into_bytes()),
