@@ -139,6 +139,30 @@ fn damage_and_missing_clients_of_records_are_named() {
             assert_eq!(text.contains("cut off: "), code == 1, "{text}");
         }
     }
+    // The same part of a demo as the server leaves it, and as a client plays it.
+    fs::copy(scratch.0.join("cut.dm_71"), scratch.0.join("cut.dm_71.part")).unwrap();
+    fs::copy(scratch.0.join("cut.mv"), scratch.0.join("cut.mv.part")).unwrap();
+    for (line, shown) in [
+        ("demo info cut.dm_71.part", "cut off: "),
+        ("demo check cut.dm_71.part", "cut off: "),
+        ("demo events cut.dm_71.part", "level: "),
+        ("demo events cut.dm_71", "level: "),
+        ("demo json cut.dm_71", "\"kind\":\"note\""),
+        ("demo cut cut.dm_71.part --from 500ms -o whole.dm_71", "whole.dm_71: "),
+        ("demo check whole.dm_71", " 0 errors"),
+        ("demo events cut.mv.part", "level: "),
+        ("demo extract cut.mv.part --free 0,0,0 -o free.dm_71", "free.dm_71: "),
+    ] {
+        let (status, text, error) = fragd(&scratch.0, line);
+        assert!(status == Some(0) && text.contains(shown), "{line}: {status:?} {text} {error}");
+    }
+    for (name, game) in [("a.dm_84", "Wolfenstein: Enemy Territory"), ("a.qwd", "QuakeWorld")] {
+        fs::copy(&demo, scratch.0.join(name)).unwrap();
+        let (status, _, error) = fragd(&scratch.0, &format!("demo check {name}"));
+        assert_eq!(status, Some(1), "{error}");
+        let expected = format!("fragd: {name}: a file of {game}");
+        assert!(error.starts_with(&expected) && error.contains("(expected a demo of"), "{error}");
+    }
     let (code, text, error) = fragd(&scratch.0, "replay j --dump --client 192.0.2.7");
     assert_eq!((code, text.as_str()), (Some(2), ""), "{error}");
     assert!(error.contains("j: no datagram of --client 192.0.2.7 (expected one of 127.0.0.1:"));

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use super::number::number;
 use super::{PlayOptions, folder_or_map, game_folder, maps::picture_file};
 use crate::{
-    model::{Millis, Vec3},
+    model::{Millis, Vec3, text::ColorCodes},
     settings::GameFolder,
 };
 
@@ -25,9 +25,11 @@ Examples:
   fragd demo extract --free 100,-200,64,90 match.mv -o camera.dm_68
 
 Times are those since the first snapshot: 90s, 1:30, 1500ms or 2m. The protocol is that of the file \
-name: .dm_68 or .dm_71. Files with .mv are multi-view recordings of a server. A client plays a demo \
-from its folder demos with +demo NAME.
-Exit codes: 0 success, 1 an error in a demo or of a file, 2 usage error.";
+name: .dm_66 to .dm_68 or .dm_71, else that of the content. Files with .mv are multi-view recordings of a \
+server, files with .part recordings that are not complete. A client plays a demo from its folder demos with \
++demo NAME.
+Exit codes: 0 success, 1 an error in a demo or of a file, 2 usage error. A demo that ends early is an error \
+of info and check alone; the other tasks say so and succeed. What clients play is a note, not an error.";
 
 /// Options of `demo`.
 #[derive(Args, Clone, Debug, PartialEq)]
@@ -41,11 +43,11 @@ pub struct DemoOptions {
 #[derive(Clone, Debug, PartialEq, Subcommand)]
 pub enum DemoTask {
     /// Show map, players, length and frags
-    Info(DemoFiles),
+    Info(DemoInfo),
     /// Decode every message strictly and name the errors
     Check(DemoFiles),
     /// Print messages and events as JSON lines
-    Json(DemoRange),
+    Json(DemoJson),
     /// List frags, flags, chat and names with their times
     Events(DemoEvents),
     /// Write the demo of a part
@@ -71,6 +73,44 @@ pub struct DemoFiles {
     pub json: bool,
 }
 
+/// Names and texts of players in the output.
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DemoNames {
+    /// Remove the color codes ^xRRGGBB and ^xRGB of mods from names and texts, too
+    #[arg(long)]
+    pub hex_colors: bool,
+}
+
+impl DemoNames {
+    /// Color codes that are removed.
+    #[must_use]
+    pub const fn colors(self) -> ColorCodes {
+        if self.hex_colors { ColorCodes::Hex } else { ColorCodes::Short }
+    }
+}
+
+/// Options of `demo info`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct DemoInfo {
+    /// Demos to read
+    #[command(flatten)]
+    pub files: DemoFiles,
+    /// Names of players
+    #[command(flatten)]
+    pub names: DemoNames,
+}
+
+/// Options of `demo json`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct DemoJson {
+    /// Part to print
+    #[command(flatten)]
+    pub range: DemoRange,
+    /// Names and texts of the events
+    #[command(flatten)]
+    pub names: DemoNames,
+}
+
 /// Part of a demo.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct DemoRange {
@@ -91,6 +131,9 @@ pub struct DemoEvents {
     /// Demo file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// Names and texts of the events
+    #[command(flatten)]
+    pub names: DemoNames,
     /// Print JSON lines
     #[arg(long)]
     pub json: bool,
@@ -186,6 +229,9 @@ pub struct DemoDrawOptions {
     /// Game folder
     #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = game_folder)]
     pub game: GameFolder,
+    /// Names of players
+    #[command(flatten)]
+    pub names: DemoNames,
 }
 
 /// Parses a time of a demo: `M:SS`, or a number with the unit `ms`, `s` or `m`; default seconds.

@@ -37,8 +37,8 @@ pub use address::ServerAddress;
 pub use bind::BindAddresses;
 pub use bots::ProcessIds;
 pub use demo::{
-    CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoPosition, DemoRange, DemoTask,
-    ExtractOptions,
+    CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoInfo, DemoJson, DemoNames,
+    DemoPosition, DemoRange, DemoTask, ExtractOptions,
 };
 pub use demo_play::PlayOptions;
 pub use load_test::{Duration, LoadTest, PerSecond};

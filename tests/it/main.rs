@@ -25,6 +25,7 @@ mod discovery_vectors;
 mod downloads;
 mod framings;
 mod game_boundary;
+mod generated;
 mod honest;
 mod hostile;
 mod hostile_maps;

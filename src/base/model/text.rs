@@ -7,22 +7,51 @@ fn begins_with_colour(rest: &[u8]) -> bool {
     rest.len() >= 2 && rest[0] == b'^' && rest[1] != b'^'
 }
 
+/// Color codes that are removed from text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColorCodes {
+    /// `^` and one character.
+    #[default]
+    Short,
+    /// These, and the codes of mods with hexadecimal digits: `^xRRGGBB` and `^xRGB`.
+    Hex,
+}
+
+impl ColorCodes {
+    /// Length of the color code at the start of `rest`; 0 without one.
+    fn len_at(self, rest: &[u8]) -> usize {
+        if !begins_with_colour(rest) {
+            return 0;
+        }
+        let is_hex = self == Self::Hex && matches!(rest[1], b'x' | b'X');
+        let digits = rest[2..].iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        match digits {
+            6.. if is_hex => 8,
+            3.. if is_hex => 5,
+            _ => 2,
+        }
+    }
+
+    /// Returns the text without these codes and bytes outside printable ASCII.
+    #[must_use]
+    pub fn strip(self, text: &str) -> String {
+        let mut rest = text.as_bytes();
+        let mut plain = String::with_capacity(rest.len());
+        while let Some(&byte) = rest.first() {
+            let code = self.len_at(rest);
+            if code == 0 && (0x20..0x7f).contains(&byte) {
+                plain.push(byte as char);
+            }
+            rest = &rest[code.max(1)..];
+        }
+        plain
+    }
+}
+
 /// Returns the text without color codes and bytes outside printable ASCII, as for name matching.
 #[must_use]
 pub fn strip_colors(text: &str) -> String {
-    let mut rest = text.as_bytes();
-    let mut plain = String::with_capacity(rest.len());
-    while let Some(&byte) = rest.first() {
-        if begins_with_colour(rest) {
-            rest = &rest[2..];
-        } else {
-            if (0x20..0x7f).contains(&byte) {
-                plain.push(byte as char);
-            }
-            rest = &rest[1..];
-        }
-    }
-    plain
+    ColorCodes::Short.strip(text)
 }
 
 /// Escapes the text for a log line: everything outside printable ASCII. The text then cannot forge
@@ -107,6 +136,21 @@ mod tests {
     fn colors_and_control_bytes_are_removed() {
         assert_eq!(strip_colors("^1Sa^^7rge\x1b[2J"), "Sa^rge[2J");
         assert_eq!(strip_colors("end^"), "end^");
+    }
+
+    #[test]
+    fn hex_colors_are_removed_on_request() {
+        for (text, short, hex) in [
+            ("^xFF8000Ann^7", "FF8000Ann", "Ann"),
+            ("^xF0Fzoe", "F0Fzoe", "zoe"),
+            ("^XabcdeGil", "abcdeGil", "deGil"),
+            ("^x12 ^xzz^1Bo", "12 zzBo", "12 zzBo"),
+            ("^xFF", "FF", "FF"),
+            ("^^x123abc", "^123abc", "^"),
+        ] {
+            assert_eq!(ColorCodes::Short.strip(text), short, "{text}");
+            assert_eq!(ColorCodes::Hex.strip(text), hex, "{text}");
+        }
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub const SOUNDS: u16 = 288;
 pub const PLAYERS: u16 = 544;
 /// First of 64 location names.
 pub const LOCATIONS: u16 = 608;
+/// Locations of a map.
+pub const MAX_LOCATIONS: usize = 64;
 
 /// Score shown for an empty position in the ranking.
 pub const NO_SCORE: i32 = -9999;
@@ -64,6 +66,12 @@ pub fn player(client: ClientNum) -> ConfigIndex {
     ConfigIndex::at(PLAYERS + client.index() as u16)
 }
 
+/// Configstring with the name of a location; `None` for a number that no location has.
+#[must_use]
+pub fn location(number: usize) -> Option<ConfigIndex> {
+    (number < MAX_LOCATIONS).then(|| ConfigIndex::at(LOCATIONS + number as u16))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,7 +83,7 @@ mod tests {
         assert_eq!(MODELS + 256, SOUNDS);
         assert_eq!(SOUNDS + 256, PLAYERS);
         assert_eq!(PLAYERS as usize + MAX_CLIENTS, LOCATIONS as usize);
-        assert!(usize::from(LOCATIONS) + 64 < MAX_CONFIGSTRINGS);
+        assert!(usize::from(LOCATIONS) + MAX_LOCATIONS < MAX_CONFIGSTRINGS);
         let last = ClientNum::all().next_back().expect("there are client numbers");
         assert_eq!(player(last).index(), 607);
     }

@@ -84,10 +84,10 @@ impl LevelState {
         self.configstrings.iter().map(|(index, text)| (*index, &**text))
     }
 
-    /// Whether parts of a long configstring were received without its end.
+    /// Index and text so far of a long configstring that has begun and not ended.
     #[must_use]
-    pub fn has_open_configstring(&self) -> bool {
-        self.pieces.is_some()
+    pub fn open_configstring(&self) -> Option<(i32, &str)> {
+        self.pieces.as_ref().map(|(index, text)| (*index, text.as_str()))
     }
 
     /// Applies a server command if it is one for the client itself.

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A message is complete, not scrambled, and begins with the acknowledgement. Its sequence counts, because
-//! snapshots name their delta base by distance.
+//! snapshots name their delta base by distance. A length of −1 ends the file, as in a client.
 //!
 //! Invariant: a record of a parsed file is inside the file and at most one message long.
 //! Source: demo files of Quake III protocols 66 to 71.
@@ -33,12 +33,25 @@ pub fn extension(protocol: &Protocol) -> String {
     format!("dm_{}", protocol.number)
 }
 
-/// Returns the protocol of a demo by its file name.
+/// Extension that fragd appends to the name of a recording until it is complete.
+pub const PART_SUFFIX: &str = ".part";
+
+/// Returns the name of a recording without the mark of an incomplete file.
+#[must_use]
+pub fn complete_name(name: &str) -> &str {
+    let end = name.len().saturating_sub(PART_SUFFIX.len());
+    match (name.get(..end), name.get(end..)) {
+        (Some(whole), Some(suffix)) if suffix.eq_ignore_ascii_case(PART_SUFFIX) => whole,
+        _ => name,
+    }
+}
+
+/// Returns the protocol of a demo by its file name, also of an incomplete one.
 ///
 /// Both protocols of number 71 have one extension. The result is the one whose messages may hold voice.
 #[must_use]
 pub fn protocol_of(name: &str) -> Option<&'static Protocol> {
-    let name = name.to_ascii_lowercase();
+    let name = complete_name(name).to_ascii_lowercase();
     match name.rsplit_once(".dm_")?.1 {
         // Same messages, other numbers.
         "66" | "67" | "68" => Some(Protocol::Q3_68),
@@ -75,7 +88,7 @@ pub enum RecordError {
     /// Length that no message has.
     #[error("invalid message length: {0} (expected 0 to {MAX_MESSAGE_LEN})")]
     Length(i32),
-    /// Bytes behind the end mark.
+    /// Bytes behind the end mark, which a client does not read.
     #[error("{0} bytes behind the end mark")]
     Trailing(usize),
 }
@@ -109,11 +122,11 @@ impl<'a> Records<'a> {
                 found => RecordError::CutOff { len: RECORD_HEADER_LEN, found },
             });
         };
-        if *head == END_MARK {
-            return if rest.is_empty() { Ok(None) } else { Err(RecordError::Trailing(rest.len())) };
-        }
         let [a, b, c, d, e, f, g, h] = *head;
         let len = i32::from_le_bytes([e, f, g, h]);
+        if len == -1 {
+            return if rest.is_empty() { Ok(None) } else { Err(RecordError::Trailing(rest.len())) };
+        }
         let wanted = usize::try_from(len).ok().filter(|&len| len <= MAX_MESSAGE_LEN);
         let wanted = wanted.ok_or(RecordError::Length(len))?;
         let message = rest.get(..wanted).ok_or(RecordError::CutOff {
@@ -221,6 +234,11 @@ mod tests {
             ("demos/a.b.DM_71", Some(Protocol::IOQ3_71)),
             ("a.dm_66", Some(Protocol::Q3_68)),
             ("a.dm_43", None),
+            ("a.dm_68.part", Some(Protocol::Q3_68)),
+            ("a.dm_71.PART", Some(Protocol::IOQ3_71)),
+            ("a.dm_68.parts", None),
+            ("ä.dm_68.bart", None),
+            (".part", None),
             ("dm_68", None),
         ] {
             assert_eq!(protocol_of(name), protocol, "{name}");

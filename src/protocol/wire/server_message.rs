@@ -111,6 +111,20 @@ pub fn configstring_commands(index: ConfigIndex, value: &str) -> Vec<Arc<str>> {
     commands
 }
 
+/// Returns the reliable commands that begin a long configstring with a text and leave it open.
+#[must_use]
+pub fn open_configstring_commands(index: i32, begun: &str) -> Vec<Arc<str>> {
+    let mut commands = Vec::new();
+    let mut rest = begun;
+    while !rest.is_empty() || commands.is_empty() {
+        let (part, after) = rest.split_at(text::truncated(rest, PART_LIMIT - 1).len());
+        let kind = if commands.is_empty() { "bcs0" } else { "bcs1" };
+        commands.push(format!("{kind} {index} \"{part}\"\n").into());
+        rest = after;
+    }
+    commands
+}
+
 /// Ends a message.
 pub fn end(writer: &mut BitWriter) {
     writer.byte(ServerOp::End as u8);

@@ -1,7 +1,9 @@
 //! Cut of a demo: a demo of a part that plays alone.
 //!
 //! It begins with a gamestate of the configstrings at that time and a full snapshot. Other messages are
-//! copied. Only a snapshot whose delta base is before the cut is encoded again, relative to the newest one.
+//! copied. Only a snapshot whose delta base is not in the cut is encoded again, relative to the newest one,
+//! and a message with a part that clients refuse without that part.
+//! Invariant: every cut is read without an error.
 //! Source: demo files of Quake III protocols 66 to 71.
 
 use std::{fmt, sync::Arc};
@@ -9,6 +11,7 @@ use std::{fmt, sync::Arc};
 use thiserror::Error;
 
 use crate::{
+    client::CommandEffect,
     model::{CommandNum, LevelTime, PlayerState, limits::PACKET_BACKUP},
     wire::{
         Protocol,
@@ -22,7 +25,7 @@ use crate::{
 
 use super::{
     clock::DemoClock,
-    reader::{DemoMessage, DemoReader, DemoSnapshot},
+    reader::{DemoCommand, DemoMessage, DemoReader, DemoSnapshot},
 };
 
 /// Result of a cut.
@@ -32,7 +35,7 @@ pub struct CutReport {
     pub messages: usize,
     /// Snapshots that were encoded again.
     pub recoded: usize,
-    /// Messages with errors, which were left out.
+    /// Messages that cannot be decoded, which were left out.
     pub skipped: usize,
     /// Time of the first snapshot in the demo, in ms.
     pub from_ms: u64,
@@ -100,18 +103,22 @@ pub fn cut(
     let mut clock = DemoClock::default();
     let mut cutter = Cutter::new(protocol);
     while let Some(item) = reader.next() {
-        let Ok(message) = item else {
-            cutter.report.skipped += usize::from(cutter.begun.is_some());
-            continue;
+        let message = match item {
+            Ok(message) => message,
+            Err(error) => {
+                let is_lost = cutter.begun.is_some() && !error.is_of_a_part();
+                cutter.report.skipped += usize::from(is_lost && error.sequence.is_some());
+                continue;
+            }
         };
         let at_ms = clock.advance(&message);
         if at_ms > to_ms {
+            cutter.drop_next_level();
             break;
         }
         if cutter.begun.is_some() {
             cutter.add(&reader, &message, at_ms);
-        } else if message.snapshot.is_some() && at_ms >= from_ms && !reader.has_open_configstring()
-        {
+        } else if message.snapshot.is_some() && at_ms >= from_ms {
             cutter.begin(&reader, &message, at_ms)?;
         }
     }
@@ -134,14 +141,26 @@ struct Cutter {
     out: Vec<u8>,
     /// Sequence of the first message whose snapshot can be a delta base.
     begun: Option<u32>,
+    /// Sequences of the snapshots that the cut holds, as a reader of the cut stores them.
+    held: [Option<u32>; PACKET_BACKUP],
     newest: Option<(u32, Arc<DemoSnapshot>)>,
+    /// Length and messages of the cut up to a gamestate behind its last snapshot.
+    next_level: Option<(usize, usize)>,
     report: CutReport,
 }
 
 impl Cutter {
     fn new(protocol: &'static Protocol) -> Self {
-        let (writer, out) = (BitWriter::new(), Vec::new());
-        Self { protocol, writer, out, begun: None, newest: None, report: CutReport::default() }
+        Self {
+            protocol,
+            writer: BitWriter::new(),
+            out: Vec::new(),
+            begun: None,
+            held: [None; PACKET_BACKUP],
+            newest: None,
+            next_level: None,
+            report: CutReport::default(),
+        }
     }
 
     /// Writes the gamestate in force and the first snapshot.
@@ -156,9 +175,13 @@ impl Cutter {
         else {
             return Ok(());
         };
-        // The new commands of the first message are executed again, without other results.
+        // The begin of a long configstring takes the last numbers in front of the new commands.
+        let open = reader.open_configstring().map_or(Vec::new(), |(index, text)| {
+            server_message::open_configstring_commands(index, text)
+        });
         let new = message.commands.iter().find(|command| command.is_new);
-        let known = new.map_or(reader.command(), |command| CommandNum(command.number.0 - 1));
+        let known = new.map_or(reader.command(), |command| before(command.number, 1));
+        let known = before(known, open.len() as i32);
         server_message::begin(&mut self.writer, self.protocol, message.acknowledge);
         self.writer.byte(ServerOp::Gamestate as u8);
         gamestate::write(
@@ -177,71 +200,152 @@ impl Cutter {
         self.begun = Some(message.sequence);
         self.report =
             CutReport { messages: 1, from_ms: at_ms, first: first.head.server_time, ..self.report };
-        self.recode(reader, message, first);
+        let mut first = message.clone();
+        first.commands = begin_commands(known, &open, &message.commands);
+        self.recode(reader, &first);
         self.report.to_ms = at_ms;
         Ok(())
     }
 
     fn add(&mut self, reader: &DemoReader<'_>, message: &DemoMessage<'_>, at_ms: u64) {
         if message.gamestate.is_some() {
+            self.next_level = Some((self.out.len(), self.report.messages));
             self.begun = Some(message.sequence);
+            self.held = [None; PACKET_BACKUP];
             self.newest = None;
         }
         self.report.to_ms = at_ms;
-        if let Some(snapshot) = &message.snapshot {
-            let back = u32::from(snapshot.head.delta_num);
-            let base = message.sequence.wrapping_sub(back);
-            let is_inside = self.begun.is_some_and(|first| base >= first);
-            if back > 0 && !is_inside {
-                self.recode(reader, message, snapshot);
-                return;
-            }
-            self.newest = Some((message.sequence, Arc::clone(snapshot)));
+        if !self.is_copied(message) {
+            self.recode(reader, message);
+            return;
         }
         write_record(&mut self.out, message.sequence, message.bytes);
         self.report.messages += 1;
+        if let Some(snapshot) = &message.snapshot {
+            self.hold(message.sequence, snapshot);
+        }
     }
 
-    /// Writes a snapshot relative to the newest one of the cut, or full.
-    fn recode(
+    /// Whether a message means the same in the cut. Its parts were read, and its delta base is in the cut.
+    fn is_copied(&self, message: &DemoMessage<'_>) -> bool {
+        let is_whole = !message.lacks_snapshot && !message.commands.iter().any(|c| c.is_refused);
+        is_whole
+            && message.snapshot.as_ref().is_none_or(|snapshot| {
+                let back = u32::from(snapshot.head.delta_num);
+                let base = message.sequence.wrapping_sub(back);
+                back == 0 || self.held[base as usize % PACKET_BACKUP] == Some(base)
+            })
+    }
+
+    fn hold(&mut self, sequence: u32, snapshot: &Arc<DemoSnapshot>) {
+        self.held[sequence as usize % PACKET_BACKUP] = Some(sequence);
+        self.newest = Some((sequence, Arc::clone(snapshot)));
+        self.next_level = None;
+    }
+
+    /// Removes the gamestate of a level of which the cut has no snapshot.
+    fn drop_next_level(&mut self) {
+        if let Some((len, messages)) = self.next_level {
+            self.out.truncate(len);
+            self.report.messages = messages;
+        }
+    }
+
+    /// Writes a message again, with a delta snapshot where the cut holds a base. Refused commands are left
+    /// out. So is a snapshot that exceeds a message, but not the commands in front of it.
+    fn recode(&mut self, reader: &DemoReader<'_>, message: &DemoMessage<'_>) {
+        let mut snapshot = message.snapshot.as_ref();
+        self.encode(reader, message, snapshot);
+        if self.writer.overflowed() {
+            self.report.skipped += 1;
+            snapshot = None;
+            self.encode(reader, message, None);
+        }
+        if self.writer.overflowed() {
+            return;
+        }
+        write_record(&mut self.out, message.sequence, self.writer.message());
+        self.report.messages += 1;
+        if let Some(snapshot) = snapshot {
+            self.report.recoded += 1;
+            self.hold(message.sequence, snapshot);
+        }
+    }
+
+    fn encode(
         &mut self,
         reader: &DemoReader<'_>,
         message: &DemoMessage<'_>,
-        snapshot: &Arc<DemoSnapshot>,
+        snapshot: Option<&Arc<DemoSnapshot>>,
     ) {
-        let Some(baselines) = reader.baselines() else { return };
-        let base = self.newest.as_ref().and_then(|(sequence, base)| {
-            let back = message.sequence.checked_sub(*sequence)?;
-            (1..PACKET_BACKUP as u32).contains(&back).then_some((back as u8, base))
-        });
         let writer = &mut self.writer;
         server_message::begin(writer, self.protocol, message.acknowledge);
         for command in &message.commands {
-            server_message::write_command(writer, command.number, command.text.as_bytes());
+            let text = if command.is_refused { "" } else { &command.text };
+            server_message::write_command(writer, command.number, text.as_bytes());
         }
-        writer.byte(ServerOp::Snapshot as u8);
-        let delta_num = base.map_or(0, |(back, _)| back);
-        let head = SnapshotHeader { delta_num, ..snapshot.head };
-        let null_player = PlayerState::default();
-        let (old_player, old) =
-            base.map_or((&null_player, &[][..]), |(_, base)| (&base.player, &base.entities));
-        snapshot::write(
-            writer,
-            &head,
-            SnapshotView { player: old_player, entities: old.iter() },
-            SnapshotView { player: &snapshot.player, entities: snapshot.entities.iter() },
-            |number| baselines.get(number),
-        );
+        if let Some(state) = &message.gamestate {
+            let strings = state.configstrings.iter();
+            writer.byte(ServerOp::Gamestate as u8);
+            gamestate::write(
+                writer,
+                state.command_num,
+                strings.map(|(index, text)| (*index, text.as_bytes())),
+                state.baselines.iter(),
+                state.client_num,
+                state.checksum_feed,
+            );
+        }
+        if let (Some(snapshot), Some(baselines)) = (snapshot, reader.baselines()) {
+            let base = self.newest.as_ref().and_then(|(sequence, base)| {
+                let back = message.sequence.checked_sub(*sequence)?;
+                (1..PACKET_BACKUP as u32).contains(&back).then_some((back as u8, base))
+            });
+            writer.byte(ServerOp::Snapshot as u8);
+            let delta_num = base.map_or(0, |(back, _)| back);
+            let head = SnapshotHeader { delta_num, ..snapshot.head };
+            let null_player = PlayerState::default();
+            let (old_player, old) =
+                base.map_or((&null_player, &[][..]), |(_, base)| (&base.player, &base.entities));
+            snapshot::write(
+                writer,
+                &head,
+                SnapshotView { player: old_player, entities: old.iter() },
+                SnapshotView { player: &snapshot.player, entities: snapshot.entities.iter() },
+                |number| baselines.get(number),
+            );
+        }
         server_message::end(writer);
-        if writer.overflowed() {
-            self.report.skipped += 1;
-            return;
-        }
-        write_record(&mut self.out, message.sequence, writer.message());
-        self.report.messages += 1;
-        self.report.recoded += 1;
-        self.newest = Some((message.sequence, Arc::clone(snapshot)));
     }
+}
+
+/// Number of a command some commands earlier.
+fn before(number: CommandNum, by: i32) -> CommandNum {
+    CommandNum(number.0.wrapping_sub(by))
+}
+
+/// Commands of the first message of a cut: the begin of a long configstring, and the new commands. Those that
+/// have changed the gamestate already are empty.
+fn begin_commands(
+    known: CommandNum,
+    open: &[Arc<str>],
+    commands: &[DemoCommand],
+) -> Vec<DemoCommand> {
+    let command = |number, text: &str| DemoCommand {
+        number,
+        text: text.to_owned(),
+        is_new: true,
+        effect: None,
+        is_refused: false,
+    };
+    let opened = (1..).zip(open).map(|(at, text)| command(before(known, -at), text));
+    let new = commands.iter().filter(|command| command.is_new).map(|new| {
+        let is_done =
+            matches!(new.effect, Some(CommandEffect::Configstring(_) | CommandEffect::Piece));
+        let text = if is_done || new.is_refused { "" } else { &new.text };
+        command(new.number, text)
+    });
+    opened.chain(new).collect()
 }
 
 #[cfg(test)]

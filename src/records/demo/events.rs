@@ -9,11 +9,15 @@ use std::{fmt, sync::Arc};
 use crate::{
     bg::{EntityType, Event, MeansOfDeath, TeamSound, configstring},
     client::CommandEffect,
-    model::{ClientNum, CommandArgs, ConfigIndex, EntityState, LevelTime, text},
+    model::{
+        ClientNum, CommandArgs, ConfigIndex, EntityState, LevelTime,
+        text::{ColorCodes, atoi},
+    },
     wire::info::InfoString,
 };
 
 use super::{
+    chat::{self, ChatWords},
     clock::DemoClock,
     reader::{DemoMessage, DemoReader, DemoSnapshot},
 };
@@ -131,9 +135,17 @@ pub struct EventFinder {
     last: Option<Arc<DemoSnapshot>>,
     /// Names without colors, by client number.
     names: Vec<Option<String>>,
+    /// Color codes that names and texts do not show.
+    colors: ColorCodes,
 }
 
 impl EventFinder {
+    /// A finder that removes these color codes from names and texts.
+    #[must_use]
+    pub fn with_colors(colors: ColorCodes) -> Self {
+        Self { colors, ..Self::default() }
+    }
+
     /// Passes the events of a message to `found`. Must be called for every message, behind the reader.
     pub fn read(
         &mut self,
@@ -161,10 +173,10 @@ impl EventFinder {
                 }
                 Some(CommandEffect::MapRestart) => found(DemoEventKind::Restart),
                 Some(CommandEffect::Disconnect(reason)) => {
-                    found(DemoEventKind::Disconnect(plain(reason)));
+                    found(DemoEventKind::Disconnect(self.plain(reason)));
                 }
                 Some(CommandEffect::Piece | CommandEffect::Passed) => {}
-                None => found_text(&command.text, &mut found),
+                None => self.found_text(reader, &command.text, &mut found),
             }
         }
         if let Some(snapshot) = &message.snapshot {
@@ -195,7 +207,7 @@ impl EventFinder {
         found: &mut dyn FnMut(DemoEventKind),
     ) {
         let info = InfoString::parse_big(reader.configstring(configstring::player(number)));
-        let name = info.get("n").map(plain);
+        let name = info.get("n").map(|name| self.plain(name));
         self.names.resize(self.names.len().max(number.index() + 1), None);
         let before = std::mem::replace(&mut self.names[number.index()], name.clone());
         match (before, name) {
@@ -205,6 +217,51 @@ impl EventFinder {
             }
             _ => {}
         }
+    }
+
+    fn found_text(
+        &self,
+        reader: &DemoReader<'_>,
+        command: &str,
+        found: &mut dyn FnMut(DemoEventKind),
+    ) {
+        // Most commands are scores and team overlays; those are not split into words.
+        let Some(name) = command.split_ascii_whitespace().next() else { return };
+        if name == "print" {
+            let text = self.plain(CommandArgs::parse(command).get(1));
+            match text {
+                text if text.is_empty() => {}
+                text if text.starts_with(chat::SERVER_SAYS) => {
+                    found(DemoEventKind::Chat { is_team: false, text });
+                }
+                text => found(DemoEventKind::Print(text)),
+            }
+            return;
+        }
+        let Some(form) = chat::form_of(name) else { return };
+        let words = CommandArgs::parse(command);
+        let client = |at| usize::try_from(atoi(words.get(at))).ok().and_then(ClientNum::new);
+        let speaker = |at| client(at).map_or_else(String::new, |number| self.player(number).name);
+        let text = match form.words {
+            ChatWords::Text => self.plain(words.get(1)),
+            ChatWords::Location => {
+                let location = usize::try_from(atoi(words.get(2))).ok();
+                let location = location.and_then(configstring::location);
+                let location = location.map_or("", |index| reader.configstring(index));
+                let location = match self.plain(location) {
+                    unnamed if unnamed.is_empty() => String::new(),
+                    location => format!(" ({location})"),
+                };
+                format!("({}){location}: {}", speaker(1), self.plain(&words.rest(3)))
+            }
+            ChatWords::Voice => format!("{}: [{}]", speaker(2), self.plain(words.get(4))),
+        };
+        found(DemoEventKind::Chat { is_team: form.is_team, text });
+    }
+
+    /// Text without color codes and control characters, e.g. the separators of chat.
+    fn plain(&self, told: &str) -> String {
+        self.colors.strip(told).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     fn entity_event(&self, entity: &EntityState, found: &mut dyn FnMut(DemoEventKind)) {
@@ -261,26 +318,6 @@ fn flag_text(sound: TeamSound) -> Option<&'static str> {
         | TeamSound::Tied
         | TeamSound::Kamikaze => None,
     }
-}
-
-fn found_text(command: &str, found: &mut dyn FnMut(DemoEventKind)) {
-    // Most commands are scores and team overlays; those are not split into words.
-    let Some(name) = command.split_ascii_whitespace().next() else { return };
-    if !matches!(name, "chat" | "tchat" | "print") {
-        return;
-    }
-    let words = CommandArgs::parse(command);
-    let text = plain(words.get(1));
-    match name {
-        "print" if text.is_empty() => {}
-        "print" => found(DemoEventKind::Print(text)),
-        _ => found(DemoEventKind::Chat { is_team: name == "tchat", text }),
-    }
-}
-
-/// Text without color codes and control characters, e.g. the separators of chat.
-fn plain(told: &str) -> String {
-    text::strip_colors(told).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -341,5 +378,47 @@ mod tests {
             (100, "disconnect: bye"),
         ];
         assert_eq!(found, expected.map(|(at, text)| (at, text.to_owned())));
+    }
+
+    #[test]
+    fn chat_of_mods_is_listed_as_chat() {
+        let mut demo = SampleDemo::new();
+        demo.snapshot(false, &[(1, "cs 612 \"^1Red base\""), (2, "mm2 2 4 \"TOOK ^4QUAD\"")]);
+        demo.snapshot(
+            true,
+            &[(3, "mm2 5 0 two words"), (4, "mm2 99 -1 x"), (5, "tell \"[Ann]: hi\"")],
+        );
+        demo.snapshot(true, &[(6, "vtchat 0 5 50 \"yes\""), (7, "print \"server: soon\n\"")]);
+        demo.snapshot(true, &[(8, "mm3 2 4 \"unknown\""), (9, "tinfo 0")]);
+        let found: Vec<_> = events(&demo.finish()).split_off(3);
+        let expected = [
+            (0, "team chat: (Ann) (Red base): TOOK QUAD"),
+            (50, "team chat: (Ben): two words"),
+            (50, "team chat: (): x"),
+            (50, "chat: [Ann]: hi"),
+            (100, "team chat: Ben: [yes]"),
+            (100, "chat: server: soon"),
+        ];
+        assert_eq!(found, expected.map(|(at, text)| (at, text.to_owned())));
+    }
+
+    #[test]
+    fn hex_colors_are_removed_on_request() {
+        let mut demo = SampleDemo::new();
+        demo.snapshot(false, &[(1, "cs 549 \"n\\^xFF8000Benny\""), (2, "chat \"^xF0FBen: ^xhi\"")]);
+        let demo = demo.finish();
+        for (colors, name, chat) in [
+            (ColorCodes::Short, "FF8000Benny", "F0FBen: hi"),
+            (ColorCodes::Hex, "Benny", "Ben: hi"),
+        ] {
+            let mut reader = DemoReader::new(Protocol::Q3_68, &demo);
+            let mut finder = EventFinder::with_colors(colors);
+            let mut found = Vec::new();
+            while let Some(item) = reader.next() {
+                let message = item.expect("a message");
+                finder.read(&reader, &message, &mut |event| found.push(event.kind.to_string()));
+            }
+            assert_eq!(found[3..], [format!("client 5: {name}"), format!("chat: {chat}")]);
+        }
     }
 }

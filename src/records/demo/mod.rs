@@ -6,15 +6,19 @@
 //! ```
 //!
 //! [`DemoReader`] decodes one file to its last bit, and continues behind a message that it cannot decode.
-//! Invariants: memory is bounded for any input; every error has its byte offset.
+//! Invariants: memory is bounded for any input; every error and note has its byte offset.
 //! Source: demo files and server messages of Quake III protocols 66 to 71.
 
+#[cfg(feature = "server")]
+mod chat;
 mod clock;
 mod cut;
 #[cfg(feature = "server")]
 mod events;
+mod fault;
 #[cfg(feature = "server")]
 mod json;
+mod origin;
 #[cfg(feature = "server")]
 mod paths;
 mod reader;
@@ -32,8 +36,8 @@ pub use json::{event_json, message_json};
 #[cfg(feature = "server")]
 pub use paths::{Death, DemoPaths, PlayerPath};
 #[cfg(feature = "server")]
-pub use summary::{DemoSummary, PlayerSummary, error_json};
+pub use summary::{DemoSummary, PlayerSummary, error_json, note_json};
 
-pub use reader::{
-    DemoCommand, DemoCounts, DemoError, DemoErrorKind, DemoMessage, DemoReader, DemoSnapshot,
-};
+pub use fault::{DemoError, DemoErrorKind, DemoNote, DemoNoteKind};
+pub use origin::{DemoFileError, recognize};
+pub use reader::{DemoCommand, DemoCounts, DemoMessage, DemoReader, DemoSnapshot};

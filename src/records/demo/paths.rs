@@ -4,7 +4,7 @@
 
 use crate::{
     bg::{EntityType, Event, PmType, entity_flag},
-    model::{ClientNum, Vec3, limits::MAX_CLIENTS},
+    model::{ClientNum, Vec3, limits::MAX_CLIENTS, text::ColorCodes},
     wire::Protocol,
 };
 
@@ -73,8 +73,14 @@ impl DemoPaths {
     /// Reads the first map of a demo.
     #[must_use]
     pub fn of(protocol: &'static Protocol, bytes: &[u8]) -> Self {
+        Self::with_colors(protocol, bytes, ColorCodes::default())
+    }
+
+    /// Reads the first map of a demo. Names have none of these color codes.
+    #[must_use]
+    pub fn with_colors(protocol: &'static Protocol, bytes: &[u8], colors: ColorCodes) -> Self {
         let mut reader = DemoReader::new(protocol, bytes);
-        let mut finder = EventFinder::default();
+        let mut finder = EventFinder::with_colors(colors);
         let mut paths = Self {
             paths: vec![PlayerPath::default(); MAX_CLIENTS],
             min_distance: MIN_DISTANCE,

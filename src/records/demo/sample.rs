@@ -35,6 +35,11 @@ pub(crate) struct SampleDemo {
 impl SampleDemo {
     /// A demo with the gamestate of a duel of clients 2 and 5.
     pub(crate) fn new() -> Self {
+        Self::with_serverinfo("\\mapname\\oa_dm1\\g_gametype\\0\\sv_hostname\\Sample")
+    }
+
+    /// The same with another serverinfo.
+    pub(crate) fn with_serverinfo(serverinfo: &str) -> Self {
         let mut demo = Self {
             bytes: Vec::new(),
             sequence: 40,
@@ -53,7 +58,7 @@ impl SampleDemo {
         server_message::begin(&mut demo.writer, Protocol::Q3_68, CommandNum(0));
         demo.writer.byte(ServerOp::Gamestate as u8);
         let strings: [(u16, &str); 5] = [
-            (0, "\\mapname\\oa_dm1\\g_gametype\\0\\sv_hostname\\Sample"),
+            (0, serverinfo),
             (1, "\\sv_serverid\\7"),
             (5, "old"),
             (546, "n\\^1Ann\\t\\0"),
@@ -81,6 +86,12 @@ impl SampleDemo {
 
     /// Appends a snapshot of the states, 50 ms later, and commands in front of it.
     pub(crate) fn snapshot(&mut self, is_delta: bool, commands: &[(i32, &str)]) {
+        let message = self.encoded(is_delta, commands);
+        self.record(&message);
+    }
+
+    /// Message of the next snapshot.
+    pub(crate) fn encoded(&mut self, is_delta: bool, commands: &[(i32, &str)]) -> Vec<u8> {
         self.time += 50;
         self.player.command_time = self.time;
         server_message::begin(&mut self.writer, Protocol::Q3_68, CommandNum(3));
@@ -105,8 +116,7 @@ impl SampleDemo {
         );
         server_message::end(&mut self.writer);
         self.last = (self.player, self.entities.clone());
-        let message = self.writer.message().to_vec();
-        self.record(&message);
+        self.writer.message().to_vec()
     }
 
     /// Shows an obituary in the next snapshots, until [`Self::clear_events`].

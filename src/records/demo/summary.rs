@@ -5,13 +5,14 @@ use std::{collections::BTreeMap, fmt};
 use serde_json::{Value, json};
 
 use crate::{
-    model::{ClientNum, ConfigIndex, LevelTime},
+    model::{ClientNum, ConfigIndex, LevelTime, text::ColorCodes},
     wire::{Protocol, info::InfoString, snapshot::SnapFlags},
 };
 
 use super::{
     events::{DemoEventKind, EventFinder},
-    reader::{DemoCounts, DemoError, DemoReader},
+    fault::{DemoError, DemoNote},
+    reader::{DemoCounts, DemoReader},
 };
 
 /// Most levels, players and errors that a summary names. The others are counted.
@@ -57,14 +58,24 @@ pub struct DemoSummary {
     pub players: BTreeMap<ClientNum, PlayerSummary>,
     /// Errors, up to a limit; `counts` has their number.
     pub errors: Vec<DemoError>,
+    /// Notes, up to a limit; `counts` has their number.
+    pub notes: Vec<DemoNote>,
+    /// Whether the file ends early, which is one of the errors.
+    pub ends_early: bool,
 }
 
 impl DemoSummary {
     /// Reads a demo to its end.
     #[must_use]
     pub fn of(protocol: &'static Protocol, bytes: &[u8]) -> Self {
+        Self::with_colors(protocol, bytes, ColorCodes::default())
+    }
+
+    /// Reads a demo to its end. Names have none of these color codes.
+    #[must_use]
+    pub fn with_colors(protocol: &'static Protocol, bytes: &[u8], colors: ColorCodes) -> Self {
         let mut reader = DemoReader::new(protocol, bytes);
-        let mut finder = EventFinder::default();
+        let mut finder = EventFinder::with_colors(colors);
         let mut summary = Self {
             protocol,
             bytes: bytes.len(),
@@ -79,12 +90,15 @@ impl DemoSummary {
             rate_delayed: 0,
             players: BTreeMap::new(),
             errors: Vec::new(),
+            notes: Vec::new(),
+            ends_early: false,
         };
         let mut last_sequence = None;
         while let Some(item) = reader.next() {
             let message = match item {
                 Ok(message) => message,
                 Err(error) => {
+                    summary.ends_early |= error.is_early_end();
                     if summary.errors.len() < MAX_LISTED {
                         summary.errors.push(error);
                     }
@@ -120,6 +134,7 @@ impl DemoSummary {
         }
         summary.play_ms = finder.elapsed_ms();
         summary.counts = reader.counts();
+        summary.notes = reader.notes().to_vec();
         summary
     }
 
@@ -181,8 +196,11 @@ impl DemoSummary {
             "rate_delayed": self.rate_delayed,
             "players": self.players.iter().map(player).collect::<Vec<_>>(),
             "frags": self.frags(),
+            "complete": !self.ends_early,
             "errors": self.counts.errors,
             "first_error": self.errors.first().map(error_json),
+            "notes": self.counts.notes,
+            "first_note": self.notes.first().map(note_json),
         })
     }
 }
@@ -210,6 +228,9 @@ impl fmt::Display for DemoSummary {
             let PlayerSummary { name, frags, deaths } = player;
             writeln!(f, "  player {number:<3} {name}: {frags} frags, {deaths} deaths")?;
         }
+        if let Some(note) = self.notes.first() {
+            writeln!(f, "  notes      {}, the first at {note}", self.counts.notes)?;
+        }
         write!(f, "  errors     {}", self.counts.errors)?;
         match self.errors.first() {
             Some(error) => write!(f, ", the first at {error}"),
@@ -225,6 +246,16 @@ pub fn error_json(error: &DemoError) -> Value {
         "offset": error.offset,
         "sequence": error.sequence,
         "error": error.kind.to_string(),
+    })
+}
+
+/// A note as a JSON object.
+#[must_use]
+pub fn note_json(note: &DemoNote) -> Value {
+    json!({
+        "offset": note.offset,
+        "sequence": note.sequence,
+        "note": note.kind.to_string(),
     })
 }
 

@@ -25,6 +25,14 @@ pub struct Fault {
     pub error: FormatError,
 }
 
+impl Fault {
+    /// Whether the file ends inside a piece, as while it is written.
+    #[must_use]
+    pub const fn is_early_end(&self) -> bool {
+        matches!(self.error, FormatError::Cut { .. })
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "byte {}: {}", self.offset, self.error)

@@ -23,7 +23,7 @@ pub(super) fn write(
     bytes: &[u8],
     options: &DemoDrawOptions,
 ) -> Result<String, String> {
-    let paths = DemoPaths::of(protocol, bytes);
+    let paths = DemoPaths::with_colors(protocol, bytes, options.names.colors());
     let mut tracks = Vec::new();
     let mut track_of = [None; 64];
     for (number, path) in paths.paths.iter().enumerate() {

@@ -8,14 +8,15 @@ use std::{
 
 use fragd::{
     cli::{
-        CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoOptions, DemoRange, DemoTask,
-        ExitStatus,
+        CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoInfo, DemoJson, DemoOptions,
+        DemoRange, DemoTask, ExitStatus,
     },
     demo::{
-        CutError, DemoClock, DemoReader, DemoSummary, EmptyRange, EventFinder, cut, error_json,
-        event_json, message_json,
+        CutError, DemoClock, DemoError, DemoReader, DemoSummary, EmptyRange, EventFinder, cut,
+        error_json, event_json, message_json, note_json, recognize,
     },
     io,
+    model::text::ColorCodes,
     wire::{Protocol, demo_file::protocol_of},
 };
 use serde_json::json;
@@ -28,6 +29,9 @@ mod play;
 
 /// Longest demo that is read, in bytes: hours of play of 64 players.
 const MAX_DEMO_BYTES: u64 = 1 << 30;
+/// Errors of a check in JSON, and lines of errors and of notes in text. The others are counted.
+const MAX_CHECK_ERRORS: usize = 1000;
+const MAX_CHECK_LINES: usize = 10;
 /// Shortest measurement of `demo time`.
 const MEASUREMENT: Duration = Duration::from_secs(1);
 
@@ -35,11 +39,16 @@ const MEASUREMENT: Duration = Duration::from_secs(1);
 pub(crate) fn run(options: &DemoOptions) -> ExitStatus {
     let mut out = Output::new();
     let done = match &options.task {
-        DemoTask::Info(files) => for_each(files, multiview::FileTask::Info, &mut out, info),
+        DemoTask::Info(DemoInfo { files, names }) => {
+            let colors = names.colors();
+            for_each(files, multiview::FileTask::Info, &mut out, |demo, as_json, out| {
+                info(demo, colors, as_json, out)
+            })
+        }
         DemoTask::Check(files) => for_each(files, multiview::FileTask::Check, &mut out, check),
         DemoTask::Time(files) => for_each(files, multiview::FileTask::Time, &mut out, time),
         DemoTask::Play(options) => return play::run(options),
-        DemoTask::Json(range) => json_lines(range, &mut out),
+        DemoTask::Json(options) => json_lines(options, &mut out),
         DemoTask::Events(options) => events(options, &mut out),
         DemoTask::Cut(options) => cut_file(options, &mut out),
         DemoTask::Draw(options) => draw(options, &mut out),
@@ -69,14 +78,15 @@ impl Demo {
         if multiview::is_recording(path) {
             return multiview::overview(path);
         }
-        let protocol = protocol_of(&path.to_string_lossy()).ok_or_else(|| {
-            format!(
-                "{}: unknown extension (expected .dm_68, .dm_71 or .mv); rename the file",
-                path.display()
-            )
-        })?;
         let bytes = io::read_file(path, MAX_DEMO_BYTES).map_err(|error| error.to_string())?;
+        let protocol = recognize(&path.to_string_lossy(), &bytes)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Self { path: path.to_owned(), protocol, bytes })
+    }
+
+    /// Whether a check fails with this number of errors. A recording that is not complete has no end yet.
+    fn fails(&self, errors: usize, ends_early: bool) -> bool {
+        errors > usize::from(ends_early && multiview::is_part(&self.path))
     }
 
     fn reader(&self) -> DemoReader<'_> {
@@ -109,8 +119,8 @@ fn for_each(
     Ok(succeeded)
 }
 
-fn info(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
-    let summary = DemoSummary::of(demo.protocol, &demo.bytes);
+fn info(demo: &Demo, colors: ColorCodes, as_json: bool, out: &mut Output) -> bool {
+    let summary = DemoSummary::with_colors(demo.protocol, &demo.bytes, colors);
     let name = demo.path.display();
     if as_json {
         let mut object = summary.to_json();
@@ -120,14 +130,19 @@ fn info(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
         out.line(format!("{name}: protocol {}, {} bytes", demo.protocol.number, summary.bytes));
         out.line(&summary);
     }
-    summary.counts.errors == 0 && summary.counts.snapshots > 0
+    !demo.fails(summary.counts.errors, summary.ends_early) && summary.counts.snapshots > 0
 }
 
 fn check(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
     let mut reader = demo.reader();
-    let errors: Vec<_> = reader.by_ref().filter_map(Result::err).take(1000).collect();
-    reader.by_ref().for_each(drop);
-    let counts = reader.counts();
+    let (mut errors, mut ends_early) = (Vec::new(), false);
+    for error in reader.by_ref().filter_map(Result::err) {
+        ends_early |= error.is_early_end();
+        if errors.len() < MAX_CHECK_ERRORS {
+            errors.push(error);
+        }
+    }
+    let (counts, notes) = (reader.counts(), reader.notes());
     let name = demo.path.display();
     if as_json {
         out.line(json!({
@@ -136,14 +151,19 @@ fn check(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
             "snapshots": counts.snapshots,
             "errors": counts.errors,
             "first": errors.iter().map(error_json).collect::<Vec<_>>(),
+            "notes": counts.notes,
+            "first_notes": notes.iter().map(note_json).collect::<Vec<_>>(),
         }));
     } else {
-        for error in errors.iter().take(10) {
+        for note in notes.iter().take(MAX_CHECK_LINES) {
+            out.line(format!("{name}: note: {note}"));
+        }
+        for error in errors.iter().take(MAX_CHECK_LINES) {
             out.line(format!("{name}: {error}"));
         }
         out.line(format!("{name}: {counts}"));
     }
-    counts.errors == 0 && counts.snapshots > 0
+    !demo.fails(counts.errors, ends_early) && counts.snapshots > 0
 }
 
 fn time(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
@@ -180,19 +200,19 @@ fn time(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
     messages > 0
 }
 
-fn json_lines(range: &DemoRange, out: &mut Output) -> Result<bool, String> {
+fn json_lines(options: &DemoJson, out: &mut Output) -> Result<bool, String> {
+    let range = &options.range;
     let demo = Demo::read(&range.file)?;
     check_range(range)?;
     let mut reader = demo.reader();
-    let mut finder = EventFinder::default();
-    let mut is_empty = true;
+    let mut finder = EventFinder::with_colors(options.names.colors());
+    let (mut is_empty, mut is_right, mut notes) = (true, true, 0);
     let to_ms = range.to.map_or(u64::MAX, |to| to.0);
     while let Some(item) = reader.next() {
         let written = match item {
             Err(error) => {
-                let mut object = error_json(&error);
-                object["kind"] = json!("error");
-                writeln!(out, "{object}")
+                is_right &= error.is_early_end();
+                writeln!(out, "{}", ending_json(&error))
             }
             Ok(message) => {
                 let mut events = Vec::new();
@@ -202,6 +222,7 @@ fn json_lines(range: &DemoRange, out: &mut Output) -> Result<bool, String> {
                     break;
                 }
                 if at_ms < range.from.0 {
+                    notes = reader.notes().len();
                     continue;
                 }
                 is_empty = false;
@@ -211,10 +232,11 @@ fn json_lines(range: &DemoRange, out: &mut Output) -> Result<bool, String> {
                 writeln!(out, "{line}").and(events)
             }
         };
-        if written.is_err() {
+        if written.and_then(|()| write_notes(&reader, &mut notes, out)).is_err() {
             return Ok(true);
         }
     }
+    let _ = write_notes(&reader, &mut notes, out);
     let _ = out.flush();
     if is_empty && range.from.0 > 0 {
         let mut play_ms = finder.elapsed_ms();
@@ -228,7 +250,32 @@ fn json_lines(range: &DemoRange, out: &mut Output) -> Result<bool, String> {
         let empty = EmptyRange { from_ms: range.from.0, to_ms, play_ms };
         return Err(format!("{}: {empty}", range.file.display()));
     }
-    Ok(reader.counts().errors == 0)
+    Ok(is_right)
+}
+
+/// Writes the notes behind the first `written` as JSON lines.
+fn write_notes(
+    reader: &DemoReader<'_>,
+    written: &mut usize,
+    out: &mut Output,
+) -> std::io::Result<()> {
+    for note in &reader.notes()[*written..] {
+        let mut object = note_json(note);
+        object["kind"] = json!("note");
+        writeln!(out, "{object}")?;
+        *written += 1;
+    }
+    Ok(())
+}
+
+/// An error as a JSON line. An early end of the file is a note: all before it was read.
+fn ending_json(error: &DemoError) -> serde_json::Value {
+    let mut object = error_json(error);
+    if error.is_early_end() {
+        return json!({ "kind": "note", "offset": error.offset, "note": object["error"] });
+    }
+    object["kind"] = json!("error");
+    object
 }
 
 /// Refuses a range that ends before it begins.
@@ -243,11 +290,13 @@ fn check_range(range: &DemoRange) -> Result<(), String> {
 fn events(options: &DemoEvents, out: &mut Output) -> Result<bool, String> {
     let demo = Demo::read(&options.file)?;
     let mut reader = demo.reader();
-    let mut finder = EventFinder::default();
-    let mut open = true;
+    let mut finder = EventFinder::with_colors(options.names.colors());
+    let (mut open, mut is_right) = (true, true);
     while let Some(item) = reader.next() {
         match item {
+            Err(error) if error.is_early_end() => out.report(early_end(&demo, &error)),
             Err(error) => {
+                is_right = false;
                 out.report(format_args!("{}: {error}", demo.path.display()));
             }
             Ok(message) => finder.read(&reader, &message, &mut |event| {
@@ -265,7 +314,12 @@ fn events(options: &DemoEvents, out: &mut Output) -> Result<bool, String> {
             return Ok(true);
         }
     }
-    Ok(reader.counts().errors == 0)
+    Ok(is_right)
+}
+
+/// Note about a file that ends early.
+fn early_end(demo: &Demo, error: &DemoError) -> String {
+    format!("{}: note: {error}; all messages before it were read", demo.path.display())
 }
 
 fn cut_file(options: &CutOptions, out: &mut Output) -> Result<bool, String> {

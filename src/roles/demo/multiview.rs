@@ -17,7 +17,7 @@ use fragd::{
     wire::{
         Protocol,
         bits::BitWriter,
-        demo_file::{END_MARK, protocol_of},
+        demo_file::{END_MARK, complete_name, protocol_of},
     },
     world::Bsp,
 };
@@ -41,9 +41,17 @@ pub(super) enum FileTask {
     Time,
 }
 
-/// Whether a file is a multi-view recording, by its name.
+/// Whether a file is a multi-view recording, complete or not, by its name.
 pub(super) fn is_recording(path: &Path) -> bool {
-    path.extension().and_then(OsStr::to_str).is_some_and(|end| end.eq_ignore_ascii_case("mv"))
+    let name = path.to_string_lossy();
+    let extension = Path::new(complete_name(&name)).extension();
+    extension.and_then(OsStr::to_str).is_some_and(|end| end.eq_ignore_ascii_case("mv"))
+}
+
+/// Whether a file is not complete, by its name.
+pub(super) fn is_part(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    complete_name(&name) != name
 }
 
 /// Runs a task on a recording. `None` for another kind of file.
@@ -112,7 +120,7 @@ fn session_json(session: &Session, index: &Index) -> serde_json::Value {
 fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bool, String> {
     let reader = open(path, bytes)?;
     let counts = read_all(&mut open(path, bytes)?, false);
-    let is_valid = counts.fault_count == 0;
+    let is_valid = counts.is_valid(path);
     let written = reader.index();
     let is_complete = written.is_some();
     let index = written.unwrap_or_else(|| reader.rebuilt_index());
@@ -183,9 +191,16 @@ struct Counts {
     messages: u64,
     faults: Vec<String>,
     fault_count: u64,
+    /// Whether one of the faults is that the file ends inside a piece.
+    ends_early: bool,
 }
 
 impl Counts {
+    /// Whether a recording has no fault, except for the end of one that is not complete.
+    fn is_valid(&self, path: &Path) -> bool {
+        self.fault_count == u64::from(self.ends_early && is_part(path))
+    }
+
     fn fault(&mut self, text: String) {
         self.fault_count += 1;
         if self.faults.len() < MAX_PRINTED {
@@ -200,7 +215,10 @@ fn read_all(reader: &mut Reader<'_>, strict: bool) -> Counts {
     let mut writer = BitWriter::new();
     while let Some(record) = reader.next_record() {
         match record {
-            Err(fault) => counts.fault(fault.to_string()),
+            Err(fault) => {
+                counts.ends_early |= fault.is_early_end();
+                counts.fault(fault.to_string());
+            }
             Ok(record) => {
                 counts.records += 1;
                 counts.frames += u64::from(record == Record::Frame);
@@ -244,7 +262,7 @@ fn check(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<b
             counts.fault_count
         ));
     }
-    Ok(counts.fault_count == 0 && counts.frames > 0)
+    Ok(counts.is_valid(path) && counts.frames > 0)
 }
 
 fn time(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bool, String> {
@@ -281,7 +299,7 @@ pub(super) fn extract(options: &ExtractOptions, out: &mut Output) -> Result<bool
     let path = &options.file;
     output::keep_source(path, &options.output)?;
     if !is_recording(path) {
-        return Err(format!("{}: unknown extension (expected .mv)", path.display()));
+        return Err(format!("{}: unknown extension (expected .mv or .mv.part)", path.display()));
     }
     let bytes = read(path)?;
     let reader = open(path, &bytes)?;
@@ -317,7 +335,7 @@ pub(super) fn extract(options: &ExtractOptions, out: &mut Output) -> Result<bool
     } else {
         out.line(format!("{name}: {messages} messages, {} bytes", demo.len()));
     }
-    Ok(faults.is_empty())
+    Ok(faults.iter().all(|fault| fault.is_early_end() && is_part(path)))
 }
 
 /// Session of a player that the options name.

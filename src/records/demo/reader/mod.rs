@@ -1,11 +1,10 @@
 //! Demo reader: iterator of decoded messages and errors.
 //!
-//! Invariants: at most 32 snapshots are stored; a message with an error is yielded as that error alone; a
-//! snapshot behind an error is decoded if its delta base was.
+//! Invariants: at most 32 snapshots and 256 notes are stored; a message with an undecodable value is
+//! yielded as that error alone; an error of one part follows its message, without that part; a snapshot
+//! behind an error is decoded if its delta base was. What clients play is a note, not an error.
 
 use std::{fmt, sync::Arc};
-
-use thiserror::Error;
 
 use crate::{
     client::{CommandEffect, LevelState, ProtocolErrorKind},
@@ -16,7 +15,7 @@ use crate::{
     wire::{
         Protocol, WireError,
         bits::BitReader,
-        demo_file::{Record, RecordError, Records},
+        demo_file::{RECORD_HEADER_LEN, Record, RecordError, Records},
         entity::{self, EntityUpdate},
         gamestate::{self, Gamestate},
         player,
@@ -25,8 +24,12 @@ use crate::{
     },
 };
 
-/// Bits that a whole message may have behind its end: its writer rounds up to the next byte.
-const MAX_PADDING: usize = 8;
+use super::fault::{DemoError, DemoErrorKind, DemoNote, DemoNoteKind};
+
+/// Bits behind the end of a message without a note. Writers round up to the next byte, and some append another.
+const MAX_PADDING: usize = 16;
+/// Most notes that a reader stores. The others are counted.
+const MAX_NOTES: usize = 256;
 
 /// Decoded message of a demo.
 #[derive(Clone, Debug)]
@@ -45,6 +48,8 @@ pub struct DemoMessage<'a> {
     pub gamestate: Option<Arc<Gamestate>>,
     /// Snapshot, with all entities.
     pub snapshot: Option<Arc<DemoSnapshot>>,
+    /// Whether a snapshot was left out, because its gamestate or delta base is missing.
+    pub lacks_snapshot: bool,
     /// Headers of voice packets.
     pub voices: Vec<Voice>,
 }
@@ -60,6 +65,8 @@ pub struct DemoCommand {
     pub is_new: bool,
     /// Effect on the level; `None` for commands of the game and repeated ones.
     pub effect: Option<CommandEffect>,
+    /// Whether the client itself refuses it, so that it had no effect.
+    pub is_refused: bool,
 }
 
 /// Decoded snapshot.
@@ -71,60 +78,6 @@ pub struct DemoSnapshot {
     pub player: PlayerState,
     /// Entities, ascending by number.
     pub entities: Vec<EntityState>,
-}
-
-/// Error of a demo, with its position.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub struct DemoError {
-    /// Position in the file, in bytes: of the record, or of the first undecodable bit.
-    pub offset: usize,
-    /// Sequence of the message; `None` for an error of the file.
-    pub sequence: Option<u32>,
-    /// Description.
-    pub kind: DemoErrorKind,
-}
-
-impl fmt::Display for DemoError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "byte {}", self.offset)?;
-        if let Some(sequence) = self.sequence {
-            write!(f, ", message {sequence}")?;
-        }
-        write!(f, ": {}", self.kind)
-    }
-}
-
-/// Kinds of errors.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum DemoErrorKind {
-    /// Error of the file's records. No message follows it.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    /// Undecodable value.
-    #[error("bit {bit} of {bits}: {error}")]
-    Undecodable {
-        /// Position in the message, in bits.
-        bit: usize,
-        /// Length of the message, in bits.
-        bits: usize,
-        /// Error of the decoder.
-        error: WireError,
-    },
-    /// Delta base that the demo does not hold.
-    #[error("delta base {0} messages back is missing")]
-    MissingBase(u8),
-    /// Snapshot before the first gamestate.
-    #[error("snapshot without gamestate")]
-    NoGamestate,
-    /// Second gamestate or snapshot in one message.
-    #[error("second gamestate or snapshot in one message")]
-    RepeatedPart,
-    /// Bits behind the end of the message.
-    #[error("{0} bits behind the end of the message")]
-    TrailingBits(usize),
-    /// Command or snapshot that a client refuses. The rest of the message was applied.
-    #[error(transparent)]
-    Refused(#[from] ProtocolErrorKind),
 }
 
 /// Counts of what a reader has decoded.
@@ -142,22 +95,25 @@ pub struct DemoCounts {
     pub commands: usize,
     /// Errors.
     pub errors: usize,
+    /// Notes.
+    pub notes: usize,
 }
 
 impl fmt::Display for DemoCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { messages, gamestates, snapshots, deltas, commands, errors } = self;
+        let Self { messages, gamestates, snapshots, deltas, commands, errors, notes } = self;
         write!(
             f,
             "{messages} messages, {gamestates} gamestates, {snapshots} snapshots ({deltas} deltas), \
-             {commands} commands, {errors} errors"
+             {commands} commands, {errors} errors, {notes} notes"
         )
     }
 }
 
 /// Decoder of one demo: an iterator of its messages.
 ///
-/// An error of a record is the last item. After an error of a message, the next message follows.
+/// An error of a record is the last item. After an error of a message, the next message follows. The error of
+/// one part of a message follows that message.
 #[derive(Debug)]
 pub struct DemoReader<'a> {
     protocol: &'static Protocol,
@@ -170,6 +126,9 @@ pub struct DemoReader<'a> {
     /// Delta bases, by sequence modulo the length.
     snapshots: [Option<(u32, Arc<DemoSnapshot>)>; PACKET_BACKUP],
     counts: DemoCounts,
+    notes: Vec<DemoNote>,
+    /// Error of a part of the message that was yielded last.
+    part_error: Option<DemoError>,
 }
 
 impl<'a> DemoReader<'a> {
@@ -184,6 +143,8 @@ impl<'a> DemoReader<'a> {
             time: None,
             snapshots: [const { None }; PACKET_BACKUP],
             counts: DemoCounts::default(),
+            notes: Vec::new(),
+            part_error: None,
         }
     }
 
@@ -203,6 +164,12 @@ impl<'a> DemoReader<'a> {
     #[must_use]
     pub const fn counts(&self) -> DemoCounts {
         self.counts
+    }
+
+    /// Notes so far, at most 256 of them.
+    #[must_use]
+    pub fn notes(&self) -> &[DemoNote] {
+        &self.notes
     }
 
     /// Current value of a configstring; empty where none is set.
@@ -234,10 +201,10 @@ impl<'a> DemoReader<'a> {
         Some(self.level.as_ref()?.checksum_feed)
     }
 
-    /// Whether a long configstring has begun and not ended.
+    /// Index and text so far of a long configstring that has begun and not ended.
     #[must_use]
-    pub fn has_open_configstring(&self) -> bool {
-        self.level.as_ref().is_some_and(LevelState::has_open_configstring)
+    pub fn open_configstring(&self) -> Option<(i32, &str)> {
+        self.level.as_ref()?.open_configstring()
     }
 
     /// Number of the newest reliable command.
@@ -249,12 +216,13 @@ impl<'a> DemoReader<'a> {
     fn message(&mut self, record: &Record<'a>) -> Result<DemoMessage<'a>, DemoError> {
         let mut reader = BitReader::with_encoding(self.protocol.encoding, record.message);
         let error_at = |bit: usize, kind| DemoError {
-            offset: record.offset + crate::wire::demo_file::RECORD_HEADER_LEN + bit / 8,
+            offset: record.offset + RECORD_HEADER_LEN + bit / 8,
             sequence: Some(record.sequence),
             kind,
         };
         let bits = record.message.len() * 8;
-        let read = self.parts(record, &mut reader);
+        let mut missing = None;
+        let read = self.parts(record, &mut reader, &mut missing);
         let bit = reader.bit_position();
         let mut message = read.map_err(|stopped| {
             let kind = match stopped {
@@ -264,17 +232,27 @@ impl<'a> DemoReader<'a> {
             error_at(bit, kind)
         })?;
         if bits - bit > MAX_PADDING {
-            return Err(error_at(bit, DemoErrorKind::TrailingBits(bits - bit)));
+            self.note(Some(record.sequence), record.offset, DemoNoteKind::TrailingBits(bits - bit));
         }
-        self.apply(&mut message).map_err(|kind| error_at(0, kind))?;
+        let refused = self.apply(&mut message).map(DemoErrorKind::Refused);
+        self.part_error = missing.or(refused).map(|kind| error_at(0, kind));
         Ok(message)
     }
 
-    /// Reads a message. The reader's state is not changed.
+    fn note(&mut self, sequence: Option<u32>, offset: usize, kind: DemoNoteKind) {
+        self.counts.notes += 1;
+        if self.notes.len() < MAX_NOTES {
+            self.notes.push(DemoNote { offset, sequence, kind });
+        }
+    }
+
+    /// Reads a message. The reader's state is not changed. A snapshot without gamestate or delta base is left
+    /// out and named in `missing`.
     fn parts(
         &self,
         record: &Record<'a>,
         reader: &mut BitReader<'_>,
+        missing: &mut Option<DemoErrorKind>,
     ) -> Result<DemoMessage<'a>, Stopped> {
         let mut message = DemoMessage {
             offset: record.offset,
@@ -284,12 +262,15 @@ impl<'a> DemoReader<'a> {
             commands: Vec::new(),
             gamestate: None,
             snapshot: None,
+            lacks_snapshot: false,
             voices: Vec::new(),
         };
+        let mut has_part = false;
         loop {
             let operation = ServerOp::read(reader)?;
-            let is_part = matches!(operation, ServerOp::Gamestate | ServerOp::Snapshot);
-            if is_part && (message.gamestate.is_some() || message.snapshot.is_some()) {
+            if matches!(operation, ServerOp::Gamestate | ServerOp::Snapshot)
+                && std::mem::replace(&mut has_part, true)
+            {
                 return Err(Stopped::Other(DemoErrorKind::RepeatedPart));
             }
             match operation {
@@ -302,13 +283,17 @@ impl<'a> DemoReader<'a> {
                         text,
                         is_new: false,
                         effect: None,
+                        is_refused: false,
                     });
                 }
                 ServerOp::Gamestate => {
                     message.gamestate = Some(Arc::new(gamestate::read(reader)?));
                 }
                 ServerOp::Snapshot => {
-                    message.snapshot = Some(Arc::new(self.snapshot(record.sequence, reader)?));
+                    let (snapshot, lacks) = self.snapshot(record.sequence, reader)?;
+                    message.snapshot = lacks.is_none().then(|| Arc::new(snapshot));
+                    message.lacks_snapshot = lacks.is_some();
+                    *missing = lacks;
                 }
                 ServerOp::VoiceOpus | ServerOp::VoiceSpeex if self.protocol.voice => {
                     message.voices.push(server_message::read_voice(reader)?);
@@ -324,20 +309,27 @@ impl<'a> DemoReader<'a> {
         }
     }
 
-    fn snapshot(&self, sequence: u32, reader: &mut BitReader<'_>) -> Result<DemoSnapshot, Stopped> {
-        let level = self.level.as_ref().ok_or(Stopped::Other(DemoErrorKind::NoGamestate))?;
+    /// Reads a snapshot, to its end even without gamestate or delta base. Returns what it lacks.
+    fn snapshot(
+        &self,
+        sequence: u32,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(DemoSnapshot, Option<DemoErrorKind>), WireError> {
         let head = snapshot::read_head(reader)?;
-        let null_player = PlayerState::default();
-        let (old_player, old_entities) = match head.delta_num {
-            0 => (&null_player, &[][..]),
-            back => {
-                let base = self.base(sequence, back);
-                let base = base.ok_or(Stopped::Other(DemoErrorKind::MissingBase(back)))?;
-                (&base.player, &*base.entities)
-            }
+        let nothing = (PlayerState::default(), EntityState::default());
+        let base = match head.delta_num {
+            0 => Ok(None),
+            back => self.base(sequence, back).map(Some).ok_or(DemoErrorKind::MissingBase(back)),
+        };
+        let (old_player, old_entities) = match &base {
+            Ok(Some(base)) => (&base.player, &*base.entities),
+            _ => (&nothing.0, &[][..]),
         };
         let player = player::read_delta(reader, old_player)?;
-        let baseline = |number: EntityNum| level.baselines.get(number.index() as i32);
+        let level = self.level.as_ref();
+        let baseline = |number: EntityNum| {
+            level.map_or(&nothing.1, |level| level.baselines.get(number.index() as i32))
+        };
         let mut entities = Vec::with_capacity(old_entities.len() + 8);
         entity::read_list(reader, old_entities.iter(), baseline, |update| {
             entities.push(match update {
@@ -345,7 +337,8 @@ impl<'a> DemoReader<'a> {
                 EntityUpdate::Changed(state) => state,
             });
         })?;
-        Ok(DemoSnapshot { head, player, entities })
+        let lacks = level.map_or(Some(DemoErrorKind::NoGamestate), |_| base.err());
+        Ok((DemoSnapshot { head, player, entities }, lacks))
     }
 
     fn base(&self, sequence: u32, back: u8) -> Option<&DemoSnapshot> {
@@ -358,28 +351,9 @@ impl<'a> DemoReader<'a> {
         (*found == wanted).then_some(snapshot)
     }
 
-    /// Applies a message: commands, gamestate, snapshot. The first part that a client refuses is the error.
-    fn apply(&mut self, message: &mut DemoMessage<'_>) -> Result<(), DemoErrorKind> {
-        let mut refused = None;
-        // Commands in front of a gamestate belong to the level before.
-        for command in &mut message.commands {
-            if command.number.distance(self.command) <= 0 {
-                continue;
-            }
-            let last = std::mem::replace(&mut self.command, command.number);
-            self.counts.commands += 1;
-            command.is_new = true;
-            let Some(level) = &mut self.level else { continue };
-            if command.number != last.next() {
-                let gap = ProtocolErrorKind::CommandGap { last, got: command.number };
-                refused.get_or_insert(gap);
-            }
-            match level.apply_command(&command.text) {
-                Ok(CommandEffect::Passed) => {}
-                Ok(effect) => command.effect = Some(effect),
-                Err(error) => drop(refused.get_or_insert(error)),
-            }
-        }
+    /// Applies a message: commands, gamestate, snapshot. Returns the error of the first refused command.
+    fn apply(&mut self, message: &mut DemoMessage<'_>) -> Option<ProtocolErrorKind> {
+        let refused = self.apply_commands(message);
         if let Some(gamestate) = &message.gamestate {
             self.counts.gamestates += 1;
             self.command = gamestate.command_num;
@@ -392,12 +366,49 @@ impl<'a> DemoReader<'a> {
             self.counts.deltas += usize::from(snapshot.head.delta_num > 0);
             let after = snapshot.head.server_time;
             if let Some(before) = self.time.replace(after).filter(|before| *before > after) {
-                refused.get_or_insert(ProtocolErrorKind::TimeBackwards { before, after });
+                let kind = DemoNoteKind::TimeRestarts { before, after };
+                self.note(Some(message.sequence), message.offset, kind);
             }
             let slot = message.sequence as usize % PACKET_BACKUP;
             self.snapshots[slot] = Some((message.sequence, Arc::clone(snapshot)));
         }
-        refused.map_or(Ok(()), |error| Err(DemoErrorKind::Refused(error)))
+        refused
+    }
+
+    /// Applies the commands of a message. Those in front of a gamestate belong to the level before.
+    fn apply_commands(&mut self, message: &mut DemoMessage<'_>) -> Option<ProtocolErrorKind> {
+        let mut refused = None;
+        let place = (Some(message.sequence), message.offset);
+        for command in &mut message.commands {
+            if command.number.distance(self.command) <= 0 {
+                continue;
+            }
+            let last = std::mem::replace(&mut self.command, command.number);
+            self.counts.commands += 1;
+            command.is_new = true;
+            let Some(level) = &mut self.level else { continue };
+            let is_begun = level.open_configstring().is_some();
+            let applied = level.apply_command(&command.text);
+            // A client plays a demo over a gap, and takes up the rest of a configstring.
+            if command.number != last.next() {
+                let before = CommandNum(command.number.0.wrapping_sub(1));
+                let kind = DemoNoteKind::MissingCommands { first: last.next(), last: before };
+                self.note(place.0, place.1, kind);
+            }
+            match applied {
+                Ok(CommandEffect::Passed) => {}
+                Ok(effect) => command.effect = Some(effect),
+                Err(ProtocolErrorKind::BigConfigstring) if !is_begun => {
+                    command.effect = Some(CommandEffect::Piece);
+                    self.note(place.0, place.1, DemoNoteKind::UnbegunConfigstring);
+                }
+                Err(error) => {
+                    command.is_refused = true;
+                    refused.get_or_insert(error);
+                }
+            }
+        }
+        refused
     }
 }
 
@@ -405,10 +416,18 @@ impl<'a> Iterator for DemoReader<'a> {
     type Item = Result<DemoMessage<'a>, DemoError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(error) = self.part_error.take() {
+            self.counts.errors += 1;
+            return Some(Err(error));
+        }
         let read = match self.records.next()? {
             Ok(record) => {
                 self.counts.messages += 1;
                 self.message(&record)
+            }
+            Err((offset, RecordError::Trailing(bytes))) => {
+                self.note(None, offset, DemoNoteKind::TrailingBytes(bytes));
+                return None;
             }
             Err((offset, error)) => {
                 Err(DemoError { offset, sequence: None, kind: DemoErrorKind::Record(error) })
@@ -432,94 +451,4 @@ impl From<WireError> for Stopped {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::demo::sample::{self, SampleDemo};
-
-    fn read(bytes: &[u8]) -> (Vec<DemoError>, DemoCounts) {
-        let mut reader = DemoReader::new(Protocol::Q3_68, bytes);
-        let errors = reader.by_ref().filter_map(Result::err).collect();
-        (errors, reader.counts())
-    }
-
-    #[test]
-    fn demo_is_decoded_to_its_end() {
-        let demo = sample::duel();
-        let mut reader = DemoReader::new(Protocol::Q3_68, &demo);
-        let messages: Vec<_> = reader.by_ref().map(|item| item.expect("a message")).collect();
-        assert_eq!(reader.configstring(ConfigIndex::at(5)), "new");
-        assert_eq!(reader.client_num(), ClientNum::new(2));
-        assert_eq!(reader.offset() + 8, demo.len());
-        assert!(messages[0].gamestate.is_some());
-        let last =
-            messages.last().and_then(|message| message.snapshot.as_ref()).expect("a snapshot");
-        assert_eq!(last.player.origin[0], sample::SNAPSHOTS as f32);
-        let counts = reader.counts();
-        assert_eq!((counts.gamestates, counts.snapshots, counts.errors), (1, sample::SNAPSHOTS, 0));
-        assert_eq!(counts.deltas, sample::SNAPSHOTS - 1);
-        let news = messages.iter().flat_map(|message| &message.commands).filter(|c| c.is_new);
-        assert_eq!(news.count(), counts.commands, "repeated commands count once");
-    }
-
-    #[test]
-    fn demo_cut_at_every_byte_keeps_the_whole_messages() {
-        let demo = sample::duel();
-        let ends: Vec<usize> = Records::new(&demo)
-            .map(|record| record.map(|record| record.offset + 8 + record.message.len()))
-            .collect::<Result<_, _>>()
-            .expect("records");
-        for len in 0..demo.len() {
-            let (errors, counts) = read(&demo[..len]);
-            assert_eq!(counts.messages, ends.iter().filter(|&&end| end <= len).count(), "{len}");
-            let [error] = errors.as_slice() else { panic!("{len}: {errors:?}") };
-            assert!(error.offset <= len && error.sequence.is_none(), "{error}");
-        }
-    }
-
-    #[test]
-    fn damaged_message_is_an_error_with_its_offset() {
-        let mut sample = SampleDemo::new();
-        sample.snapshot(false, &[]);
-        let begin = sample.bytes.len();
-        sample.record(b"\x01\x02\x03");
-        sample.snapshot(true, &[]);
-        let demo = sample.finish();
-        let (errors, counts) = read(&demo);
-        assert_eq!(counts.snapshots, 1, "the base of the last snapshot is missing");
-        let [first, second] = errors.as_slice() else { panic!("{errors:?}") };
-        assert!(first.offset > begin && first.offset <= begin + 11, "{first}");
-        assert_eq!(second.kind, DemoErrorKind::MissingBase(1));
-    }
-
-    #[test]
-    fn refused_parts_are_errors() {
-        let mut sample = SampleDemo::new();
-        sample.snapshot(false, &[(1, "cs 1024 \"x\"")]);
-        sample.snapshot(false, &[(3, "print \"gap\"")]);
-        sample.time -= 1000;
-        sample.snapshot(false, &[]);
-        let (errors, counts) = read(&sample.finish());
-        let kinds: Vec<_> = errors.into_iter().map(|error| error.kind).collect();
-        let before = LevelTime(sample::START + 100);
-        let after = LevelTime(sample::START - 850);
-        assert_eq!(
-            kinds,
-            [
-                ProtocolErrorKind::ConfigIndex(1024),
-                ProtocolErrorKind::CommandGap { last: CommandNum(1), got: CommandNum(3) },
-                ProtocolErrorKind::TimeBackwards { before, after },
-            ]
-            .map(DemoErrorKind::Refused)
-        );
-        assert_eq!(counts.snapshots, 3, "the rest of each message counts");
-    }
-
-    #[test]
-    fn snapshot_without_gamestate_is_an_error() {
-        let demo = sample::duel();
-        let behind = Records::new(&demo).nth(1).and_then(Result::ok).expect("a record").offset;
-        let (errors, counts) = read(&demo[behind..]);
-        assert_eq!(errors[0].kind, DemoErrorKind::NoGamestate);
-        assert_eq!((counts.snapshots, counts.errors), (0, sample::SNAPSHOTS));
-    }
-}
+mod tests;
