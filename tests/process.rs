@@ -228,7 +228,7 @@ fn build_map(source: &Path) -> (bool, String) {
 }
 
 #[test]
-fn failed_map_build_leaves_only_the_way_out() {
+fn map_build_leaves_whole_files_or_nothing() {
     let scratch = Scratch::new("build");
     let source = scratch.0.join("room.map");
     // A floor alone closes nothing.
@@ -244,11 +244,19 @@ fn failed_map_build_leaves_only_the_way_out() {
     );
     fs::write(&source, text).unwrap();
     let (is_built, errors) = build_map(&source);
-    assert!(!is_built && errors.contains("room.map:12: map is not closed"), "{errors}");
-    let mut names: Vec<_> =
-        fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    names.sort();
-    assert_eq!(names, ["room.lin", "room.map"]);
+    assert!(is_built && errors.contains("room.map:12: map is not closed"), "{errors}");
+    let names = || {
+        let entries = fs::read_dir(&scratch.0).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(), ["room.lin", "room.map", "room.pk3"]);
+    fs::remove_file(scratch.0.join("room.pk3")).unwrap();
+    fs::write(&source, "{\n\"classname\" worldspawn\n{\n( 0 x\n}\n}\n").unwrap();
+    let (is_built, errors) = build_map(&source);
+    assert!(!is_built && errors.matches("room.map:").count() == 2, "{errors}");
+    assert_eq!(names(), ["room.lin", "room.map"]);
     let (is_built, errors) = build_map(&scratch.0.join("none.map"));
     assert!(!is_built && errors.contains("none.map: cannot be read"), "{errors}");
 }

@@ -30,8 +30,8 @@ Examples:
   fragd maps build arena.map -o /srv/quake3/baseoa/arena.pk3
   fragd maps build q3arena.map --game baseq3 --basepath /srv/quake3
 
-Textures and shaders of installed game data are found as the server finds them. They are named in the result and
-never copied to the pk3. A missing image is a warning.
+Textures and shaders of installed game data are found as the server finds them.
+They are named in the result and never copied to the pk3. A missing image is a warning.
 Shader scripts are *.shader beside the source, and in the folder scripts there or one folder above.
 Images are textures/... in the same two folders; fragd draws those of its own maps itself.
 A map that is not closed is built without visibility data; NAME.lin shows the way out in the editor.

@@ -124,7 +124,7 @@ fn is_spawn_point(entity: &Entity) -> bool {
     SPAWN_POINTS.iter().any(|class| class.eq_ignore_ascii_case(entity.class()))
 }
 
-/// Whether the game drops the entity to the floor at the start. Other entities of editors are no items to it.
+/// Whether the game drops the entity to the floor at the start. Other entities of editors stay.
 fn is_dropped_item(entity: &Entity) -> bool {
     let is_item = ITEMS.iter().skip(1).any(|item| item.class.eq_ignore_ascii_case(entity.class()));
     is_item && entity.number("spawnflags", 0.0) as i64 & SUSPENDED == 0

@@ -1,4 +1,4 @@
-//! Images of a map's shaders: from the author's folder, from the game's data, or drawn from recipes.
+//! Images of a map's shaders: files of the author, game data, and drawn textures.
 //!
 //! Invariant: images of the game's data are not packed.
 
@@ -241,7 +241,7 @@ pub(super) fn drawn_images(shader: &Shader) -> Vec<String> {
     if shader.place.is_some() { shader.images.clone() } else { vec![shader.name.clone()] }
 }
 
-/// Returns the image that stands in for a missing one: a gray checkerboard.
+/// Returns the stand-in for a missing image: a gray checkerboard.
 fn stand_in() -> Image {
     let gray = |at: usize| {
         let (x, y) = (at % STAND_IN_SIZE, at / STAND_IN_SIZE);

@@ -132,7 +132,7 @@ fn failure(error: &BuildError) -> String {
     warnings.chain(errors).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes the way out of a map that is not closed beside its source, or removes that of an earlier version.
+/// Writes the way out of a map that is not closed, or removes that of an earlier version.
 fn write_way_out(source: &Path, built: &Built) {
     let lin = source.with_extension("lin");
     match &built.leak {
@@ -184,7 +184,7 @@ impl AuthorFiles {
         Some(path)
     }
 
-    /// Returns the entry of a folder with a name: the one that is written alike, or else the first in another case.
+    /// Returns the entry of a folder with a name, or else the first with it in another case.
     fn entry(&self, folder: &Path, name: &str) -> Option<PathBuf> {
         let mut listings = self.listings.borrow_mut();
         let names = listings.entry(folder.to_owned()).or_insert_with(|| {

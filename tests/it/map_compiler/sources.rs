@@ -324,7 +324,7 @@ fn all_problems_of_a_source_are_reported_at_once() {
         "room.map:5: unusable coordinate: \"x\"",
         "room.map:20: unusable texture scale: \"up\"",
         "room.map:28: unsupported primitive: \"patchDef3\"",
-        "room.map:40: unexpected \"{\" (expected '(' before a point of a face)",
+        "room.map:40: unexpected \"{\" (expected '(' of a face or '}' of the brush)",
         "room.map:50: unexpected \"info_player_deathmatch\" after key",
     ];
     assert_eq!(lines.len(), expected.len(), "{text}");

@@ -253,6 +253,10 @@ impl<'a> Reader<'a> {
                 let _ = self.tokens.next();
                 return Ok(Brush { line, faces });
             }
+            if token.is("{") {
+                let what = "unexpected \"{\" (expected '(' of a face or '}' of the brush)";
+                return self.error(token.line, what);
+            }
             if faces.len() == MAX_FACES {
                 return self
                     .error(token.line, format!("too many faces in a brush (max {MAX_FACES})"));
