@@ -11,8 +11,10 @@
 
 mod archive;
 mod areas;
+mod blocks;
 mod brushes;
 mod checks;
+mod costly;
 mod diagnostic;
 mod flood;
 mod geometry;
@@ -71,10 +73,20 @@ pub struct Source<'a> {
 pub enum Effort {
     /// No light: geometry alone, for tests and tools.
     Dark,
-    /// Fewer samples and no bounce, for drafts.
+    /// Fewer samples, no bounce, and a visible set without planes between openings: for drafts.
     Fast,
     /// Everything.
     Full,
+}
+
+impl Effort {
+    /// Returns the effort for the visible set.
+    const fn precision(self) -> visibility::Precision {
+        match self {
+            Self::Fast => visibility::Precision::Draft,
+            Self::Dark | Self::Full => visibility::Precision::Full,
+        }
+    }
 }
 
 /// Stage of a build.
@@ -115,6 +127,8 @@ pub struct Built {
     pub bsp: Vec<u8>,
     /// Problems that did not stop the build.
     pub warnings: Vec<Diagnostic>,
+    /// Brushes that cost the most work of visibility, of use when that took long.
+    pub hints: Vec<Diagnostic>,
     /// Counts of the map.
     pub counts: Counts,
 }
@@ -153,14 +167,15 @@ pub fn build(
     }
     let mut findings = Findings::new(source.file);
     let mut images = images::Images::new(source.files);
-    let geometry = geometry::compile(
+    let mut geometry = geometry::compile(
         map,
         Materials::new(shaders),
         &mut images,
-        source.threads,
+        geometry::Options { precision: source.effort.precision(), threads: source.threads },
         &mut findings,
         progress,
     )?;
+    lit_scene::fit_grid(&mut geometry);
     let mut bsp = writer::write(&geometry, &light::Lighting::default());
     // Light takes longest, so that errors come before it.
     checks::check(&bsp, &geometry.entities, &mut findings);
@@ -172,6 +187,7 @@ pub fn build(
         let mut report = |done, total| progress(BuildPhase::Light, done, total);
         let scene = lit_scene::of_geometry(&geometry);
         let lighting = light::light(&scene, options, &mut report);
+        lit_scene::report_luxel(&scene, &lighting, &mut findings);
         bsp = writer::write(&geometry, &lighting);
         progress(BuildPhase::Package, 0, 1);
         let contents = archive::Contents {
@@ -193,5 +209,6 @@ pub fn build(
         areas: geometry.areas,
         surfaces: geometry.surfaces.len(),
     };
-    Ok(Built { pk3, bsp, warnings: findings.into_warnings(), counts })
+    let hints = geometry.hints;
+    Ok(Built { pk3, bsp, warnings: findings.into_warnings(), hints, counts })
 }

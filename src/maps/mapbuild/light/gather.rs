@@ -2,7 +2,7 @@
 
 use super::{
     caster::Caster,
-    scene::{Scene, Shape, Sun, Surface},
+    scene::{PointLight, Scene, Shape, Sun, Surface},
     vector::{
         Vector, add, along, bounds, brightest, cross, dot, length, major_axis, normalize, scale,
         sub,
@@ -51,13 +51,55 @@ pub(crate) struct Ray {
 pub(crate) struct Sources<'a> {
     pub(crate) caster: &'a Caster,
     scene: &'a Scene,
-    emitters: Vec<Emitter>,
+    /// All point lights and surface lights.
+    all: LocalSources,
     /// Sets of directions to the sky. Samples of a luxel take different sets.
     sky: Vec<Vec<Vector>>,
     /// Length that leaves the map.
     far: f64,
     /// Light that is not worth a shadow ray.
     negligible: f64,
+}
+
+/// Point lights and surface lights.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LocalSources {
+    lights: Vec<PointLight>,
+    emitters: Vec<Emitter>,
+}
+
+/// Share by which a source is taken as brighter when it is left out as negligible.
+const CULL_MARGIN: f64 = 1.0 + 1e-6;
+
+/// Returns the squared distance of a point from a box, 0 inside.
+fn square_to_box(point: Vector, bounds: &[Vector; 2]) -> f64 {
+    let away = std::array::from_fn(|axis| {
+        (bounds[0][axis] - point[axis]).max(point[axis] - bounds[1][axis]).max(0.0)
+    });
+    dot(away, away)
+}
+
+/// Returns the emitters whose light is not negligible everywhere in a box.
+pub(crate) fn emitters_near(
+    emitters: &[Emitter],
+    bounds: &[Vector; 2],
+    negligible: f64,
+) -> Vec<Emitter> {
+    let is_near = |emitter: &&Emitter| {
+        let square = square_to_box(emitter.point, bounds);
+        let most = brightest(emitter.power) / (square + emitter.spread);
+        most * CULL_MARGIN > negligible
+    };
+    emitters.iter().filter(is_near).copied().collect()
+}
+
+/// Returns the share of a point light's intensity that arrives at a distance.
+fn point_factor(light: &PointLight, square: f64) -> f64 {
+    if light.linear {
+        (POINT_SCALE / 8000.0 - square.sqrt() / brightest(light.intensity)).max(0.0)
+    } else {
+        POINT_SCALE / square.max(MIN_SQUARE)
+    }
 }
 
 impl<'a> Sources<'a> {
@@ -80,7 +122,7 @@ impl<'a> Sources<'a> {
             negligible: NEGLIGIBLE[usize::from(fast)],
             caster,
             scene,
-            emitters,
+            all: LocalSources { lights: scene.lights.clone(), emitters },
             sky: (0..sets)
                 .map(|set| hemisphere(if has_sky { directions } else { 0 }, set, sets))
                 .collect(),
@@ -88,8 +130,26 @@ impl<'a> Sources<'a> {
         }
     }
 
+    /// Returns the point lights and surface lights that are not negligible everywhere in a box.
+    pub(crate) fn near(&self, bounds: &[Vector; 2]) -> LocalSources {
+        let is_near = |light: &&PointLight| {
+            let factor = point_factor(light, square_to_box(light.origin, bounds));
+            brightest(light.intensity) * factor * CULL_MARGIN > self.negligible
+        };
+        LocalSources {
+            lights: self.all.lights.iter().filter(is_near).copied().collect(),
+            emitters: emitters_near(&self.all.emitters, bounds, self.negligible),
+        }
+    }
+
     /// Light on a surface at a point. `set` selects the sky directions.
-    pub(crate) fn on_surface(&self, point: Vector, normal: Vector, set: usize) -> Vector {
+    pub(crate) fn on_surface(
+        &self,
+        local: &LocalSources,
+        point: Vector,
+        normal: Vector,
+        set: usize,
+    ) -> Vector {
         let mut sum = self.scene.ambient;
         for sun in &self.scene.suns {
             let facing = dot(normal, sun.direction);
@@ -98,7 +158,7 @@ impl<'a> Sources<'a> {
             }
         }
         sum = along(sum, self.scene.sky, self.sky_share(point, normal, set));
-        self.local(point, self.negligible, Some(normal), &mut |ray| {
+        self.local(local, point, self.negligible, Some(normal), &mut |ray| {
             sum = along(sum, ray.light, dot(ray.direction, normal).max(0.0));
         });
         sum
@@ -124,7 +184,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Visits the light of suns, sky and local sources at a point in the open.
-    pub(crate) fn around(&self, point: Vector, visit: &mut dyn FnMut(Ray)) {
+    pub(crate) fn around(&self, local: &LocalSources, point: Vector, visit: &mut dyn FnMut(Ray)) {
         for sun in &self.scene.suns {
             if self.sun_shines(sun, point) {
                 visit(Ray { direction: sun.direction, light: sun.intensity });
@@ -139,18 +199,19 @@ impl<'a> Sources<'a> {
                 });
             }
         }
-        self.local(point, self.negligible * 2.0, None, visit);
+        self.local(local, point, self.negligible * 2.0, None, visit);
     }
 
     /// Visits point lights and surface lights.
     fn local(
         &self,
+        local: &LocalSources,
         point: Vector,
         negligible: f64,
         normal: Option<Vector>,
         visit: &mut dyn FnMut(Ray),
     ) {
-        for light in &self.scene.lights {
+        for light in &local.lights {
             let to = sub(light.origin, point);
             let square = dot(to, to);
             let distance = square.sqrt();
@@ -160,16 +221,12 @@ impl<'a> Sources<'a> {
             if facing <= 0.0 || top <= 0.0 {
                 continue;
             }
-            let factor = if light.linear {
-                (POINT_SCALE / 8000.0 - distance / top).max(0.0)
-            } else {
-                POINT_SCALE / square.max(MIN_SQUARE)
-            };
+            let factor = point_factor(light, square);
             if top * factor * facing > negligible && !self.caster.blocked(point, light.origin) {
                 visit(Ray { direction, light: scale(light.intensity, factor) });
             }
         }
-        from_emitters(self.caster, &self.emitters, point, normal, negligible, visit);
+        from_emitters(self.caster, &local.emitters, point, normal, negligible, visit);
     }
 }
 
