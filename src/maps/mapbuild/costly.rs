@@ -64,8 +64,11 @@ pub(super) fn costly_brushes(
     costly
 }
 
-/// Returns a hint for each brush.
-pub(super) fn hints(file: &str, costly: &[CostlyBrush]) -> Vec<Diagnostic> {
+/// Returns a hint for each brush of a set that is exact. Those of others are warnings already.
+pub(super) fn hints(file: &str, set: &VisibleSet, costly: &[CostlyBrush]) -> Vec<Diagnostic> {
+    if set.rows.is_none() || set.coarse > 0 {
+        return Vec::new();
+    }
     let hint = |brush: &CostlyBrush| Diagnostic::new(file, brush.line, brush.text());
     costly.iter().map(hint).collect()
 }

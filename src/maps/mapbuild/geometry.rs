@@ -129,7 +129,7 @@ pub(super) fn compile(
     let lost = list_in_leafs(&mut tree, &surfaces, &compiler.planes);
     compiler.report_lost(&surfaces, &lost);
     compiler.findings.check()?;
-    let hints = costly::hints(compiler.findings.file(), &costly);
+    let hints = costly::hints(compiler.findings.file(), &set, &costly);
     let Compiler { planes, materials, models, .. } = compiler;
     Ok(Geometry {
         entities: map.entities,

@@ -92,6 +92,8 @@ impl Effort {
 /// Stage of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildPhase {
+    /// Brushes, and textures that are drawn.
+    Source,
     /// Planes and trees.
     Tree,
     /// Potentially visible set.
@@ -109,6 +111,7 @@ impl BuildPhase {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Source => "source",
             Self::Tree => "tree",
             Self::Visibility => "visibility",
             Self::Surfaces => "surfaces",
@@ -160,6 +163,7 @@ pub fn build(
     source: &Source<'_>,
     progress: &mut dyn FnMut(BuildPhase, usize, usize),
 ) -> Result<Built, BuildError> {
+    progress(BuildPhase::Source, 0, 1);
     let map = map_file::read(source.file, source.text)?;
     let mut shaders = Shaders::new();
     for (file, text) in source.scripts {

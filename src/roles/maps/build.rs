@@ -7,13 +7,13 @@ use std::{
     time::Instant,
 };
 
+use super::build_progress::BuildProgress;
+use crate::roles::output;
 use fragd::{
     cli::{BuildOptions, ExitStatus},
-    mapbuild::{self, BuildError, BuildPhase, Built, Effort, Source, map_file},
+    io::uninterrupted,
+    mapbuild::{self, BuildError, Built, Effort, Source, map_file},
 };
-use indicatif::{ProgressBar, ProgressStyle};
-
-use crate::roles::output;
 
 /// Largest shader script, in bytes.
 const MAX_SCRIPT_LEN: u64 = 4 * 1024 * 1024;
@@ -74,12 +74,14 @@ fn build(options: &BuildOptions) -> Result<Built, String> {
         effort: if options.fast { Effort::Fast } else { Effort::Full },
         threads: thread::available_parallelism().map_or(1, usize::from),
     };
-    let mut display = Display::new();
-    let built =
-        mapbuild::build(&source, &mut |phase, done, total| display.show(phase, done, total));
-    display.bar.finish_and_clear();
+    let mut stages = BuildProgress::new();
+    let built = mapbuild::build(&source, &mut |phase, done, total| stages.show(phase, done, total));
+    stages.finish();
     let lin = path.with_extension("lin");
-    built.map_err(|error| failure(&error, &lin)).inspect(|_| {
+    built.map_err(|error| failure(&error, &lin)).inspect(|built| {
+        if stages.is_visibility_longest() {
+            built.hints.iter().for_each(|hint| eprintln!("hint: {hint}"));
+        }
         // The way out of an earlier version would mislead.
         let _ = fs::remove_file(&lin);
     })
@@ -151,32 +153,9 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let temporary = path.with_file_name(name);
-    let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
-    written.map_err(|error| {
+    let write = || fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    uninterrupted(write).map_err(|error| {
         let _ = fs::remove_file(&temporary);
         format!("{}: cannot be written: {error}", path.display())
     })
-}
-
-/// Progress display: one rewritten line on a terminal, nothing otherwise.
-struct Display {
-    bar: ProgressBar,
-    phase: Option<BuildPhase>,
-}
-
-impl Display {
-    fn new() -> Self {
-        let template = "{msg:12} {wide_bar} {pos}/{len} {elapsed}";
-        let style = ProgressStyle::with_template(template).expect("a sound template");
-        Self { bar: ProgressBar::new(1).with_style(style), phase: None }
-    }
-
-    fn show(&mut self, phase: BuildPhase, done: usize, total: usize) {
-        if self.phase != Some(phase) {
-            self.phase = Some(phase);
-            self.bar.set_message(phase.name());
-        }
-        self.bar.set_length(total as u64);
-        self.bar.set_position(done as u64);
-    }
 }

@@ -68,6 +68,14 @@ pub(crate) struct LocalSources {
     emitters: Vec<Emitter>,
 }
 
+#[cfg(test)]
+impl LocalSources {
+    /// Returns the number of point lights.
+    pub(crate) fn light_count(&self) -> usize {
+        self.lights.len()
+    }
+}
+
 /// Share by which a source is taken as brighter when it is left out as negligible.
 const CULL_MARGIN: f64 = 1.0 + 1e-6;
 

@@ -13,6 +13,11 @@ use super::{
 
 /// Tolerance of planes between portals.
 pub(super) const ON: f64 = 0.1;
+/// Width of an opening behind a separating plane that hides all of it.
+pub(super) const CUT: f64 = 0.01;
+/// Distance of a point from a separating plane that counts as none. A plane that is farther off would hide more
+/// the farther away it cuts.
+const ROUNDING: f64 = 0.002;
 
 /// Returns the part of a portal that sight reaches, and the part of the source that it comes from.
 pub(super) fn narrowed(
@@ -46,7 +51,7 @@ fn cut_by_separators(
         for &corner in pass.points() {
             let Some(plane) = separator(source, pass, from, to, corner) else { continue };
             let plane = if is_reversed { plane.reversed() } else { plane };
-            target = target.cut(&plane, ON).front?;
+            target = target.cut(&plane, CUT).front?;
         }
     }
     Some(target)
@@ -84,16 +89,20 @@ fn separator(
     let normal = normal * (1.0 / length);
     let mut plane = Plane { normal, dist: normal.dot(corner) };
     let others = source.points().iter().filter(|&&point| point != from && point != to);
-    let mut sides = others.map(|&point| plane.distance(point)).filter(|side| side.abs() > ON);
-    // A plane of the whole source separates nothing.
-    if sides.next()? > 0.0 {
+    let sides = others.map(|&point| plane.distance(point));
+    let [low, high] = sides.fold([0.0_f64; 2], |[low, high], side| [low.min(side), high.max(side)]);
+    // A plane of the whole source separates nothing, nor does one with points of the source on both sides.
+    if low.abs().max(high) <= ON || (low < -ROUNDING && high > ROUNDING) {
+        return None;
+    }
+    if high > ROUNDING {
         plane = plane.reversed();
     }
     let others = pass.points().iter().filter(|&&point| point != corner);
     let mut is_in_front = false;
     for &point in others {
         let side = plane.distance(point);
-        if side < -ON {
+        if side < -ROUNDING {
             return None;
         }
         is_in_front |= side > ON;

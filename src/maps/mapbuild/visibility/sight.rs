@@ -6,7 +6,7 @@ use super::{
     super::{planes::Plane, tree::Child, vector::Vector, winding::WindingSide},
     Bits,
     flow::{Directed, Flow, Known},
-    separators::{ON, separators},
+    separators::{CUT, ON, separators},
 };
 
 /// Tests of portals against separating planes that cost as much as one visit of a portal.
@@ -93,7 +93,7 @@ impl Flow<'_> {
 
 /// Whether a separating plane has a polygon behind it.
 fn is_hidden(portal: &Directed, plane: &Plane) -> bool {
-    !portal.reaches_front(plane) && portal.winding.place(plane, ON) == WindingSide::Back
+    !portal.reaches_front(plane) && portal.winding.place(plane, CUT) == WindingSide::Back
 }
 
 /// Lines between two polygons: between the middles, and between corners drawn toward them.
