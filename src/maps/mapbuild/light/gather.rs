@@ -21,6 +21,10 @@ const MIN_SQUARE: f64 = 256.0;
 const EMITTER_STEP: f64 = 96.0;
 /// Distance of an emitter from its surface.
 const EMITTER_LIFT: f64 = 4.0;
+/// Maximum emitters of surface lights of a scene, full and fast. Their distance doubles until they are not more.
+const MAX_TOTAL: [usize; 2] = [2048, 256];
+/// Largest distance between the emitters of a surface light.
+const MAX_EMITTER_STEP: f64 = 65_536.0;
 /// Maximum emitters along one axis of a surface.
 const MAX_EMITTERS: f64 = 64.0;
 
@@ -76,6 +80,15 @@ impl LocalSources {
     }
 }
 
+#[cfg(test)]
+impl Sources<'_> {
+    /// Returns the number of emitters and the sum of their power.
+    pub(crate) fn emitter_power(&self) -> (usize, f64) {
+        let emitters = &self.all.emitters;
+        (emitters.len(), emitters.iter().map(|emitter| emitter.power[0]).sum())
+    }
+}
+
 /// Share by which a source is taken as brighter when it is left out as negligible.
 const CULL_MARGIN: f64 = 1.0 + 1e-6;
 
@@ -114,15 +127,7 @@ impl<'a> Sources<'a> {
     /// Collects the sources, with a set of sky directions per sample of a luxel.
     pub(crate) fn new(caster: &'a Caster, scene: &'a Scene, fast: bool, sets: usize) -> Self {
         let directions = SKY_DIRECTIONS[usize::from(fast)];
-        let emitters = scene
-            .surfaces
-            .iter()
-            .flat_map(|surface| {
-                let material = scene.materials.get(surface.material);
-                let emission = material.map_or([0.0; 3], |m| m.emission);
-                surface_emitters(surface, emission)
-            })
-            .collect();
+        let emitters = scene_emitters(scene, MAX_TOTAL[usize::from(fast)]);
         let has_sky = brightest(scene.sky) > 0.0;
         let extent = super::vector::bounds(scene.occluders.iter().flat_map(|o| o.bounds));
         let diagonal = length(sub(extent[1], extent[0]));
@@ -272,8 +277,25 @@ pub(crate) fn from_emitters(
     }
 }
 
+/// Divides all surface lights into emitters, as small as their number allows.
+fn scene_emitters(scene: &Scene, max: usize) -> Vec<Emitter> {
+    let mut step = EMITTER_STEP;
+    loop {
+        let of_surface = |surface: &Surface| {
+            let material = scene.materials.get(surface.material);
+            let emission = material.map_or([0.0; 3], |m| m.emission);
+            surface_emitters(surface, emission, step)
+        };
+        let emitters: Vec<Emitter> = scene.surfaces.iter().flat_map(of_surface).collect();
+        if emitters.len() <= max || step >= MAX_EMITTER_STEP {
+            return emitters;
+        }
+        step *= 2.0;
+    }
+}
+
 /// Divides a surface light into emitters.
-fn surface_emitters(surface: &Surface, emission: Vector) -> Vec<Emitter> {
+fn surface_emitters(surface: &Surface, emission: Vector, step: f64) -> Vec<Emitter> {
     let Shape::Polygon { ring, normal, .. } = &surface.shape else {
         return Vec::new();
     };
@@ -284,8 +306,7 @@ fn surface_emitters(surface: &Surface, emission: Vector) -> Vec<Emitter> {
     let area = polygon_area(surface);
     let flat = major_axis(*normal);
     let (u, v) = ((flat + 1) % 3, (flat + 2) % 3);
-    let count =
-        |axis: usize| ((high[axis] - low[axis]) / EMITTER_STEP).round().clamp(1.0, MAX_EMITTERS);
+    let count = |axis: usize| ((high[axis] - low[axis]) / step).round().clamp(1.0, MAX_EMITTERS);
     let (columns, rows) = (count(u), count(v));
     let share = area / (columns * rows);
     let mut emitters = Vec::new();

@@ -395,3 +395,14 @@ fn draft_grid_has_the_points_of_a_full_one() {
     assert_eq!(draft.len(), full.len());
     assert_eq!(draft[..8], draft[8..16]);
 }
+
+#[test]
+fn huge_surface_lights_have_few_emitters() {
+    let mut scene = scene((0..30).map(|_| floor(960.0)).collect(), Vec::new());
+    scene.materials[0].emission = [50.0; 3];
+    let caster = Caster::new(&scene.occluders);
+    let [full, fast] =
+        [false, true].map(|fast| Sources::new(&caster, &scene, fast, 1).emitter_power());
+    assert!(full.0 <= 2048 && fast.0 <= 256 && fast.0 >= 30, "{full:?} {fast:?}");
+    assert!((full.1 / fast.1 - 1.0).abs() < 1e-9, "{full:?} {fast:?}");
+}
