@@ -37,7 +37,7 @@ fn turned_brush(mins: Corner, maxs: Corner, degrees: f64) -> String {
             let (x, y) = (x * cosine - y * sine, x * sine + y * cosine);
             write!(text, "( {x} {y} {z} ) ").unwrap();
         }
-        text.push_str("generated/stone 0 0 0 0.5 0.5 0 0 0\n");
+        text.push_str("generated/basalt 0 0 0 0.5 0.5 0 0 0\n");
     }
     text + "}\n"
 }
