@@ -1,9 +1,13 @@
 //! Brushes whose faces make the most openings between leafs: what an author should make detail.
 
-use super::diagnostic::Findings;
 use super::{
-    brushes::Brush, diagnostic::Diagnostic, planes::Planes, portals::Portals, tree::Tree,
-    vector::Bounds, visibility::VisibleSet,
+    brushes::Brush,
+    diagnostic::{Diagnostic, Findings},
+    planes::Planes,
+    portals::Portals,
+    tree::Tree,
+    vector::Bounds,
+    visibility::VisibleSet,
 };
 
 /// Number of brushes that a hint names.

@@ -70,9 +70,9 @@ fn pillars_through_each_other_are_named_as_detail() {
         warning.starts_with("generated.map:") && warning.contains("structural brush makes")
     });
     assert!(named && warnings.len() > 3, "{warnings:?}");
-    // A pillar, none of the six walls.
+    // A pillar: the six walls end at line 50.
     let line: usize = warnings[1].split(':').nth(1).unwrap().parse().unwrap();
-    assert!(line > text.lines().take_while(|line| !line.contains("0.99")).count() - 9);
+    assert!(line > 50, "{warnings:?}");
     check_free_lines("fan", &built.bsp, LINES);
     let seen = pairs(&built.bsp).len();
     assert!(seen * 20 < clusters(&built).pow(2) * 19, "{seen} pairs");
@@ -84,7 +84,7 @@ fn blocks_grow_with_the_map_or_follow_the_key() {
     assert_eq!(count(""), 6 * 6);
     assert_eq!(count("\"_blocksize\" \"0\"\n"), 1);
     assert_eq!(count("\"_blocksize\" \"8192 0 1024\"\n"), 4 * 4);
-    assert_eq!(count("\"chopsize\" \"8192\"\n"), 4);
+    assert_eq!(count("\"chopsize\" \"8192\"\n"), 4 * 4);
 }
 
 #[test]
