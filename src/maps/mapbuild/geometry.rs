@@ -115,10 +115,11 @@ pub(super) fn compile(
     let set = visible_set(&tree, &portals, planes, clusters, options.precision, &mut report);
     costly::report_budget(&set, &costly, compiler.findings);
     for (index, brush) in world.iter().enumerate() {
-        if brush.is_detail && brush.number.is_some() {
-            if let Err(error) = tree.add_brush(index, brush, &compiler.planes) {
-                return Err(compiler.failed(error.text()));
-            }
+        if brush.is_detail
+            && brush.number.is_some()
+            && let Err(error) = tree.add_brush(index, brush, &compiler.planes)
+        {
+            return Err(compiler.failed(error.text()));
         }
     }
     for leaf in &mut tree.leafs {

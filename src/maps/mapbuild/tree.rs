@@ -110,11 +110,11 @@ pub(super) struct SplitFace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TreeError {
     /// Deeper than loaders accept.
-    TooDeep,
+    Depth,
     /// More leafs than loaders accept.
-    TooManyLeafs,
+    Leafs,
     /// Brushes reach into too many leafs.
-    TooManyPieces,
+    Pieces,
 }
 
 impl TreeError {
@@ -122,14 +122,14 @@ impl TreeError {
     #[must_use]
     pub(super) fn text(self) -> &'static str {
         match self {
-            Self::TooDeep => {
+            Self::Depth => {
                 "tree too deep for engines (expected fewer structural faces; make small things detail)"
             }
-            Self::TooManyLeafs => {
+            Self::Leafs => {
                 "tree with too many leafs for engines (expected fewer structural faces, or a larger \
                  _blocksize; make small things detail)"
             }
-            Self::TooManyPieces => {
+            Self::Pieces => {
                 "brushes reach into too many leafs (expected fewer structural faces, or a larger \
                  _blocksize; make small things detail)"
             }
@@ -199,7 +199,7 @@ impl Tree {
         self.filter(piece, self.root, planes, &mut reached);
         self.pieces += reached.len();
         if self.pieces > MAX_PIECES {
-            return Err(TreeError::TooManyPieces);
+            return Err(TreeError::Pieces);
         }
         reached.sort_unstable();
         reached.dedup();
@@ -250,10 +250,10 @@ impl Splitter<'_> {
             return Ok(Child::Leaf(self.tree.leafs.len() - 1));
         };
         if depth == MAX_DEPTH {
-            return Err(TreeError::TooDeep);
+            return Err(TreeError::Depth);
         }
         if self.tree.nodes.len() == MAX_LEAFS {
-            return Err(TreeError::TooManyLeafs);
+            return Err(TreeError::Leafs);
         }
         let plane = self.planes[number];
         let count = faces.len();
