@@ -14,6 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use fragd::testing::generated_maps::rooms;
 use process_fixture::{Scratch, free_port};
 use rustix::{
     io::ioctl_fionbio,
@@ -259,6 +260,29 @@ fn map_build_leaves_whole_files_or_nothing() {
     assert_eq!(names(), ["room.lin", "room.map"]);
     let (is_built, errors) = build_map(&scratch.0.join("none.map"));
     assert!(!is_built && errors.contains("none.map: cannot be read"), "{errors}");
+}
+
+#[test]
+fn interrupted_map_build_leaves_only_the_source() {
+    let scratch = Scratch::new("interrupt");
+    let source = scratch.0.join("rooms.map");
+    fs::write(&source, rooms(1, 10).0).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fragd"));
+    command.args(["maps", "build"]).arg(&source).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut build = command.spawn().unwrap();
+    thread::sleep(Duration::from_millis(500));
+    kill_process(Pid::from_child(&build), Signal::INT).unwrap();
+    assert!(!build.wait().unwrap().success());
+    let names = fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.collect::<Vec<_>>(), ["rooms.map"]);
+}
+
+#[test]
+fn map_build_shows_no_progress_without_a_terminal() {
+    let scratch = Scratch::new("quiet");
+    let source = scratch.0.join("rooms.map");
+    fs::write(&source, rooms(1, 2).0).unwrap();
+    assert_eq!(build_map(&source), (true, String::new()));
 }
 
 /// Starts a master on a free port, in `folder`.

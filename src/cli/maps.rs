@@ -26,7 +26,7 @@ Exit codes: 0 all maps valid, 1 nothing found or a map invalid, 2 usage error.";
 const BUILD_EXAMPLES: &str = "\
 Examples:
   fragd maps build arena.map                   write arena.pk3 beside the source
-  fragd maps build arena.map --fast            a draft in seconds: coarse light, no bounce
+  fragd maps build arena.map --fast            a draft in seconds: coarse light and visibility, no bounce
   fragd maps build arena.map -o /srv/quake3/baseoa/arena.pk3
   fragd maps build q3arena.map --game baseq3 --basepath /srv/quake3
 
@@ -55,7 +55,7 @@ pub struct BuildOptions {
     /// Write the pk3 to this file; default beside the source
     #[arg(short, long, value_name = "FILE.pk3", value_parser = pk3_file)]
     pub output: Option<PathBuf>,
-    /// Compute coarse light without a bounce, for drafts
+    /// Compute coarse light and visibility, without a bounce, for drafts
     #[arg(long)]
     pub fast: bool,
     /// Directories that contain the game folder, whose textures and shaders are looked up; separated as in PATH

@@ -60,6 +60,7 @@ pub mod task;
 #[cfg(feature = "cli")]
 pub mod terminal;
 mod udp_listeners;
+mod uninterrupted;
 
 pub use assets::{GameData, InstalledArchives};
 pub use bind::{BindError, Listen, check_source};
@@ -82,3 +83,4 @@ pub use socks5::{Login, Socks5};
 pub use state_file::StateFile;
 pub use stream_file::StreamFile;
 pub use udp_listeners::udp_listeners;
+pub use uninterrupted::uninterrupted;

@@ -8,6 +8,7 @@
 pub mod bot_match;
 pub mod costly_connects;
 pub mod course;
+pub mod generated_maps;
 pub mod installed_maps;
 pub mod module_drills;
 pub mod real_modules;

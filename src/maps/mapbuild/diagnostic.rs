@@ -104,6 +104,12 @@ impl Findings {
         Self { file: file.to_owned(), ..Self::default() }
     }
 
+    /// Returns the name of the source file.
+    #[must_use]
+    pub(super) fn file(&self) -> &str {
+        &self.file
+    }
+
     /// Adds a problem that stops the build.
     pub(super) fn error(&mut self, line: u32, message: impl Into<String>) {
         if self.errors.len() < MAX_REPORTED {

@@ -3,8 +3,10 @@
 use super::{
     BuildPhase,
     areas::{number_areas, number_clusters},
+    blocks::Blocks,
     brushes::BrushSide,
-    diagnostic::{BuildError, Findings, Leak},
+    costly::{self, costly_brushes},
+    diagnostic::{BuildError, Diagnostic, Findings, Leak},
     flood::{Start, flood},
     images::Images,
     map_file::{Entity, MapFile},
@@ -15,11 +17,16 @@ use super::{
     surfaces::{self, Shape, Surface, close_gaps, fitting, is_drawn, list_in_leafs},
     tree::{SplitFace, Tree},
     vector::{Bounds, Vector},
-    visibility::{self, Bits},
+    visibility::{Bits, Precision, VisibleSet, visible_set},
     visible_sides::{Scene, VisibleSide},
     winding::Winding,
 };
 use crate::model::contents::{content, surface};
+
+/// Progress steps of each of the three parts of the tree stage.
+const PART: usize = 100;
+/// Brushes between two progress reports.
+const REPORT_INTERVAL: usize = 64;
 
 /// Geometry of a map.
 #[derive(Debug)]
@@ -46,6 +53,17 @@ pub(super) struct Geometry {
     pub portals: usize,
     /// Way out of the map, if it is not closed.
     pub leak: Option<Leak>,
+    /// Brushes that an author should make detail to save work.
+    pub hints: Vec<Diagnostic>,
+}
+
+/// Effort for geometry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options {
+    /// Effort for the visible set.
+    pub precision: Precision,
+    /// Number of threads.
+    pub threads: usize,
 }
 
 /// Compiler of one map's geometry.
@@ -54,6 +72,7 @@ struct Compiler<'a> {
     materials: Materials,
     models: Vec<Model>,
     bounds: Bounds,
+    blocks: Blocks,
     starts: Vec<Start>,
     leak: Option<Leak>,
     findings: &'a mut Findings,
@@ -67,7 +86,7 @@ pub(super) fn compile(
     mut map: MapFile,
     mut materials: Materials,
     images: &mut Images<'_>,
-    threads: usize,
+    options: Options,
     findings: &mut Findings,
     progress: &mut dyn FnMut(BuildPhase, usize, usize),
 ) -> Result<Geometry, BuildError> {
@@ -76,7 +95,7 @@ pub(super) fn compile(
     if models[0].brushes.is_empty() {
         findings.error(1, "worldspawn has no brushes (expected solid brushes around all rooms)");
     }
-    images.load(materials.all(), threads);
+    images.load(materials.all(), options.threads);
     images.find_all(materials.all_mut(), findings);
     findings.check()?;
     let starts = starts(&map.entities);
@@ -86,34 +105,41 @@ pub(super) fn compile(
     findings.check()?;
     let world = models[0].brushes.iter();
     let bounds = world.fold(Bounds::EMPTY, |bounds, brush| bounds.union(brush.bounds));
-    let mut compiler = Compiler { planes, materials, models, bounds, starts, leak: None, findings };
+    let blocks = Blocks::of_map(&map.entities[0], &bounds, findings);
+    let mut compiler =
+        Compiler { planes, materials, models, bounds, blocks, starts, leak: None, findings };
     let (mut tree, portals, visible) = compiler.trees(progress)?;
 
     let clusters = number_clusters(&mut tree);
     let world = &compiler.models[0].brushes;
     let areas = number_areas(&mut tree, &portals, world, compiler.findings);
+    let costly = costly_brushes(&tree, &portals, &compiler.planes, world);
     let mut report = |done, total| progress(BuildPhase::Visibility, done, total);
-    let is_closed = compiler.leak.is_none();
-    let visibility =
-        if is_closed { visibility::rows(&tree, &portals, clusters, &mut report) } else { None };
-    if is_closed && visibility.is_none() {
-        let what = "too many openings between rooms for visibility data; everything is visible \
-                    (expected more detail brushes)";
-        compiler.findings.warn(0, what);
-    }
+    let set = if compiler.leak.is_none() {
+        let planes = &compiler.planes;
+        let set = visible_set(&tree, &portals, planes, clusters, options.precision, &mut report);
+        costly::report_budget(&set, &costly, compiler.findings);
+        set
+    } else {
+        VisibleSet { rows: None, portals: 0, coarse: 0 }
+    };
     for (index, brush) in world.iter().enumerate() {
-        if brush.is_detail && brush.number.is_some() {
-            tree.add_brush(index, brush, &compiler.planes);
+        if brush.is_detail
+            && brush.number.is_some()
+            && let Err(error) = tree.add_brush(index, brush, &compiler.planes)
+        {
+            return Err(compiler.failed(error.text()));
         }
     }
     for leaf in &mut tree.leafs {
         leaf.brushes.sort_unstable();
     }
-    progress(BuildPhase::Surfaces, 0, 1);
-    let surfaces = close_gaps(compiler.surfaces(visible));
+    let mut report = |done, total| progress(BuildPhase::Surfaces, done, total);
+    let surfaces = close_gaps(compiler.surfaces(visible), &mut report);
     let lost = list_in_leafs(&mut tree, &surfaces, &compiler.planes);
     compiler.report_lost(&surfaces, &lost);
     compiler.findings.check()?;
+    let hints = costly::hints(compiler.findings.file(), &set, &costly);
     let Compiler { planes, materials, models, leak, .. } = compiler;
     Ok(Geometry {
         entities: map.entities,
@@ -123,10 +149,11 @@ pub(super) fn compile(
         tree,
         clusters,
         areas,
-        visibility,
+        visibility: set.rows,
         surfaces,
         portals: portals.list.len(),
         leak,
+        hints,
     })
 }
 
@@ -150,16 +177,17 @@ impl Compiler<'_> {
         &mut self,
         progress: &mut dyn FnMut(BuildPhase, usize, usize),
     ) -> Result<(Tree, Portals, Vec<Vec<VisibleSide>>), BuildError> {
-        progress(BuildPhase::Tree, 0, 3);
         let mut faces = Vec::new();
         for brush in self.models[0].brushes.iter().filter(|brush| !brush.is_detail) {
             for side in &brush.sides {
                 faces.extend(self.face(side, side.winding.clone()));
             }
         }
-        let (first, _) = self.tree(faces)?;
-        progress(BuildPhase::Tree, 1, 3);
-        let visible = self.visible_sides(&first);
+        let mut report = |part: usize, done: usize, total: usize| {
+            progress(BuildPhase::Tree, part * PART + done * PART / total.max(1), 3 * PART);
+        };
+        let (first, _) = self.tree(faces, &mut |done, total| report(0, done, total))?;
+        let visible = self.visible_sides(&first, &mut |done, total| report(1, done, total));
         let mut faces = Vec::new();
         for (brush, visible) in self.models[0].brushes.iter().zip(&visible) {
             for (side, visible) in brush.sides.iter().zip(visible) {
@@ -168,8 +196,7 @@ impl Compiler<'_> {
                 }
             }
         }
-        progress(BuildPhase::Tree, 2, 3);
-        let (tree, portals) = self.tree(faces)?;
+        let (tree, portals) = self.tree(faces, &mut |done, total| report(2, done, total))?;
         Ok((tree, portals, visible))
     }
 
@@ -184,17 +211,22 @@ impl Compiler<'_> {
     }
 
     /// Makes a tree with its structural brushes and portals, and closes what no entity reaches.
-    fn tree(&mut self, faces: Vec<SplitFace>) -> Result<(Tree, Portals), BuildError> {
-        let Ok(mut tree) = Tree::build(faces, self.bounds, &mut self.planes) else {
-            let what = "tree too deep for engines (expected fewer structural faces; make small things detail)";
-            self.findings.error(0, what);
-            return Err(self.findings.fail());
-        };
+    fn tree(
+        &mut self,
+        faces: Vec<SplitFace>,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<(Tree, Portals), BuildError> {
+        let built = Tree::build(faces, self.bounds, &mut self.planes, self.blocks, progress);
+        let mut tree = built.map_err(|error| self.failed(error.text()))?;
         for (index, brush) in self.models[0].brushes.iter().enumerate() {
             if brush.is_detail {
                 continue;
             }
             let reached = tree.add_brush(index, brush, &self.planes);
+            let reached = match reached {
+                Ok(reached) => reached,
+                Err(error) => return Err(self.failed(error.text())),
+            };
             for leaf in reached {
                 let leaf = &mut tree.leafs[leaf];
                 leaf.is_opaque |= brush.is_opaque();
@@ -204,9 +236,9 @@ impl Compiler<'_> {
             }
         }
         let Some(portals) = Portals::of_tree(&mut tree, self.bounds, &self.planes) else {
-            let what = "too many portals between structural brushes (make small brushes detail)";
-            self.findings.error(0, what);
-            return Err(self.findings.fail());
+            let what =
+                "too many portals between structural brushes (expected small brushes as detail)";
+            return Err(self.failed(what));
         };
         match flood(&mut tree, &portals, &self.starts, &self.planes) {
             Ok(in_solid) if in_solid.len() == self.starts.len() => {
@@ -227,17 +259,27 @@ impl Compiler<'_> {
         }
     }
 
+    /// Returns a failed build with one more problem.
+    fn failed(&mut self, what: &str) -> BuildError {
+        self.findings.error(0, what);
+        self.findings.fail()
+    }
+
     /// Returns the visible parts of each side of each world brush.
-    fn visible_sides(&self, tree: &Tree) -> Vec<Vec<VisibleSide>> {
+    fn visible_sides(
+        &self,
+        tree: &Tree,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Vec<Vec<VisibleSide>> {
         let brushes = &self.models[0].brushes;
-        let scene = Scene { tree, planes: &self.planes, brushes };
-        let of_brush = |(number, brush): (usize, &super::brushes::Brush)| {
-            let sides = brush.sides.iter();
-            sides
-                .map(|side| scene.visible(number, side, is_drawn(&self.materials, side.material)))
-                .collect()
+        let mut scene = Scene::new(tree, &self.planes, brushes);
+        let mut of_brush = |(number, brush): (usize, &super::brushes::Brush)| {
+            if number.is_multiple_of(REPORT_INTERVAL) {
+                progress(number, brushes.len());
+            }
+            scene.visible(number, |side| is_drawn(&self.materials, brush.sides[side].material))
         };
-        brushes.iter().enumerate().map(of_brush).collect()
+        brushes.iter().enumerate().map(&mut of_brush).collect()
     }
 
     /// Returns the surfaces of all models.

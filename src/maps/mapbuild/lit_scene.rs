@@ -2,6 +2,7 @@
 
 use super::{
     brushes::Brush,
+    diagnostic::Findings,
     geometry::Geometry,
     light::{self, Occluder, PointLight, Scene, Vertex},
     map_file::Entity,
@@ -23,13 +24,51 @@ const GRID_CELL: Vector = Vector([64.0, 64.0, 128.0]);
 /// Smallest cell of the light grid, per axis.
 const MIN_CELL: f64 = 16.0;
 
+/// Maximum doublings of the cells of a light grid.
+const MAX_DOUBLINGS: i32 = 12;
+/// Maximum points of the light grid of a map without the key `gridsize`.
+const MAX_POINTS: usize = 1 << 18;
+
+/// Makes the cells of a large map's light grid larger. Clients read their size from worldspawn.
+pub(super) fn fit_grid(geometry: &mut Geometry) {
+    let bounds = geometry.models[0].bounds();
+    let world = &mut geometry.entities[0];
+    let max = if world.vector("gridsize").is_some() { usize::MAX } else { MAX_POINTS };
+    let default = grid_cell(world);
+    let fits = |cell: Vector| {
+        light::point_count(cell.0, &[bounds.mins.0, bounds.maxs.0])
+            .is_some_and(|count| count <= max)
+    };
+    let sizes = (0..MAX_DOUBLINGS).map(|doublings| default * f64::from(1 << doublings));
+    let Some(cell) = sizes.into_iter().find(|&cell| fits(cell)) else { return };
+    if cell != default {
+        world.set("gridsize", format!("{} {} {}", cell[0], cell[1], cell[2]));
+    }
+}
+
+/// Reports luxels that are farther apart than asked for.
+pub(super) fn report_luxel(scene: &Scene, lighting: &light::Lighting, findings: &mut Findings) {
+    if lighting.luxel > scene.luxel {
+        let what = format!(
+            "map too large for a light map point every {} units; {} used (expected this value for the key \"luxel\")",
+            scene.luxel, lighting.luxel
+        );
+        findings.warn(1, what);
+    }
+}
+
+/// Returns the cell of a map's light grid.
+fn grid_cell(world: &Entity) -> Vector {
+    world.vector("gridsize").unwrap_or(GRID_CELL).max(Vector([MIN_CELL; 3]))
+}
+
 /// Returns what light needs to know of a map. Surfaces keep their order.
 pub(super) fn of_geometry(geometry: &Geometry) -> Scene {
     let world = &geometry.models[0];
     let bounds = world.bounds();
     let materials = geometry.materials.all().iter();
     let entity = &geometry.entities[0];
-    let cell = entity.vector("gridsize").unwrap_or(GRID_CELL).max(Vector([MIN_CELL; 3]));
+    let cell = grid_cell(entity);
     let suns = materials.clone().filter_map(|material| material.shader.sun);
     let sky = materials.clone().find(|material| material.shader.sky_light > 0.0);
     let sky = sky.map_or(Vector::ZERO, |sky| {

@@ -11,8 +11,10 @@
 
 mod archive;
 mod areas;
+mod blocks;
 mod brushes;
 mod checks;
+mod costly;
 mod diagnostic;
 mod flood;
 mod geometry;
@@ -82,15 +84,27 @@ pub struct Source<'a> {
 pub enum Effort {
     /// No light: geometry alone, for tests and tools.
     Dark,
-    /// Fewer samples and no bounce, for drafts.
+    /// Fewer samples, no bounce, and a visible set without planes between openings: for drafts.
     Fast,
     /// Everything.
     Full,
 }
 
+impl Effort {
+    /// Returns the effort for the visible set.
+    const fn precision(self) -> visibility::Precision {
+        match self {
+            Self::Fast => visibility::Precision::Draft,
+            Self::Dark | Self::Full => visibility::Precision::Full,
+        }
+    }
+}
+
 /// Stage of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildPhase {
+    /// Brushes, and textures that are drawn.
+    Source,
     /// Planes and trees.
     Tree,
     /// Potentially visible set.
@@ -108,6 +122,7 @@ impl BuildPhase {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Source => "source",
             Self::Tree => "tree",
             Self::Visibility => "visibility",
             Self::Surfaces => "surfaces",
@@ -126,6 +141,8 @@ pub struct Built {
     pub bsp: Vec<u8>,
     /// Problems that did not stop the build.
     pub warnings: Vec<Diagnostic>,
+    /// Brushes that cost the most work of visibility, of use when that took long.
+    pub hints: Vec<Diagnostic>,
     /// Counts of the map.
     pub counts: Counts,
     /// Textures and shaders of the game's data that the map uses, by name.
@@ -163,6 +180,7 @@ pub fn build(
     source: &Source<'_>,
     progress: &mut dyn FnMut(BuildPhase, usize, usize),
 ) -> Result<Built, BuildError> {
+    progress(BuildPhase::Source, 0, 1);
     let mut findings = Findings::new(source.file);
     // The longest name of the archive with that of the map.
     let longest = format!("levelshots/{}.jpg", source.name);
@@ -188,14 +206,15 @@ pub fn build(
     })?;
     let omitted_layers = std::mem::take(&mut map.omitted_layers);
     let mut images = images::Images::new(source);
-    let geometry = geometry::compile(
+    let mut geometry = geometry::compile(
         map,
         Materials::new(shaders),
         &mut images,
-        source.threads,
+        geometry::Options { precision: source.effort.precision(), threads: source.threads },
         &mut findings,
         progress,
     )?;
+    lit_scene::fit_grid(&mut geometry);
     let mut bsp = writer::write(&geometry, &light::Lighting::default());
     // Light takes longest, so that errors come before it.
     checks::check(&bsp, &geometry.entities, &mut findings);
@@ -208,6 +227,7 @@ pub fn build(
         let mut report = |done, total| progress(BuildPhase::Light, done, total);
         let scene = lit_scene::of_geometry(&geometry);
         let lighting = light::light(&scene, options, &mut report);
+        lit_scene::report_luxel(&scene, &lighting, &mut findings);
         bsp = writer::write(&geometry, &lighting);
         progress(BuildPhase::Package, 0, 1);
         let contents = archive::Contents {
@@ -229,6 +249,6 @@ pub fn build(
         areas: geometry.areas,
         surfaces: geometry.surfaces.len(),
     };
-    let warnings = findings.into_warnings();
-    Ok(Built { pk3, bsp, warnings, counts, of_game, omitted_layers, leak: geometry.leak })
+    let (warnings, hints, leak) = (findings.into_warnings(), geometry.hints, geometry.leak);
+    Ok(Built { pk3, bsp, warnings, hints, counts, of_game, omitted_layers, leak })
 }

@@ -19,6 +19,8 @@ const ANCESTOR_CUT: f64 = 0.001;
 const PUSH_CUT: f64 = 0.01;
 /// Maximum number of portals.
 const MAX_PORTALS: usize = 200_000;
+/// Maximum number of pieces of polygons at nodes, which bounds the work.
+const MAX_PIECES: usize = 20_000_000;
 
 /// An opening between two leafs.
 #[derive(Clone, Debug)]
@@ -27,6 +29,8 @@ pub(super) struct Portal {
     pub winding: Winding,
     /// Leafs in front and behind; none is the outside of the map.
     pub leafs: [Option<usize>; 2],
+    /// Plane of the node that it lies on; none on the box around the map.
+    pub plane: Option<usize>,
 }
 
 /// All portals of a tree.
@@ -38,6 +42,8 @@ pub(super) struct Portals {
     pub of_leaf: Vec<Vec<usize>>,
     /// Numbers of the portals of the outside.
     pub of_outside: Vec<usize>,
+    /// Pieces of polygons that were moved down the tree.
+    pieces: usize,
 }
 
 impl Portals {
@@ -55,15 +61,15 @@ impl Portals {
             }
             let mut pieces = Vec::new();
             if let Some(winding) = winding {
-                push(tree, planes, winding, tree.root, &mut pieces);
+                portals.push(tree, planes, winding, tree.root, &mut pieces);
             }
             for (leaf, winding) in pieces {
-                portals.add(winding, [None, Some(leaf)]);
+                portals.add(winding, [None, Some(leaf)], None);
             }
         }
         let mut limits = box_planes;
         portals.of_node(tree, planes, tree.root, &mut limits);
-        if portals.list.len() > MAX_PORTALS {
+        if portals.is_full() {
             return None;
         }
         for (leaf, own) in tree.leafs.iter_mut().zip(&portals.of_leaf) {
@@ -76,7 +82,7 @@ impl Portals {
 
     fn of_node(&mut self, tree: &Tree, planes: &Planes, at: Child, limits: &mut Vec<Plane>) {
         let Child::Node(number) = at else { return };
-        if self.list.len() > MAX_PORTALS {
+        if self.is_full() {
             return;
         }
         let node = &tree.nodes[number];
@@ -87,12 +93,12 @@ impl Portals {
         }
         if let Some(winding) = winding.filter(|winding| !winding.is_tiny()) {
             let mut front = Vec::new();
-            push(tree, planes, winding, node.children[0], &mut front);
+            self.push(tree, planes, winding, node.children[0], &mut front);
             for (before, winding) in front {
                 let mut back = Vec::new();
-                push(tree, planes, winding, node.children[1], &mut back);
+                self.push(tree, planes, winding, node.children[1], &mut back);
                 for (behind, winding) in back {
-                    self.add(winding, [Some(before), Some(behind)]);
+                    self.add(winding, [Some(before), Some(behind)], Some(node.plane));
                 }
             }
         }
@@ -103,7 +109,38 @@ impl Portals {
         }
     }
 
-    fn add(&mut self, winding: Winding, leafs: [Option<usize>; 2]) {
+    fn is_full(&self) -> bool {
+        self.list.len() > MAX_PORTALS || self.pieces > MAX_PIECES
+    }
+
+    /// Cuts a polygon at the nodes below and collects its pieces by leaf.
+    fn push(
+        &mut self,
+        tree: &Tree,
+        planes: &Planes,
+        winding: Winding,
+        at: Child,
+        pieces: &mut Vec<(usize, Winding)>,
+    ) {
+        self.pieces += 1;
+        let node = match at {
+            Child::Leaf(leaf) => return pieces.push((leaf, winding)),
+            Child::Node(_) if self.is_full() => return,
+            Child::Node(node) => &tree.nodes[node],
+        };
+        let plane = &planes[node.plane];
+        if winding.place(plane, PUSH_CUT) == WindingSide::On {
+            return self.push(tree, planes, winding, node.children[0], pieces);
+        }
+        let parts = winding.cut(plane, PUSH_CUT);
+        for (part, child) in [parts.front, parts.back].into_iter().zip(node.children) {
+            if let Some(part) = part {
+                self.push(tree, planes, part, child, pieces);
+            }
+        }
+    }
+
+    fn add(&mut self, winding: Winding, leafs: [Option<usize>; 2], plane: Option<usize>) {
         if winding.is_tiny() || self.list.len() > MAX_PORTALS {
             return;
         }
@@ -114,7 +151,7 @@ impl Portals {
                 None => self.of_outside.push(number),
             }
         }
-        self.list.push(Portal { winding, leafs });
+        self.list.push(Portal { winding, leafs, plane });
     }
 }
 
@@ -136,30 +173,4 @@ fn box_planes(bounds: Bounds) -> Vec<Plane> {
         ]
     };
     (0..3).flat_map(face).collect()
-}
-
-/// Cuts a polygon at the nodes below and collects its pieces by leaf.
-fn push(
-    tree: &Tree,
-    planes: &Planes,
-    winding: Winding,
-    at: Child,
-    pieces: &mut Vec<(usize, Winding)>,
-) {
-    match at {
-        Child::Leaf(leaf) => pieces.push((leaf, winding)),
-        Child::Node(node) => {
-            let node = &tree.nodes[node];
-            let plane = &planes[node.plane];
-            if winding.place(plane, PUSH_CUT) == WindingSide::On {
-                return push(tree, planes, winding, node.children[0], pieces);
-            }
-            let parts = winding.cut(plane, PUSH_CUT);
-            for (part, child) in [parts.front, parts.back].into_iter().zip(node.children) {
-                if let Some(part) = part {
-                    push(tree, planes, part, child, pieces);
-                }
-            }
-        }
-    }
 }

@@ -4,6 +4,7 @@
 //! the tree, front first.
 
 use super::{
+    blocks::Blocks,
     brushes::Brush,
     planes::{Plane, Planes},
     vector::{Bounds, Vector},
@@ -12,14 +13,22 @@ use super::{
 
 /// Largest depth of a tree. Loaders accept 512.
 const MAX_DEPTH: usize = 500;
-/// Space is always cut at multiples of this, so that leafs stay small.
-const BLOCK: f64 = 1024.0;
+/// Maximum number of leafs, as of the usual loaders.
+const MAX_LEAFS: usize = 100_000;
 /// Distance within which a polygon is on a plane.
 const ON: f64 = 0.1;
 /// Distance within which a cut leaves a point on both sides.
 const CUT: f64 = 0.2;
 /// Maximum number of planes that are compared for one node.
 const MAX_CANDIDATES: usize = 400;
+/// The same after the number of compared faces that a tree may have.
+const FEW_CANDIDATES: usize = 16;
+/// Number of compared faces, beyond which fewer planes are compared.
+const MAX_COMPARED: usize = 400_000_000;
+/// Maximum number of pieces into which nodes cut the brushes.
+const MAX_PIECES: usize = 4_000_000;
+/// Nodes between two progress reports.
+const REPORT_INTERVAL: usize = 256;
 
 /// A child of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +78,21 @@ pub(super) struct Tree {
     pub nodes: Vec<Node>,
     /// Leafs.
     pub leafs: Vec<Leaf>,
+    /// Pieces of brushes that reached a leaf.
+    pieces: usize,
+}
+
+/// Builder of a tree.
+struct Splitter<'a> {
+    tree: Tree,
+    planes: &'a mut Planes,
+    blocks: Blocks,
+    /// Faces that were compared with planes.
+    compared: usize,
+    /// Receives used up and all faces.
+    progress: &'a mut dyn FnMut(usize, usize),
+    used: usize,
+    total: usize,
 }
 
 /// A face that splits space.
@@ -82,9 +106,36 @@ pub(super) struct SplitFace {
     pub is_hint: bool,
 }
 
-/// A tree deeper than the limit.
+/// A tree beyond the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooDeep;
+pub(super) enum TreeError {
+    /// Deeper than loaders accept.
+    Depth,
+    /// More leafs than loaders accept.
+    Leafs,
+    /// Brushes reach into too many leafs.
+    Pieces,
+}
+
+impl TreeError {
+    /// Returns the problem and the remedy.
+    #[must_use]
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::Depth => {
+                "tree too deep for engines (expected fewer structural faces; make small things detail)"
+            }
+            Self::Leafs => {
+                "tree with too many leafs for engines (expected fewer structural faces, or a larger \
+                 _blocksize; make small things detail)"
+            }
+            Self::Pieces => {
+                "brushes reach into too many leafs (expected fewer structural faces, or a larger \
+                 _blocksize; make small things detail)"
+            }
+        }
+    }
+}
 
 impl Leaf {
     const NEW: Self = Self {
@@ -99,66 +150,23 @@ impl Leaf {
 }
 
 impl Tree {
-    /// Splits space by faces until no face is left.
+    /// Splits space by blocks and faces until no face is left. `progress` receives used up and all faces.
     ///
     /// # Errors
-    /// Rejects trees that are too deep for loaders.
+    /// Rejects trees beyond the limits of loaders.
     pub(super) fn build(
         faces: Vec<SplitFace>,
         bounds: Bounds,
         planes: &mut Planes,
-    ) -> Result<Self, TooDeep> {
-        let mut tree = Self { root: Child::Leaf(0), nodes: Vec::new(), leafs: Vec::new() };
-        tree.root = tree.split(faces, bounds, planes, 0)?;
-        Ok(tree)
-    }
-
-    fn split(
-        &mut self,
-        faces: Vec<SplitFace>,
-        bounds: Bounds,
-        planes: &mut Planes,
-        depth: usize,
-    ) -> Result<Child, TooDeep> {
-        let Some(number) = block_plane(&bounds, planes).or_else(|| best_plane(&faces, planes))
-        else {
-            self.leafs.push(Leaf::NEW);
-            return Ok(Child::Leaf(self.leafs.len() - 1));
-        };
-        if depth == MAX_DEPTH {
-            return Err(TooDeep);
-        }
-        let plane = planes[number];
-        let (mut front, mut back) = (Vec::new(), Vec::new());
-        for face in faces.into_iter().filter(|face| face.plane != number) {
-            let SplitFace { winding, plane: of, is_hint } = face;
-            let add = |list: &mut Vec<_>, winding: Option<Winding>| {
-                list.extend(winding.map(|winding| SplitFace { winding, plane: of, is_hint }));
-            };
-            match winding.place(&plane, ON) {
-                WindingSide::Both => {
-                    let parts = winding.cut(&plane, CUT);
-                    add(&mut front, parts.front);
-                    add(&mut back, parts.back);
-                }
-                WindingSide::Front => add(&mut front, Some(winding)),
-                WindingSide::Back => add(&mut back, Some(winding)),
-                // A face in the node's plane under another number is used up, too.
-                WindingSide::On => {}
-            }
-        }
-        let (mut above, mut below) = (bounds, bounds);
-        if let Some(axis) = plane.axis() {
-            above.mins.0[axis] = plane.dist;
-            below.maxs.0[axis] = plane.dist;
-        }
-        let node = self.nodes.len();
-        let children = [Child::Leaf(0); 2];
-        self.nodes.push(Node { plane: number, children, bounds: Bounds::EMPTY });
-        let front = self.split(front, above, planes, depth + 1)?;
-        let back = self.split(back, below, planes, depth + 1)?;
-        self.nodes[node].children = [front, back];
-        Ok(Child::Node(node))
+        blocks: Blocks,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, TreeError> {
+        let tree = Self { root: Child::Leaf(0), nodes: Vec::new(), leafs: Vec::new(), pieces: 0 };
+        let total = faces.len();
+        let mut splitter = Splitter { tree, planes, blocks, compared: 0, progress, used: 0, total };
+        let root = splitter.split(faces, bounds, 0)?;
+        splitter.tree.root = root;
+        Ok(splitter.tree)
     }
 
     /// Returns the leaf of a point.
@@ -177,16 +185,28 @@ impl Tree {
     }
 
     /// Lists a brush in each leaf that it reaches into, and returns those leafs.
-    pub(super) fn add_brush(&mut self, index: usize, brush: &Brush, planes: &Planes) -> Vec<usize> {
+    ///
+    /// # Errors
+    /// Rejects brushes that together have too many pieces.
+    pub(super) fn add_brush(
+        &mut self,
+        index: usize,
+        brush: &Brush,
+        planes: &Planes,
+    ) -> Result<Vec<usize>, TreeError> {
         let piece = Piece::of_brush(brush, planes);
         let mut reached = Vec::new();
         self.filter(piece, self.root, planes, &mut reached);
+        self.pieces += reached.len();
+        if self.pieces > MAX_PIECES {
+            return Err(TreeError::Pieces);
+        }
         reached.sort_unstable();
         reached.dedup();
         for &leaf in &reached {
             self.leafs[leaf].brushes.push(index);
         }
-        reached
+        Ok(reached)
     }
 
     fn filter(&self, piece: Piece, at: Child, planes: &Planes, reached: &mut Vec<usize>) {
@@ -217,45 +237,98 @@ impl Tree {
     }
 }
 
-/// Returns the plane of the block border nearest to the middle of a box.
-fn block_plane(bounds: &Bounds, planes: &mut Planes) -> Option<usize> {
-    for axis in 0..2 {
-        let (low, high) = (bounds.mins[axis], bounds.maxs[axis]);
-        let first = BLOCK * ((low / BLOCK).floor() + 1.0);
-        if first < high {
-            let last = BLOCK * ((high / BLOCK).ceil() - 1.0);
-            let dist = (BLOCK * (bounds.center()[axis] / BLOCK).round()).clamp(first, last);
-            return Some(planes.find(Plane { normal: Vector::along(axis, 1.0), dist }) & !1);
+impl Splitter<'_> {
+    fn split(
+        &mut self,
+        faces: Vec<SplitFace>,
+        bounds: Bounds,
+        depth: usize,
+    ) -> Result<Child, TreeError> {
+        let block = self.blocks.plane(&bounds, self.planes);
+        let Some(number) = block.or_else(|| self.best_plane(&faces)) else {
+            self.tree.leafs.push(Leaf::NEW);
+            return Ok(Child::Leaf(self.tree.leafs.len() - 1));
+        };
+        if depth == MAX_DEPTH {
+            return Err(TreeError::Depth);
         }
+        if self.tree.nodes.len() == MAX_LEAFS {
+            return Err(TreeError::Leafs);
+        }
+        let plane = self.planes[number];
+        let count = faces.len();
+        let [front, back] = parted(faces, number, &plane);
+        let (mut above, mut below) = (bounds, bounds);
+        if let Some(axis) = plane.axis() {
+            above.mins.0[axis] = plane.dist;
+            below.maxs.0[axis] = plane.dist;
+        }
+        let node = self.tree.nodes.len();
+        let children = [Child::Leaf(0); 2];
+        self.tree.nodes.push(Node { plane: number, children, bounds: Bounds::EMPTY });
+        self.used += count.saturating_sub(front.len() + back.len());
+        if node.is_multiple_of(REPORT_INTERVAL) {
+            // Faces that are cut count twice when they are used up.
+            (self.progress)(self.used.min(self.total), self.total);
+        }
+        let front = self.split(front, above, depth + 1)?;
+        let back = self.split(back, below, depth + 1)?;
+        self.tree.nodes[node].children = [front, back];
+        Ok(Child::Node(node))
     }
-    None
-}
 
-/// Returns the plane that takes many faces and cuts few.
-fn best_plane(faces: &[SplitFace], planes: &Planes) -> Option<usize> {
-    let mut candidates: Vec<usize> = faces.iter().map(|face| face.plane).collect();
-    candidates.sort_unstable();
-    candidates.dedup();
-    let step = candidates.len().div_ceil(MAX_CANDIDATES).max(1);
-    let mut best: Option<(i64, usize)> = None;
-    for candidate in candidates.into_iter().step_by(step) {
-        let plane = &planes[candidate];
-        let (mut value, mut is_hint) = (0, false);
-        for face in faces {
-            if face.plane == candidate {
-                value += 5;
-                is_hint |= face.is_hint;
-            } else if face.winding.place(plane, ON) == WindingSide::Both {
-                value -= 5;
+    /// Returns the plane that takes many faces and cuts few.
+    fn best_plane(&mut self, faces: &[SplitFace]) -> Option<usize> {
+        let mut candidates: Vec<usize> = faces.iter().map(|face| face.plane).collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        let is_costly = self.compared > MAX_COMPARED;
+        let max = if is_costly { FEW_CANDIDATES } else { MAX_CANDIDATES };
+        let step = candidates.len().div_ceil(max).max(1);
+        self.compared += candidates.len().div_ceil(step) * faces.len();
+        let mut best: Option<(i64, usize)> = None;
+        for candidate in candidates.into_iter().step_by(step) {
+            let plane = &self.planes[candidate];
+            let (mut value, mut is_hint) = (0, false);
+            for face in faces {
+                if face.plane == candidate {
+                    value += 5;
+                    is_hint |= face.is_hint;
+                } else if face.winding.place(plane, ON) == WindingSide::Both {
+                    value -= 5;
+                }
+            }
+            value += if plane.axis().is_some() { 5 } else { 0 };
+            value += if is_hint { 1000 } else { 0 };
+            if best.is_none_or(|(known, _)| value > known) {
+                best = Some((value, candidate));
             }
         }
-        value += if plane.axis().is_some() { 5 } else { 0 };
-        value += if is_hint { 1000 } else { 0 };
-        if best.is_none_or(|(known, _)| value > known) {
-            best = Some((value, candidate));
+        best.map(|(_, plane)| plane)
+    }
+}
+
+/// Divides faces by a node's plane. Faces on the plane are used up.
+fn parted(faces: Vec<SplitFace>, number: usize, plane: &Plane) -> [Vec<SplitFace>; 2] {
+    let (mut front, mut back) = (Vec::new(), Vec::new());
+    for face in faces.into_iter().filter(|face| face.plane != number) {
+        let SplitFace { winding, plane: of, is_hint } = face;
+        let add = |list: &mut Vec<_>, winding: Option<Winding>| {
+            list.extend(winding.map(|winding| SplitFace { winding, plane: of, is_hint }));
+        };
+        match winding.place(plane, ON) {
+            WindingSide::Both => {
+                let parts = winding.cut(plane, CUT);
+                add(&mut front, parts.front);
+                add(&mut back, parts.back);
+            }
+            WindingSide::Front => add(&mut front, Some(winding)),
+            WindingSide::Back => add(&mut back, Some(winding)),
+            // A face in the node's plane under another number is used up, too.
+            WindingSide::On => {}
         }
     }
-    best.map(|(_, plane)| plane)
+    [front, back]
 }
 
 /// Convex piece of a brush: planes with their polygons.

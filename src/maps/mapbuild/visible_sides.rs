@@ -19,6 +19,10 @@ const MIN_AREA: f64 = 0.5;
 const MERGE_SLACK: f64 = 0.25;
 /// Maximum number of pieces of a side; the rest of a side with more is drawn uncovered.
 const MAX_PIECES: usize = 300;
+/// Maximum number of hulls of a map for merging; pieces are not merged beyond.
+const MAX_HULLS: usize = 4_000_000;
+/// Distance from a piece to the box of a brush that may cover it.
+const NEAR: f64 = 0.1;
 
 /// Visible parts of a side.
 #[derive(Clone, Debug, Default)]
@@ -31,18 +35,58 @@ pub(super) struct VisibleSide {
 
 /// World brushes as seen by the search for visible parts.
 pub(super) struct Scene<'a> {
-    /// First tree, with opaque leafs.
-    pub tree: &'a Tree,
-    /// Planes.
-    pub planes: &'a Planes,
-    /// Brushes of the world.
-    pub brushes: &'a [Brush],
+    tree: &'a Tree,
+    planes: &'a Planes,
+    brushes: &'a [Brush],
+    /// Brushes that cover others, by the least x of their boxes.
+    covers: Vec<usize>,
+    /// Hulls that merging may still try.
+    hulls: usize,
 }
 
-impl Scene<'_> {
-    /// Returns the visible parts of a brush's side.
-    #[must_use]
-    pub(super) fn visible(&self, brush: usize, side: &BrushSide, is_drawn: bool) -> VisibleSide {
+impl<'a> Scene<'a> {
+    /// Creates the scene of the first tree, with opaque leafs.
+    pub(super) fn new(tree: &'a Tree, planes: &'a Planes, brushes: &'a [Brush]) -> Self {
+        let is_cover = |brush: &Brush| brush.is_opaque() && brush.contents & content::SOLID != 0;
+        let mut covers: Vec<usize> =
+            (0..brushes.len()).filter(|&number| is_cover(&brushes[number])).collect();
+        let low = |number: &usize| brushes[*number].bounds.mins[0];
+        covers.sort_by(|a, b| low(a).total_cmp(&low(b)).then(a.cmp(b)));
+        Self { tree, planes, brushes, covers, hulls: MAX_HULLS }
+    }
+
+    /// Returns the visible parts of each side of a brush.
+    pub(super) fn visible(
+        &mut self,
+        number: usize,
+        is_drawn: impl Fn(usize) -> bool,
+    ) -> Vec<VisibleSide> {
+        let brush = &self.brushes[number];
+        let near = self.near(number);
+        let sides = brush.sides.iter().enumerate();
+        sides.map(|(at, side)| self.visible_side(number, side, &near, is_drawn(at))).collect()
+    }
+
+    /// Returns the brushes that may cover parts of a brush, ascending.
+    fn near(&self, number: usize) -> Vec<usize> {
+        let bounds = self.brushes[number].bounds.grown(2.0 * NEAR);
+        let last = self
+            .covers
+            .partition_point(|&other| self.brushes[other].bounds.mins[0] <= bounds.maxs[0]);
+        let touching = self.covers[..last].iter().copied();
+        let touching = touching.filter(|&other| self.brushes[other].bounds.touches(&bounds));
+        let mut near: Vec<usize> = touching.filter(|&other| other != number).collect();
+        near.sort_unstable();
+        near
+    }
+
+    fn visible_side(
+        &mut self,
+        brush: usize,
+        side: &BrushSide,
+        near: &[usize],
+        is_drawn: bool,
+    ) -> VisibleSide {
         let Some(winding) = &side.winding else { return VisibleSide::default() };
         let mut pieces = Vec::new();
         self.open_pieces(winding.clone(), side.plane, self.tree.root, &mut pieces);
@@ -50,9 +94,9 @@ impl Scene<'_> {
         let for_tree = pieces.iter().cloned().reduce(|hull, piece| hull.hull(&piece, normal));
         let mut drawn = Vec::new();
         if is_drawn {
-            drawn = self.uncovered(brush, side.plane, pieces);
+            drawn = self.uncovered(brush, side.plane, near, pieces);
             drawn.retain(|piece| piece.area() > MIN_AREA);
-            merge(&mut drawn, normal);
+            merge(&mut drawn, normal, &mut self.hulls);
         }
         VisibleSide { for_tree, drawn }
     }
@@ -88,14 +132,20 @@ impl Scene<'_> {
     }
 
     /// Cuts away what other solid brushes cover.
-    fn uncovered(&self, brush: usize, plane: usize, mut pieces: Vec<Winding>) -> Vec<Winding> {
-        for (number, other) in self.brushes.iter().enumerate() {
-            let covers = other.is_opaque() && other.contents & content::SOLID != 0;
-            if number == brush || !covers || pieces.is_empty() || pieces.len() > MAX_PIECES {
-                continue;
+    fn uncovered(
+        &self,
+        brush: usize,
+        plane: usize,
+        near: &[usize],
+        mut pieces: Vec<Winding>,
+    ) -> Vec<Winding> {
+        for &number in near {
+            let other = &self.brushes[number];
+            if pieces.is_empty() || pieces.len() > MAX_PIECES {
+                break;
             }
             let bounds = pieces.iter().map(Winding::bounds).fold(Bounds::EMPTY, Bounds::union);
-            if !other.bounds.touches(&bounds.grown(0.1)) {
+            if !other.bounds.touches(&bounds.grown(NEAR)) {
                 continue;
             }
             let mut planes = other.sides.iter().filter(|side| side.winding.is_some());
@@ -129,27 +179,32 @@ impl Scene<'_> {
     }
 }
 
-/// Joins pairs of pieces whose hull has the area of both.
-fn merge(pieces: &mut Vec<Winding>, normal: super::vector::Vector) {
+/// Joins pairs of pieces whose hull has the area of both. Each hull that is tried is taken from `hulls`.
+fn merge(pieces: &mut Vec<Winding>, normal: super::vector::Vector, hulls: &mut usize) {
     if pieces.len() > MAX_PIECES {
         return;
     }
-    while let Some((first, second, joined)) = mergeable(pieces, normal) {
+    while let Some((first, second, joined)) = mergeable(pieces, normal, hulls) {
         pieces[first] = joined;
         pieces.remove(second);
     }
 }
 
-fn mergeable(pieces: &[Winding], normal: super::vector::Vector) -> Option<(usize, usize, Winding)> {
+fn mergeable(
+    pieces: &[Winding],
+    normal: super::vector::Vector,
+    hulls: &mut usize,
+) -> Option<(usize, usize, Winding)> {
     let bounds: Vec<_> = pieces.iter().map(|piece| piece.bounds().grown(CUT)).collect();
+    let areas: Vec<f64> = pieces.iter().map(Winding::area).collect();
     for first in 0..pieces.len() {
         for second in first + 1..pieces.len() {
             if !bounds[first].touches(&bounds[second]) {
                 continue;
             }
+            *hulls = hulls.checked_sub(1)?;
             let hull = pieces[first].hull(&pieces[second], normal);
-            let both = pieces[first].area() + pieces[second].area();
-            if (hull.area() - both).abs() < MERGE_SLACK {
+            if (hull.area() - (areas[first] + areas[second])).abs() < MERGE_SLACK {
                 return Some((first, second, hull));
             }
         }

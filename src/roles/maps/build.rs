@@ -9,16 +9,15 @@ use std::{
     time::Instant,
 };
 
+use super::build_progress::BuildProgress;
+use crate::roles::{game_data, output};
 use fragd::{
     cli::{BuildOptions, ExitStatus},
-    io::GameData,
-    mapbuild::{self, BuildError, BuildPhase, Built, Effort, GameSources, Source, map_file},
+    io::{GameData, uninterrupted},
+    mapbuild::{self, BuildError, Built, Effort, GameSources, Source, map_file},
     model::assets::Assets as _,
     settings::Choice as _,
 };
-use indicatif::{ProgressBar, ProgressStyle};
-
-use crate::roles::{game_data, output};
 
 /// Largest shader script, in bytes.
 const MAX_SCRIPT_LEN: u64 = 4 * 1024 * 1024;
@@ -118,11 +117,14 @@ fn build(options: &BuildOptions) -> Result<Built, String> {
         effort: if options.fast { Effort::Fast } else { Effort::Full },
         threads: thread::available_parallelism().map_or(1, usize::from),
     };
-    let mut display = Display::new();
-    let built =
-        mapbuild::build(&source, &mut |phase, done, total| display.show(phase, done, total));
-    display.bar.finish_and_clear();
-    built.map_err(|error| failure(&error))
+    let mut stages = BuildProgress::new();
+    let built = mapbuild::build(&source, &mut |phase, done, total| stages.show(phase, done, total));
+    stages.finish();
+    built.map_err(|error| failure(&error)).inspect(|built| {
+        if stages.is_visibility_longest() {
+            built.hints.iter().for_each(|hint| eprintln!("hint: {hint}"));
+        }
+    })
 }
 
 /// Returns the problems of a failed build.
@@ -244,32 +246,9 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let temporary = path.with_file_name(name);
-    let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
-    written.map_err(|error| {
+    let write = || fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    uninterrupted(write).map_err(|error| {
         let _ = fs::remove_file(&temporary);
         format!("{}: cannot be written: {error}", path.display())
     })
-}
-
-/// Progress display: one rewritten line on a terminal, nothing otherwise.
-struct Display {
-    bar: ProgressBar,
-    phase: Option<BuildPhase>,
-}
-
-impl Display {
-    fn new() -> Self {
-        let template = "{msg:12} {wide_bar} {pos}/{len} {elapsed}";
-        let style = ProgressStyle::with_template(template).expect("a sound template");
-        Self { bar: ProgressBar::new(1).with_style(style), phase: None }
-    }
-
-    fn show(&mut self, phase: BuildPhase, done: usize, total: usize) {
-        if self.phase != Some(phase) {
-            self.phase = Some(phase);
-            self.bar.set_message(phase.name());
-        }
-        self.bar.set_length(total as u64);
-        self.bar.set_position(done as u64);
-    }
 }

@@ -1,6 +1,7 @@
 //! Map listing, drawing and building role (`fragd maps`).
 
 mod build;
+mod build_progress;
 
 use std::{path::Path, time::Instant};
 

@@ -135,23 +135,29 @@ fn traces_equal_those_over_all_brushes() {
     }
 }
 
+/// Asserts that the ends of free lines between random points see each other, and returns the number of free lines.
+pub(super) fn check_free_lines(name: &str, file: &[u8], lines: usize) -> usize {
+    let map = Bsp::load(file).unwrap();
+    let brushes = collision(&flattened(file, Objects::Brushes));
+    let mut random = Random(3);
+    let mut free = 0;
+    for _ in 0..lines {
+        let (from, to) = (random.open_point(&map), random.open_point(&map));
+        if brushes.trace(&TraceQuery::line(from, to, SOLID)).fraction < 1.0 {
+            continue;
+        }
+        free += 1;
+        let [a, b] = [from, to].map(|point| map.leafs[map.leaf_at(point)].cluster);
+        let is_symmetric = map.visibility.sees(a, b) && map.visibility.sees(b, a);
+        assert!(is_symmetric, "{name}: {from:?} to {to:?}");
+    }
+    free
+}
+
 #[test]
 fn free_lines_are_in_the_visible_set() {
     for name in MAPS {
-        let file = own_map(name);
-        let map = Bsp::load(&file).unwrap();
-        let brushes = collision(&flattened(&file, Objects::Brushes));
-        let mut random = Random(3);
-        let mut free = 0;
-        for _ in 0..LINES {
-            let (from, to) = (random.open_point(&map), random.open_point(&map));
-            if brushes.trace(&TraceQuery::line(from, to, SOLID)).fraction < 1.0 {
-                continue;
-            }
-            free += 1;
-            let [a, b] = [from, to].map(|point| map.leafs[map.leaf_at(point)].cluster);
-            assert!(map.visibility.sees(a, b), "{name}: {from:?} to {to:?}");
-        }
+        let free = check_free_lines(name, &own_map(name), LINES);
         assert!(free > LINES / 20, "{name}: {free} free lines");
     }
 }

@@ -2,6 +2,7 @@
 
 mod archives;
 mod brute_force;
+mod scale;
 mod sources;
 
 use std::{
@@ -18,6 +19,15 @@ const MAPS: [&str; 3] = ["course", "fragd1", "fragdctf1"];
 
 /// Compiles a source without light.
 fn compile(name: &str, text: &[u8], scripts: &[(String, Vec<u8>)]) -> Result<Built, BuildError> {
+    compile_with(Effort::Dark, name, text, scripts)
+}
+
+fn compile_with(
+    effort: Effort,
+    name: &str,
+    text: &[u8],
+    scripts: &[(String, Vec<u8>)],
+) -> Result<Built, BuildError> {
     let file = format!("{name}.map");
     let source = Source {
         name,
@@ -26,7 +36,7 @@ fn compile(name: &str, text: &[u8], scripts: &[(String, Vec<u8>)]) -> Result<Bui
         scripts,
         files: &|_| None,
         game: None,
-        effort: Effort::Dark,
+        effort,
         threads: 1,
     };
     mapbuild::build(&source, &mut |_, _, _| {})

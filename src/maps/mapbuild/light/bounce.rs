@@ -5,9 +5,9 @@
 
 use super::{
     fill::fill_voids,
-    gather::{Emitter, Sources, from_emitters, polygon_area},
+    gather::{Emitter, Sources, emitters_near, from_emitters, polygon_area},
     layout::Placement,
-    samples::sample,
+    samples::{sample, sample_bounds},
     scene::{Scene, Shape, Surface},
     vector::{Vector, add, along, cross, dot, length, normalize, scale, sub, times},
 };
@@ -148,6 +148,7 @@ fn surface_bounce(
 ) -> Vec<Vector> {
     let columns = coarse(placement.width);
     let rows = coarse(placement.height);
+    let emitters = emitters_near(emitters, &sample_bounds(surface, placement), NEGLIGIBLE);
     let mut values: Vec<Option<Vector>> = Vec::with_capacity(columns.len() * rows.len());
     for row in &rows {
         for column in &columns {
@@ -156,7 +157,7 @@ fn surface_bounce(
                 let mut sum = [0.0; 3];
                 from_emitters(
                     sources.caster,
-                    emitters,
+                    &emitters,
                     at.point,
                     Some(at.normal),
                     NEGLIGIBLE,

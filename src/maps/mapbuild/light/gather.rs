@@ -2,7 +2,7 @@
 
 use super::{
     caster::Caster,
-    scene::{Scene, Shape, Sun, Surface},
+    scene::{PointLight, Scene, Shape, Sun, Surface},
     vector::{
         Vector, add, along, bounds, brightest, cross, dot, length, major_axis, normalize, scale,
         sub,
@@ -21,6 +21,10 @@ const MIN_SQUARE: f64 = 256.0;
 const EMITTER_STEP: f64 = 96.0;
 /// Distance of an emitter from its surface.
 const EMITTER_LIFT: f64 = 4.0;
+/// Maximum emitters of surface lights of a scene, full and fast. Their distance doubles until they are not more.
+const MAX_TOTAL: [usize; 2] = [2048, 256];
+/// Largest distance between the emitters of a surface light.
+const MAX_EMITTER_STEP: f64 = 65_536.0;
 /// Maximum emitters along one axis of a surface.
 const MAX_EMITTERS: f64 = 64.0;
 
@@ -51,7 +55,8 @@ pub(crate) struct Ray {
 pub(crate) struct Sources<'a> {
     pub(crate) caster: &'a Caster,
     scene: &'a Scene,
-    emitters: Vec<Emitter>,
+    /// All point lights and surface lights.
+    all: LocalSources,
     /// Sets of directions to the sky. Samples of a luxel take different sets.
     sky: Vec<Vec<Vector>>,
     /// Length that leaves the map.
@@ -60,19 +65,69 @@ pub(crate) struct Sources<'a> {
     negligible: f64,
 }
 
+/// Point lights and surface lights.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LocalSources {
+    lights: Vec<PointLight>,
+    emitters: Vec<Emitter>,
+}
+
+#[cfg(test)]
+impl LocalSources {
+    /// Returns the number of point lights.
+    pub(crate) fn light_count(&self) -> usize {
+        self.lights.len()
+    }
+}
+
+#[cfg(test)]
+impl Sources<'_> {
+    /// Returns the number of emitters and the sum of their power.
+    pub(crate) fn emitter_power(&self) -> (usize, f64) {
+        let emitters = &self.all.emitters;
+        (emitters.len(), emitters.iter().map(|emitter| emitter.power[0]).sum())
+    }
+}
+
+/// Share by which a source is taken as brighter when it is left out as negligible.
+const CULL_MARGIN: f64 = 1.0 + 1e-6;
+
+/// Returns the squared distance of a point from a box, 0 inside.
+fn square_to_box(point: Vector, bounds: &[Vector; 2]) -> f64 {
+    let away = std::array::from_fn(|axis| {
+        (bounds[0][axis] - point[axis]).max(point[axis] - bounds[1][axis]).max(0.0)
+    });
+    dot(away, away)
+}
+
+/// Returns the emitters whose light is not negligible everywhere in a box.
+pub(crate) fn emitters_near(
+    emitters: &[Emitter],
+    bounds: &[Vector; 2],
+    negligible: f64,
+) -> Vec<Emitter> {
+    let is_near = |emitter: &&Emitter| {
+        let square = square_to_box(emitter.point, bounds);
+        let most = brightest(emitter.power) / (square + emitter.spread);
+        most * CULL_MARGIN > negligible
+    };
+    emitters.iter().filter(is_near).copied().collect()
+}
+
+/// Returns the share of a point light's intensity that arrives at a distance.
+fn point_factor(light: &PointLight, square: f64) -> f64 {
+    if light.linear {
+        (POINT_SCALE / 8000.0 - square.sqrt() / brightest(light.intensity)).max(0.0)
+    } else {
+        POINT_SCALE / square.max(MIN_SQUARE)
+    }
+}
+
 impl<'a> Sources<'a> {
     /// Collects the sources, with a set of sky directions per sample of a luxel.
     pub(crate) fn new(caster: &'a Caster, scene: &'a Scene, fast: bool, sets: usize) -> Self {
         let directions = SKY_DIRECTIONS[usize::from(fast)];
-        let emitters = scene
-            .surfaces
-            .iter()
-            .flat_map(|surface| {
-                let material = scene.materials.get(surface.material);
-                let emission = material.map_or([0.0; 3], |m| m.emission);
-                surface_emitters(surface, emission)
-            })
-            .collect();
+        let emitters = scene_emitters(scene, MAX_TOTAL[usize::from(fast)]);
         let has_sky = brightest(scene.sky) > 0.0;
         let extent = super::vector::bounds(scene.occluders.iter().flat_map(|o| o.bounds));
         let diagonal = length(sub(extent[1], extent[0]));
@@ -80,7 +135,7 @@ impl<'a> Sources<'a> {
             negligible: NEGLIGIBLE[usize::from(fast)],
             caster,
             scene,
-            emitters,
+            all: LocalSources { lights: scene.lights.clone(), emitters },
             sky: (0..sets)
                 .map(|set| hemisphere(if has_sky { directions } else { 0 }, set, sets))
                 .collect(),
@@ -88,8 +143,26 @@ impl<'a> Sources<'a> {
         }
     }
 
+    /// Returns the point lights and surface lights that are not negligible everywhere in a box.
+    pub(crate) fn near(&self, bounds: &[Vector; 2]) -> LocalSources {
+        let is_near = |light: &&PointLight| {
+            let factor = point_factor(light, square_to_box(light.origin, bounds));
+            brightest(light.intensity) * factor * CULL_MARGIN > self.negligible
+        };
+        LocalSources {
+            lights: self.all.lights.iter().filter(is_near).copied().collect(),
+            emitters: emitters_near(&self.all.emitters, bounds, self.negligible),
+        }
+    }
+
     /// Light on a surface at a point. `set` selects the sky directions.
-    pub(crate) fn on_surface(&self, point: Vector, normal: Vector, set: usize) -> Vector {
+    pub(crate) fn on_surface(
+        &self,
+        local: &LocalSources,
+        point: Vector,
+        normal: Vector,
+        set: usize,
+    ) -> Vector {
         let mut sum = self.scene.ambient;
         for sun in &self.scene.suns {
             let facing = dot(normal, sun.direction);
@@ -98,7 +171,7 @@ impl<'a> Sources<'a> {
             }
         }
         sum = along(sum, self.scene.sky, self.sky_share(point, normal, set));
-        self.local(point, self.negligible, Some(normal), &mut |ray| {
+        self.local(local, point, self.negligible, Some(normal), &mut |ray| {
             sum = along(sum, ray.light, dot(ray.direction, normal).max(0.0));
         });
         sum
@@ -124,7 +197,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Visits the light of suns, sky and local sources at a point in the open.
-    pub(crate) fn around(&self, point: Vector, visit: &mut dyn FnMut(Ray)) {
+    pub(crate) fn around(&self, local: &LocalSources, point: Vector, visit: &mut dyn FnMut(Ray)) {
         for sun in &self.scene.suns {
             if self.sun_shines(sun, point) {
                 visit(Ray { direction: sun.direction, light: sun.intensity });
@@ -139,18 +212,19 @@ impl<'a> Sources<'a> {
                 });
             }
         }
-        self.local(point, self.negligible * 2.0, None, visit);
+        self.local(local, point, self.negligible * 2.0, None, visit);
     }
 
     /// Visits point lights and surface lights.
     fn local(
         &self,
+        local: &LocalSources,
         point: Vector,
         negligible: f64,
         normal: Option<Vector>,
         visit: &mut dyn FnMut(Ray),
     ) {
-        for light in &self.scene.lights {
+        for light in &local.lights {
             let to = sub(light.origin, point);
             let square = dot(to, to);
             let distance = square.sqrt();
@@ -160,16 +234,12 @@ impl<'a> Sources<'a> {
             if facing <= 0.0 || top <= 0.0 {
                 continue;
             }
-            let factor = if light.linear {
-                (POINT_SCALE / 8000.0 - distance / top).max(0.0)
-            } else {
-                POINT_SCALE / square.max(MIN_SQUARE)
-            };
+            let factor = point_factor(light, square);
             if top * factor * facing > negligible && !self.caster.blocked(point, light.origin) {
                 visit(Ray { direction, light: scale(light.intensity, factor) });
             }
         }
-        from_emitters(self.caster, &self.emitters, point, normal, negligible, visit);
+        from_emitters(self.caster, &local.emitters, point, normal, negligible, visit);
     }
 }
 
@@ -207,8 +277,25 @@ pub(crate) fn from_emitters(
     }
 }
 
+/// Divides all surface lights into emitters, as small as their number allows.
+fn scene_emitters(scene: &Scene, max: usize) -> Vec<Emitter> {
+    let mut step = EMITTER_STEP;
+    loop {
+        let of_surface = |surface: &Surface| {
+            let material = scene.materials.get(surface.material);
+            let emission = material.map_or([0.0; 3], |m| m.emission);
+            surface_emitters(surface, emission, step)
+        };
+        let emitters: Vec<Emitter> = scene.surfaces.iter().flat_map(of_surface).collect();
+        if emitters.len() <= max || step >= MAX_EMITTER_STEP {
+            return emitters;
+        }
+        step *= 2.0;
+    }
+}
+
 /// Divides a surface light into emitters.
-fn surface_emitters(surface: &Surface, emission: Vector) -> Vec<Emitter> {
+fn surface_emitters(surface: &Surface, emission: Vector, step: f64) -> Vec<Emitter> {
     let Shape::Polygon { ring, normal, .. } = &surface.shape else {
         return Vec::new();
     };
@@ -219,8 +306,7 @@ fn surface_emitters(surface: &Surface, emission: Vector) -> Vec<Emitter> {
     let area = polygon_area(surface);
     let flat = major_axis(*normal);
     let (u, v) = ((flat + 1) % 3, (flat + 2) % 3);
-    let count =
-        |axis: usize| ((high[axis] - low[axis]) / EMITTER_STEP).round().clamp(1.0, MAX_EMITTERS);
+    let count = |axis: usize| ((high[axis] - low[axis]) / step).round().clamp(1.0, MAX_EMITTERS);
     let (columns, rows) = (count(u), count(v));
     let share = area / (columns * rows);
     let mut emitters = Vec::new();

@@ -4,7 +4,8 @@
 //! without a free place are black, which renderers skip.
 
 use super::{
-    gather::{Emitter, Ray, Sources, from_emitters},
+    Options,
+    gather::{Emitter, LocalSources, Ray, Sources, emitters_near, from_emitters},
     scene::Scene,
     to_bytes,
     vector::{Vector, add, along, dot, length, normalize, scale},
@@ -13,6 +14,10 @@ use crate::model::map_parallel;
 
 /// Maximum points of a grid.
 const MAX_POINTS: usize = 1 << 20;
+/// Points along x and y of a draft that share one computed point.
+const DRAFT_STEP: usize = 2;
+/// Distance that a point in a solid may move.
+const MAX_MOVE: f64 = 18.0;
 /// Smallest cell side, in units.
 const MIN_CELL: f64 = 8.0;
 /// Bounced light below this is not worth a shadow ray.
@@ -59,32 +64,73 @@ impl Extent {
     }
 }
 
+/// Number of points of the grid for bounds; `None` if it is too large.
+pub(crate) fn point_count(cell: Vector, bounds: &[Vector; 2]) -> Option<usize> {
+    Extent::new(cell, bounds).map(|extent| extent.points())
+}
+
 /// Computes the bytes of the grid: 8 per point, x fastest.
 pub(crate) fn grid(
     sources: &Sources,
     scene: &Scene,
     bounced: &[Emitter],
-    threads: usize,
+    options: Options,
 ) -> Vec<u8> {
     let Some(extent) = Extent::new(scene.grid_cell, &scene.bounds) else {
         return Vec::new();
     };
-    let row = extent.counts[0];
-    let rows = map_parallel(extent.points() / row, threads, |index| {
-        (0..row)
-            .flat_map(|x| point_bytes(sources, scene, bounced, extent.point(index * row + x)))
-            .collect::<Vec<u8>>()
+    let [row, rows, levels] = extent.counts;
+    let step = if options.fast { DRAFT_STEP } else { 1 };
+    let computed = rows.div_ceil(step);
+    let lines = map_parallel(computed * levels, options.threads, |index| {
+        let first = (index / computed * rows + index % computed * step) * row;
+        line(sources, scene, bounced, &extent, [first, row, step])
     });
-    rows.concat()
+    // In a draft, a computed line stands for the next ones, too.
+    let mut grid = Vec::with_capacity(extent.points() * 8);
+    for level in 0..levels {
+        for y in 0..rows {
+            grid.extend(&lines[level * computed + y / step]);
+        }
+    }
+    grid
 }
 
-fn point_bytes(sources: &Sources, scene: &Scene, bounced: &[Emitter], point: Vector) -> [u8; 8] {
+/// Computes a line of points along x.
+fn line(
+    sources: &Sources,
+    scene: &Scene,
+    bounced: &[Emitter],
+    extent: &Extent,
+    [first, count, step]: [usize; 3],
+) -> Vec<u8> {
+    let ends = [extent.point(first), extent.point(first + count - 1)];
+    let bounds = [ends[0].map(|part| part - MAX_MOVE), ends[1].map(|part| part + MAX_MOVE)];
+    let near =
+        Near { local: sources.near(&bounds), bounced: emitters_near(bounced, &bounds, NEGLIGIBLE) };
+    let mut bytes = Vec::with_capacity(count * 8);
+    for x in (0..count).step_by(step) {
+        let point = point_bytes(sources, scene, &near, extent.point(first + x));
+        for _ in x..(x + step).min(count) {
+            bytes.extend(point);
+        }
+    }
+    bytes
+}
+
+/// Sources that matter for a line of points.
+struct Near {
+    local: LocalSources,
+    bounced: Vec<Emitter>,
+}
+
+fn point_bytes(sources: &Sources, scene: &Scene, near: &Near, point: Vector) -> [u8; 8] {
     let Some(point) = free_place(sources, scene, point) else {
         return [0; 8];
     };
     let mut rays: Vec<Ray> = Vec::new();
-    sources.around(point, &mut |ray| rays.push(ray));
-    from_emitters(sources.caster, bounced, point, None, NEGLIGIBLE, &mut |ray| {
+    sources.around(&near.local, point, &mut |ray| rays.push(ray));
+    from_emitters(sources.caster, &near.bounced, point, None, NEGLIGIBLE, &mut |ray| {
         rays.push(ray);
     });
     let mut sum = [0.0; 3];
@@ -121,7 +167,7 @@ fn free_place(sources: &Sources, scene: &Scene, point: Vector) -> Option<Vector>
     if open(point) {
         return Some(point);
     }
-    [9.0, 18.0].into_iter().find_map(|distance| {
+    [9.0, MAX_MOVE].into_iter().find_map(|distance| {
         (0..8)
             .map(|corner| {
                 std::array::from_fn(|axis| {

@@ -17,6 +17,10 @@ pub const PAGE_BYTES: usize = PAGE_SIZE * PAGE_SIZE * 3;
 const LUXEL: f64 = 16.0;
 /// Maximum pages of a map. Surfaces beyond them have no light map.
 const MAX_PAGES: usize = 256;
+/// Maximum luxels of a map. Their distance doubles until they are not more.
+const MAX_LUXELS: usize = 160 * PAGE_SIZE * PAGE_SIZE;
+/// Largest distance of luxels, in units.
+const MAX_LUXEL: f64 = 4096.0;
 
 /// Light map rectangle of a surface.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,17 +50,36 @@ impl Placement {
     }
 }
 
-/// Places all lit surfaces. Returns the placements by surface, and the number of pages.
-pub(crate) fn place(scene: &Scene) -> (Vec<Option<Placement>>, usize) {
-    let step = if scene.luxel > 0.0 { scene.luxel } else { LUXEL };
-    let mut placements: Vec<Option<Placement>> = scene
-        .surfaces
-        .iter()
-        .map(|surface| {
+/// Places of all surfaces on the pages.
+pub(crate) struct Layout {
+    /// Placements by surface.
+    pub(crate) placements: Vec<Option<Placement>>,
+    /// Number of pages.
+    pub(crate) pages: usize,
+    /// Distance of luxels, in units.
+    pub(crate) luxel: f64,
+}
+
+/// Returns the rectangles of all lit surfaces, and the distance of luxels: that of the scene, or a greater one.
+fn rectangles(scene: &Scene) -> (Vec<Option<Placement>>, f64) {
+    let mut step = if scene.luxel > 0.0 { scene.luxel } else { LUXEL };
+    loop {
+        let place = |surface: &Surface| {
             let lit = scene.materials.get(surface.material).is_some_and(|m| m.lit);
             lit.then(|| rectangle(surface, step)).flatten()
-        })
-        .collect();
+        };
+        let placements: Vec<_> = scene.surfaces.iter().map(place).collect();
+        let luxels: usize = placements.iter().flatten().map(Placement::luxels).sum();
+        if luxels <= MAX_LUXELS || step >= MAX_LUXEL {
+            return (placements, step);
+        }
+        step *= 2.0;
+    }
+}
+
+/// Places all lit surfaces.
+pub(crate) fn place(scene: &Scene) -> Layout {
+    let (mut placements, luxel) = rectangles(scene);
     let mut order: Vec<usize> =
         (0..placements.len()).filter(|i| placements[*i].is_some()).collect();
     let size = |i: &usize| {
@@ -90,7 +113,7 @@ pub(crate) fn place(scene: &Scene) -> (Vec<Option<Placement>>, usize) {
         }
     }
     let used = if pages.is_empty() { 0 } else { pages.len().max(2) };
-    (placements, used)
+    Layout { placements, pages: used, luxel }
 }
 
 /// Finds the size and plane of a surface's rectangle.

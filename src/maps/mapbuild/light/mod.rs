@@ -17,6 +17,7 @@ mod samples;
 mod scene;
 pub(crate) mod vector;
 
+pub(crate) use grid::point_count;
 pub use layout::{PAGE_BYTES, PAGE_SIZE, Placement};
 pub(crate) use samples::patch_vertex;
 pub use scene::{Material, Occluder, Plane, PointLight, Scene, Shape, Sun, Surface, Vertex};
@@ -26,7 +27,7 @@ use self::{
     caster::Caster,
     fill::fill_voids,
     gather::Sources,
-    samples::sample,
+    samples::{sample, sample_bounds},
     vector::{add, brightest, scale},
 };
 use crate::model::map_parallel;
@@ -64,6 +65,8 @@ pub struct Lighting {
     pub surfaces: Vec<SurfaceLight>,
     /// Light grid, 8 bytes per point; empty if it is too large.
     pub grid: Vec<u8>,
+    /// Distance of luxels, in units. It grows when the light maps of the scene's distance would be too many.
+    pub luxel: f64,
 }
 
 /// Light of a surface.
@@ -77,7 +80,7 @@ pub struct SurfaceLight {
 
 /// Computes the light of a scene. `progress` receives finished and total surfaces.
 pub fn light(scene: &Scene, options: Options, progress: &mut dyn FnMut(usize, usize)) -> Lighting {
-    let (placements, page_count) = layout::place(scene);
+    let layout::Layout { placements, pages: page_count, luxel } = layout::place(scene);
     let caster = Caster::new(&scene.occluders);
     let offsets: &[[f64; 2]] = if options.fast { &[[0.0; 2]] } else { &OFFSETS };
     let sources = Sources::new(&caster, scene, options.fast, offsets.len());
@@ -99,7 +102,7 @@ pub fn light(scene: &Scene, options: Options, progress: &mut dyn FnMut(usize, us
         bounce::add_bounce(&sources, scene, &placements, &bounced, options.threads, &mut luxels);
     }
     progress(total, total);
-    let grid = grid::grid(&sources, scene, &bounced, options.threads);
+    let grid = grid::grid(&sources, scene, &bounced, options);
     let pages = paint(&placements, &luxels, page_count);
     let surfaces = placements
         .into_iter()
@@ -109,7 +112,7 @@ pub fn light(scene: &Scene, options: Options, progress: &mut dyn FnMut(usize, us
             placement,
         })
         .collect();
-    Lighting { pages, surfaces, grid }
+    Lighting { pages, surfaces, grid, luxel }
 }
 
 /// Light of each luxel, without bounces.
@@ -120,6 +123,7 @@ fn direct(
     offsets: &[[f64; 2]],
 ) -> Vec<Vector> {
     let mut values = Vec::with_capacity(placement.luxels());
+    let local = sources.near(&sample_bounds(surface, placement));
     for row in 0..placement.height {
         for column in 0..placement.width {
             let mut sum = [0.0; 3];
@@ -127,7 +131,7 @@ fn direct(
             for (set, [across, down]) in offsets.iter().enumerate() {
                 let (column, row) = (column as f64 + across, row as f64 + down);
                 if let Some(at) = sample(sources.caster, surface, placement, column, row) {
-                    sum = add(sum, sources.on_surface(at.point, at.normal, set));
+                    sum = add(sum, sources.on_surface(&local, at.point, at.normal, set));
                     count += 1;
                 }
             }

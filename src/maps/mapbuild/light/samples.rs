@@ -7,7 +7,7 @@ use super::{
     caster::Caster,
     layout::{Placement, luxel_point},
     scene::{Shape, Surface, Vertex},
-    vector::{Vector, add, along, cross, dot, length, normalize, scale, sub},
+    vector::{Vector, add, along, bounds, cross, dot, length, normalize, scale, sub},
 };
 
 /// Distance of a sample from its surface.
@@ -50,6 +50,28 @@ pub(crate) fn sample(
             (!caster.inside(point)).then_some(Sample { point, normal, interior: true })
         }
     }
+}
+
+/// Returns a box around all samples of a surface.
+pub(crate) fn sample_bounds(surface: &Surface, placement: &Placement) -> [Vector; 2] {
+    let [across, down, _] = placement.vectors;
+    let (margin, luxels) = match &surface.shape {
+        Shape::Polygon { .. } => {
+            let corner = |column: usize, row: usize| {
+                let (column, row) = (column as f64, row as f64);
+                luxel_point(placement, column, row)
+            };
+            let (width, height) = (placement.width, placement.height);
+            let corners =
+                [corner(0, 0), corner(width, 0), corner(0, height), corner(width, height)];
+            (4.0 * length(across).max(length(down)), corners.to_vec())
+        }
+        Shape::Patch { .. } => (0.0, Vec::new()),
+    };
+    let points = surface.vertices().map(|vertex| vertex.point);
+    let [low, high] = bounds(points.chain(luxels));
+    let margin = margin + 4.0;
+    [low.map(|part| part - margin), high.map(|part| part + margin)]
 }
 
 fn polygon_sample(

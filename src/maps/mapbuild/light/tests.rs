@@ -285,7 +285,7 @@ fn light_map_coordinates_stay_within_rectangles() {
             [0.0, 0.0, 1.0],
         ));
     }
-    let (placements, pages) = layout::place(&scene);
+    let layout::Layout { placements, pages, .. } = layout::place(&scene);
     let mut owner = vec![vec![false; PAGE_SIZE * PAGE_SIZE]; pages];
     for placed in placements.iter().flatten() {
         for y in placed.y..placed.y + placed.height {
@@ -307,7 +307,7 @@ fn light_map_coordinates_stay_within_rectangles() {
 #[test]
 fn large_polygon_gets_coarser_luxels() {
     let scene = scene(vec![floor(4096.0)], Vec::new());
-    let (placements, _) = layout::place(&scene);
+    let layout::Layout { placements, .. } = layout::place(&scene);
     let placed = placements[0].as_ref().expect("lit surface");
     assert!(placed.width < PAGE_SIZE && placed.vectors[0][0] == 128.0);
 }
@@ -357,4 +357,52 @@ fn bytes_keep_hue_beyond_full_brightness() {
         let [r, ..] = to_bytes([f64::from(value); 3]);
         assert!(r.abs_diff(value) <= 2, "{r} for {value}");
     }
+}
+
+#[test]
+fn luxels_grow_when_light_maps_are_too_many() {
+    let scene = scene((0..200).map(|_| floor(960.0)).collect(), Vec::new());
+    let layout::Layout { placements, luxel, pages } = layout::place(&scene);
+    assert_eq!(luxel, 32.0);
+    assert!(pages < 256 && placements.iter().all(Option::is_some));
+}
+
+#[test]
+fn sources_left_out_at_a_surface_are_negligible() {
+    let mut scene = scene(vec![floor(128.0)], Vec::new());
+    scene.lights = (0..40)
+        .map(|i| PointLight { linear: i % 2 == 0, ..lamp([f64::from(i) * 300.0, 0.0, 64.0], 30.0) })
+        .collect();
+    let caster = Caster::new(&scene.occluders);
+    let sources = Sources::new(&caster, &scene, false, 1);
+    let near = sources.near(&[[-128.0, -128.0, 0.0], [128.0, 128.0, 2.0]]);
+    let everything = sources.near(&[[-1e6; 3], [1e6; 3]]);
+    assert!(near.light_count() < everything.light_count());
+    for x in [-128.0, 0.0, 128.0] {
+        let [part, all] = [&near, &everything]
+            .map(|local| sources.on_surface(local, [x, 0.0, 1.0], [0.0, 0.0, 1.0], 0));
+        assert_eq!(part, all);
+    }
+}
+
+#[test]
+fn draft_grid_has_the_points_of_a_full_one() {
+    let mut scene = scene(vec![floor(128.0)], Vec::new());
+    scene.bounds = [[-300.0, -170.0, -16.0], [128.0, 128.0, 240.0]];
+    scene.lights = vec![lamp([0.0, 0.0, 100.0], 300.0)];
+    let grid = |fast| light(&scene, Options { fast, threads: 2 }, &mut |_, _| {}).grid;
+    let (draft, full) = (grid(true), grid(false));
+    assert_eq!(draft.len(), full.len());
+    assert_eq!(draft[..8], draft[8..16]);
+}
+
+#[test]
+fn huge_surface_lights_have_few_emitters() {
+    let mut scene = scene((0..30).map(|_| floor(960.0)).collect(), Vec::new());
+    scene.materials[0].emission = [50.0; 3];
+    let caster = Caster::new(&scene.occluders);
+    let [full, fast] =
+        [false, true].map(|fast| Sources::new(&caster, &scene, fast, 1).emitter_power());
+    assert!(full.0 <= 2048 && fast.0 <= 256 && fast.0 >= 30, "{full:?} {fast:?}");
+    assert!((full.1 / fast.1 - 1.0).abs() < 1e-9, "{full:?} {fast:?}");
 }

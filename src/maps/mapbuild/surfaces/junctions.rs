@@ -4,19 +4,27 @@
 //! such corner becomes a point of the edge.
 
 use super::{MAX_POINTS, Shape, Surface};
-use crate::mapbuild::{vector::Vector, winding::Winding};
+use crate::mapbuild::{
+    vector::{Bounds, Vector},
+    winding::Winding,
+};
 
 /// Distance within which a corner is on an edge.
 const ON_EDGE: f64 = 0.1;
 /// Least distance of a corner from the ends of the edge.
 const FROM_ENDS: f64 = 0.25;
+/// Surfaces between two progress reports.
+const REPORT_INTERVAL: usize = 64;
 /// Smallest area of a part of a divided polygon.
 const MIN_AREA: f64 = 1.0;
 
 /// Puts the corners of each model's polygons into the edges that they touch. Polygons with too many points are
-/// divided.
+/// divided. `progress` receives finished and total polygons.
 #[must_use]
-pub(in crate::mapbuild) fn close_gaps(surfaces: Vec<Surface>) -> Vec<Surface> {
+pub(in crate::mapbuild) fn close_gaps(
+    surfaces: Vec<Surface>,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Vec<Surface> {
     let mut closed = Vec::with_capacity(surfaces.len());
     let models = surfaces.last().map_or(0, |surface| surface.model + 1);
     let mut rest = &surfaces[..];
@@ -24,8 +32,11 @@ pub(in crate::mapbuild) fn close_gaps(surfaces: Vec<Surface>) -> Vec<Surface> {
         let count = rest.iter().take_while(|surface| surface.model == model).count();
         let (own, others) = rest.split_at(count);
         rest = others;
-        let corners = corners(own);
+        let corners = Corners::of(own);
         for surface in own {
+            if closed.len().is_multiple_of(REPORT_INTERVAL) {
+                progress(closed.len().min(surfaces.len()), surfaces.len());
+            }
             match &surface.shape {
                 Shape::Polygon { winding, plane, projection } => {
                     let winding = with_corners(winding, &corners);
@@ -41,22 +52,53 @@ pub(in crate::mapbuild) fn close_gaps(surfaces: Vec<Surface>) -> Vec<Surface> {
     closed
 }
 
-/// Returns the corners of all polygons, by x.
-fn corners(surfaces: &[Surface]) -> Vec<Vector> {
-    let mut corners: Vec<Vector> = Vec::new();
-    for surface in surfaces {
-        if let Shape::Polygon { winding, .. } = &surface.shape {
-            corners.extend(winding.points());
-        }
-    }
-    corners.sort_by(|a, b| {
-        a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])).then(a[2].total_cmp(&b[2]))
-    });
-    corners.dedup_by(|a, b| (*a - *b).length() < 1e-3);
-    corners
+/// Corners of polygons: numbers by each of their coordinates, so that the corners near an edge are few.
+struct Corners {
+    points: Vec<Vector>,
+    by_axis: [Vec<usize>; 3],
 }
 
-fn with_corners(winding: &Winding, corners: &[Vector]) -> Winding {
+impl Corners {
+    fn of(surfaces: &[Surface]) -> Self {
+        let mut points: Vec<Vector> = Vec::new();
+        for surface in surfaces {
+            if let Shape::Polygon { winding, .. } = &surface.shape {
+                points.extend(winding.points());
+            }
+        }
+        points.sort_by(|a, b| {
+            a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])).then(a[2].total_cmp(&b[2]))
+        });
+        points.dedup_by(|a, b| (*a - *b).length() < 1e-3);
+        let by_axis = std::array::from_fn(|axis| {
+            let mut numbers: Vec<usize> = (0..points.len()).collect();
+            numbers.sort_by(|&a, &b| points[a][axis].total_cmp(&points[b][axis]).then(a.cmp(&b)));
+            numbers
+        });
+        Self { points, by_axis }
+    }
+
+    /// Returns the corners within the extent of an edge along the axis where they are fewest, by number.
+    fn near(&self, from: Vector, to: Vector) -> Vec<Vector> {
+        let range = |axis: usize| {
+            let numbers = &self.by_axis[axis];
+            let low = from[axis].min(to[axis]) - ON_EDGE;
+            let high = from[axis].max(to[axis]) + ON_EDGE;
+            let first = numbers.partition_point(|&number| self.points[number][axis] < low);
+            let last = numbers.partition_point(|&number| self.points[number][axis] <= high);
+            &numbers[first..last]
+        };
+        let fewest = (0..3).map(range).min_by_key(|numbers| numbers.len()).unwrap_or_default();
+        let bounds = Bounds::of(&[from, to]).grown(ON_EDGE);
+        let is_near = |point: &Vector| bounds.touches(&Bounds { mins: *point, maxs: *point });
+        let mut near: Vec<usize> =
+            fewest.iter().copied().filter(|&number| is_near(&self.points[number])).collect();
+        near.sort_unstable();
+        near.into_iter().map(|number| self.points[number]).collect()
+    }
+}
+
+fn with_corners(winding: &Winding, corners: &Corners) -> Winding {
     let mut points = Vec::with_capacity(winding.points().len());
     for (from, to) in winding.edges() {
         points.push(from);
@@ -65,12 +107,9 @@ fn with_corners(winding: &Winding, corners: &[Vector]) -> Winding {
         if length < 2.0 * FROM_ENDS {
             continue;
         }
-        let low = from[0].min(to[0]) - ON_EDGE;
-        let high = from[0].max(to[0]) + ON_EDGE;
-        let first = corners.partition_point(|corner| corner[0] < low);
-        let near = corners[first..].iter().take_while(|corner| corner[0] <= high);
+        let near = corners.near(from, to).into_iter();
         let mut between: Vec<(f64, Vector)> = near
-            .filter_map(|&corner| {
+            .filter_map(|corner| {
                 let along = (corner - from).dot(direction);
                 let inside = along > FROM_ENDS && along < length - FROM_ENDS;
                 let aside = (corner - from - direction * along).length();

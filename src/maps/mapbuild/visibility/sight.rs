@@ -1,0 +1,111 @@
+//! Sight of a portal without following chains: what the first opening hides, and what straight lines reach.
+//!
+//! Both shorten the flow through chains, whose number grows exponentially where many portals face each other.
+
+use super::{
+    super::{planes::Plane, tree::Child, vector::Vector, winding::WindingSide},
+    Bits,
+    flow::{Directed, Flow, Known},
+    separators::{CUT, ON, separators},
+};
+
+/// Tests of portals against separating planes that cost as much as one visit of a portal.
+const TESTS_PER_WORK: u64 = 8;
+/// Work of a straight line through the tree.
+const LINE_WORK: u64 = 4;
+/// Distance from a plane within which a line counts as blocked on both sides.
+const TOUCH: f64 = 0.02;
+
+impl Flow<'_> {
+    /// Returns what a portal may see according to the other direction of finished portals and to the planes that
+    /// separate it from the next opening; and the work.
+    pub(super) fn tightened(&self, number: usize, known: &Known) -> (Bits, u64) {
+        let source = &self.portals[number];
+        let mut open = Bits::new(self.portals.len());
+        let is_open = |other: &usize| {
+            // Sight is symmetric.
+            !known.is_done[*other ^ 1] || known.sets[*other ^ 1].has(number ^ 1)
+        };
+        known.sets[number].numbers().filter(is_open).for_each(|other| open.set(other));
+        let mut may = Bits::new(self.portals.len());
+        let mut tests = 0;
+        for &next in self.leaving[source.to].iter().filter(|&&next| open.has(next)) {
+            may.set(next);
+            let pass = &self.portals[next];
+            let planes = separators(&source.winding, &pass.winding);
+            for other in open.both(&known.sets[next]).numbers() {
+                if may.has(other) {
+                    continue;
+                }
+                tests += planes.len() as u64 + 1;
+                if !planes.iter().any(|plane| is_hidden(&self.portals[other], plane)) {
+                    may.set(other);
+                }
+            }
+        }
+        (may, tests / TESTS_PER_WORK)
+    }
+
+    /// Returns the portals that a straight line from the portal reaches; and the work.
+    pub(super) fn surely_seen(&self, number: usize, may: &Bits) -> (Bits, u64) {
+        let source = &self.portals[number];
+        let mut seen = Bits::new(self.portals.len());
+        let mut work = 0;
+        for other in may.numbers() {
+            let target = &self.portals[other];
+            let lines = lines(source, target);
+            let is_free = lines.into_iter().any(|[from, to]| {
+                work += LINE_WORK;
+                source.plane.distance(to) > ON
+                    && target.plane.distance(from) < -ON
+                    && self.is_free(from, to, self.tree.root)
+            });
+            if is_free {
+                seen.set(other);
+            }
+        }
+        (seen, work)
+    }
+
+    /// Whether a line stays out of opaque leafs.
+    fn is_free(&self, from: Vector, to: Vector, at: Child) -> bool {
+        let node = match at {
+            Child::Leaf(leaf) => return !self.tree.leafs[leaf].is_opaque,
+            Child::Node(node) => &self.tree.nodes[node],
+        };
+        let plane = &self.planes[node.plane];
+        let (start, end) = (plane.distance(from), plane.distance(to));
+        let [front, back] = node.children;
+        if start > TOUCH && end > TOUCH {
+            return self.is_free(from, to, front);
+        }
+        if start < -TOUCH && end < -TOUCH {
+            return self.is_free(from, to, back);
+        }
+        if start.abs() <= TOUCH || end.abs() <= TOUCH {
+            return self.is_free(from, to, front) && self.is_free(from, to, back);
+        }
+        let middle = from + (to - from) * (start / (start - end));
+        let (first, second) = if start > 0.0 { (front, back) } else { (back, front) };
+        self.is_free(from, middle, first) && self.is_free(middle, to, second)
+    }
+}
+
+/// Whether a separating plane has a polygon behind it.
+fn is_hidden(portal: &Directed, plane: &Plane) -> bool {
+    !portal.reaches_front(plane) && portal.winding.place(plane, CUT) == WindingSide::Back
+}
+
+/// Lines between two polygons: between the middles, and between corners drawn toward them.
+fn lines(source: &Directed, target: &Directed) -> [[Vector; 2]; 3] {
+    let inner = |portal: &Directed, corner: usize| {
+        let points = portal.winding.points();
+        let corner = points[corner % points.len()];
+        portal.center + (corner - portal.center) * 0.8
+    };
+    [
+        [source.center, target.center],
+        [inner(source, 0), inner(target, 0)],
+        [inner(source, 2), inner(target, 2)],
+    ]
+}
