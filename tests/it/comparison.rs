@@ -4,8 +4,8 @@ use fragd::{
     model::assets::MemoryAssets,
     settings::{Choice as _, GameFolder},
     sim::comparison::{
-        Differences, Explanation, Rules, built_in_plays, compare, known_subjects, known_table,
-        random_play,
+        Differences, Explanation, Recording, Reference, Rules, built_in_plays, compare,
+        known_subjects, known_table, random_play,
     },
     testing::real_modules::real_module_folder,
 };
@@ -14,6 +14,9 @@ use crate::installed_maps;
 
 /// Maps of OpenArena for random plays.
 const MAPS: [&str; 5] = ["aggressor", "oa_dm1", "oa_dm4", "ctf_inyard", "oa_dm7"];
+
+/// Native rules in place of a module.
+const NATIVE: Reference<'_> = Reference::Module { image: &[], symbols: &[], engine: "0" };
 
 /// Runs the built-in plays of a ruleset.
 fn run(rules: &Rules<'_>) -> Differences {
@@ -30,7 +33,7 @@ fn run(rules: &Rules<'_>) -> Differences {
 fn equal_rules_have_no_differences() {
     let data = MemoryAssets::default();
     for game in [GameFolder::BaseQ3, GameFolder::BaseOa] {
-        let rules = Rules { game, module: &[], symbols: &[], engine: "0", data: &data };
+        let rules = Rules { game, reference: NATIVE, data: &data };
         let mut found = run(&rules);
         let random = random_play(7, "", 3, 10);
         found.merge(compare(&random, &rules).unwrap_or_else(|error| panic!("{error}")));
@@ -39,11 +42,32 @@ fn equal_rules_have_no_differences() {
     }
 }
 
+/// Modules are not part of the package; what they did in the plays is.
+#[test]
+fn native_rules_equal_recorded_modules_but_for_accepted_differences() {
+    let data = MemoryAssets::default();
+    let games = [
+        (GameFolder::BaseQ3, include_bytes!("../rules/baseq3.recording").as_slice()),
+        (GameFolder::BaseOa, include_bytes!("../rules/baseoa.recording").as_slice()),
+    ];
+    let mut all = Differences::default();
+    for (game, bytes) in games {
+        let recording = Recording::parse(bytes).expect("a recording");
+        let rules = Rules { game, reference: Reference::Recording(&recording), data: &data };
+        let found = run(&rules);
+        let open: Vec<_> = found.kinds().iter().filter(|kind| kind.explanation.is_none()).collect();
+        assert!(open.is_empty(), "{}: {open:#?}", game.name());
+        assert_eq!(recording.plays().count() as u64, found.plays, "{}", game.name());
+        all.merge(found);
+    }
+    assert!(all.frames > 20_000, "{}", all.frames);
+}
+
 #[test]
 fn play_without_its_map_is_an_error() {
     let data = MemoryAssets::default();
     let game = GameFolder::BaseOa;
-    let rules = Rules { game, module: &[], symbols: &[], engine: "0", data: &data };
+    let rules = Rules { game, reference: NATIVE, data: &data };
     let error = compare(&random_play(1, "nowhere", 1, 1), &rules).unwrap_err().to_string();
     assert!(error.contains("nowhere"), "{error}");
 }
@@ -67,7 +91,8 @@ fn real_modules_equal_native_rules_but_for_accepted_differences() {
         let file = folder.join(game.name()).join("qagame.qvm");
         let module = std::fs::read(file).expect("a module");
         let data = MemoryAssets::default();
-        let rules = Rules { game, module: &module, symbols: &[], engine: "1", data: &data };
+        let reference = Reference::Module { image: &module, symbols: &[], engine: "1" };
+        let rules = Rules { game, reference, data: &data };
         let found = run(&rules);
         let open: Vec<_> = found.kinds().iter().filter(|kind| kind.explanation.is_none()).collect();
         assert!(open.is_empty(), "{}: {open:#?}", game.name());

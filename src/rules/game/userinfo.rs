@@ -121,6 +121,8 @@ pub struct PlayerEntryFields {
     pub in_team: bool,
     /// Whether the player is a bot: the entry has a skill instead of team names.
     pub bot: bool,
+    /// Color of its rail trails instead of its own ones.
+    pub color: Option<&'static str>,
 }
 
 /// Clamps a team task to the range that clients know.
@@ -165,8 +167,10 @@ pub fn player_entry(
         }
     });
     let name = if detail < Detail::ShortName { name } else { truncated(name, SHORT_NAME_LEN) };
-    let color1 = info.clean("color1", MAX_DIGITS_LEN);
-    let color2 = info.clean("color2", MAX_DIGITS_LEN);
+    let [color1, color2] = ["color1", "color2"].map(|key| match fields.color {
+        Some(color) => color.to_owned(),
+        None => info.clean(key, MAX_DIGITS_LEN),
+    });
     let handicap = info.handicap();
     let PlayerEntryFields { team, wins, losses, leader, bot, .. } = *fields;
     let task = info.team_task();

@@ -45,7 +45,7 @@ use super::{
     settings::{SettingsVersion, key},
     userinfo::{Detail, PlayerEntryFields, PlayerUserinfo, clean_text, player_entry},
 };
-use crate::bg::{GameType, Team, configstring, entity_flag};
+use crate::bg::{GameType, Team, TeamColor, configstring, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
 pub(crate) use ip_bans::unreadable_masks;
 
@@ -161,6 +161,10 @@ pub(in crate::game) struct Clients {
     pub(in crate::game) sessions: [Session; MAX_CLIENTS],
     /// Number of clients that have become spectators; orders the tournament queue.
     next_waiting: u32,
+    /// Members of the teams as sent last.
+    team_lists: [String; 2],
+    /// Number of players at the last ranking.
+    pub(in crate::game) ranked_players: usize,
 }
 
 impl Clients {
@@ -187,6 +191,8 @@ impl Clients {
             players: vec![None; MAX_CLIENTS],
             sessions: [Session::NEW; MAX_CLIENTS],
             next_waiting: 0,
+            team_lists: Default::default(),
+            ranked_players: 0,
         }
     }
 
@@ -282,11 +288,10 @@ impl Clients {
         self.read_userinfo(host, client, false);
     }
 
-    /// Counts a lost tournament game and publishes it in the player entry.
-    pub(in crate::game) fn count_loss(&mut self, host: &mut dyn Host, client: ClientNum) {
+    /// Counts a lost tournament game. The player entry shows it when it is published next.
+    pub(in crate::game) const fn count_loss(&mut self, client: ClientNum) {
         let losses = &mut self.sessions[client.index()].losses;
         *losses = losses.saturating_add(1);
-        self.read_userinfo(host, client, false);
     }
 
     /// Marks a client as active and resets its timers, before its spawn point is selected.
@@ -315,7 +320,7 @@ impl Clients {
         }
         self.message_of_the_day.send(host, client);
         self.emit(host, &GameEvent::Enter(client));
-        self.list_new_team(host, client);
+        self.list_teams(host);
         self.list_custom_votes(host, client);
         self.rank(host);
     }
@@ -416,6 +421,7 @@ impl Clients {
             leader: self.sessions[client.index()].leads,
             in_team: self.game_type.has_teams(),
             bot: player.is_bot,
+            color: self.team_color(host, client),
         };
         let index = configstring::player(client);
         let entries = Detail::ALL.map(|detail| player_entry(&info, &player.name, &fields, detail));
@@ -424,6 +430,17 @@ impl Clients {
         host.set_configstring(index, entry);
         let guid = clean_text(info.value("cl_guid"), MAX_LOGGED_ID);
         self.emit(host, &GameEvent::PlayerEntry { client, entry, guid: &guid });
+    }
+
+    /// Color that rail trails of a team player have instead of its own, in games with instant frags.
+    fn team_color(&self, host: &dyn Host, client: ClientNum) -> Option<&'static str> {
+        let is_instant = self.ruleset.equipment.has_settings
+            && host.settings().int(key::G_INSTANTGIB) != 0;
+        let color = self.role(client).color().filter(|_| is_instant)?;
+        Some(match color {
+            TeamColor::Red => "4",
+            TeamColor::Blue => "1",
+        })
     }
 
     /// Connects a client: checks bans and the password, then sets up its player and role.
@@ -479,22 +496,19 @@ impl ClientContext<'_> {
     pub(in crate::game) fn disconnect(&mut self, client: ClientNum) {
         let clients = &mut *self.clients;
         clients.clear_votes(client);
-        clients.cancel_votes_about(client);
+        clients.cancel_votes_about(self.host, client);
         if clients.plays(client) {
             clients.save_score(self.host, client);
         }
         if let Some(mut player) = clients.players[client.index()].take() {
             player.unlink(self.host);
         }
-        let color = clients.role(client).color();
         clients.sessions[client.index()] = Session::NEW;
         // Also of a client that was refused over a restart: its entry is still there.
         self.host.set_configstring(configstring::player(client), "");
         self.clients.emit(self.host, &GameEvent::Disconnect(client));
         self.release_followers_of(client);
-        let clients = &mut *self.clients;
-        clients.replace_leader(self.host, color);
-        clients.list_team(self.host, color);
-        clients.rank(self.host);
+        // As in the base game, a team whose leader disconnects has none until a player joins it.
+        self.clients.rank(self.host);
     }
 }
