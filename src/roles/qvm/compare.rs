@@ -72,7 +72,9 @@ fn compare(options: &CompareOptions) -> Result<Differences, String> {
             let module = ModuleFile { file: file.clone(), map: options.map.clone() };
             compare_with_module(options, &module)
         }
-        (None, None) => Err("no module to compare with; name its file, or use --against".to_owned()),
+        (None, None) => {
+            Err("no module to compare with; name its file, or use --against".to_owned())
+        }
     }
 }
 

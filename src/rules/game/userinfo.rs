@@ -332,6 +332,7 @@ mod tests {
             "\\name\\alpha\\model\\sarge\\headmodel\\sarge\\color1\\4\\color2\\5\\handicap\\100";
         let info = PlayerUserinfo::parse(info).expect("legal");
         let fields = PlayerEntryFields {
+            color: None,
             team: 0,
             wins: 0,
             losses: 0,
@@ -359,6 +360,7 @@ mod tests {
         let info = PlayerUserinfo::parse(&text).expect("legal");
         let name = info.name(client(0), DefaultName::Fixed(""));
         let fields = PlayerEntryFields {
+            color: None,
             team: 0,
             wins: 9999,
             losses: 9999,

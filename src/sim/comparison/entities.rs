@@ -143,11 +143,7 @@ pub(super) fn compare(
     }
 }
 
-fn compare_pair(
-    native: Seen,
-    module: Seen,
-    found: &mut impl FnMut(&str, &str, &str, &str),
-) {
+fn compare_pair(native: Seen, module: Seen, found: &mut impl FnMut(&str, &str, &str, &str)) {
     let (name, place) = (native.name(), format!("entity {}", native.number()));
     fields::compare_words(
         fields::ENTITY,

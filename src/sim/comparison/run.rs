@@ -206,7 +206,10 @@ fn side(
 /// Side that native rules are compared with.
 enum Other {
     /// A server with the module, and the writer of its recording.
-    Running { side: Box<ComparedSide>, writer: Option<PlayWriter> },
+    Running {
+        side: Box<ComparedSide>,
+        writer: Option<PlayWriter>,
+    },
     Recorded(Box<PlayReader>),
 }
 

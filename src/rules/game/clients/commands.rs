@@ -272,9 +272,8 @@ impl Clients {
             let mut team = self.team_of(color);
             team.find(|&mate| {
                 let player = self.player(mate);
-                player.is_some_and(|player| {
-                    strip_colors(&player.name).eq_ignore_ascii_case(&wanted)
-                })
+                player
+                    .is_some_and(|player| strip_colors(&player.name).eq_ignore_ascii_case(&wanted))
             })
         };
         found.filter(|&client| self.role(client).color() == Some(color)).ok_or_else(|| {

@@ -19,6 +19,7 @@ mod locations;
 mod message_of_the_day;
 mod names;
 mod player;
+mod player_entry;
 mod proposal;
 mod rejoin_stats;
 mod scores;
@@ -43,14 +44,11 @@ use super::{
     GameEvent, Host, LevelStart, Ruleset,
     ruleset::ConnectionIconDelay,
     settings::{SettingsVersion, key},
-    userinfo::{Detail, PlayerEntryFields, PlayerUserinfo, clean_text, player_entry},
+    userinfo::PlayerUserinfo,
 };
-use crate::bg::{GameType, Team, TeamColor, configstring, entity_flag};
+use crate::bg::{GameType, Team, configstring, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
 pub(crate) use ip_bans::unreadable_masks;
-
-/// Longest `cl_guid` in the game log, in bytes.
-const MAX_LOGGED_ID: usize = 32;
 
 /// Shows clients the countdown to a restart at `at`. Returns false while warm-up is on: its own
 /// countdown follows the restart.
@@ -406,41 +404,6 @@ impl Clients {
         if let (Some(counts), Some(player)) = (counts, self.players[client.index()].as_mut()) {
             player.state.persistant = counts;
         }
-    }
-
-    /// Publishes the player entry: name, model, team and handicap of a client.
-    pub(super) fn publish_entry(&self, host: &mut dyn Host, client: ClientNum) {
-        let text = host.userinfo(client).to_owned();
-        let (Some(info), Some(player)) = (PlayerUserinfo::parse(&text), self.player(client)) else {
-            return;
-        };
-        let fields = PlayerEntryFields {
-            team: self.team(client) as i32,
-            wins: self.sessions[client.index()].wins,
-            losses: self.sessions[client.index()].losses,
-            leader: self.sessions[client.index()].leads,
-            in_team: self.game_type.has_teams(),
-            bot: player.is_bot,
-            color: self.team_color(host, client),
-        };
-        let index = configstring::player(client);
-        let entries = Detail::ALL.map(|detail| player_entry(&info, &player.name, &fields, detail));
-        let [.., shortest] = &entries;
-        let entry = entries.iter().find(|entry| host.has_room(index, entry)).unwrap_or(shortest);
-        host.set_configstring(index, entry);
-        let guid = clean_text(info.value("cl_guid"), MAX_LOGGED_ID);
-        self.emit(host, &GameEvent::PlayerEntry { client, entry, guid: &guid });
-    }
-
-    /// Color that rail trails of a team player have instead of its own, in games with instant frags.
-    fn team_color(&self, host: &dyn Host, client: ClientNum) -> Option<&'static str> {
-        let is_instant = self.ruleset.equipment.has_settings
-            && host.settings().int(key::G_INSTANTGIB) != 0;
-        let color = self.role(client).color().filter(|_| is_instant)?;
-        Some(match color {
-            TeamColor::Red => "4",
-            TeamColor::Blue => "1",
-        })
     }
 
     /// Connects a client: checks bans and the password, then sets up its player and role.

@@ -159,7 +159,8 @@ fn list(mut rows: Vec<&ProposalRow>, is_disabled: bool) -> String {
     {
         rows[kick + 1..=shuffle].rotate_right(1);
     }
-    let names: Vec<String> = rows.iter().map(|row| format!("{}{}", row.name, row.argument)).collect();
+    let names: Vec<String> =
+        rows.iter().map(|row| format!("{}{}", row.name, row.argument)).collect();
     format!("Vote commands are: {}.", names.join(", "))
 }
 

@@ -196,7 +196,7 @@ fn score_entry(clients: &Clients, client: ClientNum) -> Option<ScoreEntry> {
         score: values[Persistent::Score],
         ping: match player.join_state {
             JoinState::Connecting => CONNECTING_PING,
-            JoinState::Active => player.ping_ms.min(MAX_SHOWN_PING),
+            JoinState::Active => player.state.ping.min(MAX_SHOWN_PING),
         },
         minutes: clients.now.distance(player.entered) / 60_000,
         powerups: player.entity.powerups,

@@ -183,7 +183,8 @@ impl Clients {
     pub(super) fn cancel_votes_about(&mut self, host: &mut dyn Host, gone: ClientNum) {
         let votes = &mut self.votes;
         votes.passed.take_if(|(proposal, _)| *proposal == Proposal::Kick(gone));
-        if self.ruleset.votes.clears_kicked && votes.named.take_if(|named| *named == gone).is_some() {
+        if self.ruleset.votes.clears_kicked && votes.named.take_if(|named| *named == gone).is_some()
+        {
             votes.open = None;
             STRINGS.into_iter().for_each(|index| host.set_configstring(index, ""));
         }

@@ -8,9 +8,8 @@ use super::{
     activation::run_target, body_queue::run_corpse, context::Context, entity_kinds::EntityKind,
     items::drop::is_at_rest, match_frame::run_match, mover_frames::run_mover_team,
     projectiles::kamikaze::run_kamikaze_timer, projectiles::portals::run_portal,
-    rules::client_context, systems::Systems,
-    targets::locations::run_location, think::end_frame, think::think, triggers::aim_push_trigger,
-    weapons::kamikaze_blast::run_kamikaze,
+    rules::client_context, systems::Systems, targets::locations::run_location, think::end_frame,
+    think::think, triggers::aim_push_trigger, weapons::kamikaze_blast::run_kamikaze,
 };
 use crate::model::{ClientNum, LevelTime, limits::MAX_CLIENTS};
 

@@ -6,8 +6,8 @@
 use super::{
     asset_index::sound_index, context::Context, entities::send_only_to, entity_kinds::ItemState,
     flag::color_of_item, flag::flag_of, items::flags::FlagStatus, items::flags::ReturnAnnouncement,
-    items::grant::ItemGrant, items::respawn::hide_item, items::spawn::floor_below,
-    items::spawn::POWERUP_SOUND, systems::Fight,
+    items::grant::ItemGrant, items::respawn::hide_item, items::spawn::POWERUP_SOUND,
+    items::spawn::floor_below, systems::Fight,
 };
 use crate::bg::{
     Event, Persistent, TeamColor, UNTIL_LOST, contents, items::ItemKind, player_event,

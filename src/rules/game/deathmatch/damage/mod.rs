@@ -16,8 +16,7 @@ use super::{
     body_queue::damage_corpse, combat::Combat, combat::player_state::PlayerCombatState,
     context::Context, entity_kinds::EntityKind, movers::shoot_mover,
     projectiles::invulnerability::deflect_off_sphere, projectiles::mines::shoot_mine,
-    projectiles::portals::shoot_portal,
-    systems::Fight,
+    projectiles::portals::shoot_portal, systems::Fight,
 };
 use crate::bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag, pm_flag};
 use crate::game::GameEvent;

@@ -77,7 +77,8 @@ impl History {
         self.newest = (self.newest + 1) % MAX_POSITIONS;
         self.positions[self.newest] = position;
         self.len = (self.len + 1).min(MAX_POSITIONS);
-        while self.len > MIN_POSITIONS && position.at.distance(self.back(self.len - 2).at) >= REACH_MS
+        while self.len > MIN_POSITIONS
+            && position.at.distance(self.back(self.len - 2).at) >= REACH_MS
         {
             self.len -= 1;
         }

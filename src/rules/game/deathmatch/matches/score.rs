@@ -5,9 +5,7 @@
 //! Engine names: `AddScore`, `PERS_SCORE`.
 
 use crate::bg::{Event, Persistent, TeamColor};
-use crate::game::deathmatch::{
-    context::Context, entities::send_only_to, matches::MatchState,
-};
+use crate::game::deathmatch::{context::Context, entities::send_only_to, matches::MatchState};
 use crate::game::{GameEvent, TeamScoreCause, ruleset::SuicidePenalty};
 use crate::model::{ClientNum, Vec3};
 

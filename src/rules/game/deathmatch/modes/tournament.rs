@@ -7,8 +7,8 @@ use crate::bg::GameType;
 use crate::game::clients::{JoinRules, Role};
 use crate::game::deathmatch::{
     context::Context, matches::MatchState, matches::playing, matches::tournament::opponents,
-    mode::Mode, modes::ModeRow, modes::free_for_all,
-    rules::client_context, systems::ModeHooks, systems::Systems,
+    mode::Mode, modes::ModeRow, modes::free_for_all, rules::client_context, systems::ModeHooks,
+    systems::Systems,
 };
 
 /// Number of players in a game.

@@ -70,8 +70,7 @@ fn add_portal(cx: &mut Context<'_>, client: ClientNum, portal: Portal) {
     };
     let model = model_index(cx.host, model);
     let Some(player) = cx.clients.player(client) else { return };
-    let mut entity =
-        Entity::new(EntityKind::Portal(portal), player.entity.pos.base.truncated());
+    let mut entity = Entity::new(EntityKind::Portal(portal), player.entity.pos.base.truncated());
     if !portal.is_entrance {
         entity.state.angles = player.entity.apos.base;
     }

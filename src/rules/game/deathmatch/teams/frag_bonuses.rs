@@ -109,7 +109,9 @@ impl TeamState {
                     .clients
                     .team_of(killers)
                     .find(|&mate| mate != killer && cx.has_powerup(mate, prize));
-                if !carrier.is_some_and(|carrier| guards_carrier(cx, [victim, killer], carrier, flag)) {
+                if !carrier
+                    .is_some_and(|carrier| guards_carrier(cx, [victim, killer], carrier, flag))
+                {
                     return;
                 }
                 NEAR_CARRIER

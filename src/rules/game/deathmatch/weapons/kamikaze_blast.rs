@@ -180,8 +180,8 @@ fn shake(cx: &mut Context<'_>, view_turn: Vec3) -> Vec3 {
             state.velocity[2] = SHAKE_LIFT + z * 25.0;
         }
         for axis in 0..3 {
-            let turn = angles::to_short(next[axis] - view_turn[axis]) as i16;
-            state.delta_angles[axis] = state.delta_angles[axis].wrapping_add(i32::from(turn));
+            let turn = angles::to_short(next[axis] - view_turn[axis]) & 0xffff;
+            state.delta_angles[axis] = state.delta_angles[axis].wrapping_add(turn);
         }
     }
     next
