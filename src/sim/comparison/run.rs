@@ -32,7 +32,7 @@ const JOIN_LIMIT: u64 = 10_000;
 pub struct Rules<'a> {
     /// Ruleset of the native rules.
     pub game: GameFolder,
-    /// What the native rules are compared with.
+    /// Side that the native rules are compared with.
     pub reference: Reference<'a>,
     /// Game data with the maps that plays name.
     pub data: &'a dyn Assets,
@@ -50,7 +50,7 @@ pub enum Reference<'a> {
         /// Value of `vm_game` for it.
         engine: &'a str,
     },
-    /// What a module did in the same plays.
+    /// Recording of a module in the same plays.
     Recording(&'a Recording),
 }
 
@@ -111,7 +111,7 @@ fn run_play(
         Reference::Module { image, symbols, engine } => {
             let module = Module { image, symbols, engine };
             let side = side(play, rules, &map, Some(&module)).map_err(error)?;
-            let writer = recording.is_some().then(PlayWriter::default);
+            let writer = recording.is_some().then(Box::<PlayWriter>::default);
             Other::Running { side: Box::new(side), writer }
         }
         Reference::Recording(recording) => {
@@ -134,7 +134,7 @@ fn run_play(
     let map_checksum = checksum(&map.1);
     match (run.other, recording) {
         (Other::Running { writer: Some(writer), .. }, Some(recording)) => {
-            recording.add(play, map_checksum, writer).map_err(error)?;
+            recording.add(play, map_checksum, *writer).map_err(error)?;
         }
         (Other::Recorded(reader), None) if run.found.unexplained() > 0 => {
             reader.check_map(map_checksum).map_err(error)?;
@@ -208,7 +208,7 @@ enum Other {
     /// A server with the module, and the writer of its recording.
     Running {
         side: Box<ComparedSide>,
-        writer: Option<PlayWriter>,
+        writer: Option<Box<PlayWriter>>,
     },
     Recorded(Box<PlayReader>),
 }

@@ -241,8 +241,8 @@ pub struct ScoringRules {
     pub disconnect_counts_as_death: bool,
     /// Whether a flag carrier gets the bonus for a frag of the enemy that hurt it.
     pub rewards_endangered_carriers: bool,
-    /// Whether the bonus for a frag near the own carrier depends on the killer's distances to the carrier and to the
-    /// own flag, instead of both players' distances to the carrier.
+    /// Whether the killer's place alone decides the bonus for a frag near the own carrier. It is compared with the
+    /// carrier and the own flag. Otherwise both players are compared with the carrier.
     pub guards_carriers_by_killer: bool,
     /// Whether players are told the challenges that they fulfill.
     pub has_challenges: bool,

@@ -153,7 +153,7 @@ fn put_entities(out: &mut Vec<u8>, table: &mut Table, new: &[Seen]) {
         put_number(out, u64::from(entity.slot));
         put_changes(out, old.state.words(), entity.state.words());
         let [before, now]: [&SharedWords; 2] =
-            [&old.shared, &entity.shared].map(|shared| bytemuck::cast_ref(shared));
+            [&old.shared, &entity.shared].map(bytemuck::cast_ref);
         put_changes(out, before, now);
         *old = *entity;
     }

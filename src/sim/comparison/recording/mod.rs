@@ -1,4 +1,4 @@
-//! Recordings: what a module did in plays, so that rules are compared where no module is.
+//! Recordings of modules in plays, so that rules are compared where no module is.
 //!
 //! ```text
 //! file    magic: 8 bytes, version: number, game: text, length and checksum of the module: number and word,
@@ -76,7 +76,7 @@ struct RecordedPlay {
     packed: Vec<u8>,
 }
 
-/// What a module did in plays.
+/// Recording of a module in plays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
     game: String,
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!((&read, read.to_bytes() == bytes), (&recording, true));
         assert_eq!(read.plays().collect::<Vec<_>>(), ["shots"]);
         assert_eq!(judge(&play, &read), Ok(Vec::new()));
-        // The same input with another number of luck.
+        // The same input with other random numbers.
         let other = Play { luck: 30_000, ..play.clone() };
         assert_ne!(judge(&other, &read), Ok(Vec::new()));
         let changed = Play { source: "wait 1\n".to_owned(), ..play.clone() };

@@ -20,7 +20,7 @@ fn fixture(ruleset: &'static Ruleset, settings: &[(&str, &str)]) -> Fixture {
 #[test]
 fn vote_is_called_cast_and_executed() {
     for (ruleset, text) in
-        [(Ruleset::BASEQ3, "fraglimit 33"), (Ruleset::BASEOA, "Change fraglimit to: 33")]
+        [(Ruleset::BASEQ3, "fraglimit '33'"), (Ruleset::BASEOA, "Change fraglimit to: 33")]
     {
         let mut fixture = fixture(ruleset, &[]);
         fixture.say(0, "callvote fraglimit 33");
@@ -70,7 +70,7 @@ fn vote_during_pause_runs_passed_proposal_or_waits() {
         assert_eq!(fixture.host.queued.is_empty(), refused, "{passed}");
         if !refused {
             assert_eq!(fixture.host.queued, ["set timelimit 5"]);
-            assert_eq!(fixture.configstring(9), "fraglimit 3");
+            assert_eq!(fixture.configstring(9), "fraglimit '3'");
         }
     }
 }

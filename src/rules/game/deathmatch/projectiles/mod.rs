@@ -1,4 +1,4 @@
-//! Projectiles of players and of the map: aim, launch, hooks, mines, kamikaze items, portals, deflection, damage factor.
+//! Projectiles: aim, launch, hooks, mines, kamikaze items, portals, deflection, damage factor.
 //!
 //! Flight and impact are in `weapons`. Source: the base game's weapons; OpenArena's. Engine names: `s_quadFactor`.
 

@@ -1,4 +1,6 @@
-//! Portals that players place: an exit with the first use of the item, an entrance to it with the second.
+//! Portals that players place: exit, entrance, lifetime and damage.
+//!
+//! The first use of the item places the exit, the second one the entrance.
 //!
 //! Invariants: an entrance leads to the exit that its player placed before it; without that exit it kills, at the place
 //! of the exit. Portals vanish after two minutes, or when they are shot.

@@ -54,7 +54,7 @@ fn guards_carrier(
     cx: &Context<'_>,
     [victim, killer]: [ClientNum; 2],
     carrier: ClientNum,
-    flag: Vec3,
+    flag: Option<Vec3>,
 ) -> bool {
     let carrier = position_of(cx, carrier);
     if !cx.clients.ruleset.scoring.guards_carriers_by_killer {
@@ -63,7 +63,7 @@ fn guards_carrier(
     // OpenArena overwrites the victim's distance by the killer's, and keeps that from the killer to the flag.
     let [dead, alive] = [victim, killer].map(|client| position_of(cx, client));
     (alive - carrier).length() < NEAR && sees(cx, carrier, dead)
-        || (alive - flag).length() < NEAR && sees(cx, carrier, alive)
+        || flag.is_some_and(|flag| (alive - flag).length() < NEAR) && sees(cx, carrier, alive)
 }
 
 impl TeamState {
@@ -101,20 +101,17 @@ impl TeamState {
             self.assists[victim.index()].hurt_carrier_at = None;
             DANGER
         } else {
-            let Some(flag) = cx.entities.flag_base(killers) else { return };
-            if guards(cx, [victim, killer], Some(flag)) {
+            let flag = cx.entities.flag_base(killers);
+            let mut team = cx.clients.team_of(killers);
+            let carrier = team.find(|&mate| mate != killer && cx.has_powerup(mate, prize));
+            if guards(cx, [victim, killer], flag) {
                 NEAR_FLAG
-            } else {
-                let carrier = cx
-                    .clients
-                    .team_of(killers)
-                    .find(|&mate| mate != killer && cx.has_powerup(mate, prize));
-                if !carrier
-                    .is_some_and(|carrier| guards_carrier(cx, [victim, killer], carrier, flag))
-                {
-                    return;
-                }
+            } else if carrier
+                .is_some_and(|carrier| guards_carrier(cx, [victim, killer], carrier, flag))
+            {
                 NEAR_CARRIER
+            } else {
+                return;
             }
         };
         matches.add_score(cx, killer, points, at);
