@@ -63,9 +63,11 @@ Examples:
   fragd qvm compare vm/qagame.qvm --play door        plays whose names contain a word
   fragd qvm compare vm/qagame.qvm --file own.play    plays of a file
   fragd qvm compare vm/qagame.qvm --random 20 --level oa_dm1 --json
+  fragd qvm compare vm/qagame.qvm --record baseoa.recording     keep what the module does
+  fragd qvm compare --against baseoa.recording       compare with it, without the module
 
 docs/modules.md describes the text form of plays.
-Exit codes: 0 no unexplained difference, 1 differences or invalid module or play, 2 usage error.";
+Exit codes: 0 no unexplained difference, 1 differences or invalid module, recording or play, 2 usage error.";
 
 /// Options of `qvm`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
@@ -98,12 +100,21 @@ pub enum QvmTask {
 /// Options of `qvm compare`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct CompareOptions {
-    /// Module to compare with
-    #[command(flatten)]
-    pub module: ModuleFile,
-    /// Ruleset of the native rules
-    #[arg(long, value_name = "GAME", default_value = "baseoa", value_parser = game_folder)]
-    pub game: GameFolder,
+    /// Image of the module to compare with, or assembler text if the name ends with .asm
+    #[arg(value_name = "FILE", required_unless_present_any = ["against", "known"])]
+    pub module: Option<PathBuf>,
+    /// Symbols for names in messages; default those of an assembler text
+    #[arg(long, value_name = "FILE.map", conflicts_with = "against")]
+    pub map: Option<PathBuf>,
+    /// Write what the module does in the plays to this file
+    #[arg(long, value_name = "FILE.recording", conflicts_with_all = ["against", "known"])]
+    pub record: Option<PathBuf>,
+    /// Compare with the recording of a module instead of a module
+    #[arg(long, value_name = "FILE.recording", conflicts_with_all = ["module", "engine"])]
+    pub against: Option<PathBuf>,
+    /// Ruleset of the native rules; default that of the recording, or baseoa
+    #[arg(long, value_name = "GAME", value_parser = game_folder)]
+    pub game: Option<GameFolder>,
     /// Engine of the module
     #[arg(long, value_name = "ENGINE", value_enum, default_value = "interpreter")]
     pub engine: EngineChoice,

@@ -1,11 +1,11 @@
 //! Comparison of rules: equal rules do not differ, and removed differences stay away.
 
 use fragd::{
-    model::assets::MemoryAssets,
+    model::{assets::MemoryAssets, map_parallel},
     settings::{Choice as _, GameFolder},
     sim::comparison::{
-        Differences, Explanation, Rules, built_in_plays, compare, known_subjects, known_table,
-        random_play,
+        Differences, Explanation, Recording, Reference, Rules, built_in_plays, compare,
+        known_subjects, known_table, random_play,
     },
     testing::real_modules::real_module_folder,
 };
@@ -15,13 +15,20 @@ use crate::installed_maps;
 /// Maps of OpenArena for random plays.
 const MAPS: [&str; 5] = ["aggressor", "oa_dm1", "oa_dm4", "ctf_inyard", "oa_dm7"];
 
+/// Native rules in place of a module.
+const NATIVE: Reference<'_> = Reference::Module { image: &[], symbols: &[], engine: "0" };
+
 /// Runs the built-in plays of a ruleset.
-fn run(rules: &Rules<'_>) -> Differences {
+fn run(game: GameFolder, reference: Reference<'_>) -> Differences {
+    let mut plays = built_in_plays().expect("valid plays");
+    plays.retain(|play| play.rules.as_deref().is_none_or(|name| name == game.name()));
+    let results = map_parallel(plays.len(), 2, |number| {
+        let data = MemoryAssets::default();
+        compare(&plays[number], &Rules { game, reference, data: &data })
+    });
     let mut found = Differences::default();
-    for play in built_in_plays().expect("valid plays") {
-        if play.rules.as_deref().is_none_or(|name| name == rules.game.name()) {
-            found.merge(compare(&play, rules).unwrap_or_else(|error| panic!("{error}")));
-        }
+    for result in results {
+        found.merge(result.unwrap_or_else(|error| panic!("{error}")));
     }
     found
 }
@@ -30,8 +37,8 @@ fn run(rules: &Rules<'_>) -> Differences {
 fn equal_rules_have_no_differences() {
     let data = MemoryAssets::default();
     for game in [GameFolder::BaseQ3, GameFolder::BaseOa] {
-        let rules = Rules { game, module: &[], symbols: &[], engine: "0", data: &data };
-        let mut found = run(&rules);
+        let rules = Rules { game, reference: NATIVE, data: &data };
+        let mut found = run(game, NATIVE);
         let random = random_play(7, "", 3, 10);
         found.merge(compare(&random, &rules).unwrap_or_else(|error| panic!("{error}")));
         assert_eq!(found.kinds(), []);
@@ -39,11 +46,28 @@ fn equal_rules_have_no_differences() {
     }
 }
 
+/// Modules are not part of the package; what they did in the plays is.
+#[test]
+fn native_rules_equal_recorded_modules() {
+    let mut all = Differences::default();
+    for game in [GameFolder::BaseQ3, GameFolder::BaseOa] {
+        let path = format!("{}/tests/rules/{}.recording", env!("CARGO_MANIFEST_DIR"), game.name());
+        let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let recording = Recording::parse(&bytes).expect("a recording");
+        let found = run(game, Reference::Recording(&recording));
+        let open: Vec<_> = found.kinds().iter().filter(|kind| kind.explanation.is_none()).collect();
+        assert!(open.is_empty(), "{}: {open:#?}", game.name());
+        assert_eq!(recording.plays().count() as u64, found.plays, "{}", game.name());
+        all.merge(found);
+    }
+    assert!(all.frames > 20_000, "{}", all.frames);
+}
+
 #[test]
 fn play_without_its_map_is_an_error() {
     let data = MemoryAssets::default();
     let game = GameFolder::BaseOa;
-    let rules = Rules { game, module: &[], symbols: &[], engine: "0", data: &data };
+    let rules = Rules { game, reference: NATIVE, data: &data };
     let error = compare(&random_play(1, "nowhere", 1, 1), &rules).unwrap_err().to_string();
     assert!(error.contains("nowhere"), "{error}");
 }
@@ -67,8 +91,9 @@ fn real_modules_equal_native_rules_but_for_accepted_differences() {
         let file = folder.join(game.name()).join("qagame.qvm");
         let module = std::fs::read(file).expect("a module");
         let data = MemoryAssets::default();
-        let rules = Rules { game, module: &module, symbols: &[], engine: "1", data: &data };
-        let found = run(&rules);
+        let reference = Reference::Module { image: &module, symbols: &[], engine: "1" };
+        let rules = Rules { game, reference, data: &data };
+        let found = run(game, reference);
         let open: Vec<_> = found.kinds().iter().filter(|kind| kind.explanation.is_none()).collect();
         assert!(open.is_empty(), "{}: {open:#?}", game.name());
         all.merge(found);

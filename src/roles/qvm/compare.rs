@@ -1,12 +1,14 @@
 //! Comparison of the native rules with a module (`fragd qvm compare`).
 
-use std::time::Instant;
+use std::{fs, io::Read as _, path::Path, time::Instant};
 
 use fragd::{
-    cli::{CompareOptions, EngineChoice, ExitStatus},
+    cli::{CompareOptions, EngineChoice, ExitStatus, ModuleFile},
     io,
-    settings::Choice as _,
-    sim::comparison::{self, Differences, Explanation, Play, Rules},
+    settings::{Choice as _, GameFolder},
+    sim::comparison::{
+        self, Differences, Explanation, MAX_RECORDING_LEN, Play, Recording, Reference, Rules,
+    },
 };
 use serde_json::json;
 
@@ -37,7 +39,7 @@ pub(super) fn run(options: &CompareOptions) -> ExitStatus {
 }
 
 /// Returns the plays that the options select.
-fn plays(options: &CompareOptions) -> Result<Vec<Play>, String> {
+fn plays(options: &CompareOptions, game: GameFolder) -> Result<Vec<Play>, String> {
     if let Some(count) = options.random {
         let seeds = (0..u64::from(count)).map(|number| options.seed.wrapping_add(number));
         let play = |seed| {
@@ -53,7 +55,7 @@ fn plays(options: &CompareOptions) -> Result<Vec<Play>, String> {
         }
         None => comparison::built_in_plays().map_err(|error| error.to_string())?,
     };
-    let game = options.game.name();
+    let game = game.name();
     plays.retain(|play| play.rules.as_deref().is_none_or(|rules| rules == game));
     plays.retain(|play| play.name.contains(&options.play));
     if plays.is_empty() {
@@ -62,28 +64,69 @@ fn plays(options: &CompareOptions) -> Result<Vec<Play>, String> {
     Ok(plays)
 }
 
+/// Runs the plays.
 fn compare(options: &CompareOptions) -> Result<Differences, String> {
-    let game = options.game.name();
-    let data = game_data::open(&options.basepath, None, game)?;
+    match (&options.against, &options.module) {
+        (Some(path), _) => compare_with_recording(options, path),
+        (None, Some(file)) => {
+            let module = ModuleFile { file: file.clone(), map: options.map.clone() };
+            compare_with_module(options, &module)
+        }
+        (None, None) => {
+            Err("no module to compare with; name its file, or use --against".to_owned())
+        }
+    }
+}
+
+fn compare_with_module(
+    options: &CompareOptions,
+    module: &ModuleFile,
+) -> Result<Differences, String> {
+    let game = options.game.unwrap_or(GameFolder::BaseOa);
+    let data = game_data::open(&options.basepath, None, game.name())?;
     let mut image = Vec::new();
-    Module::read(&options.module)?.image.write(&mut image);
-    let symbols = match &options.module.map {
+    Module::read(module)?.image.write(&mut image);
+    let symbols = match &module.map {
         Some(path) => read(path)?,
         None => Vec::new(),
     };
-    let rules = Rules {
-        game: options.game,
-        module: &image,
-        symbols: &symbols,
-        engine: match options.engine {
-            EngineChoice::Interpreter => "1",
-            EngineChoice::Compiled => "2",
-        },
-        data: &data,
+    let engine = match options.engine {
+        EngineChoice::Interpreter => "1",
+        EngineChoice::Compiled => "2",
     };
+    let reference = Reference::Module { image: &image, symbols: &symbols, engine };
+    let rules = Rules { game, reference, data: &data };
     let mut found = Differences::default();
-    for play in plays(options)? {
-        found.merge(comparison::compare(&play, &rules).map_err(|error| error.to_string())?);
+    let mut recording = Recording::new(game, &image);
+    for play in plays(options, game)? {
+        let differences = match &options.record {
+            Some(_) => comparison::record(&play, &rules, &mut recording),
+            None => comparison::compare(&play, &rules),
+        };
+        found.merge(differences.map_err(|error| error.to_string())?);
+    }
+    if let Some(path) = &options.record {
+        fs::write(path, recording.to_bytes())
+            .map_err(|error| format!("{}: not writable: {error}", path.display()))?;
+    }
+    Ok(found)
+}
+
+fn compare_with_recording(options: &CompareOptions, path: &Path) -> Result<Differences, String> {
+    let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(|error| named(&error))?;
+    let most = MAX_RECORDING_LEN as u64 + 1;
+    file.take(most).read_to_end(&mut bytes).map_err(|error| named(&error))?;
+    let recording = Recording::parse(&bytes).map_err(|error| named(&error))?;
+    let own = GameFolder::named(recording.game())
+        .ok_or_else(|| named(&format!("unknown game '{}'", recording.game())))?;
+    let game = options.game.unwrap_or(own);
+    let data = game_data::open(&options.basepath, None, game.name())?;
+    let rules = Rules { game, reference: Reference::Recording(&recording), data: &data };
+    let mut found = Differences::default();
+    for play in plays(options, game)? {
+        found.merge(comparison::compare(&play, &rules).map_err(|error| named(&error))?);
     }
     Ok(found)
 }

@@ -121,6 +121,8 @@ pub struct PlayerEntryFields {
     pub in_team: bool,
     /// Whether the player is a bot: the entry has a skill instead of team names.
     pub bot: bool,
+    /// Color of its rail trails instead of its own ones.
+    pub color: Option<&'static str>,
 }
 
 /// Clamps a team task to the range that clients know.
@@ -165,8 +167,10 @@ pub fn player_entry(
         }
     });
     let name = if detail < Detail::ShortName { name } else { truncated(name, SHORT_NAME_LEN) };
-    let color1 = info.clean("color1", MAX_DIGITS_LEN);
-    let color2 = info.clean("color2", MAX_DIGITS_LEN);
+    let [color1, color2] = ["color1", "color2"].map(|key| match fields.color {
+        Some(color) => color.to_owned(),
+        None => info.clean(key, MAX_DIGITS_LEN),
+    });
     let handicap = info.handicap();
     let PlayerEntryFields { team, wins, losses, leader, bot, .. } = *fields;
     let task = info.team_task();
@@ -328,6 +332,7 @@ mod tests {
             "\\name\\alpha\\model\\sarge\\headmodel\\sarge\\color1\\4\\color2\\5\\handicap\\100";
         let info = PlayerUserinfo::parse(info).expect("legal");
         let fields = PlayerEntryFields {
+            color: None,
             team: 0,
             wins: 0,
             losses: 0,
@@ -355,6 +360,7 @@ mod tests {
         let info = PlayerUserinfo::parse(&text).expect("legal");
         let name = info.name(client(0), DefaultName::Fixed(""));
         let fields = PlayerEntryFields {
+            color: None,
             team: 0,
             wins: 9999,
             losses: 9999,

@@ -20,6 +20,8 @@ pub(super) struct ComparedClient {
     pub(super) keys: Keys,
     /// Server commands received since the last comparison.
     pub(super) commands: Vec<String>,
+    /// Age of its usercmds, in ms.
+    pub(super) lag_ms: u16,
     /// Whether it sends no usercmd, so that it does not enter the level.
     pub(super) waits: bool,
     /// Reason of a refusal or of the end of the connection.
@@ -72,6 +74,7 @@ impl ComparedClient {
             address,
             keys: Keys::default(),
             commands: Vec::new(),
+            lag_ms: 0,
             waits: false,
             ended: None,
         })
@@ -103,7 +106,8 @@ impl ComparedClient {
                 *angle = angle.wrapping_sub(delta) & 0xffff;
             }
         }
-        let command = UserCmd { server_time: time.0, angles, ..self.keys.input };
+        let server_time = time.0.saturating_sub(i32::from(self.lag_ms));
+        let command = UserCmd { server_time, angles, ..self.keys.input };
         self.client.push_usercmd(command);
     }
 

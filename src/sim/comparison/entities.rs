@@ -16,23 +16,45 @@ const EVENT_COUNT: i32 = 0x300;
 const NEAR: f32 = 64.0;
 
 /// An entity that clients can see.
-#[derive(Clone, Copy)]
-pub(super) struct Seen<'a> {
-    state: &'a EntityState,
-    shared: &'a EntityShared,
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Seen {
+    /// Its place in the list of the server.
+    pub(super) slot: u16,
+    pub(super) state: EntityState,
+    /// Its compared fields; the others are 0.
+    pub(super) shared: EntityShared,
 }
 
-/// Returns the linked entities of a server that are sent to any client.
-pub(super) fn seen(server: &Server) -> Vec<Seen<'_>> {
-    let all = EntityNum::all().filter_map(|number| entity_of(server, number));
-    let seen = all.map(|entity| Seen { state: entity.state, shared: entity.shared });
-    seen.filter(|entity| {
-        entity.shared.is_linked() && !entity.shared.sv_flags.contains(SvFlags::NO_CLIENT)
-    })
-    .collect()
+/// Stores the linked entities of a server that are sent to any client, in the order of their numbers.
+pub(super) fn seen(server: &Server, list: &mut Vec<Seen>) {
+    list.clear();
+    for number in EntityNum::all() {
+        let Some(entity) = entity_of(server, number) else { continue };
+        let (state, shared) = (entity.state, entity.shared);
+        if shared.is_linked() && !shared.sv_flags.contains(SvFlags::NO_CLIENT) {
+            let slot = number.index() as u16;
+            list.push(Seen { slot, state: *state, shared: compared(shared) });
+        }
+    }
 }
 
-impl Seen<'_> {
+/// Returns the fields that are compared.
+fn compared(shared: &EntityShared) -> EntityShared {
+    EntityShared {
+        sv_flags: shared.sv_flags,
+        single_client: shared.single_client,
+        bmodel: i32::from(shared.bmodel != 0),
+        mins: shared.mins,
+        maxs: shared.maxs,
+        contents: shared.contents,
+        current_origin: shared.current_origin,
+        current_angles: shared.current_angles,
+        owner_num: shared.owner_num,
+        ..EntityShared::default()
+    }
+}
+
+impl Seen {
     fn number(self) -> i32 {
         self.state.number
     }
@@ -47,7 +69,7 @@ impl Seen<'_> {
 
     /// Type, model and event: entities with different ones are never paired.
     fn kind(self) -> (i32, i32) {
-        let state = self.state;
+        let state = &self.state;
         let is_temp = state.e_type >= EntityType::Events as i32;
         (state.e_type & !EVENT_COUNT, if is_temp { state.e_type } else { state.modelindex })
     }
@@ -75,22 +97,22 @@ impl Seen<'_> {
 
 /// Compares two lists. `found` receives kind, place and both values; `missing` is `-`.
 pub(super) fn compare(
-    native: &[Seen<'_>],
-    module: &[Seen<'_>],
+    native: &[Seen],
+    module: &[Seen],
     mut found: impl FnMut(&str, &str, &str, &str),
 ) {
-    let mut left: Vec<Seen<'_>> = module.to_vec();
+    let mut left: Vec<Seen> = module.to_vec();
     let mut alone = Vec::new();
     let mut pairs = Vec::new();
     for entity in native {
-        let same = |other: &Seen<'_>| entity.is_player() && other.number() == entity.number();
+        let same = |other: &Seen| entity.is_player() && other.number() == entity.number();
         match left.iter().position(same) {
             Some(at) => pairs.push((*entity, left.swap_remove(at))),
             None => alone.push(*entity),
         }
     }
     for entity in alone {
-        let distance = |other: &Seen<'_>| (other.place() - entity.place()).length();
+        let distance = |other: &Seen| (other.place() - entity.place()).length();
         let candidates = (0..left.len()).filter(|&at| {
             let other = left[at];
             !entity.is_player()
@@ -99,11 +121,11 @@ pub(super) fn compare(
                 && distance(&other) < NEAR
         });
         // Of several at one place, that with the most equal fields; then the order of their numbers.
-        let unequal = |other: &Seen<'_>| {
+        let unequal = |other: &Seen| {
             let words = entity.state.words().iter().zip(other.state.words());
             words.filter(|(a, b)| a != b).count()
         };
-        let rank = |other: &Seen<'_>| (unequal(other), other.number());
+        let rank = |other: &Seen| (unequal(other), other.number());
         let nearest = candidates.min_by(|&a, &b| {
             let [a, b] = [a, b].map(|at| &left[at]);
             distance(a).total_cmp(&distance(b)).then_with(|| rank(a).cmp(&rank(b)))
@@ -121,11 +143,7 @@ pub(super) fn compare(
     }
 }
 
-fn compare_pair(
-    native: Seen<'_>,
-    module: Seen<'_>,
-    found: &mut impl FnMut(&str, &str, &str, &str),
-) {
+fn compare_pair(native: Seen, module: Seen, found: &mut impl FnMut(&str, &str, &str, &str)) {
     let (name, place) = (native.name(), format!("entity {}", native.number()));
     fields::compare_words(
         fields::ENTITY,
@@ -140,7 +158,7 @@ fn compare_pair(
         ("sv_flags", shared.map(|shared| shared.sv_flags.0)),
         ("single_client", shared.map(|shared| shared.single_client)),
         ("contents", shared.map(|shared| shared.contents)),
-        ("bmodel", shared.map(|shared| i32::from(shared.bmodel != 0))),
+        ("bmodel", shared.map(|shared| shared.bmodel)),
         ("owner_num", shared.map(|shared| shared.owner_num)),
     ];
     for (field, [native, module]) in numbers {

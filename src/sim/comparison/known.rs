@@ -3,7 +3,7 @@
 //! Invariants: a row matches as few kinds and values as its reason covers; docs/differences.md has one line for each
 //! row, in the same order.
 
-use When::{Any, Module, Native, Near, Shifted};
+use When::{Any, LineBreak, Module, Native, Near, Shifted};
 
 /// Largest distance of vectors that differ by rounding, and its share of their length.
 const ROUNDING: f32 = 0.01;
@@ -19,6 +19,8 @@ enum When {
     Module(&'static str),
     /// Only floats that differ by rounding.
     Near,
+    /// Only a line break at the end of a printed text.
+    LineBreak,
     /// Only numbers of map entities, which modules count from eight later.
     Shifted,
 }
@@ -181,6 +183,23 @@ const KNOWN: &[Known] = &[
         "the argument has no effect on the vote",
     ),
     row(
+        "vote `map` in baseq3",
+        Q3,
+        &["configstring 9"],
+        Native("map arena"),
+        ["shown as `map arena`", "shown as `map arena; set nextmap 'map_restart 0'`"],
+        "the second command keeps the rotation and is not what players vote on",
+    ),
+    row(
+        "list of votes in baseoa",
+        OA,
+        &["command print"],
+        LineBreak,
+        ["ends with a line break", "ends without it"],
+        "the next text would continue its line",
+    )
+    .in_plays(&["refused votes"]),
+    row(
         "`scores` at a death",
         None,
         &["command scores only module"],
@@ -191,7 +210,7 @@ const KNOWN: &[Known] = &[
         ],
         "the module keeps the number of the followed player, at first 0, and does not check that it is followed",
     )
-    .in_plays(&["tournament", "spectator that stops"]),
+    .in_plays(&["tournament", "dead tournament", "spectator that stops", "telefrag of a mate"]),
     row(
         "start of an intermission in baseoa",
         OA,
@@ -258,7 +277,7 @@ const KNOWN: &[Known] = &[
         ["of the player", "of a temporary entity"],
         "an event without a number has no effect on a client",
     )
-    .in_plays(&["series of deaths", "series of frags", "random"]),
+    .in_plays(&["series of deaths", "series of frags", "flag returns", "random"]),
     row(
         "free spectator that has followed",
         None,
@@ -335,6 +354,9 @@ impl When {
             Any => true,
             Native(value) => native == value,
             Module(value) => module == value,
+            LineBreak => native
+                .strip_suffix("\n\"")
+                .is_some_and(|text| module.strip_suffix('"') == Some(text)),
             Shifted => {
                 let [native, module] = [native, module].map(str::parse::<u16>);
                 matches!((native, module), (Ok(a @ 64..1014), Ok(b)) if b == a + 8)
@@ -389,5 +411,9 @@ mod tests {
         assert_eq!(subject("baseoa", "", "player.origin", near), "floats of movement");
         assert_eq!(subject("baseoa", "", "player.origin", ["1.5 2", "1.6 2"]), "-");
         assert_eq!(subject("baseoa", "", "player.origin", ["x", "x"]), "-");
+        let list = ["print \"a.\n\"", "print \"a.\""];
+        let subject = |values| subject("baseoa", "refused votes", "command print", values);
+        assert_eq!(subject(list), "list of votes in baseoa");
+        assert_eq!(subject([list[0], "print \"b.\""]), "-");
     }
 }

@@ -1,8 +1,8 @@
 //! Plays: map, settings, players and timed input, with their text form.
 //!
 //! One directive per line; `#` starts a comment. `play NAME` starts a play, `about`, `rules`, `map`, `luck`, `set`, `file`,
-//! `each`, `box`, `entity`, `part`, `chance` and `player` describe it, and `wait`, `keys`, `place`, `cmd`, `console`,
-//! `join`, `leave` and `begin` are its actions.
+//! `each`, `box`, `entity`, `part`, `chance` and `player` describe it, and `wait`, `keys`, `place`, `lag`, `cmd`, `console`,
+//! `join`, `leave` and `begin` are its actions. `head NAME` starts lines that plays with `use NAME` share.
 //!
 //! Invariants: numbers of actions, players and milliseconds are bounded; an error names its line.
 
@@ -23,6 +23,8 @@ const MAX_PLAYERS: usize = 16;
 const LUCK: u16 = 9001;
 /// Longest virtual time of one `wait`, in ms.
 const MAX_WAIT: u32 = 600_000;
+/// Most age of the usercmds of a player, in ms.
+const MAX_LAG: u16 = 1000;
 
 /// Held keys and view direction of a player.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -40,6 +42,8 @@ pub(super) enum PlayAction {
     Wait(u32),
     /// Holds keys from now on.
     Keys(usize, Keys),
+    /// Gives the usercmds of a player this age from now on, in ms.
+    Lag(usize, u16),
     /// Sends a client command.
     Command(usize, String),
     /// Runs a console line.
@@ -59,6 +63,8 @@ pub struct Play {
     pub name: String,
     /// Name without the value of its `each` line.
     pub(super) family: String,
+    /// Lines that it was read from, without those that only describe it.
+    pub(super) source: String,
     /// Value of every random number, 0 to 32767.
     pub luck: u16,
     /// One sentence about what it does.
@@ -85,6 +91,7 @@ impl Default for Play {
         Self {
             name: String::new(),
             family: String::new(),
+            source: String::new(),
             luck: LUCK,
             about: String::new(),
             rules: None,
@@ -124,20 +131,20 @@ impl Play {
             let why = format!("text too long: {} bytes (max {MAX_TEXT})", text.len());
             return Err(PlayError { line: 1, why });
         }
-        let mut plays = Vec::new();
-        let mut block: Vec<(usize, &str)> = Vec::new();
+        let mut blocks = Blocks::default();
         for (line, text) in (1..).zip(text.lines()) {
             let text = text.split_once('#').map_or(text, |(text, _)| text).trim();
-            if text.starts_with("play ") {
-                add_block(&mut plays, &block)?;
-                block.clear();
+            if text.starts_with("play ") || text.starts_with("head ") {
+                blocks.end_block()?;
             }
-            if !text.is_empty() {
-                block.push((line, text));
+            match text.strip_prefix("use ") {
+                Some(name) => blocks.use_head(line, name.trim())?,
+                None if text.is_empty() => {}
+                None => blocks.push(line, text)?,
             }
         }
-        add_block(&mut plays, &block)?;
-        Ok(plays)
+        blocks.end_block()?;
+        Ok(blocks.plays)
     }
 
     /// Lets milliseconds pass, as a step.
@@ -220,6 +227,13 @@ impl Play {
                 numbers::<4>(place)?;
                 PlayAction::Command(client, format!("setviewpos {place}"))
             }
+            "lag" => {
+                let (client, rest) = client()?;
+                match rest.parse() {
+                    Ok(ms) if ms <= MAX_LAG => PlayAction::Lag(client, ms),
+                    _ => return Err(format!("invalid lag '{rest}' (expected 0 to {MAX_LAG} ms)")),
+                }
+            }
             "cmd" => client().map(|(client, rest)| PlayAction::Command(client, rest.to_owned()))?,
             "console" => PlayAction::Console(rest.to_owned()),
             "join" => PlayAction::Join(pairs(rest)?),
@@ -228,6 +242,52 @@ impl Play {
             _ => return Err(format!("unknown directive '{word}'")),
         })
     }
+}
+
+/// Reader of blocks: lines of a play or of a head.
+#[derive(Default)]
+struct Blocks<'a> {
+    plays: Vec<Play>,
+    heads: Vec<(&'a str, Vec<(usize, &'a str)>)>,
+    block: Vec<(usize, &'a str)>,
+}
+
+impl<'a> Blocks<'a> {
+    fn push(&mut self, line: usize, text: &'a str) -> Result<(), PlayError> {
+        if self.block.len() >= MAX_ACTIONS {
+            let why = format!("too many lines (max {MAX_ACTIONS})");
+            return Err(PlayError { line, why });
+        }
+        self.block.push((line, text));
+        Ok(())
+    }
+
+    /// Adds the lines of a head to the block.
+    fn use_head(&mut self, line: usize, name: &str) -> Result<(), PlayError> {
+        let head = self.heads.iter().find(|(own, _)| *own == name);
+        let Some((_, lines)) = head else {
+            return Err(PlayError { line, why: format!("unknown head '{name}'") });
+        };
+        for (line, text) in lines.clone() {
+            self.push(line, text)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the block: stores a head, or adds the plays.
+    fn end_block(&mut self) -> Result<(), PlayError> {
+        let block = std::mem::take(&mut self.block);
+        match block.first().and_then(|(_, text)| text.strip_prefix("head ")) {
+            Some(name) => self.heads.push((name.trim(), block[1..].to_vec())),
+            None => add_block(&mut self.plays, &block)?,
+        }
+        Ok(())
+    }
+}
+
+/// Whether a line describes a play without an effect on its course.
+fn is_description(word: &str) -> bool {
+    matches!(word, "play" | "about" | "chance" | "each")
 }
 
 /// Adds the plays of a block: one for each value of its `each` line, or one.
@@ -251,6 +311,9 @@ fn add_block(plays: &mut Vec<Play>, block: &[(usize, &str)]) -> Result<(), PlayE
         for &(line, text) in block {
             let text = if key.is_empty() { text.to_owned() } else { text.replace(&key, value) };
             let (word, rest) = text.split_once(' ').unwrap_or((&text, ""));
+            if !is_description(word) {
+                play.source += &format!("{word} {}\n", rest.trim());
+            }
             play.directive(word, rest.trim()).map_err(|why| PlayError { line, why })?;
         }
         if !value.is_empty() {
@@ -350,6 +413,15 @@ mod tests {
     }
 
     #[test]
+    fn plays_share_the_lines_of_a_head() {
+        let text = "head two\nplayer\nplayer\nwait 5\n\nplay a\nabout A\nuse two\nlag 1 250\n\nplay b\nuse two\n";
+        let plays = Play::parse(text).unwrap();
+        assert_eq!(plays.iter().map(|play| play.players.len()).collect::<Vec<_>>(), [2, 2]);
+        assert_eq!(plays[0].actions, [PlayAction::Wait(5), PlayAction::Lag(1, 250)]);
+        assert_eq!(plays[0].source, "player \nplayer \nwait 5\nlag 1 250\n");
+    }
+
+    #[test]
     fn errors_of_plays_name_their_line() {
         for (text, line) in [
             ("wait 5", 1),
@@ -361,6 +433,8 @@ mod tests {
             ("play a\nentity classname", 2),
             ("play a\nfile sprees.dat", 2),
             ("play a\nplace 0 1 2 nan 4", 2),
+            ("play a\nuse b", 2),
+            ("play a\nlag 0 1001", 2),
         ] {
             let error = Play::parse(text).unwrap_err();
             assert_eq!(error.line, line, "{text}: {error}");

@@ -15,6 +15,7 @@ pub fn random_play(seed: u64, map: &str, players: usize, seconds: u32) -> Play {
     let mut rng = SeededRng::new(seed);
     let mut play = Play {
         name: format!("random {seed}"),
+        source: format!("random {seed} {map} {players} {seconds}\n"),
         about: "Seeded random input".to_owned(),
         map: map.to_owned(),
         luck: rng.below(0x8000) as u16,

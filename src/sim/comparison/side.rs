@@ -2,10 +2,10 @@
 
 use super::{
     client::{ComparedClient, SERVER},
-    play::Keys,
+    play::{Keys, PlayAction},
 };
 use crate::{
-    model::{ClientNum, Millis},
+    model::{Millis, limits::MAX_CLIENTS},
     node::{Hosted as _, Input, LocalPort, Node as _, Output, OutputKind, Route, take_text},
     server::Server,
     wire::protocol::Protocol,
@@ -47,18 +47,60 @@ impl ComparedSide {
 
     /// Connects a player.
     pub(super) fn join(&mut self, pairs: &[(String, String)]) -> Result<(), String> {
+        if self.clients.len() >= MAX_CLIENTS {
+            return Err(format!("too many players (max {MAX_CLIENTS})"));
+        }
         let client = ComparedClient::new(self.clients.len(), pairs, self.protocol, self.now)?;
         self.clients.push(client);
         Ok(())
     }
 
-    pub(super) fn hold(&mut self, client: usize, keys: Keys) {
+    /// Takes an action of a play that concerns one side.
+    pub(super) fn take(&mut self, action: &PlayAction) -> Result<(), String> {
+        match action {
+            PlayAction::Join(pairs) => self.join(pairs)?,
+            PlayAction::Keys(client, keys) => self.hold(*client, *keys),
+            PlayAction::Lag(client, lag_ms) => self.delay(*client, *lag_ms),
+            PlayAction::Command(client, text) => self.command(*client, text),
+            PlayAction::Console(line) => self.run_console(line),
+            PlayAction::Leave(client) => self.leave(*client),
+            PlayAction::Wait(_) | PlayAction::Begin => {}
+        }
+        Ok(())
+    }
+
+    /// Clients that have no gamestate yet, one bit each.
+    pub(super) fn loading(&self) -> u64 {
+        let clients = self.clients.iter().enumerate();
+        clients.filter(|(_, client)| client.is_loading()).fold(0, |set, (at, _)| set | 1 << at)
+    }
+
+    /// Makes clients send no usercmds, by one bit each.
+    pub(super) fn hold_back(&mut self, clients: u64) {
+        for (at, client) in self.clients.iter_mut().enumerate() {
+            client.waits = clients >> at & 1 != 0;
+        }
+    }
+
+    /// Drops the texts since the last observation.
+    pub(super) fn clear_texts(&mut self) {
+        self.log.clear();
+        self.clients.iter_mut().for_each(|client| client.commands.clear());
+    }
+
+    fn hold(&mut self, client: usize, keys: Keys) {
         if let Some(client) = self.clients.get_mut(client) {
             client.keys = keys;
         }
     }
 
-    pub(super) fn command(&mut self, client: usize, text: &str) {
+    fn delay(&mut self, client: usize, lag_ms: u16) {
+        if let Some(client) = self.clients.get_mut(client) {
+            client.lag_ms = lag_ms;
+        }
+    }
+
+    fn command(&mut self, client: usize, text: &str) {
         let now = self.now;
         if let Some(client) = self.clients.get_mut(client) {
             // A client that is not connected sends nothing; the comparison shows it.
@@ -66,14 +108,14 @@ impl ComparedSide {
         }
     }
 
-    pub(super) fn leave(&mut self, client: usize) {
+    fn leave(&mut self, client: usize) {
         let now = self.now;
         if let Some(client) = self.clients.get_mut(client) {
             client.client.disconnect(now);
         }
     }
 
-    pub(super) fn run_console(&mut self, line: &str) {
+    fn run_console(&mut self, line: &str) {
         self.server.handle_input(self.now, Input::ConsoleLine(line));
     }
 
@@ -129,10 +171,5 @@ impl ComparedSide {
                 return;
             }
         }
-    }
-
-    /// Slot of a player of the play.
-    pub(super) fn slot(&self, client: usize) -> Option<ClientNum> {
-        self.clients.get(client)?.client.client_num()
     }
 }

@@ -72,6 +72,24 @@ impl ClientContext<'_> {
         self.clients.emit(self.host, &GameEvent::Chat { client, to, text: &text });
     }
 
+    /// Sends an order to a player, and to the player who gives it. It is not logged.
+    pub(super) fn say_order(&mut self, client: ClientNum, target: ClientNum, order: &str) {
+        let Some(player) = self.clients.player(client) else { return };
+        let name = truncated(&player.name, MAX_SPEAKER_LEN).to_owned();
+        for hearer in [target, client] {
+            if !is_heard(self.clients, client, hearer, Audience::One(hearer)) {
+                continue;
+            }
+            let location = match self.clients.are_mates(client, hearer) {
+                true => self.clients.location_name(&*self.host, client),
+                false => None,
+            };
+            let at = location.map(|location| format!(" ({location})")).unwrap_or_default();
+            let line = format!("chat \"\x19[{name}^7\x19]{at}\x19: ^6{order}\"");
+            self.host.send_command(Some(hearer), &line);
+        }
+    }
+
     /// Sends a voice chat to its audience.
     pub(super) fn voice_chat(
         &mut self,

@@ -8,6 +8,7 @@ use super::{
     chat::{ORDERS, VoiceChat},
     cheats::Cheat,
 };
+use crate::bg::TeamColor;
 use crate::cvar::engine;
 use crate::game::{
     Audience, BaseGame, Host, Ruleset,
@@ -90,7 +91,7 @@ const COMMANDS: &[CommandRow] = {
         open_arena("getmappage", Anyone, |game, client, words| send_map_page(game.host, client, atoi(words.get(1)))),
         row("where", Anyone, |game, client, _| game.tell_place(client)),
         // Accepted and ignored.
-        row("stats", Anyone, |_, _, _| {}),
+        CommandRow { only: Some(BaseGame::Quake3), ..row("stats", Anyone, |_, _, _| {}) },
         row("team", Anyone, |game, client, words| game.team_command(client, words.get(1))),
         row("follow", Spectator, |game, client, words| game.follow_command(client, words)),
         row("follownext", Spectator, |game, client, _| game.follow_next(client, 1)),
@@ -132,6 +133,8 @@ const INTERMISSION_COMMANDS: [&str; 13] = [
 const MAPS_PER_PAGE: usize = 10;
 /// Maximum length of an argument in an answer, in bytes.
 const MAX_ECHO_LEN: usize = 64;
+/// Maximum length of a client number, in digits.
+const MAX_NUMBER_LEN: usize = 3;
 
 impl ClientContext<'_> {
     pub(in crate::game) fn run_client_command(&mut self, client: ClientNum, words: &CommandArgs) {
@@ -185,9 +188,22 @@ impl ClientContext<'_> {
 
     /// `gc PLAYER NUMBER`: a chat line by its number.
     fn give_order(&mut self, client: ClientNum, words: &CommandArgs) {
-        let order = words.get(2).parse().ok().and_then(|order: usize| ORDERS.get(order));
+        let number = atoi(words.get(2));
+        let order = usize::try_from(number).ok().and_then(|number| ORDERS.get(number));
+        if !self.clients.ruleset.game_log.has_orders {
+            // OpenArena reads missing words as 0, refuses without an answer and logs nothing.
+            let target = usize::try_from(atoi(words.get(1))).ok().and_then(ClientNum::new);
+            if let (Some(target), Some(order)) = (target, order) {
+                self.say_order(client, target, order);
+            }
+            return;
+        }
+        if words.len() != 3 {
+            let usage = format!("Usage: gc <player id> <order 0-{}>", ORDERS.len() - 1);
+            return answer(self.host, client, &usage);
+        }
         let Some(order) = order else {
-            return answer(self.host, client, "Usage: gc <player> <0-6>");
+            return answer(self.host, client, &format!("Bad order: {number}"));
         };
         if let Some(target) = self.named_player(client, words.get(1)) {
             self.say(client, Audience::One(target), order);
@@ -239,7 +255,31 @@ impl Clients {
             self.active(other)
                 .is_some_and(|player| strip_colors(&player.name).eq_ignore_ascii_case(&wanted))
         });
-        found.ok_or_else(|| format!("User {} is not on the server", clean_text(word, MAX_ECHO_LEN)))
+        found.ok_or_else(|| no_user(word))
+    }
+
+    /// Finds a player of a team by its number, or by name without colors and case.
+    ///
+    /// # Errors
+    /// The answer for a word that matches no player of the team.
+    pub(super) fn team_player(&self, color: TeamColor, word: &str) -> Result<ClientNum, String> {
+        let is_number = (1..=MAX_NUMBER_LEN).contains(&word.len())
+            && word.bytes().all(|byte| byte.is_ascii_digit());
+        let found = if is_number {
+            Some(self.player_numbered(word)?)
+        } else {
+            let wanted = strip_colors(word);
+            let mut team = self.team_of(color);
+            team.find(|&mate| {
+                let player = self.player(mate);
+                player
+                    .is_some_and(|player| strip_colors(&player.name).eq_ignore_ascii_case(&wanted))
+            })
+        };
+        found.filter(|&client| self.role(client).color() == Some(color)).ok_or_else(|| {
+            let word = clean_text(word, MAX_ECHO_LEN);
+            format!("{word} is not a valid player on your team.")
+        })
     }
 
     /// Finds a player by number.
@@ -311,6 +351,11 @@ fn send_map_page(host: &mut dyn Host, client: ClientNum, page: i32) {
 /// Whether a command of the table is allowed in intermission.
 fn allowed_in_intermission(ruleset: &Ruleset, command: &str) -> bool {
     INTERMISSION_COMMANDS.contains(&command) || command == ruleset.matches.intermission_command
+}
+
+/// Returns the answer for a word that names no player.
+pub(super) fn no_user(word: &str) -> String {
+    format!("User {} is not on the server", clean_text(word, MAX_ECHO_LEN))
 }
 
 /// Prints a line to one client. The text must be clean.

@@ -98,7 +98,8 @@ impl GameLog<'_> {
                 };
                 format!("Award: {client} {number}: {} gained the {title} award!", player.name)
             }
-            GameEvent::Flag { client, team, action }
+            // A flag that returns without a player has no line.
+            GameEvent::Flag { client: Some(client), team, action }
                 if self.clients.ruleset.game_log.has_scores =>
             {
                 self.flag_line(client, team, action)
@@ -147,13 +148,10 @@ impl GameLog<'_> {
         format!("Kill: {by} {victim} {number}: {killer} killed {killed} by {means}")
     }
 
-    /// Returns the line of a team's flag, with −1 instead of a missing client.
-    fn flag_line(&self, client: Option<ClientNum>, team: TeamColor, action: FlagAction) -> String {
-        let number = client.map_or(-1, |client| client.index() as i32);
-        let player = client.and_then(|client| self.clients.player(client));
-        let (name, space) = player.map_or(("", ""), |player| (player.name.as_str(), " "));
-        let text = action.text(team, client.is_some());
-        format!("CTF: {number} {} {}: {name}{space}{text}", team.team() as i32, action as u8)
+    /// Returns the line of a player's action with a team's flag.
+    fn flag_line(&self, client: ClientNum, team: TeamColor, action: FlagAction) -> String {
+        let (name, text) = (self.name(Some(client), ""), action.text(team, true));
+        format!("CTF: {client} {} {}: {name} {text}", team.team() as i32, action as u8)
     }
 
     /// Writes a vote to the server's log and to the game log.

@@ -20,6 +20,7 @@ mod locations;
 mod message_of_the_day;
 mod names;
 mod player;
+mod player_entry;
 mod proposal;
 mod rejoin_stats;
 mod scores;
@@ -44,14 +45,11 @@ use super::{
     GameEvent, Host, LevelStart, Ruleset,
     ruleset::ConnectionIconDelay,
     settings::{SettingsVersion, key},
-    userinfo::{Detail, PlayerEntryFields, PlayerUserinfo, clean_text, player_entry},
+    userinfo::PlayerUserinfo,
 };
 use crate::bg::{GameType, Team, configstring, entity_flag};
 use crate::model::{ClientNum, LevelTime, UserCmd, Vec3, limits::MAX_CLIENTS};
 pub(crate) use ip_bans::unreadable_masks;
-
-/// Longest `cl_guid` in the game log, in bytes.
-const MAX_LOGGED_ID: usize = 32;
 
 /// Shows clients the countdown to a restart at `at`. Returns false while warm-up is on: its own
 /// countdown follows the restart.
@@ -162,6 +160,10 @@ pub(in crate::game) struct Clients {
     pub(in crate::game) sessions: [Session; MAX_CLIENTS],
     /// Number of clients that have become spectators; orders the tournament queue.
     next_waiting: u32,
+    /// Members of the teams as sent last.
+    team_lists: [String; 2],
+    /// Number of players at the last ranking.
+    pub(in crate::game) ranked_players: usize,
 }
 
 impl Clients {
@@ -188,6 +190,8 @@ impl Clients {
             players: vec![None; MAX_CLIENTS],
             sessions: [Session::NEW; MAX_CLIENTS],
             next_waiting: 0,
+            team_lists: Default::default(),
+            ranked_players: 0,
         }
     }
 
@@ -283,11 +287,10 @@ impl Clients {
         self.read_userinfo(host, client, false);
     }
 
-    /// Counts a lost tournament game and publishes it in the player entry.
-    pub(in crate::game) fn count_loss(&mut self, host: &mut dyn Host, client: ClientNum) {
+    /// Counts a lost tournament game. The player entry shows it when it is published next.
+    pub(in crate::game) const fn count_loss(&mut self, client: ClientNum) {
         let losses = &mut self.sessions[client.index()].losses;
         *losses = losses.saturating_add(1);
-        self.read_userinfo(host, client, false);
     }
 
     /// Marks a client as active and resets its timers, before its spawn point is selected.
@@ -316,7 +319,7 @@ impl Clients {
         }
         self.message_of_the_day.send(host, client);
         self.emit(host, &GameEvent::Enter(client));
-        self.list_new_team(host, client);
+        self.list_teams(host);
         self.list_custom_votes(host, client);
         self.rank(host);
     }
@@ -404,29 +407,6 @@ impl Clients {
         }
     }
 
-    /// Publishes the player entry: name, model, team and handicap of a client.
-    pub(super) fn publish_entry(&self, host: &mut dyn Host, client: ClientNum) {
-        let text = host.userinfo(client).to_owned();
-        let (Some(info), Some(player)) = (PlayerUserinfo::parse(&text), self.player(client)) else {
-            return;
-        };
-        let fields = PlayerEntryFields {
-            team: self.team(client) as i32,
-            wins: self.sessions[client.index()].wins,
-            losses: self.sessions[client.index()].losses,
-            leader: self.sessions[client.index()].leads,
-            in_team: self.game_type.has_teams(),
-            bot: player.is_bot,
-        };
-        let index = configstring::player(client);
-        let entries = Detail::ALL.map(|detail| player_entry(&info, &player.name, &fields, detail));
-        let [.., shortest] = &entries;
-        let entry = entries.iter().find(|entry| host.has_room(index, entry)).unwrap_or(shortest);
-        host.set_configstring(index, entry);
-        let guid = clean_text(info.value("cl_guid"), MAX_LOGGED_ID);
-        self.emit(host, &GameEvent::PlayerEntry { client, entry, guid: &guid });
-    }
-
     /// Connects a client: checks bans and the password, then sets up its player and role.
     pub(in crate::game) fn connect(
         &mut self,
@@ -480,22 +460,19 @@ impl ClientContext<'_> {
     pub(in crate::game) fn disconnect(&mut self, client: ClientNum) {
         let clients = &mut *self.clients;
         clients.clear_votes(client);
-        clients.cancel_votes_about(client);
+        clients.cancel_votes_about(self.host, client);
         if clients.plays(client) {
             clients.save_score(self.host, client);
         }
         if let Some(mut player) = clients.players[client.index()].take() {
             player.unlink(self.host);
         }
-        let color = clients.role(client).color();
         clients.sessions[client.index()] = Session::NEW;
         // Also of a client that was refused over a restart: its entry is still there.
         self.host.set_configstring(configstring::player(client), "");
         self.clients.emit(self.host, &GameEvent::Disconnect(client));
         self.release_followers_of(client);
-        let clients = &mut *self.clients;
-        clients.replace_leader(self.host, color);
-        clients.list_team(self.host, color);
-        clients.rank(self.host);
+        // As in the base game, a team whose leader disconnects has none until a player joins it.
+        self.clients.rank(self.host);
     }
 }

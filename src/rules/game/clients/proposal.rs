@@ -3,7 +3,7 @@
 //! Invariants: a proposal is a typed value, parsed from validated arguments; its console lines are built
 //! from that value, never from client text. Source: the base game's votes; OpenArena's, with their limits.
 
-use super::Clients;
+use super::{Clients, commands::no_user};
 use crate::model::{ClientNum, CommandArgs, text::atoi};
 use crate::{
     bg::GameType,
@@ -15,6 +15,10 @@ use crate::{
 const MAX_LIMIT: i32 = 999;
 /// Bit of the setting `voteflags` for custom votes.
 pub(super) const CUSTOM_FLAG: i32 = 256;
+/// Game types of OpenArena that are not here: one flag to domination.
+const OPENARENA_TYPES: std::ops::RangeInclusive<i32> = 5..=12;
+/// Name of the vote that mixes the teams.
+const SHUFFLE: &str = "shuffle";
 /// Maximum length of a custom vote's name, in bytes.
 const MAX_CUSTOM_LEN: usize = 31;
 /// Maximum length of a proposal's text, in bytes.
@@ -39,6 +43,8 @@ pub(super) enum Proposal {
 /// Row of the proposal table.
 struct ProposalRow {
     name: &'static str,
+    /// Argument in the list of votes, with a space in front.
+    argument: &'static str,
     /// Bit of the setting `voteflags`.
     flag: i32,
     /// The only game with the proposal, if not all have it.
@@ -51,7 +57,13 @@ const fn row(
     flag: i32,
     read: fn(&Clients, &dyn Host, &str) -> Result<Proposal, String>,
 ) -> ProposalRow {
-    ProposalRow { name, flag, only: None, read }
+    ProposalRow { name, argument: "", flag, only: None, read }
+}
+
+impl ProposalRow {
+    const fn with(self, argument: &'static str) -> Self {
+        Self { argument, ..self }
+    }
 }
 
 const PROPOSALS: &[ProposalRow] = &[
@@ -60,37 +72,47 @@ const PROPOSALS: &[ProposalRow] = &[
         "" => Err("nextmap not set.".to_owned()),
         _ => Ok(Proposal::NextMap),
     }),
-    row("map", 4, |_, host, word| map(host, word)),
-    row("g_gametype", 8, game_type),
-    row("kick", 16, |clients, _, word| clients.player_called(word).map(Proposal::Kick)),
-    row("clientkick", 16, |clients, _, word| clients.player_numbered(word).map(Proposal::Kick)),
+    row("map", 4, |_, host, word| map(host, word)).with(" <mapname>"),
+    row("g_gametype", 8, game_type).with(" <n>"),
+    row("kick", 16, kick).with(" <player>"),
+    row("clientkick", 16, client_kick).with(" <clientnum>"),
     row("g_doWarmup", 32, |_, _, word| Ok(Proposal::Warmup(atoi(word) != 0))),
-    row("timelimit", 64, |_, host, word| {
+    row("timelimit", 64, |clients, host, word| {
         limit(host, word, [key::G_VOTE_MIN_TIMELIMIT, key::G_VOTE_MAX_TIMELIMIT])
+            .map_err(|bounds| limit_refusal(clients, "timelimit", bounds))
             .map(Proposal::TimeLimit)
-    }),
-    row("fraglimit", 128, |_, host, word| {
+    })
+    .with(" <time>"),
+    row("fraglimit", 128, |clients, host, word| {
         limit(host, word, [key::G_VOTE_MIN_FRAGLIMIT, key::G_VOTE_MAX_FRAGLIMIT])
+            .map_err(|bounds| limit_refusal(clients, "fraglimit", bounds))
             .map(Proposal::FragLimit)
-    }),
+    })
+    .with(" <frags>"),
     ProposalRow {
-        name: "shuffle",
+        name: SHUFFLE,
+        argument: "",
         flag: 512,
         only: Some(BaseGame::OpenArena),
         read: |clients, _, _| match clients.game_type.has_teams() {
             true => Ok(Proposal::Shuffle),
-            false => Err("There are no teams to shuffle.".to_owned()),
+            false => Err("Can only be used in team games.".to_owned()),
         },
     },
     ProposalRow {
         name: "custom",
+        argument: " <special>",
         flag: CUSTOM_FLAG,
         only: Some(BaseGame::OpenArena),
         read: |_, host, word| match custom_votes(host)
             .find(|custom| custom.eq_ignore_ascii_case(word))
         {
             Some(custom) => Ok(Proposal::Custom(custom.to_owned())),
-            None => Err("There is no such vote.".to_owned()),
+            None if word.is_empty() => {
+                let names: String = custom_votes(host).map(|name| format!("{name} ")).collect();
+                Err(format!("Custom vote commands are: {names}"))
+            }
+            None => Err("Command could not be found".to_owned()),
         },
     },
 ];
@@ -112,13 +134,34 @@ pub(super) fn read(
     let clean = |word: &String| !word.contains([';', '\n', '\r', '"']);
     let asked = words.get(1);
     let found = PROPOSALS.iter().filter(allowed).find(|row| row.name.eq_ignore_ascii_case(asked));
-    let Some(row) = found.filter(|_| words.arguments().iter().all(clean)) else {
-        let known: Vec<&str> = PROPOSALS.iter().filter(allowed).map(|row| row.name).collect();
-        let known = format!("Vote commands are: {}.", known.join(", "));
-        return Err(vec!["Invalid vote string.".to_owned(), known]);
+    if !words.arguments().iter().all(clean) {
+        return Err(vec!["Invalid vote string.".to_owned()]);
+    }
+    let Some(row) = found else {
+        let base = clients.ruleset.base;
+        let exists = |row: &&ProposalRow| row.only.is_none_or(|only| only == base);
+        let mut names = PROPOSALS.iter().filter(exists).map(|row| row.name);
+        let is_disabled = names.any(|name| name.eq_ignore_ascii_case(asked));
+        let why = if is_disabled { "Not allowed here." } else { "Invalid vote string." };
+        let rows: Vec<&ProposalRow> = PROPOSALS.iter().filter(allowed).collect();
+        return Err(vec![why.to_owned(), list(rows, is_disabled)]);
     };
     let word = if row.name == "kick" { words.rest(2) } else { words.get(2).to_owned() };
     (row.read)(clients, host, &word).map_err(|refusal| vec![refusal])
+}
+
+/// Returns the line with the votes that may be called. OpenArena has another order for a vote that is disabled.
+fn list(mut rows: Vec<&ProposalRow>, is_disabled: bool) -> String {
+    let place = |name| rows.iter().position(|row| row.name == name);
+    if is_disabled
+        && let (Some(kick), Some(shuffle)) = (place("clientkick"), place(SHUFFLE))
+        && kick < shuffle
+    {
+        rows[kick + 1..=shuffle].rotate_right(1);
+    }
+    let names: Vec<String> =
+        rows.iter().map(|row| format!("{}{}", row.name, row.argument)).collect();
+    format!("Vote commands are: {}.", names.join(", "))
 }
 
 /// Returns the names of the operator's custom votes.
@@ -134,35 +177,65 @@ fn map(host: &dyn Host, word: &str) -> Result<Proposal, String> {
     let names = host.map_names();
     match names.iter().find(|name| name.eq_ignore_ascii_case(word)) {
         Some(name) => Ok(Proposal::Map(name.clone())),
-        None => Err(format!("There is no map {}.", clean_text(word, MAX_CUSTOM_LEN))),
+        None => Err("Map is not available.".to_owned()),
     }
+}
+
+/// Finds the player of a vote by its name.
+fn kick(clients: &Clients, _: &dyn Host, word: &str) -> Result<Proposal, String> {
+    clients.player_called(word).map(Proposal::Kick).map_err(|refusal| match clients.ruleset.base {
+        BaseGame::OpenArena => "Cannot find the playername. Try clientkick instead.".to_owned(),
+        BaseGame::Quake3 => refusal,
+    })
+}
+
+/// Finds the player of a vote by its number.
+fn client_kick(clients: &Clients, _: &dyn Host, word: &str) -> Result<Proposal, String> {
+    clients.player_numbered(word).map(Proposal::Kick).map_err(|_| match clients.ruleset.base {
+        BaseGame::OpenArena => "Cannot kick that number.".to_owned(),
+        BaseGame::Quake3 => no_user(word),
+    })
 }
 
 fn game_type(clients: &Clients, host: &dyn Host, word: &str) -> Result<Proposal, String> {
-    let is_current = word.parse() == Ok(clients.game_type as i32);
-    if is_current && clients.ruleset.base == BaseGame::OpenArena {
+    let is_openarena = clients.ruleset.base == BaseGame::OpenArena;
+    // OpenArena reads a word without digits as 0.
+    let number = if is_openarena { Some(atoi(word)) } else { word.parse().ok() };
+    if is_openarena && number == Some(clients.game_type as i32) {
         return Err("This is current gametype".to_owned());
     }
+    let kind = number.and_then(GameType::of_number).filter(|kind| kind.is_for_many());
     let offered = host.settings().text(key::G_VOTE_GAMETYPES);
-    word.parse()
-        .ok()
-        .and_then(GameType::of_number)
-        .filter(|kind| kind.is_for_many())
-        .filter(|&kind| offered.is_empty() || offered.contains(&format!("/{}/", kind as i32)))
-        .map(Proposal::Play)
-        .ok_or_else(|| "Invalid gametype.".to_owned())
+    let is_offered = |kind| offered.is_empty() || offered.contains(&format!("/{}/", kind as i32));
+    match kind {
+        Some(kind) if is_offered(kind) => Ok(Proposal::Play(kind)),
+        Some(_) => Err("Gametype is not available.".to_owned()),
+        None if is_openarena && number.is_some_and(|number| OPENARENA_TYPES.contains(&number)) => {
+            Err("Gametype is not available.".to_owned())
+        }
+        None => Err("Invalid gametype.".to_owned()),
+    }
 }
 
-/// Parses a match limit; 0 removes the limit.
-fn limit(host: &dyn Host, word: &str, [least, most]: [Key<Int>; 2]) -> Result<i32, String> {
+/// Parses a match limit; 0 removes the limit, if no setting limits it.
+///
+/// # Errors
+/// The bounds that the number exceeds.
+fn limit(host: &dyn Host, word: &str, [least, most]: [Key<Int>; 2]) -> Result<i32, [i32; 2]> {
     let least = host.settings().int(least);
-    let most = match host.settings().int(most) {
-        0 => MAX_LIMIT,
-        most => most,
-    };
+    let most = host.settings().int(most);
+    let bounds = if most == 0 { [least, MAX_LIMIT] } else { [least.max(1), most] };
     let asked = word.parse::<i32>().ok();
-    let fits = |&asked: &i32| (least..=most).contains(&asked) || asked == 0 && least == 0;
-    asked.filter(fits).ok_or_else(|| format!("It takes a number from {least} to {most}."))
+    let fits = |&asked: &i32| (bounds[0]..=bounds[1]).contains(&asked) || asked == 0 && most == 0;
+    asked.filter(fits).ok_or(bounds)
+}
+
+/// Returns the refusal of a match limit.
+fn limit_refusal(clients: &Clients, name: &str, [least, most]: [i32; 2]) -> String {
+    match clients.ruleset.base {
+        BaseGame::OpenArena => format!("Cannot set {name}."),
+        BaseGame::Quake3 => format!("It takes a number from {least} to {most}."),
+    }
 }
 
 impl Proposal {
@@ -181,13 +254,13 @@ impl Proposal {
             (Self::Play(kind), true) => format!("Change gametype to: {}?", kind.title()),
             (Self::Kick(client), false) => format!("kick {}", name(*client)),
             (Self::Kick(client), true) => format!("Kick {}?", name(*client)),
-            (Self::Warmup(on), false) => format!("g_doWarmup {}", i32::from(*on)),
+            (Self::Warmup(on), false) => format!("g_doWarmup '{}'", i32::from(*on)),
             (Self::Warmup(true), true) => "Enable warmup?".to_owned(),
             (Self::Warmup(false), true) => "Disable warmup?".to_owned(),
-            (Self::TimeLimit(minutes), false) => format!("timelimit {minutes}"),
+            (Self::TimeLimit(minutes), false) => format!("timelimit '{minutes}'"),
             (Self::TimeLimit(0), true) => "Remove timelimit?".to_owned(),
             (Self::TimeLimit(minutes), true) => format!("Change timelimit to: {minutes}"),
-            (Self::FragLimit(frags), false) => format!("fraglimit {frags}"),
+            (Self::FragLimit(frags), false) => format!("fraglimit '{frags}'"),
             (Self::FragLimit(0), true) => "Remove fraglimit?".to_owned(),
             (Self::FragLimit(frags), true) => format!("Change fraglimit to: {frags}"),
             (Self::Shuffle, _) => "Shuffle teams?".to_owned(),

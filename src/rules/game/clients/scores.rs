@@ -36,6 +36,7 @@ impl Clients {
     /// Updates the rank of every client and publishes the two best scores.
     pub(in crate::game) fn rank(&mut self, host: &mut dyn Host) {
         let ranking = self.ranking();
+        self.ranked_players = self.count_players();
         let mut position = 0;
         let mut place = 0;
         let mut ahead: Option<(i32, ClientNum)> = None;
@@ -61,6 +62,12 @@ impl Clients {
         if self.intermission {
             self.send_scores_to_all(host);
         }
+    }
+
+    /// Counts the players, also those that load the level.
+    fn count_players(&self) -> usize {
+        let players = ClientNum::all().filter(|&client| self.player(client).is_some());
+        players.filter(|&client| self.role(client).plays()).count()
     }
 
     /// Sets the rank of every client to the leading team: 0 red, 1 blue, 2 tied.
@@ -189,7 +196,7 @@ fn score_entry(clients: &Clients, client: ClientNum) -> Option<ScoreEntry> {
         score: values[Persistent::Score],
         ping: match player.join_state {
             JoinState::Connecting => CONNECTING_PING,
-            JoinState::Active => player.ping_ms.min(MAX_SHOWN_PING),
+            JoinState::Active => player.state.ping.min(MAX_SHOWN_PING),
         },
         minutes: clients.now.distance(player.entered) / 60_000,
         powerups: player.entity.powerups,

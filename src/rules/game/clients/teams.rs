@@ -106,7 +106,7 @@ impl ClientContext<'_> {
         let clients = &mut *self.clients;
         let plays = clients.role(client).plays() && !role.plays();
         if clients.join.plays_in_turn && plays {
-            clients.count_loss(self.host, client);
+            clients.count_loss(client);
         }
     }
 
@@ -126,7 +126,7 @@ impl ClientContext<'_> {
         clients.clear_votes(client);
         clients.choose_leader(self.host, client, role.color());
         if old.color() != role.color() {
-            clients.replace_leader(self.host, old.color());
+            clients.replace_leader(old.color());
         }
         clients.announce_role(self.host, client, Some(old));
         if old.plays() {
@@ -134,7 +134,6 @@ impl ClientContext<'_> {
         }
         let clients = &mut *self.clients;
         clients.read_userinfo(self.host, client, false);
-        clients.list_team(self.host, old.color());
         self.rules.begin(self.clients, self.host, client);
         self.refresh_follower(client);
     }
@@ -245,8 +244,9 @@ impl Clients {
         }
     }
 
-    /// Chooses a new leader for a team whose leader has left. Human players take precedence over bots.
-    pub(super) fn replace_leader(&mut self, host: &mut dyn Host, color: Option<TeamColor>) {
+    /// Chooses a new leader for a team whose leader has changed teams. Human players take precedence over bots. The
+    /// player entry shows it when it is published next.
+    pub(super) fn replace_leader(&mut self, color: Option<TeamColor>) {
         let Some(color) = color else { return };
         if self.team_of(color).any(|client| self.sessions[client.index()].leads) {
             return;
@@ -254,7 +254,7 @@ impl Clients {
         let human = |&client: &ClientNum| self.player(client).is_some_and(|player| !player.is_bot);
         let next = self.team_of(color).find(human).or_else(|| self.team_of(color).next());
         if let Some(next) = next {
-            self.set_leader(host, next, color);
+            self.sessions[next.index()].leads = true;
         }
     }
 
@@ -273,25 +273,27 @@ impl Clients {
         }
     }
 
-    /// Sends a team the list of its members, in rulesets with team lists. Does nothing for `None`.
-    pub(super) fn list_team(&self, host: &mut dyn Host, color: Option<TeamColor>) {
-        let Some(color) = color.filter(|_| self.ruleset.teams.has_lists) else { return };
-        let numbers: Vec<String> =
-            self.team_of(color).map(|client| client.index().to_string()).collect();
-        let text = format!("team \"{}\"", numbers.join(","));
-        for client in self.team_of(color).filter(|&client| self.active(client).is_some()) {
-            host.send_command(Some(client), &text);
-        }
-    }
-
-    /// Sends the member list to a client that has entered and to its team.
-    pub(super) fn list_new_team(&self, host: &mut dyn Host, client: ClientNum) {
+    /// Sends the teams whose members have changed the list of them, in rulesets with team lists. Runs when a client has
+    /// entered. The list of an empty team keeps that of the team before it, as in the game.
+    pub(super) fn list_teams(&mut self, host: &mut dyn Host) {
         if !self.ruleset.teams.has_lists || !self.game_type.has_teams() {
             return;
         }
-        match self.role(client).color() {
-            Some(color) => self.list_team(host, Some(color)),
-            None => host.send_command(Some(client), "team \"all\""),
+        let mut list = String::new();
+        for color in TeamColor::ALL {
+            let members = self.team_of(color).map(|client| client.index().to_string());
+            let members: Vec<String> = members.collect();
+            if !members.is_empty() {
+                list = members.join(",");
+            }
+            if self.team_lists[color as usize] == list {
+                continue;
+            }
+            self.team_lists[color as usize].clone_from(&list);
+            let text = format!("team \"{list}\"");
+            for client in self.team_of(color).filter(|&client| self.active(client).is_some()) {
+                host.send_command(Some(client), &text);
+            }
         }
     }
 }
@@ -309,11 +311,11 @@ impl ClientContext<'_> {
             self.clients.sessions[client.index()].leads = false;
             self.clients.set_role(client, Role::Playing(Some(color)));
         }
+        for color in TeamColor::ALL {
+            self.clients.replace_leader(Some(color));
+        }
         for &client in &players {
             self.clients.publish_entry(self.host, client);
-        }
-        for color in TeamColor::ALL {
-            self.clients.replace_leader(self.host, Some(color));
         }
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Votes {
     passed: Option<(Proposal, LevelTime)>,
     /// Team votes: proposed leader and poll.
     teams: [Option<(ClientNum, Poll)>; 2],
+    /// Player whom the last vote named to kick.
+    named: Option<ClientNum>,
     /// Callers of votes on this level, with their number of calls.
     callers: Vec<(Holder, i32)>,
     /// Whether the settings about votes were checked.
@@ -118,9 +120,14 @@ impl Clients {
     }
 
     /// Cancels kick votes on a client that has left. They must not hit the next client in its slot.
-    pub(super) fn cancel_votes_about(&mut self, gone: ClientNum) {
+    pub(super) fn cancel_votes_about(&mut self, host: &mut dyn Host, gone: ClientNum) {
         let votes = &mut self.votes;
         votes.passed.take_if(|(proposal, _)| *proposal == Proposal::Kick(gone));
+        if self.ruleset.votes.clears_kicked && votes.named.take_if(|named| *named == gone).is_some()
+        {
+            votes.open = None;
+            STRINGS.into_iter().for_each(|index| host.set_configstring(index, ""));
+        }
         if let Some((_, poll)) =
             votes.open.as_mut().filter(|(proposal, _)| *proposal == Proposal::Kick(gone))
         {
@@ -186,6 +193,10 @@ impl ClientContext<'_> {
         for other in ClientNum::all() {
             self.clients.set_flag(other, entity_flag::VOTED, other == client);
         }
+        self.clients.votes.named = match proposal {
+            Proposal::Kick(named) => Some(named),
+            _ => None,
+        };
         self.clients.votes.open = Some((proposal, poll));
     }
 
@@ -248,27 +259,22 @@ impl ClientContext<'_> {
         }
         let wanted = match words.len() {
             2 => Ok(client),
-            _ => self.clients.player_called(&words.rest(2)),
+            _ => self.clients.team_player(color, &words.rest(2)),
         };
         let leader = match wanted {
-            Ok(leader) if self.clients.role(leader).color() == Some(color) => leader,
-            Ok(_) => return answer(self.host, client, "That player is not on your team."),
+            Ok(leader) => leader,
             Err(refusal) => return answer(self.host, client, &refusal),
         };
         if !self.may_call(client) {
             let refusal = "You have called the maximum number of team votes.";
             return answer(self.host, client, refusal);
         }
-        let (Some(caller), Some(leads)) =
-            (self.clients.player(client), self.clients.player(leader))
-        else {
-            return;
-        };
+        let Some(caller) = self.clients.player(client) else { return };
         let called = format!("{} called a team vote.", caller.name);
         let poll = Poll::new(self.clients.now, client);
         let electorate = self.clients.electorate(self.host, Some(color));
         let counts = electorate.count(&poll);
-        let text = format!("leader {}", leads.name);
+        let text = format!("leader {leader}");
         show(self.host, team_strings(color), self.clients.now, &text, counts);
         self.tell_shared_ballot(client, &electorate);
         self.clients.print_to_team(self.host, color, &called);
@@ -320,9 +326,9 @@ impl ClientContext<'_> {
         self.clients.votes.teams[color as usize] = None;
         self.host.set_configstring(team_strings(color)[0], "");
         if poll_state == PollState::Failed {
-            return self.clients.print_to_team(self.host, color, "Team vote failed.");
+            return self.host.send_command(None, "print \"Team vote failed.\n\"");
         }
-        self.clients.print_to_team(self.host, color, "Team vote passed.");
+        self.host.send_command(None, "print \"Team vote passed.\n\"");
         self.clients.set_leader(self.host, leader, color);
     }
 }

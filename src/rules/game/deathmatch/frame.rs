@@ -7,9 +7,9 @@ use super::weapons::missile_flight::{run_missile, run_missiles, think_missile};
 use super::{
     activation::run_target, body_queue::run_corpse, context::Context, entity_kinds::EntityKind,
     items::drop::is_at_rest, match_frame::run_match, mover_frames::run_mover_team,
-    projectiles::kamikaze::run_kamikaze_timer, rules::client_context, systems::Systems,
-    targets::locations::run_location, think::end_frame, think::think, triggers::aim_push_trigger,
-    weapons::kamikaze_blast::run_kamikaze,
+    projectiles::kamikaze::run_kamikaze_timer, projectiles::portals::run_portal,
+    rules::client_context, systems::Systems, targets::locations::run_location, think::end_frame,
+    think::think, triggers::aim_push_trigger, weapons::kamikaze_blast::run_kamikaze,
 };
 use crate::model::{ClientNum, LevelTime, limits::MAX_CLIENTS};
 
@@ -65,6 +65,7 @@ fn run_entities(cx: &mut Context<'_>, sys: &mut Systems) {
             }
             EntityKind::Missile(_) => run_missile(cx, &mut sys.fight, number),
             EntityKind::Kamikaze(_) => run_kamikaze(cx, &mut sys.fight, number),
+            EntityKind::Portal(_) => run_portal(cx, number),
             EntityKind::KamikazeTimer(timer) => run_kamikaze_timer(cx, number, timer),
             EntityKind::Item(_) => {
                 sys.fight.items.run_item(cx, number);

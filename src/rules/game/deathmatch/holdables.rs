@@ -1,4 +1,4 @@
-//! Holdable items: teleporter, medkit, kamikaze, invulnerability.
+//! Holdable items: teleporter, medkit, kamikaze, portal, invulnerability.
 //!
 //! Source: the base game's holdable items; OpenArena's invulnerability.
 
@@ -28,7 +28,7 @@ pub(super) fn use_holdable(
             fight.items.drop_flags(cx, client);
             let Some(player) = cx.clients.player(client) else { return };
             let from = player.state.origin;
-            let (spot, _) = spawn_points.select_spawn_point(cx, client, from, false);
+            let spot = spawn_points.select_destination(cx, from);
             teleport(cx, fight, client, spot.origin, spot.angles);
         }
         Ok(Holdable::Medkit) => {
@@ -43,6 +43,7 @@ pub(super) fn use_holdable(
             }
         }
         Ok(Holdable::Kamikaze) => start_kamikaze(cx, fight, client),
+        Ok(Holdable::Portal) => fight.projectiles.place_portal(cx, client),
         _ => {}
     }
 }

@@ -123,13 +123,6 @@ fn apply_map_settings(cx: &mut Context<'_>, world: &MapEntity) {
 }
 
 impl Items {
-    /// Registers the weapons that players spawn with, so that clients load them.
-    fn register_arms(&mut self, cx: &mut Context<'_>) {
-        for number in cx.frame.combat.loadout.items(cx.clients.ruleset) {
-            self.register_item(number);
-        }
-    }
-
     /// Registers the weapons of the map's shooters, so that clients load them.
     fn register_shooters(&mut self, cx: &mut Context<'_>) {
         let weapons: Vec<i32> = cx.entities.shooters().collect();

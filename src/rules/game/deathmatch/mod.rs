@@ -205,7 +205,6 @@ impl Game for Deathmatch {
     ) -> Result<(), GameFault> {
         let (mut cx, sys) = self.call(host);
         let cx = &mut cx;
-        (sys.fight.hooks.disconnect)(&mut sys.fight.match_state, cx, client);
         sys.fight.projectiles.drop_hook(cx, client);
         sys.fight.projectiles.remove_player_mine(cx, client);
         if cx.clients.plays(client) {
@@ -220,6 +219,8 @@ impl Game for Deathmatch {
             }
         }
         sys.fight.items.clear_carried(client);
+        // The death may give the other player of a tournament the lead.
+        (sys.fight.hooks.disconnect)(&mut sys.fight.match_state, cx, client);
         client_context(cx, sys, |clients| clients.disconnect(client));
         Ok(())
     }

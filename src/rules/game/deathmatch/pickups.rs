@@ -6,8 +6,8 @@
 use super::{
     asset_index::sound_index, context::Context, entities::send_only_to, entity_kinds::ItemState,
     flag::color_of_item, flag::flag_of, items::flags::FlagStatus, items::flags::ReturnAnnouncement,
-    items::grant::ItemGrant, items::respawn::hide_item, items::spawn::floor_below,
-    items::spawn::respawn_sound, systems::Fight,
+    items::grant::ItemGrant, items::respawn::hide_item, items::spawn::POWERUP_SOUND,
+    items::spawn::floor_below, systems::Fight,
 };
 use crate::bg::{
     Event, Persistent, TeamColor, UNTIL_LOST, contents, items::ItemKind, player_event,
@@ -64,8 +64,8 @@ pub(super) fn give_new_item(
         return;
     };
     // It appears as one of the map: with its respawn sound, on the floor.
-    if let Some(name) = respawn_sound(item) {
-        sound_index(cx.host, name);
+    if item.kind == ItemKind::Powerup {
+        sound_index(cx.host, POWERUP_SOUND);
     }
     let at = floor_below(cx, EntityNum::NONE, at).map_or(at, |trace| trace.endpos);
     let mut state = EntityState { modelindex: number, ..EntityState::default() };

@@ -95,8 +95,8 @@ pub(super) fn begin(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum) 
     if let Some(player) = cx.clients.players[client.index()].as_mut() {
         player.unlink(cx.host);
         // A team change resets the score as well, unless the ruleset keeps it.
-        let PlayerState { e_flags, ping, .. } = player.state;
-        player.state = PlayerState { e_flags, ping, ..PlayerState::default() };
+        let e_flags = player.state.e_flags;
+        player.state = PlayerState { e_flags, ..PlayerState::default() };
     }
     cx.clients.restore_score(cx.host, client);
     spawn(cx, sys, client, true);

@@ -134,6 +134,11 @@ impl SpawnPoints {
         }
     }
 
+    /// Selects the destination of a personal teleporter: a spawn point that serves all teams, in all game types.
+    pub(super) fn select_destination(&self, cx: &mut Context<'_>, from: Vec3) -> Placement {
+        self.select_common(cx, None, from, false).0
+    }
+
     /// Selects a spawn point that serves all teams, for a human or the given client.
     fn select_common(
         &self,

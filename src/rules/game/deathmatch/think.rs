@@ -86,6 +86,9 @@ pub(super) fn spawn(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, 
         }
     }
     end_frame(cx, &mut sys.fight, &mut sys.moves, client);
+    if role.plays() {
+        sys.fight.combat.publish_spawn(cx, client);
+    }
 }
 
 /// Resets a client that spawns: projectiles, combat, items, playerstate and entity.

@@ -8,7 +8,8 @@ use super::{
     activation::actions::teleport_to_target, activation::fire_targets, activation::use_entity,
     context::Context, damage::damage_player, hit::Hit, items::remove_item,
     items::respawn::hide_item, items::schedule, movers::doors::touch_door_trigger,
-    movers::plats::touch_plat_trigger, systems::Fight, systems::Systems,
+    movers::plats::touch_plat_trigger, projectiles::portals::way_through, systems::Fight,
+    systems::Systems, teleport::teleport,
 };
 use crate::bg::{Event, MeansOfDeath, contents};
 use crate::game::movement::{impulses, pickup as rules, trajectory};
@@ -102,6 +103,18 @@ fn touch(cx: &mut Context<'_>, sys: &mut Systems, client: ClientNum, number: Ent
             if !(spectators_only && plays || cx.is_dead(client)) =>
         {
             teleport_to_target(cx, &mut sys.fight, client, number);
+        }
+        EntityKind::Portal(_) if !cx.is_dead(client) => {
+            let Some(exit) = way_through(cx, number) else { return };
+            let fight = &mut sys.fight;
+            fight.items.drop_flags(cx, client);
+            if let Some((origin, angles)) = exit.place {
+                teleport(cx, fight, client, origin, angles);
+            }
+            if exit.is_lethal {
+                let hit = Hit { inflictor: Some(client.into()), ..Hit::telefrag(client) };
+                damage_player(cx, fight, client, &hit);
+            }
         }
         EntityKind::Hurt(_) => touch_hurt_trigger(cx, &mut sys.fight, client, number),
         EntityKind::Target(ref target) if matches!(target.kind, TargetKind::Multiple) => {

@@ -115,7 +115,7 @@ pub struct EquipmentRules {
     /// Means of death of the grapple.
     pub grapple_means: i32,
     /// Whether `replace_<class>`, `g_instantgib`, `g_rockets`, `g_regen` and a `g_quadfactor` of 1 change
-    /// the items.
+    /// the items, and `g_instantgib` the colors of team players.
     pub has_settings: bool,
 }
 
@@ -178,6 +178,8 @@ pub struct VoteRules {
     pub has_light_flag: bool,
     /// Whether clients get the list of custom votes on entry.
     pub lists_custom: bool,
+    /// Whether the strings of a kick vote are cleared when its player leaves.
+    pub clears_kicked: bool,
 }
 
 /// Teams, the choice of one, and spectators.
@@ -237,6 +239,11 @@ pub struct ScoringRules {
     pub team_change_keeps_team_score: bool,
     /// Whether a disconnect counts as a death.
     pub disconnect_counts_as_death: bool,
+    /// Whether a flag carrier gets the bonus for a frag of the enemy that hurt it.
+    pub rewards_endangered_carriers: bool,
+    /// Whether the killer's place alone decides the bonus for a frag near the own carrier. It is compared with the
+    /// carrier and the own flag. Otherwise both players are compared with the carrier.
+    pub guards_carriers_by_killer: bool,
     /// Whether players are told the challenges that they fulfill.
     pub has_challenges: bool,
     /// Whether series of frags and deaths are announced by the file of `g_sprees`.
@@ -269,4 +276,6 @@ pub struct GameLogRules {
     pub has_scores: bool,
     /// Whether the game log has `ClientConnect` before `ClientUserinfoChanged`.
     pub connect_first: bool,
+    /// Whether the game log has the orders of the command `gc`.
+    pub has_orders: bool,
 }

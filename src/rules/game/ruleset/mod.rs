@@ -132,6 +132,7 @@ impl Ruleset {
             may_change: true,
             has_light_flag: true,
             lists_custom: true,
+            clears_kicked: true,
         },
         teams: TeamRules {
             playing_answer: "Deathmatch-Playing",
@@ -156,6 +157,8 @@ impl Ruleset {
             kept_on_rejoin: true,
             team_change_keeps_team_score: true,
             disconnect_counts_as_death: true,
+            rewards_endangered_carriers: true,
+            guards_carriers_by_killer: true,
             has_challenges: true,
             has_sprees: true,
         },
@@ -167,7 +170,12 @@ impl Ruleset {
             intermission_text_is_chat: false,
             intermission_command: "acc",
         },
-        game_log: GameLogRules { clock_runs_on: true, has_scores: true, connect_first: false },
+        game_log: GameLogRules {
+            clock_runs_on: true,
+            has_scores: true,
+            connect_first: false,
+            has_orders: false,
+        },
     };
 
     /// The base game: release 1.32 and ioquake3's build of it.
@@ -225,6 +233,7 @@ impl Ruleset {
             may_change: false,
             has_light_flag: false,
             lists_custom: false,
+            clears_kicked: false,
         },
         teams: TeamRules {
             playing_answer: "Free team",
@@ -249,6 +258,8 @@ impl Ruleset {
             kept_on_rejoin: false,
             team_change_keeps_team_score: false,
             disconnect_counts_as_death: false,
+            rewards_endangered_carriers: false,
+            guards_carriers_by_killer: false,
             has_challenges: false,
             has_sprees: false,
         },
@@ -260,7 +271,12 @@ impl Ruleset {
             intermission_text_is_chat: true,
             intermission_command: "tell",
         },
-        game_log: GameLogRules { clock_runs_on: false, has_scores: false, connect_first: true },
+        game_log: GameLogRules {
+            clock_runs_on: false,
+            has_scores: false,
+            connect_first: true,
+            has_orders: true,
+        },
     };
 
     /// OpenArena's sources after 0.8.8: the rune's statistic is last.

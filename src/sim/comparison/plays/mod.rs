@@ -12,6 +12,12 @@ const TEXTS: &[&str] = &[
     include_str!("matches.play"),
     include_str!("challenges.play"),
     include_str!("sprees.play"),
+    include_str!("flags.play"),
+    include_str!("departures.play"),
+    include_str!("loadouts.play"),
+    include_str!("holdables.play"),
+    include_str!("votes.play"),
+    include_str!("lag.play"),
 ];
 
 /// Returns the plays of the program.

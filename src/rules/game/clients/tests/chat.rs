@@ -94,9 +94,28 @@ fn team_orders_are_sent_by_number() {
     let mut fixture = sides(Ruleset::BASEQ3);
     fixture.say(0, "gc beta 3");
     assert_eq!(heard(&fixture, 1), ["chat \"\x19[alpha^7\x19]\x19: ^6cover me\""]);
-    for wrong in ["gc beta 7", "gc beta -1", "gc beta", "gc", "gc beta 99999999999999999999"] {
-        assert_eq!(fixture.ask(0, wrong), "print \"Usage: gc <player> <0-6>\n\"");
+    for (wrong, refusal) in [
+        ("gc beta 7", "Bad order: 7"),
+        ("gc beta -1", "Bad order: -1"),
+        ("gc beta", "Usage: gc <player id> <order 0-6>"),
+        ("gc", "Usage: gc <player id> <order 0-6>"),
+    ] {
+        assert_eq!(fixture.ask(0, wrong), format!("print \"{refusal}\n\""), "{wrong}");
     }
+    assert!(fixture.ask(0, "gc beta 99999999999999999999").contains("Bad order"));
+}
+
+#[test]
+fn openarena_orders_are_not_logged_or_refused() {
+    let mut fixture = sides(Ruleset::BASEOA);
+    let order = |text: &str| format!("chat \"\x19[alpha^7\x19]\x19: ^6{text}\"");
+    fixture.say(0, "gc 1 3");
+    assert_eq!(heard(&fixture, 1), [order("cover me")]);
+    assert_eq!(heard(&fixture, 0), [order("cover me")]);
+    for ignored in ["gc 1 7", "gc 1 -1", "gc 64 1", "gc -1 1"] {
+        assert_eq!(fixture.ask(0, ignored), "", "{ignored}");
+    }
+    assert!(!fixture.host.logged.iter().any(|(_, line)| line.contains("tell:")));
 }
 
 #[test]

@@ -40,7 +40,8 @@ fn openarena_commands_exist_in_all_its_rulesets() {
             assert!(!sent.iter().any(|(_, text)| text.contains("Unknown command")), "{sent:?}");
         }
         let refusal = fixture.ask(0, "callvote shuffle");
-        assert!(refusal.contains("no teams to shuffle"), "{refusal}");
+        assert!(refusal.contains("only be used in team games"), "{refusal}");
+        assert_eq!(fixture.ask(0, "stats"), "print \"Unknown command stats\n\"");
     }
 }
 

@@ -172,9 +172,12 @@ fn team_has_one_leader() {
     assert_eq!([0, 1, 2].map(|n| entry(&fixture, n, "tl")), ["1", "0", "1"]);
     fixture.forget();
     fixture.game.client_disconnect(&mut fixture.host, client(0)).expect("no fault");
-    assert_eq!([1, 2].map(|n| entry(&fixture, n, "tl")), ["1", "1"]);
-    assert_eq!(fixture.host.sent_to(client(1)), ["print \"b is the new team leader\n\""]);
-    assert!(fixture.host.sent_to(client(2)).is_empty());
+    assert_eq!([1, 2].map(|n| entry(&fixture, n, "tl")), ["0", "1"]);
+    assert!(fixture.host.sent_to(client(1)).is_empty());
+    fixture.enter(0, "\\name\\a");
+    fixture.wait(5000);
+    fixture.say(0, "team red");
+    assert_eq!([0, 1].map(|n| entry(&fixture, n, "tl")), ["1", "0"], "the next player leads");
 }
 
 #[test]
@@ -247,6 +250,11 @@ fn openarena_sends_team_lists() {
     assert!(!fixture.host.sent_to(client(1)).iter().any(|text| text.starts_with("team ")));
     fixture.wait(5000);
     fixture.say(0, "team s");
-    assert!(fixture.host.sent_to(client(0)).contains(&"team \"all\""));
+    assert!(!fixture.host.sent_to(client(0)).iter().any(|text| text.starts_with("team ")));
     assert!(fixture.host.sent_to(client(2)).contains(&"team \"2\""));
+    fixture.forget();
+    fixture.say(1, "team blue");
+    assert!(fixture.host.sent_to(client(1)).contains(&"team \"1\""));
+    let told = fixture.host.sent_to(client(2));
+    assert!(!told.iter().any(|text| text.starts_with("team ")), "its list is the same");
 }

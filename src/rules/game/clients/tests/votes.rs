@@ -20,7 +20,7 @@ fn fixture(ruleset: &'static Ruleset, settings: &[(&str, &str)]) -> Fixture {
 #[test]
 fn vote_is_called_cast_and_executed() {
     for (ruleset, text) in
-        [(Ruleset::BASEQ3, "fraglimit 33"), (Ruleset::BASEOA, "Change fraglimit to: 33")]
+        [(Ruleset::BASEQ3, "fraglimit '33'"), (Ruleset::BASEOA, "Change fraglimit to: 33")]
     {
         let mut fixture = fixture(ruleset, &[]);
         fixture.say(0, "callvote fraglimit 33");
@@ -70,7 +70,7 @@ fn vote_during_pause_runs_passed_proposal_or_waits() {
         assert_eq!(fixture.host.queued.is_empty(), refused, "{passed}");
         if !refused {
             assert_eq!(fixture.host.queued, ["set timelimit 5"]);
-            assert_eq!(fixture.configstring(9), "fraglimit 3");
+            assert_eq!(fixture.configstring(9), "fraglimit '3'");
         }
     }
 }
@@ -161,10 +161,10 @@ fn proposals_have_text_and_console_lines() {
         ),
         ("kick gamma", "kick gamma", "Kick gamma?", "clientkick 2"),
         ("clientkick 3", "kick delta", "Kick delta?", "clientkick 3"),
-        ("g_doWarmup 1", "g_doWarmup 1", "Enable warmup?", "set g_doWarmup 1"),
-        ("g_doWarmup 0", "g_doWarmup 0", "Disable warmup?", "set g_doWarmup 0"),
-        ("timelimit 10", "timelimit 10", "Change timelimit to: 10", "set timelimit 10"),
-        ("fraglimit 0", "fraglimit 0", "Remove fraglimit?", "set fraglimit 0"),
+        ("g_doWarmup 1", "g_doWarmup '1'", "Enable warmup?", "set g_doWarmup 1"),
+        ("g_doWarmup 0", "g_doWarmup '0'", "Disable warmup?", "set g_doWarmup 0"),
+        ("timelimit 10", "timelimit '10'", "Change timelimit to: 10", "set timelimit 10"),
+        ("fraglimit 0", "fraglimit '0'", "Remove fraglimit?", "set fraglimit 0"),
         ("shuffle", "", "Shuffle teams?", "map_restart 0"),
         ("custom insta", "", "insta?", "vstr vote_insta"),
     ] {
@@ -197,27 +197,29 @@ fn proposals_have_text_and_console_lines() {
 
 #[test]
 fn invalid_proposals_are_refused() {
-    let unknown = "print \"Invalid vote string.\n\"print \"Vote commands are: map_restart, nextmap, map, \
-                   g_gametype, kick, clientkick, g_doWarmup, timelimit, fraglimit.\n\"";
+    let separator = "print \"Invalid vote string.\n\"";
+    let unknown = "print \"Invalid vote string.\n\"print \"Vote commands are: map_restart, nextmap, \
+                   map <mapname>, g_gametype <n>, kick <player>, clientkick <clientnum>, g_doWarmup, \
+                   timelimit <time>, fraglimit <frags>.\n\"";
     for (line, answer) in [
         ("callvote", unknown),
         ("callvote rcon quit", unknown),
-        ("callvote map \"oa_dm1;quit\"", unknown),
-        ("callvote \"map;quit\" oa_dm1", unknown),
-        ("callvote kick \";rcon\"", unknown),
-        ("callvote map nowhere", "print \"There is no map nowhere.\n\""),
-        ("callvote map ../../etc", "print \"There is no map ../../etc.\n\""),
-        ("callvote map", "print \"There is no map .\n\""),
+        ("callvote map \"oa_dm1;quit\"", separator),
+        ("callvote \"map;quit\" oa_dm1", separator),
+        ("callvote kick \";rcon\"", separator),
+        ("callvote map nowhere", "print \"Map is not available.\n\""),
+        ("callvote map ../../etc", "print \"Map is not available.\n\""),
+        ("callvote map", "print \"Map is not available.\n\""),
         ("callvote g_gametype 2", "print \"Invalid gametype.\n\""),
         ("callvote g_gametype 5", "print \"Invalid gametype.\n\""),
         ("callvote g_gametype -1", "print \"Invalid gametype.\n\""),
         ("callvote g_gametype 99999999999", "print \"Invalid gametype.\n\""),
         ("callvote nextmap", "print \"nextmap not set.\n\""),
         ("callvote kick nobody", "print \"User nobody is not on the server\n\""),
-        ("callvote clientkick 64", "print \"Bad client slot: 64\n\""),
-        ("callvote clientkick x", "print \"Bad client slot: x\n\""),
-        ("callvote clientkick 9", "print \"Client 9 is not active\n\""),
-        ("callvote timelimit -1", "print \"It takes a number from 0 to 1000.\n\""),
+        ("callvote clientkick 64", "print \"User 64 is not on the server\n\""),
+        ("callvote clientkick x", "print \"User x is not on the server\n\""),
+        ("callvote clientkick 9", "print \"User 9 is not on the server\n\""),
+        ("callvote timelimit -1", "print \"It takes a number from 1 to 1000.\n\""),
         ("callvote fraglimit lots", "print \"It takes a number from 0 to 999.\n\""),
     ] {
         let mut fixture = fixture(Ruleset::BASEQ3, &[]);
@@ -237,12 +239,34 @@ fn vote_settings_limit_proposals() {
         ("g_voteMaxFraglimit", "50"),
     ];
     let mut fixture = fixture(Ruleset::BASEOA, settings);
-    assert!(fixture.ask(0, "callvote map_restart").contains("Vote commands are: map, g_gametype."));
-    assert_eq!(fixture.ask(0, "callvote g_gametype 4"), "print \"Invalid gametype.\n\"");
+    let disabled = "print \"Not allowed here.\n\"print \"Vote commands are: map <mapname>, g_gametype <n>.\n\"";
+    assert_eq!(fixture.ask(0, "callvote map_restart"), disabled);
+    for (number, why) in
+        [(4, "Gametype is not available."), (8, "Gametype is not available.")].into_iter().chain([
+            (0, "This is current gametype"),
+            (2, "Invalid gametype."),
+            (99, "Invalid gametype."),
+        ])
+    {
+        let line = format!("callvote g_gametype {number}");
+        assert_eq!(fixture.ask(0, &line), format!("print \"{why}\n\""), "{line}");
+    }
     fixture.host.set_setting("voteflags", "767");
+    for (line, why) in [
+        ("kick nobody", "Cannot find the playername. Try clientkick instead."),
+        ("clientkick 64", "Cannot kick that number."),
+        ("shuffle", "Can only be used in team games."),
+        ("timelimit 0", "Cannot set timelimit."),
+    ] {
+        assert_eq!(fixture.ask(0, &format!("callvote {line}")), format!("print \"{why}\n\""));
+    }
+    let list = fixture.ask(0, "callvote custom x");
+    assert!(list.contains("clientkick <clientnum>, shuffle, g_doWarmup"), "{list}");
+    let list = fixture.ask(0, "callvote x");
+    assert!(list.contains("fraglimit <frags>, shuffle."), "{list}");
     for wrong in ["0", "9", "51"] {
         let line = format!("callvote fraglimit {wrong}");
-        assert_eq!(fixture.ask(0, &line), "print \"It takes a number from 10 to 50.\n\"");
+        assert_eq!(fixture.ask(0, &line), "print \"Cannot set fraglimit.\n\"");
     }
     fixture.host.set_setting("g_allowVote", "0");
     assert_eq!(fixture.ask(0, "callvote fraglimit 20"), "print \"Voting not allowed here.\n\"");
@@ -438,6 +462,22 @@ fn kick_vote_fails_when_target_leaves() {
 }
 
 #[test]
+fn kick_vote_clears_strings_when_player_leaves() {
+    for (ruleset, text) in [(Ruleset::BASEOA, ""), (Ruleset::BASEQ3, "kick beta")] {
+        let mut fixture = fixture(ruleset, &[]);
+        fixture.say(0, "callvote kick beta");
+        for number in [2, 3] {
+            fixture.ask(number, "vote yes");
+        }
+        fixture.wait(3100);
+        assert_eq!(fixture.host.queued, ["clientkick 1"], "{}", ruleset.folder);
+        fixture.game.client_disconnect(&mut fixture.host, client(1)).expect("no fault");
+        fixture.wait(50);
+        assert_eq!(fixture.configstring(9), text, "{}", ruleset.folder);
+    }
+}
+
+#[test]
 fn new_level_clears_votes() {
     let mut fixture = fixture(Ruleset::BASEQ3, &[]);
     fixture.say(0, "callvote fraglimit 5");
@@ -473,13 +513,20 @@ fn team_votes_on_its_leader() {
         for line in ["callteamvote", "callteamvote map x", "callteamvote leader \"beta;quit\""] {
             assert_eq!(fixture.ask(1, line), wrong);
         }
-        let stranger = "print \"That player is not on your team.\n\"";
-        assert_eq!(fixture.ask(1, "callteamvote leader delta"), stranger);
+        for (word, why) in [
+            ("delta", "delta is not a valid player on your team."),
+            ("3", "3 is not a valid player on your team."),
+            ("9", "Client 9 is not active"),
+            ("99", "Bad client slot: 99"),
+        ] {
+            let answer = fixture.ask(1, &format!("callteamvote leader {word}"));
+            assert_eq!(answer, format!("print \"{why}\n\""), "{word}");
+        }
         fixture.say(1, "callteamvote leader");
         assert_eq!(fixture.host.sent_to(client(0)), ["print \"beta called a team vote.\n\""]);
         assert!(fixture.host.sent_to(client(3)).is_empty());
         let strings = [12, 14, 16, 18].map(|index| fixture.configstring(index).to_owned());
-        assert_eq!(strings, ["1000", "leader beta", "1", "0"]);
+        assert_eq!(strings, ["1000", "leader 1", "1", "0"]);
         assert_eq!(fixture.ask(3, "teamvote yes"), "print \"No team vote in progress.\n\"");
         assert_eq!(fixture.ask(1, "teamvote yes"), "print \"Team vote already cast.\n\"");
         fixture
@@ -491,10 +538,8 @@ fn team_votes_on_its_leader() {
         fixture.wait(50);
         let mut told = fixture.host.sent_to(client(0));
         told.retain(|text| !text.starts_with("tinfo"));
-        assert_eq!(
-            told,
-            ["print \"Team vote passed.\n\"", "print \"beta is the new team leader\n\""]
-        );
+        assert_eq!(told, ["print \"beta is the new team leader\n\""]);
+        assert_eq!(fixture.host.sent_to_all(), ["print \"Team vote passed.\n\""]);
         assert_eq!(fixture.configstring(12), "");
         assert!(fixture.configstring(545).ends_with("\\tl\\1"), "{}", fixture.configstring(545));
         assert!(fixture.configstring(544).ends_with("\\tl\\0"));

@@ -68,6 +68,7 @@ impl Combat {
         cx.entities.get(number).is_some_and(|entity| match &entity.kind {
             EntityKind::Corpse(corpse) => corpse.is_whole() && entity.shared.is_linked(),
             EntityKind::Missile(missile) => missile.is_armed(),
+            EntityKind::Portal(_) => true,
             EntityKind::Mover(_) => cx.entities.is_shootable(number),
             _ => false,
         })
@@ -91,6 +92,16 @@ impl Combat {
     /// Updates a player's entity from its player state.
     pub(crate) fn publish(&mut self, cx: &mut Context<'_>, client: ClientNum) {
         let how = entity_state_options(cx);
+        self.publish_as(cx, client, how);
+    }
+
+    /// Updates the entity of a player that has spawned, which clients do not extrapolate.
+    pub(crate) fn publish_spawn(&mut self, cx: &mut Context<'_>, client: ClientNum) {
+        let how = EntityStateOptions { linear_stop_ms: None, ..entity_state_options(cx) };
+        self.publish_as(cx, client, how);
+    }
+
+    fn publish_as(&mut self, cx: &mut Context<'_>, client: ClientNum, how: EntityStateOptions) {
         let watches = !cx.clients.role(client).plays();
         let Some(player) = cx.clients.players[client.index()].as_mut() else { return };
         player_entity(&mut player.state, &mut player.entity, how);

@@ -16,7 +16,7 @@ use super::{
     body_queue::damage_corpse, combat::Combat, combat::player_state::PlayerCombatState,
     context::Context, entity_kinds::EntityKind, movers::shoot_mover,
     projectiles::invulnerability::deflect_off_sphere, projectiles::mines::shoot_mine,
-    systems::Fight,
+    projectiles::portals::shoot_portal, systems::Fight,
 };
 use crate::bg::{Event, MeansOfDeath, Persistent, Powerup, dm_flag, pm_flag};
 use crate::game::GameEvent;
@@ -46,6 +46,7 @@ pub(crate) fn damage_entity(cx: &mut Context<'_>, fight: &mut Fight, victim: Ent
         EntityKind::Mover(_) => shoot_mover(cx, victim, hit.attacker),
         EntityKind::Corpse(_) => damage_corpse(cx, victim, hit.damage),
         EntityKind::Missile(_) => shoot_mine(cx, victim),
+        EntityKind::Portal(_) => shoot_portal(cx, victim, hit),
         _ => {}
     }
 }

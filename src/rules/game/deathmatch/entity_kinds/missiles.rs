@@ -65,6 +65,19 @@ pub(crate) struct KamikazeTimer {
     pub(crate) body: EntityNum,
 }
 
+/// Portal that a player placed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Portal {
+    /// Number that an entrance and its exit share.
+    pub(crate) id: u32,
+    pub(crate) health: i32,
+    /// Place of the exit when the entrance was placed.
+    pub(crate) exit: Option<Vec3>,
+    pub(crate) is_entrance: bool,
+    /// Whether the entrance has opened.
+    pub(crate) is_open: bool,
+}
+
 impl Missile {
     /// Returns the player who fired the missile.
     pub(crate) fn shooter(&self) -> Option<ClientNum> {

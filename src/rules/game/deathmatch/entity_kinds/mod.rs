@@ -9,7 +9,7 @@ use crate::game::movement::GIB_HEALTH;
 use crate::model::{EntityNum, LevelTime};
 
 pub(super) use items::{ItemState, ItemThink};
-pub(super) use missiles::{Kamikaze, KamikazeTimer, MineBase, Missile, MissileState};
+pub(super) use missiles::{Kamikaze, KamikazeTimer, MineBase, Missile, MissileState, Portal};
 pub(super) use movers::{Mover, MoverKind, MoverState, PathCorner, Route, Stop};
 pub(super) use targets::{Laser, Shooter, Target, TargetKind};
 
@@ -54,6 +54,8 @@ pub(super) enum EntityKind {
     Kamikaze(Kamikaze),
     /// Kamikaze item of a dead carrier.
     KamikazeTimer(KamikazeTimer),
+    /// Entrance or exit that a player placed.
+    Portal(Portal),
     /// Item.
     Item(Box<ItemState>),
     /// Entity without server behavior.

@@ -64,9 +64,12 @@ impl Default for Items {
 }
 
 impl Items {
-    /// Resets the item state of a new level and registers the items of a fresh spawn.
-    pub(super) fn clear(&mut self, ruleset: &Ruleset) {
-        *self = Self::default();
+    /// Registers the items of a fresh spawn, so that clients load them.
+    pub(super) fn register_arms(&mut self, cx: &Context<'_>) {
+        let (ruleset, arms) = (cx.clients.ruleset, cx.frame.combat.loadout);
+        if arms.replaces_items() {
+            return arms.items(ruleset).for_each(|number| self.register_item(number));
+        }
         for &number in ruleset.equipment.starting_items {
             self.registered[number] = true;
         }

@@ -51,8 +51,8 @@ pub(crate) fn spawn_item(
     let Some(own) = ruleset.items.by_class(map_entity.classname()) else { return false };
     let (number, item) = replacement(cx, own.1).unwrap_or(own);
     items.register_item(number);
-    if let Some(name) = respawn_sound(item) {
-        asset_index::sound_index(cx.host, name);
+    if item.kind == ItemKind::Powerup {
+        asset_index::sound_index(cx.host, POWERUP_SOUND);
     }
     if is_disabled(cx, item) {
         return true;
@@ -174,6 +174,6 @@ impl Items {
     /// Resets the items at level start.
     pub(crate) fn clear_items(&mut self, cx: &mut Context<'_>) {
         *self = Self::default();
-        self.clear(cx.clients.ruleset);
+        self.register_arms(cx);
     }
 }

@@ -1,6 +1,6 @@
 //! Lag compensation of hitscan weapons: a shot traces against earlier positions of the other players.
 //!
-//! Positions of the last frames are kept by player. A shot moves the others to a time between two of them,
+//! Positions of the last 800 ms are kept by player. A shot moves the others to a time between two of them,
 //! and back. Without `g_delagHitscan` the time is that of the previous frame, plus the delay of the usercmd
 //! within its frame; with it, and if the client asks for it, the time that the client saw.
 //!
@@ -9,9 +9,13 @@
 //!
 //! Engine names: `G_TimeShiftAllClients`, `G_StoreHistory`, `cg_delag`.
 
+mod history;
 mod recent_positions;
 
-use self::recent_positions::{RecentPositions, ShotTargets};
+use self::{
+    history::{History, PlayerPosition},
+    recent_positions::{RecentPositions, ShotTargets},
+};
 use super::{context::Context, projectiles::aim::ShotCone};
 use crate::bg::Weapon;
 use crate::game::{clients::Player, settings::key, userinfo::PlayerUserinfo};
@@ -19,8 +23,6 @@ use crate::model::{
     ClientNum, ClientSet, LevelTime, Millis, Vec3, limits::MAX_CLIENTS, text::atoi,
 };
 
-/// Number of positions that are kept for a player.
-const MAX_POSITIONS: usize = 17;
 /// Bit of `cg_delag` that selects all weapons.
 const ALL_WEAPONS: i32 = 1;
 /// Bits of `cg_delag` by weapon number.
@@ -31,69 +33,6 @@ const MAX_NUDGE_MS: i32 = 999;
 const NUDGE_SLACK_MS: i32 = 100;
 /// Lag that the lightning gun keeps with `g_lagLightning`, in ms.
 const LIGHTNING_HANDICAP_MS: i32 = 50;
-
-/// Position of a player at the end of a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct PlayerPosition {
-    at: LevelTime,
-    origin: Vec3,
-    mins: Vec3,
-    maxs: Vec3,
-}
-
-/// Time between two positions of a player.
-#[derive(Clone, Copy, Debug)]
-struct Moment<'a> {
-    old: &'a PlayerPosition,
-    new: &'a PlayerPosition,
-    at: LevelTime,
-}
-
-impl Moment<'_> {
-    fn mix(&self, old: Vec3, new: Vec3) -> Vec3 {
-        let Self { old: PlayerPosition { at: from, .. }, new: PlayerPosition { at: to, .. }, at } =
-            self;
-        let part = at.distance(*from) as f32 / to.distance(*from).max(1) as f32;
-        old.add_scaled(new - old, part)
-    }
-
-    fn origin(&self) -> Vec3 {
-        self.mix(self.old.origin, self.new.origin)
-    }
-
-    fn mins(&self) -> Vec3 {
-        self.mix(self.old.mins, self.new.mins)
-    }
-
-    fn maxs(&self) -> Vec3 {
-        self.mix(self.old.maxs, self.new.maxs)
-    }
-}
-
-/// Positions of one player, the newest last in time.
-#[derive(Clone, Copy, Debug, Default)]
-struct History {
-    positions: [PlayerPosition; MAX_POSITIONS],
-    newest: usize,
-}
-
-impl History {
-    /// Returns the moment of a time; `None` if that is not in the past.
-    fn moment(&self, at: LevelTime) -> Option<Moment<'_>> {
-        let mut new = None;
-        let mut index = self.newest;
-        for _ in 0..MAX_POSITIONS {
-            let position = &self.positions[index];
-            if position.at.distance(at) <= 0 {
-                return new.map(|new| Moment { old: position, new, at });
-            }
-            new = Some(position);
-            index = index.checked_sub(1).unwrap_or(MAX_POSITIONS - 1);
-        }
-        // Before the oldest position, the player stands there.
-        new.map(|oldest| Moment { old: oldest, new: oldest, at: oldest.at })
-    }
-}
 
 /// Positions of all players.
 #[derive(Debug)]
@@ -139,7 +78,7 @@ impl LagCompensation {
     /// Forgets the positions of a player who spawns or teleports.
     pub(crate) fn reset(&mut self, cx: &Context<'_>, client: ClientNum) {
         let position = position_of(cx, client).unwrap_or_default();
-        self.players[client.index()] = History { positions: [position; MAX_POSITIONS], newest: 0 };
+        self.players[client.index()].reset(position);
         self.recent.reset(client, position.at, position.origin);
         self.settled.remove(client);
         self.take_shifted(client);
@@ -158,9 +97,7 @@ impl LagCompensation {
     /// Stores the position of a player at the end of a frame.
     pub(crate) fn store(&mut self, cx: &Context<'_>, client: ClientNum) {
         let Some(position) = position_of(cx, client) else { return };
-        let history = &mut self.players[client.index()];
-        history.newest = (history.newest + 1) % MAX_POSITIONS;
-        history.positions[history.newest] = position;
+        self.players[client.index()].store(position);
         if let Some(player) = cx.clients.player(client) {
             self.recent.store(client, position.at, position.origin, &player.shared);
         }
@@ -310,20 +247,6 @@ mod tests {
     use super::*;
     use crate::bg::Weapon;
     use crate::game::{Ruleset, deathmatch::tests::room::TestRoom};
-
-    #[test]
-    fn position_is_interpolated_and_limited_to_history() {
-        let mut history = History::default();
-        for (index, position) in history.positions.iter_mut().enumerate() {
-            position.at = LevelTime(1000 + 50 * index as i32);
-            position.origin[0] = 10.0 * index as f32;
-        }
-        history.newest = MAX_POSITIONS - 1;
-        let x = |at: i32| history.moment(LevelTime(at)).map(|moment| moment.origin()[0]);
-        assert_eq!((x(1800), x(1900)), (None, None), "not in the past");
-        assert_eq!((x(1750), x(1775), x(1025)), (Some(150.0), Some(155.0), Some(5.0)));
-        assert_eq!(x(0), Some(0.0), "the oldest");
-    }
 
     /// Whether a shot with this `cg_cmdTimeNudge` meets a player where it was 400 ms ago.
     fn nudged_shot_hits(nudge_ms: i32, ping_ms: i32) -> bool {

@@ -5,9 +5,7 @@
 //! Engine names: `AddScore`, `PERS_SCORE`.
 
 use crate::bg::{Event, Persistent, TeamColor};
-use crate::game::deathmatch::{
-    context::Context, entities::send_only_to, matches::MatchState, matches::playing,
-};
+use crate::game::deathmatch::{context::Context, entities::send_only_to, matches::MatchState};
 use crate::game::{GameEvent, TeamScoreCause, ruleset::SuicidePenalty};
 use crate::model::{ClientNum, Vec3};
 
@@ -47,7 +45,8 @@ impl MatchState {
         at: Vec3,
     ) {
         let has_teams = cx.clients.game_type.has_teams();
-        let is_small = playing(cx).count() < MIN_PLAYERS_FOR_PENALTY;
+        // A player that joins counts from the ranking after its spawn on.
+        let is_small = cx.clients.ranked_players < MIN_PLAYERS_FOR_PENALTY;
         // A death by the level costs a point in team games as well, a suicide does not.
         let pays = cx.clients.score(victim) > 0 && (killer.is_none() || !has_teams);
         let culprit = killer.unwrap_or(victim);

@@ -63,6 +63,11 @@ impl MatchState {
         }
     }
 
+    /// Starts another warm-up without its configstring and its log line: players for it are there.
+    pub(crate) const fn wait_for_warmup(&mut self) {
+        self.warmup = Warmup::Waiting;
+    }
+
     /// Sets the warm-up state and its configstring.
     pub(crate) fn set_warmup(&mut self, cx: &mut Context<'_>, warmup: Warmup) {
         self.warmup = warmup;

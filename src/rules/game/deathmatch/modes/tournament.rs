@@ -7,8 +7,8 @@ use crate::bg::GameType;
 use crate::game::clients::{JoinRules, Role};
 use crate::game::deathmatch::{
     context::Context, matches::MatchState, matches::playing, matches::tournament::opponents,
-    matches::warmup::Warmup, mode::Mode, modes::ModeRow, modes::free_for_all,
-    rules::client_context, systems::ModeHooks, systems::Systems,
+    mode::Mode, modes::ModeRow, modes::free_for_all, rules::client_context, systems::ModeHooks,
+    systems::Systems,
 };
 
 /// Number of players in a game.
@@ -41,7 +41,7 @@ fn add_tournament_player(cx: &mut Context<'_>, sys: &mut Systems) {
         && let Some(next) = cx.clients.next_challenger()
         && !cx.clients.is_full(next)
     {
-        sys.fight.match_state.set_warmup(cx, Warmup::Waiting);
+        sys.fight.match_state.wait_for_warmup();
         client_context(cx, sys, |clients| clients.change_role(next, Role::Playing(None)));
     }
 }
@@ -50,7 +50,8 @@ fn add_tournament_player(cx: &mut Context<'_>, sys: &mut Systems) {
 fn record_tournament_result(cx: &mut Context<'_>) {
     let Some((winner, loser)) = opponents(cx) else { return };
     cx.clients.count_win(cx.host, winner);
-    cx.clients.count_loss(cx.host, loser);
+    cx.clients.count_loss(loser);
+    cx.clients.read_userinfo(cx.host, loser, false);
 }
 
 /// Moves the loser to the spectators.

@@ -73,7 +73,6 @@ pub(crate) fn explode_kamikaze(cx: &mut Context<'_>, client: ClientNum, at: Vec3
     let mut entity = Entity::new(EntityKind::Kamikaze(kamikaze), at);
     entity.state.e_type = EntityType::with_event(Event::Kamikaze);
     entity.state.client_num = client.index() as i32;
-    entity.shared.sv_flags = SvFlags::BROADCAST;
     entity.event_at = now;
     entity.think_at = Some(now + GROWTH_INTERVAL_MS);
     if let Some(number) = cx.entities.add(entity, now, started) {

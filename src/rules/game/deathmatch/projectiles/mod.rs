@@ -1,4 +1,4 @@
-//! Projectiles of players and of the map: aim, launch, hooks, mines, kamikaze items, deflection, damage factor.
+//! Projectiles: aim, launch, hooks, mines, kamikaze items, portals, deflection, damage factor.
 //!
 //! Flight and impact are in `weapons`. Source: the base game's weapons; OpenArena's. Engine names: `s_quadFactor`.
 
@@ -8,6 +8,7 @@ pub(super) mod invulnerability;
 pub(super) mod kamikaze;
 pub(super) mod mines;
 pub(super) mod missiles;
+pub(super) mod portals;
 pub(super) mod snap;
 
 use super::context::Context;
@@ -18,7 +19,7 @@ use crate::model::{ClientNum, EntityNum, LevelTime, limits::MAX_CLIENTS};
 /// Damage factor of the doubler rune.
 const DOUBLER: f32 = 2.0;
 
-/// Hook, mine and kamikaze state of one player.
+/// Hook, mine, portal and kamikaze state of one player.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PlayerProjectiles {
     /// Player's attached hook, and whether its attack button is still held.
@@ -26,6 +27,8 @@ pub(super) struct PlayerProjectiles {
     hook_held: bool,
     /// Mine that ticks on the player.
     mine: Option<EntityNum>,
+    /// Exit that waits for its entrance.
+    portal: Option<u32>,
     /// End of the immunity to a kamikaze's explosion, and to its shockwave.
     blast_immune_until: Option<LevelTime>,
     shockwave_immune_until: Option<LevelTime>,
@@ -38,11 +41,13 @@ pub(super) struct PlayerProjectiles {
 pub(super) struct Projectiles {
     /// Players by client number.
     players: Vec<PlayerProjectiles>,
+    /// Number of exits that were placed.
+    portals: u32,
 }
 
 impl Default for Projectiles {
     fn default() -> Self {
-        Self { players: vec![PlayerProjectiles::default(); MAX_CLIENTS] }
+        Self { players: vec![PlayerProjectiles::default(); MAX_CLIENTS], portals: 0 }
     }
 }
 

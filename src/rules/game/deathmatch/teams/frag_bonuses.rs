@@ -38,15 +38,32 @@ impl TeamState {
     }
 }
 
+fn sees(cx: &Context<'_>, from: Vec3, to: Vec3) -> bool {
+    cx.host.world().is_none_or(|world| world.bsp().sees(from, to, Some(world.areas())))
+}
+
 /// Whether one of two players is near a position and in sight of it.
 fn guards(cx: &Context<'_>, players: [ClientNum; 2], position: Option<Vec3>) -> bool {
     let Some(position) = position else { return false };
-    players.into_iter().map(|client| position_of(cx, client)).any(|at| {
-        let sees = || {
-            cx.host.world().is_none_or(|world| world.bsp().sees(position, at, Some(world.areas())))
-        };
-        (at - position).length() < NEAR && sees()
-    })
+    let mut places = players.into_iter().map(|client| position_of(cx, client));
+    places.any(|at| (at - position).length() < NEAR && sees(cx, position, at))
+}
+
+/// Whether a kill protects a flag carrier of the killer's team.
+fn guards_carrier(
+    cx: &Context<'_>,
+    [victim, killer]: [ClientNum; 2],
+    carrier: ClientNum,
+    flag: Option<Vec3>,
+) -> bool {
+    let carrier = position_of(cx, carrier);
+    if !cx.clients.ruleset.scoring.guards_carriers_by_killer {
+        return guards(cx, [victim, killer], Some(carrier));
+    }
+    // OpenArena overwrites the victim's distance by the killer's, and keeps that from the killer to the flag.
+    let [dead, alive] = [victim, killer].map(|client| position_of(cx, client));
+    (alive - carrier).length() < NEAR && sees(cx, carrier, dead)
+        || flag.is_some_and(|flag| (alive - flag).length() < NEAR) && sees(cx, carrier, alive)
 }
 
 impl TeamState {
@@ -79,21 +96,23 @@ impl TeamState {
             return;
         }
         let danger = within(self.assists[victim.index()].hurt_carrier_at, now, DANGER_MS);
-        let points = if danger && !cx.has_powerup(killer, prize) {
+        let for_carriers = cx.clients.ruleset.scoring.rewards_endangered_carriers;
+        let points = if danger && (for_carriers || !cx.has_powerup(killer, prize)) {
             self.assists[victim.index()].hurt_carrier_at = None;
             DANGER
-        } else if guards(cx, [victim, killer], cx.entities.flag_base(killers)) {
-            NEAR_FLAG
         } else {
-            let carrier = cx
-                .clients
-                .team_of(killers)
-                .find(|&mate| mate != killer && cx.has_powerup(mate, prize));
-            let carrier = carrier.map(|carrier| position_of(cx, carrier));
-            if !guards(cx, [victim, killer], carrier) {
+            let flag = cx.entities.flag_base(killers);
+            let mut team = cx.clients.team_of(killers);
+            let carrier = team.find(|&mate| mate != killer && cx.has_powerup(mate, prize));
+            if guards(cx, [victim, killer], flag) {
+                NEAR_FLAG
+            } else if carrier
+                .is_some_and(|carrier| guards_carrier(cx, [victim, killer], carrier, flag))
+            {
+                NEAR_CARRIER
+            } else {
                 return;
             }
-            NEAR_CARRIER
         };
         matches.add_score(cx, killer, points, at);
         combat.award(cx, matches, killer, entity_flag::AWARD_DEFEND, Persistent::Defend);

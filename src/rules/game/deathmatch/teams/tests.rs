@@ -279,6 +279,38 @@ fn frag_of_player_who_hurt_carrier_scores_two() {
 }
 
 #[test]
+fn openarena_carrier_scores_two_for_its_enemy() {
+    for (ruleset, points) in [(Ruleset::BASEOA, 2), (Ruleset::BASEQ3, 0)] {
+        let (mut game, mut host) = field(ruleset, "4");
+        game.with(&mut host, |cx, sys| {
+            touch_team_item(cx, &mut sys.fight, client(0), TeamColor::Blue, false, Vec3::ZERO)
+        });
+        game.with(&mut host, |cx, sys| {
+            sys.fight.team_state.record_carrier_hurt(cx, client(0), client(2))
+        });
+        game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(0)));
+        assert_eq!(scores(&game), [points, 0, 0, 0], "{}", ruleset.folder);
+    }
+}
+
+#[test]
+fn openarena_judges_frag_near_carrier_by_killer() {
+    for (ruleset, far, near) in [(Ruleset::BASEOA, 0, 1), (Ruleset::BASEQ3, 1, 2)] {
+        let (mut game, mut host) = field(ruleset, "4");
+        game.with(&mut host, |cx, sys| {
+            touch_team_item(cx, &mut sys.fight, client(0), TeamColor::Blue, false, Vec3::ZERO)
+        });
+        put(&mut game, 2, 5900.0);
+        game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
+        assert_eq!(scores(&game), [0, far, 0, 0], "{}", ruleset.folder);
+        put(&mut game, 1, 5900.0);
+        put(&mut game, 2, 15_000.0);
+        game.with(&mut host, |cx, sys| add_frag_bonus(cx, sys, client(2), client(1)));
+        assert_eq!(scores(&game), [0, near, 0, 0], "{}", ruleset.folder);
+    }
+}
+
+#[test]
 fn frag_near_own_carrier_scores_one() {
     let (mut game, mut host) = field(Ruleset::BASEQ3, "4");
     game.with(&mut host, |cx, sys| {

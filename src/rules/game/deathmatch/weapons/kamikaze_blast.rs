@@ -15,12 +15,12 @@ use crate::model::{ClientNum, EntityNum, Vec3, limits::MAX_ENTITIES};
 /// Start and growth time of the explosion, growth time of the shockwave, and end of the effect, in ms.
 const BLAST_FROM_MS: i32 = 250;
 const BLAST_GROWS_MS: i32 = 1750;
-const SHOCKWAVE_GROWS_MS: i32 = 3000;
+const SHOCKWAVE_GROWS_MS: i32 = 2000;
 const END_MS: i32 = 2000;
 /// Maximum radius, damage and knockback of the explosion and the shockwave.
-const BLAST_RADIUS: f32 = 720.0;
+const BLAST_RADIUS: i32 = 720;
 const BLAST_DAMAGE: i32 = 400;
-const SHOCKWAVE_RADIUS: f32 = 1320.0;
+const SHOCKWAVE_RADIUS: i32 = 1320;
 const SHOCKWAVE_DAMAGE: i32 = 25;
 const SHOCKWAVE_SPEED: f32 = 400.0;
 const SHOCKWAVE_LIFT: f32 = 100.0;
@@ -38,6 +38,7 @@ pub(crate) fn start_kamikaze(cx: &mut Context<'_>, fight: &mut Fight, client: Cl
     explode_kamikaze(cx, client, at);
     let hit = Hit {
         attacker: Some(client),
+        inflictor: Some(client.into()),
         no_protection: true,
         ..Hit::by_world(LETHAL, MeansOfDeath::Kamikaze)
     };
@@ -55,17 +56,18 @@ pub(crate) fn run_kamikaze(cx: &mut Context<'_>, fight: &mut Fight, number: Enti
     };
     let (kamikaze, at) = (*kamikaze, entity.shared.current_origin);
     let age_ms = now.distance(kamikaze.since);
-    let grown = |from_ms: i32, grows_ms: i32, most: f32| {
-        most * ((age_ms - from_ms) as f32 / grows_ms as f32).clamp(0.0, 1.0)
+    // Whole units, at least one.
+    let grown = |from_ms: i32, grows_ms: i32, most: i32| {
+        ((age_ms - from_ms).clamp(0, grows_ms) * most / grows_ms).max(1) as f32
     };
     shockwave(cx, fight, &kamikaze, at, grown(0, SHOCKWAVE_GROWS_MS, SHOCKWAVE_RADIUS));
     if age_ms >= BLAST_FROM_MS {
         expand_blast(cx, fight, &kamikaze, at, grown(BLAST_FROM_MS, BLAST_GROWS_MS, BLAST_RADIUS));
     }
-    let view_turn = shake(cx, kamikaze.view_turn, age_ms >= END_MS);
     if age_ms >= END_MS {
         return cx.entities.remove(cx.host, number, now);
     }
+    let view_turn = shake(cx, kamikaze.view_turn);
     if let Some(entity) = cx.entities.get_mut(number) {
         entity.kind = EntityKind::Kamikaze(Kamikaze { view_turn, ..kamikaze });
         entity.think_at = Some(now + GROWTH_INTERVAL_MS);
@@ -117,7 +119,7 @@ fn kamikaze_hit(
     }
 }
 
-/// Applies the shockwave: damages and throws each player within the radius once.
+/// Applies the shockwave: damages and throws each player within the radius once, also a gibbed one.
 fn shockwave(cx: &mut Context<'_>, fight: &mut Fight, kamikaze: &Kamikaze, at: Vec3, radius: f32) {
     let now = cx.clients.now;
     let (found, count) = entities_around(&*cx.host, at, radius);
@@ -125,7 +127,7 @@ fn shockwave(cx: &mut Context<'_>, fight: &mut Fight, kamikaze: &Kamikaze, at: V
         let Some(client) = number.client() else { continue };
         let immune_until = *fight.projectiles.shockwave_immunity(client);
         if immune_until.is_some_and(|until| until.distance(now) > 0)
-            || !fight.combat.is_within(cx, number, at, radius)
+            || !is_near(cx, number, at, radius)
         {
             continue;
         }
@@ -144,9 +146,12 @@ fn shockwave(cx: &mut Context<'_>, fight: &mut Fight, kamikaze: &Kamikaze, at: V
 
 impl Combat {
     fn is_within(&self, cx: &Context<'_>, number: EntityNum, at: Vec3, radius: f32) -> bool {
-        self.is_damageable(cx, number)
-            && distance_to_box(cx, number, at).is_some_and(|distance| distance < radius)
+        self.is_damageable(cx, number) && is_near(cx, number, at, radius)
     }
+}
+
+fn is_near(cx: &Context<'_>, number: EntityNum, at: Vec3, radius: f32) -> bool {
+    distance_to_box(cx, number, at).is_some_and(|distance| distance < radius)
 }
 
 fn entities_around(host: &dyn Host, at: Vec3, radius: f32) -> ([EntityNum; MAX_ENTITIES], usize) {
@@ -157,30 +162,26 @@ fn entities_around(host: &dyn Host, at: Vec3, radius: f32) -> ([EntityNum; MAX_E
     (found, count)
 }
 
-/// Shakes the view of every player and throws those on the ground. The end restores the views.
-fn shake(cx: &mut Context<'_>, view_turn: Vec3, ends: bool) -> Vec3 {
+/// Shakes the view of every player, without a roll, and throws those on the ground. The views keep the last turn.
+fn shake(cx: &mut Context<'_>, view_turn: Vec3) -> Vec3 {
     let mut draw = |most: f32| cx.rng.crandom() * most;
-    let next = if ends {
-        Vec3::ZERO
-    } else {
-        Vec3::new(draw(SHAKE_ANGLE), draw(SHAKE_ANGLE), draw(SHAKE_ANGLE))
-    };
+    let next = Vec3::new(draw(SHAKE_ANGLE), draw(SHAKE_ANGLE), 0.0);
     let none = EntityNum::NONE.index() as i32;
     for client in ClientNum::all() {
-        if !cx.clients.plays(client) {
+        if cx.clients.active(client).is_none() {
             continue;
         }
         let (x, y, z) = (cx.rng.random(), cx.rng.random(), cx.rng.random());
         let Some(player) = cx.clients.players[client.index()].as_mut() else { continue };
         let state = &mut player.state;
-        if state.ground_entity_num != none && !ends {
+        if state.ground_entity_num != none {
             state.velocity[0] += 2.0 * (x - 0.5) * SHAKE_SPEED;
             state.velocity[1] += 2.0 * (y - 0.5) * SHAKE_SPEED;
             state.velocity[2] = SHAKE_LIFT + z * 25.0;
         }
         for axis in 0..3 {
-            let turn = angles::to_short(next[axis] - view_turn[axis]) as i16;
-            state.delta_angles[axis] = state.delta_angles[axis].wrapping_add(i32::from(turn));
+            let turn = angles::to_short(next[axis] - view_turn[axis]) & 0xffff;
+            state.delta_angles[axis] = state.delta_angles[axis].wrapping_add(turn);
         }
     }
     next

@@ -39,7 +39,7 @@ fn refusals_depend_on_ruleset() {
             "Cheats are not enabled on this server.",
             "Cheats are not enabled on this server",
         ),
-        ("callvote map q3dm17", "There is no map q3dm17.", "There is no map q3dm17."),
+        ("callvote map q3dm17", "Map is not available.", "Map is not available."),
         ("vote yes", "No vote in progress.", "No vote in progress."),
     ] {
         assert_eq!(answers(Ruleset::BASEQ3, line), format!("print \"{q3}\n\""), "{line}");
