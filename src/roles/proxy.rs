@@ -178,7 +178,8 @@ fn warn_of_trust(server: SocketAddr, network: Option<SessionNetwork>) {
     match network {
         Some(network) => log::warn!(
             "server {server} has a {name} address: clients have session addresses of {network} there; keep this network out \
-             of its sv_lanNetworks and sv_rconAllow, as the defaults of fragd do, or they hold for every client"
+             of its sv_lanNetworks and sv_rconAllow{}, or they hold for every client",
+            if network == SessionNetwork::LOOPBACK { ", as the defaults of fragd do" } else { "" }
         ),
         None => log::warn!(
             "server {server} has a {name} address and sees all clients at the address of the proxy: its sv_lanNetworks and \

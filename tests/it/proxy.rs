@@ -318,6 +318,28 @@ fn c38_newcomers_join_proxy_during_forged_requests() {
 }
 
 #[test]
+fn forgers_of_other_ports_delay_newcomer_by_one_repeat() {
+    let mut line = Line::new(|_| ());
+    line.join(PROXY, Protocol::Q3_68);
+    line.run_for(Millis::seconds(4));
+    let owner = ([203, 0, 113, 9], 27_960).into();
+    let mut answers = Vec::new();
+    for step in 0..3000_u16 {
+        // A hundred requests a second in the name of the owner's host, each port every four seconds.
+        line.network.inject(([203, 0, 113, 9], 1000 + step % 400).into(), PROXY, GET_CHALLENGE);
+        let is_asking = step >= 600 && step % 300 == 0;
+        let _ = is_asking.then(|| line.network.take_outside());
+        let _ = is_asking.then(|| line.network.inject(owner, PROXY, GET_CHALLENGE));
+        line.run_for(Millis(10));
+        if step >= 600 && step % 300 == 10 {
+            answers.push(line.network.take_outside().iter().any(|(to, _)| *to == owner));
+        }
+    }
+    assert!(answers[1..].iter().all(|&is_answered| is_answered), "{answers:?}");
+    line.check_all_play();
+}
+
+#[test]
 fn queries_get_the_answers_of_the_server() {
     let mut line = Line::new(|_| {});
     line.join(PROXY, Protocol::Q3_68);

@@ -31,7 +31,11 @@ struct Mutiny(FileDrill);
 
 impl Mutiny {
     fn new(engine: &'static str, set: &[(&str, &str)]) -> Self {
-        let files = [("drill.cfg", "set sv_dlURL dl.example.net"), ("server.cfg", SERVER_CONFIG)];
+        let files = [
+            ("drill.cfg", "set sv_dlURL dl.example.net"),
+            ("server.cfg", SERVER_CONFIG),
+            ("fragd.toml.bak", SERVER_CONFIG),
+        ];
         Self(FileDrill::with_files(engine, set, &files))
     }
 
@@ -104,17 +108,19 @@ fn passwords_read_as_empty_for_modules() {
 #[test]
 fn scripts_are_masked_for_modules() {
     let mut module = Mutiny::new("1", &[]);
-    let read = |module: &mut Mutiny| {
-        let len = module.0.open("server.cfg", 0);
+    let read = |module: &mut Mutiny, name: &str| {
+        let len = module.0.open(name, 0);
         let (buffer, handle) = (module.0.place(BUFFER), 1);
         module.0.call(1, 100, &[buffer, 0, 100]);
         module.0.call(1, 11, &[buffer, len, handle]);
         module.0.call(1, 13, &[handle]);
         module.shown()
     };
-    assert_eq!(read(&mut module), "set rconPassword ***\nset fraglimit 3\n");
+    for name in ["server.cfg", "fragd.toml.bak"] {
+        assert_eq!(read(&mut module, name), "set rconPassword ***\nset fraglimit 3\n", "{name}");
+    }
     module.operator("set sv_trustMod 1");
-    assert_eq!(read(&mut module), SERVER_CONFIG);
+    assert_eq!(read(&mut module, "server.cfg"), SERVER_CONFIG);
 }
 
 #[test]
@@ -239,6 +245,29 @@ fn mod_config_has_right_of_mod() {
     assert_eq!(refused.counters().get(Counter::AuthorityRefused), 1);
     let trusted = start(&[("sv_trustMod", "1")]);
     assert_eq!(trusted.settings().get("sv_dlURL"), Some("dl.example.org"));
+}
+
+#[test]
+fn mod_config_runs_no_operator_command_before_first_level() {
+    for line in [
+        "devmap court",
+        "quit",
+        "set a \"devmap court\"\nvstr a",
+        "wait 2;quit",
+        "wait;DEVMAP court",
+    ] {
+        let mut data = small_game_of_mod();
+        data.insert_into_mod("autoexec.cfg", line.as_bytes().to_vec()).expect("a path");
+        let server = server_set(OF_MOD, data, &[]);
+        let messages = server.start_messages().concat();
+        assert!(
+            messages.contains(" is operator only: not run for a script of the mod"),
+            "{messages}"
+        );
+        assert!(!server.ends_with_start(), "{line}");
+        assert_eq!(server.settings().get("sv_cheats"), Some("0"), "{line}");
+        assert_eq!(server.counters().get(Counter::AuthorityRefused), 1, "{line}");
+    }
 }
 
 #[test]

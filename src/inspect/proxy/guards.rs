@@ -9,13 +9,16 @@ use std::net::SocketAddr;
 use crate::{
     limits::{
         AddressKey, AddressLimiter, BucketLimit, QueryLimiter, QueryLimits, QueryShare,
-        SharedRequests,
+        ReturningSenders, SharedRequests,
     },
     model::Millis,
 };
 
 /// Challenge requests, connects and rcon packets of one address.
 const REQUESTS: BucketLimit = BucketLimit { burst: 20, period: Millis(500) };
+/// Period of the own share of a port that asks again: clients repeat their requests after three seconds. Requests that
+/// name the address with other ports do not spend it.
+const REPEAT: Millis = Millis::seconds(2);
 /// Sessions opened by all addresses. Half of them are for addresses that ask again: clients repeat their request after
 /// three seconds. Without session addresses, the server counts all of them as one host, and answers a hundred challenge
 /// requests of a host per second.
@@ -38,6 +41,7 @@ const SENDER_LIFE: Millis = Millis::seconds(600);
 #[derive(Debug)]
 pub(super) struct Guards {
     requests: AddressLimiter,
+    repeats: ReturningSenders,
     openings: SharedRequests,
     queries: QueryLimiter,
     refusals: AddressLimiter,
@@ -49,6 +53,7 @@ impl Guards {
     pub(super) fn new(seed: u64) -> Self {
         Self {
             requests: AddressLimiter::new(seed),
+            repeats: ReturningSenders::new(seed ^ 5, SENDER_LIFE),
             openings: SharedRequests::new(seed ^ 3, SENDER_LIFE),
             queries: QueryLimiter::new(seed ^ 1),
             refusals: AddressLimiter::new(seed ^ 2),
@@ -58,7 +63,8 @@ impl Guards {
 
     /// Whether a challenge request, connect or rcon packet is passed on.
     pub(super) fn allows_request(&mut self, now: Millis, from: SocketAddr) -> bool {
-        self.requests.allows(now, AddressKey::host(from.ip()), REQUESTS)
+        let is_due = self.repeats.admits(now, from, REPEAT, || true);
+        is_due || self.requests.allows(now, AddressKey::host(from.ip()), REQUESTS)
     }
 
     /// Whether one more session may be opened.

@@ -82,14 +82,19 @@ impl Proxy {
             return None;
         }
         if self.sessions.of_host(from.remote) >= self.options.sessions_per_address {
-            return self.refuse(now, from, "Too many connections from your address.\n");
+            // Forgers of other ports hold sessions in the name of the host.
+            let Some(oldest) = self.sessions.evictable(now, Some(from.remote)) else {
+                return self.refuse(now, from, "Too many connections from your address.\n");
+            };
+            self.counters.bump(ProxyCounter::SessionsEvicted);
+            self.close(oldest);
         }
         if !self.guards.allows_opening(now, from.remote) {
             self.record_limit(now, ProxyCounter::RequestsLimited, "requests");
             return None;
         }
         if self.sessions.len() >= usize::from(self.options.sessions) {
-            let Some(oldest) = self.sessions.evictable(now) else {
+            let Some(oldest) = self.sessions.evictable(now, None) else {
                 return self.refuse(now, from, "Proxy is full.\n");
             };
             self.counters.bump(ProxyCounter::SessionsEvicted);

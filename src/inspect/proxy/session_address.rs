@@ -4,8 +4,9 @@
 //! per address. With a network of session addresses it counts hosts and networks as it counts them on the Internet, and
 //! bans them.
 //!
-//! Invariants: clients of one host share an address, hosts of one IPv4 /24 have different ones and share a session
-//! network (IPv4 /24, IPv6 /48); hosts are found only with the key. Different networks of clients may share an address by chance.
+//! Invariants: clients of one host share an address; hosts of one network (IPv4 /24, IPv6 /48) share a session network and
+//! have different addresses there, in an IPv4 session network each IPv6 /56, the line of a provider. Hosts are found only with
+//! the key. Different networks of clients may share an address by chance.
 
 use std::{
     fmt,
@@ -45,20 +46,22 @@ impl SessionNetwork {
     pub fn address_of(self, client: IpAddr, key: u64) -> IpAddr {
         let client = client.to_canonical();
         let network = hash(key, AddressKey::network(client));
-        // Hosts of an IPv4 /24 are told apart by their last byte.
-        let host = match client {
-            IpAddr::V4(ip) => u64::from(ip.octets()[3]),
-            IpAddr::V6(_) => hash(key, AddressKey::host(client)),
+        // Number of the /56 in its /48, and of the /64 in its /56. Servers count lines of providers.
+        let [line, part] = match client {
+            IpAddr::V4(ip) => [ip.octets()[3], 0],
+            IpAddr::V6(ip) => [ip.octets()[6], ip.octets()[7]],
         };
-        let host = host ^ (network >> 48);
+        // The upper bits of the hash hide which host of a network has which address.
+        let [low, high] = ((network >> 48) as u16).to_le_bytes();
+        let (line, part) = (line ^ high, part ^ low);
         match self.ip {
             IpAddr::V4(ip) => {
                 let network = (network as u32) << HOST_BITS4 & (u32::MAX >> self.prefix_len);
-                Ipv4Addr::from_bits(ip.to_bits() | network | u32::from(host as u8)).into()
+                Ipv4Addr::from_bits(ip.to_bits() | network | u32::from(line)).into()
             }
             IpAddr::V6(ip) => {
                 let network = network << HOST_BITS6 & (u64::MAX >> self.prefix_len);
-                let upper = network | u64::from(host as u16);
+                let upper = network | u64::from(u16::from_be_bytes([line, part]));
                 Ipv6Addr::from_bits(ip.to_bits() | u128::from(upper) << 64 | 1).into()
             }
         }
@@ -137,7 +140,8 @@ mod tests {
                 ("192.0.2.7", "::ffff:192.0.2.7", (true, true)),
                 ("192.0.2.7", "192.0.2.8", (false, true)),
                 ("2001:db8::1", "2001:db8::ffff:2", (true, true)),
-                ("2001:db8::1", "2001:db8:0:1::1", (false, true)),
+                ("2001:db8::1", "2001:db8:0:100::1", (false, true)),
+                ("2001:db8::1", "2001:db8:0:1::1", (!network.contains(':'), true)),
             ] {
                 let [a, b] = [a, b].map(|client| of(network, client, 5));
                 let networks = [a, b].map(AddressKey::network);
@@ -167,6 +171,11 @@ mod tests {
     fn hosts_of_a_network_have_different_addresses() {
         let addresses = (0..=255).map(|host| of("127.64.0.0/10", &format!("192.0.2.{host}"), 9));
         assert_eq!(addresses.collect::<HashSet<_>>().len(), 256);
+        let lines =
+            (0..=255).map(|line| of("127.64.0.0/10", &format!("2001:db8:0:{line:x}00::1"), 9));
+        assert_eq!(lines.collect::<HashSet<_>>().len(), 256);
+        let parts = (0..=255).map(|part| of("fd00::/48", &format!("2001:db8:0:{part:x}::1"), 9));
+        assert_eq!(parts.collect::<HashSet<_>>().len(), 256);
         // Networks are drawn from 16,384.
         let networks = (0..=255).map(|net| of("127.64.0.0/10", &format!("192.0.{net}.1"), 9));
         assert!(networks.collect::<HashSet<_>>().len() > 250);

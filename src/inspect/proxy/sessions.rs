@@ -12,7 +12,7 @@ use slab::Slab;
 
 use super::session::{Session, SessionState};
 use crate::{
-    limits::AddressKey,
+    limits::{AddressKey, same_host},
     model::{Millis, Qport},
 };
 
@@ -115,10 +115,13 @@ impl Sessions {
         Some(session)
     }
 
-    /// Number of the session that gives way to a new one: the one without a connection that asked least recently.
-    pub(super) fn evictable(&self, now: Millis) -> Option<usize> {
+    /// Number of the session that gives way to a new one, of all hosts or of that of a client: the one without a connection
+    /// that asked least recently.
+    pub(super) fn evictable(&self, now: Millis, of_host: Option<SocketAddr>) -> Option<usize> {
         let unconnected = self.slab.iter().filter(|(_, session)| {
-            session.state != SessionState::Connected && now.since(session.opened) >= EVICTABLE_AFTER
+            session.state != SessionState::Connected
+                && now.since(session.opened) >= EVICTABLE_AFTER
+                && of_host.is_none_or(|client| same_host(client, session.client))
         });
         unconnected.min_by_key(|(_, session)| session.last_from_client).map(|(number, _)| number)
     }
@@ -183,7 +186,9 @@ mod tests {
         let a = add(&mut sessions, 1, 10);
         let b = add(&mut sessions, 2, 20);
         sessions.get_mut(a).unwrap().state = SessionState::Connected;
-        assert_eq!(sessions.evictable(Millis(900)), None);
-        assert_eq!(sessions.evictable(Millis(1100)), Some(b));
+        assert_eq!(sessions.evictable(Millis(900), None), None);
+        assert_eq!(sessions.evictable(Millis(1100), Some(address(9))), Some(b));
+        let other = ([192, 0, 2, 8], 9).into();
+        assert_eq!(sessions.evictable(Millis(1100), Some(other)), None);
     }
 }

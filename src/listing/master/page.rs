@@ -47,10 +47,12 @@ impl RowFilter {
         let mut filter = Self::default();
         for (key, value) in form_urlencoded::parse(query.as_bytes()) {
             let value = text::truncated(value.trim(), FILTER_MAX);
+            // The page shows the filter again.
+            let printable = || value.chars().filter(|c| !c.is_control()).collect();
             match &*key {
-                "game" => value.clone_into(&mut filter.game),
-                "name" => value.clone_into(&mut filter.name),
-                "map" => value.clone_into(&mut filter.map),
+                "game" => filter.game = printable(),
+                "name" => filter.name = printable(),
+                "map" => filter.map = printable(),
                 "players" => filter.players = value.parse().unwrap_or(0),
                 _ => {}
             }
@@ -206,6 +208,7 @@ mod tests {
         assert!(names("game=et").is_empty());
         assert_eq!(names("players=many&x=y&&=&%zz").len(), 3);
         assert_eq!(RowFilter::parse(&format!("map={}", "x".repeat(5000))).map.len(), FILTER_MAX);
+        assert_eq!(RowFilter::parse("name=%1b[31mevil%07%00%c2%9b").name, "[31mevil");
     }
 
     #[test]

@@ -35,8 +35,8 @@ pub struct FileLimits {
 
 /// Function that replaces the secrets of a console script.
 pub type ScriptMask = fn(&[u8]) -> Vec<u8>;
-/// Extension of console scripts.
-const SCRIPT_EXTENSION: &str = ".cfg";
+/// Parts of the names of console scripts, config files, and copies that editors leave of them.
+const SCRIPT_NAMES: [&str; 8] = [".cfg", ".toml", ".txt", ".conf", ".bak", ".old", ".orig", "~"];
 
 /// Files of a game.
 pub struct GameFiles {
@@ -110,7 +110,9 @@ impl GameFiles {
             return Some(bytes.as_slice().into());
         }
         let bytes = self.assets.read(path.as_str(), MAX_READ_LEN).ok()?;
-        let mask = self.mask.filter(|_| path.as_str().ends_with(SCRIPT_EXTENSION));
+        let name = path.as_str();
+        let is_script = SCRIPT_NAMES.iter().any(|part| name.contains(part));
+        let mask = self.mask.filter(|_| is_script);
         Some(mask.map_or(bytes.as_slice().into(), |mask| mask(&bytes).into()))
     }
 

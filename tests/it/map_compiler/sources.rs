@@ -362,6 +362,8 @@ fn broken_scripts_name_the_line() {
         ("a/b\nc/d\n", "x.shader:2: no '{' after the shader name"),
         ("a/b\n{\nq3map_sun 1 2 bright\n}\n", "x.shader:3: unusable value of q3map_sun"),
         ("}\n", "x.shader:1: unexpected \"}\""),
+        ("a/b { }\n\"\" { map a }\n", "x.shader:2: shader without a name"),
+        ("a/b {\nqer_editorimage \"\"\n}\n", "x.shader:2: qer_editorimage without a file"),
     ];
     for (text, expected) in cases {
         let error = shaders::read("x.shader", text.as_bytes()).unwrap_err().to_string();

@@ -168,6 +168,10 @@ fn read_into(file: &str, text: &[u8], shaders: &mut Vec<Shader>) -> Result<(), D
             let what = format!("unexpected {} (expected the name of a shader)", name.shown());
             return Err(Diagnostic::new(file, name.line, what));
         }
+        if name.text.is_empty() {
+            let what = "shader without a name (expected textures/folder/name { ... })";
+            return Err(Diagnostic::new(file, name.line, what));
+        }
         if shaders.len() == MAX_SHADERS {
             return Err(Diagnostic::new(
                 file,
@@ -251,7 +255,8 @@ fn stage_keyword(keyword: &Token<'_>, words: &[Token<'_>], shader: &mut Shader) 
 
 fn add_image(shader: &mut Shader, image: &str) {
     let image = image.replace('\\', "/").to_ascii_lowercase();
-    if shader.images.len() < MAX_IMAGES && !shader.images.contains(&image) {
+    let is_new = !image.is_empty() && !shader.images.contains(&image);
+    if shader.images.len() < MAX_IMAGES && is_new {
         shader.images.push(image);
     }
 }
@@ -269,8 +274,9 @@ fn shader_keyword(
             parms::apply(&parm.to_ascii_lowercase(), shader);
         }
         "qer_editorimage" => {
+            let image = first.filter(|image| !image.is_empty());
             let image =
-                first.ok_or("qer_editorimage without a file (expected qer_editorimage FILE)")?;
+                image.ok_or("qer_editorimage without a file (expected qer_editorimage FILE)")?;
             shader.editor_image = Some(image.replace('\\', "/").to_ascii_lowercase());
         }
         "skyparms" => sky_images(first.unwrap_or("-"), shader),

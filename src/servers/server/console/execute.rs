@@ -107,12 +107,8 @@ fn run_step(server: &mut Server, command: &str, depth: u8) {
 /// Runs a command of the console or of the game, or shows or changes a setting.
 pub(super) fn run_command(server: &mut Server, words: &CommandArgs, depth: u8) {
     let name = command_name(words);
-    if let Some(refusal) = authority::refusal(&server.core.settings, server.texts.author(), name) {
-        if let Some(counts) = server.texts.counts_mut() {
-            counts.problems.add(Cause::Refused);
-        }
-        let Core { console, stats, now, .. } = &mut server.core;
-        return authority::report_refusal(console, (stats, *now), &refusal);
+    if is_refused(server, name) {
+        return;
     }
     if let Some(command) = COMMANDS.iter().find(|c| c.name.eq_ignore_ascii_case(name)) {
         (command.run)(server, words, depth);
@@ -128,6 +124,19 @@ pub(super) fn run_command(server: &mut Server, words: &CommandArgs, depth: u8) {
     } else {
         report_unknown(server, name);
     }
+}
+
+/// Whether the author of the running text may not run a command. The refusal is reported.
+pub(super) fn is_refused(server: &mut Server, name: &str) -> bool {
+    let refusal = authority::refusal(&server.core.settings, server.texts.author(), name);
+    if let Some(refusal) = &refusal {
+        if let Some(counts) = server.texts.counts_mut() {
+            counts.problems.add(Cause::Refused);
+        }
+        let Core { console, stats, now, .. } = &mut server.core;
+        authority::report_refusal(console, (stats, *now), refusal);
+    }
+    refusal.is_some()
 }
 
 /// Reports an unknown command, and counts it for its script.

@@ -85,6 +85,9 @@ pub(super) fn has_no_level(server: &Server) -> bool {
 pub(super) fn run_before_level(server: &mut Server, command: &str, words: &CommandArgs, depth: u8) {
     let name = command_name(words);
     let is = |known: &str| known.eq_ignore_ascii_case(name);
+    if execute::is_refused(server, name) {
+        return;
+    }
     if is("map") || is("devmap") {
         return choose(server, words.get(1), is("devmap"), depth == 0);
     }
