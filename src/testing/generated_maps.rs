@@ -1,4 +1,4 @@
-//! Map sources of any size, made by a seed: rooms with doors and pillars, pillars through each other, an empty field.
+//! Map sources of any size by a seed: rooms with doors, crossing pillars, a field.
 
 use std::fmt::Write as _;
 

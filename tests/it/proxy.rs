@@ -325,8 +325,8 @@ fn forgers_of_other_ports_delay_newcomer_by_one_repeat() {
     let owner = ([203, 0, 113, 9], 27_960).into();
     let mut answers = Vec::new();
     for step in 0..3000_u16 {
-        // A hundred requests a second in the name of the owner's host, each port every four seconds.
-        line.network.inject(([203, 0, 113, 9], 1000 + step % 400).into(), PROXY, GET_CHALLENGE);
+        // A hundred requests a second in the name of the owner's host, each from another port.
+        line.network.inject(([203, 0, 113, 9], 1000 + step).into(), PROXY, GET_CHALLENGE);
         let is_asking = step >= 600 && step % 300 == 0;
         let _ = is_asking.then(|| line.network.take_outside());
         let _ = is_asking.then(|| line.network.inject(owner, PROXY, GET_CHALLENGE));

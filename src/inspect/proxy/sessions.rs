@@ -115,8 +115,9 @@ impl Sessions {
         Some(session)
     }
 
-    /// Number of the session that gives way to a new one, of all hosts or of that of a client: the one without a connection
-    /// that asked least recently.
+    /// Number of the session that gives way to a new one, of all hosts or of that of a client.
+    ///
+    /// It has no connection, and asked least recently.
     pub(super) fn evictable(&self, now: Millis, of_host: Option<SocketAddr>) -> Option<usize> {
         let unconnected = self.slab.iter().filter(|(_, session)| {
             session.state != SessionState::Connected

@@ -53,7 +53,7 @@ pub(super) fn costly_brushes(
     let is_open = |leaf: &Option<usize>| leaf.is_some_and(|leaf| !tree.leafs[leaf].is_opaque);
     for portal in portals.list.iter().filter(|portal| portal.leafs.iter().all(is_open)) {
         let makers = portal.plane.map_or(&[][..], |plane| &of_plane[plane / 2]);
-        // Of several brushes with faces in a plane, those at the opening; a single one wherever it is.
+        // Of several brushes with faces in a plane, those at the opening; a single one anywhere.
         let bounds = portal.winding.bounds().grown(TOUCH);
         for &brush in makers {
             let is_near = makers.len() == 1 || brushes[brush].bounds.touches(&bounds);

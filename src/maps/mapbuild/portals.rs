@@ -29,7 +29,7 @@ pub(super) struct Portal {
     pub winding: Winding,
     /// Leafs in front and behind; none is the outside of the map.
     pub leafs: [Option<usize>; 2],
-    /// Plane of the node that it lies on; none on the box around the map.
+    /// Plane of its node; none on the box around the map.
     pub plane: Option<usize>,
 }
 

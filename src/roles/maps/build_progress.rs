@@ -1,4 +1,4 @@
-//! Progress of a map build: on a terminal a bar for the running stage and a line with the time of each finished one.
+//! Progress of a map build on a terminal: a bar, and the time of each stage.
 
 use std::time::{Duration, Instant};
 

@@ -86,7 +86,7 @@ pub(crate) fn grid(
         let first = (index / computed * rows + index % computed * step) * row;
         line(sources, scene, bounced, &extent, [first, row, step])
     });
-    // In a draft, a computed line stands for the next ones, too.
+    // In a draft, a computed line is also that of the next ones.
     let mut grid = Vec::with_capacity(extent.points() * 8);
     for level in 0..levels {
         for y in 0..rows {

@@ -83,9 +83,9 @@ pub(super) struct Flow<'a> {
     pub(super) planes: &'a Planes,
 }
 
-/// What is known of the portals during the flow.
+/// Knowledge of the portals during the flow.
 pub(super) struct Known {
-    /// What each portal sees; of unfinished ones what faces them.
+    /// Portals that each portal sees; of unfinished ones those that face it.
     pub(super) sets: Vec<Bits>,
     pub(super) is_done: Vec<bool>,
 }

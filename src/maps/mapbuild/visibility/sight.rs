@@ -1,4 +1,4 @@
-//! Sight of a portal without following chains: what the first opening hides, and what straight lines reach.
+//! Sight of a portal without chains: hidden behind the first opening, or reached by straight lines.
 //!
 //! Both shorten the flow through chains, whose number grows exponentially where many portals face each other.
 
@@ -17,8 +17,8 @@ const LINE_WORK: u64 = 4;
 const TOUCH: f64 = 0.02;
 
 impl Flow<'_> {
-    /// Returns what a portal may see according to the other direction of finished portals and to the planes that
-    /// separate it from the next opening; and the work.
+    /// Returns the portals that a portal may see, and the work. Finished portals of the other direction count, and the
+    /// planes that separate it from the next opening.
     pub(super) fn tightened(&self, number: usize, known: &Known) -> (Bits, u64) {
         let source = &self.portals[number];
         let mut open = Bits::new(self.portals.len());
