@@ -2,10 +2,10 @@
 #![no_main]
 
 use fragd::{
-    demo::{DemoPaths, DemoReader, DemoSummary, EventFinder, cut, event_json, message_json, recognize},
-    model::{
-        ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState, LevelTime, PlayerState,
+    demo::{
+        DemoPaths, DemoReader, DemoSummary, EventFinder, cut, event_json, message_json, recognize,
     },
+    model::{ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState, LevelTime, PlayerState},
     wire::{
         Protocol,
         bits::BitWriter,
