@@ -163,22 +163,16 @@ impl Brushes {
         self.brushes[number as usize].contents
     }
 
-    /// Returns the contents of a brush that contains the point, or 0.
-    pub(super) fn contents_at(&self, number: u32, point: Vec3) -> i32 {
+    /// Returns the contents of a brush that contains the point, or 0, and counts its planes.
+    pub(super) fn contents_at(&self, number: u32, point: Vec3, planes: &mut usize) -> i32 {
         let at = corner(point);
         if self.reach[number as usize].excludes(&at, &at) {
             return 0;
         }
         let brush = &self.brushes[number as usize];
+        *planes += brush.side_count as usize;
         let is_behind = |side: &BrushSide| point.dot(side.plane.normal) <= side.plane.dist;
         if self.sides_of(brush).iter().all(is_behind) { brush.contents } else { 0 }
-    }
-
-    /// Returns the number of sides that decide whether a point is in a brush.
-    pub(super) fn sides_at(&self, number: u32, point: Vec3) -> usize {
-        let at = corner(point);
-        let is_outside = self.reach[number as usize].excludes(&at, &at);
-        if is_outside { 0 } else { self.brushes[number as usize].side_count as usize }
     }
 
     fn sides_of(&self, brush: &Brush) -> &[BrushSide] {

@@ -109,7 +109,7 @@ impl LocalMap {
 
     /// Returns the contents at a point that the region covers.
     pub(super) fn point_contents(&self, map: &CollisionMap, point: Vec3) -> i32 {
-        map.contents_of(self.contents(self.paths().leaf_at(point)).0, point)
+        map.contents_of(self.contents(self.paths().leaf_at(point)).0, point).0
     }
 
     /// Whether no leaf has any of the contents of a mask.

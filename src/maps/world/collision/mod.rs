@@ -258,23 +258,17 @@ impl CollisionMap {
         (sweep.found.trace(end_of(query, sweep.found.fraction)), sweep.work)
     }
 
-    /// Returns the work of finding the contents of the world at a point.
-    pub(in crate::world) fn point_work(&self, point: Vec3) -> TraceWork {
-        let (leaf, nodes) = self.tree.paths().leaf_and_depth(point);
-        TraceWork { nodes, ..self.work_in(&self.leafs[leaf], point) }
-    }
-
-    /// Returns the work of finding the contents of a leaf or a brush model at a point.
-    fn work_in(&self, leaf: &Leaf, point: Vec3) -> TraceWork {
-        let brushes = self.brushes_in(leaf);
-        let planes = brushes.iter().map(|&brush| self.brushes.sides_at(brush, point)).sum();
-        TraceWork { nodes: 0, contents: brushes.len(), planes }
-    }
-
     /// Returns the contents of the world at a point. Patches have no inside.
     #[must_use]
     pub fn point_contents(&self, point: Vec3) -> i32 {
-        self.contents_in(&self.leafs[self.tree.paths().leaf_at(point)], point)
+        self.contents_with_work(point).0
+    }
+
+    /// Returns the contents of the world at a point, and the work.
+    pub(in crate::world) fn contents_with_work(&self, point: Vec3) -> (i32, TraceWork) {
+        let (leaf, nodes) = self.tree.paths().leaf_and_depth(point);
+        let (contents, work) = self.contents_of(self.brushes_in(&self.leafs[leaf]), point);
+        (contents, TraceWork { nodes, ..work })
     }
 
     /// Whether the world has some of the contents of a mask at a point.
@@ -360,20 +354,19 @@ impl CollisionMap {
         }
     }
 
-    fn contents_in(&self, leaf: &Leaf, point: Vec3) -> i32 {
-        self.contents_of(self.brushes_in(leaf), point)
-    }
-
-    /// Returns the contents of some brushes at a point.
-    fn contents_of(&self, brushes: &[u32], point: Vec3) -> i32 {
-        let at = |contents, &brush: &u32| contents | self.brushes.contents_at(brush, point);
-        brushes.iter().fold(0, at)
+    /// Returns the contents of some brushes at a point, and the work.
+    fn contents_of(&self, brushes: &[u32], point: Vec3) -> (i32, TraceWork) {
+        let mut planes = 0;
+        let at = |known, &brush: &u32| known | self.brushes.contents_at(brush, point, &mut planes);
+        let contents = brushes.iter().fold(0, at);
+        (contents, TraceWork { nodes: 0, contents: brushes.len(), planes })
     }
 
     /// Whether some brushes have contents of a mask at a point.
     fn brushes_have(&self, brushes: &[u32], point: Vec3, mask: i32) -> bool {
         brushes.iter().any(|&brush| {
-            self.brushes.contents(brush) & mask != 0 && self.brushes.contents_at(brush, point) != 0
+            self.brushes.contents(brush) & mask != 0
+                && self.brushes.contents_at(brush, point, &mut 0) != 0
         })
     }
 

@@ -108,47 +108,27 @@ impl CollisionMap {
         (sweep.found.trace(reached(start, end, sweep.found.fraction)), sweep.work)
     }
 
-    /// Returns the work of finding the contents of a target in the same way.
-    pub(in crate::world) fn target_work(
+    /// Returns the contents of a target at `origin`, rotated by `angles`, at a point, and the work.
+    pub(in crate::world) fn target_contents(
         &self,
         target: TraceTarget,
         origin: Vec3,
         angles: Vec3,
         point: Vec3,
-    ) -> TraceWork {
+    ) -> (i32, TraceWork) {
         let moved = point - origin;
         let rotation = Rotation::new(target, angles);
         let point = rotation.map_or(moved, |rotation| rotation.into_model(moved));
         match target {
-            TraceTarget::Model(0) => self.point_work(point),
-            TraceTarget::Model(number) => self
-                .models
-                .get(number)
-                .map_or(TraceWork::default(), |model| self.work_in(&model.contents, point)),
-            TraceTarget::Box { .. } => TraceWork::default(),
-        }
-    }
-
-    /// Returns the contents of a target at `origin`, rotated by `angles`, at a point.
-    #[must_use]
-    pub fn target_contents(
-        &self,
-        target: TraceTarget,
-        origin: Vec3,
-        angles: Vec3,
-        point: Vec3,
-    ) -> i32 {
-        let moved = point - origin;
-        let rotation = Rotation::new(target, angles);
-        let point = rotation.map_or(moved, |rotation| rotation.into_model(moved));
-        match target {
-            TraceTarget::Model(0) => self.point_contents(point),
+            TraceTarget::Model(0) => self.contents_with_work(point),
             TraceTarget::Model(number) => {
-                self.models.get(number).map_or(0, |model| self.contents_in(&model.contents, point))
+                self.models.get(number).map_or_else(Default::default, |model| {
+                    self.contents_of(self.brushes_in(&model.contents), point)
+                })
             }
             TraceTarget::Box { mins, maxs } => {
                 let inside = |axis: usize| (mins[axis]..=maxs[axis]).contains(&point[axis]);
-                if (0..3).all(inside) { content::BODY } else { 0 }
+                (if (0..3).all(inside) { content::BODY } else { 0 }, TraceWork::default())
             }
         }
     }

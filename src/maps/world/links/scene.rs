@@ -54,7 +54,7 @@ impl<'a, E: EntityViews + ?Sized> CollisionScene<'a, E> {
         best
     }
 
-    /// Returns the work of all queries so far, except of [`Self::point_contents`].
+    /// Returns the work of all queries so far.
     #[must_use]
     pub fn work(&self) -> TraceWork {
         self.work.get()
@@ -147,24 +147,13 @@ impl<'a, E: EntityViews + ?Sized> CollisionScene<'a, E> {
         trace
     }
 
-    /// Returns the work of [`Self::point_contents`].
-    #[must_use]
-    pub fn point_work(&self, point: Vec3) -> TraceWork {
-        let map = &self.world.map;
-        let mut work = map.point_work(point);
-        for &number in &*self.world.sectors.search(&Aabb::of(&[point, point]), |_| true) {
-            if let Some((state, shared)) = self.entities.view(number) {
-                work = work.plus(ENTITY_WORK).plus(against(map, state, shared).work_at(point));
-            }
-        }
-        work
-    }
-
     /// Returns the contents of map and entities at a point. Every entity without a brush model
     /// counts as `CONTENTS_BODY`, independent of its own contents.
     #[must_use]
     pub fn point_contents(&self, point: Vec3) -> i32 {
-        self.add_contents(self.world.map.point_contents(point), None, point)
+        let (contents, work) = self.world.map.contents_with_work(point);
+        self.record(work);
+        self.add_contents(contents, None, point)
     }
 
     /// Adds the contents of the entities at a point.
@@ -178,7 +167,9 @@ impl<'a, E: EntityViews + ?Sized> CollisionScene<'a, E> {
             if number != self.pass
                 && let Some((state, shared)) = self.entities.view(number)
             {
-                contents |= against(&self.world.map, state, shared).contents(point);
+                let (own, work) = against(&self.world.map, state, shared).contents(point);
+                self.record(work.plus(ENTITY_WORK));
+                contents |= own;
             }
             true
         };
@@ -240,11 +231,7 @@ impl Collider<'_> {
         self.map.trace_target_with_work(hull, self.target, self.origin, self.angles, query)
     }
 
-    fn work_at(&self, point: Vec3) -> TraceWork {
-        self.map.target_work(self.target, self.origin, self.angles, point)
-    }
-
-    fn contents(&self, point: Vec3) -> i32 {
+    fn contents(&self, point: Vec3) -> (i32, TraceWork) {
         self.map.target_contents(self.target, self.origin, self.angles, point)
     }
 }

@@ -39,7 +39,7 @@ impl Session<'_, '_> {
                 let views = self.views(machine.memory());
                 let (contents, work) = self.host.world().map_or_else(Default::default, |world| {
                     let scene = world.scene(&views, pass(second));
-                    (scene.point_contents(point), scene.point_work(point))
+                    (scene.point_contents(point), scene.work())
                 });
                 charge_query(machine, work)?;
                 Ok(contents)
