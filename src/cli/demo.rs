@@ -5,11 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::number::number;
-use super::{PlayOptions, folder_or_map, game_folder, maps::picture_file};
-use crate::{
-    model::{Millis, Vec3, text::ColorCodes},
-    settings::GameFolder,
-};
+use super::{GameDataArguments, PlayOptions, folder_or_map, maps::picture_file};
+use crate::model::{Millis, Vec3, text::ColorCodes};
 
 /// Examples and exit codes of the help.
 pub(super) const EXAMPLES: &str = "\
@@ -220,15 +217,9 @@ pub struct DemoDrawOptions {
     #[arg(long, value_name = "PIXELS", default_value_t = 1200,
         value_parser = number::<u16>(200..=3000))]
     pub size: u16,
-    /// Directories that contain the game folder, separated as in PATH
-    #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]
-    pub basepath: String,
-    /// Mod folder to search before the game folder
-    #[arg(long = "mod", value_name = "FOLDER", value_parser = folder_or_map)]
-    pub mod_folder: Option<String>,
-    /// Game folder
-    #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = game_folder)]
-    pub game: GameFolder,
+    /// Game data with the map
+    #[command(flatten)]
+    pub data: GameDataArguments,
     /// Names of players
     #[command(flatten)]
     pub names: DemoNames,

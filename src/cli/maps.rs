@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::number::number;
-use super::{folder_or_map, game_folder};
-use crate::settings::GameFolder;
+use super::{GameDataArguments, folder_or_map};
 
 /// Examples and exit codes of the help.
 pub(super) const EXAMPLES: &str = "\
@@ -58,15 +57,9 @@ pub struct BuildOptions {
     /// Compute coarse light and visibility, without a bounce, for drafts
     #[arg(long)]
     pub fast: bool,
-    /// Directories that contain the game folder, whose textures and shaders are looked up; separated as in PATH
-    #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]
-    pub basepath: String,
-    /// Mod folder to search before the game folder
-    #[arg(long = "mod", value_name = "FOLDER", value_parser = folder_or_map)]
-    pub mod_folder: Option<String>,
-    /// Game folder
-    #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = game_folder)]
-    pub game: GameFolder,
+    /// Game data with textures and shaders
+    #[command(flatten)]
+    pub data: GameDataArguments,
 }
 
 /// Options of `maps`.
@@ -95,15 +88,9 @@ pub struct MapsOptions {
     #[arg(long, value_name = "PIXELS", default_value_t = 1200, requires = "draw",
         value_parser = number::<u16>(200..=3000))]
     pub size: u16,
-    /// Directories that contain the game folder, separated as in PATH
-    #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]
-    pub basepath: String,
-    /// Mod folder to search before the game folder
-    #[arg(long = "mod", value_name = "FOLDER", value_parser = folder_or_map)]
-    pub mod_folder: Option<String>,
-    /// Game folder
-    #[arg(long, value_name = "NAME", default_value = "baseoa", value_parser = game_folder)]
-    pub game: GameFolder,
+    /// Game data with the maps
+    #[command(flatten)]
+    pub data: GameDataArguments,
 }
 
 /// Parses a file name with the extension of a picture.

@@ -11,6 +11,7 @@ mod browse;
 mod decoy;
 mod demo;
 mod demo_play;
+mod game_data;
 mod info_text;
 mod load_test;
 mod maps;
@@ -41,6 +42,7 @@ pub use demo::{
     DemoPosition, DemoRange, DemoTask, ExtractOptions,
 };
 pub use demo_play::PlayOptions;
+pub use game_data::GameDataArguments;
 pub use load_test::{Duration, LoadTest, PerSecond};
 pub use maps::{BuildOptions, MapsCommand};
 pub use master::MasterSettings;

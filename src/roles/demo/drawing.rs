@@ -86,8 +86,8 @@ fn draw_map(
     draw_options: DrawOptions,
 ) -> Result<Drawing, String> {
     let failed = |what: String| format!("map {map}: {what}");
-    let mod_folder = options.mod_folder.as_deref();
-    let file = map_file(map, &options.basepath, mod_folder, options.game.name())?;
+    let mod_folder = options.data.mod_folder.as_deref();
+    let file = map_file(map, &options.data.basepath, mod_folder, options.data.game.name())?;
     let bsp = Bsp::load(&file).map_err(|error| failed(error.to_string()))?;
     let entities =
         MapEntities::parse(&bsp.entity_text).map_err(|error| failed(error.to_string()))?;

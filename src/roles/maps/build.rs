@@ -46,7 +46,7 @@ pub(super) fn run(options: &BuildOptions) -> ExitStatus {
                 eprintln!("fragd: {what}");
                 return ExitStatus::Failed;
             }
-            let summary = summary(&output, options.game.name(), &built, start);
+            let summary = summary(&output, options.data.game.name(), &built, start);
             output::show(&summary, ExitStatus::Done)
         }
         Err(what) => {
@@ -100,9 +100,9 @@ fn build(options: &BuildOptions) -> Result<Built, String> {
     let file = path.display().to_string();
     let author = AuthorFiles::new(folders);
     let data = game_data::open_installed(
-        &options.basepath,
-        options.mod_folder.as_deref(),
-        options.game.name(),
+        &options.data.basepath,
+        options.data.mod_folder.as_deref(),
+        options.data.game.name(),
     );
     let data = data.map_err(|what| format!("error: {what}"))?;
     let game_scripts = game_scripts(&data);

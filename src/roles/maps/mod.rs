@@ -28,15 +28,16 @@ pub(crate) fn run(options: &MapsOptions) -> ExitStatus {
     if let Some(MapsCommand::Build(options)) = &options.command {
         return build::run(options);
     }
-    let game = options.game.name();
-    let bases = base_paths(&options.basepath, game);
-    let data = match game_data::open(&options.basepath, options.mod_folder.as_deref(), game) {
-        Ok(data) => data,
-        Err(what) => {
-            eprintln!("fragd: {what}");
-            return ExitStatus::UsageError;
-        }
-    };
+    let game = options.data.game.name();
+    let bases = base_paths(&options.data.basepath, game);
+    let data =
+        match game_data::open(&options.data.basepath, options.data.mod_folder.as_deref(), game) {
+            Ok(data) => data,
+            Err(what) => {
+                eprintln!("fragd: {what}");
+                return ExitStatus::UsageError;
+            }
+        };
     let maps = match &options.name {
         Some(name) => vec![format!("maps/{}.bsp", name.to_ascii_lowercase())],
         None => data.list("maps", "bsp").iter().map(GamePath::to_string).collect(),
