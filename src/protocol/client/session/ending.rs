@@ -12,6 +12,9 @@ use crate::{
     wire::protocol::Protocol,
 };
 
+/// Silence after which a client believes a `disconnect` packet of its server.
+const FORGOTTEN_AFTER: Millis = Millis(3000);
+
 impl Client {
     /// Tells the server that the client leaves, and ends the connection.
     pub(super) fn leave(&mut self, now: Millis, reason: DisconnectReason) {
@@ -26,6 +29,26 @@ impl Client {
                 // Fails only without message numbers left.
                 let _ = connection.send(now, handshake::route_to(self.server), &mut self.outbox);
             }
+        }
+    }
+
+    /// Handles a connectionless `disconnect` of the server. Returns whether it was expected.
+    pub(super) fn handle_disconnect(&mut self, now: Millis) -> bool {
+        match &self.phase {
+            // Forgeable by any sender, so only believed while the server is silent.
+            Phase::Connection(connection)
+                if now.since(connection.received_at) >= FORGOTTEN_AFTER =>
+            {
+                self.end(DisconnectReason::Forgotten);
+                true
+            }
+            // The answer to `connect`. It may be forged or late, so the handshake continues.
+            Phase::Handshake(handshake) if handshake.granted().is_some() => {
+                let reason = "disconnect without a reason".to_owned();
+                self.events.push(ClientEvent::Refused(reason));
+                true
+            }
+            Phase::Connection(_) | Phase::Handshake(_) | Phase::Ended(_) => false,
         }
     }
 

@@ -38,8 +38,6 @@ use super::{
 
 /// Number of copies of the disconnect command.
 const DISCONNECT_RESENDS: usize = 3;
-/// Silence after which a client believes a `disconnect` packet of its server.
-const FORGOTTEN_AFTER: Millis = Millis(3000);
 
 /// Connection state of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,22 +194,7 @@ impl Client {
                 self.echo(text);
                 true
             }
-            Message::Disconnect if from_server => match &self.phase {
-                // Forgeable by any sender, so only believed while the server is silent.
-                Phase::Connection(connection)
-                    if now.since(connection.received_at) >= FORGOTTEN_AFTER =>
-                {
-                    self.end(DisconnectReason::Forgotten);
-                    true
-                }
-                // The answer to `connect`. It may be forged or late, so the handshake continues.
-                Phase::Handshake(handshake) if handshake.granted().is_some() => {
-                    let reason = "disconnect without a reason".to_owned();
-                    self.events.push(ClientEvent::Refused(reason));
-                    true
-                }
-                Phase::Connection(_) | Phase::Handshake(_) | Phase::Ended(_) => false,
-            },
+            Message::Disconnect if from_server => self.handle_disconnect(now),
             _ => false,
         }
     }
