@@ -121,19 +121,9 @@ pub(super) fn compile(
         costly::report_budget(&set, &costly, compiler.findings);
         set
     } else {
-        VisibleSet { rows: None, portals: 0, coarse: 0 }
+        VisibleSet::default()
     };
-    for (index, brush) in world.iter().enumerate() {
-        if brush.is_detail
-            && brush.number.is_some()
-            && let Err(error) = tree.add_brush(index, brush, &compiler.planes)
-        {
-            return Err(compiler.failed(error.text()));
-        }
-    }
-    for leaf in &mut tree.leafs {
-        leaf.brushes.sort_unstable();
-    }
+    compiler.add_detail(&mut tree)?;
     let mut report = |done, total| progress(BuildPhase::Surfaces, done, total);
     let surfaces = close_gaps(compiler.surfaces(visible), &mut report);
     let lost = list_in_leafs(&mut tree, &surfaces, &compiler.planes);
@@ -198,6 +188,20 @@ impl Compiler<'_> {
         }
         let (tree, portals) = self.tree(faces, &mut |done, total| report(2, done, total))?;
         Ok((tree, portals, visible))
+    }
+
+    /// Adds the detail brushes to the leafs of a tree.
+    fn add_detail(&mut self, tree: &mut Tree) -> Result<(), BuildError> {
+        for (index, brush) in self.models[0].brushes.iter().enumerate() {
+            if brush.is_detail
+                && brush.number.is_some()
+                && let Err(error) = tree.add_brush(index, brush, &self.planes)
+            {
+                return Err(self.failed(error.text()));
+            }
+        }
+        tree.leafs.iter_mut().for_each(|leaf| leaf.brushes.sort_unstable());
+        Ok(())
     }
 
     /// Returns the face that splits the tree for a side.

@@ -172,6 +172,35 @@ pub struct Counts {
     pub surfaces: usize,
 }
 
+impl Counts {
+    fn of_geometry(geometry: &geometry::Geometry) -> Self {
+        let brushes = geometry.models.iter().flat_map(|model| &model.brushes);
+        Self {
+            brushes: brushes.filter(|brush| brush.number.is_some()).count(),
+            planes: geometry.planes.all().len(),
+            nodes: geometry.tree.nodes.len(),
+            clusters: geometry.clusters,
+            portals: geometry.portals,
+            areas: geometry.areas,
+            surfaces: geometry.surfaces.len(),
+        }
+    }
+}
+
+/// Reads the shaders of author and game. Problems of the author's scripts are reported.
+fn shaders_of(source: &Source<'_>, findings: &mut Findings) -> Shaders {
+    let mut shaders = Shaders::new();
+    for (file, text) in source.scripts {
+        if let Err(error) = shaders.add_script(file, text) {
+            findings.error_in(&error.file, error.line, error.message);
+        }
+    }
+    for (file, text) in source.game.iter().flat_map(|game| game.scripts) {
+        shaders.add_game_script(file, text);
+    }
+    shaders
+}
+
 /// Builds a map. `progress` receives stage, finished and total steps.
 ///
 /// # Errors
@@ -189,15 +218,7 @@ pub fn build(
     {
         findings.error(0, error.to_string());
     }
-    let mut shaders = Shaders::new();
-    for (file, text) in source.scripts {
-        if let Err(error) = shaders.add_script(file, text) {
-            findings.error_in(&error.file, error.line, error.message);
-        }
-    }
-    for (file, text) in source.game.iter().flat_map(|game| game.scripts) {
-        shaders.add_game_script(file, text);
-    }
+    let shaders = shaders_of(source, &mut findings);
     let mut map = map_file::read(source.file, source.text).map_err(|errors| {
         for error in errors {
             findings.error(error.line, error.message);
@@ -239,16 +260,7 @@ pub fn build(
         pk3 = contents.pack(&bsp, images, &mut findings);
         findings.check()?;
     }
-    let brushes = geometry.models.iter().flat_map(|model| &model.brushes);
-    let counts = Counts {
-        brushes: brushes.filter(|brush| brush.number.is_some()).count(),
-        planes: geometry.planes.all().len(),
-        nodes: geometry.tree.nodes.len(),
-        clusters: geometry.clusters,
-        portals: geometry.portals,
-        areas: geometry.areas,
-        surfaces: geometry.surfaces.len(),
-    };
+    let counts = Counts::of_geometry(&geometry);
     let (warnings, hints, leak) = (findings.into_warnings(), geometry.hints, geometry.leak);
     Ok(Built { pk3, bsp, warnings, hints, counts, of_game, omitted_layers, leak })
 }
