@@ -9,16 +9,19 @@ const ROOM: i32 = 512;
 /// Height of rooms.
 const HEIGHT: i32 = 256;
 
+/// Texture of generated brushes.
+const TEXTURE: &str = "generated/basalt";
+
 type Corner = [i32; 3];
 
-/// Returns the text of a box brush.
+/// Returns the text of a box brush with one texture.
 #[must_use]
-pub fn box_brush(mins: Corner, maxs: Corner) -> String {
-    turned_brush(mins, maxs, 0.0)
+pub fn box_brush(mins: Corner, maxs: Corner, texture: &str) -> String {
+    turned_brush(mins, maxs, texture, 0.0)
 }
 
 /// Returns the text of a box brush turned around the vertical axis by some degrees.
-fn turned_brush(mins: Corner, maxs: Corner, degrees: f64) -> String {
+fn turned_brush(mins: Corner, maxs: Corner, texture: &str, degrees: f64) -> String {
     let [x, y, z] = mins;
     let [u, v, w] = maxs;
     let (sine, cosine) = (libm::sin(degrees.to_radians()), libm::cos(degrees.to_radians()));
@@ -37,7 +40,7 @@ fn turned_brush(mins: Corner, maxs: Corner, degrees: f64) -> String {
             let (x, y) = (x * cosine - y * sine, x * sine + y * cosine);
             write!(text, "( {x} {y} {z} ) ").unwrap();
         }
-        text.push_str("generated/basalt 0 0 0 0.5 0.5 0 0 0\n");
+        writeln!(text, "{texture} 0 0 0 0.5 0.5 0 0 0").unwrap();
     }
     text + "}\n"
 }
@@ -53,7 +56,7 @@ fn shell([x, y, z]: Corner, [u, v, w]: Corner, thick: i32) -> String {
         ([x, y - t, z], [u, y, w]),
         ([x, v, z], [u, v + t, w]),
     ];
-    walls.map(|(mins, maxs)| box_brush(mins, maxs)).concat()
+    walls.map(|(mins, maxs)| box_brush(mins, maxs, TEXTURE)).concat()
 }
 
 fn entity(class: &str, [x, y, z]: Corner, more: &str) -> String {
@@ -78,7 +81,7 @@ pub fn rooms(seed: u64, side: i32) -> (String, usize) {
             let mut part = |low: i32, high: i32, bottom: i32| {
                 let (mut mins, mut maxs) = ([at - 8, at - 8, bottom], [at + 8, at + 8, HEIGHT]);
                 (mins[1 - axis], maxs[1 - axis]) = (low, high);
-                brushes += &box_brush(mins, maxs);
+                brushes += &box_brush(mins, maxs, TEXTURE);
             };
             if below(10) < 3 {
                 part(first, first + ROOM, 0);
@@ -95,7 +98,7 @@ pub fn rooms(seed: u64, side: i32) -> (String, usize) {
         for _ in 0..2 + below(4) {
             let low = [x + 48 + 16 * below(24), y + 48 + 16 * below(24), 0];
             let (width, height) = (16 + 16 * below(2), [HEIGHT, 64, 96][below(3) as usize]);
-            brushes += &box_brush(low, [low[0] + width, low[1] + width, height]);
+            brushes += &box_brush(low, [low[0] + width, low[1] + width, height], TEXTURE);
         }
         entities += &entity("info_player_deathmatch", [x + 28, y + 28, 40], "");
         entities += &entity("light", [x + 256, y + 256, 200], "\"light\" \"200\"\n");
@@ -110,7 +113,7 @@ pub fn fan(pillars: i32) -> String {
     let mut brushes = shell([-256, -256, 0], [256, 256, 256], 16);
     for number in 0..pillars {
         let top = 40 + number;
-        brushes += &turned_brush([-40, -40, 0], [40, 40, top], f64::from(number) * 1.7);
+        brushes += &turned_brush([-40, -40, 0], [40, 40, top], TEXTURE, f64::from(number) * 1.7);
     }
     map("", &brushes, &entity("info_player_deathmatch", [200, 200, 32], ""))
 }

@@ -1,29 +1,11 @@
 //! Sources: leaks, broken text and geometry, determinism.
 
 use fragd::mapbuild::{self, Effort, GameSources, Source, image, map_file, shaders};
+use fragd::testing::generated_maps::box_brush as brush;
 use fragd::{model::Vec3, world::Bsp};
 use proptest::prelude::*;
 
 use super::{compile, compile_own_map};
-
-/// Returns the text of a box brush with one texture.
-fn brush(mins: [i32; 3], maxs: [i32; 3], texture: &str) -> String {
-    let [x, y, z] = mins;
-    let [u, v, w] = maxs;
-    let face = |[a, b, c]: [[i32; 3]; 3]| {
-        let point = |[x, y, z]: [i32; 3]| format!("( {x} {y} {z} )");
-        format!("{} {} {} {texture} 0 0 0 0.5 0.5 0 0 0\n", point(a), point(b), point(c))
-    };
-    let faces = [
-        [[x, y, z], [x, v, z], [x, y, w]],
-        [[u, y, z], [u, y, w], [u, v, z]],
-        [[x, y, z], [x, y, w], [u, y, z]],
-        [[x, v, z], [u, v, z], [x, v, w]],
-        [[x, y, z], [u, y, z], [x, v, z]],
-        [[x, y, w], [x, v, w], [u, y, w]],
-    ];
-    format!("{{\n{}}}\n", faces.map(face).concat())
-}
 
 /// Walls, floor and ceiling of a room from -256 to 256, each 16 thick.
 fn walls() -> Vec<String> {
