@@ -465,9 +465,9 @@ impl VerdictInput<'_> {
             return format!("{reason} (set --password)");
         }
         if lower.contains("too many connections") {
-            let setting =
-                "sv_maxclientsPerIP on the server, or name this network in sv_lanNetworks";
-            return format!("{reason} (raise {setting})");
+            let remedy = "raise sv_maxclientsPerIP on the server, or name this network in sv_lanNetworks; \
+                          behind fragd proxy, --session-network none";
+            return format!("{reason} ({remedy})");
         }
         if !lower.contains("server is full") {
             return reason;

@@ -93,7 +93,7 @@ impl Proxy {
         } else if waits && silence.0 / interval.0 > session.notices {
             session.notices = silence.0 / interval.0;
             let client = session.client_route();
-            let text = format!("Server {} does not answer.\n", self.options.name);
+            let text = format!("Server {} does not answer this client.\n", self.options.name);
             self.counters.bump(ProxyCounter::ClientsTold);
             self.print(client, &text);
         }
