@@ -201,7 +201,10 @@ fn silent_server_is_told_before_connection() {
     let node = line.join(PROXY, Protocol::Q3_68);
     line.run_for(Millis::seconds(4));
     let text = line.player(node).refusal.clone();
-    assert_eq!(text.as_deref().map(str::trim), Some("Server 198.18.0.1:27960 does not answer this client."));
+    assert_eq!(
+        text.as_deref().map(str::trim),
+        Some("Server 198.18.0.1:27960 does not answer this client.")
+    );
     assert!(line.count(ProxyCounter::ClientsTold) >= 1);
 }
 
