@@ -101,6 +101,8 @@ pub mod client;
 pub mod discovery;
 #[path = "protocol/netchan/mod.rs"]
 pub mod netchan;
+#[path = "protocol/quakeworld/mod.rs"]
+pub mod quakeworld;
 #[path = "protocol/wire/mod.rs"]
 pub mod wire;
 

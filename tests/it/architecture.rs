@@ -33,6 +33,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             ("discovery", &["model", "wire"]),
             ("netchan", &["model", "wire"]),
             ("client", &["discovery", "model", "netchan", "node", "wire"]),
+            ("quakeworld", &["model"]),
         ],
     ),
     (

@@ -58,6 +58,8 @@ mod qagame_networks;
 mod qagame_replay;
 mod qvm_modules;
 mod qvm_programs;
+mod quakeworld_session_vectors;
+mod quakeworld_vectors;
 mod rate_and_frames;
 mod rejoining;
 mod relay;

@@ -23,7 +23,7 @@ pub(super) struct ReliableQueue {
     /// Memory of the last spill buffer.
     spare: Vec<u8>,
     max_spilled: usize,
-    overflowed: bool,
+    pub(super) overflowed: bool,
 }
 
 impl ReliableQueue {

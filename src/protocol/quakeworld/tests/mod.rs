@@ -1,0 +1,7 @@
+//! Tests of messages, entity deltas, moves and connectionless packets.
+
+mod connectionless;
+mod messages;
+mod moves;
+
+use super::*;
