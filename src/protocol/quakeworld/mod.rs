@@ -16,6 +16,7 @@
 pub mod bytes;
 pub mod channel;
 pub mod checksum;
+pub mod client;
 pub mod client_message;
 pub mod connectionless;
 pub mod effects;
@@ -35,6 +36,7 @@ pub mod usercmd;
 mod tests;
 
 pub use channel::{Channel, End};
+pub use client::Client;
 pub use client_message::ClientMessage;
 pub use entities::{EntityDelta, EntityState};
 pub use extensions::Extensions;

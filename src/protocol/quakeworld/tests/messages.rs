@@ -79,7 +79,7 @@ fn messages_of_every_number_are_read_and_written() {
         let rows = ClientMessage::TABLE;
         assert_eq!(readable_rows::<ClientMessage<'_>>(rows, &buffers, extensions), rows.len());
     }
-    assert_eq!((ServerMessage::TABLE.len(), ClientMessage::TABLE.len()), (47, 7));
+    assert_eq!((ServerMessage::TABLE.len(), ClientMessage::TABLE.len()), (49, 7));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn entity_deltas_hold_changes_only() {
     let delta = EntityDelta::between(44, &from, &to, Extensions::NONE);
     let flags = flag::FRAME | flag::MORE | flag::EFFECTS | flag::ORIGIN[2] | flag::ANGLE[1];
     assert_eq!(delta.flags(), flags);
-    assert_eq!(written(&[delta], Extensions::NONE), *b"\x2c\xb8\x20\x02\x08\x1c\0\x10");
+    assert_eq!(written(&[delta], Extensions::NONE), *b"\x2c\xb8\x20\x02\x08\x10\x1c\0");
     assert_eq!(delta.apply(&from), to);
     // A change that the wire does not show.
     to = from;

@@ -1,7 +1,7 @@
 //! Tests of messages, entity deltas, moves and connectionless packets.
 
-mod connectionless;
 mod messages;
-mod moves;
+mod requests;
+mod usercmds;
 
 use super::*;
