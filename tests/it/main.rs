@@ -58,6 +58,7 @@ mod qagame_networks;
 mod qagame_replay;
 mod qvm_modules;
 mod qvm_programs;
+mod quakeworld_map_compiler;
 mod quakeworld_pmove_vectors;
 mod rate_and_frames;
 mod rejoining;

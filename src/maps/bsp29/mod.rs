@@ -13,7 +13,7 @@
 //! Source: QuakeWorld protocol 28. Engine names: `dheader_t`, `Mod_LoadBrushModel`, `CM_LoadMap`.
 
 mod checksum;
-// pub mod compiler;
+pub mod compiler;
 mod drawn;
 mod error;
 mod file;
