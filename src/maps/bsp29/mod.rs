@@ -20,7 +20,7 @@ mod file;
 mod hull;
 mod leafs;
 mod load;
-// pub mod pack;
+pub mod pack;
 mod trees;
 mod visibility;
 
