@@ -70,7 +70,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             ("game", &["bg", "cvar", "limits", "model", "world"]),
             ("qagame", &["cvar", "game", "model", "qvm", "world"]),
             ("qvm", &[]),
-            ("qwgame", &["bsp29", "model"]),
+            ("qwgame", &["bsp29", "model", "world"]),
         ],
     ),
     (

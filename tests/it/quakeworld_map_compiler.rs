@@ -121,9 +121,7 @@ fn fragbox() -> Vec<Brush> {
 }
 
 fn platform() -> Vec<Brush> {
-    vec![
-        wall([-480.0, -480.0, 0.0], [-352.0, -352.0, 16.0]),
-    ]
+    vec![wall([-480.0, -480.0, 0.0], [-352.0, -352.0, 16.0])]
 }
 
 fn fragramps() -> Vec<Brush> {

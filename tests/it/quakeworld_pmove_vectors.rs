@@ -91,7 +91,8 @@ fn run_move(map: &Bsp29, row: &Row<'_>) -> (String, String) {
 }
 
 fn run_trace(map: &Bsp29, row: &Row<'_>) -> (String, String) {
-    let size = [HullSize::Point, HullSize::Player, HullSize::Large][number::<usize>(row.text("step"))];
+    let size =
+        [HullSize::Point, HullSize::Player, HullSize::Large][number::<usize>(row.text("step"))];
     let hull = map.hull(0, size);
     let start = row.vector("origin");
     let trace = hull.trace(start, row.vector("velocity"));

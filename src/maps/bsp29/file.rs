@@ -73,10 +73,6 @@ pub(super) struct Record<'a> {
 }
 
 impl Record<'_> {
-    pub(super) const fn number(&self) -> usize {
-        self.number
-    }
-
     pub(super) fn fault(&self, fault: RecordFault) -> Bsp29Error {
         Bsp29Error::Record { lump: self.lump, record: self.number, fault }
     }
@@ -95,7 +91,11 @@ impl Record<'_> {
 
     pub(super) fn float(&self, at: usize, field: &'static str) -> Result<f32, Bsp29Error> {
         let value = f32::from_bits(self.int(at).cast_unsigned());
-        if value.is_finite() { Ok(value) } else { Err(self.fault(RecordFault::NotFinite { field })) }
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(self.fault(RecordFault::NotFinite { field }))
+        }
     }
 
     pub(super) fn vec3(&self, at: usize, field: &'static str) -> Result<Vec3, Bsp29Error> {

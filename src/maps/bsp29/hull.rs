@@ -35,7 +35,11 @@ impl Contents {
     /// Returns the contents of a number of the file format.
     #[must_use]
     pub const fn new(number: i32) -> Option<Self> {
-        if number >= Self::LOWEST.0 as i32 && number <= -1 { Some(Self(number as i16)) } else { None }
+        if number >= Self::LOWEST.0 as i32 && number <= -1 {
+            Some(Self(number as i16))
+        } else {
+            None
+        }
     }
 
     /// Number of the file format.
@@ -282,15 +286,19 @@ impl Walk<'_> {
         if near == Outcome::Blocked || (near == Outcome::Solid && self.met_open()) {
             return near;
         }
-        let far = self.segment(node.children[1 - near_side], (middle_fraction, to), middle_point, end);
+        let far =
+            self.segment(node.children[1 - near_side], (middle_fraction, to), middle_point, end);
         if far != Outcome::Solid {
             return far;
         }
         if near != Outcome::Empty {
             return near;
         }
-        let (stop, sign) =
-            if near_side == 0 { (first - IMPACT_DISTANCE, 1.0) } else { (first + IMPACT_DISTANCE, -1.0) };
+        let (stop, sign) = if near_side == 0 {
+            (first - IMPACT_DISTANCE, 1.0)
+        } else {
+            (first + IMPACT_DISTANCE, -1.0)
+        };
         let impact = (stop / (first - second)).clamp(0.0, 1.0);
         self.trace.normal = if near_side == 0 {
             node.plane.normal

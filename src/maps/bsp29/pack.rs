@@ -58,7 +58,9 @@ pub enum PackError {
         count: usize,
     },
     /// File of an entry outside the archive.
-    #[error("entry {entry} \"{name}\": {len} bytes at offset {offset} exceed the file of {file_len} bytes")]
+    #[error(
+        "entry {entry} \"{name}\": {len} bytes at offset {offset} exceed the file of {file_len} bytes"
+    )]
     Outside {
         /// Index of the entry, from 0.
         entry: usize,

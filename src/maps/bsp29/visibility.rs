@@ -10,9 +10,9 @@
 
 use std::collections::HashMap;
 
+use super::Bsp29;
 use super::error::{Lump, RecordFault};
 use super::leafs::LeafNum;
-use super::Bsp29;
 use crate::model::Vec3;
 
 /// Maximum bytes of all PVS rows of a map. The largest public maps need a few million.
@@ -229,7 +229,8 @@ impl Bsp29 {
 
 /// Appends a decompressed row. Returns whether the lump holds it completely.
 fn append_row(bytes: &[u8], offset: i32, leaf_count: usize, rows: &mut Vec<u64>) -> bool {
-    let Some(mut input) = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)) else {
+    let Some(mut input) = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..))
+    else {
         return false;
     };
     let first = rows.len();

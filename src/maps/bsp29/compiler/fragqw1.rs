@@ -295,7 +295,7 @@ const ENTITIES: &str = r#"{
 {
 "classname" "info_teleport_destination"
 "targetname" "platform"
-"origin" "-480 192 160"
+"origin" "-480 192 136"
 "angle" "270"
 }
 {

@@ -78,7 +78,8 @@ impl<'a> Output<'a> {
         let (first_leaf, first_face) = (self.leafs.len(), self.faces.records.len());
         let hints = if is_world { self.source.hints } else { &[] };
         let points = parts(brushes.iter().map(|brush| (brush.sides.clone(), brush.contents)));
-        let mut heads = [tree::build(&mut LeafTree { output: self, is_world }, &points, &space, hints), 0, 0];
+        let mut heads =
+            [tree::build(&mut LeafTree { output: self, is_world }, &points, &space, hints), 0, 0];
         self.add_faces(brushes, heads[0]);
         let leafs = self.leafs.len() - first_leaf;
         for (head, (low, high)) in heads[1..].iter_mut().zip(&HULL_BOXES[1..]) {

@@ -25,8 +25,7 @@ pub(super) fn between(sides: &[Side]) -> Option<Solid> {
         let others = sides.iter().enumerate().filter(|&(other, _)| other != index);
         let mut winding = Some(winding::of_plane(&side.normal, side.dist));
         for (_, other) in others {
-            winding =
-                winding.and_then(|whole| winding::behind(&whole, &other.normal, other.dist));
+            winding = winding.and_then(|whole| winding::behind(&whole, &other.normal, other.dist));
         }
         if let Some(winding) = winding.filter(|winding| winding.len() >= 3) {
             faces.push(SolidFace { side: *side, winding, is_used: false });
@@ -78,8 +77,7 @@ fn half(solid: &[SolidFace], plane: &Side, sign: f64) -> Option<Solid> {
         let side = Side { normal: plane.normal.map(|part| -sign * part), dist: -sign * plane.dist };
         let mut cap = Some(winding::of_plane(&side.normal, side.dist));
         for face in solid {
-            cap =
-                cap.and_then(|whole| winding::behind(&whole, &face.side.normal, face.side.dist));
+            cap = cap.and_then(|whole| winding::behind(&whole, &face.side.normal, face.side.dist));
         }
         part.extend(cap.map(|winding| SolidFace { side, winding, is_used: true }));
     }

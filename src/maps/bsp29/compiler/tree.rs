@@ -20,8 +20,13 @@ pub(super) trait Builder {
     /// Reserves the next node.
     fn begin_node(&mut self) -> usize;
     /// Completes a node and returns its reference.
-    fn end_node(&mut self, node: usize, plane: usize, children: [i32; 2], region: &[SolidFace])
-    -> i32;
+    fn end_node(
+        &mut self,
+        node: usize,
+        plane: usize,
+        children: [i32; 2],
+        region: &[SolidFace],
+    ) -> i32;
 }
 
 /// Splits space until each piece is covered by one brush or by none. Brushes that come first win.

@@ -54,8 +54,7 @@ impl Pmove<'_> {
             }
             floor = Some(trace);
         }
-        self.outcome.ground =
-            floor.filter(|_| self.state.on_ground).and_then(|trace| trace.thing);
+        self.outcome.ground = floor.filter(|_| self.state.on_ground).and_then(|trace| trace.thing);
         self.find_liquid();
         let Some(floor) = floor else { return };
         let stands = self.state.on_ground && !self.flies() && self.outcome.water_level < 2;

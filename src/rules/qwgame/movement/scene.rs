@@ -90,7 +90,7 @@ impl Scene<'_> {
     }
 
     /// Whether a player fits at a position.
-    pub(super) fn has_room(&self, position: Vec3) -> bool {
+    pub(in super::super) fn has_room(&self, position: Vec3) -> bool {
         let is_free = |contents| contents != Contents::SOLID;
         if !is_free(self.map.hull(0, HullSize::Player).contents_at(position)) {
             return false;
