@@ -370,6 +370,42 @@ def blocks():
         seed("map_drawing", f"room{choice}", bytes([choice]) + head + body)
 
 
+def quakeworld_room():
+    """A QuakeWorld map of one room with a floor of water, and an archive with it."""
+    ints = lambda *words: struct.pack(f"<{len(words)}i", *words)
+    shorts = lambda *words: struct.pack(f"<{len(words)}h", *words)
+    floats = lambda *words: struct.pack(f"<{len(words)}f", *words)
+    lumps = [b""] * 15
+    lumps[0] = b'{ "classname" "worldspawn" } { "classname" "info_player_start" "origin" "0 0 0" }\0'
+    sides = [(axis, sign) for axis in range(3) for sign in (1, -1)]
+    for axis, sign in sides:
+        normal = [float(axis == i) for i in range(3)]
+        lumps[1] += floats(*normal, 128.0 * sign) + ints(axis)
+    lumps[1] += floats(0, 0, 1, -64) + ints(2)
+    # Outside of each wall is leaf 0; inside, behind the last plane, water is leaf 2.
+    for number, (_, sign) in enumerate(sides):
+        inside = number + 1
+        lumps[5] += ints(number) + shorts(*((-1, inside) if sign > 0 else (inside, -1)), *[0] * 8)
+        lumps[9] += ints(number) + shorts(*((-2, inside) if sign > 0 else (inside, -2)))
+    lumps[5] += ints(6) + shorts(-2, -3, *[0] * 8)
+    lumps[9] += ints(6) + shorts(-1, -3)
+    lumps[4] = b"\3"
+    for contents, row in ((-2, -1), (-1, 0), (-3, 0)):
+        lumps[10] += ints(contents, row) + shorts(*[0] * 8) + bytes(4)
+    lumps[14] = (floats(*[-128.0] * 3, *[128.0] * 3, 0, 0, 0) + ints(0, 0, 0, 0, 2, 0, 0)) * 2
+    head, body = ints(29), b""
+    for lump in lumps:
+        head += ints(124 + len(body), len(lump))
+        body += lump
+    seed("quakeworld_map", "room", head + body)
+    files = [(b"maps/room.bsp", head + body), (b"Maps/Room.bsp", b""), (b"../x", b"out")]
+    directory, data = b"", b""
+    for name, content in files:
+        directory += name.ljust(56, b"\0") + ints(12 + len(data), len(content))
+        data += content
+    seed("quakeworld_pack", "small", b"PACK" + ints(12 + len(data), len(directory)) + data + directory)
+
+
 def from_map_sources():
     def box(low, high, texture):
         (x, y, z), (u, v, w) = low, high
@@ -446,5 +482,6 @@ if __name__ == "__main__":
     from_modules()
     archive()
     blocks()
+    quakeworld_room()
     seed("entity_string", "yard", b"\x00" + YARD.encode())
     seed("entity_string", "yard3", b"\x01" + YARD.encode())

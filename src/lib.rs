@@ -107,6 +107,9 @@ pub mod quakeworld;
 pub mod wire;
 
 // Maps: files, traces, compiler, drawings.
+#[cfg(any(feature = "server", feature = "load"))]
+#[path = "maps/bsp29/mod.rs"]
+pub mod bsp29;
 #[cfg(feature = "maps")]
 #[path = "maps/mapbuild/mod.rs"]
 pub mod mapbuild;
@@ -127,6 +130,9 @@ pub mod qagame;
 #[cfg(feature = "server")]
 #[path = "rules/qvm/mod.rs"]
 pub mod qvm;
+#[cfg(any(feature = "server", feature = "load"))]
+#[path = "rules/qwgame/mod.rs"]
+pub mod qwgame;
 
 // Demos, recordings, journals.
 #[cfg(feature = "client")]

@@ -40,6 +40,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
         "maps",
         &[
             ("world", &["model"]),
+            ("bsp29", &["model", "world"]),
             ("mapbuild", &["bg", "model", "world"]),
             ("mapdraw", &["bg", "model", "world"]),
         ],
@@ -70,6 +71,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             ("game", &["bg", "cvar", "limits", "model", "world"]),
             ("qagame", &["cvar", "game", "model", "qvm", "world"]),
             ("qvm", &[]),
+            ("qwgame", &["bsp29", "model", "world"]),
         ],
     ),
     (

@@ -56,6 +56,8 @@ mod qagame_drills;
 mod qagame_files;
 mod qagame_networks;
 mod qagame_replay;
+mod quakeworld_map_compiler;
+mod quakeworld_pmove_vectors;
 mod qvm_modules;
 mod qvm_programs;
 mod quakeworld_session_vectors;

@@ -36,6 +36,16 @@ fn places() -> impl Iterator<Item = PathBuf> {
     other.into_iter().flat_map(|dir| [dir.join("vectors"), dir]).chain([own])
 }
 
+/// The bytes of a compressed vector file.
+pub(crate) fn read_packed_bytes(name: &str) -> Vec<u8> {
+    let path = places().map(|dir| dir.join(name)).find(|path| path.exists());
+    let path = path.unwrap_or_else(|| panic!("no vector file {name}"));
+    let mut bytes = Vec::new();
+    let file = fs::File::open(&path).unwrap();
+    flate2::read::GzDecoder::new(file).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
 fn read_path(path: &Path) -> std::io::Result<String> {
     if path.extension().is_none_or(|extension| extension != "gz") {
         return fs::read_to_string(path);

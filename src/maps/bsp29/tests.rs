@@ -1,0 +1,191 @@
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
+use super::compiler::fragqw1;
+use super::*;
+
+static MAP: LazyLock<Bsp29> = LazyLock::new(|| Bsp29::load(&fragqw1()).expect("own map"));
+
+const SIZES: [HullSize; 3] = [HullSize::Point, HullSize::Player, HullSize::Large];
+
+fn point() -> impl Strategy<Value = Vec3> {
+    let [x, y, z] = [-560.0_f32..816.0, -432.0_f32..432.0, -160.0_f32..288.0];
+    (x, y, z).prop_map(|(x, y, z)| Vec3::new(x, y, z))
+}
+
+fn lerp(start: Vec3, end: Vec3, part: f32) -> Vec3 {
+    start + (end - start) * part
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn trace_from_open_never_ends_in_solid(start in point(), end in point(), hull in 0..3_usize) {
+        let hull = MAP.hull(0, SIZES[hull]);
+        let trace = hull.trace(start, end);
+        prop_assert!((0.0..=1.0).contains(&trace.fraction));
+        prop_assert_eq!(trace.start_solid, hull.contents_at(start) == Contents::SOLID);
+        if !trace.start_solid {
+            prop_assert_ne!(hull.contents_at(trace.end), Contents::SOLID);
+            prop_assert!(!trace.all_solid);
+        }
+    }
+
+    #[test]
+    fn trace_agrees_with_contents_on_its_way(start in point(), end in point(), hull in 0..3_usize) {
+        let hull = MAP.hull(0, SIZES[hull]);
+        let trace = hull.trace(start, end);
+        if trace.start_solid {
+            return Ok(());
+        }
+        // The trace stops 1/32 in front of a plane. Grazed edges are thinner than the steps.
+        let steps = 400;
+        let first_solid = (0..=steps).map(|step| step as f32 / steps as f32).find(|&part| {
+            hull.contents_at(lerp(start, end, part)) == Contents::SOLID
+        });
+        if let Some(part) = first_solid {
+            prop_assert!(trace.fraction <= part, "solid at {part}, trace {trace:?}");
+        } else if trace.fraction < 1.0 {
+            let reach = 0.2 / trace.normal.dot(end - start).abs().max(1e-3);
+            let beyond = lerp(start, end, (trace.fraction + reach).min(1.0));
+            let near = (-8..=8).flat_map(|x| (-8..=8).map(move |y| (x, y)));
+            let side = |part: i32| part as f32 / 16.0;
+            let is_solid = |point: Vec3| hull.contents_at(point) == Contents::SOLID;
+            let hits = near.map(|(x, y)| beyond + Vec3::new(side(x), side(y), side(x - y)));
+            prop_assert!(is_solid(beyond) || hits.map(is_solid).any(|hit| hit), "{trace:?}");
+        }
+    }
+
+    #[test]
+    fn leaf_and_hull_agree_on_contents(at in point()) {
+        let leaf = MAP.leaf_at(at);
+        prop_assert_eq!(MAP.leafs()[leaf.index()].contents, MAP.contents_at(at));
+        let mut is_met = MAP.leafs()[leaf.index()].contents == Contents::SOLID;
+        let unit = Vec3::new(1.0, 1.0, 1.0);
+        MAP.leafs_in_box(at - unit, at + unit, |met| { is_met |= met == leaf; true });
+        prop_assert!(is_met);
+    }
+
+    #[test]
+    fn line_of_sight_implies_pvs(start in point(), end in point()) {
+        let trace = MAP.hull(0, HullSize::Point).trace(start, end);
+        if trace.start_solid || trace.fraction < 1.0 {
+            return Ok(());
+        }
+        let (from, to) = (MAP.leaf_at(start), MAP.leaf_at(end));
+        prop_assert!(MAP.visibility().pvs(from).contains(to), "{start:?} {end:?}");
+        prop_assert!(MAP.visibility().phs(from).contains(to));
+        let mut set = LeafSet::default();
+        MAP.fat_pvs(start, 8.0, &mut set);
+        prop_assert!(set.contains(to));
+    }
+
+    #[test]
+    fn damaged_map_loads_or_is_rejected(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8), a in point(), b in point()) {
+        let mut file = fragqw1_file().to_vec();
+        for (index, byte) in changes {
+            let at = index.index(file.len());
+            file[at] = byte;
+        }
+        if let Ok(map) = Bsp29::load(&file) {
+            walk(&map, a, b);
+        }
+    }
+}
+
+fn fragqw1_file() -> &'static [u8] {
+    static FILE: LazyLock<Vec<u8>> = LazyLock::new(fragqw1);
+    &FILE
+}
+
+/// Runs every query on a map.
+fn walk(map: &Bsp29, start: Vec3, end: Vec3) {
+    for model in 0..map.models().len() {
+        for size in SIZES {
+            let hull = map.hull(model, size);
+            let _ = (hull.trace(start, end), hull.contents_at(start));
+        }
+    }
+    let leaf = map.leaf_at(start);
+    let _ = (map.visibility().pvs(leaf).contains(leaf), map.visibility().phs(leaf).contains(leaf));
+    map.fat_pvs(start, 8.0, &mut LeafSet::default());
+}
+
+#[test]
+fn own_map_has_rooms_that_do_not_see_each_other() {
+    let leaf = |x: f32, y: f32| MAP.leaf_at(Vec3::new(x, y, 64.0));
+    let (west, bend, east) = (leaf(-200.0, -200.0), leaf(128.0, 100.0), leaf(500.0, 100.0));
+    let visibility = MAP.visibility();
+    assert!(!visibility.pvs(west).contains(east) && !visibility.pvs(east).contains(west));
+    assert!(visibility.pvs(bend).contains(east) && visibility.pvs(bend).contains(west));
+    // Sound goes through the bend.
+    assert!(visibility.phs(west).contains(east));
+    assert_eq!(MAP.warnings(), [""; 0]);
+    assert!(MAP.entities().is_ok());
+}
+
+#[test]
+fn own_map_has_liquids_and_models() {
+    assert_eq!(MAP.contents_at(Vec3::new(-420.0, -200.0, -40.0)), Contents::WATER);
+    assert_eq!(MAP.contents_at(Vec3::new(384.0, -256.0, -32.0)), Contents::LAVA);
+    assert_eq!(MAP.models().len(), 5);
+    let lift = MAP.hull(1, HullSize::Player);
+    assert_eq!(lift.contents_at(Vec3::new(700.0, 300.0, 39.0)), Contents::SOLID);
+    assert_eq!(lift.contents_at(Vec3::new(700.0, 300.0, 41.0)), Contents::EMPTY);
+}
+
+#[test]
+fn spawn_points_of_own_map_are_free() {
+    let entities = MAP.entities().expect("entities");
+    let spots = entities.all().iter().filter(|entity| entity.classname().starts_with("info_"));
+    let hull = MAP.hull(0, HullSize::Player);
+    let mut count = 0;
+    for spot in spots {
+        // Games lift players to 27 units above a destination.
+        let is_destination = spot.classname() == "info_teleport_destination";
+        let lift = if is_destination { 27.0 } else { 0.0 };
+        let origin = spot.origin() + Vec3::new(0.0, 0.0, lift);
+        assert_eq!(hull.contents_at(origin), Contents::EMPTY, "{origin:?}");
+        count += 1;
+    }
+    assert_eq!(count, 14);
+}
+
+#[test]
+fn error_names_lump_record_and_value() {
+    let mut file = fragqw1_file().to_vec();
+    let nodes = 4 + 8 * Lump::Nodes as usize;
+    let at = u32::from_le_bytes(file[nodes..nodes + 4].try_into().expect("offset")) as usize;
+    file[at + 24..at + 28].copy_from_slice(&12_345_i32.to_le_bytes());
+    let error = Bsp29::load(&file).expect_err("plane of node 1");
+    assert!(error.to_string().starts_with("nodes, record 1: plane 12345 not found (table has"));
+
+    file[0] = 30;
+    let error = Bsp29::load(&file).expect_err("version").to_string();
+    assert_eq!(error, "unsupported map version: 30 (expected 29)");
+    assert!(Bsp29::load(&file[..50]).is_err());
+}
+
+#[test]
+fn cyclic_tree_is_rejected() {
+    let mut file = fragqw1_file().to_vec();
+    let nodes = 4 + 8 * Lump::ClipNodes as usize;
+    let at = u32::from_le_bytes(file[nodes..nodes + 4].try_into().expect("offset")) as usize;
+    file[at + 4..at + 6].copy_from_slice(&0_u16.to_le_bytes());
+    let error = Bsp29::load(&file).expect_err("node 0 below itself").to_string();
+    assert_eq!(error, "clip nodes, record 0: tree reaches this record from below itself");
+}
+
+#[test]
+fn deep_and_shared_trees_are_rejected() {
+    let chain = |len: usize| -> Vec<[Option<usize>; 2]> {
+        (0..len).map(|node| [(node + 1 < len).then_some(node + 1), None]).collect()
+    };
+    assert!(trees::check(Lump::Nodes, &chain(MAX_TREE_DEPTH)).is_ok());
+    assert!(trees::check(Lump::Nodes, &chain(MAX_TREE_DEPTH + 1)).is_err());
+    // Both children of each node are the next: the number of paths doubles.
+    let shared: Vec<_> = (0..40).map(|node| [(node < 39).then_some(node + 1); 2]).collect();
+    assert!(trees::check(Lump::Nodes, &shared).is_err());
+}

@@ -1,0 +1,14 @@
+//! QuakeWorld game rules: player moves, and levels with movers, triggers and players.
+//!
+//! A server drives a level by the trait [`QuakeWorldGame`], so that other rules can stand behind it.
+//!
+//! Invariants: no clock and no random numbers; every result is the same on every machine. A move equals that of a
+//! client that predicts it, bit for bit.
+//!
+//! Source: QuakeWorld protocol 28.
+
+mod game;
+pub mod level;
+pub mod movement;
+
+pub use game::{Cause, EntityView, GameEvent, PlayerView, QuakeWorldGame};
