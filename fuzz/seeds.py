@@ -53,6 +53,24 @@ def from_sessions():
         seed("proxy", name, bytes([wire]) + b"".join(start))
 
 
+def from_quakeworld():
+    """Recorded sessions of real programs, from their start and from the game."""
+    sessions = {}
+    for row in rows("quakeworld_session.csv"):
+        data = bytes.fromhex(row["hex"])
+        taken = sessions.setdefault(row["session"], {"client": [], "server": []})
+        if data.startswith(b"\xff\xff\xff\xff"):
+            taken[row["sender"]].append(b"\1" + data[4:])
+        else:
+            taken[row["sender"]].append(b"\x33" + data[10 if row["sender"] == "client" else 8 :])
+    for name, taken in sessions.items():
+        for sender, other in (("client", "server"), ("server", "client")):
+            for start in (0, 20, 60):
+                body = b"".join(piece(data) for data in taken[sender][start : start + 24])
+                seed(f"quakeworld_{sender}_messages", f"{name}-{start}", b"\1" + body)
+                seed(f"quakeworld_{sender}_messages", f"{name}-{start}-plain", b"\0" + body)
+
+
 def from_packets():
     for row in rows("discovery_vectors.csv"):
         packet = bytes.fromhex(row["hex"])
@@ -469,6 +487,7 @@ def from_modules():
 
 if __name__ == "__main__":
     from_sessions()
+    from_quakeworld()
     from_packets()
     from_words()
     from_demos()
