@@ -54,6 +54,9 @@ pub(super) struct BotStats {
     pub(super) statistics: Statistics,
     /// Protocol errors of earlier connections.
     past_errors: u64,
+    /// Answers of the current connection that were compared with their prediction, and misses among them.
+    pub(super) predictions: [u64; 2],
+    past_predictions: [u64; 2],
     /// Time of the last update.
     pub(super) until: Millis,
     /// Round trips of usercmds, one for each snapshot, in ms.
@@ -115,6 +118,8 @@ impl BotStats {
             last_snapshot: None,
             statistics: Statistics::default(),
             past_errors: 0,
+            predictions: [0; 2],
+            past_predictions: [0; 2],
             until: now,
             pings: milliseconds(),
             server_interval: None,
@@ -163,6 +168,8 @@ impl BotStats {
         self.past = self.played();
         self.past_ms = self.played_for().0;
         self.past_errors += self.statistics.faults;
+        self.past_predictions = self.predicted();
+        self.predictions = [0; 2];
         self.statistics = Statistics::default();
         self.in_game = None;
     }
@@ -288,6 +295,11 @@ impl BotStats {
     /// Returns the number of protocol errors of the server.
     pub(super) fn protocol_errors(&self) -> u64 {
         self.past_errors + self.statistics.faults
+    }
+
+    /// Returns the number of answers that were compared with their prediction, and that of the misses.
+    pub(super) fn predicted(&self) -> [u64; 2] {
+        std::array::from_fn(|at| self.past_predictions[at] + self.predictions[at])
     }
 
     /// Whether the server dropped the bot or was lost.

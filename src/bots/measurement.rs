@@ -12,6 +12,7 @@ use super::{
     expect::SPOILING_LATENESS_MS,
     lateness::Lateness,
     options::BotsOptions,
+    protocol::{BotProtocol, GameProtocol},
     run_info::ServerRecord,
     stage_stats::{SecondStats, StageStats},
     summary::{
@@ -20,10 +21,7 @@ use super::{
     },
     verdict::{Verdict, VerdictInput},
 };
-use crate::{
-    client::{ConnectionState, Protocol, ProtocolChoice},
-    model::Millis,
-};
+use crate::{client::ConnectionState, model::Millis};
 
 /// Time between two samples.
 const SECOND: Millis = Millis::seconds(1);
@@ -57,7 +55,7 @@ struct Checkpoint {
 /// State of the run that the summary needs besides the measurements.
 pub(super) struct RunState<'a> {
     /// Detected protocol of each server.
-    pub(super) detected: &'a [Option<&'static Protocol>],
+    pub(super) detected: &'a [Option<GameProtocol>],
     pub(super) servers: &'a [ServerRecord],
     pub(super) queries: QuerySummary,
     /// Played and planned time, if the operator stopped the run.
@@ -431,12 +429,13 @@ fn counted(bots: &[Bot]) -> Counted {
 }
 
 /// Returns the requested protocol, or the detected ones.
-fn protocols(choice: ProtocolChoice, detected: &[Option<&'static Protocol>]) -> String {
-    let found = Protocol::ALL.into_iter().filter(|protocol| detected.contains(&Some(*protocol)));
-    let found: Vec<_> = found.map(|protocol| protocol.to_string()).collect();
+fn protocols(choice: BotProtocol, detected: &[Option<GameProtocol>]) -> String {
+    let mut found: Vec<_> = detected.iter().flatten().map(ToString::to_string).collect();
+    found.sort_unstable();
+    found.dedup();
     match choice {
-        ProtocolChoice::Auto if !found.is_empty() => found.join(", "),
-        ProtocolChoice::Auto | ProtocolChoice::Fixed(_) => choice.to_string(),
+        BotProtocol::Auto if !found.is_empty() => found.join(", "),
+        BotProtocol::Auto | BotProtocol::Fixed(_) => choice.to_string(),
     }
 }
 

@@ -26,6 +26,8 @@ mod levels;
 mod map_cache;
 mod measurement;
 mod options;
+mod protocol;
+mod quakeworld_maps;
 mod report;
 mod run_info;
 mod server_silence;
@@ -39,7 +41,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use crate::{
     chart::Lagometer,
-    client::{ConnectionState, Protocol},
+    client::ConnectionState,
     model::Millis,
     node::{Hosted, Input, LocalPort, Node, Outbox, Output, OutputKind, Route},
 };
@@ -51,6 +53,7 @@ use self::{
     flood::Flood,
     map_cache::MapCache,
     measurement::{Measurement, RunState},
+    quakeworld_maps::QuakeWorldMaps,
     run_info::ServerRecord,
 };
 
@@ -59,6 +62,8 @@ pub use expect::{Conditions, ExpectError, ExpectationResult, Expectations};
 pub use map_cache::FindMap;
 pub use measurement::ResourceMeter;
 pub use options::{BotsOptions, QueryFlood, Stage, StageError, Stages, duration};
+pub use protocol::{BotProtocol, GameProtocol, UnknownBotProtocol};
+pub use quakeworld_maps::FindQuakeWorldMap;
 pub use run_info::{Machine, RunInfo, ServerInfo};
 pub use summary::{
     BotOutcome, BotSummary, IntervalStats, Percentiles, QuerySummary, ResourceSummary,
@@ -84,9 +89,10 @@ pub struct Bots {
     links: Vec<BotLink>,
     flood: Flood,
     maps: MapCache,
+    quakeworld_maps: QuakeWorldMaps,
     measurement: Measurement,
     /// Detected protocol of each server.
-    detected: Vec<Option<&'static Protocol>>,
+    detected: Vec<Option<GameProtocol>>,
     /// Serverinfo and level of each server.
     servers: Vec<ServerRecord>,
     /// Wake-up times of the bots. An entry is stale when its bot is scheduled for another time.
@@ -143,6 +149,7 @@ impl Bots {
             links: BotLink::for_all(&options, now),
             flood: Flood::new(options.queries, options.servers.clone(), now),
             maps: MapCache::new(find_map),
+            quakeworld_maps: QuakeWorldMaps::default(),
             measurement: Measurement::new(now, options.warmup, meter),
             detected: vec![None; options.servers.len()],
             servers: ServerRecord::for_all(&options.servers),
@@ -165,6 +172,13 @@ impl Bots {
         };
         this.begin_stage(now);
         this
+    }
+
+    /// Sets the source of QuakeWorld maps. Maps that it does not have are downloaded from the server.
+    #[must_use]
+    pub fn with_quakeworld_maps(mut self, find: FindQuakeWorldMap) -> Self {
+        self.quakeworld_maps = QuakeWorldMaps::new(Some(find));
+        self
     }
 
     /// Returns the progress line: time, bots in the game, rates and ping. It freezes when the bots disconnect.
@@ -235,9 +249,11 @@ impl Bots {
 
     /// Delivers a datagram to a bot.
     fn deliver(&mut self, now: Millis, number: u16, bytes: &[u8]) {
-        let Self { options, maps, measurement, bots, detected, servers, .. } = self;
+        let Self { options, maps, quakeworld_maps, measurement, bots, detected, servers, .. } =
+            self;
         let stage_stats = measurement.stage_stats();
-        let mut context = BotContext { options, maps, stage_stats, detected, servers };
+        let mut context =
+            BotContext { options, maps, quakeworld_maps, stage_stats, detected, servers };
         if let Some(bot) = bots.get_mut(usize::from(number)) {
             let server = context.options.server_of(number);
             bot.handle_datagram(now, server, bytes, &mut context);
@@ -308,9 +324,11 @@ impl Bots {
             }
             self.packet = packet;
         }
-        let Self { options, maps, measurement, bots, detected, servers, .. } = self;
+        let Self { options, maps, quakeworld_maps, measurement, bots, detected, servers, .. } =
+            self;
         let stage_stats = measurement.stage_stats();
-        let mut context = BotContext { options, maps, stage_stats, detected, servers };
+        let mut context =
+            BotContext { options, maps, quakeworld_maps, stage_stats, detected, servers };
         bots[place].frame(now, &mut context);
         self.after(now, number);
     }

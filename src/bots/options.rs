@@ -8,10 +8,10 @@ use super::{
     Conditions, MAX_BOTS,
     behavior::{Behavior, Behaviors},
     expect::Expectations,
+    protocol::{BotProtocol, GameProtocol},
     run_info::RunInfo,
 };
 use crate::{
-    client::ProtocolChoice,
     impairment::Impairment,
     model::{Millis, installed_packs::InstalledPacks},
 };
@@ -117,7 +117,7 @@ options! {
         /// Servers, at least one. Bots are assigned to them in turn.
         pub servers: Vec<SocketAddr> = Vec::new(),
         /// Protocol of the bots.
-        pub protocol: ProtocolChoice = ProtocolChoice::Auto,
+        pub protocol: BotProtocol = BotProtocol::Auto,
         /// Bot counts over time. Not empty.
         pub stages: Vec<Stage> = Vec::new(),
         /// Random seed of input, identities and impairment.
@@ -168,7 +168,7 @@ impl BotsOptions {
     #[must_use]
     pub fn new(
         server: SocketAddr,
-        protocol: impl Into<ProtocolChoice>,
+        protocol: impl Into<BotProtocol>,
         count: u16,
         duration: Millis,
     ) -> Self {
@@ -179,7 +179,7 @@ impl BotsOptions {
     #[must_use]
     pub fn to_all(
         servers: Vec<SocketAddr>,
-        protocol: impl Into<ProtocolChoice>,
+        protocol: impl Into<BotProtocol>,
         count: u16,
         duration: Millis,
     ) -> Self {
@@ -252,9 +252,18 @@ impl BotsOptions {
         most.unwrap_or(1).clamp(1, MAX_BOTS)
     }
 
-    /// Returns the requested interval between snapshots.
+    /// Returns the interval of packets.
+    #[must_use]
+    pub fn packet_interval(&self) -> Millis {
+        Millis(1000 / u64::from(self.packets_per_second.clamp(15, 125)))
+    }
+
+    /// Returns the requested interval between snapshots. A server of QuakeWorld answers each packet.
     #[must_use]
     pub fn snapshot_interval(&self) -> Millis {
+        if self.protocol == BotProtocol::Fixed(GameProtocol::QuakeWorld) {
+            return self.packet_interval();
+        }
         Millis(1000 / u64::from(self.snaps.clamp(1, 1000)))
     }
 }

@@ -97,6 +97,37 @@ impl ServerInfo {
     }
 }
 
+/// Server of a connection, by its newest level.
+#[derive(Debug)]
+pub(super) struct ServerDescription {
+    pub(super) level: Option<ServerId>,
+    pub(super) name: String,
+    pub(super) version: String,
+    pub(super) map: String,
+    /// Title of the game type.
+    pub(super) game_type: String,
+    pub(super) protocol: String,
+}
+
+impl ServerDescription {
+    /// Reads the gamestate of a client.
+    pub(super) fn of_quake3(client: &Client) -> Self {
+        let info = InfoString::parse(client.configstring(ConfigIndex::at(0)));
+        let value = |key: &str| info.get(key).unwrap_or_default().to_owned();
+        Self {
+            level: client.server_id(),
+            name: value("sv_hostname"),
+            version: value("version"),
+            map: value("mapname"),
+            game_type: match value("g_gametype").trim() {
+                "" => String::new(),
+                number => game_type(number),
+            },
+            protocol: client.protocol().to_string(),
+        }
+    }
+}
+
 /// Serverinfo and level of a server, by its gamestates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ServerRecord {
@@ -117,14 +148,9 @@ impl ServerRecord {
         servers.iter().map(record).collect()
     }
 
-    /// Reads the gamestate of a client, unless it is of an earlier level.
-    pub(super) fn read(&mut self, client: &Client) {
-        let info = InfoString::parse(client.configstring(ConfigIndex::at(0)));
-        let value = |key: &str| {
-            let text: String = info.get(key).unwrap_or_default().chars().take(MAX_NAME).collect();
-            escaped(text.as_bytes()).to_string()
-        };
-        let before = std::mem::replace(&mut self.level, client.server_id());
+    /// Takes over a description, unless it is of an earlier level.
+    pub(super) fn read(&mut self, server: ServerDescription) {
+        let before = std::mem::replace(&mut self.level, server.level);
         // Clients learn of a level one after the other.
         let is_later = |(before, now): (ServerId, ServerId)| now.0.wrapping_sub(before.0) > 0;
         let is_new = before.zip(self.level).is_some_and(is_later);
@@ -132,19 +158,23 @@ impl ServerRecord {
             self.level = before;
             return;
         }
-        let map = value("mapname");
+        let ServerDescription { name, version, map, game_type, protocol, .. } = server;
+        let map = shown(&map);
         let is_listed = self.info.maps.last() == Some(&map);
         if self.info.maps.len() < MAX_MAPS && !map.is_empty() && !is_listed {
             self.info.maps.push(map);
         }
-        self.info.name = value("sv_hostname");
-        self.info.version = value("version");
-        self.info.game_type = match value("g_gametype").trim() {
-            "" => String::new(),
-            number => game_type(number),
-        };
-        self.info.protocol = client.protocol().to_string();
+        self.info.name = shown(&name);
+        self.info.version = shown(&version);
+        self.info.game_type = shown(&game_type);
+        self.info.protocol = protocol;
     }
+}
+
+/// Returns a text of a server, shortened and without control characters.
+fn shown(text: &str) -> String {
+    let text: String = text.chars().take(MAX_NAME).collect();
+    escaped(text.as_bytes()).to_string()
 }
 
 /// Returns the title of a game type of the base game, or its number.

@@ -79,9 +79,11 @@ impl Bots {
     }
 
     fn stop_bot(&mut self, now: Millis, number: u16) {
-        let Self { options, maps, measurement, bots, detected, servers, .. } = self;
+        let Self { options, maps, quakeworld_maps, measurement, bots, detected, servers, .. } =
+            self;
         let stage_stats = measurement.stage_stats();
-        let mut context = BotContext { options, maps, stage_stats, detected, servers };
+        let mut context =
+            BotContext { options, maps, quakeworld_maps, stage_stats, detected, servers };
         bots[usize::from(number)].leave(now, &mut context);
         self.after(now, number);
     }

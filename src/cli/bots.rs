@@ -31,6 +31,8 @@ Examples:
     fragd bots --connect [::1] -n 8 --seed 42 --json --csv seconds.csv
   regression test: no metric worse than in an earlier run by more than 10%
     fragd bots --connect 127.0.0.1 -n 16 --seed 42 --baseline before.json --json > now.json
+  QuakeWorld, e.g. mvdsv
+    fragd bots --connect 127.0.0.1 --protocol quakeworld -n 16 --basepath /srv/quake
   several servers at once
     fragd bots --connect 127.0.0.1,127.0.0.1:27961 -n 128
   pure server (sv_pure 1): the pk3 files of the game are installed, or named
@@ -85,7 +87,7 @@ impl FromStr for ProcessIds {
 /// Options of `bots`.
 #[derive(Args, Clone, Debug, PartialEq)]
 pub struct BotsOptions {
-    /// Server to join, or several separated by commas, used in turn; default port 27960
+    /// Server to join, or several separated by commas, used in turn; default port 27960, of QuakeWorld 27500
     #[arg(long, value_name = "HOST[:PORT]", required = true, value_delimiter = ',')]
     pub connect: Vec<ServerAddress>,
     /// Scenario file, e.g. config/loadtests/smoke.toml; options here override it

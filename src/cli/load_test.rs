@@ -14,8 +14,7 @@ use super::bots::BotsOptions;
 use super::info_text::{info_text, server_password};
 use super::number::{ANY_U64, number};
 use crate::{
-    bots::{self, Behaviors, Expectations, MAX_BOTS, Stages},
-    client::ProtocolChoice,
+    bots::{self, Behaviors, BotProtocol, Expectations, GameProtocol, MAX_BOTS, Stages},
     impairment::Impairment,
     model::{
         Millis,
@@ -27,6 +26,9 @@ use crate::{
 const COUNT: u16 = 1;
 /// Default jitter of packet times. Real clients are not synchronized.
 const STAGGER: Millis = Millis(8);
+/// Packets per second of QuakeWorld, and their default jitter.
+const QUAKEWORLD_PACKETS: u32 = 50;
+const QUAKEWORLD_STAGGER: Millis = Millis(4);
 /// Longest jitter of packet times: the longest time between two packets.
 const STAGGER_MAX: Millis = Millis(66);
 /// Default duration.
@@ -124,10 +126,10 @@ options! {
         #[arg(long, value_name = "TIME")]
         pub warmup: Option<Duration> =
             |test, Duration(warmup)| test.warmup = warmup,
-        /// Protocol: 68, compat (71, OpenArena), native (71, ioquake3) or auto, which detects the protocol of
-        /// the server [default: auto]
+        /// Protocol: 68, compat (71, OpenArena), native (71, ioquake3), quakeworld or auto, which detects the
+        /// protocol of the server [default: auto]
         #[arg(long, alias = "wire", value_name = "PROTOCOL")]
-        pub protocol: Option<ProtocolChoice> =
+        pub protocol: Option<BotProtocol> =
             |test, protocol| test.protocol = protocol,
         /// Behavior
         #[arg(long = "do", value_name = "WORDS",
@@ -169,7 +171,7 @@ options! {
         #[arg(long, value_name = "N", value_parser = number::<u32>(0..=100_000))]
         pub getstatus_per_second: Option<u32> =
             |test, rate| test.queries.status_per_second = rate,
-        /// Packets per second of each bot [default: 30]
+        /// Packets per second of each bot [default: 30; quakeworld: 50]
         #[arg(long, value_name = "N", value_parser = number::<u16>(15..=125))]
         pub packets_per_second: Option<u16> =
             |test, rate| test.packets_per_second = rate.into(),
@@ -263,8 +265,11 @@ impl LoadTest {
     /// Returns the load test against `servers`, at least one. `seed` is the default of `--seed`.
     #[must_use]
     pub fn build(self, servers: Vec<SocketAddr>, seed: u64) -> bots::BotsOptions {
-        let mut test = bots::BotsOptions::to_all(servers, ProtocolChoice::Auto, COUNT, DURATION);
+        let mut test = bots::BotsOptions::to_all(servers, BotProtocol::Auto, COUNT, DURATION);
         (test.seed, test.stagger) = (seed, STAGGER);
+        if self.protocol == Some(BotProtocol::Fixed(GameProtocol::QuakeWorld)) {
+            (test.packets_per_second, test.stagger) = (QUAKEWORLD_PACKETS, QUAKEWORLD_STAGGER);
+        }
         self.apply(&mut test);
         test
     }

@@ -71,7 +71,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             ("game", &["bg", "cvar", "limits", "model", "world"]),
             ("qagame", &["cvar", "game", "model", "qvm", "world"]),
             ("qvm", &[]),
-            ("qwgame", &["bsp29", "model", "world"]),
+            ("qwgame", &["bsp29", "model", "quakeworld", "world"]),
         ],
     ),
     (

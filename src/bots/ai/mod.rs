@@ -5,6 +5,7 @@
 
 mod perception;
 mod stuck;
+mod surroundings;
 
 use rand_pcg::{
     Pcg32,

@@ -4,16 +4,19 @@
 //! statistics have other indices in OpenArena than in the base game.
 
 use crate::{
-    bg::{EntityType, PmType, StatLayout, configstring, entity_flag, player_box},
+    bg::{EntityType, PmType, StatLayout, configstring, entity_flag},
+    bots::bot::QuakeWorldPlayer,
+    bsp29::Bsp29,
     client::Client,
     model::{
-        ConfigIndex, EntityNum, EntityState, PlayerState, Vec3,
-        contents::{content, mask},
-        limits::MAX_CLIENTS,
+        ConfigIndex, EntityNum, EntityState, PlayerState, Vec3, limits::MAX_CLIENTS,
         trig::arc_tangent,
     },
-    world::{CollisionMap, TraceQuery},
+    qwgame::movement::MoveState,
+    world::CollisionMap,
 };
+
+use super::surroundings::Surroundings;
 
 /// Largest distance of an enemy, in units.
 const SIGHT_RANGE: f32 = 2000.0;
@@ -27,8 +30,8 @@ const FLOOR_SPACING: f32 = 40.0;
 const STOPPING_DISTANCE: f32 = 80.0;
 /// Largest drop that a bot walks into, in units.
 const MAX_DROP: f32 = 400.0;
-/// Contents that a player swims in.
-const LIQUID: i32 = content::WATER | content::SLIME | content::LAVA;
+/// Height of the eyes of QuakeWorld, in units.
+const QUAKEWORLD_VIEW_HEIGHT: f32 = 22.0;
 
 /// Current view of one bot: own state, enemy and map.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +50,7 @@ pub(in crate::bots) struct Perception<'a> {
     pub(super) swims: bool,
     /// Position of the visible enemy to aim at.
     pub(super) enemy: Option<Vec3>,
-    pub(super) map: Option<&'a CollisionMap>,
+    pub(super) surroundings: Surroundings<'a>,
 }
 
 impl<'a> Perception<'a> {
@@ -58,6 +61,7 @@ impl<'a> Perception<'a> {
         map: Option<&'a CollisionMap>,
         fights: bool,
     ) -> Self {
+        let surroundings = map.map_or(Surroundings::Unknown, Surroundings::Quake3);
         let weapons = owned_weapons(player);
         let loaded = (1..16)
             .filter(|&weapon| weapons >> weapon & 1 != 0 && player.ammo[weapon] != 0)
@@ -73,12 +77,46 @@ impl<'a> Perception<'a> {
             weapon: u8::try_from(player.weapon).unwrap_or(0),
             loaded,
             is_in_air: player.ground_entity_num == EntityNum::NONE.index() as i32,
-            swims: map.is_some_and(|map| map.point_contents(player.origin) & LIQUID != 0),
+            swims: surroundings.swims(player.origin),
             enemy: None,
-            map,
+            surroundings,
         };
         if fights && perception.alive {
             perception.enemy = perception.find_enemy(client, player.client_num);
+        }
+        perception
+    }
+
+    /// Reads the newest answer to a QuakeWorld player. `state` is his predicted state, if there is one.
+    pub(in crate::bots) fn of_quakeworld(
+        player: &QuakeWorldPlayer,
+        state: Option<MoveState>,
+        map: Option<&'a Bsp29>,
+        fights: bool,
+    ) -> Self {
+        let surroundings = map.map_or(Surroundings::Unknown, Surroundings::QuakeWorld);
+        let own = player.own_origin();
+        let origin = state.map_or(own, |state| state.origin);
+        let mut perception = Self {
+            origin,
+            view_height: QUAKEWORLD_VIEW_HEIGHT,
+            delta_angles: [0; 3],
+            alive: player.is_alive(),
+            plays: player.plays(),
+            weapon: 0,
+            loaded: 0,
+            is_in_air: state.is_some_and(|state| !state.on_ground),
+            swims: surroundings.swims(origin),
+            enemy: None,
+            surroundings,
+        };
+        if fights && perception.alive {
+            let near = player.living_others();
+            let near = near.map(|place| ((place - origin).length(), place));
+            let near = near.filter(|(distance, _)| *distance < SIGHT_RANGE);
+            let nearest = near.min_by(|(one, _), (other, _)| one.total_cmp(other));
+            perception.enemy =
+                nearest.map(|(_, place)| place).filter(|&place| perception.sees(place));
         }
         perception
     }
@@ -97,7 +135,7 @@ impl<'a> Perception<'a> {
             is_in_air: false,
             swims: false,
             enemy: None,
-            map: None,
+            surroundings: Surroundings::Unknown,
         }
     }
 
@@ -129,25 +167,19 @@ impl<'a> Perception<'a> {
     }
 
     fn sees(&self, point: Vec3) -> bool {
-        self.map.is_none_or(|map| {
-            map.trace(&TraceQuery::line(self.eye(), point, content::SOLID)).fraction >= 1.0
-        })
+        self.surroundings.sees(self.eye(), point)
     }
 
     /// Returns the clear distance in a direction, in units up to [`LOOK_AHEAD`].
     ///
     /// A drop of more than [`MAX_DROP`], lava and slime end it. Without a map every direction is clear.
     pub(super) fn clear_distance(&self, direction: Vec3) -> f32 {
-        let Some(map) = self.map else { return LOOK_AHEAD };
+        let map = self.surroundings;
         let raised = self.origin + Vec3::new(0.0, 0.0, STEP);
-        let ahead = |start: Vec3| {
-            let end = start.add_scaled(direction, LOOK_AHEAD);
-            let path = TraceQuery::line(start, end, mask::PLAYER_SOLID);
-            map.trace(&path.with_box(player_box::MINS, player_box::MAXS))
-        };
+        let ahead = |start: Vec3| map.walk(start, start.add_scaled(direction, LOOK_AHEAD));
         let (start, wall) = match ahead(raised) {
             // A low ceiling prevents the step-up.
-            wall if wall.startsolid => (self.origin, ahead(self.origin)),
+            wall if wall.starts_in_wall => (self.origin, ahead(self.origin)),
             wall => (raised, wall),
         };
         let free = wall.fraction * LOOK_AHEAD;
@@ -158,11 +190,7 @@ impl<'a> Perception<'a> {
         while safe < free {
             let next = free.min(safe + FLOOR_SPACING);
             let over = start.add_scaled(direction, next);
-            let deep = over - Vec3::new(0.0, 0.0, MAX_DROP);
-            let stops = mask::PLAYER_SOLID | content::LAVA | content::SLIME;
-            let fall = TraceQuery::line(over, deep, stops);
-            let floor = map.trace(&fall.with_box(player_box::MINS, player_box::MAXS));
-            if floor.fraction >= 1.0 || floor.contents & (content::LAVA | content::SLIME) != 0 {
+            if !map.has_floor(over, over - Vec3::new(0.0, 0.0, MAX_DROP)) {
                 return (safe - STOPPING_DISTANCE).max(0.0);
             }
             safe = next;

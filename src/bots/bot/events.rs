@@ -3,77 +3,70 @@
 use rand_pcg::rand_core::Rng as _;
 
 use crate::{
-    bg::{Persistent, PmType},
-    client::{Client, ClientEvent, ConnectionState, DisconnectReason},
+    client::{ConnectionState, DisconnectReason},
     model::{Millis, text::escaped},
-    wire::snapshot::SnapFlags,
 };
 
 use super::{
     super::{behavior::Behavior, bot_stats::SnapshotArrival},
     Bot, BotContext, RECONNECT_DELAY, RECONNECT_SPREAD_MS,
+    connection::{Connection, Event},
 };
 
 impl Bot {
     /// Handles the events of the client and measures the acknowledged commands.
     pub(super) fn handle_events(&mut self, now: Millis, context: &mut BotContext<'_>) {
-        while let Some(event) = self.client.as_mut().and_then(Client::poll_event) {
+        while let Some(event) = self.connection.as_mut().and_then(Connection::poll_event) {
             match event {
-                ClientEvent::Connected => {
+                Event::Accepted => {
                     self.stats.is_accepted = true;
                     self.stats.step(now, 1, context.stage_stats);
                 }
-                ClientEvent::Gamestate => {
-                    self.stats.step(now, 2, context.stage_stats);
-                    let index = context.options.server_index(self.number);
-                    if let Some(protocol) = context.detected.get_mut(index) {
-                        *protocol = self.client.as_ref().map(Client::protocol);
-                    }
-                    self.stats.begin_map_change(now);
-                    if let Some((record, client)) =
-                        context.servers.get_mut(index).zip(self.client.as_ref())
-                    {
-                        record.read(client);
-                    }
-                }
-                ClientEvent::Entered => {
+                Event::Level => self.begin_level(now, context),
+                Event::Entered => {
                     self.stats.step(now, 3, context.stage_stats);
                     // Counting starts after the first snapshot of the game.
                     let statistics = self.client_statistics();
                     let is_first = self.stats.enter(now, statistics, context.stage_stats);
                     self.enter_level(now, is_first, context);
                 }
-                ClientEvent::Snapshot => self.record_snapshot(now, context),
-                ClientEvent::Refused(reason) => self.record_refusal(reason),
-                ClientEvent::ProtocolError(error) => {
-                    self.log(&error.to_string());
-                    self.stats.protocol_error.get_or_insert_with(|| error.to_string());
+                Event::Snapshot => self.record_snapshot(now, context),
+                Event::Refused(reason) => self.record_refusal(reason),
+                Event::ProtocolError(error) => {
+                    self.log(&error);
+                    self.stats.protocol_error.get_or_insert(error);
                 }
-                ClientEvent::Disconnected(ending) => {
-                    self.record_disconnect(now, ending, context);
-                }
-                ClientEvent::MapRestart => self.record_restart(context),
-                ClientEvent::Configstring(_)
-                | ClientEvent::ProofRequired
-                | ClientEvent::ServerCommand(_)
-                | ClientEvent::Download(_)
-                | ClientEvent::Print(_) => {}
+                Event::Note(text) => self.log(&text),
+                Event::Disconnected(ending) => self.record_disconnect(now, ending, context),
+                Event::Restart => self.record_restart(context),
             }
         }
         if self.state() == ConnectionState::Challenging {
             self.stats.step(now, 0, context.stage_stats);
         }
-        if let Some(client) = &self.client {
-            while let Some(&(number, sent)) = self.commands.front()
-                && client.is_acknowledged(number)
-            {
-                context.stage_stats.commands.saturating_record(now.since(sent).0);
-                self.commands.pop_front();
-            }
+        while let Some(&(command, sent)) = self.commands.front()
+            && self.is_acknowledged(command)
+        {
+            context.stage_stats.commands.saturating_record(now.since(sent).0);
+            self.commands.pop_front();
         }
-        if self.client.is_some() {
+        if self.connection.is_some() {
             self.update_statistics();
             self.stats.until = now;
+        }
+    }
+
+    /// Records the start of a level, and what the server tells with it.
+    fn begin_level(&mut self, now: Millis, context: &mut BotContext<'_>) {
+        self.stats.step(now, 2, context.stage_stats);
+        let index = context.options.server_index(self.number);
+        let Some(connection) = &self.connection else { return };
+        if let Some(protocol) = context.detected.get_mut(index) {
+            *protocol = Some(connection.protocol());
+        }
+        self.stats.begin_map_change(now);
+        if let Some(record) = context.servers.get_mut(index) {
+            record.read(connection.server());
         }
     }
 
@@ -99,7 +92,7 @@ impl Bot {
     /// Records the first snapshot of a level: the entry into the game, or the end of a map change.
     fn enter_level(&mut self, now: Millis, is_first: bool, context: &mut BotContext<'_>) {
         let BotContext { options, servers, stage_stats, .. } = context;
-        let level = self.client.as_ref().and_then(Client::server_id);
+        let level = self.connection.as_ref().and_then(Connection::level);
         let record = servers.get_mut(options.server_index(self.number));
         if let Some((record, level)) = record.zip(level) {
             if is_first {
@@ -112,31 +105,27 @@ impl Bot {
     }
 
     fn record_snapshot(&mut self, now: Millis, context: &mut BotContext<'_>) {
-        let Some(snapshot) = self.client.as_ref().and_then(Client::snapshot) else { return };
-        if !snapshot.is_active() {
+        let Some(snapshot) = self.connection.as_ref().and_then(Connection::snapshot) else {
+            return;
+        };
+        if !snapshot.is_active {
             // A server that has loaded another level sends such snapshots before its gamestate.
             self.stats.begin_map_change(now);
             return;
         }
-        let pm_type = snapshot.player.pm_type;
-        let is_intermission = [PmType::Intermission, PmType::SinglePlayerIntermission]
-            .iter()
-            .any(|&kind| pm_type == kind as i32);
         let arrival = SnapshotArrival {
-            is_intermission,
+            is_intermission: snapshot.is_intermission,
             at: now,
-            server_time: snapshot.head.server_time,
-            rate_delayed: snapshot.head.flags.contains(SnapFlags::RATE_DELAYED),
+            server_time: snapshot.server_time,
+            rate_delayed: snapshot.is_rate_delayed,
             ping_ms: self.ping_ms(),
         };
-        let player = &snapshot.player;
-        let (origin, score) = (player.origin, player.persistant[Persistent::Score]);
         // A following spectator receives the playerstate of the followed player. Players cannot move during an
         // intermission.
-        if is_intermission {
+        if snapshot.is_intermission {
             self.stats.rest();
-        } else if pm_type != PmType::Spectator as i32 {
-            self.stats.record_body(now, origin, score);
+        } else if !snapshot.is_spectator {
+            self.stats.record_body(now, snapshot.origin, snapshot.score);
         }
         let gap = self.stats.last_snapshot.map_or(0, |(before, _)| now.since(before).0);
         let lost = self.client_statistics().lost_messages;
@@ -161,7 +150,7 @@ impl Bot {
         let options = context.options;
         let is_intended = ending == DisconnectReason::Left;
         self.stats.record_gap(now, options.snapshot_interval(), context.stage_stats);
-        let level = self.client.as_ref().and_then(Client::server_id);
+        let level = self.connection.as_ref().and_then(Connection::level);
         if let Some(record) = context.servers.get_mut(options.server_index(self.number)) {
             // A client that has ended has no level.
             if let Some(level) = level.or(record.level) {
@@ -173,6 +162,7 @@ impl Bot {
             }
         }
         context.end_silence(now, self.number);
+        context.quakeworld_maps.leave(self.number);
         self.stats.end_map_change();
         if let DisconnectReason::Unpure(reason) = &ending
             && self.stats.entered.is_none()

@@ -4,7 +4,10 @@
 //! the usercmds of the time since the last one; each event of a bot is one line. Source: Quake III protocol
 //! 68, packets of a client; the game's persistent values.
 
+mod connection;
 mod events;
+mod play;
+mod quakeworld;
 mod userinfo;
 
 use std::{collections::VecDeque, net::SocketAddr};
@@ -15,27 +18,20 @@ use rand_pcg::{
 };
 
 use crate::{
-    bg::PmType,
     chart::Lagometer,
-    client::{
-        Client, ClientOptions, ConnectionState, DisconnectReason, Protocol, ProtocolChoice,
-        Statistics,
-    },
+    client::{ConnectionState, DisconnectReason, Statistics},
     impairment::Impairment,
-    model::{CommandNum, LevelTime, Millis, Qport, limits::MAX_PACKET_USERCMDS},
+    model::{Millis, limits::MAX_PACKET_USERCMDS},
 };
 
 use super::{
-    ai::{BotAi, Perception},
-    behavior::Behavior,
-    bot_stats::BotStats,
-    levels::Levels,
-    map_cache::MapCache,
-    options::BotsOptions,
-    run_info::ServerRecord,
+    ai::BotAi, bot_stats::BotStats, levels::Levels, map_cache::MapCache, options::BotsOptions,
+    protocol::GameProtocol, quakeworld_maps::QuakeWorldMaps, run_info::ServerRecord,
     stage_stats::StageStats,
 };
-use userinfo::userinfo;
+use connection::Connection;
+use play::SentCommand;
+pub(super) use quakeworld::QuakeWorldPlayer;
 
 /// Maximum usercmds generated for one packet.
 const MAX_NEW_USERCMDS: i32 = 8;
@@ -65,8 +61,10 @@ pub(super) struct BotContext<'a> {
     pub(super) maps: &'a mut MapCache,
     /// Statistics of the current stage.
     pub(super) stage_stats: &'a mut StageStats,
+    /// QuakeWorld maps of the test.
+    pub(super) quakeworld_maps: &'a mut QuakeWorldMaps,
     /// Detected protocol of each server.
-    pub(super) detected: &'a mut [Option<&'static Protocol>],
+    pub(super) detected: &'a mut [Option<GameProtocol>],
     /// Serverinfo and level of each server.
     pub(super) servers: &'a mut [ServerRecord],
 }
@@ -86,7 +84,7 @@ pub(super) struct Bot {
     number: u16,
     name: String,
     /// `None` before the first join and between connections.
-    client: Option<Client>,
+    connection: Option<Connection>,
     /// Time of the next join.
     joins_at: Millis,
     /// Time of the next disconnect of a `storm` bot.
@@ -105,7 +103,7 @@ pub(super) struct Bot {
     pub(super) is_end_counted: bool,
     next_team_change: Millis,
     /// Unacknowledged commands and the time when each was sent.
-    commands: VecDeque<(CommandNum, Millis)>,
+    commands: VecDeque<(SentCommand, Millis)>,
     lines: VecDeque<String>,
     lines_left: u32,
 }
@@ -120,7 +118,7 @@ impl Bot {
         Self {
             number,
             name: format!("{}{:02}", options.name_prefix, u32::from(number) + 1),
-            client: None,
+            connection: None,
             joins_at,
             leaves_at: Millis::NEVER,
             random: Pcg64Mcg::seed_from_u64(seed_of(options.seed, number) ^ 1),
@@ -173,12 +171,14 @@ impl Bot {
     }
 
     pub(super) fn state(&self) -> ConnectionState {
-        self.client.as_ref().map_or(ConnectionState::Connecting, Client::state)
+        self.connection.as_ref().map_or(ConnectionState::Connecting, Connection::state)
     }
 
     /// Whether the bot is connected or about to be.
     pub(super) fn has_connection(&self) -> bool {
-        self.client.as_ref().is_some_and(|client| client.state() != ConnectionState::Disconnected)
+        self.connection
+            .as_ref()
+            .is_some_and(|client| client.state() != ConnectionState::Disconnected)
     }
 
     /// Whether the server has refused the bot, which asks again.
@@ -187,12 +187,12 @@ impl Bot {
     }
 
     pub(super) fn ping_ms(&self) -> Option<u64> {
-        self.client.as_ref()?.ping_ms()
+        self.connection.as_ref()?.ping_ms()
     }
 
     /// Whether the bot has disconnected for the last time.
     pub(super) fn has_ended(&self) -> bool {
-        self.joins_at == Millis::NEVER && self.client.is_none()
+        self.joins_at == Millis::NEVER && self.connection.is_none()
     }
 
     /// Whether the bot has been in the game or is on its way.
@@ -217,7 +217,7 @@ impl Bot {
         levels: &mut Levels,
         stage_stats: &mut StageStats,
     ) {
-        if let Some(level) = self.client.as_ref().and_then(Client::server_id) {
+        if let Some(level) = self.connection.as_ref().and_then(Connection::level) {
             self.stats.record_map_change(now, level, levels, stage_stats);
         }
         if self.state() == ConnectionState::Active {
@@ -245,13 +245,13 @@ impl Bot {
         let due = self.stats.due_interval(interval);
         let is_late = |gap: Millis| gap > due + Millis(due.0 / 2);
         self.open_gap(now).is_some_and(is_late)
-            || (self.stats.is_changing_map() && self.client.is_some())
+            || (self.stats.is_changing_map() && self.connection.is_some())
     }
 
     pub(super) fn next_frame(&self) -> Millis {
-        match &self.client {
+        match &self.connection {
             None => self.joins_at,
-            Some(client) => client.next_frame().min(self.leaves_at),
+            Some(connection) => connection.next_frame().min(self.leaves_at),
         }
     }
 
@@ -262,15 +262,16 @@ impl Bot {
         datagram: &[u8],
         context: &mut BotContext<'_>,
     ) {
-        let Some(client) = &mut self.client else { return };
+        self.find_family(now, datagram, context);
+        let Some(connection) = &mut self.connection else { return };
         // A mute bot drops everything from the gamestate on, and so acknowledges nothing.
         let is_mute = !context.options.enters()
             && matches!(
-                client.state(),
+                connection.state(),
                 ConnectionState::Connected | ConnectionState::Primed | ConnectionState::Active
             );
         if !is_mute {
-            client.handle_datagram(now, from, datagram);
+            connection.handle_datagram(now, from, datagram);
             self.handle_events(now, context);
         }
     }
@@ -279,7 +280,7 @@ impl Bot {
         if self.has_ended() {
             return;
         }
-        if self.client.is_none() {
+        if self.connection.is_none() {
             if now < self.joins_at {
                 return;
             }
@@ -287,28 +288,13 @@ impl Bot {
         }
         if now >= self.leaves_at {
             self.leaves_at = Millis::NEVER;
-            if let Some(client) = &mut self.client {
-                client.disconnect(now);
+            if let Some(connection) = &mut self.connection {
+                connection.disconnect(now);
             }
             self.handle_events(now, context);
             return;
         }
-        let before = self.state();
-        let Some(client) = &mut self.client else { return };
-        if now >= client.next_frame() {
-            match before {
-                // The usercmd that enters the game carries no time.
-                ConnectionState::Primed => client.push_usercmd(self.ai.next_usercmd(0, 0)),
-                ConnectionState::Active => self.play(now, context),
-                ConnectionState::Connecting
-                | ConnectionState::Challenging
-                | ConnectionState::Connected
-                | ConnectionState::Disconnected => {}
-            }
-        }
-        if let Some(client) = &mut self.client {
-            client.frame(now);
-        }
+        self.send_input(now, context);
         self.handle_events(now, context);
     }
 
@@ -318,8 +304,8 @@ impl Bot {
         self.joins_at = Millis::NEVER;
         self.leaves_at = Millis::NEVER;
         self.note_silence(now, context.options);
-        if let Some(client) = &mut self.client {
-            client.disconnect(now);
+        if let Some(connection) = &mut self.connection {
+            connection.disconnect(now);
         }
         self.handle_events(now, context);
         self.stats.ending.get_or_insert(DisconnectReason::Left);
@@ -337,7 +323,7 @@ impl Bot {
     }
 
     pub(super) fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<SocketAddr> {
-        let remote = self.client.as_mut()?.poll_transmit(packet)?;
+        let remote = self.connection.as_mut()?.poll_transmit(packet)?;
         self.update_statistics();
         Some(remote)
     }
@@ -350,113 +336,22 @@ impl Bot {
     /// Drops a client that has disconnected and has nothing left to send.
     pub(super) fn drop_finished_client(&mut self) {
         let ended = self
-            .client
+            .connection
             .as_ref()
-            .is_some_and(|client| client.state() == ConnectionState::Disconnected);
+            .is_some_and(|connection| connection.state() == ConnectionState::Disconnected);
         if ended {
-            self.client = None;
-        }
-    }
-
-    fn start(&mut self, now: Millis, context: &BotContext<'_>) {
-        let options = context.options;
-        self.joins_at = Millis::NEVER;
-        self.stats.begin_connection(now);
-        self.lost_before = 0;
-        self.commands.clear();
-        let (high, low) = (self.random.next_u64(), self.random.next_u64());
-        let qport = Qport(self.random.next_u32() as u16);
-        let seed = self.random.next_u64();
-        let is_mute = !options.enters();
-        let server = options.server_of(self.number);
-        let (protocol, detects_protocol) = match options.protocol {
-            ProtocolChoice::Fixed(protocol) => (protocol, false),
-            ProtocolChoice::Auto => {
-                let found = context.detected.get(options.server_index(self.number)).copied();
-                (found.flatten().unwrap_or(Protocol::OA_71), true)
-            }
-        };
-        let made = userinfo(&self.name, options, high, low)
-            .map_err(|error| error.to_string())
-            .and_then(|userinfo| {
-                let client = ClientOptions {
-                    packets_per_second: options.packets_per_second,
-                    packet_jitter: options.stagger,
-                    timeout: options.timeout.max(if is_mute { MUTE_TIMEOUT } else { Millis(0) }),
-                    detects_protocol,
-                    packs: options.packs.clone(),
-                    ..ClientOptions::new(server, protocol, userinfo, qport, seed)
-                };
-                Client::new(client, now).map_err(|error| error.to_string())
-            });
-        match made {
-            Ok(client) => self.client = Some(client),
-            Err(reason) => {
-                self.log(&format!("cannot join: {reason}"));
-                self.stats.refusal = Some(reason);
-                self.stats.ending = Some(DisconnectReason::Left);
-            }
-        }
-        if options.behavior.contains(Behavior::Storm) {
-            self.leaves_at = now + STAY + Millis(self.random.next_u64() % STAY_SPREAD_MS);
-        }
-    }
-
-    /// Generates the usercmds since the last packet.
-    fn play(&mut self, now: Millis, context: &mut BotContext<'_>) {
-        let options = context.options;
-        let Some(client) = &mut self.client else { return };
-        let Some(player) = client.player() else { return };
-        let spectates = player.pm_type == PmType::Spectator as i32;
-        let time = client.level_time(now);
-        let step_ms = (1000 / options.frames_per_second.clamp(15, 250)) as i32;
-        // The usercmd that entered the game had no time. A pause is not made up for.
-        let last = client.last_usercmd().map_or(0, |last| last.server_time);
-        let passed = if last == 0 { step_ms } else { time.distance(LevelTime(last)) };
-        let passed = passed.clamp(0, MAX_NEW_USERCMDS * step_ms);
-        let count = (passed / step_ms).max(1);
-        let map = context.maps.current(client);
-        let perception = Perception::of(
-            client,
-            player,
-            map.as_deref(),
-            options.behavior.contains(Behavior::Fight),
-        );
-        self.ai.update(&perception, passed.unsigned_abs());
-        let mut made = time - passed;
-        for left in (1..=count).rev() {
-            let step = time.distance(made) / left;
-            made = made + step;
-            client.push_usercmd(self.ai.next_usercmd(made.0, step.unsigned_abs()));
-        }
-        let wants_to_spectate = options.behavior.contains(Behavior::Spectate);
-        if spectates != wants_to_spectate && now >= self.next_team_change {
-            self.next_team_change = now + TEAM_INTERVAL;
-            self.command(now, if wants_to_spectate { "team spectator" } else { "team free" });
-        }
-        if let Some(text) = self.ai.next_command() {
-            self.command(now, &text);
-        }
-    }
-
-    /// Sends a reliable command and measures its round trip.
-    fn command(&mut self, now: Millis, text: &str) {
-        let Some(client) = &mut self.client else { return };
-        // A command that cannot be sent ends the connection, and its reason is reported.
-        if let Ok(number) = client.send_command(now, text)
-            && self.commands.len() < MAX_WATCHED
-        {
-            self.commands.push_back((number, now));
+            self.connection = None;
         }
     }
 
     fn client_statistics(&self) -> Statistics {
-        self.client.as_ref().map(Client::statistics).unwrap_or_default()
+        self.connection.as_ref().map(Connection::statistics).unwrap_or_default()
     }
 
     fn update_statistics(&mut self) {
-        if let Some(client) = &self.client {
-            self.stats.statistics = client.statistics();
+        if let Some(connection) = &self.connection {
+            self.stats.statistics = connection.statistics();
+            self.stats.predictions = connection.predictions();
         }
     }
 

@@ -84,6 +84,12 @@ pub struct BotSummary {
     pub worst_gap_ms: u64,
     /// Sum of the gaps of more than three intervals, in ms.
     pub time_without_snapshot_ms: u64,
+    /// Answers of the server that were compared with the predicted position; none with Quake III.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub predicted: u64,
+    /// Answers among them with another position.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub mispredicted: u64,
     /// Protocol errors of the server.
     pub protocol_errors: u64,
     /// Datagrams received, and those among them that no Quake III server sends.
@@ -105,6 +111,7 @@ impl BotSummary {
         now: Millis,
     ) -> Self {
         let played = stats.played();
+        let [predicted, mispredicted] = stats.predicted();
         let reason = stats
             .protocol_error
             .clone()
@@ -135,12 +142,20 @@ impl BotSummary {
             ping_ms: rounded(stats.pings.mean()),
             worst_gap_ms: stats.longest_gap_ms,
             time_without_snapshot_ms: stats.without_snapshot_ms(false),
+            predicted,
+            mispredicted,
             protocol_errors: stats.protocol_errors(),
             datagrams_received: stats.statistics.datagrams_in,
             unreadable: stats.statistics.unreadable_datagrams,
             lagometer: lagometer.clone(),
         }
     }
+}
+
+/// Whether a number is left out of the results.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "called by serde")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Returns the outcome of a bot.

@@ -138,6 +138,15 @@ impl fmt::Display for Summary {
             "",
             &format!("walked {walked_per_second:.0} units/s each, scored {scored} in total"),
         )?;
+        let predicted: u64 = self.each.iter().map(|bot| bot.predicted).sum();
+        if predicted > 0 {
+            let missed: u64 = self.each.iter().map(|bot| bot.mispredicted).sum();
+            row(
+                f,
+                "",
+                &format!("{missed} of {predicted} answers at another place than predicted"),
+            )?;
+        }
         percentile_rows(f, total)?;
         if total.snapshots > 0 {
             counts(f, total)?;

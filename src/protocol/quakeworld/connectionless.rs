@@ -235,7 +235,8 @@ impl<'a> Reply<'a> {
                 b"l" | b"l\n" => Ok(Self::Ack),
                 b"m" => Ok(Self::Nack),
                 _ => {
-                    let text = datagram.strip_prefix(b"stdlog ").ok_or(ConnectionlessError::Mark)?;
+                    let text =
+                        datagram.strip_prefix(b"stdlog ").ok_or(ConnectionlessError::Mark)?;
                     Ok(Self::Log { text })
                 }
             };

@@ -1,15 +1,16 @@
 //! Load-test role (`fragd bots`).
 
 mod progress;
+mod quakeworld_maps;
 
 use std::{collections::HashMap, io::IsTerminal as _, net::SocketAddr, path::Path, sync::Arc};
 
 use fragd::{
     bots::{
-        self, Bots, Expectations, FindMap, Machine, ResourceMeter, ResourceUsage, RunInfo, Summary,
-        Verdict,
+        self, BotProtocol, Bots, Expectations, FindMap, GameProtocol, Machine, ResourceMeter,
+        ResourceUsage, RunInfo, Summary, Verdict,
     },
-    cli::{BotsOptions, ExitStatus, LoadTest, ProcessIds},
+    cli::{BotsOptions, ExitStatus, LoadTest, ProcessIds, ServerAddress},
     io::{
         self, Clock, ConsoleOutput, GameData, Options, Processes, Progress, Signals, Sockets,
         machine::MachineInfo, task::Task,
@@ -23,7 +24,10 @@ use fragd::{
 
 use super::output;
 use progress::ProgressDisplay;
+use quakeworld_maps::find_quakeworld_map;
 
+/// Port of QuakeWorld servers.
+const QUAKEWORLD_PORT: u16 = 27_500;
 /// Maximum size of a baseline, in bytes.
 const MAX_BASELINE_LEN: u64 = 64 << 20;
 
@@ -115,8 +119,17 @@ fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
         Some(path) => LoadTest::clone(&options.test).merged_with(scenario(path)?),
         None => LoadTest::clone(&options.test),
     };
-    let servers: Result<Vec<_>, _> =
-        options.connect.iter().map(|one| io::resolve(&one.to_string(), one.port)).collect();
+    let is_quakeworld = test.protocol == Some(BotProtocol::Fixed(GameProtocol::QuakeWorld));
+    let servers: Result<Vec<_>, _> = options
+        .connect
+        .iter()
+        .map(|one| match one {
+            ServerAddress { host, has_port: false, .. } if is_quakeworld => {
+                io::resolve(host, QUAKEWORLD_PORT)
+            }
+            _ => io::resolve(&one.to_string(), one.port),
+        })
+        .collect();
     let servers = servers.map_err(|what| Refusal(what, ExitStatus::NoAnswer))?;
     let Some(&first) = servers.first() else {
         return Err(Refusal("no server given".to_owned(), ExitStatus::UsageError));
@@ -151,7 +164,8 @@ fn play(options: &BotsOptions) -> Result<Summary, Refusal> {
         ended_cpu_us: 0,
         last_cpu_us: HashMap::new(),
     });
-    let bots = Bots::with_maps_and_meter(asked, clock.now(), find_map(options), Some(meter));
+    let bots = Bots::with_maps_and_meter(asked, clock.now(), find_map(options), Some(meter))
+        .with_quakeworld_maps(find_quakeworld_map(&options.basepath));
     drive(options, bots, first, &clock).map_err(failed)
 }
 

@@ -10,5 +10,6 @@
 mod game;
 pub mod level;
 pub mod movement;
+pub mod prediction;
 
 pub use game::{Cause, EntityView, GameEvent, PlayerView, QuakeWorldGame};

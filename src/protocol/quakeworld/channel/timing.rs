@@ -95,6 +95,12 @@ impl ClientTiming {
         self.fates[acknowledged as usize % LOSS_WINDOW] = Fate::Rejected;
     }
 
+    /// Time at which a packet of the last 64 was sent.
+    #[must_use]
+    pub const fn sent_at(&self, sequence: u32) -> Millis {
+        self.sent[frame_index(sequence)]
+    }
+
     /// Fate of a packet of the last 256.
     #[must_use]
     pub const fn fate(&self, sequence: u32) -> Fate {

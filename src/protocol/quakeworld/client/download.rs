@@ -63,7 +63,11 @@ impl Transfer {
                     return Step::Failed;
                 }
                 self.content.extend_from_slice(bytes);
-                if percent < 100 { Step::Next } else { Step::Complete(std::mem::take(&mut self.content)) }
+                if percent < 100 {
+                    Step::Next
+                } else {
+                    Step::Complete(std::mem::take(&mut self.content))
+                }
             }
             Download::Size { size, .. } => match usize::try_from(size) {
                 Ok(size) if size <= MAX_FILE_LEN => {
@@ -153,7 +157,8 @@ mod tests {
         for number in [3, 0, 3, 5, 1, 4, 9, 2] {
             let mut bytes = file[(number * CHUNK_LEN).min(file.len())..].to_vec();
             bytes.resize(CHUNK_LEN, 0);
-            let step = transfer.receive(Download::Chunk { number: number as u32, bytes: &bytes }, &mut id);
+            let step =
+                transfer.receive(Download::Chunk { number: number as u32, bytes: &bytes }, &mut id);
             if number == 2 {
                 assert_eq!(step, Step::Complete(file.clone()));
             } else {
@@ -175,7 +180,13 @@ mod tests {
             transfer.write_requests(&mut Writer::new(&mut out, 1000, extensions));
             String::from_utf8(out).unwrap()
         };
-        assert_eq!(asked(), ["0", "2", "3", "4"].map(|at| format!("\x04nextdl {at} 0 1\0")).concat());
-        assert_eq!(asked(), ["5", "0", "2", "3"].map(|at| format!("\x04nextdl {at} 0 1\0")).concat());
+        assert_eq!(
+            asked(),
+            ["0", "2", "3", "4"].map(|at| format!("\x04nextdl {at} 0 1\0")).concat()
+        );
+        assert_eq!(
+            asked(),
+            ["5", "0", "2", "3"].map(|at| format!("\x04nextdl {at} 0 1\0")).concat()
+        );
     }
 }

@@ -174,6 +174,8 @@ pub struct Statistics {
     pub rejected: u64,
     /// Entity updates.
     pub frames: u64,
+    /// Entity updates among them that were changes of an earlier one.
+    pub deltas: u64,
     /// Datagrams that were ignored.
     pub ignored: u64,
     /// Reliable messages sent again.

@@ -127,7 +127,11 @@ impl Frames {
     }
 
     /// Adds a player to the answer `sequence`.
-    pub(super) fn add_player(&mut self, sequence: u32, info: PlayerInfo) -> Result<(), ContentError> {
+    pub(super) fn add_player(
+        &mut self,
+        sequence: u32,
+        info: PlayerInfo,
+    ) -> Result<(), ContentError> {
         if usize::from(info.player) >= MAX_PLAYERS {
             return Err(ContentError::Slot(info.player));
         }

@@ -29,7 +29,8 @@ mod tests;
 use std::{collections::VecDeque, net::SocketAddr};
 
 pub use event::{
-    ClientEvent, ClientOptions, ClientState, CommandError, ContentError, DisconnectReason, Statistics,
+    ClientEvent, ClientOptions, ClientState, CommandError, ContentError, DisconnectReason,
+    Statistics,
 };
 pub use frames::{Entity, Frame, Frames};
 pub use handshake::{Handshake, Progress};
@@ -289,6 +290,12 @@ impl Client {
             Some(slot) => self.command(format!("ptrack {slot}").as_bytes()),
             None => self.command(b"ptrack"),
         }
+    }
+
+    /// Whether string commands are on their way.
+    #[must_use]
+    pub fn has_unacknowledged(&self) -> bool {
+        self.channel.has_unacknowledged()
     }
 
     /// Asks for a file. A download in progress is given up.

@@ -46,12 +46,12 @@ impl Client {
             ServerMessage::PacketEntities(deltas) => {
                 let max = self.extensions.max_packet_entities();
                 let update = self.frames.update(sequence, asked, None, deltas, &self.level, max)?;
-                self.count_update(update, asked);
+                self.count_update(update, asked, false);
             }
             ServerMessage::DeltaPacketEntities { from, deltas } => {
                 let (from, max) = (Some(from), self.extensions.max_packet_entities());
                 let update = self.frames.update(sequence, asked, from, deltas, &self.level, max)?;
-                self.count_update(update, asked);
+                self.count_update(update, asked, true);
             }
             ServerMessage::ChokeCount { count } => {
                 self.timing.choked(asked, count);
@@ -108,7 +108,8 @@ impl Client {
                 level.set_baseline(i32::from(entity), EntityState::from(state))?;
             }
             ServerMessage::SpawnBaseline2(delta) => {
-                level.set_baseline(i32::from(delta.number), delta.apply(&EntityState::default()))?;
+                level
+                    .set_baseline(i32::from(delta.number), delta.apply(&EntityState::default()))?;
             }
             ServerMessage::SpawnStatic(state) => level.add_static(EntityState::from(state))?,
             ServerMessage::SpawnStatic2(delta) => {
@@ -124,10 +125,11 @@ impl Client {
         Ok(())
     }
 
-    fn count_update(&mut self, update: Update, asked: u32) {
+    fn count_update(&mut self, update: Update, asked: u32, is_delta: bool) {
         match update {
             Update::Applied => {
                 self.statistics.frames += 1;
+                self.statistics.deltas += u64::from(is_delta);
                 if self.state == ClientState::Entering {
                     self.state = ClientState::Active;
                     self.push_event(ClientEvent::Entered);
