@@ -64,11 +64,12 @@ def from_quakeworld():
         else:
             taken[row["sender"]].append(b"\x33" + data[10 if row["sender"] == "client" else 8 :])
     for name, taken in sessions.items():
-        for sender, other in (("client", "server"), ("server", "client")):
-            for start in (0, 20, 60):
-                body = b"".join(piece(data) for data in taken[sender][start : start + 24])
-                seed(f"quakeworld_{sender}_messages", f"{name}-{start}", b"\1" + body)
-                seed(f"quakeworld_{sender}_messages", f"{name}-{start}-plain", b"\0" + body)
+        for start in (0, 20, 60):
+            for choice in (b"\0", b"\1"):
+                body = choice + b"".join(piece(data) for data in taken["client"][start : start + 24])
+                seed("quakeworld_client_messages", f"{name}-{start}-{choice[0]}", body)
+                body = choice + b"".join(piece(data) for data in taken["server"][start : start + 24])
+                seed("quakeworld_server_messages", f"{name}-{start}-{choice[0]}", body)
 
 
 def from_packets():

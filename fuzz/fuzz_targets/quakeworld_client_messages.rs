@@ -34,9 +34,11 @@ fuzz_target!(|data: &[u8]| {
                 packet.extend_from_slice(body);
             }
             1 => {
-                let Ok(request) = Request::parse(&[b"\xff\xff\xff\xff", body].concat()) else { continue };
-                request.write(&mut packet);
-                admit(request);
+                let datagram = [b"\xff\xff\xff\xff", body].concat();
+                if let Ok(request) = Request::parse(&datagram) {
+                    request.write(&mut packet);
+                    admit(request);
+                }
                 continue;
             }
             2 => {

@@ -199,7 +199,7 @@ pub enum Reply<'a> {
     Accepted,
     /// Text: console output, a status, or the reason of a refusal.
     Print {
-        /// Text. It may end with a zero and hold a status, see [`discovery`](crate::discovery).
+        /// Text. It may end with a zero. The answer to `status` is one too.
         text: &'a [u8],
     },
     /// Part of a chunked download.
