@@ -14,11 +14,11 @@ impl Level {
         for number in 0..self.movers.len() {
             let step = self.movers[number].step(seconds);
             let way = self.movers[number].velocity * step;
-            if way != Vec3::ZERO {
-                if let Some(slot) = self.push(number, way) {
-                    self.crush(number, slot);
-                    continue;
-                }
+            if way != Vec3::ZERO
+                && let Some(slot) = self.push(number, way)
+            {
+                self.crush(number, slot);
+                continue;
             }
             self.movers[number].pass(step);
         }
