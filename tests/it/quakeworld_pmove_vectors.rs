@@ -50,6 +50,33 @@ fn quakeworld_pmove_vectors() {
     assert_eq!((moves, traces), (12_000, 1_800));
 }
 
+#[test]
+fn quakeworld_map_checksums_equal_reference() {
+    let sums = load("fragbox").checksums();
+    assert_eq!((sums.first, sums.second), (2_121_758_962, -1_152_969_310));
+}
+
+#[test]
+fn quakeworld_move_does_not_allocate() {
+    let map = load("fragbox");
+    let things = [Thing::model(1, Vec3::ZERO), Thing::player(Vec3::new(160.0, 0.0, 24.0))];
+    let scene = Scene { map: &map, things: &things };
+    let mut state = MoveState { origin: Vec3::new(128.0, 64.0, 32.0), ..MoveState::default() };
+    let count = allocation_counter::measure(|| {
+        for turn in 0..1000_i16 {
+            let command = MoveCommand {
+                angles: [0, turn * 300, 0],
+                moves: [400, turn % 7, 0],
+                buttons: turn as u8 & 2,
+                msec: 20,
+            };
+            let _ = player_move(&scene, &MoveVars::default(), &mut state, &command);
+        }
+    });
+    assert_eq!(count.count_total, 0);
+    assert!(state.origin.is_finite());
+}
+
 fn load(name: &str) -> Bsp29 {
     let map = Bsp29::load(&vectors::read_packed_bytes(&format!("{name}.bsp.gz"))).unwrap();
     assert_eq!(map.warnings(), [""; 0], "{name}");

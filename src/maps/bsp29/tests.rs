@@ -53,8 +53,8 @@ proptest! {
             let near = (-8..=8).flat_map(|x| (-8..=8).map(move |y| (x, y)));
             let side = |part: i32| part as f32 / 16.0;
             let is_solid = |point: Vec3| hull.contents_at(point) == Contents::SOLID;
-            let hits = near.map(|(x, y)| beyond + Vec3::new(side(x), side(y), side(x - y)));
-            prop_assert!(is_solid(beyond) || hits.map(is_solid).any(|hit| hit), "{trace:?}");
+            let mut hits = near.map(|(x, y)| beyond + Vec3::new(side(x), side(y), side(x - y)));
+            prop_assert!(is_solid(beyond) || hits.any(is_solid), "{trace:?}");
         }
     }
 
@@ -151,6 +151,37 @@ fn spawn_points_of_own_map_are_free() {
         count += 1;
     }
     assert_eq!(count, 14);
+}
+
+#[test]
+fn trace_of_a_box_uses_the_nearest_hull() {
+    let (start, end) = (Vec3::new(-64.0, 64.0, 64.0), Vec3::new(-64.0, 64.0, -64.0));
+    let fall =
+        |mins: Vec3, maxs: Vec3| MAP.trace_box(0, Vec3::ZERO, (mins, maxs), (start, end)).end[2];
+    assert_eq!(fall(Vec3::ZERO, Vec3::ZERO), 0.03125);
+    assert_eq!(fall(HULL_BOXES[1].0, HULL_BOXES[1].1), 24.03125);
+    // A box of 20 units has the hull of players, with its own bottom.
+    let half = Vec3::new(10.0, 10.0, 10.0);
+    assert_eq!(fall(Vec3::ZERO - half, half), 10.03125);
+    // The lift, 100 units higher.
+    let lift = Vec3::new(0.0, 0.0, 100.0);
+    let line = (Vec3::new(700.0, 320.0, 200.0), Vec3::new(700.0, 320.0, 20.0));
+    assert_eq!(MAP.trace_box(1, lift, HULL_BOXES[1], line).end[2], 140.03125);
+}
+
+#[test]
+fn large_box_is_visible_from_everywhere() {
+    let (low, high) = (Vec3::new(-500.0, -380.0, -100.0), Vec3::new(760.0, 380.0, 200.0));
+    let none = LeafSet::default();
+    assert!(MAP.touched_leafs(low, high).is_visible(&none));
+    let player = |x: f32, y: f32| {
+        let origin = Vec3::new(x, y, 32.0);
+        MAP.touched_leafs(origin + HULL_BOXES[1].0, origin + HULL_BOXES[1].1)
+    };
+    assert!(!player(-64.0, 64.0).is_visible(&none));
+    let mut west = LeafSet::default();
+    MAP.fat_pvs(Vec3::new(-200.0, 0.0, 54.0), 8.0, &mut west);
+    assert!(player(-64.0, 64.0).is_visible(&west) && !player(600.0, 0.0).is_visible(&west));
 }
 
 #[test]

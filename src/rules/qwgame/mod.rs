@@ -11,4 +11,4 @@ mod game;
 pub mod level;
 pub mod movement;
 
-pub use game::{Cause, EntityView, GameEvent, PlayerView, QuakeWorldGame};
+pub use game::{Cause, EntityView, GameEvent, Look, PlayerView, QuakeWorldGame};

@@ -21,9 +21,10 @@ mod tests;
 
 use std::{collections::VecDeque, sync::Arc};
 
-use super::game::{EntityView, GameEvent, PlayerView, QuakeWorldGame};
+use super::game::{EntityView, GameEvent, Look, PlayerView, QuakeWorldGame};
 use super::movement::{MoveCommand, MoveVars, Scene, Thing};
 use crate::bsp29::Bsp29;
+use crate::model::Vec3;
 
 pub use self::harm::{Harm, LIQUID_HARMS, liquid_harm};
 pub use self::mover::{Mover, Stop};
@@ -37,6 +38,8 @@ use self::spawn::Spot;
 pub const MAX_PLAYERS: usize = 32;
 /// Maximum number of movers; they are solid in every move, beside the players.
 pub const MAX_MOVERS: usize = 31;
+/// Model of players.
+const PLAYER_MODEL: &str = "progs/player.mdl";
 /// Maximum number of events that wait.
 pub const MAX_EVENTS: usize = 1024;
 
@@ -45,6 +48,7 @@ pub const MAX_EVENTS: usize = 1024;
 pub struct Level {
     map: Arc<Bsp29>,
     vars: MoveVars,
+    models: Vec<Box<str>>,
     seconds: f64,
     movers: Vec<Mover>,
     triggers: Vec<Trigger>,
@@ -57,16 +61,20 @@ pub struct Level {
 }
 
 impl Level {
-    /// Starts the level of a map.
+    /// Starts the level of a map. `file` is its name, e.g. `maps/fragqw1.bsp`.
     ///
     /// # Errors
     ///
     /// Reports an invalid entity string, and more movers than supported.
-    pub fn new(map: Arc<Bsp29>, vars: MoveVars) -> Result<Self, LevelError> {
+    pub fn new(file: &str, map: Arc<Bsp29>, vars: MoveVars) -> Result<Self, LevelError> {
         let spawned = spawn::spawn(&map)?;
+        let parts = (1..map.models().len()).map(|model| format!("*{model}"));
+        let names = [file.to_owned()].into_iter().chain(parts).chain([PLAYER_MODEL.to_owned()]);
+        let models = names.map(String::into_boxed_str).collect();
         Ok(Self {
             map,
             vars,
+            models,
             seconds: 0.0,
             movers: spawned.movers,
             triggers: spawned.triggers,
@@ -94,7 +102,7 @@ impl Level {
     }
 
     /// Whether a player in a slot fits at a place.
-    fn has_room(&mut self, slot: usize, origin: crate::model::Vec3) -> bool {
+    fn has_room(&mut self, slot: usize, origin: Vec3) -> bool {
         self.find_things(slot);
         Scene { map: &self.map, things: &self.things }.has_room(origin)
     }
@@ -131,12 +139,25 @@ impl QuakeWorldGame for Level {
     }
 
     fn player(&self, slot: usize) -> Option<PlayerView> {
-        self.players.get(slot)?.as_ref().map(Player::view)
+        // The last model is that of players.
+        let look = Look { model: self.models.len() as u16, ..Look::default() };
+        self.players.get(slot)?.as_ref().map(|player| player.view(slot, look))
+    }
+
+    fn models(&self) -> &[Box<str>] {
+        &self.models
     }
 
     fn entities(&self, views: &mut Vec<EntityView>) {
-        let entity = |mover: &Mover| EntityView { model: mover.model, origin: mover.offset };
-        views.extend(self.movers.iter().map(entity));
+        let movers = (1 + MAX_PLAYERS as u16..).zip(&self.movers);
+        views.extend(movers.map(|(number, mover)| EntityView {
+            number,
+            origin: mover.offset,
+            angles: Vec3::ZERO,
+            // The map itself is number 1.
+            look: Look { model: mover.model as u16 + 1, ..Look::default() },
+            map_model: Some(mover.model),
+        }));
     }
 
     fn poll_event(&mut self) -> Option<GameEvent> {

@@ -1,6 +1,6 @@
 //! Players of a level: spawn, moves with their touches, damage, death.
 
-use super::super::game::{Cause, GameEvent, PlayerView};
+use super::super::game::{Cause, GameEvent, Look, PlayerView};
 use super::super::movement::{
     BUTTON_ATTACK, BUTTON_JUMP, MoveCommand, MoveKind, MoveOutcome, MoveState, PLAYER_MAXS,
     PLAYER_MINS, Scene, player_move,
@@ -16,6 +16,10 @@ use crate::model::trig::{Axes, DegreeFactor};
 
 /// Health at a spawn.
 pub const START_HEALTH: i32 = 100;
+/// Height of the eyes above the origin, in units.
+const VIEW_HEIGHT: f32 = 22.0;
+/// The same of a dead player.
+const DEAD_VIEW_HEIGHT: f32 = -8.0;
 /// Distance from other players at which a spawn point is free, in units.
 const SPAWN_DISTANCE: f32 = 84.0;
 /// Speed behind a teleporter, in units per second.
@@ -70,13 +74,16 @@ impl Player {
         matches!(self.state.kind, MoveKind::Normal | MoveKind::Fly)
     }
 
-    pub(super) fn view(&self) -> PlayerView {
+    pub(super) fn view(&self, slot: usize, look: Look) -> PlayerView {
+        let is_dead = self.state.kind == MoveKind::Dead;
         PlayerView {
             state: self.state,
             angles: self.angles,
             health: self.health,
             frags: self.frags,
             is_solid: self.is_solid(),
+            view_height: if is_dead { DEAD_VIEW_HEIGHT } else { VIEW_HEIGHT },
+            look: Look { colormap: slot as u8 + 1, ..look },
         }
     }
 
