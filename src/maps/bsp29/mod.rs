@@ -80,7 +80,7 @@ pub struct Model {
     heads: [HullChild; 3],
 }
 
-/// Size of the boxes that a hull stands for.
+/// Size of the boxes that are points in a hull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HullSize {
     /// A point.
@@ -149,8 +149,8 @@ impl Bsp29 {
         Hull { nodes, head: model.heads[size as usize], mins, maxs }
     }
 
-    /// Traces a box of any size through a model at an offset. The hull of the nearest size stands for the box,
-    /// with its lower corner at that of the box.
+    /// Traces a box of any size through a model at an offset. The hull is that of the nearest size, shifted so
+    /// that the lower corners agree.
     #[must_use]
     pub fn trace_box(
         &self,

@@ -187,8 +187,7 @@ fn large_box_is_visible_from_everywhere() {
 #[test]
 fn error_names_lump_record_and_value() {
     let mut file = fragqw1_file().to_vec();
-    let nodes = 4 + 8 * Lump::Nodes as usize;
-    let at = u32::from_le_bytes(file[nodes..nodes + 4].try_into().expect("offset")) as usize;
+    let at = lump_offset(&file, Lump::Nodes);
     file[at + 24..at + 28].copy_from_slice(&12_345_i32.to_le_bytes());
     let error = Bsp29::load(&file).expect_err("plane of node 1");
     assert!(error.to_string().starts_with("nodes, record 1: plane 12345 not found (table has"));
@@ -199,11 +198,38 @@ fn error_names_lump_record_and_value() {
     assert!(Bsp29::load(&file[..50]).is_err());
 }
 
+/// Offset of a lump in a file.
+fn lump_offset(file: &[u8], lump: Lump) -> usize {
+    let at = 4 + 8 * lump as usize;
+    u32::from_le_bytes(file[at..at + 4].try_into().expect("offset")) as usize
+}
+
+#[test]
+fn truncated_visibility_shows_everything_with_warning() {
+    let mut file = fragqw1_file().to_vec();
+    let len = 8 + 8 * Lump::Visibility as usize;
+    file[len..len + 4].copy_from_slice(&3_u32.to_le_bytes());
+    let map = Bsp29::load(&file).expect("map");
+    assert_eq!(map.warnings().len(), 1);
+    assert!(map.warnings()[0].starts_with("visibility, leaf 1: range of row exceeds its table"));
+    let leaf = |x: f32| map.leaf_at(Vec3::new(x, 0.0, 64.0));
+    assert!(map.visibility().pvs(leaf(-200.0)).contains(leaf(500.0)));
+    assert!(map.visibility().phs(leaf(-200.0)).contains(leaf(500.0)));
+}
+
+#[test]
+fn face_without_plane_is_a_warning() {
+    let mut file = fragqw1_file().to_vec();
+    let at = lump_offset(&file, Lump::Faces);
+    file[at + 20..at + 22].copy_from_slice(&9999_u16.to_le_bytes());
+    let map = Bsp29::load(&file).expect("map");
+    assert!(map.warnings()[0].starts_with("faces, record 1: plane 9999 not found (table has"));
+}
+
 #[test]
 fn cyclic_tree_is_rejected() {
     let mut file = fragqw1_file().to_vec();
-    let nodes = 4 + 8 * Lump::ClipNodes as usize;
-    let at = u32::from_le_bytes(file[nodes..nodes + 4].try_into().expect("offset")) as usize;
+    let at = lump_offset(&file, Lump::ClipNodes);
     file[at + 4..at + 6].copy_from_slice(&0_u16.to_le_bytes());
     let error = Bsp29::load(&file).expect_err("node 0 below itself").to_string();
     assert_eq!(error, "clip nodes, record 0: tree reaches this record from below itself");

@@ -81,7 +81,7 @@ pub struct EntityView {
     pub angles: Vec3,
     /// Appearance.
     pub look: Look,
-    /// Model of the map, if it is one: solid for players, also for those who predict.
+    /// Model of the map, if it is one: solid for players, also in their predictions.
     pub map_model: Option<usize>,
 }
 

@@ -9,7 +9,7 @@
 //! Source: QuakeWorld protocol 28; key names of entities as in the base game. Engine names: `SV_Physics_Pusher`,
 //! `SV_PushMove`, `SV_TouchLinks`.
 
-mod harm;
+mod liquid_damage;
 mod mover;
 mod players;
 mod push;
@@ -22,11 +22,11 @@ mod tests;
 use std::{collections::VecDeque, sync::Arc};
 
 use super::game::{EntityView, GameEvent, Look, PlayerView, QuakeWorldGame};
-use super::movement::{MoveCommand, MoveVars, Scene, Thing};
+use super::movement::{MoveCommand, MoveVars, Scene, SolidEntity};
 use crate::bsp29::Bsp29;
 use crate::model::Vec3;
 
-pub use self::harm::{Harm, LIQUID_HARMS, liquid_harm};
+pub use self::liquid_damage::{LIQUID_DAMAGES, LiquidDamage, liquid_damage};
 pub use self::mover::{Mover, Stop};
 pub use self::players::{Player, START_HEALTH};
 pub use self::spawn::LevelError;
@@ -36,7 +36,7 @@ use self::spawn::Spot;
 
 /// Maximum number of players.
 pub const MAX_PLAYERS: usize = 32;
-/// Maximum number of movers; they are solid in every move, beside the players.
+/// Maximum number of movers; they are solid in every move, with the players.
 pub const MAX_MOVERS: usize = 31;
 /// Model of players.
 const PLAYER_MODEL: &str = "progs/player.mdl";
@@ -56,8 +56,8 @@ pub struct Level {
     next_spot: usize,
     players: [Option<Player>; MAX_PLAYERS],
     events: VecDeque<GameEvent>,
-    /// Things around the player of the last command: movers, then players.
-    things: Vec<Thing>,
+    /// Solid entities around the player of the last command: movers, then players.
+    solids: Vec<SolidEntity>,
 }
 
 impl Level {
@@ -82,7 +82,7 @@ impl Level {
             next_spot: 0,
             players: [const { None }; MAX_PLAYERS],
             events: VecDeque::new(),
-            things: Vec::with_capacity(MAX_MOVERS + MAX_PLAYERS),
+            solids: Vec::with_capacity(MAX_MOVERS + MAX_PLAYERS),
         })
     }
 
@@ -92,19 +92,20 @@ impl Level {
         &self.movers
     }
 
-    /// Stores the solid things around a player: movers, then other players.
-    fn find_things(&mut self, slot: usize) {
-        self.things.clear();
-        self.things.extend(self.movers.iter().map(|mover| Thing::model(mover.model, mover.offset)));
+    /// Stores the solid entities around a player: movers, then other players.
+    fn find_solids(&mut self, slot: usize) {
+        self.solids.clear();
+        self.solids
+            .extend(self.movers.iter().map(|mover| SolidEntity::model(mover.model, mover.offset)));
         let others = self.players.iter().enumerate().filter(|&(other, _)| other != slot);
         let solid = others.filter_map(|(_, player)| player.as_ref()).filter(|p| p.is_solid());
-        self.things.extend(solid.map(|player| Thing::player(player.state.origin)));
+        self.solids.extend(solid.map(|player| SolidEntity::player(player.state.origin)));
     }
 
     /// Whether a player in a slot fits at a place.
     fn has_room(&mut self, slot: usize, origin: Vec3) -> bool {
-        self.find_things(slot);
-        Scene { map: &self.map, things: &self.things }.has_room(origin)
+        self.find_solids(slot);
+        Scene { map: &self.map, entities: &self.solids }.has_room(origin)
     }
 
     fn report(&mut self, event: GameEvent) {

@@ -5,9 +5,9 @@ use super::super::movement::{
     BUTTON_ATTACK, BUTTON_JUMP, MoveCommand, MoveKind, MoveOutcome, MoveState, PLAYER_MAXS,
     PLAYER_MINS, Scene, player_move,
 };
-use super::harm::{
+use super::liquid_damage::{
     AIR_SECONDS, DROWN_DAMAGE, DROWN_DAMAGE_AGAIN, FALL_DAMAGE, HARMFUL_FALL, MAX_DROWN_DAMAGE,
-    liquid_harm,
+    liquid_damage,
 };
 use super::trigger::Effect;
 use super::{Level, MAX_PLAYERS};
@@ -144,7 +144,7 @@ impl Level {
     }
 
     pub(super) fn move_player(&mut self, slot: usize, command: &MoveCommand) {
-        self.find_things_of(slot);
+        self.find_solids_of(slot);
         let Some(Some(player)) = self.players.get_mut(slot) else { return };
         player.angles = command.angles;
         if player.state.kind == MoveKind::Dead && wants_respawn(player, command) {
@@ -154,11 +154,11 @@ impl Level {
         player.state.jump_msec = 0;
         let fall = player.state.velocity[2];
         let was_in_air = !player.state.on_ground;
-        let scene = Scene { map: &self.map, things: &self.things };
+        let scene = Scene { map: &self.map, entities: &self.solids };
         let outcome = player_move(&scene, &self.vars, &mut player.state, command);
         let movers = self.movers.len();
         player.ground =
-            outcome.ground.and_then(|thing| thing.checked_sub(1)).filter(|&m| m < movers);
+            outcome.ground.and_then(|entity| entity.checked_sub(1)).filter(|&m| m < movers);
         if !player.is_solid() {
             return;
         }
@@ -170,9 +170,9 @@ impl Level {
         self.suffer_liquids(slot, &outcome);
     }
 
-    fn find_things_of(&mut self, slot: usize) {
+    fn find_solids_of(&mut self, slot: usize) {
         if slot < MAX_PLAYERS {
-            self.find_things(slot);
+            self.find_solids(slot);
         }
     }
 
@@ -214,7 +214,8 @@ impl Level {
         let now = self.seconds;
         let Some(player) = self.players[slot].as_mut().filter(|p| p.is_solid()) else { return };
         let level = outcome.water_level;
-        if let Some(harm) = liquid_harm(outcome.water_type).filter(|_| now >= player.next_liquid) {
+        if let Some(harm) = liquid_damage(outcome.water_type).filter(|_| now >= player.next_liquid)
+        {
             player.next_liquid = now + harm.interval;
             self.hurt(slot, harm.damage * i32::from(level), harm.cause);
         }

@@ -1,4 +1,4 @@
-//! Moves of movers: they take players along, and stop at those who cannot give way.
+//! Moves of movers: they take players along, and stop at a player without room.
 
 use super::super::game::Cause;
 use super::{Level, MAX_PLAYERS};

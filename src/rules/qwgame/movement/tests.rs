@@ -38,7 +38,7 @@ fn commands_do_not_outrun_the_clock() {
 
 #[test]
 fn move_of_dead_player_falls_without_control() {
-    let scene = Scene { map: &MAP, things: &[] };
+    let scene = Scene { map: &MAP, entities: &[] };
     let mut state = MoveState {
         origin: Vec3::new(-64.0, 64.0, 100.0),
         kind: MoveKind::Dead,
@@ -57,7 +57,7 @@ fn move_of_dead_player_falls_without_control() {
     assert!(state.on_ground && state.jump_held);
 }
 
-/// A move from a place near things that may overlap.
+/// A move from a place near entities that may overlap.
 fn state() -> impl Strategy<Value = MoveState> {
     let origin = (-500.0_f32..740.0, -370.0_f32..370.0, -100.0_f32..230.0);
     let velocity = (-900.0_f32..900.0, -900.0_f32..900.0, -900.0_f32..400.0);
@@ -81,8 +81,8 @@ proptest! {
         offset in -40.0_f32..40.0,
     ) {
         let near = state.origin + Vec3::new(offset, 50.0, -offset);
-        let things = [Thing::model(1, Vec3::new(0.0, 0.0, offset)), Thing::player(near)];
-        let scene = Scene { map: &MAP, things: &things };
+        let entities = [SolidEntity::model(1, Vec3::new(0.0, 0.0, offset)), SolidEntity::player(near)];
+        let scene = Scene { map: &MAP, entities: &entities };
         let command = MoveCommand { angles: [0, yaw, 0], moves, buttons, msec: 30 };
         let was_free = scene.has_room(state.origin);
         for _ in 0..10 {
@@ -100,13 +100,13 @@ proptest! {
     }
 
     #[test]
-    fn far_things_do_not_change_a_move(mut state in state(), yaw: i16, buttons in 0..4_u8) {
+    fn far_entities_do_not_change_a_move(mut state in state(), yaw: i16, buttons in 0..4_u8) {
         let command = MoveCommand { angles: [0, yaw, 0], moves: [400, 0, 0], buttons, msec: 30 };
         let far = Vec3::new(0.0, 0.0, 2000.0);
-        let things = [Thing::model(2, far), Thing::player(state.origin + far)];
+        let entities = [SolidEntity::model(2, far), SolidEntity::player(state.origin + far)];
         let mut other = state;
-        let near = Scene { map: &MAP, things: &[] };
-        let with_far = Scene { map: &MAP, things: &things };
+        let near = Scene { map: &MAP, entities: &[] };
+        let with_far = Scene { map: &MAP, entities: &entities };
         let first = player_move(&near, &MoveVars::default(), &mut state, &command);
         let second = player_move(&with_far, &MoveVars::default(), &mut other, &command);
         prop_assert_eq!((first, state), (second, other));
@@ -115,8 +115,8 @@ proptest! {
     #[test]
     fn hostile_numbers_end_a_move(bits in prop::array::uniform6(any::<u32>()), msec: u8) {
         let [a, b, c, d, e, f] = bits.map(f32::from_bits);
-        let things = [Thing::model(99, Vec3::new(d, e, f)), Thing::player(Vec3::new(f, a, b))];
-        let scene = Scene { map: &MAP, things: &things };
+        let entities = [SolidEntity::model(99, Vec3::new(d, e, f)), SolidEntity::player(Vec3::new(f, a, b))];
+        let scene = Scene { map: &MAP, entities: &entities };
         for kind in [MoveKind::Normal, MoveKind::Fly, MoveKind::OldSpectator, MoveKind::Locked] {
             let (origin, velocity) = (Vec3::new(a, b, c), Vec3::new(d, e, f));
             let mut state = MoveState { origin, velocity, kind, ..MoveState::default() };
