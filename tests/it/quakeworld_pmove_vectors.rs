@@ -66,7 +66,7 @@ fn quakeworld_move_does_not_allocate() {
     let count = allocation_counter::measure(|| {
         for turn in 0..1000_i16 {
             let command = MoveCommand {
-                angles: [0, turn * 300, 0],
+                angles: [0, turn.wrapping_mul(300), 0],
                 moves: [400, turn % 7, 0],
                 buttons: turn as u8 & 2,
                 msec: 20,
