@@ -19,7 +19,7 @@ mod tree;
 mod winding;
 mod writer;
 
-pub use brush::{Brush, Direction, Side};
+pub use brush::{Brush, BrushSide, Direction};
 pub use fragqw1::{FRAGQW1, fragqw1};
 pub use textures::Texture;
 
