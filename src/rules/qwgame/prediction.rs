@@ -7,7 +7,7 @@
 //! Source: QuakeWorld protocol 28, prediction by the client.
 
 use super::movement::{
-    MoveCommand, MoveKind, MoveState, MoveVariants, MoveVars, Scene, Thing, player_move,
+    MoveCommand, MoveKind, MoveState, MoveVariants, MoveVars, Scene, SolidEntity, player_move,
 };
 use crate::{
     bsp29::Bsp29,
@@ -36,7 +36,7 @@ struct Predicted {
 /// Prediction of one client.
 #[derive(Debug, Default)]
 pub struct Predictor {
-    things: Vec<Thing>,
+    entities: Vec<SolidEntity>,
     ring: Vec<Predicted>,
     /// Newest answer that was compared.
     compared: u32,
@@ -68,9 +68,9 @@ impl Predictor {
         let level = client.level();
         let mut state = state_of(info);
         self.compare(answered, state.origin);
-        self.find_things(client, level);
+        self.find_solid_entities(client, level);
         let vars = vars_of(level);
-        let scene = Scene { map, things: &self.things };
+        let scene = Scene { map, entities: &self.entities };
         if self.ring.is_empty() {
             self.ring.resize(FRAMES, Predicted::default());
         }
@@ -98,18 +98,18 @@ impl Predictor {
         }
     }
 
-    fn find_things(&mut self, client: &Client, level: &LevelState) {
-        self.things.clear();
+    fn find_solid_entities(&mut self, client: &Client, level: &LevelState) {
+        self.entities.clear();
         if let Some(frame) = client.frames().newest_valid() {
-            self.things.extend(frame.entities().iter().filter_map(|(_, entity)| {
+            self.entities.extend(frame.entities().iter().filter_map(|(_, entity)| {
                 let model = submodel(level.model(usize::from(entity.model)))?;
-                Some(Thing::model(model, Vec3(entity.origin)))
+                Some(SolidEntity::model(model, Vec3(entity.origin)))
             }));
         }
         if let Some(frame) = client.frames().newest() {
             let others = frame.players().iter().filter(|info| info.player != level.player);
             let solid = others.filter(|info| info.has(flag::SOLID));
-            self.things.extend(solid.map(|info| Thing::player(Vec3(info.origin))));
+            self.entities.extend(solid.map(|info| SolidEntity::player(Vec3(info.origin))));
         }
     }
 }
