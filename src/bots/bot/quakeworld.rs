@@ -84,6 +84,8 @@ impl PlayerOptions<'_> {
 pub(in crate::bots) struct QuakeWorldPlayer {
     client: Client,
     predictor: Predictor,
+    /// Whether the last prediction had a player to begin with.
+    is_predicted: bool,
     map: Option<Arc<Bsp29>>,
     /// Path of the map whose checksum the client waits for.
     wanted_map: Option<String>,
@@ -116,6 +118,7 @@ impl QuakeWorldPlayer {
         Ok(Self {
             client: Client::new(client, now),
             predictor: Predictor::default(),
+            is_predicted: false,
             map: None,
             wanted_map: None,
             interval,
@@ -284,8 +287,9 @@ impl QuakeWorldPlayer {
     /// Returns the predicted player and the map, in a level whose map is known.
     pub(super) fn predicted(&mut self) -> Option<(MoveState, Arc<Bsp29>)> {
         let map = self.map.clone()?;
-        let state = self.predictor.predict(&self.client, &map)?;
-        Some((state, map))
+        let state = self.predictor.predict(&self.client, &map);
+        self.is_predicted = state.is_some();
+        Some((state?, map))
     }
 
     /// Position in the newest answer.
@@ -324,7 +328,12 @@ impl QuakeWorldPlayer {
         let msec = self.passed_ms(now) as u8;
         self.last_usercmd = now;
         let usercmd = usercmd.map_or(Usercmd::ZERO, |usercmd| quakeworld_usercmd(&usercmd));
-        self.client.push_usercmd(Usercmd { msec, ..usercmd }, now);
+        let usercmd = Usercmd { msec, ..usercmd };
+        let sequence = self.client.next_sequence();
+        self.client.push_usercmd(usercmd, now);
+        if let Some(map) = self.map.as_deref().filter(|_| self.is_predicted) {
+            self.predictor.run(map, sequence, &usercmd);
+        }
     }
 
     /// Runs the timers, and schedules the next packet.
@@ -359,6 +368,7 @@ impl QuakeWorldPlayer {
                 ClientEvent::LevelStarted { .. } => {
                     self.map = None;
                     self.predictor.forget();
+                    self.is_predicted = false;
                     Event::Level
                 }
                 ClientEvent::MapNeeded { path } => {

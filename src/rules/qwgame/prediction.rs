@@ -38,6 +38,11 @@ struct Predicted {
 pub struct Predictor {
     entities: Vec<SolidEntity>,
     ring: Vec<Predicted>,
+    /// Constants of the physics, and the serverinfo that they follow from.
+    vars: MoveVars,
+    serverinfo: Vec<u8>,
+    /// Newest predicted state.
+    state: MoveState,
     /// Newest answer that was compared.
     compared: u32,
     checked: u64,
@@ -66,22 +71,38 @@ impl Predictor {
     pub fn predict(&mut self, client: &Client, map: &Bsp29) -> Option<MoveState> {
         let (answered, info) = client.own_state()?;
         let level = client.level();
-        let mut state = state_of(info);
-        self.compare(answered, state.origin);
+        self.state = state_of(info);
+        self.compare(answered, self.state.origin);
         self.find_solid_entities(client, level);
-        let vars = vars_of(level);
+        self.update_vars(level);
+        for (sequence, usercmd) in client.commands_after(answered) {
+            self.run(map, sequence, usercmd);
+        }
+        Some(self.state)
+    }
+
+    /// Runs the usercmd of a packet that was sent after [`Self::predict`].
+    pub fn run(&mut self, map: &Bsp29, sequence: u32, usercmd: &Usercmd) {
         let scene = Scene { map, entities: &self.entities };
+        let (vars, state) = (&self.vars, &mut self.state);
+        command_of(usercmd).for_each_part(&mut |part, _| {
+            state.jump_msec = 0;
+            let _ = player_move(&scene, vars, state, &part);
+        });
         if self.ring.is_empty() {
             self.ring.resize(FRAMES, Predicted::default());
         }
-        for (sequence, usercmd) in client.commands_after(answered) {
-            command_of(usercmd).for_each_part(&mut |part, _| {
-                state.jump_msec = 0;
-                let _ = player_move(&scene, &vars, &mut state, &part);
-            });
-            self.ring[frame_index(sequence)] = Predicted { sequence, origin: state.origin };
+        self.ring[frame_index(sequence)] = Predicted { sequence, origin: self.state.origin };
+    }
+
+    /// Follows changes of the constants. The variants stand in the serverinfo as text, which is read when it changes.
+    fn update_vars(&mut self, level: &LevelState) {
+        if self.serverinfo != level.serverinfo.as_bytes() {
+            self.serverinfo.clear();
+            self.serverinfo.extend_from_slice(level.serverinfo.as_bytes());
+            self.vars.variants = variants_of(&self.serverinfo);
         }
-        Some(state)
+        self.vars = MoveVars { variants: self.vars.variants, ..constants_of(level) };
     }
 
     /// Compares an answer with the prediction for it.
@@ -153,14 +174,9 @@ pub fn command_of(usercmd: &Usercmd) -> MoveCommand {
     }
 }
 
-/// Returns the constants of the physics on a level.
-#[must_use]
-pub fn vars_of(level: &LevelState) -> MoveVars {
+/// Returns the constants of the physics on a level, without variants.
+fn constants_of(level: &LevelState) -> MoveVars {
     let rules = &level.move_vars;
-    let setting = |key| info::value(level.serverinfo.as_bytes(), key);
-    let number =
-        |key| setting(key).and_then(|text| std::str::from_utf8(text).ok()?.trim().parse().ok());
-    let is_on = |key| number(key).is_some_and(|value: f32| value != 0.0);
     MoveVars {
         gravity: rules.gravity,
         stop_speed: rules.stop_speed,
@@ -172,12 +188,48 @@ pub fn vars_of(level: &LevelState) -> MoveVars {
         friction: rules.friction,
         water_friction: rules.water_friction,
         entity_gravity: rules.ent_gravity,
-        variants: MoveVariants {
-            bunny_speed_cap: number("pm_bunnyspeedcap").unwrap_or(0.0),
-            kt_jump: number("pm_ktjump").unwrap_or(1.0),
-            slide_fix: is_on("pm_slidefix"),
-            air_step: is_on("pm_airstep"),
-            predict_ground: is_on("pm_pground"),
-        },
+        variants: MoveVariants::default(),
+    }
+}
+
+/// Returns the variants of the move that a serverinfo names. Without its key, `pm_ktjump` is on.
+#[must_use]
+pub fn variants_of(serverinfo: &[u8]) -> MoveVariants {
+    let number = |key| {
+        let text = std::str::from_utf8(info::value(serverinfo, key)?).ok()?;
+        text.trim().parse::<f32>().ok()
+    };
+    let is_on = |key| number(key).is_some_and(|value| value != 0.0);
+    MoveVariants {
+        bunny_speed_cap: number("pm_bunnyspeedcap").unwrap_or(0.0),
+        kt_jump: number("pm_ktjump").unwrap_or(1.0),
+        slide_fix: is_on("pm_slidefix"),
+        air_step: is_on("pm_airstep"),
+        predict_ground: is_on("pm_pground"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_follow_the_serverinfo() {
+        let plain = variants_of(b"\\maxfps\\77");
+        assert_eq!(plain, MoveVariants { kt_jump: 1.0, ..MoveVariants::default() });
+        let all = b"\\pm_ktjump\\0\\pm_slidefix\\1\\pm_airstep\\1\\pm_pground\\1\\pm_bunnyspeedcap\\1.5";
+        let expected = MoveVariants {
+            bunny_speed_cap: 1.5,
+            kt_jump: 0.0,
+            slide_fix: true,
+            air_step: true,
+            predict_ground: true,
+        };
+        assert_eq!(variants_of(all), expected);
+    }
+
+    #[test]
+    fn submodels_are_named_by_number() {
+        assert_eq!((submodel(b"*2"), submodel(b"maps/b.bsp"), submodel(b"*x")), (Some(2), None, None));
     }
 }

@@ -224,6 +224,12 @@ impl Client {
         }
     }
 
+    /// Sequence of the next packet.
+    #[must_use]
+    pub const fn next_sequence(&self) -> u32 {
+        self.channel.outgoing()
+    }
+
     /// Sends a packet with this usercmd.
     pub fn push_usercmd(&mut self, command: Usercmd, now: Millis) {
         if !self.is_connected() {
