@@ -58,6 +58,7 @@ mod qagame_networks;
 mod qagame_replay;
 mod qvm_modules;
 mod qvm_programs;
+mod quakeworld_hot_path;
 mod quakeworld_session_vectors;
 mod quakeworld_vectors;
 mod rate_and_frames;
