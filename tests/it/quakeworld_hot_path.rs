@@ -34,7 +34,8 @@ impl Game {
         let mut client = Client::new(options, now);
         let mut packet = Vec::new();
         client.frame(now);
-        for reply in [Reply::Challenge { number: 1, extensions: Extensions::NONE }, Reply::Accepted] {
+        for reply in [Reply::Challenge { number: 1, extensions: Extensions::NONE }, Reply::Accepted]
+        {
             reply.write(&mut packet);
             client.handle_datagram(now, address, &packet);
         }
