@@ -58,6 +58,7 @@ mod qagame_networks;
 mod qagame_replay;
 mod quakeworld_map_compiler;
 mod quakeworld_pmove_vectors;
+mod quakeworld_hot_path;
 mod quakeworld_session_vectors;
 mod quakeworld_vectors;
 mod qvm_modules;
