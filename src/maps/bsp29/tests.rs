@@ -1,3 +1,7 @@
+//! Tests of maps: traces, visibility, damaged files.
+
+// Compiled once for all cases.
+#[cfg(test)]
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
@@ -114,7 +118,7 @@ fn walk(map: &Bsp29, start: Vec3, end: Vec3) {
 }
 
 #[test]
-fn own_map_has_rooms_that_do_not_see_each_other() {
+fn rooms_of_own_map_are_not_visible_mutually() {
     let leaf = |x: f32, y: f32| MAP.leaf_at(Vec3::new(x, y, 64.0));
     let (west, bend, east) = (leaf(-200.0, -200.0), leaf(128.0, 100.0), leaf(500.0, 100.0));
     let visibility = MAP.visibility();

@@ -51,7 +51,7 @@ pub struct PlayerView {
     pub is_solid: bool,
     /// Height of the eyes above the origin, in units.
     pub view_height: f32,
-    /// What others see.
+    /// Appearance to others.
     pub look: Look,
 }
 

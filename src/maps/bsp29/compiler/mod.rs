@@ -5,7 +5,7 @@
 //! light maps. No node has the same leaf on both sides, which clients reject.
 //!
 //! Visibility is given by boxes that the author names ([`Zone`]); [`MapSource::hints`] cut the space at their
-//! borders. There is no light: maps are drawn at full brightness.
+//! borders. Maps have no light maps: clients draw them at full brightness.
 //!
 //! Source: QuakeWorld protocol 28.
 

@@ -1,3 +1,7 @@
+//! Tests of levels: movers, triggers, damage, spawns.
+
+// Compiled once for all cases.
+#[cfg(test)]
 use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;

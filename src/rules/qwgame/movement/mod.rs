@@ -1,4 +1,4 @@
-//! Player move of QuakeWorld: a pure function of a state, a command and the solid entities around.
+//! Player move of QuakeWorld: a pure function of state, command and solid entities.
 //!
 //! Invariants:
 //! - arithmetic is single precision, one operation after the other; products with decimal constants are computed
@@ -64,8 +64,8 @@ impl MoveCommand {
         Vec3(self.angles.map(|angle| f32::from(angle) * (360.0 / 65536.0)))
     }
 
-    /// Calls `run` for each part of at most [`MAX_COMMAND_MSEC`]; the flag says whether it is the first part, the
-    /// only one with the command's impulse. An odd length loses a millisecond per halving.
+    /// Calls `run` for each part of at most [`MAX_COMMAND_MSEC`], with whether it is the first. Only the first has
+    /// the impulse of the command. An odd length loses a millisecond per halving.
     pub fn for_each_part(&self, run: &mut impl FnMut(Self, bool)) {
         self.part(true, run);
     }

@@ -1,3 +1,7 @@
+//! Tests of moves: limits of commands, culling, hostile numbers.
+
+// Compiled once for all cases.
+#[cfg(test)]
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
