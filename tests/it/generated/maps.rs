@@ -225,8 +225,11 @@ const PARTS: &[MapPart] = &[
     }),
 ];
 
+/// Form of a whole file: a name for failures, and what it changes.
+type FileForm = (&'static str, fn(String) -> String);
+
 /// Forms of a whole file, all with the same meaning.
-const FORMS: &[(&str, fn(String) -> String)] = &[
+const FORMS: &[FileForm] = &[
     ("plain", |text| text),
     ("CRLF", |text| text.replace('\n', "\r\n")),
     ("byte order mark", |text| format!("\u{feff}{text}")),

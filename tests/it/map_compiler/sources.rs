@@ -330,6 +330,7 @@ fn broken_sources_name_the_line_and_the_remedy() {
         ("{\n\"classname\" worldspawn\n}", "room.map:2: unexpected \"worldspawn\" after key"),
         ("{\n\"classname\" \"worldspawn\"\n", "room.map:3: source ends early"),
         ("{\n\"classname\" \"light\"\n}\n", "room.map:1: first entity is not worldspawn"),
+        (" \n", "room.map: source is empty (expected {"),
         ("\n\n}", "room.map:3: unexpected \"}\" (expected '{' before an entity)"),
     ];
     for (text, expected) in cases {

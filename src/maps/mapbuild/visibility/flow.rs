@@ -10,6 +10,7 @@ use super::{
     },
     Bits,
     separators::{ON, narrowed},
+    sight::TESTS_PER_WORK,
 };
 
 /// Maximum number of directed portals. A map with more gets no visibility data.
@@ -139,7 +140,7 @@ impl<'a> Flow<'a> {
                 progress(number, self.portals.len());
             }
             let candidates = self.candidates(number);
-            work += u64::from(candidates.count());
+            work += u64::from(candidates.count()) / TESTS_PER_WORK;
             see(number, &candidates);
         }
         work
@@ -159,7 +160,7 @@ impl<'a> Flow<'a> {
         let mut known = Known { sets, is_done: vec![false; count] };
         let mut budget = BUDGET[0] + BUDGET[1] * count as u64;
         let mut coarse = 0;
-        let mut all_work: u64 = sizes.iter().copied().map(u64::from).sum();
+        let mut all_work: u64 = sizes.iter().map(|&size| u64::from(size) / TESTS_PER_WORK).sum();
         for (finished, &number) in order.iter().enumerate() {
             progress(finished, count);
             let share = budget / (count - finished) as u64 * SHARES;
