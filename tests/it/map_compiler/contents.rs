@@ -27,7 +27,7 @@ fn word(bytes: &[u8], at: usize) -> i32 {
     i32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
-/// A room with fog up to −128, and a pillar, a curve and a lift that stand in it and reach out of it.
+/// A room with fog up to −128, and a pillar, a curve and a lift that reach out of it.
 fn foggy_room() -> String {
     let mut world = walls();
     world.push(brush([-256; 3], [256, 256, -128], "room/fog"));
@@ -122,7 +122,7 @@ fn mixed_plate() -> String {
 }
 
 #[test]
-fn brushes_of_several_kinds_follow_the_rule_of_the_key() {
+fn mixed_brushes_follow_the_rule_of_the_key() {
     let mut world = walls();
     world.extend([mixed_plate(), mixed_plate()]);
     let text = source(&world, SPAWN);
