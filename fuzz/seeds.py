@@ -465,6 +465,35 @@ def from_map_sources():
     seed("shader_script", "stages", b"a/b\n{\n{\nmap $lightmap\n}\n{ map a/b.tga\nanimMap 4 a.tga b.tga\n}\n}\n")
 
 
+def from_rule_recordings():
+    """Entries of recorded plays, which follow a generated head."""
+
+    def number(data, at):
+        value, shift = 0, 0
+        while True:
+            value |= (data[at] & 127) << shift
+            at, shift = at + 1, shift + 7
+            if data[at - 1] < 128:
+                return value, at
+
+    for path in sorted((HERE.parent / "tests" / "rules").glob("*.recording")):
+        data = path.read_bytes()
+        seed("rule_recording", f"{path.stem}-head", b"\1" + data[8:400])
+        _, at = number(data, 8)
+        game, at = number(data, at)
+        _, at = number(data, at + game)
+        plays, at = number(data, at + 4)
+        for play in range(min(plays, 12)):
+            name, at = number(data, at)
+            at += name + 8
+            for _ in range(3):
+                _, at = number(data, at)
+            length, at = number(data, at)
+            entries = zlib.decompress(data[at : at + length], -15)
+            seed("rule_recording", f"{path.stem}-{play}", b"\2" + entries[:16000])
+            at += length
+
+
 def from_modules():
     for path in sorted((HERE.parent / "tests" / "modules").glob("*.asm")):
         text = path.read_bytes()
@@ -499,6 +528,7 @@ if __name__ == "__main__":
     from_replies()
     from_states()
     from_map_sources()
+    from_rule_recordings()
     from_modules()
     archive()
     blocks()

@@ -461,16 +461,16 @@ fn log_names_rules_and_reason() {
     assemble.args(["qvm", "asm"]).arg(&source).stdout(Stdio::null());
     assert!(assemble.status().unwrap().success());
     fs::write(native.join("qagamex86_64.so"), "\x7fELF").unwrap();
-    let compiled = match (cfg!(target_arch = "x86_64"), cfg!(target_os = "linux")) {
-        (true, true) => "KiB in a sealed memory file",
-        (true, false) => "KiB in anonymous memory",
-        (false, _) => "interpreted",
+    let engine = if cfg!(target_arch = "x86_64") {
+        "3 instructions, interpreted until it is compiled"
+    } else {
+        "3 instructions, interpreted"
     };
     for (fs_game, vm_game, expected) in [
         ("", None, "game rules: native (vm_game not set, no mod)"),
         ("", Some("0"), "game rules: native (vm_game 0)"),
         ("mymod", None, "mymod (vm_game not set, fs_game has a module); 3 instructions, "),
-        ("mymod", None, compiled),
+        ("mymod", None, engine),
         ("mymod", Some("1"), "mymod (vm_game 1); 3 instructions, interpreted"),
         (
             "mymod",
@@ -490,6 +490,30 @@ fn log_names_rules_and_reason() {
         let lines = log.lines().filter(|line| line.contains("game rules: ")).count();
         assert!(log.contains(expected) && lines == 1, "{fs_game} {vm_game:?}: {log}");
     }
+}
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[test]
+fn log_names_compiled_code_when_it_is_ready() {
+    let scratch = Scratch::new("compiled");
+    let folder = &scratch.0;
+    write_module(&folder.join("mymod/vm"), IDLE_MODULE);
+    let log = folder.join("log");
+    let file = fs::File::create(&log).unwrap();
+    let _server = Server::start(folder, &["+set", "fs_game", "mymod"], |command| {
+        command.env("FRAGD_BASEPATH", folder).stderr(file);
+    });
+    let expected = |line: &str| line.contains("vm/qagame.qvm: compiled to ");
+    let end = Instant::now() + PATIENCE;
+    let text = loop {
+        let text = fs::read_to_string(&log).unwrap();
+        if text.lines().any(expected) {
+            break text;
+        }
+        assert!(Instant::now() < end, "{text}");
+        thread::sleep(Duration::from_millis(20));
+    };
+    assert!(text.contains("KiB in a sealed memory file"), "{text}");
 }
 
 /// A value of the server's `infoResponse`.

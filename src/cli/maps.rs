@@ -48,7 +48,7 @@ pub enum MapsCommand {
 /// Options of `maps build`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct BuildOptions {
-    /// Map source, classic or Valve 220 format
+    /// Map source: classic, Valve 220 or brush primitives
     #[arg(value_name = "FILE.map", value_parser = map_source)]
     pub source: PathBuf,
     /// Write the pk3 to this file; default beside the source

@@ -13,7 +13,7 @@ use crate::{
         assets::{Assets, GAME_MODULE, MAX_GAME_MODULE_LEN, MemoryAssets},
     },
     qagame::GameModule,
-    qvm::{Engine, Executable, Image, MAX_FILE, Program, Symbols},
+    qvm::{Engine, EngineError, Executable, Image, MAX_FILE, Program, Symbols},
     server::{CodeOrigin, GameFactory, GameRequest, Geometry, Server, ServerStart, has_mod},
     settings::{Choice as _, GameCode, SetCommand, Settings, key},
 };
@@ -120,7 +120,7 @@ impl ServerBuilder {
 /// Returns the factory of the rules that each request selects. The log says which rules run and why. A module that
 /// cannot run is named with the reason, and the rules of the program replace it. Without geometry it makes free flight.
 fn selected_rules(native: GameFactory, log: RulesLog, fixed_random: Option<u16>) -> GameFactory {
-    // Levels share the code: compiling takes longer than a frame.
+    // Levels share the code, and compiling takes longer than a frame.
     let (interpreted, compiled) = (KnownCode::default(), KnownCode::default());
     Box::new(move |request| {
         if request.geometry == Geometry::None {
@@ -227,13 +227,25 @@ fn executable_of(
         return Ok(executable.clone());
     }
     let program = read_module(assets, fixed_random)?;
-    let executable = Executable::new(&program, engine).or_else(|error| {
-        log::warn!("{GAME_MODULE}: {error}; interpreted, which costs about three times the CPU");
-        Executable::new(&program, Engine::Interpreter)
-    });
+    let executable = match engine {
+        Engine::Interpreter => Executable::new(&program, engine),
+        Engine::Compiled => Executable::compiled_beside(&program, |end| match end {
+            Ok(how) => log::info!("{GAME_MODULE}: {how}"),
+            Err(error) => log_interpreted(&error),
+        })
+        .or_else(|error| {
+            log_interpreted(&error);
+            Executable::new(&program, Engine::Interpreter)
+        }),
+    };
     let executable = executable.map_err(|error| format!("{GAME_MODULE}: {error}"))?;
     known.replace(Some((checksum, executable.clone())));
     Ok(executable)
+}
+
+/// Logs that a module is interpreted because it was not compiled.
+fn log_interpreted(error: &EngineError) {
+    log::warn!("{GAME_MODULE}: {error}; interpreted, which costs about three times the CPU");
 }
 
 /// Reads and verifies the module of the game data.

@@ -10,8 +10,8 @@ use fragd::{
     },
     node::{Hosted as _, Input, LocalPort, Node as _, OutputKind, Route, take_text},
     relay::{
-        Audience, Broadcast, BroadcastOptions, Frame, Level, ServerSource, ServerSourceOptions,
-        Sink, Source, View, Visible,
+        Audience, Broadcast, BroadcastOptions, Control, Frame, Level, ServerSource,
+        ServerSourceOptions, Sink, Source, Timeline, View, Visible,
     },
     sim::{Actor, Network, Player},
     wire::snapshot::AreaMask,
@@ -535,4 +535,69 @@ fn first_viewer_alone_controls_a_watched_source() {
     viewer(&mut actors, 1).send_command(now, "disconnect");
     run(&mut network, &mut actors, 3000);
     assert!(asks(&mut network, &mut actors, 2, "say !pause").contains("no pause"));
+}
+
+/// A script that viewers can pause.
+struct Pausable {
+    script: Scripted,
+    is_paused: bool,
+}
+
+impl Source for Pausable {
+    fn name(&self) -> String {
+        self.script.name()
+    }
+
+    fn advance(&mut self, now: Millis, sink: &mut dyn Sink) {
+        if !self.is_paused {
+            self.script.advance(now, sink);
+        }
+    }
+
+    fn next_due(&self) -> Millis {
+        if self.is_paused { Millis::NEVER } else { self.script.next_due() }
+    }
+
+    fn status(&self, now: Millis) -> String {
+        self.script.status(now)
+    }
+
+    fn control(&mut self, _: Millis, request: Control) -> Result<String, String> {
+        if request != Control::Pause {
+            return Err("no timeline".to_owned());
+        }
+        self.is_paused = !self.is_paused;
+        Ok(if self.is_paused { "paused" } else { "continues" }.to_owned())
+    }
+
+    fn timeline(&self) -> Option<Timeline> {
+        Some(Timeline { position_ms: 0, speed: 1.0, is_paused: self.is_paused })
+    }
+}
+
+#[test]
+fn source_continues_when_the_viewer_that_paused_leaves() {
+    let mut network = Network::new(6, Impairment::latency(Millis(5)), Millis(1000));
+    let script = Scripted { due: Millis(0), time: 0, levels: 0 };
+    let source = Pausable { script, is_paused: false };
+    let mut actors = vec![broadcast(Box::new(source), BroadcastOptions::default())];
+    let run = |network: &mut Network, actors: &mut [Actor], ms: u64| {
+        let end = network.now() + Millis(ms);
+        network.run_until(actors, end, |_, _| {});
+    };
+    let is_paused = |actors: &mut [Actor]| {
+        let timeline = actors[0].broadcast().unwrap().source().timeline();
+        timeline.is_some_and(|timeline| timeline.is_paused)
+    };
+    for (node, name) in [(1, "first"), (2, "second")] {
+        actors.push(join(&network, 0, Protocol::IOQ3_71, name, 80 + node));
+        run(&mut network, &mut actors, 3000);
+    }
+    viewer(&mut actors, 1).send_command(network.now(), "say !pause");
+    run(&mut network, &mut actors, 3000);
+    assert!(is_paused(&mut actors), "while its viewer watches");
+    viewer(&mut actors, 1).send_command(network.now(), "disconnect");
+    run(&mut network, &mut actors, 3000);
+    assert!(!is_paused(&mut actors));
+    assert!(heard(&mut actors, 2).contains("continues"));
 }

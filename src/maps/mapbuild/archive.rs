@@ -55,10 +55,10 @@ impl Contents<'_> {
         })
     }
 
-    /// Iterates over the materials that clients draw.
+    /// Iterates over the materials that clients draw, those of fogs included.
     fn drawn(&self) -> impl Iterator<Item = &Material> {
         let all = self.geometry.materials.all().iter();
-        all.filter(|material| material.shader.surface_flags & HIDDEN == 0)
+        all.filter(|Material { shader, .. }| shader.surface_flags & HIDDEN == 0 || shader.is_fog())
     }
 
     /// Iterates over the shaders that clients draw and that are not of the game's data.

@@ -1,13 +1,17 @@
 //! Problems of a map's source: file, line, what is wrong and what would be right.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use thiserror::Error;
 
 use super::vector::Vector;
 
-/// Maximum number of problems that one build reports.
-const MAX_REPORTED: usize = 50;
+/// Maximum number of errors that one build reports.
+const MAX_ERRORS: usize = 50;
+/// Maximum number of warnings that one build reports.
+const MAX_WARNINGS: usize = 300;
+/// Maximum number of warnings of one kind.
+const MAX_OF_KIND: usize = 12;
 
 /// One problem of a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +99,8 @@ pub(super) struct Findings {
     file: String,
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
+    /// Number of warnings by the begin of their message; those beyond the limits included.
+    kinds: BTreeMap<String, usize>,
 }
 
 impl Findings {
@@ -112,14 +118,14 @@ impl Findings {
 
     /// Adds a problem that stops the build.
     pub(super) fn error(&mut self, line: u32, message: impl Into<String>) {
-        if self.errors.len() < MAX_REPORTED {
+        if self.errors.len() < MAX_ERRORS {
             self.errors.push(Diagnostic::new(&self.file, line, message));
         }
     }
 
     /// Adds a problem of another file that stops the build.
     pub(super) fn error_in(&mut self, file: &str, line: u32, message: impl Into<String>) {
-        if self.errors.len() < MAX_REPORTED {
+        if self.errors.len() < MAX_ERRORS {
             self.errors.push(Diagnostic::new(file, line, message));
         }
     }
@@ -132,7 +138,11 @@ impl Findings {
 
     /// Adds a problem of another file that does not stop the build.
     pub(super) fn warn_in(&mut self, file: &str, line: u32, message: impl Into<String>) {
-        if self.warnings.len() < MAX_REPORTED {
+        let message = message.into();
+        let kind = message.split([':', ';', '(']).next().unwrap_or_default().trim_end();
+        let count = self.kinds.entry(kind.to_owned()).or_default();
+        *count += 1;
+        if *count <= MAX_OF_KIND && self.warnings.len() < MAX_WARNINGS {
             self.warnings.push(Diagnostic::new(file, line, message));
         }
     }
@@ -158,16 +168,56 @@ impl Findings {
 
     /// Returns all problems as a failed build.
     pub(super) fn fail(&mut self) -> BuildError {
-        let (mut errors, warnings) =
-            (std::mem::take(&mut self.errors), std::mem::take(&mut self.warnings));
+        let mut errors = std::mem::take(&mut self.errors);
+        let warnings = self.take_warnings();
         errors.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
         errors.dedup();
         BuildError { errors, warnings }
     }
 
-    /// Returns the warnings.
+    /// Returns the warnings, and the numbers of those that were too many.
     #[must_use]
-    pub(super) fn into_warnings(self) -> Vec<Diagnostic> {
-        self.warnings
+    pub(super) fn into_warnings(mut self) -> Vec<Diagnostic> {
+        self.take_warnings()
+    }
+
+    fn take_warnings(&mut self) -> Vec<Diagnostic> {
+        let mut warnings = std::mem::take(&mut self.warnings);
+        let mut shown = warnings.len();
+        let mut all = 0;
+        for (kind, count) in std::mem::take(&mut self.kinds) {
+            all += count;
+            if count > MAX_OF_KIND && warnings.len() < 2 * MAX_WARNINGS {
+                shown += count - MAX_OF_KIND;
+                let what = format!("{kind}: {} more warnings", count - MAX_OF_KIND);
+                warnings.push(Diagnostic::new(&self.file, 0, what));
+            }
+        }
+        if all > shown {
+            let what = format!("{} more warnings of other kinds", all - shown);
+            warnings.push(Diagnostic::new(&self.file, 0, what));
+        }
+        warnings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_beyond_the_limits_are_counted() {
+        let mut findings = Findings::new("a.map");
+        (0..40).for_each(|line| findings.warn(line, format!("image missing: {line}")));
+        findings.warn(9, "map is not closed: item");
+        let told = findings.into_warnings();
+        assert_eq!(told.len(), MAX_OF_KIND + 2);
+        assert_eq!(told[MAX_OF_KIND].to_string(), "a.map:9: map is not closed: item");
+        assert_eq!(told[MAX_OF_KIND + 1].to_string(), "a.map: image missing: 28 more warnings");
+        let mut findings = Findings::new("a.map");
+        (0..400).for_each(|line| findings.warn(line, format!("kind {line}: x")));
+        let told = findings.fail().warnings;
+        assert_eq!(told.len(), MAX_WARNINGS + 1);
+        assert_eq!(told[MAX_WARNINGS].to_string(), "a.map: 100 more warnings of other kinds");
     }
 }

@@ -8,6 +8,7 @@ use super::{
     costly::{self, costly_brushes},
     diagnostic::{BuildError, Diagnostic, Findings, Leak},
     flood::{Start, flood},
+    fogs::Fogs,
     images::Images,
     map_file::{Entity, MapFile},
     materials::Materials,
@@ -47,10 +48,14 @@ pub(super) struct Geometry {
     pub areas: usize,
     /// Visible clusters by cluster; none without visibility data.
     pub visibility: Option<Vec<Bits>>,
+    /// Fogs.
+    pub fogs: Fogs,
     /// Surfaces, model by model.
     pub surfaces: Vec<Surface>,
     /// Number of portals, for statistics.
     pub portals: usize,
+    /// Work of the visible set, in visits of a portal.
+    pub sight_work: u64,
     /// Way out of the map, if it is not closed.
     pub leak: Option<Leak>,
     /// Brushes that an author should make detail to save work.
@@ -125,7 +130,9 @@ pub(super) fn compile(
     };
     compiler.add_detail(&mut tree)?;
     let mut report = |done, total| progress(BuildPhase::Surfaces, done, total);
-    let surfaces = close_gaps(compiler.surfaces(visible), &mut report);
+    let fogs = compiler.fogs(&visible);
+    let origins = models::origins(&map.entities, compiler.models.len());
+    let surfaces = close_gaps(compiler.surfaces(visible, &fogs, &origins), &mut report);
     let lost = list_in_leafs(&mut tree, &surfaces, &compiler.planes);
     compiler.report_lost(&surfaces, &lost);
     compiler.findings.check()?;
@@ -140,8 +147,10 @@ pub(super) fn compile(
         clusters,
         areas,
         visibility: set.rows,
+        fogs,
         surfaces,
         portals: portals.list.len(),
+        sight_work: set.work,
         leak,
         hints,
     })
@@ -286,11 +295,21 @@ impl Compiler<'_> {
         brushes.iter().enumerate().map(&mut of_brush).collect()
     }
 
-    /// Returns the surfaces of all models.
-    fn surfaces(&self, world: Vec<Vec<VisibleSide>>) -> Vec<Surface> {
+    fn fogs(&mut self, visible: &[Vec<VisibleSide>]) -> Fogs {
+        let world = &self.models[0].brushes;
+        Fogs::of_world(world, visible, &self.planes, &self.materials, self.findings)
+    }
+
+    /// Returns the surfaces of all models, whose origins are given.
+    fn surfaces(
+        &self,
+        world: Vec<Vec<VisibleSide>>,
+        fogs: &Fogs,
+        origins: &[Vector],
+    ) -> Vec<Surface> {
         let mut list = Vec::new();
         let mut world = world.into_iter();
-        for (number, model) in self.models.iter().enumerate() {
+        for (number, (model, &origin)) in self.models.iter().zip(origins).enumerate() {
             for brush in &model.brushes {
                 let visible = if number == 0 { world.next() } else { None };
                 for (index, side) in brush.sides.iter().enumerate() {
@@ -302,23 +321,34 @@ impl Compiler<'_> {
                         None => side.winding.iter().cloned().collect(),
                     };
                     let plane = &self.planes[side.plane];
-                    let parts = drawn.into_iter().flat_map(|part| fitting(part, plane));
-                    list.extend(parts.map(|winding| self.polygon(number, side, winding)));
+                    let parts =
+                        drawn.into_iter().flat_map(|part| fogs.cut(part, plane.normal, origin));
+                    for (part, fog) in parts {
+                        let parts = fitting(part, plane).into_iter();
+                        list.extend(parts.map(|winding| self.polygon(number, side, winding, fog)));
+                    }
                 }
             }
             for (material, patch) in &model.patches {
                 if surfaces::is_drawn(&self.materials, *material) || number == 0 {
+                    let fog = fogs.of_patch(patch, origin);
                     let shape = Shape::Patch(patch.clone());
-                    list.push(Surface { material: *material, model: number, shape });
+                    list.push(Surface { material: *material, model: number, shape, fog });
                 }
             }
         }
         list
     }
 
-    fn polygon(&self, model: usize, side: &BrushSide, winding: Winding) -> Surface {
+    fn polygon(
+        &self,
+        model: usize,
+        side: &BrushSide,
+        winding: Winding,
+        fog: Option<usize>,
+    ) -> Surface {
         let BrushSide { plane, projection, material, .. } = *side;
-        Surface { material, model, shape: Shape::Polygon { winding, plane, projection } }
+        Surface { material, model, shape: Shape::Polygon { winding, plane, projection }, fog }
     }
 
     fn report_lost(&mut self, surfaces: &[Surface], lost: &[usize]) {

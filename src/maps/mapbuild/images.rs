@@ -113,6 +113,7 @@ impl<'a> Images<'a> {
 
     /// Sets the sizes and colors of materials from their images, and reports missing images, which get a stand-in.
     pub(super) fn find_all(&mut self, materials: &mut [Material], findings: &mut Findings) {
+        let mut has_remedy = false;
         for material in materials {
             let shader = &material.shader;
             if shader.surface_flags & HIDDEN != 0 {
@@ -120,17 +121,20 @@ impl<'a> Images<'a> {
             }
             let is_sky = shader.surface_flags & surface::SKY != 0;
             let name = self.main_image(shader);
-            // The picture of a sky is in its stages.
-            let is_needed = !(is_sky && shader.place.is_some());
+            // The picture of a sky is in its stages, and a fog needs none.
+            let is_bare_fog = shader.is_fog() && shader.images.is_empty();
+            let is_needed = !(is_sky && shader.place.is_some() || is_bare_fog);
             if let Some(Err(what)) = self.known.get(&name)
                 && is_needed
             {
-                let what = format!(
-                    "{what}; drawn with a stand-in (expected it beside the source or in the game's data as .tga, \
-                     .jpg or .png, or a shader {:?} in a script)",
+                let remedy = format!(
+                    " (expected it beside the source or in the game's data as .tga, .jpg or .png, or a shader {:?} \
+                     in a script)",
                     shader.name
                 );
-                findings.warn(material.line, what);
+                let remedy = if has_remedy { String::new() } else { remedy };
+                has_remedy = true;
+                findings.warn(material.line, format!("{what}; drawn with a stand-in{remedy}"));
                 let image = stand_in();
                 self.known.insert(name.clone(), Ok(Found { image, origin: Origin::StandIn }));
             }

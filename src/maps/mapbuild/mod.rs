@@ -16,7 +16,10 @@ mod brushes;
 mod checks;
 mod costly;
 mod diagnostic;
+#[cfg(test)]
+mod draft_work;
 mod flood;
+mod fogs;
 mod geometry;
 pub mod image;
 mod images;
@@ -166,6 +169,8 @@ pub struct Counts {
     pub clusters: usize,
     /// Portals between leafs.
     pub portals: usize,
+    /// Work of the visible set, in visits of a portal.
+    pub sight_work: u64,
     /// Areas.
     pub areas: usize,
     /// Surfaces.
@@ -181,6 +186,7 @@ impl Counts {
             nodes: geometry.tree.nodes.len(),
             clusters: geometry.clusters,
             portals: geometry.portals,
+            sight_work: geometry.sight_work,
             areas: geometry.areas,
             surfaces: geometry.surfaces.len(),
         }

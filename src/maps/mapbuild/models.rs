@@ -3,8 +3,10 @@
 //! Invariants: model 0 is the world with all groups; the key `model` of another model's entity is `*N`; brushes
 //! are numbered without gaps, model by model.
 
+use std::collections::BTreeMap;
+
 use super::{
-    brushes::Brush,
+    brushes::{Brush, MixedContents},
     diagnostic::Findings,
     map_file::{Entity, MapFile, Patch},
     materials::Materials,
@@ -12,6 +14,9 @@ use super::{
     vector::{Bounds, Vector},
 };
 use crate::{model::contents::content, world::bsp::MAX_MODELS};
+
+/// Spawn flag of a model of a file with which other compilers make it solid.
+const SOLID_MODEL: i64 = 2;
 
 /// A brush model.
 #[derive(Clone, Debug, Default)]
@@ -42,10 +47,12 @@ pub(super) fn of_map(
     materials: &mut Materials,
     findings: &mut Findings,
 ) -> Vec<Model> {
+    leave_out(&mut map.entities, findings);
+    let mut mixed = MixedContents::of_world(&map.entities[0], findings);
     let mut models = vec![Model::default()];
     for (index, entity) in map.entities.iter_mut().enumerate() {
         let is_world = index == 0 || entity.class().eq_ignore_ascii_case("func_group");
-        let (mut model, origin) = model_of(entity, planes, materials, findings);
+        let (mut model, origin) = model_of(entity, planes, materials, &mut mixed, findings);
         if is_world {
             models[0].brushes.append(&mut model.brushes);
             models[0].patches.append(&mut model.patches);
@@ -66,6 +73,7 @@ pub(super) fn of_map(
         entity.set("model", format!("*{}", models.len()));
         models.push(model);
     }
+    mixed.report(findings);
     if models.len() > MAX_MODELS {
         let what =
             format!("too many entities with brushes: {} (max {MAX_MODELS})", models.len() - 1);
@@ -77,17 +85,61 @@ pub(super) fn of_map(
     models
 }
 
+/// Removes entities that only other compilers use, and reports them by class.
+///
+/// Models of files and decals are not drawn, and a sky box is not made. A class of the game begins with a letter.
+fn leave_out(entities: &mut Vec<Entity>, findings: &mut Findings) {
+    let mut left_out: BTreeMap<String, (u32, usize, usize)> = BTreeMap::new();
+    entities.retain(|entity| {
+        let class = entity.class().to_ascii_lowercase();
+        if class != "misc_model" && !class.starts_with('_') {
+            return true;
+        }
+        let is_solid = entity.number("spawnflags", 0.0) as i64 & SOLID_MODEL != 0;
+        let (_, count, solid) = left_out.entry(class).or_insert((entity.line, 0, 0));
+        *count += 1;
+        *solid += usize::from(is_solid);
+        false
+    });
+    for (class, (line, count, solid)) in left_out {
+        let what = match (class.as_str(), solid) {
+            ("misc_model", 0) => "they are not drawn (expected brushes or patches)".to_owned(),
+            ("misc_model", _) => format!(
+                "they are not drawn, and {solid} solid ones do not collide (expected brushes or patches, \
+                 and clip brushes for collision)"
+            ),
+            _ => "only other compilers use them".to_owned(),
+        };
+        findings
+            .warn(line, format!("{class} entities left out: {count}, the first one here; {what}"));
+    }
+}
+
+/// Returns the origins of the models. An entity names its model by the key `model`.
+pub(super) fn origins(entities: &[Entity], models: usize) -> Vec<Vector> {
+    let mut origins = vec![Vector::ZERO; models];
+    for entity in entities {
+        let number = entity.value("model").and_then(|name| name.strip_prefix('*')?.parse().ok());
+        let origin = number.and_then(|number: usize| origins.get_mut(number));
+        if let (Some(at), Some(origin)) = (origin, entity.vector("origin")) {
+            *at = origin;
+        }
+    }
+    origins
+}
+
 /// Reads brushes and patches of an entity, and the middle of its origin brush.
 fn model_of(
     entity: &mut Entity,
     planes: &mut Planes,
     materials: &mut Materials,
+    mixed: &mut MixedContents,
     findings: &mut Findings,
 ) -> (Model, Option<Vector>) {
     let mut model = Model::default();
     let mut origin = None;
     for source in std::mem::take(&mut entity.brushes) {
-        let Some(brush) = Brush::new(&source, planes, materials, findings) else { continue };
+        let Some(brush) = Brush::new(&source, planes, materials, mixed, findings) else { continue };
         if brush.contents & content::ORIGIN != 0 {
             origin = Some(brush.bounds.center());
         } else {

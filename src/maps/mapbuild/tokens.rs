@@ -1,7 +1,7 @@
 //! Tokens of map sources and shader scripts, with their lines.
 //!
 //! White space separates tokens, as a byte order mark in front of one does. `//` and `/* */` are comments, and double
-//! quotes enclose a token without escapes. Parentheses are tokens of their own; braces and brackets only when they
+//! quotes enclose a token without escapes, which ends with its line. Parentheses are tokens of their own; braces and brackets only when they
 //! stand alone, because texture names of older games begin with them.
 
 /// A token.
@@ -11,8 +11,10 @@ pub(super) struct Token<'a> {
     pub line: u32,
     /// Text without the quotes.
     pub text: &'a str,
-    /// Whether quotes enclosed it.
+    /// Whether a quote began it.
     pub quoted: bool,
+    /// Whether the quote at its end is missing.
+    pub is_open: bool,
 }
 
 impl Token<'_> {
@@ -21,9 +23,10 @@ impl Token<'_> {
         !self.quoted && self.text == text
     }
 
-    /// Returns the token for an error message, shortened.
+    /// Returns the token for an error message, shortened to one line.
     pub(super) fn shown(&self) -> String {
-        let short: String = self.text.chars().take(40).collect();
+        let line = self.text.chars().take_while(|c| !c.is_control());
+        let short: String = line.take(40).collect();
         format!("\"{short}\"")
     }
 }
@@ -103,11 +106,13 @@ impl<'a> Iterator for Tokens<'a> {
         let line = self.line;
         let rest = &self.text[self.at..];
         let bytes = rest.as_bytes();
+        let mut is_open = false;
         let (start, len, end) = match bytes.first()? {
             b'"' => {
-                let len = bytes[1..].iter().position(|&byte| byte == b'"');
-                let len = len.unwrap_or(bytes.len() - 1);
-                (1, len, (len + 2).min(bytes.len()))
+                let ends = |byte: &u8| matches!(byte, b'"' | b'\n' | b'\r');
+                let len = bytes[1..].iter().position(ends).unwrap_or(bytes.len() - 1);
+                is_open = bytes.get(len + 1) != Some(&b'"');
+                (1, len, len + 1 + usize::from(!is_open))
             }
             b'(' | b')' => (0, 1, 1),
             _ => {
@@ -117,6 +122,6 @@ impl<'a> Iterator for Tokens<'a> {
             }
         };
         self.advance(end);
-        Some(Token { line, text: &rest[start..start + len], quoted: start == 1 })
+        Some(Token { line, text: &rest[start..start + len], quoted: start == 1, is_open })
     }
 }

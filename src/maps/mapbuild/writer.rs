@@ -51,6 +51,7 @@ pub(super) fn write(geometry: &Geometry, lighting: &Lighting) -> Vec<u8> {
     lumps.tree(geometry);
     lumps.models(geometry);
     lumps.brushes(geometry);
+    lumps.fogs(geometry);
     lumps.surfaces(geometry, lighting);
     for page in &lighting.pages {
         lumps.of(Lump::LightMaps).extend(page);
@@ -102,12 +103,27 @@ impl Lumps {
 
     fn shaders(&mut self, geometry: &Geometry) {
         for material in geometry.materials.all() {
-            let mut name = [0; NAME_LEN];
-            let bytes = material.shader.name.as_bytes();
-            let len = bytes.len().min(NAME_LEN - 1);
-            name[..len].copy_from_slice(&bytes[..len]);
-            self.of(Lump::Shaders).extend(name);
+            self.name(Lump::Shaders, &material.shader.name);
             self.ints(Lump::Shaders, &[material.shader.surface_flags, material.shader.contents]);
+        }
+    }
+
+    /// Writes the name of a shader.
+    fn name(&mut self, lump: Lump, name: &str) {
+        let mut padded = [0; NAME_LEN];
+        let bytes = name.as_bytes();
+        let len = bytes.len().min(NAME_LEN - 1);
+        padded[..len].copy_from_slice(&bytes[..len]);
+        self.of(lump).extend(padded);
+    }
+
+    fn fogs(&mut self, geometry: &Geometry) {
+        let world = &geometry.models[0].brushes;
+        for fog in &geometry.fogs.0 {
+            let brush = &world[fog.brush];
+            self.name(Lump::Fogs, &geometry.materials[brush.material].shader.name);
+            let numbers = [brush.number, fog.side];
+            self.ints(Lump::Fogs, &numbers.map(|number| number.map_or(-1, |number| number as i32)));
         }
     }
 
@@ -186,7 +202,8 @@ impl Lumps {
                 }
             };
             let count = [Lump::Vertices, Lump::Indexes].map(|lump| self.count(lump));
-            self.ints(Lump::Surfaces, &[surface.material as i32, -1, kind]);
+            let fog = surface.fog.map_or(-1, |fog| fog as i32);
+            self.ints(Lump::Surfaces, &[surface.material as i32, fog, kind]);
             self.numbers(
                 Lump::Surfaces,
                 &[first[0], count[0] - first[0], first[1], count[1] - first[1]],
@@ -294,7 +311,7 @@ fn entity_text(entities: &[Entity]) -> Vec<u8> {
     let mut text = String::new();
     for entity in entities {
         let class = entity.class().to_ascii_lowercase();
-        if class.starts_with("light") || class == "misc_model" {
+        if class.starts_with("light") {
             continue;
         }
         text.push_str("{\n");

@@ -54,9 +54,14 @@ impl SampleDemo {
             baselines: [EntityState { e_type: 2, ..numbered(70) }],
             writer: BitWriter::new(),
         };
-        demo.writer = BitWriter::new();
-        server_message::begin(&mut demo.writer, Protocol::Q3_68, CommandNum(0));
-        demo.writer.byte(ServerOp::Gamestate as u8);
+        demo.gamestate(serverinfo);
+        demo
+    }
+
+    /// Appends the gamestate of a level.
+    pub(crate) fn gamestate(&mut self, serverinfo: &str) {
+        server_message::begin(&mut self.writer, Protocol::Q3_68, CommandNum(0));
+        self.writer.byte(ServerOp::Gamestate as u8);
         let strings: [(u16, &str); 5] = [
             (0, serverinfo),
             (1, "\\sv_serverid\\7"),
@@ -65,17 +70,16 @@ impl SampleDemo {
             (549, "n\\Ben\\t\\0"),
         ];
         gamestate::write(
-            &mut demo.writer,
+            &mut self.writer,
             CommandNum(0),
             strings.iter().map(|(index, text)| (ConfigIndex::at(*index), text.as_bytes())),
-            demo.baselines.iter(),
+            self.baselines.iter(),
             ClientNum::new(2).expect("a slot"),
             99,
         );
-        server_message::end(&mut demo.writer);
-        let message = demo.writer.message().to_vec();
-        demo.record(&message);
-        demo
+        server_message::end(&mut self.writer);
+        let message = self.writer.message().to_vec();
+        self.record(&message);
     }
 
     /// Appends a record of the next sequence.

@@ -102,7 +102,6 @@ impl Default for State {
 /// A game module as the rules of a server.
 #[derive(Debug)]
 pub struct GameModule {
-    engine: Engine,
     machine: Machine,
     state: State,
     /// Playerstate of a client whose own is not in the module's memory.
@@ -113,9 +112,8 @@ impl GameModule {
     /// Creates the game of a module.
     #[must_use]
     pub fn new(executable: Executable) -> Self {
-        let engine = executable.engine();
         let machine = Machine::of(executable);
-        Self { engine, machine, state: State::default(), nobody: PlayerState::default() }
+        Self { machine, state: State::default(), nobody: PlayerState::default() }
     }
 
     /// Calls an entry.
@@ -199,7 +197,7 @@ impl Game for GameModule {
     }
 
     fn code(&self) -> GameCode {
-        match self.engine {
+        match self.machine.executable().engine() {
             Engine::Interpreter => GameCode::Interpreted,
             Engine::Compiled => GameCode::Compiled,
         }

@@ -98,6 +98,9 @@ enum Prepared {
     Interpreter(Arc<Code>),
     #[cfg(feature = "compiler")]
     Compiled(Arc<compiler::Code>),
+    /// Interpreted until the code is compiled.
+    #[cfg(feature = "compiler")]
+    Compiling(Arc<Code>, compiler::Compilation),
     #[cfg(test)]
     Plain,
 }
@@ -124,12 +127,48 @@ impl Executable {
         Ok(Self { program: Arc::new(program.without_code()), code })
     }
 
-    /// Engine that runs the code.
+    /// Prepares the code of a program for the interpreter, and compiles it on a thread of its own. Machines change
+    /// to the compiled code between two entries. At its end, the thread calls `report` with a description.
+    ///
+    /// # Errors
+    /// The compiler is not available, or the program takes too long to compile.
+    pub fn compiled_beside(
+        program: &Arc<Program>,
+        report: impl FnOnce(Result<String, EngineError>) + Send + 'static,
+    ) -> Result<Self, EngineError> {
+        #[cfg(feature = "compiler")]
+        {
+            let report = |end: Result<&compiler::Code, CompileError>| {
+                report(end.map(compiler::Code::description).map_err(EngineError::from));
+            };
+            let compilation = compiler::Compilation::start(Arc::clone(program), report)?;
+            let code = Prepared::Compiling(Arc::new(Code::new(program)), compilation);
+            Ok(Self { program: Arc::new(program.without_code()), code })
+        }
+        #[cfg(not(feature = "compiler"))]
+        {
+            let _ = (program, report);
+            Err(EngineError::NoCompiler)
+        }
+    }
+
+    /// Takes over the compiled code, if a thread has finished it.
+    #[cfg(feature = "compiler")]
+    fn adopt_compiled(&mut self) {
+        let Prepared::Compiling(interpreted, compilation) = &self.code else { return };
+        self.code = match compilation.progress() {
+            compiler::Progress::Compiling => return,
+            compiler::Progress::Compiled(code) => Prepared::Compiled(code),
+            compiler::Progress::Failed => Prepared::Interpreter(Arc::clone(interpreted)),
+        };
+    }
+
+    /// Engine that runs the code, or will run it when it is compiled.
     pub fn engine(&self) -> Engine {
         match self.code {
             Prepared::Interpreter(_) => Engine::Interpreter,
             #[cfg(feature = "compiler")]
-            Prepared::Compiled(_) => Engine::Compiled,
+            Prepared::Compiled(_) | Prepared::Compiling(..) => Engine::Compiled,
             #[cfg(test)]
             Prepared::Plain => Engine::Interpreter,
         }
@@ -144,9 +183,9 @@ impl Executable {
     pub fn description(&self) -> String {
         match &self.code {
             #[cfg(feature = "compiler")]
-            Prepared::Compiled(code) => {
-                format!("compiled to {} KiB in {}", code.length() / 1024, code.page_origin())
-            }
+            Prepared::Compiled(code) => code.description(),
+            #[cfg(feature = "compiler")]
+            Prepared::Compiling(..) => "interpreted until it is compiled".to_owned(),
             _ => "interpreted".to_owned(),
         }
     }
@@ -274,6 +313,8 @@ impl Machine {
         };
         if self.entries == 0 {
             self.remaining = self.budget;
+            #[cfg(feature = "compiler")]
+            self.executable.adopt_compiled();
         }
         let header = [-1, 0];
         for (address, word) in (frame..).step_by(4).zip(header.iter().chain(arguments)) {
@@ -284,6 +325,8 @@ impl Machine {
         self.stack_pointer = frame;
         let result = match self.executable.code.clone() {
             Prepared::Interpreter(code) => interpreter::run(self, &code, services),
+            #[cfg(feature = "compiler")]
+            Prepared::Compiling(code, _) => interpreter::run(self, &code, services),
             #[cfg(feature = "compiler")]
             Prepared::Compiled(code) => compiler::run(self, &code, services),
             #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Source of one demo: plays a recorded connection against the clock, with pause, speed and seek.
 //!
-//! The position is the sum of the steps between snapshots, so that it grows across levels. A jump decodes
-//! messages without showing them, a bounded number in each call. Invariant: a message that cannot be
+//! The position is the time of [`DemoClock`], as in the listings of the demo, so that it grows across levels. A gap of
+//! the recording is shown as one usual step. A jump decodes messages without showing them, a bounded number in each call. Invariant: a message that cannot be
 //! decoded is skipped and logged with its byte offset; the messages behind it are shown.
 
 use super::{
@@ -10,16 +10,16 @@ use super::{
 };
 use crate::{
     client::CommandEffect,
-    demo::{DemoMessage, DemoReader},
-    model::{ClientNum, LevelTime, Millis},
+    demo::{DemoClock, DemoMessage, DemoReader},
+    model::{ClientNum, Millis},
     wire::{Protocol, snapshot::SnapFlags},
 };
 
 /// Messages that one call decodes at most.
 const MAX_MESSAGES: usize = 200;
-/// Longest step between two snapshots of a level. A longer one is a gap of the recording.
-const MAX_STEP_MS: i32 = 5000;
-/// Step behind a gap or a new level.
+/// Longest step between two snapshots. A longer one is a gap of the recording, which no viewer waits for.
+const MAX_STEP_MS: u64 = 5000;
+/// Time for which the last snapshot before a gap is shown.
 const USUAL_STEP_MS: u64 = 50;
 /// Errors that are logged; the rest is counted.
 const MAX_LOGGED_ERRORS: u64 = 10;
@@ -34,38 +34,11 @@ pub struct DemoSource<'a> {
     /// Decoded message that is not due yet, and its position in ms. The reader's level is that behind it.
     pending: Option<(DemoMessage<'a>, u64)>,
     /// Position of the newest decoded snapshot.
-    decoded: Position,
+    decoded: DemoClock,
     playback: Playback,
     /// Whether viewers do not have the level of the reader yet.
     owes_level: bool,
     errors: u64,
-}
-
-/// Position in a demo.
-#[derive(Debug, Default)]
-struct Position {
-    /// Time since the first snapshot, in ms.
-    ms: u64,
-    /// Server time of the newest snapshot of the level.
-    time: Option<LevelTime>,
-}
-
-impl Position {
-    /// Advances to a message. A gap of the server time, or a step back, counts as one usual step.
-    fn advance(&mut self, message: &DemoMessage<'_>) {
-        if message.gamestate.is_some() {
-            self.time = None;
-        }
-        let Some(snapshot) = &message.snapshot else { return };
-        let time = snapshot.head.server_time;
-        self.ms += match self.time.replace(time) {
-            Some(last) if (0..=MAX_STEP_MS).contains(&time.distance(last)) => {
-                time.distance(last).unsigned_abs().into()
-            }
-            _ if self.ms == 0 => 0,
-            _ => USUAL_STEP_MS,
-        };
-    }
 }
 
 impl<'a> DemoSource<'a> {
@@ -80,12 +53,12 @@ impl<'a> DemoSource<'a> {
         end: DemoEnd,
     ) -> Result<Self, String> {
         let (mut first_error, mut shows) = (None, false);
-        let mut position = Position::default();
+        let mut position = DemoClock::default();
         for message in DemoReader::new(protocol, bytes) {
             match message {
                 Ok(message) => {
                     shows |= message.snapshot.is_some();
-                    position.advance(&message);
+                    let _ = position.advance(&message);
                 }
                 Err(error) => drop(first_error.get_or_insert(error)),
             }
@@ -100,8 +73,8 @@ impl<'a> DemoSource<'a> {
             title: title.to_owned(),
             reader: DemoReader::new(protocol, bytes),
             pending: None,
-            decoded: Position::default(),
-            playback: Playback::new("Demo", end, position.ms),
+            decoded: DemoClock::default(),
+            playback: Playback::new("Demo", end, position.elapsed_ms()),
             owes_level: true,
             errors: 0,
         })
@@ -111,12 +84,12 @@ impl<'a> DemoSource<'a> {
     fn restart(&mut self) {
         self.reader = DemoReader::new(self.protocol, self.bytes);
         self.pending = None;
-        self.decoded = Position::default();
+        self.decoded = DemoClock::default();
         self.owes_level = true;
     }
 
-    /// Decodes the next message. Returns false at the end of the file.
-    fn decode(&mut self) -> bool {
+    /// Decodes the next message, at a time. Returns false at the end of the file.
+    fn decode(&mut self, now: Millis) -> bool {
         match self.reader.next() {
             None => false,
             Some(Err(error)) => {
@@ -127,8 +100,12 @@ impl<'a> DemoSource<'a> {
                 true
             }
             Some(Ok(message)) => {
-                self.decoded.advance(&message);
-                self.pending = Some((message, self.decoded.ms));
+                let shown = self.decoded.elapsed_ms();
+                let at = self.decoded.advance(&message);
+                if at - shown > MAX_STEP_MS {
+                    self.playback.pass_gap(now, at - USUAL_STEP_MS);
+                }
+                self.pending = Some((message, at));
                 true
             }
         }
@@ -179,7 +156,7 @@ impl<'a> DemoSource<'a> {
 
     /// Handles the end of the file.
     fn reach_end(&mut self, now: Millis, sink: &mut dyn Sink) {
-        let text = match self.playback.reach_end(now, self.decoded.ms) {
+        let text = match self.playback.reach_end(now, self.decoded.elapsed_ms()) {
             DemoEnd::Hold => "End of the demo. Say !seek 0 to see it again.",
             DemoEnd::Repeat => "End of the demo. It starts again.",
             DemoEnd::Stop => "End of the demo. The server stops.",
@@ -190,7 +167,7 @@ impl<'a> DemoSource<'a> {
     }
 
     fn seek(&mut self, target: u64) {
-        let behind_shown = self.pending.as_ref().map_or(self.decoded.ms, |(_, at)| *at);
+        let behind_shown = self.pending.as_ref().map_or(self.decoded.elapsed_ms(), |(_, at)| *at);
         if target < behind_shown {
             self.restart();
         }
@@ -210,7 +187,7 @@ impl Source for DemoSource<'_> {
             Work::Decode => {}
         }
         for _ in 0..MAX_MESSAGES {
-            if self.pending.is_none() && !self.decode() {
+            if self.pending.is_none() && !self.decode(now) {
                 return self.reach_end(now, sink);
             }
             let Some((message, at)) = self.pending.take() else { continue };
@@ -256,7 +233,10 @@ impl Source for DemoSource<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{demo::sample, model::ConfigIndex};
+    use crate::{
+        demo::sample::{self, SampleDemo},
+        model::ConfigIndex,
+    };
 
     /// Sink that keeps what it is told.
     #[derive(Default)]
@@ -368,6 +348,39 @@ mod tests {
         let mut source = play(&bytes, DemoEnd::Stop);
         run(&mut source, &mut told, 0, 8000);
         assert!(source.is_finished());
+    }
+
+    /// Returns the position of the last snapshot of a demo that is played to its end.
+    fn end_of(bytes: &[u8], shown: usize) -> u64 {
+        let (mut source, mut told) = (play(bytes, DemoEnd::Hold), Told::default());
+        run(&mut source, &mut told, 0, 2000);
+        assert_eq!(told.times.len(), shown);
+        source.timeline().expect("a timeline").position_ms
+    }
+
+    #[test]
+    fn position_stands_while_the_level_changes() {
+        let mut demo = SampleDemo::new();
+        for level in 0..4 {
+            if level > 0 {
+                demo.gamestate("\\mapname\\next");
+            }
+            (0..3).for_each(|step| demo.snapshot(step > 0, &[]));
+        }
+        let bytes = demo.finish();
+        let mut clock = DemoClock::default();
+        let messages = DemoReader::new(Protocol::Q3_68, &bytes).flatten();
+        let last = messages.map(|message| clock.advance(&message)).last();
+        assert_eq!((last, end_of(&bytes, 12)), (Some(4 * 2 * 50), 4 * 2 * 50));
+    }
+
+    #[test]
+    fn gap_of_the_recording_counts_without_a_wait() {
+        let mut demo = SampleDemo::new();
+        demo.snapshot(false, &[]);
+        demo.time += 60_000;
+        demo.snapshot(true, &[]);
+        assert_eq!(end_of(&demo.finish(), 2), 60_050);
     }
 
     #[test]

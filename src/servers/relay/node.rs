@@ -112,6 +112,7 @@ impl<'a> Broadcast<'a> {
     /// Passes requests of viewers and operator to the source.
     fn run_requests(&mut self) {
         let now = self.state.now;
+        self.state.continue_without_pauser();
         for (key, control) in std::mem::take(&mut self.state.requests) {
             let answer = self.source.control(now, control);
             let Self { state, source, .. } = self;
@@ -122,6 +123,12 @@ impl<'a> Broadcast<'a> {
                         && state.current.set_timescale(timeline.speed)
                     {
                         state.send_configstring(ConfigIndex::SYSTEMINFO);
+                    }
+                    if control == Control::Pause {
+                        let is_paused = source.timeline().is_some_and(|time| time.is_paused);
+                        let pauser = key.filter(|_| is_paused);
+                        let by = state.entered().find(|(_, viewer)| Some(*viewer) == pauser);
+                        state.paused_by = by;
                     }
                     log::info!("{}", text::escaped(done.as_bytes()));
                     state.proclaim(&done);

@@ -128,6 +128,13 @@ impl Playback {
         }
     }
 
+    /// Continues behind a gap of the recording, if nothing else moves the position.
+    pub(super) fn pass_gap(&mut self, now: Millis, at: u64) {
+        if self.state == State::Playing {
+            self.anchor = (now, at);
+        }
+    }
+
     /// Starts a jump. The owner goes to a place in front of the target.
     pub(super) fn jump(&mut self, target: u64) {
         self.anchor.1 = target;

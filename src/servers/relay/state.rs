@@ -105,6 +105,8 @@ pub(super) struct RelayState {
     pub(super) scores_wanted: bool,
     /// Requests of viewers and operator to the source.
     pub(super) requests: VecDeque<(Option<ViewerKey>, Control)>,
+    /// Viewer that paused the source, with the time of its entry.
+    pub(super) paused_by: Option<(Millis, ViewerKey)>,
     /// Time from which a viewer may control the source again, while several watch.
     pub(super) controls_from: Millis,
     /// Whether the source has a timeline, which viewers may control.
@@ -134,6 +136,7 @@ impl RelayState {
             scores: None,
             scores_wanted: false,
             requests: VecDeque::new(),
+            paused_by: None,
             controls_from: Millis(0),
             has_timeline: false,
             lost: None,
@@ -267,6 +270,16 @@ impl RelayState {
     /// Viewers that have entered, with the time of each.
     pub(super) fn entered(&self) -> impl Iterator<Item = (Millis, ViewerKey)> {
         self.viewers.present().filter_map(|(key, viewer)| Some((viewer.own.entered?, key)))
+    }
+
+    /// Queues a request to continue, if the viewer that paused the source has left. The others could only wait.
+    pub(super) fn continue_without_pauser(&mut self) {
+        if let Some(pauser) = self.paused_by
+            && self.entered().all(|viewer| viewer != pauser)
+        {
+            self.paused_by = None;
+            self.request(None, Control::Pause);
+        }
     }
 
     /// Queues a request to the source.

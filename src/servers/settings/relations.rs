@@ -3,14 +3,25 @@
 //! Invariant: every source of values follows one rule. Until the first level any order of changes is accepted; from then on
 //! a value beyond its limit is reduced at once, with a note.
 
+use std::net::Ipv4Addr;
+
 use super::{store::Settings, table::key};
-use crate::cvar::{Int, Key, quoted};
-use crate::game::unreadable_masks;
+use crate::{
+    cvar::{Int, Key, Networks, quoted},
+    game::unreadable_masks,
+    limits::SESSION_NETWORK,
+};
 
 /// Pairs of a minimum and a maximum, where 0 disables either, and the effect of a minimum above its maximum.
 const RANGES: [(Key<Int>, Key<Int>, &str); 2] = [
     (key::SV_MIN_PING, key::SV_MAX_PING, "no client outside the local network may join"),
     (key::SV_MIN_RATE, key::SV_MAX_RATE, "the minimum applies"),
+];
+
+/// Networks that a server trusts, and what their hosts may do.
+const TRUSTED: [(Key<Networks>, &str); 2] = [
+    (key::SV_LAN_NETWORKS, "are exempt from limits per address"),
+    (key::SV_RCON_ALLOW, "may use rcon"),
 ];
 
 /// Most words of a list that a note names.
@@ -24,6 +35,9 @@ pub(super) struct NotedRanges([(u32, u32); RANGES.len()]);
 pub(super) fn adjust_after(settings: &mut Settings, row: usize, given: &str) -> bool {
     if row == key::G_BAN_IPS.row() {
         note_unreadable_bans(settings, given);
+    }
+    if let Some((key, effect)) = TRUSTED.into_iter().find(|(key, _)| key.row() == row) {
+        note_session_addresses(settings, key, effect);
     }
     // Scripts before the first level may change the other setting later.
     if !settings.has_level {
@@ -66,6 +80,18 @@ fn note_unreadable_bans(settings: &mut Settings, given: &str) {
     }
 }
 
+/// Notes a list of loopback addresses that holds those of a proxy's clients, who come from anywhere.
+fn note_session_addresses(settings: &mut Settings, key: Key<Networks>, effect: &str) {
+    let list = settings.networks(key);
+    let (network, len) = SESSION_NETWORK;
+    if list.contains(network.into()) && !list.contains(Ipv4Addr::UNSPECIFIED.into()) {
+        let name = key.setting().name;
+        settings.notes.push(format!(
+            "{name}: {network}/{len} is in the list: clients of a fragd proxy on this machine {effect} (127.0.0.0/10 leaves them out)"
+        ));
+    }
+}
+
 /// Notes a minimum above its maximum, once for each change of the two.
 pub(super) fn note_empty_ranges(settings: &mut Settings) {
     for (at, (least, most, effect)) in RANGES.into_iter().enumerate() {
@@ -102,6 +128,24 @@ mod tests {
             panic!("one note")
         };
         assert!(note.starts_with("g_banIPs: \"banana\" \"::1\" \"10.0.0.0/8\" matches no address"));
+    }
+
+    #[test]
+    fn trusted_session_addresses_are_noted() {
+        let mut settings = Settings::default();
+        let mut noted = |name: &str, list: &str| {
+            let source = ChangeSource::Script;
+            settings.set_with(SetCommand::Set, source, name, list).expect("networks");
+            notes(&mut settings)
+        };
+        for list in ["private", "any", "127.0.0.0/10 10.0.0.0/8", ""] {
+            assert_eq!(noted("sv_lanNetworks", list), [""; 0], "{list}");
+        }
+        let [note] = &noted("sv_lanNetworks", "10.0.0.0/8 127.0.0.0/8")[..] else {
+            panic!("one note")
+        };
+        assert!(note.starts_with("sv_lanNetworks: 127.64.0.0/10 is in the list"), "{note}");
+        assert!(noted("sv_rconAllow", "127.0.0.0/8")[0].contains("may use rcon"));
     }
 
     #[test]

@@ -1,10 +1,12 @@
-//! Generated files as the field has them: demos and scripts by seed.
+//! Generated files as the field has them: demos, scripts and map sources by seed.
 //!
 //! Each comes with the values that it must give. Each dialect that was met is one row of a table. `FRAGD_SEED` selects one seed to reproduce a failure.
 
 mod configs;
 mod demo_file;
 mod demos;
+mod map_text;
+mod maps;
 
 use fragd::impairment::SeededRng;
 

@@ -2,6 +2,7 @@
 
 mod archives;
 mod brute_force;
+mod contents;
 mod scale;
 mod sources;
 
@@ -12,7 +13,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use fragd::mapbuild::{self, BuildError, Built, Effort, Source};
+use fragd::{
+    mapbuild::{self, BuildError, Built, Effort, Source},
+    world::bsp::Lump,
+};
 
 /// Maps of the project.
 const MAPS: [&str; 3] = ["course", "fragd1", "fragdctf1"];
@@ -40,6 +44,13 @@ fn compile_with(
         threads: 1,
     };
     mapbuild::build(&source, &mut |_, _, _| {})
+}
+
+/// Returns the bytes of a lump.
+fn lump(file: &[u8], lump: Lump) -> &[u8] {
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
+    let header = 8 + 8 * lump as usize;
+    &file[word(header)..word(header) + word(header + 4)]
 }
 
 /// Returns a map of the project without light, compiled once per run.

@@ -8,7 +8,7 @@ use fragd::{
     world::{Bsp, bsp::Lump},
 };
 
-use super::{brute_force::check_free_lines, compile_with};
+use super::{brute_force::check_free_lines, compile_with, lump};
 
 const LINES: usize = 4_000;
 
@@ -24,12 +24,6 @@ fn pairs(file: &[u8]) -> BTreeSet<[usize; 2]> {
     let all = clusters.iter().flat_map(|&a| clusters.iter().map(move |&b| (a, b)));
     let seen = all.filter(|&(a, b)| map.visibility.sees(Some(a), Some(b)));
     seen.map(|(a, b)| [a.index(), b.index()]).collect()
-}
-
-fn lump(file: &[u8], lump: Lump) -> &[u8] {
-    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
-    let header = 8 + 8 * lump as usize;
-    &file[word(header)..word(header) + word(header + 4)]
 }
 
 fn clusters(built: &Built) -> usize {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{compile, compile_own_map};
 
 /// Walls, floor and ceiling of a room from -256 to 256, each 16 thick.
-fn walls() -> Vec<String> {
+pub(super) fn walls() -> Vec<String> {
     (0..3)
         .flat_map(|axis| [false, true].map(|high| (axis, high)))
         .map(|(axis, high)| {
@@ -23,19 +23,20 @@ fn walls() -> Vec<String> {
         .collect()
 }
 
-fn source(world: &[String], entities: &str) -> String {
+pub(super) fn source(world: &[String], entities: &str) -> String {
     let world = world.concat();
     format!("{{\n\"classname\" \"worldspawn\"\n{world}}}\n{entities}")
 }
 
-const SPAWN: &str = "{\n\"classname\" \"info_player_deathmatch\"\n\"origin\" \"0 0 -200\"\n}\n";
+pub(super) const SPAWN: &str =
+    "{\n\"classname\" \"info_player_deathmatch\"\n\"origin\" \"0 0 -200\"\n}\n";
 
 fn built(text: &str) -> Bsp {
     let built = compile("room", text.as_bytes(), &[]).unwrap_or_else(|error| panic!("{error}"));
     Bsp::load(&built.bsp).unwrap()
 }
 
-fn warnings(text: &str) -> String {
+pub(super) fn warnings(text: &str) -> String {
     let built = compile("room", text.as_bytes(), &[]).unwrap_or_else(|error| panic!("{error}"));
     built.warnings.iter().map(|warning| format!("{warning}\n")).collect()
 }
@@ -329,6 +330,7 @@ fn broken_sources_name_the_line_and_the_remedy() {
         ("{\n\"classname\" worldspawn\n}", "room.map:2: unexpected \"worldspawn\" after key"),
         ("{\n\"classname\" \"worldspawn\"\n", "room.map:3: source ends early"),
         ("{\n\"classname\" \"light\"\n}\n", "room.map:1: first entity is not worldspawn"),
+        (" \n", "room.map: source is empty (expected {"),
         ("\n\n}", "room.map:3: unexpected \"}\" (expected '{' before an entity)"),
     ];
     for (text, expected) in cases {

@@ -6,6 +6,8 @@
 mod bevels;
 mod contents;
 
+pub(super) use contents::MixedContents;
+
 use super::{
     diagnostic::Findings,
     map_file::{self, MAX_COORDINATE},
@@ -57,6 +59,7 @@ impl Brush {
         source: &map_file::Brush,
         planes: &mut Planes,
         materials: &mut Materials,
+        mixed: &mut MixedContents,
         findings: &mut Findings,
     ) -> Option<Self> {
         let mut sides: Vec<BrushSide> = Vec::new();
@@ -94,7 +97,7 @@ impl Brush {
             has_sky: false,
             number: None,
         };
-        brush.classify(materials, has_detail_face);
+        brush.classify(materials, mixed, has_detail_face);
         if let Err(what) = brush.make_windings(planes) {
             findings.warn(source.line, format!("brush dropped: it {what}"));
             return None;
@@ -102,8 +105,15 @@ impl Brush {
         Some(brush)
     }
 
-    fn classify(&mut self, materials: &Materials, has_detail_face: bool) {
-        let Some((material, contents)) = contents::of_sides(&self.sides, materials) else { return };
+    fn classify(
+        &mut self,
+        materials: &Materials,
+        mixed: &mut MixedContents,
+        has_detail_face: bool,
+    ) {
+        let Some((material, contents)) = mixed.of_sides(&self.sides, materials, self.line) else {
+            return;
+        };
         self.material = material;
         self.contents = contents;
         let has = |bits| self.contents & bits != 0;

@@ -21,6 +21,9 @@ pub(crate) struct Caster {
     nodes: Vec<Node>,
     solids: Vec<Solid>,
     planes: Vec<Plane>,
+    /// Number of rays.
+    #[cfg(test)]
+    pub(crate) rays: std::sync::atomic::AtomicU64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -100,8 +103,13 @@ impl Caster {
             );
             solids.push(Solid { bounds: occluder.bounds, planes: (first, planes.len() as u32) });
         }
-        let mut caster =
-            Self { nodes: Vec::new(), solids: Vec::with_capacity(solids.len()), planes };
+        let mut caster = Self {
+            nodes: Vec::new(),
+            solids: Vec::with_capacity(solids.len()),
+            planes,
+            #[cfg(test)]
+            rays: Default::default(),
+        };
         if !solids.is_empty() {
             caster.build(&mut solids, 0);
         }
@@ -134,6 +142,8 @@ impl Caster {
 
     /// Whether a solid lies between two points.
     pub(crate) fn blocked(&self, from: Vector, to: Vector) -> bool {
+        #[cfg(test)]
+        let _ = self.rays.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if self.nodes.is_empty() {
             return false;
         }

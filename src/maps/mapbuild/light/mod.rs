@@ -17,6 +17,7 @@ mod samples;
 mod scene;
 pub(crate) mod vector;
 
+pub(crate) use caster::Caster;
 pub(crate) use grid::point_count;
 pub use layout::{PAGE_BYTES, PAGE_SIZE, Placement};
 pub(crate) use samples::patch_vertex;
@@ -24,7 +25,6 @@ pub use scene::{Material, Occluder, Plane, PointLight, Scene, Shape, Sun, Surfac
 pub use vector::Vector;
 
 use self::{
-    caster::Caster,
     fill::fill_voids,
     gather::Sources,
     samples::{sample, sample_bounds},
@@ -80,10 +80,19 @@ pub struct SurfaceLight {
 
 /// Computes the light of a scene. `progress` receives finished and total surfaces.
 pub fn light(scene: &Scene, options: Options, progress: &mut dyn FnMut(usize, usize)) -> Lighting {
+    light_with(&Caster::new(&scene.occluders), scene, options, progress)
+}
+
+/// Computes the light of a scene with the rays of a caster of its solids.
+pub(crate) fn light_with(
+    caster: &Caster,
+    scene: &Scene,
+    options: Options,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Lighting {
     let layout::Layout { placements, pages: page_count, luxel } = layout::place(scene);
-    let caster = Caster::new(&scene.occluders);
     let offsets: &[[f64; 2]] = if options.fast { &[[0.0; 2]] } else { &OFFSETS };
-    let sources = Sources::new(&caster, scene, options.fast, offsets.len());
+    let sources = Sources::new(caster, scene, options.fast, offsets.len());
 
     let total = placements.len();
     let mut luxels: Vec<Vec<Vector>> = Vec::with_capacity(total);

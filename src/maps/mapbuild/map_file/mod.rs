@@ -164,7 +164,8 @@ pub fn read(file: &str, text: &[u8]) -> Result<MapFile, Vec<Diagnostic>> {
         first => {
             let line = first.map_or(0, |entity| entity.line);
             let what =
-                "first entity is not worldspawn (expected { \"classname\" \"worldspawn\" ... })";
+                if first.is_some() { "first entity is not worldspawn" } else { "source is empty" };
+            let what = format!("{what} (expected {{ \"classname\" \"worldspawn\" ... }})");
             return Err(vec![Diagnostic::new(file, line, what)]);
         }
     }

@@ -157,11 +157,14 @@ impl<'a> Reader<'a> {
                     self.leave_primitive(start);
                 }
             } else if token.quoted {
-                let read = self.pair(token, &mut entity);
-                read.or_else(|error| self.note(error))?;
+                if let Err(error) = self.pair(token, &mut entity) {
+                    self.note(error)?;
+                    self.leave_line();
+                }
             } else {
                 let what = format!("unexpected {} (expected {expected})", token.shown());
                 self.note(Diagnostic::new(self.file, token.line, what))?;
+                self.leave_line();
             }
         }
     }
@@ -185,8 +188,21 @@ impl<'a> Reader<'a> {
         self.tokens = tokens;
     }
 
+    /// Continues behind the rest of a line with a problem, or at a brace on it.
+    fn leave_line(&mut self) {
+        let line = self.tokens.line();
+        let is_rest = |token: Token<'_>| token.line == line && !token.is("{") && !token.is("}");
+        while self.tokens.peek().is_some_and(is_rest) {
+            let _ = self.tokens.next();
+        }
+    }
+
     fn pair(&mut self, key: Token<'a>, entity: &mut Entity) -> Result<(), Diagnostic> {
         let value = self.next("a \"value\" after a key")?;
+        if let Some(open) = [key, value].into_iter().find(|token| token.is_open) {
+            let what = format!("quote not closed: {} (expected '\"' at its end)", open.shown());
+            return self.error(open.line, what);
+        }
         if !value.quoted {
             let what = format!(
                 "unexpected {} after key {} (expected a \"value\")",
@@ -315,7 +331,8 @@ impl<'a> Reader<'a> {
         let name = token.text.replace('\\', "/").to_ascii_lowercase();
         let name = name.strip_prefix("textures/").unwrap_or(&name);
         let legal = |c: char| c.is_ascii_graphic() && !"\"();".contains(c);
-        let is_legal = !name.is_empty()
+        let is_legal = !token.is_open
+            && !name.is_empty()
             && name.chars().all(legal)
             && !name.starts_with('/')
             && !name.split('/').any(|part| part == "..");

@@ -52,6 +52,8 @@ pub struct Shader {
     pub light_color: Option<Vector>,
     /// Sun.
     pub sun: Option<Sun>,
+    /// Whether it has color and distance of a fog.
+    pub has_fog_parms: bool,
 }
 
 /// A sun.
@@ -84,7 +86,14 @@ impl Shader {
             sky_light: 0.0,
             light_color: None,
             sun: None,
+            has_fog_parms: false,
         }
+    }
+
+    /// Whether its brushes are fogs that clients draw.
+    #[must_use]
+    pub const fn is_fog(&self) -> bool {
+        self.has_fog_parms && self.contents & content::FOG != 0
     }
 
     /// Returns the image that gives size and color of the texture.
@@ -282,6 +291,7 @@ fn shader_keyword(
         "skyparms" => sky_images(first.unwrap_or("-"), shader),
         "q3map_surfacelight" => shader.surface_light = numbers::<1>(&name, words)?[0].max(0.0),
         "q3map_skylight" => shader.sky_light = numbers::<1>(&name, words)?[0].max(0.0),
+        "fogparms" => shader.has_fog_parms = true,
         "q3map_lightcolor" => shader.light_color = Some(Vector(numbers(&name, words)?)),
         "q3map_sun" | "q3map_sunext" | "sun" => {
             let [r, g, b, light, degrees, elevation] = numbers(&name, words)?;

@@ -38,6 +38,8 @@ pub(super) struct Surface {
     pub model: usize,
     /// Shape.
     pub shape: Shape,
+    /// Fog in which it is.
+    pub fog: Option<usize>,
 }
 
 /// Shape of a surface.

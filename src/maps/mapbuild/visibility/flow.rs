@@ -10,6 +10,7 @@ use super::{
     },
     Bits,
     separators::{ON, narrowed},
+    sight::TESTS_PER_WORK,
 };
 
 /// Maximum number of directed portals. A map with more gets no visibility data.
@@ -127,27 +128,30 @@ impl<'a> Flow<'a> {
         (flow.portals.len() <= MAX_PORTALS).then_some(flow)
     }
 
-    /// Finds what faces each portal. Returns the number of portals that see more than needed: none.
+    /// Finds what faces each portal. Returns the work.
     pub(super) fn draft(
         &self,
         progress: &mut dyn FnMut(usize, usize),
         see: &mut dyn FnMut(usize, &Bits),
-    ) -> usize {
+    ) -> u64 {
+        let mut work = 0;
         for number in 0..self.portals.len() {
             if number % REPORT_INTERVAL == 0 {
                 progress(number, self.portals.len());
             }
-            see(number, &self.candidates(number));
+            let candidates = self.candidates(number);
+            work += u64::from(candidates.count()) / TESTS_PER_WORK;
+            see(number, &candidates);
         }
-        0
+        work
     }
 
-    /// Finds what each portal sees. Returns the number of portals that see more than needed.
+    /// Finds what each portal sees. Returns the number of portals that see more than needed, and the work.
     pub(super) fn all(
         &self,
         progress: &mut dyn FnMut(usize, usize),
         see: &mut dyn FnMut(usize, &Bits),
-    ) -> usize {
+    ) -> (usize, u64) {
         let count = self.portals.len();
         let sets: Vec<Bits> = (0..count).map(|portal| self.candidates(portal)).collect();
         let sizes: Vec<u32> = sets.iter().map(Bits::count).collect();
@@ -156,17 +160,19 @@ impl<'a> Flow<'a> {
         let mut known = Known { sets, is_done: vec![false; count] };
         let mut budget = BUDGET[0] + BUDGET[1] * count as u64;
         let mut coarse = 0;
+        let mut all_work: u64 = sizes.iter().map(|&size| u64::from(size) / TESTS_PER_WORK).sum();
         for (finished, &number) in order.iter().enumerate() {
             progress(finished, count);
             let share = budget / (count - finished) as u64 * SHARES;
             let (seen, work, is_exact) = self.seen(number, &known, share.max(MIN_WORK));
             budget = budget.saturating_sub(work);
+            all_work += work;
             coarse += usize::from(!is_exact);
             see(number, &seen);
             known.sets[number] = seen;
             known.is_done[number] = true;
         }
-        coarse
+        (coarse, all_work)
     }
 
     /// Finds what a portal sees with limited work. Returns the work, and whether the set is exact.

@@ -31,6 +31,8 @@ pub(super) struct VisibleSet {
     pub portals: usize,
     /// Directed portals that see more than needed, because the budget was spent.
     pub coarse: usize,
+    /// Work, in visits of a portal.
+    pub work: u64,
 }
 
 /// Set of small numbers.
@@ -110,8 +112,8 @@ pub(super) fn visible_set(
             row.set(flow.portals[other].to);
         }
     };
-    let coarse = match precision {
-        Precision::Draft => flow.draft(progress, &mut see),
+    let (coarse, work) = match precision {
+        Precision::Draft => (0, flow.draft(progress, &mut see)),
         Precision::Full => flow.all(progress, &mut see),
     };
     for a in 0..clusters {
@@ -120,5 +122,5 @@ pub(super) fn visible_set(
             rows[b].set(a);
         }
     }
-    VisibleSet { rows: Some(rows), portals: flow.portals.len(), coarse }
+    VisibleSet { rows: Some(rows), portals: flow.portals.len(), coarse, work }
 }

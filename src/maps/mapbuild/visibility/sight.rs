@@ -10,7 +10,7 @@ use super::{
 };
 
 /// Tests of portals against separating planes that cost as much as one visit of a portal.
-const TESTS_PER_WORK: u64 = 8;
+pub(super) const TESTS_PER_WORK: u64 = 8;
 /// Work of a straight line through the tree.
 const LINE_WORK: u64 = 4;
 /// Distance from a plane within which a line counts as blocked on both sides.

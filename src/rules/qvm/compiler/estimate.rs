@@ -4,6 +4,7 @@
 //! blocks of each function, and large functions count more.
 //! Invariant: the estimate itself is linear in the program.
 
+use super::CompileError;
 use crate::qvm::{
     opcode::Opcode,
     program::{Function, Program},
@@ -17,6 +18,12 @@ const LARGE_FUNCTION: u64 = 4096;
 const INSTRUCTIONS_PER_BLOCK: u64 = 4;
 /// Units of a function without instructions.
 const FUNCTION: u64 = 16;
+
+/// Refuses a program whose estimate exceeds the limit.
+pub(super) fn check(program: &Program) -> Result<(), CompileError> {
+    let (work, max) = (work(program), MAX_WORK);
+    if work > max { Err(CompileError::Work { work, max }) } else { Ok(()) }
+}
 
 /// Units of work for a program.
 pub(super) fn work(program: &Program) -> u64 {

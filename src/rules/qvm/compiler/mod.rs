@@ -23,6 +23,7 @@
 //! Invariants: results, faults, call stacks and the rest of the budget are those of the interpreter.
 //! Source: Quake III QVM format.
 
+mod beside;
 mod calls;
 mod cells;
 mod emitter;
@@ -35,7 +36,7 @@ mod pages;
 #[cfg(test)]
 mod tests;
 
-use std::{ops::Range, thread};
+use std::{num::NonZero, ops::Range, thread};
 
 use cranelift_codegen::{
     Context,
@@ -48,6 +49,7 @@ use cranelift_codegen::{
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use thiserror::Error;
 
+pub(super) use beside::{Compilation, Progress};
 pub(super) use entry::run;
 use pages::Pages;
 
@@ -106,6 +108,9 @@ pub enum CompileError {
     /// The operating system gave no memory for code.
     #[error("no executable memory: {0}")]
     Pages(String),
+    /// The operating system gave no thread.
+    #[error("no thread to compile: {0}")]
+    Thread(String),
 }
 
 /// Machine code of a program.
@@ -122,13 +127,18 @@ pub(super) struct Code {
 impl Code {
     /// Compiles every function of a program.
     pub(super) fn new(program: &Program) -> Result<Self, CompileError> {
-        let (work, max) = (estimate::work(program), estimate::MAX_WORK);
-        if work > max {
-            return Err(CompileError::Work { work, max });
-        }
-        let isa = native_isa()?;
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-        let shares = shares(program, threads);
+        estimate::check(program)?;
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        Self::with_threads(program, native_isa()?, threads)
+    }
+
+    /// Compiles every function of a program whose work is within the limit.
+    fn with_threads(
+        program: &Program,
+        isa: OwnedTargetIsa,
+        threads: usize,
+    ) -> Result<Self, CompileError> {
+        let shares = shares(program, threads.clamp(1, MAX_THREADS));
         let mut parts: Vec<Result<Part, CompileError>> = Vec::with_capacity(shares.len());
         thread::scope(|scope| {
             let compile = |share: Range<usize>| {
@@ -152,14 +162,10 @@ impl Code {
         Ok(Self { pages, entries, block_size: program.image().block_size() })
     }
 
-    /// Origin of the pages of the machine code.
-    pub(super) fn page_origin(&self) -> &'static str {
-        self.pages.origin().name()
-    }
-
-    /// Length of the machine code, in bytes.
-    pub(super) fn length(&self) -> usize {
-        self.pages.length()
+    /// Description for the log: length and pages of the code.
+    pub(super) fn description(&self) -> String {
+        let (kib, pages) = (self.pages.length() / 1024, self.pages.origin().name());
+        format!("compiled to {kib} KiB in {pages}")
     }
 }
 

@@ -1,6 +1,6 @@
 //! Comparison of machine code with the interpreter: operations, faults, random programs, real modules.
 
-#[cfg(test)]
+mod beside;
 mod random;
 
 use std::sync::Arc;
@@ -411,7 +411,7 @@ fn calls(count: usize) -> Image {
 
 fn length(image: Image) -> usize {
     let program = Program::verify(image).expect("verified");
-    crate::qvm::compiler::Code::new(&program).expect("compiled").length()
+    crate::qvm::compiler::Code::new(&program).expect("compiled").pages.length()
 }
 
 #[test]
