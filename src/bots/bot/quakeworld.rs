@@ -29,6 +29,9 @@ use crate::{
 
 /// Time between two looks at the timers of the handshake.
 const HANDSHAKE_STEP: Millis = Millis(100);
+/// Time after which a question of the handshake is repeated. Real clients wait for five seconds, as long as the time after
+/// which a load test gives up allows for two questions.
+const HANDSHAKE_RETRY: Millis = Millis::seconds(2);
 /// Longest time of a usercmd, in ms.
 const MAX_MSEC: u64 = 100;
 /// Speed of a pressed key, in units per second; that of usercmds of Quake III is 127.
@@ -110,6 +113,7 @@ impl QuakeWorldPlayer {
     pub(super) fn new(options: PlayerOptions<'_>, now: Millis) -> Result<Self, InfoError> {
         let userinfo = options.userinfo()?;
         let client = ClientOptions {
+            retry: HANDSHAKE_RETRY,
             timeout: options.timeout,
             model_checksums: Some(MODEL_CHECKSUMS),
             ..ClientOptions::new(options.server, options.qport, userinfo)

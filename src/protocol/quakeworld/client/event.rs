@@ -20,6 +20,8 @@ pub struct ClientOptions {
     pub extensions: Extensions,
     /// CRC-16 of the player model and of the eyes, for servers that check them.
     pub model_checksums: Option<[u16; 2]>,
+    /// Time after which a question of the handshake is repeated.
+    pub retry: Millis,
     /// Time without packets after which the client gives up.
     pub timeout: Millis,
 }
@@ -34,6 +36,7 @@ impl ClientOptions {
             userinfo,
             extensions: Extensions::SUPPORTED,
             model_checksums: None,
+            retry: Millis::seconds(5),
             timeout: Millis::seconds(60),
         }
     }

@@ -9,9 +9,6 @@ use super::super::{
 };
 use crate::model::{Millis, Qport};
 
-/// Time after which a question is repeated.
-pub(super) const RETRY: Millis = Millis::seconds(5);
-
 /// State of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HandshakeStep {
@@ -45,14 +42,24 @@ pub struct Handshake {
     offered: Extensions,
     challenge: i32,
     send_at: Millis,
+    /// Time after which a question is repeated.
+    retry: Millis,
 }
 
 impl Handshake {
-    /// Creates a handshake that starts now.
+    /// Creates a handshake that starts now, and repeats a question after `retry`.
     #[must_use]
-    pub const fn new(qport: Qport, wanted: Extensions, now: Millis) -> Self {
+    pub const fn new(qport: Qport, wanted: Extensions, retry: Millis, now: Millis) -> Self {
         let offered = Extensions::NONE;
-        Self { step: HandshakeStep::Challenge, qport, wanted, offered, challenge: 0, send_at: now }
+        Self {
+            step: HandshakeStep::Challenge,
+            qport,
+            wanted,
+            offered,
+            challenge: 0,
+            send_at: now,
+            retry,
+        }
     }
 
     /// Whether the server granted a slot.
@@ -101,7 +108,7 @@ impl Handshake {
         if self.is_accepted() || now < self.send_at {
             return false;
         }
-        self.send_at = now + RETRY;
+        self.send_at = now + self.retry;
         if self.step == HandshakeStep::Connect {
             let connect = Connect {
                 qport: self.qport,

@@ -99,7 +99,7 @@ impl Client {
     pub fn new(options: ClientOptions, now: Millis) -> Self {
         Self {
             state: ClientState::Challenging,
-            handshake: Handshake::new(options.qport, options.extensions, now),
+            handshake: Handshake::new(options.qport, options.extensions, options.retry, now),
             channel: Channel::new(End::Client(options.qport)).starting_at_one(),
             timing: ClientTiming::default(),
             frames: Frames::default(),
