@@ -22,8 +22,9 @@ mod tests;
 use std::{collections::VecDeque, sync::Arc};
 
 use super::game::{EntityView, GameEvent, PlayerView, QuakeWorldGame};
-use super::movement::{MoveCommand, MoveVars, Scene, Thing};
+use super::movement::{MoveCommand, MoveKind, MoveVars, Scene, Thing};
 use crate::bsp29::Bsp29;
+use crate::model::Vec3;
 
 pub use self::harm::{Harm, LIQUID_HARMS, liquid_harm};
 pub use self::mover::{Mover, Stop};
@@ -119,6 +120,14 @@ impl QuakeWorldGame for Level {
 
     fn run_command(&mut self, slot: usize, command: &MoveCommand, _impulse: u8) {
         self.move_player(slot, command);
+    }
+
+    fn place(&mut self, slot: usize, origin: Vec3) {
+        let player = self.players.get_mut(slot).and_then(Option::as_mut);
+        let spectator = player.filter(|player| player.state.kind == MoveKind::Spectator);
+        if let Some(spectator) = spectator.filter(|_| origin.is_finite()) {
+            spectator.state.origin = origin;
+        }
     }
 
     fn kill(&mut self, slot: usize) {
