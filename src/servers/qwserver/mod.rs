@@ -126,6 +126,8 @@ impl std::fmt::Debug for QwServer {
 
 /// Time between two frames without packets.
 const FRAME: Millis = Millis(50);
+/// Script of the game folders that runs at the start.
+const START_SCRIPT: &str = "server.cfg";
 /// Start of a connection request of NetQuake: a control packet of big-endian length.
 const NETQUAKE: &[u8] = &[0x80, 0];
 
@@ -174,6 +176,10 @@ impl QwServer {
             is_stopping: false,
         };
         server.settings.tell("*gamedir", &server.game_folder());
+        server.settings.choose_game();
+        if server.assets.find(START_SCRIPT).is_some() {
+            server.run_line(now, &format!("exec {START_SCRIPT}"));
+        }
         for line in &lines {
             server.run_line(now, line);
         }

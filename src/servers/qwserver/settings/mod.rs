@@ -75,6 +75,7 @@ pub struct Settings {
     serverinfo: Info,
     localinfo: Info,
     is_started: bool,
+    is_game_chosen: bool,
 }
 
 impl Default for Settings {
@@ -84,6 +85,7 @@ impl Default for Settings {
             serverinfo: Info::new(MAX_SERVERINFO_LEN),
             localinfo: Info::new(MAX_SERVERINFO_LEN),
             is_started: false,
+            is_game_chosen: false,
         };
         for row in ROWS.iter().filter(|row| is_told(row)) {
             this.refresh(row);
@@ -122,6 +124,11 @@ impl Settings {
         self.localinfo.as_bytes()
     }
 
+    /// Fixes the game folder, whose files scripts come from.
+    pub const fn choose_game(&mut self) {
+        self.is_game_chosen = true;
+    }
+
     /// Ends the start: settings of the start are fixed from now on.
     pub const fn begin(&mut self) {
         self.is_started = true;
@@ -133,7 +140,8 @@ impl Settings {
     /// See [`SettingsError`]. Nothing changes.
     pub fn set(&mut self, name: &str, value: &str) -> Result<Changed, SettingsError> {
         let row = self.row(name)?;
-        if self.is_started && flags(row).has(Flags::INIT) {
+        let is_fixed = self.is_started || self.is_game_chosen && row.name == key::GAMEDIR.setting().name;
+        if is_fixed && flags(row).has(Flags::INIT) {
             return Err(SettingsError::Init(row.name));
         }
         let old = self.values.get(row.name).unwrap_or_default().to_owned();
