@@ -53,6 +53,25 @@ def from_sessions():
         seed("proxy", name, bytes([wire]) + b"".join(start))
 
 
+def from_quakeworld():
+    """Recorded sessions of real programs, from their start and from the game."""
+    sessions = {}
+    for row in rows("quakeworld_session.csv"):
+        data = bytes.fromhex(row["hex"])
+        taken = sessions.setdefault(row["session"], {"client": [], "server": []})
+        if data.startswith(b"\xff\xff\xff\xff"):
+            taken[row["sender"]].append(b"\1" + data[4:])
+        else:
+            taken[row["sender"]].append(b"\x33" + data[10 if row["sender"] == "client" else 8 :])
+    for name, taken in sessions.items():
+        for start in (0, 20, 60):
+            for choice in (b"\0", b"\1"):
+                body = choice + b"".join(piece(data) for data in taken["client"][start : start + 24])
+                seed("quakeworld_client_messages", f"{name}-{start}-{choice[0]}", body)
+                body = choice + b"".join(piece(data) for data in taken["server"][start : start + 24])
+                seed("quakeworld_server_messages", f"{name}-{start}-{choice[0]}", body)
+
+
 def from_packets():
     for row in rows("discovery_vectors.csv"):
         packet = bytes.fromhex(row["hex"])
@@ -469,6 +488,7 @@ def from_modules():
 
 if __name__ == "__main__":
     from_sessions()
+    from_quakeworld()
     from_packets()
     from_words()
     from_demos()

@@ -64,7 +64,7 @@
 //! # Features
 //!
 //! `default` is everything but `compiler` (machine code of game modules). `default-features = false` leaves the
-//! wire format, netchan and the codecs of discovery; add `client`, `server`, `trace` (decoder of both directions, captures), `discovery` (master,
+//! wire format, netchan, QuakeWorld and the codecs of discovery; add `client`, `server`, `trace` (decoder of both directions, captures), `discovery` (master,
 //! browser, decoy), `load` (load test), `relay` (broadcast), `sim`, `maps`
 //! (map compiler, drawings), `host` (sockets and event loop), `http` (downloads), `metrics`, `cli`.
 //!

@@ -190,7 +190,11 @@ fn quakeworld_session_packets_fail_when_cut() {
         }
         *extensions = messages.extensions();
         for len in (0..payload.len()).step_by(7).filter(|len| !ends.contains(len)) {
-            assert!(ServerMessages::checked(&payload[..len], before).is_err(), "{}", packet.meaning);
+            assert!(
+                ServerMessages::checked(&payload[..len], before).is_err(),
+                "{}",
+                packet.meaning
+            );
             cut += 1;
         }
     }
@@ -210,7 +214,9 @@ impl Peer {
 
     /// Takes packets up to a sequence. A relay between both ends saw some packets cross.
     fn receive_up_to(&mut self, sequence: u32, now: Millis) {
-        while let Some((_, datagram)) = self.arriving.pop_front_if(|(number, _)| *number <= sequence) {
+        while let Some((_, datagram)) =
+            self.arriving.pop_front_if(|(number, _)| *number <= sequence)
+        {
             match self.channel.receive(&datagram) {
                 Ok(received) => self.channel.commit(&received, now),
                 // The first packet of a client.

@@ -349,13 +349,13 @@ impl<'a> Element<'a> for Text<'a> {
     }
 
     fn write(&self, writer: &mut Writer<'_>) {
-        writer.attempt_or_overflow(&[self.0, b"\0"]);
+        writer.put_all(&[self.0, b"\0"]);
     }
 }
 
 impl Writer<'_> {
     /// Appends parts, all or none.
-    fn attempt_or_overflow(&mut self, parts: &[&[u8]]) {
+    fn put_all(&mut self, parts: &[&[u8]]) {
         let len: usize = parts.iter().map(|part| part.len()).sum();
         if len > self.room() {
             self.overflowed = true;

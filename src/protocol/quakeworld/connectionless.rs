@@ -199,7 +199,7 @@ pub enum Reply<'a> {
     Accepted,
     /// Text: console output, a status, or the reason of a refusal.
     Print {
-        /// Text. It may end with a zero and hold a status, see [`discovery`](crate::discovery).
+        /// Text. It may end with a zero. The answer to `status` is one too.
         text: &'a [u8],
     },
     /// Part of a chunked download.
@@ -235,7 +235,8 @@ impl<'a> Reply<'a> {
                 b"l" | b"l\n" => Ok(Self::Ack),
                 b"m" => Ok(Self::Nack),
                 _ => {
-                    let text = datagram.strip_prefix(b"stdlog ").ok_or(ConnectionlessError::Mark)?;
+                    let text =
+                        datagram.strip_prefix(b"stdlog ").ok_or(ConnectionlessError::Mark)?;
                     Ok(Self::Log { text })
                 }
             };

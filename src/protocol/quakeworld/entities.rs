@@ -207,8 +207,7 @@ impl EntityDelta {
         }
         number |= if flags & flag::NUMBER_512 == 0 { 0 } else { 512 };
         number |= if flags & flag::NUMBER_1024 == 0 { 0 } else { 1024 };
-        let mut delta =
-            Self { flags, number: number as u16, fields: EntityState::default() };
+        let mut delta = Self { flags, number: number as u16, fields: EntityState::default() };
         if !is_removal {
             delta.read_fields(reader)?;
         }

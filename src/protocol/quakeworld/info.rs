@@ -202,7 +202,9 @@ mod tests {
     #[test]
     fn received_info_is_checked() {
         assert!(is_valid(b"\\name\\a\\*z_ext\\511", MAX_INFO_LEN));
-        for info in [&b"name\\a"[..], b"\\name", b"\\\\a", b"\\a\\1\\a\\2", b"\\a\\\n", b"\\a\\1\\b"] {
+        for info in
+            [&b"name\\a"[..], b"\\name", b"\\\\a", b"\\a\\1\\a\\2", b"\\a\\\n", b"\\a\\1\\b"]
+        {
             assert!(!is_valid(info, MAX_INFO_LEN), "{}", info.escape_ascii());
         }
         let kept = Info::from_received(b"\\a\\1\\b\\\x01\\c\\3\\d", MAX_INFO_LEN);

@@ -213,7 +213,8 @@ impl<'a> Element<'a> for WideNameList<'a> {
 /// Writes the part of a list that starts behind number `first`, as far as it fits. Returns the number to continue
 /// with; 0 at the end.
 ///
-/// `names` are those behind `first`. `number` is that of the message: models or sounds.
+/// `names` are those behind `first`; names beyond 255 are left out. `number` is that of the message: models or
+/// sounds.
 pub fn write_name_list<'n>(
     writer: &mut Writer<'_>,
     number: u8,
@@ -222,17 +223,15 @@ pub fn write_name_list<'n>(
 ) -> u8 {
     writer.write(&number);
     writer.write(&first);
-    let mut at = usize::from(first);
     let mut next = 0;
-    for name in names {
+    for (at, name) in (first..u8::MAX).zip(names) {
         let name = Text::new(name);
         // Two bytes remain for the end.
         if name.bytes().len() + 3 > writer.room() {
-            next = at as u8;
+            next = at;
             break;
         }
         writer.write(&name);
-        at += 1;
     }
     writer.write(&0_u8);
     writer.write(&next);

@@ -136,8 +136,7 @@ impl PlayerInfo {
 
 impl Element<'_> for PlayerInfo {
     fn read(reader: &mut Reader<'_>) -> ReadResult<Self> {
-        let mut info =
-            Self { player: reader.read()?, flags: reader.read()?, ..Self::default() };
+        let mut info = Self { player: reader.read()?, flags: reader.read()?, ..Self::default() };
         let flags = info.flags;
         let is_float = reader.extensions().has_float_coords();
         for coord in &mut info.origin {

@@ -46,15 +46,8 @@ pub struct Usercmd {
 
 impl Usercmd {
     /// Usercmd without any input.
-    pub const ZERO: Self = Self {
-        msec: 0,
-        angles: [Angle(0); 3],
-        forward: 0,
-        side: 0,
-        up: 0,
-        buttons: 0,
-        impulse: 0,
-    };
+    pub const ZERO: Self =
+        Self { msec: 0, angles: [Angle(0); 3], forward: 0, side: 0, up: 0, buttons: 0, impulse: 0 };
 
     /// Reads the difference to `from`.
     ///
@@ -96,8 +89,7 @@ impl Usercmd {
         for (bit, to, from) in speeds {
             bits |= if to == from { 0 } else { bit };
         }
-        let bytes =
-            [(BUTTONS, self.buttons, from.buttons), (IMPULSE, self.impulse, from.impulse)];
+        let bytes = [(BUTTONS, self.buttons, from.buttons), (IMPULSE, self.impulse, from.impulse)];
         for (bit, to, from) in bytes {
             bits |= if to == from { 0 } else { bit };
         }

@@ -137,12 +137,12 @@ pub struct Channel {
     answer_due: bool,
     lost: u64,
     pacer: Pacer,
-    means: Means,
+    means: RunningMeans,
 }
 
 /// Running means of a channel.
 #[derive(Clone, Copy, Debug, Default)]
-struct Means {
+struct RunningMeans {
     frame_latency: f32,
     interval_ms: f32,
     last_received: Option<Millis>,
@@ -151,7 +151,7 @@ struct Means {
 /// Weight of a new sample.
 const MEAN_WEIGHT: f32 = 0.01;
 
-impl Means {
+impl RunningMeans {
     fn received(&mut self, frames: u32, now: Millis) {
         let mean = |old: f32, new: f32| old * (1.0 - MEAN_WEIGHT) + new * MEAN_WEIGHT;
         self.frame_latency = mean(self.frame_latency, frames as f32);
@@ -182,7 +182,7 @@ impl Channel {
             answer_due: false,
             lost: 0,
             pacer: Pacer::default(),
-            means: Means::default(),
+            means: RunningMeans::default(),
         }
     }
 
@@ -423,7 +423,7 @@ impl Channel {
         self.lost += u64::from(received.lost);
         self.means.received(self.outgoing.saturating_sub(self.acknowledged), now);
         if matches!(self.end, End::Server(_)) {
-            // With a packet behind our own sequence there is no number for the answer.
+            // A packet behind our own sequence leaves no number for the answer.
             self.answer_due = self.incoming >= self.outgoing;
             self.outgoing = self.outgoing.max(self.incoming);
         }

@@ -147,10 +147,10 @@ impl ServerTiming {
     /// Returns the mean round-trip time in ms, or [`NO_PING`].
     #[must_use]
     pub fn ping(&self) -> u32 {
-        let (mut sum, mut count) = (0, 0);
+        let (mut sum, mut count) = (0_u32, 0);
         for ping in self.pings.iter().flatten() {
             (sum, count) = (sum + ping, count + 1);
         }
-        if count == 0 { NO_PING } else { sum / count }
+        sum.checked_div(count).unwrap_or(NO_PING)
     }
 }

@@ -17,7 +17,7 @@ const WINDOW: usize = 32;
 
 /// Result of a part.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum TransferStep {
     /// Ask for the next block.
     Next,
     /// Wait for more.
@@ -55,33 +55,37 @@ impl Transfer {
     }
 
     /// Takes a part. `id` is the number of the next chunked download.
-    pub(super) fn receive(&mut self, part: Download<'_>, id: &mut i32) -> Step {
+    pub(super) fn receive(&mut self, part: Download<'_>, id: &mut i32) -> TransferStep {
         match part {
-            Download::Refused => Step::Failed,
+            Download::Refused => TransferStep::Failed,
             Download::Block { percent, bytes } => {
                 if self.content.len() + bytes.len() > MAX_FILE_LEN {
-                    return Step::Failed;
+                    return TransferStep::Failed;
                 }
                 self.content.extend_from_slice(bytes);
-                if percent < 100 { Step::Next } else { Step::Complete(std::mem::take(&mut self.content)) }
+                if percent < 100 {
+                    TransferStep::Next
+                } else {
+                    TransferStep::Complete(std::mem::take(&mut self.content))
+                }
             }
             Download::Size { size, .. } => match usize::try_from(size) {
                 Ok(size) if size <= MAX_FILE_LEN => {
                     *id += 1;
                     self.chunks = Some(Chunks { id: *id, size, early: Vec::new(), next: 0 });
-                    Step::Wait
+                    TransferStep::Wait
                 }
-                _ => Step::Failed,
+                _ => TransferStep::Failed,
             },
             Download::Chunk { number, bytes } => self.receive_chunk(number as usize, bytes),
         }
     }
 
-    fn receive_chunk(&mut self, number: usize, bytes: &[u8]) -> Step {
-        let Some(chunks) = &mut self.chunks else { return Step::Wait };
+    fn receive_chunk(&mut self, number: usize, bytes: &[u8]) -> TransferStep {
+        let Some(chunks) = &mut self.chunks else { return TransferStep::Wait };
         let wanted = self.content.len() / CHUNK_LEN;
         if number < wanted || number >= wanted + WINDOW || number * CHUNK_LEN >= chunks.size {
-            return Step::Wait;
+            return TransferStep::Wait;
         }
         if number == wanted {
             self.content.extend_from_slice(bytes);
@@ -94,10 +98,10 @@ impl Transfer {
             chunks.early.push((number, bytes.into()));
         }
         if self.content.len() < chunks.size {
-            return Step::Wait;
+            return TransferStep::Wait;
         }
         self.content.truncate(chunks.size);
-        Step::Complete(std::mem::take(&mut self.content))
+        TransferStep::Complete(std::mem::take(&mut self.content))
     }
 
     /// Number of the chunked download.
@@ -137,9 +141,12 @@ mod tests {
     fn blocks_are_joined_until_complete() {
         let mut transfer = Transfer::new(b"maps/x.bsp");
         let block = |percent, bytes| Download::Block { percent, bytes };
-        assert_eq!(transfer.receive(block(50, b"ab"), &mut 0), Step::Next);
-        assert_eq!(transfer.receive(block(100, b"cd"), &mut 0), Step::Complete(b"abcd".to_vec()));
-        assert_eq!(transfer.receive(Download::Refused, &mut 0), Step::Failed);
+        assert_eq!(transfer.receive(block(50, b"ab"), &mut 0), TransferStep::Next);
+        assert_eq!(
+            transfer.receive(block(100, b"cd"), &mut 0),
+            TransferStep::Complete(b"abcd".to_vec())
+        );
+        assert_eq!(transfer.receive(Download::Refused, &mut 0), TransferStep::Failed);
     }
 
     #[test]
@@ -148,16 +155,17 @@ mod tests {
         let mut transfer = Transfer::new(b"progs/x.mdl");
         let mut id = 6;
         let size = Download::Size { size: file.len() as i32, name: "progs/x.mdl".into() };
-        assert_eq!(transfer.receive(size, &mut id), Step::Wait);
+        assert_eq!(transfer.receive(size, &mut id), TransferStep::Wait);
         assert_eq!((id, transfer.chunked_id()), (7, Some(7)));
         for number in [3, 0, 3, 5, 1, 4, 9, 2] {
             let mut bytes = file[(number * CHUNK_LEN).min(file.len())..].to_vec();
             bytes.resize(CHUNK_LEN, 0);
-            let step = transfer.receive(Download::Chunk { number: number as u32, bytes: &bytes }, &mut id);
+            let step =
+                transfer.receive(Download::Chunk { number: number as u32, bytes: &bytes }, &mut id);
             if number == 2 {
-                assert_eq!(step, Step::Complete(file.clone()));
+                assert_eq!(step, TransferStep::Complete(file.clone()));
             } else {
-                assert_eq!(step, Step::Wait);
+                assert_eq!(step, TransferStep::Wait);
             }
         }
     }
@@ -175,7 +183,13 @@ mod tests {
             transfer.write_requests(&mut Writer::new(&mut out, 1000, extensions));
             String::from_utf8(out).unwrap()
         };
-        assert_eq!(asked(), ["0", "2", "3", "4"].map(|at| format!("\x04nextdl {at} 0 1\0")).concat());
-        assert_eq!(asked(), ["5", "0", "2", "3"].map(|at| format!("\x04nextdl {at} 0 1\0")).concat());
+        assert_eq!(
+            asked(),
+            ["0", "2", "3", "4"].map(|at| format!("\x04nextdl {at} 0 1\0")).concat()
+        );
+        assert_eq!(
+            asked(),
+            ["5", "0", "2", "3"].map(|at| format!("\x04nextdl {at} 0 1\0")).concat()
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Frames of a client: per sequence the usercmd, the delta base asked for, and the state received.
+//! Frames of a client: usercmd, delta base and received state of each sequence.
 //!
 //! Invariants: 64 frames; a frame that is not valid is never a delta base.
 //! Source: QuakeWorld protocol 28, packet entities and delta requests.
@@ -127,7 +127,11 @@ impl Frames {
     }
 
     /// Adds a player to the answer `sequence`.
-    pub(super) fn add_player(&mut self, sequence: u32, info: PlayerInfo) -> Result<(), ContentError> {
+    pub(super) fn add_player(
+        &mut self,
+        sequence: u32,
+        info: PlayerInfo,
+    ) -> Result<(), ContentError> {
         if usize::from(info.player) >= MAX_PLAYERS {
             return Err(ContentError::Slot(info.player));
         }

@@ -14,7 +14,7 @@ pub(super) const RETRY: Millis = Millis::seconds(5);
 
 /// State of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum HandshakeStep {
     /// A challenge is asked for.
     Challenge,
     /// The challenge is known, and `connect` is to be sent.
@@ -39,7 +39,7 @@ pub enum Progress<'a> {
 /// Handshake of one connection.
 #[derive(Clone, Debug)]
 pub struct Handshake {
-    step: Step,
+    step: HandshakeStep,
     qport: Qport,
     wanted: Extensions,
     offered: Extensions,
@@ -52,19 +52,19 @@ impl Handshake {
     #[must_use]
     pub const fn new(qport: Qport, wanted: Extensions, now: Millis) -> Self {
         let offered = Extensions::NONE;
-        Self { step: Step::Challenge, qport, wanted, offered, challenge: 0, send_at: now }
+        Self { step: HandshakeStep::Challenge, qport, wanted, offered, challenge: 0, send_at: now }
     }
 
     /// Whether the server granted a slot.
     #[must_use]
     pub fn is_accepted(&self) -> bool {
-        self.step == Step::Accepted
+        self.step == HandshakeStep::Accepted
     }
 
     /// Whether the challenge is known.
     #[must_use]
     pub fn is_challenged(&self) -> bool {
-        self.step != Step::Challenge
+        self.step != HandshakeStep::Challenge
     }
 
     /// Returns the extensions that both sides know.
@@ -81,12 +81,12 @@ impl Handshake {
         match *reply {
             Reply::Challenge { number, extensions } => {
                 (self.challenge, self.offered) = (number, extensions);
-                self.step = Step::Connect;
+                self.step = HandshakeStep::Connect;
                 self.send_at = now;
                 Some(Progress::Challenged)
             }
             Reply::Accepted if self.is_challenged() => {
-                self.step = Step::Accepted;
+                self.step = HandshakeStep::Accepted;
                 Some(Progress::Accepted)
             }
             Reply::Print { text } => Some(Progress::Printed(text)),
@@ -102,7 +102,7 @@ impl Handshake {
             return false;
         }
         self.send_at = now + RETRY;
-        if self.step == Step::Connect {
+        if self.step == HandshakeStep::Connect {
             let connect = Connect {
                 qport: self.qport,
                 challenge: self.challenge,
@@ -111,10 +111,10 @@ impl Handshake {
                 ..Connect::default()
             };
             Request::Connect(connect).write(out);
-            self.step = Step::Answer;
+            self.step = HandshakeStep::Answer;
         } else {
             Request::GetChallenge.write(out);
-            self.step = Step::Challenge;
+            self.step = HandshakeStep::Challenge;
         }
         true
     }

@@ -185,7 +185,11 @@ impl LevelState {
         add_names(&mut self.sounds, list)
     }
 
-    pub(super) fn set_baseline(&mut self, entity: i32, state: EntityState) -> Result<(), ContentError> {
+    pub(super) fn set_baseline(
+        &mut self,
+        entity: i32,
+        state: EntityState,
+    ) -> Result<(), ContentError> {
         let at = usize::try_from(entity).ok().filter(|at| *at < MAX_ENTITIES);
         let at = at.ok_or(ContentError::Entity(entity))?;
         if self.baselines.len() <= at {
@@ -220,7 +224,11 @@ impl LevelState {
         Ok(())
     }
 
-    pub(super) fn set_light_style(&mut self, style: u8, values: Text<'_>) -> Result<(), ContentError> {
+    pub(super) fn set_light_style(
+        &mut self,
+        style: u8,
+        values: Text<'_>,
+    ) -> Result<(), ContentError> {
         let place = self.light_styles.get_mut(usize::from(style));
         let place = place.ok_or(ContentError::Stat(style))?;
         place.clear();

@@ -29,7 +29,8 @@ mod tests;
 use std::{collections::VecDeque, net::SocketAddr};
 
 pub use event::{
-    ClientEvent, ClientOptions, ClientState, CommandError, ContentError, DisconnectReason, Statistics,
+    ClientEvent, ClientOptions, ClientState, CommandError, ContentError, DisconnectReason,
+    Statistics,
 };
 pub use frames::{Entity, Frame, Frames};
 pub use handshake::{Handshake, Progress};

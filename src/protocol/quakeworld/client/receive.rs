@@ -12,7 +12,7 @@ use super::{
         server_message::ServerMessage,
     },
     Client,
-    download::{Step, Transfer},
+    download::{Transfer, TransferStep},
     event::{ClientEvent, ClientState, ContentError, DisconnectReason},
     frames::Update,
     level::LevelState,
@@ -108,7 +108,8 @@ impl Client {
                 level.set_baseline(i32::from(entity), EntityState::from(state))?;
             }
             ServerMessage::SpawnBaseline2(delta) => {
-                level.set_baseline(i32::from(delta.number), delta.apply(&EntityState::default()))?;
+                level
+                    .set_baseline(i32::from(delta.number), delta.apply(&EntityState::default()))?;
             }
             ServerMessage::SpawnStatic(state) => level.add_static(EntityState::from(state))?,
             ServerMessage::SpawnStatic2(delta) => {
@@ -141,7 +142,7 @@ impl Client {
     }
 
     fn start_level(&mut self, data: &ServerData<'_>) {
-        self.level = Box::new(LevelState::new(data));
+        *self.level = LevelState::new(data);
         self.extensions = data.extensions;
         self.frames.forget();
         self.transfer = None;
@@ -179,7 +180,7 @@ impl Client {
     }
 
     /// Runs a console command of the server.
-    fn run(&mut self, line: &[u8]) {
+    pub(super) fn run(&mut self, line: &[u8]) {
         let line = line.trim_ascii();
         if line.is_empty() || line.starts_with(b"//") {
             return;
@@ -228,10 +229,10 @@ impl Client {
         let Some(transfer) = &mut self.transfer else { return };
         let step = transfer.receive(part, &mut self.download_id);
         let content = match step {
-            Step::Wait => return,
-            Step::Next => return self.queue_string(b"nextdl"),
-            Step::Complete(content) => Some(content),
-            Step::Failed => None,
+            TransferStep::Wait => return,
+            TransferStep::Next => return self.queue_string(b"nextdl"),
+            TransferStep::Complete(content) => Some(content),
+            TransferStep::Failed => None,
         };
         let Some(Transfer { name, .. }) = self.transfer.as_ref() else { return };
         let (name, id) = (name.clone(), self.transfer.as_ref().and_then(Transfer::chunked_id));

@@ -34,7 +34,10 @@ fn requests_are_read_and_written() {
         (Request::Status { parts: Some(23) }, "status 23\n"),
         (Request::Ping, "ping\n"),
         (Request::Log, "log\n"),
-        (Request::Rcon { password: "pw".into(), command: "map e1m1".into() }, "rcon pw map e1m1 \0"),
+        (
+            Request::Rcon { password: "pw".into(), command: "map e1m1".into() },
+            "rcon pw map e1m1 \0",
+        ),
     ];
     for (request, text) in all {
         let mut out = Vec::new();
@@ -51,7 +54,10 @@ fn requests_have_other_forms() {
         ("k", Request::Ping),
         ("k\n", Request::Ping),
         ("l\0", Request::Ack),
-        ("rcon \"a b\" say \"x\"\n", Request::Rcon { password: "a b".into(), command: "say \"x\"".into() }),
+        (
+            "rcon \"a b\" say \"x\"\n",
+            Request::Rcon { password: "a b".into(), command: "say \"x\"".into() },
+        ),
         ("rcon", Request::Rcon { password: Text::EMPTY, command: Text::EMPTY }),
     ] {
         assert_eq!(Request::parse(&marked(text)), Ok(request), "{text}");

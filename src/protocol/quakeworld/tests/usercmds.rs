@@ -26,7 +26,8 @@ fn run_after(lost: u32) -> Vec<(u8, u8)> {
     let mut all = Vec::new();
     with_move([command(1, 1), command(2, 1), command(3, 1)], |message| {
         let remembered = command(9, 3);
-        message.run_after_loss(lost, &remembered, |command| all.push((command.msec, command.buttons)));
+        message
+            .run_after_loss(lost, &remembered, |command| all.push((command.msec, command.buttons)));
     });
     all
 }

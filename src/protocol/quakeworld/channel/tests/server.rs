@@ -1,7 +1,7 @@
 //! Server's end: mirrored sequences, spill buffers, pacing, plausibility.
 
 use super::*;
-use crate::quakeworld::channel::pacing::{Pacer, PUBLISHER_BACKLOG};
+use crate::quakeworld::channel::pacing::{PUBLISHER_BACKLOG, Pacer};
 
 #[test]
 fn answers_carry_the_sequence_of_their_question() {

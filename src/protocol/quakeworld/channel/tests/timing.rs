@@ -6,7 +6,8 @@ use crate::quakeworld::channel::timing::{ClientTiming, Fate, NO_PING, ServerTimi
 #[test]
 fn latency_falls_at_once_and_rises_slowly() {
     let mut timing = ClientTiming::default();
-    for (sequence, delay, expected) in [(1, 50, 50.0), (2, 80, 51.0), (3, 80, 52.0), (4, 30, 30.0)] {
+    for (sequence, delay, expected) in [(1, 50, 50.0), (2, 80, 51.0), (3, 80, 52.0), (4, 30, 30.0)]
+    {
         timing.sent(sequence, Millis(1000));
         timing.answered(sequence, sequence, Millis(1000 + delay));
         assert_eq!(timing.latency_ms(), Some(expected));
@@ -28,12 +29,10 @@ fn loss_counts_neither_choked_nor_rejected_packets() {
         }
     }
     assert_eq!(timing.loss_percent(256), 25);
-    assert_eq!([252, 253, 254, 255].map(|at| timing.fate(at)), [
-        Fate::Answered,
-        Fate::Pending,
-        Fate::Choked,
-        Fate::Choked
-    ]);
+    assert_eq!(
+        [252, 253, 254, 255].map(|at| timing.fate(at)),
+        [Fate::Answered, Fate::Pending, Fate::Choked, Fate::Choked]
+    );
     timing.rejected(252);
     assert_eq!((timing.fate(252), timing.loss_percent(256)), (Fate::Rejected, 25));
     // Packets on their way are not lost.
