@@ -1,7 +1,7 @@
 //! Compiler of QuakeWorld maps: the bytes of two maps of another implementation.
 
 use fragd::bsp29::Contents;
-use fragd::bsp29::compiler::{Brush, Direction, MapSource, Side, Texture, Zone, compile};
+use fragd::bsp29::compiler::{Brush, BrushSide, Direction, MapSource, Texture, Zone, compile};
 
 use crate::vectors;
 
@@ -78,7 +78,7 @@ fn pillar(x: f64, y: f64, radius: f64, bottom: f64, top: f64) -> Brush {
     for a in [-1.0, 1.0] {
         for b in [-1.0, 1.0] {
             let dist = (a * x + b * y) * half + radius;
-            pillar = pillar.cut(Side { normal: [a * half, b * half, 0.0], dist });
+            pillar = pillar.cut(BrushSide { normal: [a * half, b * half, 0.0], dist });
         }
     }
     pillar

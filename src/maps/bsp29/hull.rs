@@ -211,7 +211,7 @@ impl Hull<'_> {
     }
 }
 
-/// What a part of the line met.
+/// Result of a part of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// Nothing solid at its end.

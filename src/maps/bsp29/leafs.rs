@@ -3,7 +3,7 @@
 //! Source: QuakeWorld protocol 28. Engine names: `Mod_PointInLeaf`, `SV_FindTouchedLeafs`.
 
 use super::hull::{Contents, Plane};
-use super::{Bsp29, MAX_TREE_DEPTH, Model};
+use super::{Bsp29, LeafSet, MAX_TREE_DEPTH, Model};
 use crate::model::Vec3;
 
 /// Number of a leaf. Leaf 0 is the solid one that all walls share.
@@ -31,6 +31,26 @@ impl LeafNum {
 pub struct Leaf {
     /// Contents.
     pub contents: Contents,
+}
+
+/// Number of leafs of a box beyond which it counts as visible from everywhere.
+pub const MAX_TOUCHED_LEAFS: usize = 16;
+
+/// Leafs that a box touches, stored with an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TouchedLeafs {
+    leafs: [LeafNum; MAX_TOUCHED_LEAFS],
+    /// Number of leafs, or one more than the limit.
+    len: u8,
+}
+
+impl TouchedLeafs {
+    /// Whether one of the leafs is in a set.
+    #[must_use]
+    pub fn is_visible(&self, set: &LeafSet) -> bool {
+        let leafs = self.leafs.get(..usize::from(self.len));
+        leafs.is_none_or(|leafs| leafs.iter().any(|&leaf| set.contains(leaf)))
+    }
 }
 
 /// Child of a node: a node, or the complement of a leaf's number.
@@ -97,6 +117,18 @@ impl Bsp29 {
                 Err(leaf) => return leaf,
             }
         }
+    }
+
+    /// Returns the leafs that a box touches.
+    #[must_use]
+    pub fn touched_leafs(&self, mins: Vec3, maxs: Vec3) -> TouchedLeafs {
+        let mut touched = TouchedLeafs { leafs: [LeafNum::SOLID; MAX_TOUCHED_LEAFS], len: 0 };
+        self.leafs_in_box(mins, maxs, |leaf| {
+            let place = touched.leafs.get_mut(usize::from(touched.len));
+            touched.len += 1;
+            place.map(|place| *place = leaf).is_some()
+        });
+        touched
     }
 
     /// Calls `visit` with each leaf that a box touches and that is not solid, front before back. Stops when

@@ -31,7 +31,7 @@ pub use checksum::MapChecksums;
 pub use error::{Bsp29Error, Lump, LumpFault, RecordFault};
 pub use file::{MAX_FILE_LEN, VERSION};
 pub use hull::{BoxHull, Contents, Hull, HullTrace, Plane};
-pub use leafs::{Leaf, LeafNum};
+pub use leafs::{Leaf, LeafNum, MAX_TOUCHED_LEAFS, TouchedLeafs};
 pub use visibility::{LeafSet, MAX_ROW_BYTES, Row, Visibility};
 
 use crate::model::Vec3;
@@ -80,7 +80,7 @@ pub struct Model {
     heads: [HullChild; 3],
 }
 
-/// Size of the boxes that a hull stands for.
+/// Size of the boxes that are points in a hull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HullSize {
     /// A point.
@@ -147,6 +147,23 @@ impl Bsp29 {
         let nodes = if size == HullSize::Point { &self.point_nodes } else { &self.clip_nodes };
         let (mins, maxs) = HULL_BOXES[size as usize];
         Hull { nodes, head: model.heads[size as usize], mins, maxs }
+    }
+
+    /// Traces a box of any size through a model at an offset. The hull is that of the nearest size, shifted so
+    /// that the lower corners agree.
+    #[must_use]
+    pub fn trace_box(
+        &self,
+        model: usize,
+        offset: Vec3,
+        (mins, maxs): (Vec3, Vec3),
+        (start, end): (Vec3, Vec3),
+    ) -> HullTrace {
+        let hull = self.hull(model, HullSize::for_width(maxs[0] - mins[0]));
+        let shift = hull.mins - mins + offset;
+        let mut trace = hull.trace(start - shift, end - shift);
+        trace.end += shift;
+        trace
     }
 
     /// Returns the contents of the world at a point.

@@ -126,7 +126,7 @@ impl PackHeader {
         let fault = PackError::Directory { offset, len, file_len };
         let directory = range(offset, len, file_len).ok_or(fault.clone())?;
         let bytes = (directory.end - directory.start) as usize;
-        if bytes % ENTRY_LEN != 0 {
+        if !bytes.is_multiple_of(ENTRY_LEN) {
             return Err(fault);
         }
         let count = bytes / ENTRY_LEN;

@@ -1,3 +1,7 @@
+//! Tests of maps: traces, visibility, damaged files.
+
+// Compiled once for all cases.
+#[cfg(test)]
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
@@ -53,8 +57,8 @@ proptest! {
             let near = (-8..=8).flat_map(|x| (-8..=8).map(move |y| (x, y)));
             let side = |part: i32| part as f32 / 16.0;
             let is_solid = |point: Vec3| hull.contents_at(point) == Contents::SOLID;
-            let hits = near.map(|(x, y)| beyond + Vec3::new(side(x), side(y), side(x - y)));
-            prop_assert!(is_solid(beyond) || hits.map(is_solid).any(|hit| hit), "{trace:?}");
+            let mut hits = near.map(|(x, y)| beyond + Vec3::new(side(x), side(y), side(x - y)));
+            prop_assert!(is_solid(beyond) || hits.any(is_solid), "{trace:?}");
         }
     }
 
@@ -114,7 +118,7 @@ fn walk(map: &Bsp29, start: Vec3, end: Vec3) {
 }
 
 #[test]
-fn own_map_has_rooms_that_do_not_see_each_other() {
+fn rooms_of_own_map_are_not_visible_mutually() {
     let leaf = |x: f32, y: f32| MAP.leaf_at(Vec3::new(x, y, 64.0));
     let (west, bend, east) = (leaf(-200.0, -200.0), leaf(128.0, 100.0), leaf(500.0, 100.0));
     let visibility = MAP.visibility();
@@ -154,10 +158,40 @@ fn spawn_points_of_own_map_are_free() {
 }
 
 #[test]
+fn trace_of_a_box_uses_the_nearest_hull() {
+    let (start, end) = (Vec3::new(-64.0, 64.0, 64.0), Vec3::new(-64.0, 64.0, -64.0));
+    let fall =
+        |mins: Vec3, maxs: Vec3| MAP.trace_box(0, Vec3::ZERO, (mins, maxs), (start, end)).end[2];
+    assert_eq!(fall(Vec3::ZERO, Vec3::ZERO), 0.03125);
+    assert_eq!(fall(HULL_BOXES[1].0, HULL_BOXES[1].1), 24.03125);
+    // A box of 20 units has the hull of players, with its own bottom.
+    let half = Vec3::new(10.0, 10.0, 10.0);
+    assert_eq!(fall(Vec3::ZERO - half, half), 10.03125);
+    // The lift, 100 units higher.
+    let lift = Vec3::new(0.0, 0.0, 100.0);
+    let line = (Vec3::new(700.0, 320.0, 200.0), Vec3::new(700.0, 320.0, 20.0));
+    assert_eq!(MAP.trace_box(1, lift, HULL_BOXES[1], line).end[2], 140.03125);
+}
+
+#[test]
+fn large_box_is_visible_from_everywhere() {
+    let (low, high) = (Vec3::new(-500.0, -380.0, -100.0), Vec3::new(760.0, 380.0, 200.0));
+    let none = LeafSet::default();
+    assert!(MAP.touched_leafs(low, high).is_visible(&none));
+    let player = |x: f32, y: f32| {
+        let origin = Vec3::new(x, y, 32.0);
+        MAP.touched_leafs(origin + HULL_BOXES[1].0, origin + HULL_BOXES[1].1)
+    };
+    assert!(!player(-64.0, 64.0).is_visible(&none));
+    let mut west = LeafSet::default();
+    MAP.fat_pvs(Vec3::new(-200.0, 0.0, 54.0), 8.0, &mut west);
+    assert!(player(-64.0, 64.0).is_visible(&west) && !player(600.0, 0.0).is_visible(&west));
+}
+
+#[test]
 fn error_names_lump_record_and_value() {
     let mut file = fragqw1_file().to_vec();
-    let nodes = 4 + 8 * Lump::Nodes as usize;
-    let at = u32::from_le_bytes(file[nodes..nodes + 4].try_into().expect("offset")) as usize;
+    let at = lump_offset(&file, Lump::Nodes);
     file[at + 24..at + 28].copy_from_slice(&12_345_i32.to_le_bytes());
     let error = Bsp29::load(&file).expect_err("plane of node 1");
     assert!(error.to_string().starts_with("nodes, record 1: plane 12345 not found (table has"));
@@ -168,11 +202,38 @@ fn error_names_lump_record_and_value() {
     assert!(Bsp29::load(&file[..50]).is_err());
 }
 
+/// Offset of a lump in a file.
+fn lump_offset(file: &[u8], lump: Lump) -> usize {
+    let at = 4 + 8 * lump as usize;
+    u32::from_le_bytes(file[at..at + 4].try_into().expect("offset")) as usize
+}
+
+#[test]
+fn truncated_visibility_shows_everything_with_warning() {
+    let mut file = fragqw1_file().to_vec();
+    let len = 8 + 8 * Lump::Visibility as usize;
+    file[len..len + 4].copy_from_slice(&3_u32.to_le_bytes());
+    let map = Bsp29::load(&file).expect("map");
+    assert_eq!(map.warnings().len(), 1);
+    assert!(map.warnings()[0].starts_with("visibility, leaf 1: range of row exceeds its table"));
+    let leaf = |x: f32| map.leaf_at(Vec3::new(x, 0.0, 64.0));
+    assert!(map.visibility().pvs(leaf(-200.0)).contains(leaf(500.0)));
+    assert!(map.visibility().phs(leaf(-200.0)).contains(leaf(500.0)));
+}
+
+#[test]
+fn face_without_plane_is_a_warning() {
+    let mut file = fragqw1_file().to_vec();
+    let at = lump_offset(&file, Lump::Faces);
+    file[at + 20..at + 22].copy_from_slice(&9999_u16.to_le_bytes());
+    let map = Bsp29::load(&file).expect("map");
+    assert!(map.warnings()[0].starts_with("faces, record 1: plane 9999 not found (table has"));
+}
+
 #[test]
 fn cyclic_tree_is_rejected() {
     let mut file = fragqw1_file().to_vec();
-    let nodes = 4 + 8 * Lump::ClipNodes as usize;
-    let at = u32::from_le_bytes(file[nodes..nodes + 4].try_into().expect("offset")) as usize;
+    let at = lump_offset(&file, Lump::ClipNodes);
     file[at + 4..at + 6].copy_from_slice(&0_u16.to_le_bytes());
     let error = Bsp29::load(&file).expect_err("node 0 below itself").to_string();
     assert_eq!(error, "clip nodes, record 0: tree reaches this record from below itself");

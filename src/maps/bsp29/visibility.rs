@@ -151,7 +151,7 @@ impl Visibility {
 
     /// Computes the PHS.
     fn hear(&mut self, warnings: &mut Vec<String>) {
-        let count = if self.words == 0 { 0 } else { self.seen.len() / self.words };
+        let count = self.seen.len().checked_div(self.words).unwrap_or(0);
         let bits: usize = self.seen.iter().map(|word| word.count_ones() as usize).sum();
         if bits.saturating_mul(self.words) > MAX_UNION_WORDS {
             let lump = Lump::Visibility;

@@ -26,6 +26,9 @@ pub trait QuakeWorldGame {
     /// Advances everything but the players.
     fn advance(&mut self, seconds: f32);
 
+    /// Names of the models that views number, from number 1: the map, its other models, then files.
+    fn models(&self) -> &[Box<str>];
+
     /// Returns a client in the world.
     fn player(&self, slot: usize) -> Option<PlayerView>;
 
@@ -49,15 +52,40 @@ pub struct PlayerView {
     pub frags: i32,
     /// Whether other players collide with it.
     pub is_solid: bool,
+    /// Height of the eyes above the origin, in units.
+    pub view_height: f32,
+    /// Appearance to others.
+    pub look: Look,
+}
+
+/// Appearance of an entity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Number of the model; 0 without one.
+    pub model: u16,
+    /// Frame of the model.
+    pub frame: u8,
+    /// Skin of the model.
+    pub skin: u8,
+    /// Slot, from 1, of the player whose colors it has; 0 for its own colors.
+    pub colormap: u8,
+    /// Bits of lights and trails.
+    pub effects: u8,
 }
 
 /// An entity beside the players.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EntityView {
-    /// Model of the map.
-    pub model: usize,
+    /// Number, above those of the players.
+    pub number: u16,
     /// Position of the model's origin.
     pub origin: Vec3,
+    /// Pitch, yaw and roll in degrees.
+    pub angles: Vec3,
+    /// Appearance.
+    pub look: Look,
+    /// Model of the map, if it is one: solid for players, also in their predictions.
+    pub map_model: Option<usize>,
 }
 
 /// An event of a level.

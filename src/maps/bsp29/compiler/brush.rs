@@ -5,7 +5,7 @@ use super::{Point, dot, main_axis, solid};
 
 /// A plane whose normal points out of a brush.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Side {
+pub struct BrushSide {
     /// Normal vector of length 1.
     pub normal: Point,
     /// Distance from the origin along the normal.
@@ -28,7 +28,7 @@ pub enum Direction {
 /// A convex solid.
 #[derive(Clone, Debug)]
 pub struct Brush {
-    pub(super) sides: Vec<Side>,
+    pub(super) sides: Vec<BrushSide>,
     pub(super) contents: Contents,
     /// Textures of walls, floors and ceilings.
     pub(super) textures: [usize; 3],
@@ -41,8 +41,8 @@ impl Brush {
         let axes = (0..3).flat_map(|axis| {
             let normal = |sign: f64| std::array::from_fn(|i| if i == axis { sign } else { 0.0 });
             [
-                Side { normal: normal(-1.0), dist: -low[axis] },
-                Side { normal: normal(1.0), dist: high[axis] },
+                BrushSide { normal: normal(-1.0), dist: -low[axis] },
+                BrushSide { normal: normal(1.0), dist: high[axis] },
             ]
         });
         Self { sides: axes.collect(), contents: Contents::SOLID, textures: [0, 1, 2] }
@@ -63,12 +63,12 @@ impl Brush {
         let mut normal = [0.0, 0.0, run / length];
         normal[axis] = if is_up { -rise } else { rise } / length;
         let dist = normal[axis] * foot + normal[2] * low[2];
-        Self::new(low, high).cut(Side { normal, dist })
+        Self::new(low, high).cut(BrushSide { normal, dist })
     }
 
     /// Cuts the part in front of a plane off.
     #[must_use]
-    pub fn cut(mut self, side: Side) -> Self {
+    pub fn cut(mut self, side: BrushSide) -> Self {
         self.sides.push(side);
         self
     }
@@ -99,7 +99,7 @@ impl Brush {
 
     /// Returns the planes of the brush, grown by the box of a hull. Planes along the axes that touch the brush keep
     /// slopes from growing beyond it.
-    pub(super) fn grown(&self, [low, high]: [Point; 2]) -> Vec<Side> {
+    pub(super) fn grown(&self, [low, high]: [Point; 2]) -> Vec<BrushSide> {
         let solid = solid::between(&self.sides).unwrap_or_default();
         let mut sides = self.sides.clone();
         for axis in 0..3 {
@@ -109,7 +109,7 @@ impl Brush {
                     let corners = solid::corners(&solid);
                     let reach = corners.map(|corner| dot(corner, &normal));
                     let dist = reach.fold(f64::NEG_INFINITY, f64::max);
-                    sides.push(Side { normal, dist });
+                    sides.push(BrushSide { normal, dist });
                 }
             }
         }

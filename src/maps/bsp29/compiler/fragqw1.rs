@@ -11,7 +11,7 @@
 
 use super::super::hull::Contents;
 use super::textures::{bricks, planks, tiles, waves};
-use super::{Brush, Direction, MapSource, Point, Side, Texture, Zone, compile};
+use super::{Brush, BrushSide, Direction, MapSource, Point, Texture, Zone, compile};
 
 /// Name of the map.
 pub const FRAGQW1: &str = "fragqw1";
@@ -153,7 +153,7 @@ fn pillar(x: f64, y: f64, radius: f64, bottom: f64, top: f64) -> Brush {
     let mut pillar = metal([x - radius, y - radius, bottom], [x + radius, y + radius, top]);
     for (a, b) in [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)] {
         let dist = (a * x + b * y) * half + radius;
-        pillar = pillar.cut(Side { normal: [a * half, b * half, 0.0], dist });
+        pillar = pillar.cut(BrushSide { normal: [a * half, b * half, 0.0], dist });
     }
     pillar
 }

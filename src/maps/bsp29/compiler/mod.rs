@@ -5,7 +5,7 @@
 //! light maps. No node has the same leaf on both sides, which clients reject.
 //!
 //! Visibility is given by boxes that the author names ([`Zone`]); [`MapSource::hints`] cut the space at their
-//! borders. There is no light: maps are drawn at full brightness.
+//! borders. Maps have no light maps: clients draw them at full brightness.
 //!
 //! Source: QuakeWorld protocol 28.
 
@@ -19,7 +19,7 @@ mod tree;
 mod winding;
 mod writer;
 
-pub use brush::{Brush, Direction, Side};
+pub use brush::{Brush, BrushSide, Direction};
 pub use fragqw1::{FRAGQW1, fragqw1};
 pub use textures::Texture;
 

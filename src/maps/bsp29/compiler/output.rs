@@ -7,7 +7,7 @@ use super::super::hull::Contents;
 use super::faces::{Faces, Piece};
 use super::solid::{self, Solid, SolidFace};
 use super::tree::{self, Builder, Part};
-use super::{Brush, MapSource, Point, Side, is_wall, main_axis};
+use super::{Brush, BrushSide, MapSource, Point, is_wall, main_axis};
 
 /// Half the width of the space that trees divide, in units.
 const SPACE: f64 = 4096.0;
@@ -16,7 +16,7 @@ const SOLID_LEAF: i32 = -1;
 
 /// A plane with its kind.
 pub(super) struct PlaneRecord {
-    pub(super) side: Side,
+    pub(super) side: BrushSide,
     pub(super) kind: usize,
 }
 
@@ -185,7 +185,7 @@ impl<'a> Output<'a> {
     }
 
     /// Returns the number of a plane, and whether its stored normal is the opposite.
-    fn plane_number(&mut self, side: &Side) -> (usize, bool) {
+    fn plane_number(&mut self, side: &BrushSide) -> (usize, bool) {
         let main = main_axis(&side.normal);
         let is_flipped = side.normal[main] < 0.0;
         let sign = if is_flipped { -1.0 } else { 1.0 };
@@ -198,7 +198,7 @@ impl<'a> Output<'a> {
         let number = *self.plane_numbers.entry([x, y, z, rounded(dist, 1e3)]).or_insert(next);
         if number == next {
             let kind = if normal[main] == 1.0 { main } else { main + 3 };
-            self.planes.push(PlaneRecord { side: Side { normal, dist }, kind });
+            self.planes.push(PlaneRecord { side: BrushSide { normal, dist }, kind });
         }
         (number, is_flipped)
     }
@@ -210,7 +210,7 @@ impl<'a> Output<'a> {
     }
 }
 
-fn parts(brushes: impl Iterator<Item = (Vec<Side>, Contents)>) -> Vec<Part> {
+fn parts(brushes: impl Iterator<Item = (Vec<BrushSide>, Contents)>) -> Vec<Part> {
     let parts = brushes.filter_map(|(sides, contents)| {
         solid::between(&sides).map(|solid| Part { solid, contents })
     });
@@ -224,7 +224,7 @@ struct LeafTree<'a, 'b> {
 }
 
 impl Builder for LeafTree<'_, '_> {
-    fn plane(&mut self, side: &Side) -> (usize, Side) {
+    fn plane(&mut self, side: &BrushSide) -> (usize, BrushSide) {
         let (number, _) = self.output.plane_number(side);
         (number, self.output.planes[number].side)
     }
@@ -267,7 +267,7 @@ struct ClipTree<'a, 'b> {
 }
 
 impl Builder for ClipTree<'_, '_> {
-    fn plane(&mut self, side: &Side) -> (usize, Side) {
+    fn plane(&mut self, side: &BrushSide) -> (usize, BrushSide) {
         let (number, _) = self.output.plane_number(side);
         (number, self.output.planes[number].side)
     }

@@ -1,12 +1,12 @@
 //! Convex solids: faces with polygons.
 
 use super::winding::{self, ON_PLANE, Winding, split};
-use super::{Point, Side, dot};
+use super::{BrushSide, Point, dot};
 
 /// A face of a solid.
 #[derive(Clone, Debug)]
 pub(super) struct SolidFace {
-    pub(super) side: Side,
+    pub(super) side: BrushSide,
     pub(super) winding: Winding,
     /// Whether the tree has split at its plane.
     pub(super) is_used: bool,
@@ -19,7 +19,7 @@ pub(super) type Solid = Vec<SolidFace>;
 const MIN_FACES: usize = 4;
 
 /// Returns the solid between planes, or `None` when it is empty.
-pub(super) fn between(sides: &[Side]) -> Option<Solid> {
+pub(super) fn between(sides: &[BrushSide]) -> Option<Solid> {
     let mut faces = Vec::new();
     for (index, side) in sides.iter().enumerate() {
         let others = sides.iter().enumerate().filter(|&(other, _)| other != index);
@@ -46,17 +46,17 @@ pub(super) fn middle(solid: &[SolidFace]) -> Point {
 }
 
 /// Returns the least and the largest distance of the corners from a plane.
-pub(super) fn span(solid: &[SolidFace], side: &Side) -> (f64, f64) {
+pub(super) fn span(solid: &[SolidFace], side: &BrushSide) -> (f64, f64) {
     let distances = corners(solid).map(|corner| dot(corner, &side.normal) - side.dist);
     distances.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), d| (low.min(d), high.max(d)))
 }
 
 /// Splits a solid at a plane: the part in front, the part behind. A face in the plane counts as used.
-pub(super) fn cut(solid: &[SolidFace], plane: &Side) -> [Option<Solid>; 2] {
+pub(super) fn cut(solid: &[SolidFace], plane: &BrushSide) -> [Option<Solid>; 2] {
     [1.0, -1.0].map(|sign| half(solid, plane, sign))
 }
 
-fn half(solid: &[SolidFace], plane: &Side, sign: f64) -> Option<Solid> {
+fn half(solid: &[SolidFace], plane: &BrushSide, sign: f64) -> Option<Solid> {
     let (mut part, mut is_touching) = (Vec::new(), false);
     for face in solid {
         let halves = split(&face.winding, &plane.normal, plane.dist);
@@ -74,7 +74,8 @@ fn half(solid: &[SolidFace], plane: &Side, sign: f64) -> Option<Solid> {
     }
     let (low, high) = span(solid, plane);
     if !part.is_empty() && !is_touching && low < -ON_PLANE && high > ON_PLANE {
-        let side = Side { normal: plane.normal.map(|part| -sign * part), dist: -sign * plane.dist };
+        let side =
+            BrushSide { normal: plane.normal.map(|part| -sign * part), dist: -sign * plane.dist };
         let mut cap = Some(winding::of_plane(&side.normal, side.dist));
         for face in solid {
             cap = cap.and_then(|whole| winding::behind(&whole, &face.side.normal, face.side.dist));

@@ -3,7 +3,7 @@
 use super::super::hull::Contents;
 use super::solid::{Solid, SolidFace, cut, span};
 use super::winding::ON_PLANE;
-use super::{Point, Side};
+use super::{BrushSide, Point};
 
 /// A solid of a brush with its contents.
 pub(super) struct Part {
@@ -14,7 +14,7 @@ pub(super) struct Part {
 /// Receiver of nodes and leafs, parents before their children.
 pub(super) trait Builder {
     /// Returns the plane of the map for a plane of a side.
-    fn plane(&mut self, side: &Side) -> (usize, Side);
+    fn plane(&mut self, side: &BrushSide) -> (usize, BrushSide);
     /// Adds a leaf and returns its reference.
     fn leaf(&mut self, region: &[SolidFace], contents: Contents) -> i32;
     /// Reserves the next node.
@@ -61,18 +61,18 @@ pub(super) fn build(
 }
 
 /// Returns the first hint that cuts the region.
-fn next_hint(region: &[SolidFace], hints: &[(usize, f64)]) -> Option<Side> {
+fn next_hint(region: &[SolidFace], hints: &[(usize, f64)]) -> Option<BrushSide> {
     hints.iter().find_map(|&(axis, dist)| {
         let normal: Point = std::array::from_fn(|i| if i == axis { 1.0 } else { 0.0 });
-        let side = Side { normal, dist };
+        let side = BrushSide { normal, dist };
         let (low, high) = span(region, &side);
         (low < -ON_PLANE && high > ON_PLANE).then_some(side)
     })
 }
 
 /// Returns the side that cuts few brushes and leaves similar numbers on both sides; axial ones are preferred.
-fn best_side(parts: &[Part]) -> Option<Side> {
-    let mut best: Option<(usize, Side)> = None;
+fn best_side(parts: &[Part]) -> Option<BrushSide> {
+    let mut best: Option<(usize, BrushSide)> = None;
     let faces = parts.iter().flat_map(|part| part.solid.iter()).filter(|face| !face.is_used);
     for face in faces {
         let (mut front, mut back, mut cuts) = (0_usize, 0_usize, 0);

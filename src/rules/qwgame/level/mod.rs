@@ -9,7 +9,7 @@
 //! Source: QuakeWorld protocol 28; key names of entities as in the base game. Engine names: `SV_Physics_Pusher`,
 //! `SV_PushMove`, `SV_TouchLinks`.
 
-mod harm;
+mod liquid_damage;
 mod mover;
 mod players;
 mod push;
@@ -21,12 +21,12 @@ mod tests;
 
 use std::{collections::VecDeque, sync::Arc};
 
-use super::game::{EntityView, GameEvent, PlayerView, QuakeWorldGame};
-use super::movement::{MoveCommand, MoveKind, MoveVars, Scene, Thing};
+use super::game::{EntityView, GameEvent, Look, PlayerView, QuakeWorldGame};
+use super::movement::{MoveCommand, MoveKind, MoveVars, Scene, SolidEntity};
 use crate::bsp29::Bsp29;
 use crate::model::Vec3;
 
-pub use self::harm::{Harm, LIQUID_HARMS, liquid_harm};
+pub use self::liquid_damage::{LIQUID_DAMAGES, LiquidDamage, liquid_damage};
 pub use self::mover::{Mover, Stop};
 pub use self::players::{Player, START_HEALTH};
 pub use self::spawn::LevelError;
@@ -36,8 +36,10 @@ use self::spawn::Spot;
 
 /// Maximum number of players.
 pub const MAX_PLAYERS: usize = 32;
-/// Maximum number of movers; they are solid in every move, beside the players.
+/// Maximum number of movers; they are solid in every move, with the players.
 pub const MAX_MOVERS: usize = 31;
+/// Model of players.
+const PLAYER_MODEL: &str = "progs/player.mdl";
 /// Maximum number of events that wait.
 pub const MAX_EVENTS: usize = 1024;
 
@@ -46,6 +48,7 @@ pub const MAX_EVENTS: usize = 1024;
 pub struct Level {
     map: Arc<Bsp29>,
     vars: MoveVars,
+    models: Vec<Box<str>>,
     seconds: f64,
     movers: Vec<Mover>,
     triggers: Vec<Trigger>,
@@ -53,21 +56,25 @@ pub struct Level {
     next_spot: usize,
     players: [Option<Player>; MAX_PLAYERS],
     events: VecDeque<GameEvent>,
-    /// Things around the player of the last command: movers, then players.
-    things: Vec<Thing>,
+    /// Solid entities around the player of the last command: movers, then players.
+    solids: Vec<SolidEntity>,
 }
 
 impl Level {
-    /// Starts the level of a map.
+    /// Starts the level of a map. `file` is its name, e.g. `maps/fragqw1.bsp`.
     ///
     /// # Errors
     ///
     /// Reports an invalid entity string, and more movers than supported.
-    pub fn new(map: Arc<Bsp29>, vars: MoveVars) -> Result<Self, LevelError> {
+    pub fn new(file: &str, map: Arc<Bsp29>, vars: MoveVars) -> Result<Self, LevelError> {
         let spawned = spawn::spawn(&map)?;
+        let parts = (1..map.models().len()).map(|model| format!("*{model}"));
+        let names = [file.to_owned()].into_iter().chain(parts).chain([PLAYER_MODEL.to_owned()]);
+        let models = names.map(String::into_boxed_str).collect();
         Ok(Self {
             map,
             vars,
+            models,
             seconds: 0.0,
             movers: spawned.movers,
             triggers: spawned.triggers,
@@ -75,7 +82,7 @@ impl Level {
             next_spot: 0,
             players: [const { None }; MAX_PLAYERS],
             events: VecDeque::new(),
-            things: Vec::with_capacity(MAX_MOVERS + MAX_PLAYERS),
+            solids: Vec::with_capacity(MAX_MOVERS + MAX_PLAYERS),
         })
     }
 
@@ -85,19 +92,20 @@ impl Level {
         &self.movers
     }
 
-    /// Stores the solid things around a player: movers, then other players.
-    fn find_things(&mut self, slot: usize) {
-        self.things.clear();
-        self.things.extend(self.movers.iter().map(|mover| Thing::model(mover.model, mover.offset)));
+    /// Stores the solid entities around a player: movers, then other players.
+    fn find_solids(&mut self, slot: usize) {
+        self.solids.clear();
+        self.solids
+            .extend(self.movers.iter().map(|mover| SolidEntity::model(mover.model, mover.offset)));
         let others = self.players.iter().enumerate().filter(|&(other, _)| other != slot);
         let solid = others.filter_map(|(_, player)| player.as_ref()).filter(|p| p.is_solid());
-        self.things.extend(solid.map(|player| Thing::player(player.state.origin)));
+        self.solids.extend(solid.map(|player| SolidEntity::player(player.state.origin)));
     }
 
     /// Whether a player in a slot fits at a place.
-    fn has_room(&mut self, slot: usize, origin: crate::model::Vec3) -> bool {
-        self.find_things(slot);
-        Scene { map: &self.map, things: &self.things }.has_room(origin)
+    fn has_room(&mut self, slot: usize, origin: Vec3) -> bool {
+        self.find_solids(slot);
+        Scene { map: &self.map, entities: &self.solids }.has_room(origin)
     }
 
     fn report(&mut self, event: GameEvent) {
@@ -140,12 +148,25 @@ impl QuakeWorldGame for Level {
     }
 
     fn player(&self, slot: usize) -> Option<PlayerView> {
-        self.players.get(slot)?.as_ref().map(Player::view)
+        // The last model is that of players.
+        let look = Look { model: self.models.len() as u16, ..Look::default() };
+        self.players.get(slot)?.as_ref().map(|player| player.view(slot, look))
+    }
+
+    fn models(&self) -> &[Box<str>] {
+        &self.models
     }
 
     fn entities(&self, views: &mut Vec<EntityView>) {
-        let entity = |mover: &Mover| EntityView { model: mover.model, origin: mover.offset };
-        views.extend(self.movers.iter().map(entity));
+        let movers = (1 + MAX_PLAYERS as u16..).zip(&self.movers);
+        views.extend(movers.map(|(number, mover)| EntityView {
+            number,
+            origin: mover.offset,
+            angles: Vec3::ZERO,
+            // The map itself is number 1.
+            look: Look { model: mover.model as u16 + 1, ..Look::default() },
+            map_model: Some(mover.model),
+        }));
     }
 
     fn poll_event(&mut self) -> Option<GameEvent> {

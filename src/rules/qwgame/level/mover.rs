@@ -1,6 +1,7 @@
 //! Movers: brush entities that move between stops by their own clock.
 //!
-//! The clock of a mover stands while it is blocked. A stop ends the move of a frame; the rest of the frame is lost,
+//! The clock counts down to the next action, so that it stays exact in a level of weeks. It stands while a player
+//! blocks the mover. A stop ends the move of a frame; the rest of the frame is lost,
 //! as in the engine.
 //!
 //! Source: QuakeWorld protocol 28. Engine names: `MOVETYPE_PUSH`, `ltime`, `func_train`, `path_corner`.
@@ -42,9 +43,8 @@ pub struct Mover {
     stops: Vec<Stop>,
     speed: f32,
     phase: Phase,
-    clock: f32,
-    /// Time of the next action, on the own clock.
-    next: f32,
+    /// Time to the next action, in seconds.
+    left: f32,
     /// Level time from which it hurts again.
     pub(super) next_hurt: f64,
 }
@@ -62,21 +62,24 @@ impl Mover {
             stops,
             speed: if speed > 0.0 { speed } else { 100.0 },
             phase: Phase::Leave(0),
-            clock: 0.0,
-            next: pause,
+            left: pause,
             next_hurt: 0.0,
         }
     }
 
     /// Returns the part of a frame before the next action, in seconds.
     pub(super) fn step(&self, seconds: f32) -> f32 {
-        if self.next < self.clock + seconds { (self.next - self.clock).max(0.0) } else { seconds }
+        self.left.min(seconds)
     }
 
     /// Passes time that was not blocked, and acts when it is due.
     pub(super) fn pass(&mut self, seconds: f32) {
-        self.clock += seconds;
-        if self.next > self.clock || self.stops.len() < 2 {
+        self.left -= seconds;
+        if self.left > 0.0 {
+            return;
+        }
+        self.left = 0.0;
+        if self.stops.len() < 2 {
             return;
         }
         match self.phase {
@@ -87,7 +90,7 @@ impl Mover {
                 if wait <= 0.0 {
                     return self.leave(stop);
                 }
-                self.next = self.clock + wait;
+                self.left = wait;
                 self.phase = Phase::Leave(stop);
             }
             Phase::Leave(stop) => self.leave(stop),
@@ -99,7 +102,7 @@ impl Mover {
         let way = self.stops[to].offset - self.offset;
         let travel = (way.length() / self.speed).max(MIN_TRAVEL);
         self.velocity = Vec3(way.0.map(|part| part / travel));
-        self.next = self.clock + travel;
+        self.left = travel;
         self.phase = Phase::Arrive(to);
     }
 }

@@ -1,13 +1,13 @@
 //! Players of a level: spawn, moves with their touches, damage, death.
 
-use super::super::game::{Cause, GameEvent, PlayerView};
+use super::super::game::{Cause, GameEvent, Look, PlayerView};
 use super::super::movement::{
     BUTTON_ATTACK, BUTTON_JUMP, MoveCommand, MoveKind, MoveOutcome, MoveState, PLAYER_MAXS,
     PLAYER_MINS, Scene, player_move,
 };
-use super::harm::{
+use super::liquid_damage::{
     AIR_SECONDS, DROWN_DAMAGE, DROWN_DAMAGE_AGAIN, FALL_DAMAGE, HARMFUL_FALL, MAX_DROWN_DAMAGE,
-    liquid_harm,
+    liquid_damage,
 };
 use super::trigger::Effect;
 use super::{Level, MAX_PLAYERS};
@@ -16,6 +16,10 @@ use crate::model::trig::{Axes, DegreeFactor};
 
 /// Health at a spawn.
 pub const START_HEALTH: i32 = 100;
+/// Height of the eyes above the origin, in units.
+const VIEW_HEIGHT: f32 = 22.0;
+/// The same of a dead player.
+const DEAD_VIEW_HEIGHT: f32 = -8.0;
 /// Distance from other players at which a spawn point is free, in units.
 const SPAWN_DISTANCE: f32 = 84.0;
 /// Speed behind a teleporter, in units per second.
@@ -70,13 +74,16 @@ impl Player {
         matches!(self.state.kind, MoveKind::Normal | MoveKind::Fly)
     }
 
-    pub(super) fn view(&self) -> PlayerView {
+    pub(super) fn view(&self, slot: usize, look: Look) -> PlayerView {
+        let is_dead = self.state.kind == MoveKind::Dead;
         PlayerView {
             state: self.state,
             angles: self.angles,
             health: self.health,
             frags: self.frags,
             is_solid: self.is_solid(),
+            view_height: if is_dead { DEAD_VIEW_HEIGHT } else { VIEW_HEIGHT },
+            look: Look { colormap: slot as u8 + 1, ..look },
         }
     }
 
@@ -137,7 +144,7 @@ impl Level {
     }
 
     pub(super) fn move_player(&mut self, slot: usize, command: &MoveCommand) {
-        self.find_things_of(slot);
+        self.find_solids_of(slot);
         let Some(Some(player)) = self.players.get_mut(slot) else { return };
         player.angles = command.angles;
         if player.state.kind == MoveKind::Dead && wants_respawn(player, command) {
@@ -147,11 +154,11 @@ impl Level {
         player.state.jump_msec = 0;
         let fall = player.state.velocity[2];
         let was_in_air = !player.state.on_ground;
-        let scene = Scene { map: &self.map, things: &self.things };
+        let scene = Scene { map: &self.map, entities: &self.solids };
         let outcome = player_move(&scene, &self.vars, &mut player.state, command);
         let movers = self.movers.len();
         player.ground =
-            outcome.ground.and_then(|thing| thing.checked_sub(1)).filter(|&m| m < movers);
+            outcome.ground.and_then(|entity| entity.checked_sub(1)).filter(|&m| m < movers);
         if !player.is_solid() {
             return;
         }
@@ -163,9 +170,9 @@ impl Level {
         self.suffer_liquids(slot, &outcome);
     }
 
-    fn find_things_of(&mut self, slot: usize) {
+    fn find_solids_of(&mut self, slot: usize) {
         if slot < MAX_PLAYERS {
-            self.find_things(slot);
+            self.find_solids(slot);
         }
     }
 
@@ -207,7 +214,8 @@ impl Level {
         let now = self.seconds;
         let Some(player) = self.players[slot].as_mut().filter(|p| p.is_solid()) else { return };
         let level = outcome.water_level;
-        if let Some(harm) = liquid_harm(outcome.water_type).filter(|_| now >= player.next_liquid) {
+        if let Some(harm) = liquid_damage(outcome.water_type).filter(|_| now >= player.next_liquid)
+        {
             player.next_liquid = now + harm.interval;
             self.hurt(slot, harm.damage * i32::from(level), harm.cause);
         }

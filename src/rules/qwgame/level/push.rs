@@ -1,4 +1,4 @@
-//! Moves of movers: they take players along, and stop at those who cannot give way.
+//! Moves of movers: they take players along, and stop at a player without room.
 
 use super::super::game::Cause;
 use super::{Level, MAX_PLAYERS};
@@ -14,11 +14,11 @@ impl Level {
         for number in 0..self.movers.len() {
             let step = self.movers[number].step(seconds);
             let way = self.movers[number].velocity * step;
-            if way != Vec3::ZERO {
-                if let Some(slot) = self.push(number, way) {
-                    self.crush(number, slot);
-                    continue;
-                }
+            if way != Vec3::ZERO
+                && let Some(slot) = self.push(number, way)
+            {
+                self.crush(number, slot);
+                continue;
             }
             self.movers[number].pass(step);
         }

@@ -111,7 +111,7 @@ fn train<'a>(
         let wait = corner.float("wait").unwrap_or(0.0).max(MIN_TRAIN_WAIT);
         stops.push(Stop { offset: corner.origin() - low, wait });
         match corner.field("target") {
-            // A path that ends elsewhere than at its start goes on from there.
+            // The path leads from its last corner to its first.
             Some(next) if next != first => name = next,
             _ => break,
         }

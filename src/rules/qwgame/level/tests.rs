@@ -1,10 +1,13 @@
+//! Tests of levels: movers, triggers, damage, spawns.
+
+// Compiled once for all cases.
+#[cfg(test)]
 use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::bsp29::compiler::fragqw1;
-use crate::model::Vec3;
 use crate::qwgame::movement::{BUTTON_JUMP, MoveKind};
 use crate::qwgame::{Cause, GameEvent, QuakeWorldGame};
 
@@ -15,7 +18,7 @@ static MAP: LazyLock<Arc<Bsp29>> =
 const MSEC: u8 = 13;
 
 fn level() -> Level {
-    Level::new(MAP.clone(), MoveVars::default()).expect("level")
+    Level::new("maps/fragqw1.bsp", MAP.clone(), MoveVars::default()).expect("level")
 }
 
 /// A level with one player at a place.
@@ -49,6 +52,13 @@ fn events(level: &mut Level) -> Vec<GameEvent> {
 
 fn z(level: &Level) -> f32 {
     level.player(0).expect("player").state.origin[2]
+}
+
+/// Distances by which the next move corrects a place that rounding left in solid.
+fn nudges() -> impl Iterator<Item = Vec3> {
+    let steps = [0.0, -0.125, 0.125];
+    let all = move |part: usize| steps[part % 3];
+    (0..27).map(move |n| Vec3::new(all(n), all(n / 3), all(n / 9)))
 }
 
 #[test]
@@ -164,6 +174,21 @@ fn telefrag_kills_and_scores() {
 }
 
 #[test]
+fn views_number_models_from_the_map() {
+    let mut level = level();
+    level.begin(3, false);
+    let names: Vec<_> = level.models().iter().map(|name| &**name).collect();
+    assert_eq!(names, ["maps/fragqw1.bsp", "*1", "*2", "*3", "*4", "progs/player.mdl"]);
+    let player = level.player(3).expect("player");
+    assert_eq!((player.look.model, player.look.colormap, player.view_height), (6, 4, 22.0));
+    let mut views = Vec::new();
+    level.entities(&mut views);
+    let numbers: Vec<_> = views.iter().map(|view| (view.number, view.look.model)).collect();
+    assert_eq!(numbers, [(33, 2), (34, 3)]);
+    assert_eq!(views[1].map_model, Some(2));
+}
+
+#[test]
 fn players_spawn_apart() {
     let mut level = level();
     for slot in 0..12 {
@@ -216,7 +241,8 @@ proptest! {
                 for slot in 0..3 {
                     let player = level.player(slot).expect("player");
                     if player.is_solid {
-                        prop_assert!(level.has_room(slot, player.state.origin), "{player:?}");
+                        let origin = player.state.origin;
+                        prop_assert!(nudges().any(|by| level.has_room(slot, origin + by)), "{player:?}");
                     }
                 }
                 while level.poll_event().is_some() {}

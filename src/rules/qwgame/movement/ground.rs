@@ -48,13 +48,13 @@ impl Pmove<'_> {
                 self.state.water_jump_time = 0.0;
                 self.ground_normal = trace.hit.normal;
             }
-            // Also a thing that the player is stuck in.
-            if let Some(thing @ 1..) = trace.thing {
-                self.outcome.touched.add(thing);
+            // Also a entity that the player is stuck in.
+            if let Some(entity @ 1..) = trace.entity {
+                self.outcome.touched.add(entity);
             }
             floor = Some(trace);
         }
-        self.outcome.ground = floor.filter(|_| self.state.on_ground).and_then(|trace| trace.thing);
+        self.outcome.ground = floor.filter(|_| self.state.on_ground).and_then(|trace| trace.entity);
         self.find_liquid();
         let Some(floor) = floor else { return };
         let stands = self.state.on_ground && !self.flies() && self.outcome.water_level < 2;

@@ -1,4 +1,4 @@
-//! Player move of QuakeWorld: a pure function of a state, a command and the solid things around.
+//! Player move of QuakeWorld: a pure function of state, command and solid entities.
 //!
 //! Invariants:
 //! - arithmetic is single precision, one operation after the other; products with decimal constants are computed
@@ -23,7 +23,7 @@ use crate::bsp29::{Contents, HULL_BOXES};
 use crate::model::Vec3;
 use crate::model::trig::{Axes, DegreeFactor};
 
-pub use self::scene::{MAX_THINGS, Scene, Thing, ThingShape};
+pub use self::scene::{MAX_SOLID_ENTITIES, Scene, SolidEntity, SolidShape};
 pub use self::speed_check::{MAX_SAVED_MS, SpeedCheck};
 pub use self::touched::Touched;
 
@@ -64,8 +64,8 @@ impl MoveCommand {
         Vec3(self.angles.map(|angle| f32::from(angle) * (360.0 / 65536.0)))
     }
 
-    /// Calls `run` for each part of at most [`MAX_COMMAND_MSEC`]; the flag says whether it is the first part, the
-    /// only one with the command's impulse. An odd length loses a millisecond per halving.
+    /// Calls `run` for each part of at most [`MAX_COMMAND_MSEC`], with whether it is the first. Only the first has
+    /// the impulse of the command. An odd length loses a millisecond per halving.
     pub fn for_each_part(&self, run: &mut impl FnMut(Self, bool)) {
         self.part(true, run);
     }
@@ -188,11 +188,11 @@ pub struct MoveState {
 pub struct MoveOutcome {
     /// Depth in a liquid: 0 dry, 1 feet, 2 waist, 3 eyes.
     pub water_level: u8,
-    /// Liquid at the feet, or [`Contents::EMPTY`]. `None` for a spectator, who is nowhere.
+    /// Liquid at the feet, or [`Contents::EMPTY`]. `None` for a spectator.
     pub water_type: Option<Contents>,
-    /// Thing under the feet; 0 is the world.
+    /// SolidEntity under the feet; 0 is the world.
     pub ground: Option<usize>,
-    /// Things that the player touched.
+    /// Entities that the player touched.
     pub touched: Touched,
 }
 

@@ -53,8 +53,8 @@ impl Pmove<'_> {
                 self.state.origin = trace.hit.end;
                 count = 0;
             }
-            let Some(thing) = trace.thing else { break };
-            self.outcome.touched.add(thing);
+            let Some(entity) = trace.entity else { break };
+            self.outcome.touched.add(entity);
             let normal = trace.hit.normal;
             if f64::from(normal[2]) >= MIN_FLOOR_NORMAL {
                 blocked.floor = true;

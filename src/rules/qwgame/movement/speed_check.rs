@@ -1,4 +1,4 @@
-//! Limit of the time that commands of a client move him: it does not outrun the clock.
+//! Limit of the time of a client's commands: it does not outrun the clock.
 //!
 //! Source: QuakeWorld protocol 28, as mvdsv applies it.
 

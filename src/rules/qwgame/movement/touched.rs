@@ -1,28 +1,28 @@
-//! Things that a player touched in a move, each once, in the order of the touches.
+//! Entities that a player touched in a move, each once, in the order of the touches.
 
 /// Maximum number of touches of a move: two ground traces and two slides of four collisions.
 const MAX_TOUCHED: usize = 10;
 
-/// List of touched things.
+/// List of touched entities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Touched {
-    things: [u8; MAX_TOUCHED],
+    entities: [u8; MAX_TOUCHED],
     len: u8,
 }
 
 impl Touched {
-    /// Appends a thing that is not in the list.
-    pub(super) fn add(&mut self, thing: usize) {
+    /// Appends a entity that is not in the list.
+    pub(super) fn add(&mut self, entity: usize) {
         let len = usize::from(self.len);
-        let thing = thing as u8;
-        if len < MAX_TOUCHED && !self.things[..len].contains(&thing) {
-            self.things[len] = thing;
+        let entity = entity as u8;
+        if len < MAX_TOUCHED && !self.entities[..len].contains(&entity) {
+            self.entities[len] = entity;
             self.len += 1;
         }
     }
 
-    /// Indexes of the things; 0 is the world.
-    pub fn things(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
-        self.things[..usize::from(self.len)].iter().map(|&thing| usize::from(thing))
+    /// Indexes of the entities; 0 is the world.
+    pub fn entities(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        self.entities[..usize::from(self.len)].iter().map(|&entity| usize::from(entity))
     }
 }

@@ -5,7 +5,7 @@ use crate::bsp29::Contents;
 
 /// Damage by a liquid.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Harm {
+pub struct LiquidDamage {
     /// Liquid.
     pub liquid: Contents,
     /// Health lost, by water level.
@@ -17,9 +17,9 @@ pub struct Harm {
 }
 
 /// Liquids that hurt.
-pub const LIQUID_HARMS: [Harm; 2] = [
-    Harm { liquid: Contents::LAVA, damage: 10, interval: 0.2, cause: Cause::Lava },
-    Harm { liquid: Contents::SLIME, damage: 4, interval: 1.0, cause: Cause::Slime },
+pub const LIQUID_DAMAGES: [LiquidDamage; 2] = [
+    LiquidDamage { liquid: Contents::LAVA, damage: 10, interval: 0.2, cause: Cause::Lava },
+    LiquidDamage { liquid: Contents::SLIME, damage: 4, interval: 1.0, cause: Cause::Slime },
 ];
 
 /// Time under water before the first damage, in seconds.
@@ -37,6 +37,6 @@ pub(super) const FALL_DAMAGE: i32 = 5;
 
 /// Returns the damage by a liquid; `None` for harmless ones.
 #[must_use]
-pub fn liquid_harm(liquid: Option<Contents>) -> Option<&'static Harm> {
-    LIQUID_HARMS.iter().find(|harm| Some(harm.liquid) == liquid)
+pub fn liquid_damage(liquid: Option<Contents>) -> Option<&'static LiquidDamage> {
+    LIQUID_DAMAGES.iter().find(|harm| Some(harm.liquid) == liquid)
 }
