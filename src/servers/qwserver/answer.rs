@@ -9,7 +9,7 @@ use super::{
     MAX_CLIENTS, QwCounter, QwServer,
     client::{Client, MAX_STATS, SentFrame, Stage},
     level::Level,
-    players::{player_info, view_height},
+    players::player_info,
     view,
 };
 use crate::{
@@ -96,7 +96,7 @@ impl QwServer {
         let mut writer = Writer::new(message, limit, Extensions::NONE);
         write_own(&mut writer, now, client, level);
         let eye = level.game.player(viewed).map_or(Vec3::ZERO, |view| {
-            view.state.origin + Vec3::new(0.0, 0.0, view_height(&view))
+            view.state.origin + Vec3::new(0.0, 0.0, view.view_height)
         });
         view::find_visible(&level.map, eye, visible);
         write_players(&mut writer, now, slot, clients, level, visible);
@@ -115,7 +115,7 @@ impl QwServer {
         let Some(view) = level.game.player(viewed) else { return };
         let mut stats = [0; MAX_STATS];
         stats[stat::HEALTH] = view.health;
-        stats[stat::VIEW_HEIGHT] = view_height(&view) as i32;
+        stats[stat::VIEW_HEIGHT] = view.view_height as i32;
         if stats == client.stats || client.channel.queued_len() > STATS_QUEUE {
             return;
         }
@@ -191,8 +191,7 @@ fn write_players(
             continue;
         }
         if let Some(view) = level.game.player(other) {
-            let seconds = level.seconds(now);
-            let info = player_info(now, other, client, &view, is_own, seconds);
+            let info = player_info(now, other, client, &view, is_own, level.player_model);
             // The own player and the entities need room behind the others.
             if is_own || writer.room() >= OWN_ROOM {
                 writer.attempt(|writer| writer.write(&ServerMessage::PlayerInfo(info)));

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::{
-    client::MAX_CLIENTS,
     files::GameFiles,
     settings::{Settings, key},
     view::LeafList,
@@ -25,7 +24,7 @@ use crate::{
     },
     quakeworld::{
         EntityState, Extensions, ServerMessage,
-        bytes::Writer,
+        bytes::{Angle, Writer},
         channel::MIN_MESSAGE_LIMIT,
         level::{MoveVars, PlainState},
     },
@@ -115,7 +114,7 @@ pub enum MapError {
         error: LevelError,
     },
     /// More submodels than clients know.
-    #[error("map file {path} has too many models: {count} (max {MAX_MODELS} with those of players)")]
+    #[error("map file {path} has too many models: {count} (max {MAX_MODELS})")]
     Models {
         /// File.
         path: String,
@@ -145,6 +144,8 @@ pub(super) struct Level {
     pub(super) server_count: i32,
     /// Models by their numbers, from 1.
     pub(super) models: Vec<String>,
+    /// Number of the model that `playerinfo` leaves out.
+    pub(super) player_model: u16,
     /// Pieces of statics and baselines.
     pub(super) signon: Vec<Vec<u8>>,
     pub(super) baselines: Vec<(u16, EntityState)>,
@@ -211,13 +212,13 @@ impl Level {
         let music = music.and_then(|track| track.parse().ok()).unwrap_or(0);
         let map = Arc::new(map);
         let moves = move_vars(settings);
-        let game = QuakeLevel::new(Arc::clone(&map), moves).map_err(entities)?;
-        let mut models = vec![path.clone()];
-        models.extend((1..map.models().len()).map(|number| format!("*{number}")));
-        models.push(PLAYER_MODEL.to_owned());
+        let game = QuakeLevel::new(&path, Arc::clone(&map), moves).map_err(entities)?;
+        let models: Vec<String> = game.models().iter().map(ToString::to_string).collect();
         if models.len() >= MAX_MODELS {
-            return Err(MapError::Models { path, count: map.models().len() });
+            return Err(MapError::Models { path, count: models.len() });
         }
+        let player_model = models.iter().position(|name| name == PLAYER_MODEL);
+        let player_model = player_model.map_or(0, |at| at as u16 + 1);
         let embedded = is_embedded.then(|| (path, Arc::from(bytes)));
         let files = GameFiles::new(embedded, &models, &SOUNDS);
         let mut level = Self {
@@ -226,6 +227,7 @@ impl Level {
             map,
             game: Box::new(game),
             server_count,
+            player_model,
             models,
             signon: Vec::new(),
             baselines: Vec::new(),
@@ -252,23 +254,29 @@ impl Level {
         game.entities(views);
         entities.truncate(views.len());
         for (at, view) in views.iter().enumerate() {
-            let (low, high) = map.models().get(view.model).map_or_else(
-                || (Vec3::ZERO, Vec3::ZERO),
-                |model| model.grown_box(),
-            );
+            let model = view.map_model.and_then(|model| map.models().get(model));
+            let (low, high) = model.map_or((Vec3::ZERO, Vec3::ZERO), |model| model.grown_box());
             let (low, high) = (low + view.origin, high + view.origin);
             if entities.len() == at {
                 entities.push(Visible {
-                    number: (MAX_CLIENTS + 1 + at) as u16,
+                    number: view.number,
                     state: EntityState::default(),
                     leafs: LeafList::default(),
                     center: Vec3::ZERO,
                 });
             }
             let entity = &mut entities[at];
-            // Model 1 is the map, so that submodel 1 is model 2.
-            entity.state.model = view.model as u16 + 1;
-            entity.state.origin = view.origin.0;
+            entity.number = view.number;
+            entity.state = EntityState {
+                model: view.look.model,
+                frame: view.look.frame,
+                colormap: view.look.colormap,
+                skin: view.look.skin,
+                effects: view.look.effects,
+                alpha: 0,
+                origin: view.origin.0,
+                angles: view.angles.0.map(Angle::from_degrees),
+            };
             entity.center = (low + high) * 0.5;
             entity.leafs.find(map, low, high);
         }

@@ -1,4 +1,4 @@
-//! Players as clients see them: `playerinfo`, view height, frames of the model.
+//! Players as clients see them: `playerinfo`.
 //!
 //! Source: QuakeWorld protocol 28, `playerinfo`.
 
@@ -16,23 +16,6 @@ use crate::{
     },
 };
 
-/// Heights of the eye above the origin, alive and dead, in units.
-const VIEW_HEIGHTS: [f32; 2] = [22.0, -8.0];
-/// Frames of the model: first and count of running, standing and dying.
-const RUN: (u8, u8) = (6, 6);
-const STAND: (u8, u8) = (12, 5);
-/// Last frame of a death.
-const DEAD_FRAME: u8 = 60;
-/// Frames of the model per second.
-const FRAMES_PER_SECOND: f64 = 10.0;
-/// Speed from which a player runs, in units per second.
-const RUN_SPEED: f32 = 10.0;
-
-/// Height of the eye of a player.
-pub(super) fn view_height(view: &PlayerView) -> f32 {
-    VIEW_HEIGHTS[usize::from(view.state.kind == MoveKind::Dead)]
-}
-
 /// State of a player for a client; `is_own` for the client's own player.
 pub(super) fn player_info(
     now: Millis,
@@ -40,21 +23,25 @@ pub(super) fn player_info(
     client: &Client,
     view: &PlayerView,
     is_own: bool,
-    seconds: f64,
+    player_model: u16,
 ) -> PlayerInfo {
     let state = &view.state;
     let mut info = PlayerInfo {
         player: slot as u8,
         origin: state.origin.0,
-        frame: frame(state, seconds),
+        frame: view.look.frame,
         velocity: state.velocity.0.map(|speed| speed as i16),
+        model: if view.look.model == player_model { 0 } else { view.look.model as u8 },
+        skin: view.look.skin,
+        effects: view.look.effects,
         ..PlayerInfo::default()
     };
     info.set_field_flags();
     info.set_move_type(move_type(state));
     if client.is_spectator {
         // A spectator has no body.
-        info.frame = 0;
+        info = PlayerInfo { frame: 0, model: 0, skin: 0, effects: 0, ..info };
+        info.set_field_flags();
         return info;
     }
     if is_own {
@@ -89,13 +76,4 @@ const fn move_type(state: &MoveState) -> MoveType {
         MoveKind::None => MoveType::None,
         MoveKind::Locked => MoveType::Lock,
     }
-}
-
-fn frame(state: &MoveState, seconds: f64) -> u8 {
-    if state.kind == MoveKind::Dead {
-        return DEAD_FRAME;
-    }
-    let [x, y, _] = state.velocity.0;
-    let (first, count) = if x * x + y * y > RUN_SPEED * RUN_SPEED { RUN } else { STAND };
-    first + ((seconds * FRAMES_PER_SECOND) as u64 % u64::from(count)) as u8
 }

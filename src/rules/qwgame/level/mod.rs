@@ -9,6 +9,7 @@
 //! Source: QuakeWorld protocol 28; key names of entities as in the base game. Engine names: `SV_Physics_Pusher`,
 //! `SV_PushMove`, `SV_TouchLinks`.
 
+mod animation;
 mod liquid_damage;
 mod mover;
 mod players;
@@ -150,7 +151,9 @@ impl QuakeWorldGame for Level {
     fn player(&self, slot: usize) -> Option<PlayerView> {
         // The last model is that of players.
         let look = Look { model: self.models.len() as u16, ..Look::default() };
-        self.players.get(slot)?.as_ref().map(|player| player.view(slot, look))
+        let player = self.players.get(slot)?.as_ref()?;
+        let frame = animation::player_frame(&player.state, self.seconds);
+        Some(player.view(slot, Look { frame, ..look }))
     }
 
     fn models(&self) -> &[Box<str>] {
