@@ -87,6 +87,8 @@ pub(super) struct Client {
     pub(super) is_spectator: bool,
     pub(super) connected_at: Millis,
     pub(super) last_packet: Millis,
+    /// Whether others were told of the client.
+    pub(super) is_announced: bool,
     /// Whether a packet of the channel arrived.
     pub(super) has_spoken: bool,
     pub(super) choke: ChokeCounter,
@@ -138,6 +140,7 @@ impl Client {
             is_spectator: false,
             connected_at: now,
             last_packet: now,
+            is_announced: false,
             has_spoken: false,
             choke: ChokeCounter::default(),
             wanted_base: None,

@@ -68,7 +68,7 @@ impl QwServer {
         };
         log::info!("client {slot} \"{}\" dropped:{}", plain(client.name()), reason.text());
         reason.counter().into_iter().for_each(|counter| self.counters.bump(counter));
-        let was_playing = client.is_playing();
+        let (was_playing, is_announced) = (client.is_playing(), client.is_announced);
         let is_spectator = client.is_spectator;
         let frags = client.frags;
         let mut text = client.name().to_vec();
@@ -84,6 +84,9 @@ impl QwServer {
             if other.follows == Some(slot) {
                 other.follows = None;
             }
+        }
+        if !is_announced {
+            return;
         }
         if was_playing || reason != DropReason::Reconnect {
             text.extend_from_slice(reason.text().as_bytes());

@@ -152,9 +152,7 @@ impl QwServer {
             return;
         }
         let first = number(words.next()).and_then(|first| usize::try_from(first).ok()).unwrap_or(0);
-        if let Some(client) = &mut self.clients[slot] {
-            client.stage = Stage::Spawning;
-        }
+        self.announce(now, slot);
         let mut message = Vec::new();
         for other in first..MAX_CLIENTS {
             if message.len() > PLAYERS_ROOM {
@@ -176,6 +174,17 @@ impl QwServer {
         }
         append(&mut message, &ServerMessage::StuffText { text: Text::from("skins\n") });
         self.queue_piece(slot, &message);
+    }
+
+    /// Tells others of a client that receives the players, once.
+    fn announce(&mut self, now: Millis, slot: usize) {
+        let Some(client) = &mut self.clients[slot] else { return };
+        if !std::mem::replace(&mut client.is_announced, true) {
+            self.broadcast_client(now, slot);
+        }
+        if let Some(client) = &mut self.clients[slot] {
+            client.stage = Stage::Spawning;
+        }
     }
 
     /// `begin`: puts the client into the game.
