@@ -194,7 +194,9 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, c
         let checked = options.check_addresses();
         return match checked {
             Ok(()) => Ok(Command::Qw(options.with_plus(&plus))),
-            Err(what) => Err(clap::Error::raw(ErrorKind::ArgumentConflict, what).format(&mut program)),
+            Err(what) => {
+                Err(clap::Error::raw(ErrorKind::ArgumentConflict, what).format(&mut program))
+            }
         };
     }
     if let Some(what) = plus_commands::find_option(&plus, &serve_options(&program)) {

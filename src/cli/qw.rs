@@ -163,7 +163,8 @@ mod tests {
 
     #[test]
     fn plus_words_become_console_lines() {
-        let options = options(&["--port", "0", "+set", "hostname", "my server", "+map", "dm6", "+quit"]);
+        let options =
+            options(&["--port", "0", "+set", "hostname", "my server", "+map", "dm6", "+quit"]);
         assert_eq!(options.lines, ["set hostname \"my server\"", "map dm6", "quit"]);
         assert_eq!(options.port, Some(0));
     }
@@ -177,13 +178,17 @@ mod tests {
             folders.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
         };
         assert_eq!(folders(&["--basedir", "/q"]), ["/q/qw", "/q/id1"]);
-        assert_eq!(folders(&["--basedir", "/q", "--gamedir", "ctf"]), ["/q/ctf", "/q/qw", "/q/id1"]);
+        assert_eq!(
+            folders(&["--basedir", "/q", "--gamedir", "ctf"]),
+            ["/q/ctf", "/q/qw", "/q/id1"]
+        );
         assert_eq!(folders(&["--basedir", "/q", "--gamedir", "id1"]), ["/q/qw", "/q/id1"]);
     }
 
     #[test]
     fn errors_name_option_and_file() {
-        let error = options(&["--map", "a"]).build(Some(("qw.toml", "maxclients = 99"))).unwrap_err();
+        let error =
+            options(&["--map", "a"]).build(Some(("qw.toml", "maxclients = 99"))).unwrap_err();
         assert!(error.starts_with("qw.toml: maxclients: invalid value"), "{error}");
     }
 }

@@ -47,14 +47,17 @@ pub(crate) fn run(options: &QwOptions) -> ExitStatus {
 }
 
 fn host(options: &QwOptions) -> Result<(), Failure> {
-    let config = options.config.as_deref().map(|path| {
-        io::read_config(path).map(|text| (path.display().to_string(), text))
-    });
+    let config = options
+        .config
+        .as_deref()
+        .map(|path| io::read_config(path).map(|text| (path.display().to_string(), text)));
     let config = config.transpose().map_err(|error| Failure::Usage(error.to_string()))?;
     let named = config.as_ref().map(|(path, text)| (path.as_str(), text.as_str()));
     let settings = options.build(named).map_err(Failure::Usage)?;
-    let system = |what: &str, error: &dyn std::fmt::Display| Failure::System(format!("{what}: {error}"));
-    let entropy = io::random_bytes().map_err(|error| system("random numbers not available", &error))?;
+    let system =
+        |what: &str, error: &dyn std::fmt::Display| Failure::System(format!("{what}: {error}"));
+    let entropy =
+        io::random_bytes().map_err(|error| system("random numbers not available", &error))?;
     let signals = Signals::install().map_err(|error| system("signals not available", &error))?;
     let clock = Clock::start();
     let began = UnixMillis(io::unix_millis());
@@ -64,8 +67,9 @@ fn host(options: &QwOptions) -> Result<(), Failure> {
         data = Box::new(RecordedAssets::new(data, Rc::clone(recorder)));
     }
     let made = server_options(options, settings, data, entropy, began);
+    // A replay starts at the same time.
     let server =
-        QwServer::start(made, clock.now()).map_err(|error| Failure::Usage(error.to_string()))?;
+        QwServer::start(made, Millis(0)).map_err(|error| Failure::Usage(error.to_string()))?;
     let sockets = Sockets::listen(&[listen(options, server.settings())])
         .map_err(|error| Failure::System(advice(&error)))?;
     for address in sockets.addresses(LocalPort(0)) {

@@ -121,7 +121,11 @@ impl QwFixture {
     pub(crate) fn run_until(&mut self, ms: u64, is_done: impl Fn(&Self) -> bool) {
         let end = self.now + Millis(ms);
         while !is_done(self) {
-            assert!(self.now < end, "{:?}", self.peers.iter().map(|p| p.client.state()).collect::<Vec<_>>());
+            assert!(
+                self.now < end,
+                "{:?}",
+                self.peers.iter().map(|p| p.client.state()).collect::<Vec<_>>()
+            );
             self.step(&mut |_, _, _| {});
         }
     }
@@ -131,7 +135,11 @@ impl QwFixture {
     }
 
     /// Runs, and shows each datagram to the server and each of its answers.
-    pub(crate) fn run_watched(&mut self, ms: u64, watch: &mut dyn FnMut(Millis, Seen<'_>, &QwServer)) {
+    pub(crate) fn run_watched(
+        &mut self,
+        ms: u64,
+        watch: &mut dyn FnMut(Millis, Seen<'_>, &QwServer),
+    ) {
         let end = self.now + Millis(ms);
         while self.now < end {
             self.step(watch);
@@ -157,8 +165,8 @@ impl QwFixture {
         for number in 0..self.peers.len() {
             let peer = &mut self.peers[number];
             peer.client.frame(self.now);
-            let is_connected = (ClientState::Connected..ClientState::Disconnected)
-                .contains(&peer.client.state());
+            let is_connected =
+                (ClientState::Connected..ClientState::Disconnected).contains(&peer.client.state());
             if command_at && is_connected {
                 peer.client.push_usercmd(peer.command, self.now);
             }

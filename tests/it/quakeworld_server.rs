@@ -170,7 +170,9 @@ fn map_of_program_is_downloaded_whole() {
         _ => None,
     });
     assert!(content == Some(fragqw1()), "the file of the program");
-    for name in ["maps/../server.cfg", "server.cfg", "maps/x.bsp", "progs/player.mdl", "/etc/passwd"] {
+    for name in
+        ["maps/../server.cfg", "server.cfg", "maps/x.bsp", "progs/player.mdl", "/etc/passwd"]
+    {
         fixture.peers[0].events.clear();
         fixture.peers[0].client.download(name).unwrap();
         fixture.run(500);
@@ -187,7 +189,8 @@ fn refusals_have_their_texts_in_order() {
         ("maxclients", "1"),
     ]);
     let challenge = ask(&mut fixture, 200, &Request::GetChallenge).unwrap();
-    let number = challenge.trim_start_matches(|c: char| c != 'c').trim_start_matches('c').to_owned();
+    let number =
+        challenge.trim_start_matches(|c: char| c != 'c').trim_start_matches('c').to_owned();
     let mut connect = |protocol: &str, number: &str, info: &str| {
         fixture.now += Millis(2000);
         let line = format!("connect {protocol} 77 {number} \"{info}\"\n");
@@ -200,7 +203,12 @@ fn refusals_have_their_texts_in_order() {
     for (protocol, number, info, text) in [
         ("27", "1", padding, "n\nServer is version 2.40.\n"),
         ("28", "1", padding, "n\nBad challenge.\n"),
-        ("28", &*number, "\\name\\a\\name\\b\\team\\wide-enough-for-the-answer\\x\\0123456789012345", "n\nInvalid userinfo, perhaps &c sequences. Restart your qwcl\n"),
+        (
+            "28",
+            &*number,
+            "\\name\\a\\name\\b\\team\\wide-enough-for-the-answer\\x\\0123456789012345",
+            "n\nInvalid userinfo, perhaps &c sequences. Restart your qwcl\n",
+        ),
         ("28", &number, &spectator, "n\nrequires a spectator password\n\n"),
         ("28", &number, padding, "n\nserver requires a password\n\n"),
         ("28", &number, &player, "j"),
@@ -227,7 +235,8 @@ fn status_shows_players_and_spectators_by_mask() {
         let Ok(Packet::Status(status)) = Packet::parse(&answer) else {
             return vec![String::from_utf8_lossy(&answer).into_owned()];
         };
-        let players = status.players().map(|player| format!("{} {:?}", player.plain_name(), player.frags));
+        let players =
+            status.players().map(|player| format!("{} {:?}", player.plain_name(), player.frags));
         let info = String::from_utf8_lossy(status.info.text().raw()).into_owned();
         assert!(info.contains("\\hostname\\here"), "{info}");
         assert!(info.contains("\\map\\fragqw1"), "{info}");

@@ -4,7 +4,10 @@ use std::{cell::RefCell, rc::Rc};
 
 use fragd::{
     impairment::SeededRng,
-    journal::{Answers, Journaled, RecordedAssets, Recorder, Replay, ReplayedAssets, Start, StepResult, Steps},
+    journal::{
+        Answers, Journaled, RecordedAssets, Recorder, Replay, ReplayedAssets, Start, StepResult,
+        Steps,
+    },
     model::{Millis, assets::MemoryAssets},
     node::{Hosted as _, Input, LocalPort, Node as _, Route},
     quakeworld::{client::ClientState, connectionless::Request},
@@ -31,8 +34,17 @@ fn random_datagrams_disturb_nobody() {
     let mut fixture = QwFixture::new(&[]);
     fixture.join(&["one", "two"]);
     let mut rng = SeededRng::new(11);
-    let words: [&[u8]; 9] =
-        [b"status", b"connect 28 1 ", b"getchallenge", b"rcon x ", b"ping", b"k", b"log", b"l", b""];
+    let words: [&[u8]; 9] = [
+        b"status",
+        b"connect 28 1 ",
+        b"getchallenge",
+        b"rcon x ",
+        b"ping",
+        b"k",
+        b"log",
+        b"l",
+        b"",
+    ];
     for round in 0..20_000 {
         let len = rng.below(if round % 7 == 0 { 1500 } else { 60 }) as usize;
         let mut bytes: Vec<u8> = (0..len).map(|_| rng.below(256) as u8).collect();
@@ -234,11 +246,8 @@ fn recorded_session_replays_bit_for_bit() {
     steps.feed(&bytes.borrow());
     assert!(steps.start().unwrap().is_some());
     let answers = Answers::default();
-    let files = ReplayedAssets::new(
-        answers.clone(),
-        Box::new(|_, _, _| None),
-        Box::new(|_, _| None),
-    );
+    let files =
+        ReplayedAssets::new(answers.clone(), Box::new(|_, _, _| None), Box::new(|_, _| None));
     let mut replay: Option<Replay<QwServer>> = None;
     let mut made = Some((options(&[]), files));
     while let Some(step) = steps.next_step().or_else(|| steps.last_step()) {

@@ -56,7 +56,9 @@ impl Archive {
         let head = read_range(&mut file, 0..len.min(HEADER_LEN as u64), &mut bytes);
         head.map_err(|error| named(error.to_string()))?;
         let header = PackHeader::read(&bytes, len).map_err(|error| named(error.to_string()))?;
-        debug_assert!(header.directory.end - header.directory.start <= (MAX_ENTRIES * ENTRY_LEN) as u64);
+        debug_assert!(
+            header.directory.end - header.directory.start <= (MAX_ENTRIES * ENTRY_LEN) as u64
+        );
         read_range(&mut file, header.directory.clone(), &mut bytes)
             .map_err(|error| named(error.to_string()))?;
         let directory =
@@ -72,7 +74,8 @@ impl Archive {
             return Some(Err(AssetError::TooLong { path: path.clone(), place: place(), len, max }));
         }
         let mut bytes = Vec::new();
-        let read = open_regular(&self.path).and_then(|mut file| read_range(&mut file, range, &mut bytes));
+        let read =
+            open_regular(&self.path).and_then(|mut file| read_range(&mut file, range, &mut bytes));
         Some(match read {
             Ok(()) => Ok(bytes),
             Err(error) => {
@@ -107,7 +110,8 @@ fn archives(folder: &Path) -> Vec<PathBuf> {
         .take(MAX_ARCHIVES)
         .collect();
     found.sort_by(|a, b| {
-        let key = |one: &(Option<u32>, String, PathBuf)| (one.0.is_some(), one.0.map(std::cmp::Reverse));
+        let key =
+            |one: &(Option<u32>, String, PathBuf)| (one.0.is_some(), one.0.map(std::cmp::Reverse));
         key(a).cmp(&key(b)).then_with(|| b.1.cmp(&a.1))
     });
     found.into_iter().map(|(.., path)| path).collect()
@@ -134,7 +138,10 @@ impl QuakeData {
                     Ok(archive) => {
                         let ignored = archive.directory.ignored();
                         if ignored > 0 {
-                            log::warn!("archive {}: {ignored} invalid names ignored", path.display());
+                            log::warn!(
+                                "archive {}: {ignored} invalid names ignored",
+                                path.display()
+                            );
                         }
                         sources.push(Source::Archive(archive));
                     }
@@ -187,7 +194,8 @@ impl Assets for QuakeData {
                     Source::Archive(archive) => {
                         let paths = archive.directory.entries().iter();
                         let paths = paths.filter_map(|entry| GamePath::new(entry.name.as_bytes()));
-                        let is_in = |path: &GamePath| path.is_directly_in(folder.as_ref(), &extension);
+                        let is_in =
+                            |path: &GamePath| path.is_directly_in(folder.as_ref(), &extension);
                         found.extend(paths.filter(is_in));
                     }
                 }

@@ -16,11 +16,7 @@ use crate::{
     quakeworld::{
         Channel, End, Extensions,
         bytes::Text,
-        channel::{
-            MAX_MESSAGE_LEN,
-            pacing::DEFAULT_RATE,
-            peer::Peer,
-        },
+        channel::{MAX_MESSAGE_LEN, pacing::DEFAULT_RATE, peer::Peer},
         connectionless::{Connect, Refusal, Reply},
         extensions::PROTOCOL,
         info::{self, Info, MAX_INFO_LEN},
@@ -53,7 +49,8 @@ impl QwServer {
 
     /// Answers with a refusal that is not longer than its request, within limits.
     pub(super) fn refuse(&mut self, now: Millis, route: Route, why: Refusal, request_len: usize) {
-        if why.text().len() + 5 > request_len || !self.guards.admits_refusal(now, route.remote.ip()) {
+        if why.text().len() + 5 > request_len || !self.guards.admits_refusal(now, route.remote.ip())
+        {
             return self.counters.bump(QwCounter::Limited);
         }
         self.outbox.push_with(route, |out| Reply::Print { text: why.text() }.write(out));
@@ -150,7 +147,8 @@ impl QwServer {
         };
         let limit = values.int(key::SV_MAXCLIENTS_PER_IP).unsigned_abs() as usize;
         let of_host = self.clients.iter().flatten();
-        let of_host = of_host.filter(|one| one.is_connected() && same_host(one.address(), route.remote));
+        let of_host =
+            of_host.filter(|one| one.is_connected() && same_host(one.address(), route.remote));
         let is_near = Reach::of(route.remote.ip()) != Reach::Public;
         if limit != 0 && !is_near && of_host.count() >= limit {
             return None;
@@ -160,7 +158,8 @@ impl QwServer {
         }
         let free = self.clients.iter().position(Option::is_none);
         // A zombie gives way when all slots are taken.
-        let is_zombie = |one: &Option<Box<Client>>| one.as_deref().is_some_and(|c| !c.is_connected());
+        let is_zombie =
+            |one: &Option<Box<Client>>| one.as_deref().is_some_and(|c| !c.is_connected());
         free.or_else(|| self.clients.iter().position(is_zombie)).filter(|slot| *slot < MAX_CLIENTS)
     }
 
@@ -176,7 +175,9 @@ impl QwServer {
         client.copies = duplicates as u8;
         client.channel.set_duplicates(client.copies);
         if let Some(mtu) = info::number(userinfo, "mtu").filter(|mtu| *mtu > 0) {
-            client.channel.set_max_message(mtu.saturating_sub(8).clamp(0, MAX_MESSAGE_LEN as i64) as usize);
+            client
+                .channel
+                .set_max_message(mtu.saturating_sub(8).clamp(0, MAX_MESSAGE_LEN as i64) as usize);
         }
         for key in ["password", "spectator", "*z_ext", "*spectator", "ip", "*ip"] {
             client.info.remove(key.as_bytes());
@@ -193,7 +194,11 @@ impl QwServer {
         set_rate(&mut client, self.settings.values().int(key::SV_MAXRATE));
         self.counters.bump(QwCounter::Connects);
         let kind = if client.is_spectator { "spectator" } else { "player" };
-        log::info!("client {slot} \"{}\" connected as {kind}: {}", super::names::plain(&name), route.remote);
+        log::info!(
+            "client {slot} \"{}\" connected as {kind}: {}",
+            super::names::plain(&name),
+            route.remote
+        );
         self.clients[slot] = Some(Box::new(client));
         self.outbox.push_with(route, |out| Reply::Accepted.write(out));
     }

@@ -95,9 +95,10 @@ impl QwServer {
         let limit = client.channel.max_message().saturating_sub(client.channel.next_reliable_len());
         let mut writer = Writer::new(message, limit, Extensions::NONE);
         write_own(&mut writer, now, client, level);
-        let eye = level.game.player(viewed).map_or(Vec3::ZERO, |view| {
-            view.state.origin + Vec3::new(0.0, 0.0, view.view_height)
-        });
+        let eye = level
+            .game
+            .player(viewed)
+            .map_or(Vec3::ZERO, |view| view.state.origin + Vec3::new(0.0, 0.0, view.view_height));
         view::find_visible(&level.map, eye, visible);
         write_players(&mut writer, now, slot, clients, level, visible);
         let Some(client) = &mut clients[slot] else { return };
@@ -137,7 +138,8 @@ impl QwServer {
 /// Finds the leafs of all players.
 fn find_leafs(clients: &mut [Option<Box<Client>>; MAX_CLIENTS], level: &Level) {
     for (slot, client) in clients.iter_mut().enumerate() {
-        let Some(client) = client.as_deref_mut().filter(|one| one.is_playing() && !one.is_spectator)
+        let Some(client) =
+            client.as_deref_mut().filter(|one| one.is_playing() && !one.is_spectator)
         else {
             continue;
         };

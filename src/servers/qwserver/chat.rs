@@ -27,7 +27,13 @@ pub(super) struct ChatLimit {
 
 impl ChatLimit {
     /// Counts a line. Returns the time for which the client is silent otherwise.
-    fn admit(&mut self, now: Millis, lines: usize, span: Millis, silence: Millis) -> Result<(), Millis> {
+    fn admit(
+        &mut self,
+        now: Millis,
+        lines: usize,
+        span: Millis,
+        silence: Millis,
+    ) -> Result<(), Millis> {
         if now < self.silent_until {
             return Err(self.silent_until.since(now));
         }
@@ -50,7 +56,8 @@ impl QwServer {
     /// Prints a text on the console of one client.
     pub(super) fn print_client(&mut self, slot: usize, level: u8, text: &[u8]) {
         for part in text.chunks(MAX_PRINT) {
-            let is_wanted = self.clients[slot].as_deref().is_some_and(|one| level >= one.message_level);
+            let is_wanted =
+                self.clients[slot].as_deref().is_some_and(|one| level >= one.message_level);
             if is_wanted {
                 self.queue_message(slot, &ServerMessage::Print { level, text: Text::new(part) });
             }
@@ -59,7 +66,10 @@ impl QwServer {
 
     /// Prints a text on the consoles of all clients, and in the log of the server's operator.
     pub(super) fn print_all(&mut self, level: u8, text: &[u8]) {
-        super::write_message(&mut self.scratch, &ServerMessage::Print { level, text: Text::new(text) });
+        super::write_message(
+            &mut self.scratch,
+            &ServerMessage::Print { level, text: Text::new(text) },
+        );
         for client in self.clients.iter_mut().flatten() {
             if client.is_told() && level >= client.message_level {
                 client.queue(&self.scratch);
@@ -72,9 +82,12 @@ impl QwServer {
     pub(super) fn say(&mut self, now: Millis, slot: usize, text: Text<'_>, is_for_team: bool) {
         let values = self.settings.values();
         let seconds = |key| Millis::seconds(u64::from(values.int(key).unsigned_abs()));
-        let (lines, span) = (values.int(key::FP_MESSAGES).unsigned_abs() as usize, seconds(key::FP_PERSECOND));
+        let (lines, span) =
+            (values.int(key::FP_MESSAGES).unsigned_abs() as usize, seconds(key::FP_PERSECOND));
         let (silence, players_hear) = (seconds(key::FP_SECONDSDEAD), values.flag(key::SV_SPECTALK));
-        let Some(client) = self.clients[slot].as_deref_mut().filter(|one| one.is_playing()) else { return };
+        let Some(client) = self.clients[slot].as_deref_mut().filter(|one| one.is_playing()) else {
+            return;
+        };
         if text.is_empty() {
             return;
         }
@@ -90,12 +103,14 @@ impl QwServer {
         let (is_spectator, team) = (client.is_spectator, client.team().to_vec());
         let line = chat_line(client, text, is_for_team);
         log::info!("{}", plain(line.trim_ascii_end()));
-        super::write_message(&mut self.scratch, &ServerMessage::Print {
-            level: PRINT_CHAT,
-            text: Text::new(&line),
-        });
+        super::write_message(
+            &mut self.scratch,
+            &ServerMessage::Print { level: PRINT_CHAT, text: Text::new(&line) },
+        );
         for (other, client) in self.clients.iter_mut().enumerate() {
-            let Some(client) = client.as_deref_mut().filter(|one| one.is_playing()) else { continue };
+            let Some(client) = client.as_deref_mut().filter(|one| one.is_playing()) else {
+                continue;
+            };
             let hears = match (is_spectator, is_for_team) {
                 (true, true) => client.is_spectator,
                 (true, false) => client.is_spectator || players_hear,

@@ -185,7 +185,9 @@ impl QwServer {
     fn send_pings(&mut self, slot: usize) {
         let mut message = Vec::new();
         for (other, client) in self.clients.iter().enumerate() {
-            let Some(client) = client.as_deref().filter(|client| client.is_connected()) else { continue };
+            let Some(client) = client.as_deref().filter(|client| client.is_connected()) else {
+                continue;
+            };
             let player = other as u8;
             let ping = client.timing.ping().min(9999) as i16;
             for part in [
@@ -202,8 +204,7 @@ impl QwServer {
     }
 
     fn kill(&mut self, now: Millis, slot: usize) {
-        let is_playing =
-            |client: &&mut Box<Client>| client.is_playing() && !client.is_spectator;
+        let is_playing = |client: &&mut Box<Client>| client.is_playing() && !client.is_spectator;
         let Some(client) = self.clients[slot].as_mut().filter(is_playing) else { return };
         if client.may_act(now) {
             self.level.game.kill(slot);
@@ -265,7 +266,9 @@ impl QwServer {
     fn change_side(&mut self, now: Millis, slot: usize, watches: bool) {
         let (players, spectators) = self.population();
         let values = self.settings.values();
-        let Some(client) = self.clients[slot].as_deref_mut().filter(|one| one.is_playing()) else { return };
+        let Some(client) = self.clients[slot].as_deref_mut().filter(|one| one.is_playing()) else {
+            return;
+        };
         if client.is_spectator == watches {
             return;
         }
@@ -276,7 +279,8 @@ impl QwServer {
         };
         let is_full = count >= values.int(max).unsigned_abs() as usize;
         // The password is no part of the userinfo that the server keeps.
-        let is_closed = self.settings.password(password).is_some_and(|word| !is_password(b"", word));
+        let is_closed =
+            self.settings.password(password).is_some_and(|word| !is_password(b"", word));
         let refusal: Option<&[u8]> = if client.z_extensions & Z_JOIN_OBSERVE == 0 {
             Some(b"Your client cannot change sides: connect again\n")
         } else if is_full {
@@ -301,8 +305,15 @@ impl QwServer {
             client.info = info;
         }
         let mut text = client.name().to_vec();
-        text.extend_from_slice(if watches { b" became a spectator\n" } else { b" joined the game\n" });
-        log::info!("client {slot} {}", if watches { "became a spectator" } else { "joined the game" });
+        text.extend_from_slice(if watches {
+            b" became a spectator\n"
+        } else {
+            b" joined the game\n"
+        });
+        log::info!(
+            "client {slot} {}",
+            if watches { "became a spectator" } else { "joined the game" }
+        );
         self.level.game.leave(slot);
         self.level.game.begin(slot, watches);
         for other in self.clients.iter_mut().flatten().filter(|other| other.follows == Some(slot)) {

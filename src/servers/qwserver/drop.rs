@@ -63,7 +63,8 @@ impl DropReason {
 impl QwServer {
     /// Ends a connection. Its slot stays for the last message of the client.
     pub(super) fn drop_client(&mut self, now: Millis, slot: usize, reason: DropReason) {
-        let Some(client) = self.clients[slot].as_deref_mut().filter(|one| one.is_connected()) else {
+        let Some(client) = self.clients[slot].as_deref_mut().filter(|one| one.is_connected())
+        else {
             return;
         };
         log::info!("client {slot} \"{}\" dropped:{}", plain(client.name()), reason.text());
@@ -146,10 +147,13 @@ impl QwServer {
         self.is_stopping = true;
         let text = if reason.is_empty() { "server ends" } else { reason };
         let mut message = Vec::new();
-        super::write_message(&mut message, &ServerMessage::Print {
-            level: PRINT_HIGH,
-            text: Text::new(format!("{text}\n").as_bytes()),
-        });
+        super::write_message(
+            &mut message,
+            &ServerMessage::Print {
+                level: PRINT_HIGH,
+                text: Text::new(format!("{text}\n").as_bytes()),
+            },
+        );
         message.extend_from_slice(DISCONNECT);
         for client in self.clients.iter_mut().flatten().filter(|client| client.is_connected()) {
             client.channel.clear_reliable();

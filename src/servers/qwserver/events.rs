@@ -99,7 +99,9 @@ impl QwServer {
     fn multicast(&mut self, origin: Vec3, notices: fn(&crate::bsp29::Bsp29, Vec3, Vec3) -> bool) {
         let Self { clients, level, scratch, .. } = self;
         for (slot, client) in clients.iter_mut().enumerate() {
-            let Some(client) = client.as_deref_mut().filter(|one| one.is_playing()) else { continue };
+            let Some(client) = client.as_deref_mut().filter(|one| one.is_playing()) else {
+                continue;
+            };
             let place = ear(slot, client, level);
             if place.is_some_and(|place| notices(&level.map, place, origin)) {
                 client.add_effect(scratch);

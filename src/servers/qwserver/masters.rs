@@ -73,12 +73,14 @@ impl QwServer {
         for master in self.masters.all.iter_mut().filter(|master| master.lookup == answer.lookup) {
             match &answer.found {
                 Ok(found) => {
-                    master.address = found.iter().copied().find(SocketAddr::is_ipv4).or(found.first().copied());
+                    master.address =
+                        found.iter().copied().find(SocketAddr::is_ipv4).or(found.first().copied());
                 }
                 Err(error) => log::warn!("master {} not found: {error}", master.lookup.name),
             }
         }
-        if self.masters.sent == 0 && self.masters.all.iter().all(|master| master.address.is_some()) {
+        if self.masters.sent == 0 && self.masters.all.iter().all(|master| master.address.is_some())
+        {
             self.masters.next = Some(now);
             self.send_heartbeats(now);
         }

@@ -138,13 +138,8 @@ impl QwServer {
     /// See [`StartError`].
     pub fn start(options: ServerOptions, now: Millis) -> Result<Self, StartError> {
         let ServerOptions { settings, assets, entropy, began, lines } = options;
-        let level = Level::start(
-            settings.values().text(key::MAP),
-            assets.as_ref(),
-            &settings,
-            1,
-            now,
-        );
+        let level =
+            Level::start(settings.values().text(key::MAP), assets.as_ref(), &settings, 1, now);
         // A script may name another map: the one of the settings counts only without it.
         let (level, failed) = match level {
             Ok(level) => (level, None),
@@ -253,7 +248,9 @@ impl QwServer {
 
     /// Handles a packet of a channel.
     fn handle_packet(&mut self, now: Millis, route: Route, bytes: &[u8]) {
-        if bytes.starts_with(NETQUAKE) && bytes.get(2..4) == Some(&(bytes.len() as u16).to_be_bytes()) {
+        if bytes.starts_with(NETQUAKE)
+            && bytes.get(2..4) == Some(&(bytes.len() as u16).to_be_bytes())
+        {
             return self.counters.bump(QwCounter::NetQuake);
         }
         let Some(qport) = bytes.get(8..10) else {

@@ -128,7 +128,9 @@ impl QwServer {
         let Self { clients, level, .. } = self;
         let Some(client) = &mut clients[slot] else { return };
         let remembered = client.command;
-        message.run_after_loss(lost, &remembered, |command| run_usercmd(now, slot, client, level, command));
+        message.run_after_loss(lost, &remembered, |command| {
+            run_usercmd(now, slot, client, level, command)
+        });
         client.command = *message.newest();
         client.command_at = now;
         self.handle_events(now);
@@ -136,7 +138,13 @@ impl QwServer {
 }
 
 /// Runs a usercmd, within the time that the clock allows.
-fn run_usercmd(now: Millis, slot: usize, client: &mut Client, level: &mut Level, command: &Usercmd) {
+fn run_usercmd(
+    now: Millis,
+    slot: usize,
+    client: &mut Client,
+    level: &mut Level,
+    command: &Usercmd,
+) {
     let mut angles = command.angles.map(|angle| angle.0.cast_signed());
     angles[0] = angles[0].clamp(PITCH[0], PITCH[1]);
     let whole = MoveCommand {
@@ -150,4 +158,3 @@ fn run_usercmd(now: Millis, slot: usize, client: &mut Client, level: &mut Level,
         level.game.run_command(slot, &part, if is_first { command.impulse } else { 0 });
     });
 }
-

@@ -33,9 +33,9 @@ impl QwServer {
         }
         let is_taken = |name: &[u8]| {
             let others = self.clients.iter().enumerate().filter(|(other, _)| *other != slot);
-            others.filter_map(|(_, client)| client.as_deref()).any(|client| {
-                client.is_connected() && client.name().eq_ignore_ascii_case(name)
-            })
+            others
+                .filter_map(|(_, client)| client.as_deref())
+                .any(|client| client.is_connected() && client.name().eq_ignore_ascii_case(name))
         };
         let mut numbered = name.clone();
         for number in 1..=super::MAX_CLIENTS {

@@ -4,12 +4,7 @@
 
 use std::io::Write as _;
 
-use super::{
-    QwCounter, QwServer,
-    client::Client,
-    guards::QUERY_LIMITS,
-    names::printable,
-};
+use super::{QwCounter, QwServer, client::Client, guards::QUERY_LIMITS, names::printable};
 use crate::{
     model::Millis,
     node::Route,

@@ -85,7 +85,8 @@ impl QwServer {
         request_len: usize,
     ) {
         let host = AddressKey::host(route.remote.ip());
-        let is_allowed = self.settings.values().networks(key::SV_RCON_ALLOW).contains(route.remote.ip());
+        let is_allowed =
+            self.settings.values().networks(key::SV_RCON_ALLOW).contains(route.remote.ip());
         if !is_allowed || self.guards.rcon.is_locked_out(now, host) {
             return self.counters.bump(QwCounter::BadRcon);
         }

@@ -78,7 +78,8 @@ impl QwServer {
             return;
         }
         let is_late = minutes > 0.0 && self.level.seconds(now) >= f64::from(minutes) * 60.0;
-        let players = self.clients.iter().flatten().filter(|one| one.is_playing() && !one.is_spectator);
+        let players =
+            self.clients.iter().flatten().filter(|one| one.is_playing() && !one.is_spectator);
         let is_won = frags > 0 && players.clone().any(|client| client.frags >= frags);
         // An empty server keeps its map.
         if (is_late || is_won) && players.count() > 0 {

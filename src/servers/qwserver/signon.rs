@@ -158,7 +158,10 @@ impl QwServer {
             if message.len() > PLAYERS_ROOM {
                 let count = self.level.server_count;
                 let command = format!("cmd spawn {count} {other}\n");
-                append(&mut message, &ServerMessage::StuffText { text: Text::from(command.as_str()) });
+                append(
+                    &mut message,
+                    &ServerMessage::StuffText { text: Text::from(command.as_str()) },
+                );
                 return self.queue_piece(slot, &message);
             }
             write_client(&mut message, now, other, self.clients[other].as_deref());

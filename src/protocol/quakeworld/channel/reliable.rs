@@ -50,7 +50,11 @@ impl ReliableQueue {
     /// Length of the next message, after a refill.
     pub(super) fn next_len(&self, max: usize) -> usize {
         let spilled = self.spilled.front().map_or(0, Vec::len);
-        if self.queue.len() + spilled <= max { self.queue.len() + spilled } else { self.queue.len() }
+        if self.queue.len() + spilled <= max {
+            self.queue.len() + spilled
+        } else {
+            self.queue.len()
+        }
     }
 
     /// Number of bytes that still fit in the next message.

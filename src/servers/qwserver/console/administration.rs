@@ -4,12 +4,7 @@ use super::QwServer;
 use crate::{
     model::{CommandArgs, Millis},
     quakeworld::{ServerMessage, bytes::Text, info},
-    qwserver::{
-        bans::Mask,
-        drop::DropReason,
-        level::is_map_name,
-        settings::key,
-    },
+    qwserver::{bans::Mask, drop::DropReason, level::is_map_name, settings::key},
 };
 
 impl QwServer {

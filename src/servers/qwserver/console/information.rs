@@ -5,7 +5,12 @@ use crate::{
     bsp29::compiler::FRAGQW1,
     model::{CommandArgs, Millis},
     quakeworld::info,
-    qwserver::{QwCounter, client::{Client, Stage}, names::plain, settings::ROWS},
+    qwserver::{
+        QwCounter,
+        client::{Client, Stage},
+        names::plain,
+        settings::ROWS,
+    },
 };
 
 impl QwServer {
@@ -62,7 +67,8 @@ impl QwServer {
         let number = word.parse::<i32>().ok();
         let is_it = |client: &Client| {
             client.is_connected()
-                && (number == Some(client.user_id) || plain(client.name()).eq_ignore_ascii_case(word))
+                && (number == Some(client.user_id)
+                    || plain(client.name()).eq_ignore_ascii_case(word))
         };
         self.clients.iter().position(|one| one.as_deref().is_some_and(is_it))
     }
@@ -71,7 +77,9 @@ impl QwServer {
         let client = self.find_user(args.get(1)).and_then(|slot| self.clients[slot].as_deref());
         let text = match client {
             Some(client) => pairs(client.info.as_bytes()),
-            None => format!("no client {}\n", crate::model::text::shown_name(args.get(1).as_bytes())),
+            None => {
+                format!("no client {}\n", crate::model::text::shown_name(args.get(1).as_bytes()))
+            }
         };
         self.console.print(&text);
     }
@@ -116,7 +124,9 @@ impl QwServer {
             .assets
             .list("maps", "bsp")
             .iter()
-            .filter_map(|path| Some(path.as_str().strip_prefix("maps/")?.strip_suffix(".bsp")?.to_owned()))
+            .filter_map(|path| {
+                Some(path.as_str().strip_prefix("maps/")?.strip_suffix(".bsp")?.to_owned())
+            })
             // Boxes of ammunition are models of the same form.
             .filter(|name| !name.starts_with("b_"))
             .collect();

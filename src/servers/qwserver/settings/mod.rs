@@ -140,7 +140,8 @@ impl Settings {
     /// See [`SettingsError`]. Nothing changes.
     pub fn set(&mut self, name: &str, value: &str) -> Result<Changed, SettingsError> {
         let row = self.row(name)?;
-        let is_fixed = self.is_started || self.is_game_chosen && row.name == key::GAMEDIR.setting().name;
+        let is_fixed =
+            self.is_started || self.is_game_chosen && row.name == key::GAMEDIR.setting().name;
         if is_fixed && flags(row).has(Flags::INIT) {
             return Err(SettingsError::Init(row.name));
         }
@@ -203,9 +204,9 @@ impl Settings {
     /// # Errors
     /// The first error, with the setting.
     pub fn read_config(&mut self, text: &str) -> Result<(), SettingsError> {
-        let table: toml::Table = text
-            .parse()
-            .map_err(|error: toml::de::Error| SettingsError::Toml(error.to_string().trim_end().to_owned()))?;
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            SettingsError::Toml(error.to_string().trim_end().to_owned())
+        })?;
         for (name, value) in &table {
             match value {
                 TomlValue::Table(inner) => {
@@ -247,7 +248,8 @@ impl Settings {
     fn set_told(&mut self, row: &'static Setting) -> Result<(), SettingsError> {
         let value = self.values.get(row.name).unwrap_or_default();
         // Clients assume 1 for `pm_ktjump`, and 0 for others, when they are absent.
-        let is_left_out = value == "0" && !matches!(row.name, "pm_ktjump" | "deathmatch" | "teamplay");
+        let is_left_out =
+            value == "0" && !matches!(row.name, "pm_ktjump" | "deathmatch" | "teamplay");
         let value = if is_left_out { "" } else { value }.as_bytes().to_vec();
         let set = self.serverinfo.set_any(row.name.as_bytes(), &value);
         set.map_err(|error| info(row.name, error))

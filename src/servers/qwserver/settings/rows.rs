@@ -147,4 +147,3 @@ setting_rows! {
 /// Names and text that the serverinfo gives clients beside the flags, when the value is not the default of clients.
 pub(crate) const VARIANTS: [&str; 5] =
     ["pm_ktjump", "pm_bunnyspeedcap", "pm_slidefix", "pm_airstep", "pm_pground"];
-
