@@ -6,7 +6,7 @@ mod administration;
 mod information;
 mod table;
 
-use super::QwServer;
+use super::{QwServer, settings::ROWS};
 use crate::model::{CommandArgs, ConsoleCommands, Millis, assets::ScriptPlace};
 use table::COMMANDS;
 
@@ -117,7 +117,8 @@ impl QwServer {
                 _ => self.change_setting(name, &args.rest(1)),
             };
         }
-        let near = crate::model::spelling::near_names(name, COMMANDS.iter().map(|row| row.name), 3);
+        let names = COMMANDS.iter().map(|row| row.name).chain(ROWS.iter().map(|row| row.name));
+        let near = crate::model::spelling::near_names(name, names, 3);
         let hint = crate::model::spelling::did_you_mean(&near);
         let shown = crate::model::text::shown_name(name.as_bytes());
         self.console.print(&format!("Unknown command \"{shown}\"{hint}\n"));
