@@ -152,6 +152,9 @@ pub mod stream;
 #[cfg(feature = "server")]
 #[path = "servers/builder.rs"]
 pub mod builder;
+#[cfg(feature = "server")]
+#[path = "servers/qwserver/mod.rs"]
+pub mod qwserver;
 #[cfg(feature = "relay")]
 #[path = "servers/relay/mod.rs"]
 pub mod relay;

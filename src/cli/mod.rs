@@ -22,6 +22,7 @@ mod plus_commands;
 mod proxy;
 mod query;
 mod qvm;
+mod qw;
 mod relay;
 mod replay;
 mod serve;
@@ -111,6 +112,7 @@ Examples:
   fragd trace server.pcapng --show net         show bytes and fields of captured messages
   fragd proxy --listen 27970 --to 127.0.0.1    decode and impair the traffic of clients
   fragd qvm check vm/qagame.qvm                verify a game module
+  fragd qw --basedir /opt/quake --map dm6      host a QuakeWorld server on UDP 27500
 
 Exit codes: 0 success, 1 failure or no reply, 2 usage or config error; others: --help of the subcommand.";
 
@@ -173,6 +175,8 @@ subcommands! {
     proxy: Proxy(ProxyArguments),
     /// Verify, assemble, list, run and compare game modules (QVM bytecode)
     qvm: Qvm(QvmOptions),
+    /// Host a QuakeWorld server
+    qw: Qw(QwOptions),
 }
 
 /// Parses the program's arguments, its own name first.
@@ -185,6 +189,16 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, c
     let mut program = program();
     let matches = program.try_get_matches_from_mut(flags)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut program))?;
+    // QuakeWorld has other commands.
+    if let Some(Command::Qw(options)) = cli.command {
+        let checked = options.check_addresses();
+        return match checked {
+            Ok(()) => Ok(Command::Qw(options.with_plus(&plus))),
+            Err(what) => {
+                Err(clap::Error::raw(ErrorKind::ArgumentConflict, what).format(&mut program))
+            }
+        };
+    }
     if let Some(what) = plus_commands::find_option(&plus, &serve_options(&program)) {
         return Err(clap::Error::raw(ErrorKind::ArgumentConflict, what).format(&mut program));
     }
@@ -200,7 +214,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, c
     match command {
         Command::Serve(serve) => Ok(Command::Serve(serve.with_plus(plus))),
         other if plus.is_empty() => Ok(other),
-        _ => reject(ErrorKind::ArgumentConflict, "+ commands are for serve only".to_owned()),
+        _ => reject(ErrorKind::ArgumentConflict, "+ commands are for serve and qw only".to_owned()),
     }
 }
 
@@ -401,7 +415,7 @@ mod tests {
         refused("browse --sort color", "ping, players, game");
         refused("browse --json --csv", "cannot be used with");
         refused("browse --outstanding 0", "1..=1024");
-        refused("query 127.0.0.1 +map x", "+ commands are for serve only");
+        refused("query 127.0.0.1 +map x", "+ commands are for serve and qw only");
         refused("relay", "--from");
         refused("relay --from x --delay 11m", "10m");
         refused("relay --from x --viewers 0", "1..=4096");
@@ -412,7 +426,7 @@ mod tests {
         refused("+set rconPassword hunter2 --journal j", "--journal is an option of fragd serve");
         refused("serve +map oa_dm1 --port=28000", "+map: --port is an option");
         refused("+say hi --prot 28000", "+say: --prot: did you mean the option --port?");
-        refused("query 127.0.0.1 +set a --json", "+ commands are for serve only");
+        refused("query 127.0.0.1 +set a --json", "+ commands are for serve and qw only");
     }
 
     #[test]

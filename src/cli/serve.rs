@@ -55,7 +55,7 @@ pub struct ServeOptions {
 }
 
 /// Default size limit of a journal, in MiB: eleven hours of 64 players.
-const JOURNAL_MEBIBYTES: u32 = 4096;
+pub(super) const JOURNAL_MEBIBYTES: u32 = 4096;
 
 impl ServeOptions {
     /// Maximum size of a journal, in bytes.

@@ -13,6 +13,7 @@ pub(crate) mod output;
 mod proxy;
 mod query;
 mod qvm;
+mod qw;
 mod relay;
 mod replay;
 mod serve;
@@ -50,6 +51,7 @@ pub(crate) fn run(command: &Command) -> ExitStatus {
         Command::Trace(options) => trace::run(options),
         Command::Proxy(options) => proxy::run(options),
         Command::Qvm(options) => qvm::run(options),
+        Command::Qw(options) => qw::run(options),
     }
 }
 

@@ -112,6 +112,21 @@ const FOLDERS: &[(&str, &[Module])] = &[
                 ],
             ),
             (
+                "qwserver",
+                &[
+                    "bsp29",
+                    "cvar",
+                    "discovery",
+                    "limits",
+                    "model",
+                    "node",
+                    "observe",
+                    "quakeworld",
+                    "qwgame",
+                    "wire",
+                ],
+            ),
+            (
                 "relay",
                 &[
                     "bg",
@@ -130,7 +145,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             ),
         ],
     ),
-    ("io", &[("io", &["limits", "model", "node", "stream"])]),
+    ("io", &[("io", &["bsp29", "limits", "model", "node", "stream"])]),
     (
         "sim",
         &[(
@@ -170,6 +185,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
                 "master",
                 "model",
                 "proxy",
+                "qwserver",
                 "settings",
                 "trace",
             ],

@@ -9,6 +9,7 @@
 //! Invariants: `now` never goes back; [`Node::poll_transmit`] is drained after every call that may queue a
 //! datagram; a datagram is sent only by draining.
 
+mod boxed;
 mod input;
 mod lookup;
 mod loop_counters;

@@ -13,6 +13,8 @@ mod offered;
 mod pack;
 mod pack_directory;
 mod pack_source;
+#[cfg(feature = "server")]
+mod quake;
 mod script_file;
 mod search_paths;
 #[cfg(test)]
@@ -30,6 +32,8 @@ pub use installed::InstalledArchives;
 pub use offered::{OfferedPack, OfferedPacks};
 pub use pack::{MAX_ENTRY_LEN, Pack, PackError, PackFault};
 pub use pack_source::{PackReader, PackSource};
+#[cfg(feature = "server")]
+pub use quake::QuakeData;
 pub use search_paths::{base_paths, game_folders, home_paths, search_paths};
 
 use self::index::{Index, Search, Source};

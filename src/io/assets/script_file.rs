@@ -4,7 +4,6 @@
 
 use std::{fs, io, path::Path};
 
-use super::GameData;
 use crate::{
     io::files::open_regular,
     model::{
@@ -25,7 +24,7 @@ const MAX_FILES: usize = 3;
 /// # Errors
 ///
 /// As of [`Assets::read`], with the names of near files.
-pub(super) fn read(data: &GameData, name: &str, max: u64) -> Result<Vec<u8>, AssetError> {
+pub(super) fn read(data: &dyn Assets, name: &str, max: u64) -> Result<Vec<u8>, AssetError> {
     let path = Path::new(name);
     let is_file = path.is_absolute() || name.starts_with('.') && name.contains(['/', '\\']);
     if is_file {

@@ -7,14 +7,18 @@ mod report;
 use std::rc::Rc;
 
 use fragd::{
-    cli::{self, Command, ExitStatus, ReplayOptions},
-    io::{self, GameData, assets::base_paths},
+    cli::{self, Command, ExitStatus, QwOptions, ReplayOptions},
+    io::{
+        self, GameData,
+        assets::{QuakeData, base_paths},
+    },
     journal::{
         Answers, AssetMismatch, Damage, DamageKind, FindFile, ReadPack, Replay, ReplayStep,
         ReplayedAssets, Start, StepResult, checksum,
     },
     model::{Millis, UnixMillis, assets::Assets as _},
-    server::Server,
+    node::Hosted,
+    qwserver::QwServer,
     settings::{Choice as _, Settings, key},
     world::bsp::MAX_FILE_LEN,
 };
@@ -52,7 +56,7 @@ fn replay(options: &ReplayOptions, file: Pieces) -> Result<Report, String> {
     let clock = std::time::Instant::now();
     let mut journal = Journal::open(file)?;
     let answers = Answers::default();
-    let mut stage: Option<Replay<Server>> = None;
+    let mut stage: Option<Replay<Box<dyn Hosted>>> = None;
     let mut time = Millis(0);
     let mut result = StepResult::Same;
     while result == StepResult::Same {
@@ -93,11 +97,13 @@ fn begin(
     start: &Start,
     step: ReplayStep,
     answers: &Answers,
-) -> Result<(Replay<Server>, StepResult), String> {
+) -> Result<(Replay<Box<dyn Hosted>>, StepResult), String> {
     let words = start.arguments.iter().map(Into::into);
     let parsed = cli::parse(std::iter::once("fragd".into()).chain(words));
-    let Ok(Command::Serve(asked)) = parsed else {
-        return Err("journal options not known to this version".to_owned());
+    let asked = match parsed {
+        Ok(Command::Serve(asked)) => asked,
+        Ok(Command::Qw(asked)) => return begin_quakeworld(options, &asked, start, step, answers),
+        _ => return Err("journal options not known to this version".to_owned()),
     };
     let config = start.config.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
     let settings =
@@ -107,10 +113,44 @@ fn begin(
     let files = ReplayedAssets::new(answers.clone(), find_file(&data), read_pack(data));
     let began = UnixMillis(start.began_unix_ms);
     let server = super::server_of(&asked, settings, start.entropy, began).assets(files).build();
+    Ok(first_step(Box::new(server), step, answers))
+}
+
+/// Replays the first step, whose answers were used while the server was built.
+fn first_step(
+    server: Box<dyn Hosted>,
+    step: ReplayStep,
+    answers: &Answers,
+) -> (Replay<Box<dyn Hosted>>, StepResult) {
     let mut replay = Replay::new(server);
-    // The answers were used while the server was built.
     let result = replay.step(ReplayStep { answers: Vec::new(), ..step }, answers);
-    Ok((replay, result))
+    (replay, result)
+}
+
+/// Builds the QuakeWorld server from the start record.
+fn begin_quakeworld(
+    options: &ReplayOptions,
+    asked: &QwOptions,
+    start: &Start,
+    step: ReplayStep,
+    answers: &Answers,
+) -> Result<(Replay<Box<dyn Hosted>>, StepResult), String> {
+    let config = start.config.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+    let settings =
+        asked.build(config).map_err(|fault| format!("journal settings not accepted: {fault}"))?;
+    answers.expect(step.answers.iter().cloned());
+    let basedir = options.basepath.as_ref().map(Into::into).or_else(|| asked.basedir.clone());
+    let asked = QwOptions { basedir, ..asked.clone() };
+    let data = QuakeData::open(asked.folders(&settings));
+    let find = move |name: &str, len: u64, sum: u32| {
+        let bytes = data.read(name, MAX_FILE_LEN as u64).ok()?;
+        (bytes.len() as u64 == len && checksum(&bytes) == sum).then_some(bytes)
+    };
+    let files = ReplayedAssets::new(answers.clone(), Box::new(find), Box::new(|_, _| None));
+    let began = UnixMillis(start.began_unix_ms);
+    let made = super::qw::server_options(&asked, settings, Box::new(files), start.entropy, began);
+    let server = QwServer::start(made, Millis(0)).map_err(|error| error.to_string())?;
+    Ok(first_step(Box::new(server), step, answers))
 }
 
 /// Opens the recorded search paths, or those of the command line.

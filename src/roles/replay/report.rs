@@ -6,7 +6,7 @@ use fragd::{
     cli::ExitStatus,
     journal::{Damage, Divergence, JournalEnd, Replay, Sent, Start, StepResult},
     model::Millis,
-    server::Server,
+    node::Hosted,
     settings::masked_arguments,
 };
 use serde_json::json;
@@ -43,7 +43,7 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn new(
         journal: &Journal,
-        stage: Option<&Replay<Server>>,
+        stage: Option<&Replay<Box<dyn Hosted>>>,
         result: StepResult,
         time: Millis,
         took: Duration,

@@ -17,6 +17,9 @@ pub trait QuakeWorldGame {
     /// Runs a command of a client. The server has limited its length and repeated lost ones.
     fn run_command(&mut self, slot: usize, command: &MoveCommand, impulse: u8);
 
+    /// Moves a spectator to an origin of his client's choice.
+    fn place(&mut self, slot: usize, origin: Vec3);
+
     /// Kills a player on his own request.
     fn kill(&mut self, slot: usize);
 

@@ -276,6 +276,25 @@ impl Channel {
         self.queue.room(self.max_message)
     }
 
+    /// Length of the reliable message in the next packet; 0 without one.
+    #[must_use]
+    pub fn next_reliable_len(&self) -> usize {
+        if self.flight.is_empty() {
+            self.queue.next_len(self.max_message)
+        } else if self.is_repetition_due() {
+            self.flight.len()
+        } else {
+            0
+        }
+    }
+
+    /// Whether the message in flight is lost.
+    fn is_repetition_due(&self) -> bool {
+        !self.flight.is_empty()
+            && self.acknowledged > self.flight_mark
+            && self.acknowledged_parity != self.out_parity
+    }
+
     /// Whether the queue overflowed.
     #[must_use]
     pub const fn is_overflowed(&self) -> bool {
@@ -333,9 +352,7 @@ impl Channel {
             return Err(SendError::Exhausted);
         }
         self.queue.refill(self.max_message);
-        let is_repeated = !self.flight.is_empty()
-            && self.acknowledged > self.flight_mark
-            && self.acknowledged_parity != self.out_parity;
+        let is_repeated = self.is_repetition_due();
         let mut is_reliable = is_repeated;
         if self.flight.is_empty() && self.queue.take(&mut self.flight) {
             self.out_parity = !self.out_parity;

@@ -47,6 +47,16 @@ impl ReliableQueue {
         self.queue.len() + self.spilled.iter().map(Vec::len).sum::<usize>()
     }
 
+    /// Length of the next message, after a refill.
+    pub(super) fn next_len(&self, max: usize) -> usize {
+        let spilled = self.spilled.front().map_or(0, Vec::len);
+        if self.queue.len() + spilled <= max {
+            self.queue.len() + spilled
+        } else {
+            self.queue.len()
+        }
+    }
+
     /// Number of bytes that still fit in the next message.
     pub(super) fn room(&self, max: usize) -> usize {
         if self.spilled.is_empty() { max.saturating_sub(self.queue.len()) } else { 0 }

@@ -9,6 +9,7 @@
 //! Source: QuakeWorld protocol 28; key names of entities as in the base game. Engine names: `SV_Physics_Pusher`,
 //! `SV_PushMove`, `SV_TouchLinks`.
 
+mod animation;
 mod liquid_damage;
 mod mover;
 mod players;
@@ -22,7 +23,7 @@ mod tests;
 use std::{collections::VecDeque, sync::Arc};
 
 use super::game::{EntityView, GameEvent, Look, PlayerView, QuakeWorldGame};
-use super::movement::{MoveCommand, MoveVars, Scene, SolidEntity};
+use super::movement::{MoveCommand, MoveKind, MoveVars, Scene, SolidEntity};
 use crate::bsp29::Bsp29;
 use crate::model::Vec3;
 
@@ -130,6 +131,14 @@ impl QuakeWorldGame for Level {
         self.move_player(slot, command);
     }
 
+    fn place(&mut self, slot: usize, origin: Vec3) {
+        let player = self.players.get_mut(slot).and_then(Option::as_mut);
+        let spectator = player.filter(|player| player.state.kind == MoveKind::Spectator);
+        if let Some(spectator) = spectator.filter(|_| origin.is_finite()) {
+            spectator.state.origin = origin;
+        }
+    }
+
     fn kill(&mut self, slot: usize) {
         self.kill_player(slot);
     }
@@ -142,7 +151,9 @@ impl QuakeWorldGame for Level {
     fn player(&self, slot: usize) -> Option<PlayerView> {
         // The last model is that of players.
         let look = Look { model: self.models.len() as u16, ..Look::default() };
-        self.players.get(slot)?.as_ref().map(|player| player.view(slot, look))
+        let player = self.players.get(slot)?.as_ref()?;
+        let frame = animation::player_frame(&player.state, self.seconds);
+        Some(player.view(slot, Look { frame, ..look }))
     }
 
     fn models(&self) -> &[Box<str>] {

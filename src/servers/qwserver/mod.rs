@@ -1,0 +1,380 @@
+//! QuakeWorld server: admission, signon, game packets, chat, downloads, console.
+//!
+//! ```text
+//! datagram ┬ connectionless: challenge, connect, status, rcon
+//!          └ client by address and qport ─ Channel ─ string commands, usercmds ─ QuakeWorldGame
+//!                                             └ answer: players and entities in sight, effects, reliable messages
+//! ```
+//!
+//! Each accepted packet runs at once, then the physics if a frame of it is due, then the packet is answered. A server
+//! sends nothing else to clients, so that the sequence of an answer is that of its packet.
+//!
+//! Invariants: no input of one client changes what another one is sent but by the rules of the game; memory is
+//! bounded; a refusal is not longer than its request, or limited.
+//!
+//! Source: QuakeWorld protocol 28, duties of a server. Engine names: `SV_ReadPackets`, `SV_ExecuteClientMessage`,
+//! `SV_SendClientMessages`.
+
+mod admission;
+mod answer;
+mod bans;
+mod chat;
+mod client;
+mod commands;
+mod console;
+mod counters;
+mod download;
+mod drop;
+mod events;
+mod files;
+mod guards;
+mod level;
+mod masters;
+mod moves;
+mod names;
+mod players;
+mod queries;
+mod rcon;
+mod rotation;
+pub mod settings;
+mod signon;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+use thiserror::Error;
+
+pub use counters::{QwCounter, QwCounters};
+pub use level::MapError;
+pub use settings::Settings;
+
+use bans::Bans;
+use client::{Client, MAX_CLIENTS};
+use console::Console;
+use guards::Guards;
+use level::Level;
+use masters::Masters;
+use settings::key;
+
+use crate::{
+    bsp29::LeafSet,
+    model::{Millis, Qport, UnixMillis, assets::Assets},
+    node::{Hosted, Input, LoopCounters, Node, Outbox, Output, OutputKind, Route},
+    observe::LogLimiter,
+    quakeworld::{
+        Extensions, ServerMessage,
+        bytes::Writer,
+        channel::{MAX_MESSAGE_LEN, header::CONNECTIONLESS, peer::AddressMatch},
+    },
+};
+
+/// Everything that a server is made from.
+pub struct ServerOptions {
+    /// Settings, from the command line and the config file.
+    pub settings: Settings,
+    /// Game data.
+    pub assets: Box<dyn Assets>,
+    /// Random bytes.
+    pub entropy: [u8; 32],
+    /// Calendar time at the zero of the server's time.
+    pub began: UnixMillis,
+    /// Console lines that run before the first map, such as those of the command line.
+    pub lines: Vec<String>,
+}
+
+/// Reasons why a server does not start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The first map.
+    #[error(transparent)]
+    Map(#[from] MapError),
+}
+
+/// A QuakeWorld server.
+pub struct QwServer {
+    settings: Settings,
+    assets: Box<dyn Assets>,
+    began: UnixMillis,
+    level: Level,
+    clients: [Option<Box<Client>>; MAX_CLIENTS],
+    last_user_id: i32,
+    /// Map that is to be loaded in the next frame.
+    next_map: Option<String>,
+    guards: Guards,
+    bans: Bans,
+    masters: Masters,
+    console: Console,
+    outbox: Outbox,
+    counters: QwCounters,
+    loop_counters: LoopCounters,
+    log: LogLimiter,
+    /// Memory of one message.
+    scratch: Vec<u8>,
+    /// Memory of the unreliable message of an answer.
+    message: Vec<u8>,
+    visible: LeafSet,
+    next_frame: Millis,
+    is_stopping: bool,
+}
+
+impl std::fmt::Debug for QwServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("QwServer").field("level", &self.level).finish_non_exhaustive()
+    }
+}
+
+/// Time between two frames without packets.
+const FRAME: Millis = Millis(50);
+/// Script of the game folders that runs at the start.
+const START_SCRIPT: &str = "server.cfg";
+/// Start of a connection request of NetQuake: a control packet of big-endian length.
+const NETQUAKE: &[u8] = &[0x80, 0];
+
+impl QwServer {
+    /// Starts a server with its first map.
+    ///
+    /// # Errors
+    /// See [`StartError`].
+    pub fn start(options: ServerOptions, now: Millis) -> Result<Self, StartError> {
+        let ServerOptions { settings, assets, entropy, began, lines } = options;
+        let level =
+            Level::start(settings.values().text(key::MAP), assets.as_ref(), &settings, 1, now);
+        // A script may name another map: the one of the settings counts only without it.
+        let (level, failed) = match level {
+            Ok(level) => (level, None),
+            Err(error) => {
+                let name = crate::bsp29::compiler::FRAGQW1;
+                (Level::start(name, assets.as_ref(), &settings, 1, now)?, Some(error))
+            }
+        };
+        let mut server = Self {
+            settings,
+            assets,
+            began,
+            level,
+            clients: [const { None }; MAX_CLIENTS],
+            last_user_id: 0,
+            next_map: None,
+            guards: Guards::new(entropy),
+            bans: Bans::default(),
+            masters: Masters::default(),
+            console: Console::default(),
+            outbox: Outbox::default(),
+            counters: QwCounters::default(),
+            loop_counters: LoopCounters::default(),
+            log: LogLimiter::default(),
+            scratch: Vec::new(),
+            message: Vec::with_capacity(MAX_MESSAGE_LEN),
+            visible: LeafSet::default(),
+            next_frame: now,
+            is_stopping: false,
+        };
+        server.settings.tell("*gamedir", &server.game_folder());
+        server.settings.choose_game();
+        if server.assets.find(START_SCRIPT).is_some() {
+            server.run_line(now, &format!("exec {START_SCRIPT}"));
+        }
+        for line in &lines {
+            server.run_line(now, line);
+        }
+        let chosen = server.next_map.take();
+        if let Some(name) = &chosen {
+            server.load_map(now, name)?;
+        } else if let Some(error) = failed {
+            return Err(error.into());
+        }
+        server.settings.begin();
+        server.announce_map();
+        Ok(server)
+    }
+
+    /// Settings.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Name of the running map.
+    #[must_use]
+    pub fn map_name(&self) -> &str {
+        &self.level.name
+    }
+
+    /// Value of a counter.
+    #[must_use]
+    pub const fn counter(&self, counter: QwCounter) -> u64 {
+        self.counters.get(counter)
+    }
+
+    /// Counters, for the metrics endpoint.
+    pub fn samples(&self) -> impl Iterator<Item = crate::observe::Sample> {
+        self.counters.samples()
+    }
+
+    /// Number of players and of spectators that are connected.
+    #[must_use]
+    pub fn population(&self) -> (usize, usize) {
+        let connected = || self.clients.iter().flatten().filter(|client| client.is_connected());
+        let spectators = connected().filter(|client| client.is_spectator).count();
+        (connected().count() - spectators, spectators)
+    }
+
+    /// Folder of the game that clients are told.
+    fn game_folder(&self) -> String {
+        let name = self.settings.values().text(key::GAMEDIR);
+        if name.is_empty() { "qw".to_owned() } else { name.to_owned() }
+    }
+
+    /// Calendar time.
+    const fn unix(&self, now: Millis) -> UnixMillis {
+        UnixMillis(self.began.0.saturating_add(now.0))
+    }
+
+    /// Queues a reliable message of one client.
+    fn queue_message(&mut self, slot: usize, message: &ServerMessage<'_>) {
+        let Some(client) = &mut self.clients[slot] else { return };
+        write_message(&mut self.scratch, message);
+        client.queue(&self.scratch);
+    }
+
+    /// Queues a reliable message of all clients that are told of changes.
+    fn broadcast(&mut self, message: &ServerMessage<'_>) {
+        write_message(&mut self.scratch, message);
+        for client in self.clients.iter_mut().flatten().filter(|client| client.is_told()) {
+            client.queue(&self.scratch);
+        }
+    }
+
+    /// Handles a packet of a channel.
+    fn handle_packet(&mut self, now: Millis, route: Route, bytes: &[u8]) {
+        if bytes.starts_with(NETQUAKE)
+            && bytes.get(2..4) == Some(&(bytes.len() as u16).to_be_bytes())
+        {
+            return self.counters.bump(QwCounter::NetQuake);
+        }
+        let Some(qport) = bytes.get(8..10) else {
+            return self.counters.bump(QwCounter::Runts);
+        };
+        let qport = Qport(u16::from_le_bytes([qport[0], qport[1]]));
+        let is_sender = |client: &Client| {
+            client.local == route.local
+                && client.peer.matches(route.remote, qport) != AddressMatch::Other
+        };
+        let found = self.clients.iter().position(|one| one.as_deref().is_some_and(is_sender));
+        let Some(slot) = found else { return self.counters.bump(QwCounter::UnknownSenders) };
+        if self.receive(now, slot, route, bytes) {
+            self.run_physics(now);
+            self.answer(now, slot);
+        }
+    }
+
+    /// Runs a frame of the physics, if it is due.
+    fn run_physics(&mut self, now: Millis) {
+        let values = self.settings.values();
+        let passed = now.since(self.level.physics_at).0 as f32 / 1000.0;
+        if passed < values.float(key::SV_MINTIC) || passed <= 0.0 {
+            return;
+        }
+        let step = passed.min(values.float(key::SV_MAXTIC));
+        self.level.physics_at = now;
+        self.level.game.advance(step);
+        self.level.update_entities();
+        self.handle_events(now);
+    }
+}
+
+/// Replaces the content of `out` with one message.
+fn write_message(out: &mut Vec<u8>, message: &ServerMessage<'_>) {
+    out.clear();
+    Writer::new(out, MAX_MESSAGE_LEN, Extensions::NONE).write(message);
+}
+
+impl Node for QwServer {
+    fn handle_datagram(&mut self, now: Millis, route: Route, bytes: &[u8]) {
+        self.counters.bump(QwCounter::Datagrams);
+        let ip = route.remote.ip().to_canonical();
+        let remote = std::net::SocketAddr::new(ip, route.remote.port());
+        let route = Route { remote, ..route };
+        if self.is_stopping || remote.port() == 0 {
+            return;
+        }
+        if self.bans.is_banned(ip, self.settings.values().flag(key::FILTERBAN)) {
+            return self.refuse_banned(now, route, bytes.len());
+        }
+        if bytes.starts_with(CONNECTIONLESS) {
+            self.handle_connectionless(now, route, bytes);
+        } else if matches!(bytes, b"l" | b"k" | b"k\0") {
+            // Masters acknowledge and ask without a mark.
+            self.handle_bare(route, bytes);
+        } else {
+            self.handle_packet(now, route, bytes);
+        }
+        self.drop_overflowed(now);
+    }
+
+    fn expect_datagram(&self, _: &[u8]) {}
+
+    fn frame(&mut self, now: Millis) {
+        if self.is_stopping {
+            return;
+        }
+        self.next_frame = now + FRAME;
+        self.check_timeouts(now);
+        self.run_physics(now);
+        self.tell_changed_infos(now);
+        self.check_limits(now);
+        self.send_heartbeats(now);
+        self.drop_overflowed(now);
+        if let Some(name) = self.next_map.take() {
+            self.change_map(now, &name);
+        }
+    }
+
+    fn next_frame(&self) -> Millis {
+        if self.is_stopping { Millis::NEVER } else { self.next_frame }
+    }
+
+    fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
+        self.outbox.pop(packet)
+    }
+
+    fn is_finished(&self) -> bool {
+        self.is_stopping
+    }
+}
+
+impl Hosted for QwServer {
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
+        match input {
+            Input::ConsoleLine(line) => {
+                self.run_line(now, line);
+                if let Some(name) = self.next_map.take() {
+                    self.change_map(now, &name);
+                }
+            }
+            Input::LoopCounters(counters) => self.loop_counters = *counters,
+            Input::Lookup(answer) => self.take_lookup(now, answer),
+            Input::Stop(reason) => self.stop(now, reason),
+            Input::Oversize(_) => self.counters.bump(QwCounter::Oversize),
+            Input::PortFailed(_) => {}
+        }
+    }
+
+    fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
+        match kind {
+            OutputKind::Console => self.console.take().map(Output::Console),
+            OutputKind::Lookup => self.masters.poll_lookup().map(Output::Lookup),
+            _ => None,
+        }
+    }
+
+    fn local_ports(&self) -> u16 {
+        1
+    }
+
+    /// Packets are answered at once: the round-trip time of players contains no wait.
+    fn receive_coalescing(&self) -> Millis {
+        Millis(0)
+    }
+}

@@ -1,0 +1,314 @@
+//! Signon: start of the level, lists, statics and baselines, players, entry into the game.
+//!
+//! Each command of a client names the level that it belongs to; with another level, the signon starts again.
+//! Source: QuakeWorld protocol 28, joining.
+
+use super::{
+    MAX_CLIENTS, QwServer,
+    client::{Client, Stage},
+    drop::{DropReason, PRINT_HIGH},
+    level::{LIGHT_STYLES, SOUNDS, light_style},
+    settings::key,
+};
+use crate::{
+    model::Millis,
+    quakeworld::{
+        Extensions, ServerMessage,
+        bytes::{Text, Writer},
+        channel::MAX_MESSAGE_LEN,
+        level::{ServerData, write_name_list},
+    },
+    qwgame::movement::SpeedCheck,
+};
+
+/// Longest part of a list, and of the players before the client is asked to continue.
+const LIST_ROOM: usize = 1000;
+const PLAYERS_ROOM: usize = 725;
+/// Numbers of the lists of models and sounds.
+const MODEL_LIST: u8 = 45;
+const SOUND_LIST: u8 = 46;
+/// Stats of monsters and secrets, all zero.
+const TOTALS: std::ops::RangeInclusive<u8> = 11..=14;
+
+/// Argument of a signon command.
+fn number(word: Option<Text<'_>>) -> Option<i64> {
+    word.and_then(Text::number)
+}
+
+impl QwServer {
+    /// `new`: sends the start of the level.
+    pub(super) fn send_level(&mut self, slot: usize) {
+        let Some(client) = &mut self.clients[slot] else { return };
+        if client.is_playing() {
+            return;
+        }
+        client.stage = Stage::Connected;
+        let is_spectator = client.is_spectator;
+        let folder = self.game_folder();
+        let level = &self.level;
+        let mut piece = std::mem::take(&mut self.scratch);
+        piece.clear();
+        let mut writer = Writer::new(&mut piece, MAX_MESSAGE_LEN, Extensions::NONE);
+        writer.write(&ServerMessage::ServerData(ServerData {
+            extensions: Extensions::NONE,
+            server_count: level.server_count,
+            game_folder: Text::from(folder.as_str()),
+            player: slot as u8,
+            is_spectator,
+            level_name: Text::new(&level.title),
+            move_vars: level.vars,
+        }));
+        writer.write(&ServerMessage::CdTrack { track: level.music });
+        let mut command = b"fullserverinfo \"".to_vec();
+        command.extend_from_slice(self.settings.serverinfo());
+        command.extend_from_slice(b"\"\n");
+        writer.write(&ServerMessage::StuffText { text: Text::new(&command) });
+        if let Some(client) = &mut self.clients[slot] {
+            client.queue(&piece);
+        }
+        self.scratch = piece;
+    }
+
+    /// Whether a signon command belongs to this level. Otherwise the signon starts again.
+    fn is_current(&mut self, slot: usize, count: Option<i64>) -> bool {
+        let is_current = count == Some(i64::from(self.level.server_count));
+        if !is_current {
+            self.send_level(slot);
+        }
+        is_current
+    }
+
+    /// `soundlist` and `modellist`: sends a part of a list.
+    pub(super) fn send_list<'a>(
+        &mut self,
+        slot: usize,
+        is_models: bool,
+        mut words: impl Iterator<Item = Text<'a>>,
+    ) {
+        if self.has_left_signon(slot) || !self.is_current(slot, number(words.next())) {
+            return;
+        }
+        let first = number(words.next()).and_then(|first| u8::try_from(first).ok()).unwrap_or(0);
+        let mut piece = std::mem::take(&mut self.scratch);
+        piece.clear();
+        let mut writer = Writer::new(&mut piece, LIST_ROOM, Extensions::NONE);
+        let skipped = usize::from(first);
+        if is_models {
+            let names = self.level.models.iter().skip(skipped).map(|name| name.as_bytes());
+            write_name_list(&mut writer, MODEL_LIST, first, names);
+        } else {
+            let names = SOUNDS.iter().skip(skipped).map(|name| name.as_bytes());
+            write_name_list(&mut writer, SOUND_LIST, first, names);
+        }
+        if let Some(client) = &mut self.clients[slot] {
+            client.queue(&piece);
+        }
+        self.scratch = piece;
+    }
+
+    /// `prespawn`: checks the map and sends a piece of statics and baselines.
+    pub(super) fn send_signon<'a>(
+        &mut self,
+        now: Millis,
+        slot: usize,
+        mut words: impl Iterator<Item = Text<'a>>,
+    ) {
+        if self.has_left_signon(slot) || !self.is_current(slot, number(words.next())) {
+            return;
+        }
+        let piece = number(words.next()).and_then(|piece| usize::try_from(piece).ok()).unwrap_or(0);
+        if piece == 0 && self.settings.values().flag(key::SV_MAPCHECK) {
+            let sums = self.level.map.checksums();
+            let sum = number(words.next()).map(|sum| sum as i32);
+            if sum != Some(sums.second) && sum != Some(sums.first) {
+                let text = b"Map model file does not match (map file of the server differs)\n";
+                self.print_client(slot, PRINT_HIGH, text);
+                return self.drop_with_prints(now, slot, DropReason::MapDiffers, text);
+            }
+        }
+        let Some(bytes) = self.level.signon.get(piece) else { return };
+        let mut message = bytes.clone();
+        let count = self.level.server_count;
+        let command = if piece + 1 < self.level.signon.len() {
+            format!("cmd prespawn {count} {}\n", piece + 1)
+        } else {
+            format!("cmd spawn {count} 0\n")
+        };
+        let mut writer = Writer::new(&mut message, MAX_MESSAGE_LEN, Extensions::NONE);
+        writer.write(&ServerMessage::StuffText { text: Text::from(command.as_str()) });
+        if let Some(client) = &mut self.clients[slot] {
+            client.queue(&message);
+        }
+    }
+
+    /// `spawn`: sends players, then light styles.
+    pub(super) fn send_players<'a>(
+        &mut self,
+        now: Millis,
+        slot: usize,
+        mut words: impl Iterator<Item = Text<'a>>,
+    ) {
+        if self.has_left_signon(slot) || !self.is_current(slot, number(words.next())) {
+            return;
+        }
+        let first = number(words.next()).and_then(|first| usize::try_from(first).ok()).unwrap_or(0);
+        self.announce(now, slot);
+        let mut message = Vec::new();
+        for other in first..MAX_CLIENTS {
+            if message.len() > PLAYERS_ROOM {
+                let count = self.level.server_count;
+                let command = format!("cmd spawn {count} {other}\n");
+                append(
+                    &mut message,
+                    &ServerMessage::StuffText { text: Text::from(command.as_str()) },
+                );
+                return self.queue_piece(slot, &message);
+            }
+            write_client(&mut message, now, other, self.clients[other].as_deref());
+        }
+        self.queue_piece(slot, &message);
+        message.clear();
+        for style in 0..LIGHT_STYLES {
+            let values = Text::from(light_style(style));
+            append(&mut message, &ServerMessage::LightStyle { style: style as u8, values });
+        }
+        for stat in TOTALS {
+            append(&mut message, &ServerMessage::UpdateStatLong { stat, value: 0 });
+        }
+        append(&mut message, &ServerMessage::StuffText { text: Text::from("skins\n") });
+        self.queue_piece(slot, &message);
+    }
+
+    /// Tells others of a client that receives the players, once.
+    fn announce(&mut self, now: Millis, slot: usize) {
+        let Some(client) = &mut self.clients[slot] else { return };
+        if !std::mem::replace(&mut client.is_announced, true) {
+            self.broadcast_client(now, slot);
+        }
+        if let Some(client) = &mut self.clients[slot] {
+            client.stage = Stage::Spawning;
+        }
+    }
+
+    /// `begin`: puts the client into the game.
+    pub(super) fn begin<'a>(
+        &mut self,
+        now: Millis,
+        slot: usize,
+        mut words: impl Iterator<Item = Text<'a>>,
+    ) {
+        if self.has_left_signon(slot) || !self.is_current(slot, number(words.next())) {
+            return;
+        }
+        let Some(client) = &mut self.clients[slot] else { return };
+        // A client must know the others before it plays.
+        if client.stage != Stage::Spawning {
+            return;
+        }
+        client.stage = Stage::Playing;
+        client.speed = SpeedCheck::new(now);
+        client.command_at = now;
+        client.leafs.forget();
+        client.follows = None;
+        let is_spectator = client.is_spectator;
+        let mut text = if is_spectator { b"Spectator ".to_vec() } else { Vec::new() };
+        text.extend_from_slice(client.name());
+        text.extend_from_slice(b" entered the game\n");
+        log::info!("client {slot} \"{}\" entered the game", super::names::plain(client.name()));
+        self.level.game.begin(slot, is_spectator);
+        self.print_all(PRINT_HIGH, &text);
+        self.handle_events(now);
+    }
+
+    fn has_left_signon(&self, slot: usize) -> bool {
+        self.clients[slot].as_deref().is_none_or(Client::is_playing)
+    }
+
+    fn queue_piece(&mut self, slot: usize, piece: &[u8]) {
+        if let Some(client) = &mut self.clients[slot] {
+            client.queue(piece);
+        }
+    }
+
+    /// Drops a client that is told why. The drop alone would forget the text.
+    fn drop_with_prints(&mut self, now: Millis, slot: usize, reason: DropReason, text: &[u8]) {
+        self.drop_client(now, slot, reason);
+        let Some(client) = &mut self.clients[slot] else { return };
+        client.channel.clear_reliable();
+        let mut message = Vec::new();
+        append(&mut message, &ServerMessage::Print { level: PRINT_HIGH, text: Text::new(text) });
+        append(&mut message, &ServerMessage::Disconnect);
+        // A zombie is told nothing else.
+        client.is_overflowed |= client.channel.queue_reliable(&message).is_err();
+    }
+
+    /// Tells all clients of a client's slot.
+    pub(super) fn broadcast_client(&mut self, now: Millis, slot: usize) {
+        let mut message = Vec::new();
+        write_client(&mut message, now, slot, self.clients[slot].as_deref());
+        for other in 0..MAX_CLIENTS {
+            if self.clients[other].as_deref().is_some_and(Client::is_told) {
+                self.queue_piece(other, &message);
+            }
+        }
+    }
+
+    /// Tells all clients that a slot is free.
+    pub(super) fn broadcast_free_slot(&mut self, slot: usize) {
+        self.broadcast(&ServerMessage::UpdateUserinfo {
+            player: slot as u8,
+            user_id: 0,
+            info: Text::EMPTY,
+        });
+    }
+}
+
+/// Appends a message to a piece of a reliable message.
+fn append(piece: &mut Vec<u8>, message: &ServerMessage<'_>) {
+    let room = MAX_MESSAGE_LEN.saturating_sub(piece.len());
+    Writer::new(piece, room, Extensions::NONE).write(message);
+}
+
+/// Keys of a player that others are told.
+const TOLD_KEYS: [&str; 6] = ["name", "team", "skin", "topcolor", "bottomcolor", "chat"];
+
+/// Whether others are told of a key of a player.
+pub(super) fn is_told(key: &[u8]) -> bool {
+    key.first() == Some(&b'*') || TOLD_KEYS.iter().any(|told| told.as_bytes() == key)
+}
+
+/// Returns the info string of a player that others are told.
+fn told_info(client: &Client) -> Vec<u8> {
+    let mut told = Vec::new();
+    let all = crate::quakeworld::info::pairs(client.info.as_bytes());
+    for (key, value) in all.filter(|(key, _)| is_told(key)) {
+        for word in [key, value] {
+            told.push(b'\\');
+            told.extend_from_slice(word);
+        }
+    }
+    told
+}
+
+/// Appends everything about a slot.
+fn write_client(message: &mut Vec<u8>, now: Millis, slot: usize, client: Option<&Client>) {
+    let player = slot as u8;
+    let client = client.filter(|client| client.is_connected());
+    let Some(client) = client else {
+        let (user_id, info) = (0, Text::EMPTY);
+        return append(message, &ServerMessage::UpdateUserinfo { player, user_id, info });
+    };
+    let ping = client.timing.ping().min(9999) as i16;
+    let seconds = now.since(client.connected_at).0 as f32 / 1000.0;
+    let frags = client.frags.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
+    let info = told_info(client);
+    for part in [
+        ServerMessage::UpdateFrags { player, frags },
+        ServerMessage::UpdatePing { player, ping },
+        ServerMessage::UpdatePl { player, percent: client.loss },
+        ServerMessage::UpdateEnterTime { player, seconds },
+        ServerMessage::UpdateUserinfo { player, user_id: client.user_id, info: Text::new(&info) },
+    ] {
+        append(message, &part);
+    }
+}
