@@ -15,7 +15,7 @@ const MAX_MAPS: usize = 16;
 
 /// State of a map.
 #[derive(Debug)]
-enum Place {
+enum MapState {
     Known(Arc<Bsp29>),
     /// A bot downloads it.
     Downloading(u16),
@@ -26,7 +26,7 @@ enum Place {
 #[derive(Default)]
 pub(super) struct QuakeWorldMaps {
     find: Option<FindQuakeWorldMap>,
-    maps: Vec<(String, Place)>,
+    maps: Vec<(String, MapState)>,
 }
 
 impl QuakeWorldMaps {
@@ -37,13 +37,13 @@ impl QuakeWorldMaps {
     /// Returns a map that is known or installed.
     pub(super) fn find(&mut self, path: &str) -> Option<Arc<Bsp29>> {
         match self.place(path) {
-            Some(Place::Known(map)) => return Some(Arc::clone(map)),
-            Some(Place::Downloading(_) | Place::Missing) => return None,
+            Some(MapState::Known(map)) => return Some(Arc::clone(map)),
+            Some(MapState::Downloading(_) | MapState::Missing) => return None,
             None => {}
         }
         let file = self.find.as_mut().and_then(|find| find(path))?;
         let map = Arc::new(Bsp29::load(&file).ok()?);
-        self.set(path, Place::Known(Arc::clone(&map)));
+        self.set(path, MapState::Known(Arc::clone(&map)));
         Some(map)
     }
 
@@ -51,26 +51,26 @@ impl QuakeWorldMaps {
     pub(super) fn may_download(&mut self, path: &str, bot: u16) -> bool {
         let is_free = self.place(path).is_none();
         if is_free {
-            self.set(path, Place::Downloading(bot));
+            self.set(path, MapState::Downloading(bot));
         }
         is_free
     }
 
     /// Whether the map cannot be had.
     pub(super) fn is_missing(&self, path: &str) -> bool {
-        matches!(self.place(path), Some(Place::Missing))
+        matches!(self.place(path), Some(MapState::Missing))
     }
 
     /// Lets other bots download a map.
     pub(super) fn give_up(&mut self, path: &str, bot: u16) {
         self.maps.retain(|(name, place)| {
-            name != path || !matches!(place, Place::Downloading(by) if *by == bot)
+            name != path || !matches!(place, MapState::Downloading(by) if *by == bot)
         });
     }
 
     /// Lets other bots download what a bot did not finish.
     pub(super) fn leave(&mut self, bot: u16) {
-        self.maps.retain(|(_, place)| !matches!(place, Place::Downloading(by) if *by == bot));
+        self.maps.retain(|(_, place)| !matches!(place, MapState::Downloading(by) if *by == bot));
     }
 
     /// Stores a downloaded map.
@@ -80,21 +80,21 @@ impl QuakeWorldMaps {
     pub(super) fn store(&mut self, path: &str, content: Option<&[u8]>) -> Result<(), String> {
         let loaded = content.map(Bsp29::load);
         let (place, result) = match loaded {
-            Some(Ok(map)) => (Place::Known(Arc::new(map)), Ok(())),
-            Some(Err(error)) => (Place::Missing, Err(format!("{path} of the server: {error}"))),
+            Some(Ok(map)) => (MapState::Known(Arc::new(map)), Ok(())),
+            Some(Err(error)) => (MapState::Missing, Err(format!("{path} of the server: {error}"))),
             None => {
-                (Place::Missing, Err(format!("{path}: not offered by the server (see --basepath)")))
+                (MapState::Missing, Err(format!("{path}: not offered by the server (see --basepath)")))
             }
         };
         self.set(path, place);
         result
     }
 
-    fn place(&self, path: &str) -> Option<&Place> {
+    fn place(&self, path: &str) -> Option<&MapState> {
         self.maps.iter().find(|(name, _)| name == path).map(|(_, place)| place)
     }
 
-    fn set(&mut self, path: &str, place: Place) {
+    fn set(&mut self, path: &str, place: MapState) {
         self.maps.retain(|(name, _)| name != path);
         if self.maps.len() >= MAX_MAPS {
             self.maps.remove(0);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn map_that_cannot_be_had_is_not_asked_for_again() {
+    fn missing_map_is_not_asked_for_again() {
         let mut maps = QuakeWorldMaps::default();
         assert!(maps.may_download("maps/b.bsp", 1));
         assert!(maps.store("maps/b.bsp", None).is_err());

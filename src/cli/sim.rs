@@ -13,6 +13,7 @@ Examples:
   fragd sim --seed 7 --minutes 60 --bots 16
   fragd sim --seed 7 --minutes 60 --bots 16 --map oa_dm3 --json
   fragd sim --seed 1 --minutes 10080 --bots 4 --calm      a week
+  fragd sim --quakeworld --seed 7 --minutes 120
 
 The seed determines latency, loss, duplication, reordering, truncated and corrupted datagrams, NAT \
 rebinding, clock jumps, stalls, joins and leaves, map changes and floods. The same seed gives the same \
@@ -33,6 +34,9 @@ pub struct SimOptions {
     #[arg(long, value_name = "COUNT", default_value_t = 8,
         value_parser = number::<u8>(1..=64))]
     pub bots: u8,
+    /// Simulate a QuakeWorld server and bots, at most 32
+    #[arg(long, conflicts_with_all = ["map", "game", "basepath", "level_time"])]
+    pub quakeworld: bool,
     /// Inject no faults: only joins, leaves and map changes
     #[arg(long)]
     pub calm: bool,

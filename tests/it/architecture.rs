@@ -85,7 +85,22 @@ const FOLDERS: &[(&str, &[Module])] = &[
     ),
     (
         "bots",
-        &[("bots", &["bg", "chart", "client", "model", "impairment", "node", "wire", "world"])],
+        &[(
+            "bots",
+            &[
+                "bg",
+                "bsp29",
+                "chart",
+                "client",
+                "model",
+                "impairment",
+                "node",
+                "quakeworld",
+                "qwgame",
+                "wire",
+                "world",
+            ],
+        )],
     ),
     (
         "servers",
@@ -162,6 +177,8 @@ const FOLDERS: &[(&str, &[Module])] = &[
                 "node",
                 "observe",
                 "proxy",
+                "quakeworld",
+                "qwserver",
                 "server",
                 "settings",
                 "wire",

@@ -1,4 +1,4 @@
-//! Surroundings of a bot: the map of its level, of either family, as the questions of navigation.
+//! Surroundings of a bot: questions of navigation about the map of either family.
 //!
 //! Source: collision of the two families; players have other boxes in each.
 

@@ -1,4 +1,4 @@
-//! Connection of a bot: the client of its protocol, with the states and events that a load test measures.
+//! Connection of a bot: the client of its protocol, with measured states and events.
 //!
 //! Invariant: a connection of either family goes through the same states in the same order.
 
@@ -36,7 +36,7 @@ pub(super) enum Event {
     Disconnected(DisconnectReason),
 }
 
-/// What a load test measures of a snapshot.
+/// Measured values of a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SnapshotView {
     pub(super) server_time: LevelTime,

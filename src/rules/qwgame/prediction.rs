@@ -95,7 +95,7 @@ impl Predictor {
         self.ring[frame_index(sequence)] = Predicted { sequence, origin: self.state.origin };
     }
 
-    /// Follows changes of the constants. The variants stand in the serverinfo as text, which is read when it changes.
+    /// Follows changes of the constants. The variants are text of the serverinfo, which is read when it changes.
     fn update_vars(&mut self, level: &LevelState) {
         if self.serverinfo != level.serverinfo.as_bytes() {
             self.serverinfo.clear();

@@ -1,5 +1,7 @@
 //! Simulation role (`fragd sim`).
 
+mod quakeworld;
+
 use std::{panic, time::Instant};
 
 use fragd::{
@@ -16,6 +18,9 @@ use serde_json::json;
 pub(crate) fn run(options: &SimOptions) -> ExitStatus {
     io::logging::init(log::LevelFilter::Error);
     let reproduce = reproduce_command(options);
+    if options.quakeworld {
+        return quakeworld::run(options, &reproduce);
+    }
     let (plan, server) = match prepare(options) {
         Ok(prepared) => prepared,
         Err(what) => {
@@ -123,6 +128,9 @@ fn mebibytes(bytes: u64) -> f64 {
 fn reproduce_command(options: &SimOptions) -> String {
     let SimOptions { seed, minutes, bots, .. } = options;
     let mut reproduce = format!("fragd sim --seed {seed} --minutes {minutes} --bots {bots}");
+    if options.quakeworld {
+        reproduce += " --quakeworld";
+    }
     if options.calm {
         reproduce += " --calm";
     }
