@@ -305,7 +305,7 @@ impl Level {
                 self.signon.push(std::mem::take(&mut piece));
             }
         }
-        // The last piece may be empty: it asks the client to go on.
+        // The last piece may be empty: it asks the client to continue.
         self.signon.push(piece);
     }
 }
