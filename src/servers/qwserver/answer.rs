@@ -8,7 +8,7 @@
 use super::{
     MAX_CLIENTS, QwCounter, QwServer,
     client::{Client, MAX_STATS, SentFrame, Stage},
-    level::Level,
+    level::{Level, baseline},
     players::player_info,
     view,
 };
@@ -231,7 +231,7 @@ fn write_entities(
         None => writer.write(&ENTITIES[0]),
     }
     let old = base.and_then(|sequence| client.frame(sequence)).map_or(&[][..], |old| &old.entities);
-    write_deltas(writer, old, &mut frame.entities, level);
+    write_deltas(writer, old, &mut frame.entities, &level.baselines);
     writer.write(&0_u16);
     client.store_frame(frame);
 }
@@ -256,7 +256,7 @@ pub(super) fn write_deltas(
     writer: &mut Writer<'_>,
     old: &[(u16, EntityState)],
     new: &mut Vec<(u16, EntityState)>,
-    level: &Level,
+    baselines: &[(u16, EntityState)],
 ) {
     let ext = Extensions::NONE;
     let (mut from, mut at) = (old.iter().peekable(), 0);
@@ -281,7 +281,7 @@ pub(super) fn write_deltas(
                 let state = new[at].1;
                 let delta = match &old {
                     Some(old) => EntityDelta::between(number, old, &state, ext),
-                    None => EntityDelta::between(number, &level.baseline(number), &state, ext),
+                    None => EntityDelta::between(number, &baseline(baselines, number), &state, ext),
                 };
                 if is_known && delta.is_empty() {
                     at += 1;

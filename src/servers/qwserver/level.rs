@@ -167,6 +167,12 @@ impl std::fmt::Debug for Level {
     }
 }
 
+/// Returns the baseline of an entity, of a list that ascends by number.
+pub(super) fn baseline(baselines: &[(u16, EntityState)], number: u16) -> EntityState {
+    let at = baselines.binary_search_by_key(&number, |(number, _)| *number);
+    at.map_or_else(|_| EntityState::default(), |at| baselines[at].1)
+}
+
 /// Whether a word may be the name of a map.
 pub(super) fn is_map_name(name: &str) -> bool {
     let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.+".contains(&byte);
@@ -280,12 +286,6 @@ impl Level {
             entity.center = (low + high) * 0.5;
             entity.leafs.find(map, low, high);
         }
-    }
-
-    /// Baseline of an entity.
-    pub(super) fn baseline(&self, number: u16) -> EntityState {
-        let at = self.baselines.binary_search_by_key(&number, |(number, _)| *number);
-        at.map_or_else(|_| EntityState::default(), |at| self.baselines[at].1)
     }
 
     /// Seconds since the start of the level.
