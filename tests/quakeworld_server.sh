@@ -50,8 +50,9 @@ client() {
     >"$work/$name.log" 2>&1
 }
 
-# console NAME REGEX: whether the console of a client shows a line.
-console() { tr -d '\r' <"$work/$1/console.log" | grep -aqE -- "$2"; }
+# console NAME REGEX: whether the console of a client shows a line. Chat has colored letters, in the upper half of
+# the character set.
+console() { LC_ALL=C tr '\200-\377' '\000-\177' <"$work/$1/console.log" | tr -d '\r' | grep -aqE -- "$2"; }
 
 # actions NAME: writes the console commands of a client from standard input.
 actions() { cat >"$work/$1.cfg"; }

@@ -100,8 +100,8 @@ impl QwFixture {
             address: address(number),
             command: Usercmd { msec: STEP as u8, ..Usercmd::ZERO },
             events: Vec::new(),
-            to_server: ImpairedLink::new(impairment.clone(), seed),
-            to_client: ImpairedLink::new(impairment.clone(), seed ^ 0x55),
+            to_server: ImpairedLink::new(*impairment, seed),
+            to_client: ImpairedLink::new(*impairment, seed ^ 0x55),
         });
         number
     }
@@ -209,7 +209,7 @@ impl QwFixture {
             let number = self.peers.iter().position(|peer| peer.address == route.remote);
             match number {
                 Some(number) => {
-                    watch(self.now, Seen::Sent(number, &packet), &self.server);
+                    watch(self.now, Seen::Sent(&packet), &self.server);
                     self.peers[number].to_client.send(self.now, &packet);
                 }
                 None => self.strays.push((route.remote, packet.clone())),
@@ -243,7 +243,7 @@ pub(crate) enum Seen<'a> {
     /// A datagram of a client was handled.
     Received(usize, &'a [u8]),
     /// A datagram to a client.
-    Sent(usize, &'a [u8]),
+    Sent(&'a [u8]),
     /// A frame was run.
     Frame,
 }

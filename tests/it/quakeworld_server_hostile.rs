@@ -1,4 +1,4 @@
-//! Hostile input of a QuakeWorld server: nobody else is disturbed, and nothing is amplified.
+//! Hostile input of a QuakeWorld server: other clients are undisturbed, and no answer amplifies.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -16,15 +16,15 @@ use fragd::{
 
 use crate::quakeworld_fixture::{QwFixture, address, options};
 
-/// Checks that two honest clients play on, each with an answer to every packet.
+/// Checks that two honest clients are still in the game, each with an answer to every packet.
 #[track_caller]
 fn assert_undisturbed(fixture: &mut QwFixture) {
     let before = [0, 1].map(|number| fixture.peers[number].client.statistics());
     fixture.run(1000);
-    for number in 0..2 {
+    for (number, before) in before.iter().enumerate() {
         assert_eq!(fixture.state(number), ClientState::Active);
         let after = fixture.peers[number].client.statistics();
-        assert!(after.frames - before[number].frames >= 49, "client {number}: {after:?}");
+        assert!(after.frames - before.frames >= 49, "client {number}: {after:?}");
         assert_eq!(after.rejected + after.missing + after.choked, 0, "client {number}: {after:?}");
     }
 }
@@ -66,7 +66,7 @@ fn random_datagrams_disturb_nobody() {
     assert_undisturbed_after_forged(&mut fixture);
 }
 
-/// Checks that clients play on whose sequences a forger may have raised.
+/// Checks that clients are in the game whose sequences a forger may have raised.
 #[track_caller]
 fn assert_undisturbed_after_forged(fixture: &mut QwFixture) {
     fixture.run(3000);

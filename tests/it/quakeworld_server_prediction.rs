@@ -1,4 +1,4 @@
-//! Own players of QuakeWorld clients: every answer equals the same commands run by the rules, also after losses.
+//! Own players of QuakeWorld clients: answers equal the rules, also after losses.
 
 use std::sync::Arc;
 
@@ -144,7 +144,7 @@ fn walk(impairment: &Impairment, seed: u64) -> Mirror {
         fixture.peers[0].command = command;
         fixture.run_watched(240, &mut |now, seen, _| match seen {
             Seen::Received(_, datagram) => mirror.receive(now, datagram),
-            Seen::Sent(_, datagram) => mirror.compare(datagram),
+            Seen::Sent(datagram) => mirror.compare(datagram),
             Seen::Frame => mirror.physics(now),
         });
     }

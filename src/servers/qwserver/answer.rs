@@ -8,7 +8,7 @@
 use super::{
     MAX_CLIENTS, QwCounter, QwServer,
     client::{Client, MAX_STATS, SentFrame, Stage},
-    level::Level,
+    level::{Level, baseline},
     players::player_info,
     view,
 };
@@ -31,6 +31,8 @@ const MAX_ENTITIES: usize = 64;
 const ENTITY_ROOM: usize = 24;
 /// Bytes that the client's own player, another player and an empty list of entities take at most.
 const OWN_ROOM: usize = 96;
+/// Bytes of a list of entities without entities, and its message number and base.
+const EMPTY_LIST: usize = 4;
 /// Stat with the server time in ms, and the time between two of them.
 const TIME_STAT: (u8, Millis) = (17, Millis::seconds(5));
 /// Reliable bytes that may wait while stats are added.
@@ -150,25 +152,30 @@ fn find_leafs(clients: &mut [Option<Box<Client>>; MAX_CLIENTS], level: &Level) {
     }
 }
 
-/// Writes what concerns the client alone.
+/// Writes what concerns the client alone. What does not fit beside its player waits for the next answer.
 fn write_own(writer: &mut Writer<'_>, now: Millis, client: &mut Client, level: &Level) {
-    if let Some(count) = client.choke.take() {
+    let fits = |writer: &Writer<'_>| writer.room() >= OWN_ROOM;
+    if fits(writer)
+        && let Some(count) = client.choke.take()
+    {
         writer.write(&ServerMessage::ChokeCount { count });
     }
-    let damage = std::mem::take(&mut client.damage);
-    if damage.health > 0 {
+    if fits(writer) && client.damage.health > 0 {
+        let damage = std::mem::take(&mut client.damage);
         writer.write(&ServerMessage::Damage {
             armor: 0,
             health: damage.health.min(255) as u8,
             from: damage.from.0.map(Coord),
         });
     }
-    if let Some(angles) = client.new_angles.take() {
+    if fits(writer)
+        && let Some(angles) = client.new_angles.take()
+    {
         writer.write(&ServerMessage::SetAngle(SetAngle { reason: 0, angles }));
     }
     let knows_time = client.z_extensions & 8 != 0;
     let is_time_due = client.time_stat_at == Millis(0) || now >= client.time_stat_at + TIME_STAT.1;
-    if knows_time && is_time_due {
+    if fits(writer) && knows_time && is_time_due {
         client.time_stat_at = now;
         let value = now.since(level.started).0 as i32;
         writer.write(&ServerMessage::UpdateStatLong { stat: TIME_STAT.0, value });
@@ -210,6 +217,9 @@ fn write_entities(
     visible: &LeafSet,
     eye: Vec3,
 ) {
+    if writer.room() < EMPTY_LIST {
+        return;
+    }
     let base = client.base_sequence().filter(|sequence| client.frame(*sequence).is_some());
     let mut frame = client.take_frame(client.channel.outgoing());
     select(&mut frame, level, visible, eye);
@@ -221,7 +231,7 @@ fn write_entities(
         None => writer.write(&ENTITIES[0]),
     }
     let old = base.and_then(|sequence| client.frame(sequence)).map_or(&[][..], |old| &old.entities);
-    write_deltas(writer, old, &mut frame.entities, level);
+    write_deltas(writer, old, &mut frame.entities, &level.baselines);
     writer.write(&0_u16);
     client.store_frame(frame);
 }
@@ -242,11 +252,11 @@ fn select(frame: &mut SentFrame, level: &Level, visible: &LeafSet, eye: Vec3) {
 }
 
 /// Writes the changes from `old` to `new`. What does not fit stays as it was, also in `new`.
-fn write_deltas(
+pub(super) fn write_deltas(
     writer: &mut Writer<'_>,
     old: &[(u16, EntityState)],
     new: &mut Vec<(u16, EntityState)>,
-    level: &Level,
+    baselines: &[(u16, EntityState)],
 ) {
     let ext = Extensions::NONE;
     let (mut from, mut at) = (old.iter().peekable(), 0);
@@ -271,7 +281,7 @@ fn write_deltas(
                 let state = new[at].1;
                 let delta = match &old {
                     Some(old) => EntityDelta::between(number, old, &state, ext),
-                    None => EntityDelta::between(number, &level.baseline(number), &state, ext),
+                    None => EntityDelta::between(number, &baseline(baselines, number), &state, ext),
                 };
                 if is_known && delta.is_empty() {
                     at += 1;

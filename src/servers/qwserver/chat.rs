@@ -71,8 +71,8 @@ impl QwServer {
             &ServerMessage::Print { level, text: Text::new(text) },
         );
         for client in self.clients.iter_mut().flatten() {
-            if client.is_told() && level >= client.message_level {
-                client.queue(&self.scratch);
+            if client.is_playing() && level >= client.message_level {
+                client.queue_print(&self.scratch);
             }
         }
         self.console.echo(&plain(text.trim_ascii_end()));
@@ -118,7 +118,7 @@ impl QwServer {
                 (false, false) => true,
             };
             if (hears || other == slot) && PRINT_CHAT >= client.message_level {
-                client.queue(&self.scratch);
+                client.queue_print(&self.scratch);
             }
         }
         self.console.echo(&plain(line.trim_ascii_end()));

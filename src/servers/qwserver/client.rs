@@ -31,6 +31,8 @@ pub(super) const MAX_CLIENTS: usize = 32;
 pub(super) const MAX_USERINFO_LEN: usize = 512;
 /// Number of stats.
 pub(super) const MAX_STATS: usize = 32;
+/// Reliable bytes that may wait while prints about others are added: half of what fits.
+const MAX_PRINTS_QUEUED: usize = 2 * MAX_MESSAGE_LEN;
 /// Changes of the userinfo that others are told at once; more are collected.
 const INFO_LIMIT: BucketLimit = BucketLimit { burst: 12, period: Millis(500) };
 /// Commands with an effect on others, such as `kill` and `observe`.
@@ -204,6 +206,13 @@ impl Client {
     pub(super) fn queue(&mut self, piece: &[u8]) {
         if self.is_connected() && self.channel.queue_reliable(piece).is_err() {
             self.is_overflowed = true;
+        }
+    }
+
+    /// Queues a print about others. A client whose reliable messages pile up misses it, rather than to overflow.
+    pub(super) fn queue_print(&mut self, piece: &[u8]) {
+        if self.channel.queued_len() <= MAX_PRINTS_QUEUED {
+            self.queue(piece);
         }
     }
 

@@ -278,7 +278,7 @@ impl QwServer {
             (players, key::MAXCLIENTS, key::PASSWORD)
         };
         let is_full = count >= values.int(max).unsigned_abs() as usize;
-        // The password is no part of the userinfo that the server keeps.
+        // The server does not keep the password of the userinfo.
         let is_closed =
             self.settings.password(password).is_some_and(|word| !is_password(b"", word));
         let refusal: Option<&[u8]> = if client.z_extensions & Z_JOIN_OBSERVE == 0 {

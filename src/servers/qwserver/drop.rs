@@ -1,6 +1,6 @@
 //! Ends of connections: drops, time-outs, zombies, the stop of the server.
 //!
-//! Source: QuakeWorld protocol 28, time-outs and farewells.
+//! Source: QuakeWorld protocol 28, time-outs and disconnect messages.
 
 use super::{MAX_CLIENTS, QwCounter, QwServer, client::Stage, names::plain, settings::key};
 use crate::{
@@ -133,7 +133,7 @@ impl QwServer {
                 && now.since(self.level.started) >= ENTER_LIMIT;
             if now.since(client.last_packet) >= limit || is_stuck {
                 self.drop_client(now, slot, DropReason::TimedOut);
-                // No packet will come that could carry the farewell.
+                // A silent client sends no packet whose answer could carry the disconnect message.
                 self.clients[slot] = None;
             }
         }

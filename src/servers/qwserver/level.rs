@@ -167,6 +167,12 @@ impl std::fmt::Debug for Level {
     }
 }
 
+/// Returns the baseline of an entity, of a list that ascends by number.
+pub(super) fn baseline(baselines: &[(u16, EntityState)], number: u16) -> EntityState {
+    let at = baselines.binary_search_by_key(&number, |(number, _)| *number);
+    at.map_or_else(|_| EntityState::default(), |at| baselines[at].1)
+}
+
 /// Whether a word may be the name of a map.
 pub(super) fn is_map_name(name: &str) -> bool {
     let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.+".contains(&byte);
@@ -282,12 +288,6 @@ impl Level {
         }
     }
 
-    /// Baseline of an entity.
-    pub(super) fn baseline(&self, number: u16) -> EntityState {
-        let at = self.baselines.binary_search_by_key(&number, |(number, _)| *number);
-        at.map_or_else(|_| EntityState::default(), |at| self.baselines[at].1)
-    }
-
     /// Seconds since the start of the level.
     pub(super) fn seconds(&self, now: Millis) -> f64 {
         now.since(self.started).0 as f64 / 1000.0
@@ -305,7 +305,7 @@ impl Level {
                 self.signon.push(std::mem::take(&mut piece));
             }
         }
-        // The last piece may be empty: it asks the client to go on.
+        // The last piece may be empty: it asks the client to continue.
         self.signon.push(piece);
     }
 }

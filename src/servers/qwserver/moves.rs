@@ -40,7 +40,7 @@ impl QwServer {
                 return false;
             }
         };
-        // A zombie only acknowledges its farewell.
+        // A zombie only acknowledges its disconnect message.
         let is_zombie = client.stage == Stage::Zombie;
         let messages = if is_zombie {
             ClientMessages::checked(&[], Extensions::NONE)

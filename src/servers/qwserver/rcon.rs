@@ -3,9 +3,9 @@
 //! Wrong passwords lock a host out, for twice as long each time; those of a locked-out host are not compared.
 //! Source: QuakeWorld protocol 28, administration.
 
-use std::{collections::HashMap, net::SocketAddr};
+use std::collections::HashMap;
 
-use super::{QwCounter, QwServer, client::Client, settings::key};
+use super::{QwCounter, QwServer, settings::key};
 use crate::{
     limits::{AddressKey, Bucket, BucketLimit},
     model::Millis,
@@ -105,7 +105,7 @@ impl QwServer {
         }
         self.guards.rcon.lockouts.remove(&host);
         log::info!("{} rcon: {}", route.remote, super::console::masked(&line));
-        let output = self.run_for(now, &line, &self.name_of(route.remote));
+        let output = self.run_for(now, &line);
         let bytes = output.as_bytes();
         if bytes.is_empty() {
             return self.print_to(route, b"");
@@ -137,12 +137,5 @@ impl QwServer {
             Reply::Print { text }.write(out);
             out.push(0);
         });
-    }
-
-    /// Name of the client with an address, for the log.
-    fn name_of(&self, address: SocketAddr) -> String {
-        let is_it = |client: &&Box<Client>| client.address() == address;
-        let client = self.clients.iter().flatten().find(is_it);
-        client.map_or_else(|| address.to_string(), |client| super::names::plain(client.name()))
     }
 }

@@ -44,7 +44,7 @@ impl QwServer {
         if let Err(error) = self.load_map(now, name) {
             log::error!("{error}");
             self.console.print(&format!("{error}\n"));
-            // The match goes on, rather than to try the same map again at once.
+            // The match continues, rather than to try the same map again at once.
             self.level.is_over = false;
             self.level.started = now;
             return;

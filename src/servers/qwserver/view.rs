@@ -1,4 +1,4 @@
-//! Visibility: leafs that a box touches, and the set of leafs that an eye sees or an ear hears.
+//! Visibility: leafs of a box, leafs in sight of an eye, sounds in reach.
 //!
 //! Source: QuakeWorld protocol 28, PVS widened by 8 units.
 

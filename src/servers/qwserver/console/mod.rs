@@ -86,7 +86,7 @@ impl QwServer {
     }
 
     /// Runs a line of rcon and returns its output.
-    pub(super) fn run_for(&mut self, now: Millis, line: &str, _from: &str) -> String {
+    pub(super) fn run_for(&mut self, now: Millis, line: &str) -> String {
         self.console.redirected = Some(String::new());
         self.run_line(now, line);
         self.console.redirected.take().unwrap_or_default()

@@ -18,8 +18,9 @@ use crate::{
 
 /// Longest serverinfo and localinfo.
 const MAX_SERVERINFO_LEN: usize = 768;
-/// Extensions of ZQuake that the server has: move types, view height, server time, pitch limits, join and observe,
-/// on ground, solid.
+/// Extensions of ZQuake that the server has.
+///
+/// They are move types, view height, server time, pitch limits, join and observe, on ground, solid.
 pub const Z_EXTENSIONS: u32 = 1 | 2 | 4 | 8 | 16 | 32 | 64 | 256;
 /// Bit of clients that change between player and spectator.
 pub const Z_JOIN_OBSERVE: u32 = 32;
@@ -59,7 +60,7 @@ pub enum SettingsError {
     Type(String),
 }
 
-/// What a change did.
+/// Effect of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Changed {
     /// Nothing beyond the value.
