@@ -82,9 +82,10 @@ impl QuakeWorldMaps {
         let (place, result) = match loaded {
             Some(Ok(map)) => (MapState::Known(Arc::new(map)), Ok(())),
             Some(Err(error)) => (MapState::Missing, Err(format!("{path} of the server: {error}"))),
-            None => {
-                (MapState::Missing, Err(format!("{path}: not offered by the server (see --basepath)")))
-            }
+            None => (
+                MapState::Missing,
+                Err(format!("{path}: not offered by the server (see --basepath)")),
+            ),
         };
         self.set(path, place);
         result

@@ -10,6 +10,7 @@ use fragd::{
     bots::FindQuakeWorldMap,
     bsp29::{
         MAX_FILE_LEN,
+        compiler::{FRAGQW1, fragqw1},
         pack::{HEADER_LEN, PackDirectory, PackHeader},
     },
     io,
@@ -33,7 +34,7 @@ pub(super) fn find_quakeworld_map(base_paths: &str) -> FindQuakeWorldMap {
         if !is_plain {
             return None;
         }
-        folders.iter().find_map(|folder| {
+        let installed = folders.iter().find_map(|folder| {
             let file = io::read_file(&folder.join(name), MAX_FILE_LEN as u64).ok();
             file.or_else(|| {
                 let packs = (0..=MAX_PACK).rev();
@@ -41,7 +42,10 @@ pub(super) fn find_quakeworld_map(base_paths: &str) -> FindQuakeWorldMap {
                     .map(|number| folder.join(format!("pak{number}.pak")))
                     .find_map(|pack| read_from_pack(&pack, name))
             })
-        })
+        });
+        // A server of fragd without game data has this map.
+        let is_built_in = name.strip_prefix("maps/").and_then(|name| name.strip_suffix(".bsp"));
+        installed.or_else(|| (is_built_in == Some(FRAGQW1)).then(fragqw1))
     })
 }
 
@@ -83,6 +87,7 @@ mod tests {
         assert_eq!(find("maps/a.bsp").as_deref(), Some(&b"content"[..]));
         assert_eq!(find("maps/b.bsp"), None);
         assert_eq!(find("../secret.bsp"), None);
+        assert!(find("maps/fragqw1.bsp").is_some(), "built in");
         std::fs::remove_dir_all(folder).expect("removed");
     }
 }
