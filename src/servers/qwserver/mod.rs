@@ -59,7 +59,10 @@ use settings::key;
 
 use crate::{
     bsp29::LeafSet,
-    model::{Millis, Qport, UnixMillis, assets::Assets},
+    model::{
+        Millis, Qport, UnixMillis,
+        assets::{Assets, MemoryAssets},
+    },
     node::{Hosted, Input, LoopCounters, Node, Outbox, Output, OutputKind, Route},
     observe::LogLimiter,
     quakeworld::{
@@ -138,16 +141,9 @@ impl QwServer {
     /// See [`StartError`].
     pub fn start(options: ServerOptions, now: Millis) -> Result<Self, StartError> {
         let ServerOptions { settings, assets, entropy, began, lines } = options;
-        let level =
-            Level::start(settings.values().text(key::MAP), assets.as_ref(), &settings, 1, now);
-        // A script may name another map: the one of the settings counts only without it.
-        let (level, failed) = match level {
-            Ok(level) => (level, None),
-            Err(error) => {
-                let name = crate::bsp29::compiler::FRAGQW1;
-                (Level::start(name, assets.as_ref(), &settings, 1, now)?, Some(error))
-            }
-        };
+        // Scripts choose the settings of the first map; until they have run, the one of the program stands for it.
+        let name = crate::bsp29::compiler::FRAGQW1;
+        let level = Level::start(name, &MemoryAssets::default(), &settings, 0, now)?;
         let mut server = Self {
             settings,
             assets,
@@ -179,13 +175,9 @@ impl QwServer {
             server.run_line(now, line);
         }
         let chosen = server.next_map.take();
-        if let Some(name) = &chosen {
-            server.load_map(now, name)?;
-        } else if let Some(error) = failed {
-            return Err(error.into());
-        }
+        let name = chosen.unwrap_or_else(|| server.settings.values().text(key::MAP).to_owned());
+        server.load_map(now, &name)?;
         server.settings.begin();
-        server.announce_map();
         Ok(server)
     }
 

@@ -28,6 +28,7 @@ impl QwServer {
         let count = self.level.server_count.checked_add(1).unwrap_or(1);
         self.level = Level::start(name, self.assets.as_ref(), &self.settings, count, now)?;
         self.assets.map_started();
+        self.settings.begin_map();
         self.announce_map();
         Ok(())
     }

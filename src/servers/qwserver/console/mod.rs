@@ -156,6 +156,9 @@ impl QwServer {
     pub(super) fn change_setting(&mut self, name: &str, value: &str) {
         match self.settings.set(name, value) {
             Ok(super::settings::Changed::Value) => self.tell_needpass(),
+            Ok(super::settings::Changed::Latched) => {
+                self.console.print(&format!("{name} takes effect with the next map\n"));
+            }
             Ok(super::settings::Changed::Serverinfo(key)) => self.tell_serverinfo(key),
             Err(error) => self.console.print(&format!("{error}\n")),
         }
