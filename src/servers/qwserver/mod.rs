@@ -141,7 +141,7 @@ impl QwServer {
     /// See [`StartError`].
     pub fn start(options: ServerOptions, now: Millis) -> Result<Self, StartError> {
         let ServerOptions { settings, assets, entropy, began, lines } = options;
-        // Scripts choose the settings of the first map; until they have run, the one of the program stands for it.
+        // Scripts choose the settings of the first map; until they have run, the map of the program takes its place.
         let name = crate::bsp29::compiler::FRAGQW1;
         let level = Level::start(name, &MemoryAssets::default(), &settings, 0, now)?;
         let mut server = Self {

@@ -84,7 +84,7 @@ fn movers_of_the_map_are_entities_with_baselines() {
 }
 
 #[test]
-fn delta_base_is_the_newest_sequence_with_its_low_byte() {
+fn delta_base_is_newest_sequence_with_low_byte() {
     let route = Route::new(LocalPort(0), ([192, 0, 2, 1], 1).into());
     let peer = Peer::new(route.remote, Qport(5));
     let mut client = Client::new(route, peer, Channel::new(End::Server(Qport(5))), Millis(0));
