@@ -214,9 +214,9 @@ impl Peer {
 
     /// Takes packets up to a sequence. A relay between both ends saw some packets cross.
     fn receive_up_to(&mut self, sequence: u32, now: Millis) {
-        while let Some((_, datagram)) =
-            self.arriving.pop_front_if(|(number, _)| *number <= sequence)
-        {
+        let is_due = |peer: &Self| peer.arriving.front().is_some_and(|(at, _)| *at <= sequence);
+        while is_due(self) {
+            let Some((_, datagram)) = self.arriving.pop_front() else { return };
             match self.channel.receive(&datagram) {
                 Ok(received) => self.channel.commit(&received, now),
                 // The first packet of a client.

@@ -8,7 +8,6 @@ mod counters;
 mod exposition;
 mod log_limiter;
 
-#[cfg(any(feature = "discovery", feature = "load"))]
 pub(crate) use counter_table::counter_table;
 pub use counters::{Counter, Counters};
 pub use exposition::{CONTENT_TYPE, HISTOGRAM_BUCKETS, Histogram, Sample, Value, exposition};

@@ -28,180 +28,179 @@ const RECONNECT_LIMIT: Millis = Millis(2000);
 /// Largest number of copies that a client may ask for.
 const MAX_DUPLICATES: i64 = 3;
 
-impl QwServer {
-    /// Answers a request for a challenge.
-    pub(super) fn send_challenge(&mut self, now: Millis, route: Route) {
-        let ip = route.remote.ip();
-        if !self.guards.admits_challenge(now, ip) {
-            return self.counters.bump(QwCounter::Limited);
-        }
-        let number = self.guards.challenge(now, ip);
-        self.outbox.push_with(route, |out| {
-            Reply::Challenge { number, extensions: Extensions::NONE }.write(out);
-        });
+/// Answers a request for a challenge.
+pub(super) fn send_challenge(server: &mut QwServer, now: Millis, route: Route) {
+    let ip = route.remote.ip();
+    if !server.guards.admits_challenge(now, ip) {
+        return server.counters.bump(QwCounter::Limited);
     }
+    let number = server.guards.challenge(now, ip);
+    server.outbox.push_with(route, |out| {
+        Reply::Challenge { number, extensions: Extensions::NONE }.write(out);
+    });
+}
 
-    /// Tells a banned address, within limits.
-    pub(super) fn refuse_banned(&mut self, now: Millis, route: Route, request_len: usize) {
-        self.counters.bump(QwCounter::Banned);
-        self.refuse(now, route, Refusal::Banned, request_len);
+/// Tells a banned address, within limits.
+pub(super) fn refuse_banned(server: &mut QwServer, now: Millis, route: Route, request_len: usize) {
+    server.counters.bump(QwCounter::Banned);
+    refuse(server, now, route, Refusal::Banned, request_len);
+}
+
+/// Answers with a refusal that is not longer than its request, within limits.
+pub(super) fn refuse(
+    server: &mut QwServer,
+    now: Millis,
+    route: Route,
+    why: Refusal,
+    request_len: usize,
+) {
+    if why.text().len() + 5 > request_len || !server.guards.admits_refusal(now, route.remote.ip()) {
+        return server.counters.bump(QwCounter::Limited);
     }
+    server.outbox.push_with(route, |out| Reply::Print { text: why.text() }.write(out));
+}
 
-    /// Answers with a refusal that is not longer than its request, within limits.
-    pub(super) fn refuse(&mut self, now: Millis, route: Route, why: Refusal, request_len: usize) {
-        if why.text().len() + 5 > request_len || !self.guards.admits_refusal(now, route.remote.ip())
-        {
-            return self.counters.bump(QwCounter::Limited);
-        }
-        self.outbox.push_with(route, |out| Reply::Print { text: why.text() }.write(out));
-    }
-
-    /// Handles a request for a slot.
-    pub(super) fn connect(
-        &mut self,
-        now: Millis,
-        route: Route,
-        connect: &Connect<'_>,
-        request_len: usize,
-    ) {
-        match self.admit(now, route, connect) {
-            Ok(Some(slot)) => self.accept(now, slot, route, connect),
-            Ok(None) => self.counters.bump(QwCounter::Limited),
-            Err(why) => {
-                self.counters.bump(QwCounter::Refused);
-                if let Some(suppressed) = self.log.allows(LogEvent::Refusal, now) {
-                    let text = String::from_utf8_lossy(why.text());
-                    log::info!("{} connect refused: {}{suppressed}", route.remote, text.trim());
-                }
-                self.refuse(now, route, why, request_len);
+/// Handles a request for a slot.
+pub(super) fn connect(
+    server: &mut QwServer,
+    now: Millis,
+    route: Route,
+    connect: &Connect<'_>,
+    request_len: usize,
+) {
+    match admit(server, now, route, connect) {
+        Ok(Some(slot)) => accept(server, now, slot, route, connect),
+        Ok(None) => server.counters.bump(QwCounter::Limited),
+        Err(why) => {
+            server.counters.bump(QwCounter::Refused);
+            if let Some(suppressed) = server.log.allows(LogEvent::Refusal, now) {
+                let text = String::from_utf8_lossy(why.text());
+                log::info!("{} connect refused: {}{suppressed}", route.remote, text.trim());
             }
+            refuse(server, now, route, why, request_len);
         }
     }
+}
 
-    /// Tests a connect. Returns a free slot; `None` for a request that is not answered.
-    fn admit(
-        &mut self,
-        now: Millis,
-        route: Route,
-        connect: &Connect<'_>,
-    ) -> Result<Option<usize>, Refusal> {
-        let remote = route.remote;
-        if connect.protocol != PROTOCOL {
-            return Err(Refusal::Protocol);
+/// Tests a connect. Returns a free slot; `None` for a request that is not answered.
+fn admit(
+    server: &mut QwServer,
+    now: Millis,
+    route: Route,
+    connect: &Connect<'_>,
+) -> Result<Option<usize>, Refusal> {
+    let remote = route.remote;
+    if connect.protocol != PROTOCOL {
+        return Err(Refusal::Protocol);
+    }
+    if !server.guards.is_challenge(now, remote.ip(), connect.challenge) {
+        return Err(Refusal::BadChallenge);
+    }
+    let userinfo = connect.userinfo.bytes();
+    if !info::is_valid(userinfo, MAX_INFO_LEN) {
+        return Err(Refusal::Userinfo);
+    }
+    let is_spectator = wants_to_watch(userinfo).is_some();
+    if let Some(word) = wants_to_watch(userinfo) {
+        let password = server.settings.password(key::SPECTATOR_PASSWORD);
+        if password.is_some_and(|password| !is_password(word, password)) {
+            return Err(Refusal::SpectatorPassword);
         }
-        if !self.guards.is_challenge(now, remote.ip(), connect.challenge) {
-            return Err(Refusal::BadChallenge);
+    } else if let Some(password) = server.settings.password(key::PASSWORD) {
+        let word = info::value(userinfo, "password").unwrap_or_default();
+        if !is_password(word, password) {
+            return Err(Refusal::Password);
         }
-        let userinfo = connect.userinfo.bytes();
-        if !info::is_valid(userinfo, MAX_INFO_LEN) {
-            return Err(Refusal::Userinfo);
-        }
-        let is_spectator = wants_to_watch(userinfo).is_some();
-        if let Some(word) = wants_to_watch(userinfo) {
-            let password = self.settings.password(key::SPECTATOR_PASSWORD);
-            if password.is_some_and(|password| !is_password(word, password)) {
-                return Err(Refusal::SpectatorPassword);
-            }
-        } else if let Some(password) = self.settings.password(key::PASSWORD) {
-            let word = info::value(userinfo, "password").unwrap_or_default();
-            if !is_password(word, password) {
-                return Err(Refusal::Password);
-            }
-        }
-        if let Some(slot) = self.same_client(route, connect) {
-            let client = self.clients[slot].as_deref();
-            let age = client.map_or(Millis(0), |client| now.since(client.connected_at));
-            // A repeated request is answered again as long as the client has not spoken.
-            if age < RECONNECT_LIMIT && client.is_some_and(|client| client.has_spoken) {
-                return Ok(None);
-            }
-            log::info!("{remote} reconnects");
-            self.drop_client(now, slot, DropReason::Reconnect);
-            self.clients[slot] = None;
-        }
-        if !self.guards.admits_connect(now, remote.ip()) {
+    }
+    if let Some(slot) = same_client(server, route, connect) {
+        let client = server.clients[slot].as_deref();
+        let age = client.map_or(Millis(0), |client| now.since(client.connected_at));
+        // A repeated request is answered again as long as the client has not spoken.
+        if age < RECONNECT_LIMIT && client.is_some_and(|client| client.has_spoken) {
             return Ok(None);
         }
-        self.free_slot(route, is_spectator).map(Some).ok_or(Refusal::Full)
+        log::info!("{remote} reconnects");
+        super::drop::drop_client(server, now, slot, DropReason::Reconnect);
+        server.clients[slot] = None;
     }
+    if !server.guards.admits_connect(now, remote.ip()) {
+        return Ok(None);
+    }
+    free_slot(server, route, is_spectator).map(Some).ok_or(Refusal::Full)
+}
 
-    /// Client of the same host with the same qport or port.
-    fn same_client(&self, route: Route, connect: &Connect<'_>) -> Option<usize> {
-        let is_same = |client: &Client| {
-            let peer = &client.peer;
-            let (address, remote) = (peer.address(), route.remote);
-            address.ip() == remote.ip()
-                && (peer.qport() == connect.qport || address.port() == remote.port())
-        };
-        self.clients.iter().position(|one| one.as_deref().is_some_and(is_same))
-    }
+/// Client of the same host with the same qport or port.
+fn same_client(server: &QwServer, route: Route, connect: &Connect<'_>) -> Option<usize> {
+    let is_same = |client: &Client| {
+        let peer = &client.peer;
+        let (address, remote) = (peer.address(), route.remote);
+        address.ip() == remote.ip()
+            && (peer.qport() == connect.qport || address.port() == remote.port())
+    };
+    server.clients.iter().position(|one| one.as_deref().is_some_and(is_same))
+}
 
-    /// Free slot for a player or a spectator, within all limits.
-    fn free_slot(&self, route: Route, is_spectator: bool) -> Option<usize> {
-        let values = self.settings.values();
-        let (players, spectators) = self.population();
-        let (count, key) = if is_spectator {
-            (spectators, key::MAXSPECTATORS)
-        } else {
-            (players, key::MAXCLIENTS)
-        };
-        let limit = values.int(key::SV_MAXCLIENTS_PER_IP).unsigned_abs() as usize;
-        let of_host = self.clients.iter().flatten();
-        let of_host =
-            of_host.filter(|one| one.is_connected() && same_host(one.address(), route.remote));
-        let is_near = Reach::of(route.remote.ip()) != Reach::Public;
-        if limit != 0 && !is_near && of_host.count() >= limit {
-            return None;
-        }
-        if count >= values.int(key).unsigned_abs() as usize {
-            return None;
-        }
-        let free = self.clients.iter().position(Option::is_none);
-        // A zombie gives way when all slots are taken.
-        let is_zombie =
-            |one: &Option<Box<Client>>| one.as_deref().is_some_and(|c| !c.is_connected());
-        free.or_else(|| self.clients.iter().position(is_zombie)).filter(|slot| *slot < MAX_CLIENTS)
+/// Free slot for a player or a spectator, within all limits.
+fn free_slot(server: &QwServer, route: Route, is_spectator: bool) -> Option<usize> {
+    let values = server.settings.values();
+    let (players, spectators) = server.population();
+    let (count, key) =
+        if is_spectator { (spectators, key::MAXSPECTATORS) } else { (players, key::MAXCLIENTS) };
+    let limit = values.int(key::SV_MAXCLIENTS_PER_IP).unsigned_abs() as usize;
+    let of_host = server.clients.iter().flatten();
+    let of_host =
+        of_host.filter(|one| one.is_connected() && same_host(one.address(), route.remote));
+    let is_near = Reach::of(route.remote.ip()) != Reach::Public;
+    if limit != 0 && !is_near && of_host.count() >= limit {
+        return None;
     }
+    if count >= values.int(key).unsigned_abs() as usize {
+        return None;
+    }
+    let free = server.clients.iter().position(Option::is_none);
+    // A zombie gives way when all slots are taken.
+    let is_zombie = |one: &Option<Box<Client>>| one.as_deref().is_some_and(|c| !c.is_connected());
+    free.or_else(|| server.clients.iter().position(is_zombie)).filter(|slot| *slot < MAX_CLIENTS)
+}
 
-    /// Puts a client into a slot and grants it.
-    fn accept(&mut self, now: Millis, slot: usize, route: Route, connect: &Connect<'_>) {
-        let userinfo = connect.userinfo.bytes();
-        let channel = Channel::new(End::Server(connect.qport)).starting_at_one();
-        let mut client = Client::new(route, Peer::new(route.remote, connect.qport), channel, now);
-        client.info = Info::from_received(userinfo, MAX_USERINFO_LEN);
-        client.is_spectator = wants_to_watch(userinfo).is_some();
-        client.z_extensions = info::number(userinfo, "*z_ext").unwrap_or(0) as u32;
-        let duplicates = info::number(userinfo, "dupe").unwrap_or(0).clamp(0, MAX_DUPLICATES);
-        client.copies = duplicates as u8;
-        client.channel.set_duplicates(client.copies);
-        if let Some(mtu) = info::number(userinfo, "mtu").filter(|mtu| *mtu > 0) {
-            client
-                .channel
-                .set_max_message(mtu.saturating_sub(8).clamp(0, MAX_MESSAGE_LEN as i64) as usize);
-        }
-        for key in ["password", "spectator", "*z_ext", "*spectator", "ip", "*ip"] {
-            client.info.remove(key.as_bytes());
-        }
-        if client.is_spectator {
-            // The key is short and the info string was cut before.
-            let _ = client.info.set_any(b"*spectator", b"1");
-        }
-        self.last_user_id = self.last_user_id % 0x7fff_0000 + 1;
-        client.user_id = self.last_user_id;
-        client.stage = Stage::Connected;
-        let name = self.free_name(slot, client.info.get("name").unwrap_or_default());
-        let _ = client.info.set(b"name", &name);
-        set_rate(&mut client, self.settings.values().int(key::SV_MAXRATE));
-        self.counters.bump(QwCounter::Connects);
-        let kind = if client.is_spectator { "spectator" } else { "player" };
-        log::info!(
-            "client {slot} \"{}\" connected as {kind}: {}",
-            super::names::plain(&name),
-            route.remote
-        );
-        self.clients[slot] = Some(Box::new(client));
-        self.outbox.push_with(route, |out| Reply::Accepted.write(out));
+/// Puts a client into a slot and grants it.
+fn accept(server: &mut QwServer, now: Millis, slot: usize, route: Route, connect: &Connect<'_>) {
+    let userinfo = connect.userinfo.bytes();
+    let channel = Channel::new(End::Server(connect.qport)).starting_at_one();
+    let mut client = Client::new(route, Peer::new(route.remote, connect.qport), channel, now);
+    client.info = Info::from_received(userinfo, MAX_USERINFO_LEN);
+    client.is_spectator = wants_to_watch(userinfo).is_some();
+    client.z_extensions = info::number(userinfo, "*z_ext").unwrap_or(0) as u32;
+    let duplicates = info::number(userinfo, "dupe").unwrap_or(0).clamp(0, MAX_DUPLICATES);
+    client.copies = duplicates as u8;
+    client.channel.set_duplicates(client.copies);
+    if let Some(mtu) = info::number(userinfo, "mtu").filter(|mtu| *mtu > 0) {
+        client
+            .channel
+            .set_max_message(mtu.saturating_sub(8).clamp(0, MAX_MESSAGE_LEN as i64) as usize);
     }
+    for key in ["password", "spectator", "*z_ext", "*spectator", "ip", "*ip"] {
+        client.info.remove(key.as_bytes());
+    }
+    if client.is_spectator {
+        // The key is short and the info string was cut before.
+        let _ = client.info.set_any(b"*spectator", b"1");
+    }
+    server.last_user_id = server.last_user_id % 0x7fff_0000 + 1;
+    client.user_id = server.last_user_id;
+    client.stage = Stage::Connected;
+    let name = server.free_name(slot, client.info.get("name").unwrap_or_default());
+    let _ = client.info.set(b"name", &name);
+    set_rate(&mut client, server.settings.values().int(key::SV_MAXRATE));
+    server.counters.bump(QwCounter::Connects);
+    let kind = if client.is_spectator { "spectator" } else { "player" };
+    log::info!(
+        "client {slot} \"{}\" connected as {kind}: {}",
+        super::names::plain(&name),
+        route.remote
+    );
+    server.clients[slot] = Some(Box::new(client));
+    server.outbox.push_with(route, |out| Reply::Accepted.write(out));
 }
 
 /// Sets the rate of a client to what its userinfo asks for, within limits.

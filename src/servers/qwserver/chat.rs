@@ -52,85 +52,89 @@ impl ChatLimit {
     }
 }
 
-impl QwServer {
-    /// Prints a text on the console of one client.
-    pub(super) fn print_client(&mut self, slot: usize, level: u8, text: &[u8]) {
-        for part in text.chunks(MAX_PRINT) {
-            let is_wanted =
-                self.clients[slot].as_deref().is_some_and(|one| level >= one.message_level);
-            if is_wanted {
-                self.queue_message(slot, &ServerMessage::Print { level, text: Text::new(part) });
-            }
+/// Prints a text on the console of one client.
+pub(super) fn print_client(server: &mut QwServer, slot: usize, level: u8, text: &[u8]) {
+    for part in text.chunks(MAX_PRINT) {
+        let is_wanted =
+            server.clients[slot].as_deref().is_some_and(|one| level >= one.message_level);
+        if is_wanted {
+            server.queue_message(slot, &ServerMessage::Print { level, text: Text::new(part) });
         }
     }
+}
 
-    /// Prints a text on the consoles of all clients, and in the log of the server's operator.
-    pub(super) fn print_all(&mut self, level: u8, text: &[u8]) {
-        super::write_message(
-            &mut self.scratch,
-            &ServerMessage::Print { level, text: Text::new(text) },
-        );
-        for client in self.clients.iter_mut().flatten() {
-            if client.is_playing() && level >= client.message_level {
-                client.queue_print(&self.scratch);
-            }
+/// Prints a text on the consoles of all clients, and in the log of the server's operator.
+pub(super) fn print_all(server: &mut QwServer, level: u8, text: &[u8]) {
+    super::write_message(
+        &mut server.scratch,
+        &ServerMessage::Print { level, text: Text::new(text) },
+    );
+    for client in server.clients.iter_mut().flatten() {
+        if client.is_playing() && level >= client.message_level {
+            client.queue_print(&server.scratch);
         }
-        self.console.echo(&plain(text.trim_ascii_end()));
     }
+    server.console.echo(&plain(text.trim_ascii_end()));
+}
 
-    /// Sends a chat line to all clients, or to the team.
-    pub(super) fn say(&mut self, now: Millis, slot: usize, text: Text<'_>, is_for_team: bool) {
-        let values = self.settings.values();
-        let seconds = |key| Millis::seconds(u64::from(values.int(key).unsigned_abs()));
-        let (lines, span) =
-            (values.int(key::FP_MESSAGES).unsigned_abs() as usize, seconds(key::FP_PERSECOND));
-        let (silence, players_hear) = (seconds(key::FP_SECONDSDEAD), values.flag(key::SV_SPECTALK));
-        let Some(client) = self.clients[slot].as_deref_mut().filter(|one| one.is_playing()) else {
-            return;
+/// Sends a chat line to all clients, or to the team.
+pub(super) fn say(
+    server: &mut QwServer,
+    now: Millis,
+    slot: usize,
+    text: Text<'_>,
+    is_for_team: bool,
+) {
+    let values = server.settings.values();
+    let seconds = |key| Millis::seconds(u64::from(values.int(key).unsigned_abs()));
+    let (lines, span) =
+        (values.int(key::FP_MESSAGES).unsigned_abs() as usize, seconds(key::FP_PERSECOND));
+    let (silence, players_hear) = (seconds(key::FP_SECONDSDEAD), values.flag(key::SV_SPECTALK));
+    let Some(client) = server.clients[slot].as_deref_mut().filter(|one| one.is_playing()) else {
+        return;
+    };
+    if text.is_empty() {
+        return;
+    }
+    if let Err(wait) = client.chat.admit(now, lines, span, silence) {
+        let seconds = wait.0.div_ceil(1000);
+        let text = format!("You can't talk for {seconds} more seconds\n");
+        // The refusal itself is limited like other actions.
+        if client.may_act(now) {
+            print_client(server, slot, PRINT_CHAT, text.as_bytes());
+        }
+        return;
+    }
+    let (is_spectator, team) = (client.is_spectator, client.team().to_vec());
+    let line = chat_line(client, text, is_for_team);
+    log::info!("{}", plain(line.trim_ascii_end()));
+    super::write_message(
+        &mut server.scratch,
+        &ServerMessage::Print { level: PRINT_CHAT, text: Text::new(&line) },
+    );
+    for (other, client) in server.clients.iter_mut().enumerate() {
+        let Some(client) = client.as_deref_mut().filter(|one| one.is_playing()) else {
+            continue;
         };
-        if text.is_empty() {
-            return;
+        let hears = match (is_spectator, is_for_team) {
+            (true, true) => client.is_spectator,
+            (true, false) => client.is_spectator || players_hear,
+            (false, true) => !client.is_spectator && client.team() == team,
+            (false, false) => true,
+        };
+        if (hears || other == slot) && PRINT_CHAT >= client.message_level {
+            client.queue_print(&server.scratch);
         }
-        if let Err(wait) = client.chat.admit(now, lines, span, silence) {
-            let seconds = wait.0.div_ceil(1000);
-            let text = format!("You can't talk for {seconds} more seconds\n");
-            // The refusal itself is limited like other actions.
-            if client.may_act(now) {
-                self.print_client(slot, PRINT_CHAT, text.as_bytes());
-            }
-            return;
-        }
-        let (is_spectator, team) = (client.is_spectator, client.team().to_vec());
-        let line = chat_line(client, text, is_for_team);
-        log::info!("{}", plain(line.trim_ascii_end()));
-        super::write_message(
-            &mut self.scratch,
-            &ServerMessage::Print { level: PRINT_CHAT, text: Text::new(&line) },
-        );
-        for (other, client) in self.clients.iter_mut().enumerate() {
-            let Some(client) = client.as_deref_mut().filter(|one| one.is_playing()) else {
-                continue;
-            };
-            let hears = match (is_spectator, is_for_team) {
-                (true, true) => client.is_spectator,
-                (true, false) => client.is_spectator || players_hear,
-                (false, true) => !client.is_spectator && client.team() == team,
-                (false, false) => true,
-            };
-            if (hears || other == slot) && PRINT_CHAT >= client.message_level {
-                client.queue_print(&self.scratch);
-            }
-        }
-        self.console.echo(&plain(line.trim_ascii_end()));
     }
+    server.console.echo(&plain(line.trim_ascii_end()));
+}
 
-    /// Sends a chat line of the operator.
-    pub(super) fn say_as_console(&mut self, text: &str) {
-        let text: Vec<u8> = super::names::printable(text.as_bytes()).take(MAX_LINE).collect();
-        let line = [b"console: ", &text[..], b"\n"].concat();
-        log::info!("console: {}", plain(&text));
-        self.print_all(PRINT_CHAT.max(PRINT_HIGH), &line);
-    }
+/// Sends a chat line of the operator.
+pub(super) fn say_as_console(server: &mut QwServer, text: &str) {
+    let text: Vec<u8> = super::names::printable(text.as_bytes()).take(MAX_LINE).collect();
+    let line = [b"console: ", &text[..], b"\n"].concat();
+    log::info!("console: {}", plain(&text));
+    print_all(server, PRINT_CHAT.max(PRINT_HIGH), &line);
 }
 
 /// Returns the line that others see.

@@ -83,246 +83,238 @@ const COMMANDS: [(&str, Command); 30] = [
     ("god", Command::Nothing),
 ];
 
-impl QwServer {
-    /// Runs a string command of a client.
-    pub(super) fn run_command(&mut self, now: Millis, slot: usize, text: Text<'_>) {
-        let mut words = text.words();
-        let name = words.next().unwrap_or_default();
-        let known = COMMANDS.iter().find(|(known, _)| name == *known);
-        let Some((_, command)) = known else {
-            if self.clients[slot].as_deref().is_some_and(Client::is_playing) {
-                let shown: Vec<u8> = super::names::printable(name.bytes()).take(64).collect();
-                let text = [b"Unknown command \"", &shown[..], b"\"\n"].concat();
-                self.print_client(slot, PRINT_HIGH, &text);
+/// Runs a string command of a client.
+pub(super) fn run_command(server: &mut QwServer, now: Millis, slot: usize, text: Text<'_>) {
+    let mut words = text.words();
+    let name = words.next().unwrap_or_default();
+    let known = COMMANDS.iter().find(|(known, _)| name == *known);
+    let Some((_, command)) = known else {
+        if server.clients[slot].as_deref().is_some_and(Client::is_playing) {
+            let shown: Vec<u8> = super::names::printable(name.bytes()).take(64).collect();
+            let text = [b"Unknown command \"", &shown[..], b"\"\n"].concat();
+            super::chat::print_client(server, slot, PRINT_HIGH, &text);
+        }
+        return;
+    };
+    match command {
+        Command::New => super::signon::send_level(server, slot),
+        Command::SoundList => super::signon::send_list(server, slot, false, words),
+        Command::ModelList => super::signon::send_list(server, slot, true, words),
+        Command::PreSpawn => super::signon::send_signon(server, now, slot, words),
+        Command::Spawn => super::signon::send_players(server, now, slot, words),
+        Command::Begin => super::signon::begin(server, now, slot, words),
+        Command::Drop => super::drop::drop_client(server, now, slot, DropReason::Left),
+        Command::Say => super::chat::say(server, now, slot, rest(text), false),
+        Command::SayTeam => super::chat::say(server, now, slot, rest(text), true),
+        Command::SetInfo => {
+            let (key, value) = (words.next(), words.next());
+            set_info(server, now, slot, key.unwrap_or_default(), value.unwrap_or_default());
+        }
+        Command::Pings => send_pings(server, slot),
+        Command::Kill => kill(server, now, slot),
+        Command::ServerInfo => send_serverinfo(server, slot),
+        Command::MessageLevel => set_message_level(server, slot, words.next()),
+        Command::Rate => set_client_rate(server, slot, words.next()),
+        Command::Follow => follow(server, slot, words.next()),
+        Command::Join => change_side(server, now, slot, false),
+        Command::Observe => change_side(server, now, slot, true),
+        Command::Download => {
+            super::download::start_download(server, slot, words.next().unwrap_or_default())
+        }
+        Command::NextDownload => super::download::continue_download(server, slot),
+        Command::StopDownload => {
+            if let Some(client) = &mut server.clients[slot] {
+                client.transfer = None;
             }
+        }
+        Command::Users => send_users(server, slot),
+        Command::Nothing => {}
+    }
+}
+
+/// Changes a key of the userinfo.
+fn set_info(server: &mut QwServer, now: Millis, slot: usize, key: Text<'_>, value: Text<'_>) {
+    let Some(client) = &mut server.clients[slot] else { return };
+    let key = key.bytes();
+    if matches!(key, b"password" | b"spectator" | b"ip") || key.len() > MAX_WORD_LEN {
+        return;
+    }
+    let free;
+    let mut value = value.bytes();
+    if key == b"name" {
+        let old = client.name().to_vec();
+        free = server.free_name(slot, value);
+        if free == old {
             return;
+        }
+        value = &free;
+        log::info!("client {slot} \"{}\" name changed to \"{}\"", plain(&old), plain(&free));
+    }
+    let Some(client) = &mut server.clients[slot] else { return };
+    let old = client.info.as_bytes().to_vec();
+    if client.info.set(key, value).is_err() {
+        return;
+    }
+    if key == b"rate" {
+        set_rate(client, server.settings.values().int(key::SV_MAXRATE));
+    }
+    if client.info.as_bytes() == old || !is_told(key) {
+        return;
+    }
+    if client.is_info_due || !client.may_tell_info(now) {
+        client.is_info_due = true;
+        return;
+    }
+    server.broadcast(&ServerMessage::SetInfo {
+        player: slot as u8,
+        key: Text::new(key),
+        value: Text::new(value),
+    });
+}
+
+/// Tells of userinfos that changed more often than others are told at once.
+pub(super) fn tell_changed_infos(server: &mut QwServer, now: Millis) {
+    for slot in 0..MAX_CLIENTS {
+        let Some(client) = &mut server.clients[slot] else { continue };
+        if client.is_connected() && client.is_info_due && client.may_tell_info(now) {
+            client.is_info_due = false;
+            super::signon::broadcast_client(server, now, slot);
+        }
+    }
+}
+
+fn send_pings(server: &mut QwServer, slot: usize) {
+    let mut message = Vec::new();
+    for (other, client) in server.clients.iter().enumerate() {
+        let Some(client) = client.as_deref().filter(|client| client.is_connected()) else {
+            continue;
         };
-        match command {
-            Command::New => self.send_level(slot),
-            Command::SoundList => self.send_list(slot, false, words),
-            Command::ModelList => self.send_list(slot, true, words),
-            Command::PreSpawn => self.send_signon(now, slot, words),
-            Command::Spawn => self.send_players(now, slot, words),
-            Command::Begin => self.begin(now, slot, words),
-            Command::Drop => self.drop_client(now, slot, DropReason::Left),
-            Command::Say => self.say(now, slot, rest(text), false),
-            Command::SayTeam => self.say(now, slot, rest(text), true),
-            Command::SetInfo => {
-                let (key, value) = (words.next(), words.next());
-                self.set_info(now, slot, key.unwrap_or_default(), value.unwrap_or_default());
-            }
-            Command::Pings => self.send_pings(slot),
-            Command::Kill => self.kill(now, slot),
-            Command::ServerInfo => self.send_serverinfo(slot),
-            Command::MessageLevel => self.set_message_level(slot, words.next()),
-            Command::Rate => self.set_client_rate(slot, words.next()),
-            Command::Follow => self.follow(slot, words.next()),
-            Command::Join => self.change_side(now, slot, false),
-            Command::Observe => self.change_side(now, slot, true),
-            Command::Download => self.start_download(slot, words.next().unwrap_or_default()),
-            Command::NextDownload => self.continue_download(slot),
-            Command::StopDownload => {
-                if let Some(client) = &mut self.clients[slot] {
-                    client.transfer = None;
-                }
-            }
-            Command::Users => self.send_users(slot),
-            Command::Nothing => {}
+        let player = other as u8;
+        let ping = client.timing.ping().min(9999) as i16;
+        for part in [
+            ServerMessage::UpdatePing { player, ping },
+            ServerMessage::UpdatePl { player, percent: client.loss },
+        ] {
+            super::write_message(&mut server.scratch, &part);
+            message.extend_from_slice(&server.scratch);
         }
     }
+    if let Some(client) = &mut server.clients[slot] {
+        client.queue(&message);
+    }
+}
 
-    /// Changes a key of the userinfo.
-    fn set_info(&mut self, now: Millis, slot: usize, key: Text<'_>, value: Text<'_>) {
-        let Some(client) = &mut self.clients[slot] else { return };
-        let key = key.bytes();
-        if matches!(key, b"password" | b"spectator" | b"ip") || key.len() > MAX_WORD_LEN {
-            return;
-        }
-        let free;
-        let mut value = value.bytes();
-        if key == b"name" {
-            let old = client.name().to_vec();
-            free = self.free_name(slot, value);
-            if free == old {
-                return;
-            }
-            value = &free;
-            log::info!("client {slot} \"{}\" name changed to \"{}\"", plain(&old), plain(&free));
-        }
-        let Some(client) = &mut self.clients[slot] else { return };
-        let old = client.info.as_bytes().to_vec();
-        if client.info.set(key, value).is_err() {
-            return;
-        }
-        if key == b"rate" {
-            set_rate(client, self.settings.values().int(key::SV_MAXRATE));
-        }
-        if client.info.as_bytes() == old || !is_told(key) {
-            return;
-        }
-        if client.is_info_due || !client.may_tell_info(now) {
-            client.is_info_due = true;
-            return;
-        }
-        self.broadcast(&ServerMessage::SetInfo {
-            player: slot as u8,
-            key: Text::new(key),
-            value: Text::new(value),
-        });
+fn kill(server: &mut QwServer, now: Millis, slot: usize) {
+    let is_playing = |client: &&mut Box<Client>| client.is_playing() && !client.is_spectator;
+    let Some(client) = server.clients[slot].as_mut().filter(is_playing) else { return };
+    if client.may_act(now) {
+        server.level.game.kill(slot);
+        super::events::handle_events(server, now);
     }
+}
 
-    /// Tells of userinfos that changed more often than others are told at once.
-    pub(super) fn tell_changed_infos(&mut self, now: Millis) {
-        for slot in 0..MAX_CLIENTS {
-            let Some(client) = &mut self.clients[slot] else { continue };
-            if client.is_connected() && client.is_info_due && client.may_tell_info(now) {
-                client.is_info_due = false;
-                self.broadcast_client(now, slot);
-            }
-        }
+fn send_serverinfo(server: &mut QwServer, slot: usize) {
+    let mut text = Vec::new();
+    for (key, value) in crate::quakeworld::info::pairs(server.settings.serverinfo()) {
+        text.extend_from_slice(key);
+        text.extend(std::iter::repeat_n(b' ', 20_usize.saturating_sub(key.len()).max(1)));
+        text.extend_from_slice(value);
+        text.push(b'\n');
     }
+    super::chat::print_client(server, slot, PRINT_HIGH, &text);
+}
 
-    fn send_pings(&mut self, slot: usize) {
-        let mut message = Vec::new();
-        for (other, client) in self.clients.iter().enumerate() {
-            let Some(client) = client.as_deref().filter(|client| client.is_connected()) else {
-                continue;
-            };
-            let player = other as u8;
-            let ping = client.timing.ping().min(9999) as i16;
-            for part in [
-                ServerMessage::UpdatePing { player, ping },
-                ServerMessage::UpdatePl { player, percent: client.loss },
-            ] {
-                super::write_message(&mut self.scratch, &part);
-                message.extend_from_slice(&self.scratch);
-            }
-        }
-        if let Some(client) = &mut self.clients[slot] {
-            client.queue(&message);
-        }
+fn send_users(server: &mut QwServer, slot: usize) {
+    let mut text = b"userid name\n------ ----\n".to_vec();
+    for client in server.clients.iter().flatten().filter(|client| client.is_connected()) {
+        text.extend_from_slice(format!("{:6} ", client.user_id).as_bytes());
+        text.extend_from_slice(client.name());
+        text.push(b'\n');
     }
+    super::chat::print_client(server, slot, PRINT_HIGH, &text);
+}
 
-    fn kill(&mut self, now: Millis, slot: usize) {
-        let is_playing = |client: &&mut Box<Client>| client.is_playing() && !client.is_spectator;
-        let Some(client) = self.clients[slot].as_mut().filter(is_playing) else { return };
-        if client.may_act(now) {
-            self.level.game.kill(slot);
-            self.handle_events(now);
-        }
+fn set_message_level(server: &mut QwServer, slot: usize, level: Option<Text<'_>>) {
+    let Some(client) = &mut server.clients[slot] else { return };
+    if let Some(level) = level.and_then(Text::number) {
+        client.message_level = level.clamp(0, 4) as u8;
     }
+}
 
-    fn send_serverinfo(&mut self, slot: usize) {
-        let mut text = Vec::new();
-        for (key, value) in crate::quakeworld::info::pairs(self.settings.serverinfo()) {
-            text.extend_from_slice(key);
-            text.extend(std::iter::repeat_n(b' ', 20_usize.saturating_sub(key.len()).max(1)));
-            text.extend_from_slice(value);
-            text.push(b'\n');
-        }
-        self.print_client(slot, PRINT_HIGH, &text);
+fn set_client_rate(server: &mut QwServer, slot: usize, rate: Option<Text<'_>>) {
+    let Some(client) = &mut server.clients[slot] else { return };
+    if let Some(rate) = rate.and_then(Text::number)
+        && client.info.set(b"rate", rate.to_string().as_bytes()).is_ok()
+    {
+        set_rate(client, server.settings.values().int(key::SV_MAXRATE));
     }
+}
 
-    fn send_users(&mut self, slot: usize) {
-        let mut text = b"userid name\n------ ----\n".to_vec();
-        for client in self.clients.iter().flatten().filter(|client| client.is_connected()) {
-            text.extend_from_slice(format!("{:6} ", client.user_id).as_bytes());
-            text.extend_from_slice(client.name());
-            text.push(b'\n');
-        }
-        self.print_client(slot, PRINT_HIGH, &text);
+/// Lets a spectator follow a player, or fly freely.
+fn follow(server: &mut QwServer, slot: usize, player: Option<Text<'_>>) {
+    let player = player.and_then(Text::number).and_then(|number| usize::try_from(number).ok());
+    let is_player = |other: &usize| {
+        let client = server.clients.get(*other).and_then(Option::as_deref);
+        *other != slot && client.is_some_and(|one| one.is_playing() && !one.is_spectator)
+    };
+    let followed = player.filter(is_player);
+    if let Some(client) = server.clients[slot].as_mut().filter(|client| client.is_spectator) {
+        client.follows = followed;
     }
+}
 
-    fn set_message_level(&mut self, slot: usize, level: Option<Text<'_>>) {
-        let Some(client) = &mut self.clients[slot] else { return };
-        if let Some(level) = level.and_then(Text::number) {
-            client.message_level = level.clamp(0, 4) as u8;
-        }
+/// Changes a player to a spectator, or the other way around.
+fn change_side(server: &mut QwServer, now: Millis, slot: usize, watches: bool) {
+    let (players, spectators) = server.population();
+    let values = server.settings.values();
+    let Some(client) = server.clients[slot].as_deref_mut().filter(|one| one.is_playing()) else {
+        return;
+    };
+    if client.is_spectator == watches {
+        return;
     }
-
-    fn set_client_rate(&mut self, slot: usize, rate: Option<Text<'_>>) {
-        let Some(client) = &mut self.clients[slot] else { return };
-        if let Some(rate) = rate.and_then(Text::number)
-            && client.info.set(b"rate", rate.to_string().as_bytes()).is_ok()
-        {
-            set_rate(client, self.settings.values().int(key::SV_MAXRATE));
-        }
+    let (count, max, password) = if watches {
+        (spectators, key::MAXSPECTATORS, key::SPECTATOR_PASSWORD)
+    } else {
+        (players, key::MAXCLIENTS, key::PASSWORD)
+    };
+    let is_full = count >= values.int(max).unsigned_abs() as usize;
+    // The server does not keep the password of the userinfo.
+    let is_closed = server.settings.password(password).is_some_and(|word| !is_password(b"", word));
+    let refusal: Option<&[u8]> = if client.z_extensions & Z_JOIN_OBSERVE == 0 {
+        Some(b"Your client cannot change sides: connect again\n")
+    } else if is_full {
+        Some(b"No free slot\n")
+    } else if is_closed {
+        Some(b"A password is needed: connect again\n")
+    } else if !client.may_act(now) {
+        Some(b"Wait before you change sides again\n")
+    } else {
+        None
+    };
+    if let Some(text) = refusal {
+        return super::chat::print_client(server, slot, PRINT_HIGH, text);
     }
-
-    /// Lets a spectator follow a player, or fly freely.
-    fn follow(&mut self, slot: usize, player: Option<Text<'_>>) {
-        let player = player.and_then(Text::number).and_then(|number| usize::try_from(number).ok());
-        let is_player = |other: &usize| {
-            let client = self.clients.get(*other).and_then(Option::as_deref);
-            *other != slot && client.is_some_and(|one| one.is_playing() && !one.is_spectator)
-        };
-        let followed = player.filter(is_player);
-        if let Some(client) = self.clients[slot].as_mut().filter(|client| client.is_spectator) {
-            client.follows = followed;
-        }
+    client.is_spectator = watches;
+    client.follows = None;
+    client.frags = 0;
+    client.leafs.forget();
+    let value: &[u8] = if watches { b"1" } else { b"" };
+    let mut info = Info::from_received(client.info.as_bytes(), MAX_USERINFO_LEN);
+    if info.set_any(b"*spectator", value).is_ok() {
+        client.info = info;
     }
-
-    /// Changes a player to a spectator, or the other way around.
-    fn change_side(&mut self, now: Millis, slot: usize, watches: bool) {
-        let (players, spectators) = self.population();
-        let values = self.settings.values();
-        let Some(client) = self.clients[slot].as_deref_mut().filter(|one| one.is_playing()) else {
-            return;
-        };
-        if client.is_spectator == watches {
-            return;
-        }
-        let (count, max, password) = if watches {
-            (spectators, key::MAXSPECTATORS, key::SPECTATOR_PASSWORD)
-        } else {
-            (players, key::MAXCLIENTS, key::PASSWORD)
-        };
-        let is_full = count >= values.int(max).unsigned_abs() as usize;
-        // The server does not keep the password of the userinfo.
-        let is_closed =
-            self.settings.password(password).is_some_and(|word| !is_password(b"", word));
-        let refusal: Option<&[u8]> = if client.z_extensions & Z_JOIN_OBSERVE == 0 {
-            Some(b"Your client cannot change sides: connect again\n")
-        } else if is_full {
-            Some(b"No free slot\n")
-        } else if is_closed {
-            Some(b"A password is needed: connect again\n")
-        } else if !client.may_act(now) {
-            Some(b"Wait before you change sides again\n")
-        } else {
-            None
-        };
-        if let Some(text) = refusal {
-            return self.print_client(slot, PRINT_HIGH, text);
-        }
-        client.is_spectator = watches;
-        client.follows = None;
-        client.frags = 0;
-        client.leafs.forget();
-        let value: &[u8] = if watches { b"1" } else { b"" };
-        let mut info = Info::from_received(client.info.as_bytes(), MAX_USERINFO_LEN);
-        if info.set_any(b"*spectator", value).is_ok() {
-            client.info = info;
-        }
-        let mut text = client.name().to_vec();
-        text.extend_from_slice(if watches {
-            b" became a spectator\n"
-        } else {
-            b" joined the game\n"
-        });
-        log::info!(
-            "client {slot} {}",
-            if watches { "became a spectator" } else { "joined the game" }
-        );
-        self.level.game.leave(slot);
-        self.level.game.begin(slot, watches);
-        for other in self.clients.iter_mut().flatten().filter(|other| other.follows == Some(slot)) {
-            other.follows = None;
-        }
-        self.broadcast_client(now, slot);
-        self.print_all(PRINT_HIGH, &text);
-        self.handle_events(now);
+    let mut text = client.name().to_vec();
+    text.extend_from_slice(if watches { b" became a spectator\n" } else { b" joined the game\n" });
+    log::info!("client {slot} {}", if watches { "became a spectator" } else { "joined the game" });
+    server.level.game.leave(slot);
+    server.level.game.begin(slot, watches);
+    for other in server.clients.iter_mut().flatten().filter(|other| other.follows == Some(slot)) {
+        other.follows = None;
     }
+    super::signon::broadcast_client(server, now, slot);
+    super::chat::print_all(server, PRINT_HIGH, &text);
+    super::events::handle_events(server, now);
 }
 
 /// Text behind the command, without quotes around it.

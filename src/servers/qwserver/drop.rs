@@ -60,114 +60,111 @@ impl DropReason {
     }
 }
 
-impl QwServer {
-    /// Ends a connection. Its slot stays for the last message of the client.
-    pub(super) fn drop_client(&mut self, now: Millis, slot: usize, reason: DropReason) {
-        let Some(client) = self.clients[slot].as_deref_mut().filter(|one| one.is_connected())
-        else {
-            return;
+/// Ends a connection. Its slot stays for the last message of the client.
+pub(super) fn drop_client(server: &mut QwServer, now: Millis, slot: usize, reason: DropReason) {
+    let Some(client) = server.clients[slot].as_deref_mut().filter(|one| one.is_connected()) else {
+        return;
+    };
+    log::info!("client {slot} \"{}\" dropped:{}", plain(client.name()), reason.text());
+    reason.counter().into_iter().for_each(|counter| server.counters.bump(counter));
+    let (was_playing, is_announced) = (client.is_playing(), client.is_announced);
+    let is_spectator = client.is_spectator;
+    let frags = client.frags;
+    let mut text = client.name().to_vec();
+    client.transfer = None;
+    client.effects.clear();
+    client.channel.clear_reliable();
+    client.channel.pacer().lift(now);
+    client.queue(DISCONNECT);
+    client.stage = Stage::Zombie;
+    client.dropped_at = now;
+    server.level.game.leave(slot);
+    for other in server.clients.iter_mut().flatten() {
+        if other.follows == Some(slot) {
+            other.follows = None;
+        }
+    }
+    if !is_announced {
+        return;
+    }
+    if was_playing || reason != DropReason::Reconnect {
+        text.extend_from_slice(reason.text().as_bytes());
+        if !is_spectator && was_playing {
+            text.extend_from_slice(format!(" with {frags} frags").as_bytes());
+        }
+        text.push(b'\n');
+        super::chat::print_all(server, PRINT_HIGH, &text);
+    }
+    super::signon::broadcast_free_slot(server, slot);
+    super::events::handle_events(server, now);
+}
+
+/// Drops clients whose reliable messages do not fit.
+pub(super) fn drop_overflowed(server: &mut QwServer, now: Millis) {
+    // A drop is told to others, whose messages may then not fit.
+    for _ in 0..MAX_CLIENTS {
+        let full = |one: &Option<Box<super::Client>>| {
+            one.as_deref().is_some_and(|client| client.is_connected() && client.is_overflowed)
         };
-        log::info!("client {slot} \"{}\" dropped:{}", plain(client.name()), reason.text());
-        reason.counter().into_iter().for_each(|counter| self.counters.bump(counter));
-        let (was_playing, is_announced) = (client.is_playing(), client.is_announced);
-        let is_spectator = client.is_spectator;
-        let frags = client.frags;
-        let mut text = client.name().to_vec();
-        client.transfer = None;
-        client.effects.clear();
+        let Some(slot) = server.clients.iter().position(full) else { return };
+        drop_client(server, now, slot, DropReason::Overflowed);
+    }
+}
+
+/// Drops silent clients and frees the slots of zombies.
+pub(super) fn check_timeouts(server: &mut QwServer, now: Millis) {
+    let values = server.settings.values();
+    let seconds = |key| Millis::seconds(u64::from(values.int(key).unsigned_abs()));
+    let (timeout, zombie) = (seconds(key::TIMEOUT), seconds(key::ZOMBIETIME));
+    for slot in 0..MAX_CLIENTS {
+        let Some(client) = server.clients[slot].as_deref() else { continue };
+        if client.stage == Stage::Zombie {
+            if now.since(client.dropped_at) >= zombie {
+                server.clients[slot] = None;
+            }
+            continue;
+        }
+        let limit = if client.has_spoken { timeout } else { SILENT_LIMIT };
+        let is_stuck = !client.is_playing()
+            && client.transfer.is_none()
+            && now.since(client.connected_at) >= ENTER_LIMIT
+            && now.since(server.level.started) >= ENTER_LIMIT;
+        if now.since(client.last_packet) >= limit || is_stuck {
+            drop_client(server, now, slot, DropReason::TimedOut);
+            // A silent client sends no packet whose answer could carry the disconnect message.
+            server.clients[slot] = None;
+        }
+    }
+}
+
+/// Ends the session of all clients and the server.
+pub(super) fn stop(server: &mut QwServer, now: Millis, reason: &str) {
+    if server.is_stopping {
+        return;
+    }
+    server.is_stopping = true;
+    let text = if reason.is_empty() { "server ends" } else { reason };
+    let mut message = Vec::new();
+    super::write_message(
+        &mut message,
+        &ServerMessage::Print {
+            level: PRINT_HIGH,
+            text: Text::new(format!("{text}\n").as_bytes()),
+        },
+    );
+    message.extend_from_slice(DISCONNECT);
+    for client in server.clients.iter_mut().flatten().filter(|client| client.is_connected()) {
         client.channel.clear_reliable();
         client.channel.pacer().lift(now);
-        client.queue(DISCONNECT);
-        client.stage = Stage::Zombie;
-        client.dropped_at = now;
-        self.level.game.leave(slot);
-        for other in self.clients.iter_mut().flatten() {
-            if other.follows == Some(slot) {
-                other.follows = None;
-            }
-        }
-        if !is_announced {
-            return;
-        }
-        if was_playing || reason != DropReason::Reconnect {
-            text.extend_from_slice(reason.text().as_bytes());
-            if !is_spectator && was_playing {
-                text.extend_from_slice(format!(" with {frags} frags").as_bytes());
-            }
-            text.push(b'\n');
-            self.print_all(PRINT_HIGH, &text);
-        }
-        self.broadcast_free_slot(slot);
-        self.handle_events(now);
-    }
-
-    /// Drops clients whose reliable messages do not fit.
-    pub(super) fn drop_overflowed(&mut self, now: Millis) {
-        // A drop is told to others, whose messages may then not fit.
-        for _ in 0..MAX_CLIENTS {
-            let full = |one: &Option<Box<super::Client>>| {
-                one.as_deref().is_some_and(|client| client.is_connected() && client.is_overflowed)
-            };
-            let Some(slot) = self.clients.iter().position(full) else { return };
-            self.drop_client(now, slot, DropReason::Overflowed);
-        }
-    }
-
-    /// Drops silent clients and frees the slots of zombies.
-    pub(super) fn check_timeouts(&mut self, now: Millis) {
-        let values = self.settings.values();
-        let seconds = |key| Millis::seconds(u64::from(values.int(key).unsigned_abs()));
-        let (timeout, zombie) = (seconds(key::TIMEOUT), seconds(key::ZOMBIETIME));
-        for slot in 0..MAX_CLIENTS {
-            let Some(client) = self.clients[slot].as_deref() else { continue };
-            if client.stage == Stage::Zombie {
-                if now.since(client.dropped_at) >= zombie {
-                    self.clients[slot] = None;
+        let (route, channel) = (client.route(), &mut client.channel);
+        // One of three arrives.
+        for _ in 0..3 {
+            server.outbox.push_with(route, |out| {
+                if channel.transmit(&message, now, out).is_err() {
+                    out.clear();
                 }
-                continue;
-            }
-            let limit = if client.has_spoken { timeout } else { SILENT_LIMIT };
-            let is_stuck = !client.is_playing()
-                && client.transfer.is_none()
-                && now.since(client.connected_at) >= ENTER_LIMIT
-                && now.since(self.level.started) >= ENTER_LIMIT;
-            if now.since(client.last_packet) >= limit || is_stuck {
-                self.drop_client(now, slot, DropReason::TimedOut);
-                // A silent client sends no packet whose answer could carry the disconnect message.
-                self.clients[slot] = None;
-            }
+            });
         }
     }
-
-    /// Ends the session of all clients and the server.
-    pub(super) fn stop(&mut self, now: Millis, reason: &str) {
-        if self.is_stopping {
-            return;
-        }
-        self.is_stopping = true;
-        let text = if reason.is_empty() { "server ends" } else { reason };
-        let mut message = Vec::new();
-        super::write_message(
-            &mut message,
-            &ServerMessage::Print {
-                level: PRINT_HIGH,
-                text: Text::new(format!("{text}\n").as_bytes()),
-            },
-        );
-        message.extend_from_slice(DISCONNECT);
-        for client in self.clients.iter_mut().flatten().filter(|client| client.is_connected()) {
-            client.channel.clear_reliable();
-            client.channel.pacer().lift(now);
-            let (route, channel) = (client.route(), &mut client.channel);
-            // One of three arrives.
-            for _ in 0..3 {
-                self.outbox.push_with(route, |out| {
-                    if channel.transmit(&message, now, out).is_err() {
-                        out.clear();
-                    }
-                });
-            }
-        }
-        self.leave_masters();
-    }
+    super::masters::leave_masters(server);
 }

@@ -50,98 +50,100 @@ const fn of_cause(cause: Cause) -> CauseRow {
     }
 }
 
-impl QwServer {
-    /// Handles the events of the rules.
-    pub(super) fn handle_events(&mut self, now: Millis) {
-        for _ in 0..MAX_EVENTS {
-            let Some(event) = self.level.game.poll_event() else { return };
-            match event {
-                GameEvent::Appeared { slot, origin, angles } => self.appear(slot, origin, angles),
-                GameEvent::Vanished { origin } => self.show_teleport(origin),
-                GameEvent::Hurt { slot, damage, cause } => self.show_damage(slot, damage, cause),
-                GameEvent::Died { slot, cause } => self.show_death(slot, cause),
-                GameEvent::Frags { slot, frags } => self.set_frags(now, slot, frags),
-            }
+/// Handles the events of the rules.
+pub(super) fn handle_events(server: &mut QwServer, now: Millis) {
+    for _ in 0..MAX_EVENTS {
+        let Some(event) = server.level.game.poll_event() else { return };
+        match event {
+            GameEvent::Appeared { slot, origin, angles } => appear(server, slot, origin, angles),
+            GameEvent::Vanished { origin } => show_teleport(server, origin),
+            GameEvent::Hurt { slot, damage, cause } => show_damage(server, slot, damage, cause),
+            GameEvent::Died { slot, cause } => show_death(server, slot, cause),
+            GameEvent::Frags { slot, frags } => set_frags(server, now, slot, frags),
         }
     }
+}
 
-    fn appear(&mut self, slot: usize, origin: Vec3, angles: Vec3) {
-        if let Some(client) = &mut self.clients[slot] {
-            client.new_angles = Some(angles.0.map(Angle::from_degrees));
-            client.damage = super::client::Damage::default();
-        }
-        self.show_teleport(origin);
+fn appear(server: &mut QwServer, slot: usize, origin: Vec3, angles: Vec3) {
+    if let Some(client) = &mut server.clients[slot] {
+        client.new_angles = Some(angles.0.map(Angle::from_degrees));
+        client.damage = super::client::Damage::default();
     }
+    show_teleport(server, origin);
+}
 
-    fn show_teleport(&mut self, origin: Vec3) {
-        if let Some(effect) = TempEntity::at(TempEntity::TELEPORT, origin.0.map(Coord)) {
-            super::write_message(&mut self.scratch, &ServerMessage::TempEntity(effect));
-            self.multicast(origin, sees);
-        }
-        self.play(0, TELEPORT_SOUND, origin);
+fn show_teleport(server: &mut QwServer, origin: Vec3) {
+    if let Some(effect) = TempEntity::at(TempEntity::TELEPORT, origin.0.map(Coord)) {
+        super::write_message(&mut server.scratch, &ServerMessage::TempEntity(effect));
+        multicast(server, origin, sees);
     }
+    play(server, 0, TELEPORT_SOUND, origin);
+}
 
-    /// Plays a sound of an entity.
-    fn play(&mut self, entity: u16, sound: u8, origin: Vec3) {
-        let sound = Sound {
-            entity,
-            channel: if entity == 0 { 0 } else { VOICE },
-            volume: None,
-            attenuation: None,
-            sound,
-            origin: origin.0.map(Coord),
+/// Plays a sound of an entity.
+fn play(server: &mut QwServer, entity: u16, sound: u8, origin: Vec3) {
+    let sound = Sound {
+        entity,
+        channel: if entity == 0 { 0 } else { VOICE },
+        volume: None,
+        attenuation: None,
+        sound,
+        origin: origin.0.map(Coord),
+    };
+    super::write_message(&mut server.scratch, &ServerMessage::Sound(sound));
+    multicast(server, origin, hears);
+}
+
+/// Adds the message in `scratch` to the next packets of clients that notice it.
+fn multicast(
+    server: &mut QwServer,
+    origin: Vec3,
+    notices: fn(&crate::bsp29::Bsp29, Vec3, Vec3) -> bool,
+) {
+    let QwServer { clients, level, scratch, .. } = server;
+    for (slot, client) in clients.iter_mut().enumerate() {
+        let Some(client) = client.as_deref_mut().filter(|one| one.is_playing()) else {
+            continue;
         };
-        super::write_message(&mut self.scratch, &ServerMessage::Sound(sound));
-        self.multicast(origin, hears);
+        let place = ear(slot, client, level);
+        if place.is_some_and(|place| notices(&level.map, place, origin)) {
+            client.add_effect(scratch);
+        }
     }
+}
 
-    /// Adds the message in `scratch` to the next packets of clients that notice it.
-    fn multicast(&mut self, origin: Vec3, notices: fn(&crate::bsp29::Bsp29, Vec3, Vec3) -> bool) {
-        let Self { clients, level, scratch, .. } = self;
-        for (slot, client) in clients.iter_mut().enumerate() {
-            let Some(client) = client.as_deref_mut().filter(|one| one.is_playing()) else {
-                continue;
-            };
-            let place = ear(slot, client, level);
-            if place.is_some_and(|place| notices(&level.map, place, origin)) {
-                client.add_effect(scratch);
-            }
-        }
+fn show_damage(server: &mut QwServer, slot: usize, damage: i32, cause: Cause) {
+    let Some(view) = server.level.game.player(slot) else { return };
+    if let Some(client) = &mut server.clients[slot] {
+        client.damage.health = client.damage.health.saturating_add(damage);
+        client.damage.from = view.state.origin;
     }
+    play(server, slot as u16 + 1, of_cause(cause).hurt, view.state.origin);
+}
 
-    fn show_damage(&mut self, slot: usize, damage: i32, cause: Cause) {
-        let Some(view) = self.level.game.player(slot) else { return };
-        if let Some(client) = &mut self.clients[slot] {
-            client.damage.health = client.damage.health.saturating_add(damage);
-            client.damage.from = view.state.origin;
-        }
-        self.play(slot as u16 + 1, of_cause(cause).hurt, view.state.origin);
+fn show_death(server: &mut QwServer, slot: usize, cause: Cause) {
+    let name = |slot: usize| {
+        server.clients.get(slot).and_then(Option::as_deref).map(|one| one.name().to_vec())
+    };
+    let mut text = name(slot).unwrap_or_default();
+    text.extend_from_slice(of_cause(cause).text.as_bytes());
+    if let Cause::Telefrag(killer) = cause {
+        text.extend(name(killer).unwrap_or_default());
+        text.push(b'\n');
     }
+    super::chat::print_all(server, PRINT_DEATHS, &text);
+    if let Some(view) = server.level.game.player(slot) {
+        play(server, slot as u16 + 1, sound_number("player/death1.wav"), view.state.origin);
+    }
+}
 
-    fn show_death(&mut self, slot: usize, cause: Cause) {
-        let name = |slot: usize| {
-            self.clients.get(slot).and_then(Option::as_deref).map(|one| one.name().to_vec())
-        };
-        let mut text = name(slot).unwrap_or_default();
-        text.extend_from_slice(of_cause(cause).text.as_bytes());
-        if let Cause::Telefrag(killer) = cause {
-            text.extend(name(killer).unwrap_or_default());
-            text.push(b'\n');
-        }
-        self.print_all(PRINT_DEATHS, &text);
-        if let Some(view) = self.level.game.player(slot) {
-            self.play(slot as u16 + 1, sound_number("player/death1.wav"), view.state.origin);
-        }
+fn set_frags(server: &mut QwServer, now: Millis, slot: usize, frags: i32) {
+    if let Some(client) = &mut server.clients[slot] {
+        client.frags = frags;
     }
-
-    fn set_frags(&mut self, now: Millis, slot: usize, frags: i32) {
-        if let Some(client) = &mut self.clients[slot] {
-            client.frags = frags;
-        }
-        let shown = frags.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
-        self.broadcast(&ServerMessage::UpdateFrags { player: slot as u8, frags: shown });
-        self.check_limits(now);
-    }
+    let shown = frags.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
+    server.broadcast(&ServerMessage::UpdateFrags { player: slot as u8, frags: shown });
+    super::rotation::check_limits(server, now);
 }
 
 /// Place from which a client hears: its player, or the one that it follows.

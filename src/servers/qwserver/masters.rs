@@ -67,47 +67,45 @@ impl Masters {
     }
 }
 
-impl QwServer {
-    /// Takes the address of a master.
-    pub(super) fn take_lookup(&mut self, now: Millis, answer: &LookupAnswer) {
-        for master in self.masters.all.iter_mut().filter(|master| master.lookup == answer.lookup) {
-            match &answer.found {
-                Ok(found) => {
-                    master.address =
-                        found.iter().copied().find(SocketAddr::is_ipv4).or(found.first().copied());
-                }
-                Err(error) => log::warn!("master {} not found: {error}", master.lookup.name),
+/// Takes the address of a master.
+pub(super) fn take_lookup(server: &mut QwServer, now: Millis, answer: &LookupAnswer) {
+    for master in server.masters.all.iter_mut().filter(|master| master.lookup == answer.lookup) {
+        match &answer.found {
+            Ok(found) => {
+                master.address =
+                    found.iter().copied().find(SocketAddr::is_ipv4).or(found.first().copied());
             }
-        }
-        if self.masters.sent == 0 && self.masters.all.iter().all(|master| master.address.is_some())
-        {
-            self.masters.next = Some(now);
-            self.send_heartbeats(now);
+            Err(error) => log::warn!("master {} not found: {error}", master.lookup.name),
         }
     }
-
-    /// Sends heartbeats that are due.
-    pub(super) fn send_heartbeats(&mut self, now: Millis) {
-        if self.masters.next.is_none_or(|next| now < next) {
-            return;
-        }
-        self.masters.sent = self.masters.sent.saturating_add(1);
-        let (players, spectators) = self.population();
-        let players = (players + spectators) as u32;
-        let packet = Packet::Heartbeat { number: self.masters.sent, players };
-        self.tell_masters(&packet);
-        self.masters.beat(now);
-        self.masters.next = Some(now + INTERVAL);
+    if server.masters.sent == 0 && server.masters.all.iter().all(|master| master.address.is_some())
+    {
+        server.masters.next = Some(now);
+        send_heartbeats(server, now);
     }
+}
 
-    /// Tells the masters that the server ends.
-    pub(super) fn leave_masters(&mut self) {
-        self.tell_masters(&Packet::Shutdown);
+/// Sends heartbeats that are due.
+pub(super) fn send_heartbeats(server: &mut QwServer, now: Millis) {
+    if server.masters.next.is_none_or(|next| now < next) {
+        return;
     }
+    server.masters.sent = server.masters.sent.saturating_add(1);
+    let (players, spectators) = server.population();
+    let players = (players + spectators) as u32;
+    let packet = Packet::Heartbeat { number: server.masters.sent, players };
+    tell_masters(server, &packet);
+    server.masters.beat(now);
+    server.masters.next = Some(now + INTERVAL);
+}
 
-    fn tell_masters(&mut self, packet: &Packet<'_>) {
-        for address in self.masters.all.iter().filter_map(|master| master.address) {
-            self.outbox.push_with(Route::new(LocalPort(0), address), |out| packet.write(out));
-        }
+/// Tells the masters that the server ends.
+pub(super) fn leave_masters(server: &mut QwServer) {
+    tell_masters(server, &Packet::Shutdown);
+}
+
+fn tell_masters(server: &mut QwServer, packet: &Packet<'_>) {
+    for address in server.masters.all.iter().filter_map(|master| master.address) {
+        server.outbox.push_with(Route::new(LocalPort(0), address), |out| packet.write(out));
     }
 }

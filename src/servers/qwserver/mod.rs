@@ -59,7 +59,10 @@ use settings::key;
 
 use crate::{
     bsp29::LeafSet,
-    model::{Millis, Qport, UnixMillis, assets::Assets},
+    model::{
+        Millis, Qport, UnixMillis,
+        assets::{Assets, MemoryAssets},
+    },
     node::{Hosted, Input, LoopCounters, Node, Outbox, Output, OutputKind, Route},
     observe::LogLimiter,
     quakeworld::{
@@ -138,16 +141,9 @@ impl QwServer {
     /// See [`StartError`].
     pub fn start(options: ServerOptions, now: Millis) -> Result<Self, StartError> {
         let ServerOptions { settings, assets, entropy, began, lines } = options;
-        let level =
-            Level::start(settings.values().text(key::MAP), assets.as_ref(), &settings, 1, now);
-        // A script may name another map: the one of the settings counts only without it.
-        let (level, failed) = match level {
-            Ok(level) => (level, None),
-            Err(error) => {
-                let name = crate::bsp29::compiler::FRAGQW1;
-                (Level::start(name, assets.as_ref(), &settings, 1, now)?, Some(error))
-            }
-        };
+        // Scripts choose the settings of the first map; until they have run, the map of the program takes its place.
+        let name = crate::bsp29::compiler::FRAGQW1;
+        let level = Level::start(name, &MemoryAssets::default(), &settings, 0, now)?;
         let mut server = Self {
             settings,
             assets,
@@ -179,13 +175,9 @@ impl QwServer {
             server.run_line(now, line);
         }
         let chosen = server.next_map.take();
-        if let Some(name) = &chosen {
-            server.load_map(now, name)?;
-        } else if let Some(error) = failed {
-            return Err(error.into());
-        }
+        let name = chosen.unwrap_or_else(|| server.settings.values().text(key::MAP).to_owned());
+        rotation::load_map(&mut server, now, &name)?;
         server.settings.begin();
-        server.announce_map();
         Ok(server)
     }
 
@@ -263,7 +255,7 @@ impl QwServer {
         };
         let found = self.clients.iter().position(|one| one.as_deref().is_some_and(is_sender));
         let Some(slot) = found else { return self.counters.bump(QwCounter::UnknownSenders) };
-        if self.receive(now, slot, route, bytes) {
+        if moves::receive(self, now, slot, route, bytes) {
             self.run_physics(now);
             self.answer(now, slot);
         }
@@ -280,7 +272,7 @@ impl QwServer {
         self.level.physics_at = now;
         self.level.game.advance(step);
         self.level.update_entities();
-        self.handle_events(now);
+        events::handle_events(self, now);
     }
 }
 
@@ -300,17 +292,17 @@ impl Node for QwServer {
             return;
         }
         if self.bans.is_banned(ip, self.settings.values().flag(key::FILTERBAN)) {
-            return self.refuse_banned(now, route, bytes.len());
+            return admission::refuse_banned(self, now, route, bytes.len());
         }
         if bytes.starts_with(CONNECTIONLESS) {
-            self.handle_connectionless(now, route, bytes);
+            queries::handle_connectionless(self, now, route, bytes);
         } else if matches!(bytes, b"l" | b"k" | b"k\0") {
             // Masters acknowledge and ask without a mark.
-            self.handle_bare(route, bytes);
+            queries::handle_bare(self, route, bytes);
         } else {
             self.handle_packet(now, route, bytes);
         }
-        self.drop_overflowed(now);
+        drop::drop_overflowed(self, now);
     }
 
     fn expect_datagram(&self, _: &[u8]) {}
@@ -320,14 +312,14 @@ impl Node for QwServer {
             return;
         }
         self.next_frame = now + FRAME;
-        self.check_timeouts(now);
+        drop::check_timeouts(self, now);
         self.run_physics(now);
-        self.tell_changed_infos(now);
-        self.check_limits(now);
-        self.send_heartbeats(now);
-        self.drop_overflowed(now);
+        commands::tell_changed_infos(self, now);
+        rotation::check_limits(self, now);
+        masters::send_heartbeats(self, now);
+        drop::drop_overflowed(self, now);
         if let Some(name) = self.next_map.take() {
-            self.change_map(now, &name);
+            rotation::change_map(self, now, &name);
         }
     }
 
@@ -350,12 +342,12 @@ impl Hosted for QwServer {
             Input::ConsoleLine(line) => {
                 self.run_line(now, line);
                 if let Some(name) = self.next_map.take() {
-                    self.change_map(now, &name);
+                    rotation::change_map(self, now, &name);
                 }
             }
             Input::LoopCounters(counters) => self.loop_counters = *counters,
-            Input::Lookup(answer) => self.take_lookup(now, answer),
-            Input::Stop(reason) => self.stop(now, reason),
+            Input::Lookup(answer) => masters::take_lookup(self, now, answer),
+            Input::Stop(reason) => drop::stop(self, now, reason),
             Input::Oversize(_) => self.counters.bump(QwCounter::Oversize),
             Input::PortFailed(_) => {}
         }

@@ -24,117 +24,121 @@ const PITCH: [i16; 2] = [-12743, 14563];
 /// Maximum number of string commands in a packet; later ones are ignored.
 const MAX_COMMANDS: usize = 64;
 
-impl QwServer {
-    /// Handles a packet of a client. Returns whether it was accepted.
-    pub(super) fn receive(&mut self, now: Millis, slot: usize, route: Route, bytes: &[u8]) -> bool {
-        let Some(client) = &mut self.clients[slot] else { return false };
-        let received = match client.channel.receive(bytes) {
-            Ok(received) => received,
-            Err(error) => {
-                if matches!(error, Rejected::Old { .. } | Rejected::FarAhead { .. }) {
-                    self.counters.bump(QwCounter::Old);
-                } else {
-                    self.counters.bump(QwCounter::BadMessages);
-                }
-                log::debug!("client {slot} packet ignored: {error}");
-                return false;
+/// Handles a packet of a client. Returns whether it was accepted.
+pub(super) fn receive(
+    server: &mut QwServer,
+    now: Millis,
+    slot: usize,
+    route: Route,
+    bytes: &[u8],
+) -> bool {
+    let Some(client) = &mut server.clients[slot] else { return false };
+    let received = match client.channel.receive(bytes) {
+        Ok(received) => received,
+        Err(error) => {
+            if matches!(error, Rejected::Old { .. } | Rejected::FarAhead { .. }) {
+                server.counters.bump(QwCounter::Old);
+            } else {
+                server.counters.bump(QwCounter::BadMessages);
             }
-        };
-        // A zombie only acknowledges its disconnect message.
-        let is_zombie = client.stage == Stage::Zombie;
-        let messages = if is_zombie {
-            ClientMessages::checked(&[], Extensions::NONE)
-        } else {
-            ClientMessages::checked(received.payload, Extensions::NONE)
-        };
-        let messages = match messages {
-            Ok(messages) => messages,
-            Err(error) => {
-                self.counters.bump(QwCounter::BadMessages);
-                if let Some(suppressed) = self.log.allows(LogEvent::ClientFault, now) {
-                    log::warn!("client {slot} packet invalid: {error}{suppressed}");
-                }
-                // Only the client's own port may end its session.
-                if client.address() == route.remote {
-                    client.channel.commit(&received, now);
-                    self.drop_client(now, slot, DropReason::Fault);
-                    return true;
-                }
-                return false;
-            }
-        };
-        let lost = received.lost;
-        let sequence = received.header.sequence;
-        client.channel.commit(&received, now);
-        client.timing.accepted(client.channel.acknowledged(), client.channel.outgoing(), now);
-        if client.peer.accept(route.remote) {
-            log::info!("client {slot} address changed to {}", route.remote);
+            log::debug!("client {slot} packet ignored: {error}");
+            return false;
         }
-        client.local_ip = route.local_ip;
-        client.last_packet = now;
-        client.has_spoken = true;
-        client.wanted_base = None;
-        self.counters.bump(QwCounter::Accepted);
-        self.counters.add(QwCounter::Lost, u64::from(lost));
-        self.run_messages(now, slot, messages, (sequence, lost));
-        true
+    };
+    // A zombie only acknowledges its disconnect message.
+    let is_zombie = client.stage == Stage::Zombie;
+    let messages = if is_zombie {
+        ClientMessages::checked(&[], Extensions::NONE)
+    } else {
+        ClientMessages::checked(received.payload, Extensions::NONE)
+    };
+    let messages = match messages {
+        Ok(messages) => messages,
+        Err(error) => {
+            server.counters.bump(QwCounter::BadMessages);
+            if let Some(suppressed) = server.log.allows(LogEvent::ClientFault, now) {
+                log::warn!("client {slot} packet invalid: {error}{suppressed}");
+            }
+            // Only the client's own port may end its session.
+            if client.address() == route.remote {
+                client.channel.commit(&received, now);
+                super::drop::drop_client(server, now, slot, DropReason::Fault);
+                return true;
+            }
+            return false;
+        }
+    };
+    let lost = received.lost;
+    let sequence = received.header.sequence;
+    client.channel.commit(&received, now);
+    client.timing.accepted(client.channel.acknowledged(), client.channel.outgoing(), now);
+    if client.peer.accept(route.remote) {
+        log::info!("client {slot} address changed to {}", route.remote);
     }
+    client.local_ip = route.local_ip;
+    client.last_packet = now;
+    client.has_spoken = true;
+    client.wanted_base = None;
+    server.counters.bump(QwCounter::Accepted);
+    server.counters.add(QwCounter::Lost, u64::from(lost));
+    run_messages(server, now, slot, messages, (sequence, lost));
+    true
+}
 
-    fn run_messages(
-        &mut self,
-        now: Millis,
-        slot: usize,
-        messages: ClientMessages<'_>,
-        (sequence, lost): (u32, u32),
-    ) {
-        let (mut has_moved, mut commands) = (false, 0);
-        for message in messages.flatten() {
-            let Some(client) = &mut self.clients[slot] else { return };
-            if !client.is_connected() {
-                return;
+fn run_messages(
+    server: &mut QwServer,
+    now: Millis,
+    slot: usize,
+    messages: ClientMessages<'_>,
+    (sequence, lost): (u32, u32),
+) {
+    let (mut has_moved, mut commands) = (false, 0);
+    for message in messages.flatten() {
+        let Some(client) = &mut server.clients[slot] else { return };
+        if !client.is_connected() {
+            return;
+        }
+        match message {
+            ClientMessage::StringCommand { text } => {
+                commands += 1;
+                if commands <= MAX_COMMANDS {
+                    super::commands::run_command(server, now, slot, text);
+                }
             }
-            match message {
-                ClientMessage::StringCommand { text } => {
-                    commands += 1;
-                    if commands <= MAX_COMMANDS {
-                        self.run_command(now, slot, text);
-                    }
+            ClientMessage::Move(message) if !has_moved => {
+                has_moved = true;
+                client.loss = message.loss;
+                if client.is_playing() && !message.is_valid(sequence) {
+                    // The rest of the packet is not trusted either.
+                    server.counters.bump(QwCounter::BadChecksums);
+                    return;
                 }
-                ClientMessage::Move(message) if !has_moved => {
-                    has_moved = true;
-                    client.loss = message.loss;
-                    if client.is_playing() && !message.is_valid(sequence) {
-                        // The rest of the packet is not trusted either.
-                        self.counters.bump(QwCounter::BadChecksums);
-                        return;
-                    }
-                    if client.is_playing() {
-                        self.run_move(now, slot, &message, lost);
-                    }
+                if client.is_playing() {
+                    run_move(server, now, slot, &message, lost);
                 }
-                ClientMessage::Delta { sequence } => client.wanted_base = Some(sequence),
-                ClientMessage::TeleportMove { origin } if client.is_spectator => {
-                    let origin = Vec3(origin.map(|coord| coord.0));
-                    if client.is_playing() && origin.is_finite() {
-                        self.level.game.place(slot, origin);
-                    }
-                }
-                _ => {}
             }
+            ClientMessage::Delta { sequence } => client.wanted_base = Some(sequence),
+            ClientMessage::TeleportMove { origin } if client.is_spectator => {
+                let origin = Vec3(origin.map(|coord| coord.0));
+                if client.is_playing() && origin.is_finite() {
+                    server.level.game.place(slot, origin);
+                }
+            }
+            _ => {}
         }
     }
+}
 
-    fn run_move(&mut self, now: Millis, slot: usize, message: &MoveMessage<'_>, lost: u32) {
-        let Self { clients, level, .. } = self;
-        let Some(client) = &mut clients[slot] else { return };
-        let remembered = client.command;
-        message.run_after_loss(lost, &remembered, |command| {
-            run_usercmd(now, slot, client, level, command)
-        });
-        client.command = *message.newest();
-        client.command_at = now;
-        self.handle_events(now);
-    }
+fn run_move(server: &mut QwServer, now: Millis, slot: usize, message: &MoveMessage<'_>, lost: u32) {
+    let QwServer { clients, level, .. } = server;
+    let Some(client) = &mut clients[slot] else { return };
+    let remembered = client.command;
+    message.run_after_loss(lost, &remembered, |command| {
+        run_usercmd(now, slot, client, level, command)
+    });
+    client.command = *message.newest();
+    client.command_at = now;
+    super::events::handle_events(server, now);
 }
 
 /// Runs a usercmd, within the time that the clock allows.

@@ -26,76 +26,81 @@ mod part {
     pub(super) const TEAMS: u32 = 16;
 }
 
-impl QwServer {
-    /// Handles a connectionless packet.
-    pub(super) fn handle_connectionless(&mut self, now: Millis, route: Route, bytes: &[u8]) {
-        let request = match Request::parse(bytes) {
-            Ok(request) => request,
-            Err(error) => {
-                log::debug!("{} request ignored: {error}", route.remote);
-                return self.counters.bump(QwCounter::BadRequests);
-            }
-        };
-        match request {
-            Request::GetChallenge => self.send_challenge(now, route),
-            Request::Connect(connect) => self.connect(now, route, &connect, bytes.len()),
-            Request::Status { parts } => self.send_status(now, route, parts),
-            Request::Rcon { password, command } => {
-                self.handle_rcon(now, route, password, command, bytes.len());
-            }
-            // One byte each: shorter than the question.
-            Request::Ping => {
-                self.outbox.push_with(route, |out| Reply::Ack.write(out));
-            }
-            Request::Log => {
-                self.outbox.push_with(route, |out| Reply::Nack.write(out));
-            }
-            Request::Ack => {}
+/// Handles a connectionless packet.
+pub(super) fn handle_connectionless(
+    server: &mut QwServer,
+    now: Millis,
+    route: Route,
+    bytes: &[u8],
+) {
+    let request = match Request::parse(bytes) {
+        Ok(request) => request,
+        Err(error) => {
+            log::debug!("{} request ignored: {error}", route.remote);
+            return server.counters.bump(QwCounter::BadRequests);
         }
-    }
-
-    /// Handles a packet of a master without a mark.
-    pub(super) fn handle_bare(&mut self, route: Route, bytes: &[u8]) {
-        if bytes.first() == Some(&b'k') && self.masters.is_master(route.remote) {
-            self.outbox.push_with(route, |out| Reply::Ack.write(out));
+    };
+    match request {
+        Request::GetChallenge => super::admission::send_challenge(server, now, route),
+        Request::Connect(connect) => {
+            super::admission::connect(server, now, route, &connect, bytes.len())
         }
-    }
-
-    fn send_status(&mut self, now: Millis, route: Route, parts: Option<u32>) {
-        let is_client = self.clients.iter().flatten().any(|one| one.address() == route.remote);
-        let admitted = self.guards.queries.admit(QUERY_LIMITS, now, route.remote, is_client);
-        let Some(share) = admitted else { return self.counters.bump(QwCounter::Limited) };
-        let mut text = std::mem::take(&mut self.message);
-        text.clear();
-        self.write_status(now, parts, &mut text);
-        let len = self.outbox.push_with(route, |out| {
-            out.extend_from_slice(CONNECTIONLESS);
-            out.push(b'n');
-            out.extend_from_slice(&text);
-            out.push(0);
-        });
-        self.message = text;
-        self.guards.queries.charge(QUERY_LIMITS, share, len);
-    }
-
-    /// Appends serverinfo and the lines of players.
-    fn write_status(&self, now: Millis, parts: Option<u32>, out: &mut Vec<u8>) {
-        let parts = parts.filter(|parts| *parts != 0).unwrap_or(part::INFO | part::PLAYERS);
-        if parts & part::INFO != 0 {
-            out.extend_from_slice(self.settings.serverinfo());
-            out.push(b'\n');
+        Request::Status { parts } => send_status(server, now, route, parts),
+        Request::Rcon { password, command } => {
+            super::rcon::handle_rcon(server, now, route, password, command, bytes.len());
         }
-        let shows_spectators = parts & (part::SPECTATORS | part::SPECTATORS_AS_PLAYERS) != 0;
-        for client in self.clients.iter().flatten().filter(|client| client.is_connected()) {
-            let is_shown =
-                if client.is_spectator { shows_spectators } else { parts & part::PLAYERS != 0 };
-            let len = out.len();
-            if is_shown {
-                write_line(client, now, parts, out);
-            }
-            if out.len() > MAX_STATUS_LEN {
-                return out.truncate(len);
-            }
+        // One byte each: shorter than the question.
+        Request::Ping => {
+            server.outbox.push_with(route, |out| Reply::Ack.write(out));
+        }
+        Request::Log => {
+            server.outbox.push_with(route, |out| Reply::Nack.write(out));
+        }
+        Request::Ack => {}
+    }
+}
+
+/// Handles a packet of a master without a mark.
+pub(super) fn handle_bare(server: &mut QwServer, route: Route, bytes: &[u8]) {
+    if bytes.first() == Some(&b'k') && server.masters.is_master(route.remote) {
+        server.outbox.push_with(route, |out| Reply::Ack.write(out));
+    }
+}
+
+fn send_status(server: &mut QwServer, now: Millis, route: Route, parts: Option<u32>) {
+    let is_client = server.clients.iter().flatten().any(|one| one.address() == route.remote);
+    let admitted = server.guards.queries.admit(QUERY_LIMITS, now, route.remote, is_client);
+    let Some(share) = admitted else { return server.counters.bump(QwCounter::Limited) };
+    let mut text = std::mem::take(&mut server.message);
+    text.clear();
+    write_status(server, now, parts, &mut text);
+    let len = server.outbox.push_with(route, |out| {
+        out.extend_from_slice(CONNECTIONLESS);
+        out.push(b'n');
+        out.extend_from_slice(&text);
+        out.push(0);
+    });
+    server.message = text;
+    server.guards.queries.charge(QUERY_LIMITS, share, len);
+}
+
+/// Appends serverinfo and the lines of players.
+fn write_status(server: &QwServer, now: Millis, parts: Option<u32>, out: &mut Vec<u8>) {
+    let parts = parts.filter(|parts| *parts != 0).unwrap_or(part::INFO | part::PLAYERS);
+    if parts & part::INFO != 0 {
+        out.extend_from_slice(server.settings.serverinfo());
+        out.push(b'\n');
+    }
+    let shows_spectators = parts & (part::SPECTATORS | part::SPECTATORS_AS_PLAYERS) != 0;
+    for client in server.clients.iter().flatten().filter(|client| client.is_connected()) {
+        let is_shown =
+            if client.is_spectator { shows_spectators } else { parts & part::PLAYERS != 0 };
+        let len = out.len();
+        if is_shown {
+            write_line(client, now, parts, out);
+        }
+        if out.len() > MAX_STATUS_LEN {
+            return out.truncate(len);
         }
     }
 }

@@ -74,68 +74,66 @@ impl RconGuard {
     }
 }
 
-impl QwServer {
-    /// Runs the command of an rcon packet and answers with its output.
-    pub(super) fn handle_rcon(
-        &mut self,
-        now: Millis,
-        route: Route,
-        password: Text<'_>,
-        command: Text<'_>,
-        request_len: usize,
-    ) {
-        let host = AddressKey::host(route.remote.ip());
-        let is_allowed =
-            self.settings.values().networks(key::SV_RCON_ALLOW).contains(route.remote.ip());
-        if !is_allowed || self.guards.rcon.is_locked_out(now, host) {
-            return self.counters.bump(QwCounter::BadRcon);
-        }
-        let line = String::from_utf8_lossy(command.bytes()).into_owned();
-        if !self.is_rcon_password(now, password, command) {
-            self.counters.bump(QwCounter::BadRcon);
-            if let Some(suppressed) = self.log.allows(LogEvent::BadRcon, now) {
-                log::warn!("{} rcon refused: wrong password{suppressed}", route.remote);
-            }
-            let text = self.refusal_text();
-            // A refusal longer than its request would serve forgers.
-            if self.guards.rcon.fail(now, host) && text.len() <= request_len.max(64) {
-                self.print_to(route, text.as_bytes());
-            }
-            return;
-        }
-        self.guards.rcon.lockouts.remove(&host);
-        log::info!("{} rcon: {}", route.remote, super::console::masked(&line));
-        let output = self.run_for(now, &line);
-        let bytes = output.as_bytes();
-        if bytes.is_empty() {
-            return self.print_to(route, b"");
-        }
-        for chunk in bytes.chunks(MAX_OUTPUT).take(MAX_PACKETS) {
-            self.print_to(route, chunk);
-        }
+/// Runs the command of an rcon packet and answers with its output.
+pub(super) fn handle_rcon(
+    server: &mut QwServer,
+    now: Millis,
+    route: Route,
+    password: Text<'_>,
+    command: Text<'_>,
+    request_len: usize,
+) {
+    let host = AddressKey::host(route.remote.ip());
+    let is_allowed =
+        server.settings.values().networks(key::SV_RCON_ALLOW).contains(route.remote.ip());
+    if !is_allowed || server.guards.rcon.is_locked_out(now, host) {
+        return server.counters.bump(QwCounter::BadRcon);
     }
+    let line = String::from_utf8_lossy(command.bytes()).into_owned();
+    if !is_rcon_password(server, now, password, command) {
+        server.counters.bump(QwCounter::BadRcon);
+        if let Some(suppressed) = server.log.allows(LogEvent::BadRcon, now) {
+            log::warn!("{} rcon refused: wrong password{suppressed}", route.remote);
+        }
+        let text = refusal_text(server);
+        // A refusal longer than its request would serve forgers.
+        if server.guards.rcon.fail(now, host) && text.len() <= request_len.max(64) {
+            print_to(server, route, text.as_bytes());
+        }
+        return;
+    }
+    server.guards.rcon.lockouts.remove(&host);
+    log::info!("{} rcon: {}", route.remote, super::console::masked(&line));
+    let output = server.run_for(now, &line);
+    let bytes = output.as_bytes();
+    if bytes.is_empty() {
+        return print_to(server, route, b"");
+    }
+    for chunk in bytes.chunks(MAX_OUTPUT).take(MAX_PACKETS) {
+        print_to(server, route, chunk);
+    }
+}
 
-    fn is_rcon_password(&self, now: Millis, word: Text<'_>, command: Text<'_>) -> bool {
-        let values = self.settings.values();
-        let password = values.text(key::RCON_PASSWORD).as_bytes();
-        let window = u64::from(values.int(key::SV_TIMESTAMPLEN).unsigned_abs());
-        let is_plain = !values.flag(key::SV_CRYPT_RCON) && is_plain_password(word, password);
-        is_plain || is_hashed_password(word, password, command, self.unix(now), window)
-    }
+fn is_rcon_password(server: &QwServer, now: Millis, word: Text<'_>, command: Text<'_>) -> bool {
+    let values = server.settings.values();
+    let password = values.text(key::RCON_PASSWORD).as_bytes();
+    let window = u64::from(values.int(key::SV_TIMESTAMPLEN).unsigned_abs());
+    let is_plain = !values.flag(key::SV_CRYPT_RCON) && is_plain_password(word, password);
+    is_plain || is_hashed_password(word, password, command, server.unix(now), window)
+}
 
-    fn refusal_text(&self) -> &'static str {
-        let values = self.settings.values();
-        match (values.text(key::RCON_PASSWORD).is_empty(), values.flag(key::SV_CRYPT_RCON)) {
-            (true, _) => "No rcon password set.\n",
-            (false, true) => "Bad rcon_password (cl_crypt_rcon 1 needed).\n",
-            (false, false) => "Bad rcon_password.\n",
-        }
+fn refusal_text(server: &QwServer) -> &'static str {
+    let values = server.settings.values();
+    match (values.text(key::RCON_PASSWORD).is_empty(), values.flag(key::SV_CRYPT_RCON)) {
+        (true, _) => "No rcon password set.\n",
+        (false, true) => "Bad rcon_password (cl_crypt_rcon 1 needed).\n",
+        (false, false) => "Bad rcon_password.\n",
     }
+}
 
-    fn print_to(&mut self, route: Route, text: &[u8]) {
-        self.outbox.push_with(route, |out| {
-            Reply::Print { text }.write(out);
-            out.push(0);
-        });
-    }
+fn print_to(server: &mut QwServer, route: Route, text: &[u8]) {
+    server.outbox.push_with(route, |out| {
+        Reply::Print { text }.write(out);
+        out.push(0);
+    });
 }

@@ -18,95 +18,98 @@ use crate::{
 /// Time between the end of a match and the next map.
 const PAUSE: Millis = Millis::seconds(5);
 
-impl QwServer {
-    /// Loads a map. The running level stays if that fails.
-    ///
-    /// # Errors
-    /// See [`MapError`].
-    pub(super) fn load_map(&mut self, now: Millis, name: &str) -> Result<(), MapError> {
-        self.assets.rescan();
-        let count = self.level.server_count.checked_add(1).unwrap_or(1);
-        self.level = Level::start(name, self.assets.as_ref(), &self.settings, count, now)?;
-        self.assets.map_started();
-        self.announce_map();
-        Ok(())
-    }
+/// Loads a map. The running level stays if that fails.
+///
+/// # Errors
+/// See [`MapError`].
+pub(super) fn load_map(server: &mut QwServer, now: Millis, name: &str) -> Result<(), MapError> {
+    server.assets.rescan();
+    let count = server.level.server_count.checked_add(1).unwrap_or(1);
+    server.level = Level::start(name, server.assets.as_ref(), &server.settings, count, now)?;
+    server.assets.map_started();
+    server.settings.begin_map();
+    announce_map(server);
+    Ok(())
+}
 
-    /// Puts the name of the map into the serverinfo.
-    pub(super) fn announce_map(&mut self) {
-        let name = self.level.name.clone();
-        self.settings.tell("map", &name);
-        log::info!("map {name} started");
-    }
+/// Puts the name of the map into the serverinfo.
+pub(super) fn announce_map(server: &mut QwServer) {
+    let name = server.level.name.clone();
+    server.settings.tell("map", &name);
+    log::info!("map {name} started");
+}
 
-    /// Changes the map and takes all clients along.
-    pub(super) fn change_map(&mut self, now: Millis, name: &str) {
-        if let Err(error) = self.load_map(now, name) {
-            log::error!("{error}");
-            self.console.print(&format!("{error}\n"));
-            // The match continues, rather than to try the same map again at once.
-            self.level.is_over = false;
-            self.level.started = now;
-            return;
+/// Changes the map and takes all clients along.
+pub(super) fn change_map(server: &mut QwServer, now: Millis, name: &str) {
+    if let Err(error) = load_map(server, now, name) {
+        log::error!("{error}");
+        server.console.print(&format!("{error}\n"));
+        // The match continues, rather than to try the same map again at once.
+        server.level.is_over = false;
+        server.level.started = now;
+        return;
+    }
+    for slot in 0..super::MAX_CLIENTS {
+        let Some(client) = &mut server.clients[slot] else { continue };
+        if !client.is_connected() {
+            continue;
         }
-        for slot in 0..super::MAX_CLIENTS {
-            let Some(client) = &mut self.clients[slot] else { continue };
-            if !client.is_connected() {
-                continue;
-            }
-            let was_in_signon = client.has_spoken;
-            client.leave_level();
-            client.stage = Stage::Connected;
-            client.leafs.forget();
-            client.follows = None;
-            if was_in_signon {
-                let text = Text::from("changing\nreconnect\n");
-                self.queue_message(slot, &ServerMessage::StuffText { text });
-            }
+        let was_in_signon = client.has_spoken;
+        client.leave_level();
+        client.stage = Stage::Connected;
+        client.leafs.forget();
+        client.follows = None;
+        if was_in_signon {
+            let text = Text::from("changing\nreconnect\n");
+            server.queue_message(slot, &ServerMessage::StuffText { text });
         }
     }
+}
 
-    /// Ends the match at its limits.
-    pub(super) fn check_limits(&mut self, now: Millis) {
-        let values = self.settings.values();
-        let minutes = values.float(key::TIMELIMIT);
-        let frags = values.int(key::FRAGLIMIT);
-        if self.level.is_over {
-            if now >= self.level.over_at + PAUSE && self.next_map.is_none() {
-                self.next_map = Some(self.map_behind_current());
-            }
-            return;
+/// Ends the match at its limits.
+pub(super) fn check_limits(server: &mut QwServer, now: Millis) {
+    let values = server.settings.values();
+    let minutes = values.float(key::TIMELIMIT);
+    let frags = values.int(key::FRAGLIMIT);
+    if server.level.is_over {
+        if now >= server.level.over_at + PAUSE && server.next_map.is_none() {
+            server.next_map = Some(map_behind_current(server));
         }
-        let is_late = minutes > 0.0 && self.level.seconds(now) >= f64::from(minutes) * 60.0;
-        let players =
-            self.clients.iter().flatten().filter(|one| one.is_playing() && !one.is_spectator);
-        let is_won = frags > 0 && players.clone().any(|client| client.frags >= frags);
-        // An empty server keeps its map.
-        if (is_late || is_won) && players.count() > 0 {
-            self.level.is_over = true;
-            self.level.over_at = now;
-            let next = self.map_behind_current();
-            let limit = if is_won { "Fraglimit" } else { "Timelimit" };
-            self.print_all(PRINT_HIGH, format!("{limit} hit: next map is {next}\n").as_bytes());
-        }
+        return;
     }
+    let is_late = minutes > 0.0 && server.level.seconds(now) >= f64::from(minutes) * 60.0;
+    let players =
+        server.clients.iter().flatten().filter(|one| one.is_playing() && !one.is_spectator);
+    let is_won = frags > 0 && players.clone().any(|client| client.frags >= frags);
+    // An empty server keeps its map.
+    if (is_late || is_won) && players.count() > 0 {
+        server.level.is_over = true;
+        server.level.over_at = now;
+        let next = map_behind_current(server);
+        let limit = if is_won { "Fraglimit" } else { "Timelimit" };
+        super::chat::print_all(
+            server,
+            PRINT_HIGH,
+            format!("{limit} hit: next map is {next}\n").as_bytes(),
+        );
+    }
+}
 
-    /// Name of the map that follows the current one.
-    pub(super) fn map_behind_current(&self) -> String {
-        let current = self.level.name.as_str();
-        let values = self.settings.values();
-        if values.flag(key::SAMELEVEL) {
-            return current.to_owned();
-        }
-        if let Some(next) = info::value(self.settings.localinfo(), current) {
-            return String::from_utf8_lossy(next).into_owned();
-        }
-        let maps: Vec<&str> = values.text(key::MAPS).split_ascii_whitespace().collect();
-        let at = maps.iter().position(|map| map.eq_ignore_ascii_case(current));
-        let next = match at {
-            Some(at) => maps.get((at + 1) % maps.len()),
-            None => maps.first(),
-        };
-        next.map_or_else(|| current.to_owned(), |next| (*next).to_owned())
+/// Name of the map that follows the current one.
+pub(super) fn map_behind_current(server: &QwServer) -> String {
+    let current = server.level.name.as_str();
+    let values = server.settings.values();
+    if values.flag(key::SAMELEVEL) {
+        return current.to_owned();
     }
+    if let Some(next) = info::value(server.settings.localinfo(), current) {
+        return String::from_utf8_lossy(next).into_owned();
+    }
+    let maps: Vec<&str> = values.text(key::MAPS).split_ascii_whitespace().collect();
+    let at = maps.iter().position(|map| map.eq_ignore_ascii_case(current));
+    let next = match at {
+        Some(at) => maps.get((at + 1) % maps.len()),
+        None => maps.first(),
+    };
+    next.map_or_else(|| current.to_owned(), |next| (*next).to_owned())
 }

@@ -35,232 +35,233 @@ fn number(word: Option<Text<'_>>) -> Option<i64> {
     word.and_then(Text::number)
 }
 
-impl QwServer {
-    /// `new`: sends the start of the level.
-    pub(super) fn send_level(&mut self, slot: usize) {
-        let Some(client) = &mut self.clients[slot] else { return };
-        if client.is_playing() {
-            return;
-        }
-        client.stage = Stage::Connected;
-        let is_spectator = client.is_spectator;
-        let folder = self.game_folder();
-        let level = &self.level;
-        let mut piece = std::mem::take(&mut self.scratch);
-        piece.clear();
-        let mut writer = Writer::new(&mut piece, MAX_MESSAGE_LEN, Extensions::NONE);
-        writer.write(&ServerMessage::ServerData(ServerData {
-            extensions: Extensions::NONE,
-            server_count: level.server_count,
-            game_folder: Text::from(folder.as_str()),
-            player: slot as u8,
-            is_spectator,
-            level_name: Text::new(&level.title),
-            move_vars: level.vars,
-        }));
-        writer.write(&ServerMessage::CdTrack { track: level.music });
-        let mut command = b"fullserverinfo \"".to_vec();
-        command.extend_from_slice(self.settings.serverinfo());
-        command.extend_from_slice(b"\"\n");
-        writer.write(&ServerMessage::StuffText { text: Text::new(&command) });
-        if let Some(client) = &mut self.clients[slot] {
-            client.queue(&piece);
-        }
-        self.scratch = piece;
+/// `new`: sends the start of the level.
+pub(super) fn send_level(server: &mut QwServer, slot: usize) {
+    let Some(client) = &mut server.clients[slot] else { return };
+    if client.is_playing() {
+        return;
     }
+    client.stage = Stage::Connected;
+    let is_spectator = client.is_spectator;
+    let folder = server.game_folder();
+    let level = &server.level;
+    let mut piece = std::mem::take(&mut server.scratch);
+    piece.clear();
+    let mut writer = Writer::new(&mut piece, MAX_MESSAGE_LEN, Extensions::NONE);
+    writer.write(&ServerMessage::ServerData(ServerData {
+        extensions: Extensions::NONE,
+        server_count: level.server_count,
+        game_folder: Text::from(folder.as_str()),
+        player: slot as u8,
+        is_spectator,
+        level_name: Text::new(&level.title),
+        move_vars: level.vars,
+    }));
+    writer.write(&ServerMessage::CdTrack { track: level.music });
+    let mut command = b"fullserverinfo \"".to_vec();
+    command.extend_from_slice(server.settings.serverinfo());
+    command.extend_from_slice(b"\"\n");
+    writer.write(&ServerMessage::StuffText { text: Text::new(&command) });
+    if let Some(client) = &mut server.clients[slot] {
+        client.queue(&piece);
+    }
+    server.scratch = piece;
+}
 
-    /// Whether a signon command belongs to this level. Otherwise the signon starts again.
-    fn is_current(&mut self, slot: usize, count: Option<i64>) -> bool {
-        let is_current = count == Some(i64::from(self.level.server_count));
-        if !is_current {
-            self.send_level(slot);
-        }
-        is_current
+/// Whether a signon command belongs to this level. Otherwise the signon starts again.
+fn is_current(server: &mut QwServer, slot: usize, count: Option<i64>) -> bool {
+    let is_current = count == Some(i64::from(server.level.server_count));
+    if !is_current {
+        send_level(server, slot);
     }
+    is_current
+}
 
-    /// `soundlist` and `modellist`: sends a part of a list.
-    pub(super) fn send_list<'a>(
-        &mut self,
-        slot: usize,
-        is_models: bool,
-        mut words: impl Iterator<Item = Text<'a>>,
-    ) {
-        if self.has_left_signon(slot) || !self.is_current(slot, number(words.next())) {
-            return;
-        }
-        let first = number(words.next()).and_then(|first| u8::try_from(first).ok()).unwrap_or(0);
-        let mut piece = std::mem::take(&mut self.scratch);
-        piece.clear();
-        let mut writer = Writer::new(&mut piece, LIST_ROOM, Extensions::NONE);
-        let skipped = usize::from(first);
-        if is_models {
-            let names = self.level.models.iter().skip(skipped).map(|name| name.as_bytes());
-            write_name_list(&mut writer, MODEL_LIST, first, names);
-        } else {
-            let names = SOUNDS.iter().skip(skipped).map(|name| name.as_bytes());
-            write_name_list(&mut writer, SOUND_LIST, first, names);
-        }
-        if let Some(client) = &mut self.clients[slot] {
-            client.queue(&piece);
-        }
-        self.scratch = piece;
+/// `soundlist` and `modellist`: sends a part of a list.
+pub(super) fn send_list<'a>(
+    server: &mut QwServer,
+    slot: usize,
+    is_models: bool,
+    mut words: impl Iterator<Item = Text<'a>>,
+) {
+    if has_left_signon(server, slot) || !is_current(server, slot, number(words.next())) {
+        return;
     }
+    let first = number(words.next()).and_then(|first| u8::try_from(first).ok()).unwrap_or(0);
+    let mut piece = std::mem::take(&mut server.scratch);
+    piece.clear();
+    let mut writer = Writer::new(&mut piece, LIST_ROOM, Extensions::NONE);
+    let skipped = usize::from(first);
+    if is_models {
+        let names = server.level.models.iter().skip(skipped).map(|name| name.as_bytes());
+        write_name_list(&mut writer, MODEL_LIST, first, names);
+    } else {
+        let names = SOUNDS.iter().skip(skipped).map(|name| name.as_bytes());
+        write_name_list(&mut writer, SOUND_LIST, first, names);
+    }
+    if let Some(client) = &mut server.clients[slot] {
+        client.queue(&piece);
+    }
+    server.scratch = piece;
+}
 
-    /// `prespawn`: checks the map and sends a piece of statics and baselines.
-    pub(super) fn send_signon<'a>(
-        &mut self,
-        now: Millis,
-        slot: usize,
-        mut words: impl Iterator<Item = Text<'a>>,
-    ) {
-        if self.has_left_signon(slot) || !self.is_current(slot, number(words.next())) {
-            return;
-        }
-        let piece = number(words.next()).and_then(|piece| usize::try_from(piece).ok()).unwrap_or(0);
-        if piece == 0 && self.settings.values().flag(key::SV_MAPCHECK) {
-            let sums = self.level.map.checksums();
-            let sum = number(words.next()).map(|sum| sum as i32);
-            if sum != Some(sums.second) && sum != Some(sums.first) {
-                let text = b"Map model file does not match (map file of the server differs)\n";
-                self.print_client(slot, PRINT_HIGH, text);
-                return self.drop_with_prints(now, slot, DropReason::MapDiffers, text);
-            }
-        }
-        let Some(bytes) = self.level.signon.get(piece) else { return };
-        let mut message = bytes.clone();
-        let count = self.level.server_count;
-        let command = if piece + 1 < self.level.signon.len() {
-            format!("cmd prespawn {count} {}\n", piece + 1)
-        } else {
-            format!("cmd spawn {count} 0\n")
-        };
-        let mut writer = Writer::new(&mut message, MAX_MESSAGE_LEN, Extensions::NONE);
-        writer.write(&ServerMessage::StuffText { text: Text::from(command.as_str()) });
-        if let Some(client) = &mut self.clients[slot] {
-            client.queue(&message);
+/// `prespawn`: checks the map and sends a piece of statics and baselines.
+pub(super) fn send_signon<'a>(
+    server: &mut QwServer,
+    now: Millis,
+    slot: usize,
+    mut words: impl Iterator<Item = Text<'a>>,
+) {
+    if has_left_signon(server, slot) || !is_current(server, slot, number(words.next())) {
+        return;
+    }
+    let piece = number(words.next()).and_then(|piece| usize::try_from(piece).ok()).unwrap_or(0);
+    if piece == 0 && server.settings.values().flag(key::SV_MAPCHECK) {
+        let sums = server.level.map.checksums();
+        let sum = number(words.next()).map(|sum| sum as i32);
+        if sum != Some(sums.second) && sum != Some(sums.first) {
+            let text = b"Map model file does not match (map file of the server differs)\n";
+            super::chat::print_client(server, slot, PRINT_HIGH, text);
+            return drop_with_prints(server, now, slot, DropReason::MapDiffers, text);
         }
     }
+    let Some(bytes) = server.level.signon.get(piece) else { return };
+    let mut message = bytes.clone();
+    let count = server.level.server_count;
+    let command = if piece + 1 < server.level.signon.len() {
+        format!("cmd prespawn {count} {}\n", piece + 1)
+    } else {
+        format!("cmd spawn {count} 0\n")
+    };
+    let mut writer = Writer::new(&mut message, MAX_MESSAGE_LEN, Extensions::NONE);
+    writer.write(&ServerMessage::StuffText { text: Text::from(command.as_str()) });
+    if let Some(client) = &mut server.clients[slot] {
+        client.queue(&message);
+    }
+}
 
-    /// `spawn`: sends players, then light styles.
-    pub(super) fn send_players<'a>(
-        &mut self,
-        now: Millis,
-        slot: usize,
-        mut words: impl Iterator<Item = Text<'a>>,
-    ) {
-        if self.has_left_signon(slot) || !self.is_current(slot, number(words.next())) {
-            return;
-        }
-        let first = number(words.next()).and_then(|first| usize::try_from(first).ok()).unwrap_or(0);
-        self.announce(now, slot);
-        let mut message = Vec::new();
-        for other in first..MAX_CLIENTS {
-            if message.len() > PLAYERS_ROOM {
-                let count = self.level.server_count;
-                let command = format!("cmd spawn {count} {other}\n");
-                append(
-                    &mut message,
-                    &ServerMessage::StuffText { text: Text::from(command.as_str()) },
-                );
-                return self.queue_piece(slot, &message);
-            }
-            write_client(&mut message, now, other, self.clients[other].as_deref());
-        }
-        self.queue_piece(slot, &message);
-        message.clear();
-        for style in 0..LIGHT_STYLES {
-            let values = Text::from(light_style(style));
-            append(&mut message, &ServerMessage::LightStyle { style: style as u8, values });
-        }
-        for stat in TOTALS {
-            append(&mut message, &ServerMessage::UpdateStatLong { stat, value: 0 });
-        }
-        append(&mut message, &ServerMessage::StuffText { text: Text::from("skins\n") });
-        self.queue_piece(slot, &message);
+/// `spawn`: sends players, then light styles.
+pub(super) fn send_players<'a>(
+    server: &mut QwServer,
+    now: Millis,
+    slot: usize,
+    mut words: impl Iterator<Item = Text<'a>>,
+) {
+    if has_left_signon(server, slot) || !is_current(server, slot, number(words.next())) {
+        return;
     }
+    let first = number(words.next()).and_then(|first| usize::try_from(first).ok()).unwrap_or(0);
+    announce(server, now, slot);
+    let mut message = Vec::new();
+    for other in first..MAX_CLIENTS {
+        if message.len() > PLAYERS_ROOM {
+            let count = server.level.server_count;
+            let command = format!("cmd spawn {count} {other}\n");
+            append(&mut message, &ServerMessage::StuffText { text: Text::from(command.as_str()) });
+            return queue_piece(server, slot, &message);
+        }
+        write_client(&mut message, now, other, server.clients[other].as_deref());
+    }
+    queue_piece(server, slot, &message);
+    message.clear();
+    for style in 0..LIGHT_STYLES {
+        let values = Text::from(light_style(style));
+        append(&mut message, &ServerMessage::LightStyle { style: style as u8, values });
+    }
+    for stat in TOTALS {
+        append(&mut message, &ServerMessage::UpdateStatLong { stat, value: 0 });
+    }
+    append(&mut message, &ServerMessage::StuffText { text: Text::from("skins\n") });
+    queue_piece(server, slot, &message);
+}
 
-    /// Tells others of a client that receives the players, once.
-    fn announce(&mut self, now: Millis, slot: usize) {
-        let Some(client) = &mut self.clients[slot] else { return };
-        if !std::mem::replace(&mut client.is_announced, true) {
-            self.broadcast_client(now, slot);
-        }
-        if let Some(client) = &mut self.clients[slot] {
-            client.stage = Stage::Spawning;
-        }
+/// Tells others of a client that receives the players, once.
+fn announce(server: &mut QwServer, now: Millis, slot: usize) {
+    let Some(client) = &mut server.clients[slot] else { return };
+    if !std::mem::replace(&mut client.is_announced, true) {
+        broadcast_client(server, now, slot);
     }
+    if let Some(client) = &mut server.clients[slot] {
+        client.stage = Stage::Spawning;
+    }
+}
 
-    /// `begin`: puts the client into the game.
-    pub(super) fn begin<'a>(
-        &mut self,
-        now: Millis,
-        slot: usize,
-        mut words: impl Iterator<Item = Text<'a>>,
-    ) {
-        if self.has_left_signon(slot) || !self.is_current(slot, number(words.next())) {
-            return;
+/// `begin`: puts the client into the game.
+pub(super) fn begin<'a>(
+    server: &mut QwServer,
+    now: Millis,
+    slot: usize,
+    mut words: impl Iterator<Item = Text<'a>>,
+) {
+    if has_left_signon(server, slot) || !is_current(server, slot, number(words.next())) {
+        return;
+    }
+    let Some(client) = &mut server.clients[slot] else { return };
+    // A client must know the others before it plays.
+    if client.stage != Stage::Spawning {
+        return;
+    }
+    client.stage = Stage::Playing;
+    client.speed = SpeedCheck::new(now);
+    client.command_at = now;
+    client.leafs.forget();
+    client.follows = None;
+    let is_spectator = client.is_spectator;
+    let mut text = if is_spectator { b"Spectator ".to_vec() } else { Vec::new() };
+    text.extend_from_slice(client.name());
+    text.extend_from_slice(b" entered the game\n");
+    log::info!("client {slot} \"{}\" entered the game", super::names::plain(client.name()));
+    server.level.game.begin(slot, is_spectator);
+    super::chat::print_all(server, PRINT_HIGH, &text);
+    super::events::handle_events(server, now);
+}
+
+fn has_left_signon(server: &QwServer, slot: usize) -> bool {
+    server.clients[slot].as_deref().is_none_or(Client::is_playing)
+}
+
+fn queue_piece(server: &mut QwServer, slot: usize, piece: &[u8]) {
+    if let Some(client) = &mut server.clients[slot] {
+        client.queue(piece);
+    }
+}
+
+/// Drops a client that is told why. The drop alone would forget the text.
+fn drop_with_prints(
+    server: &mut QwServer,
+    now: Millis,
+    slot: usize,
+    reason: DropReason,
+    text: &[u8],
+) {
+    super::drop::drop_client(server, now, slot, reason);
+    let Some(client) = &mut server.clients[slot] else { return };
+    client.channel.clear_reliable();
+    let mut message = Vec::new();
+    append(&mut message, &ServerMessage::Print { level: PRINT_HIGH, text: Text::new(text) });
+    append(&mut message, &ServerMessage::Disconnect);
+    // A zombie is told nothing else.
+    client.is_overflowed |= client.channel.queue_reliable(&message).is_err();
+}
+
+/// Tells all clients of a client's slot.
+pub(super) fn broadcast_client(server: &mut QwServer, now: Millis, slot: usize) {
+    let mut message = Vec::new();
+    write_client(&mut message, now, slot, server.clients[slot].as_deref());
+    for other in 0..MAX_CLIENTS {
+        if server.clients[other].as_deref().is_some_and(Client::is_told) {
+            queue_piece(server, other, &message);
         }
-        let Some(client) = &mut self.clients[slot] else { return };
-        // A client must know the others before it plays.
-        if client.stage != Stage::Spawning {
-            return;
-        }
-        client.stage = Stage::Playing;
-        client.speed = SpeedCheck::new(now);
-        client.command_at = now;
-        client.leafs.forget();
-        client.follows = None;
-        let is_spectator = client.is_spectator;
-        let mut text = if is_spectator { b"Spectator ".to_vec() } else { Vec::new() };
-        text.extend_from_slice(client.name());
-        text.extend_from_slice(b" entered the game\n");
-        log::info!("client {slot} \"{}\" entered the game", super::names::plain(client.name()));
-        self.level.game.begin(slot, is_spectator);
-        self.print_all(PRINT_HIGH, &text);
-        self.handle_events(now);
     }
+}
 
-    fn has_left_signon(&self, slot: usize) -> bool {
-        self.clients[slot].as_deref().is_none_or(Client::is_playing)
-    }
-
-    fn queue_piece(&mut self, slot: usize, piece: &[u8]) {
-        if let Some(client) = &mut self.clients[slot] {
-            client.queue(piece);
-        }
-    }
-
-    /// Drops a client that is told why. The drop alone would forget the text.
-    fn drop_with_prints(&mut self, now: Millis, slot: usize, reason: DropReason, text: &[u8]) {
-        self.drop_client(now, slot, reason);
-        let Some(client) = &mut self.clients[slot] else { return };
-        client.channel.clear_reliable();
-        let mut message = Vec::new();
-        append(&mut message, &ServerMessage::Print { level: PRINT_HIGH, text: Text::new(text) });
-        append(&mut message, &ServerMessage::Disconnect);
-        // A zombie is told nothing else.
-        client.is_overflowed |= client.channel.queue_reliable(&message).is_err();
-    }
-
-    /// Tells all clients of a client's slot.
-    pub(super) fn broadcast_client(&mut self, now: Millis, slot: usize) {
-        let mut message = Vec::new();
-        write_client(&mut message, now, slot, self.clients[slot].as_deref());
-        for other in 0..MAX_CLIENTS {
-            if self.clients[other].as_deref().is_some_and(Client::is_told) {
-                self.queue_piece(other, &message);
-            }
-        }
-    }
-
-    /// Tells all clients that a slot is free.
-    pub(super) fn broadcast_free_slot(&mut self, slot: usize) {
-        self.broadcast(&ServerMessage::UpdateUserinfo {
-            player: slot as u8,
-            user_id: 0,
-            info: Text::EMPTY,
-        });
-    }
+/// Tells all clients that a slot is free.
+pub(super) fn broadcast_free_slot(server: &mut QwServer, slot: usize) {
+    server.broadcast(&ServerMessage::UpdateUserinfo {
+        player: slot as u8,
+        user_id: 0,
+        info: Text::EMPTY,
+    });
 }
 
 /// Appends a message to a piece of a reliable message.

@@ -155,8 +155,13 @@ impl QwServer {
     /// Changes a setting, and tells clients if they know it.
     pub(super) fn change_setting(&mut self, name: &str, value: &str) {
         match self.settings.set(name, value) {
-            Ok(super::settings::Changed::Value) => self.tell_needpass(),
-            Ok(super::settings::Changed::Serverinfo(key)) => self.tell_serverinfo(key),
+            Ok(super::settings::Changed::Value) => administration::tell_needpass(self),
+            Ok(super::settings::Changed::Latched) => {
+                self.console.print(&format!("{name} takes effect with the next map\n"));
+            }
+            Ok(super::settings::Changed::Serverinfo(key)) => {
+                administration::tell_serverinfo(self, key)
+            }
             Err(error) => self.console.print(&format!("{error}\n")),
         }
     }

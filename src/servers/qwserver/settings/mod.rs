@@ -65,6 +65,8 @@ pub enum SettingsError {
 pub enum Changed {
     /// Nothing beyond the value.
     Value,
+    /// The value takes effect with the next map.
+    Latched,
     /// A key of the serverinfo has a new value, which clients are told.
     Serverinfo(&'static str),
 }
@@ -135,6 +137,13 @@ impl Settings {
         self.is_started = true;
     }
 
+    /// Puts the values of the next map into the serverinfo.
+    pub fn begin_map(&mut self) {
+        for row in ROWS.iter().filter(|row| is_told(row) && flags(row).has(Flags::LATCHED)) {
+            self.refresh(row);
+        }
+    }
+
     /// Sets a value by its name, without regard to case.
     ///
     /// # Errors
@@ -148,6 +157,9 @@ impl Settings {
         }
         let old = self.values.get(row.name).unwrap_or_default().to_owned();
         self.values.set(row.name, value)?;
+        if self.is_started && flags(row).has(Flags::LATCHED) {
+            return Ok(Changed::Latched);
+        }
         if !is_told(row) {
             self.refresh_needpass();
             return Ok(Changed::Value);
@@ -314,5 +326,12 @@ mod tests {
         assert_eq!(settings.values().int(key::FRAGLIMIT), 20);
         settings.begin();
         assert_eq!(settings.set("net_port", "1"), Err(SettingsError::Init("net_port")));
+        assert_eq!(settings.set("pm_ktjump", "0.5"), Ok(Changed::Latched));
+        let told = |settings: &Settings| {
+            crate::quakeworld::info::value(settings.serverinfo(), "pm_ktjump").map(<[u8]>::to_vec)
+        };
+        assert_eq!(told(&settings), Some(b"0".to_vec()));
+        settings.begin_map();
+        assert_eq!(told(&settings), Some(b"0.5".to_vec()));
     }
 }

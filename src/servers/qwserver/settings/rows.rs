@@ -100,23 +100,23 @@ setting_rows! {
         "Features of clients that are forbidden, as a bit mask.";
 
     ["movement", "Movement"]
-    SV_GRAVITY, "sv_gravity", Float::range(0.0, 10000.0), one("800", P),
+    SV_GRAVITY, "sv_gravity", Float::range(0.0, 10000.0), one("800", LATCHED),
         "Gravity, in units per second squared.";
-    SV_STOPSPEED, "sv_stopspeed", Float::range(0.0, 10000.0), one("100", P),
+    SV_STOPSPEED, "sv_stopspeed", Float::range(0.0, 10000.0), one("100", LATCHED),
         "Speed below which friction stops, in units per second.";
-    SV_MAXSPEED, "sv_maxspeed", Float::range(0.0, 10000.0), one("320", P),
+    SV_MAXSPEED, "sv_maxspeed", Float::range(0.0, 10000.0), one("320", LATCHED),
         "Maximum speed of players, in units per second.";
-    SV_SPECTATORMAXSPEED, "sv_spectatormaxspeed", Float::range(0.0, 10000.0), one("500", P),
+    SV_SPECTATORMAXSPEED, "sv_spectatormaxspeed", Float::range(0.0, 10000.0), one("500", LATCHED),
         "Maximum speed of spectators, in units per second.";
-    SV_ACCELERATE, "sv_accelerate", Float::range(0.0, 1000.0), one("10", P),
+    SV_ACCELERATE, "sv_accelerate", Float::range(0.0, 1000.0), one("10", LATCHED),
         "Acceleration on the ground and in the air.";
-    SV_AIRACCELERATE, "sv_airaccelerate", Float::range(0.0, 1000.0), one("10", P),
+    SV_AIRACCELERATE, "sv_airaccelerate", Float::range(0.0, 1000.0), one("10", LATCHED),
         "Acceleration in the air, told to clients without an effect on moves.";
-    SV_WATERACCELERATE, "sv_wateraccelerate", Float::range(0.0, 1000.0), one("10", P),
+    SV_WATERACCELERATE, "sv_wateraccelerate", Float::range(0.0, 1000.0), one("10", LATCHED),
         "Acceleration in liquids.";
-    SV_FRICTION, "sv_friction", Float::range(0.0, 1000.0), one("4", P),
+    SV_FRICTION, "sv_friction", Float::range(0.0, 1000.0), one("4", LATCHED),
         "Friction on the ground.";
-    SV_WATERFRICTION, "sv_waterfriction", Float::range(0.0, 1000.0), one("4", P),
+    SV_WATERFRICTION, "sv_waterfriction", Float::range(0.0, 1000.0), one("4", LATCHED),
         "Friction in liquids.";
     PM_KTJUMP, "pm_ktjump", Float::range(0.0, 1.0), one("0", LATCHED),
         "Part of the jump speed that does not depend on the fall before.";

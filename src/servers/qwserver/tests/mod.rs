@@ -48,6 +48,17 @@ fn missing_first_map_is_named() {
 }
 
 #[test]
+fn start_lines_apply_to_the_first_map() {
+    let mut asked = options(Settings::default());
+    asked.lines = vec!["sv_gravity 100; pm_airstep 1".to_owned()];
+    let server = QwServer::start(asked, Millis(0)).unwrap();
+    assert_eq!(server.level.vars.gravity.to_bits(), 100_f32.to_bits());
+    assert_eq!(server.level.server_count, 1);
+    let told = crate::quakeworld::info::value(server.settings.serverinfo(), "pm_airstep");
+    assert_eq!(told, Some(&b"1"[..]));
+}
+
+#[test]
 fn invalid_map_file_is_named() {
     let mut assets = MemoryAssets::default();
     assets.insert("maps/bad.bsp", vec![0; 4000]).unwrap();
@@ -73,7 +84,7 @@ fn movers_of_the_map_are_entities_with_baselines() {
 }
 
 #[test]
-fn delta_base_is_the_newest_sequence_with_its_low_byte() {
+fn delta_base_is_newest_sequence_with_low_byte() {
     let route = Route::new(LocalPort(0), ([192, 0, 2, 1], 1).into());
     let peer = Peer::new(route.remote, Qport(5));
     let mut client = Client::new(route, peer, Channel::new(End::Server(Qport(5))), Millis(0));
