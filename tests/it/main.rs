@@ -60,6 +60,7 @@ mod quakeworld_map_compiler;
 mod quakeworld_pmove_vectors;
 mod quakeworld_hot_path;
 mod quakeworld_session_vectors;
+mod quakeworld_traces;
 mod quakeworld_vectors;
 mod qvm_modules;
 mod qvm_programs;
