@@ -217,7 +217,8 @@ mod tests {
     fn variants_follow_the_serverinfo() {
         let plain = variants_of(b"\\maxfps\\77");
         assert_eq!(plain, MoveVariants { kt_jump: 1.0, ..MoveVariants::default() });
-        let all = b"\\pm_ktjump\\0\\pm_slidefix\\1\\pm_airstep\\1\\pm_pground\\1\\pm_bunnyspeedcap\\1.5";
+        let all =
+            b"\\pm_ktjump\\0\\pm_slidefix\\1\\pm_airstep\\1\\pm_pground\\1\\pm_bunnyspeedcap\\1.5";
         let expected = MoveVariants {
             bunny_speed_cap: 1.5,
             kt_jump: 0.0,
@@ -230,6 +231,9 @@ mod tests {
 
     #[test]
     fn submodels_are_named_by_number() {
-        assert_eq!((submodel(b"*2"), submodel(b"maps/b.bsp"), submodel(b"*x")), (Some(2), None, None));
+        assert_eq!(
+            (submodel(b"*2"), submodel(b"maps/b.bsp"), submodel(b"*x")),
+            (Some(2), None, None)
+        );
     }
 }

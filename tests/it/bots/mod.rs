@@ -7,11 +7,11 @@ use std::{collections::HashMap, net::SocketAddr};
 
 use fragd::{
     bots::{
-        BotOutcome, Bots, BotsOptions, Cause, Expectations, QueryFlood, RunInfo, Stages, Summary,
-        Verdict,
+        BotOutcome, BotProtocol, Bots, BotsOptions, Cause, Expectations, GameProtocol, QueryFlood,
+        RunInfo, Stages, Summary, Verdict,
     },
     cli::LoadTest,
-    client::{Protocol, ProtocolChoice},
+    client::Protocol,
     impairment::Impairment,
     model::{Millis, PlayerState, UnixMillis},
     node::{Hosted as _, Input, LocalPort, Node, OutputKind, Route, take_text},
@@ -65,8 +65,8 @@ impl Match {
     fn new(options: BotsOptions) -> Self {
         let now = Millis(1_000_000);
         let wire = match options.protocol {
-            ProtocolChoice::Fixed(wire) => wire,
-            ProtocolChoice::Auto => Protocol::OA_71,
+            BotProtocol::Fixed(GameProtocol::Quake3(wire)) => wire,
+            BotProtocol::Fixed(GameProtocol::QuakeWorld) | BotProtocol::Auto => Protocol::OA_71,
         };
         let server = ScriptedServer::new(wire);
         let slots = options.most_bots();
