@@ -96,7 +96,7 @@ fn quakeworld_sessions_are_decoded_completely() {
             if !packet.meaning.starts_with("NetQuake control packet") {
                 let shown = value["messages"].as_array().map_or(&[][..], Vec::as_slice);
                 let shown: Vec<_> =
-                    shown.iter().map(|message| message["name"].as_str().unwrap()).collect();
+                    shown.iter().map(|message| message["message"].as_str().unwrap()).collect();
                 assert_eq!(shown, names(&packet.meaning), "{place}");
             }
             let lengths: u64 = value["messages"].as_array().map_or(0, |messages| {
@@ -120,7 +120,7 @@ fn quakeworld_values_are_those_of_the_session() {
             let record = line.decode(packet.time_us, packet.direction, &packet.bytes);
             let value = json(record);
             for message in value["messages"].as_array().into_iter().flatten() {
-                match message["name"].as_str().unwrap() {
+                match message["message"].as_str().unwrap() {
                     "deltapacketentities" => {
                         let base = value["delta_base"].as_u64().unwrap();
                         let sequence = value["sequence"].as_u64().unwrap();
@@ -289,8 +289,10 @@ fn packet_of(channel: &mut Channel, messages: &[ServerMessage<'_>], now: Millis)
 fn quakeworld_choke_and_reliable_bit_are_shown() {
     let mut line = Line::new(server(), client(0));
     let now = Millis(0);
-    let (mut ours, mut theirs) =
-        (Channel::new(End::Client(Qport(7))).starting_at_one(), Channel::new(End::Server(Qport(7))));
+    let (mut ours, mut theirs) = (
+        Channel::new(End::Client(Qport(7))).starting_at_one(),
+        Channel::new(End::Server(Qport(7))),
+    );
     line.decode(0, Direction::ToServer, b"\xff\xff\xff\xffconnect 28 7 1 \"\\name\\a\"\n");
     line.decode(0, Direction::ToClient, b"\xff\xff\xff\xffj");
     let mut views = Vec::new();
@@ -346,7 +348,8 @@ fn quakeworld_passwords_stay_out_of_traces() {
     };
     let datagrams = [
         b"\xff\xff\xff\xffrcon hunter2 status \0".to_vec(),
-        b"\xff\xff\xff\xffconnect 28 0 1 \"\\name\\a\\password\\hunter2\\spectator\\hunter2\"\n".to_vec(),
+        b"\xff\xff\xff\xffconnect 28 0 1 \"\\name\\a\\password\\hunter2\\spectator\\hunter2\"\n"
+            .to_vec(),
         string_command("setinfo \"password\" \"hunter2\"", 1),
         string_command("rcon hunter2 status", 2),
     ];

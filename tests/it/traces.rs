@@ -277,7 +277,8 @@ fn queries_of_many_addresses_occupy_no_line() {
     let mut lines = Lines::new(4);
     for port in 1..200 {
         let from = SocketAddr::from(([198, 51, 100, 1], port));
-        let record = lines.decode(0, from, server(), Role::Unknown, b"\xff\xff\xff\xffgetstatus x")
+        let record = lines
+            .decode(0, from, server(), Role::Unknown, b"\xff\xff\xff\xffgetstatus x")
             .quake3()
             .unwrap();
         assert_eq!((record.server, record.client), (server(), from));

@@ -175,8 +175,7 @@ impl Lines {
 
     /// Returns the line of a client's datagram. If its own has no connection, another may.
     fn moved(&mut self, id: u64, pair: Pair, datagram: &[u8]) -> u64 {
-        let has_connection =
-            self.lines.get(&id).is_none_or(|entry| entry.line.has_connection());
+        let has_connection = self.lines.get(&id).is_none_or(|entry| entry.line.has_connection());
         if has_connection || is_connectionless(datagram) {
             return id;
         }

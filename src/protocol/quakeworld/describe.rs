@@ -7,9 +7,7 @@ use super::{
     client_message::{ClientVoice, Upload},
     effects::{Nails, NumberedNails, Sound, TempEntity},
     entities::{DeltaList, EntityDelta, EntityState},
-    level::{
-        Download, MOVE_VAR_NAMES, NameList, PlainState, ServerData, SetAngle, WideNameList,
-    },
+    level::{Download, MOVE_VAR_NAMES, NameList, PlainState, ServerData, SetAngle, WideNameList},
     moves::MoveMessage,
     players::{PlayerInfo, flag},
     server_message::ServerVoice,

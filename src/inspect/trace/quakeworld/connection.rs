@@ -139,8 +139,7 @@ impl Connection {
         record.players = content.players;
         record.runs = content.runs;
         record.has_bad_checksum = content.has_bad_checksum;
-        record.asked_base =
-            content.asked_base.map(|low| with_low_byte(header.acknowledged, low));
+        record.asked_base = content.asked_base.map(|low| with_low_byte(header.acknowledged, low));
         if content.has_level {
             self.extensions = InForce::Known(content.extensions);
             self.frames = [(0, false); FRAMES];

@@ -8,14 +8,12 @@ use super::{
     masked::{push_bytes, push_command},
     record::{Message, Record, Reliable},
 };
-use crate::{
-    quakeworld::{
-        ClientMessage, EntityDelta, EntityState, Usercmd,
-        bytes::{Angle, Text},
-        describe::Value,
-        entities::flag,
-        moves::MoveMessage,
-    },
+use crate::quakeworld::{
+    ClientMessage, EntityDelta, EntityState, Usercmd,
+    bytes::{Angle, Text},
+    describe::Value,
+    entities::flag,
+    moves::MoveMessage,
 };
 
 impl Record {
@@ -100,8 +98,7 @@ impl Serialize for MessagesJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(record) = self;
         let messages = record.messages();
-        serializer
-            .collect_seq(messages.map(|(len, message)| MessageJson { record, len, message }))
+        serializer.collect_seq(messages.map(|(len, message)| MessageJson { record, len, message }))
     }
 }
 
@@ -114,7 +111,7 @@ struct MessageJson<'a> {
 impl Serialize for MessageJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", self.message.name())?;
+        map.serialize_entry("message", self.message.name())?;
         map.serialize_entry("bytes", &self.len)?;
         if let Message::Client(ClientMessage::StringCommand { text }) = self.message {
             let mut masked = String::new();

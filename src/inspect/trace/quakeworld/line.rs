@@ -62,10 +62,8 @@ impl Line {
             self.sequenced(direction, datagram)
         };
         if let Err(fault) = result {
-            let is_ignored =
-                matches!(&fault, Fault::Dropped(reason) if !matches!(reason, DropReason::Header(_)));
-            self.record.kind =
-                if is_ignored { RecordKind::Ignored } else { RecordKind::Undecoded };
+            let is_ignored = matches!(&fault, Fault::Dropped(reason) if !matches!(reason, DropReason::Header(_)));
+            self.record.kind = if is_ignored { RecordKind::Ignored } else { RecordKind::Undecoded };
             self.record.fault = Some(fault);
         }
         &self.record

@@ -134,12 +134,7 @@ impl Content {
         }
     }
 
-    fn add_from_client(
-        &mut self,
-        message: &ClientMessage<'_>,
-        sequence: u32,
-        lost: u32,
-    ) -> Part {
+    fn add_from_client(&mut self, message: &ClientMessage<'_>, sequence: u32, lost: u32) -> Part {
         match message {
             ClientMessage::Move(moves) => {
                 // Only the first move of a packet counts.

@@ -113,12 +113,7 @@ pub(in crate::trace) fn write_net(record: &Record, start_us: u64, out: &mut Stri
     Ok(())
 }
 
-fn write_value(
-    name: &str,
-    value: Value<'_>,
-    record: &Record,
-    out: &mut String,
-) -> fmt::Result {
+fn write_value(name: &str, value: Value<'_>, record: &Record, out: &mut String) -> fmt::Result {
     match value {
         Value::Integer(number) => write!(out, " {name}={number}"),
         Value::Float(number) => write!(out, " {name}={number}"),

@@ -15,9 +15,9 @@ use super::{
     parts::Part,
     record::{Direction, RecordKind},
 };
-use facts::Facts;
 use client::ClientReport;
 use costs::FieldCosts;
+use facts::Facts;
 use timeline::{Layer, Timeline};
 
 /// Maximum clients with a section of their own.
