@@ -58,6 +58,12 @@ pub(in crate::trace) fn is_likely(direction: Direction, datagram: &[u8]) -> bool
     })
 }
 
+/// Whether a datagram is a request that only clients and browsers of QuakeWorld send.
+#[must_use]
+pub fn is_request(datagram: &[u8]) -> bool {
+    direction_of_packet(datagram) == Some(Direction::ToServer)
+}
+
 /// Whether a connectionless packet is one of the letters that both sides send.
 fn is_letter(datagram: &[u8]) -> bool {
     matches!(datagram.get(4..), Some(b"k" | b"k\0" | b"k\n" | b"l" | b"l\0" | b"l\n"))
