@@ -59,6 +59,7 @@ mod qagame_replay;
 mod quakeworld_hot_path;
 mod quakeworld_map_compiler;
 mod quakeworld_pmove_vectors;
+mod quakeworld_proxy;
 mod quakeworld_session_vectors;
 mod quakeworld_traces;
 mod quakeworld_vectors;
