@@ -23,7 +23,7 @@ pub struct ProxyOptions {
     pub server: SocketAddr,
     /// Name of the server in messages to clients.
     pub name: String,
-    /// Family of clients whose requests do not tell; none for Quake III.
+    /// Family of all clients; none if the requests of each tell.
     pub family: Option<Family>,
     /// Impairment from clients to the server.
     pub uplink: Impairment,

@@ -77,18 +77,22 @@ impl Proxy {
         Some(number)
     }
 
-    /// Family of the sender of a connectionless packet: by the packet, then by its session, then by the options.
-    fn family_of(&self, known: Option<usize>, bytes: &[u8]) -> Family {
-        if is_request(bytes) {
-            return Family::QuakeWorld;
+    /// Family of the sender of a connectionless packet: by the options, its connection, the packet, or its session.
+    fn family_of(&mut self, known: Option<usize>, bytes: &[u8]) -> Family {
+        let session = known.and_then(|number| self.sessions.get_mut(number));
+        let known = session.map(|session| (session.family(), session.is_connected()));
+        match (self.options.family, known) {
+            (Some(family), _) | (None, Some((family, true))) => return family,
+            _ if is_request(bytes) => return Family::QuakeWorld,
+            _ => {}
         }
-        // A command that only clients of Quake III send.
+        // Commands that only clients of Quake III send.
         let is_own = matches!(
             Message::parse(bytes).map(|message| message.kind()),
             Ok(CommandKind::Connect | CommandKind::GetInfo | CommandKind::GetStatus)
         );
-        let known = known.and_then(|number| self.sessions.family_of(number));
-        if is_own { Family::Quake3 } else { known.or(self.options.family).unwrap_or_default() }
+        let known = known.map(|(family, _)| family);
+        if is_own { Family::Quake3 } else { known.unwrap_or_default() }
     }
 
     /// Handles a connectionless packet of a client of QuakeWorld. Returns the session that passes it on.

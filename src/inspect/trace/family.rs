@@ -65,6 +65,15 @@ impl<'a> Traced<'a> {
         }
     }
 
+    /// Reason why the datagram is not decoded, or why its receiver drops it.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        match self {
+            Self::Quake3(record) => record.fault.as_ref().map(ToString::to_string),
+            Self::QuakeWorld(record) => record.fault.as_ref().map(ToString::to_string),
+        }
+    }
+
     /// Messages of this direction missing before this one.
     #[must_use]
     pub const fn lost(&self) -> u32 {
@@ -170,11 +179,8 @@ pub(super) fn is_quakeworld(
     };
     let is_usual = QUAKEWORLD_PORTS.contains(&server.port());
     match known {
-        // A connection stays what it is, unless a handshake of the other family begins.
-        Some(line) if line.has_connection() && line.is_quakeworld() => {
-            quakeworld::is_connect(datagram) || !has_own_kind()
-        }
-        Some(line) if line.has_connection() => quakeworld::is_connect(datagram),
+        // A connection stays what it is.
+        Some(line) if line.has_connection() => line.is_quakeworld(),
         _ if quakeworld::is_likely(direction, datagram) => true,
         Some(line) if line.is_quakeworld() => !has_own_kind(),
         _ => is_usual && !has_own_kind(),

@@ -109,8 +109,7 @@ impl Lines {
         let line = match found.and_then(|id| self.lines.get_mut(&id)) {
             Some(entry) => {
                 entry.used = self.clock;
-                let has_other_family = entry.line.is_quakeworld() != is_quakeworld;
-                if has_other_family && occupies && !entry.line.has_qport_of(datagram) {
+                if entry.line.is_quakeworld() != is_quakeworld && occupies {
                     entry.line = AnyLine::new(is_quakeworld, pair.0, pair.1);
                 }
                 &mut entry.line

@@ -21,7 +21,7 @@ use crate::{
             FTE_SPAWN_STATIC2, FTE2_VOICE, MVD1_ANGLE_REASON, MVD1_FLOAT_COORDS,
         },
     },
-    trace::record::{Direction, RecordKind},
+    trace::record::Direction,
 };
 
 /// Extensions that ezQuake and MVDSV agree on.
@@ -239,9 +239,6 @@ impl Connection {
             record.reliable =
                 if own.awaited.is_some() { Reliable::Repeated } else { Reliable::Sent };
             own.awaited.get_or_insert(!peer_parity);
-        }
-        if record.kind == RecordKind::Empty && record.message_bytes > 0 {
-            record.kind = RecordKind::Commands;
         }
     }
 }

@@ -21,6 +21,6 @@ mod text;
 
 pub use line::Line;
 pub use recognition::is_request;
-pub(super) use recognition::{direction_of_packet, is_connect, is_likely, is_unmarked_reply};
+pub(super) use recognition::{direction_of_packet, is_likely, is_unmarked_reply};
 pub use record::{Fault, Message, Record, Reliable};
 pub(super) use text::{write_net, write_packet};

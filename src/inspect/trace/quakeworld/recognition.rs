@@ -19,7 +19,7 @@ use crate::{
 const MAX_DISTANCE: u32 = 1024;
 
 /// Whether a datagram is a `connect` of QuakeWorld: numbers stand in front of the userinfo.
-pub(in crate::trace) fn is_connect(datagram: &[u8]) -> bool {
+fn is_connect(datagram: &[u8]) -> bool {
     datagram
         .strip_prefix(b"\xff\xff\xff\xffconnect ")
         .and_then(|rest| rest.first())
@@ -87,7 +87,8 @@ pub(in crate::trace) fn direction_of_packet(datagram: &[u8]) -> Option<Direction
         return Some(Direction::ToServer);
     }
     match Reply::parse(datagram) {
-        Ok(Reply::Accepted) if body.len() > 1 => None,
+        // Words of other families begin with these letters.
+        Ok(Reply::Accepted | Reply::Nack) if !matches!(body.get(1), None | Some(0 | b'\n')) => None,
         Ok(_) => Some(Direction::ToClient),
         Err(_) => None,
     }
