@@ -198,7 +198,7 @@ impl Proxy {
         Some(number)
     }
 
-    /// Session of the host that has the qport of a datagram, which stands behind the headers of each family.
+    /// Session of the host with the qport of a datagram. Its place depends on the family.
     fn number_of_qport(&self, from: SocketAddr, bytes: &[u8]) -> Option<usize> {
         let quake3 = peek_client_header(bytes).map(|(_, qport)| qport);
         let quakeworld =

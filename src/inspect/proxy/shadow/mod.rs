@@ -1,4 +1,4 @@
-//! Shadow of a connection: decoder of both directions and writer of a last message, of either family.
+//! Shadow of a connection of either family: decoder and writer of a last message.
 //!
 //! Invariant: datagrams are passed on as they are, decoded or not.
 
@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use super::family::Family;
 use crate::{
     model::{Challenge, Millis, Qport},
-    trace::Direction,
+    trace::{Direction, quakeworld::is_netquake},
 };
 
 /// Meaning of a decoded datagram for its session.
@@ -87,6 +87,10 @@ impl Shadow {
 
     /// Decodes a datagram.
     pub(super) fn decode(&mut self, now: Millis, direction: Direction, datagram: &[u8]) -> Seen {
+        if is_netquake(datagram) {
+            // A client of several games sends it beside its requests.
+            return Seen::Nothing;
+        }
         of!(self, shadow => shadow.decode(now, direction, datagram))
     }
 

@@ -1,7 +1,7 @@
 //! Shadow of a connection of QuakeWorld.
 //!
 //! It knows the sequences and parities of both sides, and writes `drop` in the client's place, a reason and
-//! `disconnect` in the server's. Source: QuakeWorld protocol 28, time-outs and farewells.
+//! `disconnect` in the server's. Source: QuakeWorld protocol 28, time-outs and disconnect messages.
 
 use std::net::SocketAddr;
 

@@ -39,7 +39,7 @@ pub(super) const CANDIDATES: [Extensions; 6] = [
 
 /// One side of the connection, by the packets that it sent.
 #[derive(Clone, Copy, Debug, Default)]
-struct Side {
+struct TracedSide {
     newest: Option<u32>,
     /// Parity with which the other side acknowledges the reliable message in flight.
     awaited: Option<bool>,
@@ -62,7 +62,7 @@ pub(super) struct Connection {
     /// Whether it was observed from its first packet.
     is_whole: bool,
     /// By direction.
-    sides: [Side; 2],
+    sides: [TracedSide; 2],
     extensions: InForce,
     /// Sequences of the last frames, and whether their entities are known.
     frames: [(u32, bool); FRAMES],
@@ -97,7 +97,7 @@ impl Connection {
         Self {
             qport: None,
             is_whole: false,
-            sides: [Side::default(); 2],
+            sides: [TracedSide::default(); 2],
             extensions: InForce::Candidates([true; CANDIDATES.len()]),
             frames: [(0, false); FRAMES],
         }

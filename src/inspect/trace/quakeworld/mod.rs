@@ -20,7 +20,7 @@ mod record;
 mod text;
 
 pub use line::Line;
-pub use recognition::is_request;
 pub(super) use recognition::{direction_of_packet, is_likely, is_unmarked_reply};
+pub use recognition::{is_netquake, is_request};
 pub use record::{Fault, Message, Record, Reliable};
 pub(super) use text::{write_net, write_packet};

@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// What a packet holds.
+/// Content of a packet.
 #[derive(Clone, Debug)]
 pub(super) struct Content {
     pub(super) kind: RecordKind,

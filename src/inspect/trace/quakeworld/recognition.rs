@@ -18,7 +18,7 @@ use crate::{
 /// Largest difference of sequence and acknowledgment in a packet of a server, which answers packets.
 const MAX_DISTANCE: u32 = 1024;
 
-/// Whether a datagram is a `connect` of QuakeWorld: numbers stand in front of the userinfo.
+/// Whether a datagram is a `connect` of QuakeWorld: its userinfo follows numbers.
 fn is_connect(datagram: &[u8]) -> bool {
     datagram
         .strip_prefix(b"\xff\xff\xff\xffconnect ")
@@ -31,8 +31,9 @@ pub(in crate::trace) fn is_unmarked_reply(datagram: &[u8]) -> bool {
     !datagram.starts_with(CONNECTIONLESS) && Reply::parse(datagram).is_ok()
 }
 
-/// Whether a datagram is a request of NetQuake, which shares the port: its length behind a mark.
-pub(super) fn is_netquake(datagram: &[u8]) -> bool {
+/// Whether a datagram is a request of NetQuake, which clients of several games send beside theirs: a mark and the length.
+#[must_use]
+pub fn is_netquake(datagram: &[u8]) -> bool {
     let Some([0x80, 0, high, low]) = datagram.first_chunk::<4>() else { return false };
     usize::from(u16::from_be_bytes([*high, *low])) == datagram.len()
 }
@@ -42,7 +43,7 @@ pub(in crate::trace) fn is_likely(direction: Direction, datagram: &[u8]) -> bool
     if datagram.starts_with(CONNECTIONLESS) {
         return direction_of_packet(datagram) == Some(direction) || is_letter(datagram);
     }
-    if direction == Direction::ToClient && is_unmarked_reply(datagram) {
+    if is_netquake(datagram) || direction == Direction::ToClient && is_unmarked_reply(datagram) {
         return true;
     }
     let Ok((header, payload)) = Header::parse(datagram, sender(direction)) else { return false };

@@ -12,7 +12,7 @@ use crate::trace::{
 /// Name of the protocol of QuakeWorld.
 const QUAKEWORLD: &str = "QuakeWorld 28";
 
-/// What both families have in common.
+/// Common facts of both families.
 #[derive(Debug)]
 pub(super) struct Facts<'a> {
     pub(super) record: Traced<'a>,
