@@ -394,9 +394,6 @@ fn quakeworld_captures_give_the_same_records() {
     }
     drop(tap);
     let [trace, capture] = outputs.map(|output| output.take());
-    if let Some(folder) = std::env::var_os("FRAGD_KEEP_CAPTURES") {
-        std::fs::write(std::path::Path::new(&folder).join("quakeworld.pcapng"), &capture).unwrap();
-    }
     let (mut reader, mut lines) = (DatagramReader::new(), Lines::new(32));
     let (mut again, mut report, mut views) = (Vec::new(), Report::new(), String::new());
     reader.push(&capture);

@@ -31,7 +31,7 @@ pub(in crate::trace) fn is_unmarked_reply(datagram: &[u8]) -> bool {
     !datagram.starts_with(CONNECTIONLESS) && Reply::parse(datagram).is_ok()
 }
 
-/// Whether a datagram is a request of NetQuake, which clients of several games send beside theirs: a mark and the length.
+/// Whether a datagram is a request of NetQuake: a mark and the length. Clients of several games send it, too.
 #[must_use]
 pub fn is_netquake(datagram: &[u8]) -> bool {
     let Some([0x80, 0, high, low]) = datagram.first_chunk::<4>() else { return false };
