@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
             };
             let (time_us, from, to) = (datagram.time_us, datagram.from, datagram.to);
             let record = lines.decode(time_us, from, to, Role::Unknown, datagram.bytes);
-            assert!(!record.is_undecoded() || record.fault.is_some());
+            assert!(!record.is_undecoded() || record.fault().is_some());
             report.add(record);
             json.clear();
             record.write_json(&mut json);

@@ -6,7 +6,7 @@ use std::{
     str::FromStr,
 };
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::number::{ANY_U64, number};
 use super::{BindAddresses, Duration, ServerAddress, TraceFiles, address::own_address};
@@ -15,11 +15,16 @@ use crate::{
     proxy::{self, MAX_SESSIONS, SESSIONS, SESSIONS_PER_ADDRESS, SessionNetwork},
 };
 
+/// Default port of QuakeWorld servers.
+const QUAKEWORLD_PORT: u16 = 27500;
+
 /// Examples and exit codes of the help.
 pub(super) const EXAMPLES: &str = "\
 Examples:
   clients connect to 127.0.0.1:27970 and play on the server
     fragd proxy --listen 27970 --to dm.example.org
+  clients of QuakeWorld connect to 127.0.0.1:27510 and play on the server, port 27500
+    fragd proxy --listen 27510 --to qw.example.org --protocol quakeworld
   a line with 100 ms, jitter and loss, for clients that have no such options
     fragd proxy --listen 27970 --to 127.0.0.1 --network latency=100ms,jitter=20ms,loss=2%
   a slow uplink only
@@ -46,9 +51,12 @@ pub struct ProxyArguments {
     /// UDP port for clients, or address and port; repeat for an IPv4 and an IPv6 address with one port
     #[arg(long, value_name = "[IP:]PORT", default_value = "27960")]
     pub listen: Vec<ListenAddress>,
-    /// Server to pass clients on to; default port 27960
+    /// Server to pass clients on to; default port 27960, of QuakeWorld 27500
     #[arg(long, value_name = "HOST[:PORT]")]
     pub to: ServerAddress,
+    /// Family of the server and its clients [default: by the requests of each client]
+    #[arg(long, value_name = "FAMILY", value_enum)]
+    pub protocol: Option<ProxyProtocol>,
     /// Impair both directions: latency=40ms,jitter=10ms,loss=1%,dup=1%,reorder=1%,rate=8000 (bytes/s)
     #[arg(long, value_name = "IMPAIRMENT")]
     pub network: Option<Impairment>,
@@ -104,7 +112,8 @@ impl ProxyArguments {
     pub fn build(&self, server: SocketAddr, seed: u64) -> proxy::ProxyOptions {
         let mut options = proxy::ProxyOptions::new(server);
         let both = self.network.unwrap_or_default();
-        options.name = self.to.to_string();
+        options.name = self.server().to_string();
+        options.family = self.protocol.map(ProxyProtocol::family);
         options.uplink = self.uplink.unwrap_or(both);
         options.downlink = self.downlink.unwrap_or(both);
         options.seed = self.seed.unwrap_or(seed);
@@ -123,6 +132,17 @@ impl ProxyArguments {
 }
 
 impl ProxyArguments {
+    /// Returns the server, with the default port of its family.
+    #[must_use]
+    pub fn server(&self) -> ServerAddress {
+        let is_quakeworld = self.protocol == Some(ProxyProtocol::Quakeworld);
+        let mut server = self.to.clone();
+        if is_quakeworld && !server.has_port {
+            server.port = QUAKEWORLD_PORT;
+        }
+        server
+    }
+
     /// Returns the addresses and the port for clients.
     ///
     /// # Errors
@@ -143,6 +163,24 @@ impl ProxyArguments {
         }
         BindAddresses::check("--listen", &ips)?;
         Ok((BindAddresses::of(&ips).unwrap_or(BindAddresses::ALL), first.port))
+    }
+}
+
+/// Family of the server and its clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProxyProtocol {
+    /// Quake III and its descendants
+    Quake3,
+    /// QuakeWorld
+    Quakeworld,
+}
+
+impl ProxyProtocol {
+    const fn family(self) -> proxy::Family {
+        match self {
+            Self::Quake3 => proxy::Family::Quake3,
+            Self::Quakeworld => proxy::Family::QuakeWorld,
+        }
     }
 }
 

@@ -21,8 +21,10 @@ Examples:
   fragd trace server.pcapng | jq 'select(.lost)'
 
 Reads pcap and pcapng: Ethernet with VLAN tags, Linux cooked, raw IP, loopback; fragments of IP are \
-reassembled. Connections are decoded from their handshake. Of those that began earlier, only protocol 71 \
-of ioquake3 is decoded, without the values of usercmds.
+reassembled. Connections are decoded from their handshake. Of those that began earlier, protocol 71 of \
+ioquake3 is decoded, without the values of usercmds, and QuakeWorld.
+Marks of QuakeWorld: R+ new reliable message, R- the same after its loss, R= its acknowledgment, choke=N \
+answers left out.
 Exit codes: 0 everything decoded; 1 file damaged or not readable, the rest is shown; 2 usage error; \
 6 some datagrams not decoded.";
 

@@ -47,7 +47,8 @@ pub(crate) fn run(arguments: &ProxyArguments) -> ExitStatus {
 fn host(arguments: &ProxyArguments) -> Result<(), String> {
     let listen = listen(arguments)?;
     let sockets = Sockets::listen(&[listen]).map_err(|error| advice(&error))?;
-    let server = io::resolve(&arguments.to.to_string(), arguments.to.port)?;
+    let to = arguments.server();
+    let server = io::resolve(&to.to_string(), to.port)?;
     let relay = relay(arguments)?;
     if let Some(relay) = &relay {
         log::info!("reaching the server through SOCKS5 server {}", relay.address);
@@ -76,7 +77,7 @@ fn host(arguments: &ProxyArguments) -> Result<(), String> {
     }
     let observers = observers(arguments, &sockets, &clock)?;
     for address in sockets.addresses(LocalPort(0)) {
-        log::info!("listening on UDP {address} for clients of {}", arguments.to);
+        log::info!("listening on UDP {address} for clients of {}", arguments.server());
     }
     let mut node = Observed::new(Proxy::new(options, secret, clock.now()), observers);
     let options = Options {

@@ -123,7 +123,7 @@ impl<'a> Decoding<'a> {
             let start_us = *self.start_us.get_or_insert(time_us);
             self.datagrams += 1;
             self.undecoded += u64::from(record.is_undecoded());
-            self.lost += u64::from(record.lost);
+            self.lost += u64::from(record.lost());
             if let Some(report) = &mut self.report {
                 report.add(record);
             }

@@ -49,11 +49,21 @@ const FOLDERS: &[(&str, &[Module])] = &[
         "inspect",
         &[
             ("chart", &["model"]),
-            ("trace", &["chart", "client", "model", "netchan", "wire"]),
+            ("trace", &["chart", "client", "model", "netchan", "quakeworld", "wire"]),
             ("capture", &["model", "node", "trace"]),
             (
                 "proxy",
-                &["impairment", "limits", "model", "netchan", "node", "observe", "trace", "wire"],
+                &[
+                    "impairment",
+                    "limits",
+                    "model",
+                    "netchan",
+                    "node",
+                    "observe",
+                    "quakeworld",
+                    "trace",
+                    "wire",
+                ],
             ),
         ],
     ),

@@ -233,7 +233,7 @@ fn table_finds_roles_and_follows_a_new_port() {
             if at == session.len() * 2 / 3 + 1 && *direction == Direction::ToClient {
                 continue;
             }
-            let record = lines.decode(0, from, to, Role::Unknown, datagram);
+            let record = lines.decode(0, from, to, Role::Unknown, datagram).quake3().unwrap();
             assert_eq!((record.server, record.client), (server(), client), "{file} {at}");
             assert_eq!(record.direction, *direction, "{file} {at}");
         }
@@ -258,13 +258,13 @@ fn late_datagrams_of_an_old_port_change_nothing() {
                     (server(), if moved && at % 3 > 0 { new } else { old }, Role::Server)
                 }
             };
-            let record = lines.decode(0, from, to, sender, datagram);
+            let record = lines.decode(0, from, to, sender, datagram).quake3().unwrap();
             assert_eq!(record.fault, None, "{file} {at}: {record}");
             if from_client && !moved {
                 late = Some(datagram);
             }
             if let Some(late) = late.filter(|_| moved) {
-                let record = lines.decode(0, old, server(), Role::Client, late);
+                let record = lines.decode(0, old, server(), Role::Client, late).quake3().unwrap();
                 assert_eq!(record.kind, RecordKind::Ignored, "{file} {at}: {record}");
             }
         }
@@ -277,7 +277,10 @@ fn queries_of_many_addresses_occupy_no_line() {
     let mut lines = Lines::new(4);
     for port in 1..200 {
         let from = SocketAddr::from(([198, 51, 100, 1], port));
-        let record = lines.decode(0, from, server(), Role::Unknown, b"\xff\xff\xff\xffgetstatus x");
+        let record = lines
+            .decode(0, from, server(), Role::Unknown, b"\xff\xff\xff\xffgetstatus x")
+            .quake3()
+            .unwrap();
         assert_eq!((record.server, record.client), (server(), from));
         assert_eq!(json(record)["command"], "getstatus");
         lines.decode(0, from, server(), Role::Client, &[1, 2, 3, 4, 5, 6, 7]);

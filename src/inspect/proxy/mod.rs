@@ -11,9 +11,10 @@
 //! Invariants: a datagram is passed on unchanged, whether it can be decoded or not, unless the impairment
 //! changes it; of connectionless packets, only those of joining clients are passed on, and those of the remote console if
 //! the options allow it; a datagram without commands allocates no memory on a clear line; sessions, ports and answers to
-//! unproven addresses are bounded. Source: Quake III protocol 68 and its descendants.
+//! unproven addresses are bounded. Source: Quake III protocol 68 and its descendants, QuakeWorld protocol 28.
 
 mod counters;
+mod family;
 mod guards;
 mod node;
 mod options;
@@ -24,9 +25,11 @@ mod session_address;
 mod sessions;
 mod shadow;
 mod status;
+mod status_queries;
 mod timers;
 
 pub use counters::ProxyCounter;
+pub use family::Family;
 pub use node::Proxy;
 pub use options::{
     IDLE, MAX_SESSIONS, ProxyOptions, SERVER_TIMEOUT, SESSIONS, SESSIONS_PER_ADDRESS,

@@ -7,12 +7,14 @@ use std::{
 
 use super::{
     counters::{Counters, ProxyCounter},
+    family::Family,
     guards::Guards,
     options::{MAX_SESSIONS, ProxyOptions},
     queries::Queries,
     session::SessionState,
     sessions::Sessions,
     shadow::Seen,
+    status_queries::StatusQueries,
     timers::CHECK_INTERVAL,
 };
 use crate::{
@@ -23,6 +25,7 @@ use crate::{
         Hosted, Input, LocalPort, LoopCounters, Node, Outbox, Output, OutputKind, PortChange, Route,
     },
     observe::{LogEvent, LogLimiter, Sample, Value},
+    quakeworld::channel::header::{Header, Sender},
     trace::Direction,
     wire::connectionless::Message,
 };
@@ -62,6 +65,7 @@ pub struct Proxy {
     pub(super) port_changes: VecDeque<PortChange>,
     pub(super) guards: Guards,
     pub(super) queries: Queries,
+    pub(super) status_queries: StatusQueries,
     /// Whether the port for questions is open.
     pub(super) asks: bool,
     pub(super) log: LogLimiter,
@@ -94,6 +98,7 @@ impl Proxy {
             port_changes: VecDeque::new(),
             guards: Guards::new(secret),
             queries: Queries::new(secret.rotate_left(32)),
+            status_queries: StatusQueries::default(),
             asks: false,
             log: LogLimiter::default(),
             opened: 0,
@@ -152,8 +157,8 @@ impl Proxy {
     }
 
     /// Sends a text that the client shows.
-    pub(super) fn print(&mut self, to: Route, text: &str) {
-        self.outbox.push_with(to, |out| Message::Print(text.into()).write(out));
+    pub(super) fn print(&mut self, to: Route, family: Family, text: &str) {
+        self.outbox.push_with(to, |out| family.write_print(text, out));
     }
 
     /// Ends a session and closes its port.
@@ -174,8 +179,7 @@ impl Proxy {
 
     /// Follows a client whose port changed. Its datagram must be a complete message of the connection.
     fn follow(&mut self, now: Millis, from: SocketAddr, bytes: &[u8]) -> Option<usize> {
-        let (_, qport) = peek_client_header(bytes)?;
-        let number = self.sessions.of_qport(from, qport)?;
+        let number = self.number_of_qport(from, bytes)?;
         let session = self.sessions.get_mut(number)?;
         let recent = session.rebound_at.is_some_and(|at| now.since(at) < REBIND_INTERVAL);
         if recent
@@ -192,6 +196,18 @@ impl Proxy {
         }
         self.counters.bump(ProxyCounter::PortsFollowed);
         Some(number)
+    }
+
+    /// Session of the host with the qport of a datagram. Its place depends on the family.
+    fn number_of_qport(&self, from: SocketAddr, bytes: &[u8]) -> Option<usize> {
+        let quake3 = peek_client_header(bytes).map(|(_, qport)| qport);
+        let quakeworld =
+            Header::parse(bytes, Sender::Client).ok().and_then(|(header, _)| header.qport);
+        let known = [(quake3, Family::Quake3), (quakeworld, Family::QuakeWorld)];
+        known.into_iter().find_map(|(qport, family)| {
+            let number = self.sessions.of_qport(from, qport?)?;
+            (self.sessions.family_of(number)? == family).then_some(number)
+        })
     }
 
     /// Passes a datagram through the link of its direction.
@@ -283,10 +299,7 @@ impl Proxy {
         }
         if let Some(suppressed) = self.log.allows(LogEvent::ClientFault, now) {
             session.has_warned = true;
-            let reason = match &session.shadow.record().fault {
-                Some(fault) => fault.to_string(),
-                None => "unknown reason".to_owned(),
-            };
+            let reason = session.shadow.fault().unwrap_or_else(|| "unknown reason".to_owned());
             let direction = direction.name().replace('_', " ");
             log::warn!(
                 "{} {direction} passed on without decoding: {reason}{suppressed}",
@@ -356,7 +369,7 @@ impl Proxy {
         if let Some(session) = self.sessions.remove(number) {
             self.counters.bump(ProxyCounter::SessionsFailed);
             if self.guards.allows_refusal(now, session.client) {
-                self.print(session.client_route(), "Proxy is full.\n");
+                self.print(session.client_route(), session.family(), "Proxy is full.\n");
             }
         }
     }
@@ -380,6 +393,9 @@ impl Node for Proxy {
             QUESTIONS if remote == self.options.server => {
                 for (browser, answer) in self.queries.handle_answer(now, bytes) {
                     self.answer(browser, &answer);
+                }
+                for browser in self.status_queries.handle_answer(now, bytes) {
+                    self.answer(browser, bytes);
                 }
             }
             QUESTIONS => self.counters.bump(ProxyCounter::WrongSource),

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use super::session_address::SessionNetwork;
+use super::{family::Family, session_address::SessionNetwork};
 use crate::{impairment::Impairment, model::Millis};
 
 /// Default for sessions of all clients.
@@ -23,6 +23,8 @@ pub struct ProxyOptions {
     pub server: SocketAddr,
     /// Name of the server in messages to clients.
     pub name: String,
+    /// Family of all clients; none if the requests of each tell.
+    pub family: Option<Family>,
     /// Impairment from clients to the server.
     pub uplink: Impairment,
     /// Impairment from the server to clients.
@@ -52,6 +54,7 @@ impl ProxyOptions {
         Self {
             server,
             name: server.to_string(),
+            family: None,
             uplink: Impairment::default(),
             downlink: Impairment::default(),
             seed: 1,

@@ -5,7 +5,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::{node::LISTEN, options::ProxyOptions, shadow::Shadow};
+use super::{family::Family, node::LISTEN, options::ProxyOptions, shadow::Shadow};
 use crate::{
     impairment::{ImpairedLink, Impairment},
     model::{Challenge, Millis, Qport},
@@ -85,6 +85,7 @@ impl Session {
         options: &ProxyOptions,
         client: Route,
         port: LocalPort,
+        family: Family,
         seed: u64,
     ) -> Self {
         let link = |impairment: Impairment, seed| {
@@ -97,7 +98,7 @@ impl Session {
             port,
             source: None,
             state: SessionState::Handshake,
-            shadow: Shadow::new(options.server, client.remote),
+            shadow: Shadow::new(family, options.server, client.remote),
             name: String::new(),
             qport: None,
             attempt: None,
@@ -117,6 +118,11 @@ impl Session {
     /// Route of datagrams to the client.
     pub(super) fn client_route(&self) -> Route {
         Route { local: LISTEN, local_ip: self.local_ip, remote: self.client }
+    }
+
+    /// Family of the client.
+    pub(super) const fn family(&self) -> Family {
+        self.shadow.family()
     }
 
     /// Link of a direction, if it is impaired.

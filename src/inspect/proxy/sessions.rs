@@ -10,7 +10,10 @@ use std::{
 
 use slab::Slab;
 
-use super::session::{Session, SessionState};
+use super::{
+    family::Family,
+    session::{Session, SessionState},
+};
 use crate::{
     limits::{AddressKey, same_host},
     model::{Millis, Qport},
@@ -53,6 +56,11 @@ impl Sessions {
     /// Number of the session of a host and qport, from any port.
     pub(super) fn of_qport(&self, client: SocketAddr, qport: Qport) -> Option<usize> {
         self.by_qport.get(&(client.ip(), qport)).copied()
+    }
+
+    /// Family of a session.
+    pub(super) fn family_of(&self, number: usize) -> Option<Family> {
+        self.slab.get(number).map(Session::family)
     }
 
     /// Sessions of the host of an address.

@@ -1,11 +1,12 @@
 //! Timers of a proxy: arrivals on links, a silent server, ended sessions, shutdown.
 //!
 //! A silent server is told to clients in their own terms: by `print` packets, which they show while they connect
-//! and in the console, and at last by the `disconnect` command of a server. Invariant: work of a frame is
+//! and in the console, and at last by the `disconnect` of a server. Invariant: work of a frame is
 //! proportional to the sessions and to the datagrams that arrive.
 
 use super::{
     counters::ProxyCounter,
+    family::Family,
     node::Proxy,
     session::{Session, SessionState},
 };
@@ -76,7 +77,11 @@ impl Proxy {
     fn check(&mut self, now: Millis, number: usize) {
         let Some(session) = self.sessions.get_mut(number) else { return };
         if session.has_ended(now, self.options.idle) {
-            self.close(number);
+            if session.is_connected() && session.family() == Family::QuakeWorld {
+                self.leave(now, number);
+            } else {
+                self.close(number);
+            }
             return;
         }
         let silence = session.silence(now);
@@ -92,17 +97,27 @@ impl Proxy {
             self.disconnect(now, number, &reason);
         } else if waits && silence.0 / interval.0 > session.notices {
             session.notices = silence.0 / interval.0;
-            let client = session.client_route();
+            let (client, family) = (session.client_route(), session.family());
             let text = format!("Server {} does not answer this client.\n", self.options.name);
             self.counters.bump(ProxyCounter::ClientsTold);
-            self.print(client, &text);
+            self.print(client, family, &text);
         }
+    }
+
+    /// Leaves the server in the place of a client that fell silent.
+    fn leave(&mut self, now: Millis, number: usize) {
+        let Some(session) = self.sessions.get_mut(number) else { return };
+        let upstream = Route::new(session.port, session.server);
+        let outbox = &mut self.outbox;
+        session.shadow.leave(|datagram| outbox.push(upstream, datagram));
+        session.state = SessionState::Leaving(now);
+        log::info!("{} left the server: client silent", session.title());
     }
 
     /// Disconnects a client in the server's place, and leaves the server in the client's.
     fn disconnect(&mut self, now: Millis, number: usize, reason: &str) {
         let Some(session) = self.sessions.get_mut(number) else { return };
-        let route = session.client_route();
+        let (route, family) = (session.client_route(), session.family());
         let Session { server, port, shadow, .. } = session;
         let upstream = Route::new(*port, *server);
         let outbox = &mut self.outbox;
@@ -112,10 +127,12 @@ impl Proxy {
         self.counters.bump(ProxyCounter::ClientsDisconnected);
         if !is_in_game {
             // Without a snapshot no command is executed, so the text must do.
-            self.print(route, &format!("Disconnected: {reason}.\n"));
+            self.print(route, family, &format!("Disconnected: {reason}.\n"));
         }
-        // Clients of 1.32 obey this one after a silence.
-        self.outbox.push_with(route, |out| Message::Disconnect.write(out));
+        if family == Family::Quake3 {
+            // Clients of 1.32 obey this one after a silence.
+            self.outbox.push_with(route, |out| Message::Disconnect.write(out));
+        }
     }
 
     /// Disconnects all clients and finishes.

@@ -1,22 +1,23 @@
 //! Table of lines: finds the line of each datagram, and which side is the server.
 //!
 //! Invariants: a bounded number of lines; only `connect` and sequenced datagrams occupy one, so that
-//! queries of many addresses evict no connection. Source: Quake III protocol 68, qport.
+//! queries of many addresses evict no connection. Source: Quake III protocol 68, QuakeWorld protocol 28, qport.
 
 use std::{collections::HashMap, net::SocketAddr};
 
 use crate::{
-    netchan::{is_connectionless, peek_client_header},
+    netchan::is_connectionless,
     wire::connectionless::{CommandKind, Message},
 };
 
 use super::{
-    line::Line,
-    record::{Direction, Record},
+    family::{AnyLine, Traced, is_quakeworld},
+    quakeworld,
+    record::Direction,
 };
 
-/// Usual ports of servers and masters.
-const SERVER_PORTS: std::ops::RangeInclusive<u16> = 27_940..=27_999;
+/// Usual ports of servers and masters, by family.
+const SERVER_PORTS: [std::ops::RangeInclusive<u16>; 2] = [27_940..=27_999, 27_500..=27_599];
 
 /// Sender of a datagram, as far as the observer knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,13 +46,13 @@ pub struct Lines {
     limit: usize,
     /// Number of datagrams so far, and of the next line.
     clock: u64,
-    /// Line of packets that occupy none.
-    passing: Line,
+    /// Lines of packets that occupy none, by family.
+    passing: [AnyLine; 2],
 }
 
 #[derive(Debug)]
 struct Entry {
-    line: Line,
+    line: AnyLine,
     /// Pairs of the line, newest last.
     pairs: Vec<Pair>,
     /// Value of the clock at its last datagram.
@@ -63,7 +64,7 @@ impl Lines {
     #[must_use]
     pub fn new(limit: usize) -> Self {
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
-        let passing = Line::new(nowhere, nowhere);
+        let passing = [false, true].map(|family| AnyLine::new(family, nowhere, nowhere));
         let (pairs, lines) = (HashMap::new(), HashMap::new());
         Self { pairs, lines, limit: limit.max(1), clock: 0, passing }
     }
@@ -88,30 +89,34 @@ impl Lines {
         to: SocketAddr,
         sender: Role,
         datagram: &[u8],
-    ) -> &Record {
+    ) -> Traced<'_> {
         self.clock += 1;
         let (pair, direction) = match sender {
             Role::Server => ((from, to), Direction::ToClient),
             Role::Client => ((to, from), Direction::ToServer),
             Role::Unknown => self.guess(from, to, datagram),
         };
-        let occupies =
-            !is_connectionless(datagram) || datagram.starts_with(b"\xff\xff\xff\xffconnect ");
+        let occupies = datagram.starts_with(b"\xff\xff\xff\xffconnect ")
+            || !is_connectionless(datagram) && !quakeworld::is_unmarked_reply(datagram);
         let known = self.pairs.get(&pair).copied();
+        let line = known.and_then(|id| self.lines.get(&id)).map(|entry| &entry.line);
+        let is_quakeworld = is_quakeworld(line, pair.0, direction, datagram);
         let found = match known.filter(|id| self.lines.contains_key(id)) {
             Some(id) if direction == Direction::ToServer => Some(self.moved(id, pair, datagram)),
-            None if occupies => Some(self.add(pair, direction, datagram)),
+            None if occupies => Some(self.add(pair, direction, is_quakeworld, datagram)),
             known => known,
         };
         let line = match found.and_then(|id| self.lines.get_mut(&id)) {
             Some(entry) => {
                 entry.used = self.clock;
+                if entry.line.is_quakeworld() != is_quakeworld && occupies {
+                    entry.line = AnyLine::new(is_quakeworld, pair.0, pair.1);
+                }
                 &mut entry.line
             }
-            None => &mut self.passing,
+            None => &mut self.passing[usize::from(is_quakeworld)],
         };
-        line.readdress(pair.0, pair.1);
-        line.decode(time_us, direction, datagram)
+        line.decode(time_us, pair, direction, datagram)
     }
 
     /// Returns pair and direction of a datagram whose sender's role is unknown.
@@ -128,7 +133,8 @@ impl Lines {
             return if direction == Direction::ToClient { from_server } else { from_client };
         }
         let serves = |address| self.pairs.keys().any(|(server, _)| *server == address);
-        let usual = |address: SocketAddr| SERVER_PORTS.contains(&address.port());
+        let usual =
+            |address: SocketAddr| SERVER_PORTS.iter().any(|ports| ports.contains(&address.port()));
         let sent_by_server = match (serves(from), serves(to)) {
             (true, false) => true,
             (false, true) => false,
@@ -139,7 +145,13 @@ impl Lines {
     }
 
     /// Adds the line of a pair, or gives it that of a client whose port has changed.
-    fn add(&mut self, pair: Pair, direction: Direction, datagram: &[u8]) -> u64 {
+    fn add(
+        &mut self,
+        pair: Pair,
+        direction: Direction,
+        is_quakeworld: bool,
+        datagram: &[u8],
+    ) -> u64 {
         if direction == Direction::ToServer
             && let Some(id) = self.rebound(pair, datagram)
         {
@@ -147,14 +159,14 @@ impl Lines {
             return id;
         }
         if self.lines.len() >= self.limit {
-            let value = |entry: &Entry| (entry.line.protocol().is_some(), entry.used);
+            let value = |entry: &Entry| (entry.line.has_connection(), entry.used);
             let oldest = self.lines.iter().min_by_key(|(_, entry)| value(entry));
             if let Some(id) = oldest.map(|(id, _)| *id) {
                 self.remove(id);
             }
         }
         let id = self.clock;
-        let line = Line::new(pair.0, pair.1);
+        let line = AnyLine::new(is_quakeworld, pair.0, pair.1);
         self.lines.insert(id, Entry { line, pairs: vec![pair], used: self.clock });
         self.pairs.insert(pair, id);
         id
@@ -162,8 +174,7 @@ impl Lines {
 
     /// Returns the line of a client's datagram. If its own has no connection, another may.
     fn moved(&mut self, id: u64, pair: Pair, datagram: &[u8]) -> u64 {
-        let has_connection =
-            self.lines.get(&id).is_none_or(|entry| entry.line.protocol().is_some());
+        let has_connection = self.lines.get(&id).is_none_or(|entry| entry.line.has_connection());
         if has_connection || is_connectionless(datagram) {
             return id;
         }
@@ -175,10 +186,9 @@ impl Lines {
 
     /// Finds the line of a client with the same address and qport.
     fn rebound(&self, (server, client): Pair, datagram: &[u8]) -> Option<u64> {
-        let (_, qport) = peek_client_header(datagram)?;
         let same = |entry: &Entry| {
             let here = |pair: &Pair| pair.0 == server && pair.1.ip() == client.ip();
-            entry.line.has_qport(qport) && entry.pairs.iter().any(here)
+            entry.line.has_qport_of(datagram) && entry.pairs.iter().any(here)
         };
         let found = self.lines.iter().filter(|(_, entry)| same(entry));
         found.max_by_key(|(_, entry)| entry.used).map(|(id, _)| *id)
@@ -207,7 +217,11 @@ impl Lines {
 /// Returns the direction of a connectionless packet by its command.
 fn direction_of_packet(datagram: &[u8]) -> Option<Direction> {
     if !is_connectionless(datagram) {
-        return None;
+        return quakeworld::is_unmarked_reply(datagram).then_some(Direction::ToClient);
+    }
+    let found = quakeworld::direction_of_packet(datagram);
+    if found.is_some() {
+        return found;
     }
     match Message::parse(datagram).ok()?.kind() {
         CommandKind::GetInfo

@@ -10,7 +10,9 @@ use crate::{
 };
 
 use super::{
+    family::Traced,
     parts::Part,
+    quakeworld,
     record::{Direction, Missing, Record, RecordKind},
     snapshot_content::{FieldChange, SnapshotContent},
 };
@@ -31,12 +33,20 @@ pub enum View {
 
 impl View {
     /// Appends the record as text, or nothing. Times are relative to `start_us`.
-    pub fn write(self, record: &Record, start_us: u64, out: &mut String) {
-        let shown = match self {
-            Self::Packets => write_packet(record, start_us, out),
-            Self::Net => write_net(record, start_us, out),
-            Self::Drops if is_drop(record) => write_packet(record, start_us, out),
-            Self::Drops => Ok(()),
+    pub fn write<'a>(self, record: impl Into<Traced<'a>>, start_us: u64, out: &mut String) {
+        let shown = match record.into() {
+            Traced::Quake3(record) => match self {
+                Self::Packets => write_packet(record, start_us, out),
+                Self::Net => write_net(record, start_us, out),
+                Self::Drops if is_drop(record) => write_packet(record, start_us, out),
+                Self::Drops => Ok(()),
+            },
+            Traced::QuakeWorld(record) => match self {
+                Self::Packets => quakeworld::write_packet(record, start_us, out),
+                Self::Net => quakeworld::write_net(record, start_us, out),
+                Self::Drops if record.is_drop() => quakeworld::write_packet(record, start_us, out),
+                Self::Drops => Ok(()),
+            },
         };
         debug_assert!(shown.is_ok(), "memory takes everything");
     }

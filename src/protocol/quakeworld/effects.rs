@@ -119,6 +119,16 @@ impl TempEntity {
         TEMP_ENTITIES[usize::from(self.kind)].0
     }
 
+    /// Whether the effect is repeated.
+    pub(super) fn is_counted(&self) -> bool {
+        self.layout() == Layout::Counted
+    }
+
+    /// Whether the effect has an end.
+    pub(super) fn is_beam(&self) -> bool {
+        self.layout() == Layout::Beam
+    }
+
     fn layout(&self) -> Layout {
         TEMP_ENTITIES[usize::from(self.kind)].1
     }

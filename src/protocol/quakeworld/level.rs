@@ -56,6 +56,39 @@ records! {
     }
 }
 
+/// Names of the movement rules, in the order of [`MoveVars::values`].
+pub const MOVE_VAR_NAMES: [&str; 10] = [
+    "gravity",
+    "stopspeed",
+    "maxspeed",
+    "spectatormaxspeed",
+    "accelerate",
+    "airaccelerate",
+    "wateraccelerate",
+    "friction",
+    "waterfriction",
+    "entgravity",
+];
+
+impl MoveVars {
+    /// Returns all numbers, in the order of the message.
+    #[must_use]
+    pub const fn values(&self) -> [f32; 10] {
+        [
+            self.gravity,
+            self.stop_speed,
+            self.max_speed,
+            self.spectator_max_speed,
+            self.accelerate,
+            self.air_accelerate,
+            self.water_accelerate,
+            self.friction,
+            self.water_friction,
+            self.ent_gravity,
+        ]
+    }
+}
+
 impl From<PlainState> for EntityState {
     fn from(plain: PlainState) -> Self {
         Self {

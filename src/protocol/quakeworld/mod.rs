@@ -19,6 +19,7 @@ pub mod checksum;
 pub mod client;
 pub mod client_message;
 pub mod connectionless;
+pub mod describe;
 pub mod effects;
 pub mod entities;
 pub mod extensions;

@@ -35,6 +35,17 @@ macro_rules! messages {
                 }
             }
 
+            /// Calls `visit` with name and value of each part.
+            pub fn describe(&self, visit: $crate::quakeworld::describe::Visit<'_, 'a>) {
+                use $crate::quakeworld::describe::Described as _;
+                match self {
+                    $(Self::$Row $({ $($field),* })? $(($only))? => {
+                        $($($field.describe(stringify!($field), visit);)*)?
+                        $($only.describe(stringify!($only), visit);)?
+                    })*
+                }
+            }
+
             fn read_fields(
                 number: u8,
                 reader: &mut $crate::quakeworld::bytes::Reader<'a>,

@@ -1,10 +1,15 @@
 //! Statistics of one client: counts, snapshots, ping and lagometer.
 
-use super::Counts;
+use super::{Counts, facts::Facts};
 use crate::{
     chart::Lagometer,
     model::{Millis, text::escaped},
-    trace::record::{Direction, Record, RecordKind},
+    quakeworld::{ClientMessage, ServerMessage, info},
+    trace::{
+        family::Traced,
+        quakeworld::{self, Message},
+        record::{Direction, Record, RecordKind},
+    },
     wire::{info::InfoString, snapshot::SnapFlags},
 };
 
@@ -32,6 +37,14 @@ pub(super) struct ClientReport {
     sent: [(u32, u64); KEPT],
     /// Newest acknowledged message.
     acknowledged: u32,
+    /// QuakeWorld: sequence and time of the last packets of the client.
+    asked: [(u32, u64); KEPT],
+    /// QuakeWorld: newest acknowledgment of each direction.
+    newest_acknowledged: [u32; 2],
+    /// QuakeWorld: times from a packet to its acknowledgment, by the direction of the latter.
+    halves_ms: [Option<u64>; 2],
+    /// QuakeWorld: own slot.
+    slot: Option<u8>,
     last_snapshot_us: Option<u64>,
 }
 
@@ -72,21 +85,106 @@ impl ClientReport {
             start_us,
             sent: [(0, 0); KEPT],
             acknowledged: 0,
+            asked: [(0, 0); KEPT],
+            newest_acknowledged: [0; 2],
+            halves_ms: [None; 2],
+            slot: None,
             last_snapshot_us: None,
         }
     }
 
     /// Adds a datagram of this client.
-    pub(super) fn add(&mut self, record: &Record) {
-        self.counts[record.direction as usize].add(record);
-        if let Some(protocol) = record.protocol {
-            self.protocol = protocol.name;
+    pub(super) fn add(&mut self, facts: &Facts<'_>) {
+        self.counts[facts.direction as usize].add(facts);
+        if let Some(protocol) = facts.protocol {
+            self.protocol = protocol;
         }
-        let now = Millis(record.time_us.saturating_sub(self.start_us) / 1000);
-        match record.direction {
-            Direction::ToClient => self.add_from_server(record, now),
-            Direction::ToServer => self.add_from_client(record, now),
+        let now = Millis(facts.time_us.saturating_sub(self.start_us) / 1000);
+        match (facts.record, facts.direction) {
+            (Traced::Quake3(record), Direction::ToClient) => self.add_from_server(record, now),
+            (Traced::Quake3(record), Direction::ToServer) => self.add_from_client(record, now),
+            (Traced::QuakeWorld(record), _) => self.add_quakeworld(record, now),
         }
+    }
+
+    /// Adds a datagram of QuakeWorld. The latency is that of the client: from its packet to the observed answer, and
+    /// from there to its acknowledgment.
+    fn add_quakeworld(&mut self, record: &quakeworld::Record, now: Millis) {
+        if matches!(record.kind, RecordKind::Ignored | RecordKind::Undecoded) {
+            return;
+        }
+        let Some(header) = record.header else { return };
+        let side = record.direction as usize;
+        let (answers, questions) = (&mut self.sent, &mut self.asked);
+        let (own, other) = match record.direction {
+            Direction::ToServer => (questions, answers),
+            Direction::ToClient => (answers, questions),
+        };
+        own[header.sequence as usize % KEPT] = (header.sequence, record.time_us);
+        let (kept, sent_us) = other[header.acknowledged as usize % KEPT];
+        let is_newer = header.acknowledged > self.newest_acknowledged[side];
+        if kept == header.acknowledged && is_newer {
+            self.newest_acknowledged[side] = kept;
+            self.halves_ms[side] = Some(record.time_us.saturating_sub(sent_us) / 1000);
+            if let [Some(one), Some(other)] = self.halves_ms {
+                let latency = one + other;
+                let sample = self.lagometer.at(now);
+                sample.ping_ms = sample.ping_ms.max(short(latency));
+                self.pings.add(latency);
+            }
+        }
+        for (_, message) in record.messages() {
+            match message {
+                Message::Client(ClientMessage::StringCommand { text }) => {
+                    let mut words = text.words();
+                    if words.next().is_some_and(|word| word == "setinfo")
+                        && words.next().is_some_and(|word| word == "name")
+                    {
+                        self.name = escaped(words.next().unwrap_or_default().bytes());
+                    }
+                }
+                Message::Server(ServerMessage::ServerData(data)) => {
+                    self.slot = Some(data.player);
+                    self.last_snapshot_us = None;
+                }
+                Message::Server(ServerMessage::UpdateUserinfo { player, info, .. })
+                    if Some(player) == self.slot =>
+                {
+                    let name = info::value(info.bytes(), "name").unwrap_or_default();
+                    self.name = escaped(name);
+                }
+                _ => {}
+            }
+        }
+        if record.direction == Direction::ToClient {
+            self.add_frame(record, now);
+        }
+    }
+
+    /// Adds the loss, choke and frame of a packet of the server.
+    fn add_frame(&mut self, record: &quakeworld::Record, now: Millis) {
+        let sample = self.lagometer.at(now);
+        sample.lost = sample.lost.saturating_add(short(u64::from(record.lost)));
+        sample.rate_delayed = sample.rate_delayed.saturating_add(short(u64::from(record.choked)));
+        self.rate_delayed += u64::from(record.choked);
+        if record.kind == RecordKind::Snapshot {
+            self.add_snapshot(record.time_us, now);
+            self.full += u64::from(record.base.is_none());
+            self.missing_bases += u64::from(record.is_base_missing);
+        }
+    }
+
+    /// Counts a snapshot and the time since the one before.
+    fn add_snapshot(&mut self, time_us: u64, now: Millis) {
+        let before = self.last_snapshot_us.replace(time_us);
+        let gap = before.map(|before| time_us.saturating_sub(before) / 1000);
+        let sample = self.lagometer.at(now);
+        sample.snapshots = sample.snapshots.saturating_add(1);
+        if let Some(gap) = gap.filter(|gap| *gap <= MAX_GAP_MS) {
+            sample.gap_ms = sample.gap_ms.max(short(gap));
+            self.gaps.add(gap);
+        }
+        self.snapshots += 1;
     }
 
     fn add_from_server(&mut self, record: &Record, now: Millis) {
@@ -109,17 +207,9 @@ impl ClientReport {
         }
         let flags = record.from_server.snapshot.head.flags;
         let delayed = flags.contains(SnapFlags::RATE_DELAYED);
-        let before = self.last_snapshot_us.replace(record.time_us);
-        let gap = before.map(|before| record.time_us.saturating_sub(before) / 1000);
-        let gap = gap.filter(|gap| *gap <= MAX_GAP_MS);
+        self.add_snapshot(record.time_us, now);
         let sample = self.lagometer.at(now);
-        sample.snapshots = sample.snapshots.saturating_add(1);
         sample.rate_delayed = sample.rate_delayed.saturating_add(u16::from(delayed));
-        if let Some(gap) = gap {
-            sample.gap_ms = sample.gap_ms.max(short(gap));
-            self.gaps.add(gap);
-        }
-        self.snapshots += 1;
         self.full += u64::from(record.delta_base().is_none());
         self.rate_delayed += u64::from(delayed);
         self.missing_bases += u64::from(record.missing.delta_base);

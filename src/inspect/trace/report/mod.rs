@@ -4,17 +4,20 @@
 
 mod client;
 mod costs;
+mod facts;
 mod page;
 mod timeline;
 
 use std::{collections::HashMap, net::SocketAddr};
 
 use super::{
+    family::Traced,
     parts::Part,
-    record::{Direction, Record, RecordKind},
+    record::{Direction, RecordKind},
 };
 use client::ClientReport;
 use costs::FieldCosts;
+use facts::Facts;
 use timeline::{Layer, Timeline};
 
 /// Maximum clients with a section of their own.
@@ -33,12 +36,12 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, record: &Record) {
+    fn add(&mut self, facts: &Facts<'_>) {
         self.datagrams += 1;
-        self.bytes += record.bytes as u64;
-        self.lost += u64::from(record.lost);
-        self.ignored += u64::from(record.kind == RecordKind::Ignored);
-        self.undecoded += u64::from(record.kind == RecordKind::Undecoded);
+        self.bytes += facts.bytes as u64;
+        self.lost += u64::from(facts.lost);
+        self.ignored += u64::from(facts.kind == RecordKind::Ignored);
+        self.undecoded += u64::from(facts.kind == RecordKind::Undecoded);
     }
 }
 
@@ -98,48 +101,50 @@ impl Report {
     }
 
     /// Adds a datagram.
-    pub fn add(&mut self, record: &Record) {
+    pub fn add<'a>(&mut self, record: impl Into<Traced<'a>>) {
+        let facts = Facts::new(record.into());
         if self.start_us == u64::MAX {
-            self.start_us = record.time_us;
+            self.start_us = facts.time_us;
         }
-        self.end_us = self.end_us.max(record.time_us);
-        let side = record.direction as usize;
-        self.counts[side].add(record);
-        for (part, bits) in record.bits.iter() {
+        self.end_us = self.end_us.max(facts.time_us);
+        let side = facts.direction as usize;
+        self.counts[side].add(&facts);
+        for (part, bits) in facts.bits.iter() {
             self.parts[side][part as usize] += u64::from(bits);
         }
-        let framing = framing(record);
-        match record.kind {
-            RecordKind::Connectionless => self.connectionless[side] += record.bytes as u64,
+        match facts.kind {
+            RecordKind::Connectionless => self.connectionless[side] += facts.bytes as u64,
             RecordKind::Ignored | RecordKind::Undecoded => {}
-            _ => self.framing[side] += framing,
+            _ => self.framing[side] += facts.framing(),
         }
-        self.add_to_timeline(record, framing);
-        self.fields.add(record);
-        self.add_to_client(record);
-        self.add_to_largest(record);
+        self.add_to_timeline(&facts);
+        if let Traced::Quake3(record) = facts.record {
+            self.fields.add(record);
+        }
+        self.add_to_client(&facts);
+        self.add_to_largest(&facts);
     }
 
-    fn add_to_timeline(&mut self, record: &Record, framing: u64) {
-        let since = record.time_us.saturating_sub(self.start_us);
-        let row = self.timelines[record.direction as usize].at(since);
-        for (part, bits) in record.bits.iter() {
+    fn add_to_timeline(&mut self, facts: &Facts<'_>) {
+        let since = facts.time_us.saturating_sub(self.start_us);
+        let row = self.timelines[facts.direction as usize].at(since);
+        for (part, bits) in facts.bits.iter() {
             row[Layer::of(part) as usize] += f64::from(bits) / 8.0;
         }
-        let rest = match record.kind {
+        let rest = match facts.kind {
             RecordKind::Connectionless | RecordKind::Ignored | RecordKind::Undecoded => {
-                record.bytes as u64
+                facts.bytes as u64
             }
-            _ => framing,
+            _ => facts.framing(),
         };
         row[Layer::Other as usize] += rest as f64;
     }
 
-    fn add_to_client(&mut self, record: &Record) {
-        let key = (record.server, record.client);
+    fn add_to_client(&mut self, facts: &Facts<'_>) {
+        let key = (facts.server, facts.client);
         if !self.clients.contains_key(&key) {
             // A query needs no section.
-            if record.sequence.is_none() || record.protocol.is_none() {
+            if facts.sequence.is_none() || facts.protocol.is_none() {
                 return;
             }
             if self.clients.len() >= MAX_CLIENTS {
@@ -148,11 +153,11 @@ impl Report {
             }
         }
         let start_us = self.start_us;
-        self.clients.entry(key).or_insert_with(|| ClientReport::new(start_us)).add(record);
+        self.clients.entry(key).or_insert_with(|| ClientReport::new(start_us)).add(facts);
     }
 
-    fn add_to_largest(&mut self, record: &Record) {
-        let bytes = record.message_bytes;
+    fn add_to_largest(&mut self, facts: &Facts<'_>) {
+        let bytes = facts.message_bytes;
         let smallest = self.largest.last().map_or(0, |message| message.bytes);
         if bytes == 0 || self.largest.len() >= LARGEST && bytes <= smallest {
             return;
@@ -161,12 +166,12 @@ impl Report {
         self.largest.insert(
             at,
             LargeMessage {
-                time_us: record.time_us,
-                client: record.client,
-                direction: record.direction,
-                sequence: record.sequence.unwrap_or_default().0,
+                time_us: facts.time_us,
+                client: facts.client,
+                direction: facts.direction,
+                sequence: facts.sequence.unwrap_or_default(),
                 bytes,
-                words: words(record),
+                words: facts.words(),
             },
         );
         self.largest.truncate(LARGEST);
@@ -176,36 +181,4 @@ impl Report {
     fn seconds(&self) -> f64 {
         self.end_us.saturating_sub(self.start_us) as f64 / 1e6
     }
-}
-
-/// Bytes of a datagram that are not part of its message.
-fn framing(record: &Record) -> u64 {
-    let payload = match record.fragment {
-        Some(span) => usize::from(span.len),
-        None => record.message_bytes,
-    };
-    record.bytes.saturating_sub(payload) as u64
-}
-
-/// Describes the content of a message.
-fn words(record: &Record) -> String {
-    let mut words = vec![record.kind.name().to_owned()];
-    if record.from_server.has_snapshot {
-        words.push(match record.delta_base() {
-            Some(base) => format!("delta to {base}"),
-            None => "full".to_owned(),
-        });
-        words.push(format!("{} entities", record.from_server.snapshot.entities.len()));
-    }
-    if let Some(gamestate) = &record.from_server.gamestate {
-        words.push(format!("{} configstrings", gamestate.configstrings.len()));
-        words.push(format!("{} baselines", gamestate.baselines.len()));
-    }
-    if !record.commands.is_empty() {
-        words.push(format!("{} commands", record.commands.len()));
-    }
-    if !record.from_client.usercmds.is_empty() {
-        words.push(format!("{} moves", record.from_client.usercmds.len()));
-    }
-    words.join(", ")
 }

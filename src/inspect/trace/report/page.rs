@@ -78,7 +78,8 @@ impl Report {
                 h2 { "Clients" }
                 p { "Above the line: time between snapshots, yellow when far longer than the mean. Below: "
                     "round trip of the client's acknowledgements as observed, yellow for rate-delayed "
-                    "snapshots, red for lost messages of the server." }
+                    "snapshots, red for lost messages of the server. Clients of QuakeWorld: below the line their "
+                    "latency, yellow for choked answers." }
                 @for ((_, address), client) in &clients { (client_figure(*address, client)) }
                 @if self.other_clients > 0 { p { "Datagrams of further clients: " (self.other_clients) } }
                 (clients_table(&clients))
@@ -165,7 +166,7 @@ fn clients_table(clients: &[(&(SocketAddr, SocketAddr), &ClientReport)]) -> Mark
     html! {
         table .numbers {
             tr {
-                th { "Client" } th { "Snapshots" } th { "full" } th { "rate-delayed" } th { "longest gap" }
+                th { "Client" } th { "Snapshots" } th { "full" } th { "rate-delayed or choked" } th { "longest gap" }
                 th { "ping, longest" } th { "lost to client" } th { "lost to server" } th { "undecoded" } th { "kB to client" } th { "kB to server" }
             }
             @for ((_, address), client) in clients {

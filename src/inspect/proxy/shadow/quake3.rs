@@ -1,11 +1,13 @@
-//! Shadow of a connection: decoder of both directions and writer of a last message.
+//! Shadow of a connection of Quake III.
 //!
 //! A server that fell silent cannot disconnect its clients. The shadow knows the sequence numbers and keys of the
 //! connection and writes the `disconnect` in its place: the command, and a full snapshot, because clients execute
-//! commands when they enter a snapshot. It also writes the `disconnect` of a client to the server. Invariant: datagrams are passed on as they are, decoded or not.
+//! commands when they enter a snapshot. It also writes the
+//! `disconnect` of a client to the server.
 
 use std::{net::SocketAddr, sync::Arc};
 
+use super::Seen;
 use crate::{
     model::{
         Challenge, CommandNum, LevelTime, Millis, PlayerState, Qport, Sequence, ServerId, text,
@@ -28,21 +30,6 @@ const SNAPSHOT_INTERVAL_MS: i32 = 50;
 const MAX_REASON_LEN: usize = 200;
 /// Copies of the disconnect, as servers send them.
 const COPIES: usize = 2;
-
-/// Meaning of a decoded datagram for its session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
-    /// Nothing that the session acts on.
-    Nothing,
-    /// A complete message of the connection, so its sender is genuine.
-    Message,
-    /// The server accepted the connection.
-    Accepted,
-    /// One side disconnects.
-    Disconnect,
-    /// Not decoded.
-    Undecoded,
-}
 
 /// Newest state of both directions.
 #[derive(Debug)]
@@ -72,7 +59,7 @@ impl Default for Newest {
 
 /// Shadow of one session's connection.
 #[derive(Debug)]
-pub(super) struct Shadow {
+pub(in crate::proxy) struct Shadow {
     line: Line,
     newest: Newest,
     /// Challenge and qport of the last `connect`.
