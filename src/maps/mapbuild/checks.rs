@@ -92,10 +92,30 @@ fn check_links(entities: &[Entity], findings: &mut Findings) {
     }
 }
 
+/// Reports an origin that is no position, and a spawn point without one: the game puts both at 0 0 0.
+fn warn_of_origin(entity: &Entity, findings: &mut Findings) {
+    let class = entity.class();
+    match entity.value("origin") {
+        Some(value) => {
+            let what =
+                format!("origin of {class} is no position: {value:?} (expected three numbers)");
+            findings.warn(entity.line, what);
+        }
+        None if is_spawn_point(entity) => {
+            let what = format!("{class} without a position (expected the key \"origin\")");
+            findings.warn(entity.line, what);
+        }
+        None => {}
+    }
+}
+
 /// Reports items and spawn points that do not fit where they stand.
 fn check_places(collision: &CollisionMap, entities: &[Entity], findings: &mut Findings) {
     for entity in entities {
-        let Some(origin) = entity.vector("origin") else { continue };
+        let Some(origin) = entity.vector("origin") else {
+            warn_of_origin(entity, findings);
+            continue;
+        };
         let origin = Vec3(origin.to_f32());
         let flat = |z: f32| Vec3::new(HALF_WIDTH, HALF_WIDTH, z);
         let (mins, maxs, lift, clip_mask) = if is_spawn_point(entity) {

@@ -25,9 +25,16 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Creates a diagnostic.
+    /// Creates a diagnostic. Control characters of names in the source are escaped.
     pub fn new(file: &str, line: u32, message: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), line, message: message.into() }
+        let mut message = message.into();
+        if message.contains(char::is_control) {
+            let escaped = |c: char| {
+                if c.is_control() { c.escape_default().to_string() } else { c.to_string() }
+            };
+            message = message.chars().map(escaped).collect();
+        }
+        Self { file: file.to_owned(), line, message }
     }
 }
 
@@ -98,6 +105,8 @@ impl From<Diagnostic> for BuildError {
 pub(super) struct Findings {
     file: String,
     errors: Vec<Diagnostic>,
+    /// Number of errors beyond the limit.
+    more_errors: usize,
     warnings: Vec<Diagnostic>,
     /// Number of warnings by the begin of their message; those beyond the limits included.
     kinds: BTreeMap<String, usize>,
@@ -118,15 +127,16 @@ impl Findings {
 
     /// Adds a problem that stops the build.
     pub(super) fn error(&mut self, line: u32, message: impl Into<String>) {
-        if self.errors.len() < MAX_ERRORS {
-            self.errors.push(Diagnostic::new(&self.file, line, message));
-        }
+        let file = self.file.clone();
+        self.error_in(&file, line, message);
     }
 
     /// Adds a problem of another file that stops the build.
     pub(super) fn error_in(&mut self, file: &str, line: u32, message: impl Into<String>) {
         if self.errors.len() < MAX_ERRORS {
             self.errors.push(Diagnostic::new(file, line, message));
+        } else {
+            self.more_errors += 1;
         }
     }
 
@@ -172,6 +182,10 @@ impl Findings {
         let warnings = self.take_warnings();
         errors.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
         errors.dedup();
+        if self.more_errors > 0 {
+            let what = format!("{} more errors", self.more_errors);
+            errors.push(Diagnostic::new(&self.file, 0, what));
+        }
         BuildError { errors, warnings }
     }
 
@@ -219,5 +233,20 @@ mod tests {
         let told = findings.fail().warnings;
         assert_eq!(told.len(), MAX_WARNINGS + 1);
         assert_eq!(told[MAX_WARNINGS].to_string(), "a.map: 100 more warnings of other kinds");
+    }
+
+    #[test]
+    fn errors_beyond_the_limit_are_counted() {
+        let mut findings = Findings::new("a.map");
+        (0..MAX_ERRORS as u32 + 7).for_each(|line| findings.error(line, "wrong"));
+        let failed = findings.fail();
+        assert_eq!(failed.errors.len(), MAX_ERRORS + 1);
+        assert_eq!(failed.errors[MAX_ERRORS].to_string(), "a.map: 7 more errors");
+    }
+
+    #[test]
+    fn control_characters_of_names_are_escaped() {
+        let told = Diagnostic::new("a.map", 3, "target of \u{1b}[31mx does not exist");
+        assert_eq!(told.to_string(), "a.map:3: target of \\u{1b}[31mx does not exist");
     }
 }
