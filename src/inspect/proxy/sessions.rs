@@ -152,7 +152,14 @@ mod tests {
         let options = ProxyOptions::new(address(27_960));
         let number = sessions.insert(|number| {
             let local = LocalPort(number as u16);
-            Session::new(Millis(5), &options, Route::new(LISTEN, address(port)), local, 1)
+            Session::new(
+                Millis(5),
+                &options,
+                Route::new(LISTEN, address(port)),
+                local,
+                Family::Quake3,
+                1,
+            )
         });
         sessions.set_qport(number, Qport(qport));
         number
