@@ -344,7 +344,7 @@ impl QuakeWorldTrial {
         self.next_fault = self.now + RECOVERY + Millis::seconds(1 + self.rng.below(60));
     }
 
-    /// Sends a hostile datagram to the server: noise, or a damaged copy of a bot's, from its address or another one.
+    /// Sends a hostile datagram to the server: noise, a request, or a damaged copy of a bot's.
     fn inject(&mut self) {
         self.report.injected_datagrams += 1;
         let noise = |rng: &mut SeededRng| -> Vec<u8> {
