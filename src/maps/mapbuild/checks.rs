@@ -92,13 +92,13 @@ fn check_links(entities: &[Entity], findings: &mut Findings) {
     }
 }
 
-/// Reports an origin that is no position, and a spawn point without one: the game puts both at 0 0 0.
+/// Reports an origin that is not a position, and a spawn point without one.
 fn warn_of_origin(entity: &Entity, findings: &mut Findings) {
     let class = entity.class();
     match entity.value("origin") {
         Some(value) => {
             let what =
-                format!("origin of {class} is no position: {value:?} (expected three numbers)");
+                format!("origin of {class} is not a position: {value:?} (expected three numbers)");
             findings.warn(entity.line, what);
         }
         None if is_spawn_point(entity) => {

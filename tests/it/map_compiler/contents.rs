@@ -147,6 +147,18 @@ fn mixed_brushes_follow_the_rule_of_the_key() {
 }
 
 #[test]
+fn invalid_and_missing_origins_are_warned_of() {
+    let told = |origin: &str| {
+        let spawn = format!("{{\n\"classname\" \"info_player_deathmatch\"\n{origin}}}\n");
+        warnings(&source(&walls(), &(SPAWN.to_owned() + &spawn)))
+    };
+    assert_eq!(told("\"origin\" \"64 0 -200\"\n"), "");
+    let invalid = told("\"origin\" \"a b c\"\n");
+    assert!(invalid.contains("origin of info_player_deathmatch is not a position: \"a b c\""));
+    assert!(told("").contains("info_player_deathmatch without a position"));
+}
+
+#[test]
 fn entities_of_other_compilers_are_left_out_by_name() {
     let entity = |class: &str, rest: &str| format!("{{\n\"classname\" \"{class}\"\n{rest}}}\n");
     let decal = brush([0; 3], [8; 3], "room/wall");
