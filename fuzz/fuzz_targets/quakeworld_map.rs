@@ -4,7 +4,9 @@
 use fragd::{
     bsp29::{Bsp29, HullSize, LeafSet},
     model::Vec3,
-    qwgame::movement::{MoveCommand, MoveKind, MoveState, MoveVars, Scene, SolidEntity, player_move},
+    qwgame::movement::{
+        MoveCommand, MoveKind, MoveState, MoveVars, Scene, SolidEntity, player_move,
+    },
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -30,7 +32,8 @@ fuzz_target!(|data: &[u8]| {
         let _ = map.visibility().pvs(leaf).contains(map.leaf_at(end));
         let _ = map.visibility().phs(leaf).contains(map.leaf_at(end));
         map.fat_pvs(start, 8.0, &mut set);
-        let entities = [SolidEntity::model(usize::from(n.unsigned_abs()) % 4, end), SolidEntity::player(end)];
+        let entities =
+            [SolidEntity::model(usize::from(n.unsigned_abs()) % 4, end), SolidEntity::player(end)];
         let scene = Scene { map: &map, entities: &entities };
         let kind = KINDS[usize::from(n.unsigned_abs()) % 3];
         let mut state = MoveState { origin: start, velocity: end, kind, ..MoveState::default() };

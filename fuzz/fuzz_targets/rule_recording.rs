@@ -19,7 +19,8 @@ const MAGIC_LEN: usize = 8;
 const MAX_ENTRIES: usize = 0xffff;
 
 static PLAY: LazyLock<Play> = LazyLock::new(|| {
-    let plays = Play::parse("play fuzzed\nplayer\nplayer\nwait 100\nkeys 0 forward attack\nwait 300\n");
+    let plays =
+        Play::parse("play fuzzed\nplayer\nplayer\nwait 100\nkeys 0 forward attack\nwait 300\n");
     plays.expect("a play").remove(0)
 });
 
@@ -91,7 +92,8 @@ fuzz_target!(|data: &[u8]| {
             check(&sealed(bytes))
         }
     };
-    let Some(recording) = recording.filter(|known| known.game() == GameFolder::BaseOa.name()) else {
+    let Some(recording) = recording.filter(|known| known.game() == GameFolder::BaseOa.name())
+    else {
         return;
     };
     let data = MemoryAssets::default();

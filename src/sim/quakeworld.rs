@@ -231,7 +231,7 @@ impl QuakeWorldTrial {
         }
         if now >= self.stalled_until {
             while let Some((from, bytes)) = self.waiting.pop_front() {
-                self.to_server(from, &bytes);
+                self.deliver_to_server(from, &bytes);
             }
             if now >= self.server.next_frame() {
                 self.server.frame(now);
@@ -266,7 +266,7 @@ impl QuakeWorldTrial {
                     if self.now < self.stalled_until {
                         self.waiting.push_back((from, packet.clone()));
                     } else {
-                        self.to_server(from, &packet);
+                        self.deliver_to_server(from, &packet);
                     }
                 }
             }
@@ -278,7 +278,7 @@ impl QuakeWorldTrial {
                     result =
                         Err(format!("datagram of {} bytes (max {MAX_DATAGRAM_LEN})", packet.len()));
                 }
-                self.to_bot(route.remote, &packet);
+                self.deliver_to_bot(route.remote, &packet);
             }
             if is_quiet || result.is_err() {
                 break;
@@ -305,11 +305,11 @@ impl QuakeWorldTrial {
         self.transcript.write(bytes);
     }
 
-    fn to_server(&mut self, from: SocketAddr, bytes: &[u8]) {
+    fn deliver_to_server(&mut self, from: SocketAddr, bytes: &[u8]) {
         self.server.handle_datagram(self.now, Route::new(LocalPort(0), from), bytes);
     }
 
-    fn to_bot(&mut self, to: SocketAddr, bytes: &[u8]) {
+    fn deliver_to_bot(&mut self, to: SocketAddr, bytes: &[u8]) {
         let now = self.now;
         for group in &mut self.groups {
             for port in 0..group.count * 2 {
@@ -377,7 +377,7 @@ impl QuakeWorldTrial {
             }
             _ => (stranger, noise(&mut self.rng)),
         };
-        self.to_server(from, &bytes);
+        self.deliver_to_server(from, &bytes);
     }
 
     /// Checks what no fault may cause.
