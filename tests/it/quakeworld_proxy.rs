@@ -53,12 +53,12 @@ impl Line {
         sent
     }
 
-    fn from_client(&mut self, port: u16, bytes: &[u8]) -> Sent {
+    fn send_as_client(&mut self, port: u16, bytes: &[u8]) -> Sent {
         self.proxy.handle_datagram(self.now, Route::new(LocalPort(0), client(port)), bytes);
         self.take()
     }
 
-    fn from_server(&mut self, bytes: &[u8]) -> Sent {
+    fn send_as_server(&mut self, bytes: &[u8]) -> Sent {
         let local = self.session_port.expect("a session");
         self.proxy.handle_datagram(self.now, Route::new(local, server()), bytes);
         self.take()
@@ -100,12 +100,12 @@ impl Line {
                 continue;
             }
             let bytes = row.bytes("hex");
-            self.now = self.now + Millis(7);
+            self.now += Millis(7);
             let is_from_client = row.text("sender") == "client";
             let (sent, to) = if is_from_client {
-                (self.from_client(port, &bytes), server())
+                (self.send_as_client(port, &bytes), server())
             } else {
-                (self.from_server(&bytes), client(port))
+                (self.send_as_server(&bytes), client(port))
             };
             let passed = [(to, bytes)];
             let sent: Vec<_> =
@@ -153,17 +153,17 @@ fn quakeworld_port_changes_are_followed_after_silence() {
     let mut line = Line::new(|_| {});
     line.play("plain_walk", 40_001, 100);
     let next = next_of_client(100);
-    assert!(line.from_client(40_002, &next).is_empty(), "the old port is not silent");
+    assert!(line.send_as_client(40_002, &next).is_empty(), "the old port is not silent");
     line.wait(Millis(600));
     let mut forged = next.clone();
     forged[0] = forged[0].wrapping_add(3);
-    assert!(line.from_client(40_003, &forged).is_empty(), "a wrong checksum");
+    assert!(line.send_as_client(40_003, &forged).is_empty(), "a wrong checksum");
     let mut later = next;
     // The forged packet was decoded, so the genuine one must be newer.
     let (header, _) = Header::parse(&later, Sender::Client).unwrap();
     later[..4].copy_from_slice(&(header.sequence + 9).to_le_bytes());
     later.truncate(10);
-    let sent = line.from_client(40_002, &later);
+    let sent = line.send_as_client(40_002, &later);
     assert_eq!(sent.len(), 1, "{sent:?}");
     assert_eq!((sent[0].0.remote, &sent[0].1), (server(), &later));
     assert_eq!(line.count(ProxyCounter::PortsFollowed), 1);
@@ -201,7 +201,7 @@ fn quakeworld_clients_of_a_silent_server_are_told() {
     next.truncate(10);
     for step in 0..100 {
         next[..4].copy_from_slice(&(header.sequence + step).to_le_bytes());
-        line.from_client(40_001, &next);
+        line.send_as_client(40_001, &next);
         told.extend(line.wait(Millis(100)));
     }
     let to_client: Vec<_> =
@@ -231,7 +231,7 @@ fn quakeworld_clients_of_a_silent_server_are_told() {
 #[test]
 fn quakeworld_queries_are_answered_from_the_cache() {
     let mut line = Line::new(|_| {});
-    let question = line.from_client(1, b"\xff\xff\xff\xffstatus\n");
+    let question = line.send_as_client(1, b"\xff\xff\xff\xffstatus\n");
     assert_eq!(
         question,
         [(Route::new(LocalPort(1), server()), b"\xff\xff\xff\xffstatus\n".to_vec())]
@@ -243,9 +243,9 @@ fn quakeworld_queries_are_answered_from_the_cache() {
     line.proxy.handle_datagram(line.now, Route::new(LocalPort(1), server()), &answer);
     let sent = line.take();
     assert_eq!((sent.len(), sent[0].0.remote, &sent[0].1), (1, client(1), &answer));
-    let again = line.from_client(2, b"\xff\xff\xff\xffstatus\n");
+    let again = line.send_as_client(2, b"\xff\xff\xff\xffstatus\n");
     assert_eq!((again.len(), again[0].0.remote), (1, client(2)));
-    let ping = line.from_client(3, b"\xff\xff\xff\xffping\n");
+    let ping = line.send_as_client(3, b"\xff\xff\xff\xffping\n");
     assert_eq!(ping[0].1, b"\xff\xff\xff\xffping\n");
     line.proxy.handle_datagram(line.now, Route::new(LocalPort(1), server()), b"l");
     assert_eq!(line.take()[0].1, b"l");
@@ -259,7 +259,7 @@ fn quakeworld_rcon_passes_with_its_option_only() {
     for passes in [false, true] {
         let mut line = Line::new(|options| options.passes_rcon = passes);
         line.play("plain_walk", 40_001, 60);
-        let sent = line.from_client(40_001, rcon);
+        let sent = line.send_as_client(40_001, rcon);
         assert_eq!(sent.len(), 1);
         if passes {
             assert_eq!((sent[0].0.remote, &sent[0].1[..]), (server(), &rcon[..]));
@@ -268,7 +268,7 @@ fn quakeworld_rcon_passes_with_its_option_only() {
             assert!(sent[0].1.starts_with(b"\xff\xff\xff\xffn") && sent[0].1.len() <= rcon.len());
         }
         let refused = line.count(ProxyCounter::CommandsRefused);
-        assert!(line.from_client(40_001, b"\xff\xff\xff\xfflog\n").is_empty());
+        assert!(line.send_as_client(40_001, b"\xff\xff\xff\xfflog\n").is_empty());
         assert_eq!(line.count(ProxyCounter::CommandsRefused), refused + 1);
     }
 }
@@ -298,9 +298,9 @@ proptest! {
                 bytes.splice(0..0, *b"\xff\xff\xff\xff");
             }
             if is_from_client {
-                line.from_client(port, &bytes);
+                line.send_as_client(port, &bytes);
             } else {
-                line.from_server(&bytes);
+                line.send_as_server(&bytes);
             }
             line.wait(Millis(50));
         }
