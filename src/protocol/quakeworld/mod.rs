@@ -28,6 +28,7 @@ pub mod level;
 pub mod moves;
 pub mod packet;
 pub mod players;
+#[cfg(feature = "server")]
 pub mod rcon;
 pub mod server_message;
 mod table;
