@@ -212,17 +212,28 @@ fn text(report: &TrialReport, failure: Option<&Violation>, cost: &Cost, reproduc
         report.slowest_recovery,
         report.most_above_rate,
     );
+    text + &ending(cost, &format!("{:08x}", report.transcript), failure, reproduce)
+}
+
+/// Returns the last lines of a report: memory, transcript, verdict.
+fn ending(cost: &Cost, transcript: &str, failure: Option<&Violation>, reproduce: &str) -> String {
+    let mut text = String::new();
     if let Some([early, middle, end]) = cost.memory() {
         text += &format!(
             "memory          {early:.1} MiB at 10%, {middle:.1} MiB at 50%, {end:.1} MiB at the end\n"
         );
     }
-    text += &format!("transcript      {:08x}\n", report.transcript);
+    text += &format!("transcript      {transcript}\n");
     text += &match failure {
         None => "verdict         passed\n".to_owned(),
         Some(failure) => format!("verdict         {failure}\nreproduce       {reproduce}\n"),
     };
     text
+}
+
+/// Returns a violation with the command that reproduces it.
+fn failure_json(failure: &Violation, reproduce: &str) -> serde_json::Value {
+    json!({ "time_ms": failure.at.0, "fault_phase": failure.fault_phase, "what": failure.what, "reproduce": reproduce })
 }
 
 fn json(
@@ -231,9 +242,7 @@ fn json(
     cost: &Cost,
     reproduce: &str,
 ) -> serde_json::Value {
-    let failure = failure.map(|failure| {
-        json!({ "time_ms": failure.at.0, "fault_phase": failure.fault_phase, "what": failure.what, "reproduce": reproduce })
-    });
+    let failure = failure.map(|failure| failure_json(failure, reproduce));
     let faults = report.faults.iter().map(|(name, count)| (name.replace(' ', "_"), json!(count)));
     let memory =
         cost.memory.iter().map(|(time, bytes)| json!({ "time_ms": time.0, "bytes": bytes }));

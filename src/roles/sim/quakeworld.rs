@@ -73,7 +73,7 @@ fn as_text(
     cost: &Cost,
     reproduce: &str,
 ) -> String {
-    let mut text = format!(
+    let text = format!(
         "time            {:.1} min simulated in {:.1} s, {:.2} hours per minute\n\
          faults          {} stalls, {} map changes, {} hostile datagrams\n\
          clients         {} joins\n\
@@ -93,17 +93,7 @@ fn as_text(
         report.predicted,
         report.mispredicted,
     );
-    if let Some([early, middle, end]) = cost.memory() {
-        text += &format!(
-            "memory          {early:.1} MiB at 10%, {middle:.1} MiB at 50%, {end:.1} MiB at the end\n"
-        );
-    }
-    text += &format!("transcript      {:016x}\n", report.transcript);
-    text += &match failure {
-        None => "verdict         passed\n".to_owned(),
-        Some(failure) => format!("verdict         {failure}\nreproduce       {reproduce}\n"),
-    };
-    text
+    text + &super::ending(cost, &format!("{:016x}", report.transcript), failure, reproduce)
 }
 
 fn as_json(
@@ -112,9 +102,7 @@ fn as_json(
     cost: &Cost,
     reproduce: &str,
 ) -> serde_json::Value {
-    let failure = failure.map(|failure| {
-        json!({ "time_ms": failure.at.0, "fault_phase": failure.fault_phase, "what": failure.what, "reproduce": reproduce })
-    });
+    let failure = failure.map(|failure| super::failure_json(failure, reproduce));
     json!({
         "verdict": if failure.is_none() { "passed" } else { "failed" },
         "failure": failure,
