@@ -2,7 +2,7 @@
 //!
 //! The challenge that proves an address is inside the compressed text. Decoding is therefore the
 //! first cost of a `connect` and comes before any proof.
-//! [`LoadShedder`](super::load_shedding::LoadShedder) limits that cost per ms of frame, for all
+//! [`LoadShedder`](super::load_shedding::LoadShedder) limits that cost per ms, for all
 //! addresses together. While half of the budget is unused, every `connect` is decoded, also from 64
 //! clients behind one address. The other half is for addresses that requested a challenge, each up
 //! to [`CONNECTS`]. This table records those addresses.

@@ -55,13 +55,14 @@ impl Guards {
             rate_limits: RateLimits::new(keys.limits),
             connect_budget: ConnectBudget::new(keys.limits ^ 3),
             backoff: ConnectBackoff::default(),
-            shedder: LoadShedder::default(),
+            shedder: LoadShedder::new(keys.limits ^ 6),
         }
     }
 
-    /// Starts the budget of the next frame. Returns whether the last one shed datagrams.
+    /// Sets the length of a frame, and returns whether datagrams were shed since the last call.
     pub(crate) fn begin_frame(&mut self, length: Millis) -> bool {
-        self.shedder.begin_frame(length)
+        self.shedder.set_length(length);
+        self.shedder.take_shed()
     }
 
     /// Whether a datagram is processed; its cost is charged then. If not, it is shed.
@@ -74,9 +75,10 @@ impl Guards {
     ) -> bool {
         let Self { shedder, connect_budget, .. } = self;
         match decode_cost(datagram) {
-            Some(cost) => shedder
-                .admits_connect(datagram.len(), cost, || connect_budget.has_priority(now, from)),
-            None => shedder.admits(class, datagram.len()),
+            Some(cost) => shedder.admits_connect(now, from, datagram.len(), cost, || {
+                connect_budget.has_priority(now, from)
+            }),
+            None => shedder.admits(now, class, from, datagram.len()),
         }
     }
 

@@ -246,7 +246,7 @@ impl<R: Role> Connections<'_, R> {
         id == self.level.server_id && id != ServerId(0)
     }
 
-    /// Starts the budgets of the next frame. If the last one shed datagrams, counts it and logs it within the log
+    /// Starts a frame. If datagrams were shed since the last one, counts the frame and logs it within the log
     /// limit.
     pub(crate) fn begin_frame(&mut self, length: Millis) {
         if !self.guards.begin_frame(length) {
