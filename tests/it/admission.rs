@@ -464,8 +464,10 @@ fn rcon_needs_password_and_allowed_network() {
     let far = Stranger::at("198.51.100.1:1");
     assert!(far.text(&mut server, "rcon \"correct horse\" status").is_empty());
     let mut near = Stranger::at("10.1.2.3:1");
-    assert_eq!(near.text(&mut server, "rcon wrong status"), ["print\nBad rconpassword.\n"]);
-    assert!(near.text(&mut server, "rcon wrong status").is_empty(), "one answer a second");
+    for _ in 0..2 {
+        assert_eq!(near.text(&mut server, "rcon wrong status"), ["print\nBad rconpassword.\n"]);
+    }
+    assert!(near.text(&mut server, "rcon wrong status").is_empty(), "then one answer a second");
     for _ in 0..20 {
         near.text(&mut server, "rcon wrong status");
     }

@@ -266,6 +266,9 @@ fn quakeworld_rcon_passes_with_its_option_only() {
         } else {
             assert_eq!(sent[0].0.remote, client(40_001));
             assert!(sent[0].1.starts_with(b"\xff\xff\xff\xffn") && sent[0].1.len() <= rcon.len());
+            // A new client asks in the form of the connection before.
+            let stranger = line.send_as_client(40_002, rcon);
+            assert!(stranger[0].1.starts_with(b"\xff\xff\xff\xffn"), "{stranger:?}");
         }
         let refused = line.count(ProxyCounter::CommandsRefused);
         assert!(line.send_as_client(40_001, b"\xff\xff\xff\xfflog\n").is_empty());

@@ -1,5 +1,7 @@
 //! QuakeWorld server with clients: joining, chat, teams, spectators, maps, downloads, limits.
 
+use std::net::{Ipv4Addr, SocketAddr};
+
 use fragd::{
     bsp29::compiler::fragqw1,
     discovery::quakeworld::Packet,
@@ -271,14 +273,60 @@ fn rcon_takes_plain_and_encrypted_passwords() {
     assert!(rcon(&mut fixture, 210, &fresh, "status").contains("fragqw1"));
     let old = word(&fixture, 120);
     assert!(rcon(&mut fixture, 210, &old, "status").contains("Bad rcon_password"));
-    for _ in 0..5 {
-        rcon(&mut fixture, 211, "wrong", "status");
+    let mut wrong = || rcon(&mut fixture, 211, "wrong", "status");
+    let answers = [wrong(), wrong(), wrong(), wrong(), wrong()];
+    assert!(answers[..2].iter().all(|text| text.contains("Bad rcon_password")), "{answers:?}");
+    assert_eq!(answers[3..], ["", ""], "locked out");
+}
+
+#[test]
+fn rcon_is_heard_beside_forged_wrong_passwords() {
+    let mut fixture = QwFixture::new(&[("rcon_password", "sesame"), ("sv_crypt_rcon", "0")]);
+    let (mut heard, mut answers) = (0, 0);
+    for second in 0..20_u16 {
+        // The address of the administrator with other ports.
+        for port in 0..100 {
+            let forged = SocketAddr::new(address(210).ip(), 2000 + second * 100 + port);
+            let wrong = b"\xff\xff\xff\xffrcon wrong status\n";
+            fixture.strays.clear();
+            fixture.inject(forged, wrong);
+            answers += fixture.strays.len();
+            fixture.now += Millis(10);
+        }
+        let right = b"\xff\xff\xff\xffrcon sesame status\n";
+        heard += u32::from(ask_bytes(&mut fixture, 210, right).is_some());
     }
-    let locked = word(&fixture, 0);
-    assert_eq!(rcon(&mut fixture, 211, &locked, "status"), "", "locked out");
-    fixture.now += Millis(60_000);
-    let later = word(&fixture, 0);
-    assert!(rcon(&mut fixture, 211, &later, "status").contains("fragqw1"));
+    assert!(heard >= 18, "{heard} of 20 commands");
+    assert!(answers <= 45, "{answers} refusals to a forged address");
+}
+
+#[test]
+fn challenges_and_refusals_have_a_limit_for_all_addresses() {
+    let mut fixture = QwFixture::new(&[]);
+    let mut flood = |per_ms: u32, bytes: &[u8]| {
+        let (mut answers, mut honest) = (0, 0);
+        for number in 0..6000 * per_ms {
+            let source = SocketAddr::new(Ipv4Addr::from_bits(0x1400_0000 | number).into(), 5);
+            fixture.strays.clear();
+            fixture.inject(source, bytes);
+            answers += fixture.strays.len();
+            if number % per_ms == 0 {
+                fixture.now += Millis(1);
+            }
+            if number % (1500 * per_ms) == 1 {
+                honest += u32::from(ask_bytes(&mut fixture, 210, bytes).is_some());
+            }
+        }
+        (answers, honest)
+    };
+    // Six seconds.
+    let (challenges, honest) = flood(20, b"\xff\xff\xff\xffgetchallenge\n");
+    assert!((60_000..110_000).contains(&challenges), "{challenges}");
+    assert!(honest >= 3, "{honest} of 4");
+    let connect = b"\xff\xff\xff\xffconnect 28 5 1234 \"\\name\\ghost\"\n";
+    let (refusals, honest) = flood(5, connect);
+    assert!((60..=160).contains(&refusals), "{refusals}");
+    assert!(honest >= 3, "{honest} of 4");
 }
 
 #[test]

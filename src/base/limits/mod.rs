@@ -6,6 +6,8 @@
 //! | [`Bucket`], [`AddressLimiter`] | requests of one sender |
 //! | [`SharedBudget`], [`SharedRequests`] | requests and bytes of all unproven senders, with a share for returning ones |
 //! | [`QueryLimiter`] | queries of server browsers |
+//! | [`RequestLimits`] | all connectionless requests of a server: queries, challenges, rejections, accepted connects |
+//! | [`PasswordGuard`] | guesses of a password, with lockouts |
 //! | [`Reach`] | nothing: tells this machine and local networks from the Internet, and clients of a proxy from both |
 //! | [`crowded`] | places: the holder that gives way to a new one |
 //!
@@ -15,17 +17,21 @@
 mod address_limiter;
 mod bucket;
 mod keys;
+mod passwords;
 mod places;
 mod queries;
 mod reach;
+mod request_limits;
 mod returning;
 mod shared_budget;
 
 pub use address_limiter::AddressLimiter;
 pub use bucket::{Bucket, BucketLimit};
 pub use keys::{AddressKey, same_host, same_network};
+pub use passwords::{PasswordGuard, PasswordLimits, PasswordVerdict};
 pub use places::crowded;
 pub use queries::{QueryLimiter, QueryLimits, QueryShare};
 pub use reach::{Reach, SESSION_NETWORK, is_session_address, is_this_machine};
+pub use request_limits::RequestLimits;
 pub use returning::{RETURN_TIME, ReturningSenders};
 pub use shared_budget::{BudgetLimit, Half, SharedBudget, SharedDecision, SharedRequests};

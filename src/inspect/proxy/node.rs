@@ -69,6 +69,8 @@ pub struct Proxy {
     /// Whether the port for questions is open.
     pub(super) asks: bool,
     pub(super) log: LogLimiter,
+    /// Family of the last accepted connection, for packets that both families have.
+    pub(super) last_family: Family,
     /// Sessions opened so far.
     pub(super) opened: u64,
     /// Key of session addresses.
@@ -101,6 +103,7 @@ impl Proxy {
             status_queries: StatusQueries::default(),
             asks: false,
             log: LogLimiter::default(),
+            last_family: Family::default(),
             opened: 0,
             session_key,
         }
@@ -276,6 +279,7 @@ impl Proxy {
     fn accept(&mut self, number: usize) {
         let Some(session) = self.sessions.get_mut(number) else { return };
         session.state = SessionState::Connected;
+        self.last_family = session.family();
         let Some(attempt) = session.attempt.take() else { return };
         let is_repeated = !session.shadow.connect(attempt.challenge, attempt.qport);
         session.name = attempt.name;

@@ -77,7 +77,9 @@ impl Proxy {
         Some(number)
     }
 
-    /// Family of the sender of a connectionless packet: by the options, its connection, the packet, or its session.
+    /// Family of the sender of a connectionless packet.
+    ///
+    /// The first of these decides: the options, its connection, the packet, its session, the last connection.
     fn family_of(&mut self, known: Option<usize>, bytes: &[u8]) -> Family {
         let session = known.and_then(|number| self.sessions.get_mut(number));
         let known = session.map(|session| (session.family(), session.is_connected()));
@@ -92,7 +94,7 @@ impl Proxy {
             Ok(CommandKind::Connect | CommandKind::GetInfo | CommandKind::GetStatus)
         );
         let known = known.map(|(family, _)| family);
-        if is_own { Family::Quake3 } else { known.unwrap_or_default() }
+        if is_own { Family::Quake3 } else { known.unwrap_or(self.last_family) }
     }
 
     /// Handles a connectionless packet of a client of QuakeWorld. Returns the session that passes it on.

@@ -31,7 +31,7 @@ const MAX_DUPLICATES: i64 = 3;
 /// Answers a request for a challenge.
 pub(super) fn send_challenge(server: &mut QwServer, now: Millis, route: Route) {
     let ip = route.remote.ip();
-    if !server.guards.admits_challenge(now, ip) {
+    if !server.guards.requests.allows_challenge(now, route.remote) {
         return server.counters.bump(QwCounter::Limited);
     }
     let number = server.guards.challenge(now, ip);
@@ -54,7 +54,8 @@ pub(super) fn refuse(
     why: Refusal,
     request_len: usize,
 ) {
-    if why.text().len() + 5 > request_len || !server.guards.admits_refusal(now, route.remote.ip()) {
+    let is_longer = why.text().len() + 5 > request_len;
+    if is_longer || !server.guards.requests.allows_rejection(now, route.remote) {
         return server.counters.bump(QwCounter::Limited);
     }
     server.outbox.push_with(route, |out| Reply::Print { text: why.text() }.write(out));
@@ -123,7 +124,9 @@ fn admit(
         super::drop::drop_client(server, now, slot, DropReason::Reconnect);
         server.clients[slot] = None;
     }
-    if !server.guards.admits_connect(now, remote.ip()) {
+    let most = server.settings.values().int(key::SV_MAXCLIENTS_PER_IP).unsigned_abs();
+    let is_limited = most != 0 && Reach::of(remote.ip()) == Reach::Public;
+    if is_limited && !server.guards.requests.allows_admission(now, remote, most) {
         return Ok(None);
     }
     free_slot(server, route, is_spectator).map(Some).ok_or(Refusal::Full)

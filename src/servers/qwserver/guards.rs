@@ -7,37 +7,27 @@ use std::{hash::Hash as _, hash::Hasher as _, net::IpAddr};
 
 use siphasher::sip::SipHasher13;
 
-use super::rcon::RconGuard;
 use crate::{
-    limits::{AddressKey, AddressLimiter, BucketLimit, QueryLimiter, QueryLimits},
+    limits::{BucketLimit, PasswordGuard, QueryLimits, RequestLimits},
     model::Millis,
 };
 
 /// Time for which a challenge is new. It is valid for at least as long.
 const CHALLENGE_STEP: u64 = 600_000;
 
-/// Limits of status queries.
+/// Limits of status queries, those of a Quake III server.
 pub(super) const QUERY_LIMITS: QueryLimits = QueryLimits {
-    each: BucketLimit { burst: 10, period: Millis(500) },
-    all: BucketLimit { burst: 100, period: Millis(5) },
-    bytes_per_second: 100_000,
+    each: BucketLimit { burst: 10, period: Millis(1000) },
+    all: BucketLimit { burst: 100, period: Millis(10) },
+    bytes_per_second: 25_000,
 };
-/// Challenges of one host.
-const CHALLENGES: BucketLimit = BucketLimit { burst: 64, period: Millis(50) };
-/// Refusals of one host.
-const REFUSALS: BucketLimit = BucketLimit { burst: 5, period: Millis(500) };
-/// Connects of one host that are accepted.
-const CONNECTS: BucketLimit = BucketLimit { burst: 64, period: Millis(200) };
 
 /// Limits of requests.
 #[derive(Debug)]
 pub(super) struct Guards {
     key: [u64; 2],
-    pub(super) queries: QueryLimiter,
-    challenges: AddressLimiter,
-    refusals: AddressLimiter,
-    connects: AddressLimiter,
-    pub(super) rcon: RconGuard,
+    pub(super) requests: RequestLimits,
+    pub(super) rcon: PasswordGuard,
 }
 
 impl Guards {
@@ -46,11 +36,8 @@ impl Guards {
         let word = |at: usize| u64::from_le_bytes(words[at]);
         Self {
             key: [word(0), word(1)],
-            queries: QueryLimiter::new(word(2)),
-            challenges: AddressLimiter::new(word(2) ^ 1),
-            refusals: AddressLimiter::new(word(2) ^ 2),
-            connects: AddressLimiter::new(word(2) ^ 3),
-            rcon: RconGuard::new(word(3)),
+            requests: RequestLimits::new(word(2)),
+            rcon: PasswordGuard::new(word(3)),
         }
     }
 
@@ -70,17 +57,5 @@ impl Guards {
         let mut hasher = SipHasher13::new_with_keys(self.key[0], self.key[1]);
         (step, ip).hash(&mut hasher);
         hasher.finish() as u32 as i32
-    }
-
-    pub(super) fn admits_challenge(&mut self, now: Millis, ip: IpAddr) -> bool {
-        self.challenges.allows(now, AddressKey::host(ip), CHALLENGES)
-    }
-
-    pub(super) fn admits_refusal(&mut self, now: Millis, ip: IpAddr) -> bool {
-        self.refusals.allows(now, AddressKey::host(ip), REFUSALS)
-    }
-
-    pub(super) fn admits_connect(&mut self, now: Millis, ip: IpAddr) -> bool {
-        self.connects.allows(now, AddressKey::host(ip), CONNECTS)
     }
 }

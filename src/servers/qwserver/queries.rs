@@ -69,7 +69,8 @@ pub(super) fn handle_bare(server: &mut QwServer, route: Route, bytes: &[u8]) {
 
 fn send_status(server: &mut QwServer, now: Millis, route: Route, parts: Option<u32>) {
     let is_client = server.clients.iter().flatten().any(|one| one.address() == route.remote);
-    let admitted = server.guards.queries.admit(QUERY_LIMITS, now, route.remote, is_client);
+    let admitted =
+        server.guards.requests.queries().admit(QUERY_LIMITS, now, route.remote, is_client);
     let Some(share) = admitted else { return server.counters.bump(QwCounter::Limited) };
     let mut text = std::mem::take(&mut server.message);
     text.clear();
@@ -81,7 +82,7 @@ fn send_status(server: &mut QwServer, now: Millis, route: Route, parts: Option<u
         out.push(0);
     });
     server.message = text;
-    server.guards.queries.charge(QUERY_LIMITS, share, len);
+    server.guards.requests.queries().charge(QUERY_LIMITS, share, len);
 }
 
 /// Appends serverinfo and the lines of players.

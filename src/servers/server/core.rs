@@ -18,12 +18,12 @@ use super::{
     game_log::GameLogBuffer,
     heartbeat::Announcer,
     pure::PureLevel,
-    rcon::RconGuard,
     recording::Recordings,
     sender::Sender,
 };
 use crate::{
     game::GameFiles,
+    limits::PasswordGuard,
     model::{ClientNum, ConfigIndex, Millis, UnixMillis},
     serving::{
         connection::Connections,
@@ -60,7 +60,7 @@ pub(super) struct Core {
     /// Proof that clients owe on a pure server.
     pub(super) pure: Option<PureLevel>,
     pub(super) guards: Guards,
-    pub(super) rcon: RconGuard,
+    pub(super) rcon: PasswordGuard,
     pub(super) announcer: Announcer,
     pub(super) authorizer: Authorizer,
     pub(super) sender: Sender,
@@ -99,7 +99,7 @@ impl Core {
             announcer: Announcer::default(),
             authorizer: Authorizer::new(keys.authorization()),
             guards: Guards::new(keys.guards),
-            rcon: RconGuard::new(keys.rcon),
+            rcon: PasswordGuard::new(keys.rcon),
             sender: Sender::default(),
             stats: Stats::default(),
             console: ConsoleStreams::default(),

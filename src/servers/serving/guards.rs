@@ -14,10 +14,9 @@ use super::{
     connect_backoff::ConnectBackoff,
     connect_budget::ConnectBudget,
     load_shedding::{LoadShedder, TrafficClass, decode_cost},
-    rate_limits::RateLimits,
 };
 use crate::{
-    limits::QueryLimiter,
+    limits::{QueryLimiter, RequestLimits},
     model::{Challenge, Millis},
 };
 
@@ -42,7 +41,7 @@ pub(crate) struct ChallengeRequest {
 #[derive(Debug)]
 pub(crate) struct Guards {
     challenges: Challenges,
-    rate_limits: RateLimits,
+    requests: RequestLimits,
     connect_budget: ConnectBudget,
     backoff: ConnectBackoff,
     shedder: LoadShedder,
@@ -52,7 +51,7 @@ impl Guards {
     pub(crate) fn new(keys: GuardKeys) -> Self {
         Self {
             challenges: Challenges::new(keys.challenges),
-            rate_limits: RateLimits::new(keys.limits),
+            requests: RequestLimits::new(keys.limits),
             connect_budget: ConnectBudget::new(keys.limits ^ 3),
             backoff: ConnectBackoff::default(),
             shedder: LoadShedder::new(keys.limits ^ 6),
@@ -84,12 +83,12 @@ impl Guards {
 
     /// Limits of queries.
     pub(crate) fn queries(&mut self) -> &mut QueryLimiter {
-        self.rate_limits.queries()
+        self.requests.queries()
     }
 
     /// Whether the reason of a rejection is sent.
     pub(crate) fn allows_rejection(&mut self, now: Millis, from: SocketAddr) -> bool {
-        self.rate_limits.allows_rejection(now, from)
+        self.requests.allows_rejection(now, from)
     }
 
     /// Issues a challenge. `None`: rate limited.
@@ -100,7 +99,7 @@ impl Guards {
         request: ChallengeRequest,
         is_used: impl Fn(Challenge) -> bool,
     ) -> Option<Challenge> {
-        if !request.is_probe && !self.rate_limits.allows_challenge(now, to) {
+        if !request.is_probe && !self.requests.allows_challenge(now, to) {
             return None;
         }
         self.connect_budget.record_challenge(now, to);
@@ -129,7 +128,7 @@ impl Guards {
     /// Whether an address may connect now. `most`: clients that one address may have at a time.
     pub(crate) fn allows_admission(&mut self, now: Millis, from: SocketAddr, most: u32) -> bool {
         self.backoff.remaining(now, from) == Millis(0)
-            && self.rate_limits.allows_admission(now, from, most)
+            && self.requests.allows_admission(now, from, most)
     }
 
     /// Lengthens the connect backoff of an address whose client never sent a message.

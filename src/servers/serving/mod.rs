@@ -22,6 +22,5 @@ pub(crate) mod message_limit;
 pub(crate) mod message_reader;
 pub(crate) mod pacing;
 pub(crate) mod proof;
-pub(crate) mod rate_limits;
 pub(crate) mod rejection;
 pub(crate) mod stats;

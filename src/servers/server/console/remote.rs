@@ -9,7 +9,7 @@ use crate::{
     observe::{Counter, LogEvent},
     server::{
         core::Core,
-        rcon::{RconDecision, packets},
+        rcon::{RconDecision, decide, packets},
         state::Server,
     },
     settings::masked_line,
@@ -22,7 +22,7 @@ pub(in crate::server) fn handle_rcon(server: &mut Server, route: Route, request:
     let (now, from) = (*now, route.remote);
     let is_client =
         || clients.iter().any(|(_, client)| client.is_active() && client.remote.address() == from);
-    match rcon.decide(settings, now, from, is_client, request.password) {
+    match decide(rcon, settings, now, from, is_client, request.password) {
         RconDecision::Granted => {
             server.core.stats.bump(Counter::RconAccepted);
             let command = request.command.to_string();

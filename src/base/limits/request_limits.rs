@@ -1,4 +1,4 @@
-//! Rate limits for connectionless replies and for accepted connects.
+//! Limits of a server's connectionless requests: queries, challenges, rejections, accepted connects.
 //!
 //! Replies to unproven addresses are limited per address and in total, in answers and in bytes.
 //! Half of each total is for hosts that ask again ([`SharedBudget`]), so forged sources leave it to people. Hosts with a
@@ -12,13 +12,11 @@ use std::{
 
 use siphasher::sip::SipHasher13;
 
-use crate::{
-    limits::{
-        AddressKey, AddressLimiter, BucketLimit, BudgetLimit, QueryLimiter, ReturningSenders,
-        SharedBudget, SharedRequests,
-    },
-    model::Millis,
+use super::{
+    AddressKey, AddressLimiter, BucketLimit, BudgetLimit, QueryLimiter, ReturningSenders,
+    SharedBudget, SharedRequests,
 };
+use crate::model::Millis;
 
 /// Rejections of `connect` to one address.
 const REJECTIONS: BucketLimit = BucketLimit { burst: 3, period: Millis(1000) };
@@ -41,9 +39,9 @@ const ADMISSIONS_PER_CLIENT: u32 = 3;
 /// Silence after which a host counts as new. Clients repeat their requests within seconds.
 const SENDER_LIFE: Millis = Millis::seconds(600);
 
-/// All rate limits.
+/// Limits of all requests of one server.
 #[derive(Debug)]
-pub(crate) struct RateLimits {
+pub struct RequestLimits {
     queries: QueryLimiter,
     rejections: AddressLimiter,
     rejections_global: SharedRequests,
@@ -54,8 +52,10 @@ pub(crate) struct RateLimits {
     seed: u64,
 }
 
-impl RateLimits {
-    pub(crate) fn new(seed: u64) -> Self {
+impl RequestLimits {
+    /// Creates unspent limits. `seed` must be secret.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self {
             queries: QueryLimiter::new(seed),
             rejections: AddressLimiter::new(seed ^ 1),
@@ -68,20 +68,20 @@ impl RateLimits {
         }
     }
 
-    /// Limits of getinfo and getstatus.
-    pub(crate) fn queries(&mut self) -> &mut QueryLimiter {
+    /// Limits of queries.
+    pub fn queries(&mut self) -> &mut QueryLimiter {
         &mut self.queries
     }
 
     /// Whether the reason of a rejection is sent.
-    pub(crate) fn allows_rejection(&mut self, now: Millis, from: SocketAddr) -> bool {
+    pub fn allows_rejection(&mut self, now: Millis, from: SocketAddr) -> bool {
         let host = AddressKey::host(from.ip());
         self.rejections.allows(now, host, REJECTIONS)
             && self.rejections_global.allows(now, host, REJECTIONS_GLOBAL)
     }
 
     /// Whether a challenge request is answered.
-    pub(crate) fn allows_challenge(&mut self, now: Millis, from: SocketAddr) -> bool {
+    pub fn allows_challenge(&mut self, now: Millis, from: SocketAddr) -> bool {
         let host = AddressKey::host(from.ip());
         if !self.challenges.allows(now, host, CHALLENGES) {
             return false;
@@ -95,7 +95,7 @@ impl RateLimits {
     }
 
     /// Whether one more connect of a site is accepted. `most`: clients that one address may have.
-    pub(crate) fn allows_admission(&mut self, now: Millis, from: SocketAddr, most: u32) -> bool {
+    pub fn allows_admission(&mut self, now: Millis, from: SocketAddr, most: u32) -> bool {
         let burst = most.saturating_mul(ADMISSIONS_PER_CLIENT);
         let limit = BucketLimit { burst, period: ADMISSION_PERIOD };
         self.admissions.allows(now, AddressKey::site(from.ip()), limit)
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn c33_admissions_of_a_line_are_limited() {
-        let mut limits = RateLimits::new(1);
+        let mut limits = RequestLimits::new(1);
         let from = |i: u16| {
             SocketAddr::new(std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, i, 0, 0, 0, 1).into(), 9)
         };
