@@ -107,7 +107,7 @@ impl RelayState {
         let Self { viewers, current, writer, bodies, stats, options, now, .. } = self;
         let Some(viewer) = viewers.get_mut(key) else { return };
         let Some(view) = current.views(number).get(at) else { return };
-        viewer.begin_snapshot(writer, &current.configstrings, options);
+        viewer.begin_snapshot(writer, &current.configstrings, options, *now, current.time());
         let sequence = viewer.channel.next_sequence();
         let mut base_view = None;
         let base = viewer.delta_base(viewer.delta_request(), |sent| {

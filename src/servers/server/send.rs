@@ -60,7 +60,7 @@ fn write_snapshot(server: &mut Server, number: ClientNum, limit: usize) -> bool 
     let Sender { writer, deltas, .. } = sender;
     let Some(client) = clients.get_mut(number) else { return true };
     client.expect_snapshot();
-    client.begin_snapshot(writer, &level.configstrings, &core.settings);
+    client.begin_snapshot(writer, &level.configstrings, &core.settings, core.now, level.time);
     let active = client.is_active();
     let null_player = PlayerState::default();
     let sanitized;

@@ -47,7 +47,7 @@ impl<R: Role> Connection<R> {
     /// Makes a client a zombie that is sent the reason. Commands that wait for room are sent before it while there is
     /// room.
     pub(crate) fn end(&mut self, configstrings: &Configstrings, reason: &str, now: Millis) {
-        self.queue.fill_window(configstrings, usize::MAX);
+        self.queue.fill_last(configstrings);
         let disconnect = format!("disconnect \"{}\"", sanitize_reason(reason));
         self.queue_last(&[disconnect.into()]);
         self.state = ConnectionState::Zombie(Zombie { since: now, last_at: None });

@@ -14,11 +14,12 @@ use super::{
     state::{Connection, ConnectionState},
 };
 use crate::{
-    model::{Challenge, ClientNum, Millis},
+    model::{Challenge, ClientNum, LevelTime, Millis},
     netchan::Transmitted,
     node::Route,
     observe::Counter,
     serving::{
+        command_queue::SnapshotTimes,
         configstrings::Configstrings,
         pacing::{MessageKind, fragment_copies, fragment_spacing},
         stats::Stats,
@@ -52,11 +53,12 @@ impl<R: Role> Connection<R> {
         writer: &mut BitWriter,
         configstrings: &Configstrings,
         rates: &R::Rates,
+        now: Millis,
+        level: LevelTime,
     ) {
-        if self.queue.pending() > 0 {
-            let budget = self.command_budget(rates);
-            self.queue.fill_window(configstrings, budget);
-        }
+        let played = self.is_active().then_some(LevelTime(self.last_usercmd.server_time));
+        let budget = if self.queue.pending() > 0 { self.command_budget(rates) } else { 0 };
+        self.queue.fill_window(configstrings, SnapshotTimes { now, level, played }, budget);
         self.begin_message(writer);
         writer.byte(ServerOp::Snapshot as u8);
     }
@@ -126,6 +128,7 @@ impl<R: Role> Connections<'_, R> {
             return Ok(());
         }
         client.prime(self.now);
+        client.queue.begin_level();
         client.channel.set_fragment_copies(fragment_copies(is_retry));
         self.stats.bump(Counter::GamestatesSent);
         self.transmit(key, MessageKind::Gamestate { is_retry });
