@@ -103,12 +103,12 @@ options! {
     #[derive(Args, Clone, Debug, Default, PartialEq)]
     pub struct LoadTest {
         /// Number of bots [default: 1]
-        #[arg(short = 'n', long = "bots", value_name = "N",
+        #[arg(short = 'n', long = "bots", alias = "count", value_name = "N",
             value_parser = number::<u16>(1..=i128::from(MAX_BOTS)))]
         pub bots: Option<u16> =
             |test, bots| test.stages.iter_mut().for_each(|stage| stage.bots = bots),
         /// Duration, e.g. 60, 60s or 1m [default: 30]
-        #[arg(long, value_name = "S", value_parser = whole_seconds)]
+        #[arg(long, alias = "duration", value_name = "S", value_parser = whole_seconds)]
         pub seconds: Option<u32> =
             |test, seconds| {
             let duration = Millis::seconds(seconds.into());
