@@ -19,6 +19,7 @@ use crate::{
 
 use super::{
     fault::{DemoErrorKind, DemoNoteKind},
+    quake_files,
     reader::DemoReader,
 };
 
@@ -162,6 +163,11 @@ pub fn recognize(name: &str, bytes: &[u8]) -> Result<&'static Protocol, DemoFile
     }
     let protocol = protocol_of(name);
     if protocol.is_none()
+        && let Some(game) = quake_files::name(bytes)
+    {
+        return Err(DemoFileError::OtherGame(game));
+    }
+    if protocol.is_none()
         && let Some(game) = game_of_name(name)
     {
         return Err(DemoFileError::OtherGame(game.name));
@@ -229,7 +235,7 @@ fn other_content(bytes: &[u8], info: Option<&str>) -> Option<&'static str> {
             _ if is_urban_terror(bytes) => begin("urtdemo"),
             _ => None,
         };
-        game.map(|game| game.name)
+        game.map(|game| game.name).or_else(|| quake_files::name(bytes))
     })
 }
 
@@ -326,6 +332,11 @@ mod tests {
         assert!(named("a.dm_68", &quake2).starts_with("a file of Quake II "));
         let urban = [&b"\x03\0\0\x004.3\x44\0\0\0\0\0\0\0\0\0\0\0"[..], &[1; 40]].concat();
         assert!(named("a.dm_68", &urban).starts_with("a file of Urban Terror "));
+        let quakeworld = b"\0\x01\x0d\0\0\0\x0b\x1c\0\0\0\x01\0\0\0qw\0\0";
+        for name in ["a.dm_68", "a", "a.dem"] {
+            let text = named(name, quakeworld);
+            assert!(text.starts_with("a file of QuakeWorld: the recording of a server"), "{text}");
+        }
     }
 
     #[test]
