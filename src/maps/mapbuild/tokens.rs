@@ -45,11 +45,16 @@ impl<'a> Tokens<'a> {
         Self { text, at: 0, line: 1, open_comment: None }
     }
 
-    /// Line of a comment that is not closed, once the end is reached.
-    pub(super) fn open_comment(&self) -> Option<u32> {
+    /// Returns the reader in front of the next token, or at the end.
+    pub(super) fn at_next(&self) -> Self {
         let mut ahead = self.clone();
         ahead.skip_space();
-        ahead.open_comment
+        ahead
+    }
+
+    /// Line of a comment that is not closed, once the reader is at the end.
+    pub(super) fn open_comment(&self) -> Option<u32> {
+        self.open_comment
     }
 
     /// Returns the next tokens without consuming them.

@@ -40,6 +40,8 @@ fn all_problems_of_a_source_are_reported_at_once() {
     let lines: Vec<&str> = text.lines().collect();
     let expected = [
         "room.map:5: unusable coordinate: \"x\"",
+        "room.map:6: unusable coordinate: \"x\"",
+        "room.map:8: unusable coordinate: \"x\"",
         "room.map:20: unusable texture scale: \"up\"",
         "room.map:28: unsupported primitive: \"patchDef3\"",
         "room.map:40: unexpected \"{\" (expected '(' of a face or '}' of the brush)",
@@ -110,7 +112,7 @@ fn each_face_of_a_brush_has_its_error() {
         "room.map:6: texture name has an empty part between or behind slashes: ",
         "room.map:7: texture name contains a space: it ends with \"wall\"",
         "room.map:8: line ends early (expected texture scale)",
-        "room.map:9: unexpected \"3\"",
+        "room.map:9: unexpected \"0\" (expected ')'",
         "room.map:12: unusable texture scale: \"wide\"",
         "room.map:13: unusable texture scale: \"wide\"",
     ];
@@ -172,7 +174,10 @@ fn brushless_door_and_nonsense_keys_are_warnings() {
     let text = source(&walls(), &format!("{SPAWN}{door}"));
     let text = text.replacen("\"worldspawn\"\n", "\"worldspawn\"\n\"ambient\" \"dark\"\n", 1);
     let told = warnings(&text);
-    assert!(told.contains("room.map:3: unusable ambient of worldspawn: \"dark\" (expected"), "{told}");
+    assert!(
+        told.contains("room.map:3: unusable ambient of worldspawn: \"dark\" (expected"),
+        "{told}"
+    );
     assert!(told.contains(": func_door without brushes (expected brushes that"), "{told}");
     assert_eq!(told.lines().count(), 2, "{told}");
 }

@@ -96,11 +96,10 @@ impl<'a, 'f> Reader<'a, 'f> {
 
     /// Returns the problem of a source that ends early.
     fn ended<T>(&self, expected: &str) -> Result<T, Diagnostic> {
-        match self.tokens.open_comment() {
+        let end = self.tokens.at_next();
+        match end.open_comment() {
             Some(line) => self.error(line, "comment not closed (expected */ at its end)"),
-            None => {
-                self.error(self.tokens.line(), format!("source ends early (expected {expected})"))
-            }
+            None => self.error(end.line(), format!("source ends early (expected {expected})")),
         }
     }
 
@@ -172,7 +171,7 @@ impl<'a, 'f> Reader<'a, 'f> {
                 }
             }
         }
-        match self.tokens.open_comment() {
+        match self.tokens.at_next().open_comment() {
             Some(_) if !self.has_ended => self.ended(""),
             _ => Ok(()),
         }
@@ -190,12 +189,12 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
     }
 
-    /// Whether an entity follows: a brace and a key with its value.
+    /// Whether an entity follows: a brace and a key. The name of a patch's texture has a parenthesis behind it.
     fn begins_entity(&self) -> bool {
         let mut ahead = self.tokens.ahead();
         ahead.next().is_some_and(|token| token.is("{"))
             && ahead.next().is_some_and(|token| token.quoted)
-            && ahead.next().is_some_and(|token| token.quoted)
+            && ahead.next().is_some_and(|token| !token.is("("))
     }
 
     /// Reads an entity behind its opening brace.

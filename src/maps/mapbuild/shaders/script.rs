@@ -188,7 +188,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Reports a shader whose brace is missing before a token, or before the end.
     fn not_closed(&mut self, name: &Token<'_>, next: Option<Token<'_>>) {
-        if let Some(line) = self.tokens.open_comment() {
+        if let Some(line) = self.tokens.at_next().open_comment() {
             return self.problem(line, "comment not closed (expected */ at its end)");
         }
         let place = next.map_or("the end".to_owned(), |next| format!("line {}", next.line));
