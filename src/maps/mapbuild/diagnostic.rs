@@ -205,6 +205,7 @@ impl Findings {
 
     fn take_warnings(&mut self) -> Vec<Diagnostic> {
         let mut warnings = std::mem::take(&mut self.warnings);
+        warnings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
         let more = std::mem::take(&mut self.more_warnings);
         if more > 0 {
             warnings.push(Diagnostic::new(&self.file, 0, counted(more, "more warning")));
@@ -256,12 +257,12 @@ mod tests {
         let mut findings = Findings::new("a.map");
         (0..40).for_each(|line| findings.warn(line, format!("image missing: {line}")));
         (0..13).for_each(|line| findings.warn(line, "brush dropped"));
-        findings.warn(9, "map is not closed: item");
+        findings.warn(99, "map is not closed: item");
         let all = findings.into_warnings();
         assert_eq!(all.len(), 54, "a build reports all");
         let told: Vec<_> = shortened("a.map", &all).iter().map(Diagnostic::to_string).collect();
         assert_eq!(told.len(), 2 * MAX_OF_KIND + 3);
-        assert_eq!(told[2 * MAX_OF_KIND], "a.map:9: map is not closed: item");
+        assert_eq!(told[2 * MAX_OF_KIND], "a.map:99: map is not closed: item");
         let counts = &told[2 * MAX_OF_KIND + 1..];
         let expected =
             ["a.map: brush dropped: 1 more warning", "a.map: image missing: 28 more warnings"];

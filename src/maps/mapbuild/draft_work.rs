@@ -31,7 +31,7 @@ fn work(side: i32, effort: Effort) -> [u64; 2] {
     let geometry = geometry::compile(
         reading,
         Materials::new(Shaders::new()),
-        &mut images::Images::new(&source),
+        &mut images::Images::new(&source, true),
         geometry::Options { precision: effort.precision(), threads: source.threads },
         &mut findings,
         &mut |_, _, _| {},

@@ -58,14 +58,14 @@ pub enum ImageError {
     },
     /// Content that cannot be decoded.
     #[error(
-        "{format} damaged: {part} not readable: {detail} (expected an image that other programs open; save it again)"
+        "{format} damaged: {part} not readable{detail} (expected an image that other programs open; save it again)"
     )]
     Damaged {
         /// Format.
         format: &'static str,
         /// Part of the file.
         part: &'static str,
-        /// Words of the decoder, shortened.
+        /// Words of the decoder behind a colon, shortened; empty if they are not for people.
         detail: String,
     },
     /// Encoder error.
@@ -202,6 +202,16 @@ fn shortened(text: &str) -> String {
     short.trim_end_matches(['.', ' ', ',']).to_owned()
 }
 
+/// Returns the words of a decoder for the end of a message.
+fn detail(error: &dyn std::fmt::Display) -> String {
+    let text = shortened(&error.to_string());
+    // Values of a program.
+    if text.is_empty() || text.contains(['{', '[', '`', '<', '_']) {
+        return String::new();
+    }
+    format!(": {text}")
+}
+
 fn jpg_error(part: &'static str, bytes: usize, error: &DecodeErrors) -> ImageError {
     use UnsupportedSchemes as Schemes;
     match error {
@@ -213,7 +223,7 @@ fn jpg_error(part: &'static str, bytes: usize, error: &DecodeErrors) -> ImageErr
             }
         }),
         DecodeErrors::ExhaustedData | DecodeErrors::IoErrors(_) => ImageError::Truncated { bytes },
-        _ => ImageError::Damaged { format: "JPG", part, detail: shortened(&error.to_string()) },
+        _ => ImageError::Damaged { format: "JPG", part, detail: detail(error) },
     }
 }
 
@@ -222,7 +232,7 @@ fn png_error(part: &'static str, bytes: usize, error: &png::DecodingError) -> Im
         png::DecodingError::IoError(error) if error.kind() == ErrorKind::UnexpectedEof => {
             ImageError::Truncated { bytes }
         }
-        _ => ImageError::Damaged { format: "PNG", part, detail: shortened(&error.to_string()) },
+        _ => ImageError::Damaged { format: "PNG", part, detail: detail(error) },
     }
 }
 
@@ -448,7 +458,7 @@ mod tests {
         let mut header = png.clone();
         header[17] ^= 1;
         let text = told(&header);
-        assert!(text.starts_with("PNG damaged: header not readable: "), "{text}");
+        assert!(text.starts_with("PNG damaged: header not readable"), "{text}");
         let jpg = gradient(3).jpg(80).expect("JPG");
         // A frame of a lossless kind.
         let frame = jpg.windows(2).position(|m| m == [0xFF, 0xC0]).expect("a frame");
@@ -462,7 +472,7 @@ mod tests {
             damaged[at] ^= 0xFF;
             if let Err(error) = read(&damaged) {
                 let text = error.to_string();
-                assert!(text.len() < 230 && !text.contains('\n') && text.contains('('), "{text}");
+                assert!(text.len() < 230 && !text.contains(['\n', '{', '`']), "{text}");
             }
         }
         assert_eq!(shortened("  a library's\nlines."), "a library's");

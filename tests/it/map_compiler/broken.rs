@@ -228,6 +228,9 @@ textures/a/right
 {
     surfaceparm slime
 }
+textures/a/joined{
+    surfaceparm lava
+}
 textures/a/end
 {
 ";
@@ -239,7 +242,8 @@ textures/a/end
         "x.shader:10: no '{' after the shader name \"textures/a/none\"",
         "x.shader:13: unexpected \"}\" (expected the name of a shader)",
         "x.shader:18: '{' inside a stage (expected '}' of the stage first)",
-        "x.shader:26: shader \"textures/a/end\" is not closed (expected '}' before the end)",
+        "x.shader:25: no space between shader name and brace: \"textures/a/joined{\"",
+        "x.shader:28: shader \"textures/a/end\" is not closed (expected '}' before the end)",
     ];
     let told: Vec<&str> = errors.lines().collect();
     assert_eq!(told.len(), expected.len(), "{errors}");
@@ -251,6 +255,18 @@ textures/a/end
     let text = source(&[walls(), vec![brush([0; 3], [8; 3], "a/open")]].concat(), SPAWN);
     let failed = compile("room", text.as_bytes(), &scripts).unwrap_err();
     assert_eq!(failed.errors.len(), expected.len(), "{failed}");
+    assert_eq!(failed.warnings, []);
+}
+
+#[test]
+fn open_comment_is_the_only_error() {
+    for script in ["/* a\ntextures/a/b\n{\n}\n", "textures/a/b\n{\n/* {\n}\n"] {
+        let line = script.lines().position(|line| line.contains("/*")).unwrap() + 1;
+        let told = shaders::read("x.shader", script.as_bytes()).unwrap_err().to_string();
+        assert_eq!(told, format!("x.shader:{line}: comment not closed (expected */ at its end)"));
+    }
+    let text = source(&walls(), &format!("/*\n{SPAWN}"));
+    assert_problems(&text, &["room.map:51: comment not closed (expected */"]);
 }
 
 #[test]

@@ -165,8 +165,15 @@ impl<'a, 'f> Reader<'a, 'f> {
                 self.note(Diagnostic::new("", token.line, what));
                 let _ = self.tokens.next();
                 let has_entity = !entities.is_empty();
-                let is_rest = |token: Token<'_>| !token.is("{") && !(has_entity && token.quoted);
-                while self.tokens.peek().is_some_and(is_rest) {
+                while let Some(token) = self.tokens.peek() {
+                    // A text of another kind has braces and quotes, too.
+                    let is_rest = match has_entity {
+                        true => !token.is("{") && !token.quoted,
+                        false => !self.begins_entity(),
+                    };
+                    if !is_rest {
+                        break;
+                    }
                     let _ = self.tokens.next();
                 }
             }

@@ -16,6 +16,9 @@ const MAX_SHADERS: usize = 8192;
 /// Maximum number of problems of a script.
 const MAX_PROBLEMS: usize = 1000;
 
+/// Problem of a comment that reaches to the end.
+const OPEN_COMMENT: &str = "comment not closed (expected */ at its end)";
+
 /// Where reading continues behind a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterProblem {
@@ -50,7 +53,12 @@ pub(super) fn read(file: &str, text: &[u8], after: AfterProblem) -> Script {
     let mut reader = Reader { file, text: &text, tokens, script: &mut script };
     while reader.script.shaders.len() < MAX_SHADERS && reader.script.problems.len() < MAX_PROBLEMS {
         let before = reader.script.problems.len();
-        let Some(shader) = reader.shader() else { break };
+        let Some(shader) = reader.shader() else {
+            if let Some(line) = reader.tokens.at_next().open_comment() {
+                reader.problem(line, OPEN_COMMENT);
+            }
+            break;
+        };
         let is_right = reader.script.problems.len() == before;
         if after == AfterProblem::Stop && !is_right {
             break;
@@ -95,15 +103,24 @@ impl<'a> Reader<'a, '_> {
             }
             return Some(None);
         }
+        let is_joined = !name.quoted && name.text.ends_with('{');
+        if is_joined {
+            let what = format!(
+                "no space between shader name and brace: {} (expected name {{ ... }})",
+                name.shown()
+            );
+            self.problem(name.line, what);
+        }
         let quotes = 2 * usize::from(name.quoted);
         let start = self.tokens.offset().saturating_sub(name.text.len() + quotes);
         let lower = name.text.to_ascii_lowercase();
         let mut shader =
             Shader { place: Some((self.file.to_owned(), name.line)), ..Shader::plain(&lower) };
-        if self.open(&name) {
+        if is_joined || self.open(&name) {
             self.body(&name, &mut shader);
         }
-        self.text[start..self.tokens.offset()].clone_into(&mut shader.text);
+        let text = self.text.get(start..self.tokens.offset()).unwrap_or_default();
+        text.clone_into(&mut shader.text);
         Some(Some(shader))
     }
 
@@ -189,7 +206,10 @@ impl<'a> Reader<'a, '_> {
     /// Reports a shader whose brace is missing before a token, or before the end.
     fn not_closed(&mut self, name: &Token<'_>, next: Option<Token<'_>>) {
         if let Some(line) = self.tokens.at_next().open_comment() {
-            return self.problem(line, "comment not closed (expected */ at its end)");
+            self.problem(line, OPEN_COMMENT);
+            // It is told once.
+            self.tokens = Tokens::new("");
+            return;
         }
         let place = next.map_or("the end".to_owned(), |next| format!("line {}", next.line));
         let what = format!("shader {} is not closed (expected '}}' before {place})", name.shown());
