@@ -1,4 +1,6 @@
-//! Checks of a source's entities, and of a built map with the code that servers load and run it with.
+//! Checks of a source's entities, and of a built map.
+//!
+//! The written file is loaded and traced with the code of the server.
 
 use super::{
     classes,

@@ -214,7 +214,7 @@ impl Findings {
     }
 }
 
-/// Returns a short list of the warnings of a file: the first ones of each kind, and the numbers of the others.
+/// Returns a short list of warnings: the first ones of each kind, and the numbers of the others.
 ///
 /// A kind is the message up to the first value.
 #[must_use]

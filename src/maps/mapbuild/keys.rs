@@ -10,7 +10,7 @@ use crate::model::spelling::distance;
 
 /// Entities in which a key has a meaning.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum KeyOwner {
     World,
     Light,
     Any,
@@ -29,41 +29,56 @@ const NUMBER: Form = Form::Number { min: -1e9, max: 1e9 };
 /// Number that is not negative.
 const POSITIVE: Form = Form::Number { min: 0.0, max: 1e9 };
 
-/// Keys with their places, forms, and what would be right.
-const KEYS: &[(&str, Place, Form, &str)] = &[
+/// Keys with their entities, forms, and what would be right.
+const KEYS: &[(&str, KeyOwner, Form, &str)] = &[
     (
         "gridsize",
-        Place::World,
+        KeyOwner::World,
         Form::Three { min: 16.0 },
         "three numbers from 16, e.g. \"64 64 128\"",
     ),
-    ("luxel", Place::World, Form::Number { min: 8.0, max: 64.0 }, "a number from 8 to 64"),
-    ("ambient", Place::World, POSITIVE, "a number from 0"),
-    ("gravity", Place::World, Form::Number { min: 0.0, max: 65535.0 }, "a number from 0 to 65535"),
-    ("_color", Place::World, Form::Three { min: 0.0 }, "three numbers from 0, e.g. \"1 0.8 0.6\""),
-    ("_color", Place::Light, Form::Three { min: 0.0 }, "three numbers from 0, e.g. \"1 0.8 0.6\""),
-    ("light", Place::Light, POSITIVE, "a number from 0"),
-    ("light", Place::Any, NUMBER, "a number"),
-    ("color", Place::Any, Form::Three { min: 0.0 }, "three numbers from 0, e.g. \"1 0.8 0.6\""),
-    ("origin", Place::Any, Form::Three { min: -1e6 }, "three numbers"),
-    ("angles", Place::Any, Form::Three { min: -1e6 }, "three numbers: pitch, yaw and roll"),
-    ("angle", Place::Any, NUMBER, "a number of degrees, -1 for up or -2 for down"),
-    ("spawnflags", Place::Any, Form::Whole, "a whole number"),
-    ("notfree", Place::Any, Form::Whole, "0 or 1"),
-    ("notteam", Place::Any, Form::Whole, "0 or 1"),
-    ("notsingle", Place::Any, Form::Whole, "0 or 1"),
-    ("count", Place::Any, NUMBER, "a number"),
-    ("delay", Place::Any, NUMBER, "a number of seconds"),
-    ("dmg", Place::Any, NUMBER, "a number"),
-    ("health", Place::Any, NUMBER, "a number"),
-    ("height", Place::Any, NUMBER, "a number"),
-    ("lip", Place::Any, NUMBER, "a number"),
-    ("phase", Place::Any, NUMBER, "a number from 0 to 1"),
-    ("radius", Place::Any, NUMBER, "a number"),
-    ("random", Place::Any, NUMBER, "a number of seconds"),
-    ("speed", Place::Any, NUMBER, "a number"),
-    ("wait", Place::Any, NUMBER, "a number of seconds"),
-    ("weight", Place::Any, NUMBER, "a number"),
+    ("luxel", KeyOwner::World, Form::Number { min: 8.0, max: 64.0 }, "a number from 8 to 64"),
+    ("ambient", KeyOwner::World, POSITIVE, "a number from 0"),
+    (
+        "gravity",
+        KeyOwner::World,
+        Form::Number { min: 0.0, max: 65535.0 },
+        "a number from 0 to 65535",
+    ),
+    (
+        "_color",
+        KeyOwner::World,
+        Form::Three { min: 0.0 },
+        "three numbers from 0, e.g. \"1 0.8 0.6\"",
+    ),
+    (
+        "_color",
+        KeyOwner::Light,
+        Form::Three { min: 0.0 },
+        "three numbers from 0, e.g. \"1 0.8 0.6\"",
+    ),
+    ("light", KeyOwner::Light, POSITIVE, "a number from 0"),
+    ("light", KeyOwner::Any, NUMBER, "a number"),
+    ("color", KeyOwner::Any, Form::Three { min: 0.0 }, "three numbers from 0, e.g. \"1 0.8 0.6\""),
+    ("origin", KeyOwner::Any, Form::Three { min: -1e6 }, "three numbers"),
+    ("angles", KeyOwner::Any, Form::Three { min: -1e6 }, "three numbers: pitch, yaw and roll"),
+    ("angle", KeyOwner::Any, NUMBER, "a number of degrees, -1 for up or -2 for down"),
+    ("spawnflags", KeyOwner::Any, Form::Whole, "a whole number"),
+    ("notfree", KeyOwner::Any, Form::Whole, "0 or 1"),
+    ("notteam", KeyOwner::Any, Form::Whole, "0 or 1"),
+    ("notsingle", KeyOwner::Any, Form::Whole, "0 or 1"),
+    ("count", KeyOwner::Any, NUMBER, "a number"),
+    ("delay", KeyOwner::Any, NUMBER, "a number of seconds"),
+    ("dmg", KeyOwner::Any, NUMBER, "a number"),
+    ("health", KeyOwner::Any, NUMBER, "a number"),
+    ("height", KeyOwner::Any, NUMBER, "a number"),
+    ("lip", KeyOwner::Any, NUMBER, "a number"),
+    ("phase", KeyOwner::Any, NUMBER, "a number from 0 to 1"),
+    ("radius", KeyOwner::Any, NUMBER, "a number"),
+    ("random", KeyOwner::Any, NUMBER, "a number of seconds"),
+    ("speed", KeyOwner::Any, NUMBER, "a number"),
+    ("wait", KeyOwner::Any, NUMBER, "a number of seconds"),
+    ("weight", KeyOwner::Any, NUMBER, "a number"),
 ];
 
 /// Keys of `worldspawn` that change the build or the level, and their alternatives.
@@ -86,17 +101,17 @@ const MAX_EDITS: usize = 1;
 /// Reports the keys of an entity whose values are not usable, and misspelled keys of `worldspawn`.
 pub(super) fn check(entity: &Entity, findings: &mut Findings) {
     let class = entity.class();
-    let place = match class.to_ascii_lowercase().as_str() {
-        "worldspawn" => Place::World,
-        "light" => Place::Light,
-        _ => Place::Any,
+    let owner = match class.to_ascii_lowercase().as_str() {
+        "worldspawn" => KeyOwner::World,
+        "light" => KeyOwner::Light,
+        _ => KeyOwner::Any,
     };
     for pair in &entity.pairs {
         let Pair { key, value, line } = pair;
-        let of_place = |row: &&(&str, Place, Form, &str)| {
-            row.0.eq_ignore_ascii_case(key) && (row.1 == place || row.1 == Place::Any)
+        let of_owner = |row: &&(&str, KeyOwner, Form, &str)| {
+            row.0.eq_ignore_ascii_case(key) && (row.1 == owner || row.1 == KeyOwner::Any)
         };
-        match KEYS.iter().find(of_place) {
+        match KEYS.iter().find(of_owner) {
             // Editors leave keys without a value.
             Some((_, _, form, expected))
                 if !value.trim().is_empty() && !is_usable(value, *form) =>
@@ -105,7 +120,7 @@ pub(super) fn check(entity: &Entity, findings: &mut Findings) {
                 findings.warn(*line, what);
             }
             Some(_) => {}
-            None if place == Place::World => check_world_key(pair, findings),
+            None if owner == KeyOwner::World => check_world_key(pair, findings),
             None => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Recordings of Quake and QuakeWorld, by their content.
 //!
 //! A file is named by its first message with the data of a server, so that a part without the begin of a recording
-//! is not named. Invariant: at most [`MAX_RECORDS`] records are looked at.
+//! is not named. Invariant: at most [`MAX_RECORDS`] records are read.
 //!
 //! Source: recordings of Quake's protocol 15 and its successors (`.dem`), of QuakeWorld clients (`.qwd`) and servers
 //! (`.mvd`), protocol 28; `svc_serverdata`, `svc_serverinfo` as search terms.
@@ -14,6 +14,8 @@ const MAX_MESSAGE: usize = 1 << 16;
 const MAX_TRACK: usize = 12;
 /// Message that begins a level: data of a QuakeWorld server, or information of a Quake server.
 const SERVER_DATA: u8 = 11;
+/// Text message, with which recordings of Quake often begin.
+const PRINT: u8 = 8;
 /// Protocol of QuakeWorld, and the words in front of it with which servers announce extensions.
 const QUAKEWORLD: &[u8] = &28_i32.to_le_bytes();
 const EXTENSIONS: [&[u8]; 3] = [b"FTEX", b"FTE2", b"MVD1"];
@@ -107,7 +109,7 @@ fn is_client_recording(mut bytes: &[u8]) -> bool {
     is_found().is_some()
 }
 
-/// Whether a file is a music track as a line of text, and then messages behind a length and three angles.
+/// Whether a file is the line of a music track, and messages behind lengths and angles.
 fn is_quake(bytes: &[u8]) -> bool {
     let Some(end) = bytes.iter().take(MAX_TRACK).position(|byte| *byte == b'\n') else {
         return false;
@@ -128,11 +130,11 @@ fn is_quake(bytes: &[u8]) -> bool {
         }
         let len = len.min(rest.len());
         let Some(message) = take(&mut rest, len) else { return false };
-        // A greeting, which is text, is often in front of the information.
         let is_information = |at: &[u8]| {
             at[0] == SERVER_DATA && QUAKE.iter().any(|number| at[1..] == number.to_le_bytes())
         };
-        if message.windows(5).any(is_information) {
+        let begins_so = matches!(message.first(), Some(&PRINT | &SERVER_DATA));
+        if begins_so || message.windows(5).any(is_information) {
             return true;
         }
     }

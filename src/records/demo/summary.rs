@@ -63,7 +63,7 @@ pub struct DemoSummary {
     pub errors: Vec<DemoError>,
     /// Notes, up to a limit; `counts` has their number.
     pub notes: Vec<DemoNote>,
-    /// Whether the file ends early, which is one of the errors, or a note of a recording that is not complete.
+    /// Whether the file ends early, which is an error or, in an unfinished recording, a note.
     pub ends_early: bool,
 }
 

@@ -96,7 +96,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
 fn open<'a>(path: &Path, bytes: &'a [u8]) -> Result<Reader<'a>, String> {
     Reader::open(bytes).map_err(|fault| match recognize("", bytes) {
         // A file of another kind with the name of a recording.
-        Err(other @ (DemoFileError::OtherGame(_) | DemoFileError::Packed(_))) => {
+        Err(other) if !matches!(other, DemoFileError::Unknown) => {
             format!("{}: {other}", path.display())
         }
         _ => format!("{}: {fault}", path.display()),

@@ -133,7 +133,7 @@ fn braces_too_many_or_missing_are_one_error() {
     let text = source(&[open, wall.clone()], &format!("{entity}{bad}"));
     let light = text.lines().position(|line| line.contains("light")).unwrap() + 1;
     let bad_light = format!("room.map:{light}: {bad_light}");
-    let entity = format!("room.map:{}: entity that begins in line 20 is not closed", light - 1);
+    let entity = format!("room.map:{}: entity that begins in line 19 is not closed", light - 1);
     assert_problems(&text, &["room.map:10: unexpected \"{\"", &entity, &bad_light]);
     // A brace too many behind a brush, and behind an entity.
     let text = source(&[format!("{wall}}}\n"), wall], &format!("}}\n{SPAWN}{bad}"));
@@ -242,8 +242,8 @@ textures/a/end
         "x.shader:10: no '{' after the shader name \"textures/a/none\"",
         "x.shader:13: unexpected \"}\" (expected the name of a shader)",
         "x.shader:18: '{' inside a stage (expected '}' of the stage first)",
-        "x.shader:25: no space between shader name and brace: \"textures/a/joined{\"",
-        "x.shader:28: shader \"textures/a/end\" is not closed (expected '}' before the end)",
+        "x.shader:26: no space between shader name and brace: \"textures/a/joined{\"",
+        "x.shader:29: shader \"textures/a/end\" is not closed (expected '}' before the end)",
     ];
     let told: Vec<&str> = errors.lines().collect();
     assert_eq!(told.len(), expected.len(), "{errors}");
@@ -266,7 +266,7 @@ fn open_comment_is_the_only_error() {
         assert_eq!(told, format!("x.shader:{line}: comment not closed (expected */ at its end)"));
     }
     let text = source(&walls(), &format!("/*\n{SPAWN}"));
-    assert_problems(&text, &["room.map:51: comment not closed (expected */"]);
+    assert_problems(&text, &["room.map:52: comment not closed (expected */"]);
 }
 
 #[test]

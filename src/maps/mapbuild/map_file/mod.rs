@@ -178,7 +178,7 @@ impl Entity {
 
 /// A source that was read, as far as that was possible.
 pub(super) struct MapReading {
-    /// What was read, without what has a problem.
+    /// Entities, without the parts that have a problem.
     pub map: MapFile,
     /// Whether all was read.
     pub is_whole: bool,

@@ -192,7 +192,7 @@ impl Reader<'_, '_> {
         }))
     }
 
-    /// Reports a name of several words: so many numbers follow a name, but words are in front of them.
+    /// Reports a name of several words, behind which the numbers of a face follow. `counts` are their possible numbers.
     fn check_name_end(&mut self, counts: &[usize]) {
         let is_end = |token: &Token<'_>| ["(", ")", "[", "}"].iter().any(|end| token.is(end));
         let is_number = |token: &Token<'_>| token.text.parse::<f64>().is_ok();

@@ -286,7 +286,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
     }
 
-    /// Whether the next line is that of a face and not only its later part: it has two points at least.
+    /// Whether the next line is that of a face, with two points at least, and not only its later part.
     fn begins_face(&self) -> bool {
         let mut ahead = self.tokens.clone();
         let is_open = ahead.next().is_some_and(|token| token.is("("));

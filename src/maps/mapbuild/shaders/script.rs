@@ -19,12 +19,12 @@ const MAX_PROBLEMS: usize = 1000;
 /// Problem of a comment that reaches to the end.
 const OPEN_COMMENT: &str = "comment not closed (expected */ at its end)";
 
-/// Where reading continues behind a problem.
+/// Reaction to a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterProblem {
-    /// At the next value or shader.
+    /// Reading continues at the next value or shader.
     Continue,
-    /// Nowhere.
+    /// Reading stops.
     Stop,
 }
 
