@@ -169,7 +169,7 @@ mod tests {
         let len = (greeting.len() as u32).to_le_bytes();
         let quake = [&b"-1\n"[..], &len, &[0; 12], greeting].concat();
         assert_eq!(name(&quake), Some("Quake (.dem)"));
-        for other in [&b""[..], b"2\n", &quake[4..], &quake[..20], &[0; 400], &[1; 400]] {
+        for other in [&b""[..], b"2\n", &quake[4..], &quake[..15], &[0; 400], &[1; 400]] {
             assert_eq!(name(other), None, "{other:?}");
         }
     }
