@@ -79,7 +79,7 @@ pub(super) fn check(entity: &Entity, is_whole: bool, findings: &mut Findings) {
     let class = entity.class();
     let line = entity.pair("classname").map_or(entity.line, |pair| pair.line);
     let is_class = |known: &&str| known.eq_ignore_ascii_case(class);
-    if WITH_BRUSHES.iter().any(|known| is_class(known)) {
+    if WITH_BRUSHES.iter().any(&is_class) {
         let has_brushes = entity.value("model").is_some_and(|model| model.starts_with('*'));
         if is_whole && !has_brushes {
             findings.warn(

@@ -58,12 +58,12 @@ impl<'a> Tokens<'a> {
     }
 
     /// Returns the next tokens without consuming them.
-    pub(super) fn ahead(&self) -> impl Iterator<Item = Token<'a>> {
+    pub(super) fn ahead(&self) -> impl Iterator<Item = Token<'a>> + use<'a> {
         self.clone()
     }
 
     /// Iterates over the tokens of the current line that follow, without consuming them.
-    pub(super) fn rest_of_line(&self) -> impl Iterator<Item = Token<'a>> {
+    pub(super) fn rest_of_line(&self) -> impl Iterator<Item = Token<'a>> + use<'a> {
         let line = self.line;
         self.ahead().take_while(move |token| token.line == line)
     }

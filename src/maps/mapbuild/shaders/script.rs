@@ -16,6 +16,8 @@ const MAX_SHADERS: usize = 8192;
 /// Maximum number of problems of a script.
 const MAX_PROBLEMS: usize = 1000;
 
+/// Maximum number of words on a line that are searched for the brace behind a shader name.
+const MAX_BETWEEN: usize = 8;
 /// Problem of a comment that reaches to the end.
 const OPEN_COMMENT: &str = "comment not closed (expected */ at its end)";
 
@@ -136,7 +138,8 @@ impl<'a> Reader<'a, '_> {
             format!("no '{{' after the shader name {} (expected name {{ ... }})", name.shown());
         self.problem(line, what);
         let Some(word) = open else { return false };
-        if word.line == name.line && self.tokens.rest_of_line().any(|token| token.is("{")) {
+        let mut between = self.tokens.rest_of_line().take(MAX_BETWEEN);
+        if word.line == name.line && between.any(|token| token.is("{")) {
             // Words between the name and the brace.
             while self.tokens.next().is_some_and(|token| !token.is("{")) {}
             return true;
