@@ -144,7 +144,13 @@ fn damage_and_missing_clients_of_records_are_named() {
     fs::copy(scratch.0.join("cut.mv"), scratch.0.join("cut.mv.part")).unwrap();
     for (line, shown) in [
         ("demo info cut.dm_71.part", "cut off: "),
-        ("demo check cut.dm_71.part", "cut off: "),
+        ("demo check cut.dm_71.part", "; the recording is not complete\n"),
+        ("demo check cut.dm_71.part", " 0 errors, "),
+        ("demo check cut.dm_71.part --json", "\"errors\":0,"),
+        ("demo info cut.dm_71.part --json", "\"complete\":false,"),
+        ("demo check cut.mv.part", ": note: "),
+        ("demo check cut.mv.part", " 0 errors, 1 note\n"),
+        ("demo check cut.mv.part --json", "\"notes\":1"),
         ("demo events cut.dm_71.part", "level: "),
         ("demo events cut.dm_71", "level: "),
         ("demo json cut.dm_71", "\"kind\":\"note\""),

@@ -26,7 +26,8 @@ name: .dm_66 to .dm_68 or .dm_71, else that of the content. Files with .mv are m
 server, files with .part recordings that are not complete. A client plays a demo from its folder demos with \
 +demo NAME.
 Exit codes: 0 success, 1 an error in a demo or of a file, 2 usage error. A demo that ends early is an error \
-of info and check alone; the other tasks say so and succeed. What clients play is a note, not an error.";
+of info and check alone, and a note if its name ends with .part; the other tasks say so and succeed. What \
+clients play is a note, not an error.";
 
 /// Options of `demo`.
 #[derive(Args, Clone, Debug, PartialEq)]

@@ -27,6 +27,7 @@ Examples:
   fragd maps build arena.map                   write arena.pk3 beside the source
   fragd maps build arena.map --fast            a draft in seconds: coarse light and visibility, no bounce
   fragd maps build arena.map -o /srv/quake3/baseoa/arena.pk3
+  fragd maps build arena.map --verbose         all warnings, e.g. every missing image
   fragd maps build q3arena.map --game baseq3 --basepath /srv/quake3
 
 Textures and shaders of installed game data are found as the server finds them.
@@ -57,6 +58,9 @@ pub struct BuildOptions {
     /// Compute coarse light and visibility, without a bounce, for drafts
     #[arg(long)]
     pub fast: bool,
+    /// Show all warnings and names, not the first 12 of each kind
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Game data with textures and shaders
     #[command(flatten)]
     pub data: GameDataArguments,

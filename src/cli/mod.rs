@@ -316,6 +316,32 @@ mod tests {
         assert!(text.contains(because), "{line}: {text}");
     }
 
+    /// Collects the long options of a command and its subcommands, with the command's name.
+    fn long_options(command: &clap::Command, found: &mut Vec<(String, String)>) {
+        for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+            if let Some(long) = argument.get_long() {
+                found.push((command.get_name().to_owned(), format!("--{long}")));
+            }
+        }
+        command.get_subcommands().for_each(|command| long_options(command, found));
+    }
+
+    #[test]
+    fn every_option_is_named_in_the_docs() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let pages = std::fs::read_dir(folder.join("docs")).unwrap();
+        let pages = pages.map(|page| page.unwrap().path()).chain([folder.join("README.md")]);
+        let text: String = pages.filter_map(|page| std::fs::read_to_string(page).ok()).collect();
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let words: std::collections::BTreeSet<&str> = text.split(|c| !is_part(c)).collect();
+        let mut options = Vec::new();
+        long_options(&program(), &mut options);
+        assert!(options.len() > 100, "{options:?}");
+        // Examples have its short form.
+        options.retain(|(_, option)| option != "--output" && !words.contains(option.as_str()));
+        assert_eq!(options, [], "options that no page of docs names");
+    }
+
     #[test]
     fn definitions_are_valid() {
         program().debug_assert();

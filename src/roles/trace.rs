@@ -6,6 +6,7 @@ use fragd::{
     capture::{DatagramReader, Skipped},
     cli::{ExitStatus, TraceOptions},
     io::ByteSource,
+    model::text::counted,
     trace::{Lines, Report, Role},
 };
 
@@ -146,8 +147,11 @@ impl<'a> Decoding<'a> {
 
     fn summary(&self) -> String {
         let Self { datagrams, undecoded, lost, .. } = self;
-        let mut text =
-            format!("{datagrams} datagrams, {undecoded} not decoded, {lost} messages lost");
+        let mut text = format!(
+            "{}, {undecoded} not decoded, {} lost",
+            counted(*datagrams, "datagram"),
+            counted(*lost, "message")
+        );
         let Skipped { others, cut, invalid, link_type } = self.reader.skipped();
         for (count, what) in [
             (others, "packets of other protocols"),

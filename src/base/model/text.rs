@@ -48,6 +48,21 @@ impl ColorCodes {
     }
 }
 
+/// Returns a number with its noun, which is plural unless the number is 1: `1 area`, `2 areas`, `2 brushes`.
+#[must_use]
+pub fn counted(count: impl std::fmt::Display, noun: &str) -> String {
+    let count = count.to_string();
+    if count == "1" {
+        return format!("1 {noun}");
+    }
+    let ends_hissing = ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end));
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{count} {stem}ies"),
+        _ if ends_hissing => format!("{count} {noun}es"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
 /// Returns the text without color codes and bytes outside printable ASCII, as for name matching.
 #[must_use]
 pub fn strip_colors(text: &str) -> String {
@@ -131,6 +146,14 @@ pub fn atoi(text: &str) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nouns_are_plural_unless_counted_once() {
+        let counts =
+            [(0, "area"), (1, "brush"), (2, "brush"), (3, "entity"), (1, "entity"), (2, "key")];
+        let texts = counts.map(|(count, noun)| counted(count, noun));
+        assert_eq!(texts, ["0 areas", "1 brush", "2 brushes", "3 entities", "1 entity", "2 keys"]);
+    }
 
     #[test]
     fn colors_and_control_bytes_are_removed() {

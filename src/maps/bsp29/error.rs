@@ -4,6 +4,8 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::model::text::counted;
+
 /// One of the 15 parts of a map file, in the order of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
@@ -104,7 +106,7 @@ impl fmt::Display for Lump {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum Bsp29Error {
     /// Shorter than a header.
-    #[error("too short for a map: {len} bytes (the header alone is 124)")]
+    #[error("too short for a map: {} (the header alone is 124)", counted(*.len, "byte"))]
     TooShort {
         /// Length of the file, in bytes.
         len: usize,

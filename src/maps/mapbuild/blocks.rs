@@ -5,7 +5,7 @@
 
 use super::{
     diagnostic::Findings,
-    map_file::Entity,
+    map_file::{Entity, Pair},
     planes::{Plane, Planes},
     vector::{Bounds, Vector},
 };
@@ -28,14 +28,14 @@ pub(super) struct Blocks([f64; 3]);
 impl Blocks {
     /// Returns the blocks of a map. An unusable value is reported.
     pub(super) fn of_map(world: &Entity, bounds: &Bounds, findings: &mut Findings) -> Self {
-        let Some((key, value)) = KEYS.iter().find_map(|key| Some((*key, world.value(key)?))) else {
+        let Some(Pair { key, value, line }) = KEYS.iter().find_map(|key| world.pair(key)) else {
             return Self::for_bounds(bounds);
         };
         Self::parse(value).unwrap_or_else(|| {
             let what = format!(
                 "unusable {key}: {value:?} (expected one or three numbers, each 0 or {MIN} to {MAX})"
             );
-            findings.warn(world.line, what);
+            findings.warn(*line, what);
             Self::for_bounds(bounds)
         })
     }

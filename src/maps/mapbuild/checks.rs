@@ -1,9 +1,16 @@
-//! Checks of a built map, with the code that servers load and run it with.
+//! Checks of a source's entities, and of a built map.
+//!
+//! The written file is loaded and traced with the code of the server.
 
-use super::{diagnostic::Findings, map_file::Entity};
+use super::{
+    classes,
+    diagnostic::Findings,
+    keys,
+    map_file::{Entity, MapReading},
+};
 use crate::{
     bg::items::ITEMS,
-    model::{Vec3, contents::mask},
+    model::{Vec3, contents::mask, text::counted},
     world::{
         Bsp, CollisionMap, MapEntities, TracePrecision, TraceQuery, entity_string::MAX_ENTITY_BYTES,
     },
@@ -30,10 +37,25 @@ const SPAWN_POINTS: [&str; 6] = [
 /// Brush entities that do nothing without a target.
 const NEED_TARGET: [&str; 2] = ["trigger_push", "trigger_teleport"];
 
-/// Checks the written file and the places and links of its entities.
-pub(super) fn check(file: &[u8], entities: &[Entity], findings: &mut Findings) {
-    check_texts(entities, findings);
-    check_links(entities, findings);
+/// Checks the entities of a source, whose brushes are in models already. What was not read is not missed.
+pub(super) fn check_source(source: &MapReading, is_empty: bool, findings: &mut Findings) {
+    let entities = &source.map.entities;
+    if is_empty && source.is_whole {
+        findings.error(1, "worldspawn has no brushes (expected solid brushes around all rooms)");
+    }
+    check_lengths(entities, findings);
+    for entity in entities {
+        classes::check(entity, source.is_whole, findings);
+        keys::check(entity, findings);
+    }
+    if source.has_all_keys {
+        check_keys(entities, findings);
+        check_links(entities, findings);
+    }
+}
+
+/// Checks the written file and the places of its entities.
+pub(super) fn check_file(file: &[u8], entities: &[Entity], findings: &mut Findings) {
     let map = match Bsp::load(file) {
         Ok(map) => map,
         Err(error) => return findings.error(0, format!("written map file is not valid: {error}")),
@@ -50,18 +72,30 @@ pub(super) fn check(file: &[u8], entities: &[Entity], findings: &mut Findings) {
     }
 }
 
-fn check_texts(entities: &[Entity], findings: &mut Findings) {
+fn check_lengths(entities: &[Entity], findings: &mut Findings) {
     for entity in entities {
-        let written = entity.pairs.iter().filter(|(key, _)| !key.starts_with('_'));
-        let len: usize = written.map(|(key, value)| key.len() + value.len() + 2).sum();
+        let written = entity.written_pairs();
+        let len: usize = written.map(|pair| pair.key.len() + pair.value.len() + 2).sum();
         if len > MAX_ENTITY_BYTES {
             let what = format!(
-                "keys and values of an entity too long: {len} bytes (max {MAX_ENTITY_BYTES})"
+                "keys and values of an entity too long: {} (max {MAX_ENTITY_BYTES})",
+                counted(len, "byte")
             );
             findings.error(entity.line, what);
         }
+    }
+}
+
+/// Reports entities without a class, and spawn points without a position.
+fn check_keys(entities: &[Entity], findings: &mut Findings) {
+    for entity in entities {
         if entity.class().is_empty() {
             findings.error(entity.line, "entity without a class (expected the key \"classname\")");
+        }
+        if is_spawn_point(entity) && entity.value("origin").is_none() {
+            let what =
+                format!("{} without a position (expected the key \"origin\")", entity.class());
+            findings.warn(entity.line, what);
         }
     }
 }
@@ -75,10 +109,11 @@ fn check_links(entities: &[Entity], findings: &mut Findings) {
         let class = entity.class();
         match entity.value("target") {
             Some(target) if !has_name(target) => {
+                let line = entity.pair("target").map_or(entity.line, |pair| pair.line);
                 let what = format!(
                     "target of {class} does not exist: {target:?} (expected an entity with this targetname)"
                 );
-                findings.warn(entity.line, what);
+                findings.warn(line, what);
             }
             None if NEED_TARGET.iter().any(|known| known.eq_ignore_ascii_case(class)) => {
                 let what = format!("{class} without a target (expected the key \"target\")");
@@ -92,30 +127,10 @@ fn check_links(entities: &[Entity], findings: &mut Findings) {
     }
 }
 
-/// Reports an origin that is not a position, and a spawn point without one.
-fn warn_of_origin(entity: &Entity, findings: &mut Findings) {
-    let class = entity.class();
-    match entity.value("origin") {
-        Some(value) => {
-            let what =
-                format!("origin of {class} is not a position: {value:?} (expected three numbers)");
-            findings.warn(entity.line, what);
-        }
-        None if is_spawn_point(entity) => {
-            let what = format!("{class} without a position (expected the key \"origin\")");
-            findings.warn(entity.line, what);
-        }
-        None => {}
-    }
-}
-
 /// Reports items and spawn points that do not fit where they stand.
 fn check_places(collision: &CollisionMap, entities: &[Entity], findings: &mut Findings) {
     for entity in entities {
-        let Some(origin) = entity.vector("origin") else {
-            warn_of_origin(entity, findings);
-            continue;
-        };
+        let Some(origin) = entity.vector("origin") else { continue };
         let origin = Vec3(origin.to_f32());
         let flat = |z: f32| Vec3::new(HALF_WIDTH, HALF_WIDTH, z);
         let (mins, maxs, lift, clip_mask) = if is_spawn_point(entity) {

@@ -5,12 +5,15 @@ use std::{collections::BTreeMap, fmt};
 use thiserror::Error;
 
 use super::vector::Vector;
+use crate::model::text::counted;
 
 /// Maximum number of errors that one build reports.
 const MAX_ERRORS: usize = 50;
 /// Maximum number of warnings that one build reports.
-const MAX_WARNINGS: usize = 300;
-/// Maximum number of warnings of one kind.
+const MAX_WARNINGS: usize = 20_000;
+/// Maximum number of warnings in a short list.
+const MAX_SHORT: usize = 300;
+/// Maximum number of warnings of one kind in a short list.
 const MAX_OF_KIND: usize = 12;
 
 /// One problem of a source file.
@@ -72,7 +75,8 @@ impl Leak {
         let text = |point: &Vector| format!("({:.0} {:.0} {:.0})", point[0], point[1], point[2]);
         let shown: Vec<_> = self.points.iter().take(12).map(text).collect();
         let rest = self.points.len().saturating_sub(shown.len());
-        let rest = if rest > 0 { format!(" and {rest} more points") } else { String::new() };
+        let rest =
+            if rest > 0 { format!(" and {}", counted(rest, "more point")) } else { String::new() };
         shown.join(" -> ") + &rest
     }
 }
@@ -108,8 +112,8 @@ pub(super) struct Findings {
     /// Number of errors beyond the limit.
     more_errors: usize,
     warnings: Vec<Diagnostic>,
-    /// Number of warnings by the begin of their message; those beyond the limits included.
-    kinds: BTreeMap<String, usize>,
+    /// Number of warnings beyond the limit.
+    more_warnings: usize,
 }
 
 impl Findings {
@@ -148,13 +152,17 @@ impl Findings {
 
     /// Adds a problem of another file that does not stop the build.
     pub(super) fn warn_in(&mut self, file: &str, line: u32, message: impl Into<String>) {
-        let message = message.into();
-        let kind = message.split([':', ';', '(']).next().unwrap_or_default().trim_end();
-        let count = self.kinds.entry(kind.to_owned()).or_default();
-        *count += 1;
-        if *count <= MAX_OF_KIND && self.warnings.len() < MAX_WARNINGS {
+        if self.warnings.len() < MAX_WARNINGS {
             self.warnings.push(Diagnostic::new(file, line, message));
+        } else {
+            self.more_warnings += 1;
         }
+    }
+
+    /// Returns the number of errors so far.
+    #[must_use]
+    pub(super) fn error_count(&self) -> usize {
+        self.errors.len() + self.more_errors
     }
 
     /// Adds the way out of a map that is not closed.
@@ -183,13 +191,13 @@ impl Findings {
         errors.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
         errors.dedup();
         if self.more_errors > 0 {
-            let what = format!("{} more errors", self.more_errors);
+            let what = counted(self.more_errors, "more error");
             errors.push(Diagnostic::new(&self.file, 0, what));
         }
         BuildError { errors, warnings }
     }
 
-    /// Returns the warnings, and the numbers of those that were too many.
+    /// Returns the warnings, and the number of those that were too many.
     #[must_use]
     pub(super) fn into_warnings(mut self) -> Vec<Diagnostic> {
         self.take_warnings()
@@ -197,22 +205,47 @@ impl Findings {
 
     fn take_warnings(&mut self) -> Vec<Diagnostic> {
         let mut warnings = std::mem::take(&mut self.warnings);
-        let mut shown = warnings.len();
-        let mut all = 0;
-        for (kind, count) in std::mem::take(&mut self.kinds) {
-            all += count;
-            if count > MAX_OF_KIND && warnings.len() < 2 * MAX_WARNINGS {
-                shown += count - MAX_OF_KIND;
-                let what = format!("{kind}: {} more warnings", count - MAX_OF_KIND);
-                warnings.push(Diagnostic::new(&self.file, 0, what));
-            }
-        }
-        if all > shown {
-            let what = format!("{} more warnings of other kinds", all - shown);
-            warnings.push(Diagnostic::new(&self.file, 0, what));
+        warnings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+        let more = std::mem::take(&mut self.more_warnings);
+        if more > 0 {
+            warnings.push(Diagnostic::new(&self.file, 0, counted(more, "more warning")));
         }
         warnings
     }
+}
+
+/// Returns a short list of warnings: the first ones of each kind, and the numbers of the others.
+///
+/// A kind is the message up to the first value.
+#[must_use]
+pub fn shortened(file: &str, warnings: &[Diagnostic]) -> Vec<Diagnostic> {
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut short = Vec::new();
+    for warning in warnings {
+        let kind = warning.message.split([':', ';', '(']).next().unwrap_or_default().trim_end();
+        let count = kinds.entry(kind).or_default();
+        *count += 1;
+        if *count <= MAX_OF_KIND && short.len() < MAX_SHORT {
+            short.push(warning.clone());
+        }
+    }
+    let mut told = short.len();
+    for (kind, count) in kinds {
+        if count > MAX_OF_KIND && short.len() < 2 * MAX_SHORT {
+            let more = count - MAX_OF_KIND;
+            told += more;
+            short.push(Diagnostic::new(
+                file,
+                0,
+                format!("{kind}: {}", counted(more, "more warning")),
+            ));
+        }
+    }
+    if warnings.len() > told {
+        let more = counted(warnings.len() - told, "more warning");
+        short.push(Diagnostic::new(file, 0, format!("{more} of other kinds")));
+    }
+    short
 }
 
 #[cfg(test)]
@@ -220,19 +253,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn warnings_beyond_the_limits_are_counted() {
+    fn warnings_of_a_short_list_are_counted() {
         let mut findings = Findings::new("a.map");
         (0..40).for_each(|line| findings.warn(line, format!("image missing: {line}")));
-        findings.warn(9, "map is not closed: item");
-        let told = findings.into_warnings();
-        assert_eq!(told.len(), MAX_OF_KIND + 2);
-        assert_eq!(told[MAX_OF_KIND].to_string(), "a.map:9: map is not closed: item");
-        assert_eq!(told[MAX_OF_KIND + 1].to_string(), "a.map: image missing: 28 more warnings");
+        (0..13).for_each(|line| findings.warn(line, "brush dropped"));
+        findings.warn(99, "map is not closed: item");
+        let all = findings.into_warnings();
+        assert_eq!(all.len(), 54, "a build reports all");
+        let told: Vec<_> = shortened("a.map", &all).iter().map(Diagnostic::to_string).collect();
+        assert_eq!(told.len(), 2 * MAX_OF_KIND + 3);
+        assert_eq!(told[2 * MAX_OF_KIND], "a.map:99: map is not closed: item");
+        let counts = &told[2 * MAX_OF_KIND + 1..];
+        let expected =
+            ["a.map: brush dropped: 1 more warning", "a.map: image missing: 28 more warnings"];
+        assert_eq!(counts, expected);
         let mut findings = Findings::new("a.map");
-        (0..400).for_each(|line| findings.warn(line, format!("kind {line}: x")));
-        let told = findings.fail().warnings;
-        assert_eq!(told.len(), MAX_WARNINGS + 1);
-        assert_eq!(told[MAX_WARNINGS].to_string(), "a.map: 100 more warnings of other kinds");
+        (0..MAX_WARNINGS as u32 + 1)
+            .for_each(|line| findings.warn(line, format!("kind {line}: x")));
+        let all = findings.fail().warnings;
+        assert_eq!(all.last().unwrap().to_string(), "a.map: 1 more warning");
+        let told = shortened("a.map", &all);
+        assert_eq!(told.len(), MAX_SHORT + 1);
+        assert_eq!(told[MAX_SHORT].to_string(), "a.map: 19701 more warnings of other kinds");
     }
 
     #[test]

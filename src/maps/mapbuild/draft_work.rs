@@ -27,11 +27,11 @@ fn work(side: i32, effort: Effort) -> [u64; 2] {
         threads: 2,
     };
     let mut findings = Findings::new(source.file);
-    let map = map_file::read(source.file, source.text).unwrap();
+    let reading = map_file::read_parts(source.text, &mut findings).unwrap();
     let geometry = geometry::compile(
-        map,
+        reading,
         Materials::new(Shaders::new()),
-        &mut images::Images::new(&source),
+        &mut images::Images::new(&source, true),
         geometry::Options { precision: effort.precision(), threads: source.threads },
         &mut findings,
         &mut |_, _, _| {},

@@ -5,12 +5,13 @@ use super::{
     areas::{number_areas, number_clusters},
     blocks::Blocks,
     brushes::BrushSide,
+    checks,
     costly::{self, costly_brushes},
     diagnostic::{BuildError, Diagnostic, Findings, Leak},
     flood::{Start, flood},
     fogs::Fogs,
     images::Images,
-    map_file::{Entity, MapFile},
+    map_file::{Entity, MapReading},
     materials::Materials,
     models::{self, Model},
     planes::Planes,
@@ -88,7 +89,7 @@ struct Compiler<'a> {
 /// # Errors
 /// Returns all problems found.
 pub(super) fn compile(
-    mut map: MapFile,
+    mut reading: MapReading,
     mut materials: Materials,
     images: &mut Images<'_>,
     options: Options,
@@ -96,15 +97,13 @@ pub(super) fn compile(
     progress: &mut dyn FnMut(BuildPhase, usize, usize),
 ) -> Result<Geometry, BuildError> {
     let mut planes = Planes::default();
-    let models = models::of_map(&mut map, &mut planes, &mut materials, findings);
-    if models[0].brushes.is_empty() {
-        findings.error(1, "worldspawn has no brushes (expected solid brushes around all rooms)");
-    }
+    let models = models::of_map(&mut reading.map, &mut planes, &mut materials, findings);
+    checks::check_source(&reading, models[0].brushes.is_empty(), findings);
     images.load(materials.all(), options.threads);
     images.find_all(materials.all_mut(), findings);
-    findings.check()?;
+    let map = reading.map;
     let starts = starts(&map.entities);
-    if starts.is_empty() {
+    if starts.is_empty() && reading.is_whole {
         findings.error(1, "no entity has an origin (expected spawn points inside the map)");
     }
     findings.check()?;

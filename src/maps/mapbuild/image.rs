@@ -6,8 +6,13 @@
 //! Invariants: sides are at most [`MAX_SIDE`], checked before pixels are allocated; rows go from the top down.
 
 use jpeg_encoder::{ColorType, Encoder};
+use std::io::ErrorKind;
+
+use crate::model::text::counted;
+
 use zune_jpeg::{
     JpegDecoder,
+    errors::{DecodeErrors, UnsupportedSchemes},
     zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions},
 };
 
@@ -34,8 +39,11 @@ pub enum ImageError {
         /// Bits per pixel.
         bits: u8,
     },
+    /// JPG of a kind that is not read.
+    #[error("JPG kind not supported: {0} (expected a baseline or progressive JPG)")]
+    Jpg(&'static str),
     /// File ends early.
-    #[error("image file truncated: {bytes} bytes")]
+    #[error("image file truncated: {} (expected more data; copy or save the image again)", counted(*.bytes, "byte"))]
     Truncated {
         /// Length of the file.
         bytes: usize,
@@ -48,10 +56,25 @@ pub enum ImageError {
         /// Height in pixels.
         height: usize,
     },
-    /// Decoder or encoder error.
-    #[error("image damaged: {0}")]
-    Codec(String),
+    /// Content that cannot be decoded.
+    #[error(
+        "{format} damaged: {part} not readable{detail} (expected an image that other programs open; save it again)"
+    )]
+    Damaged {
+        /// Format.
+        format: &'static str,
+        /// Part of the file.
+        part: &'static str,
+        /// Words of the decoder behind a colon, shortened; empty if they are not for people.
+        detail: String,
+    },
+    /// Encoder error.
+    #[error("image not encoded: {0}")]
+    Encoder(String),
 }
+
+/// Maximum length of the words of a decoder, in characters.
+const MAX_DETAIL: usize = 80;
 
 /// Image with three or four bytes per pixel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,7 +156,7 @@ impl Image {
         let color = if self.has_alpha() { ColorType::Rgba } else { ColorType::Rgb };
         encoder
             .encode(&self.pixels, self.width as u16, self.height as u16, color)
-            .map_err(codec)?;
+            .map_err(|error| ImageError::Encoder(shortened(&error.to_string())))?;
         Ok(bytes)
     }
 
@@ -170,8 +193,64 @@ pub fn read(bytes: &[u8]) -> Result<Image, ImageError> {
     read_tga(bytes)
 }
 
-fn codec(error: impl std::fmt::Display) -> ImageError {
-    ImageError::Codec(error.to_string())
+/// Returns the first line of a library's message, in printable characters and without a period.
+fn shortened(text: &str) -> String {
+    // Some messages are quoted as a whole.
+    let text = text.trim().trim_matches('"');
+    let printable = text.chars().take_while(|c| !c.is_control());
+    let short: String = printable.take(MAX_DETAIL).collect();
+    short.trim_end_matches(['.', ' ', ',']).to_owned()
+}
+
+/// Returns the words of a decoder for the end of a message.
+fn detail(error: &dyn std::fmt::Display) -> String {
+    let text = shortened(&error.to_string());
+    // Values of a program.
+    if text.is_empty() || text.contains(['{', '[', '`', '<', '_']) {
+        return String::new();
+    }
+    format!(": {text}")
+}
+
+fn jpg_error(part: &'static str, bytes: usize, error: &DecodeErrors) -> ImageError {
+    use UnsupportedSchemes as Schemes;
+    match error {
+        DecodeErrors::Unsupported(kind) => ImageError::Jpg(match kind {
+            Schemes::ExtendedSequentialHuffman => "extended sequential",
+            Schemes::LosslessHuffman | Schemes::LosslessArithmetic => "lossless",
+            Schemes::ExtendedSequentialDctArithmetic | Schemes::ProgressiveDctArithmetic => {
+                "arithmetic coding"
+            }
+        }),
+        DecodeErrors::ExhaustedData | DecodeErrors::IoErrors(_) => ImageError::Truncated { bytes },
+        _ => ImageError::Damaged { format: "JPG", part, detail: detail(error) },
+    }
+}
+
+fn png_error(part: &'static str, bytes: usize, error: &png::DecodingError) -> ImageError {
+    match error {
+        png::DecodingError::IoError(error) if error.kind() == ErrorKind::UnexpectedEof => {
+            ImageError::Truncated { bytes }
+        }
+        _ => ImageError::Damaged { format: "PNG", part, detail: detail(error) },
+    }
+}
+
+/// Returns the name of a kind of JPG that is not read, by the marker of its frame.
+fn unsupported_jpg(bytes: &[u8]) -> Option<&'static str> {
+    let mut at = 2;
+    loop {
+        match *bytes.get(at..at + 4)? {
+            [0xff, 0xff, ..] => at += 1,
+            [0xff, 0xc9..=0xcb | 0xcd..=0xcf, ..] => return Some("arithmetic coding"),
+            [0xff, 0xc3, ..] => return Some("lossless"),
+            [0xff, 0xc5..=0xc7, ..] => return Some("hierarchical"),
+            // The frame of a kind that is read, the end, or a scan.
+            [0xff, 0xc0..=0xc2 | 0xd9 | 0xda, ..] => return None,
+            [0xff, _, high, low] => at += 2 + usize::from(u16::from_be_bytes([high, low])),
+            _ => return None,
+        }
+    }
 }
 
 fn check_size(width: usize, height: usize) -> Result<(), ImageError> {
@@ -183,16 +262,19 @@ fn check_size(width: usize, height: usize) -> Result<(), ImageError> {
 }
 
 fn read_jpg(bytes: &[u8]) -> Result<Image, ImageError> {
+    if let Some(kind) = unsupported_jpg(bytes) {
+        return Err(ImageError::Jpg(kind));
+    }
     let options = DecoderOptions::default()
         .set_max_width(MAX_SIDE)
         .set_max_height(MAX_SIDE)
         .jpeg_set_out_colorspace(ColorSpace::RGB);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
-    decoder.decode_headers().map_err(codec)?;
+    decoder.decode_headers().map_err(|error| jpg_error("header", bytes.len(), &error))?;
     let info = decoder.info().ok_or(ImageError::Format)?;
     let (width, height) = (usize::from(info.width), usize::from(info.height));
     check_size(width, height)?;
-    let pixels = decoder.decode().map_err(codec)?;
+    let pixels = decoder.decode().map_err(|error| jpg_error("pixels", bytes.len(), &error))?;
     if pixels.len() != width * height * 3 {
         return Err(ImageError::Truncated { bytes: bytes.len() });
     }
@@ -203,12 +285,14 @@ fn read_png(bytes: &[u8]) -> Result<Image, ImageError> {
     let limits = png::Limits { bytes: MAX_SIDE * MAX_SIDE * 8 };
     let mut decoder = png::Decoder::new_with_limits(std::io::Cursor::new(bytes), limits);
     decoder.set_transformations(png::Transformations::normalize_to_color8());
-    let mut reader = decoder.read_info().map_err(codec)?;
+    let mut reader =
+        decoder.read_info().map_err(|error| png_error("header", bytes.len(), &error))?;
     let (width, height) = (reader.info().width as usize, reader.info().height as usize);
     check_size(width, height)?;
     let size = reader.output_buffer_size().ok_or(ImageError::Format)?;
     let mut raw = vec![0; size];
-    let frame = reader.next_frame(&mut raw).map_err(codec)?;
+    let frame =
+        reader.next_frame(&mut raw).map_err(|error| png_error("pixels", bytes.len(), &error))?;
     raw.truncate(frame.buffer_size());
     let gray = |pixel: &[u8]| [pixel[0]; 3];
     Ok(match frame.color_type {
@@ -358,6 +442,41 @@ mod tests {
         huge[13] = 0xFF;
         assert!(matches!(read(&huge), Err(ImageError::Size { .. })));
         assert!(read(b"\x89PNG\r\n\x1a\n").is_err());
+    }
+
+    #[test]
+    fn damage_is_told_in_short_words_of_our_own() {
+        let told = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
+        let mut png = Vec::new();
+        let mut encoder = png::Encoder::new(&mut png, 16, 8);
+        encoder.set_color(png::ColorType::Rgb);
+        let mut writer = encoder.write_header().expect("header");
+        writer.write_image_data(gradient(3).bytes()).expect("pixels");
+        writer.finish().expect("end");
+        let truncated = told(&png[..png.len() / 2]);
+        assert!(truncated.starts_with("image file truncated: "), "{truncated}");
+        let mut header = png.clone();
+        header[17] ^= 1;
+        let text = told(&header);
+        assert!(text.starts_with("PNG damaged: header not readable"), "{text}");
+        let jpg = gradient(3).jpg(80).expect("JPG");
+        // A frame of a lossless kind.
+        let frame = jpg.windows(2).position(|m| m == [0xFF, 0xC0]).expect("a frame");
+        let mut lossless = jpg.clone();
+        lossless[frame + 1] = 0xC9;
+        let expected =
+            "JPG kind not supported: arithmetic coding (expected a baseline or progressive JPG)";
+        assert_eq!(told(&lossless), expected);
+        for at in (2..jpg.len()).step_by(7) {
+            let mut damaged = jpg.clone();
+            damaged[at] ^= 0xFF;
+            if let Err(error) = read(&damaged) {
+                let text = error.to_string();
+                assert!(text.len() < 230 && !text.contains(['\n', '{', '`']), "{text}");
+            }
+        }
+        assert_eq!(shortened("  a library's\nlines."), "a library's");
+        assert_eq!(shortened(&"x".repeat(500)).len(), MAX_DETAIL);
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub type Files<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
 /// Length of a side of the stand-in for a missing image, in pixels: the size that the original compilers take.
 const STAND_IN_SIZE: usize = 64;
 
+/// Begin of the message about an image that is not found.
+const MISSING: &str = "image missing";
+
 /// An image.
 struct Found {
     image: Image,
@@ -49,15 +52,18 @@ pub(super) struct Images<'a> {
     game: Option<&'a Files<'a>>,
     /// Folder of the map's own images.
     own_folder: String,
+    /// Whether all shaders were read. Otherwise an image is missing only because of that.
+    has_all_shaders: bool,
     known: BTreeMap<String, Result<Found, String>>,
 }
 
 impl<'a> Images<'a> {
-    pub(super) fn new(source: &Source<'a>) -> Self {
+    pub(super) fn new(source: &Source<'a>, has_all_shaders: bool) -> Self {
         Self {
             files: source.files,
             game: source.game.map(|game| game.files),
             own_folder: format!("textures/{}/", source.name.to_ascii_lowercase()),
+            has_all_shaders,
             known: BTreeMap::new(),
         }
     }
@@ -83,7 +89,7 @@ impl<'a> Images<'a> {
             map_parallel(missing.len(), threads, |number| textures::image(missing[number]));
         for (name, image) in missing.into_iter().zip(images) {
             let found = image.map(|image| Found { image, origin: Origin::Drawn });
-            let found = found.ok_or_else(|| format!("image missing: {name}"));
+            let found = found.ok_or_else(|| format!("{MISSING}: {name}"));
             self.known.insert(name.to_owned(), found);
         }
     }
@@ -132,9 +138,12 @@ impl<'a> Images<'a> {
                      in a script)",
                     shader.name
                 );
-                let remedy = if has_remedy { String::new() } else { remedy };
-                has_remedy = true;
-                findings.warn(material.line, format!("{what}; drawn with a stand-in{remedy}"));
+                let is_missing = what.starts_with(MISSING);
+                let needs_remedy = is_missing && !std::mem::replace(&mut has_remedy, is_missing);
+                let remedy = if needs_remedy { remedy.as_str() } else { "" };
+                if self.has_all_shaders || !is_missing {
+                    findings.warn(material.line, format!("{what}; drawn with a stand-in{remedy}"));
+                }
                 let image = stand_in();
                 self.known.insert(name.clone(), Ok(Found { image, origin: Origin::StandIn }));
             }
@@ -150,9 +159,9 @@ impl<'a> Images<'a> {
             for image in shader.images.iter().filter(|_| !shader.is_of_game) {
                 if let Some(Err(what)) = self.known.get(stem(image)) {
                     let (script, line) = shader.place.clone().unwrap_or_default();
-                    let what = format!(
-                        "{what} (expected it beside the source or in the game's data as .tga, .jpg or .png)"
-                    );
+                    let remedy = " (expected it beside the source or in the game's data as .tga, .jpg or .png)";
+                    let remedy = if what.starts_with(MISSING) { remedy } else { "" };
+                    let what = format!("{what}{remedy}");
                     findings.warn_in(&script, line, what);
                 }
             }

@@ -14,6 +14,7 @@ mod areas;
 mod blocks;
 mod brushes;
 mod checks;
+mod classes;
 mod costly;
 mod diagnostic;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod fogs;
 mod geometry;
 pub mod image;
 mod images;
+mod keys;
 pub mod light;
 mod lit_scene;
 pub mod map_file;
@@ -34,6 +36,7 @@ mod planes;
 mod portals;
 mod projection;
 pub mod shaders;
+mod source_form;
 mod surfaces;
 pub mod textures;
 mod tokens;
@@ -44,7 +47,7 @@ mod visible_sides;
 mod winding;
 mod writer;
 
-pub use diagnostic::{BuildError, Diagnostic, Leak};
+pub use diagnostic::{BuildError, Diagnostic, Leak, shortened};
 pub use images::Files;
 pub use vector::Vector;
 
@@ -197,9 +200,7 @@ impl Counts {
 fn shaders_of(source: &Source<'_>, findings: &mut Findings) -> Shaders {
     let mut shaders = Shaders::new();
     for (file, text) in source.scripts {
-        if let Err(error) = shaders.add_script(file, text) {
-            findings.error_in(&error.file, error.line, error.message);
-        }
+        shaders.add_script(file, text, findings);
     }
     for (file, text) in source.game.iter().flat_map(|game| game.scripts) {
         shaders.add_game_script(file, text);
@@ -224,17 +225,15 @@ pub fn build(
     {
         findings.error(0, error.to_string());
     }
+    let before = findings.error_count();
     let shaders = shaders_of(source, &mut findings);
-    let mut map = map_file::read(source.file, source.text).map_err(|errors| {
-        for error in errors {
-            findings.error(error.line, error.message);
-        }
-        findings.fail()
-    })?;
-    let omitted_layers = std::mem::take(&mut map.omitted_layers);
-    let mut images = images::Images::new(source);
+    let has_all_shaders = findings.error_count() == before;
+    let reading = map_file::read_parts(source.text, &mut findings);
+    let mut reading = reading.ok_or_else(|| findings.fail())?;
+    let omitted_layers = std::mem::take(&mut reading.map.omitted_layers);
+    let mut images = images::Images::new(source, has_all_shaders);
     let mut geometry = geometry::compile(
-        map,
+        reading,
         Materials::new(shaders),
         &mut images,
         geometry::Options { precision: source.effort.precision(), threads: source.threads },
@@ -244,7 +243,7 @@ pub fn build(
     lit_scene::fit_grid(&mut geometry);
     let mut bsp = writer::write(&geometry, &light::Lighting::default());
     // Light takes longest, so that errors come before it.
-    checks::check(&bsp, &geometry.entities, &mut findings);
+    checks::check_file(&bsp, &geometry.entities, &mut findings);
     findings.check()?;
     let of_game = images.of_game(geometry.materials.all());
     let mut pk3 = Vec::new();

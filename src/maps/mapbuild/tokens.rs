@@ -37,11 +37,35 @@ pub(super) struct Tokens<'a> {
     text: &'a str,
     at: usize,
     line: u32,
+    open_comment: Option<u32>,
 }
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, line: 1 }
+        Self { text, at: 0, line: 1, open_comment: None }
+    }
+
+    /// Returns the reader in front of the next token, or at the end.
+    pub(super) fn at_next(&self) -> Self {
+        let mut ahead = self.clone();
+        ahead.skip_space();
+        ahead
+    }
+
+    /// Line of a comment that is not closed, once the reader is at the end.
+    pub(super) fn open_comment(&self) -> Option<u32> {
+        self.open_comment
+    }
+
+    /// Returns the next tokens without consuming them.
+    pub(super) fn ahead(&self) -> impl Iterator<Item = Token<'a>> + use<'a> {
+        self.clone()
+    }
+
+    /// Iterates over the tokens of the current line that follow, without consuming them.
+    pub(super) fn rest_of_line(&self) -> impl Iterator<Item = Token<'a>> + use<'a> {
+        let line = self.line;
+        self.ahead().take_while(move |token| token.line == line)
     }
 
     /// Current line, from 1.
@@ -57,14 +81,6 @@ impl<'a> Tokens<'a> {
     /// Returns the next token without consuming it.
     pub(super) fn peek(&self) -> Option<Token<'a>> {
         self.clone().next()
-    }
-
-    /// Returns the next token if it is on the current line.
-    pub(super) fn next_on_line(&mut self) -> Option<Token<'a>> {
-        let mut ahead = self.clone();
-        let token = ahead.next().filter(|token| token.line == self.line)?;
-        *self = ahead;
-        Some(token)
     }
 
     fn skip_space(&mut self) {
@@ -83,6 +99,9 @@ impl<'a> Tokens<'a> {
                 }
                 [b'/', b'*', ..] => {
                     let end = rest[2..].windows(2).position(|pair| pair == b"*/");
+                    if end.is_none() {
+                        self.open_comment = Some(self.line);
+                    }
                     self.advance(end.map_or(rest.len(), |end| end + 4));
                 }
                 _ => return,

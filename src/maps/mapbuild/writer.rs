@@ -6,7 +6,7 @@
 use super::{
     geometry::Geometry,
     light::{Lighting, SurfaceLight},
-    map_file::Entity,
+    map_file::{Entity, Pair},
     surfaces::{Shape, Surface, texture_coordinates, vertices_of},
     tree::Child,
     vector::{Bounds, Vector},
@@ -315,7 +315,7 @@ fn entity_text(entities: &[Entity]) -> Vec<u8> {
             continue;
         }
         text.push_str("{\n");
-        for (key, value) in entity.pairs.iter().filter(|(key, _)| !key.starts_with('_')) {
+        for Pair { key, value, .. } in entity.written_pairs() {
             text.push_str(&format!("\"{key}\" \"{value}\"\n"));
         }
         text.push_str("}\n");

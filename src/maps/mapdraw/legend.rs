@@ -5,7 +5,10 @@ use super::{
     items::{ItemMark, MARKS, mark_of},
     markers::{MarkerIcon, STYLES, Shown, Style, corners, icon_at},
 };
-use crate::world::{EntityCategory, MapSummary};
+use crate::{
+    model::text::counted,
+    world::{EntityCategory, MapSummary},
+};
 
 /// Characters of a line of text, and of the map's name in large letters.
 const LINE_CHARS: usize = 34;
@@ -93,7 +96,10 @@ impl Writer {
             data.shown.categories().filter(|&(category, _)| is_it(category)).count()
         };
         let (spawns, items) = (count(EntityCategory::is_spawn), count(EntityCategory::is_item));
-        self.words(format!("{spawns} spawn points, {items} items"), false);
+        self.words(
+            format!("{}, {}", counted(spawns, "spawn point"), counted(items, "item")),
+            false,
+        );
     }
 
     /// Draws a row: an icon and a text.

@@ -18,7 +18,7 @@ pub use tracks::{DeathMark, Track};
 
 use self::floors::Band;
 use crate::{
-    model::Vec3,
+    model::{Vec3, text::counted},
     world::{Bsp, MapEntities, MapSummary, bsp::mesh::Triangle},
 };
 
@@ -228,7 +228,8 @@ impl Drawing {
     pub fn warning(&self) -> Option<String> {
         let count = self.left_out;
         (count > 0).then(|| {
-            format!("{count} triangles not drawn: the surfaces cover the map more than 200 times")
+            let triangles = counted(count, "triangle");
+            format!("{triangles} not drawn: the surfaces cover the map more than 200 times")
         })
     }
 

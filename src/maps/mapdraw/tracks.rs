@@ -4,7 +4,7 @@ use super::{
     BACKGROUND, Color, DrawOptions, Drawing, INK, Image, LEGEND_HEIGHT, LEGEND_WIDTH, MARGIN,
     PixelPoint, Primitive, Projection, Shape,
 };
-use crate::model::Vec3;
+use crate::model::{Vec3, text::counted};
 
 /// Colors of players, in the order of their tracks.
 const COLORS: [Color; 12] = [
@@ -161,7 +161,11 @@ impl Drawing {
             self.legend.push(text([left + 28.0, line + 4.0], track.name.clone(), false));
         }
         line += ROW + 4.0;
-        self.legend.push(text([left, line], format!("{deaths} deaths (crosses)"), false));
+        self.legend.push(text(
+            [left, line],
+            format!("{} (crosses)", counted(deaths, "death")),
+            false,
+        ));
         self.size[0] += LEGEND_WIDTH as u32;
         self.size[1] = self.size[1].max((line + MARGIN) as u32);
     }

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::{
     client::ProtocolErrorKind,
-    model::{CommandNum, LevelTime},
+    model::{CommandNum, LevelTime, text::counted},
     wire::{WireError, demo_file::RecordError},
 };
 
@@ -75,7 +75,7 @@ pub enum DemoErrorKind {
         error: WireError,
     },
     /// Delta base that the demo does not hold. The rest of the message was applied.
-    #[error("delta base {0} messages back is missing")]
+    #[error("delta base {} back is missing", counted(*.0, "message"))]
     MissingBase(u8),
     /// Snapshot before the first gamestate. The rest of the message was applied.
     #[error("snapshot without gamestate")]
@@ -129,6 +129,8 @@ pub enum DemoNoteKind {
     TrailingBits(usize),
     /// Bytes behind the end mark of the file.
     TrailingBytes(usize),
+    /// Missing end of a recording that is not complete.
+    Unfinished(RecordError),
 }
 
 impl fmt::Display for DemoNoteKind {
@@ -146,8 +148,13 @@ impl fmt::Display for DemoNoteKind {
             Self::UnbegunConfigstring => {
                 f.write_str("part of a long configstring whose begin was not recorded")
             }
-            Self::TrailingBits(bits) => write!(f, "{bits} bits behind the end of the message"),
-            Self::TrailingBytes(bytes) => write!(f, "{bytes} bytes behind the end mark"),
+            Self::TrailingBits(bits) => {
+                write!(f, "{} behind the end of the message", counted(*bits, "bit"))
+            }
+            Self::TrailingBytes(bytes) => {
+                write!(f, "{} behind the end mark", counted(*bytes, "byte"))
+            }
+            Self::Unfinished(error) => write!(f, "{error}; the recording is not complete"),
         }
     }
 }

@@ -21,6 +21,7 @@ mod json;
 mod origin;
 #[cfg(feature = "server")]
 mod paths;
+mod quake_files;
 mod reader;
 #[cfg(test)]
 pub(crate) mod sample;

@@ -19,6 +19,7 @@ use crate::{
 
 use super::{
     fault::{DemoErrorKind, DemoNoteKind},
+    quake_files,
     reader::DemoReader,
 };
 
@@ -40,6 +41,12 @@ pub enum DemoFileError {
     /// Compressed file.
     #[error("a compressed file: {0} (expected the unpacked demo)")]
     Packed(&'static str),
+    /// File of another kind.
+    #[error(
+        "{0} (expected a demo of Quake III Arena, protocol 66 to 68 or 71: .dm_66, .dm_67, .dm_68, .dm_71, or a \
+         multi-view recording: .mv)"
+    )]
+    OtherKind(&'static str),
     /// Neither the name nor the content tells.
     #[error(
         "unknown extension, and no demo by its content (expected .dm_66, .dm_67, .dm_68, .dm_71 or .mv)"
@@ -150,6 +157,12 @@ const MAGIC: &[(&[u8], DemoFileError)] = &[
     (b"HL2DEMO\0", DemoFileError::OtherGame("a game of the Source engine")),
     (b"PBDEMS2\0", DemoFileError::OtherGame("a game of the Source 2 engine")),
     (b"MVD2", DemoFileError::OtherGame("Quake II")),
+    // No connection has so large a sequence.
+    (b"\x7fELF", DemoFileError::OtherKind("a program (ELF)")),
+    (b"IBSP", DemoFileError::OtherKind("a compiled map (IBSP)")),
+    (b"\x89PNG", DemoFileError::OtherKind("an image (PNG)")),
+    (b"\xff\xd8\xff\xe0", DemoFileError::OtherKind("an image (JPG)")),
+    (b"%PDF", DemoFileError::OtherKind("a document (PDF)")),
 ];
 
 /// Returns the protocol of a demo, by its name or its content.
@@ -161,6 +174,11 @@ pub fn recognize(name: &str, bytes: &[u8]) -> Result<&'static Protocol, DemoFile
         return Err(*what);
     }
     let protocol = protocol_of(name);
+    if protocol.is_none()
+        && let Some(game) = quake_files::name(bytes)
+    {
+        return Err(DemoFileError::OtherGame(game));
+    }
     if protocol.is_none()
         && let Some(game) = game_of_name(name)
     {
@@ -229,7 +247,7 @@ fn other_content(bytes: &[u8], info: Option<&str>) -> Option<&'static str> {
             _ if is_urban_terror(bytes) => begin("urtdemo"),
             _ => None,
         };
-        game.map(|game| game.name)
+        game.map(|game| game.name).or_else(|| quake_files::name(bytes))
     })
 }
 
@@ -322,10 +340,17 @@ mod tests {
     fn other_games_are_named_by_the_content() {
         let zip = named("a.dm_68", b"PK\x03\x04....");
         assert_eq!(zip, "a compressed file: zip or pk3 (expected the unpacked demo)");
+        let program = named("a.dm_68", b"\x7fELF\x02\x01\x01");
+        assert!(program.starts_with("a program (ELF) (expected a demo of"), "{program}");
         let quake2 = [&[0x40, 1, 0, 0, 0x0c, 34, 0, 0, 0][..], &[0; 40]].concat();
         assert!(named("a.dm_68", &quake2).starts_with("a file of Quake II "));
         let urban = [&b"\x03\0\0\x004.3\x44\0\0\0\0\0\0\0\0\0\0\0"[..], &[1; 40]].concat();
         assert!(named("a.dm_68", &urban).starts_with("a file of Urban Terror "));
+        let quakeworld = b"\0\x01\x0d\0\0\0\x0b\x1c\0\0\0\x01\0\0\0qw\0\0";
+        for name in ["a.dm_68", "a", "a.dem"] {
+            let text = named(name, quakeworld);
+            assert!(text.starts_with("a file of QuakeWorld: the recording of a server"), "{text}");
+        }
     }
 
     #[test]

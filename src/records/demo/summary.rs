@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, fmt};
 use serde_json::{Value, json};
 
 use crate::{
-    model::{ClientNum, ConfigIndex, LevelTime, text::ColorCodes},
+    model::{
+        ClientNum, ConfigIndex, LevelTime,
+        text::{ColorCodes, counted},
+    },
     wire::{Protocol, info::InfoString, snapshot::SnapFlags},
 };
 
@@ -60,7 +63,7 @@ pub struct DemoSummary {
     pub errors: Vec<DemoError>,
     /// Notes, up to a limit; `counts` has their number.
     pub notes: Vec<DemoNote>,
-    /// Whether the file ends early, which is one of the errors.
+    /// Whether the file ends early, which is an error or, in an unfinished recording, a note.
     pub ends_early: bool,
 }
 
@@ -74,11 +77,17 @@ impl DemoSummary {
     /// Reads a demo to its end. Names have none of these color codes.
     #[must_use]
     pub fn with_colors(protocol: &'static Protocol, bytes: &[u8], colors: ColorCodes) -> Self {
-        let mut reader = DemoReader::new(protocol, bytes);
+        Self::of_reader(DemoReader::new(protocol, bytes), bytes.len(), colors)
+    }
+
+    /// Reads the demo of a new reader to its end. `bytes` is the length of the file.
+    #[must_use]
+    pub fn of_reader(mut reader: DemoReader<'_>, bytes: usize, colors: ColorCodes) -> Self {
+        let protocol = reader.protocol();
         let mut finder = EventFinder::with_colors(colors);
         let mut summary = Self {
             protocol,
-            bytes: bytes.len(),
+            bytes,
             counts: DemoCounts::default(),
             maps: Vec::new(),
             server: String::new(),
@@ -98,7 +107,6 @@ impl DemoSummary {
             let message = match item {
                 Ok(message) => message,
                 Err(error) => {
-                    summary.ends_early |= error.is_early_end();
                     if summary.errors.len() < MAX_LISTED {
                         summary.errors.push(error);
                     }
@@ -134,6 +142,7 @@ impl DemoSummary {
         }
         summary.play_ms = finder.elapsed_ms();
         summary.counts = reader.counts();
+        summary.ends_early = reader.has_ended_early();
         summary.notes = reader.notes().to_vec();
         summary
     }
@@ -216,17 +225,18 @@ impl fmt::Display for DemoSummary {
         writeln!(f, "  length     {}:{:02}", seconds / 60, seconds % 60)?;
         writeln!(
             f,
-            "  snapshots  {} ({} deltas), {:.1} per second, {} messages lost, {} rate delayed",
+            "  snapshots  {} ({}), {:.1} per second, {} lost, {} rate delayed",
             self.counts.snapshots,
-            self.counts.deltas,
+            counted(self.counts.deltas, "delta"),
             self.snapshots_per_second(),
-            self.lost,
+            counted(self.lost, "message"),
             self.rate_delayed
         )?;
         writeln!(f, "  frags      {}", self.frags())?;
         for (number, player) in &self.players {
             let PlayerSummary { name, frags, deaths } = player;
-            writeln!(f, "  player {number:<3} {name}: {frags} frags, {deaths} deaths")?;
+            let (frags, deaths) = (counted(*frags, "frag"), counted(*deaths, "death"));
+            writeln!(f, "  player {number:<3} {name}: {frags}, {deaths}")?;
         }
         if let Some(note) = self.notes.first() {
             writeln!(f, "  notes      {}, the first at {note}", self.counts.notes)?;

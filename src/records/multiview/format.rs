@@ -14,6 +14,7 @@ use thiserror::Error;
 use crate::model::{
     LevelTime, UnixMillis,
     encoding::{Cursor, DecodeError, put_number, put_text, unzigzag, zigzag},
+    text::counted,
 };
 
 /// Magic of a file. Its line ends reveal a copy in text mode.
@@ -101,7 +102,7 @@ pub enum FormatError {
     #[error("multi-view format version {0} (expected {FORMAT_VERSION})")]
     Version(u32),
     /// The input ends.
-    #[error("file cut off: {missing} bytes of a piece missing")]
+    #[error("file cut off: {} of a piece missing", counted(*.missing, "byte"))]
     Cut {
         /// Bytes that the piece lacks at least.
         missing: usize,

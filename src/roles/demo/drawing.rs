@@ -7,6 +7,7 @@ use fragd::{
     demo::DemoPaths,
     mapdraw::{self, DeathMark, DrawOptions, Drawing, Track},
     model::assets::Assets as _,
+    model::text::counted,
     settings::Choice as _,
     wire::Protocol,
     world::{
@@ -31,7 +32,12 @@ pub(super) fn write(
             continue;
         }
         track_of[number] = Some(tracks.len());
-        let name = format!("{}: {} frags, {} deaths", path.name, path.frags, path.deaths);
+        let name = format!(
+            "{}: {}, {}",
+            path.name,
+            counted(path.frags, "frag"),
+            counted(path.deaths, "death")
+        );
         tracks.push(Track { name, runs: path.runs.clone() });
     }
     let marks: Vec<_> = paths
@@ -65,7 +71,8 @@ pub(super) fn write(
     let picture =
         if is_svg { mapdraw::svg(&drawing)?.into_bytes() } else { mapdraw::png(&drawing)? };
     output::write_file(&options.output, &picture)?;
-    Ok(format!("{} players, {} deaths, {} {place}", tracks.len(), marks.len(), paths.map))
+    let (players, deaths) = (counted(tracks.len(), "player"), counted(marks.len(), "death"));
+    Ok(format!("{players}, {deaths}, {} {place}", paths.map))
 }
 
 /// Reads the file of a map from game data: search path, mod folder and game folder.

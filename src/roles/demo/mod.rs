@@ -16,7 +16,7 @@ use fragd::{
         error_json, event_json, message_json, note_json, recognize,
     },
     io,
-    model::text::ColorCodes,
+    model::text::{ColorCodes, counted},
     wire::{Protocol, demo_file::protocol_of},
 };
 use serde_json::json;
@@ -84,9 +84,10 @@ impl Demo {
         Ok(Self { path: path.to_owned(), protocol, bytes })
     }
 
-    /// Whether a check fails with this number of errors. A recording that is not complete has no end yet.
-    fn fails(&self, errors: usize, ends_early: bool) -> bool {
-        errors > usize::from(ends_early && multiview::is_part(&self.path))
+    /// Reader for `info` and `check`. A recording that is not complete has no end yet.
+    fn checking_reader(&self) -> DemoReader<'_> {
+        let reader = self.reader();
+        if multiview::is_part(&self.path) { reader.unfinished() } else { reader }
     }
 
     fn reader(&self) -> DemoReader<'_> {
@@ -120,24 +121,24 @@ fn for_each(
 }
 
 fn info(demo: &Demo, colors: ColorCodes, as_json: bool, out: &mut Output) -> bool {
-    let summary = DemoSummary::with_colors(demo.protocol, &demo.bytes, colors);
+    let summary = DemoSummary::of_reader(demo.checking_reader(), demo.bytes.len(), colors);
     let name = demo.path.display();
     if as_json {
         let mut object = summary.to_json();
         object["file"] = json!(name.to_string());
         out.line(object);
     } else {
-        out.line(format!("{name}: protocol {}, {} bytes", demo.protocol.number, summary.bytes));
+        let size = counted(summary.bytes, "byte");
+        out.line(format!("{name}: protocol {}, {size}", demo.protocol.number));
         out.line(&summary);
     }
-    !demo.fails(summary.counts.errors, summary.ends_early) && summary.counts.snapshots > 0
+    summary.counts.errors == 0 && summary.counts.snapshots > 0
 }
 
 fn check(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
-    let mut reader = demo.reader();
-    let (mut errors, mut ends_early) = (Vec::new(), false);
+    let mut reader = demo.checking_reader();
+    let mut errors = Vec::new();
     for error in reader.by_ref().filter_map(Result::err) {
-        ends_early |= error.is_early_end();
         if errors.len() < MAX_CHECK_ERRORS {
             errors.push(error);
         }
@@ -163,7 +164,7 @@ fn check(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
         }
         out.line(format!("{name}: {counts}"));
     }
-    !demo.fails(counts.errors, ends_early) && counts.snapshots > 0
+    counts.errors == 0 && counts.snapshots > 0
 }
 
 fn time(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
@@ -357,15 +358,14 @@ fn cut_file(options: &CutOptions, out: &mut Output) -> Result<bool, String> {
         }));
     } else {
         out.line(format!(
-            "{}: {} messages, {} bytes, {:.3} s to {:.3} s; {} snapshots encoded again, {} messages \
-             left out",
+            "{}: {}, {}, {:.3} s to {:.3} s; {} encoded again, {} left out",
             output.display(),
-            report.messages,
-            part.len(),
+            counted(report.messages, "message"),
+            counted(part.len(), "byte"),
             report.from_ms as f64 / 1000.0,
             report.to_ms as f64 / 1000.0,
-            report.recoded,
-            report.skipped
+            counted(report.recoded, "snapshot"),
+            counted(report.skipped, "message")
         ));
     }
     Ok(true)

@@ -8,8 +8,9 @@ use std::{
 
 use fragd::{
     cli::{DemoPosition, ExtractOptions},
+    demo::{DemoFileError, recognize},
     io,
-    model::{ClientNum, Vec3},
+    model::{ClientNum, Vec3, text::counted},
     multiview::{
         Fault, Index, MessageContent, OwnView, Reader, Record, Session, SpectatorDemo, Viewpoint,
         sessions_of,
@@ -93,7 +94,13 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 fn open<'a>(path: &Path, bytes: &'a [u8]) -> Result<Reader<'a>, String> {
-    Reader::open(bytes).map_err(|fault| format!("{}: {fault}", path.display()))
+    Reader::open(bytes).map_err(|fault| match recognize("", bytes) {
+        // A file of another kind with the name of a recording.
+        Err(other) if !matches!(other, DemoFileError::Unknown) => {
+            format!("{}: {other}", path.display())
+        }
+        _ => format!("{}: {fault}", path.display()),
+    })
 }
 
 fn print_faults(path: &Path, faults: &[Fault]) {
@@ -119,8 +126,8 @@ fn session_json(session: &Session, index: &Index) -> serde_json::Value {
 
 fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bool, String> {
     let reader = open(path, bytes)?;
-    let counts = read_all(&mut open(path, bytes)?, false);
-    let is_valid = counts.is_valid(path);
+    let counts = read_all(path, &mut open(path, bytes)?, false);
+    let is_valid = counts.is_valid();
     let written = reader.index();
     let is_complete = written.is_some();
     let index = written.unwrap_or_else(|| reader.rebuilt_index());
@@ -144,20 +151,23 @@ fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bo
             "complete": is_complete,
             "errors": counts.fault_count,
             "first": counts.faults,
+            "notes": counts.notes.len(),
+            "first_notes": counts.notes,
             "players": index.sessions.iter().map(|s| session_json(s, &index)).collect::<Vec<_>>(),
         }));
         return Ok(is_valid && index.frames > 0);
     }
-    out.line(format!("{}: multi-view recording, {} bytes", path.display(), bytes.len()));
+    let size = counted(bytes.len(), "byte");
+    out.line(format!("{}: multi-view recording, {size}", path.display()));
     out.line(format!("  server   {} ({})", header.host_name, header.program));
     if let Some(at) = header.started_at() {
         out.line(format!("  started  {at} UTC"));
     }
     out.line(format!("  map      {} ({})", header.map, header.game));
     out.line(format!(
-        "  length   {seconds:.1} s, {} frames, {} key frames, {:.1} KB/s",
-        index.frames,
-        index.keys.len(),
+        "  length   {seconds:.1} s, {}, {}, {:.1} KB/s",
+        counted(index.frames, "frame"),
+        counted(index.keys.len(), "key frame"),
         rate / 1000.0
     ));
     let start = index.keys.first().map_or(index.end, |key| key.time);
@@ -177,6 +187,9 @@ fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bo
     if !is_complete {
         out.line("  not complete: the index was made again from the records");
     }
+    for note in &counts.notes {
+        out.line(format!("  note     {note}"));
+    }
     if let Some(first) = counts.faults.first() {
         out.line(format!("  errors   {}, the first at {first}", counts.fault_count));
     }
@@ -191,14 +204,12 @@ struct Counts {
     messages: u64,
     faults: Vec<String>,
     fault_count: u64,
-    /// Whether one of the faults is that the file ends inside a piece.
-    ends_early: bool,
+    notes: Vec<String>,
 }
 
 impl Counts {
-    /// Whether a recording has no fault, except for the end of one that is not complete.
-    fn is_valid(&self, path: &Path) -> bool {
-        self.fault_count == u64::from(self.ends_early && is_part(path))
+    fn is_valid(&self) -> bool {
+        self.fault_count == 0
     }
 
     fn fault(&mut self, text: String) {
@@ -209,16 +220,17 @@ impl Counts {
     }
 }
 
-/// Reads all records, and encodes every message again if `strict`.
-fn read_all(reader: &mut Reader<'_>, strict: bool) -> Counts {
+/// Reads all records, and encodes every message again if `strict`. The missing end of a file with the name of an
+/// unfinished recording is a note.
+fn read_all(path: &Path, reader: &mut Reader<'_>, strict: bool) -> Counts {
     let mut counts = Counts::default();
     let mut writer = BitWriter::new();
     while let Some(record) = reader.next_record() {
         match record {
-            Err(fault) => {
-                counts.ends_early |= fault.is_early_end();
-                counts.fault(fault.to_string());
+            Err(fault) if fault.is_early_end() && is_part(path) => {
+                counts.notes.push(format!("{fault}; the recording is not complete"));
             }
+            Err(fault) => counts.fault(fault.to_string()),
             Ok(record) => {
                 counts.records += 1;
                 counts.frames += u64::from(record == Record::Frame);
@@ -239,7 +251,7 @@ fn read_all(reader: &mut Reader<'_>, strict: bool) -> Counts {
 
 fn check(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bool, String> {
     let mut reader = open(path, bytes)?;
-    let counts = read_all(&mut reader, true);
+    let counts = read_all(path, &mut reader, true);
     if as_json {
         out.line(json!({
             "file": path.display().to_string(),
@@ -248,28 +260,34 @@ fn check(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<b
             "messages": counts.messages,
             "errors": counts.fault_count,
             "first": counts.faults,
+            "notes": counts.notes.len(),
+            "first_notes": counts.notes,
         }));
     } else {
+        for note in &counts.notes {
+            out.line(format!("{}: note: {note}", path.display()));
+        }
         for fault in &counts.faults {
             out.line(format!("{}: {fault}", path.display()));
         }
         out.line(format!(
-            "{}: {} records, {} frames, {} messages, {} errors",
+            "{}: {}, {}, {}, {}, {}",
             path.display(),
-            counts.records,
-            counts.frames,
-            counts.messages,
-            counts.fault_count
+            counted(counts.records, "record"),
+            counted(counts.frames, "frame"),
+            counted(counts.messages, "message"),
+            counted(counts.fault_count, "error"),
+            counted(counts.notes.len(), "note")
         ));
     }
-    Ok(counts.is_valid(path) && counts.frames > 0)
+    Ok(counts.is_valid() && counts.frames > 0)
 }
 
 fn time(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bool, String> {
     let begun = Instant::now();
     let (mut rounds, mut frames) = (0_u32, 0);
     while begun.elapsed() < MEASUREMENT {
-        frames = read_all(&mut open(path, bytes)?, false).frames;
+        frames = read_all(path, &mut open(path, bytes)?, false).frames;
         rounds += 1;
     }
     let elapsed: Duration = begun.elapsed() / rounds.max(1);
@@ -333,7 +351,8 @@ pub(super) fn extract(options: &ExtractOptions, out: &mut Output) -> Result<bool
             "errors": faults.len(),
         }));
     } else {
-        out.line(format!("{name}: {messages} messages, {} bytes", demo.len()));
+        let (messages, size) = (counted(messages, "message"), counted(demo.len(), "byte"));
+        out.line(format!("{name}: {messages}, {size}"));
     }
     Ok(faults.iter().all(|fault| fault.is_early_end() && is_part(path)))
 }
@@ -348,7 +367,11 @@ fn session_of(index: &Index, player: &str, options: &ExtractOptions) -> Result<u
     }
     let session = options.session.checked_sub(1).and_then(|at| found.get(at));
     session.copied().ok_or_else(|| {
-        format!("--session {}: {player} was recorded {} times", options.session, found.len())
+        format!(
+            "--session {}: {player} was recorded {}",
+            options.session,
+            counted(found.len(), "time")
+        )
     })
 }
 

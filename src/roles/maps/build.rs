@@ -14,8 +14,8 @@ use crate::roles::{game_data, output};
 use fragd::{
     cli::{BuildOptions, ExitStatus},
     io::{GameData, uninterrupted},
-    mapbuild::{self, BuildError, Built, Effort, GameSources, Source, map_file},
-    model::assets::Assets as _,
+    mapbuild::{self, BuildError, Built, Diagnostic, Effort, GameSources, Source, map_file},
+    model::{assets::Assets as _, text::counted},
     settings::Choice as _,
 };
 
@@ -38,15 +38,15 @@ pub(super) fn run(options: &BuildOptions) -> ExitStatus {
     let output = options.output.clone().unwrap_or_else(|| options.source.with_extension("pk3"));
     match build(options) {
         Ok(built) => {
-            for warning in &built.warnings {
-                eprintln!("warning: {warning}");
+            for line in warnings(options, &built.warnings) {
+                eprintln!("{line}");
             }
             write_way_out(&options.source, &built);
             if let Err(what) = write_whole(&output, &built.pk3) {
                 eprintln!("fragd: {what}");
                 return ExitStatus::Failed;
             }
-            let summary = summary(&output, options.data.game.name(), &built, start);
+            let summary = summary(&output, options, &built, start);
             output::show(&summary, ExitStatus::Done)
         }
         Err(what) => {
@@ -56,36 +56,48 @@ pub(super) fn run(options: &BuildOptions) -> ExitStatus {
     }
 }
 
-fn summary(output: &Path, game: &str, built: &Built, start: Instant) -> String {
+/// Returns the lines of warnings: all of them, or the first ones of each kind.
+fn warnings(options: &BuildOptions, warnings: &[Diagnostic]) -> Vec<String> {
+    let short = mapbuild::shortened(&options.source.display().to_string(), warnings);
+    let is_short = !options.verbose && short != warnings;
+    let shown = if options.verbose { warnings } else { &short[..] };
+    let mut lines: Vec<_> = shown.iter().map(|warning| format!("warning: {warning}")).collect();
+    if is_short {
+        lines.push("note: --verbose shows all warnings".to_owned());
+    }
+    lines
+}
+
+fn summary(output: &Path, options: &BuildOptions, built: &Built, start: Instant) -> String {
     let counts = &built.counts;
     let mut text = format!(
-        "{}: {} KB in {:.1} s: {} brushes, {} clusters, {} areas, {} surfaces\n",
+        "{}: {} KB in {:.1} s: {}, {}, {}, {}\n",
         output.display(),
         built.pk3.len().div_ceil(1024),
         start.elapsed().as_secs_f64(),
-        counts.brushes,
-        counts.clusters,
-        counts.areas,
-        counts.surfaces,
+        counted(counts.brushes, "brush"),
+        counted(counts.clusters, "cluster"),
+        counted(counts.areas, "area"),
+        counted(counts.surfaces, "surface"),
     );
+    let max = if options.verbose { usize::MAX } else { MAX_LISTED };
     if !built.of_game.is_empty() {
-        let count = built.of_game.len();
-        let names = listed(&built.of_game);
-        text.push_str(&format!(
-            "{count} textures and shaders of {game}, not in the pk3: {names}\n"
-        ));
+        let count = counted(built.of_game.len(), "texture or shader");
+        let count = count.replace("texture or shaders", "textures and shaders");
+        let (game, names) = (options.data.game.name(), listed(&built.of_game, max));
+        text.push_str(&format!("{count} of {game}, not in the pk3: {names}\n"));
     }
     if !built.omitted_layers.is_empty() {
-        let names = listed(&built.omitted_layers);
+        let names = listed(&built.omitted_layers, max);
         text.push_str(&format!("layers omitted from export: {names}\n"));
     }
     text
 }
 
 /// Returns the first names of a list, and the number of the others.
-fn listed(names: &[String]) -> String {
-    let shown = names[..names.len().min(MAX_LISTED)].join(", ");
-    match names.len().saturating_sub(MAX_LISTED) {
+fn listed(names: &[String], max: usize) -> String {
+    let shown = names[..names.len().min(max)].join(", ");
+    match names.len().saturating_sub(max) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
@@ -120,7 +132,7 @@ fn build(options: &BuildOptions) -> Result<Built, String> {
     let mut stages = BuildProgress::new();
     let built = mapbuild::build(&source, &mut |phase, done, total| stages.show(phase, done, total));
     stages.finish();
-    built.map_err(|error| failure(&error)).inspect(|built| {
+    built.map_err(|error| failure(options, &error)).inspect(|built| {
         if stages.is_visibility_longest() {
             built.hints.iter().for_each(|hint| eprintln!("hint: {hint}"));
         }
@@ -128,10 +140,10 @@ fn build(options: &BuildOptions) -> Result<Built, String> {
 }
 
 /// Returns the problems of a failed build.
-fn failure(error: &BuildError) -> String {
-    let warnings = error.warnings.iter().map(|warning| format!("warning: {warning}"));
-    let errors = error.errors.iter().map(|error| format!("error: {error}"));
-    warnings.chain(errors).collect::<Vec<_>>().join("\n")
+fn failure(options: &BuildOptions, error: &BuildError) -> String {
+    let mut lines = warnings(options, &error.warnings);
+    lines.extend(error.errors.iter().map(|error| format!("error: {error}")));
+    lines.join("\n")
 }
 
 /// Writes the way out of a map that is not closed, or removes that of an earlier version.

@@ -5,6 +5,7 @@ use std::{fs, io::Read as _, path::Path, time::Instant};
 use fragd::{
     cli::{CompareOptions, EngineChoice, ExitStatus, ModuleFile},
     io,
+    model::text::counted,
     settings::{Choice as _, GameFolder},
     sim::comparison::{
         self, Differences, Explanation, MAX_RECORDING_LEN, Play, Recording, Reference, Rules,
@@ -153,11 +154,11 @@ fn summary(found: &Differences, seconds: f64) -> String {
         text += &format!("play {play}: chance {kind} explains nothing\n");
     }
     text + &format!(
-        "{} plays, {} frames, {} values compared in {seconds:.1} s: {} kinds of differences, {} unexplained\n",
-        found.plays,
-        found.frames,
-        found.compared,
-        found.kinds().len(),
+        "{}, {}, {} compared in {seconds:.1} s: {} of differences, {} unexplained\n",
+        counted(found.plays, "play"),
+        counted(found.frames, "frame"),
+        counted(found.compared, "value"),
+        counted(found.kinds().len(), "kind"),
         found.unexplained(),
     )
 }

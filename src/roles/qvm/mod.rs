@@ -7,6 +7,7 @@ use std::{collections::BTreeSet, fs, io::Read as _, path::Path, sync::Arc, time:
 
 use fragd::{
     cli::{AsmOptions, CheckOptions, DisasmOptions, ExitStatus, ModuleFile, QvmOptions, QvmTask},
+    model::text::counted,
     qvm::{
         Image, Label, MAX_FILE, Opcode, Program, Symbols, assemble, disassemble, parse_symbol_map,
     },
@@ -135,13 +136,14 @@ fn summary(program: &Program, ms: f64) -> String {
     let depth = functions.iter().map(|function| function.max_depth).max().unwrap_or(0);
     let mut text = format!(
         "valid, version {}, verified in {ms:.1} ms\n\
-         code      {} instructions in {} functions, {} bytes, operand stack of {depth} cells\n\
-         memory    {} bytes: {} data, {} literals, {} zero\n",
+         code      {} in {}, {}, operand stack of {}\n\
+         memory    {}: {} data, {} literals, {} zero\n",
         if image.jump_table.is_some() { 2 } else { 1 },
-        program.instructions().len(),
-        functions.len(),
-        image.code.len(),
-        image.block_size(),
+        counted(program.instructions().len(), "instruction"),
+        counted(functions.len(), "function"),
+        counted(image.code.len(), "byte"),
+        counted(depth, "cell"),
+        counted(image.block_size(), "byte"),
         image.data.len(),
         image.literals.len(),
         image.zero_length,

@@ -1,5 +1,7 @@
 //! Comparison of two observations of a frame.
 
+use std::collections::BTreeMap;
+
 use super::{
     Play,
     differences::{Differences, Explanation, Occurrence},
@@ -123,12 +125,24 @@ fn compare_infos(kind: &str, place: &str, texts: [&str; 2], sink: &mut Sink<'_>)
     let mut keys: Vec<&str> = infos.iter().flat_map(InfoString::iter).map(|(key, _)| key).collect();
     keys.sort_unstable();
     keys.dedup();
+    // A search in the text for each key would take minutes for the long texts of a recording.
+    let values = infos.each_ref().map(first_values);
     for key in keys {
-        let [a, b] = [0, 1].map(|side: usize| infos[side].get(key));
+        let name = key.to_ascii_lowercase();
+        let [a, b] = values.each_ref().map(|values| values.get(&name).copied());
         if a != b {
             sink.add(&format!("{kind} key {key}"), place, a.unwrap_or("-"), b.unwrap_or("-"));
         }
     }
+}
+
+/// Returns the first value of each key, whose letters are made small.
+fn first_values(info: &InfoString) -> BTreeMap<String, &str> {
+    let mut values = BTreeMap::new();
+    for (key, value) in info.iter() {
+        values.entry(key.to_ascii_lowercase()).or_insert(value);
+    }
+    values
 }
 
 /// Compares the commands that clients received since the last frame.
@@ -209,5 +223,19 @@ mod tests {
         ];
         assert_eq!((explained.as_slice(), found.unexplained()), (&expected[..], 1));
         assert_eq!(found.ineffective_chances().collect::<Vec<_>>(), [("walk", "item")]);
+    }
+
+    #[test]
+    fn infos_are_compared_by_key_in_any_case() {
+        let play = &Play::parse("play walk\n").unwrap()[0];
+        let mut found = Differences::of_one_play();
+        let mut sink =
+            Sink { play, game: "baseq3", time_ms: 50, found: &mut found, has_rounding: false };
+        compare_infos("info", "", ["\\a\\1\\b\\2\\A\\9", "\\B\\2\\A\\1\\c\\3"], &mut sink);
+        // As many keys as a long text of a recording has.
+        let long: String = (0..20_000).map(|number| format!("\\k{number}\\1")).collect();
+        compare_infos("long", "", [&long, &long.to_ascii_uppercase()], &mut sink);
+        let kinds: Vec<_> = found.kinds().iter().map(|kind| kind.kind.as_str()).collect();
+        assert_eq!(kinds, ["info key c"]);
     }
 }

@@ -154,7 +154,7 @@ fn invalid_and_missing_origins_are_warned_of() {
     };
     assert_eq!(told("\"origin\" \"64 0 -200\"\n"), "");
     let invalid = told("\"origin\" \"a b c\"\n");
-    assert!(invalid.contains("origin of info_player_deathmatch is not a position: \"a b c\""));
+    assert!(invalid.contains("unusable origin of info_player_deathmatch: \"a b c\""));
     assert!(told("").contains("info_player_deathmatch without a position"));
 }
 

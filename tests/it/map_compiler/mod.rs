@@ -1,6 +1,7 @@
 //! Map compiler: the project's own maps against brute force, leaks, hostile sources, determinism.
 
 mod archives;
+mod broken;
 mod brute_force;
 mod contents;
 mod scale;

@@ -41,10 +41,6 @@ pub(super) fn warnings(text: &str) -> String {
     built.warnings.iter().map(|warning| format!("{warning}\n")).collect()
 }
 
-fn failure(text: &str) -> String {
-    compile("room", text.as_bytes(), &[]).unwrap_err().to_string()
-}
-
 #[test]
 fn closed_room_is_the_only_open_space() {
     let map = built(&source(&walls(), SPAWN));
@@ -286,73 +282,6 @@ fn brush_primitives_are_read_with_their_texture_matrix() {
     let (found, expected) = (coordinates(&primitive), coordinates(&classic));
     assert_eq!(found.len(), expected.len());
     assert_eq!((longest(&found), longest(&expected)), (4.0, 4.0));
-}
-
-#[test]
-fn all_problems_of_a_source_are_reported_at_once() {
-    let wall = brush([0; 3], [8; 3], "common/caulk");
-    let world = [
-        wall.replace("( 8 0 0 )", "( 8 0 x )"),
-        wall.clone(),
-        wall.replacen("0.5 0.5", "0.5 up", 1),
-        "{\npatchDef3\n{\n( 1 2 )\n}\n}\n".to_owned(),
-        // The brace at the end is missing.
-        wall.trim_end().trim_end_matches('}').to_owned(),
-        wall.clone(),
-    ];
-    let spawn = SPAWN.replacen("\"info_player_deathmatch\"", "info_player_deathmatch", 1);
-    let text = failure(&source(&world, &spawn));
-    let lines: Vec<&str> = text.lines().collect();
-    let expected = [
-        "room.map:5: unusable coordinate: \"x\"",
-        "room.map:20: unusable texture scale: \"up\"",
-        "room.map:28: unsupported primitive: \"patchDef3\"",
-        "room.map:40: unexpected \"{\" (expected '(' of a face or '}' of the brush)",
-        "room.map:50: unexpected \"info_player_deathmatch\" after key",
-    ];
-    assert_eq!(lines.len(), expected.len(), "{text}");
-    for (line, expected) in lines.iter().zip(expected) {
-        assert!(line.starts_with(expected), "{text}");
-    }
-}
-
-#[test]
-fn broken_sources_name_the_line_and_the_remedy() {
-    let cases = [
-        (
-            "{\n\"classname\" \"worldspawn\"\n{\nbrushDef3\n{\n}\n}\n}",
-            "room.map:4: unsupported primitive: \"brushDef3\" (save",
-        ),
-        (
-            "{\n\"classname\" \"worldspawn\"\n{\n( 0 0 x )",
-            "room.map:4: unusable coordinate: \"x\" (expected a number)",
-        ),
-        ("{\n\"classname\" worldspawn\n}", "room.map:2: unexpected \"worldspawn\" after key"),
-        ("{\n\"classname\" \"worldspawn\"\n", "room.map:3: source ends early"),
-        ("{\n\"classname\" \"light\"\n}\n", "room.map:1: first entity is not worldspawn"),
-        (" \n", "room.map: source is empty (expected {"),
-        ("\n\n}", "room.map:3: unexpected \"}\" (expected '{' before an entity)"),
-    ];
-    for (text, expected) in cases {
-        let error = failure(text);
-        assert!(error.starts_with(expected), "{error}");
-    }
-}
-
-#[test]
-fn broken_scripts_name_the_line() {
-    let cases = [
-        ("a/b\n{\n", "x.shader:1: shader \"a/b\" is not closed"),
-        ("a/b\nc/d\n", "x.shader:2: no '{' after the shader name"),
-        ("a/b\n{\nq3map_sun 1 2 bright\n}\n", "x.shader:3: unusable value of q3map_sun"),
-        ("}\n", "x.shader:1: unexpected \"}\""),
-        ("a/b { }\n\"\" { map a }\n", "x.shader:2: shader without a name"),
-        ("a/b {\nqer_editorimage \"\"\n}\n", "x.shader:2: qer_editorimage without a file"),
-    ];
-    for (text, expected) in cases {
-        let error = shaders::read("x.shader", text.as_bytes()).unwrap_err().to_string();
-        assert!(error.starts_with(expected), "{error}");
-    }
 }
 
 #[test]

@@ -43,7 +43,8 @@ impl MixedContents {
             Some(rule) => {
                 let what =
                     format!("unusable _contents: {rule:?} (expected \"strongest\" or \"first\")");
-                findings.warn(world.line, what);
+                let line = world.pair("_contents").map_or(world.line, |pair| pair.line);
+                findings.warn(line, what);
                 (false, false)
             }
         };

@@ -7,9 +7,15 @@
 //! Source: sources of the base game's editors, NetRadiant and TrenchBroom.
 
 mod layers;
+mod primitives;
 mod reader;
+mod texture_name;
 
-use super::{diagnostic::Diagnostic, vector::Vector};
+use super::{
+    diagnostic::{BuildError, Findings},
+    source_form,
+    vector::Vector,
+};
 
 /// Longest accepted source, in bytes.
 pub const MAX_LEN: usize = 32 * 1024 * 1024;
@@ -30,11 +36,22 @@ pub struct Entity {
     /// Line of the opening brace.
     pub line: u32,
     /// Keys and values, in the order of the source.
-    pub pairs: Vec<(String, String)>,
+    pub pairs: Vec<Pair>,
     /// Brushes.
     pub brushes: Vec<Brush>,
     /// Patches.
     pub patches: Vec<Patch>,
+}
+
+/// A key of an entity with its value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pair {
+    /// Key.
+    pub key: String,
+    /// Value.
+    pub value: String,
+    /// Line of the key.
+    pub line: u32,
 }
 
 /// A brush: the volume behind all its faces.
@@ -117,8 +134,18 @@ impl Entity {
     /// Returns the value of a key, without regard to case; the last one of several.
     #[must_use]
     pub fn value(&self, key: &str) -> Option<&str> {
-        let mut pairs = self.pairs.iter().rev();
-        pairs.find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str())
+        self.pair(key).map(|pair| pair.value.as_str())
+    }
+
+    /// Returns a key with its value and line, without regard to case; the last one of several.
+    #[must_use]
+    pub fn pair(&self, key: &str) -> Option<&Pair> {
+        self.pairs.iter().rev().find(|pair| pair.key.eq_ignore_ascii_case(key))
+    }
+
+    /// Iterates over the pairs that are written. Those whose keys begin with `_` are for editors and compilers.
+    pub fn written_pairs(&self) -> impl Iterator<Item = &Pair> {
+        self.pairs.iter().filter(|pair| !pair.key.starts_with('_'))
     }
 
     /// Returns the class name, or an empty one.
@@ -144,31 +171,61 @@ impl Entity {
 
     /// Sets the value of a key.
     pub fn set(&mut self, key: &str, value: String) {
-        self.pairs.retain(|(name, _)| !name.eq_ignore_ascii_case(key));
-        self.pairs.push((key.to_owned(), value));
+        self.pairs.retain(|pair| !pair.key.eq_ignore_ascii_case(key));
+        self.pairs.push(Pair { key: key.to_owned(), value, line: self.line });
     }
+}
+
+/// A source that was read, as far as that was possible.
+pub(super) struct MapReading {
+    /// Entities, without the parts that have a problem.
+    pub map: MapFile,
+    /// Whether all was read.
+    pub is_whole: bool,
+    /// Whether the keys of all entities were read.
+    pub has_all_keys: bool,
 }
 
 /// Reads a map source. The file name is for error messages.
 ///
 /// # Errors
-/// Reports the problems with their lines.
-pub fn read(file: &str, text: &[u8]) -> Result<MapFile, Vec<Diagnostic>> {
+/// Reports all problems with their lines.
+pub fn read(file: &str, text: &[u8]) -> Result<MapFile, BuildError> {
+    let mut findings = Findings::new(file);
+    let reading = read_parts(text, &mut findings);
+    findings.check()?;
+    reading.map(|reading| reading.map).ok_or_else(|| findings.fail())
+}
+
+/// Reads all of a map source that has no problem, and reports the problems. Returns nothing if nothing was read.
+pub(super) fn read_parts(text: &[u8], findings: &mut Findings) -> Option<MapReading> {
     if text.len() > MAX_LEN {
-        let what = format!("source too long: {} bytes (max {MAX_LEN})", text.len());
-        return Err(vec![Diagnostic::new(file, 0, what)]);
+        findings.error(0, format!("source too long: {} bytes (max {MAX_LEN})", text.len()));
+        return None;
     }
-    let mut entities = reader::entities(file, &String::from_utf8_lossy(text))?;
+    if let Some(what) = source_form::problem(text) {
+        findings.error(0, what);
+        return None;
+    }
+    let before = findings.error_count();
+    let reader::Reading { mut entities, has_all_keys } =
+        reader::entities(&String::from_utf8_lossy(text), findings);
+    let is_world = |entity: &Entity| entity.class().eq_ignore_ascii_case("worldspawn");
+    let expected = "(expected { \"classname\" \"worldspawn\" ... })";
     match entities.first() {
-        Some(world) if world.class().eq_ignore_ascii_case("worldspawn") => {}
-        first => {
-            let line = first.map_or(0, |entity| entity.line);
-            let what =
-                if first.is_some() { "first entity is not worldspawn" } else { "source is empty" };
-            let what = format!("{what} (expected {{ \"classname\" \"worldspawn\" ... }})");
-            return Err(vec![Diagnostic::new(file, line, what)]);
+        Some(world) if is_world(world) || !has_all_keys => {}
+        Some(first) => {
+            findings.error(first.line, format!("first entity is not worldspawn {expected}"));
         }
+        None if findings.error_count() == before => {
+            findings.error(0, format!("source is empty {expected}"));
+        }
+        None => {}
+    }
+    if entities.is_empty() {
+        return None;
     }
     let omitted_layers = layers::leave_out(&mut entities);
-    Ok(MapFile { entities, omitted_layers })
+    let is_whole = findings.error_count() == before;
+    Some(MapReading { map: MapFile { entities, omitted_layers }, is_whole, has_all_keys })
 }

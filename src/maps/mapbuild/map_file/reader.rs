@@ -1,13 +1,15 @@
-//! Reader of `.map` sources.
+//! Reader of `.map` sources: entities and keys, and where reading continues behind a problem.
 //!
-//! Invariant: a problem of a primitive or a key ends that one only, so that all problems of a source are reported at once.
+//! Invariants:
+//! - A problem ends the face, primitive or key with it alone, so that all problems of a source are reported at once.
+//! - A problem has no consequences in the report: what it damages is left out, and a brace that is missing or too many is
+//!   one problem.
 
-use super::{Brush, Entity, Face, MAX_COORDINATE, Mapping, Patch, PatchPoint};
+use super::{Entity, Pair};
 use crate::{
     mapbuild::{
-        diagnostic::Diagnostic,
+        diagnostic::{Diagnostic, Findings},
         tokens::{Token, Tokens},
-        vector::Vector,
     },
     world::entity_string::{MAX_PAIRS, MAX_TOKEN_LEN},
 };
@@ -16,154 +18,238 @@ use crate::{
 const MAX_ENTITIES: usize = 16_384;
 /// Longest value of a key for editors, which is not written.
 const MAX_EDITOR_VALUE_LEN: usize = 65_536;
-/// Maximum number of problems that are reported.
-const MAX_ERRORS: usize = 50;
-/// Maximum number of brushes, as in engines' compilers.
-const MAX_BRUSHES: usize = 32_768;
-/// Maximum number of faces of a brush.
-const MAX_FACES: usize = 128;
-/// Maximum number of patches.
-const MAX_PATCHES: usize = 8192;
-/// Maximum number of points in a row or a column of a patch.
-const MAX_PATCH_SIDE: usize = 31;
-/// Longest texture name: 64 bytes with `textures/` and a zero byte.
-const MAX_TEXTURE_LEN: usize = 54;
-/// Content bit of a face that makes its brush detail.
-const DETAIL: i64 = 0x800_0000;
+/// Words with which a primitive begins.
+const PRIMITIVES: [&str; 6] =
+    ["(", "brushDef", "brushDef3", "patchDef2", "patchDef3", "terrainDef"];
 
-/// Reads the entities of a source.
-///
-/// # Errors
-/// Reports the problems with their lines.
-pub(super) fn entities(file: &str, text: &str) -> Result<Vec<Entity>, Vec<Diagnostic>> {
-    let tokens = Tokens::new(text);
-    let mut reader = Reader { file, tokens, brushes: 0, patches: 0, errors: Vec::new() };
+/// Entities of a source.
+pub(super) struct Reading {
+    /// Entities, without what has a problem.
+    pub entities: Vec<Entity>,
+    /// Whether all keys were read.
+    pub has_all_keys: bool,
+}
+
+/// Reads the entities of a source. Problems are reported with their lines.
+pub(super) fn entities(text: &str, findings: &mut Findings) -> Reading {
+    let mut reader = Reader::new(text, findings);
     let mut entities = Vec::new();
     if let Err(error) = reader.entities(&mut entities) {
-        reader.errors.push(error);
+        reader.has_all_keys = false;
+        reader.note(error);
     }
-    if reader.errors.is_empty() { Ok(entities) } else { Err(reader.errors) }
+    Reading { entities, has_all_keys: reader.has_all_keys }
 }
 
-struct Reader<'a> {
-    file: &'a str,
-    tokens: Tokens<'a>,
-    brushes: usize,
-    patches: usize,
-    /// Problems after which the reader continued.
-    errors: Vec<Diagnostic>,
+pub(super) struct Reader<'a, 'f> {
+    findings: &'f mut Findings,
+    pub(super) tokens: Tokens<'a>,
+    pub(super) brushes: usize,
+    pub(super) patches: usize,
+    /// Whether the primitive that is read has a problem.
+    pub(super) is_damaged: bool,
+    /// Line and subject of the last problem with a value.
+    value_problem: (u32, &'static str),
+    /// Line of the brace that closed the last entity.
+    closed_at: u32,
+    has_ended: bool,
+    has_all_keys: bool,
 }
 
-impl<'a> Reader<'a> {
-    fn error<T>(&self, line: u32, message: impl Into<String>) -> Result<T, Diagnostic> {
-        Err(Diagnostic::new(self.file, line, message))
-    }
-
-    fn next(&mut self, expected: &str) -> Result<Token<'a>, Diagnostic> {
-        match self.tokens.next() {
-            Some(token) => Ok(token),
-            None => {
-                self.error(self.tokens.line(), format!("source ends early (expected {expected})"))
-            }
+impl<'a, 'f> Reader<'a, 'f> {
+    fn new(text: &'a str, findings: &'f mut Findings) -> Self {
+        Self {
+            findings,
+            tokens: Tokens::new(text),
+            brushes: 0,
+            patches: 0,
+            is_damaged: false,
+            value_problem: (0, ""),
+            closed_at: 0,
+            has_ended: false,
+            has_all_keys: true,
         }
     }
 
-    fn peek(&self, expected: &str) -> Result<Token<'a>, Diagnostic> {
-        match self.tokens.peek() {
-            Some(token) => Ok(token),
-            None => {
-                self.error(self.tokens.line(), format!("source ends early (expected {expected})"))
-            }
+    pub(super) fn error<T>(&self, line: u32, message: impl Into<String>) -> Result<T, Diagnostic> {
+        Err(Diagnostic::new(self.findings.file(), line, message))
+    }
+
+    /// Reports a problem behind which reading continues.
+    pub(super) fn note(&mut self, error: Diagnostic) {
+        // The end of the source is one problem, and so is a line whose value is not usable.
+        if self.has_ended || self.is_damaged && self.value_problem.0 == error.line {
+            return;
+        }
+        self.has_ended = self.tokens.peek().is_none();
+        self.findings.error(error.line, error.message);
+    }
+
+    /// Reports a value that is not usable, once per subject and line. The primitive is read on.
+    pub(super) fn note_value(&mut self, line: u32, subject: &'static str, message: String) {
+        self.is_damaged = true;
+        if self.value_problem != (line, subject) {
+            self.value_problem = (line, subject);
+            self.findings.error(line, message);
         }
     }
 
-    /// Consumes a punctuation token and returns its line.
-    fn expect(&mut self, punctuation: &str, place: &str) -> Result<u32, Diagnostic> {
-        let expected = format!("'{punctuation}' {place}");
-        let token = self.next(&expected)?;
-        if token.is(punctuation) {
-            return Ok(token.line);
-        }
-        self.error(token.line, format!("unexpected {} (expected {expected})", token.shown()))
-    }
-
-    fn number(&mut self, what: &str) -> Result<f64, Diagnostic> {
-        let token = self.next(what)?;
-        let number = token.text.parse::<f64>().ok().filter(|number| number.abs() <= 1e9);
-        match number {
-            Some(number) => Ok(number + 0.0),
-            None => self.error(
-                token.line,
-                format!("unusable {what}: {} (expected a number)", token.shown()),
-            ),
+    /// Returns the problem of a source that ends early.
+    fn ended<T>(&self, expected: &str) -> Result<T, Diagnostic> {
+        let end = self.tokens.at_next();
+        match end.open_comment() {
+            Some(line) => self.error(line, "comment not closed (expected */ at its end)"),
+            None => self.error(end.line(), format!("source ends early (expected {expected})")),
         }
     }
 
-    fn coordinate(&mut self) -> Result<f64, Diagnostic> {
-        let line = self.tokens.line();
-        let number = self.number("coordinate")?;
-        if number.abs() <= MAX_COORDINATE {
-            return Ok(number);
+    pub(super) fn next(&mut self, expected: &str) -> Result<Token<'a>, Diagnostic> {
+        self.tokens.next().map_or_else(|| self.ended(expected), Ok)
+    }
+
+    pub(super) fn peek(&self, expected: &str) -> Result<Token<'a>, Diagnostic> {
+        self.tokens.peek().map_or_else(|| self.ended(expected), Ok)
+    }
+
+    /// Consumes a punctuation token. Braces in its place are left.
+    pub(super) fn expect(&mut self, punctuation: &str, place: &str) -> Result<(), Diagnostic> {
+        let Some(token) = self.tokens.peek() else {
+            return self.ended(&format!("'{punctuation}' {place}"));
+        };
+        let is_right = token.is(punctuation);
+        let is_brace = token.is("{") || token.is("}");
+        if is_right || !is_brace {
+            let _ = self.tokens.next();
         }
-        self.error(line, format!("coordinate outside the world: {number} (max {MAX_COORDINATE})"))
+        if is_right {
+            return Ok(());
+        }
+        let what = format!("unexpected {} (expected '{punctuation}' {place})", token.shown());
+        self.error(token.line, what)
     }
 
     /// Reads all entities.
     ///
     /// # Errors
-    /// A problem after which nothing more can be read.
+    /// A problem behind which nothing more can be read.
     fn entities(&mut self, entities: &mut Vec<Entity>) -> Result<(), Diagnostic> {
         while let Some(token) = self.tokens.peek() {
             if entities.len() == MAX_ENTITIES {
                 return self.error(token.line, format!("too many entities (max {MAX_ENTITIES})"));
             }
-            if let Err(error) = self.expect("{", "before an entity") {
-                self.note(error)?;
-                while self.tokens.peek().is_some_and(|token| !token.is("{")) {
+            if self.is_outside_entity(!entities.is_empty()) {
+                let closed = match self.closed_at {
+                    0 => String::new(),
+                    line => format!(": line {line} closed the entity before it"),
+                };
+                let what = format!(
+                    "brush or key outside an entity{closed} (expected '{{' before an entity)"
+                );
+                self.has_all_keys = false;
+                self.note(Diagnostic::new("", token.line, what));
+                // As without the brace that closed the entity.
+                let mut entity = entities
+                    .pop()
+                    .unwrap_or_else(|| Entity { line: token.line, ..Entity::default() });
+                let read = self.entity(&mut entity);
+                entities.push(entity);
+                read?;
+            } else if token.is("{") {
+                let _ = self.tokens.next();
+                let mut entity = Entity { line: token.line, ..Entity::default() };
+                let read = self.entity(&mut entity);
+                entities.push(entity);
+                read?;
+            } else {
+                let what = format!("unexpected {} (expected '{{' before an entity)", token.shown());
+                self.note(Diagnostic::new("", token.line, what));
+                let _ = self.tokens.next();
+                let has_entity = !entities.is_empty();
+                while let Some(token) = self.tokens.peek() {
+                    // A text of another kind has braces and quotes, too.
+                    let is_rest = match has_entity {
+                        true => !token.is("{") && !token.quoted,
+                        false => !self.begins_entity(),
+                    };
+                    if !is_rest {
+                        break;
+                    }
                     let _ = self.tokens.next();
                 }
-                continue;
             }
-            entities.push(self.entity(token.line)?);
         }
-        Ok(())
+        match self.tokens.at_next().open_comment() {
+            Some(_) if !self.has_ended => self.ended(""),
+            _ => Ok(()),
+        }
     }
 
-    /// Records a problem after which reading continues.
-    ///
-    /// # Errors
-    /// The problem, if there were too many.
-    fn note(&mut self, error: Diagnostic) -> Result<(), Diagnostic> {
-        if self.errors.len() + 1 >= MAX_ERRORS {
-            return Err(error);
+    /// Whether a primitive follows, or a key behind an entity, and not an entity.
+    fn is_outside_entity(&self, has_entity: bool) -> bool {
+        let mut ahead = self.tokens.ahead();
+        match (ahead.next(), ahead.next()) {
+            (Some(key), Some(value)) if key.quoted && value.quoted => has_entity,
+            (Some(brace), Some(word)) if brace.is("{") => {
+                PRIMITIVES.iter().any(|known| word.is(known))
+            }
+            _ => false,
         }
-        self.errors.push(error);
-        Ok(())
+    }
+
+    /// Whether an entity follows: a brace and a key. The name of a patch's texture has a parenthesis behind it.
+    fn begins_entity(&self) -> bool {
+        let mut ahead = self.tokens.ahead();
+        ahead.next().is_some_and(|token| token.is("{"))
+            && ahead.next().is_some_and(|token| token.quoted)
+            && ahead.next().is_some_and(|token| !token.is("("))
     }
 
     /// Reads an entity behind its opening brace.
-    fn entity(&mut self, line: u32) -> Result<Entity, Diagnostic> {
-        let mut entity = Entity { line, ..Entity::default() };
+    ///
+    /// # Errors
+    /// The source ends.
+    fn entity(&mut self, entity: &mut Entity) -> Result<(), Diagnostic> {
         loop {
-            let expected = "a \"key\", a brush or '}' of the entity";
-            let token = self.next(expected)?;
+            let Some(token) = self.tokens.peek() else {
+                let line = entity.line;
+                return self.ended(&format!(
+                    "a \"key\", a brush or '}}' of the entity that begins in line {line}"
+                ));
+            };
+            if self.begins_entity() {
+                let what = format!(
+                    "entity that begins in line {} is not closed (expected '}}' before the next one)",
+                    entity.line
+                );
+                self.note(Diagnostic::new("", token.line, what));
+                return Ok(());
+            }
+            let _ = self.tokens.next();
             if token.is("}") {
-                return Ok(entity);
+                self.closed_at = token.line;
+                return Ok(());
             }
             if token.is("{") {
+                self.is_damaged = false;
                 let start = self.tokens.clone();
-                if let Err(error) = self.primitive(token.line, &mut entity) {
-                    self.note(error)?;
+                if let Err(error) = self.primitive(token.line, entity) {
+                    self.note(error);
                     self.leave_primitive(start);
                 }
+                self.is_damaged = false;
             } else if token.quoted {
-                if let Err(error) = self.pair(token, &mut entity) {
-                    self.note(error)?;
+                if let Err(error) = self.pair(token, entity) {
+                    self.has_all_keys = false;
+                    self.note(error);
                     self.leave_line();
                 }
             } else {
-                let what = format!("unexpected {} (expected {expected})", token.shown());
-                self.note(Diagnostic::new(self.file, token.line, what))?;
+                let what = format!(
+                    "unexpected {} (expected a \"key\", a brush or '}}' of the entity)",
+                    token.shown()
+                );
+                self.has_all_keys = false;
+                self.note(Diagnostic::new("", token.line, what));
                 self.leave_line();
             }
         }
@@ -171,21 +257,41 @@ impl<'a> Reader<'a> {
 
     /// Continues behind a primitive with a problem. `start` is behind its opening brace.
     fn leave_primitive(&mut self, start: Tokens<'a>) {
-        // The closing brace is missing, and the next primitive begins.
-        if self.tokens.peek().is_some_and(|token| token.is("{")) {
+        // The closing brace is missing, and the next primitive or a key follows.
+        if self.tokens.peek().is_some_and(|token| token.is("{") || token.quoted) {
             return;
         }
-        let mut tokens = start;
+        self.tokens = start;
         let mut depth = 1;
-        while depth > 0 {
-            match tokens.next() {
+        while depth > 0 && !self.begins_entity() {
+            match self.tokens.next() {
                 Some(token) if token.is("{") => depth += 1,
                 Some(token) if token.is("}") => depth -= 1,
                 Some(_) => {}
                 None => break,
             }
         }
-        self.tokens = tokens;
+    }
+
+    /// Continues behind a face with a problem: at the next face that begins a line, or at a brace.
+    pub(super) fn leave_face(&mut self) {
+        loop {
+            let line = self.tokens.line();
+            match self.tokens.peek() {
+                None => return,
+                Some(token) if token.is("{") || token.is("}") || token.quoted => return,
+                Some(token) if token.line > line && self.begins_face() => return,
+                Some(_) => drop(self.tokens.next()),
+            }
+        }
+    }
+
+    /// Whether the next line is that of a face, with two points at least, and not only its later part.
+    fn begins_face(&self) -> bool {
+        let mut ahead = self.tokens.clone();
+        let is_open = ahead.next().is_some_and(|token| token.is("("));
+        let is_point = ahead.peek().is_some_and(|token| !token.is("("));
+        is_open && is_point && ahead.rest_of_line().any(|token| token.is("("))
     }
 
     /// Continues behind the rest of a line with a problem, or at a brace on it.
@@ -197,11 +303,25 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether a brace or a key with its value follows a key in a line before.
+    fn lacks_value(&self) -> bool {
+        let mut ahead = self.tokens.ahead();
+        let Some(value) = ahead.next() else { return false };
+        let is_key = value.quoted
+            && value.line > self.tokens.line()
+            && ahead.next().is_some_and(|next| next.quoted && next.line == value.line);
+        value.is("{") || value.is("}") || is_key
+    }
+
     fn pair(&mut self, key: Token<'a>, entity: &mut Entity) -> Result<(), Diagnostic> {
-        let value = self.next("a \"value\" after a key")?;
-        if let Some(open) = [key, value].into_iter().find(|token| token.is_open) {
-            let what = format!("quote not closed: {} (expected '\"' at its end)", open.shown());
-            return self.error(open.line, what);
+        if !key.is_open && self.lacks_value() {
+            let what = format!("key {} without a value (expected a \"value\")", key.shown());
+            return self.error(key.line, what);
+        }
+        let value = if key.is_open { key } else { self.next("a \"value\" after a key")? };
+        if value.is_open {
+            let what = format!("quote not closed: {} (expected '\"' at its end)", value.shown());
+            return self.error(value.line, what);
         }
         if !value.quoted {
             let what = format!(
@@ -220,199 +340,8 @@ impl<'a> Reader<'a> {
             let what = format!("value of {} too long (max {max} bytes)", key.shown());
             return self.error(key.line, what);
         }
-        entity.pairs.push((key.text.to_owned(), value.text.to_owned()));
+        let (key, value, line) = (key.text.to_owned(), value.text.to_owned(), key.line);
+        entity.pairs.push(Pair { key, value, line });
         Ok(())
-    }
-
-    fn primitive(&mut self, line: u32, entity: &mut Entity) -> Result<(), Diagnostic> {
-        let first = self.peek("a face, brushDef or patchDef2")?;
-        let is_primitive = first.is("brushDef");
-        if is_primitive || first.is("(") {
-            if self.brushes == MAX_BRUSHES {
-                return self.error(line, format!("too many brushes (max {MAX_BRUSHES})"));
-            }
-            self.brushes += 1;
-            if is_primitive {
-                let _ = self.tokens.next();
-                self.expect("{", "after brushDef")?;
-            }
-            let brush = self.brush(line, is_primitive)?;
-            if is_primitive {
-                self.expect("}", "behind brushDef")?;
-            }
-            entity.brushes.push(brush);
-            return Ok(());
-        }
-        if first.is("patchDef2") {
-            if self.patches == MAX_PATCHES {
-                return self.error(line, format!("too many patches (max {MAX_PATCHES})"));
-            }
-            self.patches += 1;
-            let _ = self.tokens.next();
-            entity.patches.push(self.patch(line)?);
-            return Ok(());
-        }
-        let hint = match first.text {
-            "patchDef3" | "terrainDef" => "use patches of the kind patchDef2",
-            "brushDef3" => "save the map in the format of Quake III",
-            "}" => "remove the empty braces",
-            _ => "expected '( x y z )' of a face, brushDef or patchDef2",
-        };
-        self.error(first.line, format!("unsupported primitive: {} ({hint})", first.shown()))
-    }
-
-    fn brush(&mut self, line: u32, is_primitive: bool) -> Result<Brush, Diagnostic> {
-        let mut faces = Vec::new();
-        loop {
-            let token = self.peek("'(' of a face or '}' of the brush")?;
-            if token.is("}") {
-                let _ = self.tokens.next();
-                return Ok(Brush { line, faces });
-            }
-            if token.is("{") {
-                let what = "unexpected \"{\" (expected '(' of a face or '}' of the brush)";
-                return self.error(token.line, what);
-            }
-            if faces.len() == MAX_FACES {
-                return self
-                    .error(token.line, format!("too many faces in a brush (max {MAX_FACES})"));
-            }
-            faces.push(self.face(is_primitive)?);
-        }
-    }
-
-    fn face(&mut self, is_primitive: bool) -> Result<Face, Diagnostic> {
-        let mut points = [Vector::ZERO; 3];
-        let line = self.tokens.peek().map_or(0, |token| token.line);
-        for point in &mut points {
-            self.expect("(", "before a point of a face")?;
-            *point = Vector([self.coordinate()?, self.coordinate()?, self.coordinate()?]);
-            self.expect(")", "behind a point of a face")?;
-        }
-        let matrix = is_primitive.then(|| self.matrix()).transpose()?;
-        let texture = self.texture()?;
-        let mapping = if let Some(matrix) = matrix {
-            Mapping::Repeats { matrix }
-        } else if self.peek("texture shift or '['")?.is("[") {
-            self.valve_mapping()?
-        } else {
-            let shift = [self.number("texture shift")?, self.number("texture shift")?];
-            let rotate = self.number("texture rotation")?;
-            let scale = [self.number("texture scale")?, self.number("texture scale")?];
-            Mapping::Classic { shift, rotate, scale }
-        };
-        // Contents, surface flags and value may be missing. Only the detail bit counts, the rest is the shader's.
-        let contents = self.flags_on_line()?;
-        let (_, _) = (self.flags_on_line()?, self.flags_on_line()?);
-        Ok(Face { line, points, texture, mapping, detail: contents & DETAIL != 0 })
-    }
-
-    fn flags_on_line(&mut self) -> Result<i64, Diagnostic> {
-        let Some(token) = self.tokens.peek().filter(|token| token.line == self.tokens.line())
-        else {
-            return Ok(0);
-        };
-        if token.is("}") || token.is("(") {
-            return Ok(0);
-        }
-        let _ = self.tokens.next();
-        // Some editors write all numbers with a fraction.
-        match token.text.parse::<f64>() {
-            Ok(flags) => Ok(flags as i64),
-            Err(_) => {
-                let what = format!("unusable flags: {} (expected a whole number)", token.shown());
-                self.error(token.line, what)
-            }
-        }
-    }
-
-    fn texture(&mut self) -> Result<String, Diagnostic> {
-        let token = self.next("a texture name")?;
-        let name = token.text.replace('\\', "/").to_ascii_lowercase();
-        let name = name.strip_prefix("textures/").unwrap_or(&name);
-        let legal = |c: char| c.is_ascii_graphic() && !"\"();".contains(c);
-        let is_legal = !token.is_open
-            && !name.is_empty()
-            && name.chars().all(legal)
-            && !name.starts_with('/')
-            && !name.split('/').any(|part| part == "..");
-        if !is_legal {
-            let what = format!("unusable texture name: {} (expected folder/name)", token.shown());
-            return self.error(token.line, what);
-        }
-        if name.len() > MAX_TEXTURE_LEN {
-            let what =
-                format!("texture name too long: {} (max {MAX_TEXTURE_LEN} bytes)", token.shown());
-            return self.error(token.line, what);
-        }
-        Ok(name.to_owned())
-    }
-
-    /// Reads the texture matrix of a brush primitive.
-    fn matrix(&mut self) -> Result<[[f64; 3]; 2], Diagnostic> {
-        let mut matrix = [[0.0; 3]; 2];
-        self.expect("(", "before a texture matrix")?;
-        for row in &mut matrix {
-            self.expect("(", "before a row of a texture matrix")?;
-            for part in row {
-                *part = self.number("texture matrix")?;
-            }
-            self.expect(")", "behind a row of a texture matrix")?;
-        }
-        self.expect(")", "behind a texture matrix")?;
-        Ok(matrix)
-    }
-
-    fn valve_mapping(&mut self) -> Result<Mapping, Diagnostic> {
-        let (mut axes, mut shift) = ([Vector::ZERO; 2], [0.0; 2]);
-        for (axis, shift) in axes.iter_mut().zip(&mut shift) {
-            self.expect("[", "before a texture axis")?;
-            let mut part = || self.number("texture axis");
-            *axis = Vector([part()?, part()?, part()?]);
-            *shift = self.number("texture shift")?;
-            self.expect("]", "behind a texture axis")?;
-        }
-        self.number("texture rotation")?;
-        let scale = [self.number("texture scale")?, self.number("texture scale")?];
-        Ok(Mapping::Valve { axes, shift, scale })
-    }
-
-    fn patch(&mut self, line: u32) -> Result<Patch, Diagnostic> {
-        self.expect("{", "after patchDef2")?;
-        let texture = self.texture()?;
-        self.expect("(", "before the size of a patch")?;
-        let width = self.patch_side("width")?;
-        let height = self.patch_side("height")?;
-        while !self.peek("')' behind the size of a patch")?.is(")") {
-            self.number("patch parameter")?;
-        }
-        self.expect(")", "behind the size of a patch")?;
-        self.expect("(", "before the columns of a patch")?;
-        let mut points = vec![PatchPoint::default(); width * height];
-        for column in 0..width {
-            self.expect("(", "before a column of a patch")?;
-            for row in 0..height {
-                self.expect("(", "before a point of a patch")?;
-                let position = Vector([self.coordinate()?, self.coordinate()?, self.coordinate()?]);
-                let mut part = || self.number("texture coordinate");
-                points[row * width + column] = PatchPoint { position, texture: [part()?, part()?] };
-                self.expect(")", "behind a point of a patch")?;
-            }
-            self.expect(")", "behind a column of a patch")?;
-        }
-        self.expect(")", "behind the columns of a patch")?;
-        self.expect("}", "behind patchDef2")?;
-        self.expect("}", "behind a patch")?;
-        Ok(Patch { line, texture, width, height, points })
-    }
-
-    fn patch_side(&mut self, what: &str) -> Result<usize, Diagnostic> {
-        let line = self.tokens.line();
-        let number = self.number(what)?;
-        let side = number as usize;
-        if side as f64 == number && side % 2 == 1 && (3..=MAX_PATCH_SIDE).contains(&side) {
-            return Ok(side);
-        }
-        self.error(line, format!("unusable {what} of a patch: {number} (expected an odd number from 3 to {MAX_PATCH_SIDE})"))
     }
 }

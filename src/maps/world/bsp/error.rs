@@ -4,6 +4,8 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::model::text::counted;
+
 /// One of the 17 parts of a map file, in the order of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
@@ -114,7 +116,7 @@ impl fmt::Display for Lump {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum BspError {
     /// Shorter than a header.
-    #[error("too short for a map: {len} bytes (the header alone is 144)")]
+    #[error("too short for a map: {} (the header alone is 144)", counted(*.len, "byte"))]
     TooShort {
         /// Length of the file, in bytes.
         len: usize,

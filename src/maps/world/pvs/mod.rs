@@ -13,6 +13,7 @@ mod location;
 use thiserror::Error;
 
 use super::bsp::ClusterNum;
+use crate::model::text::counted;
 
 pub(super) use index::PvsIndex;
 pub use location::{MAX_BOX_LEAFS, MAX_CLUSTERS, PvsLocation, Viewpoint};
@@ -39,10 +40,10 @@ pub enum PvsRow<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PvsError {
     /// Too short for its header.
-    #[error("too short: {0} bytes")]
+    #[error("too short: {}", counted(*.0, "byte"))]
     TooShort(usize),
     /// Fewer clusters than the leafs use.
-    #[error("{clusters} clusters, but leafs use {wanted}")]
+    #[error("{}, but leafs use {wanted}", counted(*.clusters, "cluster"))]
     TooFew {
         /// Clusters in the lump.
         clusters: i32,

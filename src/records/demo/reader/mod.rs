@@ -10,7 +10,7 @@ use crate::{
     client::{CommandEffect, LevelState, ProtocolErrorKind},
     model::{
         Baselines, ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState, LevelTime,
-        PlayerState, limits::PACKET_BACKUP,
+        PlayerState, limits::PACKET_BACKUP, text::counted,
     },
     wire::{
         Protocol, WireError,
@@ -104,8 +104,14 @@ impl fmt::Display for DemoCounts {
         let Self { messages, gamestates, snapshots, deltas, commands, errors, notes } = self;
         write!(
             f,
-            "{messages} messages, {gamestates} gamestates, {snapshots} snapshots ({deltas} deltas), \
-             {commands} commands, {errors} errors, {notes} notes"
+            "{}, {}, {} ({}), {}, {}, {}",
+            counted(*messages, "message"),
+            counted(*gamestates, "gamestate"),
+            counted(*snapshots, "snapshot"),
+            counted(*deltas, "delta"),
+            counted(*commands, "command"),
+            counted(*errors, "error"),
+            counted(*notes, "note"),
         )
     }
 }
@@ -129,6 +135,10 @@ pub struct DemoReader<'a> {
     notes: Vec<DemoNote>,
     /// Error of a part of the message that was yielded last.
     part_error: Option<DemoError>,
+    /// Whether the recorder may still write the file.
+    is_unfinished: bool,
+    /// Whether the file ended early.
+    has_ended_early: bool,
 }
 
 impl<'a> DemoReader<'a> {
@@ -145,7 +155,22 @@ impl<'a> DemoReader<'a> {
             counts: DemoCounts::default(),
             notes: Vec::new(),
             part_error: None,
+            is_unfinished: false,
+            has_ended_early: false,
         }
+    }
+
+    /// Reads a recording that is not complete: its missing end is a note.
+    #[must_use]
+    pub const fn unfinished(mut self) -> Self {
+        self.is_unfinished = true;
+        self
+    }
+
+    /// Whether the file ended early, which is an error, or a note of a recording that is not complete.
+    #[must_use]
+    pub const fn has_ended_early(&self) -> bool {
+        self.has_ended_early
     }
 
     /// Protocol of the demo.
@@ -430,7 +455,14 @@ impl<'a> Iterator for DemoReader<'a> {
                 return None;
             }
             Err((offset, error)) => {
-                Err(DemoError { offset, sequence: None, kind: DemoErrorKind::Record(error) })
+                let kind = DemoErrorKind::Record(error);
+                let fault = DemoError { offset, sequence: None, kind };
+                self.has_ended_early = fault.is_early_end();
+                if self.has_ended_early && self.is_unfinished {
+                    self.note(None, offset, DemoNoteKind::Unfinished(error));
+                    return None;
+                }
+                Err(fault)
             }
         };
         self.counts.errors += usize::from(read.is_err());

@@ -1,0 +1,94 @@
+//! Keywords of shaders that a map compiler reads.
+
+use super::{Shader, Sun, parms};
+use crate::{
+    mapbuild::{tokens::Token, vector::Vector},
+    model::text::counted,
+};
+
+/// Maximum number of images that a shader names.
+const MAX_IMAGES: usize = 64;
+
+/// Applies a keyword of a stage.
+pub(super) fn stage_keyword(keyword: &Token<'_>, words: &[Token<'_>], shader: &mut Shader) {
+    let images = match keyword.text.to_ascii_lowercase().as_str() {
+        "map" | "clampmap" => words.get(..1),
+        "animmap" => words.get(1..),
+        _ => None,
+    };
+    for image in images.into_iter().flatten().filter(|image| !image.text.starts_with('$')) {
+        add_image(shader, image.text);
+    }
+}
+
+fn add_image(shader: &mut Shader, image: &str) {
+    let image = image.replace('\\', "/").to_ascii_lowercase();
+    let is_new = !image.is_empty() && !shader.images.contains(&image);
+    if shader.images.len() < MAX_IMAGES && is_new {
+        shader.images.push(image);
+    }
+}
+
+/// Applies a keyword outside of stages.
+///
+/// # Errors
+/// The values are not usable.
+pub(super) fn shader_keyword(
+    keyword: &Token<'_>,
+    words: &[Token<'_>],
+    shader: &mut Shader,
+) -> Result<(), String> {
+    let name = keyword.text.to_ascii_lowercase();
+    let first = words.first().map(|word| word.text);
+    match name.as_str() {
+        "surfaceparm" => {
+            let parm = first.ok_or("surfaceparm without a name (expected surfaceparm NAME)")?;
+            parms::apply(&parm.to_ascii_lowercase(), shader);
+        }
+        "qer_editorimage" => {
+            let image = first.filter(|image| !image.is_empty());
+            let image =
+                image.ok_or("qer_editorimage without a file (expected qer_editorimage FILE)")?;
+            shader.editor_image = Some(image.replace('\\', "/").to_ascii_lowercase());
+        }
+        "skyparms" => sky_images(first.unwrap_or("-"), shader),
+        "q3map_surfacelight" => shader.surface_light = numbers::<1>(&name, words)?[0].max(0.0),
+        "q3map_skylight" => shader.sky_light = numbers::<1>(&name, words)?[0].max(0.0),
+        "fogparms" => shader.has_fog_parms = true,
+        "q3map_lightcolor" => shader.light_color = Some(Vector(numbers(&name, words)?)),
+        "q3map_sun" | "q3map_sunext" | "sun" => {
+            let [r, g, b, light, degrees, elevation] = numbers(&name, words)?;
+            let color = Vector([r, g, b]).max(Vector::ZERO);
+            let largest = color[color.main_axis()];
+            let color = if largest > 0.0 { color * (1.0 / largest) } else { Vector([1.0; 3]) };
+            shader.sun = Some(Sun { color, light, degrees, elevation });
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Adds the six images of a sky box.
+fn sky_images(base: &str, shader: &mut Shader) {
+    if base != "-" {
+        for side in ["rt", "lf", "bk", "ft", "up", "dn"] {
+            add_image(shader, &format!("{base}_{side}"));
+        }
+    }
+}
+
+/// Reads the numbers behind a keyword.
+fn numbers<const N: usize>(keyword: &str, words: &[Token<'_>]) -> Result<[f64; N], String> {
+    let mut numbers = [0.0; N];
+    // Some scripts put parentheses around vectors.
+    let mut words = words.iter().filter(|word| !word.is("(") && !word.is(")"));
+    for number in &mut numbers {
+        let word = words.next();
+        let parsed = word.and_then(|word| word.text.parse::<f64>().ok());
+        *number = parsed.filter(|number| number.abs() <= 1e9).ok_or_else(|| {
+            let shown = word.map_or("nothing".to_owned(), Token::shown);
+            format!("unusable value of {keyword}: {shown} (expected {})", counted(N, "number"))
+        })?;
+    }
+    Ok(numbers)
+}
