@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::chat::ChatLimit;
 use super::download::Transfer;
+use super::encoded_player::EncodedPlayer;
 use super::view::LeafList;
 use crate::{
     limits::{Bucket, BucketLimit},
@@ -114,6 +115,7 @@ pub(super) struct Client {
     pub(super) follows: Option<usize>,
     pub(super) frags: i32,
     pub(super) leafs: LeafList,
+    pub(super) encoded: EncodedPlayer,
     pub(super) transfer: Option<Transfer>,
     pub(super) chat: ChatLimit,
     /// Time of the drop of a zombie.
@@ -160,6 +162,7 @@ impl Client {
             follows: None,
             frags: 0,
             leafs: LeafList::default(),
+            encoded: EncodedPlayer::default(),
             transfer: None,
             chat: ChatLimit::default(),
             dropped_at: Millis(0),

@@ -22,6 +22,8 @@ const VIEW_HEIGHT: f32 = 22.0;
 const DEAD_VIEW_HEIGHT: f32 = -8.0;
 /// Distance from other players at which a spawn point is free, in units.
 const SPAWN_DISTANCE: f32 = 84.0;
+/// Shortest time from a death to the respawn, in seconds: that of a short death animation.
+const RESPAWN_PAUSE: f64 = 0.6;
 /// Speed behind a teleporter, in units per second.
 const TELEPORT_SPEED: f32 = 300.0;
 /// Frags that a request to die costs.
@@ -50,6 +52,8 @@ pub struct Player {
     next_trigger: f64,
     /// Whether all buttons were up since the death.
     can_respawn: bool,
+    /// Level time of the earliest respawn.
+    next_respawn: f64,
 }
 
 impl Player {
@@ -66,6 +70,7 @@ impl Player {
             next_liquid: 0.0,
             next_trigger: 0.0,
             can_respawn: false,
+            next_respawn: 0.0,
         }
     }
 
@@ -85,6 +90,13 @@ impl Player {
             view_height: if is_dead { DEAD_VIEW_HEIGHT } else { VIEW_HEIGHT },
             look: Look { colormap: slot as u8 + 1, ..look },
         }
+    }
+
+    /// Whether the boxes of players at two positions intersect.
+    fn overlaps(&self, origin: Vec3) -> bool {
+        let (low, high) = self.corners();
+        let (other_low, other_high) = (origin + PLAYER_MINS, origin + PLAYER_MAXS);
+        (0..3).all(|i| low[i] < other_high[i] && other_low[i] < high[i])
     }
 
     fn corners(&self) -> (Vec3, Vec3) {
@@ -113,15 +125,21 @@ impl Level {
         }
     }
 
-    /// Returns the next spawn point without a player near it, or the next one. Without spawn points it is the origin.
+    /// Returns the next spawn point without a player near it, or without one in its place, or the next one. Without
+    /// spawn points it is the origin.
     fn pick_spot(&mut self) -> (Vec3, Vec3) {
         let count = self.spots.len();
-        let is_free = |origin: Vec3| {
-            let living = self.players.iter().flatten().filter(|player| player.is_solid());
-            living.into_iter().all(|p| (p.state.origin - origin).length() >= SPAWN_DISTANCE)
-        };
         let turn = (0..count).map(|step| (self.next_spot + step) % count.max(1));
-        let free = turn.clone().find(|&spot| is_free(self.spots[spot].origin));
+        let spot_without = |is_near: fn(&Player, Vec3) -> bool| {
+            let is_free = |origin: Vec3| {
+                let living = self.players.iter().flatten().filter(|player| player.is_solid());
+                !living.into_iter().any(|player| is_near(player, origin))
+            };
+            turn.clone().find(|&spot| is_free(self.spots[spot].origin))
+        };
+        let free =
+            spot_without(|player, origin| (player.state.origin - origin).length() < SPAWN_DISTANCE);
+        let free = free.or_else(|| spot_without(Player::overlaps));
         let Some(spot) = free.or_else(|| turn.clone().next()) else {
             return (Vec3::ZERO, Vec3::ZERO);
         };
@@ -131,13 +149,14 @@ impl Level {
 
     /// Kills the players in the place of a player who appears.
     fn telefrag(&mut self, slot: usize) {
-        let Some((low, high)) = self.players[slot].as_ref().map(Player::corners) else { return };
+        let Some(origin) = self.players[slot].as_ref().map(|player| player.state.origin) else {
+            return;
+        };
         for other in (0..MAX_PLAYERS).filter(|&other| other != slot) {
             let Some(player) = self.players[other].as_ref().filter(|p| p.is_solid()) else {
                 continue;
             };
-            let (other_low, other_high) = player.corners();
-            if (0..3).all(|i| low[i] < other_high[i] && other_low[i] < high[i]) {
+            if player.overlaps(origin) {
                 self.die(other, Cause::Telefrag(slot));
             }
         }
@@ -147,7 +166,7 @@ impl Level {
         self.find_solids_of(slot);
         let Some(Some(player)) = self.players.get_mut(slot) else { return };
         player.angles = command.angles;
-        if player.state.kind == MoveKind::Dead && wants_respawn(player, command) {
+        if player.state.kind == MoveKind::Dead && wants_respawn(player, command, self.seconds) {
             let frags = player.frags;
             return self.respawn(slot, MoveKind::Normal, frags);
         }
@@ -257,6 +276,7 @@ impl Level {
         player.state.kind = MoveKind::Dead;
         player.ground = None;
         player.can_respawn = false;
+        player.next_respawn = self.seconds + RESPAWN_PAUSE;
         self.report(GameEvent::Died { slot, cause });
         match cause {
             Cause::Telefrag(killer) => self.score(killer, 1),
@@ -279,9 +299,9 @@ impl Level {
     }
 }
 
-/// Whether a dead player presses a button again after all were up.
-fn wants_respawn(player: &mut Player, command: &MoveCommand) -> bool {
+/// Whether a dead player presses a button again after all were up, and after the pause.
+fn wants_respawn(player: &mut Player, command: &MoveCommand, seconds: f64) -> bool {
     let is_pressed = command.buttons & (BUTTON_ATTACK | BUTTON_JUMP) != 0;
     player.can_respawn |= !is_pressed;
-    is_pressed && player.can_respawn
+    is_pressed && player.can_respawn && seconds >= player.next_respawn
 }

@@ -148,6 +148,33 @@ fn held_button_does_not_respawn() {
 }
 
 #[test]
+fn dead_player_waits_before_the_respawn() {
+    let mut level = with_player(Vec3::new(-64.0, 64.0, 33.0));
+    level.kill(0);
+    let died_at = level.seconds;
+    while level.player(0).expect("player").health <= 0 {
+        run(&mut level, 0.02, MoveCommand::default());
+        run(&mut level, 0.02, MoveCommand { buttons: BUTTON_JUMP, ..MoveCommand::default() });
+        assert!(level.seconds < died_at + 2.0, "no respawn");
+    }
+    let passed = level.seconds - died_at;
+    assert!((0.6..0.7).contains(&passed), "{passed}");
+}
+
+#[test]
+fn spawn_without_free_place_spares_others() {
+    let mut level = level();
+    let count = level.spots.len();
+    for slot in 0..count {
+        level.begin(slot, false);
+        // Near each spawn point, but not in its place.
+        level.place_for_test(slot, level.spots[slot].origin + Vec3::new(40.0, 0.0, 0.0));
+    }
+    level.begin(count, false);
+    assert!((0..=count).all(|slot| level.player(slot).is_some_and(|player| player.health > 0)));
+}
+
+#[test]
 fn diver_drowns_after_twelve_seconds() {
     let mut level = with_player(Vec3::new(-420.0, -200.0, -90.0));
     run(&mut level, 11.5, MoveCommand::default());
