@@ -185,26 +185,37 @@ fn write_players(
         else {
             continue;
         };
-        let Some(view) = level.game.player(other) else { continue };
         if is_own {
-            let info = player_info(now, other, client, &view, true, level.player_model);
-            writer.attempt(|writer| writer.write(&ServerMessage::PlayerInfo(info)));
+            if let Some(view) = level.game.player(other) {
+                let info = player_info(now, other, client, &view, true, level.player_model);
+                writer.attempt(|writer| writer.write(&ServerMessage::PlayerInfo(info)));
+            }
             continue;
         }
-        if followed != Some(other) {
-            let origin = view.state.origin;
-            client.leafs.find(&level.map, origin + PLAYER_MINS, origin + PLAYER_MAXS);
-            if !client.leafs.is_in(visible) {
-                continue;
-            }
+        if !encode_player(now, other, client, level) {
+            continue;
         }
         // The own player and the entities need room behind the others.
-        if writer.room() >= OWN_ROOM {
-            let info = player_info(now, other, client, &view, false, level.player_model);
-            let bytes = client.encoded.encode(&info);
-            writer.attempt(|writer| writer.put(bytes));
+        let is_seen = followed == Some(other) || client.leafs.is_in(visible);
+        if is_seen && writer.room() >= OWN_ROOM {
+            let msec = client.command_age(now);
+            writer.attempt(|writer| writer.put(client.encoded.message(msec)));
         }
     }
+}
+
+/// Finds the leafs of a player and encodes it for others, unless nothing has changed. Without a player it is `false`.
+fn encode_player(now: Millis, slot: usize, client: &mut Client, level: &Level) -> bool {
+    let revision = level.game.revision(slot);
+    if client.encoded.is_of(revision) && client.leafs.is_known() {
+        return true;
+    }
+    let Some(view) = level.game.player(slot) else { return false };
+    let origin = view.state.origin;
+    client.leafs.find(&level.map, origin + PLAYER_MINS, origin + PLAYER_MAXS);
+    let info = player_info(now, slot, client, &view, false, level.player_model);
+    client.encoded.encode(revision, &info);
+    true
 }
 
 /// Writes the entities in sight, as changes if the client has the base.

@@ -180,6 +180,11 @@ impl Client {
         self.peer.address()
     }
 
+    /// Age of the newest usercmd in ms, as others are told.
+    pub(super) fn command_age(&self, now: Millis) -> u8 {
+        now.since(self.command_at).0.min(255) as u8
+    }
+
     /// Whether the client is connected, not a zombie.
     pub(super) fn is_connected(&self) -> bool {
         self.stage != Stage::Zombie
@@ -276,6 +281,7 @@ impl Client {
         self.stats = [0; MAX_STATS];
         self.time_stat_at = Millis(0);
         self.command = Usercmd::ZERO;
+        self.encoded.forget();
         self.transfer = None;
         self.wanted_base = None;
         self.frags = 0;

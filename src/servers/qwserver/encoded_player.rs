@@ -1,8 +1,8 @@
-//! Encoded `playerinfo` of a player for others, reused while only the age of the usercmd changes.
+//! Encoded `playerinfo` of a player for others: bytes that all viewers share.
 //!
-//! A player moves once per packet and is sent to each client who sees it.
+//! A player moves once per packet and is sent to each client who sees it. Only the age of its usercmd differs.
 //!
-//! Invariant: the bytes are those of a fresh encoding.
+//! Invariant: the bytes are those of a fresh encoding, as long as the player's revision is the same.
 
 use crate::quakeworld::{
     Extensions, PlayerInfo, ServerMessage,
@@ -18,25 +18,37 @@ const MAX_LEN: usize = 64;
 /// The last encoding of a player.
 #[derive(Debug, Default)]
 pub(super) struct EncodedPlayer {
-    info: PlayerInfo,
+    /// Revision of the player by the rules; `None` without an encoding.
+    revision: Option<u64>,
     bytes: Vec<u8>,
 }
 
 impl EncodedPlayer {
-    /// Returns the message.
-    pub(super) fn encode(&mut self, info: &PlayerInfo) -> &[u8] {
-        let is_known = PlayerInfo { msec: info.msec, ..self.info } == *info;
-        if !is_known || self.bytes.is_empty() {
-            self.bytes.clear();
-            let mut writer = Writer::new(&mut self.bytes, MAX_LEN, Extensions::NONE);
-            ServerMessage::PlayerInfo(*info).write(&mut writer);
-        } else if info.has(flag::MSEC)
-            && let Some(byte) = self.bytes.get_mut(MSEC_AT)
-        {
-            *byte = info.msec;
+    /// Whether the encoding is that of a revision.
+    pub(super) fn is_of(&self, revision: u64) -> bool {
+        self.revision == Some(revision)
+    }
+
+    /// Encodes a revision.
+    pub(super) fn encode(&mut self, revision: u64, info: &PlayerInfo) {
+        debug_assert!(info.has(flag::MSEC), "others are told the age");
+        self.revision = Some(revision);
+        self.bytes.clear();
+        let mut writer = Writer::new(&mut self.bytes, MAX_LEN, Extensions::NONE);
+        ServerMessage::PlayerInfo(*info).write(&mut writer);
+    }
+
+    /// Returns the message with an age of the usercmd in ms.
+    pub(super) fn message(&mut self, msec: u8) -> &[u8] {
+        if let Some(byte) = self.bytes.get_mut(MSEC_AT) {
+            *byte = msec;
         }
-        self.info = *info;
         &self.bytes
+    }
+
+    /// Forgets the encoding, when something else than the player's state has changed.
+    pub(super) const fn forget(&mut self) {
+        self.revision = None;
     }
 }
 
@@ -52,8 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn reused_bytes_are_those_of_fresh_encoding() {
-        let mut encoded = EncodedPlayer::default();
+    fn message_of_another_age_is_that_of_fresh_encoding() {
         let mut info = PlayerInfo {
             player: 7,
             flags: flag::MSEC | flag::COMMAND | flag::ON_GROUND,
@@ -68,20 +79,16 @@ mod tests {
             ..PlayerInfo::default()
         };
         info.set_field_flags();
-        let steps: [fn(&mut PlayerInfo); 8] = [
-            |_| {},
-            |info| info.msec = 13,
-            |info| info.msec = 14,
-            |info| info.origin[2] += 0.125,
-            |info| info.command.side = -400,
-            |info| info.flags |= flag::DEAD,
-            |info| info.flags &= !flag::MSEC,
-            |info| info.msec = 99,
-        ];
-        for (number, step) in steps.into_iter().enumerate() {
-            step(&mut info);
-            assert_eq!(encoded.encode(&info), fresh(&info), "step {number}");
+        let mut encoded = EncodedPlayer::default();
+        assert!(!encoded.is_of(0));
+        encoded.encode(0, &info);
+        assert!(encoded.is_of(0) && !encoded.is_of(1));
+        for msec in [0, 13, 255] {
+            info.msec = msec;
+            assert_eq!(encoded.message(msec), fresh(&info), "{msec} ms");
         }
+        encoded.forget();
+        assert!(!encoded.is_of(0));
         assert!(fresh(&PlayerInfo { flags: u16::MAX, ..info }).len() <= MAX_LEN);
     }
 }

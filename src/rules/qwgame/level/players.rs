@@ -114,6 +114,7 @@ impl Level {
     }
 
     fn respawn(&mut self, slot: usize, kind: MoveKind, frags: i32) {
+        self.count_change(slot);
         self.players[slot] = None;
         let (origin, angles) = self.pick_spot();
         let mut player = Player::new(kind, frags, self.seconds);
@@ -164,6 +165,7 @@ impl Level {
 
     pub(super) fn move_player(&mut self, slot: usize, command: &MoveCommand) {
         self.find_solids_of(slot);
+        self.count_change(slot);
         let Some(Some(player)) = self.players.get_mut(slot) else { return };
         player.angles = command.angles;
         if player.state.kind == MoveKind::Dead && wants_respawn(player, command, self.seconds) {
@@ -253,6 +255,7 @@ impl Level {
 
     /// Takes health of a living player.
     pub(super) fn hurt(&mut self, slot: usize, damage: i32, cause: Cause) {
+        self.count_change(slot);
         let Some(player) = self.players[slot].as_mut().filter(|p| p.is_solid()) else { return };
         player.health = player.health.saturating_sub(damage);
         let is_dead = player.health <= 0;
@@ -271,6 +274,7 @@ impl Level {
     }
 
     fn die(&mut self, slot: usize, cause: Cause) {
+        self.count_change(slot);
         let Some(player) = &mut self.players[slot] else { return };
         player.health = player.health.min(0);
         player.state.kind = MoveKind::Dead;
@@ -291,6 +295,7 @@ impl Level {
     }
 
     fn score(&mut self, slot: usize, frags: i32) {
+        self.count_change(slot);
         if let Some(Some(player)) = self.players.get_mut(slot) {
             player.frags = player.frags.saturating_add(frags);
             let frags = player.frags;

@@ -276,4 +276,35 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn player_of_the_same_revision_is_the_same(
+        steps in prop::collection::vec((0..3_usize, 0..6_u8, any::<i16>()), 300),
+    ) {
+        let mut level = level();
+        // Players meet at one spawn point.
+        level.spots.truncate(1);
+        level.next_spot = 0;
+        let mut seen = [(0, None); 3];
+        for (slot, kind, yaw) in steps {
+            match kind {
+                0 => level.begin(slot, yaw % 5 == 0),
+                1 => level.kill(slot),
+                2 => level.place(slot, Vec3::new(f32::from(yaw % 300), 0.0, 40.0)),
+                3 => level.advance(0.013),
+                _ => {
+                    let angles = [0, yaw, 0];
+                    let buttons = if kind == 4 { BUTTON_JUMP } else { 0 };
+                    let moves = [400, 0, 0];
+                    level.run_command(slot, &MoveCommand { angles, moves, buttons, msec: 50 }, 0);
+                }
+            }
+            for (slot, seen) in seen.iter_mut().enumerate() {
+                let new = (level.revision(slot), level.player(slot));
+                prop_assert!(new.0 != seen.0 || new.1 == seen.1, "slot {slot}: {new:?}");
+                *seen = new;
+            }
+            while level.poll_event().is_some() {}
+        }
+    }
 }
