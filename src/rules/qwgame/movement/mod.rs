@@ -42,13 +42,13 @@ pub const BUTTON_JUMP: u8 = 2;
 /// Longest command that runs at once, in ms; a longer one runs in halves.
 pub const MAX_COMMAND_MSEC: u8 = 50;
 
-/// Speed that a move gains by a jump at most, out of the water or on the ground, in units per second.
+/// Most speed that a move gains by a jump, in units per second.
 const MAX_JUMP_SPEED: f32 = 310.0;
 
-/// Horizontal distance from its way at which a move looks for entities: an edge in front of the feet, and some more.
+/// Horizontal distance from its way at which a move looks for entities. It covers an edge in front of the feet.
 const SIDE_REACH: f32 = 24.0;
 
-/// The same vertically: a nudge, a step, the ground below an edge, and some more.
+/// The same vertically. It covers a nudge, a step and the ground below an edge.
 const HEIGHT_REACH: f32 = 104.0;
 
 /// Lowest vertical part of the normal of a floor.

@@ -244,7 +244,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn solid_place_in_a_box_is_that_of_its_hull(
+        fn solid_place_in_box_is_that_of_its_hull(
             at in prop::array::uniform3(-72_i16..72),
             grain in prop::sample::select(vec![1.0_f32, 0.5, 0.123]),
         ) {
