@@ -67,7 +67,7 @@ measure() {
   local name=${1%%=*} file=$work/${1%%=*}-$2.json
   start "$1" || { fail "$name: does not answer"; return; }
   "$generator" bots --connect "127.0.0.1:$port" --protocol quakeworld -n "$bots" --ramp 12/s --seed 7 --warmup 4s \
-    --seconds $((seconds + 4)) --do wander --rate 100000 --pid "$server_pid" --json "${extra[@]}" \
+    --seconds $((seconds + 4)) --basepath "$work/data" --do wander --rate 100000 --pid "$server_pid" --json "${extra[@]}" \
     >"$file" 2>"$work/$name-$2.log" </dev/null
   stop "$server_pid" 5
   jq -e ".active == $bots" "$file" >/dev/null || fail "$name: not all $bots bots played"
