@@ -80,6 +80,11 @@ const LATE_SNAPSHOT_WAIT: Millis = Millis::seconds(2);
 /// Time between two looks for a late snapshot.
 const LATE_SNAPSHOT_STEP: Millis = Millis(25);
 
+/// Number of bots whose answers are read at once.
+const FEW_BOTS: usize = 8;
+/// Longest wait of answers to more bots.
+const COALESCE_MAX: Millis = Millis(5);
+
 /// Load test node. It owns one port per bot, or two with NAT rebinding, and one for queries.
 #[derive(Debug)]
 pub struct Bots {
@@ -475,7 +480,9 @@ impl Hosted for Bots {
         self.options.most_bots() * BotLink::ports(&self.options) + u16::from(self.flood.is_on())
     }
 
+    /// Answers to many bots are read together, when the next bot is due. They count with the time of their arrival.
     fn receive_coalescing(&self) -> Millis {
-        Millis(0)
+        let are_few = self.bots.len() <= FEW_BOTS || self.flood.is_on();
+        if are_few { Millis(0) } else { COALESCE_MAX }
     }
 }

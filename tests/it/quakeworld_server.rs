@@ -6,7 +6,7 @@ use fragd::{
     bsp29::compiler::fragqw1,
     discovery::quakeworld::Packet,
     model::{Millis, UnixMillis},
-    node::Node as _,
+    node::{Hosted as _, Node as _},
     quakeworld::{
         bytes::Text,
         client::{ClientEvent, ClientState, DisconnectReason},
@@ -407,6 +407,17 @@ fn dead_player_respawns_by_button() {
     fixture.peers[0].command.buttons = 0;
     fixture.run(200);
     assert_eq!(fixture.peers[0].client.level().stats[0], 100);
+}
+
+#[test]
+fn packets_of_many_clients_wait_for_one_another() {
+    let mut fixture = QwFixture::new(&[("maxclients", "8")]);
+    fixture.join(&["one", "two", "three", "four"]);
+    assert_eq!(fixture.server.receive_coalescing(), Millis(0));
+    fixture.join(&["five"]);
+    assert_eq!(fixture.server.receive_coalescing(), Millis(2));
+    fixture.console("sv_answerwait 0");
+    assert_eq!(fixture.server.receive_coalescing(), Millis(0));
 }
 
 #[test]

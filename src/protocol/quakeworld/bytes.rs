@@ -33,7 +33,8 @@ pub type ReadResult<T> = Result<T, ReadFault>;
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
-    at: usize,
+    /// Bytes that are not read.
+    rest: &'a [u8],
     extensions: Extensions,
 }
 
@@ -41,13 +42,13 @@ impl<'a> Reader<'a> {
     /// Creates a reader at the start of `bytes`.
     #[must_use]
     pub const fn new(bytes: &'a [u8], extensions: Extensions) -> Self {
-        Self { bytes, at: 0, extensions }
+        Self { bytes, rest: bytes, extensions }
     }
 
     /// Offset of the next byte.
     #[must_use]
     pub const fn offset(&self) -> usize {
-        self.at
+        self.bytes.len() - self.rest.len()
     }
 
     /// Extensions in force.
@@ -64,19 +65,19 @@ impl<'a> Reader<'a> {
     /// Whether all bytes are read.
     #[must_use]
     pub const fn is_at_end(&self) -> bool {
-        self.at >= self.bytes.len()
+        self.rest.is_empty()
     }
 
     /// Returns the bytes that are not read.
     #[must_use]
-    pub fn rest(&self) -> &'a [u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
+    pub const fn rest(&self) -> &'a [u8] {
+        self.rest
     }
 
     /// Returns the bytes from `start` to the next byte.
     #[must_use]
     pub fn since(&self, start: usize) -> &'a [u8] {
-        self.bytes.get(start..self.at).unwrap_or_default()
+        self.bytes.get(start..self.offset()).unwrap_or_default()
     }
 
     /// Reads `count` bytes.
@@ -84,14 +85,14 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`ReadFault::End`].
     pub fn take(&mut self, count: usize) -> ReadResult<&'a [u8]> {
-        let bytes = self.rest().get(..count).ok_or(ReadFault::End)?;
-        self.at += count;
+        let (bytes, rest) = self.rest.split_at_checked(count).ok_or(ReadFault::End)?;
+        self.rest = rest;
         Ok(bytes)
     }
 
     fn array<const N: usize>(&mut self) -> ReadResult<[u8; N]> {
-        let bytes = self.rest().first_chunk().ok_or(ReadFault::End)?;
-        self.at += N;
+        let (bytes, rest) = self.rest.split_first_chunk().ok_or(ReadFault::End)?;
+        self.rest = rest;
         Ok(*bytes)
     }
 
@@ -342,10 +343,10 @@ impl fmt::Display for Text<'_> {
 
 impl<'a> Element<'a> for Text<'a> {
     fn read(reader: &mut Reader<'a>) -> ReadResult<Self> {
-        let rest = reader.rest();
-        let end = rest.iter().position(|&byte| byte == 0).ok_or(ReadFault::Unterminated)?;
-        reader.at += end + 1;
-        Ok(Self(&rest[..end]))
+        let end = reader.rest.iter().position(|&byte| byte == 0).ok_or(ReadFault::Unterminated)?;
+        let text = reader.take(end)?;
+        reader.take(1)?;
+        Ok(Self(text))
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

@@ -8,8 +8,12 @@ use super::{
     bytes::{Element, ReadFault, Reader},
     client_message::ClientMessage,
     extensions::Extensions,
+    players::PlayerInfo,
     server_message::ServerMessage,
 };
+
+/// Number of the most frequent message of servers.
+const PLAYER_INFO: u8 = 42;
 
 /// Fault of a packet, with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -29,11 +33,26 @@ pub struct MessageError {
 pub trait Message<'a>: Element<'a> {
     /// Returns the name of a number.
     fn name(number: u8) -> Option<&'static str>;
+
+    /// Passes a message that has no fault, if that costs less than to read it. Otherwise the reader stays where it was.
+    fn skip(_reader: &mut Reader<'a>) -> bool {
+        false
+    }
 }
 
 impl<'a> Message<'a> for ServerMessage<'a> {
     fn name(number: u8) -> Option<&'static str> {
         Self::name_of(number)
+    }
+
+    fn skip(reader: &mut Reader<'a>) -> bool {
+        let mut ahead = reader.clone();
+        let is_player = matches!(ahead.take(1), Ok([PLAYER_INFO]));
+        let has_passed = is_player && PlayerInfo::skip(&mut ahead).is_ok();
+        if has_passed {
+            *reader = ahead;
+        }
+        has_passed
     }
 }
 
@@ -70,7 +89,15 @@ impl<'a, M: Message<'a>> Messages<'a, M> {
     /// The first fault.
     pub fn checked(payload: &'a [u8], extensions: Extensions) -> Result<Self, MessageError> {
         let mut messages = Self::new(payload, extensions);
-        messages.try_for_each(|message| message.map(drop))?;
+        loop {
+            if M::skip(&mut messages.reader) {
+                continue;
+            }
+            match messages.next() {
+                Some(message) => message.map(drop)?,
+                None => break,
+            }
+        }
         Ok(Self::new(payload, extensions))
     }
 

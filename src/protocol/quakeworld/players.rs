@@ -3,7 +3,7 @@
 //! Source: QuakeWorld protocol 28, `playerinfo`; extensions of ZQuake and MVDSV.
 
 use super::{
-    bytes::{Coord, Element, ReadResult, Reader, Writer},
+    bytes::{Coord, Element, ReadFault, ReadResult, Reader, Writer},
     usercmd::Usercmd,
 };
 
@@ -127,6 +127,29 @@ impl PlayerInfo {
         self.set_flag(flag::MODEL, self.model != 0);
         self.set_flag(flag::SKIN, self.skin != 0);
         self.set_flag(flag::EFFECTS, self.effects != 0);
+    }
+
+    /// Passes a player without decoding it. At a fault the reader stays where it was.
+    ///
+    /// # Errors
+    /// [`ReadFault::End`](super::bytes::ReadFault::End).
+    pub(super) fn skip(reader: &mut Reader<'_>) -> ReadResult<()> {
+        let bytes = reader.rest();
+        let flags = match bytes {
+            [_, low, high, ..] => u16::from_le_bytes([*low, *high]),
+            _ => return Err(ReadFault::End),
+        };
+        let coord = if reader.extensions().has_float_coords() { 4 } else { 2 };
+        let mut len = 4 + 3 * coord + usize::from(flags & flag::MSEC != 0);
+        if flags & flag::COMMAND != 0 {
+            len += Usercmd::delta_len(*bytes.get(len).ok_or(ReadFault::End)?);
+        }
+        len += 2
+            * (flags & (flag::VELOCITY[0] | flag::VELOCITY[1] | flag::VELOCITY[2])).count_ones()
+                as usize;
+        let single = flag::MODEL | flag::SKIN | flag::EFFECTS | flag::WEAPON_FRAME;
+        len += (flags & single).count_ones() as usize;
+        reader.take(len).map(drop)
     }
 
     const fn set_flag(&mut self, flag: u16, is_set: bool) {

@@ -75,6 +75,13 @@ impl Usercmd {
         Ok(to)
     }
 
+    /// Length of a difference by its first byte.
+    pub(super) const fn delta_len(bits: u8) -> usize {
+        let words = (bits & (PITCH | YAW | ROLL | FORWARD | SIDE | UP)).count_ones();
+        let bytes = (bits & (BUTTONS | IMPULSE)).count_ones();
+        2 + 2 * words as usize + bytes as usize
+    }
+
     /// Appends the difference to `from`.
     pub fn write_delta(&self, writer: &mut Writer<'_>, from: &Self) {
         let mut bits = 0;

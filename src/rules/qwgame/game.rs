@@ -32,6 +32,9 @@ pub trait QuakeWorldGame {
     /// Returns a client in the world.
     fn player(&self, slot: usize) -> Option<PlayerView>;
 
+    /// Number that changes whenever [`Self::player`] of a slot may give something else.
+    fn revision(&self, slot: usize) -> u64;
+
     /// Appends the visible entities beside the players, ascending by number.
     fn entities(&self, views: &mut Vec<EntityView>);
 

@@ -91,7 +91,6 @@ impl QwServer {
     /// Writes the unreliable message of a client in the game.
     fn write_game(&mut self, now: Millis, slot: usize, viewed: usize) {
         let Self { clients, level, message, visible, .. } = self;
-        find_leafs(clients, level);
         let Some(client) = &mut clients[slot] else { return };
         // Reliable messages of the packet come first.
         let limit = client.channel.max_message().saturating_sub(client.channel.next_reliable_len());
@@ -137,21 +136,6 @@ impl QwServer {
     }
 }
 
-/// Finds the leafs of all players.
-fn find_leafs(clients: &mut [Option<Box<Client>>; MAX_CLIENTS], level: &Level) {
-    for (slot, client) in clients.iter_mut().enumerate() {
-        let Some(client) =
-            client.as_deref_mut().filter(|one| one.is_playing() && !one.is_spectator)
-        else {
-            continue;
-        };
-        if let Some(view) = level.game.player(slot) {
-            let origin = view.state.origin;
-            client.leafs.find(&level.map, origin + PLAYER_MINS, origin + PLAYER_MAXS);
-        }
-    }
-}
-
 /// Writes what concerns the client alone. What does not fit beside its player waits for the next answer.
 fn write_own(writer: &mut Writer<'_>, now: Millis, client: &mut Client, level: &Level) {
     let fits = |writer: &Writer<'_>| writer.room() >= OWN_ROOM;
@@ -187,26 +171,51 @@ fn write_players(
     writer: &mut Writer<'_>,
     now: Millis,
     slot: usize,
-    clients: &[Option<Box<Client>>; MAX_CLIENTS],
+    clients: &mut [Option<Box<Client>>; MAX_CLIENTS],
     level: &Level,
     visible: &LeafSet,
 ) {
     let Some(own) = clients[slot].as_deref() else { return };
-    for (other, client) in clients.iter().enumerate() {
-        let Some(client) = client.as_deref().filter(|client| client.is_playing()) else { continue };
+    let followed = own.follows.filter(|_| own.is_spectator);
+    for (other, client) in clients.iter_mut().enumerate() {
         let is_own = other == slot;
-        let is_followed = own.is_spectator && own.follows == Some(other);
-        if !is_own && (client.is_spectator || !(is_followed || client.leafs.is_in(visible))) {
+        let Some(client) = client
+            .as_deref_mut()
+            .filter(|client| client.is_playing() && (is_own || !client.is_spectator))
+        else {
             continue;
-        }
-        if let Some(view) = level.game.player(other) {
-            let info = player_info(now, other, client, &view, is_own, level.player_model);
-            // The own player and the entities need room behind the others.
-            if is_own || writer.room() >= OWN_ROOM {
+        };
+        if is_own {
+            if let Some(view) = level.game.player(other) {
+                let info = player_info(now, other, client, &view, true, level.player_model);
                 writer.attempt(|writer| writer.write(&ServerMessage::PlayerInfo(info)));
             }
+            continue;
+        }
+        if !encode_player(now, other, client, level) {
+            continue;
+        }
+        // The own player and the entities need room behind the others.
+        let is_seen = followed == Some(other) || client.leafs.is_in(visible);
+        if is_seen && writer.room() >= OWN_ROOM {
+            let msec = client.command_age(now);
+            writer.attempt(|writer| writer.put(client.encoded.message(msec)));
         }
     }
+}
+
+/// Finds the leafs of a player and encodes it for others, unless nothing has changed. Without a player it is `false`.
+fn encode_player(now: Millis, slot: usize, client: &mut Client, level: &Level) -> bool {
+    let revision = level.game.revision(slot);
+    if client.encoded.is_of(revision) && client.leafs.is_known() {
+        return true;
+    }
+    let Some(view) = level.game.player(slot) else { return false };
+    let origin = view.state.origin;
+    client.leafs.find(&level.map, origin + PLAYER_MINS, origin + PLAYER_MAXS);
+    let info = player_info(now, slot, client, &view, false, level.player_model);
+    client.encoded.encode(revision, &info);
+    true
 }
 
 /// Writes the entities in sight, as changes if the client has the base.

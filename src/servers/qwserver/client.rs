@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::chat::ChatLimit;
 use super::download::Transfer;
+use super::encoded_player::EncodedPlayer;
 use super::view::LeafList;
 use crate::{
     limits::{Bucket, BucketLimit},
@@ -114,6 +115,7 @@ pub(super) struct Client {
     pub(super) follows: Option<usize>,
     pub(super) frags: i32,
     pub(super) leafs: LeafList,
+    pub(super) encoded: EncodedPlayer,
     pub(super) transfer: Option<Transfer>,
     pub(super) chat: ChatLimit,
     /// Time of the drop of a zombie.
@@ -160,6 +162,7 @@ impl Client {
             follows: None,
             frags: 0,
             leafs: LeafList::default(),
+            encoded: EncodedPlayer::default(),
             transfer: None,
             chat: ChatLimit::default(),
             dropped_at: Millis(0),
@@ -175,6 +178,11 @@ impl Client {
     /// Address of the client.
     pub(super) const fn address(&self) -> SocketAddr {
         self.peer.address()
+    }
+
+    /// Age of the newest usercmd in ms, as others are told.
+    pub(super) fn command_age(&self, now: Millis) -> u8 {
+        now.since(self.command_at).0.min(255) as u8
     }
 
     /// Whether the client is connected, not a zombie.
@@ -273,6 +281,7 @@ impl Client {
         self.stats = [0; MAX_STATS];
         self.time_stat_at = Millis(0);
         self.command = Usercmd::ZERO;
+        self.encoded.forget();
         self.transfer = None;
         self.wanted_base = None;
         self.frags = 0;

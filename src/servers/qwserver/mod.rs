@@ -25,6 +25,7 @@ mod console;
 mod counters;
 mod download;
 mod drop;
+mod encoded_player;
 mod events;
 mod files;
 mod guards;
@@ -129,6 +130,8 @@ impl std::fmt::Debug for QwServer {
 
 /// Time between two frames without packets.
 const FRAME: Millis = Millis(50);
+/// Number of clients whose packets are always answered at once.
+const FEW_CLIENTS: usize = 4;
 /// Script of the game folders that runs at the start.
 const START_SCRIPT: &str = "server.cfg";
 /// Start of a connection request of NetQuake: a control packet of big-endian length.
@@ -365,8 +368,12 @@ impl Hosted for QwServer {
         1
     }
 
-    /// Packets are answered at once: the round-trip time of players contains no wait.
+    /// Packets of few clients are answered at once. With more of them, packets that follow each other are answered
+    /// together.
     fn receive_coalescing(&self) -> Millis {
-        Millis(0)
+        if self.clients.iter().flatten().nth(FEW_CLIENTS).is_none() {
+            return Millis(0);
+        }
+        Millis(self.settings.values().int(key::SV_ANSWERWAIT).unsigned_abs().into())
     }
 }

@@ -138,6 +138,7 @@ fn run_move(server: &mut QwServer, now: Millis, slot: usize, message: &MoveMessa
     });
     client.command = *message.newest();
     client.command_at = now;
+    client.encoded.forget();
     super::events::handle_events(server, now);
 }
 

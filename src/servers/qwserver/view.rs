@@ -39,6 +39,11 @@ impl LeafList {
         });
     }
 
+    /// Whether leafs were found since the last box was forgotten.
+    pub(super) const fn is_known(&self) -> bool {
+        self.corners.is_some()
+    }
+
     /// Forgets the last box, e.g. of another map.
     pub(super) fn forget(&mut self) {
         *self = Self::default();

@@ -203,6 +203,13 @@ fn options(wire: &'static Protocol, count: u16, seconds: u64) -> BotsOptions {
 }
 
 #[test]
+fn answers_to_many_bots_wait_for_one_another() {
+    let wait =
+        |count| Bots::new(options(Protocol::OA_71, count, 2), Millis(0)).receive_coalescing();
+    assert_eq!([8, 9].map(wait), [Millis(0), Millis(5)]);
+}
+
+#[test]
 fn bots_join_play_and_leave() {
     for wire in Protocol::ALL {
         let mut test = Match::new(options(wire, 5, 6));

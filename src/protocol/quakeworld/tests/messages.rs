@@ -296,6 +296,18 @@ proptest! {
     }
 
     #[test]
+    fn check_of_players_finds_what_reading_finds(
+        parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..44), 1..4),
+    ) {
+        let payload: Vec<u8> = parts.iter().flat_map(|part| [&[42], &part[..]].concat()).collect();
+        for extensions in [Extensions::NONE, ALL] {
+            let read = Messages::<ServerMessage<'_>>::new(&payload, extensions).find_map(Result::err);
+            let checked = Messages::<ServerMessage<'_>>::checked(&payload, extensions).err();
+            prop_assert_eq!(checked, read);
+        }
+    }
+
+    #[test]
     fn entity_deltas_lead_to_the_new_state(
         fields in prop::array::uniform2((any::<[u8; 5]>(), any::<u16>(), any::<[i16; 3]>(), any::<[u16; 3]>())),
         number in 1_u16..512,

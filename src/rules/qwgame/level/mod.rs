@@ -56,6 +56,10 @@ pub struct Level {
     spots: Vec<Spot>,
     next_spot: usize,
     players: [Option<Player>; MAX_PLAYERS],
+    /// Number of changes of each player, without those of frames of the physics.
+    changes: [u64; MAX_PLAYERS],
+    /// Number of frames of the physics.
+    frames: u64,
     events: VecDeque<GameEvent>,
     /// Solid entities around the player of the last command: movers, then players.
     solids: Vec<SolidEntity>,
@@ -82,6 +86,8 @@ impl Level {
             spots: spawned.spots,
             next_spot: 0,
             players: [const { None }; MAX_PLAYERS],
+            changes: [0; MAX_PLAYERS],
+            frames: 0,
             events: VecDeque::new(),
             solids: Vec::with_capacity(MAX_MOVERS + MAX_PLAYERS),
         })
@@ -109,6 +115,13 @@ impl Level {
         Scene { map: &self.map, entities: &self.solids }.has_room(origin)
     }
 
+    /// Counts a change of a player.
+    const fn count_change(&mut self, slot: usize) {
+        if slot < MAX_PLAYERS {
+            self.changes[slot] += 1;
+        }
+    }
+
     fn report(&mut self, event: GameEvent) {
         if self.events.len() < MAX_EVENTS {
             self.events.push_back(event);
@@ -122,6 +135,7 @@ impl QuakeWorldGame for Level {
     }
 
     fn leave(&mut self, slot: usize) {
+        self.count_change(slot);
         if let Some(player) = self.players.get_mut(slot) {
             *player = None;
         }
@@ -132,6 +146,7 @@ impl QuakeWorldGame for Level {
     }
 
     fn place(&mut self, slot: usize, origin: Vec3) {
+        self.count_change(slot);
         let player = self.players.get_mut(slot).and_then(Option::as_mut);
         let spectator = player.filter(|player| player.state.kind == MoveKind::Spectator);
         if let Some(spectator) = spectator.filter(|_| origin.is_finite()) {
@@ -144,6 +159,8 @@ impl QuakeWorldGame for Level {
     }
 
     fn advance(&mut self, seconds: f32) {
+        // Movers take players along, and models are animated.
+        self.frames += 1;
         self.seconds += f64::from(seconds);
         self.advance_movers(seconds);
     }
@@ -154,6 +171,11 @@ impl QuakeWorldGame for Level {
         let player = self.players.get(slot)?.as_ref()?;
         let frame = animation::player_frame(&player.state, self.seconds);
         Some(player.view(slot, Look { frame, ..look }))
+    }
+
+    fn revision(&self, slot: usize) -> u64 {
+        // Both only grow, so that the sum changes with each.
+        self.frames + self.changes.get(slot).copied().unwrap_or(0)
     }
 
     fn models(&self) -> &[Box<str>] {

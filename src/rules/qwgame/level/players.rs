@@ -22,6 +22,8 @@ const VIEW_HEIGHT: f32 = 22.0;
 const DEAD_VIEW_HEIGHT: f32 = -8.0;
 /// Distance from other players at which a spawn point is free, in units.
 const SPAWN_DISTANCE: f32 = 84.0;
+/// Shortest time from a death to the respawn, in seconds: that of a short death animation.
+const RESPAWN_PAUSE: f64 = 0.6;
 /// Speed behind a teleporter, in units per second.
 const TELEPORT_SPEED: f32 = 300.0;
 /// Frags that a request to die costs.
@@ -50,6 +52,8 @@ pub struct Player {
     next_trigger: f64,
     /// Whether all buttons were up since the death.
     can_respawn: bool,
+    /// Level time of the earliest respawn.
+    next_respawn: f64,
 }
 
 impl Player {
@@ -66,6 +70,7 @@ impl Player {
             next_liquid: 0.0,
             next_trigger: 0.0,
             can_respawn: false,
+            next_respawn: 0.0,
         }
     }
 
@@ -87,6 +92,13 @@ impl Player {
         }
     }
 
+    /// Whether the boxes of players at two positions intersect.
+    fn overlaps(&self, origin: Vec3) -> bool {
+        let (low, high) = self.corners();
+        let (other_low, other_high) = (origin + PLAYER_MINS, origin + PLAYER_MAXS);
+        (0..3).all(|i| low[i] < other_high[i] && other_low[i] < high[i])
+    }
+
     fn corners(&self) -> (Vec3, Vec3) {
         (self.state.origin + PLAYER_MINS, self.state.origin + PLAYER_MAXS)
     }
@@ -102,6 +114,7 @@ impl Level {
     }
 
     fn respawn(&mut self, slot: usize, kind: MoveKind, frags: i32) {
+        self.count_change(slot);
         self.players[slot] = None;
         let (origin, angles) = self.pick_spot();
         let mut player = Player::new(kind, frags, self.seconds);
@@ -113,15 +126,21 @@ impl Level {
         }
     }
 
-    /// Returns the next spawn point without a player near it, or the next one. Without spawn points it is the origin.
+    /// Returns the next spawn point without a player near it, or without one in its place, or the next one. Without
+    /// spawn points it is the origin.
     fn pick_spot(&mut self) -> (Vec3, Vec3) {
         let count = self.spots.len();
-        let is_free = |origin: Vec3| {
-            let living = self.players.iter().flatten().filter(|player| player.is_solid());
-            living.into_iter().all(|p| (p.state.origin - origin).length() >= SPAWN_DISTANCE)
-        };
         let turn = (0..count).map(|step| (self.next_spot + step) % count.max(1));
-        let free = turn.clone().find(|&spot| is_free(self.spots[spot].origin));
+        let spot_without = |is_near: fn(&Player, Vec3) -> bool| {
+            let is_free = |origin: Vec3| {
+                let living = self.players.iter().flatten().filter(|player| player.is_solid());
+                !living.into_iter().any(|player| is_near(player, origin))
+            };
+            turn.clone().find(|&spot| is_free(self.spots[spot].origin))
+        };
+        let free =
+            spot_without(|player, origin| (player.state.origin - origin).length() < SPAWN_DISTANCE);
+        let free = free.or_else(|| spot_without(Player::overlaps));
         let Some(spot) = free.or_else(|| turn.clone().next()) else {
             return (Vec3::ZERO, Vec3::ZERO);
         };
@@ -131,13 +150,14 @@ impl Level {
 
     /// Kills the players in the place of a player who appears.
     fn telefrag(&mut self, slot: usize) {
-        let Some((low, high)) = self.players[slot].as_ref().map(Player::corners) else { return };
+        let Some(origin) = self.players[slot].as_ref().map(|player| player.state.origin) else {
+            return;
+        };
         for other in (0..MAX_PLAYERS).filter(|&other| other != slot) {
             let Some(player) = self.players[other].as_ref().filter(|p| p.is_solid()) else {
                 continue;
             };
-            let (other_low, other_high) = player.corners();
-            if (0..3).all(|i| low[i] < other_high[i] && other_low[i] < high[i]) {
+            if player.overlaps(origin) {
                 self.die(other, Cause::Telefrag(slot));
             }
         }
@@ -145,9 +165,10 @@ impl Level {
 
     pub(super) fn move_player(&mut self, slot: usize, command: &MoveCommand) {
         self.find_solids_of(slot);
+        self.count_change(slot);
         let Some(Some(player)) = self.players.get_mut(slot) else { return };
         player.angles = command.angles;
-        if player.state.kind == MoveKind::Dead && wants_respawn(player, command) {
+        if player.state.kind == MoveKind::Dead && wants_respawn(player, command, self.seconds) {
             let frags = player.frags;
             return self.respawn(slot, MoveKind::Normal, frags);
         }
@@ -234,6 +255,7 @@ impl Level {
 
     /// Takes health of a living player.
     pub(super) fn hurt(&mut self, slot: usize, damage: i32, cause: Cause) {
+        self.count_change(slot);
         let Some(player) = self.players[slot].as_mut().filter(|p| p.is_solid()) else { return };
         player.health = player.health.saturating_sub(damage);
         let is_dead = player.health <= 0;
@@ -252,11 +274,13 @@ impl Level {
     }
 
     fn die(&mut self, slot: usize, cause: Cause) {
+        self.count_change(slot);
         let Some(player) = &mut self.players[slot] else { return };
         player.health = player.health.min(0);
         player.state.kind = MoveKind::Dead;
         player.ground = None;
         player.can_respawn = false;
+        player.next_respawn = self.seconds + RESPAWN_PAUSE;
         self.report(GameEvent::Died { slot, cause });
         match cause {
             Cause::Telefrag(killer) => self.score(killer, 1),
@@ -271,6 +295,7 @@ impl Level {
     }
 
     fn score(&mut self, slot: usize, frags: i32) {
+        self.count_change(slot);
         if let Some(Some(player)) = self.players.get_mut(slot) {
             player.frags = player.frags.saturating_add(frags);
             let frags = player.frags;
@@ -279,9 +304,9 @@ impl Level {
     }
 }
 
-/// Whether a dead player presses a button again after all were up.
-fn wants_respawn(player: &mut Player, command: &MoveCommand) -> bool {
+/// Whether a dead player presses a button again after all were up, and after the pause.
+fn wants_respawn(player: &mut Player, command: &MoveCommand, seconds: f64) -> bool {
     let is_pressed = command.buttons & (BUTTON_ATTACK | BUTTON_JUMP) != 0;
     player.can_respawn |= !is_pressed;
-    is_pressed && player.can_respawn
+    is_pressed && player.can_respawn && seconds >= player.next_respawn
 }

@@ -148,6 +148,33 @@ fn held_button_does_not_respawn() {
 }
 
 #[test]
+fn dead_player_waits_before_the_respawn() {
+    let mut level = with_player(Vec3::new(-64.0, 64.0, 33.0));
+    level.kill(0);
+    let died_at = level.seconds;
+    while level.player(0).expect("player").health <= 0 {
+        run(&mut level, 0.02, MoveCommand::default());
+        run(&mut level, 0.02, MoveCommand { buttons: BUTTON_JUMP, ..MoveCommand::default() });
+        assert!(level.seconds < died_at + 2.0, "no respawn");
+    }
+    let passed = level.seconds - died_at;
+    assert!((0.6..0.7).contains(&passed), "{passed}");
+}
+
+#[test]
+fn spawn_without_free_place_spares_others() {
+    let mut level = level();
+    let count = level.spots.len();
+    for slot in 0..count {
+        level.begin(slot, false);
+        // Near each spawn point, but not in its place.
+        level.place_for_test(slot, level.spots[slot].origin + Vec3::new(40.0, 0.0, 0.0));
+    }
+    level.begin(count, false);
+    assert!((0..=count).all(|slot| level.player(slot).is_some_and(|player| player.health > 0)));
+}
+
+#[test]
 fn diver_drowns_after_twelve_seconds() {
     let mut level = with_player(Vec3::new(-420.0, -200.0, -90.0));
     run(&mut level, 11.5, MoveCommand::default());
@@ -247,6 +274,37 @@ proptest! {
                 }
                 while level.poll_event().is_some() {}
             }
+        }
+    }
+
+    #[test]
+    fn player_of_the_same_revision_is_the_same(
+        steps in prop::collection::vec((0..3_usize, 0..6_u8, any::<i16>()), 300),
+    ) {
+        let mut level = level();
+        // Players meet at one spawn point.
+        level.spots.truncate(1);
+        level.next_spot = 0;
+        let mut seen = [(0, None); 3];
+        for (slot, kind, yaw) in steps {
+            match kind {
+                0 => level.begin(slot, yaw % 5 == 0),
+                1 => level.kill(slot),
+                2 => level.place(slot, Vec3::new(f32::from(yaw % 300), 0.0, 40.0)),
+                3 => level.advance(0.013),
+                _ => {
+                    let angles = [0, yaw, 0];
+                    let buttons = if kind == 4 { BUTTON_JUMP } else { 0 };
+                    let moves = [400, 0, 0];
+                    level.run_command(slot, &MoveCommand { angles, moves, buttons, msec: 50 }, 0);
+                }
+            }
+            for (slot, seen) in seen.iter_mut().enumerate() {
+                let new = (level.revision(slot), level.player(slot));
+                prop_assert!(new.0 != seen.0 || new.1 == seen.1, "slot {slot}: {new:?}");
+                *seen = new;
+            }
+            while level.poll_event().is_some() {}
         }
     }
 }

@@ -66,7 +66,7 @@ impl Pmove<'_> {
     fn find_liquid(&mut self) {
         let origin = self.state.origin;
         let at = |z: f32| {
-            let contents = self.scene.map.contents_at(Vec3::new(origin[0], origin[1], z));
+            let contents = self.scene.map().contents_at(Vec3::new(origin[0], origin[1], z));
             contents.is_liquid().then_some(contents)
         };
         self.outcome.water_level = 0;

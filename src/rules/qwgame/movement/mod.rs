@@ -23,6 +23,8 @@ use crate::bsp29::{Contents, HULL_BOXES};
 use crate::model::Vec3;
 use crate::model::trig::{Axes, DegreeFactor};
 
+use self::scene::Nearby;
+
 pub use self::scene::{MAX_SOLID_ENTITIES, Scene, SolidEntity, SolidShape};
 pub use self::speed_check::{MAX_SAVED_MS, SpeedCheck};
 pub use self::touched::Touched;
@@ -39,6 +41,15 @@ pub const BUTTON_JUMP: u8 = 2;
 
 /// Longest command that runs at once, in ms; a longer one runs in halves.
 pub const MAX_COMMAND_MSEC: u8 = 50;
+
+/// Most speed that a move gains by a jump, in units per second.
+const MAX_JUMP_SPEED: f32 = 310.0;
+
+/// Horizontal distance from its way at which a move looks for entities. It covers an edge in front of the feet.
+const SIDE_REACH: f32 = 24.0;
+
+/// The same vertically. It covers a nudge, a step and the ground below an edge.
+const HEIGHT_REACH: f32 = 104.0;
 
 /// Lowest vertical part of the normal of a floor.
 const MIN_FLOOR_NORMAL: f64 = 0.7;
@@ -204,13 +215,26 @@ pub fn player_move(
     state: &mut MoveState,
     command: &MoveCommand,
 ) -> MoveOutcome {
+    let seconds = (f64::from(command.msec) * 0.001) as f32;
+    let nearby = Nearby::find(scene, state.origin, reach(vars, state, seconds));
+    move_among(nearby, vars, state, command, seconds)
+}
+
+/// Moves a player by a command of a length in seconds, among the entities in reach.
+fn move_among(
+    scene: Nearby<'_>,
+    vars: &MoveVars,
+    state: &mut MoveState,
+    command: &MoveCommand,
+    seconds: f32,
+) -> MoveOutcome {
     let axes = Axes::of_angles(command.degrees(), DegreeFactor::Double);
     let mut pmove = Pmove {
         scene,
         vars,
         state,
         command,
-        seconds: (f64::from(command.msec) * 0.001) as f32,
+        seconds,
         forward: axes.forward,
         right: axes.right,
         ground_normal: Vec3::ZERO,
@@ -225,9 +249,17 @@ pub fn player_move(
     pmove.outcome
 }
 
+/// Returns how far from its start a move looks for entities, at most, on each axis.
+fn reach(vars: &MoveVars, state: &MoveState, seconds: f32) -> Vec3 {
+    let fall = vars.entity_gravity * vars.gravity * seconds;
+    let speed = state.velocity.length() + vars.max_speed.abs() + fall.abs() + MAX_JUMP_SPEED;
+    let way = speed * seconds;
+    Vec3::new(way + SIDE_REACH, way + SIDE_REACH, way + HEIGHT_REACH)
+}
+
 /// A move in progress.
 struct Pmove<'a> {
-    scene: &'a Scene<'a>,
+    scene: Nearby<'a>,
     vars: &'a MoveVars,
     state: &'a mut MoveState,
     command: &'a MoveCommand,

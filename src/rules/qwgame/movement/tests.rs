@@ -117,6 +117,30 @@ proptest! {
     }
 
     #[test]
+    fn crowd_in_reach_is_the_whole_crowd(
+        mut state in state(),
+        yaw: i16,
+        moves in prop::array::uniform3(-500..500_i16),
+        buttons in 0..4_u8,
+        msec in 1..=50_u8,
+        crowd in prop::collection::vec(prop::array::uniform3(-180.0_f32..180.0), 40),
+    ) {
+        let player = |offset: [f32; 3]| SolidEntity::player(state.origin + Vec3(offset));
+        let mut entities: Vec<_> = crowd.into_iter().map(player).collect();
+        entities.insert(7, SolidEntity::model(1, Vec3::new(0.0, 0.0, 12.0)));
+        let scene = Scene { map: &MAP, entities: &entities };
+        let command = MoveCommand { angles: [0, yaw, 0], moves, buttons, msec };
+        let vars = MoveVars::default();
+        for _ in 0..4 {
+            let mut other = state;
+            let first = player_move(&scene, &vars, &mut state, &command);
+            let seconds = (f64::from(msec) * 0.001) as f32;
+            let second = move_among(Nearby::all(&scene), &vars, &mut other, &command, seconds);
+            prop_assert_eq!((first, state), (second, other));
+        }
+    }
+
+    #[test]
     fn hostile_numbers_end_a_move(bits in prop::array::uniform6(any::<u32>()), msec: u8) {
         let [a, b, c, d, e, f] = bits.map(f32::from_bits);
         let entities = [SolidEntity::model(99, Vec3::new(d, e, f)), SolidEntity::player(Vec3::new(f, a, b))];
