@@ -7,7 +7,10 @@
 # status; the journal of the run replays. The clients run on data that qw-data.py makes. They stop with a failure at an
 # unknown message, at a wrong delta base, and when the server ends their session.
 #
-# Needs Debian's packages: ezquake darkplaces qstat xvfb xdotool imagemagick libgl1-mesa-dri python3.
+# One script of usercmds runs on mvdsv and on `fragd qw` at the same time: stairs, ramp, water, jumps, door, jump pad,
+# lift, teleporter. The own player of each answer must be equal, bit for bit, also when packets are lost.
+#
+# Needs Debian's packages: ezquake darkplaces mvdsv fteqcc qstat xvfb xdotool imagemagick libgl1-mesa-dri python3.
 # shellcheck disable=SC2317 # functions are called by `check` and `await`
 set -u
 # shellcheck source=tests/harness.sh
@@ -141,12 +144,31 @@ refused() {
   check 'invalid map: exit code' [ "$status" -eq 2 ]
 }
 
+# parity NAME LOSS KTJUMP: the same usercmds on mvdsv and on fragd; loss in thousandths.
+parity() {
+  local name=$1 log=$work/parity-$1.log theirs
+  mvdsv_start "$work/parity-$name-mvdsv.log" 4 fragqw1 pm_ktjump "$3" || { fail "parity, $name: mvdsv"; return; }
+  theirs=127.0.0.1:$port
+  qw_start "parity-$name" --basedir "$work/data" --map fragqw1 +pm_ktjump "$3" || { fail "parity, $name: fragd"; return; }
+  check "parity, $name: all own players are equal" \
+    timeout 200 "$comparison" --seed 4 --loss "$2" --ktjump "$3" "$theirs" "127.0.0.1:$port" >"$log" 2>&1
+  while read -r line; do note "${line:0:200}"; done <"$log"
+}
+
 begin quakeworld_server "$out"
-need /usr/lib/games/ezquake/ezquake quakestat Xvfb xdotool python3 /usr/games/darkplaces
+need /usr/lib/games/ezquake/ezquake quakestat Xvfb xdotool python3 /usr/games/darkplaces /usr/games/mvdsv fteqcc
 find_fragd
-check 'free game data' python3 "$root/tests/qw-data.py" "$work/data" >/dev/null
+find_comparison
+check 'free game data' quakeworld_data
+check 'map of the program' "$comparison" --write-map "$work/data/id1/maps/fragqw1.bsp"
+apart "$work/parity-clear.txt" parity clear 0 0
+clear=$launched
+apart "$work/parity-lossy.txt" parity lossy 50 1
+lossy=$launched
 embedded
 together
 others
 refused
+rejoin "$clear" "$work/parity-clear.txt"
+rejoin "$lossy" "$work/parity-lossy.txt"
 finish

@@ -20,6 +20,8 @@ use crate::world::{EntityStringError, entity_string::MapEntity};
 
 /// Maximum number of corners of a train.
 const MAX_CORNERS: usize = 64;
+/// Distance at which a player touches the box of a trigger, in units: the engine widens both boxes by one.
+const TOUCH_DISTANCE: f32 = 2.0;
 /// Height of a player above the origin of a teleport destination, in units.
 const DESTINATION_HEIGHT: f32 = 27.0;
 /// Height of a player above the origin of a spawn point, in units.
@@ -149,7 +151,8 @@ fn trigger<'a>(
         }
         _ => Effect::Hurt { damage: entity.int("dmg").filter(|&dmg| dmg != 0).unwrap_or(5) },
     };
-    Some(Trigger { low: origin + low, high: origin + high, effect })
+    let margin = Vec3([TOUCH_DISTANCE; 3]);
+    Some(Trigger { low: origin + low - margin, high: origin + high + margin, effect })
 }
 
 /// Returns the direction of angles; a yaw of -1 is up, one of -2 down.
