@@ -1,11 +1,11 @@
-//! Comparison of QuakeWorld servers: the same usercmds, and the own player of each answer, bit for bit.
+//! Comparison of QuakeWorld servers: same usercmds, own players of all answers.
 //!
 //! ```text
 //! compare_quakeworld [--seed N] [--moves N] [--loss THOUSANDTHS] [--ktjump 0|1] SERVER...
 //! compare_quakeworld --write-map FILE
 //! ```
 //!
-//! The servers host `fragqw1`, each with nobody else. The script is written by steering a player of fragd's own rules over
+//! The servers host `fragqw1`, each without another client. The script is written by steering a player of fragd's own rules over
 //! stairs, ramp, water, ledges, door, jump pad, lift and teleporter. Loss is drawn once, so that each server misses
 //! the same packets. Answers are compared with the rules and with each other. The frame of the model depends on the
 //! clock of the server, and is left out. Exit code 1: a difference, or too few answers.
@@ -26,7 +26,7 @@ use fragd::{
     qwgame::movement::{MoveState, MoveVars},
 };
 
-use script::{Script, Step};
+use script::{Script, ScriptStep};
 use walker::Walker;
 
 struct Arguments {
@@ -156,12 +156,12 @@ fn report(script: &Script, walkers: &[Walker]) -> bool {
     is_good
 }
 
-fn of_move((at, step): (usize, &Step)) -> Option<(usize, &MoveState, bool, bool)> {
+fn of_move((at, step): (usize, &ScriptStep)) -> Option<(usize, &MoveState, bool, bool)> {
     match step {
-        Step::Move { is_lost, is_answer_lost, expected, .. } => {
+        ScriptStep::Move { is_lost, is_answer_lost, expected, .. } => {
             Some((at, expected, *is_lost, *is_answer_lost))
         }
-        Step::Gate(_) => None,
+        ScriptStep::Gate(_) => None,
     }
 }
 

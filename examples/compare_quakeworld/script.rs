@@ -1,4 +1,4 @@
-//! Script of usercmds over the map `fragqw1`: steered on the rules themselves, with the losses of the network.
+//! Script of usercmds over `fragqw1`, steered on the rules, with lost packets.
 //!
 //! Steps are usercmds and gates. At a gate each player stands until a mover of its own server arrives, because movers
 //! follow the clock of their server.
@@ -43,7 +43,7 @@ pub(crate) struct Gate {
 
 /// One step of the script.
 #[derive(Clone, Debug)]
-pub(crate) enum Step {
+pub(crate) enum ScriptStep {
     /// A usercmd, whether its packet and the answer are lost, and the player behind it.
     Move {
         /// Usercmd.
@@ -208,7 +208,7 @@ pub(crate) fn idle(command: Usercmd) -> Usercmd {
 /// A script with what is known of it.
 pub(crate) struct Script {
     /// Steps.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ScriptStep>,
     /// Number of waypoints, and those of them that the player of the rules did not reach, with its place.
     pub(crate) waypoints: usize,
     /// See `waypoints`.
@@ -257,7 +257,7 @@ impl Script {
         self.reference.send(command, is_lost);
         let expected = self.reference.state();
         self.distance += (expected.origin - before).length().min(40.0);
-        self.steps.push(Step::Move { command, is_lost, is_answer_lost, expected });
+        self.steps.push(ScriptStep::Move { command, is_lost, is_answer_lost, expected });
     }
 
     fn go(
@@ -273,7 +273,7 @@ impl Script {
             let stop = idle(self.reference.history[2]);
             (0..25).for_each(|_| self.push(stop, network, &Impairment::default()));
             self.reference.wait(gate);
-            self.steps.push(Step::Gate(gate));
+            self.steps.push(ScriptStep::Gate(gate));
             return (0..SETTLE).for_each(|_| self.push(stop, network, &Impairment::default()));
         }
         self.waypoints += 1;

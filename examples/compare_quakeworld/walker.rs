@@ -13,7 +13,7 @@ use fragd::{
     },
 };
 
-use crate::script::{Gate, MSEC, RISE, Script, Step, idle};
+use crate::script::{Gate, MSEC, RISE, Script, ScriptStep, idle};
 
 /// Idle usercmds before the script.
 const BEFORE: usize = 100;
@@ -93,7 +93,7 @@ impl Walker {
         self.fault.is_some() || self.at >= script.steps.len()
     }
 
-    /// Says farewell.
+    /// Leaves the server.
     pub(crate) fn leave(&mut self, now: Millis) {
         self.client.disconnect(now);
         self.flush(false);
@@ -129,13 +129,13 @@ impl Walker {
             self.client.push_usercmd(self.last, now);
             return false;
         }
-        if let Some(Step::Gate(gate)) = script.steps.get(self.at)
+        if let Some(ScriptStep::Gate(gate)) = script.steps.get(self.at)
             && self.passes(*gate)
         {
             self.at += 1;
         }
         match script.steps.get(self.at) {
-            Some(Step::Move { command, is_lost, .. }) => {
+            Some(ScriptStep::Move { command, is_lost, .. }) => {
                 self.stepped = now;
                 self.steps.insert(self.client.next_sequence(), self.at);
                 self.last = *command;
@@ -178,7 +178,7 @@ impl Walker {
             if !bytes.starts_with(CONNECTIONLESS)
                 && let Ok((header, _)) = Header::parse(bytes, Sender::Server)
                 && let Some(step) = self.steps.get(&header.sequence)
-                && let Some(Step::Move { is_answer_lost: true, .. }) = script.steps.get(*step)
+                && let Some(ScriptStep::Move { is_answer_lost: true, .. }) = script.steps.get(*step)
             {
                 continue;
             }
@@ -194,7 +194,7 @@ impl Walker {
         let own = frame.player(level.player).copied();
         let Some(own) = own.filter(|_| frame.sequence > self.newest) else { return };
         let gate = match script.steps.get(self.at) {
-            Some(Step::Gate(gate)) => Some(*gate),
+            Some(ScriptStep::Gate(gate)) => Some(*gate),
             _ => None,
         };
         let height = |model: usize| {

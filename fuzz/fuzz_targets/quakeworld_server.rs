@@ -1,4 +1,4 @@
-//! A QuakeWorld server with a client in the game and strangers: packets, messages, moves, commands, console lines.
+//! QuakeWorld server with a client and unproven addresses: packets, moves, commands, console lines.
 #![no_main]
 
 use std::net::SocketAddr;
@@ -32,7 +32,7 @@ struct Play {
     packet: Vec<u8>,
 }
 
-/// Address of the client, and of strangers.
+/// Address of the client, and unproven addresses.
 fn address(host: u8) -> SocketAddr {
     ([10, 0, 0, host], 27_001).into()
 }

@@ -72,7 +72,7 @@ pub(super) struct BotAi {
     was_dead: bool,
 }
 
-/// Time between two chat lines of a bot that talks, in ms: servers silence clients that say four in four seconds.
+/// Time between two chat lines of a talking bot, in ms. Servers silence clients with four lines in four seconds.
 const TALK_INTERVAL: u32 = 2000;
 /// Chat lines, chosen at random.
 const CHAT_LINES: [&str; 6] =

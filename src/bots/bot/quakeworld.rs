@@ -234,7 +234,7 @@ impl QuakeWorldPlayer {
             server_time: LevelTime(answered.0 as i32),
             is_rate_delayed: self.is_choked,
             is_active: self.client.state() == ClientState::Active,
-            is_intermission: false,
+            is_intermission: level.is_intermission,
             is_spectator: level.is_spectator,
             origin: Vec3(own.origin),
             score: i32::from(score),

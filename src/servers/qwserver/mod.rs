@@ -27,11 +27,14 @@ mod download;
 mod drop;
 mod events;
 mod files;
+mod frag_log;
 mod guards;
+mod intermission;
 mod level;
 mod masters;
 mod moves;
 mod names;
+mod pause;
 mod players;
 mod queries;
 mod rcon;
@@ -52,6 +55,7 @@ pub use settings::Settings;
 use bans::Bans;
 use client::{Client, MAX_CLIENTS};
 use console::Console;
+use frag_log::FragLog;
 use guards::Guards;
 use level::Level;
 use masters::Masters;
@@ -108,6 +112,7 @@ pub struct QwServer {
     bans: Bans,
     masters: Masters,
     console: Console,
+    frag_log: FragLog,
     outbox: Outbox,
     counters: QwCounters,
     loop_counters: LoopCounters,
@@ -156,6 +161,7 @@ impl QwServer {
             bans: Bans::default(),
             masters: Masters::default(),
             console: Console::default(),
+            frag_log: FragLog::default(),
             outbox: Outbox::default(),
             counters: QwCounters::default(),
             loop_counters: LoopCounters::default(),
@@ -265,7 +271,8 @@ impl QwServer {
     fn run_physics(&mut self, now: Millis) {
         let values = self.settings.values();
         let passed = now.since(self.level.physics_at).0 as f32 / 1000.0;
-        if passed < values.float(key::SV_MINTIC) || passed <= 0.0 {
+        let is_due = passed >= values.float(key::SV_MINTIC) && passed > 0.0;
+        if !is_due || self.level.is_still() {
             return;
         }
         let step = passed.min(values.float(key::SV_MAXTIC));

@@ -36,7 +36,17 @@ const ASSERTIONS: [(&str, &[&str]); 4] = [
     ("gap", &[".check()", "gap"]),
     (
         "work",
-        &["count(Counter", "counted", "steps", "work", "visited", "compares(", "Limited", "Shed"],
+        &[
+            "count(Counter",
+            "count(QwCounter",
+            "counted",
+            "steps",
+            "work",
+            "visited",
+            "compares(",
+            "Limited",
+            "Shed",
+        ],
     ),
     ("bytes", &["bytes", "len()", "answers", "told", "is_empty()", "replies", "refusals"]),
     ("state", &["assert", "check("]),

@@ -55,6 +55,8 @@ pub struct Level {
     triggers: Vec<Trigger>,
     spots: Vec<Spot>,
     next_spot: usize,
+    /// View between two matches.
+    camera: Spot,
     players: [Option<Player>; MAX_PLAYERS],
     events: VecDeque<GameEvent>,
     /// Solid entities around the player of the last command: movers, then players.
@@ -81,6 +83,7 @@ impl Level {
             triggers: spawned.triggers,
             spots: spawned.spots,
             next_spot: 0,
+            camera: spawned.camera,
             players: [const { None }; MAX_PLAYERS],
             events: VecDeque::new(),
             solids: Vec::with_capacity(MAX_MOVERS + MAX_PLAYERS),
@@ -170,6 +173,10 @@ impl QuakeWorldGame for Level {
             look: Look { model: mover.model as u16 + 1, ..Look::default() },
             map_model: Some(mover.model),
         }));
+    }
+
+    fn camera(&self) -> (Vec3, Vec3) {
+        (self.camera.origin, self.camera.angles)
     }
 
     fn poll_event(&mut self) -> Option<GameEvent> {
