@@ -35,6 +35,9 @@ figure() {
 # sum NAME FILE: the sum of a number of each bot.
 sum() { jq "[.each[].$1 // 0] | add" "$2"; }
 
+# missed_share FILE: share of the answers at another place than predicted.
+missed_share() { jq '([.each[].mispredicted // 0] | add) / ([.each[].predicted // 0] | add)' "$1"; }
+
 # is NUMBER OPERATOR NUMBER, with fractions.
 is() { awk -v a="${1:-none}" -v b="$3" "BEGIN { exit !(a != \"none\" && a + 0 $2 b + 0) }"; }
 
@@ -51,12 +54,14 @@ fragd_start() {
 # visit SERVER NETWORK MAX_LOST [OPTION]...: bots on a server of their own.
 visit() {
   local -a data=()
+  local missed=0.1
   local server=$1 name="$1, $2" most=$3 log=$work/$1-$2.log summary=$work/$1-$2.json code said load left
   shift 3
   case $server in
     mvdsv) mvdsv_start "$log" 24 fragbox ;;
     # Its downloads take a round trip for each block, longer than bots may join.
-    fragd) fragd_start "$log" && data=(--basepath "$work/data") ;;
+    # Its coordinates are eighths: a player who touches another one may seem to be inside.
+    fragd) missed=0.2 && fragd_start "$log" && data=(--basepath "$work/data") ;;
   esac || { fail "$name: the server does not answer"; return; }
   launch /dev/null "${log%.log}-bots.log" timeout -k 5 $((seconds + 40)) sh -c '"$@" --json >"$0"' "$summary" \
     "$fragd" bots --connect "127.0.0.1:$port" --protocol quakeworld -n "$bots" --ramp 4/s --seed 7 --seconds "$seconds" \
@@ -74,7 +79,7 @@ visit() {
   check "$name: $(figure delta_share "$summary") of the answers are deltas" is "$(figure delta_share "$summary")" '>' 0.9
   check "$name: $(figure loss "$summary") of the answers lost" is "$(figure loss "$summary")" '<=' "$most"
   check "$name: $(sum mispredicted "$summary") of $(sum predicted "$summary") answers at another place than predicted" \
-    is "$(sum mispredicted "$summary")" '<=' "$(sum predicted "$summary") * 0.1"
+    is "$(missed_share "$summary")" '<=' "$missed"
   check "$name: $(sum chat_received "$summary") chat lines received" \
     is "$(sum chat_received "$summary")" '>=' $((bots * bots * seconds / 4))
   check "$name: each line once and in order" \

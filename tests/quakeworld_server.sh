@@ -132,6 +132,23 @@ others() {
   qw_stop
 }
 
+# Trace and capture of server and bots: all is decoded, also with loss and choke.
+traced() {
+  local side
+  check 'trace: starts' qw_start traced --basedir "$work/nothing" --trace "$work/qw.jsonl" --pcap "$work/qw.pcapng" || return
+  "$fragd" bots --connect "127.0.0.1:$port" --protocol quakeworld -n 3 --seconds 8 --rate 3000 --network loss=2% \
+    --expect "$shared_machine" --trace "$work/bots.jsonl" --pcap "$work/bots.pcapng" >"$work/traced-bots.log" 2>&1
+  qw_stop
+  for side in qw bots; do
+    "$fragd" trace "$work/$side.pcapng" >"$work/$side-again.jsonl" 2>"$work/$side.txt"
+    "$fragd" trace "$work/$side.pcapng" --report "$work/$side.html" 2>/dev/null
+    check "trace of $side: nothing undecoded" grep -qF ', 0 not decoded, ' "$work/$side.txt"
+    check "trace of $side: shows choked answers" grep -q 'chokecount' "$work/$side.jsonl"
+    check "trace of $side: capture decodes to the live trace" cmp "$work/$side.jsonl" "$work/$side-again.jsonl"
+    check "trace of $side: report has its players" grep -q 'bot03' "$work/$side.html"
+  done
+}
+
 refused() {
   local status=0
   "$fragd" qw --port 0 --basedir "$work/data" --map nowhere >"$work/nowhere.log" 2>&1 || status=$?
@@ -169,6 +186,7 @@ embedded
 together
 others
 refused
+traced
 rejoin "$clear" "$work/parity-clear.txt"
 rejoin "$lossy" "$work/parity-lossy.txt"
 finish

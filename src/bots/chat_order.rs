@@ -82,9 +82,9 @@ impl ChatOrder {
 fn parse(line: &[u8]) -> Option<(Vec<u8>, u32)> {
     let line = line.trim_ascii_end();
     let end = line.windows(2).position(|pair| pair == b": ")?;
-    let digits = line[line.iter().rposition(|byte| *byte == b'#')? + 1..].to_vec();
+    let digits = &line[line.iter().rposition(|byte| *byte == b'#')? + 1..];
     let number =
-        std::str::from_utf8(&digits).ok()?.parse().ok().filter(|number| *number < u32::MAX)?;
+        std::str::from_utf8(digits).ok()?.parse().ok().filter(|number| *number < u32::MAX)?;
     // Some servers color names with the highest bit.
     let name = line[..end].iter().take(MAX_NAME).map(|byte| byte & 0x7f).collect();
     Some((name, number))

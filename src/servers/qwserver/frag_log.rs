@@ -4,10 +4,8 @@
 //! fit, or when it is [`MAX_AGE`] old. Invariant: two pieces of at most [`MAX_PIECE`] bytes.
 //! Source: QuakeWorld protocol 28, `log`. Engine names: `fraglogfile`, `SVC_Log`, `logfrag`.
 
-use super::{QwServer, guards::QUERY_LIMITS, names::printable};
-use crate::{
-    model::Millis, node::Route, quakeworld::connectionless::Reply, qwserver::counters::QwCounter,
-};
+use super::{QwCounter, QwServer, guards::QUERY_LIMITS, names::printable};
+use crate::{model::Millis, node::Route, quakeworld::connectionless::Reply};
 
 /// Longest piece, in bytes.
 const MAX_PIECE: usize = 1400;

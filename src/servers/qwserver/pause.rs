@@ -13,12 +13,16 @@ pub(super) fn pause_by_client(server: &mut QwServer, now: Millis, slot: usize) {
     let Some(client) = server.clients[slot].as_deref_mut().filter(|one| one.is_playing()) else {
         return;
     };
-    let refusal: Option<&[u8]> = match () {
-        () if client.is_spectator => Some(b"Spectators cannot pause\n"),
-        () if !is_permitted => Some(b"Pause is not allowed\n"),
-        () if is_over => Some(b"The match is over\n"),
-        () if !client.may_act(now) => Some(b"Wait before you pause again\n"),
-        () => None,
+    let refusal: Option<&[u8]> = if client.is_spectator {
+        Some(b"Spectators cannot pause\n")
+    } else if !is_permitted {
+        Some(b"Pause is not allowed\n")
+    } else if is_over {
+        Some(b"The match is over\n")
+    } else if !client.may_act(now) {
+        Some(b"Wait before you pause again\n")
+    } else {
+        None
     };
     if let Some(text) = refusal {
         return super::chat::print_client(server, slot, PRINT_HIGH, text);
@@ -52,7 +56,7 @@ fn toggle(server: &mut QwServer, now: Millis, name: &[u8]) {
 pub(super) fn resume(server: &mut QwServer, now: Millis) {
     let Some(paused_at) = server.level.paused_at.take() else { return };
     let level = &mut server.level;
-    level.started = level.started + now.since(paused_at);
+    level.started += now.since(paused_at);
     level.physics_at = now;
     server.broadcast(&ServerMessage::SetPause { paused: 0 });
 }
