@@ -68,7 +68,9 @@ impl Play {
         play.receive(1, b"\xff\xff\xff\xffgetchallenge\n");
         let watch = if spectates { "\\spectator\\1" } else { "" };
         let challenge = play.challenge;
-        let line = format!("connect 28 9 {challenge} \"\\name\\fuzz\\rate\\100000\\*z_ext\\383{watch}\"\n");
+        let line = format!(
+            "connect 28 9 {challenge} \"\\name\\fuzz\\rate\\100000\\*z_ext\\383{watch}\"\n"
+        );
         play.receive(1, &[b"\xff\xff\xff\xff", line.as_bytes()].concat());
         for line in ["new", "prespawn 1 0 0", "spawn 1 0", "begin 1"] {
             play.command(line.as_bytes());
