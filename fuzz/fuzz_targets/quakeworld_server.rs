@@ -1,14 +1,14 @@
 //! QuakeWorld server with a client and unproven addresses: packets, moves, commands, console lines.
 #![no_main]
 
-use std::net::SocketAddr;
+use std::{cell::RefCell, net::SocketAddr};
 
 use fragd::{
     bsp29::compiler::FRAGQW1,
     model::{Millis, Qport, UnixMillis, assets::MemoryAssets},
     node::{Hosted as _, Input, LocalPort, Node as _, OutputKind, Route},
     quakeworld::{
-        Channel, End, Extensions, Usercmd,
+        Channel, End, Extensions, ServerMessage, ServerMessages, Usercmd,
         bytes::{Angle, Writer},
         connectionless::Reply,
         moves::write_move,
@@ -20,6 +20,10 @@ use libfuzzer_sys::fuzz_target;
 
 /// Number of the message with a string command.
 const STRING_COMMAND: u8 = 4;
+/// Inputs of one server: its start costs more than most inputs.
+const INPUTS: u32 = 64;
+/// Time between two inputs, in ms; connections have timed out then.
+const BETWEEN: u64 = 600_000;
 /// Largest datagram of a server.
 const MAX_DATAGRAM: usize = 1458;
 
@@ -29,6 +33,8 @@ struct Play {
     now: Millis,
     channel: Channel,
     challenge: i32,
+    /// Number of the level.
+    level: i32,
     packet: Vec<u8>,
 }
 
@@ -38,7 +44,7 @@ fn address(host: u8) -> SocketAddr {
 }
 
 impl Play {
-    fn new(spectates: bool) -> Self {
+    fn new() -> Self {
         let mut settings = Settings::default();
         for (name, value) in [
             ("map", FRAGQW1),
@@ -58,13 +64,20 @@ impl Play {
             lines: Vec::new(),
         };
         let now = Millis(1000);
-        let mut play = Self {
+        Self {
             server: QwServer::start(options, now).expect("the map of the program"),
             now,
             channel: Channel::new(End::Client(Qport(9))).starting_at_one(),
             challenge: 0,
+            level: 1,
             packet: Vec::new(),
-        };
+        }
+    }
+
+    /// Connects the client and enters the game. Returns whether a slot was free for it.
+    fn join(&mut self, spectates: bool) -> bool {
+        let play = self;
+        play.channel = Channel::new(End::Client(Qport(9))).starting_at_one();
         play.receive(1, b"\xff\xff\xff\xffgetchallenge\n");
         let watch = if spectates { "\\spectator\\1" } else { "" };
         let challenge = play.challenge;
@@ -72,11 +85,12 @@ impl Play {
             "connect 28 9 {challenge} \"\\name\\fuzz\\rate\\100000\\*z_ext\\383{watch}\"\n"
         );
         play.receive(1, &[b"\xff\xff\xff\xff", line.as_bytes()].concat());
-        for line in ["new", "prespawn 1 0 0", "spawn 1 0", "begin 1"] {
+        for line in ["new", "prespawn N 0 0", "spawn N 0", "begin N"] {
+            let line = line.replace('N', &play.level.to_string());
             play.command(line.as_bytes());
             play.wait(20);
         }
-        play
+        play.server.population() != (0, 0)
     }
 
     /// Gives the server a datagram and takes its answers.
@@ -96,6 +110,12 @@ impl Play {
             if let Ok(Reply::Challenge { number, .. }) = Reply::parse(&packet) {
                 self.challenge = number;
             } else if let Ok(received) = self.channel.receive(&packet) {
+                let messages = ServerMessages::checked(received.payload, Extensions::NONE);
+                for message in messages.expect("valid messages").flatten() {
+                    if let ServerMessage::ServerData(data) = message {
+                        self.level = data.server_count;
+                    }
+                }
                 self.channel.commit(&received, self.now);
             }
         }
@@ -150,9 +170,21 @@ impl Play {
     }
 }
 
+thread_local! {
+    static PLAY: RefCell<Option<(Play, u32)>> = const { RefCell::new(None) };
+}
+
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
-    let mut play = Play::new(choice & 1 != 0);
+    let spectates = choice & 1 != 0;
+    let taken = PLAY.take().filter(|(_, inputs)| *inputs < INPUTS);
+    let (mut play, inputs) = taken.unwrap_or_else(|| (Play::new(), 0));
+    play.wait(BETWEEN);
+    // The client may be banned, or the server may have ended.
+    if !play.join(spectates) {
+        play = Play::new();
+        assert!(play.join(spectates));
+    }
     for piece in pieces(data, 40) {
         let [kind, body @ ..] = piece else { continue };
         match kind % 8 {
@@ -180,4 +212,5 @@ fuzz_target!(|data: &[u8]| {
         play.wait(u64::from(kind >> 3) * 4);
     }
     play.wait(6000);
+    PLAY.set(Some((play, inputs + 1)));
 });
