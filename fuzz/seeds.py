@@ -55,9 +55,15 @@ def from_sessions():
 
 def from_quakeworld():
     """Recorded sessions of real programs, from their start and from the game."""
-    sessions = {}
+    sessions, both = {}, {}
     for row in rows("quakeworld_session.csv"):
         data = bytes.fromhex(row["hex"])
+        side = row["sender"] == "server"
+        if data.startswith(b"\xff\xff\xff\xff"):
+            traced = bytes([side]) + data[4:]
+        else:
+            traced = bytes([0x10 | side | 6]) + data
+        both.setdefault(row["session"], []).append(piece(traced))
         taken = sessions.setdefault(row["session"], {"client": [], "server": []})
         if data.startswith(b"\xff\xff\xff\xff"):
             taken[row["sender"]].append(b"\1" + data[4:])
@@ -70,6 +76,17 @@ def from_quakeworld():
                 seed("quakeworld_client_messages", f"{name}-{start}-{choice[0]}", body)
                 body = choice + b"".join(piece(data) for data in taken["server"][start : start + 24])
                 seed("quakeworld_server_messages", f"{name}-{start}-{choice[0]}", body)
+        for start in (0, 40, 200):
+            for choice in (b"\0", b"\1"):
+                body = choice + b"".join(both[name][start : start + 48])
+                seed("quakeworld_traces", f"{name}-{start}-{choice[0]}", body)
+        packets = [b"\x0b" + data[1:] for data in taken["client"][40:64] if data[0] == 0x33]
+        seed("quakeworld_server", name, b"\0" + b"".join(piece(data) for data in packets))
+    commands = [b"kill", b"say hello", b"observe", b"join", b"ptrack 0", b"pings", b"pause", b"download maps/fragqw1.bsp"]
+    lines = [b"status", b"pause", b"map fragqw1", b"kick 1", b"fraglimit 1", b"addip 10.0.0.1", b"nextmap"]
+    moves = b"".join(piece(b"\x2d" + bytes([20, 0, 0, n, n, 0, 0, 144, 1, 0, 0, 0, 0, 2, 0] * 3)) for n in range(20))
+    seed("quakeworld_server", "commands", b"\0" + b"".join(piece(b"\x54" + line) for line in commands) + moves)
+    seed("quakeworld_server", "console", b"\1" + b"".join(piece(b"\x56" + line) for line in lines) + moves)
 
 
 def from_packets():

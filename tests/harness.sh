@@ -219,6 +219,41 @@ find_demo_reader() {
   demo_reader=${CARGO_TARGET_DIR:-$root/target}/debug/examples/read_demo
 }
 
+# find_comparison: $COMPARE_QUAKEWORLD, or the example of this tree that runs a script of usercmds on servers.
+find_comparison() {
+  comparison=${COMPARE_QUAKEWORLD:-}
+  [ -z "$comparison" ] || { need "$comparison"; return; }
+  (cd "$root" && cargo build --quiet --example compare_quakeworld) >"$work/build-comparison.log" 2>&1 ||
+    { fail "the build of the comparison (build-comparison.log)"; finish; }
+  # shellcheck disable=SC2034 # for the caller
+  comparison=${CARGO_TARGET_DIR:-$root/target}/debug/examples/compare_quakeworld
+}
+
+# quakeworld_data: data of QuakeWorld programs in `$work/data`, with the game of mvdsv; nothing is taken from a game.
+quakeworld_data() {
+  local source=$work/game
+  mkdir -p "$source"
+  cp "$root/tests/qw-minimal.qc" "$root/tests/qw-movers.qc" "$source/"
+  printf '%s\n' qwprogs.dat qw-minimal.qc qw-movers.qc >"$source/progs.src"
+  (cd "$source" && fteqcc) >"$work/fteqcc.log" 2>&1
+  python3 "$root/tests/qw-data.py" "$work/data" --progs "$source/qwprogs.dat" >"$work/data.log" 2>&1
+}
+
+# mvdsv_start LOG CLIENTS MAP [NAME VALUE]...: starts mvdsv on a free port, and waits until it answers.
+mvdsv_start() {
+  local log=$1 clients=$2 map=$3
+  local -a settings=()
+  shift 3
+  while [ $# -gt 0 ]; do settings+=("+$1" "$2"); shift 2; done
+  free_port
+  launch /dev/null "$log" /usr/games/mvdsv -basedir "$work/data" -ip 127.0.0.1 -port "$port" -mem 64 +sv_getrealip 0 \
+    +rcon_password peer +sv_crypt_rcon 0 +maxclients "$clients" +sv_maxrate 100000 +sv_progtype 0 "${settings[@]}" \
+    +map "$map"
+  await 20 mvdsv_answers
+}
+
+mvdsv_answers() { ask "127.0.0.1:$port" status | grep -aq '^n\\'; }
+
 # server_start KIND WIRE MAP CLIENTS [NAME VALUE]...: leaves server_{address,log,pid,console,games}.
 # Binds a free port, or `server_port` if set. KIND is fragd, ioq3ded or HOST:PORT. WIRE matters to
 # ioq3ded alone, which serves only some at once.

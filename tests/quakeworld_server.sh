@@ -7,7 +7,10 @@
 # status; the journal of the run replays. The clients run on data that qw-data.py makes. They stop with a failure at an
 # unknown message, at a wrong delta base, and when the server ends their session.
 #
-# Needs Debian's packages: ezquake darkplaces qstat xvfb xdotool imagemagick libgl1-mesa-dri python3.
+# One script of usercmds runs on mvdsv and on `fragd qw` at the same time: stairs, ramp, water, jumps, door, jump pad,
+# lift, teleporter. The own player of each answer must be equal, bit for bit, also when packets are lost.
+#
+# Needs Debian's packages: ezquake darkplaces mvdsv fteqcc qstat xvfb xdotool imagemagick libgl1-mesa-dri python3.
 # shellcheck disable=SC2317 # functions are called by `check` and `await`
 set -u
 # shellcheck source=tests/harness.sh
@@ -129,6 +132,23 @@ others() {
   qw_stop
 }
 
+# Trace and capture of server and bots: all is decoded, also with loss and choke.
+traced() {
+  local side
+  check 'trace: starts' qw_start traced --basedir "$work/nothing" --trace "$work/qw.jsonl" --pcap "$work/qw.pcapng" || return
+  "$fragd" bots --connect "127.0.0.1:$port" --protocol quakeworld -n 3 --seconds 8 --rate 3000 --network loss=2% \
+    --expect "$shared_machine" --trace "$work/bots.jsonl" --pcap "$work/bots.pcapng" >"$work/traced-bots.log" 2>&1
+  qw_stop
+  for side in qw bots; do
+    "$fragd" trace "$work/$side.pcapng" >"$work/$side-again.jsonl" 2>"$work/$side.txt"
+    "$fragd" trace "$work/$side.pcapng" --report "$work/$side.html" 2>/dev/null
+    check "trace of $side: nothing undecoded" grep -qF ', 0 not decoded, ' "$work/$side.txt"
+    check "trace of $side: shows choked answers" grep -q 'chokecount' "$work/$side.jsonl"
+    check "trace of $side: capture decodes to the live trace" cmp "$work/$side.jsonl" "$work/$side-again.jsonl"
+    check "trace of $side: report has its players" grep -q 'bot03' "$work/$side.html"
+  done
+}
+
 refused() {
   local status=0
   "$fragd" qw --port 0 --basedir "$work/data" --map nowhere >"$work/nowhere.log" 2>&1 || status=$?
@@ -141,12 +161,32 @@ refused() {
   check 'invalid map: exit code' [ "$status" -eq 2 ]
 }
 
+# parity NAME LOSS KTJUMP: the same usercmds on mvdsv and on fragd; loss in thousandths.
+parity() {
+  local name=$1 log=$work/parity-$1.log theirs
+  mvdsv_start "$work/parity-$name-mvdsv.log" 4 fragqw1 pm_ktjump "$3" || { fail "parity, $name: mvdsv"; return; }
+  theirs=127.0.0.1:$port
+  qw_start "parity-$name" --basedir "$work/data" --map fragqw1 +pm_ktjump "$3" || { fail "parity, $name: fragd"; return; }
+  check "parity, $name: all own players are equal" \
+    timeout 200 "$comparison" --seed 4 --loss "$2" --ktjump "$3" "$theirs" "127.0.0.1:$port" >"$log" 2>&1
+  while read -r line; do note "${line:0:200}"; done <"$log"
+}
+
 begin quakeworld_server "$out"
-need /usr/lib/games/ezquake/ezquake quakestat Xvfb xdotool python3 /usr/games/darkplaces
+need /usr/lib/games/ezquake/ezquake quakestat Xvfb xdotool python3 /usr/games/darkplaces /usr/games/mvdsv fteqcc
 find_fragd
-check 'free game data' python3 "$root/tests/qw-data.py" "$work/data" >/dev/null
+find_comparison
+check 'free game data' quakeworld_data
+check 'map of the program' "$comparison" --write-map "$work/data/id1/maps/fragqw1.bsp"
+apart "$work/parity-clear.txt" parity clear 0 0
+clear=$launched
+apart "$work/parity-lossy.txt" parity lossy 50 1
+lossy=$launched
 embedded
 together
 others
 refused
+traced
+rejoin "$clear" "$work/parity-clear.txt"
+rejoin "$lossy" "$work/parity-lossy.txt"
 finish

@@ -30,6 +30,8 @@ behaviors! {
     Fight = "fight",
     /// Chat lines at random intervals.
     Chat = "chat",
+    /// Chat lines every two seconds.
+    Talk = "talk",
     /// Scoreboard requests at random intervals.
     Scores = "scores",
     /// Spectating instead of playing.

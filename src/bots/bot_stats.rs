@@ -13,6 +13,7 @@ use crate::{
 };
 
 use super::{
+    chat_order::ChatCounts,
     gaps::is_overdue,
     levels::{LevelPlace, Levels},
     stage_stats::{StageStats, milliseconds},
@@ -57,6 +58,9 @@ pub(super) struct BotStats {
     /// Answers of the current connection that were compared with their prediction, and misses among them.
     pub(super) predictions: [u64; 2],
     past_predictions: [u64; 2],
+    /// Chat lines that the current connection received.
+    pub(super) chat: ChatCounts,
+    past_chat: ChatCounts,
     /// Time of the last update.
     pub(super) until: Millis,
     /// Round trips of usercmds, one for each snapshot, in ms.
@@ -120,6 +124,8 @@ impl BotStats {
             past_errors: 0,
             predictions: [0; 2],
             past_predictions: [0; 2],
+            chat: ChatCounts::default(),
+            past_chat: ChatCounts::default(),
             until: now,
             pings: milliseconds(),
             server_interval: None,
@@ -170,6 +176,8 @@ impl BotStats {
         self.past_errors += self.statistics.faults;
         self.past_predictions = self.predicted();
         self.predictions = [0; 2];
+        self.past_chat = self.received_chat();
+        self.chat = ChatCounts::default();
         self.statistics = Statistics::default();
         self.in_game = None;
     }
@@ -295,6 +303,11 @@ impl BotStats {
     /// Returns the number of protocol errors of the server.
     pub(super) fn protocol_errors(&self) -> u64 {
         self.past_errors + self.statistics.faults
+    }
+
+    /// Returns the counts of received chat lines.
+    pub(super) const fn received_chat(&self) -> ChatCounts {
+        self.past_chat.and(self.chat)
     }
 
     /// Returns the number of answers that were compared with their prediction, and that of the misses.

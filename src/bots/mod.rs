@@ -17,6 +17,7 @@ mod bot;
 mod bot_link;
 mod bot_stats;
 mod capacity;
+mod chat_order;
 mod event_log;
 pub mod expect;
 mod flood;

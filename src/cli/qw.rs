@@ -10,7 +10,7 @@ use clap::Args;
 
 use super::address::{own_address, own_ip};
 use super::number::{ANY_U32, number};
-use super::{bind::BindAddresses, folder_or_map, serve::JOURNAL_MEBIBYTES};
+use super::{TraceFiles, bind::BindAddresses, folder_or_map, serve::JOURNAL_MEBIBYTES};
 use crate::qwserver::Settings;
 
 /// Examples of the help.
@@ -23,6 +23,7 @@ Examples:
   fragd qw +hostname \"My server\" +maxclients 16 +fraglimit 20 +exec duel.cfg
   fragd qw +rcon_password sesame +sv_crypt_rcon 0
   fragd qw --journal qw.journal                   record every input for fragd replay
+  fragd qw --trace qw.jsonl --pcap qw.pcapng      decode and capture all datagrams
 
 All words from the first one that starts with + are console commands, as for other QuakeWorld servers. They run behind \
 server.cfg of the game folders. The commands help, cvarlist and maplist of the console list commands, settings and \
@@ -60,6 +61,9 @@ pub struct QwOptions {
     /// Stop recording after MIB mebibytes; the server keeps running; 0 disables the limit [default: 4096]
     #[arg(long, value_name = "MIB", requires = "journal", value_parser = number::<u32>(ANY_U32))]
     pub journal_limit: Option<u32>,
+    /// Trace and packet capture.
+    #[command(flatten)]
+    pub files: TraceFiles,
     /// Log also debug messages
     #[arg(long)]
     pub verbose: bool,

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, net::IpAddr, rc::Rc};
 
 use fragd::{
-    cli::{ExitStatus, QwOptions},
+    cli::{ExitStatus, QwOptions, TraceFiles},
     io::{
         self, BindError, Clock, Console, ExitReason, Listen, Options, Progress, Signals, Sockets,
         StreamFile, assets::QuakeData,
@@ -12,10 +12,14 @@ use fragd::{
     model::{Millis, UnixMillis, assets::Assets},
     node::{LocalPort, Observed, Observer, Trace},
     qwserver::{QwServer, ServerOptions, Settings, settings::key},
+    trace::Role,
 };
 
 /// Interval between updates of the loop counters.
 const COUNT_INTERVAL: Millis = Millis::seconds(2);
+
+/// Traced connections: twice the largest number of clients.
+const MAX_LINES: usize = 64;
 
 /// Why a server does not run.
 enum Failure {
@@ -29,7 +33,9 @@ enum Failure {
 pub(crate) fn run(options: &QwOptions) -> ExitStatus {
     let level = if options.verbose { log::LevelFilter::Debug } else { log::LevelFilter::Info };
     let read = [("--config", &options.config)];
-    if let Err(what) = super::output::check_files(read, [("--journal", &options.journal)]) {
+    let TraceFiles { trace, pcap } = &options.files;
+    let written = [("--journal", &options.journal), ("--trace", trace), ("--pcap", pcap)];
+    if let Err(what) = super::output::check_files(read, written) {
         eprintln!("fragd: {what}");
         return ExitStatus::UsageError;
     }
@@ -78,6 +84,11 @@ fn host(options: &QwOptions) -> Result<(), Failure> {
     let mut observers: Vec<Box<dyn Observer>> = Vec::new();
     if let Some(recorder) = &recorder {
         observers.push(Box::new(Rc::clone(recorder)));
+    }
+    let locals = sockets.addresses(LocalPort(0)).map(|at| (LocalPort(0), at)).collect();
+    let tap = super::tap::open(&options.files, locals, began, Role::Server, MAX_LINES);
+    if let Some(tap) = tap.map_err(Failure::System)? {
+        observers.push(Box::new(tap));
     }
     if Trace::is_enabled() {
         observers.push(Box::new(Trace));

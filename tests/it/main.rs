@@ -59,6 +59,7 @@ mod qagame_replay;
 mod quakeworld_fixture;
 mod quakeworld_hot_path;
 mod quakeworld_map_compiler;
+mod quakeworld_match_flow;
 mod quakeworld_pmove_vectors;
 mod quakeworld_proxy;
 mod quakeworld_server;

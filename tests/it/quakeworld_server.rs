@@ -155,7 +155,7 @@ fn map_change_keeps_clients_on_their_channels() {
 fn timelimit_leads_to_next_map_of_cycle() {
     let mut fixture = QwFixture::new(&[("timelimit", "0.1"), ("maps", "fragqw1")]);
     fixture.join(&["one"]);
-    fixture.run(14_000);
+    fixture.run(24_000);
     assert!(fixture.has_print(0, "Timelimit hit: next map is fragqw1\n"));
     assert_eq!(fixture.peers[0].client.level().server_count, 2);
     assert_eq!(fixture.state(0), ClientState::Active);

@@ -72,6 +72,8 @@ pub(super) struct BotAi {
     was_dead: bool,
 }
 
+/// Time between two chat lines of a talking bot, in ms. Servers silence clients with four lines in four seconds.
+const TALK_INTERVAL: u32 = 2000;
 /// Chat lines, chosen at random.
 const CHAT_LINES: [&str; 6] =
     ["hello", "nice shot", "where is everybody?", "lag?", "good game", "one more round"];
@@ -80,7 +82,10 @@ impl BotAi {
     pub(super) fn new(seed: u64, behaviors: Behaviors) -> Self {
         let mut random = Pcg32::seed_from_u64(seed);
         let yaw = random.next_u32() as i32 & (TURN - 1);
-        let talks_in = 5000 + random.next_u32() % 20_000;
+        let talks_in = match random.next_u32() {
+            number if behaviors.contains(Behavior::Talk) => number % TALK_INTERVAL,
+            number => 5000 + number % 20_000,
+        };
         let scores_in = 2000 + random.next_u32() % 10_000;
         Self {
             random,
@@ -250,8 +255,9 @@ impl BotAi {
 
     /// Returns the chat line or scoreboard request that is due, if any.
     pub(super) fn next_command(&mut self) -> Option<String> {
-        if self.behaviors.contains(Behavior::Chat) && self.talks_in == 0 {
-            self.talks_in = 20_000 + self.below(20_000);
+        let talks = self.behaviors.contains(Behavior::Talk);
+        if (talks || self.behaviors.contains(Behavior::Chat)) && self.talks_in == 0 {
+            self.talks_in = if talks { TALK_INTERVAL } else { 20_000 + self.below(20_000) };
             let which = self.below(CHAT_LINES.len() as u32);
             return CHAT_LINES.get(which as usize).map(|saying| format!("say {saying}"));
         }

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use super::quakeworld::QuakeWorldPlayer;
 use crate::{
     bg::{Persistent, PmType},
-    bots::{GameProtocol, run_info::ServerDescription},
+    bots::{GameProtocol, chat_order::ChatCounts, run_info::ServerDescription},
     client::{Client, ClientEvent, ConnectionState, DisconnectReason, Statistics},
     model::{LevelTime, Millis, ServerId, Vec3},
     wire::snapshot::SnapFlags,
@@ -126,6 +126,14 @@ impl Connection {
         match self {
             Self::Quake3(_) => [0; 2],
             Self::QuakeWorld(player) => player.predictions(),
+        }
+    }
+
+    /// Counts of received chat lines with a number.
+    pub(super) fn chat(&self) -> ChatCounts {
+        match self {
+            Self::Quake3(_) => ChatCounts::default(),
+            Self::QuakeWorld(player) => player.chat(),
         }
     }
 

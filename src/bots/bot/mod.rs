@@ -352,6 +352,7 @@ impl Bot {
         if let Some(connection) = &self.connection {
             self.stats.statistics = connection.statistics();
             self.stats.predictions = connection.predictions();
+            self.stats.chat = connection.chat();
         }
     }
 

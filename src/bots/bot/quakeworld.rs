@@ -10,7 +10,12 @@ use rand_pcg::{Pcg32, rand_core::Rng as _};
 
 use super::connection::{Event, SnapshotView};
 use crate::{
-    bots::{GameProtocol, quakeworld_maps::QuakeWorldMaps, run_info::ServerDescription},
+    bots::{
+        GameProtocol,
+        chat_order::{ChatCounts, ChatOrder},
+        quakeworld_maps::QuakeWorldMaps,
+        run_info::ServerDescription,
+    },
     bsp29::Bsp29,
     client::{ConnectionState, DisconnectReason, Statistics},
     model::{Buttons, LevelTime, Millis, Qport, ServerId, UserCmd, Vec3},
@@ -36,6 +41,8 @@ const HANDSHAKE_RETRY: Millis = Millis::seconds(2);
 const MAX_MSEC: u64 = 100;
 /// Speed of a pressed key, in units per second; that of usercmds of Quake III is 127.
 const KEY_SPEED: i32 = 400;
+/// Level of prints with chat.
+const PRINT_CHAT: u8 = 3;
 /// Health in the stats.
 const HEALTH: usize = 0;
 /// CRC-16 of the publisher's player model and eyes.
@@ -103,6 +110,7 @@ pub(in crate::bots) struct QuakeWorldPlayer {
     choked: u64,
     is_choked: bool,
     faults: u64,
+    chat: ChatOrder,
     snapshot_at: Millis,
     events: VecDeque<Event>,
     /// Name and content of a file that the server sent, or refused.
@@ -135,6 +143,7 @@ impl QuakeWorldPlayer {
             choked: 0,
             is_choked: false,
             faults: 0,
+            chat: ChatOrder::default(),
             snapshot_at: now,
             events: VecDeque::new(),
             downloaded: None,
@@ -225,7 +234,7 @@ impl QuakeWorldPlayer {
             server_time: LevelTime(answered.0 as i32),
             is_rate_delayed: self.is_choked,
             is_active: self.client.state() == ClientState::Active,
-            is_intermission: false,
+            is_intermission: level.is_intermission,
             is_spectator: level.is_spectator,
             origin: Vec3(own.origin),
             score: i32::from(score),
@@ -259,7 +268,16 @@ impl QuakeWorldPlayer {
 
     /// Sends a reliable command, unless the queue is full.
     pub(super) fn command(&mut self, text: &str) -> bool {
-        self.client.command(text.as_bytes()).is_ok()
+        let is_queued = self.client.command(self.chat.numbered(text).as_bytes()).is_ok();
+        if is_queued {
+            self.chat.sent(text);
+        }
+        is_queued
+    }
+
+    /// Counts of received chat lines.
+    pub(super) const fn chat(&self) -> ChatCounts {
+        self.chat.counts()
     }
 
     /// Number of answers that were compared with their prediction, and of those at another place.
@@ -392,6 +410,10 @@ impl QuakeWorldPlayer {
                         self.events.push_back(Event::ProtocolError(error));
                     }
                     Event::Disconnected(reason)
+                }
+                ClientEvent::Print { level: PRINT_CHAT, text } => {
+                    self.chat.receive(&text);
+                    continue;
                 }
                 ClientEvent::LevelEnded
                 | ClientEvent::Print { .. }

@@ -90,6 +90,15 @@ pub struct BotSummary {
     /// Answers among them with another position.
     #[serde(skip_serializing_if = "is_zero")]
     pub mispredicted: u64,
+    /// Numbered chat lines received; none with Quake III.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub chat_received: u64,
+    /// Numbered chat lines of which a later one was received first.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub chat_missing: u64,
+    /// Numbered chat lines that were received again.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub chat_repeated: u64,
     /// Protocol errors of the server.
     pub protocol_errors: u64,
     /// Datagrams received, and those among them that no Quake III server sends.
@@ -112,6 +121,7 @@ impl BotSummary {
     ) -> Self {
         let played = stats.played();
         let [predicted, mispredicted] = stats.predicted();
+        let chat = stats.received_chat();
         let reason = stats
             .protocol_error
             .clone()
@@ -144,6 +154,9 @@ impl BotSummary {
             time_without_snapshot_ms: stats.without_snapshot_ms(false),
             predicted,
             mispredicted,
+            chat_received: chat.received,
+            chat_missing: chat.missing,
+            chat_repeated: chat.repeated,
             protocol_errors: stats.protocol_errors(),
             datagrams_received: stats.statistics.datagrams_in,
             unreadable: stats.statistics.unreadable_datagrams,

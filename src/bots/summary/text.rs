@@ -4,7 +4,9 @@
 
 use std::fmt;
 
-use super::{BotOutcome, IntervalStats, Percentiles, QuerySummary, ResourceSummary, Summary};
+use super::{
+    BotOutcome, BotSummary, IntervalStats, Percentiles, QuerySummary, ResourceSummary, Summary,
+};
 use crate::model::text::escaped;
 
 /// Maximum listed bots.
@@ -146,6 +148,17 @@ impl fmt::Display for Summary {
                 "",
                 &format!("{missed} of {predicted} answers at another place than predicted"),
             )?;
+        }
+        let sum = |of: fn(&BotSummary) -> u64| self.each.iter().map(of).sum::<u64>();
+        let [received, missing, repeated] = [
+            sum(|bot| bot.chat_received),
+            sum(|bot| bot.chat_missing),
+            sum(|bot| bot.chat_repeated),
+        ];
+        if received > 0 {
+            let text =
+                format!("{received} chat lines received, {missing} missing, {repeated} repeated");
+            row(f, "", &text)?;
         }
         percentile_rows(f, total)?;
         if total.snapshots > 0 {

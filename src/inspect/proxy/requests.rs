@@ -117,7 +117,7 @@ impl Proxy {
                 let known = self.sessions.of_client(from.remote);
                 return self.count_unmatched(known);
             }
-            Request::Log => return self.refuse_command(now, from, "log"),
+            Request::Log { .. } => return self.refuse_command(now, from, "log"),
             _ => {}
         }
         let number = self.admit(now, from, Family::QuakeWorld)?;

@@ -1,10 +1,10 @@
-//! Errors of QuakeWorld map files: lump, record, field and value.
+//! Errors of QuakeWorld map files: lump, record, field and value. Problems of lumps and records are those of all maps.
 
 use std::fmt;
 
 use thiserror::Error;
 
-use crate::model::text::counted;
+pub use crate::world::bsp::{LumpFault, RecordFault};
 
 /// One of the 15 parts of a map file, in the order of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,93 +143,21 @@ pub enum Bsp29Error {
         /// Problem of the record.
         fault: RecordFault,
     },
+    /// Invalid tree below a record.
+    #[error("{lump}, record {record}: {fault}")]
+    Tree {
+        /// Lump.
+        lump: Lump,
+        /// Index of the record in the lump, from 0.
+        record: usize,
+        /// Problem of the tree.
+        fault: TreeFault,
+    },
 }
 
-/// Problems of a whole lump.
+/// Problems of a tree. Other problems of records are those of [`RecordFault`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum LumpFault {
-    /// Exceeds the file.
-    #[error("{len} bytes at offset {offset} exceed the file of {file_len} bytes")]
-    Outside {
-        /// Offset in the header, in bytes.
-        offset: i32,
-        /// Length in the header, in bytes.
-        len: i32,
-        /// Length of the file, in bytes.
-        file_len: usize,
-    },
-    /// Truncated last record.
-    #[error("{len} bytes are not a multiple of the record length {record_len}")]
-    NotWhole {
-        /// Length of the lump, in bytes.
-        len: usize,
-        /// Length of a record, in bytes.
-        record_len: usize,
-    },
-    /// No records in a lump that every map needs.
-    #[error("is empty")]
-    Empty,
-    /// More records than supported.
-    #[error("too many records: {count} (max {max})")]
-    TooMany {
-        /// Records in the lump.
-        count: usize,
-        /// Limit.
-        max: usize,
-    },
-}
-
-/// Problems of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
-pub enum RecordFault {
-    /// Reference to a missing record.
-    #[error("{field} {value} not found (table has {count})")]
-    Index {
-        /// Name of the reference.
-        field: &'static str,
-        /// Its value.
-        value: i32,
-        /// Records in the referenced table.
-        count: usize,
-    },
-    /// Range that exceeds its table.
-    #[error(
-        "range of {field} exceeds its table: first {first}, count {count} (table has {available})"
-    )]
-    Range {
-        /// Name of the range.
-        field: &'static str,
-        /// First record.
-        first: i32,
-        /// Records in the range.
-        count: i32,
-        /// Records in the referenced table.
-        available: usize,
-    },
-    /// Infinity or NaN.
-    #[error("{field} is not a finite number")]
-    NotFinite {
-        /// Name of the number.
-        field: &'static str,
-    },
-    /// Normal vector whose length is not 1.
-    #[error("normal has length {length} (expected 1)")]
-    Normal {
-        /// Length of the vector.
-        length: f32,
-    },
-    /// Number outside its range.
-    #[error("{field} out of range: {value} (expected {min} to {max})")]
-    Value {
-        /// Name of the number.
-        field: &'static str,
-        /// Its value.
-        value: i32,
-        /// Minimum.
-        min: i32,
-        /// Maximum.
-        max: i32,
-    },
+pub enum TreeFault {
     /// Tree node that is below itself.
     #[error("tree reaches this record from below itself")]
     Cycle,

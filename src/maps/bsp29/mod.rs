@@ -28,7 +28,7 @@ mod visibility;
 mod tests;
 
 pub use checksum::MapChecksums;
-pub use error::{Bsp29Error, Lump, LumpFault, RecordFault};
+pub use error::{Bsp29Error, Lump, LumpFault, RecordFault, TreeFault};
 pub use file::{MAX_FILE_LEN, VERSION};
 pub use hull::{BoxHull, Contents, Hull, HullTrace, Plane};
 pub use leafs::{Leaf, LeafNum, MAX_TOUCHED_LEAFS, TouchedLeafs};

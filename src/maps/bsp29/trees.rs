@@ -1,6 +1,6 @@
 //! Checks of trees: no cycle, limited depth, limited number of paths.
 
-use super::error::{Bsp29Error, Lump, RecordFault};
+use super::error::{Bsp29Error, Lump, TreeFault};
 use super::{MAX_TREE_DEPTH, MAX_TREE_VISITS};
 
 /// Extent of the tree below a node.
@@ -25,24 +25,24 @@ pub(super) fn check(lump: Lump, children: &[[Option<usize>; 2]]) -> Result<(), B
         }
         path.push(root);
         while let Some(&node) = path.last() {
-            let fault = |fault| Err(Bsp29Error::Record { lump, record: node, fault });
+            let fault = |fault| Err(Bsp29Error::Tree { lump, record: node, fault });
             extents[node].is_open = true;
             let below = children[node].into_iter().flatten();
             if let Some(next) = below.clone().find(|&child| extents[child].depth == 0) {
                 if extents[next].is_open {
-                    return fault(RecordFault::Cycle);
+                    return fault(TreeFault::Cycle);
                 }
                 path.push(next);
                 continue;
             }
             let depth = 1 + below.clone().map(|child| extents[child].depth).max().unwrap_or(0);
             if depth > MAX_TREE_DEPTH {
-                return fault(RecordFault::TooDeep { max: MAX_TREE_DEPTH });
+                return fault(TreeFault::TooDeep { max: MAX_TREE_DEPTH });
             }
             // Both are within the limit, so that the sum is in range.
             let visits = 1 + below.map(|child| extents[child].visits).sum::<u32>();
             if visits > MAX_TREE_VISITS {
-                return fault(RecordFault::TooLarge { max: MAX_TREE_VISITS });
+                return fault(TreeFault::TooLarge { max: MAX_TREE_VISITS });
             }
             extents[node] = Extent { depth, visits, is_open: false };
             path.pop();

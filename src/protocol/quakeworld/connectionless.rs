@@ -73,7 +73,10 @@ pub enum Request<'a> {
     /// Acknowledgment, e.g. of a master server.
     Ack,
     /// Request for the log of frags.
-    Log,
+    Log {
+        /// Number of the piece that the sender has.
+        number: Option<u32>,
+    },
     /// Console command of an operator.
     Rcon {
         /// Password, or its hash; see [`rcon`](super::rcon).
@@ -108,7 +111,10 @@ impl<'a> Request<'a> {
                 Ok(Self::Status { parts })
             }
             b"ping" => Ok(Self::Ping),
-            b"log" => Ok(Self::Log),
+            b"log" => {
+                let number = words.next().and_then(Text::number);
+                Ok(Self::Log { number: number.and_then(|number| u32::try_from(number).ok()) })
+            }
             b"rcon" => {
                 let password = words.next().unwrap_or_default();
                 Ok(Self::Rcon { password, command: rcon_command(line) })
@@ -128,7 +134,8 @@ impl<'a> Request<'a> {
             Self::Status { parts: Some(bits) } => append(out, format_args!("status {bits}\n")),
             Self::Ping => out.extend_from_slice(b"ping\n"),
             Self::Ack => out.extend_from_slice(b"l\0"),
-            Self::Log => out.extend_from_slice(b"log\n"),
+            Self::Log { number: None } => out.extend_from_slice(b"log\n"),
+            Self::Log { number: Some(number) } => append(out, format_args!("log {number}\n")),
             Self::Rcon { password, command } => {
                 for part in [b"rcon ", password.bytes(), b" ", command.bytes(), b" \0"] {
                     out.extend_from_slice(part);

@@ -38,6 +38,9 @@ pub trait QuakeWorldGame {
     /// Appends the visible entities beside the players, ascending by number.
     fn entities(&self, views: &mut Vec<EntityView>);
 
+    /// Origin and angles, in degrees, of the view between two matches.
+    fn camera(&self) -> (Vec3, Vec3);
+
     /// Returns the next event, oldest first.
     fn poll_event(&mut self) -> Option<GameEvent>;
 }

@@ -45,6 +45,7 @@ enum Command {
     NextDownload,
     StopDownload,
     Users,
+    Pause,
     /// Known and without effect.
     Nothing,
 }
@@ -76,7 +77,7 @@ const COMMANDS: [(&str, Command); 30] = [
     ("stopdl", Command::StopDownload),
     ("users", Command::Users),
     ("pext", Command::Nothing),
-    ("pause", Command::Nothing),
+    ("pause", Command::Pause),
     ("noaim", Command::Nothing),
     ("snap", Command::Nothing),
     ("enables", Command::Nothing),
@@ -128,6 +129,7 @@ pub(super) fn run_command(server: &mut QwServer, now: Millis, slot: usize, text:
             }
         }
         Command::Users => send_users(server, slot),
+        Command::Pause => super::pause::pause_by_client(server, now, slot),
         Command::Nothing => {}
     }
 }

@@ -96,6 +96,7 @@ pub(super) fn drop_client(server: &mut QwServer, now: Millis, slot: usize, reaso
         super::chat::print_all(server, PRINT_HIGH, &text);
     }
     super::signon::broadcast_free_slot(server, slot);
+    super::pause::resume_without_players(server, now);
     super::events::handle_events(server, now);
 }
 

@@ -58,7 +58,7 @@ pub(super) fn handle_events(server: &mut QwServer, now: Millis) {
             GameEvent::Appeared { slot, origin, angles } => appear(server, slot, origin, angles),
             GameEvent::Vanished { origin } => show_teleport(server, origin),
             GameEvent::Hurt { slot, damage, cause } => show_damage(server, slot, damage, cause),
-            GameEvent::Died { slot, cause } => show_death(server, slot, cause),
+            GameEvent::Died { slot, cause } => show_death(server, now, slot, cause),
             GameEvent::Frags { slot, frags } => set_frags(server, now, slot, frags),
         }
     }
@@ -121,14 +121,16 @@ fn show_damage(server: &mut QwServer, slot: usize, damage: i32, cause: Cause) {
     play(server, slot as u16 + 1, of_cause(cause).hurt, view.state.origin);
 }
 
-fn show_death(server: &mut QwServer, slot: usize, cause: Cause) {
+fn show_death(server: &mut QwServer, now: Millis, slot: usize, cause: Cause) {
     let name = |slot: usize| {
         server.clients.get(slot).and_then(Option::as_deref).map(|one| one.name().to_vec())
     };
     let mut text = name(slot).unwrap_or_default();
+    let killer = if let Cause::Telefrag(killer) = cause { name(killer) } else { None };
+    server.frag_log.add(now, killer.as_deref().unwrap_or(&text), &text);
     text.extend_from_slice(of_cause(cause).text.as_bytes());
-    if let Cause::Telefrag(killer) = cause {
-        text.extend(name(killer).unwrap_or_default());
+    if let Cause::Telefrag(_) = cause {
+        text.extend(killer.unwrap_or_default());
         text.push(b'\n');
     }
     super::chat::print_all(server, PRINT_DEATHS, &text);

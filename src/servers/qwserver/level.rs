@@ -154,9 +154,11 @@ pub(super) struct Level {
     pub(super) music: u8,
     pub(super) started: Millis,
     pub(super) physics_at: Millis,
-    /// Whether a limit of the match is reached.
+    /// Whether a limit of the match is reached: the scoreboard is shown.
     pub(super) is_over: bool,
     pub(super) over_at: Millis,
+    /// Time of the pause, of a paused level.
+    pub(super) paused_at: Option<Millis>,
     pub(super) files: GameFiles,
     views: Vec<EntityView>,
 }
@@ -244,6 +246,7 @@ impl Level {
             physics_at: now,
             is_over: false,
             over_at: now,
+            paused_at: None,
             files,
             views: Vec::new(),
         };
@@ -288,9 +291,14 @@ impl Level {
         }
     }
 
-    /// Seconds since the start of the level.
+    /// Seconds since the start of the level, without pauses.
     pub(super) fn seconds(&self, now: Millis) -> f64 {
-        now.since(self.started).0 as f64 / 1000.0
+        self.paused_at.unwrap_or(now).since(self.started).0 as f64 / 1000.0
+    }
+
+    /// Whether nothing moves: paused or over.
+    pub(super) const fn is_still(&self) -> bool {
+        self.is_over || self.paused_at.is_some()
     }
 
     fn write_signon(&mut self) {

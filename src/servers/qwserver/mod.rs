@@ -28,11 +28,14 @@ mod drop;
 mod encoded_player;
 mod events;
 mod files;
+mod frag_log;
 mod guards;
+mod intermission;
 mod level;
 mod masters;
 mod moves;
 mod names;
+mod pause;
 mod players;
 mod queries;
 mod rcon;
@@ -53,6 +56,7 @@ pub use settings::Settings;
 use bans::Bans;
 use client::{Client, MAX_CLIENTS};
 use console::Console;
+use frag_log::FragLog;
 use guards::Guards;
 use level::Level;
 use masters::Masters;
@@ -109,6 +113,7 @@ pub struct QwServer {
     bans: Bans,
     masters: Masters,
     console: Console,
+    frag_log: FragLog,
     outbox: Outbox,
     counters: QwCounters,
     loop_counters: LoopCounters,
@@ -159,6 +164,7 @@ impl QwServer {
             bans: Bans::default(),
             masters: Masters::default(),
             console: Console::default(),
+            frag_log: FragLog::default(),
             outbox: Outbox::default(),
             counters: QwCounters::default(),
             loop_counters: LoopCounters::default(),
@@ -268,7 +274,8 @@ impl QwServer {
     fn run_physics(&mut self, now: Millis) {
         let values = self.settings.values();
         let passed = now.since(self.level.physics_at).0 as f32 / 1000.0;
-        if passed < values.float(key::SV_MINTIC) || passed <= 0.0 {
+        let is_due = passed >= values.float(key::SV_MINTIC) && passed > 0.0;
+        if !is_due || self.level.is_still() {
             return;
         }
         let step = passed.min(values.float(key::SV_MAXTIC));

@@ -130,6 +130,12 @@ fn run_messages(
 }
 
 fn run_move(server: &mut QwServer, now: Millis, slot: usize, message: &MoveMessage<'_>, lost: u32) {
+    if server.level.is_still() {
+        if server.level.is_over {
+            super::intermission::take_usercmd(server, now, message.newest());
+        }
+        return;
+    }
     let QwServer { clients, level, .. } = server;
     let Some(client) = &mut clients[slot] else { return };
     let remembered = client.command;

@@ -36,17 +36,20 @@ pub(super) fn player_info(
         effects: view.look.effects,
         ..PlayerInfo::default()
     };
-    info.set_field_flags();
-    info.set_move_type(move_type(state));
     if client.is_spectator {
         // A spectator has no body.
         info = PlayerInfo { frame: 0, model: 0, skin: 0, effects: 0, ..info };
-        info.set_field_flags();
+    }
+    info.set_field_flags();
+    info.set_move_type(move_type(state));
+    // A speed below 1 is sent too, as 0: so servers do.
+    let moving =
+        flag::VELOCITY.into_iter().zip(state.velocity.0).filter(|(_, speed)| *speed != 0.0);
+    moving.for_each(|(bit, _)| info.flags |= bit);
+    if client.is_spectator {
         return info;
     }
-    if is_own {
-        info.flags |= flag::WEAPON_FRAME;
-    } else {
+    if !is_own {
         info.flags |= flag::MSEC | flag::COMMAND;
         info.msec = now.since(client.command_at).0.min(255) as u8;
         info.command = Usercmd { buttons: 0, impulse: 0, ..client.command };

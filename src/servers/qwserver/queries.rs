@@ -49,13 +49,11 @@ pub(super) fn handle_connectionless(
         Request::Rcon { password, command } => {
             super::rcon::handle_rcon(server, now, route, password, command, bytes.len());
         }
-        // One byte each: shorter than the question.
+        // One byte: shorter than the question.
         Request::Ping => {
             server.outbox.push_with(route, |out| Reply::Ack.write(out));
         }
-        Request::Log => {
-            server.outbox.push_with(route, |out| Reply::Nack.write(out));
-        }
+        Request::Log { number } => super::frag_log::send_log(server, now, route, number),
         Request::Ack => {}
     }
 }

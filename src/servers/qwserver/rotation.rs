@@ -15,9 +15,6 @@ use crate::{
     quakeworld::{ServerMessage, bytes::Text, info},
 };
 
-/// Time between the end of a match and the next map.
-const PAUSE: Millis = Millis::seconds(5);
-
 /// Loads a map. The running level stays if that fails.
 ///
 /// # Errors
@@ -72,10 +69,7 @@ pub(super) fn check_limits(server: &mut QwServer, now: Millis) {
     let minutes = values.float(key::TIMELIMIT);
     let frags = values.int(key::FRAGLIMIT);
     if server.level.is_over {
-        if now >= server.level.over_at + PAUSE && server.next_map.is_none() {
-            server.next_map = Some(map_behind_current(server));
-        }
-        return;
+        return super::intermission::check(server, now);
     }
     let is_late = minutes > 0.0 && server.level.seconds(now) >= f64::from(minutes) * 60.0;
     let players =
@@ -83,8 +77,6 @@ pub(super) fn check_limits(server: &mut QwServer, now: Millis) {
     let is_won = frags > 0 && players.clone().any(|client| client.frags >= frags);
     // An empty server keeps its map.
     if (is_late || is_won) && players.count() > 0 {
-        server.level.is_over = true;
-        server.level.over_at = now;
         let next = map_behind_current(server);
         let limit = if is_won { "Fraglimit" } else { "Timelimit" };
         super::chat::print_all(
@@ -92,6 +84,7 @@ pub(super) fn check_limits(server: &mut QwServer, now: Millis) {
             PRINT_HIGH,
             format!("{limit} hit: next map is {next}\n").as_bytes(),
         );
+        super::intermission::begin(server, now);
     }
 }
 

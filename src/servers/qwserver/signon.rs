@@ -45,10 +45,8 @@ pub(super) fn send_level(server: &mut QwServer, slot: usize) {
     let is_spectator = client.is_spectator;
     let folder = server.game_folder();
     let level = &server.level;
-    let mut piece = std::mem::take(&mut server.scratch);
-    piece.clear();
-    let mut writer = Writer::new(&mut piece, MAX_MESSAGE_LEN, Extensions::NONE);
-    writer.write(&ServerMessage::ServerData(ServerData {
+    let command = [b"fullserverinfo \"", server.settings.serverinfo(), b"\"\n"].concat();
+    let start = ServerData {
         extensions: Extensions::NONE,
         server_count: level.server_count,
         game_folder: Text::from(folder.as_str()),
@@ -56,16 +54,16 @@ pub(super) fn send_level(server: &mut QwServer, slot: usize) {
         is_spectator,
         level_name: Text::new(&level.title),
         move_vars: level.vars,
-    }));
-    writer.write(&ServerMessage::CdTrack { track: level.music });
-    let mut command = b"fullserverinfo \"".to_vec();
-    command.extend_from_slice(server.settings.serverinfo());
-    command.extend_from_slice(b"\"\n");
-    writer.write(&ServerMessage::StuffText { text: Text::new(&command) });
-    if let Some(client) = &mut server.clients[slot] {
-        client.queue(&piece);
+    };
+    let mut piece = Vec::new();
+    for part in [
+        ServerMessage::ServerData(start),
+        ServerMessage::CdTrack { track: level.music },
+        ServerMessage::StuffText { text: Text::new(&command) },
+    ] {
+        append(&mut piece, &part);
     }
-    server.scratch = piece;
+    queue_piece(server, slot, &piece);
 }
 
 /// Whether a signon command belongs to this level. Otherwise the signon starts again.
@@ -88,8 +86,7 @@ pub(super) fn send_list<'a>(
         return;
     }
     let first = number(words.next()).and_then(|first| u8::try_from(first).ok()).unwrap_or(0);
-    let mut piece = std::mem::take(&mut server.scratch);
-    piece.clear();
+    let mut piece = Vec::new();
     let mut writer = Writer::new(&mut piece, LIST_ROOM, Extensions::NONE);
     let skipped = usize::from(first);
     if is_models {
@@ -99,10 +96,7 @@ pub(super) fn send_list<'a>(
         let names = SOUNDS.iter().skip(skipped).map(|name| name.as_bytes());
         write_name_list(&mut writer, SOUND_LIST, first, names);
     }
-    if let Some(client) = &mut server.clients[slot] {
-        client.queue(&piece);
-    }
-    server.scratch = piece;
+    queue_piece(server, slot, &piece);
 }
 
 /// `prespawn`: checks the map and sends a piece of statics and baselines.
@@ -133,11 +127,8 @@ pub(super) fn send_signon<'a>(
     } else {
         format!("cmd spawn {count} 0\n")
     };
-    let mut writer = Writer::new(&mut message, MAX_MESSAGE_LEN, Extensions::NONE);
-    writer.write(&ServerMessage::StuffText { text: Text::from(command.as_str()) });
-    if let Some(client) = &mut server.clients[slot] {
-        client.queue(&message);
-    }
+    append(&mut message, &ServerMessage::StuffText { text: Text::from(command.as_str()) });
+    queue_piece(server, slot, &message);
 }
 
 /// `spawn`: sends players, then light styles.
@@ -213,6 +204,10 @@ pub(super) fn begin<'a>(
     log::info!("client {slot} \"{}\" entered the game", super::names::plain(client.name()));
     server.level.game.begin(slot, is_spectator);
     super::chat::print_all(server, PRINT_HIGH, &text);
+    if server.level.paused_at.is_some() {
+        server.queue_message(slot, &ServerMessage::SetPause { paused: 1 });
+    }
+    super::intermission::show(server, slot);
     super::events::handle_events(server, now);
 }
 

@@ -12,6 +12,7 @@ mod finite;
 mod messages;
 mod netchan;
 mod overload;
+mod quakeworld;
 mod raw_client;
 mod rows;
 mod shared;

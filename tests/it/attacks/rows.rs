@@ -26,7 +26,7 @@ use std::{
 };
 
 /// Rows of each group.
-const GROUPS: [(char, u32); 4] = [('C', 44), ('N', 13), ('M', 44), ('F', 16)];
+const GROUPS: [(char, u32); 5] = [('C', 44), ('N', 13), ('M', 44), ('F', 16), ('Q', 20)];
 
 /// Text of tests that run against server and relay.
 const BOTH: [&str; 2] = ["AttackFixture::each(", "in fixtures()"];
@@ -36,7 +36,17 @@ const ASSERTIONS: [(&str, &[&str]); 4] = [
     ("gap", &[".check()", "gap"]),
     (
         "work",
-        &["count(Counter", "counted", "steps", "work", "visited", "compares(", "Limited", "Shed"],
+        &[
+            "count(Counter",
+            "count(QwCounter",
+            "counted",
+            "steps",
+            "work",
+            "visited",
+            "compares(",
+            "Limited",
+            "Shed",
+        ],
     ),
     ("bytes", &["bytes", "len()", "answers", "told", "is_empty()", "replies", "refusals"]),
     ("state", &["assert", "check("]),

@@ -135,7 +135,7 @@ impl Line {
             }
             Request::Ping => "ping",
             Request::Ack => "ack",
-            Request::Log => "log",
+            Request::Log { .. } => "log",
             Request::Rcon { command, .. } => {
                 // The password stays out of traces.
                 push_text(command.bytes(), text);

@@ -96,6 +96,8 @@ pub struct LevelState {
     pub light_styles: [Vec<u8>; MAX_LIGHT_STYLES],
     /// Whether the game is paused.
     pub is_paused: bool,
+    /// Whether the match is over and its scoreboard shown.
+    pub is_intermission: bool,
     /// Names of models by number, from 1; the first is the map.
     models: Vec<Vec<u8>>,
     sounds: Vec<Vec<u8>>,
@@ -118,6 +120,7 @@ impl Default for LevelState {
             stats: [0; MAX_STATS],
             light_styles: std::array::from_fn(|_| Vec::new()),
             is_paused: false,
+            is_intermission: false,
             models: Vec::new(),
             sounds: Vec::new(),
             baselines: Vec::new(),

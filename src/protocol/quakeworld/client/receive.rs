@@ -117,6 +117,7 @@ impl Client {
             }
             ServerMessage::SpawnStaticSound { .. } => level.add_static_sound()?,
             ServerMessage::SetPause { paused } => level.is_paused = paused != 0,
+            ServerMessage::Intermission { .. } => level.is_intermission = true,
             ServerMessage::MaxSpeed { value } => level.move_vars.max_speed = value,
             ServerMessage::EntGravity { value } => level.move_vars.ent_gravity = value,
             // Effects without state.

@@ -33,7 +33,8 @@ fn requests_are_read_and_written() {
         (Request::Status { parts: None }, "status\n"),
         (Request::Status { parts: Some(23) }, "status 23\n"),
         (Request::Ping, "ping\n"),
-        (Request::Log, "log\n"),
+        (Request::Log { number: None }, "log\n"),
+        (Request::Log { number: Some(7) }, "log 7\n"),
         (
             Request::Rcon { password: "pw".into(), command: "map e1m1".into() },
             "rcon pw map e1m1 \0",

@@ -55,6 +55,8 @@ pub struct Level {
     triggers: Vec<Trigger>,
     spots: Vec<Spot>,
     next_spot: usize,
+    /// View between two matches.
+    camera: Spot,
     players: [Option<Player>; MAX_PLAYERS],
     /// Number of changes of each player, without those of frames of the physics.
     changes: [u64; MAX_PLAYERS],
@@ -85,6 +87,7 @@ impl Level {
             triggers: spawned.triggers,
             spots: spawned.spots,
             next_spot: 0,
+            camera: spawned.camera,
             players: [const { None }; MAX_PLAYERS],
             changes: [0; MAX_PLAYERS],
             frames: 0,
@@ -192,6 +195,10 @@ impl QuakeWorldGame for Level {
             look: Look { model: mover.model as u16 + 1, ..Look::default() },
             map_model: Some(mover.model),
         }));
+    }
+
+    fn camera(&self) -> (Vec3, Vec3) {
+        (self.camera.origin, self.camera.angles)
     }
 
     fn poll_event(&mut self) -> Option<GameEvent> {

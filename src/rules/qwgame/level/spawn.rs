@@ -5,6 +5,7 @@
 //! | `func_train` | mover along its path corners; a corner is the place of the model's lower corner, minus 1 |
 //! | `func_lift` | mover up and down by 96 units |
 //! | `trigger_teleport`, `trigger_push`, `trigger_hurt` | trigger in the box of its model |
+//! | `info_intermission` | view between two matches: `origin`, and angles `mangle`; without one the first spawn point |
 //! | `info_player_deathmatch`, `info_player_start` | spawn points; the second kind counts only without the first |
 //!
 //! Other classes are ignored.
@@ -20,6 +21,8 @@ use crate::world::{EntityStringError, entity_string::MapEntity};
 
 /// Maximum number of corners of a train.
 const MAX_CORNERS: usize = 64;
+/// Distance at which a player touches the box of a trigger, in units: the engine widens both boxes by one.
+const TOUCH_DISTANCE: f32 = 2.0;
 /// Height of a player above the origin of a teleport destination, in units.
 const DESTINATION_HEIGHT: f32 = 27.0;
 /// Height of a player above the origin of a spawn point, in units.
@@ -45,7 +48,7 @@ pub enum LevelError {
 }
 
 /// A spawn point.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spot {
     pub(super) origin: Vec3,
     pub(super) angles: Vec3,
@@ -57,6 +60,7 @@ pub(super) struct Spawned {
     pub(super) movers: Vec<Mover>,
     pub(super) triggers: Vec<Trigger>,
     pub(super) spots: Vec<Spot>,
+    pub(super) camera: Spot,
 }
 
 pub(super) fn spawn(map: &Bsp29) -> Result<Spawned, LevelError> {
@@ -64,7 +68,7 @@ pub(super) fn spawn(map: &Bsp29) -> Result<Spawned, LevelError> {
     let by_target =
         |name: &str| entities.all().iter().find(|entity| entity.field("targetname") == Some(name));
     let mut spawned = Spawned::default();
-    let mut starts = Vec::new();
+    let (mut starts, mut camera) = (Vec::new(), None);
     for entity in entities.all() {
         match entity.classname() {
             "func_train" => spawned.movers.extend(train(map, entity, by_target)),
@@ -74,6 +78,10 @@ pub(super) fn spawn(map: &Bsp29) -> Result<Spawned, LevelError> {
             }
             "info_player_deathmatch" => spawned.spots.push(spot(entity)),
             "info_player_start" => starts.push(spot(entity)),
+            "info_intermission" => {
+                let angles = entity.vec3("mangle").unwrap_or_else(|| entity.angles());
+                camera = camera.or(Some(Spot { origin: entity.origin(), angles }));
+            }
             _ => {}
         }
         if spawned.movers.len() > MAX_MOVERS {
@@ -83,6 +91,8 @@ pub(super) fn spawn(map: &Bsp29) -> Result<Spawned, LevelError> {
     if spawned.spots.is_empty() {
         spawned.spots = starts;
     }
+    let first = spawned.spots.first().copied().unwrap_or_default();
+    spawned.camera = camera.unwrap_or(first);
     Ok(spawned)
 }
 
@@ -149,7 +159,8 @@ fn trigger<'a>(
         }
         _ => Effect::Hurt { damage: entity.int("dmg").filter(|&dmg| dmg != 0).unwrap_or(5) },
     };
-    Some(Trigger { low: origin + low, high: origin + high, effect })
+    let margin = Vec3([TOUCH_DISTANCE; 3]);
+    Some(Trigger { low: origin + low - margin, high: origin + high + margin, effect })
 }
 
 /// Returns the direction of angles; a yaw of -1 is up, one of -2 down.

@@ -120,6 +120,15 @@ pub(super) fn set_masters(server: &mut QwServer, now: Millis, args: &CommandArgs
     server.console.print(&text);
 }
 
+pub(super) fn toggle_frag_log(server: &mut QwServer, now: Millis) {
+    let text = if server.frag_log.toggle(now) {
+        "frag log on: log requests read it, no file is written\n"
+    } else {
+        "frag log off\n"
+    };
+    server.console.print(text);
+}
+
 pub(super) fn beat_now(server: &mut QwServer, now: Millis) {
     server.masters.beat(now);
 }

@@ -34,6 +34,9 @@ pub(super) const COMMANDS: &[Row] = &[
     }),
     row("echo", "TEXT", "Print a text.", |s, _, a| super::information::echo(s, a)),
     row("exec", "FILE", "Run a script of the game folders, or a file by its path.", QwServer::exec),
+    row("fraglogfile", "", "Start or end the log of frags that log requests read.", |s, now, _| {
+        super::administration::toggle_frag_log(s, now)
+    }),
     row("heartbeat", "", "Send a heartbeat to the masters now.", |s, now, _| {
         super::administration::beat_now(s, now)
     }),
@@ -56,6 +59,9 @@ pub(super) const COMMANDS: &[Row] = &[
     row("maplist", "", "List the installed maps.", |s, _, _| super::information::list_maps(s)),
     row("nextmap", "", "Change to the next map of the cycle.", |s, _, _| {
         super::administration::choose_next_map(s)
+    }),
+    row("pause", "", "Pause the game, or continue it.", |s, now, _| {
+        crate::qwserver::pause::pause_by_operator(s, now)
     }),
     row("quit", "", "End the server.", |s, now, _| {
         crate::qwserver::drop::stop(s, now, "server ends")

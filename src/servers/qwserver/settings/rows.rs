@@ -72,6 +72,8 @@ setting_rows! {
         "Minutes after which the map changes; 0 disables the limit.";
     FRAGLIMIT, "fraglimit", Int::range(0, 10000), one("0", S),
         "Frags at which the map changes; 0 disables the limit.";
+    PAUSABLE, "pausable", Flag::either(), one("1", P),
+        "1 lets players pause the game; the operator always can.";
     SAMELEVEL, "samelevel", Flag::either(), one("0", P),
         "1 repeats the current map after a limit.";
     SV_MAPCHECK, "sv_mapcheck", Flag::either(), one("1", P),
