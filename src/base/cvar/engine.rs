@@ -196,7 +196,7 @@ setting_rows! {
         "Networks that may use rcon, or any; by default loopback without 127.64.0.0/10, the clients of fragd \
          proxy --rcon on this machine.";
     SV_RCON_BURST, "sv_rconBurst", Int::range(1, 1000), all("10", O),
-        "Burst of rcon requests per address; wrong passwords of all addresses share one such burst.";
+        "Burst of rcon commands per address and port; answers to wrong passwords share one such burst.";
     SV_RCON_PERIOD, "sv_rconPeriod", Int::range(1, 60_000), all("1000", O),
         "Milliseconds until one more rcon request is allowed.";
     SV_RCON_LOCKOUT, "sv_rconLockout", Int::or_off(1, 3600), all("300", O),

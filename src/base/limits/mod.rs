@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`AddressKey`] | hosts, sites and networks, never full addresses |
 //! | [`Bucket`], [`AddressLimiter`] | requests of one sender |
+//! | [`HostLimiter`] | requests of one host, with a share for ports that ask again |
 //! | [`SharedBudget`], [`SharedRequests`] | requests and bytes of all unproven senders, with a share for returning ones |
 //! | [`QueryLimiter`] | queries of server browsers |
 //! | [`RequestLimits`] | all connectionless requests of a server: queries, challenges, rejections, accepted connects |
@@ -16,6 +17,7 @@
 
 mod address_limiter;
 mod bucket;
+mod hosts;
 mod keys;
 mod passwords;
 mod places;
@@ -27,6 +29,7 @@ mod shared_budget;
 
 pub use address_limiter::AddressLimiter;
 pub use bucket::{Bucket, BucketLimit};
+pub use hosts::HostLimiter;
 pub use keys::{AddressKey, same_host, same_network};
 pub use passwords::{PasswordGuard, PasswordLimits, PasswordVerdict};
 pub use places::crowded;

@@ -11,7 +11,7 @@
 
 use std::{collections::HashMap, net::SocketAddr};
 
-use super::{AddressKey, AddressLimiter, Bucket, BucketLimit, RETURN_TIME, ReturningSenders};
+use super::{AddressKey, Bucket, BucketLimit, HostLimiter};
 use crate::model::Millis;
 
 /// Maximum number of sites with wrong passwords; the oldest is evicted.
@@ -20,15 +20,13 @@ const MAX_LOCKOUTS: usize = 256;
 const ATTEMPTS_LOCKED_OUT: BucketLimit = BucketLimit { burst: 10, period: Millis(100) };
 /// Maximum number of addresses and ports that sent the right password; the oldest is evicted.
 const MAX_KNOWN: usize = 64;
-/// Silence after which a port counts as new.
-const PORT_LIFE: Millis = Millis::seconds(600);
 /// Wrong passwords before an address is locked out.
 const FREE_FAILURES: u32 = 3;
 
 /// Limits of requests with a password.
 #[derive(Clone, Copy, Debug)]
 pub struct PasswordLimits {
-    /// Commands of one site with the right password, and rejections of all sites that are answered.
+    /// Commands of one address and port with the right password, and rejections of all sites that are answered.
     pub requests: BucketLimit,
     /// Longest lockout in seconds; 0 locks no site out.
     pub lockout_seconds: u64,
@@ -40,6 +38,17 @@ struct Lockout {
     failures: u32,
     last: Millis,
     until: Millis,
+}
+
+/// An address and port that sent the right password.
+#[derive(Debug, Default)]
+struct Known {
+    /// Time of the last right password.
+    at: Millis,
+    /// Passwords compared during lockouts.
+    attempts: Bucket,
+    /// Commands.
+    requests: Bucket,
 }
 
 /// Decision about a request.
@@ -59,16 +68,11 @@ pub enum PasswordVerdict {
 /// Rate limits and lockouts of one password.
 #[derive(Debug)]
 pub struct PasswordGuard {
-    requests: AddressLimiter,
     failures_global: Bucket,
-    attempts: AddressLimiter,
+    attempts: HostLimiter,
     attempts_of_clients: Bucket,
-    /// Ports that ask again, and the passwords that are compared for those of one site.
-    ports: ReturningSenders,
-    attempts_of_ports: AddressLimiter,
     lockouts: HashMap<AddressKey, Lockout>,
-    /// Addresses and ports that sent the right password, with its time and passwords compared since.
-    known: HashMap<SocketAddr, (Millis, Bucket)>,
+    known: HashMap<SocketAddr, Known>,
 }
 
 impl PasswordGuard {
@@ -76,12 +80,9 @@ impl PasswordGuard {
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
-            requests: AddressLimiter::new(seed),
             failures_global: Bucket::default(),
-            attempts: AddressLimiter::new(seed ^ 1),
+            attempts: HostLimiter::new(seed),
             attempts_of_clients: Bucket::default(),
-            ports: ReturningSenders::new(seed ^ 2, PORT_LIFE),
-            attempts_of_ports: AddressLimiter::new(seed ^ 3),
             lockouts: HashMap::new(),
             known: HashMap::new(),
         }
@@ -100,20 +101,12 @@ impl PasswordGuard {
         if is_client {
             return self.attempts_of_clients.allows(now, ATTEMPTS_LOCKED_OUT);
         }
-        if let Some((_, bucket)) = self.known.get_mut(&from)
-            && bucket.allows(now, ATTEMPTS_LOCKED_OUT)
+        if let Some(known) = self.known.get_mut(&from)
+            && known.attempts.allows(now, ATTEMPTS_LOCKED_OUT)
         {
             return true;
         }
-        let site = AddressKey::site(from.ip());
-        let Self { ports, attempts_of_ports, .. } = self;
-        if self.attempts.allows(now, site, ATTEMPTS_LOCKED_OUT) {
-            ports.record_admitted(now, from);
-            return true;
-        }
-        ports.admits(now, from, RETURN_TIME, || {
-            attempts_of_ports.allows(now, site, ATTEMPTS_LOCKED_OUT)
-        })
+        self.attempts.allows(now, from, AddressKey::site(from.ip()), ATTEMPTS_LOCKED_OUT)
     }
 
     /// Records a wrong password. Returns whether it is answered.
@@ -138,15 +131,18 @@ impl PasswordGuard {
         (is_free || first_of_second) && self.failures_global.allows(now, limits.requests)
     }
 
-    fn record_success(&mut self, now: Millis, from: SocketAddr) {
+    /// Records the right password. Returns whether the address and port has room for a command.
+    fn record_success(&mut self, limits: PasswordLimits, now: Millis, from: SocketAddr) -> bool {
         if self.known.len() >= MAX_KNOWN && !self.known.contains_key(&from) {
-            let oldest = self.known.iter().min_by_key(|(known, (at, _))| (*at, **known));
-            if let Some(oldest) = oldest.map(|(known, _)| *known) {
+            let oldest = self.known.iter().min_by_key(|(from, known)| (known.at, **from));
+            if let Some(oldest) = oldest.map(|(from, _)| *from) {
                 self.known.remove(&oldest);
             }
         }
-        self.known.entry(from).or_default().0 = now;
         self.lockouts.remove(&AddressKey::site(from.ip()));
+        let known = self.known.entry(from).or_default();
+        known.at = now;
+        known.requests.allows(now, limits.requests)
     }
 
     /// Decides about a request. `is_client`: a client in the game has that address. `is_right` compares the password.
@@ -168,11 +164,11 @@ impl PasswordGuard {
             let is_answered = self.record_failure(limits, now, from);
             return PasswordVerdict::Wrong { is_answered };
         }
-        if !self.requests.allows(now, AddressKey::site(from.ip()), limits.requests) {
-            return PasswordVerdict::Ignored;
+        if self.record_success(limits, now, from) {
+            PasswordVerdict::Granted
+        } else {
+            PasswordVerdict::Ignored
         }
-        self.record_success(now, from);
-        PasswordVerdict::Granted
     }
 }
 
@@ -213,7 +209,7 @@ mod tests {
             now = now.max(until);
         }
         assert_eq!(lengths, [0, 0, 1, 2, 4, 8, 16, 32]);
-        guard.record_success(now, from);
+        guard.record_success(LIMITS, now, from);
         assert!(!guard.is_locked_out(now, from));
     }
 
@@ -236,7 +232,7 @@ mod tests {
         let mut guard = PasswordGuard::new(1);
         let [known, new]: [SocketAddr; 2] =
             ["192.0.2.1:1", "192.0.2.1:2"].map(|a| a.parse().unwrap());
-        guard.record_success(Millis(500), known);
+        guard.record_success(LIMITS, Millis(500), known);
         (0..30).for_each(|_| {
             guard.record_failure(LIMITS, Millis(1000), new);
         });
@@ -251,7 +247,9 @@ mod tests {
         }
         assert_eq!((compared[0], compared[1] >= 8), (10, true), "{compared:?}");
         assert!(forged <= 31 * 20, "{forged} guesses in half a minute");
-        (0..1000u16).for_each(|port| guard.record_success(Millis(1), (known.ip(), port).into()));
+        (0..1000u16).for_each(|port| {
+            guard.record_success(LIMITS, Millis(1), (known.ip(), port).into());
+        });
         assert_eq!(guard.known.len(), MAX_KNOWN);
     }
 

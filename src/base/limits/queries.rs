@@ -1,13 +1,13 @@
 //! Limits of queries: per host, and for all hosts together in answers and in bytes.
 //!
+//! A forger who names a host with other ports leaves a share to ports that ask again ([`HostLimiter`]).
 //! Half of the answers and bytes for all hosts is for hosts that ask again ([`SharedBudget`]). Hosts with a connected client
 //! have a share of their own, so a flood does not hide a server from them.
 
 use std::net::SocketAddr;
 
 use super::{
-    AddressKey, AddressLimiter, Bucket, BucketLimit, BudgetLimit, Half, ReturningSenders,
-    SharedBudget,
+    AddressKey, Bucket, BucketLimit, BudgetLimit, Half, HostLimiter, ReturningSenders, SharedBudget,
 };
 use crate::model::Millis;
 
@@ -39,7 +39,7 @@ impl QueryShare {
 /// Queries of all hosts.
 #[derive(Debug)]
 pub struct QueryLimiter {
-    each: AddressLimiter,
+    each: HostLimiter,
     senders: ReturningSenders,
     answers: SharedBudget,
     bytes: SharedBudget,
@@ -51,7 +51,7 @@ impl QueryLimiter {
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
-            each: AddressLimiter::new(seed),
+            each: HostLimiter::new(seed),
             senders: ReturningSenders::new(seed ^ 0x51, SENDER_LIFE),
             answers: SharedBudget::default(),
             bytes: SharedBudget::default(),
@@ -70,7 +70,8 @@ impl QueryLimiter {
         let host = AddressKey::host(from.ip());
         let QueryLimits { each, all, bytes_per_second } = limits;
         if is_client {
-            let allowed = self.each.allows(now, host, each) && self.of_clients.allows(now, all);
+            let allowed =
+                self.each.allows(now, from, host, each) && self.of_clients.allows(now, all);
             return allowed.then_some(QueryShare::FREE);
         }
         let returns = self.senders.is_returning(now, host);
@@ -78,7 +79,7 @@ impl QueryLimiter {
         let answers = BudgetLimit::requests(all);
         let half = self.bytes.room(now, returns, bytes)?;
         let of_answers = self.answers.room(now, returns, answers)?;
-        if !self.each.allows(now, host, each) {
+        if !self.each.allows(now, from, host, each) {
             return None;
         }
         self.answers.charge(of_answers, 1, answers);

@@ -13,8 +13,8 @@ use std::{
 use siphasher::sip::SipHasher13;
 
 use super::{
-    AddressKey, AddressLimiter, BucketLimit, BudgetLimit, QueryLimiter, ReturningSenders,
-    SharedBudget, SharedRequests,
+    AddressKey, AddressLimiter, BucketLimit, BudgetLimit, HostLimiter, QueryLimiter,
+    ReturningSenders, SharedBudget, SharedRequests,
 };
 use crate::model::Millis;
 
@@ -45,7 +45,7 @@ pub struct RequestLimits {
     queries: QueryLimiter,
     rejections: AddressLimiter,
     rejections_global: SharedRequests,
-    challenges: AddressLimiter,
+    challenges: HostLimiter,
     challengers: ReturningSenders,
     challenges_global: [SharedBudget; CHALLENGE_SHARES as usize],
     admissions: AddressLimiter,
@@ -60,7 +60,7 @@ impl RequestLimits {
             queries: QueryLimiter::new(seed),
             rejections: AddressLimiter::new(seed ^ 1),
             rejections_global: SharedRequests::new(seed ^ 4, SENDER_LIFE),
-            challenges: AddressLimiter::new(seed ^ 2),
+            challenges: HostLimiter::new(seed ^ 2),
             challengers: ReturningSenders::new(seed ^ 5, SENDER_LIFE),
             challenges_global: Default::default(),
             admissions: AddressLimiter::new(seed ^ 3),
@@ -83,7 +83,7 @@ impl RequestLimits {
     /// Whether a challenge request is answered.
     pub fn allows_challenge(&mut self, now: Millis, from: SocketAddr) -> bool {
         let host = AddressKey::host(from.ip());
-        if !self.challenges.allows(now, host, CHALLENGES) {
+        if !self.challenges.allows(now, from, host, CHALLENGES) {
             return false;
         }
         let returns = self.challengers.is_returning(now, host);

@@ -39,6 +39,11 @@ struct Sender {
 }
 
 impl Sender {
+    /// Whether the entry is empty, or the sender was silent for its life.
+    const fn is_forgotten(&self, now: Ticks, life: Ticks) -> bool {
+        self.tag == 0 || now.wrapping_sub(self.last) >= life
+    }
+
     /// Whether the sender asked again after the time of a return.
     const fn has_returned(&self) -> bool {
         self.last.wrapping_sub(self.first) >= ticks(RETURN_TIME)
@@ -81,6 +86,20 @@ impl ReturningSenders {
         entry.admitted = NonZeroU32::new(now.max(1));
     }
 
+    /// As [`Self::record_admitted`], for a sender that asked before. Another one is not recorded, so that requests that
+    /// are admitted anyway take no entry.
+    pub fn record_admitted_again(&mut self, now: Millis, sender: impl Hash) {
+        let now = ticks(now);
+        let (tag, number) = self.place(sender);
+        let life = self.life;
+        if let Some(set) = self.sets.get_mut(number)
+            && let Some(at) = known(set, tag, now, life)
+        {
+            set[at].last = now;
+            set[at].admitted = NonZeroU32::new(now.max(1));
+        }
+    }
+
     /// Records a request, and returns whether its sender is returning.
     pub fn is_returning(&mut self, now: Millis, sender: impl Hash) -> bool {
         self.record(now, sender) >= RETURN_TIME
@@ -114,18 +133,13 @@ impl ReturningSenders {
         if self.sets.is_empty() {
             self.sets = vec![[Sender::default(); WAYS]; SETS].into();
         }
-        let mut hasher = SipHasher13::new_with_keys(self.seed, !self.seed);
-        sender.hash(&mut hasher);
-        let hash = hasher.finish();
-        let (tag, number) = ((hash >> 32) as u32 | 1, hash as usize % SETS);
+        let (tag, number) = self.place(sender);
         let life = self.life;
         let set = &mut self.sets[number];
-        let is_forgotten =
-            |sender: &Sender| sender.tag == 0 || now.wrapping_sub(sender.last) >= life;
-        let known = set.iter().position(|one| one.tag == tag && !is_forgotten(one));
-        let at = known.unwrap_or_else(|| {
+        let at = known(set, tag, now, life).unwrap_or_else(|| {
             let rank = |one: &Sender| {
-                (!is_forgotten(one), one.has_returned(), u32::MAX - now.wrapping_sub(one.last))
+                let age = now.wrapping_sub(one.last);
+                (!one.is_forgotten(now, life), one.has_returned(), u32::MAX - age)
             };
             let at = (0..WAYS).min_by_key(|&way| rank(&set[way])).unwrap_or(0);
             set[at] = Sender { tag, first: now, last: now, admitted: None };
@@ -133,6 +147,19 @@ impl ReturningSenders {
         });
         &mut set[at]
     }
+
+    /// Tag of a sender, and the number of its set.
+    fn place(&self, sender: impl Hash) -> (u32, usize) {
+        let mut hasher = SipHasher13::new_with_keys(self.seed, !self.seed);
+        sender.hash(&mut hasher);
+        let hash = hasher.finish();
+        ((hash >> 32) as u32 | 1, hash as usize % SETS)
+    }
+}
+
+/// Place of a sender in its set, unless it is forgotten.
+fn known(set: &[Sender; WAYS], tag: u32, now: Ticks, life: Ticks) -> Option<usize> {
+    set.iter().position(|one| one.tag == tag && !one.is_forgotten(now, life))
 }
 
 /// Ticks of a time.

@@ -1,4 +1,4 @@
-//! Queries of browsers: the server's own answers, kept for a second.
+//! Queries of browsers: the server's own answers, kept for some seconds.
 //!
 //! The proxy asks with a challenge of its own and puts the challenge of each browser into its copy. Invariants:
 //! one question of each kind waits for its answer at a time; at most [`MAX_WAITING`] browsers wait for it; an
@@ -11,8 +11,8 @@ use crate::{
     wire::connectionless::{CommandKind, Echo, Message, OUT_OF_BAND, Query},
 };
 
-/// Time for which an answer is current.
-const CURRENT: Millis = Millis::seconds(1);
+/// Time for which an answer is current. Servers answer a query of one host per second, and the proxy asks for both kinds.
+const CURRENT: Millis = Millis(2500);
 /// Time before a question is repeated, and for which a browser waits.
 const PATIENCE: Millis = Millis(1500);
 /// Browsers that wait for one answer.
@@ -246,10 +246,10 @@ mod tests {
             sent,
             [(browser(1), answer("one")), (browser(2), answer("two")), (browser(3), answer(""))]
         );
-        let later = queries.handle(Millis(1009), browser(4), Topic::Status, query("four"));
+        let later = queries.handle(Millis(2509), browser(4), Topic::Status, query("four"));
         assert_eq!(later, Reply::Answer(answer("four")));
-        assert_ne!(ask(&mut queries, 1010, 4, Topic::Status, "five"), token);
-        assert_eq!(queries.handle_answer(Millis(1011), &genuine).count(), 0, "an old answer");
+        assert_ne!(ask(&mut queries, 2510, 4, Topic::Status, "five"), token);
+        assert_eq!(queries.handle_answer(Millis(2511), &genuine).count(), 0, "an old answer");
     }
 
     #[test]
@@ -263,11 +263,11 @@ mod tests {
         let answer =
             [OUT_OF_BAND, format!("infoResponse\n\\challenge\\{token}").as_bytes()].concat();
         assert_eq!(queries.handle_answer(Millis(2), &answer).count(), MAX_WAITING);
-        ask(&mut queries, 2000, 1, Topic::Info, "x");
-        let again = ask(&mut queries, 4000, 2, Topic::Info, "x");
+        ask(&mut queries, 3000, 1, Topic::Info, "x");
+        let again = ask(&mut queries, 5000, 2, Topic::Info, "x");
         let answer =
             [OUT_OF_BAND, format!("infoResponse\n\\challenge\\{again}").as_bytes()].concat();
-        let told: Vec<_> = queries.handle_answer(Millis(4001), &answer).map(|one| one.0).collect();
+        let told: Vec<_> = queries.handle_answer(Millis(5001), &answer).map(|one| one.0).collect();
         assert_eq!(told, [browser(2)]);
         let long = Query { challenge: crate::wire::text::WireText::new(&[b'x'; 200]) };
         assert_eq!(queries.handle(Millis(0), browser(1), Topic::Info, long), Reply::Nothing);

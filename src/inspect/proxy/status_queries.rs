@@ -1,4 +1,4 @@
-//! Queries of QuakeWorld's browsers: the server's own answers to `status` and `ping`, kept for a second.
+//! Queries of QuakeWorld's browsers: the server's own answers to `status` and `ping`, kept for some seconds.
 //!
 //! An answer names no question, so one question waits for its answer at a time. Invariants: at most [`MAX_WAITING`]
 //! browsers wait; one answer of each kind is kept. Source: QuakeWorld protocol 28, connectionless messages.
@@ -9,8 +9,8 @@ use crate::{
     quakeworld::connectionless::{Reply, Request},
 };
 
-/// Time for which an answer is current.
-const CURRENT: Millis = Millis::seconds(1);
+/// Time for which an answer is current. Servers answer a query of one host per second.
+const CURRENT: Millis = Millis(2500);
 /// Time before a question is repeated, and for which a browser waits.
 const PATIENCE: Millis = Millis(1500);
 /// Longest answer that is kept, in bytes.
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(queries.handle_answer(Millis(3), &answer), [], "no question");
         let known = queries.handle(Millis(900), browser(4), status);
         assert_eq!(known, Reaction::Answer(answer));
-        assert!(matches!(queries.handle(Millis(1100), browser(4), status), Reaction::Ask(_)));
+        assert!(matches!(queries.handle(Millis(2600), browser(4), status), Reaction::Ask(_)));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::model::text::counted;
 pub use crate::world::bsp::{LumpFault, RecordFault};
 
 /// One of the 15 parts of a map file, in the order of its header.

@@ -73,14 +73,15 @@ pub(super) fn send_log(server: &mut QwServer, now: Millis, route: Route, known: 
         outbox.push_with(route, |out| Reply::Nack.write(out));
         return;
     };
-    let Some(share) = guards.queries.admit(QUERY_LIMITS, now, route.remote, false) else {
+    let Some(share) = guards.requests.queries().admit(QUERY_LIMITS, now, route.remote, false)
+    else {
         return counters.bump(QwCounter::Limited);
     };
     let len = outbox.push_with(route, |out| {
         out.extend_from_slice(format!("stdlog {number}\n").as_bytes());
         out.extend_from_slice(piece);
     });
-    guards.queries.charge(QUERY_LIMITS, share, len);
+    guards.requests.queries().charge(QUERY_LIMITS, share, len);
 }
 
 #[cfg(test)]
