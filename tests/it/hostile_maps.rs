@@ -314,7 +314,7 @@ fn false_map_headers_are_rejected() {
 fn invalid_pvs_hides_nothing_and_is_reported() {
     let sample = Sample::new();
     for (at, value, expected) in [
-        (0, 1, "visibility: 1 clusters, but leafs use 2; PVS ignored, everything is visible"),
+        (0, 1, "visibility: 1 cluster, but leafs use 2; PVS ignored, everything is visible"),
         (0, -1, "visibility: -1 clusters, but leafs use 2; PVS ignored, everything is visible"),
         (4, 0, "visibility: rows of 0 bytes for 2 clusters; PVS ignored, everything is visible"),
         (4, 9, "visibility: 2 rows of 9 bytes exceed 24 bytes; PVS ignored, everything is visible"),

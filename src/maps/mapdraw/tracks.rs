@@ -196,7 +196,7 @@ mod tests {
         let mark = DeathMark { victim: 0, at, from: Some(Vec3::ZERO), text: "Ann died".to_owned() };
         drawing.add_tracks(&tracks, &[mark]);
         let svg = mapdraw::svg(&drawing).expect("a picture");
-        assert!(svg.contains("<title>Ann &lt;1&gt;</title>") && svg.contains("1 deaths"));
+        assert!(svg.contains("<title>Ann &lt;1&gt;</title>") && svg.contains("1 death (crosses)"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
         assert!(mapdraw::png(&drawing).expect("a picture").starts_with(b"\x89PNG"));
     }

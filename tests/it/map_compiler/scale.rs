@@ -86,7 +86,7 @@ fn unusable_block_size_is_named_with_its_line() {
     let built = build(Effort::Dark, &field(2048, "\"_blocksize\" \"16 large\"\n"));
     let text = built.warnings[0].to_string();
     assert!(
-        text.starts_with("generated.map:1: unusable _blocksize: \"16 large\" (expected"),
+        text.starts_with("generated.map:3: unusable _blocksize: \"16 large\" (expected"),
         "{text}"
     );
 }
