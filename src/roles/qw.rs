@@ -68,7 +68,13 @@ fn host(options: &QwOptions) -> Result<(), Failure> {
     let clock = Clock::start();
     let began = UnixMillis(io::unix_millis());
     let recorder = start_recorder(options, named, entropy, began).map_err(Failure::System)?;
-    let mut data: Box<dyn Assets> = Box::new(QuakeData::open(options.folders(&settings)));
+    let folders = options.folders(&settings);
+    // The first folder is that of --gamedir.
+    let named = [options.basedir.as_ref(), options.gamedir.as_ref().and(folders.first())];
+    if let Some(missing) = named.into_iter().flatten().find(|folder| !folder.is_dir()) {
+        log::warn!("folder not found: {} (see --basedir and --gamedir)", missing.display());
+    }
+    let mut data: Box<dyn Assets> = Box::new(QuakeData::open(folders));
     if let Some(recorder) = &recorder {
         data = Box::new(RecordedAssets::new(data, Rc::clone(recorder)));
     }

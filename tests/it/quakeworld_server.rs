@@ -301,6 +301,14 @@ fn rcon_is_heard_beside_forged_wrong_passwords() {
 }
 
 #[test]
+fn rcon_opens_no_files_outside_of_the_game_folders() {
+    let mut fixture = QwFixture::new(&[("rcon_password", "sesame"), ("sv_crypt_rcon", "0")]);
+    let answer = ask_bytes(&mut fixture, 210, b"\xff\xff\xff\xffrcon sesame exec /etc/passwd\n");
+    let answer = answer.unwrap_or_default();
+    assert!(answer.contains("exec: ") && !answer.contains("root"), "{answer}");
+}
+
+#[test]
 fn challenges_and_refusals_have_a_limit_for_all_addresses() {
     let mut fixture = QwFixture::new(&[]);
     let mut flood = |per_ms: u32, bytes: &[u8]| {

@@ -18,6 +18,8 @@ pub enum LogEvent {
     SourceFault,
     /// Invalid connectionless datagram.
     ConnectionlessFault,
+    /// Name or download that a client changes.
+    ClientChange,
     /// Rejected connect.
     Refusal,
     /// Rejected rcon packet.

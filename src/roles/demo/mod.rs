@@ -360,7 +360,8 @@ fn cut_file(options: &CutOptions, out: &mut Output) -> Result<bool, String> {
         out.line(format!(
             "{}: {}, {}, {:.3} s to {:.3} s; {} encoded again, {} left out",
             output.display(),
-            counted(report.messages, "message"),
+            // Scripts read this count, in the plural.
+            format_args!("{} messages", report.messages),
             counted(part.len(), "byte"),
             report.from_ms as f64 / 1000.0,
             report.to_ms as f64 / 1000.0,

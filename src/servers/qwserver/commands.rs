@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     model::Millis,
+    observe::LogEvent,
     quakeworld::{
         ServerMessage,
         bytes::Text,
@@ -120,7 +121,7 @@ pub(super) fn run_command(server: &mut QwServer, now: Millis, slot: usize, text:
         Command::Join => change_side(server, now, slot, false),
         Command::Observe => change_side(server, now, slot, true),
         Command::Download => {
-            super::download::start_download(server, slot, words.next().unwrap_or_default())
+            super::download::start_download(server, now, slot, words.next().unwrap_or_default())
         }
         Command::NextDownload => super::download::continue_download(server, slot),
         Command::StopDownload => {
@@ -150,7 +151,10 @@ fn set_info(server: &mut QwServer, now: Millis, slot: usize, key: Text<'_>, valu
             return;
         }
         value = &free;
-        log::info!("client {slot} \"{}\" name changed to \"{}\"", plain(&old), plain(&free));
+        if let Some(suppressed) = server.log.allows(LogEvent::ClientChange, now) {
+            let (old, free) = (plain(&old), plain(&free));
+            log::info!("client {slot} \"{old}\" name changed to \"{free}\"{suppressed}");
+        }
     }
     let Some(client) = &mut server.clients[slot] else { return };
     let old = client.info.as_bytes().to_vec();

@@ -5,11 +5,15 @@
 use std::sync::Arc;
 
 use super::QwServer;
-use crate::quakeworld::{
-    Extensions, ServerMessage,
-    bytes::{Text, Writer},
-    channel::MAX_MESSAGE_LEN,
-    level::{Download, MAX_BLOCK_LEN},
+use crate::{
+    model::Millis,
+    observe::LogEvent,
+    quakeworld::{
+        Extensions, ServerMessage,
+        bytes::{Text, Writer},
+        channel::MAX_MESSAGE_LEN,
+        level::{Download, MAX_BLOCK_LEN},
+    },
 };
 
 /// Smallest block: slow clients still get ten a second.
@@ -23,8 +27,8 @@ pub(super) struct Transfer {
 }
 
 /// Starts a download, or refuses it.
-pub(super) fn start_download(server: &mut QwServer, slot: usize, name: Text<'_>) {
-    let QwServer { clients, level, assets, settings, .. } = server;
+pub(super) fn start_download(server: &mut QwServer, now: Millis, slot: usize, name: Text<'_>) {
+    let QwServer { clients, level, assets, settings, log, .. } = server;
     let Some(client) = &mut clients[slot] else { return };
     client.transfer = None;
     let text = std::str::from_utf8(name.bytes()).unwrap_or_default();
@@ -34,7 +38,9 @@ pub(super) fn start_download(server: &mut QwServer, slot: usize, name: Text<'_>)
         let refused = ServerMessage::Download(Download::Refused);
         return server.queue_message(slot, &refused);
     };
-    log::info!("client {slot} downloads {name}: {} bytes", bytes.len());
+    if let Some(suppressed) = log.allows(LogEvent::ClientChange, now) {
+        log::info!("client {slot} downloads {name}: {} bytes{suppressed}", bytes.len());
+    }
     client.transfer = Some(Transfer { bytes, sent: 0 });
     continue_download(server, slot);
 }

@@ -54,6 +54,15 @@ fn all_problems_of_a_source_are_reported_at_once() {
 }
 
 #[test]
+fn missing_brace_before_a_brush_is_one_error() {
+    let wall = brush([0; 3], [8; 3], "common/caulk");
+    let world = [wall.trim_start_matches('{').trim_start().to_owned(), wall];
+    let text = failure(&source(&world, SPAWN));
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(text.contains("unexpected \"(\" (expected '{' before a brush)"), "{text}");
+}
+
+#[test]
 fn broken_sources_name_the_line_and_the_remedy() {
     let cases = [
         (

@@ -224,12 +224,19 @@ impl<'a, 'f> Reader<'a, 'f> {
                 self.note(Diagnostic::new("", token.line, what));
                 return Ok(());
             }
-            let _ = self.tokens.next();
+            let lacks_brace = PRIMITIVES.iter().any(|known| token.is(known));
+            if !lacks_brace {
+                let _ = self.tokens.next();
+            }
             if token.is("}") {
                 self.closed_at = token.line;
                 return Ok(());
             }
-            if token.is("{") {
+            if lacks_brace {
+                let what = format!("unexpected {} (expected '{{' before a brush)", token.shown());
+                self.note(Diagnostic::new("", token.line, what));
+            }
+            if token.is("{") || lacks_brace {
                 self.is_damaged = false;
                 let start = self.tokens.clone();
                 if let Err(error) = self.primitive(token.line, entity) {

@@ -22,7 +22,7 @@ pub struct ClientOptions {
     pub model_checksums: Option<[u16; 2]>,
     /// Time after which a question of the handshake is repeated.
     pub retry: Millis,
-    /// Time without packets after which the client gives up.
+    /// Time without packets after which a connected client gives up. A handshake repeats its question without end.
     pub timeout: Millis,
 }
 

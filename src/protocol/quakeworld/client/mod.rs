@@ -200,9 +200,6 @@ impl Client {
         match self.state {
             ClientState::Disconnected => {}
             ClientState::Challenging | ClientState::Connecting => {
-                if now.since(self.last_received) >= self.options.timeout {
-                    return self.end(DisconnectReason::TimedOut);
-                }
                 let mut datagram = self.spare.pop().unwrap_or_default();
                 if self.handshake.poll(self.options.userinfo.as_bytes(), now, &mut datagram) {
                     self.send(datagram);

@@ -133,7 +133,10 @@ impl QwServer {
         if self.console.depth >= MAX_DEPTH {
             return self.console.print("exec: scripts too deep\n");
         }
-        match self.assets.read_script(name, MAX_SCRIPT, ScriptPlace::CommandLine) {
+        // A password that was overheard does not open other files of the machine.
+        let is_remote = self.console.redirected.is_some();
+        let place = if is_remote { ScriptPlace::GameData } else { ScriptPlace::CommandLine };
+        match self.assets.read_script(name, MAX_SCRIPT, place) {
             Ok(bytes) => {
                 self.console.depth += 1;
                 let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -33,7 +33,12 @@ pub(super) const COMMANDS: &[Row] = &[
         super::information::dump_user(s, a)
     }),
     row("echo", "TEXT", "Print a text.", |s, _, a| super::information::echo(s, a)),
-    row("exec", "FILE", "Run a script of the game folders, or a file by its path.", QwServer::exec),
+    row(
+        "exec",
+        "FILE",
+        "Run a script of the game folders; on the console of the server also a file by its path.",
+        QwServer::exec,
+    ),
     row("fraglogfile", "", "Start or end the log of frags that log requests read.", |s, now, _| {
         super::administration::toggle_frag_log(s, now)
     }),

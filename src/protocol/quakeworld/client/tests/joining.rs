@@ -143,6 +143,18 @@ fn client_leaves_with_three_packets() {
 }
 
 #[test]
+fn handshake_is_repeated_without_end() {
+    let mut client = Client::new(options(), Millis(0));
+    let mut questions = 0;
+    for second in 0..300 {
+        client.frame(Millis::seconds(second));
+        questions += sent(&mut client).len();
+    }
+    assert_eq!(client.state(), ClientState::Challenging);
+    assert!(questions >= 50, "{questions}");
+}
+
+#[test]
 fn client_times_out_without_packets() {
     let mut game = Game::entered();
     game.client.frame(Millis(game.now.0 + 59_000));
