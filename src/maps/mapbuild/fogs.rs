@@ -60,7 +60,7 @@ impl Fogs {
             let shader = &materials[brush.material].shader;
             if !shader.is_fog() {
                 let what = format!(
-                    "fog is not drawn: shader {:?} without fogparms (expected fogparms ( R G B ) DISTANCE)",
+                    "fog is not drawn: shader {:?} without usable fogparms (expected fogparms ( R G B ) DISTANCE)",
                     shader.name
                 );
                 findings.warn(brush.line, what);

@@ -256,7 +256,7 @@ fn is_urban_terror(bytes: &[u8]) -> bool {
     let Some((&[len, 0, 0, 0], rest)) = bytes.split_first_chunk::<4>() else { return false };
     let Some((version, rest)) = rest.split_at_checked(usize::from(len)) else { return false };
     let is_text = version.iter().all(|byte| (0x20..0x7f).contains(byte));
-    is_text && matches!(rest, [_, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ..])
+    !version.is_empty() && is_text && matches!(rest, [_, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ..])
 }
 
 /// Serverinfo in the first message, which related games encode alike, or without compression before 1.29.
@@ -332,6 +332,7 @@ mod tests {
                 "{text}"
             );
         }
+        assert!(!named("a.dm_68", &[0; 100]).contains("Urban"));
         let text = named("a.txt", b"anything");
         assert!(text.starts_with("unknown extension, and no demo by its content"), "{text}");
     }

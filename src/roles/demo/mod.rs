@@ -360,8 +360,7 @@ fn cut_file(options: &CutOptions, out: &mut Output) -> Result<bool, String> {
         out.line(format!(
             "{}: {}, {}, {:.3} s to {:.3} s; {} encoded again, {} left out",
             output.display(),
-            // Scripts read this count, in the plural.
-            format_args!("{} messages", report.messages),
+            counted(report.messages, "message"),
             counted(part.len(), "byte"),
             report.from_ms as f64 / 1000.0,
             report.to_ms as f64 / 1000.0,

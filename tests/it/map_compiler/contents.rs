@@ -97,11 +97,15 @@ fn shader_of_a_fog_is_packed_without_own_surfaces() {
 #[test]
 fn fogs_that_clients_cannot_draw_are_reported() {
     let text = foggy_room();
-    let bare = FOG.replace("fogparms ( .5 .4 .3 ) 300\n", "");
-    let built = compile("room", text.as_bytes(), &scripts(&bare)).unwrap();
-    assert!(lump(&built.bsp, Lump::Fogs).is_empty());
-    let told = built.warnings.iter().map(ToString::to_string).collect::<String>();
-    assert!(told.contains("fog is not drawn: shader \"textures/room/fog\" without fogparms"));
+    for parms in ["", "fogparms .5 .4 .3 300", "fogparms ( .5 .4 x ) 300", "fogparms ( .5 .4 .3 )"]
+    {
+        let script = FOG.replace("fogparms ( .5 .4 .3 ) 300", parms);
+        let built = compile("room", text.as_bytes(), &scripts(&script)).unwrap();
+        assert!(lump(&built.bsp, Lump::Fogs).is_empty(), "{parms}");
+        let told = built.warnings.iter().map(ToString::to_string).collect::<String>();
+        let expected = "fog is not drawn: shader \"textures/room/fog\" without usable fogparms";
+        assert!(told.contains(expected), "{parms}: {told}");
+    }
     let mut world = walls();
     for at in 0..33 {
         let x = 12 * at - 200;

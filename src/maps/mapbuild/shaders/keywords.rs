@@ -54,7 +54,7 @@ pub(super) fn shader_keyword(
         "skyparms" => sky_images(first.unwrap_or("-"), shader),
         "q3map_surfacelight" => shader.surface_light = numbers::<1>(&name, words)?[0].max(0.0),
         "q3map_skylight" => shader.sky_light = numbers::<1>(&name, words)?[0].max(0.0),
-        "fogparms" => shader.has_fog_parms = true,
+        "fogparms" => shader.has_fog_parms = are_fog_parms(words),
         "q3map_lightcolor" => shader.light_color = Some(Vector(numbers(&name, words)?)),
         "q3map_sun" | "q3map_sunext" | "sun" => {
             let [r, g, b, light, degrees, elevation] = numbers(&name, words)?;
@@ -66,6 +66,21 @@ pub(super) fn shader_keyword(
         _ => {}
     }
     Ok(())
+}
+
+/// Whether words are `( R G B ) DISTANCE`, as clients read them. More words may follow.
+fn are_fog_parms(words: &[Token<'_>]) -> bool {
+    let is_number =
+        |word: &Token<'_>| word.text.parse().is_ok_and(|number: f64| number.is_finite());
+    match words {
+        [open, r, g, b, close, distance, ..] => {
+            open.is("(")
+                && [r, g, b].into_iter().all(is_number)
+                && close.is(")")
+                && distance.text.parse().is_ok_and(|distance: f64| distance > 0.0)
+        }
+        _ => false,
+    }
 }
 
 /// Adds the six images of a sky box.

@@ -104,8 +104,8 @@ impl fmt::Display for DemoCounts {
         let Self { messages, gamestates, snapshots, deltas, commands, errors, notes } = self;
         write!(
             f,
-            "{}, {}, {} ({}), {}, {}, {}",
-            counted(*messages, "message"),
+            // Scripts read the count of messages, in the plural.
+            "{messages} messages, {}, {} ({}), {}, {}, {}",
             counted(*gamestates, "gamestate"),
             counted(*snapshots, "snapshot"),
             counted(*deltas, "delta"),
