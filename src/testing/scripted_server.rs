@@ -211,7 +211,7 @@ impl Peer {
             level.configstrings.iter().map(|(i, text)| (ConfigIndex::at(*i), text.as_bytes())),
             level.baselines.iter(),
             ClientNum::new(5).unwrap(),
-            level.checksum_feed,
+            Some(level.checksum_feed),
         );
         self.finish()
     }
@@ -231,7 +231,7 @@ impl Peer {
         for (number, text) in self.commands.unacknowledged() {
             server_message::write_command(&mut self.writer, number, text.as_bytes());
         }
-        self.writer.byte(ServerOp::Snapshot as u8);
+        snapshot::begin(&mut self.writer, CommandNum(0));
         let nothing = EntityState::default();
         let baselines = &self.baselines;
         snapshot::write(

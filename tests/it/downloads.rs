@@ -89,7 +89,7 @@ fn downloading_clients(server: &Server) -> i64 {
 
 #[test]
 fn players_of_every_protocol_download_and_enter() {
-    for protocol in Protocol::ALL {
+    for protocol in Protocol::CURRENT {
         let mut fixture = fixture(1, LEN, &[]);
         let node = join(&mut fixture, protocol);
         fixture.run_for(Millis::seconds(4));
@@ -107,7 +107,7 @@ fn players_of_every_protocol_download_and_enter() {
 fn sizes_around_a_block_arrive_whole() {
     for len in [0, 1, 1023, 1024, 1025, 65_536, 65_537] {
         let mut fixture = fixture(2, len, &[]);
-        let node = join(&mut fixture, Protocol::ALL[0]);
+        let node = join(&mut fixture, Protocol::CURRENT[0]);
         fixture.run_for(Millis::seconds(3));
         let player = fixture.player(node);
         assert_eq!(player.files.first().map(|(_, bytes)| bytes.len()), Some(len));
@@ -121,7 +121,7 @@ fn lossy_download_is_fast_and_repeats_little() {
     let (mut worst, mut repeated, mut blocks) = (Millis(0), 0, 0);
     for seed in 1..=10 {
         let mut fixture = fixture(seed, LEN, &[]);
-        let node = join(&mut fixture, Protocol::ALL[0]);
+        let node = join(&mut fixture, Protocol::CURRENT[0]);
         run_until_begun(&mut fixture, node);
         // A ping of 50 ms.
         fixture.network.set_impairment(Impairment { loss: 20, ..Impairment::latency(Millis(25)) });
@@ -140,7 +140,7 @@ fn lossy_download_is_fast_and_repeats_little() {
 fn reordered_and_duplicated_blocks_do_no_harm() {
     for seed in 1..=5 {
         let mut fixture = fixture(seed, 200_000, &[]);
-        let node = join(&mut fixture, Protocol::ALL[seed as usize % Protocol::ALL.len()]);
+        let node = join(&mut fixture, Protocol::CURRENT[seed as usize % Protocol::CURRENT.len()]);
         run_until_begun(&mut fixture, node);
         fixture.network.set_impairment(Impairment {
             loss: 100,
@@ -159,7 +159,7 @@ fn reordered_and_duplicated_blocks_do_no_harm() {
 fn loopback_download_takes_less_than_a_second() {
     let mut fixture = fixture(3, LEN, &[]);
     fixture.network.set_impairment(Impairment::latency(Millis(0)));
-    let node = join(&mut fixture, Protocol::ALL[0]);
+    let node = join(&mut fixture, Protocol::CURRENT[0]);
     run_until_begun(&mut fixture, node);
     let time = run_until_loaded(&mut fixture, node, Millis::seconds(5));
     assert!(time < Millis::seconds(1), "{time}");
@@ -169,7 +169,7 @@ fn loopback_download_takes_less_than_a_second() {
 fn shared_rate_and_client_rate_are_kept() {
     // The shared rate, in kilobytes.
     let mut slow = fixture(4, LEN, &[("sv_dlRate", "100")]);
-    let nodes: Vec<_> = (0..3).map(|_| join(&mut slow, Protocol::ALL[0])).collect();
+    let nodes: Vec<_> = (0..3).map(|_| join(&mut slow, Protocol::CURRENT[0])).collect();
     run_until_begun(&mut slow, nodes[0]);
     let before = count(&slow, Counter::BytesOut);
     slow.run_for(Millis::seconds(10));
@@ -182,7 +182,7 @@ fn shared_rate_and_client_rate_are_kept() {
     }
     // The rate of a client on the internet: 90,000 bytes per second with headers.
     let mut far = fixture(4, LEN, &[("sv_lanNetworks", "private")]);
-    let node = join(&mut far, Protocol::ALL[0]);
+    let node = join(&mut far, Protocol::CURRENT[0]);
     run_until_begun(&mut far, node);
     let time = run_until_loaded(&mut far, node, Millis::seconds(20));
     assert!((Millis(5000)..Millis(7500)).contains(&time), "{time}");
@@ -191,10 +191,10 @@ fn shared_rate_and_client_rate_are_kept() {
 #[test]
 fn many_downloads_delay_no_snapshot_of_others() {
     let mut fixture = fixture(5, LEN, &[]);
-    let player = fixture.join(Protocol::ALL[0], "player");
+    let player = fixture.join(Protocol::CURRENT[0], "player");
     fixture.run_for(Millis::seconds(2));
     let before = fixture.player(player).client().statistics().snapshots;
-    let nodes: Vec<_> = (0..32).map(|_| join(&mut fixture, Protocol::ALL[0])).collect();
+    let nodes: Vec<_> = (0..32).map(|_| join(&mut fixture, Protocol::CURRENT[0])).collect();
     fixture.run_for(Millis::seconds(8));
     let snapshots = fixture.player(player).client().statistics().snapshots - before;
     assert!((158..=161).contains(&snapshots), "{snapshots} snapshots in 8 s");
@@ -209,7 +209,7 @@ fn many_downloads_delay_no_snapshot_of_others() {
 #[test]
 fn download_goes_on_across_map_changes() {
     let mut fixture = fixture(6, LEN, &[("sv_dlRate", "200")]);
-    let node = join(&mut fixture, Protocol::ALL[0]);
+    let node = join(&mut fixture, Protocol::CURRENT[0]);
     run_until_begun(&mut fixture, node);
     for line in ["map yard", "map_restart 0", "map yard"] {
         fixture.run_for(Millis(300));
@@ -226,7 +226,7 @@ fn download_goes_on_across_map_changes() {
 #[test]
 fn status_shows_progress_and_disconnects_free_the_download() {
     let mut fixture = fixture(7, LEN, &[("sv_dlRate", "50")]);
-    let node = join(&mut fixture, Protocol::ALL[0]);
+    let node = join(&mut fixture, Protocol::CURRENT[0]);
     run_until_begun(&mut fixture, node);
     fixture.run_for(Millis::seconds(4));
     assert_eq!(downloading_clients(fixture.server()), 1);
@@ -247,7 +247,7 @@ fn status_shows_progress_and_disconnects_free_the_download() {
 #[test]
 fn silent_downloader_is_dropped_without_a_flood() {
     let mut fixture = fixture(8, LEN, &[]);
-    let node = join(&mut fixture, Protocol::ALL[0]);
+    let node = join(&mut fixture, Protocol::CURRENT[0]);
     run_until_begun(&mut fixture, node);
     fixture.run_for(Millis(200));
     let before = count(&fixture, Counter::PacketsOutSequenced);
@@ -263,7 +263,7 @@ fn silent_downloader_is_dropped_without_a_flood() {
 /// The texts of refusals that a client gets for a request.
 fn refusal_of(request: &str) -> (Vec<String>, SimFixture) {
     let mut fixture = fixture(9, LEN, &[]);
-    let node = fixture.join(Protocol::ALL[0], "loader");
+    let node = fixture.join(Protocol::CURRENT[0], "loader");
     for _ in 0..100 {
         fixture.run_for(Millis(10));
         if fixture.player(node).levels > 0 {
@@ -298,7 +298,7 @@ fn requests_for_other_files_are_refused_with_the_reason() {
 /// A client in the middle of a download.
 fn downloading(set: &[(&str, &str)]) -> (SimFixture, usize) {
     let mut fixture = fixture(10, LEN, set);
-    let node = join(&mut fixture, Protocol::ALL[0]);
+    let node = join(&mut fixture, Protocol::CURRENT[0]);
     run_until_begun(&mut fixture, node);
     fixture.run_for(Millis(100));
     (fixture, node)
@@ -345,7 +345,7 @@ fn endless_restarts_and_gamestate_requests_are_bounded() {
 #[test]
 fn players_in_the_game_download_nothing() {
     let mut fixture = fixture(11, LEN, &[]);
-    let node = fixture.join(Protocol::ALL[0], "player");
+    let node = fixture.join(Protocol::CURRENT[0], "player");
     fixture.run_for(Millis::seconds(2));
     assert!(fixture.player(node).is_active());
     for text in ["download baseoa/yard.pk3", "nextdl 0", "stopdl", "donedl"] {
@@ -361,7 +361,7 @@ fn players_in_the_game_download_nothing() {
 #[test]
 fn pure_server_without_game_modules_runs_unpure() {
     let mut fixture = fixture(12, LEN, &[("sv_pure", "1")]);
-    let node = fixture.join(Protocol::ALL[0], "player");
+    let node = fixture.join(Protocol::CURRENT[0], "player");
     fixture.run_for(Millis::seconds(2));
     assert!(fixture.player(node).is_active());
     assert_eq!(fixture.server().settings().get("sv_pure"), Some("0"));
@@ -380,7 +380,7 @@ fn pure_fixture() -> SimFixture {
 #[test]
 fn pure_server_lists_archives_and_waits_for_proof() {
     let mut fixture = pure_fixture();
-    let node = fixture.join(Protocol::ALL[0], "player");
+    let node = fixture.join(Protocol::CURRENT[0], "player");
     fixture.run_for(Millis::seconds(2));
     assert!(!fixture.player(node).is_active() && fixture.player(node).levels == 1);
     let setting = |name| fixture.server().settings().get(name).unwrap().to_owned();
@@ -395,7 +395,7 @@ fn pure_server_lists_archives_and_waits_for_proof() {
 #[test]
 fn failed_proof_tells_the_player_file_and_remedy() {
     let mut fixture = pure_fixture();
-    let node = fixture.join(Protocol::ALL[0], "player");
+    let node = fixture.join(Protocol::CURRENT[0], "player");
     fixture.run_for(Millis::seconds(1));
     let now = fixture.network.now();
     let id = fixture.player(node).client().server_id().unwrap();

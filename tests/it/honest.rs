@@ -50,7 +50,7 @@ fn longest_gaps(sim: &mut SimFixture, nodes: &[usize], span: Millis) -> Vec<Mill
 /// Three clients in the game, one of each protocol.
 fn three_players(seed: u64, set: &[(&str, &str)]) -> (SimFixture, [usize; 3]) {
     let mut sim = SimFixture::new(seed, set);
-    let nodes = Protocol::ALL.map(|wire| sim.join(wire, &format!("p{wire}")));
+    let nodes = Protocol::CURRENT.map(|wire| sim.join(wire, &format!("p{wire}")));
     sim.run_for(Millis::seconds(4));
     assert!(sim.players().all(|player| player.is_active()));
     (sim, nodes)
@@ -114,7 +114,7 @@ fn repeated_nat_rebinding_costs_at_most_one_second() {
 fn nat_rebinding_while_joining_still_joins() {
     // After the answer to `connect`; with the gamestate on its way; while the level is loaded.
     for moment in 0..3 {
-        for wire in Protocol::ALL {
+        for wire in Protocol::CURRENT {
             let mut sim = SimFixture::new(5, &[]);
             let node = sim.join(wire, "joiner");
             let is_there = |sim: &mut SimFixture| {
@@ -179,7 +179,7 @@ fn crashed_client_rejoins_within_five_seconds() {
                 let mut sim =
                     SimFixture::new(6, &[("sv_maxclients", slots), ("sv_maxclientsPerIP", "3")]);
                 let nodes = [1, 2, 3];
-                for (node, wire) in nodes.into_iter().zip(Protocol::ALL) {
+                for (node, wire) in nodes.into_iter().zip(Protocol::CURRENT) {
                     let now = sim.network.now();
                     let player = newcomer(wire, node, Qport(node as u16), now);
                     sim.actors.push(Actor::Player(Box::new(player)));
@@ -214,7 +214,7 @@ fn crashed_client_rejoins_within_five_seconds() {
 #[test]
 fn sixty_clients_join_at_once_beside_four_players() {
     let mut sim = SimFixture::new(7, &[("sv_maxclientsPerIP", "3"), ("sv_maxclients", "64")]);
-    let wires = || Protocol::ALL.into_iter().cycle();
+    let wires = || Protocol::CURRENT.into_iter().cycle();
     let players: Vec<_> = wires().take(4).map(|wire| sim.join(wire, "player")).collect();
     sim.run_for(Millis::seconds(3));
     for (i, wire) in wires().take(60).enumerate() {
@@ -229,7 +229,7 @@ fn sixty_clients_join_at_once_beside_four_players() {
 
 #[test]
 fn first_ping_after_loading_excludes_loading() {
-    for wire in Protocol::ALL {
+    for wire in Protocol::CURRENT {
         let mut sim =
             SimFixture::new(8, &[("sv_queryBurst", "1000"), ("sv_queryGlobalRate", "1000000")]);
         let node = sim.join(wire, "loader");
@@ -302,7 +302,7 @@ impl Site {
 
     fn join(&mut self, from: SocketAddr) {
         let number = self.players.len();
-        let wire = Protocol::ALL[number % 3];
+        let wire = Protocol::CURRENT[number % 3];
         let name = format!("resident{number}");
         let pairs = [("name", name.as_str()), ("rate", "25000"), ("snaps", "20")];
         let (server, qport) = (Self::server_address(), Qport(1000 + number as u16));

@@ -369,7 +369,7 @@ fn messages_beyond_limits_are_named_errors() {
             &|w| {
                 let texts = (2..5).map(|i| (ConfigIndex::new(i).unwrap(), &[b'x'; 5500][..]));
                 let client = ClientNum::new(0).unwrap();
-                gamestate::write(w, CommandNum(0), texts, [nothing].iter(), client, 0);
+                gamestate::write(w, CommandNum(0), texts, [nothing].iter(), client, Some(0));
             },
             Err(WireError::GamestateOverflow),
         ),

@@ -65,7 +65,7 @@ fn players_of_both_addresses_play_under_faults() {
         network.run_until(&mut actors, Millis(4000), |_, _| {});
         for number in 0..6 {
             let place = if number % 2 == 0 { Network::address } else { Network::second_address };
-            let (server, wire) = (place(node, LocalPort(0)), Protocol::ALL[number / 2]);
+            let (server, wire) = (place(node, LocalPort(0)), Protocol::CURRENT[number / 2]);
             let player = Player::new(server, wire, "kim", 50 + number as u64, network.now());
             actors.push(Actor::Player(Box::new(player)));
         }

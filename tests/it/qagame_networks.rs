@@ -50,7 +50,7 @@ fn play(name: &str, engine: &str, files: MemoryAssets, span: Millis, shares: [u6
     let set = [("sv_maxclients", "64"), ("sv_floodProtect", "0")];
     let server = server_set(engine, files, &set);
     let mut sim = SimFixture::around(11, Actor::Server(Box::new(server)));
-    for (number, protocol) in (0..PLAYERS).zip(Protocol::ALL.iter().cycle()) {
+    for (number, protocol) in (0..PLAYERS).zip(Protocol::CURRENT.iter().cycle()) {
         let node = sim.join(protocol, &format!("p{number}"));
         sim.player(node).use_random_input(number as u64);
     }

@@ -196,7 +196,7 @@ fn viewers_see_frames_of_their_player_under_faults() {
     let mut network = Network::new(7, harm, Millis(1000));
     let mut actors = vec![scripted(BroadcastOptions::default())];
     for number in 0..9 {
-        let wire = Protocol::ALL[number % 3];
+        let wire = Protocol::CURRENT[number % 3];
         actors.push(join(&network, 0, wire, &format!("viewer{number}"), 90 + number as u64));
     }
     let mut compared = 0;
@@ -279,7 +279,7 @@ fn relay_reports_lost_source_and_continues() {
         network.run_until(actors, end, |_, _| {});
     };
     run(&mut network, &mut actors, 12);
-    for (number, wire) in Protocol::ALL.into_iter().enumerate() {
+    for (number, wire) in Protocol::CURRENT.into_iter().enumerate() {
         actors.push(join(&network, 1, wire, "near", 40 + number as u64));
         actors.push(join(&network, 4, wire, "far", 50 + number as u64));
     }
@@ -465,7 +465,7 @@ fn snapshots_of_many_viewers_allocate_nothing_per_viewer() {
     let mut network = Network::new(6, Impairment::latency(Millis(10)), Millis(1000));
     let mut actors = vec![broadcast(still(), BroadcastOptions::default())];
     for number in 0..60 {
-        let wire = Protocol::ALL[number % 3];
+        let wire = Protocol::CURRENT[number % 3];
         actors.push(join(&network, 0, wire, "viewer", 300 + number as u64));
     }
     let end = network.now() + Millis::seconds(6);

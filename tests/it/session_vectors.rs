@@ -167,7 +167,7 @@ impl Session {
         let head = self.server.unscramble_client_message(sent, &mut message).unwrap();
         sent.acknowledge(head.reliable_acknowledge).unwrap();
         let text = Arc::clone(sent.get(head.reliable_acknowledge).unwrap());
-        let feed = self.gamestate.as_ref().map_or(0, |gamestate| gamestate.checksum_feed);
+        let feed = self.gamestate.as_ref().map_or(0, |gamestate| gamestate.checksum_feed.unwrap());
         let key = usercmd_key(feed, head.message_acknowledge, command_hash(text.as_bytes()));
 
         let mut reader = BitReader::new(&message);
@@ -201,7 +201,7 @@ impl Session {
         let sequence = received.sequence;
         let sent = &mut self.client_commands.0;
         let acknowledged =
-            self.client.unscramble_server_message(sequence, sent, &mut message).unwrap();
+            self.client.unscramble_server_message(sequence, sent, &mut message).unwrap().unwrap();
         let text = Arc::clone(sent.get(acknowledged).unwrap());
         sent.acknowledge(acknowledged).unwrap();
 
@@ -259,7 +259,7 @@ impl Session {
             gamestate.command_num,
             strings.iter().map(|(index, text)| (*index, text.as_bytes())),
             gamestate.baselines.iter(),
-            gamestate.client_num,
+            gamestate.client_num.unwrap(),
             gamestate.checksum_feed,
         );
         assert_eq!(gamestate.command_num, self.server_commands.1.last());
@@ -267,8 +267,8 @@ impl Session {
         let said = vec![
             format!("gamestate: {} configstrings", strings.len()),
             format!("{} baselines", gamestate.baselines.len()),
-            format!("clientNum {}", gamestate.client_num),
-            format!("checksumFeed {}", gamestate.checksum_feed),
+            format!("clientNum {}", gamestate.client_num.unwrap()),
+            format!("checksumFeed {}", gamestate.checksum_feed.unwrap()),
             format!("serverCommandSequence {}", gamestate.command_num),
             format!(
                 "sv_serverid {}",

@@ -321,7 +321,7 @@ fn gamestate_vectors_both_ways() {
             strings.iter().map(|(index, text)| (*index, text.as_slice())),
             baselines.iter(),
             client_num,
-            feed,
+            Some(feed),
         );
         server_message::end(&mut writer);
         case.check_bits(&mut writer);
@@ -335,7 +335,7 @@ fn gamestate_vectors_both_ways() {
         assert_eq!(ServerOp::read(&mut reader), Ok(ServerOp::End));
         assert_eq!(
             (read.command_num, read.client_num, read.checksum_feed),
-            (command_num, client_num, feed)
+            (command_num, Some(client_num), Some(feed))
         );
         let texts: Vec<_> = strings
             .iter()

@@ -180,7 +180,7 @@ impl Runner {
                 match ServerOp::read(&mut reader).unwrap() {
                     ServerOp::Command => drop(server_message::read_command(&mut reader).unwrap()),
                     ServerOp::Gamestate => {
-                        self.feed = gamestate::read(&mut reader).unwrap().checksum_feed;
+                        self.feed = gamestate::read(&mut reader).unwrap().checksum_feed.unwrap();
                         break;
                     }
                     ServerOp::Snapshot => {

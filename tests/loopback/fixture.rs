@@ -35,7 +35,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// Time limit of threads.
 const DEADLINE: Millis = Millis::seconds(90);
 /// Players in a fixture.
-pub(crate) const PLAYERS: usize = Protocol::ALL.len();
+pub(crate) const PLAYERS: usize = Protocol::CURRENT.len();
 /// Ports of their router; one is unused at first.
 const PORTS: u16 = PLAYERS as u16 + 1;
 
@@ -418,7 +418,7 @@ fn seat(server: SocketAddr) -> Seats {
     let shared = Arc::clone(&sights);
     let room = thread::spawn(move || {
         let clock = Clock::start();
-        let players = Protocol::ALL.iter().enumerate().map(|(number, wire)| {
+        let players = Protocol::CURRENT.iter().enumerate().map(|(number, wire)| {
             let name = format!("honest{number}");
             let mut player = Player::new(server, wire, &name, qport_seed(number), clock.now());
             player.set_port(LocalPort(number as u16));

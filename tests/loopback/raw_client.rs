@@ -153,7 +153,7 @@ impl RawClient {
                 }
                 ServerOp::Gamestate => {
                     let gamestate = gamestate::read(&mut reader).unwrap();
-                    self.feed = gamestate.checksum_feed;
+                    self.feed = gamestate.checksum_feed.unwrap_or_default();
                     let system = ConfigIndex::SYSTEMINFO;
                     let found = gamestate.configstrings.iter().find(|(index, _)| *index == system);
                     let info = InfoString::parse_big(&found.unwrap().1);

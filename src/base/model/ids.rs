@@ -50,6 +50,11 @@ bounded_id! {
     ConfigIndex(u16) < MAX_CONFIGSTRINGS
 }
 
+impl ClientNum {
+    /// The first slot.
+    pub const FIRST: Self = Self(0);
+}
+
 impl EntityNum {
     /// The world, as ground entity or attacker.
     pub const WORLD: Self = Self(1022);

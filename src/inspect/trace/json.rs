@@ -5,7 +5,7 @@
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::{
-    model::{EntityState, UserCmd},
+    model::{ClientNum, EntityState, UserCmd},
     wire::{
         fields::{Field, FieldKind},
         gamestate::Gamestate,
@@ -300,7 +300,7 @@ impl Serialize for GamestateJson<'_> {
         let Self(gamestate, encoding) = *self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("command_number", &gamestate.command_num.0)?;
-        map.serialize_entry("client_number", &gamestate.client_num.index())?;
+        map.serialize_entry("client_number", &gamestate.client_num.map(ClientNum::index))?;
         map.serialize_entry("checksum_feed", &gamestate.checksum_feed)?;
         let strings = gamestate.configstrings.iter();
         let strings = strings.map(|(index, text)| (index.index(), text.as_str()));

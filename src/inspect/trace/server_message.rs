@@ -10,6 +10,7 @@ use crate::{
         download::{self, Block},
         gamestate,
         server_message::{self, ServerOp},
+        snapshot,
     },
 };
 
@@ -65,7 +66,8 @@ impl Session {
         record: &mut Record,
         pending: &mut Option<crate::client::history::PendingSnapshot>,
     ) -> Result<(), Stop> {
-        record.from_server.acknowledge = CommandNum(reader.long()?);
+        let first = server_message::read_acknowledge(reader)?;
+        record.from_server.acknowledge = first.unwrap_or_default();
         record.bits.add(Part::Header, reader.bit_position());
         loop {
             let start = reader.bit_position();
@@ -117,6 +119,9 @@ impl Session {
         start: usize,
         record: &mut Record,
     ) -> Result<crate::client::history::PendingSnapshot, Stop> {
+        if let Some(acknowledged) = snapshot::read_acknowledge(reader)? {
+            record.from_server.acknowledge = acknowledged;
+        }
         let content = &mut record.from_server.snapshot;
         let read = self.history.read(reader, sequence, &self.baselines, content)?;
         content.head = read.head;
@@ -159,10 +164,11 @@ fn read_gamestate(
 ) -> Result<(), Stop> {
     let read = gamestate::read(reader)?;
     let all = reader.bit_position() - start;
+    let coder = reader.encoding().coder;
     let strings: usize = read
         .configstrings
         .iter()
-        .map(|(index, text)| gamestate::configstring_bits(*index, text.as_bytes()))
+        .map(|(index, text)| gamestate::configstring_bits(coder, *index, text.as_bytes()))
         .sum();
     let baselines = if read.baselines.is_empty() { 0 } else { all.saturating_sub(strings) };
     record.bits.add(Part::Configstrings, all - baselines);

@@ -7,7 +7,7 @@ use crate::{
     client::history::SnapshotHistory,
     model::{Baselines, Challenge, CommandNum, ConfigIndex, Qport, Sequence, ServerId},
     netchan::{
-        Channel, ChannelSide, ReceivedMessage, detect_protocol, header::HeaderLayout,
+        Channel, ChannelSide, ReceivedMessage, detect_protocol, header::HeaderLayout, opened,
         scramble::Scrambler,
     },
     wire::{Protocol, gamestate::Gamestate, info::InfoString, protocol::Scrambling},
@@ -122,7 +122,9 @@ impl Session {
     ) -> Result<(), Fault> {
         record.protocol = Some(self.protocol);
         let layout = HeaderLayout::new(sender(direction), self.protocol.framing);
-        let (header, _) = layout.read(datagram).map_err(|error| Fault::Dropped(error.into()))?;
+        let mut unscrambled = Vec::new();
+        let plain = opened(self.protocol.framing, datagram, &mut unscrambled);
+        let (header, _) = layout.read(plain).map_err(|error| Fault::Dropped(error.into()))?;
         record.sequence = Some(header.sequence);
         record.fragment = header.fragment;
         if direction == Direction::ToServer && self.qport.is_none() {
@@ -173,7 +175,7 @@ impl Session {
 
     /// Unscrambles a client message in place.
     pub(super) fn unscramble_client(&self, message: &mut [u8]) -> Result<(), Fault> {
-        if self.protocol.framing.scrambling == Scrambling::None {
+        if self.protocol.framing.scrambling != Scrambling::CommandText {
             return Ok(());
         }
         let mut reader = self.reader(message);
@@ -194,7 +196,7 @@ impl Session {
         sequence: Sequence,
         message: &mut [u8],
     ) -> Result<(), Fault> {
-        if self.protocol.framing.scrambling == Scrambling::None {
+        if self.protocol.framing.scrambling != Scrambling::CommandText {
             return Ok(());
         }
         let mut reader = self.reader(message);
@@ -226,7 +228,7 @@ impl Session {
         self.gamestates.push(GamestateMark {
             sequence,
             server_id: ServerId(server_id),
-            checksum_feed: gamestate.checksum_feed,
+            checksum_feed: gamestate.checksum_feed.unwrap_or_default(),
         });
         self.baselines = Baselines::new(gamestate.baselines.clone());
         self.history.forget();

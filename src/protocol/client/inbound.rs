@@ -11,6 +11,7 @@ use crate::{
         download::{self, Block},
         gamestate::{self, Gamestate},
         server_message::{self, ServerOp},
+        snapshot,
     },
 };
 
@@ -26,6 +27,8 @@ pub(super) struct Inbound {
     pub(super) commands: Vec<(CommandNum, String)>,
     pub(super) gamestate: Option<Gamestate>,
     pub(super) snapshot: Option<PendingSnapshot>,
+    /// Acknowledged client command; `None` if the message has none.
+    pub(super) acknowledged: Option<CommandNum>,
     /// Download blocks in wire order.
     pub(super) blocks: Vec<Block>,
     /// Number of the next block of a download.
@@ -66,8 +69,7 @@ impl Inbound {
         history: &mut SnapshotHistory,
         baselines: &Baselines,
     ) -> Result<(), Stopped> {
-        // The acknowledgement, read before by unscrambling.
-        reader.long()?;
+        self.acknowledged = server_message::read_acknowledge(reader)?;
         loop {
             match ServerOp::read(reader)? {
                 ServerOp::End => return Ok(()),
@@ -79,6 +81,8 @@ impl Inbound {
                 }
                 ServerOp::Snapshot => {
                     self.only_part()?;
+                    let acknowledged = snapshot::read_acknowledge(reader)?;
+                    self.acknowledged = acknowledged.or(self.acknowledged);
                     self.snapshot = Some(history.read(reader, sequence, baselines, &mut ())?);
                 }
                 ServerOp::Download => {

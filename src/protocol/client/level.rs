@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     model::{
-        Baselines, ClientNum, CommandArgs, ConfigIndex, ServerId,
+        Baselines, ClientNum, CommandArgs, ConfigIndex, PlayerState, ServerId,
         limits::{MAX_BIG_STRING_LEN, MAX_GAMESTATE_CHARS},
         text::atoi,
     },
@@ -25,10 +25,10 @@ pub struct LevelState {
     chars: usize,
     /// Baselines.
     pub baselines: Baselines,
-    /// Client number of the connection.
-    pub client_num: ClientNum,
+    /// Client number of the connection; `None` until a snapshot tells it where gamestates do not.
+    pub client_num: Option<ClientNum>,
     /// Checksum feed.
-    pub checksum_feed: i32,
+    pub checksum_feed: Option<i32>,
     /// Server id of the systeminfo.
     pub server_id: ServerId,
     /// Whether a snapshot has shown the client in the game.
@@ -71,6 +71,12 @@ impl LevelState {
         }
         level.read_systeminfo();
         level
+    }
+
+    /// Learns the client number from the client's own playerstate.
+    pub(crate) fn learn_client_num(&mut self, player: &PlayerState) {
+        let told = || usize::try_from(player.client_num).ok().and_then(ClientNum::new);
+        self.client_num = self.client_num.or_else(told);
     }
 
     /// Returns a configstring; empty where none is set.

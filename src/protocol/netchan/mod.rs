@@ -18,6 +18,7 @@
 //! [`Protocol`]: crate::wire::protocol::Protocol
 
 pub mod channel;
+mod datagram_scramble;
 mod fragments;
 pub mod header;
 pub mod peer_address;
@@ -26,7 +27,7 @@ pub mod reliable;
 pub mod scramble;
 mod unscramble;
 
-pub use channel::{Channel, DropReason, ReceivedMessage, SendError, Transmitted};
+pub use channel::{Channel, DropReason, ReceivedMessage, SendError, Transmitted, opened};
 pub use header::{ChannelSide, detect_protocol, is_connectionless, peek_client_header};
 pub use peer_address::{AddressMatch, PeerAddress};
 pub use rate::transmission_ms;

@@ -13,7 +13,10 @@ use super::{
 };
 use crate::{
     model::{CommandNum, Sequence, ServerId},
-    wire::{self, WireError, bits::BitReader, client_message::ClientHeader, protocol::Scrambling},
+    wire::{
+        self, WireError, bits::BitReader, client_message::ClientHeader, protocol::Scrambling,
+        server_message::read_acknowledge,
+    },
 };
 
 /// Reasons why a message cannot be unscrambled.
@@ -77,7 +80,7 @@ impl<K: Copy> Channel<K> {
         message: &mut [u8],
     ) -> Result<Option<(ClientHeader, usize)>, UnscrambleError> {
         match self.protocol().framing.scrambling {
-            Scrambling::None => Ok(None),
+            Scrambling::None | Scrambling::Datagram => Ok(None),
             Scrambling::CommandText => {
                 let mut reader = self.reader(message);
                 let (server_id, message_acknowledge, command) = client_numbers(&mut reader)?;
@@ -100,7 +103,7 @@ impl<K: Copy> Channel<K> {
     }
 
     /// Unscrambles the server message `sequence` in place, at the client. Returns the acknowledged
-    /// client command; `commands` are those the client sent.
+    /// client command, unless it is in the snapshot; `commands` are those the client sent.
     ///
     /// # Errors
     /// [`UnscrambleError`]: the message must be ignored.
@@ -109,9 +112,9 @@ impl<K: Copy> Channel<K> {
         sequence: Sequence,
         commands: &OutgoingCommands,
         message: &mut [u8],
-    ) -> Result<CommandNum, UnscrambleError> {
+    ) -> Result<Option<CommandNum>, UnscrambleError> {
         match self.protocol().framing.scrambling {
-            Scrambling::None => {}
+            Scrambling::None | Scrambling::Datagram => {}
             Scrambling::CommandText => {
                 let command = self.reader(message).byte()?;
                 let (_, text) = commands
@@ -120,7 +123,7 @@ impl<K: Copy> Channel<K> {
                 Scrambler::server(self.challenge(), sequence).apply(text.as_bytes(), message);
             }
         }
-        Ok(CommandNum(self.reader(message).long()?))
+        Ok(read_acknowledge(&mut self.reader(message))?)
     }
 }
 

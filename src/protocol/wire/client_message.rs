@@ -5,13 +5,13 @@
 //! { 4 | number long | string }* | [ 2 or 3 | count byte | usercmds ] | 5
 //! ```
 //!
-//! Invariant of a parsed message: 1 to 32 usercmds. Source: Quake III protocol 68, client messages.
+//! Before protocol 66 there is no end mark: less than a byte is left then. Invariant of a parsed message: 1 to 32 usercmds. Source: Quake III protocol 68, client messages.
 
 use super::{
     Result, WireError,
     bits::{BitReader, BitWriter},
     protocol::Protocol,
-    server_message::skip,
+    server_message::{is_at_end, skip},
     usercmd,
 };
 use crate::model::{CommandNum, Sequence, ServerId, UserCmd, limits::MAX_PACKET_USERCMDS};
@@ -93,6 +93,9 @@ pub fn read_op_with(
     mut voice: impl FnMut(ClientVoice),
 ) -> Result<ClientOp> {
     loop {
+        if is_at_end(reader) {
+            return Ok(ClientOp::End);
+        }
         let start = reader.bit_position();
         return match reader.byte()? {
             code::COMMAND => {
@@ -190,5 +193,7 @@ pub fn write_usercmds(writer: &mut BitWriter, delta: bool, key: u32, moves: &[Us
 
 /// Ends a message.
 pub fn end(writer: &mut BitWriter) {
-    writer.byte(code::END);
+    if writer.encoding().messages.has_end_mark {
+        writer.byte(code::END);
+    }
 }

@@ -8,7 +8,7 @@
 //! snapshots name their delta base by distance. A length of −1 ends the file, as in a client.
 //!
 //! Invariant: a record of a parsed file is inside the file and at most one message long.
-//! Source: demo files of Quake III protocols 66 to 71.
+//! Source: demo files of Quake III protocols 43 to 71.
 
 use thiserror::Error;
 
@@ -27,12 +27,6 @@ pub fn write_record(out: &mut Vec<u8>, sequence: u32, message: &[u8]) {
     out.extend_from_slice(message);
 }
 
-/// Returns the file extension of demos of a protocol, without the dot.
-#[must_use]
-pub fn extension(protocol: &Protocol) -> String {
-    format!("dm_{}", protocol.number)
-}
-
 /// Extension that fragd appends to the name of a recording until it is complete.
 pub const PART_SUFFIX: &str = ".part";
 
@@ -48,16 +42,16 @@ pub fn complete_name(name: &str) -> &str {
 
 /// Returns the protocol of a demo by its file name, also of an incomplete one.
 ///
-/// Both protocols of number 71 have one extension. The result is the one whose messages may hold voice.
+/// Protocols that share an extension have the same messages. Of the two of number 71, the result is the one whose
+/// messages may hold voice.
 #[must_use]
 pub fn protocol_of(name: &str) -> Option<&'static Protocol> {
-    let name = complete_name(name).to_ascii_lowercase();
-    match name.rsplit_once(".dm_")?.1 {
-        // Same messages, other numbers.
-        "66" | "67" | "68" => Some(Protocol::Q3_68),
-        "71" => Some(Protocol::IOQ3_71),
-        _ => None,
-    }
+    let name = complete_name(name);
+    let extension = name.rsplit_once('.')?.1;
+    let alike = |protocol: &&Protocol| protocol.extension.eq_ignore_ascii_case(extension);
+    let mut known = Protocol::ALL.into_iter().filter(alike);
+    let first = known.next()?;
+    Some(known.find(|other| other.voice).unwrap_or(first))
 }
 
 /// A record.
@@ -227,13 +221,14 @@ mod tests {
 
     #[test]
     fn file_names_tell_the_protocol() {
-        assert_eq!(extension(Protocol::Q3_68), "dm_68");
-        assert_eq!(extension(Protocol::OA_71), "dm_71");
         for (name, protocol) in [
             ("a.dm_68", Some(Protocol::Q3_68)),
             ("demos/a.b.DM_71", Some(Protocol::IOQ3_71)),
-            ("a.dm_66", Some(Protocol::Q3_68)),
+            ("a.dm_66", Some(Protocol::Q3_66)),
+            ("a.dm3", Some(Protocol::Q3_43)),
+            ("A.DM_48", Some(Protocol::Q3_48)),
             ("a.dm_43", None),
+            ("a.dm_6", None),
             ("a.dm_68.part", Some(Protocol::Q3_68)),
             ("a.dm_71.PART", Some(Protocol::IOQ3_71)),
             ("a.dm_68.parts", None),

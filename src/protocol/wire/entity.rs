@@ -9,11 +9,11 @@
 
 use super::{
     Result, WireError,
-    bits::{BitReader, BitWriter},
+    bits::{BitReader, BitWriter, HUFFMAN, PLAIN},
     delta_sink::{DeltaSink, EntityChange},
     field_tables::EntityTable,
     huffman::MAX_CODE_LEN,
-    protocol::Encoding,
+    protocol::{Coder, Encoding},
 };
 use crate::model::{EntityNum, EntityState};
 
@@ -42,25 +42,24 @@ pub fn changed_fields(encoding: &Encoding, from: &EntityState, to: &EntityState)
 /// Writes the record of an entity whose fields `changed` have other values than in the delta base.
 pub fn write_record(writer: &mut BitWriter, changed: u64, to: &EntityState) {
     let number = to.number as u32;
+    let flags = u32::from(changed != 0) << 1;
+    const { assert!(RECORD_HEADER_BITS <= EntityTable::MAX_PREFIX_BITS) };
+    match writer.encoding().coder {
+        Coder::Huffman => writer.pen.int::<HUFFMAN>(number, 10),
+        Coder::Plain => writer.pen.int::<PLAIN>(number, 10),
+    }
+    writer.pen.raw(u64::from(flags), 2);
     if changed == 0 {
-        writer.put(|pen| {
-            pen.int(number, 10);
-            pen.raw(0b00, 2);
-        });
+        writer.put(|_| {});
         return;
     }
-    const { assert!(RECORD_HEADER_BITS <= EntityTable::MAX_PREFIX_BITS) };
-    writer.pen.int(number, 10);
-    writer.pen.raw(0b10, 2);
     writer.encoding().entity.write(writer, changed, to.words());
 }
 
 /// Writes the removal of an entity of the old list.
 pub fn write_removal(writer: &mut BitWriter, number: i32) {
-    writer.put(|pen| {
-        pen.int(number as u32, 10);
-        pen.raw(1, 1);
-    });
+    writer.bits(number as u32, 10);
+    writer.flag(true);
 }
 
 /// Writes the end of an entity list.

@@ -2,13 +2,15 @@
 //!
 //! A row gives a field's standard name, its struct member and its width, in wire order. It drives
 //! writing, reading, dumps and tests. A protocol with other fields gets tables of its own, which its
-//! row in [`protocol`](super::protocol) names.
+//! row in [`protocol`](super::protocol) names; those of protocols 43 to 48 are in
+//! [`legacy_fields`](super::legacy_fields).
 //!
 //! Invariants, checked at compile time: at most 64 fields, each word of a struct at most once.
 //! Source: Quake III protocol 68, delta codecs. Engine names: `netField_t`, `entityStateFields`,
 //! `playerStateFields`.
 
 use super::{
+    bits::HUFFMAN,
     fields::{
         DeltaForm, Field,
         FieldKind::{Axis, Float, Int, Signed},
@@ -34,6 +36,7 @@ macro_rules! fields {
         )),+]
     };
 }
+pub(super) use fields;
 
 /// Entity fields of protocols 66 to 71, besides the entity number.
 pub static ENTITY_68: EntityTable = FieldTable::new(
@@ -149,7 +152,7 @@ pub static PLAYER_68: PlayerTable = FieldTable::new(
 );
 
 /// Codec of usercmds of protocols 66 to 71.
-pub static USERCMD_68: UsercmdCodec = UsercmdCodec::new::<Usercmd68>();
+pub static USERCMD_68: UsercmdCodec = UsercmdCodec::new::<Usercmd68, HUFFMAN, true>();
 
 /// Usercmd fields of protocols 66 to 71, besides the time.
 struct Usercmd68;

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::{
     Result, WireError,
-    bits::{BitReader, BitWriter, Pen, Window},
+    bits::{BitReader, BitWriter, HUFFMAN, PLAIN, Pen, Window},
     delta_sink::DeltaSink,
     huffman::MAX_CODE_LEN,
 };
@@ -113,7 +113,15 @@ pub enum DeltaForm {
     Counted,
     /// [`DeltaForm::Counted`] with a second flag in front of each value: whether it is other than zero.
     CountedWithZeroFlags,
+    /// A flag for each field and, if changed, its value. The bits are plain.
+    Flagged,
+    /// Five bits: the row of a table of sets of fields, or 31 and then a flag for each field. The
+    /// values of these fields follow. The bits are plain.
+    Vectors(&'static [u64; VECTORS]),
 }
+
+/// Number of rows of a table of [`DeltaForm::Vectors`]; also the number that announces flags.
+pub const VECTORS: usize = 31;
 
 /// Field table of a struct of `WORDS` 32-bit words: at most 64 fields.
 #[derive(Debug)]
@@ -174,6 +182,11 @@ impl<const WORDS: usize> FieldTable<WORDS> {
     /// Checks the rows and indexes them by word.
     pub(super) const fn new(form: DeltaForm, fields: &'static [Field]) -> Self {
         assert!(fields.len() <= MAX_FIELDS, "a delta marks at most 64 fields");
+        assert!(
+            !matches!(form, DeltaForm::Vectors(_))
+                || fields.len() > 32 && fields.len() < MAX_FIELDS,
+            "the flags of a vector are written in two parts"
+        );
         let mut codes = [FieldCode::NONE; MAX_FIELDS];
         let mut bit_of_word = [0; WORDS];
         let mut i = 0;
@@ -221,11 +234,67 @@ impl<const WORDS: usize> FieldTable<WORDS> {
         match self.form {
             DeltaForm::Counted => self.write_counted::<false>(writer, changed, to),
             DeltaForm::CountedWithZeroFlags => self.write_counted::<true>(writer, changed, to),
+            DeltaForm::Flagged => self.write_flagged(writer, changed, to),
+            DeltaForm::Vectors(vectors) => self.write_vector(writer, vectors, changed, to),
         }
+    }
+
+    /// Whether the four arrays of a playerstate have a flag in front of all.
+    pub(super) const fn flags_arrays(&self) -> bool {
+        !matches!(self.form, DeltaForm::Flagged)
     }
 
     /// Bits that a caller of [`Self::write`] may leave unstored.
     pub(super) const MAX_PREFIX_BITS: u32 = Pen::MAX_BITS - MAX_CODE_LEN;
+
+    fn write_flagged(&self, writer: &mut BitWriter, changed: u64, to: &[u32; WORDS]) {
+        for (i, code) in self.codes[..self.fields.len()].iter().enumerate() {
+            let is_changed = changed >> i & 1 != 0;
+            writer.put(|pen| {
+                pen.raw(u64::from(is_changed), 1);
+                if is_changed {
+                    Self::write_plain_value(pen, *code, to);
+                }
+            });
+        }
+    }
+
+    fn write_vector(
+        &self,
+        writer: &mut BitWriter,
+        vectors: &[u64; VECTORS],
+        changed: u64,
+        to: &[u32; WORDS],
+    ) {
+        let row = vectors.iter().position(|&row| row == changed).unwrap_or(VECTORS);
+        writer.put(|pen| {
+            pen.raw(row as u64, 5);
+            if row == VECTORS {
+                pen.raw(changed & 0xffff_ffff, 32);
+            }
+        });
+        if row == VECTORS {
+            writer.put(|pen| pen.raw(changed >> 32, self.fields.len() as u32 - 32));
+        }
+        let mut rest = changed;
+        while rest != 0 {
+            let code = self.codes[rest.trailing_zeros() as usize % MAX_FIELDS];
+            writer.put(|pen| Self::write_plain_value(pen, code, to));
+            rest &= rest - 1;
+        }
+    }
+
+    fn write_plain_value(pen: &mut Pen, code: FieldCode, to: &[u32; WORDS]) {
+        let value = to[usize::from(code.word)];
+        if !code.is_float {
+            pen.int::<PLAIN>(value, u32::from(code.bits));
+        } else if let Some(whole) = small_whole(f32::from_bits(value)) {
+            pen.raw(u64::from(whole) << 1, 1 + 13);
+        } else {
+            pen.raw(1, 1);
+            pen.int::<PLAIN>(value, 32);
+        }
+    }
 
     fn write_counted<const ZERO_FLAGS: bool>(
         &self,
@@ -235,7 +304,7 @@ impl<const WORDS: usize> FieldTable<WORDS> {
     ) {
         let mut pen = writer.pen;
         let bytes = &mut *writer.bytes;
-        pen.byte((64 - changed.leading_zeros()) as u8);
+        pen.byte::<HUFFMAN>((64 - changed.leading_zeros()) as u8);
         pen.store(bytes);
         let mut rest = changed;
         let mut next = 0;
@@ -264,17 +333,17 @@ impl<const WORDS: usize> FieldTable<WORDS> {
                     pen.raw(0b01 << unchanged, unchanged + 2);
                 } else if let Some(whole) = small_whole(f32::from_bits(value)) {
                     raw((whole & 0x1f) << 1, 1 + 5);
-                    pen.byte((whole >> 5) as u8);
+                    pen.byte::<HUFFMAN>((whole >> 5) as u8);
                 } else {
                     raw(1, 1);
-                    pen.bytes(value, 4);
+                    pen.bytes::<HUFFMAN>(value, 4);
                 }
             } else if ZERO_FLAGS && value == 0 {
                 pen.raw(0b01 << unchanged, unchanged + 2);
             } else {
                 let raw_bits = u32::from(code.raw_bits);
                 raw(value & u32::from(code.raw_mask), raw_bits);
-                pen.bytes(value >> raw_bits, u32::from(code.bytes));
+                pen.bytes::<HUFFMAN>(value >> raw_bits, u32::from(code.bytes));
             }
             pen.store(bytes);
         }
@@ -295,7 +364,58 @@ impl<const WORDS: usize> FieldTable<WORDS> {
         match self.form {
             DeltaForm::Counted => self.read_counted::<false>(reader, to, sink),
             DeltaForm::CountedWithZeroFlags => self.read_counted::<true>(reader, to, sink),
+            DeltaForm::Flagged => self.read_flagged(reader, to, sink),
+            DeltaForm::Vectors(vectors) => self.read_vector(reader, vectors, to, sink),
         }
+    }
+
+    fn read_flagged(
+        &self,
+        reader: &mut BitReader<'_>,
+        to: &mut [u32; WORDS],
+        sink: &mut impl DeltaSink,
+    ) -> Result<()> {
+        for (index, code) in self.codes[..self.fields.len()].iter().enumerate() {
+            let start = reader.bit_position();
+            let mut window = reader.window();
+            let value = window.flag().then(|| Self::read_value::<false, PLAIN>(&mut window, *code));
+            reader.follow(window)?;
+            if let Some(value) = value.flatten() {
+                to[usize::from(code.word)] = value;
+                sink.field(index, value, reader.bit_position() - start);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_vector(
+        &self,
+        reader: &mut BitReader<'_>,
+        vectors: &[u64; VECTORS],
+        to: &mut [u32; WORDS],
+        sink: &mut impl DeltaSink,
+    ) -> Result<()> {
+        let row = reader.bits(5)? as usize;
+        let mut rest = match vectors.get(row) {
+            Some(row) => *row,
+            None => {
+                let low = reader.bits(32)?;
+                u64::from(low) | u64::from(reader.bits(self.fields.len() as u32 - 32)?) << 32
+            }
+        };
+        while rest != 0 {
+            let index = rest.trailing_zeros() as usize % MAX_FIELDS;
+            rest &= rest - 1;
+            let start = reader.bit_position();
+            let mut window = reader.window();
+            let value = Self::read_value::<false, PLAIN>(&mut window, self.codes[index]);
+            reader.follow(window)?;
+            if let Some(value) = value {
+                to[usize::from(self.codes[index].word)] = value;
+                sink.field(index, value, reader.bit_position() - start);
+            }
+        }
+        Ok(())
     }
 
     fn read_counted<const ZERO_FLAGS: bool>(
@@ -313,7 +433,7 @@ impl<const WORDS: usize> FieldTable<WORDS> {
             let start = reader.bit_position();
             let mut window = reader.window();
             if window.flag() {
-                let value = Self::read_value::<ZERO_FLAGS>(&mut window, *code);
+                let value = Self::read_value::<ZERO_FLAGS, HUFFMAN>(&mut window, *code);
                 let value = value.ok_or_else(|| reader.no_code(window))?;
                 to[usize::from(code.word)] = value;
                 reader.follow(window)?;
@@ -326,18 +446,21 @@ impl<const WORDS: usize> FieldTable<WORDS> {
     }
 
     #[inline]
-    fn read_value<const ZERO_FLAGS: bool>(window: &mut Window, code: FieldCode) -> Option<u32> {
+    fn read_value<const ZERO_FLAGS: bool, const IS_PLAIN: bool>(
+        window: &mut Window,
+        code: FieldCode,
+    ) -> Option<u32> {
         if ZERO_FLAGS && !window.flag() {
             return Some(0);
         }
         if code.is_float {
             return if window.flag() {
-                window.int(32)
+                window.int::<IS_PLAIN>(32)
             } else {
-                Some((window.int(13)? as f32 - WHOLE_BIAS as f32).to_bits())
+                Some((window.int::<IS_PLAIN>(13)? as f32 - WHOLE_BIAS as f32).to_bits())
             };
         }
-        let value = window.int(u32::from(code.bits))?;
+        let value = window.int::<IS_PLAIN>(u32::from(code.bits))?;
         Some(((value << code.sign_shift) as i32 >> code.sign_shift) as u32)
     }
 

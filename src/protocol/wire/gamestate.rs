@@ -5,13 +5,17 @@
 //! client number long | checksum feed long
 //! ```
 //!
+//! Before protocol 66 the end is 0 instead of 8, and the client learns its number from the playerstate. Demos of that
+//! time lack the checksum feed.
+//!
 //! Invariants of a parsed gamestate: indices and numbers are in range, and the text is no more than
 //! a client can hold. Source: Quake III protocol 68, gamestate.
 
 use super::{
     Result, WireError,
-    bits::{BitReader, BitWriter, big_string_bits, code_bits},
+    bits::{BitReader, BitWriter},
     entity,
+    protocol::Coder,
     server_message::ServerOp,
 };
 use crate::model::{
@@ -28,20 +32,20 @@ pub struct Gamestate {
     pub configstrings: Vec<(ConfigIndex, String)>,
     /// Baselines in wire order.
     pub baselines: Vec<EntityState>,
-    /// Number of the client.
-    pub client_num: ClientNum,
-    /// Part of the key of usercmds, and of pure checksums.
-    pub checksum_feed: i32,
+    /// Number of the client; `None` where gamestates do not hold it.
+    pub client_num: Option<ClientNum>,
+    /// Part of the key of usercmds, and of pure checksums; `None` in demos without it.
+    pub checksum_feed: Option<i32>,
 }
 
-/// Writes the body of a gamestate, behind its operation byte.
+/// Writes the body of a gamestate, behind its operation byte. Without a checksum feed it is one of a demo.
 pub fn write<'a>(
     writer: &mut BitWriter,
     command_num: CommandNum,
     configstrings: impl Iterator<Item = (ConfigIndex, &'a [u8])>,
     baselines: impl Iterator<Item = &'a EntityState>,
     client_num: ClientNum,
-    checksum_feed: i32,
+    checksum_feed: Option<i32>,
 ) {
     writer.long(command_num.0);
     for (index, text) in configstrings {
@@ -54,16 +58,21 @@ pub fn write<'a>(
         writer.byte(ServerOp::Baseline as u8);
         entity::write_delta(writer, &nothing, baseline, true);
     }
-    writer.byte(ServerOp::End as u8);
-    writer.long(client_num.index() as i32);
-    writer.long(checksum_feed);
+    let form = writer.encoding().messages;
+    writer.byte(if form.has_end_mark { ServerOp::End as u8 } else { 0 });
+    if form.has_client_number {
+        writer.long(client_num.index() as i32);
+    }
+    if form.has_end_mark || checksum_feed.is_some() {
+        writer.long(checksum_feed.unwrap_or_default());
+    }
 }
 
 /// Returns the length that [`write()`] gives a configstring, in bits.
 #[must_use]
-pub fn configstring_bits(index: ConfigIndex, text: &[u8]) -> usize {
+pub fn configstring_bits(coder: Coder, index: ConfigIndex, text: &[u8]) -> usize {
     let [low, high] = (index.index() as u16).to_le_bytes();
-    code_bits(&[ServerOp::Configstring as u8, low, high]) + big_string_bits(text)
+    coder.code_bits(&[ServerOp::Configstring as u8, low, high]) + coder.big_string_bits(text)
 }
 
 /// Returns the length that [`write()`] gives a baseline, in bits. `writer` is scratch memory.
@@ -81,12 +90,17 @@ pub fn baseline_bits(writer: &mut BitWriter, baseline: &EntityState) -> usize {
 /// As [`BitReader::bits`]; an index or a number out of range; an operation that is not allowed
 /// here; more text than a client can hold.
 pub fn read(reader: &mut BitReader<'_>) -> Result<Gamestate> {
+    let form = reader.encoding().messages;
     let command_num = CommandNum(reader.long()?);
     let mut configstrings = Vec::new();
     let mut baselines = Vec::new();
     let mut chars = 1;
     loop {
-        match ServerOp::read(reader)? {
+        let operation = match ServerOp::read(reader) {
+            Err(WireError::Operation(0)) if !form.has_end_mark => ServerOp::End,
+            read => read?,
+        };
+        match operation {
             ServerOp::End => break,
             ServerOp::Configstring => {
                 let index = reader.short()?;
@@ -116,11 +130,16 @@ pub fn read(reader: &mut BitReader<'_>) -> Result<Gamestate> {
             other => return Err(WireError::Operation(other as u8)),
         }
     }
+    let client_num = form.has_client_number.then(|| read_client_num(reader)).transpose()?;
+    let has_feed = form.has_end_mark || reader.bits_left() >= 32;
+    let checksum_feed = has_feed.then(|| reader.long()).transpose()?;
+    Ok(Gamestate { command_num, configstrings, baselines, client_num, checksum_feed })
+}
+
+fn read_client_num(reader: &mut BitReader<'_>) -> Result<ClientNum> {
     let number = reader.long()?;
-    let client_num = usize::try_from(number)
+    usize::try_from(number)
         .ok()
         .and_then(ClientNum::new)
-        .ok_or(WireError::OutOfRange { what: "client number", number: i64::from(number) })?;
-    let checksum_feed = reader.long()?;
-    Ok(Gamestate { command_num, configstrings, baselines, client_num, checksum_feed })
+        .ok_or(WireError::OutOfRange { what: "client number", number: i64::from(number) })
 }

@@ -18,6 +18,7 @@ pub mod fields;
 pub mod gamestate;
 pub mod huffman;
 pub mod info;
+pub mod legacy_fields;
 pub mod player;
 pub mod protocol;
 pub mod server_message;

@@ -1,4 +1,4 @@
-//! Playerstate delta: fields, then four arrays of sixteen.
+//! Playerstate delta: fields, then four arrays of sixteen. Most protocols have a flag in front of all arrays.
 //!
 //! Members that are not sent keep the value of the delta base. Source: Quake III protocol 68, delta
 //! codecs.
@@ -7,8 +7,9 @@ use std::mem::offset_of;
 
 use super::{
     Result,
-    bits::{BitReader, BitWriter},
+    bits::{BitReader, BitWriter, HUFFMAN, PLAIN},
     delta_sink::DeltaSink,
+    protocol::Coder,
 };
 use crate::model::PlayerState;
 
@@ -57,11 +58,24 @@ pub fn write_delta(writer: &mut BitWriter, from: &PlayerState, to: &PlayerState)
         | table.changed(ARRAYS_END..PlayerState::WORDS, from, to);
     table.write(writer, changed, to);
 
-    let any = from[ARRAYS_BEGIN..ARRAYS_END] != to[ARRAYS_BEGIN..ARRAYS_END];
-    writer.flag(any);
-    if !any {
-        return;
+    if table.flags_arrays() {
+        let any = from[ARRAYS_BEGIN..ARRAYS_END] != to[ARRAYS_BEGIN..ARRAYS_END];
+        writer.flag(any);
+        if !any {
+            return;
+        }
     }
+    match writer.encoding().coder {
+        Coder::Huffman => write_arrays::<HUFFMAN>(writer, from, to),
+        Coder::Plain => write_arrays::<PLAIN>(writer, from, to),
+    }
+}
+
+fn write_arrays<const IS_PLAIN: bool>(
+    writer: &mut BitWriter,
+    from: &[u32; PlayerState::WORDS],
+    to: &[u32; PlayerState::WORDS],
+) {
     let masks = ARRAYS.each_ref().map(|array| array.changed(from, to));
     let mut pen = writer.pen;
     let bytes = &mut *writer.bytes;
@@ -70,12 +84,12 @@ pub fn write_delta(writer: &mut BitWriter, from: &PlayerState, to: &PlayerState)
         if mask == 0 {
             continue;
         }
-        pen.bytes(mask, 2);
+        pen.bytes::<IS_PLAIN>(mask, 2);
         pen.store(bytes);
         let entries = &to[array.word..array.word + 16];
         let mut rest = mask;
         while rest != 0 {
-            pen.bytes(entries[rest.trailing_zeros() as usize], array.bytes);
+            pen.bytes::<IS_PLAIN>(entries[rest.trailing_zeros() as usize], array.bytes);
             pen.store(bytes);
             rest &= rest - 1;
         }
@@ -102,8 +116,9 @@ pub fn read_delta_with(
     sink: &mut impl DeltaSink,
 ) -> Result<PlayerState> {
     let mut to = *from;
-    reader.encoding().player.read(reader, to.words_mut(), sink)?;
-    if !reader.flag()? {
+    let table = reader.encoding().player;
+    table.read(reader, to.words_mut(), sink)?;
+    if table.flags_arrays() && !reader.flag()? {
         return Ok(to);
     }
     for (number, array) in ARRAYS.iter().enumerate() {

@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! Protocol ─┬ number, name ── handshake, settings, command line
+//!           ├ extension ───── demo files
 //!           ├ Framing ─────── netchan: header checksum, scrambling
-//!           ├ Encoding ────── wire: field tables of entity, player and usercmd
-//!           ├ Handshake ───── client: answers of servers, fallback
+//!           ├ Encoding ────── wire: coder, message form, field tables of entity, player and usercmd
+//!           ├ Handshake ───── client: connect packet, answers of servers, fallback
+//!           ├ GameNumbers ─── server: numbers of events, configstrings and so on
 //!           └ voice, delta_window ── message operations and limits
 //! ```
 //!
@@ -14,9 +16,10 @@
 //! `netchan`; new field tables are rows in [`field_tables`](super::field_tables), a new delta form
 //! is a variant of [`DeltaForm`](super::fields::DeltaForm), both handled in `wire`.
 //!
-//! OpenArena and ioquake3 share number 71. Framing distinguishes them.
-//! Source: Quake III protocol 68, ioquake3 protocol 71. Engine names: `com_protocol`,
-//! `com_legacyprotocol`, `netchan_t.compat`.
+//! OpenArena and ioquake3 share number 71. Framing distinguishes them. Whether messages of 66 and 67
+//! are scrambled is not proven, so each has two rows. Of protocol 48 only demos are known.
+//! Source: Quake III protocol 68, ioquake3 protocol 71; protocols 43 to 67 of 1.11 to 1.31. Engine
+//! names: `com_protocol`, `com_legacyprotocol`, `netchan_t.compat`.
 
 use std::{
     fmt,
@@ -25,6 +28,7 @@ use std::{
 
 use super::{
     field_tables::{ENTITY_68, EntityTable, PLAYER_68, PlayerTable, USERCMD_68},
+    legacy_fields::{ENTITY_43, ENTITY_48, PLAYER_43, PLAYER_48, USERCMD_43},
     usercmd::UsercmdCodec,
 };
 
@@ -35,6 +39,8 @@ pub struct Protocol {
     pub name: &'static str,
     /// Number in userinfo and server info.
     pub number: i32,
+    /// Extension of demo files, without the dot.
+    pub extension: &'static str,
     /// Netchan header and scrambling.
     pub framing: Framing,
     /// Encoding of message contents.
@@ -43,6 +49,10 @@ pub struct Protocol {
     pub handshake: Handshake,
     /// Whether server messages may hold voice operations.
     pub voice: bool,
+    /// Numbers of the game: events, configstrings and so on.
+    pub numbers: GameNumbers,
+    /// Whether connections use it; else its datagrams are unknown, and only demos are read.
+    pub is_live: bool,
     /// Number of entities in snapshots since a delta base after which clients refuse that base.
     /// `None` if no run of snapshots is that long.
     pub delta_window: Option<u32>,
@@ -64,11 +74,48 @@ pub enum Scrambling {
     None,
     /// XOR with challenge, message numbers and the text of the acknowledged command.
     CommandText,
+    /// Whole datagrams, each fragment for itself: XOR and exchange of bytes by their sequence, length
+    /// and a constant.
+    Datagram,
 }
 
-/// Encoding of message contents. The bits are those of protocol 68: one fixed Huffman code per byte.
+/// Form of whole bytes of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coder {
+    /// One fixed Huffman code per byte.
+    Huffman,
+    /// Bits as they are.
+    Plain,
+}
+
+/// Form of messages around their operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageForm {
+    /// Whether the number of the last client command is in front of a server message; else it is in snapshots.
+    pub acknowledges_first: bool,
+    /// Whether messages and the lists of a gamestate end with an operation; else a message ends with its bytes,
+    /// and a list with a zero byte.
+    pub has_end_mark: bool,
+    /// Whether gamestates hold the number of the client.
+    pub has_client_number: bool,
+}
+
+/// Numbers of events, entity types, animations, configstrings and other vocabulary of the game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GameNumbers {
+    /// Those of 1.32, as `bg` has them.
+    Current,
+    /// Those of 1.11 to 1.17.
+    Release116,
+}
+
+/// Encoding of message contents.
 #[derive(Debug)]
 pub struct Encoding {
+    /// Form of whole bytes.
+    pub coder: Coder,
+    /// Form of messages.
+    pub messages: MessageForm,
     /// Fields of entity states.
     pub entity: &'static EntityTable,
     /// Fields of playerstates.
@@ -80,6 +127,8 @@ pub struct Encoding {
 /// Answers of servers during the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handshake {
+    /// Whether `connect` packets are plain text; else they are compressed.
+    pub plain_connect: bool,
     /// Whether servers repeat the client's challenge and name their protocol in `challengeResponse`, and
     /// repeat their own challenge in `connectResponse`.
     pub repeats_challenges: bool,
@@ -88,11 +137,46 @@ pub struct Handshake {
 }
 
 /// Message encoding of protocols 66 to 71.
-pub static ENCODING_68: Encoding =
-    Encoding { entity: &ENTITY_68, player: &PLAYER_68, usercmd: &USERCMD_68 };
+pub static ENCODING_68: Encoding = Encoding {
+    coder: Coder::Huffman,
+    messages: MessageForm { acknowledges_first: true, has_end_mark: true, has_client_number: true },
+    entity: &ENTITY_68,
+    player: &PLAYER_68,
+    usercmd: &USERCMD_68,
+};
+
+/// Message encoding of protocols 43 and 45.
+pub static ENCODING_43: Encoding = Encoding {
+    coder: Coder::Plain,
+    messages: MessageForm {
+        acknowledges_first: false,
+        has_end_mark: false,
+        has_client_number: false,
+    },
+    entity: &ENTITY_43,
+    player: &PLAYER_43,
+    usercmd: &USERCMD_43,
+};
+
+/// Message encoding of protocol 48. Its usercmds are unknown.
+pub static ENCODING_48: Encoding = Encoding {
+    coder: Coder::Plain,
+    messages: MessageForm {
+        acknowledges_first: true,
+        has_end_mark: false,
+        has_client_number: false,
+    },
+    entity: &ENTITY_48,
+    player: &PLAYER_48,
+    usercmd: &USERCMD_43,
+};
 
 /// Framing of protocol 68, which OpenArena's 71 shares.
 const SCRAMBLED: Framing = Framing { checksum: false, scrambling: Scrambling::CommandText };
+/// Framing of protocols 66 and 67 without scrambling.
+const CLEAR: Framing = Framing { checksum: false, scrambling: Scrambling::None };
+/// Framing of protocols 43 and 45.
+const SCRAMBLED_DATAGRAMS: Framing = Framing { checksum: false, scrambling: Scrambling::Datagram };
 /// Framing of ioquake3's protocol 71.
 const CHECKSUMMED: Framing = Framing { checksum: true, scrambling: Scrambling::None };
 
@@ -100,6 +184,38 @@ const CHECKSUMMED: Framing = Framing { checksum: true, scrambling: Scrambling::N
 /// and refuse a base older than 1920 entities. Clients of ioquake3 store 8192, more than their ring
 /// of snapshots can hold.
 const DELTA_WINDOW_68: Option<u32> = Some(2048 - 128);
+
+/// Handshake of protocols before ioquake3's 71.
+const SHORT: Handshake =
+    Handshake { plain_connect: false, repeats_challenges: false, fallback: None };
+/// Handshake of protocols 43 and 45.
+const SHORT_PLAIN: Handshake = Handshake { plain_connect: true, ..SHORT };
+
+/// Facts of protocol 68 that others share.
+const ROW_68: Protocol = Protocol {
+    name: "68",
+    number: 68,
+    extension: "dm_68",
+    framing: SCRAMBLED,
+    encoding: &ENCODING_68,
+    handshake: SHORT,
+    voice: false,
+    numbers: GameNumbers::Current,
+    is_live: true,
+    delta_window: DELTA_WINDOW_68,
+};
+
+/// Facts of protocol 43 that others share.
+const ROW_43: Protocol = Protocol {
+    name: "43",
+    number: 43,
+    extension: "dm3",
+    framing: SCRAMBLED_DATAGRAMS,
+    encoding: &ENCODING_43,
+    handshake: SHORT_PLAIN,
+    numbers: GameNumbers::Release116,
+    ..ROW_68
+};
 
 macro_rules! protocols {
     ($($(#[$doc:meta])* $name:ident = $row:expr;)+) => {
@@ -116,39 +232,56 @@ macro_rules! protocols {
 }
 
 protocols! {
-    /// Protocol 68: Quake III Arena 1.32, and the number that most engines still serve.
-    Q3_68 = Protocol {
-        name: "68",
-        number: 68,
-        framing: SCRAMBLED,
-        encoding: &ENCODING_68,
-        handshake: Handshake { repeats_challenges: false, fallback: None },
-        voice: false,
-        delta_window: DELTA_WINDOW_68,
+    /// Protocol 43: Quake III Arena 1.11 to 1.16n, and the Dreamcast.
+    Q3_43 = ROW_43;
+    /// Protocol 45: 1.17. Its messages are those of 43; that its datagrams are, too, is inferred.
+    Q3_45 = Protocol { name: "45", number: 45, ..ROW_43 };
+    /// Protocol 48: 1.27g and 1.27h. Demos only.
+    Q3_48 = Protocol {
+        name: "48",
+        number: 48,
+        extension: "dm_48",
+        encoding: &ENCODING_48,
+        is_live: false,
+        ..ROW_68
     };
+    /// Protocol 66: 1.29f to 1.30, with scrambled messages.
+    Q3_66 = Protocol { name: "66", number: 66, extension: "dm_66", ..ROW_68 };
+    /// Protocol 66 without scrambling.
+    Q3_66_CLEAR =
+        Protocol { name: "66-clear", number: 66, extension: "dm_66", framing: CLEAR, ..ROW_68 };
+    /// Protocol 67: 1.31, with scrambled messages.
+    Q3_67 = Protocol { name: "67", number: 67, extension: "dm_67", ..ROW_68 };
+    /// Protocol 67 without scrambling.
+    Q3_67_CLEAR =
+        Protocol { name: "67-clear", number: 67, extension: "dm_67", framing: CLEAR, ..ROW_68 };
+    /// Protocol 68: Quake III Arena 1.32, and the number that most engines still serve.
+    Q3_68 = ROW_68;
     /// OpenArena's protocol 71: protocol 68 with another number.
     OA_71 = Protocol {
         name: "compat",
         number: 71,
-        framing: SCRAMBLED,
-        encoding: &ENCODING_68,
-        handshake: Handshake { repeats_challenges: false, fallback: Some(Protocol::Q3_68) },
-        voice: false,
-        delta_window: DELTA_WINDOW_68,
+        extension: "dm_71",
+        handshake: Handshake { fallback: Some(Protocol::Q3_68), ..SHORT },
+        ..ROW_68
     };
     /// ioquake3's protocol 71: checksummed headers, payloads that are not scrambled, voice.
     IOQ3_71 = Protocol {
         name: "native",
         number: 71,
+        extension: "dm_71",
         framing: CHECKSUMMED,
-        encoding: &ENCODING_68,
-        handshake: Handshake { repeats_challenges: true, fallback: Some(Protocol::Q3_68) },
+        handshake: Handshake { repeats_challenges: true, fallback: Some(Protocol::Q3_68), ..SHORT },
         voice: true,
         delta_window: None,
+        ..ROW_68
     };
 }
 
 impl Protocol {
+    /// Protocols of current engines.
+    pub const CURRENT: [&'static Self; 3] = [Self::Q3_68, Self::OA_71, Self::IOQ3_71];
+
     /// Returns the protocol with that name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
@@ -204,7 +337,7 @@ mod tests {
     fn framing_tells_protocols_of_one_number_apart() {
         for protocol in Protocol::ALL {
             let alike = Protocol::with_number(protocol.number)
-                .filter(|other| other.framing.checksum == protocol.framing.checksum);
+                .filter(|other| other.framing == protocol.framing);
             assert_eq!(alike.count(), 1, "{protocol}");
         }
         assert_eq!(Protocol::Q3_68.next_with_number(), Protocol::Q3_68);

@@ -4,7 +4,8 @@
 //! reliableAcknowledge long | { operation byte | body }* | 8
 //! ```
 //!
-//! `gamestate` and `snapshot` read the bodies of gamestates and snapshots, because a snapshot needs
+//! In protocol 43 the acknowledgement is part of a snapshot instead, and before 66 there is no end mark: less than a
+//! byte is left then. `gamestate` and `snapshot` read the bodies of gamestates and snapshots, because a snapshot needs
 //! its delta base. Source: Quake III protocol 68, server messages.
 
 use std::sync::Arc;
@@ -29,11 +30,14 @@ macro_rules! operations {
             /// Every operation, by code.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// Reads an operation byte.
+            /// Reads an operation byte. The end of a message without an end mark is read as [`ServerOp::End`].
             ///
             /// # Errors
             /// As [`BitReader::bits`], and [`WireError::Operation`].
             pub fn read(reader: &mut BitReader<'_>) -> Result<Self> {
+                if is_at_end(reader) {
+                    return Ok(Self::End);
+                }
                 match reader.byte()? {
                     $($code => Ok(Self::$name),)+
                     unknown => Err(WireError::Operation(unknown)),
@@ -66,10 +70,27 @@ operations! {
     VoiceOpus = 10,
 }
 
-/// Starts a message of a protocol. The header is the number of the last executed client command.
+/// Whether a message without an end mark has ended: less than a byte is left.
+pub(super) fn is_at_end(reader: &BitReader<'_>) -> bool {
+    !reader.encoding().messages.has_end_mark && reader.bits_left() < 8
+}
+
+/// Starts a message of a protocol. The header is the number of the last executed client command, unless snapshots have
+/// it: see [`snapshot::begin`](super::snapshot::begin).
 pub fn begin(writer: &mut BitWriter, protocol: &Protocol, reliable_acknowledge: CommandNum) {
     writer.begin(protocol.encoding);
-    writer.long(reliable_acknowledge.0);
+    if protocol.encoding.messages.acknowledges_first {
+        writer.long(reliable_acknowledge.0);
+    }
+}
+
+/// Reads the header of a message: the acknowledged client command, or `None` if it is in a snapshot.
+///
+/// # Errors
+/// As [`BitReader::bits`].
+pub fn read_acknowledge(reader: &mut BitReader<'_>) -> Result<Option<CommandNum>> {
+    let is_first = reader.encoding().messages.acknowledges_first;
+    is_first.then(|| reader.long().map(CommandNum)).transpose()
 }
 
 /// Appends a reliable command.
@@ -127,7 +148,9 @@ pub fn open_configstring_commands(index: i32, begun: &str) -> Vec<Arc<str>> {
 
 /// Ends a message.
 pub fn end(writer: &mut BitWriter) {
-    writer.byte(ServerOp::End as u8);
+    if writer.encoding().messages.has_end_mark {
+        writer.byte(ServerOp::End as u8);
+    }
 }
 
 /// Header of a server's voice packet. The audio data is skipped.

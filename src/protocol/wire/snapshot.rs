@@ -1,17 +1,18 @@
 //! Snapshot: header, playerstate, entity list.
 //!
 //! ```text
-//! serverTime long | deltaNum byte | flags byte | area bytes byte + mask | playerstate | entity list
+//! 7 | [reliableAcknowledge long] | serverTime long | deltaNum byte | flags byte | area bytes byte + mask | playerstate | entity list
 //! ```
 //!
-//! Invariant: the area mask has at most 32 bytes. Source: Quake III protocol 68, snapshot.
+//! The acknowledgement is here in protocol 43 only. Invariant: the area mask has at most 32 bytes. Source: Quake III protocol 68, snapshot.
 
 use super::{
     Result, WireError,
     bits::{BitReader, BitWriter},
     entity, player,
+    server_message::ServerOp,
 };
-use crate::model::{EntityState, LevelTime, PlayerState, limits::MAX_AREA_BYTES};
+use crate::model::{CommandNum, EntityState, LevelTime, PlayerState, limits::MAX_AREA_BYTES};
 
 /// Flags of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,7 +84,25 @@ pub struct SnapshotView<'a, I> {
     pub entities: I,
 }
 
-/// Writes the header and playerstate of a snapshot, behind its operation byte. The base of a full
+/// Begins a snapshot with its operation byte and, where messages do not begin with it, the number of the last executed
+/// client command.
+pub fn begin(writer: &mut BitWriter, reliable_acknowledge: CommandNum) {
+    writer.byte(ServerOp::Snapshot as u8);
+    if !writer.encoding().messages.acknowledges_first {
+        writer.long(reliable_acknowledge.0);
+    }
+}
+
+/// Reads the acknowledged client command behind the operation byte, where messages do not begin with it.
+///
+/// # Errors
+/// As [`BitReader::bits`].
+pub fn read_acknowledge(reader: &mut BitReader<'_>) -> Result<Option<CommandNum>> {
+    let is_first = reader.encoding().messages.acknowledges_first;
+    (!is_first).then(|| reader.long().map(CommandNum)).transpose()
+}
+
+/// Writes the header and playerstate of a snapshot, behind [`begin`]. The base of a full
 /// snapshot is the zero playerstate.
 pub fn write_head(
     writer: &mut BitWriter,
@@ -109,7 +128,7 @@ pub fn write_view(
     player::write_delta(writer, old_player, player);
 }
 
-/// Writes the body of a snapshot, behind its operation byte. The base of a full snapshot is the
+/// Writes the body of a snapshot, behind [`begin`]. The base of a full snapshot is the
 /// zero playerstate without entities.
 pub fn write<'a>(
     writer: &mut BitWriter,
@@ -122,7 +141,7 @@ pub fn write<'a>(
     entity::write_list(writer, old.entities, new.entities, baseline);
 }
 
-/// Reads the header of a snapshot; playerstate and entity list follow.
+/// Reads the header of a snapshot, behind [`read_acknowledge`]; playerstate and entity list follow.
 ///
 /// # Errors
 /// As [`BitReader::bits`], and an area mask of more than 32 bytes.

@@ -49,15 +49,15 @@ pub(super) trait UsercmdFields {
 /// Calls a function for each field. Its number is a constant, and so are its width and its place: in a loop the
 /// compiler would look them up.
 macro_rules! for_each_field {
-    ($function:ident::<$table:ty>($($argument:expr),*)) => {{
-        $function::<$table, 0>($($argument),*)?;
-        $function::<$table, 1>($($argument),*)?;
-        $function::<$table, 2>($($argument),*)?;
-        $function::<$table, 3>($($argument),*)?;
-        $function::<$table, 4>($($argument),*)?;
-        $function::<$table, 5>($($argument),*)?;
-        $function::<$table, 6>($($argument),*)?;
-        $function::<$table, 7>($($argument),*)?;
+    ($function:ident::<$table:ty, $plain:tt>($($argument:expr),*)) => {{
+        $function::<$table, $plain, 0>($($argument),*)?;
+        $function::<$table, $plain, 1>($($argument),*)?;
+        $function::<$table, $plain, 2>($($argument),*)?;
+        $function::<$table, $plain, 3>($($argument),*)?;
+        $function::<$table, $plain, 4>($($argument),*)?;
+        $function::<$table, $plain, 5>($($argument),*)?;
+        $function::<$table, $plain, 6>($($argument),*)?;
+        $function::<$table, $plain, 7>($($argument),*)?;
     }};
 }
 
@@ -83,14 +83,20 @@ pub struct UsercmdCodec {
 }
 
 impl UsercmdCodec {
-    /// Compiles the codec of a field table.
-    pub(super) const fn new<T: UsercmdFields>() -> Self {
+    /// Compiles the codec of a field table. `IS_PLAIN` is its coder. `IS_KEYED`: values are XORed with the key, and a
+    /// flag in front of them tells whether any has changed.
+    pub(super) const fn new<T: UsercmdFields, const IS_PLAIN: bool, const IS_KEYED: bool>() -> Self
+    {
         let mut i = 0;
         while i < T::FIELDS.len() {
             assert!(T::FIELDS[i].kind.bits() <= 16, "usercmd fields have at most 16 bits");
             i += 1;
         }
-        Self { fields: T::FIELDS, write: write::<T>, read: read::<T> }
+        Self {
+            fields: T::FIELDS,
+            write: write::<T, IS_PLAIN, IS_KEYED>,
+            read: read::<T, IS_PLAIN, IS_KEYED>,
+        }
     }
 
     /// Returns the fields of a usercmd that are not zero, with their words, for traces.
@@ -131,7 +137,12 @@ pub fn read_over(reader: &mut BitReader<'_>, key: u32, usercmd: &mut UserCmd) ->
     (reader.encoding().usercmd.read)(reader, key, usercmd)
 }
 
-fn write<T: UsercmdFields>(writer: &mut BitWriter, key: u32, from: &UserCmd, to: &UserCmd) {
+fn write<T: UsercmdFields, const IS_PLAIN: bool, const IS_KEYED: bool>(
+    writer: &mut BitWriter,
+    key: u32,
+    from: &UserCmd,
+    to: &UserCmd,
+) {
     let (before, after) = (values::<T>(from), values::<T>(to));
     let any = before != after;
     let time_step = to.server_time.wrapping_sub(from.server_time);
@@ -139,26 +150,28 @@ fn write<T: UsercmdFields>(writer: &mut BitWriter, key: u32, from: &UserCmd, to:
         match u8::try_from(time_step) {
             Ok(step) => {
                 pen.raw(1, 1);
-                pen.byte(step);
+                pen.byte::<IS_PLAIN>(step);
             }
             Err(_) => {
                 pen.raw(0, 1);
-                pen.bytes(to.server_time as u32, 4);
+                pen.bytes::<IS_PLAIN>(to.server_time as u32, 4);
             }
         }
-        pen.raw(u64::from(any), 1);
+        if IS_KEYED {
+            pen.raw(u64::from(any), 1);
+        }
     });
-    if !any {
+    if IS_KEYED && !any {
         return;
     }
-    let key = key ^ to.server_time as u32;
+    let key = if IS_KEYED { key ^ to.server_time as u32 } else { 0 };
     let mut pen = writer.pen;
     for i in 0..FIELD_COUNT {
         if before[i] == after[i] {
             pen.raw(0, 1);
         } else {
             pen.raw(1, 1);
-            pen.int(after[i] ^ key, T::WIDTHS[i]);
+            pen.int::<IS_PLAIN>(after[i] ^ key, T::WIDTHS[i]);
         }
         if T::ENDS_GROUP[i] {
             pen.store(&mut writer.bytes);
@@ -167,32 +180,32 @@ fn write<T: UsercmdFields>(writer: &mut BitWriter, key: u32, from: &UserCmd, to:
     writer.pen = pen;
 }
 
-fn read<T: UsercmdFields>(
+fn read<T: UsercmdFields, const IS_PLAIN: bool, const IS_KEYED: bool>(
     reader: &mut BitReader<'_>,
     key: u32,
     usercmd: &mut UserCmd,
 ) -> Result<()> {
     let mut window = reader.window();
     usercmd.server_time = if window.flag() {
-        let step = window.byte().ok_or_else(|| reader.no_code(window))?;
+        let step = window.byte::<IS_PLAIN>().ok_or_else(|| reader.no_code(window))?;
         usercmd.server_time.wrapping_add(i32::from(step))
     } else {
-        window.int(32).ok_or_else(|| reader.no_code(window))? as i32
+        window.int::<IS_PLAIN>(32).ok_or_else(|| reader.no_code(window))? as i32
     };
-    let any = window.flag();
+    let any = !IS_KEYED || window.flag();
     reader.follow(window)?;
     if !any {
         return Ok(());
     }
-    let key = key ^ usercmd.server_time as u32;
+    let key = if IS_KEYED { key ^ usercmd.server_time as u32 } else { 0 };
     let mut window = reader.window();
-    for_each_field!(read_field::<T>(reader, &mut window, key, usercmd));
+    for_each_field!(read_field::<T, IS_PLAIN>(reader, &mut window, key, usercmd));
     Ok(())
 }
 
 /// Reads a field from the window, and moves the window at the end of a group.
 #[inline(always)]
-fn read_field<T: UsercmdFields, const I: usize>(
+fn read_field<T: UsercmdFields, const IS_PLAIN: bool, const I: usize>(
     reader: &mut BitReader<'_>,
     window: &mut Window,
     key: u32,
@@ -200,7 +213,7 @@ fn read_field<T: UsercmdFields, const I: usize>(
 ) -> Result<()> {
     if window.flag() {
         let (field, width) = (&T::FIELDS[I], T::WIDTHS[I]);
-        let read = window.int(width).ok_or_else(|| reader.no_code(*window))?;
+        let read = window.int::<IS_PLAIN>(width).ok_or_else(|| reader.no_code(*window))?;
         field.set(to.words_mut(), decoded(field.kind, (read ^ key) & ((1 << width) - 1)));
     }
     if T::ENDS_GROUP[I] {

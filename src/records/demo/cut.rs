@@ -12,6 +12,7 @@ use thiserror::Error;
 
 use crate::{
     client::CommandEffect,
+    model::ClientNum,
     model::{CommandNum, LevelTime, PlayerState, limits::PACKET_BACKUP},
     wire::{
         Protocol,
@@ -170,8 +171,8 @@ impl Cutter {
         message: &DemoMessage<'_>,
         at_ms: u64,
     ) -> Result<(), CutError> {
-        let (Some(baselines), Some(client), Some(feed), Some(first)) =
-            (reader.baselines(), reader.client_num(), reader.checksum_feed(), &message.snapshot)
+        let (Some(baselines), Some(client), Some(first)) =
+            (reader.baselines(), reader.client_num(), &message.snapshot)
         else {
             return Ok(());
         };
@@ -190,7 +191,7 @@ impl Cutter {
             reader.configstrings().map(|(index, text)| (index, text.as_bytes())),
             baselines.all().iter(),
             client,
-            feed,
+            reader.checksum_feed(),
         );
         server_message::end(&mut self.writer);
         if self.writer.overflowed() {
@@ -292,7 +293,8 @@ impl Cutter {
                 state.command_num,
                 strings.map(|(index, text)| (*index, text.as_bytes())),
                 state.baselines.iter(),
-                state.client_num,
+                // Only in forms that hold it.
+                state.client_num.unwrap_or(ClientNum::FIRST),
                 state.checksum_feed,
             );
         }
@@ -301,7 +303,7 @@ impl Cutter {
                 let back = message.sequence.checked_sub(*sequence)?;
                 (1..PACKET_BACKUP as u32).contains(&back).then_some((back as u8, base))
             });
-            writer.byte(ServerOp::Snapshot as u8);
+            snapshot::begin(writer, message.acknowledge);
             let delta_num = base.map_or(0, |(back, _)| back);
             let head = SnapshotHeader { delta_num, ..snapshot.head };
             let null_player = PlayerState::default();

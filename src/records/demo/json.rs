@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::{
-    model::{EntityState, PlayerState},
+    model::{ClientNum, EntityState, PlayerState},
     wire::{
         Protocol,
         fields::{FieldKind, FieldTable},
@@ -92,7 +92,7 @@ fn gamestate_json(protocol: &Protocol, gamestate: &Gamestate) -> Value {
     let baselines = gamestate.baselines.iter().map(|state| entity_json(protocol, state));
     json!({
         "command": gamestate.command_num.0,
-        "client": gamestate.client_num.index(),
+        "client": gamestate.client_num.map(ClientNum::index),
         "checksum_feed": gamestate.checksum_feed,
         "configstrings": strings,
         "baselines": baselines.collect::<Vec<_>>(),

@@ -102,7 +102,7 @@ impl SampleDemo {
         for (number, text) in commands {
             server_message::write_command(&mut self.writer, CommandNum(*number), text.as_bytes());
         }
-        self.writer.byte(ServerOp::Snapshot as u8);
+        snapshot::begin(&mut self.writer, CommandNum(0));
         let head = SnapshotHeader {
             server_time: LevelTime(self.time),
             delta_num: u8::from(is_delta),

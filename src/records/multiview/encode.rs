@@ -82,7 +82,7 @@ impl Decoder {
             self.configstrings.iter().map(|(index, text)| (*index, text.as_bytes())),
             self.baselines.all().iter(),
             client,
-            self.checksum_feed,
+            Some(self.checksum_feed),
         );
         server_message::end(writer);
     }
@@ -120,7 +120,7 @@ impl Decoder {
                 Some(client.sent(base).ok_or("a delta base that is not recorded")?)
             }
         };
-        writer.byte(ServerOp::Snapshot as u8);
+        snapshot::begin(writer, client.track.acknowledge);
         let nothing = PlayerState::default();
         let old = base.map_or(&nothing, |base| bytemuck::must_cast_ref(&base.player));
         let player = bytemuck::must_cast_ref(&sent.player);

@@ -151,7 +151,7 @@ fn recorded(frames: usize, options: WriterOptions) -> Match {
                 let is_seen = |seen: &EntitySet, state: &EntityState| {
                     seen.contains(number(state.number as usize))
                 };
-                encoder.byte(ServerOp::Snapshot as u8);
+                snapshot::begin(&mut encoder, CommandNum(0));
                 snapshot::write_head(&mut encoder, &head, &old_player, &player(at, frame));
                 entity::write_list(
                     &mut encoder,

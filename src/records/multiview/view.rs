@@ -17,8 +17,7 @@ use crate::{
     wire::{
         Protocol,
         bits::BitWriter,
-        demo_file,
-        server_message::{self, ServerOp},
+        demo_file, server_message,
         snapshot::{self, AreaMask, SnapFlags, SnapshotHeader, SnapshotView},
     },
     world::Bsp,
@@ -230,7 +229,7 @@ impl SpectatorDemo {
             self.command = self.command.next();
             server_message::write_command(&mut self.writer, self.command, text.as_bytes());
         }
-        self.writer.byte(ServerOp::Snapshot as u8);
+        snapshot::begin(&mut self.writer, CommandNum(0));
         let nothing = Sent::default();
         let old = self.last.as_ref();
         let head = SnapshotHeader {

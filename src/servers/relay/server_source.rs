@@ -283,7 +283,7 @@ impl ServerSource {
         sink.level(Level {
             configstrings: configstrings.collect(),
             baselines: level.baselines.all().to_vec(),
-            spectator: Some(level.client_num),
+            spectator: level.client_num,
         });
     }
 

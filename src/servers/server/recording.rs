@@ -219,7 +219,7 @@ impl Recordings {
             level.configstrings.iter().map(|(index, text)| (index, text.as_bytes())),
             level.baselines.all().iter(),
             number,
-            level.checksum_feed,
+            protocol.encoding.messages.has_end_mark.then_some(level.checksum_feed),
         );
         server_message::end(writer);
         if writer.overflowed() {
@@ -231,7 +231,7 @@ impl Recordings {
         demo_file::write_record(&mut gathered, sequence.0.wrapping_sub(1), writer.message());
         let calendar = self.epoch.map(|epoch| epoch + now);
         let file = file_name(name.as_deref(), &level.map, &client.name, number, calendar, now);
-        let extension = demo_file::extension(protocol);
+        let extension = protocol.extension.to_owned();
         let recording = self.next_number;
         self.next_number += 1;
         self.slots[number.index()] = SlotState::Running(Recording {

@@ -18,7 +18,7 @@ use crate::{
         },
         text,
     },
-    wire::{gamestate, server_message},
+    wire::{gamestate, protocol::Coder, server_message},
 };
 
 /// Size of a part of the gamestate.
@@ -43,7 +43,10 @@ impl Size {
         if text.is_empty() {
             return Self::default();
         }
-        Self { bits: gamestate::configstring_bits(index, text.as_bytes()), chars: text.len() + 1 }
+        Self {
+            bits: gamestate::configstring_bits(Coder::Huffman, index, text.as_bytes()),
+            chars: text.len() + 1,
+        }
     }
 
     fn map(self, other: Self, each: impl Fn(usize, usize) -> usize) -> Self {

@@ -106,7 +106,7 @@ impl Trial {
         let rate = rate(node).to_string();
         let name = format!("p{place}");
         let pairs = [("name", name.as_str()), ("rate", &rate), ("snaps", "20"), ("model", "sarge")];
-        let wire = Protocol::ALL[place % Protocol::ALL.len()];
+        let wire = Protocol::CURRENT[place % Protocol::CURRENT.len()];
         let server = Network::address(SERVER, LocalPort(0));
         let qport = Qport(1000 + place as u16);
         let now = self.network.clock(node);

@@ -284,7 +284,7 @@ impl RawClient {
                 }
                 ServerOp::Gamestate => {
                     let gamestate = gamestate::read(&mut reader).unwrap();
-                    self.feed = gamestate.checksum_feed;
+                    self.feed = gamestate.checksum_feed.unwrap_or_default();
                     self.gamestates += 1;
                     return;
                 }

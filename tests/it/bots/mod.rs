@@ -211,7 +211,7 @@ fn answers_to_many_bots_wait_for_one_another() {
 
 #[test]
 fn bots_join_play_and_leave() {
-    for wire in Protocol::ALL {
+    for wire in Protocol::CURRENT {
         let mut test = Match::new(options(wire, 5, 6));
         assert_eq!(test.bots.local_ports(), 5);
         test.run(4);

@@ -168,7 +168,7 @@ fn stall_across_stages_counts_in_both() {
 
 #[test]
 fn intermission_keeps_ping_and_is_measured() {
-    for protocol in Protocol::ALL {
+    for protocol in Protocol::CURRENT {
         let mut test = Match::new(BotsOptions {
             uplink: Impairment::latency(Millis(40)),
             downlink: Impairment::latency(Millis(40)),

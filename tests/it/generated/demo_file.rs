@@ -144,7 +144,7 @@ impl DemoFile {
             self.strings.iter().map(|(index, text)| (ConfigIndex::at(*index), text.as_bytes())),
             [self.baseline].iter(),
             ClientNum::new(2).unwrap(),
-            77,
+            Some(77),
         );
         server_message::end(&mut self.writer);
         let message = self.writer.message().to_vec();

@@ -7,7 +7,7 @@ use fragd::{
     impairment::SeededRng,
     wire::{
         Protocol,
-        demo_file::{END_MARK, extension},
+        demo_file::END_MARK,
     },
 };
 
@@ -227,7 +227,7 @@ fn generated_demos_are_read_with_right_values() {
             summary.notes
         );
         for suffix in ["", ".part"] {
-            let name = format!("a.{}{suffix}", extension(demo.protocol));
+            let name = format!("a.{}{suffix}", demo.protocol.extension);
             let protocol = recognize(&name, &demo.bytes).unwrap();
             assert_eq!(protocol.number, demo.protocol.number, "{what}");
         }

@@ -18,8 +18,7 @@ use crate::{
         bits::BitWriter,
         client_message::{self, ClientHeader},
         connectionless::CommandKind,
-        entity,
-        server_message::{self, ServerOp},
+        entity, server_message,
         snapshot::{self, SnapshotHeader},
     },
 };
@@ -169,7 +168,11 @@ impl Shadow {
             let number = self.newest.server_command.0.next();
             server_message::write_command(&mut writer, number, command.as_bytes());
             let later = SNAPSHOT_INTERVAL_MS * i32::try_from(copy).unwrap_or(1);
-            write_empty_snapshot(&mut writer, LevelTime(time.0.saturating_add(later)));
+            write_empty_snapshot(
+                &mut writer,
+                *acknowledged,
+                LevelTime(time.0.saturating_add(later)),
+            );
             server_message::end(&mut writer);
             datagram.clear();
             if channel.send(writer.message(), key, (), &mut datagram).is_err() {
@@ -186,8 +189,8 @@ impl Shadow {
 }
 
 /// Writes a full snapshot without entities.
-fn write_empty_snapshot(writer: &mut BitWriter, server_time: LevelTime) {
-    writer.byte(ServerOp::Snapshot as u8);
+fn write_empty_snapshot(writer: &mut BitWriter, acknowledged: CommandNum, server_time: LevelTime) {
+    snapshot::begin(writer, acknowledged);
     let nothing = PlayerState::default();
     let head = SnapshotHeader { server_time, ..SnapshotHeader::default() };
     snapshot::write_head(writer, &head, &nothing, &nothing);

@@ -241,7 +241,8 @@ impl ClientReport {
     /// Takes the name of the client's own player configstring.
     fn name_from_gamestate(&mut self, record: &Record) {
         let Some(gamestate) = &record.from_server.gamestate else { return };
-        let index = PLAYERS + gamestate.client_num.index();
+        let Some(client) = gamestate.client_num else { return };
+        let index = PLAYERS + client.index();
         let own = gamestate.configstrings.iter().find(|(at, _)| at.index() == index);
         if let Some(name) =
             own.and_then(|(_, text)| InfoString::parse(text).get("n").map(str::to_owned))

@@ -133,7 +133,11 @@ impl Proof {
             return None;
         };
         let tables = packs.tables(&listed.mod_folder);
-        let proof = match PackProof::new(&tables, &listed.checksums, level.checksum_feed) {
+        let proof = match PackProof::new(
+            &tables,
+            &listed.checksums,
+            level.checksum_feed.unwrap_or_default(),
+        ) {
             Ok(proof) => proof,
             Err(module) => {
                 let text = unprovable(module, &listed.missing(&tables), &packs.searched());

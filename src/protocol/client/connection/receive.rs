@@ -131,13 +131,13 @@ impl Connection {
     /// Decodes a message, then applies its acknowledgement.
     pub(super) fn read(&mut self, received: &ReceivedMessage) -> Result<(), ProtocolErrorKind> {
         let sequence = received.sequence;
-        let acknowledged =
-            self.channel.unscramble_server_message(sequence, &self.commands, &mut self.message)?;
+        self.channel.unscramble_server_message(sequence, &self.commands, &mut self.message)?;
         let baselines = self.level.as_ref().map_or(&self.no_baselines, |level| &level.baselines);
         let reader = self.channel.reader(&self.message);
         self.inbound.expected_block = self.download.expected_block();
         let voice = self.channel.protocol().voice;
         self.inbound.read(reader, voice, sequence, &mut self.history, baselines)?;
+        let Some(acknowledged) = self.inbound.acknowledged else { return Ok(()) };
         match self.commands.acknowledge(acknowledged) {
             Err(AckError::TooOld { .. }) => self.commands.acknowledge_all(),
             Err(error @ AckError::Future { .. }) => {
@@ -282,6 +282,7 @@ impl Connection {
         self.history.accept(sequence, staged, self.server_commands.last());
         let Some(current) = self.history.current() else { return };
         if current.is_active() {
+            level.learn_client_num(&current.player);
             self.clock.set(now, after);
             let round_trip = self.usercmds.round_trip(now, current.delta_base());
             self.ping = round_trip.or(self.ping);

@@ -83,7 +83,7 @@ impl Connection {
             let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
             let count = self.usercmds.select(&mut moves);
             let key = usercmd_key(
-                level.checksum_feed,
+                level.checksum_feed.unwrap_or_default(),
                 head.message_acknowledge,
                 command_hash(text.as_bytes()),
             );

@@ -433,7 +433,7 @@ impl Client {
     /// Client number in the level.
     #[must_use]
     pub fn client_num(&self) -> Option<ClientNum> {
-        Some(self.connected()?.level()?.client_num)
+        self.connected()?.level()?.client_num
     }
 
     /// Server id of the client's level.

@@ -17,6 +17,7 @@ use std::{collections::VecDeque, sync::Arc};
 use thiserror::Error;
 
 use super::{
+    datagram_scramble,
     fragments::{FragmentError, OutgoingFragments, Reassembly},
     header::{ChannelSide, FRAGMENT_LEN, Header, HeaderError, HeaderLayout, checksum},
     scramble::Scrambler,
@@ -26,7 +27,7 @@ use crate::{
     model::{Challenge, Qport, Sequence, limits::MAX_MESSAGE_LEN},
     wire::{
         bits::BitReader,
-        protocol::{Protocol, Scrambling},
+        protocol::{Framing, Protocol, Scrambling},
     },
 };
 
@@ -145,6 +146,8 @@ pub struct Channel<K = ()> {
     unsent: Option<Unsent<K>>,
     /// Memory of the last message in fragments, [`KEPT_LEN`] at most.
     spare: Vec<u8>,
+    /// Memory of datagrams that are scrambled as a whole.
+    unscrambled: Vec<u8>,
     queue: VecDeque<Queued<K>>,
     last_datagram_len: usize,
     fragment_copies: u8,
@@ -196,6 +199,7 @@ impl<K: Copy> Channel<K> {
             last_sent: Sequence(0),
             unsent: None,
             spare: Vec::new(),
+            unscrambled: Vec::new(),
             queue: VecDeque::new(),
             last_datagram_len: 0,
             fragment_copies: 1,
@@ -283,6 +287,19 @@ impl<K: Copy> Channel<K> {
     /// # Errors
     /// [`DropReason`]; `message` is unchanged then.
     pub fn receive(
+        &mut self,
+        datagram: &[u8],
+        message: &mut Vec<u8>,
+    ) -> Result<Option<ReceivedMessage>, DropReason> {
+        let mut unscrambled = std::mem::take(&mut self.unscrambled);
+        let datagram = opened(self.protocol.framing, datagram, &mut unscrambled);
+        let received = self.receive_opened(datagram, message);
+        self.unscrambled = unscrambled;
+        received
+    }
+
+    /// Handles a datagram that is not scrambled as a whole.
+    fn receive_opened(
         &mut self,
         datagram: &[u8],
         message: &mut Vec<u8>,
@@ -403,7 +420,7 @@ impl<K: Copy> Channel<K> {
 
     fn key_of(&self, message: &[u8]) -> Result<Key, SendError> {
         match (self.protocol.framing.scrambling, self.end) {
-            (Scrambling::None, _) => Ok(Key::Clear),
+            (Scrambling::None | Scrambling::Datagram, _) => Ok(Key::Clear),
             (Scrambling::CommandText, ChannelSide::Server) => Ok(Key::Numbered),
             (Scrambling::CommandText, ChannelSide::Client) => {
                 let (server_id, message_acknowledge, _) =
@@ -443,6 +460,7 @@ impl<K: Copy> Channel<K> {
         let header_end = out.len();
         out.extend_from_slice(message);
         scramble(&mut out[header_end..]);
+        self.close_datagram(&mut out[start..]);
         self.last_datagram_len = out.len() - start;
         self.last_sent = sequence;
         Transmitted { sequence, kind, first: true, last: true }
@@ -477,11 +495,19 @@ impl<K: Copy> Channel<K> {
         let last = piece.len() < FRAGMENT_LEN;
         self.write_header(Header { sequence, fragment: Some(span), ..Header::default() }, out);
         out.extend_from_slice(piece);
+        self.close_datagram(&mut out[start..]);
         self.last_datagram_len = out.len() - start;
         if last {
             self.last_sent = sequence;
         }
         Transmitted { sequence, kind, first, last }
+    }
+
+    /// Scrambles a whole datagram, where the framing does.
+    fn close_datagram(&self, datagram: &mut [u8]) {
+        if self.protocol.framing.scrambling == Scrambling::Datagram {
+            datagram_scramble::scramble(datagram);
+        }
     }
 
     /// Appends a header with this channel's qport and checksum.
@@ -490,6 +516,18 @@ impl<K: Copy> Channel<K> {
         HeaderLayout::new(self.end, self.protocol.framing)
             .write(&Header { qport: self.qport, checksum, ..header }, out);
     }
+}
+
+/// Returns a datagram with its header and payload readable. `unscrambled` is memory for one that is scrambled as a
+/// whole.
+pub fn opened<'a>(framing: Framing, datagram: &'a [u8], unscrambled: &'a mut Vec<u8>) -> &'a [u8] {
+    if framing.scrambling != Scrambling::Datagram {
+        return datagram;
+    }
+    unscrambled.clear();
+    unscrambled.extend_from_slice(datagram);
+    datagram_scramble::unscramble(unscrambled);
+    unscrambled
 }
 
 mod invariants;

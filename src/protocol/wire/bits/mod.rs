@@ -1,23 +1,27 @@
-//! Bit stream of a message: Huffman-coded bytes and raw bits.
+//! Bit stream of a message: coded bytes and raw bits.
 //!
-//! Bits fill each byte from the lowest up. Whole bytes of a value are coded with the fixed Huffman
-//! code; the odd low bits are raw.
-//!
-//! A value of `n` bits is its `n % 8` lowest bits as they are, lowest first, and then its remaining
-//! bytes, low byte first, each as its code:
+//! Bits fill each byte from the lowest up. The [`Coder`] of an encoding says how a value of `n` bits
+//! is written. [`Coder::Huffman`]: its `n % 8` lowest bits as they are, lowest first, then its
+//! remaining bytes, low byte first, each as its code of the fixed Huffman tree. [`Coder::Plain`]: all
+//! bits as they are, lowest first; text and data begin at a whole byte.
 //!
 //! ```text
-//! 10 bits:  b0 b1 | code of bits 2..10        32 bits:  code | code | code | code
+//! Huffman  10 bits:  b0 b1 | code of bits 2..10        32 bits:  code | code | code | code
+//! Plain    10 bits:  b0 b1 b2 b3 b4 b5 b6 b7 b8 b9     32 bits:  b0 … b31
 //! ```
 //!
+//! The loops over fields are compiled for each coder ([`HUFFMAN`], [`PLAIN`]), so that no value asks
+//! for it.
+//!
 //! Invariants: a writer never exceeds the largest message; it sets a flag instead. A reader never
-//! reads past its end; it returns an error. Source: Quake III protocol 68, the bit stream.
+//! reads past its end; it returns an error. Source: Quake III protocol 68, the bit stream; protocol
+//! 43, bits.
 
 mod reader;
 
 use super::{
     huffman::{CODES, MAX_CODE_LEN},
-    protocol::{ENCODING_68, Encoding},
+    protocol::{Coder, ENCODING_68, Encoding},
 };
 use crate::model::limits::{MAX_BIG_STRING_LEN, MAX_MESSAGE_LEN, MAX_STRING_LEN};
 pub use reader::BitReader;
@@ -25,6 +29,11 @@ pub(super) use reader::Window;
 
 /// Memory of a message. Eight spare bytes at the end allow every store to be a whole word.
 pub(super) type Buffer = [u8; MAX_MESSAGE_LEN + 8];
+
+/// Argument of loops that are compiled for [`Coder::Huffman`].
+pub(super) const HUFFMAN: bool = false;
+/// Argument of loops that are compiled for [`Coder::Plain`].
+pub(super) const PLAIN: bool = true;
 
 /// Code of each byte, in the top bits of a word.
 static CODE_TOPS: [u64; 256] = {
@@ -81,9 +90,13 @@ impl Pen {
         self.filled += n;
     }
 
-    /// Writes the code of a byte.
+    /// Writes a byte.
     #[inline]
-    pub(super) fn byte(&mut self, byte: u8) {
+    pub(super) fn byte<const IS_PLAIN: bool>(&mut self, byte: u8) {
+        if IS_PLAIN {
+            self.raw(u64::from(byte), 8);
+            return;
+        }
         let len = u32::from(CODE_LENS[usize::from(byte)]);
         self.word = self.word >> len | CODE_TOPS[usize::from(byte)];
         self.filled += len;
@@ -91,20 +104,24 @@ impl Pen {
 
     /// Writes the low bytes of `value`.
     #[inline]
-    pub(super) fn bytes(&mut self, mut value: u32, count: u32) {
+    pub(super) fn bytes<const IS_PLAIN: bool>(&mut self, mut value: u32, count: u32) {
         for _ in 0..count {
-            self.byte(value as u8);
+            self.byte::<IS_PLAIN>(value as u8);
             value >>= 8;
         }
     }
 
-    /// Writes a value of `n` bits: at most 7 raw bits and three codes, or four codes.
+    /// Writes a value of `n` bits. With Huffman codes: at most 7 raw bits and three codes, or four codes.
     #[inline]
-    pub(super) fn int(&mut self, value: u32, n: u32) {
+    pub(super) fn int<const IS_PLAIN: bool>(&mut self, value: u32, n: u32) {
         debug_assert!((1..=32).contains(&n));
+        if IS_PLAIN {
+            self.raw(u64::from(value) & ((1 << n) - 1), n);
+            return;
+        }
         let raw = n & 7;
         self.raw(u64::from(value & ((1 << raw) - 1)), raw);
-        self.bytes(value >> raw, n >> 3);
+        self.bytes::<HUFFMAN>(value >> raw, n >> 3);
     }
 
     /// Stores the pending bits.
@@ -122,16 +139,26 @@ impl Pen {
     }
 }
 
-/// Returns the code length of `bytes`, in bits.
-pub(super) fn code_bits(bytes: &[u8]) -> usize {
-    bytes.iter().map(|&byte| usize::from(CODE_LENS[usize::from(byte)])).sum()
-}
+impl Coder {
+    /// Returns the length of a byte, in bits.
+    fn byte_bits(self, byte: u8) -> usize {
+        match self {
+            Self::Huffman => usize::from(CODE_LENS[usize::from(byte)]),
+            Self::Plain => 8,
+        }
+    }
 
-/// Returns the length that [`BitWriter::big_string`] writes, in bits.
-pub(super) fn big_string_bits(text: &[u8]) -> usize {
-    let text = if text.len() <= MAX_BIG_STRING_LEN { text } else { &[] };
-    let symbols = text.iter().take_while(|&&byte| byte != 0).map(|&byte| safe_byte(byte));
-    symbols.chain([0]).map(|byte| usize::from(CODE_LENS[usize::from(byte)])).sum()
+    /// Returns the length of `bytes`, in bits.
+    pub(super) fn code_bits(self, bytes: &[u8]) -> usize {
+        bytes.iter().map(|&byte| self.byte_bits(byte)).sum()
+    }
+
+    /// Returns the length that [`BitWriter::big_string`] writes, in bits.
+    pub(super) fn big_string_bits(self, text: &[u8]) -> usize {
+        let text = if text.len() <= MAX_BIG_STRING_LEN { text } else { &[] };
+        let symbols = text.iter().take_while(|&&byte| byte != 0).map(|&byte| safe_byte(byte));
+        symbols.chain([0]).map(|byte| self.byte_bits(byte)).sum()
+    }
 }
 
 /// Writer of one message, in one [`Encoding`].
@@ -186,11 +213,14 @@ impl BitWriter {
         self.pen.len >= MAX_MESSAGE_LEN
     }
 
-    /// Returns the message: the bytes started, and one zero byte more when the last is full.
+    /// Returns the message: the bytes started, and with Huffman codes one zero byte more when the last is full.
     pub fn message(&mut self) -> &[u8] {
         let Pen { word, filled, len } = self.pen;
         self.bytes[len] = if filled == 0 { 0 } else { (word >> (64 - filled)) as u8 };
-        &self.bytes[..=len]
+        match (self.encoding.coder, filled) {
+            (Coder::Plain, 0) => &self.bytes[..len],
+            _ => &self.bytes[..=len],
+        }
     }
 
     /// Writes up to [`Pen::MAX_BITS`] bits.
@@ -209,13 +239,19 @@ impl BitWriter {
     /// Writes the `n` low bits of `value`, `n` in 1..=32.
     #[inline]
     pub fn bits(&mut self, value: u32, n: u32) {
-        self.put(|pen| pen.int(value, n));
+        match self.encoding.coder {
+            Coder::Huffman => self.put(|pen| pen.int::<HUFFMAN>(value, n)),
+            Coder::Plain => self.put(|pen| pen.int::<PLAIN>(value, n)),
+        }
     }
 
     /// Writes 8 bits.
     #[inline]
     pub fn byte(&mut self, value: u8) {
-        self.put(|pen| pen.byte(value));
+        match self.encoding.coder {
+            Coder::Huffman => self.put(|pen| pen.byte::<HUFFMAN>(value)),
+            Coder::Plain => self.put(|pen| pen.byte::<PLAIN>(value)),
+        }
     }
 
     /// Writes 16 bits.
@@ -244,24 +280,46 @@ impl BitWriter {
     fn string_up_to(&mut self, text: &[u8], limit: usize) {
         let text = if text.len() <= limit { text } else { &[] };
         let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
-        self.symbols(&text[..end], safe_byte);
+        match self.encoding.coder {
+            Coder::Huffman => self.symbols::<HUFFMAN>(&text[..end], safe_byte),
+            Coder::Plain => {
+                self.align();
+                self.symbols::<PLAIN>(&text[..end], safe_byte);
+            }
+        }
         self.byte(0);
     }
 
-    /// Writes raw bytes of a download block.
+    /// Writes raw bytes, such as those of a download block. Plain data behind an unfinished byte begin one byte behind
+    /// its end, as original programs write and read them.
     pub fn data(&mut self, bytes: &[u8]) {
-        self.symbols(bytes, |byte| byte);
+        match self.encoding.coder {
+            Coder::Huffman => self.symbols::<HUFFMAN>(bytes, |byte| byte),
+            Coder::Plain => {
+                if !bytes.is_empty() && self.align() {
+                    self.byte(0);
+                }
+                self.symbols::<PLAIN>(bytes, |byte| byte);
+            }
+        }
+    }
+
+    /// Fills the unfinished byte with zeros. Returns whether there was one.
+    fn align(&mut self) -> bool {
+        let odd = self.pen.filled & 7;
+        self.put(|pen| pen.raw(0, (8 - odd) & 7));
+        odd != 0
     }
 
     #[inline]
-    fn symbols(&mut self, bytes: &[u8], change: impl Fn(u8) -> u8) {
+    fn symbols<const IS_PLAIN: bool>(&mut self, bytes: &[u8], change: impl Fn(u8) -> u8) {
         let mut pen = self.pen;
         let (chunks, rest) = bytes.as_chunks::<SYMBOLS_PER_STORE>();
         for chunk in chunks {
-            chunk.iter().for_each(|&byte| pen.byte(change(byte)));
+            chunk.iter().for_each(|&byte| pen.byte::<IS_PLAIN>(change(byte)));
             pen.store(&mut self.bytes);
         }
-        rest.iter().for_each(|&byte| pen.byte(change(byte)));
+        rest.iter().for_each(|&byte| pen.byte::<IS_PLAIN>(change(byte)));
         pen.store(&mut self.bytes);
         self.pen = pen;
     }

@@ -3,13 +3,13 @@
 //! Invariants: no value is read past the end of the message; the result is then an error. Source: Quake III protocol 68,
 //! the bit stream.
 
-use super::{SYMBOLS_PER_STORE, safe_byte};
+use super::{HUFFMAN, PLAIN, SYMBOLS_PER_STORE, safe_byte};
 use crate::{
     model::limits::{MAX_BIG_STRING_LEN, MAX_STRING_LEN},
     wire::{
         Result, WireError,
         huffman::{DECODE, MAX_CODE_LEN},
-        protocol::{ENCODING_68, Encoding},
+        protocol::{Coder, ENCODING_68, Encoding},
     },
 };
 
@@ -45,9 +45,12 @@ impl Window {
         self.used += n;
     }
 
-    /// Reads a byte from its code; `None` for the unassigned code.
+    /// Reads a byte; `None` for the unassigned code.
     #[inline]
-    pub(in crate::wire) fn byte(&mut self) -> Option<u8> {
+    pub(in crate::wire) fn byte<const IS_PLAIN: bool>(&mut self) -> Option<u8> {
+        if IS_PLAIN {
+            return Some(self.raw(8) as u8);
+        }
         let decoded = DECODE[self.bits as usize % DECODE.len()];
         self.pass(u32::from(decoded.len));
         (decoded.len != 0).then_some(decoded.symbol)
@@ -55,12 +58,17 @@ impl Window {
 
     /// Reads a value of `n` bits.
     #[inline]
-    pub(in crate::wire) fn int(&mut self, n: u32) -> Option<u32> {
+    pub(in crate::wire) fn int<const IS_PLAIN: bool>(&mut self, n: u32) -> Option<u32> {
+        if IS_PLAIN {
+            let value = (self.bits & ((1 << n) - 1)) as u32;
+            self.pass(n);
+            return Some(value);
+        }
         let raw = n & 7;
         let mut value = self.raw(raw);
         let mut have = raw;
         while have < n {
-            value |= u32::from(self.byte()?) << have;
+            value |= u32::from(self.byte::<HUFFMAN>()?) << have;
             have += 8;
         }
         Some(value)
@@ -190,7 +198,10 @@ impl<'a> BitReader<'a> {
     pub fn bits(&mut self, n: u32) -> Result<u32> {
         debug_assert!((1..=32).contains(&n));
         let mut window = self.window();
-        let value = window.int(n).ok_or_else(|| self.no_code(window))?;
+        let value = match self.encoding.coder {
+            Coder::Huffman => window.int::<HUFFMAN>(n).ok_or_else(|| self.no_code(window))?,
+            Coder::Plain => window.int::<PLAIN>(n).unwrap_or_default(),
+        };
         self.follow(window)?;
         Ok(value)
     }
@@ -240,6 +251,9 @@ impl<'a> BitReader<'a> {
     }
 
     fn string_up_to(&mut self, limit: usize) -> Result<String> {
+        if self.encoding.coder == Coder::Plain {
+            self.at = self.at.next_multiple_of(8);
+        }
         let mut text = String::new();
         loop {
             match self.byte()? {
@@ -255,11 +269,30 @@ impl<'a> BitReader<'a> {
     /// # Errors
     /// As [`Self::bits`].
     pub fn data(&mut self, bytes: &mut [u8]) -> Result<()> {
+        match self.encoding.coder {
+            Coder::Huffman => self.symbols::<HUFFMAN>(bytes),
+            Coder::Plain => {
+                // See `BitWriter::data`.
+                if !bytes.is_empty() && !self.at.is_multiple_of(8) {
+                    self.at = self.at.next_multiple_of(8) + 8;
+                }
+                self.symbols::<PLAIN>(bytes)
+            }
+        }
+    }
+
+    /// Number of bits behind the position. A plain text may have moved it behind the end.
+    #[must_use]
+    pub fn bits_left(&self) -> usize {
+        self.end.saturating_sub(self.at)
+    }
+
+    fn symbols<const IS_PLAIN: bool>(&mut self, bytes: &mut [u8]) -> Result<()> {
         let (chunks, rest) = bytes.as_chunks_mut::<SYMBOLS_PER_STORE>();
         for chunk in chunks {
             let mut window = self.window();
             for byte in chunk {
-                *byte = window.byte().ok_or_else(|| self.no_code(window))?;
+                *byte = window.byte::<IS_PLAIN>().ok_or_else(|| self.no_code(window))?;
             }
             self.follow(window)?;
         }

@@ -217,13 +217,13 @@ impl<'a> DemoReader<'a> {
     /// Client number of the recorded connection.
     #[must_use]
     pub fn client_num(&self) -> Option<ClientNum> {
-        Some(self.level.as_ref()?.client_num)
+        self.level.as_ref()?.client_num
     }
 
     /// Checksum feed of the level.
     #[must_use]
     pub fn checksum_feed(&self) -> Option<i32> {
-        Some(self.level.as_ref()?.checksum_feed)
+        self.level.as_ref()?.checksum_feed
     }
 
     /// Index and text so far of a long configstring that has begun and not ended.
@@ -282,7 +282,7 @@ impl<'a> DemoReader<'a> {
         let mut message = DemoMessage {
             offset: record.offset,
             sequence: record.sequence,
-            acknowledge: CommandNum(reader.long()?),
+            acknowledge: server_message::read_acknowledge(reader)?.unwrap_or_default(),
             bytes: record.message,
             commands: Vec::new(),
             gamestate: None,
@@ -315,6 +315,8 @@ impl<'a> DemoReader<'a> {
                     message.gamestate = Some(Arc::new(gamestate::read(reader)?));
                 }
                 ServerOp::Snapshot => {
+                    let acknowledged = snapshot::read_acknowledge(reader)?;
+                    message.acknowledge = acknowledged.unwrap_or(message.acknowledge);
                     let (snapshot, lacks) = self.snapshot(record.sequence, reader)?;
                     message.snapshot = lacks.is_none().then(|| Arc::new(snapshot));
                     message.lacks_snapshot = lacks.is_some();
@@ -389,6 +391,9 @@ impl<'a> DemoReader<'a> {
         if let Some(snapshot) = &message.snapshot {
             self.counts.snapshots += 1;
             self.counts.deltas += usize::from(snapshot.head.delta_num > 0);
+            if let Some(level) = &mut self.level {
+                level.learn_client_num(&snapshot.player);
+            }
             let after = snapshot.head.server_time;
             if let Some(before) = self.time.replace(after).filter(|before| *before > after) {
                 let kind = DemoNoteKind::TimeRestarts { before, after };

@@ -29,6 +29,7 @@ use crate::{
         connectionless::{ConnectResponse, Message},
         gamestate,
         server_message::{self, ServerOp},
+        snapshot,
     },
 };
 
@@ -60,7 +61,7 @@ impl<R: Role> Connection<R> {
         let budget = if self.queue.pending() > 0 { self.command_budget(rates) } else { 0 };
         self.queue.fill_window(configstrings, SnapshotTimes { now, level, played }, budget);
         self.begin_message(writer);
-        writer.byte(ServerOp::Snapshot as u8);
+        snapshot::begin(writer, self.incoming.last());
     }
 
     /// Records a datagram that was sent.
@@ -115,7 +116,7 @@ impl<R: Role> Connections<'_, R> {
             level.configstrings.iter().map(|(index, text)| (index, text.as_bytes())),
             level.baselines.all().iter(),
             level.client_number.unwrap_or_else(|| ClientNum::at(key.index())),
-            level.checksum_feed,
+            Some(level.checksum_feed),
         );
         server_message::end(writer);
         if writer.overflowed() {
