@@ -194,8 +194,8 @@ mod tests {
                 .map(|&(index, text)| (ConfigIndex::at(index), text.to_owned()))
                 .collect(),
             baselines: Vec::new(),
-            client_num: ClientNum::new(3).unwrap(),
-            checksum_feed: 0,
+            client_num: ClientNum::new(3),
+            checksum_feed: Some(0),
         })
     }
 

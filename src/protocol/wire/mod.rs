@@ -19,6 +19,7 @@ pub mod gamestate;
 pub mod huffman;
 pub mod info;
 pub mod legacy_fields;
+pub mod numbers;
 pub mod player;
 pub mod protocol;
 pub mod server_message;

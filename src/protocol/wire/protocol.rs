@@ -29,6 +29,7 @@ use std::{
 use super::{
     field_tables::{ENTITY_68, EntityTable, PLAYER_68, PlayerTable, USERCMD_68},
     legacy_fields::{ENTITY_43, ENTITY_48, PLAYER_43, PLAYER_48, USERCMD_43},
+    numbers::GameNumbers,
     usercmd::UsercmdCodec,
 };
 
@@ -98,15 +99,6 @@ pub struct MessageForm {
     pub has_end_mark: bool,
     /// Whether gamestates hold the number of the client.
     pub has_client_number: bool,
-}
-
-/// Numbers of events, entity types, animations, configstrings and other vocabulary of the game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GameNumbers {
-    /// Those of 1.32, as `bg` has them.
-    Current,
-    /// Those of 1.11 to 1.17.
-    Release116,
 }
 
 /// Encoding of message contents.

@@ -75,7 +75,7 @@ impl SampleDemo {
             strings.iter().map(|(index, text)| (ConfigIndex::at(*index), text.as_bytes())),
             self.baselines.iter(),
             ClientNum::new(2).expect("a slot"),
-            99,
+            Some(99),
         );
         server_message::end(&mut self.writer);
         let message = self.writer.message().to_vec();

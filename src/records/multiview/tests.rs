@@ -11,8 +11,7 @@ use crate::{
     wire::{
         Protocol,
         bits::BitWriter,
-        entity,
-        server_message::{self, ServerOp},
+        entity, server_message,
         snapshot::{self, AreaMask, SnapFlags, SnapshotHeader},
     },
 };

@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use fragd::{
     demo::{DemoEventKind, DemoReader, DemoSummary, EventFinder, cut, recognize},
     impairment::SeededRng,
-    wire::{
-        Protocol,
-        demo_file::END_MARK,
-    },
+    wire::{Protocol, demo_file::END_MARK},
 };
 
 use super::{

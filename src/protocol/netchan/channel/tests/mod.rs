@@ -286,7 +286,7 @@ fn queued_message_gets_number_and_key_at_transmission() {
         let Some(received) = received else { continue };
         let sequence = received.sequence;
         let command = pair.client.unscramble_server_message(sequence, &commands, &mut pair.message);
-        assert_eq!(commands.acknowledge(command.expect("opened")), Ok(()));
+        assert_eq!(commands.acknowledge(command.expect("opened").expect("acknowledged")), Ok(()));
         pair.client.commit(received);
         arrived.push(pair.message.clone());
     }
