@@ -68,6 +68,18 @@ choices! {
         /// ioquake3: checksummed framing.
         Native = "native",
     }
+    /// Whether clients of protocol 66 or 67 are served, and how their messages are scrambled (`sv_protocol66`,
+    /// `sv_protocol67`).
+    ScrambledProtocol {
+        /// Not served.
+        Off = "off",
+        /// XOR first; a client that does not scramble is told to connect again.
+        Auto = "auto",
+        /// XOR, as protocol 68.
+        Xor = "xor",
+        /// Not scrambled.
+        None = "none",
+    }
     /// Game rules of a level (`g_rules`).
     RulesMode {
         /// Deathmatch where the map file exists, free flight elsewhere.

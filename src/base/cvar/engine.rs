@@ -5,7 +5,7 @@
 
 use super::{
     Address, Endpoint, Flag, Flags, Float, GameCode, GameFaultPolicy, GameFolder, Int, LogLevel,
-    Networks, PerGame, Protocol71, StatusStyle, Text, setting_rows,
+    Networks, PerGame, Protocol71, ScrambledProtocol, StatusStyle, Text, setting_rows,
 };
 
 // Flags of the rows below.
@@ -138,6 +138,14 @@ setting_rows! {
         "Protocol number in query responses.";
     SV_WIRE71, "sv_wire71", Protocol71::one_of(), all("auto", P),
         "Meaning of protocol 71: compat as in OpenArena, native as in ioquake3, auto detects it per client.";
+    SV_PROTOCOL43, "sv_protocol43", Flag::either(), all("1", P),
+        "Accept clients of protocol 43 (Quake III 1.11 to 1.16n) while the level has the numbers of baseq3.";
+    SV_PROTOCOL45, "sv_protocol45", Flag::either(), all("1", P),
+        "Accept clients of protocol 45 (Quake III 1.17) while the level has the numbers of baseq3.";
+    SV_PROTOCOL66, "sv_protocol66", ScrambledProtocol::one_of(), all("auto", P),
+        "Accept clients of protocol 66 (1.29f to 1.30): off, or their scrambling, xor, none or auto (xor first).";
+    SV_PROTOCOL67, "sv_protocol67", ScrambledProtocol::one_of(), all("xor", P),
+        "Accept clients of protocol 67 (1.31): off, or their scrambling, xor, none or auto (xor first).";
     SV_MIN_RATE, "sv_minRate", Int::or_off(1000, 1_000_000), all("0", S),
         "Minimum rate per client in bytes per second, above the client's own rate; 0 disables it.";
     SV_MAX_RATE, "sv_maxRate", Int::or_off(1000, 1_000_000), all("0", S),

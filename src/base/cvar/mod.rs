@@ -16,7 +16,7 @@ mod values;
 
 pub use choice::{
     BallotHolder, Choice, CollisionPrecision, GameCode, GameFaultPolicy, GameFolder, LogLevel,
-    MovementChoice, MovementPrecision, Protocol71, RulesMode, StatusStyle,
+    MovementChoice, MovementPrecision, Protocol71, RulesMode, ScrambledProtocol, StatusStyle,
 };
 pub use error::ValueError;
 pub(crate) use error::quoted;

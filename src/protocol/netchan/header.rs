@@ -86,7 +86,10 @@ pub fn detect_protocol(
                 .read(datagram)
                 .is_ok_and(|(header, _)| header.checksum == checksum(challenge, header.sequence))
     };
-    let without = || Protocol::with_number(guess.number).find(|other| !other.framing.checksum);
+    let without = || {
+        let mut others = Protocol::with_number(guess.number);
+        others.find(|other| guess.framing.checksum && !other.framing.checksum)
+    };
     Protocol::with_number(guess.number).find(fits).or_else(without).unwrap_or(guess)
 }
 

@@ -1,4 +1,5 @@
-//! The `connect` packet: compressed userinfo, the only compressed connectionless packet.
+//! The `connect` packet: compressed userinfo, the only compressed connectionless packet. Protocols 43 and 45 send the
+//! text as it is.
 //!
 //! ```text
 //! FF FF FF FF "connect "   12 plain bytes, the space included
@@ -10,13 +11,16 @@
 //! highest first. Bits fill bytes from the lowest up. The text is the rest of the command line,
 //! usually the userinfo between quotes.
 //!
+//! Byte 12 tells both forms apart: plain text begins with a quote or a backslash, and the high byte of a length is at
+//! most 4. Before 1.31 the userinfo has no quotes and is the rest of the text.
+//!
 //! Reading has three steps of increasing cost: [`Connect::text_len`] reads two bytes,
 //! [`Connect::text`] decompresses, [`ConnectText::userinfo`] validates and sorts the pairs.
 //! [`ConnectText::claim`] finds the numbers that decide whether the third step is worth its cost.
 //!
 //! Invariants: a packet over [`MAX_CONNECT_PACKET`] is not decompressed, a packet yields at most
 //! [`MAX_CONNECT_TEXT`] bytes, and a stream that ends early is an error.
-//! Source: Quake III protocol 68, adaptive stream; golden packets `tests/vectors/connect_vectors.csv`.
+//! Source: Quake III protocol 68, adaptive stream; protocol 43, handshake; golden packets `tests/vectors/connect_vectors.csv`.
 
 use thiserror::Error;
 
@@ -73,6 +77,15 @@ pub struct Connect<'a> {
     compressed: &'a [u8],
 }
 
+/// Form of the text of a `connect` packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectForm {
+    /// As it is.
+    Plain,
+    /// In the adaptive Huffman code.
+    Compressed,
+}
+
 impl<'a> Connect<'a> {
     /// Wraps the bytes after [`CONNECT_PREFIX`].
     #[must_use]
@@ -80,12 +93,24 @@ impl<'a> Connect<'a> {
         Self { compressed }
     }
 
-    /// Returns the announced length of the text in bytes, without decompressing.
+    /// Returns the form of the text.
+    #[must_use]
+    pub fn form(self) -> ConnectForm {
+        match self.compressed.first() {
+            Some(b'"' | b'\\') => ConnectForm::Plain,
+            _ => ConnectForm::Compressed,
+        }
+    }
+
+    /// Returns the length of text to decompress in bytes, without decompressing; 0 for plain text.
     ///
     /// # Errors
     /// Every problem known so far: see [`decompress`](Self::decompress).
     pub fn text_len(self) -> Result<usize, ConnectError> {
-        self.split().map(|(announced, _)| announced)
+        match self.form() {
+            ConnectForm::Plain => Ok(0),
+            ConnectForm::Compressed => self.split().map(|(announced, _)| announced),
+        }
     }
 
     /// Decompresses the text.
@@ -93,6 +118,13 @@ impl<'a> Connect<'a> {
     /// # Errors
     /// As [`decompress`](Self::decompress).
     pub fn text(self) -> Result<ConnectText, ConnectError> {
+        if self.form() == ConnectForm::Plain {
+            let text = self.compressed;
+            return match text.len() {
+                0..=MAX_CONNECT_TEXT => Ok(ConnectText(text.to_vec())),
+                len => Err(ConnectError::UserinfoTooLong(len)),
+            };
+        }
         let mut text = Vec::with_capacity(self.text_len()?);
         self.decompress(&mut text)?;
         Ok(ConnectText(text))
@@ -177,7 +209,11 @@ pub struct Claim {
 
 impl ConnectText {
     fn userinfo_text(&self) -> WireText<'_> {
-        WireText::new(&self.0).first_line().words().next().unwrap_or_default()
+        let line = WireText::new(&self.0).first_line();
+        if self.0.starts_with(b"\\") {
+            return line;
+        }
+        line.words().next().unwrap_or_default()
     }
 
     /// Finds the challenge, the protocol and the qport in one pass over the text. They equal those
@@ -215,6 +251,22 @@ impl ConnectText {
         }
         Ok(check_userinfo(&userinfo.to_string())?)
     }
+}
+
+/// Appends a complete `connect` packet in plain text to `out`.
+///
+/// # Errors
+/// As [`write_connect`].
+pub fn write_plain_connect(userinfo: &InfoString, out: &mut Vec<u8>) -> Result<(), ConnectError> {
+    let userinfo = userinfo.as_str();
+    if userinfo.len() > MAX_CONNECT_USERINFO {
+        return Err(ConnectError::UserinfoTooLong(userinfo.len()));
+    }
+    out.extend_from_slice(CONNECT_PREFIX);
+    out.push(b'"');
+    WireText::from(userinfo).push_to(out);
+    out.push(b'"');
+    Ok(())
 }
 
 /// Appends a complete `connect` packet with this userinfo to `out`.
@@ -327,6 +379,28 @@ mod tests {
         assert_eq!(userinfo_of(b"\"\\name\\a\0\\b\\1\"").as_deref(), Ok("\\name\\a"));
         assert_eq!(userinfo_of(b"").as_deref(), Ok(""));
         assert!(matches!(userinfo_of(b"\"\\name\\a;b\""), Err(ConnectError::Userinfo(_))));
+    }
+
+    #[test]
+    fn plain_connect_is_told_by_its_first_byte() {
+        let info = InfoString::parse("\\challenge\\5\\protocol\\43\\name\\a b");
+        let mut packet = Vec::new();
+        write_plain_connect(&info, &mut packet).expect("short enough");
+        let plain = Connect::new(&packet[CONNECT_PREFIX.len()..]);
+        assert_eq!((plain.form(), plain.text_len()), (ConnectForm::Plain, Ok(0)));
+        assert_eq!(plain.userinfo().as_ref(), Ok(&info));
+        let bare = Connect::new(&packet[CONNECT_PREFIX.len() + 1..packet.len() - 1]);
+        assert_eq!(bare.userinfo().as_ref(), Ok(&info), "without quotes, the rest of the text");
+        assert_eq!(userinfo_of(b"\\name\\a b").as_deref(), Ok("\\name\\a b"));
+        let long = [b'"'; MAX_CONNECT_TEXT + 1];
+        assert_eq!(
+            Connect::new(&long).text(),
+            Err(ConnectError::UserinfoTooLong(MAX_CONNECT_TEXT + 1))
+        );
+        packet.clear();
+        write_connect(&info, &mut packet).expect("short enough");
+        let compressed = Connect::new(&packet[CONNECT_PREFIX.len()..]);
+        assert_eq!(compressed.form(), ConnectForm::Compressed);
     }
 
     #[test]

@@ -368,6 +368,17 @@ impl Protocol {
         Some(format!("cs {index} \"{}\"\n", truncated(&text, MAX_CHANGE_LEN)))
     }
 
+    /// Adds the keys of 1.32 to the userinfo of a client that has older ones.
+    pub fn translate_userinfo(&self, info: &mut InfoString) {
+        if !self.numbers.is_current()
+            && info.get("color1").is_none()
+            && let Some(color) = info.get("color").map(str::to_owned)
+        {
+            // Without room the color is that of a client without one.
+            let _ = info.set("color1", &color);
+        }
+    }
+
     /// Returns a command of the server as it is sent, or `None` if the older game has no such command.
     #[must_use]
     pub fn sent_command<'a>(&self, command: &'a str) -> Option<Cow<'a, str>> {

@@ -27,6 +27,7 @@ use std::{
 };
 
 use super::{
+    connect::ConnectForm,
     field_tables::{ENTITY_68, EntityTable, PLAYER_68, PlayerTable, USERCMD_68},
     legacy_fields::{ENTITY_43, ENTITY_48, PLAYER_43, PLAYER_48, USERCMD_43},
     numbers::GameNumbers,
@@ -52,6 +53,8 @@ pub struct Protocol {
     pub voice: bool,
     /// Numbers of the game: events, configstrings and so on.
     pub numbers: GameNumbers,
+    /// Whether receivers ignore fragments of a message that they have, so that each may be sent twice.
+    pub filters_fragments: bool,
     /// Whether connections use it; else its datagrams are unknown, and only demos are read.
     pub is_live: bool,
     /// Number of entities in snapshots since a delta base after which clients refuse that base.
@@ -119,8 +122,8 @@ pub struct Encoding {
 /// Answers of servers during the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handshake {
-    /// Whether `connect` packets are plain text; else they are compressed.
-    pub plain_connect: bool,
+    /// Form of `connect` packets.
+    pub connect: ConnectForm,
     /// Whether servers repeat the client's challenge and name their protocol in `challengeResponse`, and
     /// repeat their own challenge in `connectResponse`.
     pub repeats_challenges: bool,
@@ -179,9 +182,9 @@ const DELTA_WINDOW_68: Option<u32> = Some(2048 - 128);
 
 /// Handshake of protocols before ioquake3's 71.
 const SHORT: Handshake =
-    Handshake { plain_connect: false, repeats_challenges: false, fallback: None };
+    Handshake { connect: ConnectForm::Compressed, repeats_challenges: false, fallback: None };
 /// Handshake of protocols 43 and 45.
-const SHORT_PLAIN: Handshake = Handshake { plain_connect: true, ..SHORT };
+const SHORT_PLAIN: Handshake = Handshake { connect: ConnectForm::Plain, ..SHORT };
 
 /// Facts of protocol 68 that others share.
 const ROW_68: Protocol = Protocol {
@@ -193,9 +196,15 @@ const ROW_68: Protocol = Protocol {
     handshake: SHORT,
     voice: false,
     numbers: GameNumbers::Current,
+    filters_fragments: true,
     is_live: true,
     delta_window: DELTA_WINDOW_68,
 };
+
+/// Facts of protocols 66 and 67 that their rows share.
+const ROW_66: Protocol =
+    Protocol { name: "66", number: 66, extension: "dm_66", filters_fragments: false, ..ROW_68 };
+const ROW_67: Protocol = Protocol { name: "67", number: 67, extension: "dm_67", ..ROW_66 };
 
 /// Facts of protocol 43 that others share.
 const ROW_43: Protocol = Protocol {
@@ -206,6 +215,7 @@ const ROW_43: Protocol = Protocol {
     encoding: &ENCODING_43,
     handshake: SHORT_PLAIN,
     numbers: GameNumbers::Release116,
+    filters_fragments: false,
     ..ROW_68
 };
 
@@ -238,15 +248,15 @@ protocols! {
         ..ROW_68
     };
     /// Protocol 66: 1.29f to 1.30, with scrambled messages.
-    Q3_66 = Protocol { name: "66", number: 66, extension: "dm_66", ..ROW_68 };
+    Q3_66 = ROW_66;
     /// Protocol 66 without scrambling.
     Q3_66_CLEAR =
-        Protocol { name: "66-clear", number: 66, extension: "dm_66", framing: CLEAR, ..ROW_68 };
+        Protocol { name: "66-clear", framing: CLEAR, ..ROW_66 };
     /// Protocol 67: 1.31, with scrambled messages.
-    Q3_67 = Protocol { name: "67", number: 67, extension: "dm_67", ..ROW_68 };
+    Q3_67 = ROW_67;
     /// Protocol 67 without scrambling.
     Q3_67_CLEAR =
-        Protocol { name: "67-clear", number: 67, extension: "dm_67", framing: CLEAR, ..ROW_68 };
+        Protocol { name: "67-clear", framing: CLEAR, ..ROW_67 };
     /// Protocol 68: Quake III Arena 1.32, and the number that most engines still serve.
     Q3_68 = ROW_68;
     /// OpenArena's protocol 71: protocol 68 with another number.
@@ -283,6 +293,12 @@ impl Protocol {
     /// Returns the protocols with that number, in the order in which they are guessed.
     pub fn with_number(number: i32) -> impl Iterator<Item = &'static Self> {
         Self::ALL.into_iter().filter(move |protocol| protocol.number == number)
+    }
+
+    /// Whether a protocol with the same number has header checksums, which tell both apart.
+    #[must_use]
+    pub fn has_checksummed_sibling(&self) -> bool {
+        Self::with_number(self.number).any(|other| other.framing.checksum)
     }
 
     /// Returns the next protocol with the same number, or this one if no other has it.

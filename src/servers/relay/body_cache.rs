@@ -12,6 +12,7 @@ use crate::{
     wire::{
         bits::BitWriter,
         encoded::{EncodedCache, EncodedSpan},
+        numbers::GameNumbers,
         server_message, snapshot,
     },
 };
@@ -105,7 +106,14 @@ impl BodyCache {
             snapshot::write_view(scratch, &view.areas, old_player, &view.state);
             let old = old.map(|(frame, view)| SeenFrame { frame, seen: &view.seen });
             let newest = SeenFrame { frame, seen: &view.seen };
-            deltas.write_list(scratch, current.ring(), &current.baselines, old, newest);
+            deltas.write_list(
+                scratch,
+                GameNumbers::Current,
+                current.ring(),
+                &current.baselines,
+                old,
+                newest,
+            );
             server_message::end(scratch);
         }
         bodies.store(scratch)

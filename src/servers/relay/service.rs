@@ -155,9 +155,13 @@ impl Service for RelayState {
         }
     }
 
-    fn protocol_of(&self, number: i32) -> Option<(&'static Protocol, bool)> {
-        let guess = Protocol::with_number(number).next()?;
-        Some((guess, guess.next_with_number() == guess))
+    fn protocol_of(&self, number: i32) -> Result<(&'static Protocol, bool), Option<String>> {
+        let guess = Protocol::with_number(number).find(|row| row.is_live).ok_or(None)?;
+        // Viewers share messages of one encoding.
+        if !std::ptr::eq(guess.encoding, Protocol::Q3_68.encoding) {
+            return Err(Some(format!("A relay serves protocols 66 to 71 (yours is {number}).")));
+        }
+        Ok((guess, guess.next_with_number() == guess))
     }
 
     fn slots_for(&self, _: &InfoString) -> impl Iterator<Item = ViewerKey> {

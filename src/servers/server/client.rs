@@ -92,9 +92,10 @@ pub(super) fn store_userinfo(
     clients: &mut ClientSlots,
     settings: &Settings,
     number: ClientNum,
-    info: InfoString,
+    mut info: InfoString,
 ) {
     let Some(client) = clients.get_mut(number) else { return };
+    client.channel.protocol().translate_userinfo(&mut info);
     let name = info.get("name").unwrap_or("");
     client.name = text::truncated(name, MAX_NAME_LEN).to_owned();
     client.send_rate = rate::send_rate(settings, &info);

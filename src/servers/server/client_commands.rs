@@ -41,6 +41,7 @@ const ENGINE_COMMANDS: &[EngineCommand] = &[
         },
     },
     EngineCommand { name: "cp", run: handle_cp },
+    EngineCommand { name: "cl_paks", run: handle_cp },
     EngineCommand { name: "vdr", run: handle_vdr },
     // Voice: sent unasked, and ignored.
     EngineCommand { name: "voip", run: |_, _, _| true },
@@ -59,6 +60,11 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
             DownloadRequester { number, client, downloads, settings, stats, now: *now };
         match run(&mut asking, &words) {
             CommandConsequence::Nothing => {}
+            CommandConsequence::Unsupported => {
+                let map = server.core.level.map.clone();
+                let text = format!("This protocol has no downloads. Install the map {map}.");
+                server.drop_client(number, &text);
+            }
             CommandConsequence::Broken => server.drop_client(number, "broken download"),
             CommandConsequence::Gamestate => server.send_gamestate(number),
         }

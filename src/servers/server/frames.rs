@@ -9,7 +9,7 @@ use crate::{
     game::{EntityView, Game},
     model::{EntityNum, EntitySet, EntityState, FrameNum, FrameRing, PlayerState, SvFlags},
     serving::delta_cache::visible_entities,
-    wire::snapshot::AreaMask,
+    wire::{numbers::GameNumbers, snapshot::AreaMask},
     world::World,
 };
 
@@ -119,6 +119,17 @@ impl ServerFrames {
         limit: usize,
     ) -> (EntitySet, AreaMask) {
         self.visibility.visible_to(player, world, limit)
+    }
+
+    /// Removes the entities that are not sent in the numbers of a protocol from a set of the newest frame.
+    pub(super) fn remove_unsent(&self, seen: &mut EntitySet, numbers: GameNumbers) {
+        for entry in self.ring.frame(self.newest).unwrap_or(&[]) {
+            if seen.contains(entry.number)
+                && numbers.sent_entity(self.ring.state(entry.slot)).is_none()
+            {
+                seen.remove(entry.number);
+            }
+        }
     }
 
     /// Entities of a frame that are in a set; `None` once the frame is overwritten.

@@ -15,7 +15,7 @@ use super::{
     game_code::{GameRequest, Geometry, next_request},
     info_strings::publish_settings,
     map_loader::MapError,
-    pure,
+    protocols, pure,
     state::Server,
     usercmds::enter_world,
 };
@@ -190,6 +190,10 @@ fn reconnect_clients(server: &mut Server) {
         client.channel.clear_unsent();
         if number.index() >= slots {
             server.drop_client(number, "the server has fewer slots now");
+            continue;
+        }
+        if let Some(reason) = protocols::refusal_of(&server.core, number) {
+            server.drop_client(number, &reason);
             continue;
         }
         if let Err(reason) = server.connect_to_game(number, false) {

@@ -118,7 +118,9 @@ impl MatchRecording {
         content: &SnapshotContent<'_>,
     ) {
         let SnapshotContent { head, player, seen } = *content;
-        if self.writer.frames() == 0 {
+        // The numbers of an older game are not in the file, which therefore holds what the player did but not the
+        // messages to its client.
+        if self.writer.frames() == 0 || !client.channel.protocol().numbers.is_current() {
             return;
         }
         let sequence = client.channel.sequence_of_next();

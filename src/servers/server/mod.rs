@@ -38,6 +38,7 @@ mod lan;
 mod level;
 mod map_loader;
 mod match_recording;
+mod protocols;
 mod pure;
 mod rate;
 mod rcon;

@@ -3,6 +3,8 @@
 //! ```text
 //! systeminfo: checksums and names of all archives
 //! cp ID CGAME UI @ REFERENCED… ENCODED     each number mixed with the feed of the gamestate
+//! cp CGAME UI @ REFERENCED… ENCODED        protocols 66 and 67
+//! cl_paks CGAME UI @ REFERENCED…           protocols 43 and 45: checksums as listed
 //! ```
 //!
 //! Invariant: without a valid proof, no usercmd of a client runs on a pure server.
@@ -21,10 +23,11 @@ use super::{
 use crate::{
     model::{
         CommandArgs, ServerId,
-        assets::{Assets, ListedPack},
+        assets::{Assets, ListedPack, PackInfo},
         text::atoi,
     },
     settings::{Choice as _, Settings, key},
+    wire::Protocol,
 };
 
 /// Longest list of names or checksums in the systeminfo, in bytes.
@@ -39,12 +42,50 @@ pub(super) struct PureState {
 /// Checksums that the clients of a level prove.
 #[derive(Debug)]
 pub(super) struct PureLevel {
-    /// Checksum and file name of the archive with `vm/cgame.qvm`.
-    cgame: (i32, String),
-    /// Checksum and file name of the archive with `vm/ui.qvm`.
-    ui: (i32, String),
-    all: BTreeSet<i32>,
+    /// File names of the archives with `vm/cgame.qvm` and `vm/ui.qvm`.
+    modules: [String; 2],
+    /// Checksums mixed with the feed.
+    mixed: Sums,
+    /// Checksums as listed.
+    listed: Sums,
     feed: i32,
+}
+
+/// Checksums of archives in one form.
+#[derive(Debug, Default)]
+struct Sums {
+    /// Those of the archives with `vm/cgame.qvm` and `vm/ui.qvm`.
+    modules: [i32; 2],
+    all: BTreeSet<i32>,
+}
+
+/// Form of a proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ProofForm {
+    /// `cp` with the server id.
+    WithId,
+    /// `cp` without it.
+    WithoutId,
+    /// `cl_paks`.
+    Listed,
+}
+
+impl ProofForm {
+    fn of(protocol: &Protocol) -> Self {
+        match protocol.number {
+            ..=45 => Self::Listed,
+            46..=67 => Self::WithoutId,
+            _ => Self::WithId,
+        }
+    }
+
+    /// Position of the first checksum.
+    const fn first(self) -> usize {
+        match self {
+            Self::WithId => 2,
+            Self::WithoutId | Self::Listed => 1,
+        }
+    }
 }
 
 /// Publishes the archives of a level that is loaded: those that clients download, and on a pure server all.
@@ -114,35 +155,41 @@ fn lists(assets: &dyn Assets) -> (String, String) {
 }
 
 impl PureLevel {
-    fn new(assets: &dyn Assets, [cgame, ui]: [usize; 2], feed: i32) -> Self {
+    fn new(assets: &dyn Assets, modules: [usize; 2], feed: i32) -> Self {
         let packs = assets.packs();
-        let module = |pack: usize| {
-            let found = packs.iter().find(|listed| listed.number == pack);
-            found.map_or_else(Default::default, |ListedPack { info, .. }| {
-                (info.pure_checksum(feed), info.file_name())
-            })
+        let infos =
+            modules.map(|pack| packs.iter().find(|listed| listed.number == pack).map(|l| &l.info));
+        let sums = |of: &dyn Fn(&PackInfo) -> i32| Sums {
+            modules: infos.map(|info| info.map_or(0, of)),
+            all: packs.iter().map(|pack| of(&pack.info)).collect(),
         };
-        let all = packs.iter().map(|pack| pack.info.pure_checksum(feed)).collect();
-        Self { cgame: module(cgame), ui: module(ui), all, feed }
+        Self {
+            modules: infos.map(|info| info.map_or_else(String::new, PackInfo::file_name)),
+            mixed: sums(&|info| info.pure_checksum(feed)),
+            listed: sums(&PackInfo::checksum),
+            feed,
+        }
     }
 
-    /// Checks the arguments of `cp` behind the server id. Returns the reason of a failure.
-    fn check(&self, words: &CommandArgs) -> Result<(), String> {
+    /// Checks the arguments of a proof. Returns the reason of a failure.
+    fn check(&self, form: ProofForm, words: &CommandArgs) -> Result<(), String> {
         let invalid =
             || "Unpure client: invalid list of pk3 files. Reconnect to try again.".to_owned();
-        let count = words.len();
-        if count < 6 || !words.get(4).starts_with('@') {
-            return Err(self.module_fault(words).unwrap_or_else(invalid));
+        let sums = if form == ProofForm::Listed { &self.listed } else { &self.mixed };
+        let (first, count) = (form.first(), words.len());
+        let end = if form == ProofForm::Listed { count } else { count.saturating_sub(1) };
+        if end < first + 3 || !words.get(first + 2).starts_with('@') {
+            return Err(self.module_fault(sums, first, words).unwrap_or_else(invalid));
         }
-        if let Some(fault) = self.module_fault(words) {
+        if let Some(fault) = self.module_fault(sums, first, words) {
             return Err(fault);
         }
-        let referenced: Vec<i32> = (5..count - 1).map(|at| atoi(words.get(at))).collect();
+        let referenced: Vec<i32> = (first + 3..end).map(|at| atoi(words.get(at))).collect();
         let distinct: BTreeSet<i32> = referenced.iter().copied().collect();
         if distinct.len() != referenced.len() {
             return Err(invalid());
         }
-        let foreign = referenced.iter().filter(|sum| !self.all.contains(sum)).count();
+        let foreign = referenced.iter().filter(|sum| !sums.all.contains(sum)).count();
         if foreign > 0 {
             return Err(format!(
                 "Unpure client: {foreign} pk3 files in use are not on this server. Set \
@@ -150,17 +197,19 @@ impl PureLevel {
             ));
         }
         let encoded = referenced.iter().fold(self.feed, |sum, one| sum ^ one);
-        if atoi(words.get(count - 1)) != encoded ^ referenced.len() as i32 {
+        if form != ProofForm::Listed
+            && atoi(words.get(count - 1)) != encoded ^ referenced.len() as i32
+        {
             return Err(invalid());
         }
         Ok(())
     }
 
     /// Returns the reason if a game module comes from another archive than the server's.
-    fn module_fault(&self, words: &CommandArgs) -> Option<String> {
-        let modules = [("vm/cgame.qvm", &self.cgame, 2), ("vm/ui.qvm", &self.ui, 3)];
-        let (file, (_, pack), _) =
-            modules.into_iter().find(|(_, (sum, _), at)| atoi(words.get(*at)) != *sum)?;
+    fn module_fault(&self, sums: &Sums, first: usize, words: &CommandArgs) -> Option<String> {
+        let is_other = |at: &usize| atoi(words.get(first + at)) != sums.modules[*at];
+        let at = (0..sums.modules.len()).find(is_other)?;
+        let (file, pack) = (["vm/cgame.qvm", "vm/ui.qvm"][at], &self.modules[at]);
         Some(format!(
             "Unpure client: {file} must be that of {pack}. Set vm_game, vm_cgame and vm_ui to 2, \
              remove other pk3 files with {file}, and reconnect."
@@ -179,11 +228,13 @@ pub(super) fn check_proof(
     words: &CommandArgs,
 ) -> Result<(), String> {
     let Some(pure) = pure else { return Ok(()) };
+    let form = ProofForm::of(client.channel.protocol());
     // A proof of an earlier level.
-    if !client.has_level() || ServerId(atoi(words.get(1))) < level.feed_id {
+    let is_old = form == ProofForm::WithId && ServerId(atoi(words.get(1))) < level.feed_id;
+    if !client.has_level() || is_old {
         return Ok(());
     }
-    pure.check(words)?;
+    pure.check(form, words)?;
     client.own.pure.is_proven = true;
     Ok(())
 }
@@ -207,7 +258,9 @@ mod tests {
     }
 
     fn check(level: &PureLevel, words: String) -> String {
-        level.check(&CommandArgs::parse(&words)).map_or_else(|reason| reason, |()| String::new())
+        level
+            .check(ProofForm::WithId, &CommandArgs::parse(&words))
+            .map_or_else(|reason| reason, |()| String::new())
     }
 
     #[test]
@@ -216,6 +269,22 @@ mod tests {
         let encoded = 77 ^ vm ^ map ^ 2;
         assert_eq!(check(&level, format!("cp 1 {vm} {vm} @ {vm} {map} {encoded} ")), "");
         assert_eq!(check(&level, format!("cp 1 {vm} {vm} @ {vm} {}", 77 ^ vm ^ 1)), "");
+    }
+
+    #[test]
+    fn older_proofs_have_no_server_id() {
+        let (level, [vm, map]) = level();
+        let check = |form, words: String| level.check(form, &CommandArgs::parse(&words));
+        let encoded = 77 ^ vm ^ map ^ 2;
+        let words = format!("cp {vm} {vm} @ {vm} {map} {encoded}");
+        assert_eq!(check(ProofForm::WithoutId, words.clone()), Ok(()));
+        assert!(check(ProofForm::WithId, words).is_err());
+        let [listed_vm, _] = level.listed.modules;
+        let listed = format!("cl_paks {listed_vm} {listed_vm} @ {listed_vm}");
+        assert_eq!(check(ProofForm::Listed, listed), Ok(()));
+        assert!(check(ProofForm::Listed, format!("cl_paks {vm} {vm} @ {vm}")).is_err());
+        let foreign = format!("cl_paks {listed_vm} {listed_vm} @ 5");
+        assert!(check(ProofForm::Listed, foreign).is_err());
     }
 
     #[test]

@@ -24,11 +24,11 @@ use super::{
 use crate::{
     model::{ClientNum, CommandNum, Millis, Sequence, UnixMillis, limits::MAX_CLIENTS, text},
     node::{RecordingContent, RecordingPiece},
+    serving::gamestate_message::{GamestateContent, write_gamestate},
     wire::{
         bits::BitWriter,
         demo_file::{self, END_MARK},
-        gamestate,
-        server_message::{self, ServerOp},
+        server_message,
     },
 };
 
@@ -212,15 +212,14 @@ impl Recordings {
         let known = known.map_or(client.queue.commands.last(), |(next, _)| CommandNum(next.0 - 1));
         let writer = &mut self.writer;
         server_message::begin(writer, protocol, client.incoming.last());
-        writer.byte(ServerOp::Gamestate as u8);
-        gamestate::write(
-            writer,
-            known,
-            level.configstrings.iter().map(|(index, text)| (index, text.as_bytes())),
-            level.baselines.all().iter(),
-            number,
-            protocol.encoding.messages.has_end_mark.then_some(level.checksum_feed),
-        );
+        let has_feed = protocol.encoding.messages.has_end_mark;
+        let content = GamestateContent {
+            configstrings: &level.configstrings,
+            baselines: &level.baselines,
+            client: number,
+            checksum_feed: has_feed.then_some(level.checksum_feed),
+        };
+        write_gamestate(writer, protocol, known, content);
         server_message::end(writer);
         if writer.overflowed() {
             log::error!("client {number} not recorded: gamestate exceeds a message");

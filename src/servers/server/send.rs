@@ -64,7 +64,8 @@ fn write_snapshot(server: &mut Server, number: ClientNum, limit: usize) -> bool 
     let active = client.is_active();
     let null_player = PlayerState::default();
     let sanitized;
-    let (player, (seen, areas)) = if active {
+    let numbers = client.channel.protocol().numbers;
+    let (player, (mut seen, areas)) = if active {
         let player = game.player(number);
         sanitized = player.sanitized();
         stats.add(Counter::StatesSanitized, u64::from(sanitized.is_some()));
@@ -73,6 +74,9 @@ fn write_snapshot(server: &mut Server, number: ClientNum, limit: usize) -> bool 
     } else {
         (&null_player, Default::default())
     };
+    if !numbers.is_current() {
+        frames.remove_unsent(&mut seen, numbers);
+    }
     let sequence = client.channel.next_sequence();
     let auto = core.settings.int(key::SV_AUTO_RECORD) & AUTO_PLAYERS != 0;
     let wanted =
@@ -92,10 +96,17 @@ fn write_snapshot(server: &mut Server, number: ClientNum, limit: usize) -> bool 
     };
     let is_delta = base.is_some();
     let old_player = base.map_or(&null_player, |(_, sent)| &sent.view.player);
-    snapshot::write_head(writer, &head, old_player, player);
+    let translated;
+    let [sent_old, sent_player] = if numbers.is_current() {
+        [old_player, player]
+    } else {
+        translated = [old_player, player].map(|player| numbers.sent_player(player));
+        translated.each_ref()
+    };
+    snapshot::write_head(writer, &head, sent_old, sent_player);
     let old = base.map(|(_, sent)| SeenFrame { frame: sent.frame, seen: &sent.view.seen });
     let newest = SeenFrame { frame: frames.newest(), seen: &seen };
-    deltas.write_list(writer, frames.ring(), &level.baselines, old, newest);
+    deltas.write_list(writer, numbers, frames.ring(), &level.baselines, old, newest);
     server_message::end(writer);
     if writer.overflowed() {
         return false;

@@ -15,6 +15,7 @@ use super::{
     game_faults::LEVEL_ENDED,
     info_strings::serverinfo,
     lan::is_lan,
+    protocols,
     send::send_snapshot,
     state::Server,
     usercmds,
@@ -171,21 +172,24 @@ impl Service for Server {
         }
     }
 
-    fn protocol_of(&self, number: i32) -> Option<(&'static Protocol, bool)> {
+    fn protocol_of(&self, number: i32) -> Result<(&'static Protocol, bool), Option<String>> {
         let settings = &self.core.settings;
+        if let Some(known) = protocols::older(&self.core, number) {
+            return known;
+        }
         let newest = settings.int(key::COM_PROTOCOL);
         let legacy = settings.int(key::COM_LEGACYPROTOCOL);
         if number != newest && (number != legacy || legacy == 0) {
-            return None;
+            return Err(None);
         }
         // A number without a row, such as OpenArena's former 69 and 70, has the framing of a 71.
         let known = Protocol::with_number(number).next().map_or(71, |_| number);
-        let guess = Protocol::with_number(known).next()?;
+        let guess = Protocol::with_number(known).next().ok_or(None)?;
         if guess.next_with_number() == guess {
-            return Some((guess, true));
+            return Ok((guess, true));
         }
         let chosen = Protocol::named(&settings.choice(key::SV_WIRE71).to_string());
-        Some(chosen.map_or((guess, false), |chosen| (chosen, true)))
+        Ok(chosen.map_or((guess, false), |chosen| (chosen, true)))
     }
 
     fn slots_for(&self, info: &InfoString) -> impl Iterator<Item = ClientNum> {

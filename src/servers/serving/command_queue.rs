@@ -11,12 +11,13 @@
 //! most once; the queue is bounded. Source of the limits: Quake III protocol 68, reliable commands.
 //! Engine names: `SV_AddServerCommand`, `reliableCommands`, `reliableAcknowledge`.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{borrow::Cow, collections::VecDeque, sync::Arc};
 
 use super::configstrings::Configstrings;
 use crate::{
     model::{CommandNum, ConfigIndex, LevelTime, Millis, limits::MAX_RELIABLE_COMMANDS},
     netchan::OutgoingCommands,
+    wire::Protocol,
 };
 
 /// Maximum number of commands that are unacknowledged or not played. The others of the 64 are left for a drop and its reason.
@@ -84,8 +85,10 @@ impl PlayedCommands {
 }
 
 /// Reliable commands to one client.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct CommandQueue {
+    /// Protocol whose commands the client knows.
+    protocol: &'static Protocol,
     pub(crate) commands: OutgoingCommands,
     pending: VecDeque<PendingCommand>,
     texts: usize,
@@ -95,6 +98,18 @@ pub(crate) struct CommandQueue {
 }
 
 impl CommandQueue {
+    /// Creates an empty queue.
+    pub(crate) fn new(protocol: &'static Protocol) -> Self {
+        Self {
+            protocol,
+            commands: OutgoingCommands::default(),
+            pending: VecDeque::new(),
+            texts: 0,
+            played: PlayedCommands::default(),
+            discarded: 0,
+        }
+    }
+
     /// Number of pending commands.
     pub(crate) fn pending(&self) -> usize {
         self.pending.len()
@@ -175,8 +190,14 @@ impl CommandQueue {
     ) -> bool {
         while let Some(next) = self.pending.front() {
             let pieces = match next {
-                PendingCommand::Text(text) => vec![Arc::clone(text)],
-                PendingCommand::Configstring(index) => configstrings.commands(*index),
+                PendingCommand::Text(text) => match self.protocol.sent_command(text) {
+                    Some(Cow::Borrowed(_)) => vec![Arc::clone(text)],
+                    Some(Cow::Owned(text)) => vec![text.into()],
+                    None => Vec::new(),
+                },
+                PendingCommand::Configstring(index) => {
+                    configstrings.commands(*index, self.protocol)
+                }
             };
             if pieces.len() > room {
                 return false;
@@ -219,7 +240,7 @@ mod tests {
     #[test]
     fn configstring_that_changes_often_is_sent_once() {
         let mut strings = Configstrings::new(1);
-        let mut queue = CommandQueue::default();
+        let mut queue = CommandQueue::new(Protocol::Q3_68);
         for i in 0..100 {
             strings.set(ConfigIndex::at(6), &i.to_string());
             queue.push_configstring(ConfigIndex::at(6));
@@ -231,7 +252,7 @@ mod tests {
     #[test]
     fn commands_beyond_window_stay_pending_in_order() {
         let strings = Configstrings::new(1);
-        let mut queue = CommandQueue::default();
+        let mut queue = CommandQueue::new(Protocol::Q3_68);
         for i in 0..200 {
             queue.push_text(format!("scores {i}").into()).unwrap();
         }
@@ -248,7 +269,7 @@ mod tests {
 
     #[test]
     fn full_queue_discards_chat_then_overflows() {
-        let mut queue = CommandQueue::default();
+        let mut queue = CommandQueue::new(Protocol::Q3_68);
         for i in 0..1000 {
             queue.push_text(format!("print \"{i}\"").into()).unwrap();
         }
@@ -264,7 +285,7 @@ mod tests {
     #[test]
     fn gamestate_replaces_configstrings_and_keeps_texts() {
         let strings = Configstrings::new(8);
-        let mut queue = CommandQueue::default();
+        let mut queue = CommandQueue::new(Protocol::Q3_68);
         queue.push_text("print \"1\"".into()).unwrap();
         queue.push_configstring(ConfigIndex::at(6));
         queue.push_text("print \"2\"".into()).unwrap();
@@ -278,7 +299,7 @@ mod tests {
     fn long_configstring_is_sent_whole_or_stays_pending() {
         let mut strings = Configstrings::new(1);
         strings.set(ConfigIndex::at(9), &"x".repeat(8000));
-        let mut queue = CommandQueue::default();
+        let mut queue = CommandQueue::new(Protocol::Q3_68);
         for i in 0..MAX_UNACKNOWLEDGED - 5 {
             queue.push_text(format!("scores {i}").into()).unwrap();
         }
@@ -295,7 +316,7 @@ mod tests {
         let strings = Configstrings::new(1);
         // Usercmds that are 150 ms behind the level, after two seconds of loading.
         for delay in [50, 150, 400] {
-            let mut queue = CommandQueue::default();
+            let mut queue = CommandQueue::new(Protocol::Q3_68);
             queue.begin_level();
             for i in 0..MAX_PENDING_TEXTS {
                 queue.push_text(format!("scores {i}").into()).unwrap();
@@ -326,7 +347,7 @@ mod tests {
     #[test]
     fn client_without_usercmds_gets_commands_after_seconds() {
         let strings = Configstrings::new(1);
-        let mut queue = CommandQueue::default();
+        let mut queue = CommandQueue::new(Protocol::Q3_68);
         for i in 0..100 {
             queue.push_text(format!("scores {i}").into()).unwrap();
         }

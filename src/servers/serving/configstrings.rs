@@ -18,7 +18,7 @@ use crate::{
         },
         text,
     },
-    wire::{gamestate, protocol::Coder, server_message},
+    wire::{Protocol, gamestate, protocol::Coder, server_message},
 };
 
 /// Size of a part of the gamestate.
@@ -163,9 +163,13 @@ impl Configstrings {
             .map(|(index, text)| (index, &**text))
     }
 
-    /// Reliable commands that send the current value of a string.
-    pub(crate) fn commands(&self, index: ConfigIndex) -> Vec<Arc<str>> {
-        server_message::configstring_commands(index, self.get(index))
+    /// Reliable commands that send the current value of a string to a client of a protocol.
+    pub(crate) fn commands(&self, index: ConfigIndex, protocol: &Protocol) -> Vec<Arc<str>> {
+        if protocol.numbers.is_current() {
+            return server_message::configstring_commands(index, self.get(index));
+        }
+        let change = protocol.sent_change(index, self.get(index));
+        change.into_iter().map(Arc::from).collect()
     }
 }
 
@@ -193,7 +197,7 @@ mod tests {
             (8000, vec!["bcs0", "bcs1", "bcs1", "bcs1", "bcs1", "bcs1", "bcs1", "bcs1", "bcs2"]),
         ] {
             strings.set(INDEX, &"x".repeat(len));
-            let commands = strings.commands(INDEX);
+            let commands = strings.commands(INDEX, Protocol::Q3_68);
             let heads: Vec<_> = commands.iter().map(|c| c.split(' ').next().unwrap()).collect();
             assert_eq!(heads, kinds, "{len}");
             let joined: usize = commands.iter().map(|c| c.split('"').nth(1).unwrap().len()).sum();
@@ -250,6 +254,6 @@ mod tests {
     fn quotes_become_apostrophes() {
         let mut strings = Configstrings::new(1);
         strings.set(INDEX, "a \"b\"");
-        assert_eq!(strings.commands(INDEX)[0].as_ref(), "cs 5 \"a 'b'\"\n");
+        assert_eq!(strings.commands(INDEX, Protocol::Q3_68)[0].as_ref(), "cs 5 \"a 'b'\"\n");
     }
 }

@@ -16,7 +16,7 @@ use crate::{
         Baselines, EntityNum, EntitySet, EntityState, FrameEntry, FrameNum, FrameRing, SlotId,
         limits::MAX_ENTITIES, prefetch,
     },
-    wire::{bits::BitWriter, encoded::EncodedSpan, entity},
+    wire::{bits::BitWriter, encoded::EncodedSpan, entity, numbers::GameNumbers},
 };
 
 /// Entities of a frame that a client is sent.
@@ -89,10 +89,12 @@ impl DeltaCache {
         self.frame = None;
     }
 
-    /// Writes the entity list from a base frame to the newest one, both in the ring.
+    /// Writes the entity list from a base frame to the newest one, both in the ring. `numbers` are those of the
+    /// encoding; entities without a number in them are in neither set.
     pub(crate) fn write_list(
         &mut self,
         writer: &mut BitWriter,
+        numbers: GameNumbers,
         frames: &FrameRing,
         baselines: &Baselines,
         base: Option<SeenFrame<'_>>,
@@ -102,7 +104,7 @@ impl DeltaCache {
         // Clients of one encoding are served in a row or share it; a change of encoding starts over.
         let encoding = writer.encoding();
         if self.frame != Some(number) || !std::ptr::eq(self.records.encoding(), encoding) {
-            self.records.begin(encoding);
+            self.records.begin(encoding, numbers);
             self.begin(number, frames.frame(number).unwrap_or(&[]));
         }
         let nothing = EntitySet::default();
@@ -266,7 +268,7 @@ mod tests {
                     let (mut shared, mut alone) = (BitWriter::new(), BitWriter::new());
                     let old = base.map(|(frame, _)| SeenFrame { frame, seen: &old_seen });
                     let new = SeenFrame { frame: newest, seen: &seen };
-                    deltas.write_list(&mut shared, &frames, &baselines, old, new);
+                    deltas.write_list(&mut shared, GameNumbers::Current, &frames, &baselines, old, new);
                     entity::write_list(
                         &mut alone,
                         visible_entities(&frames, base.map_or(&[], |(_, old)| old), &old_seen),
@@ -290,7 +292,7 @@ mod tests {
         let bits = |deltas: &mut DeltaCache, baselines: &Baselines| {
             let mut writer = BitWriter::new();
             let newest = SeenFrame { frame: FrameNum(1), seen: &seen };
-            deltas.write_list(&mut writer, &frames, baselines, None, newest);
+            deltas.write_list(&mut writer, GameNumbers::Current, &frames, baselines, None, newest);
             writer.bit_len()
         };
         let plain = bits(&mut deltas, &Baselines::default());

@@ -12,6 +12,7 @@ use crate::{
         bits::BitWriter,
         encoded::{EncodedCache, EncodedSpan},
         entity,
+        numbers::GameNumbers,
         protocol::Encoding,
     },
 };
@@ -21,6 +22,8 @@ use crate::{
 pub(super) struct EntityRecords {
     pub(super) pieces: EncodedCache,
     scratch: BitWriter,
+    /// Numbers of the game that clients of the encoding have.
+    numbers: GameNumbers,
     records: Vec<Record>,
     /// Place of the newest record of each entity behind its index; 0 for none.
     newest: Box<[u32; MAX_ENTITIES]>,
@@ -41,6 +44,7 @@ impl Default for EntityRecords {
         Self {
             pieces: EncodedCache::default(),
             scratch: BitWriter::new(),
+            numbers: GameNumbers::Current,
             // More than a usual frame has, so that the memory does not grow in the middle of a match.
             records: Vec::with_capacity(MAX_ENTITIES),
             newest: Box::new([0; MAX_ENTITIES]),
@@ -54,8 +58,9 @@ impl EntityRecords {
     }
 
     /// Removes all records. [`Self::forget`] must be called for each entity.
-    pub(super) fn begin(&mut self, encoding: &'static Encoding) {
+    pub(super) fn begin(&mut self, encoding: &'static Encoding, numbers: GameNumbers) {
         self.scratch.begin(encoding);
+        self.numbers = numbers;
         self.pieces.clear();
         self.records.clear();
     }
@@ -74,6 +79,13 @@ impl EntityRecords {
         to: &EntityState,
         is_new: bool,
     ) -> EncodedSpan {
+        let translated;
+        let [from, to] = if self.numbers.is_current() {
+            [from, to]
+        } else {
+            translated = [from, to].map(|state| self.numbers.sent_base(state));
+            translated.each_ref()
+        };
         let changed = entity::changed_fields(self.scratch.encoding(), from, to);
         if changed == 0 {
             return if is_new { self.encode(0, to) } else { EncodedSpan::default() };

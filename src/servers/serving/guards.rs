@@ -14,6 +14,7 @@ use super::{
     connect_backoff::ConnectBackoff,
     connect_budget::ConnectBudget,
     load_shedding::{LoadShedder, TrafficClass, decode_cost},
+    scrambling::UnscrambledClients,
 };
 use crate::{
     limits::{QueryLimiter, RequestLimits},
@@ -45,6 +46,7 @@ pub(crate) struct Guards {
     connect_budget: ConnectBudget,
     backoff: ConnectBackoff,
     shedder: LoadShedder,
+    pub(crate) unscrambled: UnscrambledClients,
 }
 
 impl Guards {
@@ -55,6 +57,7 @@ impl Guards {
             connect_budget: ConnectBudget::new(keys.limits ^ 3),
             backoff: ConnectBackoff::default(),
             shedder: LoadShedder::new(keys.limits ^ 6),
+            unscrambled: UnscrambledClients::default(),
         }
     }
 

@@ -86,6 +86,11 @@ pub(crate) fn read<K: Copy>(
                 let key = usercmd_key(feed, head.message_acknowledge, hash);
                 let count = read_usercmds(&mut reader, key, buffer)
                     .map_err(|error| unreadable(&reader, error))?;
+                let numbers = channel.protocol().numbers;
+                if !numbers.is_current() {
+                    let received = &mut buffer[..count];
+                    received.iter_mut().for_each(|cmd| *cmd = numbers.received_usercmd(cmd));
+                }
                 read.usercmds = Some(UsercmdBlock { delta, count });
                 return Ok(read);
             }

@@ -44,7 +44,8 @@ pub use template::config_template;
 pub use crate::cvar::{
     Address, Choice, CollisionPrecision, Endpoint, Flag, Flags, Float, GameCode, GameFaultPolicy,
     GameFolder, Group, Int, Key, LogLevel, MovementChoice, MovementPrecision, Networks, PerGame,
-    Protocol71, RulesMode, Setting, SettingKind, StatusStyle, Text, ValueError, Values,
+    Protocol71, RulesMode, ScrambledProtocol, Setting, SettingKind, StatusStyle, Text, ValueError,
+    Values,
 };
 
 /// Maximum length of a variable name, in bytes.

@@ -36,6 +36,8 @@ pub(in crate::server) enum CommandConsequence {
     Nothing,
     /// The client is dropped.
     Broken,
+    /// The client is dropped, since its protocol has no downloads.
+    Unsupported,
     /// The gamestate is sent.
     Gamestate,
 }
@@ -64,6 +66,9 @@ fn handle_download(asking: &mut DownloadRequester<'_>, words: &CommandArgs) -> C
     if client.is_active() || !client.own.buckets.downloads.allows(now, REQUESTS) {
         stats.bump(Counter::CommandsOverLimit);
         return CommandConsequence::Nothing;
+    }
+    if !client.channel.protocol().numbers.is_current() {
+        return CommandConsequence::Unsupported;
     }
     let asked = words.get(1);
     let downloads = &mut client.own.downloads;

@@ -26,7 +26,7 @@ use crate::{
     },
     wire::{
         Protocol,
-        connect::{Claim, Connect, ConnectText},
+        connect::{Claim, Connect, ConnectForm, ConnectText},
         connectionless::{ChallengeResponse, GetChallenge, Message},
     },
 };
@@ -192,7 +192,7 @@ pub(super) fn handle_get_challenge<S: Service>(
 /// Handles a `connect`: accepts or rejects it.
 pub(super) fn handle_connect<S: Service>(service: &mut S, route: Route, request: Connect<'_>) {
     let admitted = match request.text() {
-        Ok(text) => admit(service, route, &text),
+        Ok(text) => admit(service, route, request.form(), &text),
         Err(error) => {
             service.connections().log_connectionless_error(route, &error);
             Err(error.into())
@@ -203,17 +203,23 @@ pub(super) fn handle_connect<S: Service>(service: &mut S, route: Route, request:
     }
 }
 
-/// Protocol of a `connect`, and whether its number alone tells it.
+/// Protocol of a `connect`, and whether its number alone tells it. The packet has the form of the protocol, else it is
+/// from another program.
 fn claimed_protocol<S: Service>(
     service: &S,
     claim: &Claim,
+    form: ConnectForm,
     newest: i32,
 ) -> Result<(&'static Protocol, bool), Rejection> {
     let number = claim.protocol.unwrap_or(0);
-    service.protocol_of(number).ok_or_else(|| {
-        let text = format!("Server uses protocol version {newest} (yours is {number}).");
-        Rejection::Message(text)
-    })
+    let other_version = || format!("Server uses protocol version {newest} (yours is {number}).");
+    match service.protocol_of(number) {
+        Ok((protocol, _)) if protocol.handshake.connect != form => {
+            Err(Rejection::Message(other_version()))
+        }
+        Ok(known) => Ok(known),
+        Err(reason) => Err(Rejection::Message(reason.unwrap_or_else(other_version))),
+    }
 }
 
 /// Frees the slot of a client that gives way to a connecting one.
@@ -240,12 +246,17 @@ fn displace<S: Service>(
     Some(key)
 }
 
-fn admit<S: Service>(service: &mut S, route: Route, text: &ConnectText) -> Result<(), Rejection> {
+fn admit<S: Service>(
+    service: &mut S,
+    route: Route,
+    form: ConnectForm,
+    text: &ConnectText,
+) -> Result<(), Rejection> {
     let claim = text.claim();
     let qport = claim.qport.unwrap_or_default();
     let challenge = claim.challenge.unwrap_or_default();
     let limits = service.admission_limits(route);
-    let (protocol, is_known) = claimed_protocol(service, &claim, limits.protocol)?;
+    let (protocol, is_known) = claimed_protocol(service, &claim, form, limits.protocol)?;
     let connections = service.connections();
     let now = connections.now;
     let earlier = earlier_slot(connections.slots, route, qport, now);
@@ -289,6 +300,10 @@ fn admit<S: Service>(service: &mut S, route: Route, text: &ConnectText) -> Resul
         info.remove(engine_only);
     }
     let remote = PeerAddress::new(route.remote, qport).with_local_ip(route.local_ip);
+    let protocol = match service.connections().guards.unscrambled.contains(route.remote, qport) {
+        true if !is_known => protocol.next_with_number(),
+        _ => protocol,
+    };
     let client = Connection::new(remote, challenge, protocol, is_known, now);
     service.connections().slots.put(key, client);
     service.store_userinfo(key, info);

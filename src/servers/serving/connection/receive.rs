@@ -13,7 +13,7 @@ use super::{
     state::ConnectionState,
 };
 use crate::{
-    model::{CommandNum, Millis, Sequence, ServerId, UserCmd, limits::MAX_PACKET_USERCMDS},
+    model::{CommandNum, Millis, Sequence, ServerId, UserCmd, limits::MAX_PACKET_USERCMDS, text},
     netchan::{
         Channel, ChannelSide, CommandOrder, DropReason, ReceivedMessage, detect_protocol,
         peek_client_header,
@@ -24,10 +24,12 @@ use crate::{
         load_shedding::TrafficClass,
         message_reader::{self, ClientMessage, UsercmdBlock},
         pacing::GAMESTATE_INTERVAL,
+        scrambling::{ScramblingAnswer, remember},
     },
     wire::{
         client_message::ClientHeader,
         connectionless::{Message, OUT_OF_BAND},
+        protocol::Scrambling,
     },
 };
 
@@ -330,8 +332,13 @@ impl<R: Role> Connections<'_, R> {
             return None;
         }
         let feed = self.level.checksum_feed;
+        let original = client.scrambling.is_some().then(|| message.clone());
         let (channel, sent) = (&client.channel, &client.queue.commands);
         let read = message_reader::read(channel, sent, &client.incoming, feed, message, usercmds);
+        if let Some(original) = original {
+            self.judge_scrambling(key, original, read.is_ok());
+        }
+        let client = self.slots.get_mut(key)?;
         let parsed = match read {
             Ok(parsed) => parsed,
             Err(fault) => {
@@ -372,6 +379,46 @@ impl<R: Role> Connections<'_, R> {
             log::info!("{} {key} address changed to {}", R::NOUN, route.remote);
         }
         Some((parsed, acknowledged))
+    }
+
+    /// Judges by a message whether a client scrambles as its protocol says. If it does not, it is dropped and
+    /// remembered.
+    fn judge_scrambling(&mut self, key: R::Key, mut message: Vec<u8>, is_read: bool) {
+        let feed = self.level.checksum_feed;
+        let Some(client) = self.slots.get_mut(key) else { return };
+        let Some(mut question) = client.scrambling else { return };
+        let (protocol, qport) = (client.channel.protocol(), client.remote.qport());
+        let answer = question.count(message.len(), is_read, || {
+            let other = protocol.next_with_number();
+            let challenge = client.channel.challenge();
+            let channel = Channel::<()>::new(ChannelSide::Server, other, challenge, qport);
+            let (sent, incoming) = (&client.queue.commands, &client.incoming);
+            let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
+            message_reader::read(&channel, sent, incoming, feed, &mut message, &mut moves).is_ok()
+        });
+        let scrambles = protocol.framing.scrambling != Scrambling::None;
+        let is_clear = match answer {
+            ScramblingAnswer::Open => {
+                client.scrambling = Some(question);
+                return;
+            }
+            ScramblingAnswer::Expected => !scrambles,
+            ScramblingAnswer::Other => scrambles,
+        };
+        client.scrambling = None;
+        let from = client.remote.address();
+        remember(&mut self.guards.unscrambled, from, qport, is_clear);
+        let found = if is_clear { "not scrambled" } else { "scrambled" };
+        let version = client.userinfo.get("version").unwrap_or("unknown version");
+        let version = text::escaped(version.as_bytes());
+        log::info!(
+            "{} {key}: messages of protocol {} are {found} ({version})",
+            R::NOUN,
+            protocol.number
+        );
+        if answer == ScramblingAnswer::Other {
+            self.drops.push((key, format!("messages are {found}, connect again")));
+        }
     }
 
     /// Counts a protocol error of a client, and logs it within the log limit.

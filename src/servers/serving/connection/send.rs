@@ -21,15 +21,14 @@ use crate::{
     serving::{
         command_queue::SnapshotTimes,
         configstrings::Configstrings,
+        gamestate_message::{GamestateContent, write_gamestate},
         pacing::{MessageKind, fragment_copies, fragment_spacing},
         stats::Stats,
     },
     wire::{
         bits::BitWriter,
         connectionless::{ConnectResponse, Message},
-        gamestate,
-        server_message::{self, ServerOp},
-        snapshot,
+        server_message, snapshot,
     },
 };
 
@@ -109,15 +108,14 @@ impl<R: Role> Connections<'_, R> {
         }
         let (writer, level) = (&mut *self.writer, &self.level);
         client.begin_message(writer);
-        writer.byte(ServerOp::Gamestate as u8);
-        gamestate::write(
-            writer,
-            client.queue.commands.last(),
-            level.configstrings.iter().map(|(index, text)| (index, text.as_bytes())),
-            level.baselines.all().iter(),
-            level.client_number.unwrap_or_else(|| ClientNum::at(key.index())),
-            Some(level.checksum_feed),
-        );
+        let content = GamestateContent {
+            configstrings: level.configstrings,
+            baselines: level.baselines,
+            client: level.client_number.unwrap_or_else(|| ClientNum::at(key.index())),
+            checksum_feed: Some(level.checksum_feed),
+        };
+        let command = client.queue.commands.last();
+        write_gamestate(writer, client.channel.protocol(), command, content);
         server_message::end(writer);
         if writer.overflowed() {
             if client.queue.commands.outstanding() == 0 {
@@ -130,7 +128,9 @@ impl<R: Role> Connections<'_, R> {
         }
         client.prime(self.now);
         client.queue.begin_level();
-        client.channel.set_fragment_copies(fragment_copies(is_retry));
+        if client.channel.protocol().filters_fragments {
+            client.channel.set_fragment_copies(fragment_copies(is_retry));
+        }
         self.stats.bump(Counter::GamestatesSent);
         self.transmit(key, MessageKind::Gamestate { is_retry });
         if let Some(client) = self.slots.get_mut(key) {

@@ -70,8 +70,11 @@ pub(crate) trait Service: Sized {
 
     /// Limits of connects from an address.
     fn admission_limits(&self, route: Route) -> AdmissionLimits;
-    /// Protocol with that number, and whether the number alone tells it. `None` if it is not accepted.
-    fn protocol_of(&self, number: i32) -> Option<(&'static Protocol, bool)>;
+    /// Protocol with that number, and whether the number alone tells it.
+    ///
+    /// # Errors
+    /// The number is not accepted, with a reason if another level or rule would change that.
+    fn protocol_of(&self, number: i32) -> Result<(&'static Protocol, bool), Option<String>>;
     /// Slots that a client with this userinfo may use.
     fn slots_for(&self, info: &InfoString) -> impl Iterator<Item = KeyOf<Self>>;
     /// Whether a slot is free.

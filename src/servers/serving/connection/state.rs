@@ -25,6 +25,7 @@ use crate::{
         message_limit::MessageLimit,
         pacing::{GAMESTATE_INTERVAL, MessageKind, SendRate, SentGamestate},
         proof::Known,
+        scrambling::ScramblingQuestion,
     },
     wire::{Protocol, info::InfoString},
 };
@@ -104,6 +105,8 @@ pub(crate) struct Connection<R: Role> {
     pub(crate) channel: Channel<MessageKind>,
     /// Whether the protocol is known: by its number or the operator, or detected in the first packet.
     pub(crate) protocol_known: bool,
+    /// Whether the client scrambles as its protocol says, while that is open.
+    pub(crate) scrambling: Option<ScramblingQuestion>,
     /// Commands to the client.
     pub(crate) queue: CommandQueue,
     /// Commands of the client.
@@ -148,7 +151,9 @@ impl<R: Role> Connection<R> {
             remote,
             channel: Channel::new(ChannelSide::Server, protocol, challenge, remote.qport()),
             protocol_known,
-            queue: CommandQueue::default(),
+            scrambling: (!protocol_known && !protocol.has_checksummed_sibling())
+                .then(ScramblingQuestion::default),
+            queue: CommandQueue::new(protocol),
             incoming: IncomingCommands::new(),
             userinfo: InfoString::normal(),
             name: String::new(),
