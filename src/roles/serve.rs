@@ -102,7 +102,7 @@ fn host(
     config: Option<(&str, &str)>,
 ) -> Result<(), HostError> {
     // The sockets first: a busy port should be the only message.
-    let sockets = Sockets::listen(&[listen(&settings)]).map_err(|error| error.to_string())?;
+    let sockets = Sockets::listen(&listens(&settings)).map_err(|error| error.to_string())?;
     if settings.int(key::NET_ENABLED) & 8 == 0 {
         let joined = sockets.join_lan_group();
         log::debug!("LAN scans over IPv6: multicast group joined on {joined} interfaces");
@@ -203,6 +203,9 @@ fn play<O: Observer>(
     for address in sockets.addresses(LocalPort(0)) {
         log::info!("listening on UDP {address}");
     }
+    for address in sockets.addresses(LocalPort(1)) {
+        log::info!("listening on UDP {address}, announced as protocol 43");
+    }
     let reopener = game_log.as_ref().map(GameLog::reopener);
     let progress = progress.map(|Progress { interval, mut call }| Progress {
         interval,
@@ -289,7 +292,15 @@ fn start_http(
     Ok(())
 }
 
-/// Returns the addresses and ports of the settings.
+/// Returns the addresses of the server's port and, if set, of its port for protocol 43.
+fn listens(settings: &Settings) -> Vec<Listen> {
+    let first = listen(settings);
+    let second = u16::try_from(settings.int(key::NET_PORT43)).ok().filter(|&port| port != 0);
+    let second = second.map(|port| Listen { port, port6: None, ..first.clone() });
+    [first].into_iter().chain(second).collect()
+}
+
+/// Returns the addresses and the port of the settings.
 fn listen(settings: &Settings) -> Listen {
     let families = settings.int(key::NET_ENABLED);
     let port = |key| u16::try_from(settings.int(key)).ok();

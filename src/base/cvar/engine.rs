@@ -128,6 +128,8 @@ setting_rows! {
         "UDP port; 0 selects any free port.";
     NET_PORT6, "net_port6", Int::or_off(1, 65535), all("0", I.and(O)),
         "UDP port for IPv6; 0 selects the value of net_port.";
+    NET_PORT43, "net_port43", Int::or_off(1, 65535), all("0", I.and(O)),
+        "Second UDP port, which tells browsers and masters protocol 43; 0 opens none. Clients may connect to either port.";
     COM_GAMENAME, "com_gamename", Text::name(31), all("Quake3Arena", S.and(I)),
         "Game name of the protocol; connects with another name are rejected.";
     COM_PROTOCOL, "com_protocol", Int::range(68, 71), all("71", S.and(I)),

@@ -320,7 +320,7 @@ impl Hosted for Server {
     }
 
     fn local_ports(&self) -> u16 {
-        1
+        protocols::local_ports(&self.core.settings)
     }
 
     fn receive_coalescing(&self) -> Millis {

@@ -98,3 +98,45 @@ pub(crate) fn read<K: Copy>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        model::{Challenge, Qport},
+        netchan::{ChannelSide, is_connectionless},
+        wire::Protocol,
+    };
+
+    /// Every client datagram of a recorded session of protocol 43, in the receive path of a server.
+    #[test]
+    fn legacy_session_vectors_are_client_messages() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/session_43.csv");
+        let rows = std::fs::read_to_string(file).expect("the recorded session");
+        let mut channel =
+            Channel::<()>::new(ChannelSide::Server, Protocol::Q3_43, Challenge(1), Qport(12_800));
+        let sent = OutgoingCommands::new();
+        let mut incoming = IncomingCommands::new();
+        let (mut message, mut moves) = (Vec::new(), [UserCmd::default(); MAX_PACKET_USERCMDS]);
+        let (mut messages, mut usercmds) = (0, 0);
+        for row in rows.lines().filter(|row| row.split(',').nth(1) == Some("c2s")) {
+            let hex = row.split(',').nth(3).expect("a datagram");
+            let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).expect("a byte");
+            let datagram: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
+            if is_connectionless(&datagram) {
+                continue;
+            }
+            let received = channel.receive(&datagram, &mut message).expect("in order");
+            let received = received.expect("a whole message");
+            let read = read(&channel, &sent, &incoming, 0, &mut message, &mut moves);
+            let read = read.unwrap_or_else(|error| panic!("message {messages}: {error}"));
+            channel.commit(received);
+            for (number, text) in &read.commands {
+                incoming.take(*number, text);
+            }
+            messages += 1;
+            usercmds += read.usercmds.map_or(0, |block| block.count);
+        }
+        assert_eq!((messages, usercmds), (135, 249));
+    }
+}

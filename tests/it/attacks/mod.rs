@@ -9,6 +9,7 @@ mod amplification;
 mod connectionless;
 mod files;
 mod finite;
+mod legacy;
 mod messages;
 mod netchan;
 mod overload;
@@ -78,7 +79,7 @@ impl AttackFixture {
 
     fn around(mut sim: SimFixture) -> Self {
         let _ = sim.network.take_outside();
-        let nodes = Protocol::ALL.map(|wire| sim.join(wire, "honest"));
+        let nodes = Protocol::CURRENT.map(|wire| sim.join(wire, "honest"));
         sim.run_for(Millis::seconds(3));
         let now = sim.network.now();
         let honest = nodes.map(|node| Honest {

@@ -4,12 +4,12 @@ use std::{net::SocketAddr, sync::Arc};
 
 use fragd::{
     model::{Challenge, CommandNum, Qport, ServerId, UserCmd},
-    netchan::{Channel, ChannelSide, command_hash, usercmd_key},
+    netchan::{Channel, ChannelSide, OutgoingCommands, command_hash, usercmd_key},
     wire::{
         Protocol,
-        bits::{BitReader, BitWriter},
+        bits::BitWriter,
         client_message::{self, ClientHeader},
-        connect::write_connect,
+        connect::{ConnectForm, write_connect, write_plain_connect},
         download, gamestate,
         info::InfoString,
         server_message::{self, ServerOp},
@@ -96,6 +96,22 @@ impl RawClient {
         })
     }
 
+    /// The same of an older protocol.
+    pub(super) fn knock_of(
+        fixture: &mut AttackFixture,
+        address: SocketAddr,
+        qport: u16,
+        protocol: &'static Protocol,
+    ) -> Result<Self, String> {
+        let name = format!("attacker{qport}");
+        let number = protocol.number.to_string();
+        let own = [("name", name.as_str()), ("protocol", number.as_str())];
+        let mut client = Self::knock_with(fixture, address, qport, &own)?;
+        client.channel =
+            Channel::new(ChannelSide::Client, protocol, client.challenge, client.qport);
+        Ok(client)
+    }
+
     /// A client in the game.
     pub(super) fn join(fixture: &mut AttackFixture, address: SocketAddr, qport: u16) -> Self {
         let mut attacker = Self::knock(fixture, address, qport).expect("let in");
@@ -143,7 +159,7 @@ impl RawClient {
     /// A valid header with that content, as in a datagram.
     pub(super) fn message(&self, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
         let mut writer = BitWriter::new();
-        client_message::begin(&mut writer, Protocol::Q3_68, &self.head());
+        client_message::begin(&mut writer, self.channel.protocol(), &self.head());
         write(&mut writer);
         writer.message().to_vec()
     }
@@ -155,11 +171,11 @@ impl RawClient {
         write: impl FnOnce(&mut BitWriter),
     ) -> Vec<u8> {
         let mut writer = BitWriter::new();
-        client_message::begin(&mut writer, Protocol::Q3_68, head);
+        client_message::begin(&mut writer, self.channel.protocol(), head);
         write(&mut writer);
         let mut datagram = Vec::new();
-        let nothing: Arc<str> = "".into();
-        self.channel.send(writer.message(), &nothing, (), &mut datagram).expect("short");
+        let text: Arc<str> = self.command.1.as_str().into();
+        self.channel.send(writer.message(), &text, (), &mut datagram).expect("short");
         datagram
     }
 
@@ -270,9 +286,14 @@ impl RawClient {
         self.bytes_in += datagram.len();
         let mut message = Vec::new();
         let Ok(Some(received)) = self.channel.receive(datagram, &mut message) else { return };
+        // Commands of its own are only acknowledged by protocols that do not scramble with them.
+        let own = OutgoingCommands::new();
+        self.channel
+            .unscramble_server_message(received.sequence, &own, &mut message)
+            .expect("a message to a client that has said nothing");
         self.channel.commit(received);
-        let mut reader = BitReader::new(&message);
-        reader.long().unwrap();
+        let mut reader = self.channel.reader(&message);
+        server_message::read_acknowledge(&mut reader).unwrap();
         loop {
             match ServerOp::read(&mut reader).unwrap() {
                 ServerOp::Command => {
@@ -289,6 +310,7 @@ impl RawClient {
                     return;
                 }
                 ServerOp::Snapshot => {
+                    snapshot::read_acknowledge(&mut reader).unwrap();
                     self.level_ms = snapshot::read_head(&mut reader).unwrap().server_time.0;
                     return;
                 }
@@ -349,7 +371,11 @@ pub(super) fn connect(
         info.set(key, value).unwrap();
     }
     let mut bytes = Vec::new();
-    write_connect(&info, &mut bytes).unwrap();
+    let number = info.int("protocol").unwrap();
+    match Protocol::with_number(number).next().map(|protocol| protocol.handshake.connect) {
+        Some(ConnectForm::Plain) => write_plain_connect(&info, &mut bytes).unwrap(),
+        _ => write_connect(&info, &mut bytes).unwrap(),
+    }
     let replies = fixture.send(address, &bytes);
     replies.iter().map(|reply| String::from_utf8_lossy(&reply[4..]).into_owned()).collect()
 }

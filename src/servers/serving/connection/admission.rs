@@ -304,7 +304,7 @@ fn admit<S: Service>(
         true if !is_known => protocol.next_with_number(),
         _ => protocol,
     };
-    let client = Connection::new(remote, challenge, protocol, is_known, now);
+    let client = Connection::new(remote, challenge, protocol, is_known, now).on_port(route.local);
     service.connections().slots.put(key, client);
     service.store_userinfo(key, info);
     if let Err(reason) = service.connect(key) {

@@ -8,7 +8,10 @@ use crate::{
     limits::{QueryLimits, QueryShare, same_host},
     node::Route,
     observe::Counter,
-    wire::connectionless::{Echo, Message, Query, write_status_response},
+    wire::{
+        connectionless::{Echo, Message, Query, write_status_response},
+        info::InfoString,
+    },
 };
 
 /// Longest response in bytes: one datagram that is not fragmented by IP.
@@ -65,13 +68,22 @@ pub(super) fn answer_query<S: Service>(
     };
     let Some(share) = admit_query(service, route, is_probe) else { return };
     let mut response = Vec::new();
+    let announced = service.announced_protocol(route.local);
+    let announce = |info: &mut InfoString| {
+        if let Some(protocol) = announced {
+            // Replaces a number, so there is room.
+            let _ = info.set("protocol", &protocol.to_string());
+        }
+    };
     match form {
         QueryForm::Info => {
-            let info = service.info_response(challenge);
+            let mut info = service.info_response(challenge);
+            announce(&mut info);
             Message::InfoResponse(info.as_str().into()).write(&mut response);
         }
         QueryForm::Status => {
             let (mut info, players) = service.status_response();
+            announce(&mut info);
             if let Some(challenge) = challenge {
                 let _ = info.set("challenge", &challenge.to_string());
             }

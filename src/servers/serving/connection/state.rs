@@ -102,6 +102,8 @@ impl<V: Default> SnapshotLog<V> {
 #[derive(Debug)]
 pub(crate) struct Connection<R: Role> {
     pub(crate) remote: PeerAddress,
+    /// Local port that the client connected to.
+    local: LocalPort,
     pub(crate) channel: Channel<MessageKind>,
     /// Whether the protocol is known: by its number or the operator, or detected in the first packet.
     pub(crate) protocol_known: bool,
@@ -149,6 +151,7 @@ impl<R: Role> Connection<R> {
     ) -> Self {
         Self {
             remote,
+            local: LocalPort(0),
             channel: Channel::new(ChannelSide::Server, protocol, challenge, remote.qport()),
             protocol_known,
             scrambling: (!protocol_known && !protocol.has_checksummed_sibling())
@@ -173,10 +176,16 @@ impl<R: Role> Connection<R> {
         }
     }
 
+    /// Sets the local port that the client connected to.
+    #[must_use]
+    pub(crate) fn on_port(self, local: LocalPort) -> Self {
+        Self { local, ..self }
+    }
+
     /// Route of datagrams to the client.
     pub(crate) fn route(&self) -> Route {
         let remote = &self.remote;
-        Route { local: LocalPort(0), local_ip: remote.local_ip(), remote: remote.address() }
+        Route { local: self.local, local_ip: remote.local_ip(), remote: remote.address() }
     }
 
     /// Returns the client to [`ConnectionState::Connected`] because another level begins. A zombie
