@@ -254,6 +254,7 @@ pub fn build(
         let scene = lit_scene::of_geometry(&geometry);
         let lighting = light::light(&scene, options, &mut report);
         lit_scene::report_luxel(&scene, &lighting, &mut findings);
+        lit_scene::report_savings(&lighting, fast, &mut findings);
         bsp = writer::write(&geometry, &lighting);
         progress(BuildPhase::Package, 0, 1);
         let contents = archive::Contents {
