@@ -124,6 +124,17 @@ fn recorded(folder: &Path) -> (PathBuf, PathBuf) {
 }
 
 #[test]
+fn demo_without_messages_is_refused_with_the_reason() {
+    let scratch = Scratch::new("empty-demo");
+    fs::write(scratch.0.join("end.dm_68"), [0xFF; 8]).unwrap();
+    for task in ["info", "check", "time", "json", "events"] {
+        let (status, _, errors) = fragd(&scratch.0, &format!("demo {task} end.dm_68"));
+        assert_eq!(status, Some(1), "{task}: {errors}");
+        assert!(errors.contains("end.dm_68: no messages (expected"), "{task}: {errors}");
+    }
+}
+
+#[test]
 fn damage_and_missing_clients_of_records_are_named() {
     let scratch = Scratch::new("records");
     let (demo, recording) = recorded(&scratch.0);
@@ -131,7 +142,8 @@ fn damage_and_missing_clients_of_records_are_named() {
         let whole = fs::read(source).unwrap();
         for (len, code) in [(whole.len(), 0), (whole.len() * 3 / 4, 1)] {
             fs::write(scratch.0.join(name), &whole[..len]).unwrap();
-            for task in ["info", "check"] {
+            let is_demo = name.ends_with(".dm_71");
+            for task in ["info", "check", "time"].into_iter().take(2 + usize::from(is_demo)) {
                 let (status, text, _) = fragd(&scratch.0, &format!("demo {task} {name}"));
                 assert_eq!(status, Some(code), "{task} {name}: {text}");
             }

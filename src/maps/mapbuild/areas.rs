@@ -1,7 +1,7 @@
 //! Clusters and areas of the leafs.
 
 use super::{brushes::Brush, diagnostic::Findings, portals::Portals, tree::Tree};
-use crate::world::bsp::MAX_AREAS;
+use crate::{model::contents::content, world::bsp::MAX_AREAS};
 
 /// Numbers the leafs that are not opaque, and returns how many there are.
 pub(super) fn number_clusters(tree: &mut Tree) -> usize {
@@ -51,7 +51,7 @@ pub(super) fn number_areas(
         leaf.area.get_or_insert(0);
     }
     for (brush, touched) in brushes.iter().zip(&touched) {
-        let is_portal = brush.contents & crate::model::contents::content::AREAPORTAL != 0;
+        let is_portal = brush.contents & content::AREAPORTAL != 0;
         if is_portal && touched.len() != 2 {
             let what = format!(
                 "area portal touches {} areas (expected 2: it fills a doorway, and no other way leads around it)",
@@ -61,7 +61,11 @@ pub(super) fn number_areas(
         }
     }
     if areas > MAX_AREAS {
-        findings.error(0, format!("too many areas: {areas} (max {MAX_AREAS})"));
+        let portal = brushes.iter().find(|brush| brush.contents & content::AREAPORTAL != 0);
+        let what = format!(
+            "too many areas: {areas} (max {MAX_AREAS}; expected fewer area portals, the first one is here)"
+        );
+        findings.error(portal.map_or(0, |brush| brush.line), what);
     }
     areas.max(1)
 }

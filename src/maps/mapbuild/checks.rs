@@ -5,14 +5,20 @@
 use super::{
     classes,
     diagnostic::Findings,
+    geometry::Geometry,
     keys,
     map_file::{Entity, MapReading},
+    surfaces::{Shape, Surface},
 };
 use crate::{
     bg::items::ITEMS,
     model::{Vec3, contents::mask, text::counted},
     world::{
-        Bsp, CollisionMap, MapEntities, TracePrecision, TraceQuery, entity_string::MAX_ENTITY_BYTES,
+        Bsp, CollisionMap, MapEntities, TracePrecision, TraceQuery,
+        collision::{CollisionError, PatchError, rejected_patches},
+        entity_string::{
+            EntityStringError, EntityStringErrorKind, MAX_ENTITIES, MAX_ENTITY_BYTES, MAX_TEXT_LEN,
+        },
     },
 };
 
@@ -44,6 +50,12 @@ pub(super) fn check_source(source: &MapReading, is_empty: bool, findings: &mut F
         findings.error(1, "worldspawn has no brushes (expected solid brushes around all rooms)");
     }
     check_lengths(entities, findings);
+    for world in entities.iter().skip(1) {
+        if world.class().eq_ignore_ascii_case("worldspawn") {
+            let what = "second worldspawn has no effect (expected one, its keys and brushes in the first entity)";
+            findings.warn(world.line, what);
+        }
+    }
     for entity in entities {
         classes::check(entity, source.is_whole, findings);
         keys::check(entity, findings);
@@ -55,7 +67,8 @@ pub(super) fn check_source(source: &MapReading, is_empty: bool, findings: &mut F
 }
 
 /// Checks the written file and the places of its entities.
-pub(super) fn check_file(file: &[u8], entities: &[Entity], findings: &mut Findings) {
+pub(super) fn check_file(file: &[u8], geometry: &Geometry, findings: &mut Findings) {
+    let entities = &geometry.entities;
     let map = match Bsp::load(file) {
         Ok(map) => map,
         Err(error) => return findings.error(0, format!("written map file is not valid: {error}")),
@@ -64,11 +77,87 @@ pub(super) fn check_file(file: &[u8], entities: &[Entity], findings: &mut Findin
         findings.error(0, format!("written map file is not valid: {warning}"));
     }
     if let Err(error) = MapEntities::parse(&map.entity_text) {
-        findings.error(0, format!("entities cannot be read by servers: {error}"));
+        report_entities(&error, map.entity_text.len(), entities, findings);
     }
     match CollisionMap::new(&map, TracePrecision::default()) {
         Ok(collision) => check_places(&collision, entities, findings),
-        Err(error) => findings.error(0, format!("patch too fine for engines: {error}")),
+        Err(_) => report_patches(&rejected_patches(&map), &geometry.surfaces, findings),
+    }
+}
+
+/// Reports entities beyond the limits of servers, at the first key or entity that is too much.
+fn report_entities(
+    error: &EntityStringError,
+    len: usize,
+    entities: &[Entity],
+    findings: &mut Findings,
+) {
+    let (line, what) = match &error.fault {
+        EntityStringErrorKind::TooLong { .. } => (
+            written_line(entities, |place| place.bytes > MAX_TEXT_LEN),
+            format!(
+                "entities too long for servers: {len} bytes (max {MAX_TEXT_LEN}, reached here; expected fewer \
+                 entities, or shorter keys and values)"
+            ),
+        ),
+        EntityStringErrorKind::TooManyEntities => (
+            written_line(entities, |place| place.entities > MAX_ENTITIES),
+            format!(
+                "too many entities for servers: {} without lights and groups (max {MAX_ENTITIES}, reached here; \
+                 expected fewer entities)",
+                entities.iter().filter(|entity| entity.is_written()).count()
+            ),
+        ),
+        fault => (
+            written_line(entities, |place| place.lines >= error.line),
+            format!("entity cannot be read by servers: {fault}"),
+        ),
+    };
+    findings.error(line, what);
+}
+
+/// Text of entities up to a pair.
+#[derive(Clone, Copy)]
+struct WrittenPlace {
+    entities: usize,
+    lines: u32,
+    bytes: usize,
+}
+
+/// Returns the line of the source at which written entities reach a place; 0 if none does.
+fn written_line(entities: &[Entity], is_there: impl Fn(WrittenPlace) -> bool) -> u32 {
+    let mut place = WrittenPlace { entities: 0, lines: 0, bytes: 0 };
+    for entity in entities.iter().filter(|entity| entity.is_written()) {
+        place.entities += 1;
+        place.lines += 1;
+        place.bytes += "{\n".len();
+        if is_there(place) {
+            return entity.line;
+        }
+        for pair in entity.written_pairs() {
+            place.lines += 1;
+            // A byte per character, four quotes, a space and the end of the line.
+            place.bytes += pair.key.chars().count() + pair.value.chars().count() + 6;
+            if is_there(place) {
+                return pair.line;
+            }
+        }
+        place.lines += 1;
+        place.bytes += "}\n".len();
+    }
+    0
+}
+
+/// Reports patches that engines reject, each at its line.
+fn report_patches(rejected: &[CollisionError], surfaces: &[Surface], findings: &mut Findings) {
+    for CollisionError { surface, fault } in rejected {
+        let shape = surfaces.get(surface.index()).map(|surface| &surface.shape);
+        let line = if let Some(Shape::Patch(patch)) = shape { patch.line } else { 0 };
+        let remedy = match fault {
+            PatchError::Work => "fewer or flatter patches",
+            _ => "several smaller patches, or fewer control points",
+        };
+        findings.error(line, format!("patch too fine for engines: {fault} (expected {remedy})"));
     }
 }
 

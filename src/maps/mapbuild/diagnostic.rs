@@ -109,8 +109,8 @@ impl From<Diagnostic> for BuildError {
 pub(super) struct Findings {
     file: String,
     errors: Vec<Diagnostic>,
-    /// Number of errors beyond the limit.
-    more_errors: usize,
+    /// Number of errors beyond the limit, by file.
+    more_errors: BTreeMap<String, usize>,
     warnings: Vec<Diagnostic>,
     /// Number of warnings beyond the limit.
     more_warnings: usize,
@@ -140,7 +140,14 @@ impl Findings {
         if self.errors.len() < MAX_ERRORS {
             self.errors.push(Diagnostic::new(file, line, message));
         } else {
-            self.more_errors += 1;
+            self.more_errors(file, 1);
+        }
+    }
+
+    /// Counts problems of a file that stop the build and are not told.
+    pub(super) fn more_errors(&mut self, file: &str, count: usize) {
+        if count > 0 {
+            *self.more_errors.entry(file.to_owned()).or_default() += count;
         }
     }
 
@@ -162,7 +169,7 @@ impl Findings {
     /// Returns the number of errors so far.
     #[must_use]
     pub(super) fn error_count(&self) -> usize {
-        self.errors.len() + self.more_errors
+        self.errors.len() + self.more_errors.values().sum::<usize>()
     }
 
     /// Adds the way out of a map that is not closed.
@@ -190,9 +197,8 @@ impl Findings {
         let warnings = self.take_warnings();
         errors.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
         errors.dedup();
-        if self.more_errors > 0 {
-            let what = counted(self.more_errors, "more error");
-            errors.push(Diagnostic::new(&self.file, 0, what));
+        for (file, count) in std::mem::take(&mut self.more_errors) {
+            errors.push(Diagnostic::new(&file, 0, counted(count, "more error")));
         }
         BuildError { errors, warnings }
     }
@@ -281,9 +287,11 @@ mod tests {
     fn errors_beyond_the_limit_are_counted() {
         let mut findings = Findings::new("a.map");
         (0..MAX_ERRORS as u32 + 7).for_each(|line| findings.error(line, "wrong"));
+        findings.error_in("a.shader", 1, "wrong");
         let failed = findings.fail();
-        assert_eq!(failed.errors.len(), MAX_ERRORS + 1);
+        assert_eq!(failed.errors.len(), MAX_ERRORS + 2);
         assert_eq!(failed.errors[MAX_ERRORS].to_string(), "a.map: 7 more errors");
+        assert_eq!(failed.errors[MAX_ERRORS + 1].to_string(), "a.shader: 1 more error");
     }
 
     #[test]

@@ -60,7 +60,7 @@ const KEYS: &[(&str, KeyOwner, Form, &str)] = &[
     ("light", KeyOwner::Light, POSITIVE, "a number from 0"),
     ("light", KeyOwner::Any, NUMBER, "a number"),
     ("color", KeyOwner::Any, Form::Three { min: 0.0 }, "three numbers from 0, e.g. \"1 0.8 0.6\""),
-    ("origin", KeyOwner::Any, Form::Three { min: -1e6 }, "three numbers"),
+    ("origin", KeyOwner::Any, Form::Three { min: -1e6 }, "three numbers from -1000000 to 1000000"),
     ("angles", KeyOwner::Any, Form::Three { min: -1e6 }, "three numbers: pitch, yaw and roll"),
     ("angle", KeyOwner::Any, NUMBER, "a number of degrees, -1 for up or -2 for down"),
     ("spawnflags", KeyOwner::Any, Form::Whole, "a whole number"),
@@ -95,10 +95,30 @@ const WORLD_KEYS: &[&str] = &[
     "message",
     "music",
 ];
+/// Keys of lights.
+const LIGHT_KEYS: &[&str] = &["light", "_color", "origin", "spawnflags", "target", "targetname"];
+/// Keys of other entities, without those of [`KEYS`].
+const ENTITY_KEYS: &[&str] = &[
+    "classname",
+    "gametype",
+    "message",
+    "model",
+    "model2",
+    "music",
+    "noise",
+    "roll",
+    "target",
+    "targetname",
+    "targetshadername",
+    "targetshadernewname",
+    "team",
+];
+/// Keys that are near to one of the others and have a meaning to editors, other compilers or mods.
+const OTHER_KEYS: &[&str] = &["mode", "noise2", "sound", "scale", "type", "types"];
 /// Maximum edits between an unknown key and a known one.
 const MAX_EDITS: usize = 1;
 
-/// Reports the keys of an entity whose values are not usable, and misspelled keys of `worldspawn`.
+/// Reports the keys of an entity whose values are not usable, and misspelled keys.
 pub(super) fn check(entity: &Entity, findings: &mut Findings) {
     let class = entity.class();
     let owner = match class.to_ascii_lowercase().as_str() {
@@ -120,8 +140,7 @@ pub(super) fn check(entity: &Entity, findings: &mut Findings) {
                 findings.warn(*line, what);
             }
             Some(_) => {}
-            None if owner == KeyOwner::World => check_world_key(pair, findings),
-            None => {}
+            None => check_name(pair, owner, class, findings),
         }
     }
 }
@@ -142,21 +161,32 @@ fn is_usable(value: &str, form: Form) -> bool {
     }
 }
 
-/// Reports a key that is nearly one of those that change the build.
-fn check_world_key(pair: &Pair, findings: &mut Findings) {
-    let bare = |key: &str| key.trim_start_matches('_').to_ascii_lowercase();
-    let own = bare(&pair.key);
-    if WORLD_KEYS.iter().any(|known| known.eq_ignore_ascii_case(&pair.key)) {
+/// Reports a key that is nearly one with a meaning.
+fn check_name(pair: &Pair, owner: KeyOwner, class: &str, findings: &mut Findings) {
+    let own = pair.key.trim_start_matches('_').to_ascii_lowercase();
+    let names: Vec<&str> = match owner {
+        KeyOwner::World => WORLD_KEYS.to_vec(),
+        KeyOwner::Light => LIGHT_KEYS.to_vec(),
+        // Keys with an underscore are for editors and compilers.
+        KeyOwner::Any if pair.key.starts_with('_') => return,
+        KeyOwner::Any => {
+            let of_any = KEYS.iter().filter(|row| row.1 == KeyOwner::Any).map(|row| row.0);
+            ENTITY_KEYS.iter().copied().chain(of_any).collect()
+        }
+    };
+    let others = ENTITY_KEYS.iter().chain(OTHER_KEYS);
+    if names.iter().chain(others).any(|known| known.eq_ignore_ascii_case(&pair.key)) {
         return;
     }
-    let is_near = |known: &&&str| distance(&own, &bare(known)) <= MAX_EDITS;
-    if let Some(known) = WORLD_KEYS.iter().find(is_near) {
-        let what = format!(
-            "key of worldspawn without effect: {:?} = {:?} (expected {known:?})",
-            pair.key, pair.value
-        );
-        findings.warn(pair.line, what);
-    }
+    let is_near = |known: &&str| distance(&own, known.trim_start_matches('_')) <= MAX_EDITS;
+    let Some(known) = names.into_iter().find(is_near) else { return };
+    let kind = match owner {
+        KeyOwner::World | KeyOwner::Light => format!("key of {class} without effect"),
+        // A mod may know it.
+        KeyOwner::Any => format!("unknown key of {class}"),
+    };
+    let what = format!("{kind}: {:?} = {:?} (expected {known:?})", pair.key, pair.value);
+    findings.warn(pair.line, what);
 }
 
 #[cfg(test)]
@@ -202,6 +232,23 @@ mod tests {
             told("func_door", &[("wait", "five"), ("spawnflags", "1x"), ("origin", "a b c")]);
         assert!(door[0].starts_with("a.map:2: unusable wait of func_door: \"five\""), "{door:?}");
         assert_eq!(door.len(), 3);
+    }
+
+    #[test]
+    fn misspelled_keys_name_the_nearest() {
+        let door =
+            [("sped", "100"), ("tagretname", "a"), ("wiat", "5"), ("_speed", "1"), ("glow", "1")];
+        let expected = [
+            "a.map:2: unknown key of func_door: \"sped\" = \"100\" (expected \"speed\")",
+            "a.map:3: unknown key of func_door: \"tagretname\" = \"a\" (expected \"targetname\")",
+            "a.map:4: unknown key of func_door: \"wiat\" = \"5\" (expected \"wait\")",
+        ];
+        assert_eq!(told("func_door", &door), expected);
+        let light = told("light", &[("ligth", "300"), ("_light", "300"), ("_colour", "1 1 1")]);
+        assert_eq!(light.len(), 3, "{light:?}");
+        let expected =
+            "a.map:2: key of light without effect: \"ligth\" = \"300\" (expected \"light\")";
+        assert_eq!(light[0], expected);
     }
 
     #[test]

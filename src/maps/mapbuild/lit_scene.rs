@@ -9,7 +9,10 @@ use super::{
     surfaces::{Shape, Surface, texture_coordinates, vertices_of},
     vector::Vector,
 };
-use crate::model::contents::{content, surface};
+use crate::model::{
+    contents::{content, surface},
+    text::counted,
+};
 
 /// Surface flags of materials without a light map.
 const UNLIT: i32 = surface::NOLIGHTMAP | surface::SKY | surface::NODRAW | surface::POINTLIGHT;
@@ -52,6 +55,33 @@ pub(super) fn report_luxel(scene: &Scene, lighting: &light::Lighting, findings: 
         let what = format!(
             "map too large for a light map point every {} units; {} used (expected this value for the key \"luxel\")",
             scene.luxel, lighting.luxel
+        );
+        findings.warn(1, what);
+    }
+}
+
+/// Reports light that is coarser because it would have taken too much work.
+pub(super) fn report_savings(lighting: &light::Lighting, fast: bool, findings: &mut Findings) {
+    let Some(savings) = lighting.savings else { return };
+    let light::Savings { sources, luxels, cell, bounce_cell } = savings;
+    if sources > 0 {
+        let merged = match cell {
+            0.0 => String::new(),
+            cell => format!(", lights within {cell:.0} units counted as one"),
+        };
+        let draft = if fast { "" } else { ", or --fast for a draft" };
+        let what = format!(
+            "light took too much work: {} on {}; one sample per point{merged} (expected fewer or weaker lights, or \
+             a larger value for the key \"luxel\"{draft})",
+            counted(sources, "light"),
+            counted(luxels, "light map point"),
+        );
+        findings.warn(1, what);
+    }
+    if bounce_cell > 0.0 {
+        let what = format!(
+            "bounced light took too much work: parts of surfaces within {bounce_cell:.0} units counted as one \
+             (expected fewer or weaker lights, or a larger value for the key \"luxel\" or \"gridsize\")"
         );
         findings.warn(1, what);
     }

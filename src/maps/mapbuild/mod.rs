@@ -243,7 +243,7 @@ pub fn build(
     lit_scene::fit_grid(&mut geometry);
     let mut bsp = writer::write(&geometry, &light::Lighting::default());
     // Light takes longest, so that errors come before it.
-    checks::check_file(&bsp, &geometry.entities, &mut findings);
+    checks::check_file(&bsp, &geometry, &mut findings);
     findings.check()?;
     let of_game = images.of_game(geometry.materials.all());
     let mut pk3 = Vec::new();
@@ -254,6 +254,7 @@ pub fn build(
         let scene = lit_scene::of_geometry(&geometry);
         let lighting = light::light(&scene, options, &mut report);
         lit_scene::report_luxel(&scene, &lighting, &mut findings);
+        lit_scene::report_savings(&lighting, fast, &mut findings);
         bsp = writer::write(&geometry, &lighting);
         progress(BuildPhase::Package, 0, 1);
         let contents = archive::Contents {

@@ -50,6 +50,7 @@ pub(super) fn of_map(
     leave_out(&mut map.entities, findings);
     let mut mixed = MixedContents::of_world(&map.entities[0], findings);
     let mut models = vec![Model::default()];
+    let mut first_too_many = None;
     for (index, entity) in map.entities.iter_mut().enumerate() {
         let is_world = index == 0 || entity.class().eq_ignore_ascii_case("func_group");
         let (mut model, origin) = model_of(entity, planes, materials, &mut mixed, findings);
@@ -72,12 +73,19 @@ pub(super) fn of_map(
         }
         entity.set("model", format!("*{}", models.len()));
         models.push(model);
+        if models.len() > MAX_MODELS {
+            first_too_many.get_or_insert(entity.line);
+        }
     }
     mixed.report(findings);
-    if models.len() > MAX_MODELS {
-        let what =
-            format!("too many entities with brushes: {} (max {MAX_MODELS})", models.len() - 1);
-        findings.error(0, what);
+    if let Some(line) = first_too_many {
+        let what = format!(
+            "too many entities with brushes: {} (max {}; the first beyond it is here; expected still ones as \
+             func_group or brushes of the world)",
+            models.len() - 1,
+            MAX_MODELS - 1
+        );
+        findings.error(line, what);
     }
     let is_group = |entity: &Entity| entity.class().eq_ignore_ascii_case("func_group");
     map.entities.retain(|entity| !is_group(entity));

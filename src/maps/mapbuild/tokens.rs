@@ -87,15 +87,12 @@ impl<'a> Tokens<'a> {
         loop {
             let rest = &self.text.as_bytes()[self.at..];
             match rest {
-                [b'\n', ..] => {
-                    self.line += 1;
-                    self.at += 1;
-                }
-                [byte, ..] if *byte <= b' ' => self.at += 1,
+                [byte, ..] if *byte <= b' ' => self.advance(1),
                 // A byte order mark, also one that editors leave where files were joined.
                 [0xef, 0xbb, 0xbf, ..] => self.at += 3,
                 [b'/', b'/', ..] => {
-                    self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+                    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+                    self.at += rest.iter().position(is_end).unwrap_or(rest.len());
                 }
                 [b'/', b'*', ..] => {
                     let end = rest[2..].windows(2).position(|pair| pair == b"*/");
@@ -109,11 +106,17 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Consumes bytes and counts their lines.
+    /// Consumes bytes and counts their lines, which end with LF, CR LF or CR.
     fn advance(&mut self, len: usize) {
-        let skipped = &self.text.as_bytes()[self.at..self.at + len];
-        self.line += skipped.iter().filter(|&&byte| byte == b'\n').count() as u32;
-        self.at += len;
+        let bytes = self.text.as_bytes();
+        let end = self.at + len;
+        let is_end = |at: &usize| match bytes[*at] {
+            b'\n' => true,
+            b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+            _ => false,
+        };
+        self.line += (self.at..end).filter(is_end).count() as u32;
+        self.at = end;
     }
 }
 

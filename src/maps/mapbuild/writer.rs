@@ -309,11 +309,7 @@ impl Lumps {
 /// Returns the entity string. Keys for compilers and editors and entities that are used up are left out.
 fn entity_text(entities: &[Entity]) -> Vec<u8> {
     let mut text = String::new();
-    for entity in entities {
-        let class = entity.class().to_ascii_lowercase();
-        if class.starts_with("light") {
-            continue;
-        }
+    for entity in entities.iter().filter(|entity| entity.is_written()) {
         text.push_str("{\n");
         for Pair { key, value, .. } in entity.written_pairs() {
             text.push_str(&format!("\"{key}\" \"{value}\"\n"));

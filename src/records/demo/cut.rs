@@ -50,12 +50,16 @@ pub struct CutReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CutError {
     /// Range that ends before it begins.
-    #[error("--from {from_ms} ms is after --to {to_ms} ms (expected a time before it)")]
+    #[error(
+        "--from {from_ms} ms is after --to {to_ms} ms (expected a time before it; the demo has {play_ms} ms)"
+    )]
     Reversed {
         /// Begin of the range.
         from_ms: u64,
         /// End of the range.
         to_ms: u64,
+        /// Length of the whole demo.
+        play_ms: u64,
     },
     /// No snapshot in the range.
     #[error("{0}")]
@@ -97,9 +101,7 @@ pub fn cut(
     from_ms: u64,
     to_ms: u64,
 ) -> Result<(Vec<u8>, CutReport), CutError> {
-    if from_ms > to_ms {
-        return Err(CutError::Reversed { from_ms, to_ms });
-    }
+    check_order(protocol, bytes, from_ms, to_ms)?;
     let mut reader = DemoReader::new(protocol, bytes);
     let mut clock = DemoClock::default();
     let mut cutter = Cutter::new(protocol);
@@ -134,6 +136,26 @@ pub fn cut(
     }
     cutter.out.extend(END_MARK);
     Ok((cutter.out, cutter.report))
+}
+
+/// Checks that a range does not end before it begins.
+///
+/// # Errors
+/// [`CutError::Reversed`].
+pub fn check_order(
+    protocol: &'static Protocol,
+    bytes: &[u8],
+    from_ms: u64,
+    to_ms: u64,
+) -> Result<(), CutError> {
+    if from_ms <= to_ms {
+        return Ok(());
+    }
+    let mut clock = DemoClock::default();
+    for message in DemoReader::new(protocol, bytes).flatten() {
+        clock.advance(&message);
+    }
+    Err(CutError::Reversed { from_ms, to_ms, play_ms: clock.elapsed_ms() })
 }
 
 struct Cutter {
@@ -413,7 +435,10 @@ mod tests {
         let refused =
             |from, to| cut(Protocol::Q3_68, &demo, from, to).expect_err("none").to_string();
         let reversed = refused(2000, 1000);
-        assert_eq!(reversed, "--from 2000 ms is after --to 1000 ms (expected a time before it)");
+        assert_eq!(
+            reversed,
+            "--from 2000 ms is after --to 1000 ms (expected a time before it; the demo has 2950 ms)"
+        );
         // Between two snapshots, long before the end.
         assert_eq!(
             refused(1001, 1049),

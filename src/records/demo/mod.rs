@@ -29,7 +29,7 @@ pub(crate) mod sample;
 mod summary;
 
 pub use clock::DemoClock;
-pub use cut::{CutError, CutReport, EmptyRange, cut};
+pub use cut::{CutError, CutReport, EmptyRange, check_order, cut};
 #[cfg(feature = "server")]
 pub use events::{DemoEvent, DemoEventKind, DemoPlayer, EventFinder};
 #[cfg(feature = "server")]

@@ -9,11 +9,11 @@ use std::{
 use fragd::{
     cli::{
         CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoInfo, DemoJson, DemoOptions,
-        DemoRange, DemoTask, ExitStatus,
+        DemoTask, ExitStatus,
     },
     demo::{
-        CutError, DemoClock, DemoError, DemoReader, DemoSummary, EmptyRange, EventFinder, cut,
-        error_json, event_json, message_json, note_json, recognize,
+        DemoClock, DemoCounts, DemoError, DemoReader, DemoSummary, EmptyRange, EventFinder,
+        check_order, cut, error_json, event_json, message_json, note_json, recognize,
     },
     io,
     model::text::{ColorCodes, counted},
@@ -132,6 +132,7 @@ fn info(demo: &Demo, colors: ColorCodes, as_json: bool, out: &mut Output) -> boo
         out.line(format!("{name}: protocol {}, {size}", demo.protocol.number));
         out.line(&summary);
     }
+    report_empty(demo, &summary.counts, out);
     summary.counts.errors == 0 && summary.counts.snapshots > 0
 }
 
@@ -164,25 +165,33 @@ fn check(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
         }
         out.line(format!("{name}: {counts}"));
     }
+    report_empty(demo, &counts, out);
     counts.errors == 0 && counts.snapshots > 0
+}
+
+/// Reports why a demo without errors fails.
+fn report_empty(demo: &Demo, counts: &DemoCounts, out: &mut Output) {
+    if counts.messages == 0 && counts.errors == 0 {
+        out.report(no_messages(demo));
+    }
 }
 
 fn time(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
     let begun = Instant::now();
     let mut rounds = 0_u32;
-    let (mut play_ms, mut messages) = (0, 0);
+    let (mut play_ms, mut counts) = (0, DemoCounts::default());
     while begun.elapsed() < MEASUREMENT {
         let mut reader = demo.reader();
         let mut clock = DemoClock::default();
         for message in reader.by_ref().flatten() {
             clock.advance(&message);
         }
-        (play_ms, messages) = (clock.elapsed_ms(), reader.counts().messages);
+        (play_ms, counts) = (clock.elapsed_ms(), reader.counts());
         rounds += 1;
     }
     let ms = begun.elapsed().as_secs_f64() * 1000.0 / f64::from(rounds);
     let factor = play_ms as f64 / ms.max(1e-6);
-    let rate = messages as f64 / ms.max(1e-6) * 1000.0;
+    let rate = counts.messages as f64 / ms.max(1e-6) * 1000.0;
     let name = demo.path.display();
     if as_json {
         out.line(json!({
@@ -191,6 +200,7 @@ fn time(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
             "decode_ms": ms,
             "times_real_time": factor,
             "messages_per_second": rate,
+            "errors": counts.errors,
         }));
     } else {
         out.line(format!(
@@ -198,17 +208,23 @@ fn time(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
             play_ms as f64 / 1000.0
         ));
     }
-    messages > 0
+    if counts.errors > 0 {
+        let errors = counted(counts.errors, "error");
+        out.report(format_args!("{name}: {errors}; `fragd demo check` names them"));
+    }
+    report_empty(demo, &counts, out);
+    counts.messages > 0 && counts.errors == 0
 }
 
 fn json_lines(options: &DemoJson, out: &mut Output) -> Result<bool, String> {
     let range = &options.range;
     let demo = Demo::read(&range.file)?;
-    check_range(range)?;
+    let to_ms = range.to.map_or(u64::MAX, |to| to.0);
+    check_order(demo.protocol, &demo.bytes, range.from.0, to_ms)
+        .map_err(|error| format!("{}: {error}", demo.path.display()))?;
     let mut reader = demo.reader();
     let mut finder = EventFinder::with_colors(options.names.colors());
     let (mut is_empty, mut is_right, mut notes) = (true, true, 0);
-    let to_ms = range.to.map_or(u64::MAX, |to| to.0);
     while let Some(item) = reader.next() {
         let written = match item {
             Err(error) => {
@@ -251,6 +267,9 @@ fn json_lines(options: &DemoJson, out: &mut Output) -> Result<bool, String> {
         let empty = EmptyRange { from_ms: range.from.0, to_ms, play_ms };
         return Err(format!("{}: {empty}", range.file.display()));
     }
+    if reader.counts().messages == 0 && is_right {
+        return Err(no_messages(&demo));
+    }
     Ok(is_right)
 }
 
@@ -279,13 +298,12 @@ fn ending_json(error: &DemoError) -> serde_json::Value {
     object
 }
 
-/// Refuses a range that ends before it begins.
-fn check_range(range: &DemoRange) -> Result<(), String> {
-    let (from_ms, to_ms) = (range.from.0, range.to.map_or(u64::MAX, |to| to.0));
-    if from_ms > to_ms {
-        return Err(CutError::Reversed { from_ms, to_ms }.to_string());
-    }
-    Ok(())
+/// Problem of a demo without messages, such as one whose recorder stopped at once.
+fn no_messages(demo: &Demo) -> String {
+    format!(
+        "{}: no messages (expected a gamestate and snapshots before the end mark)",
+        demo.path.display()
+    )
 }
 
 fn events(options: &DemoEvents, out: &mut Output) -> Result<bool, String> {
@@ -314,6 +332,9 @@ fn events(options: &DemoEvents, out: &mut Output) -> Result<bool, String> {
         if !open {
             return Ok(true);
         }
+    }
+    if reader.counts().messages == 0 && is_right {
+        return Err(no_messages(&demo));
     }
     Ok(is_right)
 }

@@ -285,3 +285,122 @@ fn missing_images_are_all_reported() {
     let told = warnings(&source(&world, SPAWN));
     assert_eq!(told.matches("image missing: textures/lab/").count(), 30, "{told}");
 }
+
+/// A flat patch behind the opening brace of its entity.
+const PATCH: &str = "{\npatchDef2\n{\ncommon/caulk\n( 3 3 0 0 0 )\n(\n\
+    ( ( 0 0 0 0 0 ) ( 0 8 0 0 0 ) ( 0 16 0 0 0 ) )\n( ( 8 0 0 0 0 ) ( 8 8 0 0 0 ) ( 8 16 0 0 0 ) )\n\
+    ( ( 16 0 0 0 0 ) ( 16 8 0 0 0 ) ( 16 16 0 0 0 ) )\n)\n}\n}\n";
+
+#[test]
+fn doubled_or_missing_opening_braces_are_one_error() {
+    let (wall, text) = (brush([0; 3], [8; 3], "common/caulk"), source(&walls(), SPAWN));
+    let doubled = "unexpected \"{\" (expected one '{' before";
+    let patch = |from: &str, to: &str| {
+        source(&[walls(), vec![PATCH.replacen(from, to, 1), wall.clone()]].concat(), SPAWN)
+    };
+    for (text, expected) in [
+        (format!("{{\n{text}"), doubled),
+        (text.replacen("{\n\"classname\"", "\"classname\"", 1), "key \"classname\" outside"),
+        (text.replace("{\n\"classname\" \"info", "\"classname\" \"info"), "key \"classname\""),
+        (text.replace("{\n\"classname\" \"info", "{\n{\n\"classname\" \"info"), doubled),
+        (text.replace(SPAWN, &format!("{{\n{SPAWN}}}\n")), doubled),
+        (patch("{\npatch", "{\n{\npatch"), doubled),
+        (patch(PATCH, &format!("{{\n{PATCH}}}\n")), doubled),
+        (patch("patchDef2\n{", "patchDef2\n"), "unexpected \"common/caulk\" (expected '{' after"),
+    ] {
+        let told = failure(&text);
+        assert!(told.lines().count() == 1 && told.contains(expected), "{told}\nof\n{text}");
+    }
+}
+
+#[test]
+fn limits_of_the_result_name_line_and_remedy() {
+    let door = |n: i32| {
+        let [x, y] = [n % 20 * 16 - 160, n / 20 * 16 - 160];
+        let brush = brush([x, y, 0], [x + 8, y + 8, 8], "common/caulk");
+        format!("{{\n\"classname\" \"func_static\"\n{brush}}}\n")
+    };
+    let relay = "{\n\"classname\" \"target_relay\"\n}\n";
+    let long =
+        format!("{{\n\"classname\" \"target_relay\"\n\"message\" \"{}\"\n}}\n", "x".repeat(1000));
+    let doors: String = (0..300).map(door).collect();
+    for (entities, place, expected, remedy) in [
+        (doors, "\"func_static\"", "too many entities with brushes: 300 (max 253;", "func_group"),
+        (relay.repeat(1100), "", "too many entities for servers: 1102 ", "fewer entities"),
+        (long.repeat(1020), "", "entities too long for servers: ", "shorter keys"),
+    ] {
+        let text = source(&walls(), &format!("{SPAWN}{entities}"));
+        let told = failure(&text);
+        assert!(told.contains(expected) && told.contains(remedy), "{told}");
+        let line: usize =
+            told.split(':').nth(1).unwrap().parse().unwrap_or_else(|_| panic!("{told}"));
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(line > 60 && lines[line].contains(place), "{told}");
+    }
+}
+
+#[test]
+fn patch_too_fine_names_its_line() {
+    let wave = |n: i32| {
+        let point = |x: i32, y: i32| {
+            let z = (x * 7919 + y * 104_729 + n) % 97;
+            format!("( {} {} {z} 0 0 ) ", x * 13 - 200, y * 11 - 200)
+        };
+        let column = |x: i32| format!("( {})\n", (0..31).map(|y| point(x, y)).collect::<String>());
+        let columns: String = (0..31).map(column).collect();
+        format!("{{\npatchDef2\n{{\ncommon/caulk\n( 31 31 0 0 0 )\n(\n{columns})\n}}\n}}\n")
+    };
+    let text = source(&[walls(), vec![wave(0), wave(1)]].concat(), SPAWN);
+    let told = failure(&text);
+    let first = text.lines().position(|line| line == "patchDef2").unwrap();
+    let expected = format!("room.map:{first}: patch too fine for engines: ");
+    assert!(told.starts_with(&expected) && told.contains("(expected several smaller"), "{told}");
+    assert_eq!(told.lines().count(), 2, "{told}");
+}
+
+#[test]
+fn numbers_keys_and_names_without_effect_are_told() {
+    let wall = brush([0; 3], [8; 3], "common/caulk");
+    let far = wall.replacen("( 8 0 0 )", "( 8e9 0 0 )", 1);
+    let told = failure(&source(&[far], SPAWN));
+    assert!(told.contains("(expected a number from -1000000000 to 1000000000)"), "{told}");
+    let keys: String = (0..70).map(|n| format!("\"key{n}\" \"1\"\n")).collect();
+    let told =
+        failure(&source(&walls(), &SPAWN.replacen("\"origin\"", &format!("{keys}\"origin\""), 1)));
+    assert!(told.lines().count() == 1 && told.contains("too many keys"), "{told}");
+    // A number of the texture is missing, and a second world.
+    let world = [walls(), vec![wall.replacen("0.5 0.5 0 0 0", "0.5 0.5 0 0", 1)]].concat();
+    let told = warnings(&source(&world, &format!("{SPAWN}{{\n\"classname\" \"worldspawn\"\n}}\n")));
+    assert!(told.contains("room.map:52: face with 2 numbers behind its texture"), "{told}");
+    assert!(told.contains(": second worldspawn has no effect"), "{told}");
+    let script = "textures/a/b\n{\nsurfaceparm nonsold\nq3map_surfacelihgt 300\nsurfaceparm mine\ncull none\n}\n";
+    let scripts = [("x.shader".to_owned(), script.as_bytes().to_vec())];
+    let built = compile("room", source(&walls(), SPAWN).as_bytes(), &scripts).unwrap();
+    let told: Vec<_> = built.warnings.iter().map(ToString::to_string).collect();
+    let expected = [
+        "x.shader:3: unknown surfaceparm: \"nonsold\" has no effect (expected \"nonsolid\")",
+        "x.shader:4: unknown keyword: \"q3map_surfacelihgt\" has no effect (expected \"q3map_surfacelight\")",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn errors_beyond_the_limit_are_counted_per_file() {
+    let script = format!("textures/a/b\n{{\n{}", "{\n".repeat(3000));
+    let text = source(&walls(), SPAWN).replacen("\"worldspawn\"", "worldspawn", 1);
+    let scripts = [("x.shader".to_owned(), script.into_bytes())];
+    let told = compile("room", text.as_bytes(), &scripts).unwrap_err().to_string();
+    let lines: Vec<&str> = told.lines().collect();
+    // 2,999 braces inside a stage and the end.
+    assert_eq!(lines[50..], ["room.map: 1 more error", "x.shader: 2950 more errors"], "{told}");
+}
+
+#[test]
+fn lines_may_end_with_cr_alone() {
+    let text = source(&walls(), SPAWN).replacen("\"0 0 -200\"", "0", 1);
+    let [unix, mac, windows] = ["\n", "\r", "\r\n"].map(|end| failure(&text.replace('\n', end)));
+    assert_eq!((&mac, &windows), (&unix, &unix));
+    assert!(!unix.starts_with("room.map:1:"), "{unix}");
+    let comment = failure(&format!("// a\r{}", text.replace('\n', "\r")));
+    assert!(comment.lines().count() == 1, "{comment}");
+}

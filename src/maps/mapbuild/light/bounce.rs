@@ -7,18 +7,17 @@ use super::{
     fill::fill_voids,
     gather::{Emitter, Sources, emitters_near, from_emitters, polygon_area},
     layout::Placement,
-    samples::{sample, sample_bounds},
+    samples::{sample, sample_region},
     scene::{Scene, Shape, Surface},
     vector::{Vector, add, along, cross, dot, length, normalize, scale, sub, times},
 };
-use crate::model::map_parallel;
 
 /// Luxels of an emitter along one side.
 const BLOCK: usize = 8;
 /// Luxels between computed points.
-const STRIDE: usize = 4;
+pub(crate) const STRIDE: usize = 4;
 /// Bounced light below this is not worth a shadow ray.
-const NEGLIGIBLE: f64 = 0.01;
+pub(crate) const NEGLIGIBLE: f64 = 0.01;
 /// Share of the texture's brightness that a surface reflects.
 const REFLECTANCE: f64 = 0.9;
 
@@ -119,28 +118,8 @@ fn surface_area(surface: &Surface, placement: &Placement) -> f64 {
         .sum()
 }
 
-/// Adds bounced light to the light of every surface.
-pub(crate) fn add_bounce(
-    sources: &Sources,
-    scene: &Scene,
-    placements: &[Option<Placement>],
-    emitters: &[Emitter],
-    threads: usize,
-    light: &mut [Vec<Vector>],
-) {
-    let extra = map_parallel(placements.len(), threads, |i| match &placements[i] {
-        Some(placement) => surface_bounce(sources, &scene.surfaces[i], placement, emitters),
-        None => Vec::new(),
-    });
-    for (sum, extra) in light.iter_mut().zip(extra) {
-        for (a, b) in sum.iter_mut().zip(extra) {
-            *a = add(*a, b);
-        }
-    }
-}
-
-/// Bounced light of each luxel.
-fn surface_bounce(
+/// Returns the bounced light of each luxel of a surface.
+pub(crate) fn surface_bounce(
     sources: &Sources,
     surface: &Surface,
     placement: &Placement,
@@ -148,7 +127,7 @@ fn surface_bounce(
 ) -> Vec<Vector> {
     let columns = coarse(placement.width);
     let rows = coarse(placement.height);
-    let emitters = emitters_near(emitters, &sample_bounds(surface, placement), NEGLIGIBLE);
+    let emitters = emitters_near(emitters, &sample_region(surface, placement), NEGLIGIBLE);
     let mut values: Vec<Option<Vector>> = Vec::with_capacity(columns.len() * rows.len());
     for row in &rows {
         for column in &columns {

@@ -2,7 +2,7 @@
 
 use super::{
     caster::Caster,
-    scene::{PointLight, Scene, Shape, Sun, Surface},
+    scene::{Plane, PointLight, Scene, Shape, Sun, Surface},
     vector::{
         Vector, add, along, bounds, brightest, cross, dot, length, major_axis, normalize, scale,
         sub,
@@ -56,7 +56,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) caster: &'a Caster,
     scene: &'a Scene,
     /// All point lights and surface lights.
-    all: LocalSources,
+    pub(crate) all: LocalSources,
     /// Sets of directions to the sky. Samples of a luxel take different sets.
     sky: Vec<Vec<Vector>>,
     /// Length that leaves the map.
@@ -68,15 +68,28 @@ pub(crate) struct Sources<'a> {
 /// Point lights and surface lights.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LocalSources {
-    lights: Vec<PointLight>,
-    emitters: Vec<Emitter>,
+    pub(crate) lights: Vec<Lamp>,
+    pub(crate) emitters: Vec<Emitter>,
 }
 
-#[cfg(test)]
+/// Point light, or several that count as one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lamp {
+    pub(crate) light: PointLight,
+    /// Greatest component of the intensity of one light, which determines how far a linear one shines.
+    pub(crate) reach: f64,
+}
+
+impl Lamp {
+    fn new(light: PointLight) -> Self {
+        Self { light, reach: brightest(light.intensity) }
+    }
+}
+
 impl LocalSources {
-    /// Returns the number of point lights.
-    pub(crate) fn light_count(&self) -> usize {
-        self.lights.len()
+    /// Returns the number of sources.
+    pub(crate) fn count(&self) -> usize {
+        self.lights.len() + self.emitters.len()
     }
 }
 
@@ -92,32 +105,57 @@ impl Sources<'_> {
 /// Share by which a source is taken as brighter when it is left out as negligible.
 const CULL_MARGIN: f64 = 1.0 + 1e-6;
 
-/// Returns the squared distance of a point from a box, 0 inside.
-fn square_to_box(point: Vector, bounds: &[Vector; 2]) -> f64 {
-    let away = std::array::from_fn(|axis| {
-        (bounds[0][axis] - point[axis]).max(point[axis] - bounds[1][axis]).max(0.0)
-    });
-    dot(away, away)
+/// Height of a region over an emitter's plane that counts as none.
+const BEHIND: f64 = 0.01;
+
+/// Points that receive light.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Region {
+    /// Box around the points.
+    pub(crate) bounds: [Vector; 2],
+    /// Plane of a flat surface. All points are above it and receive no light from below.
+    pub(crate) plane: Option<Plane>,
 }
 
-/// Returns the emitters whose light is not negligible everywhere in a box.
+impl Region {
+    /// Returns the squared distance of a source, 0 inside the box; infinite below the plane.
+    fn square(&self, source: Vector) -> f64 {
+        if self.plane.is_some_and(|plane| dot(plane.normal, source) <= plane.distance) {
+            return f64::INFINITY;
+        }
+        let [low, high] = &self.bounds;
+        let away = std::array::from_fn(|axis| {
+            (low[axis] - source[axis]).max(source[axis] - high[axis]).max(0.0)
+        });
+        dot(away, away)
+    }
+
+    /// Whether a point of the box may be in front of an emitter.
+    fn is_before(&self, emitter: &Emitter) -> bool {
+        let [low, high] = &self.bounds;
+        let normal = emitter.normal;
+        let parts = (0..3).map(|axis| (normal[axis] * low[axis]).max(normal[axis] * high[axis]));
+        parts.sum::<f64>() - dot(normal, emitter.point) > -BEHIND
+    }
+}
+
+/// Returns the emitters whose light is not negligible everywhere in a region.
 pub(crate) fn emitters_near(
     emitters: &[Emitter],
-    bounds: &[Vector; 2],
+    region: &Region,
     negligible: f64,
 ) -> Vec<Emitter> {
     let is_near = |emitter: &&Emitter| {
-        let square = square_to_box(emitter.point, bounds);
-        let most = brightest(emitter.power) / (square + emitter.spread);
-        most * CULL_MARGIN > negligible
+        let most = brightest(emitter.power) / (region.square(emitter.point) + emitter.spread);
+        most * CULL_MARGIN > negligible && region.is_before(emitter)
     };
     emitters.iter().filter(is_near).copied().collect()
 }
 
 /// Returns the share of a point light's intensity that arrives at a distance.
-fn point_factor(light: &PointLight, square: f64) -> f64 {
-    if light.linear {
-        (POINT_SCALE / 8000.0 - square.sqrt() / brightest(light.intensity)).max(0.0)
+fn point_factor(lamp: &Lamp, square: f64) -> f64 {
+    if lamp.light.linear {
+        (POINT_SCALE / 8000.0 - square.sqrt() / lamp.reach).max(0.0)
     } else {
         POINT_SCALE / square.max(MIN_SQUARE)
     }
@@ -135,7 +173,10 @@ impl<'a> Sources<'a> {
             negligible: NEGLIGIBLE[usize::from(fast)],
             caster,
             scene,
-            all: LocalSources { lights: scene.lights.clone(), emitters },
+            all: LocalSources {
+                lights: scene.lights.iter().copied().map(Lamp::new).collect(),
+                emitters,
+            },
             sky: (0..sets)
                 .map(|set| hemisphere(if has_sky { directions } else { 0 }, set, sets))
                 .collect(),
@@ -143,15 +184,24 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// Returns the point lights and surface lights that are not negligible everywhere in a box.
-    pub(crate) fn near(&self, bounds: &[Vector; 2]) -> LocalSources {
-        let is_near = |light: &&PointLight| {
-            let factor = point_factor(light, square_to_box(light.origin, bounds));
-            brightest(light.intensity) * factor * CULL_MARGIN > self.negligible
+    /// Returns the same sources with other solids, and without the sky.
+    pub(crate) fn with_caster<'b>(&self, caster: &'b Caster) -> Sources<'b>
+    where
+        'a: 'b,
+    {
+        let Self { scene, far, negligible, .. } = *self;
+        Sources { caster, scene, all: self.all.clone(), sky: Vec::new(), far, negligible }
+    }
+
+    /// Returns the point lights and surface lights that are not negligible everywhere in a region.
+    pub(crate) fn near(&self, region: &Region) -> LocalSources {
+        let is_near = |lamp: &&Lamp| {
+            let factor = point_factor(lamp, region.square(lamp.light.origin));
+            brightest(lamp.light.intensity) * factor * CULL_MARGIN > self.negligible
         };
         LocalSources {
             lights: self.all.lights.iter().filter(is_near).copied().collect(),
-            emitters: emitters_near(&self.all.emitters, bounds, self.negligible),
+            emitters: emitters_near(&self.all.emitters, region, self.negligible),
         }
     }
 
@@ -171,7 +221,7 @@ impl<'a> Sources<'a> {
             }
         }
         sum = along(sum, self.scene.sky, self.sky_share(point, normal, set));
-        self.local(local, point, self.negligible, Some(normal), &mut |ray| {
+        self.local_on_surface(local, point, normal, &mut |ray| {
             sum = along(sum, ray.light, dot(ray.direction, normal).max(0.0));
         });
         sum
@@ -212,10 +262,30 @@ impl<'a> Sources<'a> {
                 });
             }
         }
+        self.local_around(local, point, visit);
+    }
+
+    /// Visits point lights and surface lights on a surface.
+    pub(crate) fn local_on_surface(
+        &self,
+        local: &LocalSources,
+        point: Vector,
+        normal: Vector,
+        visit: &mut dyn FnMut(Ray),
+    ) {
+        self.local(local, point, self.negligible, Some(normal), visit);
+    }
+
+    /// Visits point lights and surface lights in the open.
+    pub(crate) fn local_around(
+        &self,
+        local: &LocalSources,
+        point: Vector,
+        visit: &mut dyn FnMut(Ray),
+    ) {
         self.local(local, point, self.negligible * 2.0, None, visit);
     }
 
-    /// Visits point lights and surface lights.
     fn local(
         &self,
         local: &LocalSources,
@@ -224,7 +294,8 @@ impl<'a> Sources<'a> {
         normal: Option<Vector>,
         visit: &mut dyn FnMut(Ray),
     ) {
-        for light in &local.lights {
+        for lamp in &local.lights {
+            let light = &lamp.light;
             let to = sub(light.origin, point);
             let square = dot(to, to);
             let distance = square.sqrt();
@@ -234,7 +305,7 @@ impl<'a> Sources<'a> {
             if facing <= 0.0 || top <= 0.0 {
                 continue;
             }
-            let factor = point_factor(light, square);
+            let factor = point_factor(lamp, square);
             if top * factor * facing > negligible && !self.caster.blocked(point, light.origin) {
                 visit(Ray { direction, light: scale(light.intensity, factor) });
             }

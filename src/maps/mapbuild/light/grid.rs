@@ -5,12 +5,12 @@
 
 use super::{
     Options,
-    gather::{Emitter, LocalSources, Ray, Sources, emitters_near, from_emitters},
+    gather::{Emitter, LocalSources, Ray, Region, Sources, emitters_near, from_emitters},
+    in_chunks,
     scene::Scene,
     to_bytes,
     vector::{Vector, add, along, dot, length, normalize, scale},
 };
-use crate::model::map_parallel;
 
 /// Maximum points of a grid.
 const MAX_POINTS: usize = 1 << 20;
@@ -21,7 +21,7 @@ const MAX_MOVE: f64 = 18.0;
 /// Smallest cell side, in units.
 const MIN_CELL: f64 = 8.0;
 /// Bounced light below this is not worth a shadow ray.
-const NEGLIGIBLE: f64 = 0.05;
+pub(crate) const NEGLIGIBLE: f64 = 0.05;
 
 /// Extent of the light grid of model 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,31 +69,72 @@ pub(crate) fn point_count(cell: Vector, bounds: &[Vector; 2]) -> Option<usize> {
     Extent::new(cell, bounds).map(|extent| extent.points())
 }
 
-/// Computes the bytes of the grid: 8 per point, x fastest.
+/// Lines of points along x that are computed. In a draft, a line and a point are also those of the next ones.
+pub(crate) struct Lines {
+    extent: Extent,
+    step: usize,
+}
+
+impl Lines {
+    /// Returns the lines of a scene; `None` if its grid is too large.
+    pub(crate) fn new(scene: &Scene, fast: bool) -> Option<Self> {
+        let extent = Extent::new(scene.grid_cell, &scene.bounds)?;
+        Some(Self { extent, step: if fast { DRAFT_STEP } else { 1 } })
+    }
+
+    fn per_level(&self) -> usize {
+        self.extent.counts[1].div_ceil(self.step)
+    }
+
+    /// Returns the number of lines.
+    pub(crate) fn count(&self) -> usize {
+        self.per_level() * self.extent.counts[2]
+    }
+
+    /// Returns the points of a line that are computed.
+    pub(crate) fn points(&self, line: usize) -> impl Iterator<Item = Vector> {
+        let [row, rows, _] = self.extent.counts;
+        let (level, y) = (line / self.per_level(), line % self.per_level() * self.step);
+        let first = (level * rows + y) * row;
+        (0..row).step_by(self.step).map(move |x| self.extent.point(first + x))
+    }
+
+    /// Returns the region of a line's points.
+    pub(crate) fn region(&self, line: usize) -> Region {
+        let [low, high] = super::vector::bounds(self.points(line));
+        let bounds = [low.map(|part| part - MAX_MOVE), high.map(|part| part + MAX_MOVE)];
+        Region { bounds, plane: None }
+    }
+
+    /// Puts computed lines together: 8 bytes per point, x fastest.
+    fn grid(&self, lines: &[Vec<u8>]) -> Vec<u8> {
+        let [_, rows, levels] = self.extent.counts;
+        let mut grid = Vec::with_capacity(self.extent.points() * 8);
+        for level in 0..levels {
+            for y in 0..rows {
+                grid.extend(&lines[level * self.per_level() + y / self.step]);
+            }
+        }
+        grid
+    }
+}
+
+/// Computes the bytes of the grid. `progress` receives finished and all lines.
 pub(crate) fn grid(
     sources: &Sources,
     scene: &Scene,
     bounced: &[Emitter],
     options: Options,
+    progress: &mut dyn FnMut(usize, usize),
 ) -> Vec<u8> {
-    let Some(extent) = Extent::new(scene.grid_cell, &scene.bounds) else {
+    let Some(lines) = Lines::new(scene, options.fast) else {
         return Vec::new();
     };
-    let [row, rows, levels] = extent.counts;
-    let step = if options.fast { DRAFT_STEP } else { 1 };
-    let computed = rows.div_ceil(step);
-    let lines = map_parallel(computed * levels, options.threads, |index| {
-        let first = (index / computed * rows + index % computed * step) * row;
-        line(sources, scene, bounced, &extent, [first, row, step])
-    });
-    // In a draft, a computed line is also that of the next ones.
-    let mut grid = Vec::with_capacity(extent.points() * 8);
-    for level in 0..levels {
-        for y in 0..rows {
-            grid.extend(&lines[level * computed + y / step]);
-        }
-    }
-    grid
+    let compute = |index| line(sources, scene, bounced, &lines, index);
+    let total = lines.count();
+    let mut report = |done| progress(done, total);
+    let computed = in_chunks(total, options.threads, &compute, &mut report);
+    lines.grid(&computed)
 }
 
 /// Computes a line of points along x.
@@ -101,20 +142,19 @@ fn line(
     sources: &Sources,
     scene: &Scene,
     bounced: &[Emitter],
-    extent: &Extent,
-    [first, count, step]: [usize; 3],
+    lines: &Lines,
+    index: usize,
 ) -> Vec<u8> {
-    let ends = [extent.point(first), extent.point(first + count - 1)];
-    let bounds = [ends[0].map(|part| part - MAX_MOVE), ends[1].map(|part| part + MAX_MOVE)];
+    let region = lines.region(index);
     let near =
-        Near { local: sources.near(&bounds), bounced: emitters_near(bounced, &bounds, NEGLIGIBLE) };
-    let mut bytes = Vec::with_capacity(count * 8);
-    for x in (0..count).step_by(step) {
-        let point = point_bytes(sources, scene, &near, extent.point(first + x));
-        for _ in x..(x + step).min(count) {
-            bytes.extend(point);
-        }
+        Near { local: sources.near(&region), bounced: emitters_near(bounced, &region, NEGLIGIBLE) };
+    let count = lines.extent.counts[0];
+    let mut bytes = Vec::with_capacity((count + DRAFT_STEP) * 8);
+    for point in lines.points(index) {
+        let point = point_bytes(sources, scene, &near, point);
+        (0..lines.step).for_each(|_| bytes.extend(point));
     }
+    bytes.truncate(count * 8);
     bytes
 }
 

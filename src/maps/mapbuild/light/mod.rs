@@ -5,7 +5,7 @@
 //!
 //! Invariants:
 //! - The same scene gives the same bytes on every machine and with any number of threads. Sines come from `libm`.
-//! - Work is bounded by the number of luxels, which the page limit bounds.
+//! - Work is bounded by the number of luxels, which the page limit bounds, and by a budget of rays to local sources.
 
 mod bounce;
 mod caster;
@@ -16,6 +16,7 @@ mod layout;
 mod samples;
 mod scene;
 pub(crate) mod vector;
+mod work;
 
 pub(crate) use caster::Caster;
 pub(crate) use grid::point_count;
@@ -23,17 +24,21 @@ pub use layout::{PAGE_BYTES, PAGE_SIZE, Placement};
 pub(crate) use samples::patch_vertex;
 pub use scene::{Material, Occluder, Plane, PointLight, Scene, Shape, Sun, Surface, Vertex};
 pub use vector::Vector;
+pub use work::Savings;
 
 use self::{
     fill::fill_voids,
     gather::Sources,
-    samples::{sample, sample_bounds},
+    samples::{sample, sample_region},
     vector::{add, brightest, scale},
+    work::Receivers,
 };
 use crate::model::map_parallel;
 
-/// Surfaces between two progress reports.
+/// Surfaces, or lines of the light grid, between two progress reports.
 const REPORT_INTERVAL: usize = 32;
+/// Progress steps of each of the three parts: direct light, bounce and light grid.
+const PART: usize = 1000;
 /// Positions of samples within a luxel.
 const OFFSETS: [[f64; 2]; 4] = [[-0.25, -0.25], [0.25, -0.25], [-0.25, 0.25], [0.25, 0.25]];
 /// Steps of a component relative to the greatest one.
@@ -67,6 +72,8 @@ pub struct Lighting {
     pub grid: Vec<u8>,
     /// Distance of luxels, in units. It grows when the light maps of the scene's distance would be too many.
     pub luxel: f64,
+    /// Coarsening that kept the work within its budget, if any.
+    pub savings: Option<Savings>,
 }
 
 /// Light of a surface.
@@ -78,7 +85,7 @@ pub struct SurfaceLight {
     pub colors: Vec<[u8; 4]>,
 }
 
-/// Computes the light of a scene. `progress` receives finished and total surfaces.
+/// Computes the light of a scene. `progress` receives finished and total steps.
 pub fn light(scene: &Scene, options: Options, progress: &mut dyn FnMut(usize, usize)) -> Lighting {
     light_with(&Caster::new(&scene.occluders), scene, options, progress)
 }
@@ -91,27 +98,41 @@ pub(crate) fn light_with(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Lighting {
     let layout::Layout { placements, pages: page_count, luxel } = layout::place(scene);
-    let offsets: &[[f64; 2]] = if options.fast { &[[0.0; 2]] } else { &OFFSETS };
-    let sources = Sources::new(caster, scene, options.fast, offsets.len());
+    let mut report = |part: usize, done: usize, total: usize| {
+        progress(part * PART + done * PART / total.max(1), 3 * PART);
+    };
+    report(0, 0, 1);
+    let receivers = Receivers::new(scene, &placements, options.fast);
+    let mut savings = Savings::default();
+    let samples = if options.fast { 1 } else { OFFSETS.len() };
+    let mut sources = Sources::new(caster, scene, options.fast, samples);
+    let samples = receivers.fit(&mut sources, options.fast, samples, &mut savings);
+    let offsets: &[[f64; 2]] = if samples == 1 { &[[0.0; 2]] } else { &OFFSETS };
 
     let total = placements.len();
-    let mut luxels: Vec<Vec<Vector>> = Vec::with_capacity(total);
-    while luxels.len() < total {
-        progress(luxels.len(), total);
-        let first = luxels.len();
-        let count = REPORT_INTERVAL.min(total - first);
-        luxels.extend(map_parallel(count, options.threads, |i| match &placements[first + i] {
-            Some(placement) => direct(&sources, &scene.surfaces[first + i], placement, offsets),
-            None => Vec::new(),
-        }));
-    }
+    let light = |index: usize| match &placements[index] {
+        Some(placement) => direct(&sources, &scene.surfaces[index], placement, offsets),
+        None => Vec::new(),
+    };
+    let mut luxels = in_chunks(total, options.threads, &light, &mut |done| report(0, done, total));
     let mut bounced = Vec::new();
     if !options.fast {
         bounced = bounce::emitters(&sources, scene, &placements, &luxels);
-        bounce::add_bounce(&sources, scene, &placements, &bounced, options.threads, &mut luxels);
+        bounced = receivers.fit_bounce(bounced, &mut savings);
+        let light = |index: usize| match &placements[index] {
+            Some(placement) => {
+                bounce::surface_bounce(&sources, &scene.surfaces[index], placement, &bounced)
+            }
+            None => Vec::new(),
+        };
+        let extra = in_chunks(total, options.threads, &light, &mut |done| report(1, done, total));
+        for (sum, extra) in luxels.iter_mut().flatten().zip(extra.into_iter().flatten()) {
+            *sum = add(*sum, extra);
+        }
     }
-    progress(total, total);
-    let grid = grid::grid(&sources, scene, &bounced, options);
+    let grid = grid::grid(&sources, scene, &bounced, options, &mut |done, total| {
+        report(2, done, total);
+    });
     let pages = paint(&placements, &luxels, page_count);
     let surfaces = placements
         .into_iter()
@@ -121,7 +142,26 @@ pub(crate) fn light_with(
             placement,
         })
         .collect();
-    Lighting { pages, surfaces, grid, luxel }
+    let savings = (savings != Savings::default()).then_some(savings);
+    Lighting { pages, surfaces, grid, luxel, savings }
+}
+
+/// Computes one result per item. `progress` receives the number of finished items.
+fn in_chunks<T: Send>(
+    total: usize,
+    threads: usize,
+    compute: &(dyn Fn(usize) -> T + Sync),
+    progress: &mut dyn FnMut(usize),
+) -> Vec<T> {
+    let mut results = Vec::with_capacity(total);
+    while results.len() < total {
+        progress(results.len());
+        let first = results.len();
+        let count = REPORT_INTERVAL.min(total - first);
+        results.extend(map_parallel(count, threads, |index| compute(first + index)));
+    }
+    progress(total);
+    results
 }
 
 /// Light of each luxel, without bounces.
@@ -132,7 +172,7 @@ fn direct(
     offsets: &[[f64; 2]],
 ) -> Vec<Vector> {
     let mut values = Vec::with_capacity(placement.luxels());
-    let local = sources.near(&sample_bounds(surface, placement));
+    let local = sources.near(&sample_region(surface, placement));
     for row in 0..placement.height {
         for column in 0..placement.width {
             let mut sum = [0.0; 3];

@@ -5,8 +5,9 @@
 
 use super::{
     caster::Caster,
+    gather::Region,
     layout::{Placement, luxel_point},
-    scene::{Shape, Surface, Vertex},
+    scene::{Plane, Shape, Surface, Vertex},
     vector::{Vector, add, along, bounds, cross, dot, length, normalize, scale, sub},
 };
 
@@ -52,11 +53,11 @@ pub(crate) fn sample(
     }
 }
 
-/// Returns a box around all samples of a surface.
-pub(crate) fn sample_bounds(surface: &Surface, placement: &Placement) -> [Vector; 2] {
+/// Returns the region of all samples of a surface.
+pub(crate) fn sample_region(surface: &Surface, placement: &Placement) -> Region {
     let [across, down, _] = placement.vectors;
-    let (margin, luxels) = match &surface.shape {
-        Shape::Polygon { .. } => {
+    let (margin, luxels, plane) = match &surface.shape {
+        Shape::Polygon { ring, normal, .. } => {
             let corner = |column: usize, row: usize| {
                 let (column, row) = (column as f64, row as f64);
                 luxel_point(placement, column, row)
@@ -64,14 +65,19 @@ pub(crate) fn sample_bounds(surface: &Surface, placement: &Placement) -> [Vector
             let (width, height) = (placement.width, placement.height);
             let corners =
                 [corner(0, 0), corner(width, 0), corner(0, height), corner(width, height)];
-            (4.0 * length(across).max(length(down)), corners.to_vec())
+            let margin = 4.0 * length(across).max(length(down));
+            let distance = |first: &Vertex| dot(first.point, *normal);
+            let plane = ring.first().map(distance);
+            let plane = plane.map(|distance| Plane { normal: *normal, distance });
+            (margin, corners.to_vec(), plane)
         }
-        Shape::Patch { .. } => (0.0, Vec::new()),
+        Shape::Patch { .. } => (0.0, Vec::new(), None),
     };
     let points = surface.vertices().map(|vertex| vertex.point);
     let [low, high] = bounds(points.chain(luxels));
     let margin = margin + 4.0;
-    [low.map(|part| part - margin), high.map(|part| part + margin)]
+    let bounds = [low.map(|part| part - margin), high.map(|part| part + margin)];
+    Region { bounds, plane }
 }
 
 fn polygon_sample(

@@ -1,6 +1,6 @@
 //! Tests of light maps and light grid on small scenes.
 
-use super::{caster::Caster, *};
+use super::{caster::Caster, gather::Region, work::Receivers, *};
 
 fn plane(normal: Vector, distance: f64) -> Plane {
     Plane { normal, distance }
@@ -375,9 +375,9 @@ fn sources_left_out_at_a_surface_are_negligible() {
         .collect();
     let caster = Caster::new(&scene.occluders);
     let sources = Sources::new(&caster, &scene, false, 1);
-    let near = sources.near(&[[-128.0, -128.0, 0.0], [128.0, 128.0, 2.0]]);
-    let everything = sources.near(&[[-1e6; 3], [1e6; 3]]);
-    assert!(near.light_count() < everything.light_count());
+    let [near, everything] = [[[-128.0, -128.0, 0.0], [128.0, 128.0, 2.0]], [[-1e6; 3], [1e6; 3]]]
+        .map(|bounds| sources.near(&Region { bounds, plane: None }));
+    assert!(near.count() < everything.count());
     for x in [-128.0, 0.0, 128.0] {
         let [part, all] = [&near, &everything]
             .map(|local| sources.on_surface(local, [x, 0.0, 1.0], [0.0, 0.0, 1.0], 0));
@@ -405,4 +405,52 @@ fn huge_surface_lights_have_few_emitters() {
         [false, true].map(|fast| Sources::new(&caster, &scene, fast, 1).emitter_power());
     assert!(full.0 <= 2048 && fast.0 <= 256 && fast.0 >= 30, "{full:?} {fast:?}");
     assert!((full.1 / fast.1 - 1.0).abs() < 1e-9, "{full:?} {fast:?}");
+}
+
+/// Thirty floors of 120 x 120 luxels under strong lights.
+fn bright(lights: usize) -> Scene {
+    let mut scene = scene((0..30).map(|_| floor(960.0)).collect(), Vec::new());
+    scene.bounds = [[-960.0, -960.0, 0.0], [960.0, 960.0, 512.0]];
+    let place = |i: usize| [(i * 37 % 1900) as f64 - 950.0, (i * 91 % 1900) as f64 - 950.0, 200.0];
+    scene.lights = (0..lights).map(|i| lamp(place(i), 9e5)).collect();
+    scene
+}
+
+#[test]
+fn lights_beyond_the_budget_count_as_one() {
+    for (fast, lights, is_over) in [(true, 4000, true), (true, 100, false), (false, 4000, true)] {
+        let scene = bright(lights);
+        let layout::Layout { placements, .. } = layout::place(&scene);
+        let caster = Caster::new(&scene.occluders);
+        let receivers = Receivers::new(&scene, &placements, fast);
+        let samples = if fast { 1 } else { OFFSETS.len() };
+        let mut sources = Sources::new(&caster, &scene, fast, samples);
+        let mut savings = Savings::default();
+        let fitting = receivers.fit(&mut sources, fast, samples, &mut savings);
+        assert_eq!(savings != Savings::default(), is_over, "{savings:?}");
+        assert_eq!(fitting, if is_over { 1 } else { samples });
+        let max = if fast { 100_000_000 } else { 400_000_000 };
+        assert!(receivers.direct_work(&sources, fitting, u64::MAX) <= max, "{savings:?}");
+        let power: f64 = sources.all.lights.iter().map(|lamp| lamp.light.intensity[0]).sum();
+        assert!((power / (9e5 * lights as f64) - 1.0).abs() < 1e-9, "{power}");
+        assert_eq!(sources.all.lights.len() < lights, is_over);
+        if is_over {
+            assert_eq!((savings.sources, savings.luxels), (lights, receivers.luxels()));
+        }
+    }
+}
+
+#[test]
+fn lights_below_a_floor_are_left_out() {
+    let mut scene = scene(vec![floor(128.0)], Vec::new());
+    scene.lights = vec![lamp([0.0, 0.0, 64.0], 300.0), lamp([0.0, 0.0, -64.0], 300.0)];
+    let caster = Caster::new(&scene.occluders);
+    let sources = Sources::new(&caster, &scene, false, 1);
+    let bounds = [[-128.0, -128.0, -4.0], [128.0, 128.0, 4.0]];
+    let plane = plane([0.0, 0.0, 1.0], 0.0);
+    let [above, all] = [Some(plane), None].map(|plane| sources.near(&Region { bounds, plane }));
+    assert_eq!([above.count(), all.count()], [1, 2]);
+    let [above, all] =
+        [above, all].map(|local| sources.on_surface(&local, [0.0, 0.0, 1.0], [0.0, 0.0, 1.0], 0));
+    assert_eq!(above, all);
 }

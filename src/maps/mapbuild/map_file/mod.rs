@@ -143,6 +143,13 @@ impl Entity {
         self.pairs.iter().rev().find(|pair| pair.key.eq_ignore_ascii_case(key))
     }
 
+    /// Whether the entity is written. Lights are used up.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        let class = self.class().as_bytes();
+        !class.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"light"))
+    }
+
     /// Iterates over the pairs that are written. Those whose keys begin with `_` are for editors and compilers.
     pub fn written_pairs(&self) -> impl Iterator<Item = &Pair> {
         self.pairs.iter().filter(|pair| !pair.key.starts_with('_'))

@@ -5,7 +5,10 @@
 use super::{
     Brush, Entity, Face, MAX_COORDINATE, Mapping, Patch, PatchPoint, reader::Reader, texture_name,
 };
-use crate::mapbuild::{diagnostic::Diagnostic, tokens::Token, vector::Vector};
+use crate::{
+    mapbuild::{diagnostic::Diagnostic, tokens::Token, vector::Vector},
+    model::text::counted,
+};
 
 /// Maximum number of brushes, as in engines' compilers.
 const MAX_BRUSHES: usize = 32_768;
@@ -15,6 +18,8 @@ const MAX_FACES: usize = 128;
 const MAX_PATCHES: usize = 8192;
 /// Maximum number of points in a row or a column of a patch.
 const MAX_PATCH_SIDE: usize = 31;
+/// Largest number.
+const MAX_NUMBER: f64 = 1e9;
 /// Content bit of a face that makes its brush detail.
 const DETAIL: i64 = 0x800_0000;
 
@@ -25,6 +30,17 @@ impl Reader<'_, '_> {
     /// A problem behind which the primitive cannot be read.
     pub(super) fn primitive(&mut self, line: u32, entity: &mut Entity) -> Result<(), Diagnostic> {
         let first = self.peek("a face, brushDef or patchDef2")?;
+        if first.is("{") && !self.is_damaged {
+            let _ = self.tokens.next();
+            let what = "unexpected \"{\" (expected one '{' before a brush or patch)";
+            self.note(Diagnostic::new("", first.line, what));
+            self.is_damaged = true;
+            self.primitive(line, entity)?;
+            if self.closes_doubled_brace() {
+                let _ = self.tokens.next();
+            }
+            return Ok(());
+        }
         let is_primitive = first.is("brushDef");
         if is_primitive || first.is("(") {
             if self.brushes == MAX_BRUSHES {
@@ -120,8 +136,16 @@ impl Reader<'_, '_> {
             }
         };
         // Contents, surface flags and value may be missing. Only the detail bit counts, the rest is the shader's.
-        let contents = self.flags_on_line();
-        let (_, _) = (self.flags_on_line(), self.flags_on_line());
+        let flags = [(); 3].map(|()| self.flags_on_line());
+        let count = flags.iter().flatten().count();
+        if matches!(count, 1 | 2) {
+            let what = format!(
+                "face with {} behind its texture coordinates (expected none, or contents, flags and value)",
+                counted(count, "number")
+            );
+            self.advise(line, what);
+        }
+        let contents = flags[0].unwrap_or_default();
         Ok(Face { line, points, texture, mapping, detail: contents & DETAIL != 0 })
     }
 
@@ -137,12 +161,19 @@ impl Reader<'_, '_> {
             return self.error(token.line, what);
         }
         let _ = self.tokens.next();
-        let number = token.text.parse::<f64>().ok().filter(|number| number.abs() <= 1e9);
-        if number.is_none() {
-            let problem = format!("unusable {what}: {} (expected a number)", token.shown());
+        let number = token.text.parse::<f64>();
+        let usable = number.as_ref().ok().filter(|number| number.abs() <= MAX_NUMBER);
+        if usable.is_none() {
+            let expected = match number {
+                Ok(number) if !number.is_nan() => {
+                    format!("a number from -{MAX_NUMBER} to {MAX_NUMBER}")
+                }
+                _ => "a number".to_owned(),
+            };
+            let problem = format!("unusable {what}: {} (expected {expected})", token.shown());
             self.note_value(token.line, what, problem);
         }
-        Ok(number.unwrap_or_default() + 0.0)
+        Ok(usable.copied().unwrap_or_default() + 0.0)
     }
 
     fn coordinate(&mut self) -> Result<f64, Diagnostic> {
@@ -155,19 +186,20 @@ impl Reader<'_, '_> {
         Ok(0.0)
     }
 
-    fn flags_on_line(&mut self) -> i64 {
+    /// Reads contents, flags or value of a face, if it follows on the line.
+    fn flags_on_line(&mut self) -> Option<i64> {
         let token = self.tokens.rest_of_line().next();
-        let Some(token) = token.filter(|token| !token.is("}") && !token.is("(")) else { return 0 };
+        let token = token.filter(|token| !token.is("}") && !token.is("("))?;
         let _ = self.tokens.next();
         // Some editors write all numbers with a fraction.
-        token.text.parse::<f64>().map_or_else(
+        Some(token.text.parse::<f64>().map_or_else(
             |_| {
                 let what = format!("unusable flags: {} (expected a whole number)", token.shown());
                 self.note_value(token.line, "flags", what);
                 0
             },
             |flags| flags as i64,
-        )
+        ))
     }
 
     fn texture(&mut self) -> Result<String, Diagnostic> {
@@ -243,7 +275,14 @@ impl Reader<'_, '_> {
     }
 
     fn patch(&mut self, line: u32) -> Result<Patch, Diagnostic> {
-        self.expect("{", "after patchDef2")?;
+        let open = self.peek("'{' after patchDef2")?;
+        if open.is("{") {
+            let _ = self.tokens.next();
+        } else {
+            let what = format!("unexpected {} (expected '{{' after patchDef2)", open.shown());
+            self.note(Diagnostic::new("", open.line, what));
+            self.is_damaged = true;
+        }
         let texture = self.texture()?;
         self.expect("(", "before the size of a patch")?;
         let width = self.patch_side("width")?;

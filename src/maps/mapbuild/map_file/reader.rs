@@ -52,6 +52,10 @@ pub(super) struct Reader<'a, 'f> {
     value_problem: (u32, &'static str),
     /// Line of the brace that closed the last entity.
     closed_at: u32,
+    /// Line of the last entity with too many keys.
+    too_many_keys_in: u32,
+    /// Opening braces that were one too many, whose closing braces may follow.
+    extra_braces: usize,
     has_ended: bool,
     has_all_keys: bool,
 }
@@ -66,6 +70,8 @@ impl<'a, 'f> Reader<'a, 'f> {
             is_damaged: false,
             value_problem: (0, ""),
             closed_at: 0,
+            too_many_keys_in: 0,
+            extra_braces: 0,
             has_ended: false,
             has_all_keys: true,
         }
@@ -92,6 +98,11 @@ impl<'a, 'f> Reader<'a, 'f> {
             self.value_problem = (line, subject);
             self.findings.error(line, message);
         }
+    }
+
+    /// Reports a problem that does not stop the build.
+    pub(super) fn advise(&mut self, line: u32, message: String) {
+        self.findings.warn(line, message);
     }
 
     /// Returns the problem of a source that ends early.
@@ -134,10 +145,22 @@ impl<'a, 'f> Reader<'a, 'f> {
     /// A problem behind which nothing more can be read.
     fn entities(&mut self, entities: &mut Vec<Entity>) -> Result<(), Diagnostic> {
         while let Some(token) = self.tokens.peek() {
+            if token.is("}") && self.extra_braces > 0 {
+                let _ = self.tokens.next();
+                self.extra_braces -= 1;
+                continue;
+            }
             if entities.len() == MAX_ENTITIES {
                 return self.error(token.line, format!("too many entities (max {MAX_ENTITIES})"));
             }
-            if self.is_outside_entity(!entities.is_empty()) {
+            if self.lacks_entity_brace() {
+                let what = "key \"classname\" outside an entity (expected '{' before it)";
+                self.note(Diagnostic::new("", token.line, what));
+                let mut entity = Entity { line: token.line, ..Entity::default() };
+                let read = self.entity(&mut entity);
+                entities.push(entity);
+                read?;
+            } else if self.is_outside_entity(!entities.is_empty()) {
                 let closed = match self.closed_at {
                     0 => String::new(),
                     line => format!(": line {line} closed the entity before it"),
@@ -184,6 +207,28 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
     }
 
+    /// Whether the class of an entity follows, and not its opening brace.
+    fn lacks_entity_brace(&self) -> bool {
+        let mut ahead = self.tokens.ahead();
+        ahead.next().is_some_and(|key| key.quoted && key.text.eq_ignore_ascii_case("classname"))
+            && ahead.next().is_some_and(|value| value.quoted)
+    }
+
+    /// Whether a brace closes a second one before a primitive: more of the entity follows behind it.
+    pub(super) fn closes_doubled_brace(&self) -> bool {
+        let mut ahead = self.tokens.ahead();
+        if !ahead.next().is_some_and(|token| token.is("}")) {
+            return false;
+        }
+        match (ahead.next(), ahead.next()) {
+            (Some(token), _) if token.is("}") || token.quoted => true,
+            (Some(brace), Some(word)) if brace.is("{") => {
+                PRIMITIVES.iter().any(|known| word.is(known))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether a primitive follows, or a key behind an entity, and not an entity.
     fn is_outside_entity(&self, has_entity: bool) -> bool {
         let mut ahead = self.tokens.ahead();
@@ -216,6 +261,15 @@ impl<'a, 'f> Reader<'a, 'f> {
                     "a \"key\", a brush or '}}' of the entity that begins in line {line}"
                 ));
             };
+            let is_empty =
+                entity.pairs.is_empty() && entity.brushes.is_empty() && entity.patches.is_empty();
+            if is_empty && self.begins_entity() {
+                let what = "unexpected \"{\" (expected one '{' before the keys of an entity)";
+                self.note(Diagnostic::new("", token.line, what));
+                let _ = self.tokens.next();
+                self.extra_braces += 1;
+                continue;
+            }
             if self.begins_entity() {
                 let what = format!(
                     "entity that begins in line {} is not closed (expected '}}' before the next one)",
@@ -339,7 +393,13 @@ impl<'a, 'f> Reader<'a, 'f> {
             return self.error(value.line, what);
         }
         if entity.pairs.len() == MAX_PAIRS {
-            return self.error(key.line, format!("too many keys in an entity (max {MAX_PAIRS})"));
+            self.has_all_keys = false;
+            if self.too_many_keys_in != entity.line {
+                self.too_many_keys_in = entity.line;
+                let what = format!("too many keys in an entity (max {MAX_PAIRS}, reached here)");
+                self.note(Diagnostic::new("", key.line, what));
+            }
+            return Ok(());
         }
         let is_written = !key.text.starts_with('_');
         let max = if is_written { MAX_TOKEN_LEN } else { MAX_EDITOR_VALUE_LEN };

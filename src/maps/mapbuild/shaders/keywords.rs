@@ -3,11 +3,28 @@
 use super::{Shader, Sun, parms};
 use crate::{
     mapbuild::{tokens::Token, vector::Vector},
-    model::text::counted,
+    model::{spelling::distance, text::counted},
 };
 
 /// Maximum number of images that a shader names.
 const MAX_IMAGES: usize = 64;
+/// Keywords with an effect here, and those of clients and other compilers that are near to one of them.
+const KEYWORDS: &[&str] = &[
+    "fogparms",
+    "q3map_lightcolor",
+    "q3map_skylight",
+    "q3map_sun",
+    "q3map_sunext",
+    "q3map_surfacelight",
+    "qer_editorimage",
+    "skyparms",
+    "sun",
+    "surfaceparm",
+];
+/// Largest number.
+const MAX_NUMBER: f64 = 1e9;
+/// Length of a word below which one edit makes it another.
+const SHORT: usize = 7;
 
 /// Applies a keyword of a stage.
 pub(super) fn stage_keyword(keyword: &Token<'_>, words: &[Token<'_>], shader: &mut Shader) {
@@ -68,6 +85,28 @@ pub(super) fn shader_keyword(
     Ok(())
 }
 
+/// Returns advice on a keyword or `surfaceparm` that is nearly a known one.
+pub(super) fn misspelled(keyword: &Token<'_>, words: &[Token<'_>]) -> Option<String> {
+    let (kind, own, near) = if keyword.text.eq_ignore_ascii_case("surfaceparm") {
+        let parm = words.first()?.text;
+        ("surfaceparm", parm, parms::nearest(parm)?)
+    } else {
+        ("keyword", keyword.text, nearest(keyword.text, KEYWORDS.iter().copied())?)
+    };
+    Some(format!("unknown {kind}: {own:?} has no effect (expected {near:?})"))
+}
+
+/// Returns the known name that is nearest to an unknown one; nothing if none is near.
+pub(super) fn nearest(
+    own: &str,
+    known: impl Iterator<Item = &'static str>,
+) -> Option<&'static str> {
+    let (edits, known) = known.map(|known| (distance(own, known), known)).min()?;
+    // Short words are near to many.
+    let max = if own.len() < SHORT { 1 } else { 2 };
+    (1..=max).contains(&edits).then_some(known)
+}
+
 /// Whether words are `( R G B ) DISTANCE`, as clients read them. More words may follow.
 fn are_fog_parms(words: &[Token<'_>]) -> bool {
     let is_number =
@@ -100,9 +139,14 @@ fn numbers<const N: usize>(keyword: &str, words: &[Token<'_>]) -> Result<[f64; N
     for number in &mut numbers {
         let word = words.next();
         let parsed = word.and_then(|word| word.text.parse::<f64>().ok());
-        *number = parsed.filter(|number| number.abs() <= 1e9).ok_or_else(|| {
+        *number = parsed.filter(|number| number.abs() <= MAX_NUMBER).ok_or_else(|| {
             let shown = word.map_or("nothing".to_owned(), Token::shown);
-            format!("unusable value of {keyword}: {shown} (expected {})", counted(N, "number"))
+            let range = match parsed {
+                Some(number) if !number.is_nan() => format!(" from -{MAX_NUMBER} to {MAX_NUMBER}"),
+                _ => String::new(),
+            };
+            let count = counted(N, "number");
+            format!("unusable value of {keyword}: {shown} (expected {count}{range})")
         })?;
     }
     Ok(numbers)

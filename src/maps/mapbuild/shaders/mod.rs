@@ -12,7 +12,7 @@ mod script;
 use std::collections::BTreeMap;
 
 use super::{
-    diagnostic::{BuildError, Findings},
+    diagnostic::{BuildError, Diagnostic, Findings},
     vector::Vector,
 };
 use crate::model::contents::content;
@@ -115,9 +115,14 @@ impl Shaders {
 
     /// Adds the shaders of a script; of equal names, the first counts. Problems are reported.
     pub(super) fn add_script(&mut self, file: &str, text: &[u8], findings: &mut Findings) {
-        let Script { shaders, problems } = script::read(file, text, AfterProblem::Continue);
+        let Script { shaders, problems, more, advice } =
+            script::read(file, text, AfterProblem::Continue);
         for problem in problems {
             findings.error_in(&problem.file, problem.line, problem.message);
+        }
+        findings.more_errors(file, more);
+        for Diagnostic { file, line, message } in advice {
+            findings.warn_in(&file, line, message);
         }
         for shader in shaders {
             let known = self.0.entry(shader.name.clone()).or_insert_with(|| shader.clone());
@@ -149,9 +154,11 @@ impl Shaders {
 /// # Errors
 /// Reports all problems with their lines.
 pub fn read(file: &str, text: &[u8]) -> Result<Vec<Shader>, BuildError> {
-    let Script { shaders, problems } = script::read(file, text, AfterProblem::Continue);
-    if problems.is_empty() {
-        return Ok(shaders);
+    let mut findings = Findings::new(file);
+    let Script { shaders, problems, more, .. } = script::read(file, text, AfterProblem::Continue);
+    for problem in problems {
+        findings.error_in(file, problem.line, problem.message);
     }
-    Err(BuildError { errors: problems, warnings: Vec::new() })
+    findings.more_errors(file, more);
+    findings.check().map(|()| shaders)
 }

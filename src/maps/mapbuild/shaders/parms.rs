@@ -73,6 +73,11 @@ pub(super) fn apply(parm: &str, shader: &mut Shader) {
     }
 }
 
+/// Returns the known `surfaceparm` that is nearest to an unknown one. Names that are near to none may be those of mods.
+pub(super) fn nearest(parm: &str) -> Option<&'static str> {
+    super::keywords::nearest(parm, PARMS.iter().map(|row| row.0))
+}
+
 /// Iterates over the shaders of `textures/common/` that need no script.
 pub fn built_in() -> impl Iterator<Item = Shader> {
     BUILT_IN.iter().map(|(name, parms)| {

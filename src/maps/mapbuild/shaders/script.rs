@@ -13,7 +13,7 @@ use crate::mapbuild::{
 const MAX_LEN: usize = 4 * 1024 * 1024;
 /// Maximum number of shaders in a script.
 const MAX_SHADERS: usize = 8192;
-/// Maximum number of problems of a script.
+/// Maximum number of problems of a script that are told, and of advice. The others are counted.
 const MAX_PROBLEMS: usize = 1000;
 
 /// Maximum number of words on a line that are searched for the brace behind a shader name.
@@ -34,13 +34,18 @@ pub(super) enum AfterProblem {
 pub(super) struct Script {
     /// Shaders; those with problems too, if reading continued, so that their names are known.
     pub shaders: Vec<Shader>,
-    /// Problems in the order of the script.
+    /// First problems in the order of the script.
     pub problems: Vec<Diagnostic>,
+    /// Number of the other problems.
+    pub more: usize,
+    /// First advice.
+    pub advice: Vec<Diagnostic>,
 }
 
 /// Reads a shader script. The file name is for messages.
 pub(super) fn read(file: &str, text: &[u8], after: AfterProblem) -> Script {
-    let mut script = Script { shaders: Vec::new(), problems: Vec::new() };
+    let mut script =
+        Script { shaders: Vec::new(), problems: Vec::new(), more: 0, advice: Vec::new() };
     let unusable = if text.len() > MAX_LEN {
         Some(format!("script too long: {} bytes (max {MAX_LEN})", text.len()))
     } else {
@@ -53,29 +58,32 @@ pub(super) fn read(file: &str, text: &[u8], after: AfterProblem) -> Script {
     let text = String::from_utf8_lossy(text);
     let tokens = Tokens::new(&text);
     let mut reader = Reader { file, text: &text, tokens, script: &mut script };
-    while reader.script.shaders.len() < MAX_SHADERS && reader.script.problems.len() < MAX_PROBLEMS {
-        let before = reader.script.problems.len();
+    while reader.script.shaders.len() < MAX_SHADERS {
+        let before = reader.script.problem_count();
         let Some(shader) = reader.shader() else {
             if let Some(line) = reader.tokens.at_next().open_comment() {
                 reader.problem(line, OPEN_COMMENT);
             }
             break;
         };
-        let is_right = reader.script.problems.len() == before;
+        let is_right = reader.script.problem_count() == before;
         if after == AfterProblem::Stop && !is_right {
             break;
         }
         reader.script.shaders.extend(shader);
     }
-    if let Some(token) = reader.tokens.peek() {
-        if reader.script.shaders.len() == MAX_SHADERS {
-            reader.problem(token.line, format!("too many shaders (max {MAX_SHADERS})"));
-        } else if reader.script.problems.len() >= MAX_PROBLEMS {
-            let what = format!("too many problems; the rest is not read (max {MAX_PROBLEMS})");
-            reader.problem(token.line, what);
-        }
+    if let Some(token) = reader.tokens.peek()
+        && reader.script.shaders.len() == MAX_SHADERS
+    {
+        reader.problem(token.line, format!("too many shaders (max {MAX_SHADERS})"));
     }
     script
+}
+
+impl Script {
+    fn problem_count(&self) -> usize {
+        self.problems.len() + self.more
+    }
 }
 
 struct Reader<'a, 's> {
@@ -87,7 +95,11 @@ struct Reader<'a, 's> {
 
 impl<'a> Reader<'a, '_> {
     fn problem(&mut self, line: u32, what: impl Into<String>) {
-        self.script.problems.push(Diagnostic::new(self.file, line, what));
+        if self.script.problems.len() < MAX_PROBLEMS {
+            self.script.problems.push(Diagnostic::new(self.file, line, what));
+        } else {
+            self.script.more += 1;
+        }
     }
 
     /// Reads the next shader, or what is in its place. Returns nothing at the end.
@@ -201,6 +213,10 @@ impl<'a> Reader<'a, '_> {
                     keywords::stage_keyword(&keyword, &words, shader);
                 } else if let Err(what) = keywords::shader_keyword(&keyword, &words, shader) {
                     self.problem(keyword.line, what);
+                } else if self.script.advice.len() < MAX_PROBLEMS
+                    && let Some(what) = keywords::misspelled(&keyword, &words)
+                {
+                    self.script.advice.push(Diagnostic::new(self.file, keyword.line, what));
                 }
             }
         }

@@ -27,6 +27,10 @@ const BUDGET: [u64; 2] = [20_000_000, 10_000];
 const SHARES: u64 = 4;
 /// Work of a cut by separating planes, in visits of a portal.
 const CUT_WORK: u64 = 8;
+/// Finished portals after which a map whose chains are too long for most portals is known.
+const TRIED: usize = 256;
+/// Share of finished portals that are coarse on such a map. Of the others less is tried: they have more candidates.
+const HOPELESS: f64 = 0.9;
 /// Longest chain of portals.
 const MAX_CHAIN: usize = 400;
 /// Rounding of a mean, beyond which distances of a portal's points are computed one by one.
@@ -163,7 +167,9 @@ impl<'a> Flow<'a> {
         let mut all_work: u64 = sizes.iter().map(|&size| u64::from(size) / TESTS_PER_WORK).sum();
         for (finished, &number) in order.iter().enumerate() {
             progress(finished, count);
+            let is_hopeless = finished >= TRIED && coarse as f64 > finished as f64 * HOPELESS;
             let share = budget / (count - finished) as u64 * SHARES;
+            let share = if is_hopeless { MIN_WORK } else { share };
             let (seen, work, is_exact) = self.seen(number, &known, share.max(MIN_WORK));
             budget = budget.saturating_sub(work);
             all_work += work;
@@ -186,9 +192,11 @@ impl<'a> Flow<'a> {
         let mut work = search.work;
         // Chains without number: fewer candidates, and those that are surely seen.
         let (may, tightening) = self.tightened(number, known);
-        let (sure, looking) = self.surely_seen(number, &may);
-        work += tightening + looking;
+        work += tightening;
         let rest = limit.min(MAX_WORK).saturating_sub(work);
+        let (sure, looking) = self.surely_seen(number, &may, rest);
+        work += looking;
+        let rest = rest.saturating_sub(looking);
         let mut search = Search::new(self, number, known, sure, rest);
         let is_exact = search.finish(&may);
         work += search.work;

@@ -11,8 +11,8 @@ use super::{
 
 /// Tests of portals against separating planes that cost as much as one visit of a portal.
 pub(super) const TESTS_PER_WORK: u64 = 8;
-/// Work of a straight line through the tree.
-const LINE_WORK: u64 = 4;
+/// Nodes that a straight line passes at the cost of one visit of a portal.
+const NODES_PER_WORK: u64 = 8;
 /// Distance from a plane within which a line counts as blocked on both sides.
 const TOUCH: f64 = 0.02;
 
@@ -46,48 +46,52 @@ impl Flow<'_> {
         (may, tests / TESTS_PER_WORK)
     }
 
-    /// Returns the portals that a straight line from the portal reaches; and the work.
-    pub(super) fn surely_seen(&self, number: usize, may: &Bits) -> (Bits, u64) {
+    /// Returns portals that a straight line from the portal reaches, and the work. The search ends at a limit of it.
+    pub(super) fn surely_seen(&self, number: usize, may: &Bits, limit: u64) -> (Bits, u64) {
         let source = &self.portals[number];
         let mut seen = Bits::new(self.portals.len());
-        let mut work = 0;
+        let mut nodes = 0;
         for other in may.numbers() {
+            if nodes / NODES_PER_WORK > limit {
+                break;
+            }
             let target = &self.portals[other];
             let lines = lines(source, target);
             let is_free = lines.into_iter().any(|[from, to]| {
-                work += LINE_WORK;
+                nodes += 1;
                 source.plane.distance(to) > ON
                     && target.plane.distance(from) < -ON
-                    && self.is_free(from, to, self.tree.root)
+                    && self.is_free(from, to, self.tree.root, &mut nodes)
             });
             if is_free {
                 seen.set(other);
             }
         }
-        (seen, work)
+        (seen, nodes / NODES_PER_WORK)
     }
 
-    /// Whether a line stays out of opaque leafs.
-    fn is_free(&self, from: Vector, to: Vector, at: Child) -> bool {
+    /// Whether a line stays out of opaque leafs. Adds the nodes that it passes.
+    fn is_free(&self, from: Vector, to: Vector, at: Child, nodes: &mut u64) -> bool {
         let node = match at {
             Child::Leaf(leaf) => return !self.tree.leafs[leaf].is_opaque,
             Child::Node(node) => &self.tree.nodes[node],
         };
+        *nodes += 1;
         let plane = &self.planes[node.plane];
         let (start, end) = (plane.distance(from), plane.distance(to));
         let [front, back] = node.children;
         if start > TOUCH && end > TOUCH {
-            return self.is_free(from, to, front);
+            return self.is_free(from, to, front, nodes);
         }
         if start < -TOUCH && end < -TOUCH {
-            return self.is_free(from, to, back);
+            return self.is_free(from, to, back, nodes);
         }
         if start.abs() <= TOUCH || end.abs() <= TOUCH {
-            return self.is_free(from, to, front) && self.is_free(from, to, back);
+            return self.is_free(from, to, front, nodes) && self.is_free(from, to, back, nodes);
         }
         let middle = from + (to - from) * (start / (start - end));
         let (first, second) = if start > 0.0 { (front, back) } else { (back, front) };
-        self.is_free(from, middle, first) && self.is_free(middle, to, second)
+        self.is_free(from, middle, first, nodes) && self.is_free(middle, to, second, nodes)
     }
 }
 

@@ -91,14 +91,10 @@ struct Model {
     contents: Leaf,
 }
 
-/// Prepares the patches. Also returns the patch of each surface.
-fn prepare_patches<A: Arithmetic>(
-    bsp: &Bsp,
-) -> Result<(Vec<Patch>, Vec<Option<u32>>), CollisionError> {
-    let mut patches = Vec::new();
-    let mut patch_of = vec![None; bsp.surfaces.len()];
+/// Prepares the patches one by one, in the order of the surfaces.
+fn prepared<A: Arithmetic>(bsp: &Bsp) -> impl Iterator<Item = Result<Patch, CollisionError>> {
     let mut budget = Budget::default();
-    for (surface, grid) in bsp.patches() {
+    bsp.patches().map(move |(surface, grid)| {
         let controls: Vec<Vec3> =
             grid.points.numbers().map(|vertex| bsp.vertices[vertex]).collect();
         let source = Source {
@@ -108,12 +104,34 @@ fn prepare_patches<A: Arithmetic>(
             contents: grid.contents,
             surface_flags: grid.surface_flags,
         };
-        let patch = Patch::new::<A>(source, &mut budget)
-            .map_err(|fault| CollisionError { surface, fault })?;
-        patch_of[surface.index()] = Some(patches.len() as u32);
-        patches.push(patch);
+        Patch::new::<A>(source, &mut budget).map_err(|fault| CollisionError { surface, fault })
+    })
+}
+
+/// Prepares the patches. Also returns the patch of each surface.
+fn prepare_patches<A: Arithmetic>(
+    bsp: &Bsp,
+) -> Result<(Vec<Patch>, Vec<Option<u32>>), CollisionError> {
+    let patches = prepared::<A>(bsp).collect::<Result<Vec<_>, _>>()?;
+    let mut patch_of = vec![None; bsp.surfaces.len()];
+    for (number, patch) in patches.iter().enumerate() {
+        patch_of[patch.surface()] = Some(number as u32);
     }
     Ok((patches, patch_of))
+}
+
+/// Returns all patches that engines reject. Patches that cost too much to prepare are one problem, the last.
+#[must_use]
+pub fn rejected_patches(bsp: &Bsp) -> Vec<CollisionError> {
+    let mut rejected = Vec::new();
+    for error in prepared::<f32>(bsp).filter_map(Result::err) {
+        let is_last = error.fault == PatchError::Work;
+        rejected.push(error);
+        if is_last {
+            break;
+        }
+    }
+    rejected
 }
 
 impl CollisionMap {
