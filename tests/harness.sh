@@ -390,7 +390,7 @@ client_try() {
   case $wire in
     compat) newest=71 oldest=71 ;;
     native) newest=71 oldest=68 ;;
-    68) newest=68 oldest=68 ;;
+    66 | 67 | 68) newest=$wire oldest=$wire ;;
   esac
   home=$(mktemp -d "$work/client-$name-$wire.XXX")
   log=$home/console.log

@@ -1,14 +1,15 @@
 #!/bin/bash
 # Join check with the unmodified ioquake3 client over each protocol, and with several clients at once.
 #
-#   tests/real_client.sh [--wire compat|native|68]... [--server fragd|ioq3ded|HOST:PORT]
+#   tests/real_client.sh [--wire compat|native|68|67|66]... [--server fragd|ioq3ded|HOST:PORT]
 #                        [--alone | --together | --predict | --movers | --sight] [--seconds 5]
 #                        [--map oa_dm1]... [--out DIRECTORY]
 #
-# --wire      only these protocols; otherwise all three
+# --wire      only these protocols; otherwise all five
 #             compat  OpenArena's protocol 71: the framing of 68 under another number
 #             native  ioquake3's own protocol 71 (checksummed headers, no scrambling)
 #             68      protocol 68, as in vanilla Quake III 1.32
+#             67, 66  protocol 68 under the numbers of 1.31 and 1.30
 # --server    server to check: fragd, built in release or named by $FRAGD (default); ioquake3's own
 #             server, to validate the checks; or a running server that lets its players fly, without
 #             checks that need its console
@@ -39,7 +40,7 @@ wires=() kind=fragd alone=1 together=1 predict=0 movers=0 sight=0 seconds= maps=
 while [ $# -gt 0 ]; do
   case $1 in
     --wire)
-      case ${2:-} in compat | native | 68) ;; *) echo "$0: no wire '${2:-}'" >&2; exit 2 ;; esac
+      case ${2:-} in compat | native | 68 | 67 | 66) ;; *) echo "$0: no wire '${2:-}'" >&2; exit 2 ;; esac
       wires+=("$2"); shift 2 ;;
     --server) kind=${2:?}; shift 2 ;;
     --alone) together=0; shift ;;
@@ -53,7 +54,7 @@ while [ $# -gt 0 ]; do
     *) echo "$0: unknown option $1" >&2; exit 2 ;;
   esac
 done
-[ ${#wires[@]} -gt 0 ] || wires=(compat native 68)
+[ ${#wires[@]} -gt 0 ] || wires=(compat native 68 67 66)
 named_maps=${maps[*]} kind_name=${kind//:/-}
 if [ "$predict" -eq 1 ]; then
   [ ${#maps[@]} -gt 0 ] || maps=(aggressor oa_dm4 pool_oa_dm7 pads_wrackdm17)

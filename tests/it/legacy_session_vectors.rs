@@ -198,7 +198,10 @@ impl Rewritten {
         let mut writer = BitWriter::new();
         server_message::begin(&mut writer, protocol, head.unwrap_or_default());
         let (mut names_more, mut has_block) = (false, false);
-        let mut operations = told["ops"].as_array().expect("operations").iter();
+        // The acknowledgement in front of messages is told as an operation.
+        let is_operation = |told: &&Value| told.as_object().is_some_and(|told| told.keys().ne(["ack"]));
+        let mut operations =
+            told["ops"].as_array().expect("operations").iter().filter(is_operation);
         loop {
             let operation =
                 ServerOp::read(&mut reader).unwrap_or_else(|error| panic!("{place}: {error}"));

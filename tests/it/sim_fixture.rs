@@ -41,7 +41,9 @@ pub(crate) fn server_with(assets: Box<dyn Assets>, set: &[(&str, &str)]) -> Serv
     }
     let mut entropy = [0; 32];
     entropy.iter_mut().zip(1..).for_each(|(byte, i)| *byte = i);
-    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Flight::new(Ruleset::BASEOA)) });
+    let is_quake3 = set.contains(&("game", "baseq3"));
+    let ruleset = if is_quake3 { Ruleset::BASEQ3 } else { Ruleset::BASEOA };
+    let rules = Box::new(move |_| -> Box<dyn Game> { Box::new(Flight::new(ruleset)) });
     Server::new(settings, assets, rules, entropy)
 }
 

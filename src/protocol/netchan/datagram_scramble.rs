@@ -60,7 +60,7 @@ impl Series {
     }
 }
 
-/// Returns the bits of a number that choose the byte to exchange with: all ones, less than the number of bytes.
+/// Returns the mask of a number that chooses the byte to exchange with: all ones, less than `bytes`.
 fn exchange_mask(bytes: usize) -> usize {
     let mut mask = 1;
     while mask < bytes {

@@ -5,7 +5,7 @@
 //! { 4 | number long | string }* | [ 2 or 3 | count byte | usercmds ] | 5
 //! ```
 //!
-//! Before protocol 66 there is no end mark: less than a byte is left then. Invariant of a parsed message: 1 to 32 usercmds. Source: Quake III protocol 68, client messages.
+//! Messages before protocol 66 lack the end mark: less than a byte is left then. Invariant of a parsed message: 1 to 32 usercmds. Source: Quake III protocol 68, client messages.
 
 use super::{
     Result, WireError,

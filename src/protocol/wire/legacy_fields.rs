@@ -1,6 +1,6 @@
-//! Field tables of protocols 43, 45 and 48: fields in the order of the structs, plain bits.
+//! Field tables of protocols 43, 45 and 48.
 //!
-//! An entity delta names its fields by a row of [`ENTITY_VECTORS`], or by a flag each; a playerstate has a flag for each
+//! Fields are in the order of the structs, and bits are plain. An entity delta names its fields by a row of [`ENTITY_VECTORS`], or by a flag each; a playerstate has a flag for each
 //! field. Invariants: as those of [`field_tables`](super::field_tables).
 //! Source: protocol 43 of Quake III Arena 1.16n and 48 of 1.27; demo files of 1.15c, 1.17, 1.27g and 1.27h.
 

@@ -4,8 +4,8 @@
 //! reliableAcknowledge long | { operation byte | body }* | 8
 //! ```
 //!
-//! In protocol 43 the acknowledgement is part of a snapshot instead, and before 66 there is no end mark: less than a
-//! byte is left then. `gamestate` and `snapshot` read the bodies of gamestates and snapshots, because a snapshot needs
+//! In protocol 43 the acknowledgement is part of a snapshot instead, and messages before 66 lack the end mark: less
+//! than a byte is left then. `gamestate` and `snapshot` read the bodies of gamestates and snapshots, because a snapshot needs
 //! its delta base. Source: Quake III protocol 68, server messages.
 
 use std::sync::Arc;

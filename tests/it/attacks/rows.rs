@@ -26,7 +26,7 @@ use std::{
 };
 
 /// Rows of each group.
-const GROUPS: [(char, u32); 5] = [('C', 44), ('N', 13), ('M', 44), ('F', 16), ('Q', 20)];
+const GROUPS: [(char, u32); 6] = [('C', 44), ('N', 13), ('M', 44), ('F', 16), ('Q', 20), ('L', 7)];
 
 /// Text of tests that run against server and relay.
 const BOTH: [&str; 2] = ["AttackFixture::each(", "in fixtures()"];
