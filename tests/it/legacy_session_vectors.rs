@@ -198,7 +198,11 @@ impl Rewritten {
         let mut writer = BitWriter::new();
         server_message::begin(&mut writer, protocol, head.unwrap_or_default());
         let (mut names_more, mut has_block) = (false, false);
-        let mut operations = told["ops"].as_array().expect("operations").iter();
+        let mut operations = told["ops"].as_array().expect("operations").iter().peekable();
+        let is_ack = |told: &&Value| told.get("ack").is_some() && told.get("snapshot").is_none();
+        if let Some(told) = operations.next_if(is_ack) {
+            assert_eq!(told["ack"], json!(head.map(|number| number.0)), "{place}");
+        }
         loop {
             let operation =
                 ServerOp::read(&mut reader).unwrap_or_else(|error| panic!("{place}: {error}"));

@@ -330,6 +330,14 @@ impl Protocol {
         Self::ALL.into_iter().filter(|protocol| protocol.is_live)
     }
 
+    /// Returns the protocols of connections that a peer can tell apart: those whose scrambling alone differs count once.
+    pub fn distinct() -> impl Iterator<Item = &'static Self> {
+        Self::live().filter(|protocol| {
+            let first = Self::with_number(protocol.number).next();
+            protocol.has_checksummed_sibling() || first == Some(*protocol)
+        })
+    }
+
     /// Returns the names of the protocols of connections, for help and errors.
     #[must_use]
     pub fn live_names() -> String {
