@@ -16,6 +16,7 @@ use super::{
     chat_order::ChatCounts,
     gaps::is_overdue,
     levels::{LevelPlace, Levels},
+    protocol::GameProtocol,
     stage_stats::{StageStats, milliseconds},
 };
 
@@ -100,6 +101,8 @@ pub(super) struct BotStats {
     pub(super) ending: Option<DisconnectReason>,
     /// End of the first connection that the bot did not close itself.
     pub(super) dropped: Option<DisconnectReason>,
+    /// Protocol of the current or last connection.
+    pub(super) protocol: Option<GameProtocol>,
     /// Number of connections.
     pub(super) lives: u32,
     /// Whether the server has accepted a connection.
@@ -112,6 +115,7 @@ impl BotStats {
     /// Creates the statistics of a bot that is to enter the game, or not.
     pub(super) fn new(now: Millis, enters: bool) -> Self {
         Self {
+            protocol: None,
             started: None,
             entered: None,
             connection_began: now,

@@ -17,7 +17,8 @@ use super::{
     stage_stats::{SecondStats, StageStats},
     summary::{
         BotOutcome, BotSummary, Counted, IntervalStats, Measured, OutcomeCounts, Percentiles,
-        QuerySummary, ResourceUsage, Sample, StageSummary, Summary, distribution, outcome,
+        ProtocolSummary, QuerySummary, ResourceUsage, Sample, StageSummary, Summary, distribution,
+        outcome,
     },
     verdict::{Verdict, VerdictInput},
 };
@@ -368,6 +369,7 @@ impl Measurement {
             stages: self.stages.clone(),
             queries: run.queries,
             gap_distribution: distribution(stage_stats.gaps.times().histogram()),
+            protocols: ProtocolSummary::of_all(&each),
             each,
             samples: self.samples.clone(),
         }
@@ -435,7 +437,7 @@ fn protocols(choice: BotProtocol, detected: &[Option<GameProtocol>]) -> String {
     found.dedup();
     match choice {
         BotProtocol::Auto if !found.is_empty() => found.join(", "),
-        BotProtocol::Auto | BotProtocol::Fixed(_) => choice.to_string(),
+        BotProtocol::Auto | BotProtocol::Each | BotProtocol::Fixed(_) => choice.to_string(),
     }
 }
 

@@ -67,8 +67,8 @@ pub use protocol::{BotProtocol, GameProtocol, UnknownBotProtocol};
 pub use quakeworld_maps::FindQuakeWorldMap;
 pub use run_info::{Machine, RunInfo, ServerInfo};
 pub use summary::{
-    BotOutcome, BotSummary, IntervalStats, Percentiles, QuerySummary, ResourceSummary,
-    ResourceUsage, Sample, StageSummary, Steps, Summary,
+    BotOutcome, BotSummary, IntervalStats, Percentiles, ProtocolSummary, QuerySummary,
+    ResourceSummary, ResourceUsage, Sample, StageSummary, Steps, Summary,
 };
 pub use verdict::{Cause, Verdict};
 

@@ -192,6 +192,11 @@ impl BotsOptions {
         usize::from(number) % self.servers.len().max(1)
     }
 
+    /// Returns the protocol of a bot, by its number: each server gets every protocol.
+    pub(super) fn protocol_of(&self, number: u16) -> BotProtocol {
+        self.protocol.of_bot(usize::from(number) / self.servers.len().max(1))
+    }
+
     /// Returns the server of a bot, by its number.
     #[must_use]
     pub fn server_of(&self, number: u16) -> SocketAddr {

@@ -1,4 +1,4 @@
-//! Protocol of the bots: one of Quake III's, that of QuakeWorld, or that of the server.
+//! Protocol of the bots: Quake III's, QuakeWorld's, the server's, or each in turn.
 
 use std::{fmt, str::FromStr};
 
@@ -34,8 +34,26 @@ impl fmt::Display for GameProtocol {
 pub enum BotProtocol {
     /// That of the server, by its answers.
     Auto,
+    /// Every protocol of Quake III, in turn.
+    Each,
     /// This one.
     Fixed(GameProtocol),
+}
+
+impl BotProtocol {
+    /// Name of [`BotProtocol::Each`].
+    const EACH: &str = "each";
+
+    /// Returns the protocol of one of the bots of a server, by its place among them.
+    pub(super) fn of_bot(self, place: usize) -> Self {
+        match self {
+            Self::Auto | Self::Fixed(_) => self,
+            Self::Each => {
+                let count = Protocol::distinct().count().max(1);
+                Protocol::distinct().nth(place % count).map_or(Self::Auto, Self::from)
+            }
+        }
+    }
 }
 
 impl From<ProtocolChoice> for BotProtocol {
@@ -63,6 +81,7 @@ impl fmt::Display for BotProtocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => ProtocolChoice::Auto.fmt(f),
+            Self::Each => f.write_str(Self::EACH),
             Self::Fixed(protocol) => protocol.fmt(f),
         }
     }
@@ -70,7 +89,7 @@ impl fmt::Display for BotProtocol {
 
 /// An unknown protocol name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0}, or {name}", name = GameProtocol::QUAKEWORLD)]
+#[error("{0}, {each}, or {quakeworld}", each = BotProtocol::EACH, quakeworld = GameProtocol::QUAKEWORLD)]
 pub struct UnknownBotProtocol(#[from] crate::client::UnknownProtocol);
 
 impl FromStr for BotProtocol {
@@ -79,6 +98,9 @@ impl FromStr for BotProtocol {
     fn from_str(text: &str) -> Result<Self, UnknownBotProtocol> {
         if text.eq_ignore_ascii_case(GameProtocol::QUAKEWORLD) {
             return Ok(GameProtocol::QuakeWorld.into());
+        }
+        if text == Self::EACH {
+            return Ok(Self::Each);
         }
         Ok(text.parse::<ProtocolChoice>()?.into())
     }
@@ -90,12 +112,20 @@ mod tests {
 
     #[test]
     fn protocols_of_bots_parse_and_display() {
-        for name in ["auto", "68", "compat", "native", "quakeworld"] {
+        for name in ["auto", "each", "43", "66-clear", "68", "compat", "native", "quakeworld"] {
             let protocol: BotProtocol = name.parse().expect(name);
             assert_eq!(protocol.to_string().parse(), Ok(protocol));
         }
         assert_eq!("QuakeWorld".parse(), Ok(BotProtocol::Fixed(GameProtocol::QuakeWorld)));
         let error = "69".parse::<BotProtocol>().expect_err("unknown").to_string();
-        assert!(error.ends_with(", or quakeworld"), "{error}");
+        assert!(error.ends_with(", each, or quakeworld"), "{error}");
+    }
+
+    #[test]
+    fn bots_take_each_protocol_in_turn() {
+        let names: Vec<_> =
+            (0..8).map(|place| BotProtocol::Each.of_bot(place).to_string()).collect();
+        assert_eq!(names, ["43", "45", "66", "67", "68", "compat", "native", "43"]);
+        assert_eq!(BotProtocol::Auto.of_bot(3), BotProtocol::Auto);
     }
 }

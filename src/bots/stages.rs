@@ -1,5 +1,7 @@
 //! Stages of a load test: joining bots, ending a stage, and the end of the test.
 
+use std::collections::BTreeMap;
+
 use crate::{impairment::Impairment, model::Millis};
 
 use super::{
@@ -124,21 +126,21 @@ impl Bots {
             && !self.bots.iter().any(|bot| bot.can_still_join(self.now, options.timeout))
     }
 
-    /// Copies each server's refusal to the bots that it did not answer.
+    /// Copies each server's refusal to the bots of the same protocol that it did not answer.
     ///
     /// Servers limit refusals per address, independently of the number of clients there.
     fn share_refusals(&mut self) {
-        let mut refusals = vec![None; self.options.servers.len()];
+        let options = &self.options;
+        let asked = |bot: &Bot| (bot.server_index(options), bot.protocol(options).to_string());
+        let mut refusals = BTreeMap::new();
         for bot in &self.bots {
             let refusal = bot.stats().refusal.as_ref().filter(|_| bot.stats().entered.is_none());
-            if let Some((of_server, refusal)) =
-                refusals.get_mut(bot.server_index(&self.options)).zip(refusal)
-            {
-                *of_server = Some(refusal.clone());
+            if let Some(refusal) = refusal {
+                refusals.insert(asked(bot), refusal.clone());
             }
         }
         for bot in &mut self.bots {
-            if let Some(Some(refusal)) = refusals.get(bot.server_index(&self.options)) {
+            if let Some(refusal) = refusals.get(&asked(bot)) {
                 bot.share_refusal(refusal);
             }
         }

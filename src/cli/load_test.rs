@@ -13,6 +13,7 @@ use toml::de::{DeTable, DeValue};
 use super::bots::BotsOptions;
 use super::info_text::{info_text, server_password};
 use super::number::{ANY_U64, number};
+use super::protocol_help::protocol_help;
 use crate::{
     bots::{self, Behaviors, BotProtocol, Expectations, GameProtocol, MAX_BOTS, Stages},
     impairment::Impairment,
@@ -126,9 +127,9 @@ options! {
         #[arg(long, value_name = "TIME")]
         pub warmup: Option<Duration> =
             |test, Duration(warmup)| test.warmup = warmup,
-        /// Protocol: 68, compat (71, OpenArena), native (71, ioquake3), quakeworld or auto, which detects the
-        /// protocol of the server [default: auto]
-        #[arg(long, alias = "wire", value_name = "PROTOCOL")]
+        /// Protocol.
+        #[arg(long, alias = "wire", value_name = "PROTOCOL", help = protocol_help(
+            "each (all in turn), quakeworld or auto, that of the server [default: auto]"))]
         pub protocol: Option<BotProtocol> =
             |test, protocol| test.protocol = protocol,
         /// Behavior

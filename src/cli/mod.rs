@@ -19,6 +19,7 @@ mod master;
 mod master_config;
 mod number;
 mod plus_commands;
+mod protocol_help;
 mod proxy;
 mod query;
 mod qvm;
@@ -433,7 +434,7 @@ mod tests {
         refused("bots --connect x -n 0", "1..=4096");
         refused("bots --connect x --expect loss<", "loss");
         refused("bots --connect x --do dance", "unknown behavior 'dance'");
-        refused("bots --connect x --protocol 66", "68");
+        refused("bots --connect x --protocol 48", "68");
         refused("bots --connect x --name-prefix a;b", "printable");
         refused("bots --connect x --password a;b", "--password");
         refused("relay --from x --password a;b", "--password");

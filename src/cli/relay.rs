@@ -10,6 +10,7 @@ use clap::Args;
 
 use super::info_text::{info_text, server_password};
 use super::number::{ANY_U32, number};
+use super::protocol_help::protocol_help;
 use super::{
     Duration, ServerAddress,
     address::{own_address, own_ip},
@@ -56,8 +57,9 @@ pub struct RelayOptions {
     /// TCP address on which other relays get the live stream, with the same password
     #[arg(long, value_name = "IP:PORT", value_parser = own_address)]
     pub offer: Option<SocketAddr>,
-    /// Protocol of the server: auto, 68, compat (71, OpenArena) or native (71, ioquake3)
-    #[arg(long, value_name = "PROTOCOL", default_value = "auto")]
+    /// Protocol of the server.
+    #[arg(long, value_name = "PROTOCOL", default_value = "auto",
+        help = protocol_help("or auto, that of the server"))]
     pub protocol: ProtocolChoice,
     /// Directories that contain the game folder, for pure servers; separated as in PATH
     #[arg(long, value_name = "FOLDERS", default_value = "", hide_default_value = true)]

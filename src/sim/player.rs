@@ -256,6 +256,7 @@ impl Player {
                 | ClientEvent::Configstring(_)
                 | ClientEvent::MapRestart
                 | ClientEvent::Print(_)
+                | ClientEvent::Scrambling(_)
                 | ClientEvent::Disconnected(_) => {}
             }
         }

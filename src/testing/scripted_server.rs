@@ -13,7 +13,7 @@ use crate::{
         detect_protocol, is_connectionless, usercmd_key,
     },
     wire::{
-        bits::{BitReader, BitWriter},
+        bits::BitWriter,
         client_message::{self, ClientHeader, ClientOp},
         connectionless::{ChallengeResponse, ConnectResponse, Message},
         gamestate,
@@ -137,7 +137,7 @@ impl Peer {
             head.message_acknowledge,
             command_hash(text.as_bytes()),
         );
-        let mut reader = BitReader::new(&self.message);
+        let mut reader = self.channel.reader(&self.message);
         ClientHeader::read(&mut reader).unwrap();
         self.last_move = None;
         loop {
@@ -170,7 +170,11 @@ impl Peer {
     }
 
     fn begin(&mut self) {
-        server_message::begin(&mut self.writer, Protocol::Q3_68, self.client_commands.last());
+        server_message::begin(
+            &mut self.writer,
+            self.channel.protocol(),
+            self.client_commands.last(),
+        );
         for (number, text) in self.commands.unacknowledged() {
             server_message::write_command(&mut self.writer, number, text.as_bytes());
         }
@@ -227,11 +231,15 @@ impl Peer {
             flags: world.flags,
             ..SnapshotHeader::default()
         };
-        server_message::begin(&mut self.writer, Protocol::Q3_68, self.client_commands.last());
+        server_message::begin(
+            &mut self.writer,
+            self.channel.protocol(),
+            self.client_commands.last(),
+        );
         for (number, text) in self.commands.unacknowledged() {
             server_message::write_command(&mut self.writer, number, text.as_bytes());
         }
-        snapshot::begin(&mut self.writer, CommandNum(0));
+        snapshot::begin(&mut self.writer, self.client_commands.last());
         let nothing = EntityState::default();
         let baselines = &self.baselines;
         snapshot::write(
@@ -285,6 +293,8 @@ impl ScriptedServer {
         };
         match Message::parse(datagram).unwrap() {
             Message::GetChallenge(request) => {
+                let has_number = request.client_challenge.is_some();
+                assert_eq!(has_number, self.wire.handshake.sends_challenge);
                 reply(Message::ChallengeResponse(ChallengeResponse {
                     challenge: self.challenge,
                     client_challenge: request.client_challenge,
@@ -292,6 +302,7 @@ impl ScriptedServer {
                 }))
             }
             Message::Connect(connect) => {
+                assert_eq!(connect.form(), self.wire.handshake.connect);
                 let info = connect.userinfo().unwrap();
                 let user = Userinfo(&info);
                 assert_eq!(user.protocol(), Some(self.wire.number));
@@ -302,7 +313,7 @@ impl ScriptedServer {
                 let (qport, userinfo) = (user.qport().unwrap(), info.to_string());
                 let peer = Peer::new(self.wire, self.challenge, qport, userinfo);
                 self.peers.insert(from, peer);
-                let challenge = Some(self.challenge);
+                let challenge = self.wire.handshake.sends_challenge.then_some(self.challenge);
                 reply(Message::ConnectResponse(ConnectResponse { challenge, protocol: None }))
             }
             other => panic!("{other:?}"),

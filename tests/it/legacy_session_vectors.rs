@@ -1,5 +1,6 @@
-//! Protocols 43 to 67: recorded sessions, messages of demos and constructed vectors, read to the last bit and written
-//! again.
+//! Vectors of protocols 43 to 67: sessions, demos, constructed messages.
+//!
+//! All are read to the last bit and written again.
 
 use std::collections::BTreeMap;
 
@@ -175,7 +176,7 @@ fn names_unchanged(read: &ReadSnapshot, view: &View, sequence: u32) -> bool {
     again.fields.player != read.fields.player || again.fields.entities != read.fields.entities
 }
 
-/// What a message was written again as.
+/// Messages that were written again, by their result.
 #[derive(Debug, Default)]
 struct Rewritten {
     same: usize,
@@ -198,10 +199,11 @@ impl Rewritten {
         let mut writer = BitWriter::new();
         server_message::begin(&mut writer, protocol, head.unwrap_or_default());
         let (mut names_more, mut has_block) = (false, false);
-        // The acknowledgement in front of messages is told as an operation.
-        let is_operation = |told: &&Value| told.as_object().is_some_and(|told| told.keys().ne(["ack"]));
-        let mut operations =
-            told["ops"].as_array().expect("operations").iter().filter(is_operation);
+        let mut operations = told["ops"].as_array().expect("operations").iter().peekable();
+        let is_ack = |told: &&Value| told.get("ack").is_some() && told.get("snapshot").is_none();
+        if let Some(told) = operations.next_if(is_ack) {
+            assert_eq!(told["ack"], json!(head.map(|number| number.0)), "{place}");
+        }
         loop {
             let operation =
                 ServerOp::read(&mut reader).unwrap_or_else(|error| panic!("{place}: {error}"));
@@ -286,7 +288,11 @@ impl Rewritten {
             assert!(differs <= 1, "{place}: more than the garbage byte");
             self.with_garbage += 1;
         } else {
-            assert_eq!(writer.message(), message, "{place}");
+            // Behind a full last byte, coded messages have one more without meaning.
+            let is_spare = !protocol.encoding.messages.has_end_mark || writer.bit_len() % 8 != 0;
+            let meaning = message.len() - usize::from(!is_spare);
+            assert_eq!(writer.message().len(), message.len(), "{place}");
+            assert_eq!(writer.message()[..meaning], message[..meaning], "{place}");
             self.same += 1;
         }
     }

@@ -34,6 +34,7 @@ mod huffman_vectors;
 mod items;
 mod joining;
 mod journal;
+mod legacy_client;
 mod legacy_session_vectors;
 mod linked_entities;
 mod local_addresses;

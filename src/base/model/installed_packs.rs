@@ -71,7 +71,7 @@ pub trait InstalledPacks: fmt::Debug + Send + Sync {
     fn refresh(&self) {}
 }
 
-/// Pure checksums that a client sends to a server.
+/// Checksums that a client sends to a pure server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackProof {
     /// Checksum of the archive of each of [`PROVEN_MODULES`].
@@ -89,11 +89,28 @@ impl PackProof {
     /// # Errors
     /// The module that no usable archive contains.
     pub fn new(tables: &[Arc<PackTable>], listed: &[i32], feed: i32) -> Result<Self, &'static str> {
+        Self::of(tables, listed, feed, |pack| pack.pure_checksum(feed))
+    }
+
+    /// Chooses the archives as [`PackProof::new`], and names the checksums that the server lists.
+    ///
+    /// # Errors
+    /// The module that no usable archive contains.
+    pub fn listed(tables: &[Arc<PackTable>], listed: &[i32]) -> Result<Self, &'static str> {
+        Self::of(tables, listed, 0, PackInfo::checksum)
+    }
+
+    fn of(
+        tables: &[Arc<PackTable>],
+        listed: &[i32],
+        feed: i32,
+        checksum_of: impl Fn(&PackInfo) -> i32,
+    ) -> Result<Self, &'static str> {
         let mut modules = [0; PROVEN_MODULES.len()];
         let mut referenced = Vec::with_capacity(modules.len());
         for (module, checksum) in modules.iter_mut().enumerate() {
             let pack = find(tables, listed, module).ok_or(PROVEN_MODULES[module])?;
-            *checksum = pack.info.pure_checksum(feed);
+            *checksum = checksum_of(&pack.info);
             if !referenced.contains(checksum) {
                 referenced.push(*checksum);
             }
@@ -165,6 +182,8 @@ mod tests {
         assert_eq!(proof(&[cgame.info.checksum(), 0, 5]), Err("vm/ui.qvm"));
         assert_eq!(proof(&[5]), Err("vm/cgame.qvm"));
         assert_eq!(proof(&[]).unwrap().modules, [pure(&cgame), pure(&old)]);
+        let listed = PackProof::listed(std::slice::from_ref(&base), &[]).unwrap();
+        assert_eq!(listed.modules, [cgame.info.checksum(), old.info.checksum()]);
         assert_eq!(PackProof::new(&[], &[], 77), Err("vm/cgame.qvm"));
     }
 

@@ -186,6 +186,7 @@ fn event_of(event: ClientEvent) -> Option<Event> {
         ClientEvent::Refused(reason) => Event::Refused(reason),
         ClientEvent::ProtocolError(error) => Event::ProtocolError(error.to_string()),
         ClientEvent::Disconnected(reason) => Event::Disconnected(reason),
+        ClientEvent::Scrambling(protocol) => Event::Note(protocol.scrambling_text()),
         ClientEvent::Configstring(_)
         | ClientEvent::ProofRequired
         | ClientEvent::ServerCommand(_)

@@ -25,8 +25,14 @@ use crate::{
 };
 
 use super::{
-    ai::BotAi, bot_stats::BotStats, levels::Levels, map_cache::MapCache, options::BotsOptions,
-    protocol::GameProtocol, quakeworld_maps::QuakeWorldMaps, run_info::ServerRecord,
+    ai::BotAi,
+    bot_stats::BotStats,
+    levels::Levels,
+    map_cache::MapCache,
+    options::BotsOptions,
+    protocol::{BotProtocol, GameProtocol},
+    quakeworld_maps::QuakeWorldMaps,
+    run_info::ServerRecord,
     stage_stats::StageStats,
 };
 use connection::Connection;
@@ -156,7 +162,12 @@ impl Bot {
         options.server_index(self.number)
     }
 
-    /// Copies the refusal of another bot of the same server, unless the server accepted or refused this one.
+    /// Protocol that it is to use.
+    pub(super) fn protocol(&self, options: &BotsOptions) -> BotProtocol {
+        options.protocol_of(self.number)
+    }
+
+    /// Copies the refusal of another bot of the same server and protocol, unless the server accepted or refused this one.
     pub(super) fn share_refusal(&mut self, reason: &str) {
         let BotStats { started, entered, refusal, last_step: (step, _), .. } = &self.stats;
         let was_asking = started.is_some() && entered.is_none() && *step <= CHALLENGED;
@@ -352,6 +363,7 @@ impl Bot {
         if let Some(connection) = &self.connection {
             self.stats.statistics = connection.statistics();
             self.stats.predictions = connection.predictions();
+            self.stats.protocol = Some(connection.protocol());
             self.stats.chat = connection.chat();
         }
     }

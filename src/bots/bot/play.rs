@@ -55,7 +55,7 @@ impl Bot {
             seed: self.random.next_u64(),
         };
         let found = context.detected.get(options.server_index(self.number)).copied().flatten();
-        let made = match (options.protocol, found) {
+        let made = match (options.protocol_of(self.number), found) {
             (BotProtocol::Fixed(GameProtocol::QuakeWorld), _)
             | (BotProtocol::Auto, Some(GameProtocol::QuakeWorld)) => {
                 self.quakeworld(now, options, identity)
@@ -66,7 +66,9 @@ impl Bot {
             (BotProtocol::Auto, Some(GameProtocol::Quake3(protocol))) => {
                 self.quake3(now, options, identity, protocol, true)
             }
-            (BotProtocol::Auto, None) => self.quake3(now, options, identity, Protocol::OA_71, true),
+            (BotProtocol::Auto | BotProtocol::Each, _) => {
+                self.quake3(now, options, identity, Protocol::OA_71, true)
+            }
         };
         match made {
             Ok(connection) => self.connection = Some(connection),

@@ -6,7 +6,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{
     expect::ExpectationResult,
-    summary::{BotOutcome, BotSummary, IntervalStats, Percentiles, Summary},
+    summary::{BotOutcome, BotSummary, IntervalStats, Percentiles, ProtocolSummary, Summary},
 };
 use crate::chart::{self, STYLE};
 
@@ -36,6 +36,7 @@ impl Summary {
                     (self.conditions())
                     (self.expectations_table())
                     (self.stages_section())
+                    (self.protocols_section())
                     (self.metrics())
                     (self.gap_section())
                     (self.timelines())
@@ -218,6 +219,22 @@ impl Summary {
                                 td { (server.map_or("–".to_owned(), |cost| format!("{:.3}", cost.cpu_ms_per_client_second))) }
                                 td .words { (stage.failed_expectations.join("; ")) }
                             }
+                        }
+                    } }
+                }
+            }
+        }
+    }
+
+    fn protocols_section(&self) -> Markup {
+        html! {
+            @if !self.protocols.is_empty() {
+                section {
+                    h2 { "Protocols" }
+                    div .wide { table .numbers {
+                        tr { th { "protocol" } @for name in ProtocolSummary::COLUMNS { th { (name) } } }
+                        @for protocol in &self.protocols {
+                            tr { th { (protocol.protocol) } @for value in protocol.columns() { td { (value) } } }
                         }
                     } }
                 }

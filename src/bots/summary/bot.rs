@@ -39,6 +39,8 @@ pub struct BotSummary {
     pub name: String,
     /// Address of its server.
     pub server: String,
+    /// Protocol of its last connection.
+    pub protocol: String,
     /// Outcome of the bot.
     pub outcome: BotOutcome,
     /// Reason of the server for a refusal or drop, or the protocol error.
@@ -129,6 +131,7 @@ impl BotSummary {
         Self {
             name: name.to_owned(),
             server,
+            protocol: stats.protocol.map(|protocol| protocol.to_string()).unwrap_or_default(),
             outcome: outcome(stats),
             // A refusal before a successful join is not reported.
             reason: reason.or_else(|| stats.refusal.clone().filter(|_| stats.entered.is_none())),

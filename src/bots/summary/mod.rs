@@ -5,6 +5,7 @@ mod csv;
 mod interval;
 mod junit;
 mod percentiles;
+mod protocols;
 mod resources;
 mod rounding;
 mod text;
@@ -22,6 +23,7 @@ use super::{
 pub use bot::{BotOutcome, BotSummary};
 pub use interval::IntervalStats;
 pub use percentiles::{Percentiles, Steps};
+pub use protocols::ProtocolSummary;
 pub use resources::{ResourceSummary, ResourceUsage};
 
 pub(super) use bot::outcome;
@@ -162,6 +164,9 @@ pub struct Summary {
     pub queries: QuerySummary,
     /// Histogram of snapshot gaps: pairs of gap and time in such gaps, in milliseconds.
     pub gap_distribution: Vec<(u64, u64)>,
+    /// Results by protocol, if the bots had several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub protocols: Vec<ProtocolSummary>,
     /// Result of each bot, in order.
     pub each: Vec<BotSummary>,
     /// One sample for each second.

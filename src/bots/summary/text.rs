@@ -5,7 +5,8 @@
 use std::fmt;
 
 use super::{
-    BotOutcome, BotSummary, IntervalStats, Percentiles, QuerySummary, ResourceSummary, Summary,
+    BotOutcome, BotSummary, IntervalStats, Percentiles, ProtocolSummary, QuerySummary,
+    ResourceSummary, Summary,
 };
 use crate::model::text::escaped;
 
@@ -169,6 +170,7 @@ impl fmt::Display for Summary {
             let QuerySummary { sent, answered, bytes_in } = self.queries;
             row(f, "queries", &format!("{answered} of {sent} answered, {bytes_in} bytes"))?;
         }
+        self.list_protocols(f)?;
         self.list_stages(f)?;
         self.list_bots(f)?;
         self.list_expectations(f)?;
@@ -261,6 +263,19 @@ impl Summary {
                 percent(*loss)
             );
             row(f, &format!("  {bots} bots"), &text)?;
+        }
+        Ok(())
+    }
+
+    fn list_protocols(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.protocols.is_empty() {
+            return Ok(());
+        }
+        let names = ProtocolSummary::COLUMNS.map(|name| format!("{name:>15}"));
+        row(f, "protocols", &names.concat())?;
+        for protocol in &self.protocols {
+            let values = protocol.columns().map(|value| format!("{value:>15}"));
+            row(f, &format!("  {}", protocol.protocol), &values.concat())?;
         }
         Ok(())
     }

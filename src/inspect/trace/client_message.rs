@@ -107,7 +107,7 @@ impl Session {
                 usercmd_key(feed, head.message_acknowledge, command_hash(text.as_bytes()))
             }
             _ => {
-                record.missing.usercmd_key = true;
+                record.missing.usercmd_key = self.protocol.encoding.usercmd.is_keyed;
                 0
             }
         };

@@ -10,7 +10,7 @@ use crate::{
         fields::{Field, FieldKind},
         gamestate::Gamestate,
         player,
-        protocol::{ENCODING_68, Encoding},
+        protocol::Encoding,
     },
 };
 
@@ -28,10 +28,6 @@ impl Record {
     pub fn write_json(&self, out: &mut Vec<u8>) {
         serde_json::to_writer(&mut *out, self).expect("a record into memory");
         out.push(b'\n');
-    }
-
-    fn encoding(&self) -> &'static Encoding {
-        self.protocol.map_or(&ENCODING_68, |protocol| protocol.encoding)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::{
         connect::ConnectError,
         connectionless::{CommandKind, ConnectionlessError},
         gamestate::Gamestate,
+        protocol::Encoding,
     },
 };
 
@@ -291,6 +292,20 @@ impl Record {
         let snapshot = self.from_server.has_snapshot.then_some(&self.from_server.snapshot)?;
         let back = Some(u32::from(snapshot.head.delta_num)).filter(|back| *back > 0)?;
         self.sequence?.0.checked_sub(back).map(Sequence)
+    }
+
+    /// Encoding of its message.
+    pub(super) fn encoding(&self) -> &'static Encoding {
+        self.protocol.unwrap_or(Protocol::Q3_68).encoding
+    }
+
+    /// Clears what was decoded of the message behind its header.
+    pub(super) fn clear_message(&mut self) {
+        let (sequence, fragment, lost) = (self.sequence, self.fragment, self.lost);
+        let (protocol, message_bytes) = (self.protocol, self.message_bytes);
+        self.clear_content();
+        (self.sequence, self.fragment, self.lost) = (sequence, fragment, lost);
+        (self.protocol, self.message_bytes) = (protocol, message_bytes);
     }
 
     /// Clears everything but the addresses, and starts the next datagram.

@@ -22,6 +22,11 @@ use super::{
 /// messages may be late.
 const KEPT_GAMESTATES: usize = 4;
 
+/// Messages in a row that one row explains, after which their scrambling is certain.
+const PROOFS: u8 = 8;
+/// Longest message that is the same with and without scrambling.
+const MAX_UNSCRAMBLED: usize = 12;
+
 /// Parameters of a connection, from its `connect` packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Handshake {
@@ -55,6 +60,8 @@ pub(super) struct Session {
     pub(super) protocol: &'static Protocol,
     challenge: Challenge,
     pub(super) qport: Option<Qport>,
+    /// Messages in a row that the current row of the protocol's number has explained, while their scrambling is open.
+    proofs: Option<u8>,
     /// Receiving sides: server, client.
     receivers: [Receiver; 2],
     /// Commands of the server and of the client.
@@ -72,7 +79,8 @@ impl Session {
     /// one number.
     pub(super) fn new(handshake: Handshake, direction: Direction, datagram: &[u8]) -> Self {
         let Handshake { challenge, qport, number } = handshake;
-        let guess = Protocol::with_number(number).next().unwrap_or(Protocol::Q3_68);
+        let known = Protocol::with_number(number).find(|protocol| protocol.is_live);
+        let guess = known.unwrap_or(Protocol::Q3_68);
         let sender = sender(direction);
         let protocol = detect_protocol(guess, sender, challenge, datagram);
         Self::with(protocol, challenge, Some(qport), CommandTexts::new, true)
@@ -95,10 +103,13 @@ impl Session {
             undecoded: 0,
             is_started,
         };
+        let is_open =
+            protocol.next_with_number() != protocol && !protocol.has_checksummed_sibling();
         Self {
             protocol,
             challenge,
             qport,
+            proofs: is_open.then_some(0),
             receivers: [receiver(ChannelSide::Server), receiver(ChannelSide::Client)],
             server_commands: texts(),
             client_commands: texts(),
@@ -148,11 +159,58 @@ impl Session {
         };
         record.message_bytes = message.len();
         record.lost = received.lost.saturating_sub(receiver.undecoded);
-        let result = match direction {
-            Direction::ToServer => self.client_message(message, record),
-            Direction::ToClient => self.server_message(received.sequence, message, record),
+        let result = match self.proofs {
+            None => self.message(direction, received.sequence, message, record),
+            Some(proofs) => {
+                self.open_message(direction, received.sequence, proofs, message, record)
+            }
         };
         self.finish(direction, received, result)
+    }
+
+    /// Decodes a message of the current row.
+    fn message(
+        &mut self,
+        direction: Direction,
+        sequence: Sequence,
+        message: &mut [u8],
+        record: &mut Record,
+    ) -> Result<(), Fault> {
+        match direction {
+            Direction::ToServer => self.client_message(message, record),
+            Direction::ToClient => self.server_message(sequence, message, record),
+        }
+    }
+
+    /// Decodes a message while its scrambling is open. The right row explains every message; the wrong one about one of
+    /// 500 by chance, and those that are too short to be scrambled.
+    fn open_message(
+        &mut self,
+        direction: Direction,
+        sequence: Sequence,
+        proofs: u8,
+        message: &mut [u8],
+        record: &mut Record,
+    ) -> Result<(), Fault> {
+        let original = message.to_vec();
+        let Err(fault) = self.message(direction, sequence, message, record) else {
+            let proofs = proofs + u8::from(original.len() > MAX_UNSCRAMBLED);
+            self.proofs = Some(proofs).filter(|proofs| *proofs < PROOFS);
+            return Ok(());
+        };
+        let own = self.protocol;
+        self.protocol = own.next_with_number();
+        record.clear_message();
+        record.protocol = Some(self.protocol);
+        message.copy_from_slice(&original);
+        if self.message(direction, sequence, message, record).is_ok() {
+            self.proofs = Some(1);
+            return Ok(());
+        }
+        self.protocol = own;
+        record.clear_message();
+        record.protocol = Some(own);
+        Err(fault)
     }
 
     /// Commits a decoded message. One that is not decoded may be forged, so its number does not count.

@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 
 use crate::{
     model::text::escaped,
-    wire::{fields::Field, player, protocol::ENCODING_68},
+    wire::{fields::Field, player},
 };
 
 use super::{
@@ -152,8 +152,7 @@ fn write_commands(record: &Record, out: &mut String) -> fmt::Result {
 }
 
 fn write_player(snapshot: &SnapshotContent, record: &Record, out: &mut String) -> fmt::Result {
-    let encoding = record.protocol.map_or(&ENCODING_68, |protocol| protocol.encoding);
-    write_fields(snapshot.player(), encoding.player.fields, out)?;
+    write_fields(snapshot.player(), record.encoding().player.fields, out)?;
     for element in &snapshot.elements {
         let array = player::ARRAY_NAMES.get(usize::from(element.array)).copied().unwrap_or("?");
         write!(out, " {array}[{}]:{}", element.index, element.bits)?;
@@ -162,7 +161,7 @@ fn write_player(snapshot: &SnapshotContent, record: &Record, out: &mut String) -
 }
 
 fn write_entities(snapshot: &SnapshotContent, record: &Record, out: &mut String) -> fmt::Result {
-    let encoding = record.protocol.map_or(&ENCODING_68, |protocol| protocol.encoding);
+    let encoding = record.encoding();
     for entity in &snapshot.entities {
         let (number, change) = (entity.number, entity.change.name());
         write!(out, "{:11} bits   #{number} {change}", entity.bits)?;

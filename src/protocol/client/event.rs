@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::{
     model::{CommandNum, ConfigIndex, LevelTime, Sequence},
     netchan::{AckError, UnscrambleError},
-    wire::WireError,
+    wire::{Protocol, WireError},
 };
 
 use super::download::DownloadEvent;
@@ -47,6 +47,8 @@ pub enum ClientEvent {
     /// Protocol error at which an unmodified client would disconnect. This client drops the message
     /// and continues; a strict owner disconnects.
     ProtocolError(ProtocolError),
+    /// The row of the protocol whose scrambling the server's messages have, where the number does not tell it.
+    Scrambling(&'static Protocol),
     /// Download finished or failed.
     Download(DownloadEvent),
     /// Connection ended. No event follows.

@@ -11,11 +11,12 @@
 
 use std::net::SocketAddr;
 
+use super::userinfo;
 use crate::{
     model::{Challenge, Millis, Qport},
     node::{LocalPort, Outbox, Route},
     wire::{
-        connect::{ConnectError, write_connect},
+        connect::{ConnectError, ConnectForm, write_connect, write_plain_connect},
         connectionless::{ChallengeResponse, ConnectResponse, GetChallenge, Message},
         info::{InfoError, InfoString},
         protocol::Protocol,
@@ -71,6 +72,11 @@ impl Handshake {
         self.next_send
     }
 
+    /// Protocol of the requests: the one that the server named, or the wanted one.
+    fn asked(&self, wanted: &'static Protocol) -> &'static Protocol {
+        self.asked_protocol.and_then(spoken).unwrap_or(wanted)
+    }
+
     /// Sends the next request if it is due.
     ///
     /// # Errors
@@ -80,7 +86,7 @@ impl Handshake {
         now: Millis,
         route: Route,
         outbox: &mut Outbox,
-        gamename: &str,
+        (wanted, gamename): (&'static Protocol, &str),
         userinfo: impl FnOnce(Granted) -> Result<InfoString, ConnectError>,
     ) -> Result<(), ConnectError> {
         if now < self.next_send {
@@ -88,14 +94,20 @@ impl Handshake {
         }
         self.next_send = now + RETRANSMIT;
         let Some(granted) = self.granted else {
-            let client_challenge = Some(self.client_challenge);
+            let sends_challenge = self.asked(wanted).handshake.sends_challenge;
+            let client_challenge = sends_challenge.then_some(self.client_challenge);
             let request = GetChallenge { client_challenge, gamename: WireText::from(gamename) };
             outbox.push_with(route, |out| Message::GetChallenge(request).write(out));
             return Ok(());
         };
         let userinfo = userinfo(granted)?;
         let mut result = Ok(());
-        outbox.push_with(route, |out| result = write_connect(&userinfo, out));
+        outbox.push_with(route, |out| {
+            result = match granted.protocol.handshake.connect {
+                ConnectForm::Plain => write_plain_connect(&userinfo, out),
+                ConnectForm::Compressed => write_connect(&userinfo, out),
+            };
+        });
         result
     }
 
@@ -117,9 +129,12 @@ impl Handshake {
         let number = self.asked_protocol.or(response.protocol);
         // A number that is missing where none is expected proves nothing.
         let follows = guess.detects || guess.falls_back && wanted.handshake.repeats_challenges;
-        let protocol = match wanted.handshake.fallback {
-            Some(fallback) if follows && number != Some(wanted.number) => fallback,
-            Some(_) | None => wanted,
+        let named = number.filter(|_| guess.detects).and_then(spoken);
+        let protocol = match (named, wanted.handshake.fallback) {
+            _ if number == Some(wanted.number) => wanted,
+            (Some(named), _) => named,
+            (None, Some(fallback)) if follows => fallback,
+            (None, Some(_) | None) => wanted,
         };
         // Old servers do not repeat our number; their address must match instead.
         let echoed = response.client_challenge == Some(self.client_challenge);
@@ -136,7 +151,11 @@ impl Handshake {
     pub(super) fn connect_response(&self, response: ConnectResponse) -> Option<Granted> {
         let granted = self.granted?;
         let ours = match response.challenge {
-            Some(challenge) => challenge == granted.challenge,
+            Some(challenge) if granted.protocol.handshake.sends_challenge => {
+                challenge == granted.challenge
+            }
+            // Words behind the answer have no meaning then.
+            Some(_) => true,
             // Old servers send no challenge.
             None => !granted.protocol.handshake.repeats_challenges,
         };
@@ -156,14 +175,19 @@ impl Handshake {
         };
         let Some(protocol) = protocol_of_refusal(refusal) else { return false };
         let other = protocol != granted.protocol.number;
-        let spoken = Protocol::with_number(protocol).next().is_some();
-        if other && spoken {
+        let is_spoken = spoken(protocol).is_some();
+        if other && is_spoken {
             self.asked_protocol = Some(protocol);
             self.granted = None;
             self.next_send = now;
         }
-        other && spoken
+        other && is_spoken
     }
+}
+
+/// Returns the first protocol of connections with that number.
+fn spoken(number: i32) -> Option<&'static Protocol> {
+    Protocol::with_number(number).find(|protocol| protocol.is_live)
 }
 
 /// Returns N of `Server uses protocol version N`, the text of every engine.
@@ -182,7 +206,7 @@ pub(super) fn connect_userinfo(
     qport: Qport,
     granted: Granted,
 ) -> Result<InfoString, ConnectError> {
-    let mut info = userinfo.clone();
+    let mut info = userinfo::sent(granted.protocol, userinfo).into_owned();
     let set = |info: &mut InfoString| -> Result<(), InfoError> {
         info.set("protocol", &granted.protocol.number.to_string())?;
         info.set("qport", &qport.to_string())?;
@@ -326,6 +350,41 @@ mod tests {
         assert_eq!(grant(&mut handshake, None), Some(Protocol::OA_71));
         let back = "Server uses protocol version 68.\n";
         assert!(!handshake.follow_protocol(Millis(60), back), "once");
+    }
+
+    #[test]
+    fn refusal_may_name_an_older_protocol() {
+        let mut handshake = Handshake::new(OURS, Millis(0));
+        let response = ChallengeResponse { challenge: Challenge(9), ..Default::default() };
+        let grant = |handshake: &mut Handshake| {
+            let guess = ProtocolGuess { falls_back: false, detects: true };
+            handshake.challenge_response(Millis(9), response, true, Protocol::OA_71, guess);
+            handshake.granted().map(|granted| granted.protocol)
+        };
+        assert_eq!(grant(&mut handshake), Some(Protocol::Q3_68));
+        assert!(!handshake.follow_protocol(Millis(50), "Server uses protocol version 48.\n"));
+        assert!(handshake.follow_protocol(Millis(50), "Server uses protocol version 43.\n"));
+        assert_eq!(requests(&mut handshake, Protocol::OA_71), ["getchallenge"]);
+        assert_eq!(grant(&mut handshake), Some(Protocol::Q3_43));
+        let plain = "connect \"\\color\\4\\protocol\\43\\qport\\1\\challenge\\9\"";
+        assert_eq!(requests(&mut handshake, Protocol::OA_71), [plain]);
+        let words = ConnectResponse { challenge: Some(Challenge(1)), protocol: None };
+        assert!(handshake.connect_response(words).is_some(), "words mean nothing");
+    }
+
+    /// Packets of a handshake that are due.
+    fn requests(handshake: &mut Handshake, wanted: &'static Protocol) -> Vec<String> {
+        let mut outbox = Outbox::default();
+        let route = route_to(([127, 0, 0, 1], 1).into());
+        let info = InfoString::parse("\\color1\\4");
+        let sent =
+            handshake.frame(Millis(99), route, &mut outbox, (wanted, "Quake3Arena"), |granted| {
+                connect_userinfo(&info, Qport(1), granted)
+            });
+        assert_eq!(sent, Ok(()));
+        let mut packet = Vec::new();
+        let next = || outbox.pop(&mut packet).map(|_| packet[4..].to_vec());
+        std::iter::from_fn(next).map(|bytes| String::from_utf8(bytes).expect("a text")).collect()
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Invariants: a snapshot is stored under its own message number only, so that missing and
 //! discarded ones are not delta bases; reading one changes nothing until it is accepted; unchanged
-//! entity states are stored once. Source: Quake III protocol 68, snapshot acceptance.
+//! entity states are stored once; delta bases have the numbers of the wire, also where the client shows others.
+//! Source: Quake III protocol 68, snapshot acceptance.
 
 use crate::{
     model::{
@@ -14,6 +15,7 @@ use crate::{
         bits::BitReader,
         delta_sink::DeltaSink,
         entity::{self, EntityUpdate},
+        numbers::GameNumbers,
         player,
         snapshot::{self, SnapFlags, SnapshotHeader},
     },
@@ -59,44 +61,91 @@ pub(crate) struct PendingSnapshot {
 /// Last snapshots of a client.
 #[derive(Debug)]
 pub(crate) struct SnapshotHistory {
+    /// Snapshots as received, which are the delta bases.
+    received: StoredSnapshots,
+    /// Snapshots in numbers of 1.32; `None` where those of the wire are the same.
+    translated: Option<Box<StoredSnapshots>>,
+    numbers: GameNumbers,
+    /// Entities of the pending snapshot.
+    staged: Vec<EntityState>,
+}
+
+/// Snapshots by message number.
+#[derive(Debug)]
+struct StoredSnapshots {
     snapshots: Box<[Option<Snapshot>; PACKET_BACKUP]>,
     /// Entities of each snapshot, by message number.
     entities: FrameRing,
     current: Option<Sequence>,
-    /// Entities of the pending snapshot.
-    staged: Vec<EntityState>,
 }
 
 fn place(sequence: u32) -> usize {
     sequence as usize % PACKET_BACKUP
 }
 
-impl SnapshotHistory {
-    pub(crate) fn new() -> Self {
+impl StoredSnapshots {
+    fn new() -> Self {
         Self {
             snapshots: Box::new([const { None }; PACKET_BACKUP]),
             entities: FrameRing::new(PACKET_BACKUP),
             current: None,
+        }
+    }
+
+    fn get(&self, sequence: u32) -> Option<&Snapshot> {
+        self.snapshots[place(sequence)].as_ref().filter(|found| found.sequence.0 == sequence)
+    }
+
+    fn record(&mut self, snapshot: Snapshot, entities: &[EntityState]) {
+        let sequence = snapshot.sequence;
+        let previous = self.current.unwrap_or(sequence);
+        let states = entities.iter().filter_map(|state| {
+            let number = state.entity_num()?;
+            Some((number, state))
+        });
+        self.entities.record(sequence.into(), previous.into(), states);
+        self.snapshots[place(sequence.0)] = Some(snapshot);
+        self.current = Some(sequence);
+    }
+}
+
+impl SnapshotHistory {
+    /// Creates a history that shows the numbers of the wire.
+    pub(crate) fn new() -> Self {
+        Self::with_numbers(GameNumbers::Current)
+    }
+
+    /// Creates a history of a connection with these numbers, which shows those of 1.32.
+    pub(crate) fn with_numbers(numbers: GameNumbers) -> Self {
+        Self {
+            received: StoredSnapshots::new(),
+            translated: (!numbers.is_current()).then(|| Box::new(StoredSnapshots::new())),
+            numbers,
             staged: Vec::new(),
         }
     }
 
     /// Removes all snapshots at the start of a level.
     pub(crate) fn forget(&mut self) {
-        self.snapshots.fill(None);
-        self.entities = FrameRing::new(PACKET_BACKUP);
-        self.current = None;
+        let staged = std::mem::take(&mut self.staged);
+        *self = Self { staged, ..Self::with_numbers(self.numbers) };
+    }
+
+    fn shown(&self) -> &StoredSnapshots {
+        self.translated.as_deref().unwrap_or(&self.received)
     }
 
     /// Newest snapshot.
     pub(super) fn current(&self) -> Option<&Snapshot> {
-        self.current.and_then(|sequence| self.get(sequence.0))
+        let shown = self.shown();
+        shown.current.and_then(|sequence| shown.get(sequence.0))
     }
 
     /// Entities of the newest snapshot, ascending by number.
     pub(super) fn entities(&self) -> impl ExactSizeIterator<Item = &EntityState> {
-        let entries = self.current.and_then(|sequence| self.entities.frame(sequence.into()));
-        entries.unwrap_or_default().iter().map(|entry| self.entities.state(entry.slot))
+        let StoredSnapshots { entities, current, .. } = self.shown();
+        let entries = current.and_then(|sequence| entities.frame(sequence.into()));
+        entries.unwrap_or_default().iter().map(|entry| entities.state(entry.slot))
     }
 
     /// Returns the snapshot of a message and its entities, if stored.
@@ -104,12 +153,9 @@ impl SnapshotHistory {
         &self,
         sequence: Sequence,
     ) -> Option<(&Snapshot, impl Iterator<Item = &EntityState>)> {
-        let entries = self.entities.frame(sequence.into())?.iter();
-        Some((self.get(sequence.0)?, entries.map(|entry| self.entities.state(entry.slot))))
-    }
-
-    fn get(&self, sequence: u32) -> Option<&Snapshot> {
-        self.snapshots[place(sequence)].as_ref().filter(|found| found.sequence.0 == sequence)
+        let shown = self.shown();
+        let entries = shown.entities.frame(sequence.into())?.iter();
+        Some((shown.get(sequence.0)?, entries.map(|entry| shown.entities.state(entry.slot))))
     }
 
     /// Reads the snapshot of message `sequence` behind its operation byte. A snapshot without its
@@ -129,14 +175,15 @@ impl SnapshotHistory {
         let base = self.base(sequence, head.delta_num);
         let usable = head.delta_num == 0 || base.is_some();
         let nobody = PlayerState::default();
-        let (old_player, entries) =
-            match base.and_then(|base| Some((base, self.entities.frame(base.sequence.into())?))) {
-                Some((base, entries)) => (&base.player, entries),
-                None => (&nobody, &[][..]),
-            };
+        let (old_player, entries) = match base
+            .and_then(|base| Some((base, self.received.entities.frame(base.sequence.into())?)))
+        {
+            Some((base, entries)) => (&base.player, entries),
+            None => (&nobody, &[][..]),
+        };
         let player = player::read_delta_with(reader, old_player, sink)?;
         sink.player_end(reader.bit_position());
-        let old = entries.iter().map(|entry| self.entities.state(entry.slot));
+        let old = entries.iter().map(|entry| self.received.entities.state(entry.slot));
         let baseline = |number: EntityNum| baselines.get(number.index() as i32);
         self.staged.clear();
         entity::read_list_with(reader, old, baseline, sink, |listed| {
@@ -155,7 +202,7 @@ impl SnapshotHistory {
         if back == 0 || back as usize >= PACKET_BACKUP {
             return None;
         }
-        self.get(sequence.0.checked_sub(back)?)
+        self.received.get(sequence.0.checked_sub(back)?)
     }
 
     /// Stores the pending snapshot as that of message `sequence`.
@@ -166,15 +213,17 @@ impl SnapshotHistory {
         command: CommandNum,
     ) {
         debug_assert!(staged.usable, "relative to something unknown");
-        let previous = self.current.unwrap_or(sequence);
-        let states = self.staged.iter().filter_map(|state| {
-            let number = state.entity_num()?;
-            Some((number, state))
-        });
-        self.entities.record(sequence.into(), previous.into(), states);
         let PendingSnapshot { head, player, .. } = staged;
-        self.snapshots[place(sequence.0)] = Some(Snapshot { sequence, head, player, command });
-        self.current = Some(sequence);
+        let numbers = self.numbers;
+        let snapshot = Snapshot { sequence, head, player, command };
+        self.received.record(snapshot.clone(), &self.staged);
+        if let Some(translated) = &mut self.translated {
+            for state in &mut self.staged {
+                *state = numbers.received_entity(state);
+            }
+            let player = numbers.received_player(&snapshot.player);
+            translated.record(Snapshot { player, ..snapshot }, &self.staged);
+        }
     }
 }
 
@@ -268,12 +317,13 @@ mod tests {
 
     impl SnapshotHistory {
         fn clone_for_test(&self) -> Self {
-            Self {
-                snapshots: self.snapshots.clone(),
-                entities: self.entities.clone(),
-                current: self.current,
-                staged: Vec::new(),
-            }
+            let StoredSnapshots { snapshots, entities, current } = &self.received;
+            let received = StoredSnapshots {
+                snapshots: snapshots.clone(),
+                entities: entities.clone(),
+                current: *current,
+            };
+            Self { received, translated: None, ..Self::new() }
         }
     }
 
@@ -302,6 +352,6 @@ mod tests {
         for sequence in 2..=100 {
             assert!(take(&mut history, sequence, &message(Some(&many), 1, &many)));
         }
-        assert_eq!(history.entities.states_in_use(), MAX_ENTITIES - 2);
+        assert_eq!(history.received.entities.states_in_use(), MAX_ENTITIES - 2);
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct Inbound {
     pub(super) blocks: Vec<Block>,
     /// Number of the next block of a download.
     pub(super) expected_block: u32,
+    /// Bits behind the end of the message.
+    pub(super) rest_bits: usize,
 }
 
 impl Inbound {
@@ -53,6 +55,7 @@ impl Inbound {
         self.snapshot = None;
         self.blocks.clear();
         let result = self.read_ops(&mut reader, voice, sequence, history, baselines);
+        self.rest_bits = reader.bits_left();
         result.map_err(|error| match error {
             Stopped::Second => ProtocolErrorKind::RepeatedPart,
             Stopped::Wire(error) => {

@@ -116,7 +116,7 @@ impl LevelState {
                 self.append(index, String::new(), words.get(2))
             }
             "map_restart" => Ok(CommandEffect::MapRestart),
-            "disconnect" => Ok(CommandEffect::Disconnect(words.get(1).trim_end().to_owned())),
+            "disconnect" => Ok(CommandEffect::Disconnect(words.rest(1).trim_end().to_owned())),
             // Middle or last part.
             _ => {
                 let (index, begun) =
@@ -280,6 +280,7 @@ mod tests {
         for (command, obeyed) in [
             ("disconnect", CommandEffect::Disconnect(String::new())),
             ("disconnect \"was kicked\"", CommandEffect::Disconnect("was kicked".to_owned())),
+            ("disconnect was kicked", CommandEffect::Disconnect("was kicked".to_owned())),
             ("map_restart\n", CommandEffect::MapRestart),
             ("print \"cs 5 x\"", CommandEffect::Passed),
             ("disconnected", CommandEffect::Passed),

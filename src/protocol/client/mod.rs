@@ -30,6 +30,7 @@ pub mod query;
 mod session;
 mod statistics;
 mod usercmds;
+mod userinfo;
 
 pub use download::{DownloadEvent, ReferencedPack};
 pub use event::{ClientEvent, DisconnectReason, ProtocolError, ProtocolErrorKind};

@@ -45,13 +45,14 @@ impl FromStr for ProtocolChoice {
         if name == Self::AUTO {
             return Ok(Self::Auto);
         }
-        Protocol::named(name).map(Self::Fixed).ok_or_else(|| UnknownProtocol(name.to_owned()))
+        let known = Protocol::named(name).filter(|protocol| protocol.is_live);
+        known.map(Self::Fixed).ok_or_else(|| UnknownProtocol(name.to_owned()))
     }
 }
 
 /// Error for a name that is not in the table of protocols.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("unknown protocol '{0}' (expected auto, {names})", names = Protocol::ALL.map(|known| known.name).join(", "))]
+#[error("unknown protocol '{0}' (expected auto, {names})", names = Protocol::live_names())]
 pub struct UnknownProtocol(String);
 
 /// Options of a client. [`ClientOptions::new`] has the defaults of players.
@@ -122,15 +123,16 @@ mod tests {
 
     #[test]
     fn protocol_choices_are_named() {
-        for protocol in Protocol::ALL {
+        for protocol in Protocol::live() {
             assert_eq!(protocol.to_string().parse(), Ok(ProtocolChoice::Fixed(protocol)));
         }
         assert_eq!("auto".parse(), Ok(ProtocolChoice::Auto));
         assert_eq!(ProtocolChoice::Auto.to_string(), "auto");
-        for unknown in ["71", "auto71"] {
+        for unknown in ["71", "auto71", "48"] {
             let error = unknown.parse::<ProtocolChoice>().unwrap_err().to_string();
-            let expected =
-                format!("unknown protocol '{unknown}' (expected auto, 68, compat, native)");
+            let expected = format!(
+                "unknown protocol '{unknown}' (expected auto, 43, 45, 66, 66-clear, 67, 67-clear, 68, compat, native)"
+            );
             assert_eq!(error, expected);
         }
     }

@@ -57,6 +57,11 @@ pub struct Protocol {
     pub filters_fragments: bool,
     /// Whether connections use it; else its datagrams are unknown, and only demos are read.
     pub is_live: bool,
+    /// Proof of archives to a pure server.
+    pub pure_answer: PureAnswer,
+    /// Whether it is not known that messages are scrambled as in this row. Peers detect it, between the rows of one
+    /// number.
+    pub is_scrambling_open: bool,
     /// Number of entities in snapshots since a delta base after which clients refuse that base.
     /// `None` if no run of snapshots is that long.
     pub delta_window: Option<u32>,
@@ -97,8 +102,9 @@ pub enum Coder {
 pub struct MessageForm {
     /// Whether the number of the last client command is in front of a server message; else it is in snapshots.
     pub acknowledges_first: bool,
-    /// Whether messages and the lists of a gamestate end with an operation; else a message ends with its bytes,
-    /// and a list with a zero byte.
+    /// Whether messages and the lists of a gamestate end with an operation.
+    ///
+    /// Else a message ends with its bytes, and a list with a zero byte.
     pub has_end_mark: bool,
     /// Whether gamestates hold the number of the client.
     pub has_client_number: bool,
@@ -129,6 +135,20 @@ pub struct Handshake {
     pub repeats_challenges: bool,
     /// Protocol that clients use instead with a server that does not know this one.
     pub fallback: Option<&'static Protocol>,
+    /// Whether clients send a number and the name of their game with `getchallenge`. Those that do not ignore words
+    /// behind the answers.
+    pub sends_challenge: bool,
+}
+
+/// Form of the command by which a client proves its archives to a pure server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PureAnswer {
+    /// `cl_paks`: checksums as the server lists them.
+    PakChecksums,
+    /// `cp`: checksums mixed with the feed of the gamestate, and their sum.
+    Mixed,
+    /// `cp` with the id of the level in front.
+    MixedOfLevel,
 }
 
 /// Message encoding of protocols 66 to 71.
@@ -181,10 +201,16 @@ const CHECKSUMMED: Framing = Framing { checksum: true, scrambling: Scrambling::N
 const DELTA_WINDOW_68: Option<u32> = Some(2048 - 128);
 
 /// Handshake of protocols before ioquake3's 71.
-const SHORT: Handshake =
-    Handshake { connect: ConnectForm::Compressed, repeats_challenges: false, fallback: None };
+const SHORT: Handshake = Handshake {
+    connect: ConnectForm::Compressed,
+    repeats_challenges: false,
+    fallback: None,
+    sends_challenge: true,
+};
+/// Handshake of protocols 66 and 67, without arguments of `getchallenge`.
+const SHORT_BARE: Handshake = Handshake { sends_challenge: false, ..SHORT };
 /// Handshake of protocols 43 and 45.
-const SHORT_PLAIN: Handshake = Handshake { connect: ConnectForm::Plain, ..SHORT };
+const SHORT_PLAIN: Handshake = Handshake { connect: ConnectForm::Plain, ..SHORT_BARE };
 
 /// Facts of protocol 68 that others share.
 const ROW_68: Protocol = Protocol {
@@ -198,12 +224,21 @@ const ROW_68: Protocol = Protocol {
     numbers: GameNumbers::Current,
     filters_fragments: true,
     is_live: true,
+    pure_answer: PureAnswer::MixedOfLevel,
+    is_scrambling_open: false,
     delta_window: DELTA_WINDOW_68,
 };
 
 /// Facts of protocols 66 and 67 that their rows share.
-const ROW_66: Protocol =
-    Protocol { name: "66", number: 66, extension: "dm_66", filters_fragments: false, ..ROW_68 };
+const ROW_66: Protocol = Protocol {
+    name: "66",
+    number: 66,
+    extension: "dm_66",
+    handshake: SHORT_BARE,
+    pure_answer: PureAnswer::Mixed,
+    filters_fragments: false,
+    ..ROW_68
+};
 const ROW_67: Protocol = Protocol { name: "67", number: 67, extension: "dm_67", ..ROW_66 };
 
 /// Facts of protocol 43 that others share.
@@ -215,6 +250,7 @@ const ROW_43: Protocol = Protocol {
     encoding: &ENCODING_43,
     handshake: SHORT_PLAIN,
     numbers: GameNumbers::Release116,
+    pure_answer: PureAnswer::PakChecksums,
     filters_fragments: false,
     ..ROW_68
 };
@@ -247,8 +283,8 @@ protocols! {
         is_live: false,
         ..ROW_68
     };
-    /// Protocol 66: 1.29f to 1.30, with scrambled messages.
-    Q3_66 = ROW_66;
+    /// Protocol 66: 1.29f to 1.30. Whether its messages are scrambled is not known.
+    Q3_66 = Protocol { is_scrambling_open: true, ..ROW_66 };
     /// Protocol 66 without scrambling.
     Q3_66_CLEAR =
         Protocol { name: "66-clear", framing: CLEAR, ..ROW_66 };
@@ -290,9 +326,38 @@ impl Protocol {
         Self::ALL.into_iter().find(|protocol| protocol.name == name)
     }
 
+    /// Returns the protocols of connections.
+    pub fn live() -> impl Iterator<Item = &'static Self> {
+        Self::ALL.into_iter().filter(|protocol| protocol.is_live)
+    }
+
+    /// Returns the protocols of connections that a peer can tell apart: those whose scrambling alone differs count once.
+    pub fn distinct() -> impl Iterator<Item = &'static Self> {
+        Self::live().filter(|protocol| {
+            let first = Self::with_number(protocol.number).next();
+            protocol.has_checksummed_sibling() || first == Some(*protocol)
+        })
+    }
+
+    /// Returns the names of the protocols of connections, for help and errors.
+    #[must_use]
+    pub fn live_names() -> String {
+        Self::live().map(|protocol| protocol.name).collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns the protocols with that number, in the order in which they are guessed.
     pub fn with_number(number: i32) -> impl Iterator<Item = &'static Self> {
         Self::ALL.into_iter().filter(move |protocol| protocol.number == number)
+    }
+
+    /// Returns a sentence on the scrambling of its messages, for logs.
+    #[must_use]
+    pub fn scrambling_text(&self) -> String {
+        let found = match self.framing.scrambling {
+            Scrambling::None => "not scrambled",
+            Scrambling::CommandText | Scrambling::Datagram => "scrambled",
+        };
+        format!("messages of protocol {} are {found}", self.number)
     }
 
     /// Whether a protocol with the same number has header checksums, which tell both apart.

@@ -84,8 +84,9 @@ pub struct SnapshotView<'a, I> {
     pub entities: I,
 }
 
-/// Begins a snapshot with its operation byte and, where messages do not begin with it, the number of the last executed
-/// client command.
+/// Begins a snapshot with its operation byte.
+///
+/// Where messages do not begin with it, the number of the last executed client command follows.
 pub fn begin(writer: &mut BitWriter, reliable_acknowledge: CommandNum) {
     writer.byte(ServerOp::Snapshot as u8);
     if !writer.encoding().messages.acknowledges_first {

@@ -78,6 +78,8 @@ const _: () = assert!(1 + 4 * MAX_CODE_LEN < GROUP_BITS);
 pub struct UsercmdCodec {
     /// Fields in wire order, besides the time.
     pub fields: &'static [Field],
+    /// Whether values are XORed with a key.
+    pub is_keyed: bool,
     write: fn(&mut BitWriter, u32, &UserCmd, &UserCmd),
     read: fn(&mut BitReader<'_>, u32, &mut UserCmd) -> Result<()>,
 }
@@ -94,6 +96,7 @@ impl UsercmdCodec {
         }
         Self {
             fields: T::FIELDS,
+            is_keyed: IS_KEYED,
             write: write::<T, IS_PLAIN, IS_KEYED>,
             read: read::<T, IS_PLAIN, IS_KEYED>,
         }

@@ -219,6 +219,10 @@ impl ServerSource {
                 }
                 ClientEvent::Disconnected(reason) => self.handle_disconnect(now, &reason, sink),
                 ClientEvent::ProtocolError(error) => self.report_error(now, &error),
+                ClientEvent::Scrambling(protocol) => {
+                    let found = protocol.scrambling_text();
+                    log::info!("{}: {found}", self.options.server);
+                }
                 ClientEvent::Connected
                 | ClientEvent::ProofRequired
                 | ClientEvent::Print(_)

@@ -27,7 +27,7 @@ use crate::{
         text::atoi,
     },
     settings::{Choice as _, Settings, key},
-    wire::Protocol,
+    wire::protocol::PureAnswer,
 };
 
 /// Longest list of names or checksums in the systeminfo, in bytes.
@@ -59,32 +59,11 @@ struct Sums {
     all: BTreeSet<i32>,
 }
 
-/// Form of a proof.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ProofForm {
-    /// `cp` with the server id.
-    WithId,
-    /// `cp` without it.
-    WithoutId,
-    /// `cl_paks`.
-    Listed,
-}
-
-impl ProofForm {
-    fn of(protocol: &Protocol) -> Self {
-        match protocol.number {
-            ..=45 => Self::Listed,
-            46..=67 => Self::WithoutId,
-            _ => Self::WithId,
-        }
-    }
-
-    /// Position of the first checksum.
-    const fn first(self) -> usize {
-        match self {
-            Self::WithId => 2,
-            Self::WithoutId | Self::Listed => 1,
-        }
+/// Position of the first checksum in a proof.
+const fn first_checksum(form: PureAnswer) -> usize {
+    match form {
+        PureAnswer::MixedOfLevel => 2,
+        PureAnswer::Mixed | PureAnswer::PakChecksums => 1,
     }
 }
 
@@ -172,12 +151,12 @@ impl PureLevel {
     }
 
     /// Checks the arguments of a proof. Returns the reason of a failure.
-    fn check(&self, form: ProofForm, words: &CommandArgs) -> Result<(), String> {
+    fn check(&self, form: PureAnswer, words: &CommandArgs) -> Result<(), String> {
         let invalid =
             || "Unpure client: invalid list of pk3 files. Reconnect to try again.".to_owned();
-        let sums = if form == ProofForm::Listed { &self.listed } else { &self.mixed };
-        let (first, count) = (form.first(), words.len());
-        let end = if form == ProofForm::Listed { count } else { count.saturating_sub(1) };
+        let sums = if form == PureAnswer::PakChecksums { &self.listed } else { &self.mixed };
+        let (first, count) = (first_checksum(form), words.len());
+        let end = if form == PureAnswer::PakChecksums { count } else { count.saturating_sub(1) };
         if end < first + 3 || !words.get(first + 2).starts_with('@') {
             return Err(self.module_fault(sums, first, words).unwrap_or_else(invalid));
         }
@@ -197,7 +176,7 @@ impl PureLevel {
             ));
         }
         let encoded = referenced.iter().fold(self.feed, |sum, one| sum ^ one);
-        if form != ProofForm::Listed
+        if form != PureAnswer::PakChecksums
             && atoi(words.get(count - 1)) != encoded ^ referenced.len() as i32
         {
             return Err(invalid());
@@ -228,9 +207,9 @@ pub(super) fn check_proof(
     words: &CommandArgs,
 ) -> Result<(), String> {
     let Some(pure) = pure else { return Ok(()) };
-    let form = ProofForm::of(client.channel.protocol());
+    let form = client.channel.protocol().pure_answer;
     // A proof of an earlier level.
-    let is_old = form == ProofForm::WithId && ServerId(atoi(words.get(1))) < level.feed_id;
+    let is_old = form == PureAnswer::MixedOfLevel && ServerId(atoi(words.get(1))) < level.feed_id;
     if !client.has_level() || is_old {
         return Ok(());
     }
@@ -259,7 +238,7 @@ mod tests {
 
     fn check(level: &PureLevel, words: String) -> String {
         level
-            .check(ProofForm::WithId, &CommandArgs::parse(&words))
+            .check(PureAnswer::MixedOfLevel, &CommandArgs::parse(&words))
             .map_or_else(|reason| reason, |()| String::new())
     }
 
@@ -277,14 +256,14 @@ mod tests {
         let check = |form, words: String| level.check(form, &CommandArgs::parse(&words));
         let encoded = 77 ^ vm ^ map ^ 2;
         let words = format!("cp {vm} {vm} @ {vm} {map} {encoded}");
-        assert_eq!(check(ProofForm::WithoutId, words.clone()), Ok(()));
-        assert!(check(ProofForm::WithId, words).is_err());
+        assert_eq!(check(PureAnswer::Mixed, words.clone()), Ok(()));
+        assert!(check(PureAnswer::MixedOfLevel, words).is_err());
         let [listed_vm, _] = level.listed.modules;
         let listed = format!("cl_paks {listed_vm} {listed_vm} @ {listed_vm}");
-        assert_eq!(check(ProofForm::Listed, listed), Ok(()));
-        assert!(check(ProofForm::Listed, format!("cl_paks {vm} {vm} @ {vm}")).is_err());
+        assert_eq!(check(PureAnswer::PakChecksums, listed), Ok(()));
+        assert!(check(PureAnswer::PakChecksums, format!("cl_paks {vm} {vm} @ {vm}")).is_err());
         let foreign = format!("cl_paks {listed_vm} {listed_vm} @ 5");
-        assert!(check(ProofForm::Listed, foreign).is_err());
+        assert!(check(PureAnswer::PakChecksums, foreign).is_err());
     }
 
     #[test]

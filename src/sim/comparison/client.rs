@@ -132,6 +132,7 @@ impl ComparedClient {
                 | ClientEvent::Snapshot
                 | ClientEvent::Configstring(_)
                 | ClientEvent::Print(_)
+                | ClientEvent::Scrambling(_)
                 | ClientEvent::Download(_) => {}
             }
         }

@@ -97,7 +97,7 @@ fn l5_unscrambled_client_is_remembered() {
     let mut fixture = AttackFixture::new(&BASEQ3);
     let clear = Protocol::Q3_66_CLEAR;
     let mut client = RawClient::knock_of(&mut fixture, far(1), 7, clear).expect("let in");
-    // It cannot read its gamestate, and says goodbye.
+    // It cannot read its gamestate and sends its disconnect message.
     for _ in 0..3 {
         let head = client.head();
         let datagram = client.datagram(&head, |writer| {

@@ -66,7 +66,9 @@ impl Match {
         let now = Millis(1_000_000);
         let wire = match options.protocol {
             BotProtocol::Fixed(GameProtocol::Quake3(wire)) => wire,
-            BotProtocol::Fixed(GameProtocol::QuakeWorld) | BotProtocol::Auto => Protocol::OA_71,
+            BotProtocol::Fixed(GameProtocol::QuakeWorld)
+            | BotProtocol::Auto
+            | BotProtocol::Each => Protocol::OA_71,
         };
         let server = ScriptedServer::new(wire);
         let slots = options.most_bots();

@@ -160,6 +160,7 @@ impl Shadow {
         let reason: String = reason.chars().filter(|c| !c.is_control() && *c != '"').collect();
         let reason = text::truncated(&reason, MAX_REASON_LEN);
         let command = format!("disconnect \"{reason}\"");
+        let command = protocol.sent_command(&command).unwrap_or_default();
         let (acknowledged, key) = &self.newest.client_command;
         let mut writer = BitWriter::new();
         let mut datagram = Vec::new();

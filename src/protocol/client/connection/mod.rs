@@ -12,6 +12,7 @@ mod detection;
 mod packet_schedule;
 mod proof;
 mod receive;
+mod scrambling;
 mod send;
 
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use super::{
 use detection::Detection;
 use packet_schedule::PacketSchedule;
 use proof::Proof;
+use scrambling::ScramblingDetection;
 
 pub(super) use receive::ReceiveOutcome;
 
@@ -48,6 +50,8 @@ pub(super) struct Connection {
     clock: LevelClock,
     ping: Option<Millis>,
     detection: Detection,
+    /// Detection of the scrambling, while it is open.
+    scrambling: Option<ScramblingDetection>,
     proof: Proof,
     /// Channel of the other framing, until the framing of the server is proven.
     other: Option<Box<Channel>>,
@@ -77,11 +81,12 @@ impl Connection {
             server_commands: IncomingCommands::new(),
             level: None,
             no_baselines: Baselines::default(),
-            history: SnapshotHistory::new(),
+            history: SnapshotHistory::with_numbers(granted.protocol.numbers),
             usercmds: UsercmdHistory::new(options.packet_dup),
             clock: LevelClock::default(),
             ping: None,
             detection: Detection::Done,
+            scrambling: None,
             proof: Proof::new(options.packs.clone()),
             other: None,
             unanswered: 0,

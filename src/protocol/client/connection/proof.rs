@@ -4,22 +4,27 @@
 //! gamestate: systeminfo, feed ── archives in use ── cp ID CGAME UI @ REFERENCED… ENCODED ── usercmds
 //! ```
 //!
+//! Before protocol 68 the command has no id, and before 66 it is `cl_paks CGAME UI @ REFERENCED…`.
+//!
 //! Invariants: each gamestate of a pure server is answered once, in order with the usercmds behind it; the answer is
 //! accepted when the server has acknowledged it and still sends snapshots. A server that rejects it sends one more
 //! snapshot that acknowledges only earlier commands.
 //!
-//! Source: Quake III protocol 68, pure servers. Engine names: `CL_SendPureChecksums`, `SV_VerifyPaks_f`.
+//! Source: Quake III protocols 43 and 68, pure servers. Engine names: `CL_SendPureChecksums`, `SV_VerifyPaks_f`.
 
 use std::{fmt::Write as _, sync::Arc};
 
 use crate::{
     model::{
-        CommandNum, ConfigIndex,
+        CommandNum, ConfigIndex, ServerId,
         installed_packs::{InstalledPacks, PROVEN_MODULES, PackProof, PackTable, installed},
         text::{atoi, truncated},
     },
     netchan::OutgoingCommands,
-    wire::info::InfoString,
+    wire::{
+        info::InfoString,
+        protocol::{Protocol, PureAnswer},
+    },
 };
 
 use super::super::{
@@ -120,6 +125,7 @@ impl Proof {
     /// Answers a gamestate. Returns the reason for which the client leaves: no installed archive proves it.
     pub(super) fn answer(
         &mut self,
+        protocol: &Protocol,
         level: &LevelState,
         commands: &mut OutgoingCommands,
         events: &mut Events,
@@ -133,18 +139,22 @@ impl Proof {
             return None;
         };
         let tables = packs.tables(&listed.mod_folder);
-        let proof = match PackProof::new(
-            &tables,
-            &listed.checksums,
-            level.checksum_feed.unwrap_or_default(),
-        ) {
+        let form = protocol.pure_answer;
+        let proof = match form {
+            PureAnswer::PakChecksums => PackProof::listed(&tables, &listed.checksums),
+            PureAnswer::Mixed | PureAnswer::MixedOfLevel => {
+                let feed = level.checksum_feed.unwrap_or_default();
+                PackProof::new(&tables, &listed.checksums, feed)
+            }
+        };
+        let proof = match proof {
             Ok(proof) => proof,
             Err(module) => {
                 let text = unprovable(module, &listed.missing(&tables), &packs.searched());
                 return Some(DisconnectReason::Unpure(text));
             }
         };
-        self.send(command(level, &proof).into(), commands)
+        self.send(command(form, level.server_id, &proof).into(), commands)
     }
 
     /// Sends `cp`, unless the server is still to receive an equal one: it sent the gamestate before that.
@@ -195,13 +205,20 @@ fn is_acknowledged(commands: &OutgoingCommands, number: CommandNum) -> bool {
 }
 
 /// Returns the command that proves the archives of a level.
-fn command(level: &LevelState, proof: &PackProof) -> String {
+fn command(form: PureAnswer, level: ServerId, proof: &PackProof) -> String {
+    let mut text = match form {
+        PureAnswer::PakChecksums => "cl_paks".to_owned(),
+        PureAnswer::Mixed => "cp".to_owned(),
+        PureAnswer::MixedOfLevel => format!("cp {level}"),
+    };
     let [cgame, ui] = proof.modules;
-    let mut text = format!("cp {} {cgame} {ui} @ ", level.server_id);
+    let _ = write!(text, " {cgame} {ui} @ ");
     for checksum in &proof.referenced {
         let _ = write!(text, "{checksum} ");
     }
-    let _ = write!(text, "{} ", proof.encoded);
+    if form != PureAnswer::PakChecksums {
+        let _ = write!(text, "{} ", proof.encoded);
+    }
     text
 }
 
@@ -214,4 +231,21 @@ fn unprovable(module: &str, missing: &str, searched: &str) -> String {
         format!("none of its pk3 files with {module} is installed; not installed: {missing}")
     };
     format!("pure server (sv_pure 1): {files}; {searched}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proof_has_the_form_of_the_protocol() {
+        let proof = PackProof { modules: [5, -6], referenced: vec![5, -6], encoded: 9 };
+        for (protocol, expected) in [
+            (Protocol::Q3_43, "cl_paks 5 -6 @ 5 -6 "),
+            (Protocol::Q3_67, "cp 5 -6 @ 5 -6 9 "),
+            (Protocol::Q3_68, "cp 77 5 -6 @ 5 -6 9 "),
+        ] {
+            assert_eq!(command(protocol.pure_answer, ServerId(77), &proof), expected);
+        }
+    }
 }

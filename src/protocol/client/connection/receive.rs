@@ -4,12 +4,14 @@
 //! snapshot behind them; the server time never decreases while the client is in the game.
 //! Source: Quake III protocol 68, commands, snapshot acceptance.
 
+use std::borrow::Cow;
+
 use crate::{
     model::{CommandNum, Millis, Sequence, ServerId, limits::MAX_RELIABLE_COMMANDS},
     netchan::{
         AckError, CommandOrder, ReceivedMessage, UnscrambleError, channel::MAX_LOST_AT_START,
     },
-    wire::Protocol,
+    wire::{Protocol, gamestate::Gamestate},
 };
 
 use super::{
@@ -21,6 +23,7 @@ use super::{
     },
     Connection,
     detection::Detection,
+    scrambling::EitherRead,
 };
 
 /// Time in which datagrams of an earlier connection to the same server may still arrive.
@@ -65,7 +68,16 @@ impl Connection {
             Err(_) => return ReceiveOutcome::Dropped,
         };
         let sequence = received.sequence;
-        match self.read(&received) {
+        let read = match self.scrambling {
+            None => self.read(&received),
+            Some(detection) => match self.read_either(&received, detection, events) {
+                EitherRead::Taken => Ok(()),
+                EitherRead::Other => return ReceiveOutcome::Dropped,
+                EitherRead::Refused(other) => return ReceiveOutcome::OtherFraming(other),
+                EitherRead::Unreadable(kind) => Err(kind),
+            },
+        };
+        match read {
             Ok(()) if self.is_stale_message(now, &received) => return ReceiveOutcome::Dropped,
             Ok(()) => {}
             Err(kind) if self.may_be_stale_message(now, &received, kind) => {
@@ -128,15 +140,20 @@ impl Connection {
         now.since(self.started) < STALE_MESSAGE_TIME
     }
 
-    /// Decodes a message, then applies its acknowledgement.
-    pub(super) fn read(&mut self, received: &ReceivedMessage) -> Result<(), ProtocolErrorKind> {
+    /// Decodes a message without any effect.
+    pub(super) fn decode(&mut self, received: &ReceivedMessage) -> Result<(), ProtocolErrorKind> {
         let sequence = received.sequence;
         self.channel.unscramble_server_message(sequence, &self.commands, &mut self.message)?;
         let baselines = self.level.as_ref().map_or(&self.no_baselines, |level| &level.baselines);
         let reader = self.channel.reader(&self.message);
         self.inbound.expected_block = self.download.expected_block();
         let voice = self.channel.protocol().voice;
-        self.inbound.read(reader, voice, sequence, &mut self.history, baselines)?;
+        self.inbound.read(reader, voice, sequence, &mut self.history, baselines)
+    }
+
+    /// Decodes a message, then applies its acknowledgement.
+    pub(super) fn read(&mut self, received: &ReceivedMessage) -> Result<(), ProtocolErrorKind> {
+        self.decode(received)?;
         let Some(acknowledged) = self.inbound.acknowledged else { return Ok(()) };
         match self.commands.acknowledge(acknowledged) {
             Err(AckError::TooOld { .. }) => self.commands.acknowledge_all(),
@@ -167,31 +184,50 @@ impl Connection {
         if let Some(ending) = ending {
             return ReceiveOutcome::Ended(ending);
         }
-        if let Some(gamestate) = self.inbound.gamestate.take() {
-            self.server_commands.skip_to(gamestate.command_num);
-            let level = LevelState::new(gamestate);
-            if level.server_id == ServerId(0) {
-                fault(events, statistics, sequence, ProtocolErrorKind::NoServerId);
-            }
-            let failure = self.proof.answer(&level, &mut self.commands, events);
-            self.level = Some(level);
-            self.download.end_for_gamestate(events);
-            self.history.forget();
-            self.usercmds.forget();
-            self.clock = LevelClock::default();
-            self.ping = None;
-            // The server waits for the first usercmd.
-            self.hasten_packet(now);
-            events.push(ClientEvent::Gamestate);
-            if let Some(reason) = failure {
-                return ReceiveOutcome::Left(reason);
-            }
+        if let Some(gamestate) = self.inbound.gamestate.take()
+            && let Some(reason) = self.begin_level(now, sequence, gamestate, events, statistics)
+        {
+            return ReceiveOutcome::Left(reason);
         }
         self.apply_snapshot(now, sequence, events, statistics);
         for block in std::mem::take(&mut self.inbound.blocks) {
             self.apply_block(now, block, events);
         }
         ReceiveOutcome::Taken
+    }
+
+    /// Begins the level of a gamestate. Returns the reason for which the client leaves: it cannot prove its archives.
+    fn begin_level(
+        &mut self,
+        now: Millis,
+        sequence: Sequence,
+        mut gamestate: Gamestate,
+        events: &mut Events,
+        statistics: &mut Statistics,
+    ) -> Option<DisconnectReason> {
+        let protocol = self.channel.protocol();
+        self.server_commands.skip_to(gamestate.command_num);
+        // Baselines are delta bases and keep the numbers of the wire.
+        gamestate.configstrings.retain_mut(|(index, _)| {
+            let received = protocol.numbers.received_index(*index);
+            *index = received.unwrap_or(*index);
+            received.is_some()
+        });
+        let level = LevelState::new(gamestate);
+        if level.server_id == ServerId(0) {
+            fault(events, statistics, sequence, ProtocolErrorKind::NoServerId);
+        }
+        let failure = self.proof.answer(protocol, &level, &mut self.commands, events);
+        self.level = Some(level);
+        self.download.end_for_gamestate(events);
+        self.history.forget();
+        self.usercmds.forget();
+        self.clock = LevelClock::default();
+        self.ping = None;
+        // The server waits for the first usercmd.
+        self.hasten_packet(now);
+        events.push(ClientEvent::Gamestate);
+        failure
     }
 
     /// Handles a reliable command.
@@ -224,6 +260,12 @@ impl Connection {
         }
         self.server_commands.take(number, &text);
         statistics.server_commands += 1;
+        // The text of the wire is a key; the client shows that of 1.32. A configstring that 1.32 lacks means nothing.
+        let translated = match self.channel.protocol().received_command(&text)? {
+            Cow::Owned(translated) => Some(translated),
+            Cow::Borrowed(_) => None,
+        };
+        let text = translated.unwrap_or(text);
         let obeyed = match &mut self.level {
             Some(level) => level.apply_command(&text),
             // Before the gamestate only a disconnect has a meaning.

@@ -82,6 +82,12 @@ impl Connection {
         {
             let mut moves = [UserCmd::default(); MAX_PACKET_USERCMDS];
             let count = self.usercmds.select(&mut moves);
+            let numbers = self.channel.protocol().numbers;
+            if !numbers.is_current() {
+                for usercmd in &mut moves[..count] {
+                    *usercmd = numbers.sent_usercmd(usercmd);
+                }
+            }
             let key = usercmd_key(
                 level.checksum_feed.unwrap_or_default(),
                 head.message_acknowledge,

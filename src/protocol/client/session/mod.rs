@@ -34,6 +34,7 @@ use super::{
     level::LevelState,
     options::ClientOptions,
     statistics::Statistics,
+    userinfo,
 };
 
 /// Number of copies of the disconnect command.
@@ -209,11 +210,15 @@ impl Client {
 
     fn connection(&self, now: Millis, granted: Granted) -> Connection {
         let mut connection = Connection::new(now, granted, &self.options);
-        if self.options.detects_protocol && granted.protocol.next_with_number() != granted.protocol
-        {
-            connection.detect_protocol();
-        } else {
-            connection.watch_framing();
+        let (protocol, detects) = (granted.protocol, self.options.detects_protocol);
+        let has_others = protocol.next_with_number() != protocol;
+        match protocol.has_checksummed_sibling() {
+            true if detects && has_others => connection.detect_protocol(),
+            true => connection.watch_framing(),
+            false if has_others => {
+                connection.detect_scrambling(detects || protocol.is_scrambling_open);
+            }
+            false => {}
         }
         connection
     }
@@ -232,7 +237,8 @@ impl Client {
         match &mut self.phase {
             Phase::Handshake(handshake) => {
                 let ClientOptions { qport, gamename, userinfo, .. } = &self.options;
-                let sent = handshake.frame(now, route, &mut self.outbox, gamename, |granted| {
+                let asked = (self.options.protocol, gamename.as_str());
+                let sent = handshake.frame(now, route, &mut self.outbox, asked, |granted| {
                     handshake::connect_userinfo(userinfo, *qport, granted)
                 });
                 debug_assert!(sent.is_ok(), "userinfo is checked when it is set");
@@ -295,7 +301,7 @@ impl Client {
     /// Userinfo too long for `connect`; the old one is kept.
     pub fn set_userinfo(&mut self, now: Millis, userinfo: InfoString) -> Result<(), ConnectError> {
         handshake::check_userinfo(&userinfo)?;
-        let command = format!("userinfo \"{userinfo}\"");
+        let command = format!("userinfo \"{}\"", userinfo::sent(self.protocol, &userinfo));
         self.options.userinfo = userinfo;
         // Without a connection, `connect` sends it; an overflow has ended the connection.
         let _ = self.send_command(now, &command);
