@@ -13,7 +13,7 @@ use crate::{
     model::{Millis, Vec3},
     node::{LocalPort, Route},
     quakeworld::{
-        Channel, EntityState, Usercmd,
+        Channel, EntityState, Extensions, Usercmd,
         bytes::Angle,
         channel::{
             MAX_MESSAGE_LEN,
@@ -85,6 +85,8 @@ pub(super) struct Client {
     pub(super) is_info_due: bool,
     pub(super) info_limit: Bucket,
     pub(super) action_limit: Bucket,
+    /// Extensions of the messages to the client.
+    pub(super) extensions: Extensions,
     /// Extensions of ZQuake that the client has.
     pub(super) z_extensions: u32,
     pub(super) is_spectator: bool,
@@ -140,6 +142,7 @@ impl Client {
             is_info_due: false,
             info_limit: Bucket::default(),
             action_limit: Bucket::default(),
+            extensions: Extensions::NONE,
             z_extensions: 0,
             is_spectator: false,
             connected_at: now,

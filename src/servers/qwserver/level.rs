@@ -24,7 +24,7 @@ use crate::{
     },
     quakeworld::{
         EntityState, Extensions, ServerMessage,
-        bytes::{Angle, Writer},
+        bytes::{Angle, Writer, round_coord},
         channel::MIN_MESSAGE_LIMIT,
         level::{MoveVars, PlainState},
     },
@@ -175,6 +175,11 @@ pub(super) fn baseline(baselines: &[(u16, EntityState)], number: u16) -> EntityS
     at.map_or_else(|_| EntityState::default(), |at| baselines[at].1)
 }
 
+/// Returns a state as clients know it from its baseline, which has eighths of a unit.
+fn sent_baseline(state: EntityState) -> EntityState {
+    EntityState { origin: state.origin.map(round_coord), ..state }
+}
+
 /// Whether a word may be the name of a map.
 pub(super) fn is_map_name(name: &str) -> bool {
     let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.+".contains(&byte);
@@ -251,7 +256,7 @@ impl Level {
             views: Vec::new(),
         };
         level.update_entities();
-        level.baselines = level.entities.iter().map(|one| (one.number, one.state)).collect();
+        level.baselines = level.entities.iter().map(|one| (one.number, sent_baseline(one.state))).collect();
         level.write_signon();
         Ok(level)
     }

@@ -42,12 +42,12 @@ pub(super) fn send_level(server: &mut QwServer, slot: usize) {
         return;
     }
     client.stage = Stage::Connected;
-    let is_spectator = client.is_spectator;
+    let (is_spectator, extensions) = (client.is_spectator, client.extensions);
     let folder = server.game_folder();
     let level = &server.level;
     let command = [b"fullserverinfo \"", server.settings.serverinfo(), b"\"\n"].concat();
     let start = ServerData {
-        extensions: Extensions::NONE,
+        extensions,
         server_count: level.server_count,
         game_folder: Text::from(folder.as_str()),
         player: slot as u8,
