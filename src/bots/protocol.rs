@@ -38,6 +38,16 @@ pub enum BotProtocol {
     Fixed(GameProtocol),
 }
 
+impl BotProtocol {
+    /// Whether it is QuakeWorld's, with the protocol that was found with [`Self::Auto`].
+    pub(super) fn is_quakeworld(self, found: Option<GameProtocol>) -> bool {
+        match self {
+            Self::Auto => found == Some(GameProtocol::QuakeWorld),
+            Self::Fixed(protocol) => protocol == GameProtocol::QuakeWorld,
+        }
+    }
+}
+
 impl From<ProtocolChoice> for BotProtocol {
     fn from(choice: ProtocolChoice) -> Self {
         match choice {
