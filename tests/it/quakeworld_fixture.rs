@@ -10,6 +10,7 @@ use fragd::{
     quakeworld::{
         Client, Usercmd,
         client::{ClientEvent, ClientOptions, ClientState},
+        connectionless::Reply,
         info::{Info, MAX_INFO_LEN},
     },
     qwserver::{QwServer, ServerOptions, Settings},
@@ -150,6 +151,17 @@ impl QwFixture {
     pub(crate) fn inject(&mut self, from: SocketAddr, bytes: &[u8]) {
         self.server.handle_datagram(self.now, Route::new(LocalPort(0), from), bytes);
         self.take_answers(&mut |_, _, _| {});
+    }
+
+    /// Asks for a challenge of an address.
+    pub(crate) fn challenge(&mut self, from: SocketAddr) -> i32 {
+        self.strays.clear();
+        self.inject(from, b"\xff\xff\xff\xffgetchallenge\n");
+        let (_, answer) = self.strays.pop().expect("answer");
+        let Ok(Reply::Challenge { number, .. }) = Reply::parse(&answer) else {
+            panic!("{}", answer.escape_ascii())
+        };
+        number
     }
 
     /// Runs a console line and returns its output.

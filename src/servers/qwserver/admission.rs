@@ -123,7 +123,9 @@ fn admit(
         if age < RECONNECT_LIMIT && client.is_some_and(|client| client.has_spoken) {
             return Ok(None);
         }
-        log::info!("{remote} reconnects");
+        if let Some(suppressed) = server.log.allows(LogEvent::Connection, now) {
+            log::info!("{remote} reconnects{suppressed}");
+        }
         super::drop::drop_client(server, now, slot, DropReason::Reconnect);
         server.clients[slot] = None;
     }
@@ -201,11 +203,10 @@ fn accept(server: &mut QwServer, now: Millis, slot: usize, route: Route, connect
     set_rate(&mut client, server.settings.values().int(key::SV_MAXRATE));
     server.counters.bump(QwCounter::Connects);
     let kind = if client.is_spectator { "spectator" } else { "player" };
-    log::info!(
-        "client {slot} \"{}\" connected as {kind}: {}",
-        super::names::plain(&name),
-        route.remote
-    );
+    if let Some(suppressed) = server.log.allows(LogEvent::Connection, now) {
+        let name = super::names::plain(&name);
+        log::info!("client {slot} \"{name}\" connected as {kind}: {}{suppressed}", route.remote);
+    }
     server.clients[slot] = Some(Box::new(client));
     server.outbox.push_with(route, |out| Reply::Accepted.write(out));
 }

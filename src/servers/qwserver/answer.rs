@@ -62,6 +62,11 @@ impl QwServer {
             let viewed = client.follows.filter(|other| level.game.player(*other).is_some());
             self.queue_stats(slot, viewed.unwrap_or(slot));
             self.write_game(now, slot, viewed.unwrap_or(slot));
+        } else if client.is_connected()
+            && let Some(count) = client.choke.take()
+        {
+            // In a download, answers that were left out would seem lost.
+            super::write_message(message, &ServerMessage::ChokeCount { count });
         }
         let Self { clients, counters, message, outbox, .. } = self;
         let Some(client) = &mut clients[slot] else { return };

@@ -154,6 +154,8 @@ pub(super) struct Level {
     pub(super) music: u8,
     pub(super) started: Millis,
     pub(super) physics_at: Millis,
+    /// Time of the level, in seconds, since which there are players: the time limit counts from it.
+    pub(super) populated_since: f64,
     /// Whether a limit of the match is reached: the scoreboard is shown.
     pub(super) is_over: bool,
     pub(super) over_at: Millis,
@@ -249,6 +251,7 @@ impl Level {
             music,
             started: now,
             physics_at: now,
+            populated_since: 0.0,
             is_over: false,
             over_at: now,
             paused_at: None,
@@ -256,7 +259,8 @@ impl Level {
             views: Vec::new(),
         };
         level.update_entities();
-        level.baselines = level.entities.iter().map(|one| (one.number, sent_baseline(one.state))).collect();
+        level.baselines =
+            level.entities.iter().map(|one| (one.number, sent_baseline(one.state))).collect();
         level.write_signon();
         Ok(level)
     }

@@ -39,13 +39,21 @@ fn options(settings: Settings) -> ServerOptions {
 fn missing_first_map_is_named() {
     let mut settings = Settings::default();
     settings.set("map", "dm6").unwrap();
-    let Err(StartError::Map(error)) = QwServer::start(options(settings), Millis(0)) else {
+    let Err(StartError::Map { error, .. }) = QwServer::start(options(settings), Millis(0)) else {
         panic!("the map is not there")
     };
     assert_eq!(error.to_string(), "map dm6 not loaded: maps/dm6.bsp: not in the game data");
     let mut asked = options(Settings::default());
     asked.lines = vec!["map dm6".to_owned()];
     assert!(QwServer::start(asked, Millis(0)).is_err());
+    let mut scripted = options(Settings::default());
+    let mut assets = MemoryAssets::default();
+    assets.insert("server.cfg", b"hostnme x\nmap dm6\n".to_vec()).unwrap();
+    scripted.assets = Box::new(assets);
+    let Err(StartError::Map { output, .. }) = QwServer::start(scripted, Millis(0)) else {
+        panic!("the map is not there")
+    };
+    assert!(output.contains("hostnme"), "{output}");
 }
 
 #[test]
