@@ -25,6 +25,8 @@ pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
     pub(crate) command: Usercmd,
     pub(crate) events: Vec<ClientEvent>,
+    /// Whether the client has the map of the server.
+    pub(crate) has_map: bool,
     to_server: ImpairedLink,
     to_client: ImpairedLink,
 }
@@ -101,6 +103,7 @@ impl QwFixture {
             address: address(number),
             command: Usercmd { msec: STEP as u8, ..Usercmd::ZERO },
             events: Vec::new(),
+            has_map: true,
             to_server: ImpairedLink::new(*impairment, seed),
             to_client: ImpairedLink::new(*impairment, seed ^ 0x55),
         });
@@ -206,7 +209,7 @@ impl QwFixture {
                 peer.client.handle_datagram(self.now, server, &self.packet);
             }
             while let Some(event) = peer.client.poll_event() {
-                if matches!(event, ClientEvent::MapNeeded { .. }) {
+                if peer.has_map && matches!(event, ClientEvent::MapNeeded { .. }) {
                     peer.client.map_ready(self.map_checksum);
                 }
                 peer.events.push(event);
