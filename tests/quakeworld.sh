@@ -60,8 +60,7 @@ visit() {
   case $server in
     mvdsv) mvdsv_start "$log" 24 fragbox ;;
     # Its downloads take a round trip for each block, longer than bots may join.
-    # Its coordinates are eighths: a player who touches another one may seem to be inside.
-    fragd) missed=0.2 && fragd_start "$log" && data=(--basepath "$work/data") ;;
+    fragd) fragd_start "$log" && data=(--basepath "$work/data") ;;
   esac || { fail "$name: the server does not answer"; return; }
   launch /dev/null "${log%.log}-bots.log" timeout -k 5 $((seconds + 40)) sh -c '"$@" --json >"$0"' "$summary" \
     "$fragd" bots --connect "127.0.0.1:$port" --protocol quakeworld -n "$bots" --ramp 4/s --seed 7 --seconds "$seconds" \

@@ -7,6 +7,7 @@
 use std::{fmt, net::SocketAddr};
 
 use super::{
+    behavior::Behavior,
     bot::Bot,
     capacity::Capacity,
     expect::SPOILING_LATENESS_MS,
@@ -338,6 +339,8 @@ impl Measurement {
             each: &each,
             stages: &self.stages,
             enters: options.enters(),
+            is_quakeworld: run.detected.iter().any(|found| options.protocol.is_quakeworld(*found)),
+            spectate: options.behavior.contains(Behavior::Spectate),
             interrupted: run.interrupted,
         }
         .evaluate();

@@ -29,6 +29,7 @@ mod measurement;
 mod options;
 mod protocol;
 mod quakeworld_maps;
+mod remedy;
 mod report;
 mod run_info;
 mod server_silence;
@@ -414,7 +415,10 @@ impl Node for Bots {
         }
         if self.flood.is_on() && self.leaving_since.is_none() {
             let local = LocalPort(self.local_ports() - 1);
-            self.flood.frame(now, local, &mut self.outbox);
+            let Self { flood, options, detected, outbox, .. } = self;
+            let is_quakeworld =
+                |at: usize| options.protocol.is_quakeworld(detected.get(at).copied().flatten());
+            flood.frame(now, local, is_quakeworld, outbox);
         }
         // A bot that is due again at once runs in the next frame.
         for _ in 0..self.wakeups.len() {

@@ -54,6 +54,15 @@ impl BotProtocol {
             }
         }
     }
+
+    /// Whether it is QuakeWorld's, with the protocol that was found with [`Self::Auto`].
+    pub(super) fn is_quakeworld(self, found: Option<GameProtocol>) -> bool {
+        match self {
+            Self::Each => false,
+            Self::Auto => found == Some(GameProtocol::QuakeWorld),
+            Self::Fixed(protocol) => protocol == GameProtocol::QuakeWorld,
+        }
+    }
 }
 
 impl From<ProtocolChoice> for BotProtocol {

@@ -12,9 +12,10 @@ use serde::Serialize;
 
 use super::{
     expect::{ExpectationResult, presence},
+    remedy::RefusedBots,
     summary::{BotOutcome, BotSummary, IntervalStats, StageSummary},
 };
-use crate::model::{Millis, limits::MAX_CLIENTS, text::escaped};
+use crate::model::{Millis, text::escaped};
 
 /// Result of a load test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -124,6 +125,10 @@ pub(super) struct VerdictInput<'a> {
     pub(super) stages: &'a [StageSummary],
     /// Whether the bots are expected to enter the game.
     pub(super) enters: bool,
+    /// Whether the bots use QuakeWorld's protocol.
+    pub(super) is_quakeworld: bool,
+    /// Whether the bots are spectators.
+    pub(super) spectate: bool,
     /// Played and planned time, if the operator stopped the run.
     pub(super) interrupted: Option<[Millis; 2]>,
 }
@@ -161,6 +166,11 @@ impl VerdictInput<'_> {
                 },
             },
         }
+    }
+
+    /// Name of the servers' family.
+    const fn family(&self) -> &'static str {
+        if self.is_quakeworld { "QuakeWorld" } else { "Quake III" }
     }
 
     /// Returns the failed expectations of all stages.
@@ -260,11 +270,12 @@ impl VerdictInput<'_> {
         }
         let server = self.servers_of(is_missing);
         let ((missing, all), reason) = (self.share_of(is_missing), self.reason(is_missing));
+        let family = self.family();
         let bots = self.each.iter().filter(|bot| is_missing(bot));
         Some(match heard_and_unreadable(bots) {
             (0, _) => format!("{server} does not answer: {missing} of {all} bots did not join"),
             (heard, unreadable) if unreadable > heard / 2 => format!(
-                "{server} is not a Quake III server: {unreadable} of {heard} datagrams are invalid"
+                "{server} is not a {family} server: {unreadable} of {heard} datagrams are invalid"
             ),
             _ => format!("{server}: {missing} of {all} bots did not join: {reason}"),
         })
@@ -428,9 +439,10 @@ impl VerdictInput<'_> {
             return (Cause::Refused, format!("{server} refused {share} bots: {reason}{more}"));
         }
         let (received, unreadable) = heard_and_unreadable(each.iter());
+        let family = self.family();
         if unreadable > received / 2 {
             let sentence = format!(
-                "{server} is not a Quake III server: {unreadable} of {received} datagrams are invalid"
+                "{server} is not a {family} server: {unreadable} of {received} datagrams are invalid"
             );
             return (Cause::NotAServer, sentence);
         }
@@ -453,28 +465,11 @@ impl VerdictInput<'_> {
         (Cause::NoAnswer, sentence)
     }
 
-    /// Returns the most frequent reason of the selected bots, and the remedy if the server is full.
-    fn refusal(&self, selects: impl Fn(&BotSummary) -> bool) -> String {
-        let reason = self.reason(selects);
-        if reason.starts_with("Server uses protocol version") {
-            let reason = reason.trim_end_matches('.');
-            return format!("{reason}; set --protocol auto, or the protocol of the server");
-        }
-        let lower = reason.to_ascii_lowercase();
-        if lower.contains("password") {
-            return format!("{reason} (set --password)");
-        }
-        if lower.contains("too many connections") {
-            let remedy = "raise sv_maxclientsPerIP on the server, or name this network in sv_lanNetworks; \
-                          behind fragd proxy, --session-network none";
-            return format!("{reason} ({remedy})");
-        }
-        if !lower.contains("server is full") {
-            return reason;
-        }
-        let slots = self.each.len().min(MAX_CLIENTS);
-        let remedy = format!("raise sv_maxclients on the server, e.g. +set sv_maxclients {slots}");
-        format!("{reason} ({remedy})")
+    /// Returns the most frequent reason of the selected bots, and its remedy.
+    fn refusal(&self, selects: impl Fn(&BotSummary) -> bool + Copy) -> String {
+        let Self { is_quakeworld, spectate, .. } = *self;
+        let count = self.share_of(selects).0;
+        RefusedBots { count, is_quakeworld, spectate }.with_remedy(&self.reason(selects))
     }
 
     /// Returns the most frequent reason of the selected bots.

@@ -164,11 +164,11 @@ options! {
         #[arg(long)]
         pub reconnect: bool =
             |test, on| test.reconnects = on,
-        /// Additional getinfo queries per second
+        /// Additional getinfo queries per second; quakeworld: status of the settings
         #[arg(long, value_name = "N", value_parser = number::<u32>(0..=100_000))]
         pub getinfo_per_second: Option<u32> =
             |test, rate| test.queries.info_per_second = rate,
-        /// Additional getstatus queries per second
+        /// Additional getstatus queries per second; quakeworld: status
         #[arg(long, value_name = "N", value_parser = number::<u32>(0..=100_000))]
         pub getstatus_per_second: Option<u32> =
             |test, rate| test.queries.status_per_second = rate,

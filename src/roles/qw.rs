@@ -11,7 +11,7 @@ use fragd::{
     journal::{RecordedAssets, Recorder, Start},
     model::{Millis, UnixMillis, assets::Assets},
     node::{LocalPort, Observed, Observer, Trace},
-    qwserver::{QwServer, ServerOptions, Settings, settings::key},
+    qwserver::{QwServer, ServerOptions, Settings, StartError, settings::key},
     trace::Role,
 };
 
@@ -80,8 +80,11 @@ fn host(options: &QwOptions) -> Result<(), Failure> {
     }
     let made = server_options(options, settings, data, entropy, began);
     // A replay starts at the same time.
-    let server =
-        QwServer::start(made, Millis(0)).map_err(|error| Failure::Usage(error.to_string()))?;
+    let server = QwServer::start(made, Millis(0)).map_err(|error| {
+        let StartError::Map { output, .. } = &error;
+        output.lines().for_each(|line| log::warn!("{line}"));
+        Failure::Usage(error.to_string())
+    })?;
     let sockets = Sockets::listen(&[listen(options, server.settings())])
         .map_err(|error| Failure::System(advice(&error)))?;
     for address in sockets.addresses(LocalPort(0)) {

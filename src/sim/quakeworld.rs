@@ -32,6 +32,8 @@ const FIRST_BOT: u32 = 0xc612_0101;
 const FIRST_PORT: u16 = 27_001;
 /// Time before the first fault, and until all bots play again after one.
 const RECOVERY: Millis = Millis::seconds(30);
+/// Longest calm behind the recovery, in seconds. Three minutes have room for each kind of fault.
+const MOST_CALM: u64 = 20;
 /// Share of bots that leave and join again all the time: one of this many.
 const RESTLESS: u16 = 4;
 /// Most predictions of another position, in thousandths. Players of a small map ride its lift, use its teleporter, and
@@ -113,6 +115,7 @@ pub struct QuakeWorldTrial {
     /// Time by which all bots must play.
     recovered_by: Option<Millis>,
     fault_phase: u32,
+    kinds_left: Vec<Fault>,
     stalled_until: Millis,
     /// Datagrams that wait for a stalled server.
     waiting: VecDeque<(SocketAddr, Vec<u8>)>,
@@ -171,6 +174,7 @@ impl QuakeWorldTrial {
             next_fault: now + RECOVERY,
             recovered_by: Some(now + RECOVERY),
             fault_phase: 0,
+            kinds_left: Vec::new(),
             stalled_until: now,
             waiting: VecDeque::new(),
             report: QuakeWorldReport::default(),
@@ -323,11 +327,16 @@ impl QuakeWorldTrial {
 
     fn begin_fault(&mut self) {
         self.fault_phase += 1;
-        let fault = match self.rng.below(3) {
-            0 => Fault::Stall(Millis(200 + self.rng.below(2000))),
-            1 => Fault::Map,
-            _ => Fault::Flood(50 + self.rng.below(500)),
-        };
+        // Each kind comes once in three phases.
+        if self.kinds_left.is_empty() {
+            self.kinds_left = vec![
+                Fault::Stall(Millis(200 + self.rng.below(2000))),
+                Fault::Map,
+                Fault::Flood(50 + self.rng.below(500)),
+            ];
+        }
+        let at = self.rng.below(self.kinds_left.len() as u64) as usize;
+        let fault = self.kinds_left.swap_remove(at);
         match fault {
             Fault::Stall(time) => {
                 self.report.stalls += 1;
@@ -341,7 +350,7 @@ impl QuakeWorldTrial {
             Fault::Flood(count) => (0..count).for_each(|_| self.inject()),
         }
         self.recovered_by = Some(self.now + RECOVERY);
-        self.next_fault = self.now + RECOVERY + Millis::seconds(1 + self.rng.below(60));
+        self.next_fault = self.now + RECOVERY + Millis::seconds(1 + self.rng.below(MOST_CALM));
     }
 
     /// Sends a hostile datagram to the server: noise, a request, or a damaged copy of a bot's.
@@ -427,4 +436,31 @@ impl QuakeWorldTrial {
 fn address_of(group: &Group, LocalPort(port): LocalPort) -> SocketAddr {
     let (bot, turn) = (group.first + port % group.count, port / group.count);
     SocketAddr::from((Ipv4Addr::from_bits(FIRST_BOT + u32::from(bot)), FIRST_PORT + turn))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        model::{UnixMillis, assets::MemoryAssets},
+        qwserver::{ServerOptions, Settings},
+    };
+
+    #[test]
+    fn three_minutes_have_each_kind_of_fault() {
+        let server = ServerOptions {
+            settings: Settings::default(),
+            assets: Box::new(MemoryAssets::default()),
+            entropy: [7; 32],
+            began: UnixMillis(0),
+            lines: Vec::new(),
+        };
+        let server = QwServer::start(server, Millis(0)).expect("map of the program");
+        let span = Millis::seconds(180);
+        let plan = QuakeWorldTrialOptions { seed: 1, span, players: 1, is_calm: false };
+        let mut trial = QuakeWorldTrial::new(plan, server, Millis(0));
+        trial.run_watched(|_| {}).expect("no violation");
+        let QuakeWorldReport { stalls, maps, injected_datagrams, .. } = trial.report();
+        assert!(stalls > 0 && maps > 0 && injected_datagrams > 0, "{:?}", trial.report());
+    }
 }

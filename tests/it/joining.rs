@@ -257,9 +257,11 @@ fn bots_report_a_full_server() {
         let told = refused.clone().filter(|bot| !bot.reason_is_shared).count();
         assert!((3..15).contains(&told), "the server limits refusals: {told}");
         assert_eq!(summary.verdict, Verdict::Refused, "{summary}");
-        let remedy =
-            "Server is full (raise sv_maxclients on the server, e.g. +set sv_maxclients 20)";
-        assert!(summary.sentence.ends_with(remedy), "{}", summary.sentence);
+        let lacking = 20 - in_game;
+        let remedy = format!(
+            "Server is full (raise sv_maxclients on the server by {lacking}, to at most 64)"
+        );
+        assert!(summary.sentence.ends_with(&remedy), "{}", summary.sentence);
         // The progress line shows the state before all bots left.
         assert!(lan.bots.is_finished());
         let line = format!("  {in_game}/20 in the game");

@@ -10,6 +10,7 @@ use fragd::{
     quakeworld::{
         Client, Usercmd,
         client::{ClientEvent, ClientOptions, ClientState},
+        connectionless::Reply,
         info::{Info, MAX_INFO_LEN},
     },
     qwserver::{QwServer, ServerOptions, Settings},
@@ -24,6 +25,8 @@ pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
     pub(crate) command: Usercmd,
     pub(crate) events: Vec<ClientEvent>,
+    /// Whether the client has the map of the server.
+    pub(crate) has_map: bool,
     to_server: ImpairedLink,
     to_client: ImpairedLink,
 }
@@ -100,6 +103,7 @@ impl QwFixture {
             address: address(number),
             command: Usercmd { msec: STEP as u8, ..Usercmd::ZERO },
             events: Vec::new(),
+            has_map: true,
             to_server: ImpairedLink::new(*impairment, seed),
             to_client: ImpairedLink::new(*impairment, seed ^ 0x55),
         });
@@ -152,6 +156,17 @@ impl QwFixture {
         self.take_answers(&mut |_, _, _| {});
     }
 
+    /// Asks for a challenge of an address.
+    pub(crate) fn challenge(&mut self, from: SocketAddr) -> i32 {
+        self.strays.clear();
+        self.inject(from, b"\xff\xff\xff\xffgetchallenge\n");
+        let (_, answer) = self.strays.pop().expect("answer");
+        let Ok(Reply::Challenge { number, .. }) = Reply::parse(&answer) else {
+            panic!("{}", answer.escape_ascii())
+        };
+        number
+    }
+
     /// Runs a console line and returns its output.
     pub(crate) fn console(&mut self, line: &str) -> String {
         take_text(&mut self.server, OutputKind::Console);
@@ -194,7 +209,7 @@ impl QwFixture {
                 peer.client.handle_datagram(self.now, server, &self.packet);
             }
             while let Some(event) = peer.client.poll_event() {
-                if matches!(event, ClientEvent::MapNeeded { .. }) {
+                if peer.has_map && matches!(event, ClientEvent::MapNeeded { .. }) {
                     peer.client.map_ready(self.map_checksum);
                 }
                 peer.events.push(event);

@@ -98,6 +98,16 @@ fn intermission_ends_without_buttons() {
 }
 
 #[test]
+fn time_without_players_does_not_count() {
+    let mut fixture = QwFixture::new(&[("timelimit", "0.2")]);
+    fixture.run(30_000);
+    fixture.join(&["one"]);
+    fixture.run(8000);
+    assert!(!fixture.has_print(0, "Timelimit hit"));
+    fixture.run_until(6000, |fixture| fixture.has_print(0, "Timelimit hit"));
+}
+
+#[test]
 fn frag_log_is_sent_once_per_piece() {
     let mut fixture = QwFixture::new(&[]);
     let collector = ([198, 51, 100, 9], 4000).into();

@@ -134,9 +134,7 @@ fn connect_flood_of_one_host_leaves_room() {
     let mut fixture = QwFixture::new(&[("maxclients", "16")]);
     fixture.join(&["one", "two"]);
     let from: std::net::SocketAddr = ([203, 0, 113, 5], 1000).into();
-    fixture.inject(from, b"\xff\xff\xff\xffgetchallenge\n");
-    let challenge = String::from_utf8_lossy(&fixture.strays.pop().unwrap().1).into_owned();
-    let number = challenge.rsplit('c').next().unwrap().to_owned();
+    let number = fixture.challenge(from);
     for qport in 0..2000 {
         let mut from = from;
         from.set_port(1000 + qport);

@@ -8,8 +8,9 @@ use fragd::{
     model::Millis,
     quakeworld::{
         ClientMessage, ClientMessages, Extensions, ServerMessage, ServerMessages, Usercmd,
-        bytes::{Angle, round_coord},
+        bytes::Angle,
         channel::header::{CONNECTIONLESS, Header, Sender},
+        extensions::MVD1_FLOAT_COORDS,
         players::{MoveType, flag},
         usercmd::button,
     },
@@ -105,12 +106,14 @@ impl Mirror {
             return;
         }
         let (_, payload) = Header::parse(datagram, Sender::Server).unwrap();
-        for message in ServerMessages::checked(payload, Extensions::NONE).unwrap().flatten() {
+        // The client asked for it.
+        let ext = Extensions { mvd1: MVD1_FLOAT_COORDS, ..Extensions::NONE };
+        for message in ServerMessages::checked(payload, ext).unwrap().flatten() {
             let ServerMessage::PlayerInfo(info) = message else { continue };
             let view = self.level.player(0).unwrap();
             let state = &view.state;
             assert_eq!(info.player, 0);
-            assert_eq!(info.origin, state.origin.0.map(round_coord), "answer {}", self.compared);
+            assert_eq!(info.origin, state.origin.0, "answer {}", self.compared);
             assert_eq!(info.velocity, state.velocity.0.map(|speed| speed as i16));
             assert_eq!(info.has(flag::ON_GROUND), state.on_ground);
             assert_eq!(info.has(flag::DEAD), state.kind == MoveKind::Dead);

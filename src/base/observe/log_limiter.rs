@@ -1,6 +1,6 @@
 //! Rate limit of log lines that remote peers and games can cause.
 //!
-//! One line of an event is written per second. The next line of an event tells how many were suppressed.
+//! One line of an event is written per second, lines of connections in a burst. The next line of an event tells how many were suppressed.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -20,6 +20,8 @@ pub enum LogEvent {
     ConnectionlessFault,
     /// Name or download that a client changes.
     ClientChange,
+    /// Connection of a client that begins, enters the game or ends.
+    Connection,
     /// Rejected connect.
     Refusal,
     /// Rejected rcon packet.
@@ -38,6 +40,17 @@ pub enum LogEvent {
     GameFile,
 }
 
+impl LogEvent {
+    /// Number of lines that may follow each other at once.
+    const fn burst(self) -> u64 {
+        match self {
+            // Three for each client of a full server.
+            Self::Connection => 100,
+            _ => 1,
+        }
+    }
+}
+
 /// Number of suppressed lines; displays as a suffix of the next line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suppressed(u64);
@@ -54,7 +67,8 @@ impl fmt::Display for Suppressed {
 /// Lines of one event.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lines {
-    last: Option<Millis>,
+    /// Time that all lines so far need, one per interval.
+    busy_until: Millis,
     suppressed: u64,
 }
 
@@ -68,11 +82,12 @@ impl LogLimiter {
     /// The number of suppressed lines if a line may be written now.
     pub fn allows(&mut self, event: LogEvent, now: Millis) -> Option<Suppressed> {
         let lines = self.lines.entry(event).or_default();
-        if lines.last.is_some_and(|last| now.since(last) < INTERVAL) {
+        let busy_until = lines.busy_until.max(now) + INTERVAL;
+        if busy_until.since(now).0 > event.burst() * INTERVAL.0 {
             lines.suppressed += 1;
             return None;
         }
-        lines.last = Some(now);
+        lines.busy_until = busy_until;
         Some(Suppressed(std::mem::take(&mut lines.suppressed)))
     }
 }
@@ -92,5 +107,13 @@ mod tests {
         }
         assert_eq!(shown, ["fault", "fault (+999 suppressed)", "fault (+999 suppressed)"]);
         assert!(limiter.allows(LogEvent::BadRcon, Millis(2500)).is_some());
+    }
+
+    #[test]
+    fn lines_of_connections_have_a_burst() {
+        let mut limiter = LogLimiter::default();
+        let mut count =
+            |at| (0..300).filter(|_| limiter.allows(LogEvent::Connection, at).is_some()).count();
+        assert_eq!([0, 999, 1000, 11_000].map(|at| count(Millis(at))), [100, 0, 1, 10]);
     }
 }

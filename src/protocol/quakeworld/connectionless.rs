@@ -348,7 +348,7 @@ impl Refusal {
             Self::Protocol => b"\nServer is version 2.40.\n",
             Self::BadChallenge => b"\nBad challenge.\n",
             Self::NoChallenge => b"\nNo challenge for address.\n",
-            Self::Userinfo => b"\nInvalid userinfo, perhaps &c sequences. Restart your qwcl\n",
+            Self::Userinfo => b"\nInvalid userinfo.\n",
             Self::SpectatorPassword => b"\nrequires a spectator password\n\n",
             Self::Password => b"\nserver requires a password\n\n",
             Self::Full => b"\nserver is full\n\n",

@@ -19,10 +19,17 @@ const BEGAN: UnixMillis = UnixMillis(1_000_000_000_000);
 
 /// Runs a trial and prints its report.
 pub(super) fn run(options: &SimOptions, reproduce: &str) -> ExitStatus {
+    if options.bots > MOST_PLAYERS {
+        eprintln!(
+            "fragd: --bots {} too many for --quakeworld (expected 1 to {MOST_PLAYERS})",
+            options.bots
+        );
+        return ExitStatus::UsageError;
+    }
     let plan = QuakeWorldTrialOptions {
         seed: options.seed,
         span: Millis::seconds(u64::from(options.minutes) * 60),
-        players: options.bots.min(MOST_PLAYERS).into(),
+        players: options.bots.into(),
         is_calm: options.calm,
     };
     let server = match server(options.seed, plan.players) {

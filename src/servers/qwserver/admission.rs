@@ -18,11 +18,14 @@ use crate::{
         bytes::Text,
         channel::{MAX_MESSAGE_LEN, pacing::DEFAULT_RATE, peer::Peer},
         connectionless::{Connect, Refusal, Reply},
-        extensions::PROTOCOL,
+        extensions::{MVD1_FLOAT_COORDS, PROTOCOL},
         info::{self, Info, MAX_INFO_LEN},
     },
 };
 
+/// Extensions that the server offers. With coordinates in eighths of a unit, a player who touches another one would seem
+/// to be inside of it, and the client would predict another move.
+const OFFERED: Extensions = Extensions { mvd1: MVD1_FLOAT_COORDS, ..Extensions::NONE };
 /// Time within which a client that connects again is taken for the same request.
 const RECONNECT_LIMIT: Millis = Millis(2000);
 /// Largest number of copies that a client may ask for.
@@ -36,7 +39,7 @@ pub(super) fn send_challenge(server: &mut QwServer, now: Millis, route: Route) {
     }
     let number = server.guards.challenge(now, ip);
     server.outbox.push_with(route, |out| {
-        Reply::Challenge { number, extensions: Extensions::NONE }.write(out);
+        Reply::Challenge { number, extensions: OFFERED }.write(out);
     });
 }
 
@@ -120,7 +123,9 @@ fn admit(
         if age < RECONNECT_LIMIT && client.is_some_and(|client| client.has_spoken) {
             return Ok(None);
         }
-        log::info!("{remote} reconnects");
+        if let Some(suppressed) = server.log.allows(LogEvent::Connection, now) {
+            log::info!("{remote} reconnects{suppressed}");
+        }
         super::drop::drop_client(server, now, slot, DropReason::Reconnect);
         server.clients[slot] = None;
     }
@@ -172,6 +177,7 @@ fn accept(server: &mut QwServer, now: Millis, slot: usize, route: Route, connect
     let channel = Channel::new(End::Server(connect.qport)).starting_at_one();
     let mut client = Client::new(route, Peer::new(route.remote, connect.qport), channel, now);
     client.info = Info::from_received(userinfo, MAX_USERINFO_LEN);
+    client.extensions = connect.extensions.common(OFFERED);
     client.is_spectator = wants_to_watch(userinfo).is_some();
     client.z_extensions = info::number(userinfo, "*z_ext").unwrap_or(0) as u32;
     let duplicates = info::number(userinfo, "dupe").unwrap_or(0).clamp(0, MAX_DUPLICATES);
@@ -197,11 +203,10 @@ fn accept(server: &mut QwServer, now: Millis, slot: usize, route: Route, connect
     set_rate(&mut client, server.settings.values().int(key::SV_MAXRATE));
     server.counters.bump(QwCounter::Connects);
     let kind = if client.is_spectator { "spectator" } else { "player" };
-    log::info!(
-        "client {slot} \"{}\" connected as {kind}: {}",
-        super::names::plain(&name),
-        route.remote
-    );
+    if let Some(suppressed) = server.log.allows(LogEvent::Connection, now) {
+        let name = super::names::plain(&name);
+        log::info!("client {slot} \"{name}\" connected as {kind}: {}{suppressed}", route.remote);
+    }
     server.clients[slot] = Some(Box::new(client));
     server.outbox.push_with(route, |out| Reply::Accepted.write(out));
 }

@@ -28,7 +28,7 @@ const ENTITIES: [u8; 2] = [47, 48];
 /// Maximum number of entities in a packet.
 const MAX_ENTITIES: usize = 64;
 /// Bytes that the end of a list and an entity take at most.
-const ENTITY_ROOM: usize = 24;
+const ENTITY_ROOM: usize = 32;
 /// Bytes that the client's own player, another player and an empty list of entities take at most.
 const OWN_ROOM: usize = 96;
 /// Bytes of a list of entities without entities, and its message number and base.
@@ -62,6 +62,11 @@ impl QwServer {
             let viewed = client.follows.filter(|other| level.game.player(*other).is_some());
             self.queue_stats(slot, viewed.unwrap_or(slot));
             self.write_game(now, slot, viewed.unwrap_or(slot));
+        } else if client.is_connected()
+            && let Some(count) = client.choke.take()
+        {
+            // In a download, answers that were left out would seem lost.
+            super::write_message(message, &ServerMessage::ChokeCount { count });
         }
         let Self { clients, counters, message, outbox, .. } = self;
         let Some(client) = &mut clients[slot] else { return };
@@ -94,7 +99,7 @@ impl QwServer {
         let Some(client) = &mut clients[slot] else { return };
         // Reliable messages of the packet come first.
         let limit = client.channel.max_message().saturating_sub(client.channel.next_reliable_len());
-        let mut writer = Writer::new(message, limit, Extensions::NONE);
+        let mut writer = Writer::new(message, limit, client.extensions);
         write_own(&mut writer, now, client, level);
         let eye = level
             .game
@@ -192,29 +197,36 @@ fn write_players(
             }
             continue;
         }
-        if !encode_player(now, other, client, level) {
+        let ext = writer.extensions();
+        if !encode_player(now, other, client, level, ext) {
             continue;
         }
         // The own player and the entities need room behind the others.
         let is_seen = followed == Some(other) || client.leafs.is_in(visible);
         if is_seen && writer.room() >= OWN_ROOM {
             let msec = client.command_age(now);
-            writer.attempt(|writer| writer.put(client.encoded.message(msec)));
+            writer.attempt(|writer| writer.put(client.encoded.message(msec, ext)));
         }
     }
 }
 
 /// Finds the leafs of a player and encodes it for others, unless nothing has changed. Without a player it is `false`.
-fn encode_player(now: Millis, slot: usize, client: &mut Client, level: &Level) -> bool {
+fn encode_player(
+    now: Millis,
+    slot: usize,
+    client: &mut Client,
+    level: &Level,
+    ext: Extensions,
+) -> bool {
     let revision = level.game.revision(slot);
-    if client.encoded.is_of(revision) && client.leafs.is_known() {
+    if client.encoded.is_of(revision, ext) && client.leafs.is_known() {
         return true;
     }
     let Some(view) = level.game.player(slot) else { return false };
     let origin = view.state.origin;
     client.leafs.find(&level.map, origin + PLAYER_MINS, origin + PLAYER_MAXS);
     let info = player_info(now, slot, client, &view, false, level.player_model);
-    client.encoded.encode(revision, &info);
+    client.encoded.encode(revision, &info, ext);
     true
 }
 
@@ -267,7 +279,7 @@ pub(super) fn write_deltas(
     new: &mut Vec<(u16, EntityState)>,
     baselines: &[(u16, EntityState)],
 ) {
-    let ext = Extensions::NONE;
+    let ext = writer.extensions();
     let (mut from, mut at) = (old.iter().peekable(), 0);
     loop {
         let has_room = writer.room() >= ENTITY_ROOM;

@@ -13,7 +13,7 @@ use crate::{
     model::{Millis, Vec3},
     node::{LocalPort, Route},
     quakeworld::{
-        Channel, EntityState, Usercmd,
+        Channel, EntityState, Extensions, Usercmd,
         bytes::Angle,
         channel::{
             MAX_MESSAGE_LEN,
@@ -36,6 +36,8 @@ pub(super) const MAX_STATS: usize = 32;
 const MAX_PRINTS_QUEUED: usize = 2 * MAX_MESSAGE_LEN;
 /// Changes of the userinfo that others are told at once; more are collected.
 const INFO_LIMIT: BucketLimit = BucketLimit { burst: 12, period: Millis(500) };
+/// Changes of the name, which clients print.
+const NAME_LIMIT: BucketLimit = BucketLimit { burst: 5, period: Millis::seconds(2) };
 /// Commands with an effect on others, such as `kill` and `observe`.
 const ACTION_LIMIT: BucketLimit = BucketLimit { burst: 3, period: Millis::seconds(2) };
 
@@ -85,6 +87,9 @@ pub(super) struct Client {
     pub(super) is_info_due: bool,
     pub(super) info_limit: Bucket,
     pub(super) action_limit: Bucket,
+    pub(super) name_limit: Bucket,
+    /// Extensions of the messages to the client.
+    pub(super) extensions: Extensions,
     /// Extensions of ZQuake that the client has.
     pub(super) z_extensions: u32,
     pub(super) is_spectator: bool,
@@ -140,6 +145,8 @@ impl Client {
             is_info_due: false,
             info_limit: Bucket::default(),
             action_limit: Bucket::default(),
+            name_limit: Bucket::default(),
+            extensions: Extensions::NONE,
             z_extensions: 0,
             is_spectator: false,
             connected_at: now,
@@ -234,6 +241,11 @@ impl Client {
     /// Whether others may be told of a change of the userinfo at once.
     pub(super) fn may_tell_info(&mut self, now: Millis) -> bool {
         self.info_limit.allows(now, INFO_LIMIT)
+    }
+
+    /// Whether a change of the name is permitted.
+    pub(super) fn may_rename(&mut self, now: Millis) -> bool {
+        self.name_limit.allows(now, NAME_LIMIT)
     }
 
     /// Whether a command with an effect on others is permitted.

@@ -150,6 +150,11 @@ fn set_info(server: &mut QwServer, now: Millis, slot: usize, key: Text<'_>, valu
         if free == old {
             return;
         }
+        let Some(client) = &mut server.clients[slot] else { return };
+        if !client.may_rename(now) {
+            let text = b"Wait before you change your name again\n";
+            return super::chat::print_client(server, slot, PRINT_HIGH, text);
+        }
         value = &free;
         if let Some(suppressed) = server.log.allows(LogEvent::ClientChange, now) {
             let (old, free) = (plain(&old), plain(&free));

@@ -5,6 +5,7 @@
 use super::{MAX_CLIENTS, QwCounter, QwServer, client::Stage, names::plain, settings::key};
 use crate::{
     model::Millis,
+    observe::LogEvent,
     quakeworld::{ServerMessage, bytes::Text},
 };
 
@@ -50,6 +51,15 @@ impl DropReason {
         }
     }
 
+    /// Text for the client itself, where it does not know the reason.
+    const fn text_for_client(self) -> &'static [u8] {
+        match self {
+            Self::MapDiffers => b"Map model file does not match (map file of the server differs)\n",
+            Self::Kicked => b"You were kicked from the game\n",
+            Self::Left | Self::TimedOut | Self::Overflowed | Self::Fault | Self::Reconnect => b"",
+        }
+    }
+
     const fn counter(self) -> Option<QwCounter> {
         match self {
             Self::TimedOut => Some(QwCounter::TimeOuts),
@@ -65,7 +75,10 @@ pub(super) fn drop_client(server: &mut QwServer, now: Millis, slot: usize, reaso
     let Some(client) = server.clients[slot].as_deref_mut().filter(|one| one.is_connected()) else {
         return;
     };
-    log::info!("client {slot} \"{}\" dropped:{}", plain(client.name()), reason.text());
+    if let Some(suppressed) = server.log.allows(LogEvent::Connection, now) {
+        let (name, text) = (plain(client.name()), reason.text());
+        log::info!("client {slot} \"{name}\" dropped:{text}{suppressed}");
+    }
     reason.counter().into_iter().for_each(|counter| server.counters.bump(counter));
     let (was_playing, is_announced) = (client.is_playing(), client.is_announced);
     let is_spectator = client.is_spectator;
@@ -75,7 +88,14 @@ pub(super) fn drop_client(server: &mut QwServer, now: Millis, slot: usize, reaso
     client.effects.clear();
     client.channel.clear_reliable();
     client.channel.pacer().lift(now);
-    client.queue(DISCONNECT);
+    // A zombie is told nothing else.
+    let mut last = Vec::new();
+    if !reason.text_for_client().is_empty() {
+        let text = Text::new(reason.text_for_client());
+        super::write_message(&mut last, &ServerMessage::Print { level: PRINT_HIGH, text });
+    }
+    last.extend_from_slice(DISCONNECT);
+    client.queue(&last);
     client.stage = Stage::Zombie;
     client.dropped_at = now;
     server.level.game.leave(slot);

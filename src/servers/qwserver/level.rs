@@ -24,7 +24,7 @@ use crate::{
     },
     quakeworld::{
         EntityState, Extensions, ServerMessage,
-        bytes::{Angle, Writer},
+        bytes::{Angle, Writer, round_coord},
         channel::MIN_MESSAGE_LIMIT,
         level::{MoveVars, PlainState},
     },
@@ -154,6 +154,8 @@ pub(super) struct Level {
     pub(super) music: u8,
     pub(super) started: Millis,
     pub(super) physics_at: Millis,
+    /// Time of the level, in seconds, since which there are players: the time limit counts from it.
+    pub(super) populated_since: f64,
     /// Whether a limit of the match is reached: the scoreboard is shown.
     pub(super) is_over: bool,
     pub(super) over_at: Millis,
@@ -173,6 +175,11 @@ impl std::fmt::Debug for Level {
 pub(super) fn baseline(baselines: &[(u16, EntityState)], number: u16) -> EntityState {
     let at = baselines.binary_search_by_key(&number, |(number, _)| *number);
     at.map_or_else(|_| EntityState::default(), |at| baselines[at].1)
+}
+
+/// Returns a state as clients know it from its baseline, which has eighths of a unit.
+fn sent_baseline(state: EntityState) -> EntityState {
+    EntityState { origin: state.origin.map(round_coord), ..state }
 }
 
 /// Whether a word may be the name of a map.
@@ -244,6 +251,7 @@ impl Level {
             music,
             started: now,
             physics_at: now,
+            populated_since: 0.0,
             is_over: false,
             over_at: now,
             paused_at: None,
@@ -251,7 +259,8 @@ impl Level {
             views: Vec::new(),
         };
         level.update_entities();
-        level.baselines = level.entities.iter().map(|one| (one.number, one.state)).collect();
+        level.baselines =
+            level.entities.iter().map(|one| (one.number, sent_baseline(one.state))).collect();
         level.write_signon();
         Ok(level)
     }

@@ -95,8 +95,13 @@ pub struct ServerOptions {
 #[derive(Debug, Error)]
 pub enum StartError {
     /// The first map.
-    #[error(transparent)]
-    Map(#[from] MapError),
+    #[error("{error}")]
+    Map {
+        /// Reason.
+        error: MapError,
+        /// Console output so far, e.g. of the start script, which may tell the cause.
+        output: String,
+    },
 }
 
 /// A QuakeWorld server.
@@ -151,7 +156,8 @@ impl QwServer {
         let ServerOptions { settings, assets, entropy, began, lines } = options;
         // Scripts choose the settings of the first map; until they have run, the map of the program takes its place.
         let name = crate::bsp29::compiler::FRAGQW1;
-        let level = Level::start(name, &MemoryAssets::default(), &settings, 0, now)?;
+        let level = Level::start(name, &MemoryAssets::default(), &settings, 0, now)
+            .map_err(|error| StartError::Map { error, output: String::new() })?;
         let mut server = Self {
             settings,
             assets,
@@ -185,7 +191,10 @@ impl QwServer {
         }
         let chosen = server.next_map.take();
         let name = chosen.unwrap_or_else(|| server.settings.values().text(key::MAP).to_owned());
-        rotation::load_map(&mut server, now, &name)?;
+        if let Err(error) = rotation::load_map(&mut server, now, &name) {
+            let output = server.console.take().unwrap_or_default();
+            return Err(StartError::Map { error, output });
+        }
         server.settings.begin();
         Ok(server)
     }

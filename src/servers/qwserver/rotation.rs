@@ -44,6 +44,7 @@ pub(super) fn change_map(server: &mut QwServer, now: Millis, name: &str) {
         // The match continues, rather than to try the same map again at once.
         server.level.is_over = false;
         server.level.started = now;
+        server.level.populated_since = 0.0;
         return;
     }
     for slot in 0..super::MAX_CLIENTS {
@@ -71,12 +72,18 @@ pub(super) fn check_limits(server: &mut QwServer, now: Millis) {
     if server.level.is_over {
         return super::intermission::check(server, now);
     }
-    let is_late = minutes > 0.0 && server.level.seconds(now) >= f64::from(minutes) * 60.0;
     let players =
         server.clients.iter().flatten().filter(|one| one.is_playing() && !one.is_spectator);
+    let seconds = server.level.seconds(now);
+    if players.clone().next().is_none() {
+        // An empty server keeps its map, and the next match has its full time.
+        server.level.populated_since = seconds;
+        return;
+    }
+    let played = seconds - server.level.populated_since;
+    let is_late = minutes > 0.0 && played >= f64::from(minutes) * 60.0;
     let is_won = frags > 0 && players.clone().any(|client| client.frags >= frags);
-    // An empty server keeps its map.
-    if (is_late || is_won) && players.count() > 0 {
+    if is_late || is_won {
         let next = map_behind_current(server);
         let limit = if is_won { "Fraglimit" } else { "Timelimit" };
         super::chat::print_all(

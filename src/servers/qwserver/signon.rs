@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     model::Millis,
+    observe::LogEvent,
     quakeworld::{
         Extensions, ServerMessage,
         bytes::{Text, Writer},
@@ -42,12 +43,12 @@ pub(super) fn send_level(server: &mut QwServer, slot: usize) {
         return;
     }
     client.stage = Stage::Connected;
-    let is_spectator = client.is_spectator;
+    let (is_spectator, extensions) = (client.is_spectator, client.extensions);
     let folder = server.game_folder();
     let level = &server.level;
     let command = [b"fullserverinfo \"", server.settings.serverinfo(), b"\"\n"].concat();
     let start = ServerData {
-        extensions: Extensions::NONE,
+        extensions,
         server_count: level.server_count,
         game_folder: Text::from(folder.as_str()),
         player: slot as u8,
@@ -114,9 +115,7 @@ pub(super) fn send_signon<'a>(
         let sums = server.level.map.checksums();
         let sum = number(words.next()).map(|sum| sum as i32);
         if sum != Some(sums.second) && sum != Some(sums.first) {
-            let text = b"Map model file does not match (map file of the server differs)\n";
-            super::chat::print_client(server, slot, PRINT_HIGH, text);
-            return drop_with_prints(server, now, slot, DropReason::MapDiffers, text);
+            return super::drop::drop_client(server, now, slot, DropReason::MapDiffers);
         }
     }
     let Some(bytes) = server.level.signon.get(piece) else { return };
@@ -201,7 +200,10 @@ pub(super) fn begin<'a>(
     let mut text = if is_spectator { b"Spectator ".to_vec() } else { Vec::new() };
     text.extend_from_slice(client.name());
     text.extend_from_slice(b" entered the game\n");
-    log::info!("client {slot} \"{}\" entered the game", super::names::plain(client.name()));
+    if let Some(suppressed) = server.log.allows(LogEvent::Connection, now) {
+        let name = super::names::plain(client.name());
+        log::info!("client {slot} \"{name}\" entered the game{suppressed}");
+    }
     server.level.game.begin(slot, is_spectator);
     super::chat::print_all(server, PRINT_HIGH, &text);
     if server.level.paused_at.is_some() {
@@ -219,24 +221,6 @@ fn queue_piece(server: &mut QwServer, slot: usize, piece: &[u8]) {
     if let Some(client) = &mut server.clients[slot] {
         client.queue(piece);
     }
-}
-
-/// Drops a client that is told why. The drop alone would forget the text.
-fn drop_with_prints(
-    server: &mut QwServer,
-    now: Millis,
-    slot: usize,
-    reason: DropReason,
-    text: &[u8],
-) {
-    super::drop::drop_client(server, now, slot, reason);
-    let Some(client) = &mut server.clients[slot] else { return };
-    client.channel.clear_reliable();
-    let mut message = Vec::new();
-    append(&mut message, &ServerMessage::Print { level: PRINT_HIGH, text: Text::new(text) });
-    append(&mut message, &ServerMessage::Disconnect);
-    // A zombie is told nothing else.
-    client.is_overflowed |= client.channel.queue_reliable(&message).is_err();
 }
 
 /// Tells all clients of a client's slot.

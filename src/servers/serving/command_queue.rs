@@ -176,6 +176,21 @@ impl CommandQueue {
         }
     }
 
+    /// Numbers a command of a connection that ends.
+    pub(crate) fn push_last(&mut self, command: &Arc<str>) {
+        if let Some(command) = self.sent(command) {
+            let _ = self.commands.add_disconnect(command);
+        }
+    }
+
+    /// Returns a command as the client knows it; `None` if it has no such command.
+    fn sent(&self, command: &Arc<str>) -> Option<Arc<str>> {
+        match self.protocol.sent_command(command)? {
+            Cow::Borrowed(_) => Some(Arc::clone(command)),
+            Cow::Owned(command) => Some(command.into()),
+        }
+    }
+
     /// Numbers pending commands as the last ones of a connection, while there is room for unacknowledged ones.
     pub(crate) fn fill_last(&mut self, configstrings: &Configstrings) {
         self.number_pending(configstrings, MAX_UNACKNOWLEDGED, MAX_UNACKNOWLEDGED_BYTES);
@@ -190,11 +205,7 @@ impl CommandQueue {
     ) -> bool {
         while let Some(next) = self.pending.front() {
             let pieces = match next {
-                PendingCommand::Text(text) => match self.protocol.sent_command(text) {
-                    Some(Cow::Borrowed(_)) => vec![Arc::clone(text)],
-                    Some(Cow::Owned(text)) => vec![text.into()],
-                    None => Vec::new(),
-                },
+                PendingCommand::Text(text) => self.sent(text).into_iter().collect(),
                 PendingCommand::Configstring(index) => {
                     configstrings.commands(*index, self.protocol)
                 }

@@ -74,7 +74,9 @@ impl Attacked {
         let answers = self.ask(from, &Request::GetChallenge);
         // The limit of the host may be reached.
         let Some(answer) = answers.first() else { return answers };
-        let number = String::from_utf8_lossy(&answer[5..]).into_owned();
+        // The extensions that the server offers follow a zero.
+        let number = answer[5..].split(|&byte| byte == 0).next().unwrap_or_default();
+        let number = String::from_utf8_lossy(number).into_owned();
         let line = format!("connect 28 {qport} {number} \"{userinfo}\"\n");
         self.send(from, &oob(line))
     }
@@ -136,7 +138,7 @@ fn q1_challenge_flood_keeps_clients_joining() {
             }
         }
         let (bytes_in, bytes_out) = (attacked.bytes_in, attacked.bytes_out);
-        assert!(bytes_out <= bytes_in * 11 / 10, "{bytes_out} bytes for {bytes_in}");
+        assert!(bytes_out <= bytes_in * 12 / 10, "{bytes_out} bytes for {bytes_in}");
         attacked.check();
     }
 }

@@ -165,7 +165,7 @@ pub struct Statistics {
     pub sent: u64,
     /// Bytes sent.
     pub sent_bytes: u64,
-    /// Packets accepted.
+    /// Datagrams accepted, connectionless ones included.
     pub received: u64,
     /// Bytes received.
     pub received_bytes: u64,

@@ -374,6 +374,8 @@ impl Client {
             self.statistics.ignored += 1;
             return;
         };
+        self.statistics.received += 1;
+        self.statistics.received_bytes += datagram.len() as u64;
         match reply {
             Reply::Ping => {
                 let mut out = self.spare.pop().unwrap_or_default();

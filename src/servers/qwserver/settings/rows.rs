@@ -96,7 +96,7 @@ setting_rows! {
         "Maximum length of a physics frame, in seconds.";
     MAXFPS, "maxfps", Int::range(10, 1000), one("77", S),
         "Maximum packets a second that clients send.";
-    SV_ANSWERWAIT, "sv_answerwait", Int::range(0, 10), one("2", P),
+    SV_ANSWERWAIT, "sv_answerwait", Int::range(0, 10), one("4", P),
         "Milliseconds for which packets wait for others at most, with more than four clients; 0 answers each at once.";
     WATERVIS, "watervis", Flag::either(), one("0", S),
         "1 tells clients that water may be transparent.";

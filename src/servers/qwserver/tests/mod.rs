@@ -15,6 +15,7 @@ use crate::{
         Channel, End, EntityState, Extensions, ServerMessage,
         bytes::{Reader, Writer, round_coord},
         channel::peer::Peer,
+        extensions::MVD1_FLOAT_COORDS,
     },
 };
 
@@ -38,13 +39,21 @@ fn options(settings: Settings) -> ServerOptions {
 fn missing_first_map_is_named() {
     let mut settings = Settings::default();
     settings.set("map", "dm6").unwrap();
-    let Err(StartError::Map(error)) = QwServer::start(options(settings), Millis(0)) else {
+    let Err(StartError::Map { error, .. }) = QwServer::start(options(settings), Millis(0)) else {
         panic!("the map is not there")
     };
     assert_eq!(error.to_string(), "map dm6 not loaded: maps/dm6.bsp: not in the game data");
     let mut asked = options(Settings::default());
     asked.lines = vec!["map dm6".to_owned()];
     assert!(QwServer::start(asked, Millis(0)).is_err());
+    let mut scripted = options(Settings::default());
+    let mut assets = MemoryAssets::default();
+    assets.insert("server.cfg", b"hostnme x\nmap dm6\n".to_vec()).unwrap();
+    scripted.assets = Box::new(assets);
+    let Err(StartError::Map { output, .. }) = QwServer::start(scripted, Millis(0)) else {
+        panic!("the map is not there")
+    };
+    assert!(output.contains("hostnme"), "{output}");
 }
 
 #[test]
@@ -120,17 +129,24 @@ fn states() -> impl Strategy<Value = Vec<(u16, EntityState)>> {
 
 proptest! {
     #[test]
-    fn deltas_lead_to_what_is_remembered(old in states(), new in states(), room in 30..600_usize) {
+    fn deltas_lead_to_what_is_remembered(
+        old in states(),
+        new in states(),
+        room in 40..600_usize,
+        is_float in any::<bool>(),
+    ) {
+        let mvd1 = if is_float { MVD1_FLOAT_COORDS } else { 0 };
+        let ext = Extensions { mvd1, ..Extensions::NONE };
         let first = EntityState { model: 2, ..EntityState::default() };
         let baselines = [33, 34, 40].map(|number| (number, first));
         let mut kept = new.clone();
         let mut bytes = vec![48, 7];
-        let mut writer = Writer::new(&mut bytes, room, Extensions::NONE);
+        let mut writer = Writer::new(&mut bytes, room, ext);
         write_deltas(&mut writer, &old, &mut kept, &baselines);
         writer.write(&0_u16);
         prop_assert!(!writer.is_overflowed());
         let mut seen: std::collections::BTreeMap<u16, EntityState> = old.iter().copied().collect();
-        let message = Reader::new(&bytes, Extensions::NONE).read();
+        let message = Reader::new(&bytes, ext).read();
         let Ok(ServerMessage::DeltaPacketEntities { from: 7, deltas }) = message else {
             panic!("{message:?}")
         };

@@ -57,7 +57,7 @@ impl<R: Role> Connection<R> {
     pub(crate) fn queue_last(&mut self, commands: &[Arc<str>]) {
         self.queue.clear_pending();
         for command in commands {
-            let _ = self.queue.commands.add_disconnect(Arc::clone(command));
+            self.queue.push_last(command);
         }
     }
 }
