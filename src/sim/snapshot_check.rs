@@ -5,6 +5,7 @@ use crate::{
     model::{EntityState, PlayerState},
     server::Server,
     wire::{
+        Protocol,
         bits::{BitReader, BitWriter},
         entity, player,
     },
@@ -24,17 +25,18 @@ pub fn check_snapshots(server: &Server, node: NodeId, player: &mut Player) -> Re
         server.peer(*number).is_some_and(|(address, _)| address.ip() == from.ip())
     });
     let Player { client, writer, seen, .. } = player;
+    let protocol = client.protocol();
     for sequence in seen.drain(..) {
         let Some(number) = known else { continue };
         let Some(sent) = server.sent_view(number, sequence) else { continue };
         let Some((seen, mut entities)) = client.view(sequence) else { continue };
         let place = || format!("client {number}, snapshot {sequence}");
-        if seen.player.words() != travelled(writer, sent.player).words() {
+        if seen.player.words() != travelled(writer, protocol, sent.player).words() {
             return Err(format!("{}: playerstate differs from the one sent", place()));
         }
         for sent in sent.entities {
             match entities.next() {
-                Some(seen) if arrived(writer, seen, sent) => {}
+                Some(seen) if arrived(writer, protocol, seen, sent) => {}
                 Some(seen) if seen.number == sent.number => {
                     let mut words = seen.words().iter().zip(sent.words()).zip(0..);
                     let other = words.find(|((seen, sent), _)| seen != sent);
@@ -65,23 +67,36 @@ pub fn check_snapshots(server: &Server, node: NodeId, player: &mut Player) -> Re
 
 /// Whether an entity equals the one sent, within the precision of the wire format.
 ///
-/// The wire format drops the sign of zero and truncates each field to its width.
-fn arrived(writer: &mut BitWriter, seen: &EntityState, sent: &EntityState) -> bool {
-    seen.words() == sent.words() || {
+/// The wire format drops the sign of zero and truncates each field to its width. Other numbers of the game are
+/// translated in both directions.
+fn arrived(
+    writer: &mut BitWriter,
+    protocol: &Protocol,
+    seen: &EntityState,
+    sent: &EntityState,
+) -> bool {
+    let numbers = protocol.numbers;
+    numbers.is_current() && seen.words() == sent.words() || {
         let nothing = EntityState::default();
-        writer.clear();
-        entity::write_delta(writer, &nothing, sent, true);
-        let mut reader = BitReader::new(writer.message());
+        writer.begin(protocol.encoding);
+        entity::write_delta(writer, &nothing, &numbers.sent_base(sent), true);
+        let mut reader = BitReader::with_encoding(protocol.encoding, writer.message());
         let number = entity::read_number(&mut reader);
         let travelled = number.and_then(|number| entity::read_delta(&mut reader, &nothing, number));
-        travelled.is_ok_and(|travelled| travelled.is_some_and(|way| way.words() == seen.words()))
+        travelled.is_ok_and(|travelled| {
+            let shown = travelled.map(|state| numbers.received_entity(&state));
+            shown.is_some_and(|shown| shown.words() == seen.words())
+        })
     }
 }
 
 /// Returns a playerstate after encoding and decoding, with fields truncated to their widths.
-fn travelled(writer: &mut BitWriter, player: &PlayerState) -> PlayerState {
-    writer.clear();
+fn travelled(writer: &mut BitWriter, protocol: &Protocol, player: &PlayerState) -> PlayerState {
+    let numbers = protocol.numbers;
+    writer.begin(protocol.encoding);
     let nothing = PlayerState::default();
-    player::write_delta(writer, &nothing, player);
-    player::read_delta(&mut BitReader::new(writer.message()), &nothing).unwrap_or(nothing)
+    player::write_delta(writer, &nothing, &numbers.sent_player(player));
+    let mut reader = BitReader::with_encoding(protocol.encoding, writer.message());
+    let travelled = player::read_delta(&mut reader, &nothing).unwrap_or(nothing);
+    numbers.received_player(&travelled)
 }

@@ -118,6 +118,17 @@ impl Walker {
     /// A client that connects to a server.
     #[must_use]
     pub fn new(server: SocketAddr, qport: u16, now: Millis) -> Self {
+        Self::of_protocol(server, Protocol::OA_71, qport, now)
+    }
+
+    /// A client of a protocol that connects to a server.
+    #[must_use]
+    pub fn of_protocol(
+        server: SocketAddr,
+        protocol: &'static Protocol,
+        qport: u16,
+        now: Millis,
+    ) -> Self {
         let mut info = InfoString::normal();
         for (key, value) in [
             ("name", "walker"),
@@ -129,7 +140,7 @@ impl Walker {
             info.set(key, value).unwrap();
         }
         let options =
-            ClientOptions::new(server, Protocol::OA_71, info, Qport(qport), u64::from(qport));
+            ClientOptions::new(server, protocol, info, Qport(qport), u64::from(qport));
         Self { client: Client::new(options, now).unwrap(), command_time: 0 }
     }
 
@@ -242,9 +253,19 @@ const CLIENT: ([u8; 4], u16) = ([10, 0, 0, 2], 40_000);
 /// A walker on a map, and its line.
 #[must_use]
 pub fn join_virtual(map: &str) -> (Walker, VirtualLine) {
+    join_virtual_as(map, Ruleset::BASEOA, Protocol::OA_71)
+}
+
+/// A walker of a protocol on a map with rules, and its line.
+#[must_use]
+pub fn join_virtual_as(
+    map: &str,
+    ruleset: &'static Ruleset,
+    protocol: &'static Protocol,
+) -> (Walker, VirtualLine) {
     let now = Millis(1000);
-    let mut line = VirtualLine { server: server(map, now), now, packet: Vec::new() };
-    let mut walker = Walker::new(SocketAddr::from(SERVER), 7, now);
+    let mut line = VirtualLine { server: server_with(map, ruleset, now), now, packet: Vec::new() };
+    let mut walker = Walker::of_protocol(SocketAddr::from(SERVER), protocol, 7, now);
     walker.join(&mut line);
     (walker, line)
 }
@@ -283,6 +304,11 @@ impl VirtualLine {
 /// Returns a server of a map of the project, with cheats.
 #[must_use]
 pub fn server(map: &str, now: Millis) -> Server {
+    server_with(map, Ruleset::BASEOA, now)
+}
+
+/// A server of a map with rules.
+fn server_with(map: &str, ruleset: &'static Ruleset, now: Millis) -> Server {
     let mut settings = Settings::default();
     for (name, value) in [("sv_fps", "50"), ("sv_floodProtect", "0"), ("timelimit", "0")] {
         settings.set(name, value).unwrap();
@@ -290,7 +316,7 @@ pub fn server(map: &str, now: Millis) -> Server {
     settings.start().unwrap();
     let mut assets = MemoryAssets::default();
     assets.insert(&format!("maps/{map}.bsp"), compiled(map)).unwrap();
-    let rules = Box::new(|_| -> Box<dyn Game> { Box::new(Deathmatch::new(Ruleset::BASEOA)) });
+    let rules = Box::new(move |_| -> Box<dyn Game> { Box::new(Deathmatch::new(ruleset)) });
     let mut server = Server::new(settings, Box::new(assets), rules, [7; 32]);
     server.handle_input(now, Input::ConsoleLine(&format!("devmap {map}")));
     server

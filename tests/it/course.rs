@@ -6,7 +6,11 @@
 
 use std::fmt::Write as _;
 
-use fragd::testing::course::{Keys, LEGS, STEP_MS, VirtualLine, Walker, join_virtual};
+use fragd::{
+    client::Protocol,
+    game::Ruleset,
+    testing::course::{Keys, LEGS, STEP_MS, VirtualLine, Walker, join_virtual, join_virtual_as},
+};
 
 /// Time between two places of the vectors.
 const RECORD_MS: i32 = 400;
@@ -26,6 +30,20 @@ fn course_gives_same_places_at_same_times() {
     let expected = include_str!("../vectors/course.txt");
     let differs = text.lines().zip(expected.lines()).position(|(got, want)| got != want);
     assert!(text == expected, "differs from line {differs:?} on:\n{text}");
+}
+
+#[test]
+fn older_protocols_give_the_same_places() {
+    let places = |protocol| {
+        let (mut walker, mut line) = join_virtual_as("course", Ruleset::BASEQ3, protocol);
+        let legs = LEGS.iter().map(|leg| walker.run(&mut line, leg));
+        legs.map(|samples| samples.iter().map(ToString::to_string).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    };
+    let current = places(Protocol::Q3_68);
+    for protocol in [Protocol::Q3_43, Protocol::Q3_45, Protocol::Q3_66, Protocol::Q3_67] {
+        assert_eq!(places(protocol), current, "{protocol}");
+    }
 }
 
 /// Ground entity of a player in the air.

@@ -83,7 +83,7 @@ use crate::{
         guards::GuardKeys,
     },
     settings::{GameCode, Settings, key},
-    wire::snapshot::SnapshotView,
+    wire::{Protocol, snapshot::SnapshotView},
 };
 
 /// With few clients, received datagrams are coalesced for at most 1/[`COALESCE_DIVISOR`] of a frame,
@@ -206,6 +206,13 @@ impl Server {
     pub fn player(&self, number: ClientNum) -> Option<&PlayerState> {
         self.core.clients.get(number).filter(|client| client.is_active())?;
         Some(self.game.player(number))
+    }
+
+    /// Whether clients of a protocol are accepted with the level that is loaded.
+    #[must_use]
+    pub fn accepts(&self, protocol: &Protocol) -> bool {
+        self.protocol_of(protocol.number).is_ok()
+            && (protocol.numbers.is_current() || protocols::has_numbers(&self.core))
     }
 
     /// Snapshot that message `sequence` carried to a client, while it is in the snapshot ring.

@@ -45,6 +45,11 @@ pub(super) fn older(core: &Core, number: i32) -> Option<Accepted> {
     }
 }
 
+/// Whether the level that is loaded has the game version of clients of 43 and 45.
+pub(super) fn has_numbers(core: &Core) -> bool {
+    core.level.configstrings.get(GAME_VERSION) == VERSION
+}
+
 /// Returns why the level that was loaded cannot be played with the protocol of a client, if so.
 pub(super) fn refusal_of(core: &Core, number: ClientNum) -> Option<String> {
     let protocol = core.clients.get(number)?.channel.protocol();
@@ -54,7 +59,7 @@ pub(super) fn refusal_of(core: &Core, number: ClientNum) -> Option<String> {
 fn of_release_116(core: &Core, protocol: &'static Protocol) -> Accepted {
     let number = protocol.number;
     let version = core.level.configstrings.get(GAME_VERSION);
-    if !version.is_empty() && version != VERSION {
+    if !version.is_empty() && !has_numbers(core) {
         let text = format!("This server plays {version}, which protocol {number} does not have.");
         return Err(Some(text));
     }

@@ -106,7 +106,7 @@ impl Trial {
         let rate = rate(node).to_string();
         let name = format!("p{place}");
         let pairs = [("name", name.as_str()), ("rate", &rate), ("snaps", "20"), ("model", "sarge")];
-        let wire = Protocol::CURRENT[place % Protocol::CURRENT.len()];
+        let wire = self.protocol_of(place);
         let server = Network::address(SERVER, LocalPort(0));
         let qport = Qport(1000 + place as u16);
         let now = self.network.clock(node);
@@ -114,6 +114,14 @@ impl Trial {
         player.use_random_input(seed);
         player.set_port(port);
         self.actors[node] = Actor::Player(Box::new(player));
+    }
+
+    /// Returns the protocol of a player: all that the server accepts now, in turn.
+    fn protocol_of(&self, place: usize) -> &'static Protocol {
+        let accepts = |row: &&Protocol| self.server().is_some_and(|server| server.accepts(row));
+        let accepted: Vec<_> = Protocol::distinct().filter(accepts).collect();
+        let among = if accepted.is_empty() { &Protocol::CURRENT[..] } else { &accepted };
+        among[place % among.len()]
     }
 
     /// Returns a source port that the player has not had before. NAT routers do not reuse a port soon.
