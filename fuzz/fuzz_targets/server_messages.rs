@@ -52,7 +52,8 @@ impl Source for Play {
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
     let game = if choice & 1 == 0 { GameFolder::BaseOa } else { GameFolder::BaseQ3 };
-    let protocol = if choice & 2 == 0 { Protocol::Q3_68 } else { Protocol::IOQ3_71 };
+    let protocols: Vec<_> = Protocol::live().collect();
+    let protocol = protocols[usize::from(choice >> 4) % protocols.len()];
     if choice & 8 != 0 {
         let mut relay = Broadcast::new(Box::new(Play(0)), BroadcastOptions::default(), ENTROPY);
         relay.frame(Millis(9_000));
@@ -91,7 +92,7 @@ fn run(node: &mut impl Hosted, server_id: ServerId, protocol: &'static Protocol,
             // A right head, and then any bytes.
             1 => {
                 let mut writer = BitWriter::new();
-                client_message::begin(&mut writer, Protocol::Q3_68, &head);
+                client_message::begin(&mut writer, protocol, &head);
                 body.iter().take(8000).for_each(|byte| writer.byte(*byte));
                 let message = writer.message().to_vec();
                 for datagram in datagrams(&mut channel, &message, &text) {

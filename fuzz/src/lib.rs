@@ -22,7 +22,7 @@ use fragd::{
         Protocol,
         bits::BitWriter,
         client_message::{self, ClientHeader},
-        connect::write_connect,
+        connect::{ConnectForm, write_connect, write_plain_connect},
         connectionless::Message,
         info::InfoString,
     },
@@ -142,7 +142,11 @@ impl RawClient {
             info.set(key, value).expect("a right value");
         }
         let mut bytes = Vec::new();
-        write_connect(&info, &mut bytes).expect("short");
+        let written = match protocol.handshake.connect {
+            ConnectForm::Plain => write_plain_connect(&info, &mut bytes),
+            ConnectForm::Compressed => write_connect(&info, &mut bytes),
+        };
+        written.expect("short");
         self.send(server, &bytes);
         Some(Channel::new(ChannelSide::Client, protocol, challenge, Qport(77)))
     }
@@ -156,7 +160,7 @@ impl RawClient {
         write: impl FnOnce(&mut BitWriter),
     ) {
         let mut writer = BitWriter::new();
-        client_message::begin(&mut writer, Protocol::Q3_68, head);
+        client_message::begin(&mut writer, channel.protocol(), head);
         write(&mut writer);
         client_message::end(&mut writer);
         if writer.overflowed() {

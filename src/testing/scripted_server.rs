@@ -93,6 +93,8 @@ pub struct Peer {
     /// Usercmds in the last packet, and whether deltas are welcome; `None` without a move.
     pub last_move: Option<(usize, bool)>,
     pub userinfo: String,
+    /// Whether the first packet tells the protocol, of those with one number.
+    is_protocol_open: bool,
 }
 
 impl Peer {
@@ -117,6 +119,7 @@ impl Peer {
             packets: 0,
             last_move: None,
             userinfo,
+            is_protocol_open: false,
         }
     }
 
@@ -124,6 +127,13 @@ impl Peer {
         // A client without an answer tries the other framing.
         let own = self.channel.protocol();
         let challenge = self.channel.challenge();
+        if self.is_protocol_open {
+            self.is_protocol_open = false;
+            let found = detect_protocol(own, ChannelSide::Client, challenge, datagram);
+            self.channel =
+                Channel::new(ChannelSide::Server, found, challenge, self.channel.qport());
+        }
+        let own = self.channel.protocol();
         if detect_protocol(own, ChannelSide::Client, challenge, datagram) != own {
             return;
         }
@@ -271,11 +281,19 @@ pub struct ScriptedServer {
     pub peers: HashMap<u16, Peer>,
     /// Reason to reject `connect`.
     pub refusal: Option<String>,
+    /// Whether clients of every protocol are accepted, not only those of `wire`.
+    pub serves_all: bool,
 }
 
 impl ScriptedServer {
     pub fn new(wire: &'static Protocol) -> Self {
-        Self { wire, challenge: Challenge(-123_456), peers: HashMap::new(), refusal: None }
+        Self {
+            wire,
+            challenge: Challenge(-123_456),
+            peers: HashMap::new(),
+            refusal: None,
+            serves_all: false,
+        }
     }
 
     /// Handles a client's datagram and returns the immediate replies.
@@ -294,7 +312,7 @@ impl ScriptedServer {
         match Message::parse(datagram).unwrap() {
             Message::GetChallenge(request) => {
                 let has_number = request.client_challenge.is_some();
-                assert_eq!(has_number, self.wire.handshake.sends_challenge);
+                assert!(self.serves_all || has_number == self.wire.handshake.sends_challenge);
                 reply(Message::ChallengeResponse(ChallengeResponse {
                     challenge: self.challenge,
                     client_challenge: request.client_challenge,
@@ -302,18 +320,21 @@ impl ScriptedServer {
                 }))
             }
             Message::Connect(connect) => {
-                assert_eq!(connect.form(), self.wire.handshake.connect);
                 let info = connect.userinfo().unwrap();
                 let user = Userinfo(&info);
-                assert_eq!(user.protocol(), Some(self.wire.number));
+                let named = || Protocol::with_number(user.protocol().unwrap()).next().unwrap();
+                let wire = if self.serves_all { named() } else { self.wire };
+                assert_eq!(connect.form(), wire.handshake.connect);
+                assert_eq!(user.protocol(), Some(wire.number));
                 assert_eq!(user.challenge(), Some(self.challenge));
                 if let Some(refusal) = &self.refusal {
                     return reply(Message::Print(WireText::from(refusal.as_str())));
                 }
                 let (qport, userinfo) = (user.qport().unwrap(), info.to_string());
-                let peer = Peer::new(self.wire, self.challenge, qport, userinfo);
+                let mut peer = Peer::new(wire, self.challenge, qport, userinfo);
+                peer.is_protocol_open = self.serves_all;
                 self.peers.insert(from, peer);
-                let challenge = self.wire.handshake.sends_challenge.then_some(self.challenge);
+                let challenge = wire.handshake.sends_challenge.then_some(self.challenge);
                 reply(Message::ConnectResponse(ConnectResponse { challenge, protocol: None }))
             }
             other => panic!("{other:?}"),

@@ -36,6 +36,8 @@ pub(crate) struct Pair {
     pub(crate) events: Vec<ClientEvent>,
     /// Datagrams of the client since the last look.
     sent: usize,
+    /// All datagrams, and whether each was sent to the server.
+    pub(crate) transcript: Vec<(bool, Vec<u8>)>,
 }
 
 fn options(wire: &'static Protocol) -> ClientOptions {
@@ -52,6 +54,7 @@ impl Pair {
             now,
             events: Vec::new(),
             sent: 0,
+            transcript: Vec::new(),
         }
     }
 
@@ -72,6 +75,7 @@ impl Pair {
 
     pub(crate) fn deliver(&mut self, datagrams: &[Vec<u8>]) {
         for datagram in datagrams {
+            self.transcript.push((false, datagram.clone()));
             self.client.handle_datagram(self.now, server_address(), datagram);
         }
         self.listen();
@@ -95,6 +99,7 @@ impl Pair {
                 assert_eq!(to, server_address());
                 assert!(packet.len() <= 1400);
                 self.sent += 1;
+                self.transcript.push((true, packet.clone()));
                 let replies = self.server.handle(0, &packet);
                 self.deliver(&replies);
             }

@@ -36,6 +36,7 @@ mod joining;
 mod journal;
 mod legacy_client;
 mod legacy_session_vectors;
+mod legacy_traces;
 mod linked_entities;
 mod local_addresses;
 mod lossy_joins;

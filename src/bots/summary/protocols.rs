@@ -29,16 +29,8 @@ pub struct ProtocolSummary {
 
 impl ProtocolSummary {
     /// Names of [`ProtocolSummary::columns`].
-    pub const COLUMNS: [&str; 8] = [
-        "in the game",
-        "refused",
-        "failed",
-        "bots",
-        "errors",
-        "snapshots/s",
-        "bytes/snapshot",
-        "ping ms",
-    ];
+    pub const COLUMNS: [&str; 8] =
+        ["in game", "refused", "failed", "bots", "errors", "snaps/s", "bytes/snap", "ping ms"];
 
     /// Returns the results as a row of a table.
     #[must_use]
@@ -74,7 +66,7 @@ impl ProtocolSummary {
         let succeeded: Vec<_> = bots.iter().filter(|bot| bot.outcome.is_success()).collect();
         let refused = bots.iter().filter(|bot| bot.outcome == BotOutcome::Refused).count();
         let mean = |of: fn(&BotSummary) -> f64| {
-            let sum: f64 = succeeded.iter().map(|bot| of(bot)).sum();
+            let sum = succeeded.iter().fold(0.0, |sum, bot| sum + of(bot));
             rounded(sum / succeeded.len().max(1) as f64)
         };
         Self {

@@ -271,10 +271,10 @@ impl Summary {
         if self.protocols.is_empty() {
             return Ok(());
         }
-        let names = ProtocolSummary::COLUMNS.map(|name| format!("{name:>15}"));
+        let names = ProtocolSummary::COLUMNS.map(|name| format!("{name:>11}"));
         row(f, "protocols", &names.concat())?;
         for protocol in &self.protocols {
-            let values = protocol.columns().map(|value| format!("{value:>15}"));
+            let values = protocol.columns().map(|value| format!("{value:>11}"));
             row(f, &format!("  {}", protocol.protocol), &values.concat())?;
         }
         Ok(())

@@ -62,7 +62,7 @@ pub const GAMES: &[Game] = &[
         title: "Quake III Arena",
         family: Family::Quake3,
         name: "Quake3Arena",
-        protocols: &[66, 67, 68],
+        protocols: &[43, 45, 48, 66, 67, 68],
         protocol: 68,
         heartbeat: "QuakeArena-1",
         flatline: None,

@@ -281,12 +281,16 @@ impl ServerSource {
 
     fn tell_level(&mut self, sink: &mut dyn Sink) {
         self.read_hostname();
-        let Some(level) = self.client.as_ref().and_then(Client::level) else { return };
+        let Some(client) = &self.client else { return };
+        let Some(level) = client.level() else { return };
         self.has_level = true;
+        // Baselines have the numbers of the server's protocol, snapshots those of 1.32.
+        let numbers = client.protocol().numbers;
+        let baselines = level.baselines.all().iter().map(|state| numbers.received_entity(state));
         let configstrings = level.configstrings().map(|(index, text)| (index, text.to_owned()));
         sink.level(Level {
             configstrings: configstrings.collect(),
-            baselines: level.baselines.all().to_vec(),
+            baselines: baselines.collect(),
             spectator: level.client_num,
         });
     }

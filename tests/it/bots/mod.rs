@@ -70,7 +70,8 @@ impl Match {
             | BotProtocol::Auto
             | BotProtocol::Each => Protocol::OA_71,
         };
-        let server = ScriptedServer::new(wire);
+        let serves_all = options.protocol == BotProtocol::Each;
+        let server = ScriptedServer { serves_all, ..ScriptedServer::new(wire) };
         let slots = options.most_bots();
         let bots = Bots::new(options, now);
         Self {
@@ -213,7 +214,7 @@ fn answers_to_many_bots_wait_for_one_another() {
 
 #[test]
 fn bots_join_play_and_leave() {
-    for wire in Protocol::CURRENT {
+    for wire in Protocol::distinct() {
         let mut test = Match::new(options(wire, 5, 6));
         assert_eq!(test.bots.local_ports(), 5);
         test.run(4);
@@ -223,7 +224,9 @@ fn bots_join_play_and_leave() {
         assert!(test.bots.is_finished());
         assert_eq!(test.now, test.began + Millis(6000));
         assert!(test.bots.summary().succeeded);
-        assert_eq!(take_text(&mut test.bots, OutputKind::Console), "", "nothing to complain of");
+        let lines = take_text(&mut test.bots, OutputKind::Console);
+        let is_note = |line: &str| wire.is_scrambling_open && line.contains("are scrambled");
+        assert!(lines.lines().all(is_note), "nothing to complain of: {lines}");
 
         let summary = test.bots.summary();
         let total = &summary.total;
@@ -249,6 +252,33 @@ fn bots_join_play_and_leave() {
         assert_eq!((json["active"].as_u64(), json["succeeded"].as_bool()), (Some(5), Some(true)));
         assert_eq!(json["each"][4]["outcome"], "played");
     }
+}
+
+#[test]
+fn bots_of_each_protocol_have_a_row() {
+    let each = BotsOptions { protocol: BotProtocol::Each, ..options(Protocol::Q3_68, 14, 5) };
+    let mut test = Match::new(each);
+    test.run(10);
+    let summary = test.bots.summary();
+    assert!(summary.succeeded, "{summary}");
+    let rows: Vec<_> = summary
+        .protocols
+        .iter()
+        .map(|row| (row.protocol.as_str(), row.succeeded, row.bots, row.protocol_errors))
+        .collect();
+    let names = ["43", "45", "66", "67", "68", "compat", "native"];
+    assert_eq!(rows, names.map(|name| (name, 2, 2, 0)), "{summary}");
+    assert!(summary.protocols.iter().all(|row| row.snapshots_per_second > 18.0), "{summary}");
+    let text = summary.to_string();
+    assert!(text.contains("\nprotocols "), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&summary.to_json()).unwrap();
+    assert_eq!(json["protocols"][0]["protocol"], "43");
+    assert_eq!(json["each"][7]["protocol"], "43");
+    assert!(summary.to_html().contains("<h2>Protocols</h2>"));
+
+    let mut one = Match::new(options(Protocol::Q3_68, 1, 2));
+    one.run(10);
+    assert!(one.bots.summary().protocols.is_empty());
 }
 
 #[test]

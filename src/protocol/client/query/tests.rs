@@ -225,6 +225,7 @@ fn games_of_one_family_are_told_apart() {
         ("\\gamename\\et\\protocol\\84", "et", "Enemy Territory"),
         ("\\protocol\\60", "rtcw", "Return to Castle Wolfenstein"),
         ("\\protocol\\68", "q3", "Quake III Arena"),
+        ("\\protocol\\43\\hostname\\x", "q3", "Quake III Arena"),
         ("\\protocol\\3\\gamename\\Xonotic", "q3", "Xonotic"),
         ("\\hostname\\x", "q3", "Quake III Arena"),
     ] {
