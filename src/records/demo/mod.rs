@@ -7,7 +7,7 @@
 //!
 //! [`DemoReader`] decodes one file to its last bit, and continues behind a message that it cannot decode.
 //! Invariants: memory is bounded for any input; every error and note has its byte offset.
-//! Source: demo files and server messages of Quake III protocols 66 to 71.
+//! Source: demo files and server messages of Quake III protocols 43 to 71, and of Quake Live.
 
 #[cfg(feature = "server")]
 mod chat;
@@ -25,6 +25,7 @@ mod quake_files;
 mod reader;
 #[cfg(test)]
 pub(crate) mod sample;
+mod spare_fields;
 #[cfg(feature = "server")]
 mod summary;
 
@@ -41,4 +42,5 @@ pub use summary::{DemoSummary, PlayerSummary, error_json, note_json};
 
 pub use fault::{DemoError, DemoErrorKind, DemoNote, DemoNoteKind};
 pub use origin::{DemoFileError, recognize};
-pub use reader::{DemoCommand, DemoCounts, DemoMessage, DemoReader, DemoSnapshot};
+pub use reader::{DemoCommand, DemoCounts, DemoDownload, DemoMessage, DemoReader, DemoSnapshot};
+pub use spare_fields::SpareFields;
