@@ -40,7 +40,7 @@ pub use address::ServerAddress;
 pub use bind::BindAddresses;
 pub use bots::ProcessIds;
 pub use demo::{
-    CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoInfo, DemoJson, DemoNames,
+    ConvertOptions, CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoInfo, DemoJson, DemoNames,
     DemoPosition, DemoRange, DemoTask, ExtractOptions,
 };
 pub use demo_play::PlayOptions;

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! file ─ wire::demo_file::Records ─ DemoReader ─┬ EventFinder ─ DemoSummary, DemoPaths
-//!                                              └ cut: a demo of a part
+//!                                              ├ cut: a demo of a part
+//!                                              └ Translation ─ convert: a demo of protocol 68
 //! ```
 //!
 //! [`DemoReader`] decodes one file to its last bit, and continues behind a message that it cannot decode.
@@ -12,6 +13,7 @@
 #[cfg(feature = "server")]
 mod chat;
 mod clock;
+mod convert;
 mod cut;
 #[cfg(feature = "server")]
 mod events;
@@ -28,8 +30,11 @@ pub(crate) mod sample;
 mod spare_fields;
 #[cfg(feature = "server")]
 mod summary;
+mod translation;
+mod writer;
 
 pub use clock::DemoClock;
+pub use convert::{ConvertError, ConvertReport, LackingNumber, convert};
 pub use cut::{CutError, CutReport, EmptyRange, check_order, cut};
 #[cfg(feature = "server")]
 pub use events::{DemoEvent, DemoEventKind, DemoPlayer, EventFinder};
@@ -44,3 +49,4 @@ pub use fault::{DemoError, DemoErrorKind, DemoNote, DemoNoteKind};
 pub use origin::{DemoFileError, recognize};
 pub use reader::{DemoCommand, DemoCounts, DemoDownload, DemoMessage, DemoReader, DemoSnapshot};
 pub use spare_fields::SpareFields;
+pub use translation::Translation;

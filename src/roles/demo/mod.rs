@@ -1,4 +1,4 @@
-//! Demo role (`fragd demo`): summary, check, JSON, events, cut, extract, drawing, play.
+//! Demo role (`fragd demo`): summary, check, JSON, events, cut, conversion, extract, drawing, play.
 
 use std::{
     io::Write as _,
@@ -23,6 +23,7 @@ use serde_json::json;
 
 use super::output::{self, Output};
 
+mod conversion;
 mod drawing;
 mod multiview;
 mod play;
@@ -51,6 +52,7 @@ pub(crate) fn run(options: &DemoOptions) -> ExitStatus {
         DemoTask::Json(options) => json_lines(options, &mut out),
         DemoTask::Events(options) => events(options, &mut out),
         DemoTask::Cut(options) => cut_file(options, &mut out),
+        DemoTask::Convert(options) => conversion::write(options, &mut out),
         DemoTask::Draw(options) => draw(options, &mut out),
         DemoTask::Extract(options) => multiview::extract(options, &mut out),
     };
@@ -354,14 +356,9 @@ fn cut_file(options: &CutOptions, out: &mut Output) -> Result<bool, String> {
         ));
     }
     let demo = Demo::read(&range.file)?;
-    if protocol_of(&output.to_string_lossy()).map(|protocol| protocol.number)
-        != Some(demo.protocol.number)
-    {
-        return Err(format!(
-            "{}: invalid extension (expected .dm_{}, as the demo)",
-            output.display(),
-            demo.protocol.number
-        ));
+    // A cut of a demo that is not written has its own reason.
+    if !demo.protocol.is_quake_live() {
+        check_extension(output, demo.protocol)?;
     }
     let to_ms = range.to.map_or(u64::MAX, |to| to.0);
     let (part, report) = cut(demo.protocol, &demo.bytes, range.from.0, to_ms)
@@ -390,6 +387,16 @@ fn cut_file(options: &CutOptions, out: &mut Output) -> Result<bool, String> {
         ));
     }
     Ok(true)
+}
+
+/// Refuses the name of a new demo whose extension is another protocol's.
+fn check_extension(output: &Path, protocol: &Protocol) -> Result<(), String> {
+    let named = protocol_of(&output.to_string_lossy()).map(|named| named.extension);
+    if named != Some(protocol.extension) {
+        let (name, extension) = (output.display(), protocol.extension);
+        return Err(format!("{name}: invalid extension (expected .{extension}, of the new demo)"));
+    }
+    Ok(())
 }
 
 fn draw(options: &DemoDrawOptions, out: &mut Output) -> Result<bool, String> {

@@ -1,7 +1,8 @@
 //! Source of one demo: plays a recorded connection against the clock, with pause, speed and seek.
 //!
 //! The position is the time of [`DemoClock`], as in the listings of the demo, so that it grows across levels. A gap of
-//! the recording is shown as one usual step. A jump decodes messages without showing them, a bounded number in each call. Invariant: a message that cannot be
+//! the recording is shown as one usual step. A jump decodes messages without showing them, a bounded number in each call. Demos of older
+//! protocols are shown in numbers of 1.32. Invariant: a message that cannot be
 //! decoded is skipped and logged with its byte offset; the messages behind it are shown.
 
 use super::{
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::{
     client::CommandEffect,
-    demo::{DemoClock, DemoMessage, DemoReader},
+    demo::{DemoClock, DemoMessage, DemoReader, Translation},
     model::{ClientNum, Millis},
     wire::{Protocol, snapshot::SnapFlags},
 };
@@ -29,6 +30,8 @@ const MAX_LOGGED_ERRORS: u64 = 10;
 pub struct DemoSource<'a> {
     bytes: &'a [u8],
     protocol: &'static Protocol,
+    /// Numbers and texts of 1.32, which viewers are told.
+    translation: Translation,
     title: String,
     reader: DemoReader<'a>,
     /// Decoded message that is not due yet, and its position in ms. The reader's level is that behind it.
@@ -52,6 +55,9 @@ impl<'a> DemoSource<'a> {
         title: &str,
         end: DemoEnd,
     ) -> Result<Self, String> {
+        let translation = Translation::of(protocol).ok_or_else(|| {
+            format!("{title}: demo not playable: a game of Quake Live, which these clients do not have")
+        })?;
         let (mut first_error, mut shows) = (None, false);
         let mut position = DemoClock::default();
         for message in DemoReader::new(protocol, bytes) {
@@ -70,6 +76,7 @@ impl<'a> DemoSource<'a> {
         Ok(Self {
             bytes,
             protocol,
+            translation,
             title: title.to_owned(),
             reader: DemoReader::new(protocol, bytes),
             pending: None,
@@ -116,13 +123,18 @@ impl<'a> DemoSource<'a> {
         for command in message.commands.iter().filter(|command| command.is_new) {
             match &command.effect {
                 Some(CommandEffect::Configstring(index)) if !self.owes_level => {
-                    sink.configstring(*index, self.reader.configstring(*index));
+                    let text = self.reader.configstring(*index);
+                    if let Some((index, text)) = self.translation.configstring(*index, text) {
+                        sink.configstring(index, &text);
+                    }
                 }
                 Some(CommandEffect::MapRestart) if !self.owes_level => {
                     sink.command(Audience::All, "map_restart\n");
                 }
                 None | Some(CommandEffect::Passed) if !is_silent && !self.owes_level => {
-                    sink.command(Audience::All, &command.text);
+                    if let Some(text) = self.translation.command(&command.text) {
+                        sink.command(Audience::All, &text);
+                    }
                 }
                 _ => {}
             }
@@ -130,14 +142,15 @@ impl<'a> DemoSource<'a> {
         self.owes_level |= message.gamestate.is_some();
         let Some(snapshot) = message.snapshot.as_ref().filter(|_| !is_silent) else { return };
         if std::mem::take(&mut self.owes_level) {
-            let strings = self.reader.configstrings().map(|(index, text)| (index, text.to_owned()));
-            let baselines = self.reader.baselines();
+            let strings = self.translation.configstrings(&self.reader);
+            let baselines = self.reader.baselines().map_or(&[][..], |baselines| baselines.all());
             sink.level(Level {
-                configstrings: strings.collect(),
-                baselines: baselines.map_or(Vec::new(), |baselines| baselines.all().to_vec()),
+                configstrings: strings.map(|(index, text)| (index, text.into_owned())).collect(),
+                baselines: self.translation.entities(baselines),
                 spectator: None,
             });
         }
+        let snapshot = self.translation.snapshot(snapshot);
         let shown = usize::try_from(snapshot.player.client_num).ok().and_then(ClientNum::new);
         let Some(player) = shown.or(self.reader.client_num()) else { return };
         let view = View {
