@@ -72,7 +72,7 @@ impl Field {
         Self { name, kind, word: SPARE_WORD, shift: 0, is_byte: false }
     }
 
-    /// Whether the struct has no member for the field.
+    /// Whether the struct has no member for it.
     #[must_use]
     pub const fn is_spare(&self) -> bool {
         self.word == SPARE_WORD

@@ -388,11 +388,11 @@ impl Protocol {
         }
         let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
         match name {
-            "cs" => {
+            "cs" | "bcs0" | "bcs1" | "bcs2" => {
                 let (index, text) = rest.split_once(' ')?;
                 let index = index.parse().ok().and_then(ConfigIndex::new)?;
                 let index = self.numbers.received_index(index)?;
-                Some(Cow::Owned(format!("cs {index} {text}")))
+                Some(Cow::Owned(format!("{name} {index} {text}")))
             }
             "scores" if self.numbers == GameNumbers::Release116 => {
                 let [newest, older] = SCORES_PER_PLAYER;

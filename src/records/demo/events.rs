@@ -331,7 +331,11 @@ mod tests {
     use crate::demo::sample::{self, SampleDemo};
 
     fn events(demo: &[u8]) -> Vec<(u64, String)> {
-        let mut reader = DemoReader::new(Protocol::Q3_68, demo);
+        events_of(Protocol::Q3_68, demo)
+    }
+
+    fn events_of(protocol: &'static Protocol, demo: &[u8]) -> Vec<(u64, String)> {
+        let mut reader = DemoReader::new(protocol, demo);
         let mut finder = EventFinder::default();
         let mut found = Vec::new();
         while let Some(item) = reader.next() {
@@ -355,7 +359,9 @@ mod tests {
             (2000, "frag: Ann died (MOD_FALLING)"),
         ];
         let expected = expected.map(|(at, text)| (at, text.to_owned()));
-        assert_eq!(events(&sample::duel()), expected);
+        for protocol in [Protocol::Q3_68, Protocol::Q3_43, Protocol::Q3_48, Protocol::Q3_67] {
+            assert_eq!(events_of(protocol, &sample::duel_of(protocol)), expected, "{protocol}");
+        }
     }
 
     #[test]

@@ -185,47 +185,39 @@ pub fn recognize(name: &str, bytes: &[u8]) -> Result<&'static Protocol, DemoFile
     }
     let info = first_serverinfo(bytes);
     let number = InfoString::parse_big(info.as_deref().unwrap_or_default()).int("protocol");
-    if let Some(protocol) = named
-        && try_decode(protocol, bytes) == Decoded::Exactly
-    {
+    let told = number.and_then(row_of);
+    let is = |wanted: Decoded| move |row: &&'static Protocol| try_decode(row, bytes) == wanted;
+    if let Some(named) = named.filter(is(Decoded::Exactly)) {
         // Few messages are alike in forms that differ in fields alone.
-        let told = number.and_then(|number| row_of(number, bytes));
-        let differs = told.filter(|told| !std::ptr::eq(told.encoding, protocol.encoding));
-        return Ok(differs.unwrap_or(protocol));
+        let differs = told.filter(|told| !std::ptr::eq(told.encoding, named.encoding));
+        return Ok(differs.filter(is(Decoded::Exactly)).unwrap_or(named));
     }
-    let found = number.and_then(|number| row_of(number, bytes)).or_else(|| row_of_form(bytes));
-    if let Some(protocol) = found {
+    let candidates = || told.into_iter().chain(rows());
+    if let Some(protocol) = candidates().find(is(Decoded::Exactly)) {
         return Ok(protocol);
     }
     if let Some(game) = other_content(bytes, info.as_deref()) {
         return Err(DemoFileError::OtherGame(game));
     }
-    let by_rest = || rows().find(|row| try_decode(row, bytes) == Decoded::WithRest);
-    named.or_else(by_rest).ok_or(DemoFileError::Unknown)
+    let mut candidates = named.into_iter().chain(candidates());
+    candidates.find(is(Decoded::WithRest)).or(named).ok_or(DemoFileError::Unknown)
 }
 
-/// Protocols of different messages: of those of one extension, the one of its files.
+/// Protocols of different messages: the current one of protocol 68 in front, then one of each extension.
 fn rows() -> impl Iterator<Item = &'static Protocol> {
     let mut seen: Vec<&str> = Vec::new();
-    Protocol::recorded().filter_map(move |protocol| {
+    let all = [Protocol::Q3_68].into_iter().chain(Protocol::recorded());
+    all.filter_map(move |protocol| {
         let is_new = !seen.contains(&protocol.extension);
         seen.push(protocol.extension);
         is_new.then(|| protocol_of(&format!(".{}", protocol.extension)))?
     })
 }
 
-/// Protocol with that number, if the first messages are of its form.
-fn row_of(number: i32, bytes: &[u8]) -> Option<&'static Protocol> {
+/// Protocol with that number. Of the two of number 71, the one with voice reads both.
+fn row_of(number: i32) -> Option<&'static Protocol> {
     let with_number = Protocol::recorded().filter(|protocol| protocol.number == number);
-    // Of the two of number 71, the one with voice reads both.
-    let protocol = with_number.reduce(|first, next| if next.voice { next } else { first })?;
-    (try_decode(protocol, bytes) == Decoded::Exactly).then_some(protocol)
-}
-
-/// Protocol in whose form the first messages are. Of those with the same form, it is the current one.
-fn row_of_form(bytes: &[u8]) -> Option<&'static Protocol> {
-    let current = [Protocol::Q3_68, Protocol::IOQ3_71].into_iter();
-    current.chain(rows()).find(|protocol| try_decode(protocol, bytes) == Decoded::Exactly)
+    with_number.reduce(|first, next| if next.voice { next } else { first })
 }
 
 fn game_of_name(name: &str) -> Option<&'static Game> {
@@ -323,10 +315,7 @@ fn plain_serverinfo(message: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        demo::sample::{self, SampleDemo},
-        wire::demo_file::write_record,
-    };
+    use crate::demo::sample::{self, SampleDemo};
 
     fn named(name: &str, bytes: &[u8]) -> String {
         match recognize(name, bytes) {

@@ -16,8 +16,7 @@ use crate::{
 
 use super::reader::{DemoReader, DemoSnapshot};
 
-/// Keys of a player string that a client of 1.32 reads and older servers do not send, and the keys whose values they
-/// get.
+/// Keys of a player string that older servers do not send, and the keys whose values they get.
 const PLAYER_KEYS: [(&str, Option<&str>); 4] =
     [("hmodel", Some("model")), ("c2", Some("c1")), ("tt", None), ("tl", None)];
 /// Key of the systeminfo, as older servers spell it and as those of 1.32 do.
@@ -152,7 +151,9 @@ mod tests {
         assert_eq!(older.configstring(at(17), "x"), None);
         for (command, translated) in [
             ("cs 545 \"\"\n", Some("cs 545 \"\"\n")),
-            ("cs 545 \"n\\Ann\"\n", Some("cs 545 \"\\n\\Ann\\hmodel\\\\c2\\\\tt\\0\\tl\\0\"\n")),
+            ("cs 545 \"n\\Ann\"\n", Some("cs 545 \"\\n\\Ann\\tt\\0\\tl\\0\"\n")),
+            ("bcs0 13 \"2\"", Some("bcs0 21 \"2\"")),
+            ("bcs2 16 \"2\"", None),
             ("cs 13 \"250\"\n", Some("cs 21 \"250\"\n")),
             ("cs 16 \"250\"\n", None),
             ("print \"x\"", Some("print \"x\"")),
@@ -165,6 +166,9 @@ mod tests {
         assert_eq!(command.as_deref(), Some("cs 0 \"\\protocol\\68\"\n"));
         assert!(Translation::of(Protocol::QL_91).is_none());
         let none = Translation::of(Protocol::IOQ3_71).expect("a translation");
-        assert_eq!(none.configstring(at(0), r"\protocol\71"), Some((at(0), r"\protocol\71".into())));
+        assert_eq!(
+            none.configstring(at(0), r"\protocol\71"),
+            Some((at(0), r"\protocol\71".into()))
+        );
     }
 }

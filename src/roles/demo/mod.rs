@@ -86,6 +86,11 @@ impl Demo {
         Ok(Self { path: path.to_owned(), protocol, bytes })
     }
 
+    /// Number of the protocol that the name says.
+    fn named_protocol(&self) -> Option<i32> {
+        protocol_of(&self.path.to_string_lossy()).map(|protocol| protocol.number)
+    }
+
     /// Reader for `info` and `check`. A recording that is not complete has no end yet.
     fn checking_reader(&self) -> DemoReader<'_> {
         let reader = self.reader();
@@ -128,10 +133,13 @@ fn info(demo: &Demo, colors: ColorCodes, as_json: bool, out: &mut Output) -> boo
     if as_json {
         let mut object = summary.to_json();
         object["file"] = json!(name.to_string());
+        object["name_protocol"] = json!(demo.named_protocol());
         out.line(object);
     } else {
-        let size = counted(summary.bytes, "byte");
-        out.line(format!("{name}: protocol {}, {size}", demo.protocol.number));
+        let (size, number) = (counted(summary.bytes, "byte"), demo.protocol.number);
+        let named = demo.named_protocol().filter(|named| *named != number);
+        let named = named.map_or_else(String::new, |named| format!(" (the name says {named})"));
+        out.line(format!("{name}: protocol {number}{named}, {size}"));
         out.line(&summary);
     }
     report_empty(demo, &summary.counts, out);

@@ -56,7 +56,9 @@ impl<'a> DemoSource<'a> {
         end: DemoEnd,
     ) -> Result<Self, String> {
         let translation = Translation::of(protocol).ok_or_else(|| {
-            format!("{title}: demo not playable: a game of Quake Live, which these clients do not have")
+            format!(
+                "{title}: demo not playable: a game of Quake Live, which these clients do not have"
+            )
         })?;
         let (mut first_error, mut shows) = (None, false);
         let mut position = DemoClock::default();
@@ -245,8 +247,11 @@ impl Source for DemoSource<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::{
+        bg::{EntityType, Event},
         demo::sample::{self, SampleDemo},
         model::ConfigIndex,
     };
@@ -258,6 +263,8 @@ mod tests {
         times: Vec<i32>,
         commands: Vec<String>,
         strings: Vec<(usize, String)>,
+        /// Entity types of the frames.
+        types: BTreeSet<i32>,
     }
 
     impl Sink for Told {
@@ -274,6 +281,7 @@ mod tests {
         }
         fn frame(&mut self, frame: &Frame<'_>) {
             self.times.push(frame.time.0 - sample::START);
+            self.types.extend(frame.entities.iter().map(|entity| entity.e_type));
         }
         fn lost(&mut self, _: &str) {}
     }
@@ -308,6 +316,28 @@ mod tests {
         assert_eq!(told.times.len(), sample::SNAPSHOTS);
         assert!(told.commands.last().expect("an end").contains("End of the demo"));
         assert!(!source.is_finished());
+    }
+
+    #[test]
+    fn older_demos_are_shown_in_current_numbers() {
+        for protocol in [Protocol::Q3_43, Protocol::Q3_48, Protocol::Q3_66] {
+            let (bytes, mut told) = (sample::duel_of(protocol), Told::default());
+            let source = DemoSource::new(protocol, &bytes, "duel", DemoEnd::Stop);
+            run(&mut source.expect("a demo"), &mut told, 0, 4000);
+            assert_eq!(told.times.len(), sample::SNAPSHOTS, "{protocol}");
+            let expected = [EntityType::Player as i32, EntityType::with_event(Event::Obituary)];
+            assert_eq!(told.types.iter().copied().collect::<Vec<_>>(), expected, "{protocol}");
+            let server = told.strings.iter().find(|(index, _)| *index == 0).expect("a serverinfo");
+            assert!(server.1.contains("\\protocol\\68"), "{protocol}: {}", server.1);
+            for (index, text) in [(21, "700"), (612, "Base"), (5, "new")] {
+                assert!(told.strings.contains(&(index, text.to_owned())), "{protocol}: {index}");
+            }
+            let benny = told.strings.iter().rfind(|(index, _)| *index == 549).expect("a player");
+            assert_eq!(benny.1.contains("\\tt\\0"), protocol == Protocol::Q3_43, "{}", benny.1);
+        }
+        let demo = sample::duel();
+        let refused = DemoSource::new(Protocol::QL_91, &demo, "duel", DemoEnd::Stop);
+        assert!(refused.expect_err("refused").contains("Quake Live"));
     }
 
     #[test]

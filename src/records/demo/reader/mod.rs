@@ -133,7 +133,7 @@ impl<'a> DemoReader<'a> {
         self.level.as_ref().map_or("", |level| level.configstring(index))
     }
 
-    /// Current value of the configstring with an index of 1.32, which the game of the demo may have at another place.
+    /// Current value of a configstring by its index of 1.32. The game of the demo may have it at another place.
     #[must_use]
     pub fn game_string(&self, index: ConfigIndex) -> &str {
         let own = self.protocol.numbers.sent_index(index);
