@@ -3,7 +3,8 @@
 
 use fragd::{
     demo::{
-        DemoPaths, DemoReader, DemoSummary, EventFinder, cut, event_json, message_json, recognize,
+        DemoPaths, DemoReader, DemoSummary, EventFinder, convert, cut, event_json, message_json,
+        recognize,
     },
     model::{ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState, LevelTime, PlayerState},
     wire::{
@@ -19,28 +20,29 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let [choice, data @ ..] = data else { return };
-    let protocol = if choice & 1 == 0 { Protocol::Q3_68 } else { Protocol::IOQ3_71 };
+    let rows: Vec<_> = Protocol::recorded().collect();
+    let protocol = rows[usize::from(choice >> 2) % rows.len()];
     if choice & 2 != 0 {
         read(protocol, data);
         return;
     }
     let mut demo = Vec::new();
-    frame(&mut demo, 1, &beginning());
+    frame(&mut demo, 1, &beginning(protocol));
     for (number, piece) in (2u32..).zip(pieces(data, 64)) {
         let [kind, body @ ..] = piece else { continue };
         match kind % 3 {
             0 => frame(&mut demo, number, &body[..body.len().min(16_384)]),
-            1 => frame(&mut demo, number, &told(number, body)),
+            1 => frame(&mut demo, number, &told(protocol, number, body)),
             // Bytes behind the codes of a right beginning.
             _ => {
                 let mut writer = BitWriter::new();
-                server_message::begin(&mut writer, Protocol::Q3_68, CommandNum(0));
+                server_message::begin(&mut writer, protocol, CommandNum(0));
                 body.iter().take(8000).for_each(|byte| writer.byte(*byte));
                 frame(&mut demo, number, writer.message());
             }
         }
     }
-    if choice & 4 == 0 {
+    if choice & 1 == 0 {
         demo.extend([0xff; 8]);
     }
     assert!(read(protocol, &demo) < 66, "more errors than messages and ends");
@@ -66,19 +68,23 @@ fn read(protocol: &'static Protocol, demo: &[u8]) -> usize {
         let read = DemoSummary::of(protocol, &part);
         assert_eq!((read.counts.messages, read.counts.errors), (report.messages, 0));
     }
+    if let Ok((new, report)) = convert(protocol, demo) {
+        let read = DemoSummary::of(Protocol::Q3_68, &new);
+        assert_eq!((read.counts.messages, read.counts.errors), (report.messages, 0));
+    }
     errors
 }
 
 /// A message with commands, a gap in their numbers, a snapshot with any server time, and spare bytes.
-fn told(number: u32, body: &[u8]) -> Vec<u8> {
+fn told(protocol: &'static Protocol, number: u32, body: &[u8]) -> Vec<u8> {
     let [gap, time, back, spare, text @ ..] = body else { return Vec::new() };
     let mut writer = BitWriter::new();
-    server_message::begin(&mut writer, Protocol::Q3_68, CommandNum(0));
+    server_message::begin(&mut writer, protocol, CommandNum(0));
     for (at, line) in text.split(|byte| *byte == b'\n').take(16).enumerate() {
         let command = number as i32 * 16 + i32::from(gap % 4) + at as i32;
         server_message::write_command(&mut writer, CommandNum(command), line);
     }
-    writer.byte(ServerOp::Snapshot as u8);
+    snapshot::begin(&mut writer, CommandNum(0));
     let head = SnapshotHeader {
         server_time: LevelTime(i32::from(*time) * 1000),
         delta_num: back % 4,
@@ -118,9 +124,9 @@ fn frame(demo: &mut Vec<u8>, number: u32, message: &[u8]) {
 }
 
 /// A message with a gamestate.
-fn beginning() -> Vec<u8> {
+fn beginning(protocol: &'static Protocol) -> Vec<u8> {
     let mut writer = BitWriter::new();
-    server_message::begin(&mut writer, Protocol::Q3_68, CommandNum(0));
+    server_message::begin(&mut writer, protocol, CommandNum(0));
     writer.byte(ServerOp::Gamestate as u8);
     let state = |number| EntityState::numbered(EntityNum::new(number).expect("a right number"));
     gamestate::write(
@@ -129,7 +135,7 @@ fn beginning() -> Vec<u8> {
         [(ConfigIndex::at(0), &b"\\mapname\\x"[..])].into_iter(),
         [state(3), state(70)].iter(),
         ClientNum::new(0).expect("a right number"),
-        7,
+        protocol.encoding.messages.has_end_mark.then_some(7),
     );
     server_message::end(&mut writer);
     writer.message().to_vec()

@@ -17,12 +17,14 @@ Examples:
   fragd demo json match.dm_68 | jq .snapshot.server_time
   fragd demo cut match.dm_68 --from 1:30 --to 2:00 -o frag.dm_68
   fragd demo draw match.dm_68 -o match.png     paths and deaths on the map
+  fragd demo convert old.dm3 new.dm_68         a demo of protocol 43 to 67 for current clients
   fragd demo play match.dm_68 --port 27970     serve it to clients; /say !pause, !seek 1:30
   fragd demo extract --player Kim match.mv -o kim.dm_68
   fragd demo extract --free 100,-200,64,90 match.mv -o camera.dm_68
 
 Times are those since the first snapshot: 90s, 1:30, 1500ms or 2m. The protocol is that of the file \
-name: .dm_66 to .dm_68 or .dm_71, else that of the content. Files with .mv are multi-view recordings of a \
+name (.dm3, .dm_48, .dm_66 to .dm_68, .dm_71; Quake Live: .dm_73, .dm_90, .dm_91) or, if its messages have another \
+form, that of the content. Demos of Quake Live are not cut, converted or played. Files with .mv are multi-view recordings of a \
 server, files with .part recordings that are not complete. A client plays a demo from its folder demos with \
 +demo NAME.
 Exit codes: 0 success, 1 an error in a demo or of a file, 2 usage error. A demo that ends early is an error \
@@ -50,6 +52,8 @@ pub enum DemoTask {
     Events(DemoEvents),
     /// Write the demo of a part
     Cut(CutOptions),
+    /// Write a demo of protocol 43 to 67 as one of protocol 68
+    Convert(ConvertOptions),
     /// Draw paths of players and deaths on the map
     Draw(DemoDrawOptions),
     /// Serve a demo to clients that connect
@@ -145,6 +149,20 @@ pub struct CutOptions {
     pub range: DemoRange,
     /// Demo to write
     #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `demo convert`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct ConvertOptions {
+    /// Demo file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Demo to write, .dm_68
+    #[arg(value_name = "NEW")]
     pub output: PathBuf,
     /// Print JSON
     #[arg(long)]

@@ -40,8 +40,8 @@ pub use address::ServerAddress;
 pub use bind::BindAddresses;
 pub use bots::ProcessIds;
 pub use demo::{
-    CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoInfo, DemoJson, DemoNames,
-    DemoPosition, DemoRange, DemoTask, ExtractOptions,
+    ConvertOptions, CutOptions, DemoDrawOptions, DemoEvents, DemoFiles, DemoInfo, DemoJson,
+    DemoNames, DemoPosition, DemoRange, DemoTask, ExtractOptions,
 };
 pub use demo_play::PlayOptions;
 pub use game_data::GameDataArguments;

@@ -35,6 +35,7 @@ mod items;
 mod joining;
 mod journal;
 mod legacy_client;
+mod legacy_demos;
 mod legacy_session_vectors;
 mod legacy_traces;
 mod linked_entities;

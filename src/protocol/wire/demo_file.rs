@@ -8,7 +8,7 @@
 //! snapshots name their delta base by distance. A length of −1 ends the file, as in a client.
 //!
 //! Invariant: a record of a parsed file is inside the file and at most one message long.
-//! Source: demo files of Quake III protocols 43 to 71.
+//! Source: demo files of Quake III protocols 43 to 71 and Quake Live.
 
 use thiserror::Error;
 
@@ -42,14 +42,14 @@ pub fn complete_name(name: &str) -> &str {
 
 /// Returns the protocol of a demo by its file name, also of an incomplete one.
 ///
-/// Protocols that share an extension have the same messages. Of the two of number 71, the result is the one whose
+/// Protocols that share an extension have the same messages; the result is the first of them. Of the two of number 71, the result is the one whose
 /// messages may hold voice.
 #[must_use]
 pub fn protocol_of(name: &str) -> Option<&'static Protocol> {
     let name = complete_name(name);
     let extension = name.rsplit_once('.')?.1;
     let alike = |protocol: &&Protocol| protocol.extension.eq_ignore_ascii_case(extension);
-    let mut known = Protocol::ALL.into_iter().filter(alike);
+    let mut known = Protocol::recorded().filter(alike);
     let first = known.next()?;
     Some(known.find(|other| other.voice).unwrap_or(first))
 }
@@ -227,6 +227,7 @@ mod tests {
             ("a.dm_66", Some(Protocol::Q3_66)),
             ("a.dm3", Some(Protocol::Q3_43)),
             ("A.DM_48", Some(Protocol::Q3_48)),
+            ("a.dm_91", Some(Protocol::QL_91)),
             ("a.dm_43", None),
             ("a.dm_6", None),
             ("a.dm_68.part", Some(Protocol::Q3_68)),

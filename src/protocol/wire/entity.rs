@@ -113,7 +113,8 @@ pub fn read_delta(
     read_record(reader, from, number, &mut ())
 }
 
-fn read_record(
+/// Reads a record as [`read_delta`] and passes every changed value to `sink`.
+pub(super) fn read_record(
     reader: &mut BitReader<'_>,
     from: &EntityState,
     number: EntityNum,

@@ -6,104 +6,18 @@
 
 use std::ops::Range;
 
+pub(super) use super::field::member_size;
+pub use super::field::{Field, FieldKind};
+use super::field::{
+    FieldKind::{Axis, Float, Int, Signed},
+    SPARE_WORD,
+};
 use super::{
     Result, WireError,
     bits::{BitReader, BitWriter, HUFFMAN, PLAIN, Pen, Window},
     delta_sink::DeltaSink,
     huffman::MAX_CODE_LEN,
 };
-
-/// Encoding of a field's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FieldKind {
-    /// A float: 13 bits for a whole number from -4096 to 4095, else all 32.
-    Float,
-    /// The low bits of an integer, zero-extended when read.
-    Int(u8),
-    /// The low bits of an integer, sign-extended when read.
-    Signed(u8),
-    /// A signed byte of a usercmd; -128 is read as -127.
-    Axis,
-}
-
-impl FieldKind {
-    /// Bits of an integer; 32 for a float.
-    #[must_use]
-    pub const fn bits(self) -> u32 {
-        match self {
-            Self::Float => 32,
-            Self::Int(bits) | Self::Signed(bits) => bits as u32,
-            Self::Axis => 8,
-        }
-    }
-}
-
-/// One field of a delta-coded struct.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// Standard name.
-    pub name: &'static str,
-    /// Encoding of its value.
-    pub kind: FieldKind,
-    /// 32-bit word of the struct that holds the member.
-    word: u8,
-    /// Lowest bit of the member in its word.
-    shift: u8,
-    /// Whether the member is a single byte rather than a whole word.
-    is_byte: bool,
-}
-
-/// Returns the size of the member that `of` refers to, in bytes.
-pub(super) const fn member_size<S, T>(_of: fn(&S) -> &T) -> usize {
-    size_of::<T>()
-}
-
-impl Field {
-    /// Describes the member at byte `offset`, or the element `index` of an array there.
-    pub(super) const fn new(
-        name: &'static str,
-        kind: FieldKind,
-        offset: usize,
-        size: usize,
-        index: usize,
-    ) -> Self {
-        assert!(size == 4 || size == 1, "members are words or bytes");
-        let at = offset + index * size;
-        let byte = if cfg!(target_endian = "big") && size == 1 { 3 - at % 4 } else { at % 4 };
-        Self { name, kind, word: (at / 4) as u8, shift: byte as u8 * 8, is_byte: size == 1 }
-    }
-
-    /// Returns the member of a struct, zero-extended.
-    #[inline(always)]
-    pub(super) const fn get(&self, words: &[u32]) -> u32 {
-        let word = words[self.word as usize];
-        if self.is_byte { word >> self.shift & 0xff } else { word }
-    }
-
-    /// Sets the member of a struct to the low bits of `value`.
-    #[inline(always)]
-    pub(super) const fn set(&self, words: &mut [u32], value: u32) {
-        let word = &mut words[self.word as usize];
-        *word = if self.is_byte {
-            *word & !(0xff << self.shift) | (value & 0xff) << self.shift
-        } else {
-            value
-        };
-    }
-
-    /// Returns the name and the readable value of the member, unless it is zero.
-    pub(super) fn dump(&self, words: &[u32]) -> Option<(&'static str, String)> {
-        let value = self.get(words);
-        (value != 0).then(|| {
-            let shown = match self.kind {
-                Float => f32::from_bits(value).to_string(),
-                Int(_) | Signed(_) => (value as i32).to_string(),
-                Axis => (value as i8).to_string(),
-            };
-            (self.name, shown)
-        })
-    }
-}
 
 /// Form of a delta: how the changed fields are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,12 +90,11 @@ impl FieldCode {
     }
 }
 
-use FieldKind::{Axis, Float, Int, Signed};
-
 impl<const WORDS: usize> FieldTable<WORDS> {
     /// Checks the rows and indexes them by word.
     pub(super) const fn new(form: DeltaForm, fields: &'static [Field]) -> Self {
         assert!(fields.len() <= MAX_FIELDS, "a delta marks at most 64 fields");
+        assert!(WORDS <= SPARE_WORD as usize, "no struct has the word of spare fields");
         assert!(
             !matches!(form, DeltaForm::Vectors(_))
                 || fields.len() > 32 && fields.len() < MAX_FIELDS,
@@ -192,7 +105,10 @@ impl<const WORDS: usize> FieldTable<WORDS> {
         let mut i = 0;
         while i < fields.len() {
             let Field { word, kind, is_byte, .. } = fields[i];
-            assert!(bit_of_word[word as usize] == 0, "each word holds one field");
+            assert!(
+                fields[i].is_spare() || bit_of_word[word as usize] == 0,
+                "each word holds one field"
+            );
             assert!(!is_byte, "members are whole words");
             match kind {
                 Float => {}
@@ -200,7 +116,9 @@ impl<const WORDS: usize> FieldTable<WORDS> {
                 Signed(bits) => assert!(bits == 8 || bits == 16, "signed fields are whole bytes"),
                 Axis => panic!("axes belong to usercmds"),
             }
-            bit_of_word[word as usize] = 1 << i;
+            if !fields[i].is_spare() {
+                bit_of_word[word as usize] = 1 << i;
+            }
             codes[i] = FieldCode::new(word, kind);
             i += 1;
         }
@@ -237,6 +155,12 @@ impl<const WORDS: usize> FieldTable<WORDS> {
             DeltaForm::Flagged => self.write_flagged(writer, changed, to),
             DeltaForm::Vectors(vectors) => self.write_vector(writer, vectors, changed, to),
         }
+    }
+
+    /// Whether the struct lacks fields of the table.
+    #[must_use]
+    pub fn has_spare_fields(&self) -> bool {
+        self.fields.iter().any(Field::is_spare)
     }
 
     /// Whether the four arrays of a playerstate have a flag in front of all.
@@ -435,7 +359,10 @@ impl<const WORDS: usize> FieldTable<WORDS> {
             if window.flag() {
                 let value = Self::read_value::<ZERO_FLAGS, HUFFMAN>(&mut window, *code);
                 let value = value.ok_or_else(|| reader.no_code(window))?;
-                to[usize::from(code.word)] = value;
+                // A spare field has a word behind the end.
+                if let Some(word) = to.get_mut(usize::from(code.word)) {
+                    *word = value;
+                }
                 reader.follow(window)?;
                 sink.field(index, value, reader.bit_position() - start);
             } else {
@@ -467,7 +394,7 @@ impl<const WORDS: usize> FieldTable<WORDS> {
     /// Returns name and value of each field that is not zero, for dumps.
     pub fn dump(&self, words: &[u32; WORDS]) -> impl Iterator<Item = (&'static str, String)> {
         let words = *words;
-        self.fields.iter().filter_map(move |field| field.dump(&words))
+        self.members().filter_map(move |field| field.dump(&words))
     }
 
     /// Returns the fields of a struct that are not zero, with their words, for traces.
@@ -475,14 +402,19 @@ impl<const WORDS: usize> FieldTable<WORDS> {
         &'static self,
         words: &'a [u32; WORDS],
     ) -> impl Iterator<Item = (&'static Field, u32)> + 'a {
-        let fields = self.fields.iter().map(|field| (field, field.get(words)));
+        let fields = self.members().map(|field| (field, field.get(words)));
         fields.filter(|(_, word)| *word != 0)
+    }
+
+    /// Fields that the struct has a member for.
+    fn members(&self) -> impl Iterator<Item = &'static Field> + use<WORDS> {
+        self.fields.iter().filter(|field| !field.is_spare())
     }
 
     /// Returns the word of a field by name.
     #[must_use]
     pub fn word_of(&self, name: &str) -> Option<usize> {
-        self.fields.iter().find(|field| field.name == name).map(|field| usize::from(field.word))
+        self.members().find(|field| field.name == name).map(|field| usize::from(field.word))
     }
 }
 

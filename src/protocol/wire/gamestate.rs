@@ -14,6 +14,7 @@
 use super::{
     Result, WireError,
     bits::{BitReader, BitWriter},
+    delta_sink::{DeltaSink, EntityChange},
     entity,
     protocol::Coder,
     server_message::ServerOp,
@@ -90,6 +91,14 @@ pub fn baseline_bits(writer: &mut BitWriter, baseline: &EntityState) -> usize {
 /// As [`BitReader::bits`]; an index or a number out of range; an operation that is not allowed
 /// here; more text than a client can hold.
 pub fn read(reader: &mut BitReader<'_>) -> Result<Gamestate> {
+    read_with(reader, &mut ())
+}
+
+/// Reads the body of a gamestate as [`read`] and passes every baseline to `sink`.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(reader: &mut BitReader<'_>, sink: &mut impl DeltaSink) -> Result<Gamestate> {
     let form = reader.encoding().messages;
     let command_num = CommandNum(reader.long()?);
     let mut configstrings = Vec::new();
@@ -115,6 +124,7 @@ pub fn read(reader: &mut BitReader<'_>) -> Result<Gamestate> {
                 configstrings.push((index, text));
             }
             ServerOp::Baseline => {
+                let start = reader.bit_position();
                 let number = entity::read_number(reader)?;
                 if number == EntityNum::NONE {
                     return Err(WireError::OutOfRange { what: "baseline", number: 1023 });
@@ -123,7 +133,8 @@ pub fn read(reader: &mut BitReader<'_>) -> Result<Gamestate> {
                     return Err(WireError::GamestateOverflow);
                 }
                 let nothing = EntityState::default();
-                if let Some(baseline) = entity::read_delta(reader, &nothing, number)? {
+                if let Some(baseline) = entity::read_record(reader, &nothing, number, sink)? {
+                    sink.entity(number, EntityChange::Added, reader.bit_position() - start);
                     baselines.push(baseline);
                 }
             }

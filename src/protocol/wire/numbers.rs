@@ -11,7 +11,14 @@
 
 use std::borrow::Cow;
 
-use super::{info::InfoString, protocol::Protocol};
+use super::{
+    info::InfoString,
+    number_tables::{
+        CONFIGSTRINGS, CONFIGSTRINGS_QUAKE_LIVE, EVENTS, EVENTS_QUAKE_LIVE, PERSISTENT,
+        PERSISTENT_QUAKE_LIVE, Table,
+    },
+    protocol::Protocol,
+};
 use crate::model::{ConfigIndex, EntityState, PlayerState, UserCmd, text::truncated};
 
 /// Numbers of events, entity types, animations, configstrings and other vocabulary of the game.
@@ -21,66 +28,9 @@ pub enum GameNumbers {
     Current,
     /// Those of 1.11 to 1.17.
     Release116,
+    /// Those of Quake Live, which are read from demos and not sent.
+    QuakeLive,
 }
-
-/// Numbers of 1.32, from `first` to `last`, and the older number of the first one.
-struct Range {
-    first: i32,
-    last: i32,
-    older: i32,
-}
-
-const fn range(first: i32, last: i32, older: i32) -> Range {
-    Range { first, last, older }
-}
-
-/// Rows of a translation. Of two rows with one older number, the first is its meaning.
-struct Table(&'static [Range]);
-
-impl Table {
-    /// Returns the older number; `None` if the older game has none.
-    fn older(&self, number: i32) -> Option<i32> {
-        let row = self.0.iter().find(|row| (row.first..=row.last).contains(&number))?;
-        Some(number - row.first + row.older)
-    }
-
-    /// Returns the number of 1.32.
-    fn newer(&self, number: i32) -> Option<i32> {
-        let row = self
-            .0
-            .iter()
-            .find(|row| (row.older..=row.older + row.last - row.first).contains(&number))?;
-        Some(number - row.older + row.first)
-    }
-}
-
-/// Events. `GlobalTeamSound`, `Bullet`, `ScorePlum` and those of the team arena have no older number.
-const EVENTS: Table = Table(&[
-    range(0, 46, 0),
-    // Bullet hits, missile hit, missile miss.
-    range(48, 51, 47),
-    // A missile that misses on metal.
-    range(52, 52, 50),
-    // Rail trail, shotgun.
-    range(53, 54, 51),
-    // Pain to the gibbed player.
-    range(56, 64, 54),
-    // Taunt.
-    range(76, 76, 64),
-]);
-
-/// Configstrings; the game version is 20, locations begin at 608.
-const CONFIGSTRINGS: Table = Table(&[
-    range(0, 11, 0),
-    range(20, 23, 12),
-    range(27, 27, 27),
-    range(32, 607, 32),
-    range(608, 671, 672),
-]);
-
-/// Persistent values. The count and kind of rewards have no number of 1.32; see [`older_rewards`].
-const PERSISTENT: Table =
-    Table(&[range(0, 4, 0), range(6, 6, 7), range(8, 10, 8), range(13, 13, 11)]);
 
 /// First entity type of events: the type less this number is the event.
 const FIRST_EVENT_TYPE: [i32; 2] = [13, 12];
@@ -108,6 +58,8 @@ const BUTTONS: i32 = 0x1f;
 const ITEM_LIST_LEN: usize = 36;
 /// Numbers per player in `scores`.
 const SCORES_PER_PLAYER: [usize; 2] = [14, 6];
+/// Longest values of players in `scores`.
+const MAX_SCORES_LEN: usize = 980;
 /// Longest value of a configstring in one command.
 const MAX_CHANGE_LEN: usize = 990;
 
@@ -159,10 +111,6 @@ fn older_animation(animation: i32) -> i32 {
 /// Returns an event that the older game has, or none.
 fn older_event(event: i32) -> i32 {
     EVENTS.older(event & !EVENT_TOGGLES).map_or(0, |older| event & EVENT_TOGGLES | older)
-}
-
-fn newer_event(event: i32) -> i32 {
-    EVENTS.newer(event & !EVENT_TOGGLES).map_or(0, |newer| event & EVENT_TOGGLES | newer)
 }
 
 /// Returns the sum of a player's awards, and the kind of the newest one by the flags of the player.
@@ -221,19 +169,51 @@ impl GameNumbers {
         self.sent_entity(entity).unwrap_or_else(hidden)
     }
 
+    /// Returns the first entity type of events: the type less this number is the event.
+    #[must_use]
+    pub const fn first_event_type(self) -> i32 {
+        FIRST_EVENT_TYPE[matches!(self, Self::Release116) as usize]
+    }
+
+    /// Returns an event that was received, without its toggles, in numbers of 1.32; `None` if 1.32 has none.
+    #[must_use]
+    pub fn received_event(self, event: i32) -> Option<i32> {
+        match self {
+            Self::Current => Some(event),
+            Self::Release116 => EVENTS.newer(event),
+            Self::QuakeLive => EVENTS_QUAKE_LIVE.newer(event),
+        }
+    }
+
+    /// Returns the place of a persistent value that was received; `None` if 1.32 has none.
+    #[must_use]
+    pub fn received_persistent(self, at: usize) -> Option<usize> {
+        let table = match self {
+            Self::Current => return Some(at),
+            Self::Release116 => &PERSISTENT,
+            Self::QuakeLive => &PERSISTENT_QUAKE_LIVE,
+        };
+        table.newer(at as i32).and_then(|newer| usize::try_from(newer).ok())
+    }
+
+    fn received_toggled(self, event: i32) -> i32 {
+        let newer = self.received_event(event & !EVENT_TOGGLES);
+        newer.map_or(0, |newer| event & EVENT_TOGGLES | newer)
+    }
+
     /// Returns an entity that was received, in numbers of 1.32.
     #[must_use]
     pub fn received_entity(self, entity: &EntityState) -> EntityState {
         if self.is_current() {
             return *entity;
         }
-        let [first, older_first] = FIRST_EVENT_TYPE;
+        let (first, older_first) = (FIRST_EVENT_TYPE[0], self.first_event_type());
         let e_type = if entity.e_type >= older_first {
-            first + EVENTS.newer(entity.e_type.wrapping_sub(older_first)).unwrap_or(0)
+            first + self.received_event(entity.e_type.wrapping_sub(older_first)).unwrap_or(0)
         } else {
             entity.e_type
         };
-        EntityState { e_type, event: newer_event(entity.event), ..*entity }
+        EntityState { e_type, event: self.received_toggled(entity.event), ..*entity }
     }
 
     /// Returns a playerstate as it is sent.
@@ -275,16 +255,20 @@ impl GameNumbers {
         }
         let mut persistant = [0; 16];
         for (at, value) in player.persistant.iter().enumerate() {
-            if let Some(newer) = PERSISTENT.newer(at as i32) {
-                persistant[newer as usize & 15] = *value;
+            if let Some(newer) = self.received_persistent(at) {
+                persistant[newer & 15] = *value;
             }
         }
         PlayerState {
             persistant,
-            events: player.events.map(newer_event),
-            external_event: newer_event(player.external_event),
+            events: player.events.map(|event| self.received_toggled(event)),
+            external_event: self.received_toggled(player.external_event),
             ..*player
         }
+    }
+
+    const fn configstrings(self) -> &'static Table {
+        if matches!(self, Self::QuakeLive) { &CONFIGSTRINGS_QUAKE_LIVE } else { &CONFIGSTRINGS }
     }
 
     /// Returns the index of a configstring as it is sent; `None` if the older game has no such string.
@@ -293,7 +277,7 @@ impl GameNumbers {
         if self.is_current() {
             return Some(index);
         }
-        let older = CONFIGSTRINGS.older(index.index() as i32)?;
+        let older = self.configstrings().older(index.index() as i32)?;
         usize::try_from(older).ok().and_then(ConfigIndex::new)
     }
 
@@ -303,7 +287,7 @@ impl GameNumbers {
         if self.is_current() {
             return Some(index);
         }
-        let newer = CONFIGSTRINGS.newer(index.index() as i32)?;
+        let newer = self.configstrings().newer(index.index() as i32)?;
         usize::try_from(newer).ok().and_then(ConfigIndex::new)
     }
 
@@ -404,13 +388,13 @@ impl Protocol {
         }
         let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
         match name {
-            "cs" => {
+            "cs" | "bcs0" | "bcs1" | "bcs2" => {
                 let (index, text) = rest.split_once(' ')?;
                 let index = index.parse().ok().and_then(ConfigIndex::new)?;
                 let index = self.numbers.received_index(index)?;
-                Some(Cow::Owned(format!("cs {index} {text}")))
+                Some(Cow::Owned(format!("{name} {index} {text}")))
             }
-            "scores" => {
+            "scores" if self.numbers == GameNumbers::Release116 => {
                 let [newest, older] = SCORES_PER_PLAYER;
                 Some(Cow::Owned(regrouped_scores(rest, [older, newest])))
             }
@@ -453,20 +437,25 @@ fn older_player(text: &str) -> String {
     older.as_str().to_owned()
 }
 
-/// Returns a `scores` command with another number of values per player: more are left out, missing ones are 0.
+/// Returns a `scores` command with another number of values per player: more are left out, missing ones are 0. Players
+/// without room in a command are left out.
 fn regrouped_scores(values: &str, [each, each_then]: [usize; 2]) -> String {
     let mut words = values.split_ascii_whitespace();
-    let mut command = String::from("scores");
-    let mut push = |word: &str| {
-        command.push(' ');
-        command.push_str(word);
-    };
-    (0..3).for_each(|_| push(words.next().unwrap_or("0")));
+    let [count, red, blue] = std::array::from_fn(|_| words.next().unwrap_or("0"));
     let words: Vec<_> = words.collect();
-    for player in words.chunks_exact(each) {
-        (0..each_then).for_each(|at| push(player.get(at).unwrap_or(&"0")));
+    let mut players = String::new();
+    for (at, player) in words.chunks_exact(each).enumerate() {
+        let before = players.len();
+        for value in 0..each_then {
+            players.push(' ');
+            players.push_str(player.get(value).unwrap_or(&"0"));
+        }
+        if players.len() > MAX_SCORES_LEN {
+            players.truncate(before);
+            return format!("scores {at} {red} {blue}{players}");
+        }
     }
-    command
+    format!("scores {count} {red} {blue}{players}")
 }
 
 #[cfg(test)]
@@ -538,6 +527,35 @@ mod tests {
             protocol.received_command("cs 12 \"baseq3-1\"").as_deref(),
             Some("cs 20 \"baseq3-1\"")
         );
+    }
+
+    #[test]
+    fn scores_of_many_players_fit_in_a_command() {
+        let players: String = (0..40).map(|at| format!(" {at} 100 50 20 0 0")).collect();
+        let command = format!("scores 40 1 2{players}");
+        let received = Protocol::Q3_43.received_command(&command).expect("scores");
+        assert!(received.len() < 1023, "{}", received.len());
+        let words: Vec<_> = received.split(' ').collect();
+        let count: usize = words[1].parse().expect("a count");
+        assert!(count > 20 && words.len() == 4 + count * 14, "{received}");
+        assert!(received.starts_with(&format!("scores {count} 1 2 0 100 50 20 0 0 0 0")));
+    }
+
+    #[test]
+    fn quake_live_has_its_own_numbers() {
+        let numbers = GameNumbers::QuakeLive;
+        for (newest, theirs) in [(60, 58), (47, 44), (53, 50), (40, 37), (19, 15)] {
+            assert_eq!(numbers.received_event(theirs), Some(newest));
+        }
+        assert_eq!(numbers.received_event(85), None, "the end of a match");
+        let obituary = EntityState { e_type: 13 + 58, ..EntityState::default() };
+        assert_eq!(numbers.received_entity(&obituary).e_type, 13 + 60);
+        for (newest, theirs) in [(5, 5), (21, 13), (23, 658), (544, 529), (607, 592)] {
+            let [newest, theirs] = [newest, theirs].map(ConfigIndex::at);
+            assert_eq!(numbers.received_index(theirs), Some(newest));
+            assert_eq!(numbers.sent_index(newest), Some(theirs));
+        }
+        assert_eq!(numbers.received_persistent(7), Some(8), "deaths");
     }
 
     proptest! {

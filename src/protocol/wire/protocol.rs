@@ -17,7 +17,8 @@
 //! is a variant of [`DeltaForm`](super::fields::DeltaForm), both handled in `wire`.
 //!
 //! OpenArena and ioquake3 share number 71. Framing distinguishes them. Whether messages of 66 and 67
-//! are scrambled is not proven, so each has two rows. Of protocol 48 only demos are known.
+//! are scrambled is not proven, so each has two rows. Of protocol 48 only demos are known. Rows of Quake Live are in
+//! [`quake_live`](super::quake_live).
 //! Source: Quake III protocol 68, ioquake3 protocol 71; protocols 43 to 67 of 1.11 to 1.31. Engine
 //! names: `com_protocol`, `com_legacyprotocol`, `netchan_t.compat`.
 
@@ -108,6 +109,8 @@ pub struct MessageForm {
     pub has_end_mark: bool,
     /// Whether gamestates hold the number of the client.
     pub has_client_number: bool,
+    /// Whether texts are UTF-8; else ASCII.
+    pub has_utf8: bool,
 }
 
 /// Encoding of message contents.
@@ -151,10 +154,25 @@ pub enum PureAnswer {
     MixedOfLevel,
 }
 
+/// Form of messages of protocols 66 to 71.
+pub(super) const MESSAGES_68: MessageForm = MessageForm {
+    acknowledges_first: true,
+    has_end_mark: true,
+    has_client_number: true,
+    has_utf8: false,
+};
+/// Form of messages of protocols 43 and 45.
+const MESSAGES_43: MessageForm = MessageForm {
+    acknowledges_first: false,
+    has_end_mark: false,
+    has_client_number: false,
+    has_utf8: false,
+};
+
 /// Message encoding of protocols 66 to 71.
 pub static ENCODING_68: Encoding = Encoding {
     coder: Coder::Huffman,
-    messages: MessageForm { acknowledges_first: true, has_end_mark: true, has_client_number: true },
+    messages: MESSAGES_68,
     entity: &ENTITY_68,
     player: &PLAYER_68,
     usercmd: &USERCMD_68,
@@ -163,11 +181,7 @@ pub static ENCODING_68: Encoding = Encoding {
 /// Message encoding of protocols 43 and 45.
 pub static ENCODING_43: Encoding = Encoding {
     coder: Coder::Plain,
-    messages: MessageForm {
-        acknowledges_first: false,
-        has_end_mark: false,
-        has_client_number: false,
-    },
+    messages: MESSAGES_43,
     entity: &ENTITY_43,
     player: &PLAYER_43,
     usercmd: &USERCMD_43,
@@ -176,11 +190,7 @@ pub static ENCODING_43: Encoding = Encoding {
 /// Message encoding of protocol 48. Its usercmds are unknown.
 pub static ENCODING_48: Encoding = Encoding {
     coder: Coder::Plain,
-    messages: MessageForm {
-        acknowledges_first: true,
-        has_end_mark: false,
-        has_client_number: false,
-    },
+    messages: MessageForm { acknowledges_first: true, ..MESSAGES_43 },
     entity: &ENTITY_48,
     player: &PLAYER_48,
     usercmd: &USERCMD_43,
@@ -213,7 +223,7 @@ const SHORT_BARE: Handshake = Handshake { sends_challenge: false, ..SHORT };
 const SHORT_PLAIN: Handshake = Handshake { connect: ConnectForm::Plain, ..SHORT_BARE };
 
 /// Facts of protocol 68 that others share.
-const ROW_68: Protocol = Protocol {
+pub(super) const ROW_68: Protocol = Protocol {
     name: "68",
     number: 68,
     extension: "dm_68",
@@ -263,7 +273,7 @@ macro_rules! protocols {
                 &ROW
             };)+
 
-            /// Every protocol.
+            /// Every protocol but those of Quake Live, of which demos alone are read.
             pub const ALL: [&'static Self; [$(stringify!($name)),+].len()] = [$(Self::$name),+];
         }
     };

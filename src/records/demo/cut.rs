@@ -4,7 +4,7 @@
 //! copied. Only a snapshot whose delta base is not in the cut is encoded again, relative to the newest one,
 //! and a message with a part that clients refuse without that part.
 //! Invariant: every cut is read without an error.
-//! Source: demo files of Quake III protocols 66 to 71.
+//! Source: demo files of Quake III protocols 43 to 71.
 
 use std::{fmt, sync::Arc};
 
@@ -12,21 +12,14 @@ use thiserror::Error;
 
 use crate::{
     client::CommandEffect,
-    model::ClientNum,
-    model::{CommandNum, LevelTime, PlayerState, limits::PACKET_BACKUP},
-    wire::{
-        Protocol,
-        bits::BitWriter,
-        demo_file::{END_MARK, write_record},
-        gamestate,
-        server_message::{self, ServerOp},
-        snapshot::{self, SnapshotHeader, SnapshotView},
-    },
+    model::{CommandNum, LevelTime, limits::PACKET_BACKUP},
+    wire::{Protocol, gamestate::Gamestate, server_message},
 };
 
 use super::{
     clock::DemoClock,
-    reader::{DemoCommand, DemoMessage, DemoReader, DemoSnapshot},
+    reader::{DemoCommand, DemoMessage, DemoReader},
+    writer::{DemoLength, DemoWriter, Written},
 };
 
 /// Result of a cut.
@@ -67,6 +60,9 @@ pub enum CutError {
     /// Gamestate longer than a message.
     #[error("gamestate exceeds a message")]
     Gamestate,
+    /// Demo whose messages are read and not written.
+    #[error("demos of protocol {0} are not cut: they have fields that are not written")]
+    Protocol(i32),
 }
 
 /// Range of a demo without a snapshot.
@@ -102,6 +98,9 @@ pub fn cut(
     to_ms: u64,
 ) -> Result<(Vec<u8>, CutReport), CutError> {
     check_order(protocol, bytes, from_ms, to_ms)?;
+    if protocol.is_quake_live() {
+        return Err(CutError::Protocol(protocol.number));
+    }
     let mut reader = DemoReader::new(protocol, bytes);
     let mut clock = DemoClock::default();
     let mut cutter = Cutter::new(protocol);
@@ -134,8 +133,8 @@ pub fn cut(
         let range = EmptyRange { from_ms, to_ms, play_ms: clock.elapsed_ms() };
         return Err(CutError::Empty(range));
     }
-    cutter.out.extend(END_MARK);
-    Ok((cutter.out, cutter.report))
+    let report = CutReport { messages: cutter.demo.messages(), ..cutter.report };
+    Ok((cutter.demo.finish(), report))
 }
 
 /// Checks that a range does not end before it begins.
@@ -159,28 +158,22 @@ pub fn check_order(
 }
 
 struct Cutter {
-    protocol: &'static Protocol,
-    writer: BitWriter,
-    out: Vec<u8>,
+    demo: DemoWriter,
     /// Sequence of the first message whose snapshot can be a delta base.
     begun: Option<u32>,
     /// Sequences of the snapshots that the cut holds, as a reader of the cut stores them.
     held: [Option<u32>; PACKET_BACKUP],
-    newest: Option<(u32, Arc<DemoSnapshot>)>,
-    /// Length and messages of the cut up to a gamestate behind its last snapshot.
-    next_level: Option<(usize, usize)>,
+    /// The cut up to a gamestate behind its last snapshot.
+    next_level: Option<DemoLength>,
     report: CutReport,
 }
 
 impl Cutter {
     fn new(protocol: &'static Protocol) -> Self {
         Self {
-            protocol,
-            writer: BitWriter::new(),
-            out: Vec::new(),
+            demo: DemoWriter::new(protocol),
             begun: None,
             held: [None; PACKET_BACKUP],
-            newest: None,
             next_level: None,
             report: CutReport::default(),
         }
@@ -193,9 +186,7 @@ impl Cutter {
         message: &DemoMessage<'_>,
         at_ms: u64,
     ) -> Result<(), CutError> {
-        let (Some(baselines), Some(client), Some(first)) =
-            (reader.baselines(), reader.client_num(), &message.snapshot)
-        else {
+        let (Some(baselines), Some(first)) = (reader.baselines(), &message.snapshot) else {
             return Ok(());
         };
         // The begin of a long configstring takes the last numbers in front of the new commands.
@@ -205,24 +196,19 @@ impl Cutter {
         let new = message.commands.iter().find(|command| command.is_new);
         let known = new.map_or(reader.command(), |command| before(command.number, 1));
         let known = before(known, open.len() as i32);
-        server_message::begin(&mut self.writer, self.protocol, message.acknowledge);
-        self.writer.byte(ServerOp::Gamestate as u8);
-        gamestate::write(
-            &mut self.writer,
-            known,
-            reader.configstrings().map(|(index, text)| (index, text.as_bytes())),
-            baselines.all().iter(),
-            client,
-            reader.checksum_feed(),
-        );
-        server_message::end(&mut self.writer);
-        if self.writer.overflowed() {
+        let gamestate = Gamestate {
+            command_num: known,
+            configstrings: reader.configstrings().map(|(at, text)| (at, text.to_owned())).collect(),
+            baselines: baselines.all().to_vec(),
+            client_num: reader.client_num(),
+            checksum_feed: reader.checksum_feed(),
+        };
+        let sequence = message.sequence.wrapping_sub(1);
+        if !self.demo.write_gamestate(sequence, message.acknowledge, &gamestate) {
             return Err(CutError::Gamestate);
         }
-        write_record(&mut self.out, message.sequence.wrapping_sub(1), self.writer.message());
         self.begun = Some(message.sequence);
-        self.report =
-            CutReport { messages: 1, from_ms: at_ms, first: first.head.server_time, ..self.report };
+        self.report = CutReport { from_ms: at_ms, first: first.head.server_time, ..self.report };
         let mut first = message.clone();
         first.commands = begin_commands(known, &open, &message.commands);
         self.recode(reader, &first);
@@ -232,20 +218,18 @@ impl Cutter {
 
     fn add(&mut self, reader: &DemoReader<'_>, message: &DemoMessage<'_>, at_ms: u64) {
         if message.gamestate.is_some() {
-            self.next_level = Some((self.out.len(), self.report.messages));
+            self.next_level = Some(self.demo.length());
             self.begun = Some(message.sequence);
             self.held = [None; PACKET_BACKUP];
-            self.newest = None;
         }
         self.report.to_ms = at_ms;
         if !self.is_copied(message) {
             self.recode(reader, message);
             return;
         }
-        write_record(&mut self.out, message.sequence, message.bytes);
-        self.report.messages += 1;
-        if let Some(snapshot) = &message.snapshot {
-            self.hold(message.sequence, snapshot);
+        self.demo.copy(message);
+        if message.snapshot.is_some() {
+            self.hold(message.sequence);
         }
     }
 
@@ -260,86 +244,26 @@ impl Cutter {
             })
     }
 
-    fn hold(&mut self, sequence: u32, snapshot: &Arc<DemoSnapshot>) {
+    fn hold(&mut self, sequence: u32) {
         self.held[sequence as usize % PACKET_BACKUP] = Some(sequence);
-        self.newest = Some((sequence, Arc::clone(snapshot)));
         self.next_level = None;
     }
 
     /// Removes the gamestate of a level of which the cut has no snapshot.
     fn drop_next_level(&mut self) {
-        if let Some((len, messages)) = self.next_level {
-            self.out.truncate(len);
-            self.report.messages = messages;
+        if let Some(length) = self.next_level {
+            self.demo.truncate(length);
         }
     }
 
-    /// Writes a message again, with a delta snapshot where the cut holds a base. Refused commands are left
-    /// out. So is a snapshot that exceeds a message, but not the commands in front of it.
+    /// Writes a message again, with a delta snapshot where the cut holds a base.
     fn recode(&mut self, reader: &DemoReader<'_>, message: &DemoMessage<'_>) {
-        let mut snapshot = message.snapshot.as_ref();
-        self.encode(reader, message, snapshot);
-        if self.writer.overflowed() {
-            self.report.skipped += 1;
-            snapshot = None;
-            self.encode(reader, message, None);
-        }
-        if self.writer.overflowed() {
-            return;
-        }
-        write_record(&mut self.out, message.sequence, self.writer.message());
-        self.report.messages += 1;
-        if let Some(snapshot) = snapshot {
+        let written = self.demo.write(message, reader.baselines());
+        self.report.skipped += usize::from(written == Written::Part);
+        if written == Written::Whole && message.snapshot.is_some() {
             self.report.recoded += 1;
-            self.hold(message.sequence, snapshot);
+            self.hold(message.sequence);
         }
-    }
-
-    fn encode(
-        &mut self,
-        reader: &DemoReader<'_>,
-        message: &DemoMessage<'_>,
-        snapshot: Option<&Arc<DemoSnapshot>>,
-    ) {
-        let writer = &mut self.writer;
-        server_message::begin(writer, self.protocol, message.acknowledge);
-        for command in &message.commands {
-            let text = if command.is_refused { "" } else { &command.text };
-            server_message::write_command(writer, command.number, text.as_bytes());
-        }
-        if let Some(state) = &message.gamestate {
-            let strings = state.configstrings.iter();
-            writer.byte(ServerOp::Gamestate as u8);
-            gamestate::write(
-                writer,
-                state.command_num,
-                strings.map(|(index, text)| (*index, text.as_bytes())),
-                state.baselines.iter(),
-                // Only in forms that hold it.
-                state.client_num.unwrap_or(ClientNum::FIRST),
-                state.checksum_feed,
-            );
-        }
-        if let (Some(snapshot), Some(baselines)) = (snapshot, reader.baselines()) {
-            let base = self.newest.as_ref().and_then(|(sequence, base)| {
-                let back = message.sequence.checked_sub(*sequence)?;
-                (1..PACKET_BACKUP as u32).contains(&back).then_some((back as u8, base))
-            });
-            snapshot::begin(writer, message.acknowledge);
-            let delta_num = base.map_or(0, |(back, _)| back);
-            let head = SnapshotHeader { delta_num, ..snapshot.head };
-            let null_player = PlayerState::default();
-            let (old_player, old) =
-                base.map_or((&null_player, &[][..]), |(_, base)| (&base.player, &base.entities));
-            snapshot::write(
-                writer,
-                &head,
-                SnapshotView { player: old_player, entities: old.iter() },
-                SnapshotView { player: &snapshot.player, entities: snapshot.entities.iter() },
-                |number| baselines.get(number),
-            );
-        }
-        server_message::end(writer);
     }
 }
 
@@ -375,7 +299,7 @@ fn begin_commands(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demo::sample;
+    use crate::{demo::sample, model::PlayerState};
 
     /// Times, playerstates and entities of a demo without errors.
     fn shown(demo: &[u8]) -> Vec<(LevelTime, PlayerState, Vec<crate::model::EntityState>)> {

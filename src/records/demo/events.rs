@@ -13,7 +13,7 @@ use crate::{
         ClientNum, CommandArgs, ConfigIndex, EntityState, LevelTime,
         text::{ColorCodes, atoi},
     },
-    wire::info::InfoString,
+    wire::{Protocol, info::InfoString},
 };
 
 use super::{
@@ -166,7 +166,9 @@ impl EventFinder {
         for command in message.commands.iter().filter(|command| command.is_new) {
             match &command.effect {
                 Some(CommandEffect::Configstring(index)) => {
-                    let number = index.index().checked_sub(usize::from(configstring::PLAYERS));
+                    let index = reader.protocol().numbers.received_index(*index);
+                    let number = index
+                        .and_then(|index| index.index().checked_sub(configstring::PLAYERS.into()));
                     if let Some(number) = number.and_then(ClientNum::new) {
                         self.read_name(reader, number, &mut found);
                     }
@@ -180,8 +182,8 @@ impl EventFinder {
             }
         }
         if let Some(snapshot) = &message.snapshot {
-            for entity in new_events(self.last.as_deref(), snapshot) {
-                self.entity_event(entity, &mut found);
+            for entity in new_events(reader.protocol(), self.last.as_deref(), snapshot) {
+                self.entity_event(&entity, &mut found);
             }
             self.last = Some(Arc::clone(snapshot));
         }
@@ -206,7 +208,7 @@ impl EventFinder {
         number: ClientNum,
         found: &mut dyn FnMut(DemoEventKind),
     ) {
-        let info = InfoString::parse_big(reader.configstring(configstring::player(number)));
+        let info = InfoString::parse_big(reader.game_string(configstring::player(number)));
         let name = info.get("n").map(|name| self.plain(name));
         self.names.resize(self.names.len().max(number.index() + 1), None);
         let before = std::mem::replace(&mut self.names[number.index()], name.clone());
@@ -247,7 +249,7 @@ impl EventFinder {
             ChatWords::Location => {
                 let location = usize::try_from(atoi(words.get(2))).ok();
                 let location = location.and_then(configstring::location);
-                let location = location.map_or("", |index| reader.configstring(index));
+                let location = location.map_or("", |index| reader.game_string(index));
                 let location = match self.plain(location) {
                     unnamed if unnamed.is_empty() => String::new(),
                     location => format!(" ({location})"),
@@ -289,18 +291,21 @@ impl EventFinder {
     }
 }
 
-/// Entities whose event appears in a snapshot.
-pub(super) fn new_events<'a>(
+/// Entities whose event appears in a snapshot, in numbers of 1.32.
+fn new_events<'a>(
+    protocol: &'static Protocol,
     last: Option<&'a DemoSnapshot>,
     snapshot: &'a DemoSnapshot,
-) -> impl Iterator<Item = &'a EntityState> {
+) -> impl Iterator<Item = EntityState> {
     let before = last.map_or(&[][..], |last| &last.entities);
-    snapshot.entities.iter().filter(move |entity| {
-        entity.e_type > EntityType::Events as i32
+    let first = protocol.numbers.first_event_type();
+    let new = snapshot.entities.iter().filter(move |entity| {
+        entity.e_type > first
             && !before
                 .binary_search_by_key(&entity.number, |old| old.number)
                 .is_ok_and(|at| before[at].e_type == entity.e_type)
-    })
+    });
+    new.map(move |entity| protocol.numbers.received_entity(entity))
 }
 
 fn flag_text(sound: TeamSound) -> Option<&'static str> {
@@ -323,13 +328,14 @@ fn flag_text(sound: TeamSound) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        demo::sample::{self, SampleDemo},
-        wire::Protocol,
-    };
+    use crate::demo::sample::{self, SampleDemo};
 
     fn events(demo: &[u8]) -> Vec<(u64, String)> {
-        let mut reader = DemoReader::new(Protocol::Q3_68, demo);
+        events_of(Protocol::Q3_68, demo)
+    }
+
+    fn events_of(protocol: &'static Protocol, demo: &[u8]) -> Vec<(u64, String)> {
+        let mut reader = DemoReader::new(protocol, demo);
         let mut finder = EventFinder::default();
         let mut found = Vec::new();
         while let Some(item) = reader.next() {
@@ -353,7 +359,9 @@ mod tests {
             (2000, "frag: Ann died (MOD_FALLING)"),
         ];
         let expected = expected.map(|(at, text)| (at, text.to_owned()));
-        assert_eq!(events(&sample::duel()), expected);
+        for protocol in [Protocol::Q3_68, Protocol::Q3_43, Protocol::Q3_48, Protocol::Q3_67] {
+            assert_eq!(events_of(protocol, &sample::duel_of(protocol)), expected, "{protocol}");
+        }
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! JSON form of messages and events: one object per line.
 //!
-//! Field names are those of the field tables. Fields that are zero are absent.
+//! Field names are those of the field tables. Fields that are zero are absent. Messages have
+//! the numbers of their protocol, events those of 1.32.
 
 use serde_json::{Map, Value, json};
 
 use crate::{
-    model::{ClientNum, EntityState, PlayerState},
+    model::{ClientNum, EntityState},
     wire::{
         Protocol,
         fields::{FieldKind, FieldTable},
@@ -16,6 +17,7 @@ use crate::{
 use super::{
     events::{DemoEvent, DemoEventKind},
     reader::{DemoMessage, DemoSnapshot},
+    spare_fields::SpareFields,
 };
 
 /// A message as a JSON object. `demo_ms` is the time since the first snapshot.
@@ -37,7 +39,10 @@ pub fn message_json(protocol: &Protocol, message: &DemoMessage<'_>, demo_ms: u64
         map.insert("commands".to_owned(), commands.collect());
     }
     if let Some(gamestate) = &message.gamestate {
-        map.insert("gamestate".to_owned(), gamestate_json(protocol, gamestate));
+        map.insert(
+            "gamestate".to_owned(),
+            gamestate_json(protocol, gamestate, &message.baseline_spares),
+        );
     }
     if let Some(snapshot) = &message.snapshot {
         map.insert("snapshot".to_owned(), snapshot_json(protocol, snapshot));
@@ -47,6 +52,12 @@ pub fn message_json(protocol: &Protocol, message: &DemoMessage<'_>, demo_ms: u64
             json!({ "sender": voice.sender, "sequence": voice.sequence, "frames": voice.frames })
         });
         map.insert("voices".to_owned(), voices.collect());
+    }
+    if !message.downloads.is_empty() {
+        let downloads = message.downloads.iter().map(|block| {
+            json!({ "block": block.number, "file_size": block.file_size, "bytes": block.len })
+        });
+        map.insert("downloads".to_owned(), downloads.collect());
     }
     object
 }
@@ -85,11 +96,12 @@ pub fn event_json(event: &DemoEvent) -> Value {
     object
 }
 
-fn gamestate_json(protocol: &Protocol, gamestate: &Gamestate) -> Value {
+fn gamestate_json(protocol: &Protocol, gamestate: &Gamestate, spares: &SpareFields) -> Value {
     let strings = gamestate.configstrings.iter();
     let strings: Map<_, _> =
         strings.map(|(index, text)| (index.to_string(), json!(text))).collect();
-    let baselines = gamestate.baselines.iter().map(|state| entity_json(protocol, state));
+    let baselines = gamestate.baselines.iter();
+    let baselines = baselines.map(|state| entity_json(protocol, state, spares));
     json!({
         "command": gamestate.command_num.0,
         "client": gamestate.client_num.map(ClientNum::index),
@@ -102,26 +114,31 @@ fn gamestate_json(protocol: &Protocol, gamestate: &Gamestate) -> Value {
 fn snapshot_json(protocol: &Protocol, snapshot: &DemoSnapshot) -> Value {
     let areas: String =
         snapshot.head.areas.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    let entities = snapshot.entities.iter().map(|state| entity_json(protocol, state));
+    let entities = snapshot.entities.iter();
+    let entities = entities.map(|state| entity_json(protocol, state, &snapshot.spares));
     json!({
         "server_time": snapshot.head.server_time.0,
         "delta": snapshot.head.delta_num,
         "flags": snapshot.head.flags.0,
         "areas": areas,
-        "player": player_json(protocol, &snapshot.player),
+        "player": player_json(protocol, snapshot),
         "entities": entities.collect::<Vec<_>>(),
     })
 }
 
-fn entity_json(protocol: &Protocol, state: &EntityState) -> Value {
+fn entity_json(protocol: &Protocol, state: &EntityState, spares: &SpareFields) -> Value {
     let mut object = Map::new();
     object.insert("number".to_owned(), json!(state.number));
-    object.extend(fields(protocol.encoding.entity, state.words()));
+    let table = protocol.encoding.entity;
+    object.extend(fields(table, state.words()));
+    object.extend(spare_fields(table, spares.entity(state.number)));
     Value::Object(object)
 }
 
-fn player_json(protocol: &Protocol, player: &PlayerState) -> Value {
-    let mut object: Map<_, _> = fields(protocol.encoding.player, player.words()).collect();
+fn player_json(protocol: &Protocol, snapshot: &DemoSnapshot) -> Value {
+    let (table, player) = (protocol.encoding.player, &snapshot.player);
+    let mut object: Map<_, _> = fields(table, player.words()).collect();
+    object.extend(spare_fields(table, snapshot.spares.player()));
     for (name, values) in [
         ("stats", &player.stats),
         ("persistant", &player.persistant),
@@ -145,6 +162,16 @@ fn fields<const WORDS: usize>(
             FieldKind::Int(_) | FieldKind::Signed(_) | FieldKind::Axis => json!(word as i32),
         };
         (field.name.to_owned(), value)
+    })
+}
+
+/// Fields that the struct lacks. All of them are integers.
+fn spare_fields<const WORDS: usize>(
+    table: &'static FieldTable<WORDS>,
+    values: impl Iterator<Item = (usize, u32)>,
+) -> impl Iterator<Item = (String, Value)> {
+    values.filter_map(|(at, value)| {
+        Some((table.fields.get(at)?.name.to_owned(), json!(value as i32)))
     })
 }
 

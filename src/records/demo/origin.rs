@@ -1,7 +1,7 @@
 //! Origin of a file: protocol of a demo, or the other game that wrote it.
 //!
-//! The name tells the protocol. Without a known extension, and where a file cannot be decoded, the first bytes
-//! and the serverinfo of the first gamestate tell. Source: demo files of games with related engines; their
+//! The name tells the protocol. Without a known extension, and where the messages are of another form, the content
+//! tells: the serverinfo of the first gamestate, and the form in which the first messages are read. Source: demo files of games with related engines; their
 //! names, first bytes and protocol numbers. Another game is a row of [`GAMES`].
 
 use thiserror::Error;
@@ -29,28 +29,24 @@ const TRIED_MESSAGES: usize = 16;
 /// Bytes in front of the serverinfo of a message without compression.
 const MAX_PLAIN_HEADER: usize = 32;
 
+/// Files that are read.
+const EXPECTED: &str = "a demo of Quake III Arena: .dm3, .dm_48, .dm_66 to .dm_68 or .dm_71, of Quake Live: .dm_73, \
+                        .dm_90 or .dm_91, or a multi-view recording: .mv";
+
 /// Reason why a file is not a demo that is read here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DemoFileError {
     /// File of another game.
-    #[error(
-        "a file of {0} (expected a demo of Quake III Arena, protocol 66 to 68 or 71: .dm_66, .dm_67, .dm_68, \
-         .dm_71, or a multi-view recording: .mv)"
-    )]
+    #[error("a file of {0} (expected {EXPECTED})")]
     OtherGame(&'static str),
     /// Compressed file.
     #[error("a compressed file: {0} (expected the unpacked demo)")]
     Packed(&'static str),
     /// File of another kind.
-    #[error(
-        "{0} (expected a demo of Quake III Arena, protocol 66 to 68 or 71: .dm_66, .dm_67, .dm_68, .dm_71, or a \
-         multi-view recording: .mv)"
-    )]
+    #[error("{0} (expected {EXPECTED})")]
     OtherKind(&'static str),
     /// Neither the name nor the content tells.
-    #[error(
-        "unknown extension, and no demo by its content (expected .dm_66, .dm_67, .dm_68, .dm_71 or .mv)"
-    )]
+    #[error("unknown extension, and no demo by its content (expected {EXPECTED})")]
     Unknown,
 }
 
@@ -67,15 +63,15 @@ struct Game {
 
 const GAMES: &[Game] = &[
     Game {
-        name: "Quake III Arena before 1.29 (protocol 43 to 48)",
-        extensions: &["dm3", "dm_43", "dm_45", "dm_46", "dm_47", "dm_48"],
-        protocols: &[43, 45, 46, 47, 48],
+        name: "Quake III Arena 1.25 or 1.26 (protocol 46 or 47)",
+        extensions: &["dm_46", "dm_47"],
+        protocols: &[46, 47],
         versions: &[],
     },
     Game {
-        name: "Quake Live (protocol 73, 90 or 91)",
-        extensions: &["dm_73", "dm_90", "dm_91"],
-        protocols: &[73, 90, 91],
+        name: "Quake Live in an unknown form",
+        extensions: &[],
+        protocols: &[],
         versions: &["QuakeLive", "Quake Live"],
     },
     Game {
@@ -165,7 +161,10 @@ const MAGIC: &[(&[u8], DemoFileError)] = &[
     (b"%PDF", DemoFileError::OtherKind("a document (PDF)")),
 ];
 
-/// Returns the protocol of a demo, by its name or its content.
+/// Returns the protocol in which a demo is read.
+///
+/// It is that of the name if the messages are of this form. Else it is the one that the serverinfo names, or any other
+/// in which the first messages are read to their ends.
 ///
 /// # Errors
 /// [`DemoFileError`], with the game that the file seems to be of.
@@ -173,29 +172,52 @@ pub fn recognize(name: &str, bytes: &[u8]) -> Result<&'static Protocol, DemoFile
     if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return Err(*what);
     }
-    let protocol = protocol_of(name);
-    if protocol.is_none()
+    let named = protocol_of(name);
+    if named.is_none()
         && let Some(game) = quake_files::name(bytes)
     {
         return Err(DemoFileError::OtherGame(game));
     }
-    if protocol.is_none()
+    if named.is_none()
         && let Some(game) = game_of_name(name)
     {
         return Err(DemoFileError::OtherGame(game.name));
     }
     let info = first_serverinfo(bytes);
-    let decoded = try_decode(protocol.unwrap_or(Protocol::IOQ3_71), bytes);
-    let other = match decoded {
-        Decoded::Exactly => None,
-        Decoded::WithRest | Decoded::No => other_content(bytes, info.as_deref()),
-    };
-    match (other, protocol) {
-        (Some(game), _) => Err(DemoFileError::OtherGame(game)),
-        (None, Some(protocol)) => Ok(protocol),
-        (None, None) if decoded == Decoded::No => Err(DemoFileError::Unknown),
-        (None, None) => Ok(protocol_of_info(info.as_deref())),
+    let number = InfoString::parse_big(info.as_deref().unwrap_or_default()).int("protocol");
+    let told = number.and_then(row_of);
+    let is = |wanted: Decoded| move |row: &&'static Protocol| try_decode(row, bytes) == wanted;
+    if let Some(named) = named.filter(is(Decoded::Exactly)) {
+        // Few messages are alike in forms that differ in fields alone.
+        let differs = told.filter(|told| !std::ptr::eq(told.encoding, named.encoding));
+        return Ok(differs.filter(is(Decoded::Exactly)).unwrap_or(named));
     }
+    let candidates = || told.into_iter().chain(rows());
+    if let Some(protocol) = candidates().find(is(Decoded::Exactly)) {
+        return Ok(protocol);
+    }
+    if let Some(game) = other_content(bytes, info.as_deref()) {
+        return Err(DemoFileError::OtherGame(game));
+    }
+    let mut candidates = named.into_iter().chain(candidates());
+    candidates.find(is(Decoded::WithRest)).or(named).ok_or(DemoFileError::Unknown)
+}
+
+/// Protocols of different messages: the current one of protocol 68 in front, then one of each extension.
+fn rows() -> impl Iterator<Item = &'static Protocol> {
+    let mut seen: Vec<&str> = Vec::new();
+    let all = [Protocol::Q3_68].into_iter().chain(Protocol::recorded());
+    all.filter_map(move |protocol| {
+        let is_new = !seen.contains(&protocol.extension);
+        seen.push(protocol.extension);
+        is_new.then(|| protocol_of(&format!(".{}", protocol.extension)))?
+    })
+}
+
+/// Protocol with that number. Of the two of number 71, the one with voice reads both.
+fn row_of(number: i32) -> Option<&'static Protocol> {
+    let with_number = Protocol::recorded().filter(|protocol| protocol.number == number);
+    with_number.reduce(|first, next| if next.voice { next } else { first })
 }
 
 fn game_of_name(name: &str) -> Option<&'static Game> {
@@ -290,19 +312,10 @@ fn plain_serverinfo(message: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
-/// Protocol by the number that the serverinfo names.
-fn protocol_of_info(info: Option<&str>) -> &'static Protocol {
-    let number = InfoString::parse_big(info.unwrap_or_default()).int("protocol");
-    if number == Some(Protocol::IOQ3_71.number) { Protocol::IOQ3_71 } else { Protocol::Q3_68 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        demo::sample::{self, SampleDemo},
-        wire::demo_file::write_record,
-    };
+    use crate::demo::sample::{self, SampleDemo};
 
     fn named(name: &str, bytes: &[u8]) -> String {
         match recognize(name, bytes) {
@@ -314,12 +327,10 @@ mod tests {
     #[test]
     fn other_games_are_named_by_the_extension() {
         for (name, game) in [
-            ("a.dm3", "a file of Quake III Arena before 1.29 "),
-            ("a.dm_48", "a file of Quake III Arena before 1.29 "),
+            ("a.dm_47", "a file of Quake III Arena 1.25 or 1.26 "),
             ("A.DM_84", "a file of Wolfenstein: Enemy Territory "),
             ("a.dm_60", "a file of Return to Castle Wolfenstein "),
             ("a.dm_26", "a file of Star Wars Jedi Knight: Jedi Academy "),
-            ("a.dm_91", "a file of Quake Live "),
             ("a.dm_1", "a file of Call of Duty "),
             ("a.dm2", "a file of Quake II "),
             ("a.qwd", "a file of QuakeWorld "),
@@ -355,20 +366,10 @@ mod tests {
     }
 
     #[test]
-    fn demos_before_compression_are_named_by_their_text() {
-        let info = b"\\gamename\\osp\\protocol\\48\\version\\Q3 1.27g\0";
-        let message = [&b"\x0d\0\0\0\x02\x7b\0\0\0\x03\0\0"[..], info, &[9; 40]].concat();
-        let mut demo = Vec::new();
-        write_record(&mut demo, 3445, &message);
-        let text = named("a.dm_68", &demo);
-        assert!(text.starts_with("a file of Quake III Arena before 1.29 "), "{text}");
-    }
-
-    #[test]
     fn serverinfo_names_the_game_of_undecodable_demos() {
         for (protocol, version, game) in [
             ("84", "ET 2.60b", "a file of Wolfenstein: Enemy Territory "),
-            ("91", "", "a file of Quake Live "),
+            ("73", "QuakeLive  0.1.0.500", "a file of Quake Live in an unknown form "),
             ("68", "JAmp: v1.0.1.0", "a file of Star Wars Jedi Knight: Jedi Academy "),
         ] {
             let info = format!("\\mapname\\x\\protocol\\{protocol}\\version\\{version}");
@@ -391,11 +392,21 @@ mod tests {
             ("a.dm_71.part", "71"),
             ("a.bak", "68"),
             ("a", "68"),
-            ("a.dm_66", "68"),
+            ("a.dm_66", "66"),
+            ("a.dm3", "68"),
+            ("a.dm_91", "68"),
         ] {
             assert_eq!(named(name, &demo), protocol, "{name}");
         }
-        let demo = SampleDemo::with_serverinfo("\\protocol\\71").finish();
-        assert_eq!(named("a.bak", &demo), "71");
+        for (info, name, protocol) in [
+            ("\\protocol\\71", "a.bak", "71"),
+            ("\\protocol\\67", "a.dm3", "67"),
+            ("\\protocol\\68", "a.dm_67", "67"),
+            ("\\protocol\\71", "a.dm_68", "68"),
+        ] {
+            let mut demo = SampleDemo::with_serverinfo(info);
+            demo.snapshot(false, &[]);
+            assert_eq!(named(name, &demo.finish()), protocol, "{name}: {info}");
+        }
     }
 }

@@ -108,7 +108,7 @@ impl DemoPaths {
             }
             if let Some(snapshot) = &message.snapshot {
                 paths.add_snapshot(snapshot, finder.elapsed_ms());
-                deaths.into_iter().for_each(|death| paths.add_death(snapshot, death));
+                deaths.into_iter().for_each(|death| paths.add_death(protocol, snapshot, death));
             }
         }
         paths
@@ -167,7 +167,7 @@ impl DemoPaths {
     }
 
     /// Adds a death without positions, and finds them.
-    fn add_death(&mut self, snapshot: &DemoSnapshot, death: Death) {
+    fn add_death(&mut self, protocol: &Protocol, snapshot: &DemoSnapshot, death: Death) {
         let Death { demo_ms, ref victim, ref killer, .. } = death;
         self.paths[victim.number.index()].deaths += 1;
         if let Some(killer) = killer {
@@ -179,7 +179,9 @@ impl DemoPaths {
         };
         // The obituary of a victim out of view has the place.
         let obituary = snapshot.entities.iter().find(|entity| {
-            entity.e_type == EntityType::with_event(Event::Obituary)
+            entity.e_type >= protocol.numbers.first_event_type()
+                && protocol.numbers.received_entity(entity).e_type
+                    == EntityType::with_event(Event::Obituary)
                 && ClientNum::new(usize::try_from(entity.other_entity_num).unwrap_or(usize::MAX))
                     == Some(victim.number)
         });

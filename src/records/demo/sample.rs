@@ -30,6 +30,7 @@ pub(crate) struct SampleDemo {
     last: (PlayerState, Vec<EntityState>),
     baselines: [EntityState; 1],
     writer: BitWriter,
+    protocol: &'static Protocol,
 }
 
 impl SampleDemo {
@@ -40,6 +41,11 @@ impl SampleDemo {
 
     /// The same with another serverinfo.
     pub(crate) fn with_serverinfo(serverinfo: &str) -> Self {
+        Self::of(Protocol::Q3_68, serverinfo)
+    }
+
+    /// The same in a protocol. States and texts are given in numbers of 1.32.
+    pub(crate) fn of(protocol: &'static Protocol, serverinfo: &str) -> Self {
         let mut demo = Self {
             bytes: Vec::new(),
             sequence: 40,
@@ -53,6 +59,7 @@ impl SampleDemo {
             last: Default::default(),
             baselines: [EntityState { e_type: 2, ..numbered(70) }],
             writer: BitWriter::new(),
+            protocol,
         };
         demo.gamestate(serverinfo);
         demo
@@ -60,22 +67,28 @@ impl SampleDemo {
 
     /// Appends the gamestate of a level.
     pub(crate) fn gamestate(&mut self, serverinfo: &str) {
-        server_message::begin(&mut self.writer, Protocol::Q3_68, CommandNum(0));
+        server_message::begin(&mut self.writer, self.protocol, CommandNum(0));
         self.writer.byte(ServerOp::Gamestate as u8);
-        let strings: [(u16, &str); 5] = [
+        let strings: [(u16, &str); 7] = [
             (0, serverinfo),
             (1, "\\sv_serverid\\7"),
             (5, "old"),
+            (21, "700"),
             (546, "n\\^1Ann\\t\\0"),
             (549, "n\\Ben\\t\\0"),
+            (612, "Base"),
         ];
+        let strings: Vec<_> = strings
+            .iter()
+            .filter_map(|(at, text)| self.protocol.sent_configstring(ConfigIndex::at(*at), text))
+            .collect();
         gamestate::write(
             &mut self.writer,
             CommandNum(0),
-            strings.iter().map(|(index, text)| (ConfigIndex::at(*index), text.as_bytes())),
+            strings.iter().map(|(index, text)| (*index, text.as_bytes())),
             self.baselines.iter(),
             ClientNum::new(2).expect("a slot"),
-            Some(99),
+            self.protocol.encoding.messages.has_end_mark.then_some(99),
         );
         server_message::end(&mut self.writer);
         let message = self.writer.message().to_vec();
@@ -98,7 +111,8 @@ impl SampleDemo {
     pub(crate) fn encoded(&mut self, is_delta: bool, commands: &[(i32, &str)]) -> Vec<u8> {
         self.time += 50;
         self.player.command_time = self.time;
-        server_message::begin(&mut self.writer, Protocol::Q3_68, CommandNum(3));
+        server_message::begin(&mut self.writer, self.protocol, CommandNum(3));
+        // Texts of commands are those of 1.32 that the older game has, too.
         for (number, text) in commands {
             server_message::write_command(&mut self.writer, CommandNum(*number), text.as_bytes());
         }
@@ -108,6 +122,10 @@ impl SampleDemo {
             delta_num: u8::from(is_delta),
             ..SnapshotHeader::default()
         };
+        let numbers = self.protocol.numbers;
+        let player = numbers.sent_player(&self.player);
+        let entities: Vec<_> =
+            self.entities.iter().filter_map(|entity| numbers.sent_entity(entity)).collect();
         let zero = (PlayerState::default(), Vec::new());
         let (old_player, old) = if is_delta { &self.last } else { &zero };
         let nothing = EntityState::default();
@@ -115,11 +133,11 @@ impl SampleDemo {
             &mut self.writer,
             &head,
             SnapshotView { player: old_player, entities: old.iter() },
-            SnapshotView { player: &self.player, entities: self.entities.iter() },
+            SnapshotView { player: &player, entities: entities.iter() },
             |number| self.baselines.iter().find(|state| state.number == number).unwrap_or(&nothing),
         );
         server_message::end(&mut self.writer);
-        self.last = (self.player, self.entities.clone());
+        self.last = (player, entities);
         self.writer.message().to_vec()
     }
 
@@ -152,7 +170,13 @@ fn numbered(number: usize) -> EntityState {
 
 /// A demo of three seconds: two frags, chat, and commands that are repeated.
 pub(crate) fn duel() -> Vec<u8> {
-    let mut demo = SampleDemo::new();
+    duel_of(Protocol::Q3_68)
+}
+
+/// The same in a protocol.
+pub(crate) fn duel_of(protocol: &'static Protocol) -> Vec<u8> {
+    let mut demo =
+        SampleDemo::of(protocol, "\\mapname\\oa_dm1\\g_gametype\\0\\sv_hostname\\Sample");
     for number in 0..SNAPSHOTS {
         demo.player.origin = Vec3::new(number as f32 + 1.0, 0.0, 24.0);
         demo.entities[0].pos.base = Vec3::new(0.0, number as f32 * 4.0, 24.0);

@@ -35,8 +35,10 @@ pub struct PlayerSummary {
 /// Summary of a demo.
 #[derive(Clone, Debug)]
 pub struct DemoSummary {
-    /// Protocol, by the file name.
+    /// Protocol in which the messages are read.
     pub protocol: &'static Protocol,
+    /// Protocol that the first serverinfo names. An extension covers several numbers.
+    pub told_protocol: Option<i32>,
     /// Length of the file in bytes.
     pub bytes: usize,
     /// Counts of messages and their parts.
@@ -87,6 +89,7 @@ impl DemoSummary {
         let mut finder = EventFinder::with_colors(colors);
         let mut summary = Self {
             protocol,
+            told_protocol: None,
             bytes,
             counts: DemoCounts::default(),
             maps: Vec::new(),
@@ -118,11 +121,13 @@ impl DemoSummary {
             let gap = next.map_or(0, |next| message.sequence.wrapping_sub(next));
             // Sequences that run backwards are another recording's.
             summary.lost += u64::from(if gap < 1 << 31 { gap } else { 0 });
-            if message.gamestate.is_some() && summary.client.is_none() {
+            if message.gamestate.is_some() && reader.counts().gamestates == 1 {
                 let info = InfoString::parse_big(reader.configstring(ConfigIndex::SERVERINFO));
                 summary.server = info.get("sv_hostname").unwrap_or("").to_owned();
-                summary.client = reader.client_num();
+                summary.told_protocol = info.int("protocol");
             }
+            // A snapshot tells it where gamestates do not.
+            summary.client = summary.client.or(reader.client_num());
             if let Some(snapshot) = &message.snapshot {
                 let time = snapshot.head.server_time;
                 summary.times = Some((summary.times.map_or(time, |(first, _)| first), time));
@@ -188,6 +193,7 @@ impl DemoSummary {
         };
         json!({
             "protocol": self.protocol.number,
+            "serverinfo_protocol": self.told_protocol,
             "bytes": self.bytes,
             "messages": self.counts.messages,
             "gamestates": self.counts.gamestates,
@@ -217,6 +223,9 @@ impl DemoSummary {
 impl fmt::Display for DemoSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.play_ms / 1000;
+        if let Some(told) = self.told_protocol.filter(|told| *told != self.protocol.number) {
+            writeln!(f, "  protocol   {}, the serverinfo names {told}", self.protocol.number)?;
+        }
         writeln!(f, "  maps       {}", self.maps.join(", "))?;
         writeln!(f, "  server     {}", self.server)?;
         let client = self.client.map_or_else(|| "unknown".to_owned(), |client| client.to_string());

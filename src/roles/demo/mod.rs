@@ -1,4 +1,4 @@
-//! Demo role (`fragd demo`): summary, check, JSON, events, cut, extract, drawing, play.
+//! Demo role (`fragd demo`): summary, check, JSON, events, cut, conversion, extract, drawing, play.
 
 use std::{
     io::Write as _,
@@ -23,6 +23,7 @@ use serde_json::json;
 
 use super::output::{self, Output};
 
+mod conversion;
 mod drawing;
 mod multiview;
 mod play;
@@ -51,6 +52,7 @@ pub(crate) fn run(options: &DemoOptions) -> ExitStatus {
         DemoTask::Json(options) => json_lines(options, &mut out),
         DemoTask::Events(options) => events(options, &mut out),
         DemoTask::Cut(options) => cut_file(options, &mut out),
+        DemoTask::Convert(options) => conversion::write(options, &mut out),
         DemoTask::Draw(options) => draw(options, &mut out),
         DemoTask::Extract(options) => multiview::extract(options, &mut out),
     };
@@ -82,6 +84,11 @@ impl Demo {
         let protocol = recognize(&path.to_string_lossy(), &bytes)
             .map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Self { path: path.to_owned(), protocol, bytes })
+    }
+
+    /// Number of the protocol that the name says.
+    fn named_protocol(&self) -> Option<i32> {
+        protocol_of(&self.path.to_string_lossy()).map(|protocol| protocol.number)
     }
 
     /// Reader for `info` and `check`. A recording that is not complete has no end yet.
@@ -126,10 +133,13 @@ fn info(demo: &Demo, colors: ColorCodes, as_json: bool, out: &mut Output) -> boo
     if as_json {
         let mut object = summary.to_json();
         object["file"] = json!(name.to_string());
+        object["name_protocol"] = json!(demo.named_protocol());
         out.line(object);
     } else {
-        let size = counted(summary.bytes, "byte");
-        out.line(format!("{name}: protocol {}, {size}", demo.protocol.number));
+        let (size, number) = (counted(summary.bytes, "byte"), demo.protocol.number);
+        let named = demo.named_protocol().filter(|named| *named != number);
+        let named = named.map_or_else(String::new, |named| format!(" (the name says {named})"));
+        out.line(format!("{name}: protocol {number}{named}, {size}"));
         out.line(&summary);
     }
     report_empty(demo, &summary.counts, out);
@@ -354,14 +364,9 @@ fn cut_file(options: &CutOptions, out: &mut Output) -> Result<bool, String> {
         ));
     }
     let demo = Demo::read(&range.file)?;
-    if protocol_of(&output.to_string_lossy()).map(|protocol| protocol.number)
-        != Some(demo.protocol.number)
-    {
-        return Err(format!(
-            "{}: invalid extension (expected .dm_{}, as the demo)",
-            output.display(),
-            demo.protocol.number
-        ));
+    // A cut of a demo that is not written has its own reason.
+    if !demo.protocol.is_quake_live() {
+        check_extension(output, demo.protocol)?;
     }
     let to_ms = range.to.map_or(u64::MAX, |to| to.0);
     let (part, report) = cut(demo.protocol, &demo.bytes, range.from.0, to_ms)
@@ -390,6 +395,16 @@ fn cut_file(options: &CutOptions, out: &mut Output) -> Result<bool, String> {
         ));
     }
     Ok(true)
+}
+
+/// Refuses the name of a new demo whose extension is another protocol's.
+fn check_extension(output: &Path, protocol: &Protocol) -> Result<(), String> {
+    let named = protocol_of(&output.to_string_lossy()).map(|named| named.extension);
+    if named != Some(protocol.extension) {
+        let (name, extension) = (output.display(), protocol.extension);
+        return Err(format!("{name}: invalid extension (expected .{extension}, of the new demo)"));
+    }
+    Ok(())
 }
 
 fn draw(options: &DemoDrawOptions, out: &mut Output) -> Result<bool, String> {

@@ -324,7 +324,8 @@ pub(super) fn extract(options: &ExtractOptions, out: &mut Output) -> Result<bool
     let index = reader.index().unwrap_or_else(|| reader.rebuilt_index());
     let name = options.output.to_string_lossy();
     let protocol = protocol_of(&name)
-        .ok_or_else(|| format!("{name}: unknown extension (expected .dm_68 or .dm_71)"))?;
+        .filter(|protocol| Protocol::CURRENT.contains(protocol))
+        .ok_or_else(|| format!("{name}: invalid extension (expected .dm_68 or .dm_71)"))?;
     let (demo, messages, faults) = if let Some(player) = &options.player {
         own_view(options, reader, &index, player, protocol)?
     } else {

@@ -1,7 +1,8 @@
 //! Source of one demo: plays a recorded connection against the clock, with pause, speed and seek.
 //!
 //! The position is the time of [`DemoClock`], as in the listings of the demo, so that it grows across levels. A gap of
-//! the recording is shown as one usual step. A jump decodes messages without showing them, a bounded number in each call. Invariant: a message that cannot be
+//! the recording is shown as one usual step. A jump decodes messages without showing them, a bounded number in each call. Demos of older
+//! protocols are shown in numbers of 1.32. Invariant: a message that cannot be
 //! decoded is skipped and logged with its byte offset; the messages behind it are shown.
 
 use super::{
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::{
     client::CommandEffect,
-    demo::{DemoClock, DemoMessage, DemoReader},
+    demo::{DemoClock, DemoMessage, DemoReader, Translation},
     model::{ClientNum, Millis},
     wire::{Protocol, snapshot::SnapFlags},
 };
@@ -29,6 +30,8 @@ const MAX_LOGGED_ERRORS: u64 = 10;
 pub struct DemoSource<'a> {
     bytes: &'a [u8],
     protocol: &'static Protocol,
+    /// Numbers and texts of 1.32, which viewers are told.
+    translation: Translation,
     title: String,
     reader: DemoReader<'a>,
     /// Decoded message that is not due yet, and its position in ms. The reader's level is that behind it.
@@ -52,6 +55,11 @@ impl<'a> DemoSource<'a> {
         title: &str,
         end: DemoEnd,
     ) -> Result<Self, String> {
+        let translation = Translation::of(protocol).ok_or_else(|| {
+            format!(
+                "{title}: demo not playable: a game of Quake Live, which these clients do not have"
+            )
+        })?;
         let (mut first_error, mut shows) = (None, false);
         let mut position = DemoClock::default();
         for message in DemoReader::new(protocol, bytes) {
@@ -70,6 +78,7 @@ impl<'a> DemoSource<'a> {
         Ok(Self {
             bytes,
             protocol,
+            translation,
             title: title.to_owned(),
             reader: DemoReader::new(protocol, bytes),
             pending: None,
@@ -116,13 +125,18 @@ impl<'a> DemoSource<'a> {
         for command in message.commands.iter().filter(|command| command.is_new) {
             match &command.effect {
                 Some(CommandEffect::Configstring(index)) if !self.owes_level => {
-                    sink.configstring(*index, self.reader.configstring(*index));
+                    let text = self.reader.configstring(*index);
+                    if let Some((index, text)) = self.translation.configstring(*index, text) {
+                        sink.configstring(index, &text);
+                    }
                 }
                 Some(CommandEffect::MapRestart) if !self.owes_level => {
                     sink.command(Audience::All, "map_restart\n");
                 }
                 None | Some(CommandEffect::Passed) if !is_silent && !self.owes_level => {
-                    sink.command(Audience::All, &command.text);
+                    if let Some(text) = self.translation.command(&command.text) {
+                        sink.command(Audience::All, &text);
+                    }
                 }
                 _ => {}
             }
@@ -130,14 +144,15 @@ impl<'a> DemoSource<'a> {
         self.owes_level |= message.gamestate.is_some();
         let Some(snapshot) = message.snapshot.as_ref().filter(|_| !is_silent) else { return };
         if std::mem::take(&mut self.owes_level) {
-            let strings = self.reader.configstrings().map(|(index, text)| (index, text.to_owned()));
-            let baselines = self.reader.baselines();
+            let strings = self.translation.configstrings(&self.reader);
+            let baselines = self.reader.baselines().map_or(&[][..], |baselines| baselines.all());
             sink.level(Level {
-                configstrings: strings.collect(),
-                baselines: baselines.map_or(Vec::new(), |baselines| baselines.all().to_vec()),
+                configstrings: strings.map(|(index, text)| (index, text.into_owned())).collect(),
+                baselines: self.translation.entities(baselines),
                 spectator: None,
             });
         }
+        let snapshot = self.translation.snapshot(snapshot);
         let shown = usize::try_from(snapshot.player.client_num).ok().and_then(ClientNum::new);
         let Some(player) = shown.or(self.reader.client_num()) else { return };
         let view = View {
@@ -232,8 +247,11 @@ impl Source for DemoSource<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::{
+        bg::{EntityType, Event},
         demo::sample::{self, SampleDemo},
         model::ConfigIndex,
     };
@@ -245,6 +263,8 @@ mod tests {
         times: Vec<i32>,
         commands: Vec<String>,
         strings: Vec<(usize, String)>,
+        /// Entity types of the frames.
+        types: BTreeSet<i32>,
     }
 
     impl Sink for Told {
@@ -261,6 +281,7 @@ mod tests {
         }
         fn frame(&mut self, frame: &Frame<'_>) {
             self.times.push(frame.time.0 - sample::START);
+            self.types.extend(frame.entities.iter().map(|entity| entity.e_type));
         }
         fn lost(&mut self, _: &str) {}
     }
@@ -295,6 +316,28 @@ mod tests {
         assert_eq!(told.times.len(), sample::SNAPSHOTS);
         assert!(told.commands.last().expect("an end").contains("End of the demo"));
         assert!(!source.is_finished());
+    }
+
+    #[test]
+    fn older_demos_are_shown_in_current_numbers() {
+        for protocol in [Protocol::Q3_43, Protocol::Q3_48, Protocol::Q3_66] {
+            let (bytes, mut told) = (sample::duel_of(protocol), Told::default());
+            let source = DemoSource::new(protocol, &bytes, "duel", DemoEnd::Stop);
+            run(&mut source.expect("a demo"), &mut told, 0, 4000);
+            assert_eq!(told.times.len(), sample::SNAPSHOTS, "{protocol}");
+            let expected = [EntityType::Player as i32, EntityType::with_event(Event::Obituary)];
+            assert_eq!(told.types.iter().copied().collect::<Vec<_>>(), expected, "{protocol}");
+            let server = told.strings.iter().find(|(index, _)| *index == 0).expect("a serverinfo");
+            assert!(server.1.contains("\\protocol\\68"), "{protocol}: {}", server.1);
+            for (index, text) in [(21, "700"), (612, "Base"), (5, "new")] {
+                assert!(told.strings.contains(&(index, text.to_owned())), "{protocol}: {index}");
+            }
+            let benny = told.strings.iter().rfind(|(index, _)| *index == 549).expect("a player");
+            assert_eq!(benny.1.contains("\\tt\\0"), protocol == Protocol::Q3_43, "{}", benny.1);
+        }
+        let demo = sample::duel();
+        let refused = DemoSource::new(Protocol::QL_91, &demo, "duel", DemoEnd::Stop);
+        assert!(refused.expect_err("refused").contains("Quake Live"));
     }
 
     #[test]

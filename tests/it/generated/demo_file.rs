@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use fragd::{
+    bg::{EntityType, Event},
     impairment::SeededRng,
     model::{
         ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState, LevelTime, PlayerState, Vec3,
@@ -18,6 +19,16 @@ use fragd::{
         snapshot::{self, SnapshotHeader, SnapshotView},
     },
 };
+
+/// Protocols of generated demos.
+const PROTOCOLS: [&Protocol; 6] = [
+    Protocol::Q3_68,
+    Protocol::IOQ3_71,
+    Protocol::Q3_43,
+    Protocol::Q3_45,
+    Protocol::Q3_48,
+    Protocol::Q3_66,
+];
 
 /// Snapshot that a reader must show.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +51,7 @@ pub(super) struct Found {
     pub(super) levels: usize,
     pub(super) errors: usize,
     pub(super) notes: usize,
+    pub(super) frags: u32,
 }
 
 /// Demo that is written message by message.
@@ -80,7 +92,7 @@ fn numbered(number: usize) -> EntityState {
 impl DemoFile {
     pub(super) fn new(seed: u64) -> Self {
         let mut rng = SeededRng::new(seed);
-        let protocol = [Protocol::Q3_68, Protocol::IOQ3_71][rng.below(2) as usize];
+        let protocol = PROTOCOLS[rng.below(PROTOCOLS.len() as u64) as usize];
         let (sequence, time, command) = (
             1 + rng.below(5000) as u32,
             100_000 + rng.below(400_000) as i32,
@@ -126,9 +138,10 @@ impl DemoFile {
             (1, format!("\\sv_serverid\\{}", self.found.levels)),
             (546, "n\\^1Ann\\t\\0".to_owned()),
             (549, "n\\Ben\\t\\0".to_owned()),
-            (612, "^1Red base".to_owned()),
         ]
         .into();
+        let location = self.protocol.numbers.sent_index(ConfigIndex::at(612)).unwrap();
+        self.strings.insert(location.index() as u16, "^1Red base".to_owned());
         for _ in 0..self.below(40) {
             let (index, len) = (32 + self.below(400) as u16, 1 + self.below(40) as usize);
             self.strings.insert(index, "s".repeat(len));
@@ -144,7 +157,8 @@ impl DemoFile {
             self.strings.iter().map(|(index, text)| (ConfigIndex::at(*index), text.as_bytes())),
             [self.baseline].iter(),
             ClientNum::new(2).unwrap(),
-            Some(77),
+            // Older demos have none.
+            self.protocol.encoding.messages.has_end_mark.then_some(77),
         );
         server_message::end(&mut self.writer);
         let message = self.writer.message().to_vec();
@@ -164,7 +178,7 @@ impl DemoFile {
             }
         }
         for at in 0..self.entities.len() {
-            if self.rng.chance(300) {
+            if self.entities[at].number < 1000 && self.rng.chance(300) {
                 let (value, type_number) = (self.below(9000), self.below(12) as i32);
                 let entity = &mut self.entities[at];
                 entity.pos.base = Vec3::new(value as f32 / 8.0, 1.0, -24.0);
@@ -202,6 +216,22 @@ impl DemoFile {
             at_ms: before + elapsed,
         });
         self.bases.push((self.sequence - 1, self.player, self.entities.clone()));
+    }
+
+    /// Appends a snapshot with the obituary of a player whom another one has killed, and one without it.
+    pub(super) fn frag(&mut self) {
+        let obituary = EntityState {
+            e_type: EntityType::with_event(Event::Obituary),
+            event_parm: 7,
+            other_entity_num: 5,
+            other_entity_num2: 2,
+            ..numbered(1010)
+        };
+        self.entities.extend(self.protocol.numbers.sent_entity(&obituary));
+        self.found.frags += 1;
+        self.frame(&[]);
+        self.entities.retain(|entity| entity.number != 1010);
+        self.frame(&[]);
     }
 
     /// Appends a snapshot whose delta base is not in the file.
@@ -249,7 +279,7 @@ impl DemoFile {
             writer.byte(0xaa);
             writer.byte(0x55);
         }
-        writer.byte(ServerOp::Snapshot as u8);
+        snapshot::begin(writer, CommandNum(3));
         let null = (PlayerState::default(), Vec::new());
         let (delta_num, player, entities) = base.unwrap_or((0, null.0, null.1));
         let head = SnapshotHeader {

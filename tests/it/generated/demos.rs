@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 
 use fragd::{
-    demo::{DemoEventKind, DemoReader, DemoSummary, EventFinder, cut, recognize},
+    demo::{
+        DemoEventKind, DemoReader, DemoSummary, EventFinder, Translation, convert, cut, recognize,
+    },
     impairment::SeededRng,
+    model::ConfigIndex,
     wire::{Protocol, demo_file::END_MARK},
 };
 
@@ -84,13 +87,17 @@ const PARTS: &[DemoPart] = &[
         let len = 1000 + demo.below(3500) as usize;
         demo.string(29, &"m".repeat(len), true);
     }),
+    ("frag", |demo| demo.frag()),
     ("one spare byte behind a message", |demo| {
-        demo.spare = 1;
+        // Bytes are operations where a message has no end mark.
+        demo.spare = usize::from(demo.protocol.encoding.messages.has_end_mark);
         demo.frame(&[]);
     }),
     ("more bytes behind a message", |demo| {
-        demo.spare = 3 + demo.below(60) as usize;
-        demo.found.notes += 1;
+        if demo.protocol.encoding.messages.has_end_mark {
+            demo.spare = 3 + demo.below(60) as usize;
+            demo.found.notes += 1;
+        }
         demo.frame(&[]);
     }),
     ("voice", |demo| {
@@ -217,8 +224,8 @@ fn generated_demos_are_read_with_right_values() {
         assert_same(&read(demo.protocol, &demo.bytes), &expected.shown, 0, &what);
         let counts = summary.counts;
         assert_eq!(
-            (counts.gamestates, counts.errors, counts.notes),
-            (expected.levels, expected.errors, expected.notes),
+            (counts.gamestates, counts.errors, counts.notes, summary.frags()),
+            (expected.levels, expected.errors, expected.notes, expected.frags),
             "{what}: {:?} {:?}",
             summary.errors,
             summary.notes
@@ -226,15 +233,18 @@ fn generated_demos_are_read_with_right_values() {
         for suffix in ["", ".part"] {
             let name = format!("a.{}{suffix}", demo.protocol.extension);
             let protocol = recognize(&name, &demo.bytes).unwrap();
-            assert_eq!(protocol.number, demo.protocol.number, "{what}");
+            assert_eq!(protocol.extension, demo.protocol.extension, "{what}");
         }
-        let by_content = recognize("a.bak", &demo.bytes);
-        let number = by_content.map(|protocol| protocol.number);
-        // An undecodable message near the begin leaves only the name.
-        assert!(
-            number == Ok(demo.protocol.number) || what.contains("undecodable"),
-            "{what}: {number:?}"
-        );
+        // A name that lies says another form of messages.
+        let is_plain = demo.protocol.extension.ends_with(['3', '8']) && demo.protocol.number < 66;
+        for name in ["a.bak", if is_plain { "a.dm_68" } else { "a.dm3" }, "a.dm_91"] {
+            let number = recognize(name, &demo.bytes).map(|protocol| protocol.number);
+            // An undecodable message near the begin leaves only the name.
+            assert!(
+                number == Ok(demo.protocol.number) || what.contains("undecodable"),
+                "{what}: {name}: {number:?}"
+            );
+        }
     }
 }
 
@@ -275,6 +285,40 @@ fn cuts_of_generated_demos_play_alone() {
             assert_same(&read(demo.protocol, &part), &expected, report.from_ms, &what);
         }
     }
+}
+
+#[test]
+fn converted_demos_show_the_same_play() {
+    let mut converted = 0;
+    for seed in seeds(300) {
+        let (demo, what) = generated(seed);
+        let translation = Translation::of(demo.protocol).unwrap();
+        let Ok((bytes, report)) = convert(demo.protocol, &demo.bytes) else {
+            assert!(Protocol::CURRENT.contains(&demo.protocol), "{what}");
+            continue;
+        };
+        converted += 1;
+        let summary = DemoSummary::of(Protocol::Q3_68, &bytes);
+        assert_eq!(summary.counts.errors, 0, "{what}: {:?}", summary.errors);
+        assert_eq!(summary.counts.messages, report.messages, "{what}");
+        assert_eq!(summary.frags(), demo.found.frags, "{what}");
+        assert_eq!(summary.client, DemoSummary::of(demo.protocol, &demo.bytes).client, "{what}");
+        let numbers = demo.protocol.numbers;
+        let shown = demo.found.shown.iter().map(|shown| Shown {
+            player: numbers.received_player(&shown.player),
+            entities: translation.entities(&shown.entities),
+            strings: shown
+                .strings
+                .iter()
+                .filter_map(|(at, text)| translation.configstring(ConfigIndex::at(*at), text))
+                .map(|(index, text)| (index.index() as u16, text.into_owned()))
+                .collect(),
+            ..shown.clone()
+        });
+        let shown: Vec<_> = shown.collect();
+        assert_same(&read(Protocol::Q3_68, &bytes), &shown, 0, &what);
+    }
+    assert!(converted > 100);
 }
 
 #[test]

@@ -254,12 +254,27 @@ impl<'a> BitReader<'a> {
         if self.encoding.coder == Coder::Plain {
             self.at = self.at.next_multiple_of(8);
         }
+        if self.encoding.messages.has_utf8 {
+            return self.utf8_up_to(limit);
+        }
         let mut text = String::new();
         loop {
             match self.byte()? {
                 0 => return Ok(text),
                 _ if text.len() == limit => return Ok(text),
                 byte => text.push(char::from(safe_byte(byte))),
+            }
+        }
+    }
+
+    fn utf8_up_to(&mut self, limit: usize) -> Result<String> {
+        let mut text = Vec::new();
+        loop {
+            match self.byte()? {
+                byte if byte == 0 || text.len() == limit => {
+                    return Ok(String::from_utf8_lossy(&text).into_owned());
+                }
+                byte => text.push(if byte == b'%' { b'.' } else { byte }),
             }
         }
     }

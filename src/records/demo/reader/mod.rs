@@ -4,117 +4,41 @@
 //! yielded as that error alone; an error of one part follows its message, without that part; a snapshot
 //! behind an error is decoded if its delta base was. What clients play is a note, not an error.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use crate::{
     client::{CommandEffect, LevelState, ProtocolErrorKind},
     model::{
         Baselines, ClientNum, CommandNum, ConfigIndex, EntityNum, EntityState, LevelTime,
-        PlayerState, limits::PACKET_BACKUP, text::counted,
+        PlayerState, limits::PACKET_BACKUP,
     },
     wire::{
         Protocol, WireError,
         bits::BitReader,
+        delta_sink::DeltaSink,
         demo_file::{RECORD_HEADER_LEN, Record, RecordError, Records},
+        download::{self, Block},
         entity::{self, EntityUpdate},
         gamestate::{self, Gamestate},
         player,
-        server_message::{self, ServerOp, Voice},
-        snapshot::{self, SnapshotHeader},
+        server_message::{self, ServerOp},
+        snapshot,
     },
 };
 
-use super::fault::{DemoError, DemoErrorKind, DemoNote, DemoNoteKind};
+use super::{
+    fault::{DemoError, DemoErrorKind, DemoNote, DemoNoteKind},
+    spare_fields::{SpareFields, SpareReader},
+};
+
+mod message;
+
+pub use message::{DemoCommand, DemoCounts, DemoDownload, DemoMessage, DemoSnapshot};
 
 /// Bits behind the end of a message without a note. Writers round up to the next byte, and some append another.
 const MAX_PADDING: usize = 16;
 /// Most notes that a reader stores. The others are counted.
 const MAX_NOTES: usize = 256;
-
-/// Decoded message of a demo.
-#[derive(Clone, Debug)]
-pub struct DemoMessage<'a> {
-    /// Position of its record in the file, in bytes.
-    pub offset: usize,
-    /// Sequence of the message.
-    pub sequence: u32,
-    /// Number of the last client command that the server had executed.
-    pub acknowledge: CommandNum,
-    /// The message as recorded.
-    pub bytes: &'a [u8],
-    /// Reliable commands in wire order, with repeated ones.
-    pub commands: Vec<DemoCommand>,
-    /// Gamestate of a new level.
-    pub gamestate: Option<Arc<Gamestate>>,
-    /// Snapshot, with all entities.
-    pub snapshot: Option<Arc<DemoSnapshot>>,
-    /// Whether a snapshot was left out, because its gamestate or delta base is missing.
-    pub lacks_snapshot: bool,
-    /// Headers of voice packets.
-    pub voices: Vec<Voice>,
-}
-
-/// Reliable command of a demo.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DemoCommand {
-    /// Number of the command.
-    pub number: CommandNum,
-    /// Text of the command.
-    pub text: String,
-    /// Whether this is its first message. A server repeats a command until it is acknowledged.
-    pub is_new: bool,
-    /// Effect on the level; `None` for commands of the game and repeated ones.
-    pub effect: Option<CommandEffect>,
-    /// Whether the client itself refuses it, so that it had no effect.
-    pub is_refused: bool,
-}
-
-/// Decoded snapshot.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DemoSnapshot {
-    /// Header: server time, flags, area mask, delta base.
-    pub head: SnapshotHeader,
-    /// Playerstate of the viewed player.
-    pub player: PlayerState,
-    /// Entities, ascending by number.
-    pub entities: Vec<EntityState>,
-}
-
-/// Counts of what a reader has decoded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DemoCounts {
-    /// Records.
-    pub messages: usize,
-    /// Gamestates.
-    pub gamestates: usize,
-    /// Snapshots.
-    pub snapshots: usize,
-    /// Snapshots with a delta base.
-    pub deltas: usize,
-    /// Reliable commands, each counted once.
-    pub commands: usize,
-    /// Errors.
-    pub errors: usize,
-    /// Notes.
-    pub notes: usize,
-}
-
-impl fmt::Display for DemoCounts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { messages, gamestates, snapshots, deltas, commands, errors, notes } = self;
-        write!(
-            f,
-            // Scripts read the count of messages, in the plural.
-            "{messages} messages, {}, {} ({}), {}, {}, {}",
-            counted(*gamestates, "gamestate"),
-            counted(*snapshots, "snapshot"),
-            counted(*deltas, "delta"),
-            counted(*commands, "command"),
-            counted(*errors, "error"),
-            counted(*notes, "note"),
-        )
-    }
-}
 
 /// Decoder of one demo: an iterator of its messages.
 ///
@@ -133,6 +57,10 @@ pub struct DemoReader<'a> {
     snapshots: [Option<(u32, Arc<DemoSnapshot>)>; PACKET_BACKUP],
     counts: DemoCounts,
     notes: Vec<DemoNote>,
+    /// Fields of the level's baselines that the structs lack.
+    baseline_spares: SpareFields,
+    /// Number of the last block of a download.
+    last_block: u16,
     /// Error of a part of the message that was yielded last.
     part_error: Option<DemoError>,
     /// Whether the recorder may still write the file.
@@ -154,6 +82,8 @@ impl<'a> DemoReader<'a> {
             snapshots: [const { None }; PACKET_BACKUP],
             counts: DemoCounts::default(),
             notes: Vec::new(),
+            baseline_spares: SpareFields::default(),
+            last_block: 0,
             part_error: None,
             is_unfinished: false,
             has_ended_early: false,
@@ -201,6 +131,13 @@ impl<'a> DemoReader<'a> {
     #[must_use]
     pub fn configstring(&self, index: ConfigIndex) -> &str {
         self.level.as_ref().map_or("", |level| level.configstring(index))
+    }
+
+    /// Current value of a configstring by its index of 1.32. The game of the demo may have it at another place.
+    #[must_use]
+    pub fn game_string(&self, index: ConfigIndex) -> &str {
+        let own = self.protocol.numbers.sent_index(index);
+        own.map_or("", |own| self.configstring(own))
     }
 
     /// Configstrings that are set, ascending by index.
@@ -279,17 +216,8 @@ impl<'a> DemoReader<'a> {
         reader: &mut BitReader<'_>,
         missing: &mut Option<DemoErrorKind>,
     ) -> Result<DemoMessage<'a>, Stopped> {
-        let mut message = DemoMessage {
-            offset: record.offset,
-            sequence: record.sequence,
-            acknowledge: server_message::read_acknowledge(reader)?.unwrap_or_default(),
-            bytes: record.message,
-            commands: Vec::new(),
-            gamestate: None,
-            snapshot: None,
-            lacks_snapshot: false,
-            voices: Vec::new(),
-        };
+        let acknowledge = server_message::read_acknowledge(reader)?.unwrap_or_default();
+        let mut message = DemoMessage::empty(record, acknowledge);
         let mut has_part = false;
         loop {
             let operation = ServerOp::read(reader)?;
@@ -312,7 +240,10 @@ impl<'a> DemoReader<'a> {
                     });
                 }
                 ServerOp::Gamestate => {
-                    message.gamestate = Some(Arc::new(gamestate::read(reader)?));
+                    let mut spares = SpareReader::new(reader.encoding());
+                    let gamestate = gamestate::read_with(reader, &mut spares)?;
+                    message.gamestate = Some(Arc::new(gamestate));
+                    message.baseline_spares = spares.fields;
                 }
                 ServerOp::Snapshot => {
                     let acknowledged = snapshot::read_acknowledge(reader)?;
@@ -325,9 +256,12 @@ impl<'a> DemoReader<'a> {
                 ServerOp::VoiceOpus | ServerOp::VoiceSpeex if self.protocol.voice => {
                     message.voices.push(server_message::read_voice(reader)?);
                 }
+                ServerOp::Download => {
+                    let last = message.downloads.last().map_or(self.last_block, |last| last.number);
+                    message.downloads.push(read_download(reader, last)?);
+                }
                 other @ (ServerOp::Configstring
                 | ServerOp::Baseline
-                | ServerOp::Download
                 | ServerOp::VoiceSpeex
                 | ServerOp::VoiceOpus) => {
                     return Err(Stopped::Wire(WireError::Operation(other as u8)));
@@ -343,29 +277,62 @@ impl<'a> DemoReader<'a> {
         reader: &mut BitReader<'_>,
     ) -> Result<(DemoSnapshot, Option<DemoErrorKind>), WireError> {
         let head = snapshot::read_head(reader)?;
-        let nothing = (PlayerState::default(), EntityState::default());
+        let nothing = PlayerState::default();
         let base = match head.delta_num {
             0 => Ok(None),
             back => self.base(sequence, back).map(Some).ok_or(DemoErrorKind::MissingBase(back)),
         };
         let (old_player, old_entities) = match &base {
             Ok(Some(base)) => (&base.player, &*base.entities),
-            _ => (&nothing.0, &[][..]),
+            _ => (&nothing, &[][..]),
         };
-        let player = player::read_delta(reader, old_player)?;
         let level = self.level.as_ref();
-        let baseline = |number: EntityNum| {
-            level.map_or(&nothing.1, |level| level.baselines.get(number.index() as i32))
+        let mut snapshot = DemoSnapshot {
+            head,
+            player: *old_player,
+            entities: Vec::with_capacity(old_entities.len() + 8),
+            spares: SpareFields::default(),
         };
-        let mut entities = Vec::with_capacity(old_entities.len() + 8);
-        entity::read_list(reader, old_entities.iter(), baseline, |update| {
+        let encoding = reader.encoding();
+        if encoding.entity.has_spare_fields() {
+            let old = base
+                .as_ref()
+                .ok()
+                .copied()
+                .flatten()
+                .map_or_else(SpareFields::default, |base| base.spares.clone());
+            let mut spares = SpareReader::behind(encoding, old, &self.baseline_spares);
+            self.read_states(reader, old_entities, &mut snapshot, &mut spares)?;
+            snapshot.spares = spares.fields;
+        } else {
+            self.read_states(reader, old_entities, &mut snapshot, &mut ())?;
+        }
+        let lacks = level.map_or(Some(DemoErrorKind::NoGamestate), |_| base.err());
+        Ok((snapshot, lacks))
+    }
+
+    /// Reads the playerstate and the entities of a snapshot, which holds the playerstate of its delta base.
+    fn read_states(
+        &self,
+        reader: &mut BitReader<'_>,
+        old_entities: &[EntityState],
+        snapshot: &mut DemoSnapshot,
+        sink: &mut impl DeltaSink,
+    ) -> Result<(), WireError> {
+        snapshot.player = player::read_delta_with(reader, &snapshot.player, sink)?;
+        sink.player_end(reader.bit_position());
+        let nothing = EntityState::default();
+        let baseline = |number: EntityNum| {
+            let level = self.level.as_ref();
+            level.map_or(&nothing, |level| level.baselines.get(number.index() as i32))
+        };
+        let entities = &mut snapshot.entities;
+        entity::read_list_with(reader, old_entities.iter(), baseline, sink, |update| {
             entities.push(match update {
                 EntityUpdate::Unchanged(state) => *state,
                 EntityUpdate::Changed(state) => state,
             });
-        })?;
-        let lacks = level.map_or(Some(DemoErrorKind::NoGamestate), |_| base.err());
-        Ok((DemoSnapshot { head, player, entities }, lacks))
+        })
     }
 
     fn base(&self, sequence: u32, back: u8) -> Option<&DemoSnapshot> {
@@ -387,6 +354,10 @@ impl<'a> DemoReader<'a> {
             self.time = None;
             self.level = Some(LevelState::new(Gamestate::clone(gamestate)));
             self.snapshots = [const { None }; PACKET_BACKUP];
+            self.baseline_spares = message.baseline_spares.clone();
+        }
+        if let Some(block) = message.downloads.last() {
+            self.last_block = block.number;
         }
         if let Some(snapshot) = &message.snapshot {
             self.counts.snapshots += 1;
@@ -473,6 +444,18 @@ impl<'a> Iterator for DemoReader<'a> {
         self.counts.errors += usize::from(read.is_err());
         Some(read)
     }
+}
+
+/// Reads a block of a download, behind the block `last`. The size of the file is with the first block, but not where
+/// the number begins again.
+fn read_download(reader: &mut BitReader<'_>, last: u16) -> Result<DemoDownload, WireError> {
+    let expected = if last == u16::MAX { 1 << 16 } else { 0 };
+    Ok(match download::read(reader, expected)? {
+        Block::Refused(_) => DemoDownload { number: 0, file_size: None, len: None },
+        Block::Data { number, file_size, bytes } => {
+            DemoDownload { number, file_size, len: Some(bytes.len()) }
+        }
+    })
 }
 
 /// Reason why a message was not read to its end.
