@@ -2,12 +2,15 @@
 
 use fragd::{
     client::{ClientEvent, ConnectionState, DisconnectReason, Protocol},
-    model::{Buttons, ConfigIndex, EntityState, PlayerState, UserCmd},
+    model::{Buttons, ConfigIndex, EntityState, Millis, PlayerState, UserCmd},
+    relay::{
+        Audience, Frame, Level as RelayLevel, ServerSource, ServerSourceOptions, Sink, Source as _,
+    },
 };
 
 use crate::{
     client::Pair,
-    scripted_server::{Level, World},
+    scripted_server::{Level, ScriptedServer, World},
 };
 
 /// World in the numbers of 1.16: a missile, an obituary, and a player with a reward.
@@ -129,7 +132,78 @@ fn states_of_66_and_67_are_not_translated() {
     for wire in [Protocol::Q3_66, Protocol::Q3_67, Protocol::Q3_67_CLEAR] {
         let mut pair = Pair::playing(wire);
         let player = PlayerState { events: [76, 52], client_num: 1, ..PlayerState::default() };
-        pair.show(&World { player: player.clone(), time: 1050, ..World::at(1050, &[]) });
+        pair.show(&World { player, time: 1050, ..World::at(1050, &[]) });
         assert_eq!(pair.client.player(), Some(&player));
     }
+}
+
+/// Levels and frames of a source.
+#[derive(Default)]
+struct Told {
+    levels: Vec<RelayLevel>,
+    /// Number, type and event of the entities of each frame.
+    frames: Vec<Vec<(i32, i32, i32)>>,
+}
+
+impl Sink for Told {
+    fn level(&mut self, level: RelayLevel) {
+        self.levels.push(level);
+    }
+
+    fn configstring(&mut self, _: ConfigIndex, _: &str) {}
+
+    fn command(&mut self, _: Audience, _: &str) {}
+
+    fn frame(&mut self, frame: &Frame<'_>) {
+        let entities = frame.entities.iter();
+        let numbers = entities.map(|entity| (entity.number, entity.e_type, entity.event));
+        self.frames.push(numbers.collect());
+    }
+
+    fn lost(&mut self, reason: &str) {
+        panic!("{reason}");
+    }
+}
+
+#[test]
+fn relay_of_a_43_server_has_numbers_of_132() {
+    let address = ([10, 0, 0, 1], 27_960).into();
+    let mut source = ServerSource::new(ServerSourceOptions {
+        server: address,
+        protocol: Protocol::Q3_43.into(),
+        name: "relay".to_owned(),
+        password: None,
+        cycle: None,
+        seed: 5,
+        packs: None,
+    });
+    let mut server = ScriptedServer::new(Protocol::Q3_43);
+    let mut told = Told::default();
+    let mut level = older_level(7);
+    level.baselines[0].e_type = 12 + 58;
+    let mut packet = Vec::new();
+    for time in (1000..3000).step_by(10) {
+        let now = Millis(time);
+        source.advance(now, &mut told);
+        let mut replies = Vec::new();
+        while source.poll_transmit(&mut packet).is_some() {
+            replies.extend(server.handle(0, &packet));
+        }
+        if let Some(peer) = server.peers.get_mut(&0).filter(|_| time % 50 == 0) {
+            let is_in_level = peer.head.server_id.0 == 7;
+            replies.extend(match is_in_level {
+                true => peer.next_snapshot(&older_world(time as i32)),
+                false => peer.gamestate(&level),
+            });
+        }
+        for reply in replies {
+            source.handle_datagram(now, address, &reply, &mut told);
+        }
+    }
+    let shown = told.levels.last().expect("a level");
+    assert_eq!(shown.baselines[0].e_type, 13 + 60);
+    let version = (ConfigIndex::at(20), "baseq3-1".to_owned());
+    assert!(shown.configstrings.contains(&version));
+    assert!(told.frames.len() > 20, "{}", told.frames.len());
+    assert_eq!(told.frames.last(), Some(&vec![(3, 0, 60 | 0x100), (9, 13 + 60, 0)]));
 }

@@ -289,7 +289,8 @@ impl Rewritten {
             self.with_garbage += 1;
         } else {
             // Behind a full last byte, coded messages have one more without meaning.
-            let is_spare = !protocol.encoding.messages.has_end_mark || writer.bit_len() % 8 != 0;
+            let is_spare =
+                !protocol.encoding.messages.has_end_mark || !writer.bit_len().is_multiple_of(8);
             let meaning = message.len() - usize::from(!is_spare);
             assert_eq!(writer.message().len(), message.len(), "{place}");
             assert_eq!(writer.message()[..meaning], message[..meaning], "{place}");
