@@ -135,6 +135,21 @@ players() {
   stop "$server_pid" 5
 }
 
+# Clients of every protocol in one match, on a bad line, with a map change.
+protocols() {
+  echo '-- two bots of each protocol on fragd'
+  server_start fragd - fragd1 64 game baseq3 || { fail 'protocols: fragd does not answer'; return; }
+  (sleep 10; server_order 'map fragdctf1') &
+  load each -n 14 --ramp 14/s --seconds 20 --seed 3 --json --protocol each --network loss=3%
+  check "protocols: exit code 0 (it is $code)" [ "$code" -eq 0 ] || tells each
+  check "protocols: each has two bots in the game ($(figure '[.protocols[].protocol] | join(" ")' "$work/each.json"))" \
+    holds '.active == 14 and (.protocols | length) == 7 and all(.protocols[]; .succeeded == 2)' "$work/each.json"
+  check 'protocols: no protocol error, drop or second life' \
+    holds 'all(.protocols[]; .protocol_errors == 0) and .dropped == 0 and all(.each[]; .lives == 1)' "$work/each.json"
+  check "protocols: the server's log has no error" not server_faults
+  stop "$server_pid" 5
+}
+
 # plain FILE: progress lines without terminal control codes.
 plain() { grep -qE '^ +[0-9]+ s  [0-9]+/[0-9]+ in the game' "$1" && not grep -qP '\x1b|\r' "$1"; }
 
@@ -322,6 +337,7 @@ find_fragd
 apart "$work/trouble.txt" eval 'refusals; losses; madness; stalls'
 trouble=$launched
 players
+protocols
 peer compat
 peer native
 rejoin "$trouble" "$work/trouble.txt"

@@ -139,8 +139,7 @@ impl Walker {
         ] {
             info.set(key, value).unwrap();
         }
-        let options =
-            ClientOptions::new(server, protocol, info, Qport(qport), u64::from(qport));
+        let options = ClientOptions::new(server, protocol, info, Qport(qport), u64::from(qport));
         Self { client: Client::new(options, now).unwrap(), command_time: 0 }
     }
 

@@ -36,6 +36,7 @@ mod info_strings;
 mod invariants;
 mod lan;
 mod level;
+mod local_ports;
 mod map_loader;
 mod match_recording;
 mod protocols;
@@ -208,13 +209,6 @@ impl Server {
         Some(self.game.player(number))
     }
 
-    /// Whether clients of a protocol are accepted with the level that is loaded.
-    #[must_use]
-    pub fn accepts(&self, protocol: &Protocol) -> bool {
-        self.protocol_of(protocol.number).is_ok()
-            && (protocol.numbers.is_current() || protocols::has_numbers(&self.core))
-    }
-
     /// Snapshot that message `sequence` carried to a client, while it is in the snapshot ring.
     #[must_use]
     pub fn sent_view(
@@ -229,6 +223,13 @@ impl Server {
 }
 
 /// Number of clients that download a file over UDP.
+/// Whether clients of a protocol are accepted with the level that is loaded.
+#[must_use]
+pub fn accepts_protocol(server: &Server, protocol: &Protocol) -> bool {
+    server.protocol_of(protocol.number).is_ok()
+        && (protocol.numbers.is_current() || protocols::has_numbers(&server.core))
+}
+
 fn downloading_clients(core: &Core) -> usize {
     core.clients.iter().filter(|(_, client)| client.own.downloads.is_active()).count()
 }
@@ -327,7 +328,7 @@ impl Hosted for Server {
     }
 
     fn local_ports(&self) -> u16 {
-        protocols::local_ports(&self.core.settings)
+        local_ports::count(&self.core.settings)
     }
 
     fn receive_coalescing(&self) -> Millis {

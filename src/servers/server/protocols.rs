@@ -7,8 +7,7 @@ use super::core::Core;
 use crate::{
     bg::configstring::GAME_VERSION,
     model::ClientNum,
-    node::LocalPort,
-    settings::{ScrambledProtocol, Settings, key},
+    settings::{ScrambledProtocol, key},
     wire::Protocol,
 };
 
@@ -16,19 +15,6 @@ use crate::{
 const VERSION: &str = "baseq3-1";
 /// Last game type that they have: capture the flag.
 const LAST_GAME_TYPE: i32 = 4;
-
-/// Port that announces protocol 43, if the server has it.
-pub(super) const PORT_43: LocalPort = LocalPort(1);
-
-/// Number of local ports.
-pub(super) fn local_ports(settings: &Settings) -> u16 {
-    1 + u16::from(settings.int(key::NET_PORT43) != 0)
-}
-
-/// Number that answers to browsers and masters on a port name; `None` for the one of the settings.
-pub(super) fn announced(local: LocalPort) -> Option<i32> {
-    (local == PORT_43).then_some(Protocol::Q3_43.number)
-}
 
 /// Row of an accepted number and whether the number alone tells it, or why it is not accepted.
 type Accepted = Result<(&'static Protocol, bool), Option<String>>;

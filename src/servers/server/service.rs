@@ -24,7 +24,7 @@ use crate::{
     bg::GameType,
     limits::{BucketLimit, QueryLimits},
     model::{ClientNum, CommandNum, Millis, Sequence, UserCmd},
-    node::{LocalPort, Route},
+    node::Route,
     serving::connection::{
         AdmissionLimits, Connections, Passage, ReceiveBuffer, Service, Slots, Timeouts,
     },
@@ -190,10 +190,6 @@ impl Service for Server {
         }
         let chosen = Protocol::named(&settings.choice(key::SV_WIRE71).to_string());
         Ok(chosen.map_or((guess, false), |chosen| (chosen, true)))
-    }
-
-    fn announced_protocol(&self, local: LocalPort) -> Option<i32> {
-        protocols::announced(local)
     }
 
     fn slots_for(&self, info: &InfoString) -> impl Iterator<Item = ClientNum> {

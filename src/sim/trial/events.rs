@@ -5,6 +5,7 @@ use crate::{
     client::Protocol,
     model::{Millis, Qport},
     node::{Hosted as _, Input, LocalPort},
+    server::accepts_protocol,
     sim::{Actor, Fault, FaultRates, Network, NodeId, NumberedLine, Player},
 };
 
@@ -118,7 +119,8 @@ impl Trial {
 
     /// Returns the protocol of a player: all that the server accepts now, in turn.
     fn protocol_of(&self, place: usize) -> &'static Protocol {
-        let accepts = |row: &&Protocol| self.server().is_some_and(|server| server.accepts(row));
+        let accepts =
+            |row: &&Protocol| self.server().is_some_and(|server| accepts_protocol(server, row));
         let accepted: Vec<_> = Protocol::distinct().filter(accepts).collect();
         let among = if accepted.is_empty() { &Protocol::CURRENT[..] } else { &accepted };
         among[place % among.len()]

@@ -20,7 +20,7 @@ use std::{collections::VecDeque, net::SocketAddr};
 use self::master::Master;
 use super::{
     client::{ServerRole, slot_count},
-    protocols::local_ports,
+    local_ports,
 };
 use crate::{
     model::Millis,
@@ -228,7 +228,7 @@ fn send_heartbeat(connections: &mut Connections<'_, ServerRole>, remote: SocketA
     // Other game names are listed by masters that accept the tag of DarkPlaces.
     let is_quake3 = connections.rates.text(key::COM_GAMENAME) == QUAKE3_ARENA;
     let tag = if is_quake3 { HEARTBEAT_TAG } else { OTHER_GAMES_TAG };
-    for port in 0..local_ports(connections.rates) {
+    for port in 0..local_ports::count(connections.rates) {
         connections.answer(Route::new(LocalPort(port), remote), |out| {
             Message::Heartbeat(tag.into()).write(out);
         });

@@ -6,9 +6,10 @@
 use super::service::Service;
 use crate::{
     limits::{QueryLimits, QueryShare, same_host},
-    node::Route,
+    node::{LocalPort, Route},
     observe::Counter,
     wire::{
+        Protocol,
         connectionless::{Echo, Message, Query, write_status_response},
         info::InfoString,
     },
@@ -16,6 +17,9 @@ use crate::{
 
 /// Longest response in bytes: one datagram that is not fragmented by IP.
 const MAX_REPLY_LEN: usize = 1400;
+
+/// Local port of a server whose responses tell protocol 43.
+const PORT_43: LocalPort = LocalPort(1);
 
 /// Form of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,11 +72,10 @@ pub(super) fn answer_query<S: Service>(
     };
     let Some(share) = admit_query(service, route, is_probe) else { return };
     let mut response = Vec::new();
-    let announced = service.announced_protocol(route.local);
     let announce = |info: &mut InfoString| {
-        if let Some(protocol) = announced {
+        if route.local == PORT_43 {
             // Replaces a number, so there is room.
-            let _ = info.set("protocol", &protocol.to_string());
+            let _ = info.set("protocol", &Protocol::Q3_43.number.to_string());
         }
     };
     match form {

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     limits::QueryLimits,
     model::{CommandNum, Sequence, UserCmd},
-    node::{LocalPort, Route},
+    node::Route,
     observe::Counter,
     wire::{
         Protocol,
@@ -67,12 +67,6 @@ pub(crate) trait Service: Sized {
     fn info_response(&self, challenge: Option<WireText<'_>>) -> InfoString;
     /// Response to getstatus without the echoed challenge.
     fn status_response(&self) -> (InfoString, Vec<StatusPlayer<'_>>);
-
-    /// Protocol number in responses of a local port; `None` for that of the response itself.
-    fn announced_protocol(&self, local: LocalPort) -> Option<i32> {
-        let _ = local;
-        None
-    }
 
     /// Limits of connects from an address.
     fn admission_limits(&self, route: Route) -> AdmissionLimits;
