@@ -209,10 +209,8 @@ fn quake_live_fields_follow_the_rules_of_deltas() {
     demo.extend(END_MARK);
     assert_eq!(recognize("a.dm_91", &demo), Ok(protocol));
     let mut reader = DemoReader::new(protocol, &demo);
-    let mut lines = Vec::new();
-    while let Some(item) = reader.next() {
-        lines.push(message_json(protocol, &item.unwrap(), 0));
-    }
+    let items = reader.by_ref();
+    let lines: Vec<_> = items.map(|item| message_json(protocol, &item.unwrap(), 0)).collect();
     assert_eq!(reader.game_string(ConfigIndex::at(544)), "n\\Zoë 100.");
     let baseline = &lines[0]["gamestate"]["baselines"][0];
     assert_eq!((&baseline["health"], &baseline["pos_gravity"]), (&100.into(), &800.into()));
