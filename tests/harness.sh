@@ -565,7 +565,7 @@ LINES
 # Lines of a session without errors: the driver's extension list; output of `cg_showmiss` (checked
 # separately); of a 68 client, whose challenge every server answers with its own number; model parts, icons,
 # menus and voices that OpenArena's data does not have.
-harmless_lines='new shader team_icon/|ui/error\.menu|^voice chat file not found|Failed to load model file models/players/characters/james/|^GL_EXTENSIONS|errorcode [0-9]+ at|^prediction error|^Prediction miss|^WARNING: (changed predicted|double|dropped) event|Trying legacy protocol 68'
+harmless_lines='new shader team_icon/|ui/error\.menu|^voice chat file not found|Failed to load model file models/players/characters/james/|^GL_EXTENSIONS|errorcode [0-9]+ at|^prediction error|^Prediction miss|^WARNING: (changed predicted|double|dropped) event|Trying legacy protocol 6[678]'
 
 # no_faults NAME DOING: checks that the console has no errors since its mark.
 no_faults() {

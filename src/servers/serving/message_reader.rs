@@ -111,8 +111,8 @@ mod tests {
     /// Every client datagram of a recorded session of protocol 43, in the receive path of a server.
     #[test]
     fn legacy_session_vectors_are_client_messages() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/session_43.csv");
-        let rows = std::fs::read_to_string(file).expect("the recorded session");
+        let rows =
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/session_43.csv"));
         let mut channel =
             Channel::<()>::new(ChannelSide::Server, Protocol::Q3_43, Challenge(1), Qport(12_800));
         let sent = OutgoingCommands::new();

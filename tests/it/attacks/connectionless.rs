@@ -493,14 +493,9 @@ fn c31_invalid_sources_get_no_relevant_response() {
         for from in ["1.2.3.4:0", "0.0.0.0:5", "255.255.255.255:9", "224.0.0.1:1", "[ff02::1]:7"] {
             let from: SocketAddr = from.parse().unwrap();
             let mut answers = 0;
-            for text in [
-                "getinfo",
-                "getstatus",
-                "getchallenge",
-                "connect \"\\x\\y\"",
-                "rcon x status",
-                "disconnect",
-            ] {
+            for text in
+                ["getinfo", "getstatus", "getchallenge", "connect x", "rcon x status", "disconnect"]
+            {
                 for reply in fixture.ask(from, text) {
                     answers += 1;
                     assert!(reply.len() < 1400 && !reply.starts_with("connectResponse"), "{reply}");

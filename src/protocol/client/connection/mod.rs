@@ -12,6 +12,8 @@ mod detection;
 mod packet_schedule;
 mod proof;
 mod receive;
+#[cfg(test)]
+mod recorded;
 mod scrambling;
 mod send;
 
