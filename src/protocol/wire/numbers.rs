@@ -318,6 +318,12 @@ fn translated_buttons(buttons: i32, [any, other_any]: [i32; 2]) -> i32 {
 }
 
 impl Protocol {
+    /// Whether configstrings differ from those of today: their places, or the protocol in the serverinfo.
+    #[must_use]
+    pub const fn has_own_texts(&self) -> bool {
+        self.number < 68
+    }
+
     /// Returns a configstring as it is sent in a gamestate: its index and text.
     #[must_use]
     pub fn sent_configstring<'a>(
@@ -325,11 +331,17 @@ impl Protocol {
         index: ConfigIndex,
         text: &'a str,
     ) -> Option<(ConfigIndex, Cow<'a, str>)> {
-        if self.numbers.is_current() {
+        if !self.has_own_texts() {
             return Some((index, Cow::Borrowed(text)));
         }
         let sent = self.numbers.sent_index(index)?;
         let text = match index.index() {
+            SERVERINFO if self.numbers.is_current() => {
+                let mut info = InfoString::parse_big(text);
+                let _ = info.set("protocol", &self.number.to_string());
+                Cow::Owned(info.as_str().to_owned())
+            }
+            _ if self.numbers.is_current() => Cow::Borrowed(text),
             SERVERINFO => {
                 let mut info = InfoString::parse_big(text);
                 let _ = info.set("protocol", &self.number.to_string());

@@ -175,6 +175,7 @@ fn start(server: &mut Server, map: &str, prepared: Prepared) {
     server.core.announcer.request_round();
     server.maps.assets().map_started();
     log::info!("map {map}: server id {id}");
+    protocols::check_port_43(&server.core);
 }
 
 /// Connects the clients of the previous level to the new one.

@@ -36,6 +36,19 @@ pub(super) fn has_numbers(core: &Core) -> bool {
     core.level.configstrings.get(GAME_VERSION) == VERSION
 }
 
+/// Logs that the port for protocol 43 announces a level that such clients cannot play.
+pub(super) fn check_port_43(core: &Core) {
+    if core.settings.int(key::NET_PORT43) == 0 {
+        return;
+    }
+    let reason = match older(core, Protocol::Q3_43.number) {
+        Some(Ok(_)) => return,
+        Some(Err(reason)) => reason.unwrap_or_default(),
+        None => "sv_protocol43 is 0.".to_owned(),
+    };
+    log::warn!("net_port43: clients of protocol 43 are refused: {reason} Set game to baseq3");
+}
+
 /// Returns why the level that was loaded cannot be played with the protocol of a client, if so.
 pub(super) fn refusal_of(core: &Core, number: ClientNum) -> Option<String> {
     let protocol = core.clients.get(number)?.channel.protocol();

@@ -28,6 +28,7 @@ use crate::{
     wire::{
         bits::BitWriter,
         demo_file::{self, END_MARK},
+        numbers::GameNumbers,
         server_message,
     },
 };
@@ -138,10 +139,15 @@ impl Recordings {
     pub(super) fn delta_request(
         &mut self,
         number: ClientNum,
+        numbers: GameNumbers,
         acknowledged: Option<Sequence>,
         auto: bool,
     ) -> Option<Sequence> {
         let acknowledged = acknowledged.filter(|base| {
+            // Messages in older numbers are not recorded with the match.
+            if !numbers.is_current() {
+                return true;
+            }
             let mut matches = self.of_match.iter().chain(&self.live);
             matches.all(|recording| recording.allows_base(number, *base))
         });

@@ -79,8 +79,11 @@ fn write_snapshot(server: &mut Server, number: ClientNum, limit: usize) -> bool 
     }
     let sequence = client.channel.next_sequence();
     let auto = core.settings.int(key::SV_AUTO_RECORD) & AUTO_PLAYERS != 0;
-    let wanted =
-        if active { recordings.delta_request(number, client.delta_request(), auto) } else { None };
+    let wanted = if active {
+        recordings.delta_request(number, numbers, client.delta_request(), auto)
+    } else {
+        None
+    };
     // The frame of a snapshot without entities, as clients get them while they load, is not read.
     let base = client.delta_base(wanted, |sent| {
         sent.view.seen.is_empty() || frames.ring().frame(sent.frame).is_some()

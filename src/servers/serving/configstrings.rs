@@ -6,7 +6,7 @@
 //! Source: Quake III protocol 68, configstrings. Engine names: `SV_SetConfigstring`, `bcs0`,
 //! `bcs1`, `bcs2`.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use crate::{
     bg::configstring::PLAYERS,
@@ -166,7 +166,9 @@ impl Configstrings {
     /// Reliable commands that send the current value of a string to a client of a protocol.
     pub(crate) fn commands(&self, index: ConfigIndex, protocol: &Protocol) -> Vec<Arc<str>> {
         if protocol.numbers.is_current() {
-            return server_message::configstring_commands(index, self.get(index));
+            let sent = protocol.sent_configstring(index, self.get(index));
+            let text = sent.map_or(Cow::Borrowed(""), |(_, text)| text);
+            return server_message::configstring_commands(index, &text);
         }
         let change = protocol.sent_change(index, self.get(index));
         change.into_iter().map(Arc::from).collect()

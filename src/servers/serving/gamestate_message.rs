@@ -28,7 +28,7 @@ pub(crate) fn write_gamestate(
 ) {
     let GamestateContent { configstrings, baselines, client, checksum_feed } = content;
     writer.byte(ServerOp::Gamestate as u8);
-    if protocol.numbers.is_current() {
+    if !protocol.has_own_texts() {
         let texts = configstrings.iter().map(|(index, text)| (index, text.as_bytes()));
         gamestate::write(writer, command, texts, baselines.all().iter(), client, checksum_feed);
         return;

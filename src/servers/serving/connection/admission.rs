@@ -212,10 +212,24 @@ fn claimed_protocol<S: Service>(
     newest: i32,
 ) -> Result<(&'static Protocol, bool), Rejection> {
     let number = claim.protocol.unwrap_or(0);
-    let other_version = || format!("Server uses protocol version {newest} (yours is {number}).");
+    let other_version = || {
+        let text = format!("Server uses protocol version {newest} (yours is {number}).");
+        if number >= Protocol::Q3_68.number {
+            return text;
+        }
+        let others = Protocol::distinct().map(|row| row.number);
+        let others = others.filter(|other| *other != newest && service.protocol_of(*other).is_ok());
+        let others: Vec<_> = others.map(|other| other.to_string()).collect();
+        if others.is_empty() { text } else { format!("{text} Also: {}.", others.join(", ")) }
+    };
     match service.protocol_of(number) {
         Ok((protocol, _)) if protocol.handshake.connect != form => {
-            Err(Rejection::Message(other_version()))
+            let expected = match protocol.handshake.connect {
+                ConnectForm::Plain => "in plain text",
+                ConnectForm::Compressed => "compressed",
+            };
+            let text = format!("A connect of protocol {number} is {expected}.");
+            Err(Rejection::Message(text))
         }
         Ok(known) => Ok(known),
         Err(reason) => Err(Rejection::Message(reason.unwrap_or_else(other_version))),

@@ -76,6 +76,7 @@ pub(super) fn answer_query<S: Service>(
         if route.local == PORT_43 {
             // Replaces a number, so there is room.
             let _ = info.set("protocol", &Protocol::Q3_43.number.to_string());
+            info.remove("sv_allowDownload");
         }
     };
     match form {
