@@ -49,7 +49,7 @@ fn l2_plain_connects_are_always_answered() {
     let own =
         |number: i32| format!("\\challenge\\{challenge}\\qport\\9\\protocol\\{number}\\name\\a b");
     for (text, answer) in [
-        (format!("\"{}\"", own(44)), "(yours is 44). Also: 43, 45, 66, 67."),
+        (format!("\"{}\"", own(44)), "(yours is 44). Also: 43, 45, 66, 67, 71."),
         (format!("\"{}\"", own(68)), "A connect of protocol 68 is compressed."),
         ("\"".to_owned(), "Server uses protocol version 68 (yours is 0)."),
         ("\\".to_owned(), "Server uses protocol version 68 (yours is 0)."),

@@ -219,7 +219,9 @@ fn claimed_protocol<S: Service>(
         }
         let others = Protocol::distinct().map(|row| row.number);
         let others = others.filter(|other| *other != newest && service.protocol_of(*other).is_ok());
-        let others: Vec<_> = others.map(|other| other.to_string()).collect();
+        let mut others: Vec<_> = others.map(|other| other.to_string()).collect();
+        // Number 71 has two rows.
+        others.dedup();
         if others.is_empty() { text } else { format!("{text} Also: {}.", others.join(", ")) }
     };
     match service.protocol_of(number) {
