@@ -79,13 +79,34 @@ impl EntityRecords {
         to: &EntityState,
         is_new: bool,
     ) -> EncodedSpan {
-        let translated;
-        let [from, to] = if self.numbers.is_current() {
-            [from, to]
+        if self.numbers.is_current() {
+            self.piece_of(number, from, to, is_new)
         } else {
-            translated = [from, to].map(|state| self.numbers.sent_base(state));
-            translated.each_ref()
-        };
+            self.translated_piece(number, from, to, is_new)
+        }
+    }
+
+    /// Returns a record as [`Self::piece`], in older numbers of the game.
+    #[inline(never)]
+    fn translated_piece(
+        &mut self,
+        number: EntityNum,
+        from: &EntityState,
+        to: &EntityState,
+        is_new: bool,
+    ) -> EncodedSpan {
+        let [from, to] = [from, to].map(|state| self.numbers.sent_base(state));
+        self.piece_of(number, &from, &to, is_new)
+    }
+
+    #[inline]
+    fn piece_of(
+        &mut self,
+        number: EntityNum,
+        from: &EntityState,
+        to: &EntityState,
+        is_new: bool,
+    ) -> EncodedSpan {
         let changed = entity::changed_fields(self.scratch.encoding(), from, to);
         if changed == 0 {
             return if is_new { self.encode(0, to) } else { EncodedSpan::default() };
