@@ -10,7 +10,7 @@
 //! Plain    10 bits:  b0 b1 b2 b3 b4 b5 b6 b7 b8 b9     32 bits:  b0 … b31
 //! ```
 //!
-//! The loops over fields are compiled for each coder ([`HUFFMAN`], [`PLAIN`]), so that no value asks
+//! The loops over fields are compiled for each coder, so that no value asks
 //! for it.
 //!
 //! Invariants: a writer never exceeds the largest message; it sets a flag instead. A reader never
