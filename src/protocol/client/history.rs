@@ -111,6 +111,7 @@ impl StoredSnapshots {
 
 impl SnapshotHistory {
     /// Creates a history that shows the numbers of the wire.
+    #[cfg(any(test, feature = "trace"))]
     pub(crate) fn new() -> Self {
         Self::with_numbers(GameNumbers::Current)
     }

@@ -93,6 +93,12 @@ const SYSTEMINFO: usize = 1;
 const ITEMS: usize = 27;
 const PLAYERS: std::ops::Range<usize> = 544..608;
 
+/// Whether a configstring is the entry of a player, which has one place in all protocols.
+#[must_use]
+pub fn is_player_entry(index: ConfigIndex) -> bool {
+    PLAYERS.contains(&index.index())
+}
+
 /// Returns an animation that the older game has.
 fn older_animation(animation: i32) -> i32 {
     let toggle = animation & ANIMATION_TOGGLE;
@@ -350,7 +356,7 @@ impl Protocol {
             }
             SYSTEMINFO => Cow::Owned(older_systeminfo(text)),
             ITEMS => Cow::Borrowed(truncated(text, ITEM_LIST_LEN)),
-            at if PLAYERS.contains(&at) => Cow::Owned(older_player(text)),
+            _ if is_player_entry(index) => Cow::Owned(older_player(text)),
             _ => Cow::Borrowed(text),
         };
         Some((sent, text))

@@ -6,12 +6,8 @@
 use std::{borrow::Cow, sync::Arc};
 
 use crate::{
-    bg::configstring,
-    model::{
-        CommandArgs, ConfigIndex, EntityState,
-        limits::{MAX_CLIENTS, MAX_STRING_LEN},
-    },
-    wire::{Protocol, info::InfoString},
+    model::{CommandArgs, ConfigIndex, EntityState, limits::MAX_STRING_LEN},
+    wire::{Protocol, info::InfoString, numbers::is_player_entry},
 };
 
 use super::reader::{DemoReader, DemoSnapshot};
@@ -83,8 +79,7 @@ impl Translation {
 
     /// Text of a configstring at its place of 1.32. An empty one stays empty.
     fn text<'a>(&self, index: ConfigIndex, text: &'a str) -> Cow<'a, str> {
-        let first = usize::from(configstring::PLAYERS);
-        let is_player = (first..first + MAX_CLIENTS).contains(&index.index());
+        let is_player = is_player_entry(index);
         let is_older = !self.from.numbers.is_current();
         match index {
             _ if text.is_empty() || self.is_none() => Cow::Borrowed(text),
