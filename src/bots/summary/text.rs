@@ -141,26 +141,7 @@ impl fmt::Display for Summary {
             "",
             &format!("walked {walked_per_second:.0} units/s each, scored {scored} in total"),
         )?;
-        let predicted: u64 = self.each.iter().map(|bot| bot.predicted).sum();
-        if predicted > 0 {
-            let missed: u64 = self.each.iter().map(|bot| bot.mispredicted).sum();
-            row(
-                f,
-                "",
-                &format!("{missed} of {predicted} answers at another place than predicted"),
-            )?;
-        }
-        let sum = |of: fn(&BotSummary) -> u64| self.each.iter().map(of).sum::<u64>();
-        let [received, missing, repeated] = [
-            sum(|bot| bot.chat_received),
-            sum(|bot| bot.chat_missing),
-            sum(|bot| bot.chat_repeated),
-        ];
-        if received > 0 {
-            let text =
-                format!("{received} chat lines received, {missing} missing, {repeated} repeated");
-            row(f, "", &text)?;
-        }
+        self.quakeworld_rows(f)?;
         percentile_rows(f, total)?;
         if total.snapshots > 0 {
             counts(f, total)?;
@@ -193,6 +174,27 @@ impl fmt::Display for Summary {
 }
 
 impl Summary {
+    /// Writes what only bots of QuakeWorld measure: predictions and numbered chat lines.
+    fn quakeworld_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sum = |of: fn(&BotSummary) -> u64| self.each.iter().map(of).sum::<u64>();
+        let [predicted, missed] = [sum(|bot| bot.predicted), sum(|bot| bot.mispredicted)];
+        if predicted > 0 {
+            let text = format!("{missed} of {predicted} answers at another place than predicted");
+            row(f, "", &text)?;
+        }
+        let [received, missing, repeated] = [
+            sum(|bot| bot.chat_received),
+            sum(|bot| bot.chat_missing),
+            sum(|bot| bot.chat_repeated),
+        ];
+        if received > 0 {
+            let text =
+                format!("{received} chat lines received, {missing} missing, {repeated} repeated");
+            row(f, "", &text)?;
+        }
+        Ok(())
+    }
+
     /// Writes program, time, machine, servers and options.
     fn header(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.run.version.is_empty() {

@@ -5,7 +5,9 @@
 //! hides nothing from a reader who knows it.
 //!
 //! Invariants: unscrambling reverses scrambling; no memory is allocated. Source: Quake III protocol 43, scrambling;
-//! `tests/vectors/legacy/vectors_43_48.csv`.
+//! `tests/vectors/vectors_43_48.csv`.
+
+use crate::wire::protocol::{Framing, Scrambling};
 
 /// Bytes at the start of a datagram that are not scrambled.
 const CLEAR_LEN: usize = 6;
@@ -69,8 +71,27 @@ fn exchange_mask(bytes: usize) -> usize {
     mask >> 1
 }
 
+/// Returns a datagram with its header and payload readable. `unscrambled` is memory for one that is scrambled as a
+/// whole.
+pub fn opened<'a>(framing: Framing, datagram: &'a [u8], unscrambled: &'a mut Vec<u8>) -> &'a [u8] {
+    if framing.scrambling != Scrambling::Datagram {
+        return datagram;
+    }
+    unscrambled.clear();
+    unscrambled.extend_from_slice(datagram);
+    unscramble(unscrambled);
+    unscrambled
+}
+
+/// Scrambles a complete datagram in place, where the framing does.
+pub(super) fn close(framing: Framing, datagram: &mut [u8]) {
+    if framing.scrambling == Scrambling::Datagram {
+        scramble(datagram);
+    }
+}
+
 /// Scrambles a datagram in place.
-pub(super) fn scramble(datagram: &mut [u8]) {
+fn scramble(datagram: &mut [u8]) {
     let Some(series) = Series::of(datagram) else { return };
     let bytes = &mut datagram[CLEAR_LEN..];
     let mask = exchange_mask(bytes.len());
@@ -83,7 +104,7 @@ pub(super) fn scramble(datagram: &mut [u8]) {
 }
 
 /// Reverses [`scramble`].
-pub(super) fn unscramble(datagram: &mut [u8]) {
+fn unscramble(datagram: &mut [u8]) {
     let Some(series) = Series::of(datagram) else { return };
     let bytes = &mut datagram[CLEAR_LEN..];
     let mask = exchange_mask(bytes.len());

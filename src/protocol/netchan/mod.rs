@@ -27,7 +27,8 @@ pub mod reliable;
 pub mod scramble;
 mod unscramble;
 
-pub use channel::{Channel, DropReason, ReceivedMessage, SendError, Transmitted, opened};
+pub use channel::{Channel, DropReason, ReceivedMessage, SendError, Transmitted};
+pub use datagram_scramble::opened;
 pub use header::{ChannelSide, detect_protocol, is_connectionless, peek_client_header};
 pub use peer_address::{AddressMatch, PeerAddress};
 pub use rate::transmission_ms;

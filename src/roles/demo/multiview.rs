@@ -170,6 +170,21 @@ fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bo
         counted(index.keys.len(), "key frame"),
         rate / 1000.0
     ));
+    list_players(&index, out);
+    if !is_complete {
+        out.line("  not complete: the index was made again from the records");
+    }
+    for note in &counts.notes {
+        out.line(format!("  note     {note}"));
+    }
+    if let Some(first) = counts.faults.first() {
+        out.line(format!("  errors   {}, the first at {first}", counts.fault_count));
+    }
+    Ok(is_valid && index.frames > 0)
+}
+
+/// Lists the players of a recording, with the times of each.
+fn list_players(index: &Index, out: &mut Output) {
     let start = index.keys.first().map_or(index.end, |key| key.time);
     for session in index.sessions.iter().take(MAX_SHOWN_SESSIONS) {
         let clock = |ms: i32| format!("{}:{:02}", ms / 60_000, ms / 1000 % 60);
@@ -184,16 +199,6 @@ fn info(path: &Path, bytes: &[u8], as_json: bool, out: &mut Output) -> Result<bo
     if let Some(more) = index.sessions.len().checked_sub(MAX_SHOWN_SESSIONS).filter(|&n| n > 0) {
         out.line(format!("  player   and {more} more (--json lists them)"));
     }
-    if !is_complete {
-        out.line("  not complete: the index was made again from the records");
-    }
-    for note in &counts.notes {
-        out.line(format!("  note     {note}"));
-    }
-    if let Some(first) = counts.faults.first() {
-        out.line(format!("  errors   {}, the first at {first}", counts.fault_count));
-    }
-    Ok(is_valid && index.frames > 0)
 }
 
 /// Counts of a strict reading.

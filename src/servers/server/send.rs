@@ -19,6 +19,8 @@ use crate::{
     },
     settings::key,
     wire::{
+        bits::BitWriter,
+        numbers::GameNumbers,
         server_message,
         snapshot::{self, SnapFlags, SnapshotHeader},
     },
@@ -79,11 +81,9 @@ fn write_snapshot(server: &mut Server, number: ClientNum, limit: usize) -> bool 
     }
     let sequence = client.channel.next_sequence();
     let auto = core.settings.int(key::SV_AUTO_RECORD) & AUTO_PLAYERS != 0;
-    let wanted = if active {
-        recordings.delta_request(number, numbers, client.delta_request(), auto)
-    } else {
-        None
-    };
+    let wanted = active
+        .then(|| recordings.delta_request(number, numbers, client.delta_request(), auto))
+        .flatten();
     // The frame of a snapshot without entities, as clients get them while they load, is not read.
     let base = client.delta_base(wanted, |sent| {
         sent.view.seen.is_empty() || frames.ring().frame(sent.frame).is_some()
@@ -99,14 +99,7 @@ fn write_snapshot(server: &mut Server, number: ClientNum, limit: usize) -> bool 
     };
     let is_delta = base.is_some();
     let old_player = base.map_or(&null_player, |(_, sent)| &sent.view.player);
-    let translated;
-    let [sent_old, sent_player] = if numbers.is_current() {
-        [old_player, player]
-    } else {
-        translated = [old_player, player].map(|player| numbers.sent_player(player));
-        translated.each_ref()
-    };
-    snapshot::write_head(writer, &head, sent_old, sent_player);
+    write_head(writer, numbers, &head, [old_player, player]);
     let old = base.map(|(_, sent)| SeenFrame { frame: sent.frame, seen: &sent.view.seen });
     let newest = SeenFrame { frame: frames.newest(), seen: &seen };
     deltas.write_list(writer, numbers, frames.ring(), &level.baselines, old, newest);
@@ -125,6 +118,20 @@ fn write_snapshot(server: &mut Server, number: ClientNum, limit: usize) -> bool 
     core.stats.bump(if is_delta { Counter::SnapshotsDelta } else { Counter::SnapshotsFull });
     core.send_message(number, MessageKind::Snapshot);
     true
+}
+
+/// Writes the header and playerstate of a snapshot, in the numbers of the client.
+fn write_head(
+    writer: &mut BitWriter,
+    numbers: GameNumbers,
+    head: &SnapshotHeader,
+    [old, new]: [&PlayerState; 2],
+) {
+    if numbers.is_current() {
+        snapshot::write_head(writer, head, old, new);
+    } else {
+        snapshot::write_head(writer, head, &numbers.sent_player(old), &numbers.sent_player(new));
+    }
 }
 
 impl Core {

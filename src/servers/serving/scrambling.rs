@@ -4,7 +4,8 @@
 //! ones can only be read under the other row, the client is remembered and has to connect again, since it could not
 //! read its gamestate.
 //!
-//! Invariants: the memory is bounded; a client is judged by several messages, since a wrong reading can pass by chance.
+//! Invariants: the memory is bounded; a client is judged by several messages, since a wrong reading can pass by chance;
+//! a client whose messages neither row reads is not judged for ever.
 //! Source: protocols 66 and 67, scrambling.
 
 use std::{
@@ -20,6 +21,8 @@ const MAX_REMEMBERED: usize = 64;
 const PROOF: u8 = 8;
 /// Messages that only the other row reads before it is chosen.
 const OTHER_PROOF: u8 = 2;
+/// Messages after which a client without a proof counts as one that scrambles as expected.
+const MAX_JUDGED: u8 = 32;
 /// Messages of this length or less hold nothing that is scrambled.
 const CLEAR_LEN: usize = 12;
 
@@ -33,20 +36,15 @@ impl UnscrambledClients {
         self.0.contains(&(from.ip(), qport))
     }
 
-    /// Remembers a client.
-    pub(crate) fn insert(&mut self, from: SocketAddr, qport: Qport) {
-        if self.contains(from, qport) {
-            return;
-        }
-        if self.0.len() == MAX_REMEMBERED {
-            self.0.pop_front();
-        }
-        self.0.push_back((from.ip(), qport));
-    }
-
-    /// Forgets a client that scrambles after all.
-    fn remove(&mut self, from: SocketAddr, qport: Qport) {
+    /// Remembers a client whose messages are clear, and forgets one that scrambles after all.
+    pub(crate) fn set(&mut self, from: SocketAddr, qport: Qport, is_clear: bool) {
         self.0.retain(|known| *known != (from.ip(), qport));
+        if is_clear {
+            if self.0.len() == MAX_REMEMBERED {
+                self.0.pop_front();
+            }
+            self.0.push_back((from.ip(), qport));
+        }
     }
 }
 
@@ -55,6 +53,7 @@ impl UnscrambledClients {
 pub(crate) struct ScramblingQuestion {
     expected: u8,
     other: u8,
+    judged: u8,
 }
 
 /// Answer to a [`ScramblingQuestion`].
@@ -79,32 +78,19 @@ impl ScramblingQuestion {
         if len <= CLEAR_LEN {
             return ScramblingAnswer::Open;
         }
+        self.judged += 1;
         if is_read {
             self.expected += 1;
         } else if other_reads() {
             self.other += 1;
         }
-        if self.expected >= PROOF {
-            ScramblingAnswer::Expected
-        } else if self.other >= OTHER_PROOF && self.other > self.expected {
+        if self.other >= OTHER_PROOF && self.other > self.expected {
             ScramblingAnswer::Other
+        } else if self.expected >= PROOF || self.judged >= MAX_JUDGED {
+            ScramblingAnswer::Expected
         } else {
             ScramblingAnswer::Open
         }
-    }
-}
-
-/// Corrects the memory of a client whose question is answered. `is_clear`: it does not scramble.
-pub(crate) fn remember(
-    clients: &mut UnscrambledClients,
-    from: SocketAddr,
-    qport: Qport,
-    is_clear: bool,
-) {
-    if is_clear {
-        clients.insert(from, qport);
-    } else {
-        clients.remove(from, qport);
     }
 }
 
@@ -125,16 +111,21 @@ mod tests {
             assert_eq!(question.count(30, true, || false), ScramblingAnswer::Open);
         }
         assert_eq!(question.count(30, true, || false), ScramblingAnswer::Expected);
+        let mut question = ScramblingQuestion::default();
+        for _ in 1..MAX_JUDGED {
+            assert_eq!(question.count(30, false, || false), ScramblingAnswer::Open);
+        }
+        assert_eq!(question.count(30, false, || false), ScramblingAnswer::Expected, "not for ever");
     }
 
     #[test]
     fn remembered_clients_are_bounded() {
         let mut clients = UnscrambledClients::default();
         let from = |host: u8| SocketAddr::from(([10, 0, 0, host], 1));
-        (0..=MAX_REMEMBERED as u8).for_each(|host| clients.insert(from(host), Qport(1)));
+        (0..=MAX_REMEMBERED as u8).for_each(|host| clients.set(from(host), Qport(1), true));
         assert!(!clients.contains(from(0), Qport(1)));
         assert!(clients.contains(from(1), Qport(1)) && !clients.contains(from(1), Qport(2)));
-        remember(&mut clients, from(1), Qport(1), false);
+        clients.set(from(1), Qport(1), false);
         assert!(!clients.contains(from(1), Qport(1)));
     }
 }

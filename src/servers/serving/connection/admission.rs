@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     limits::{crowded, same_host, same_network},
-    model::{Challenge, Millis, text},
+    model::{Challenge, Millis, Qport, text},
     netchan::PeerAddress,
     node::Route,
     observe::{Counter, LogEvent},
@@ -71,6 +71,23 @@ impl<R: Role> Connections<'_, R> {
         let protocol = client_challenge.map(|_| protocol);
         let response = ChallengeResponse { challenge, client_challenge, protocol };
         self.answer(route, |out| Message::ChallengeResponse(response).write(out));
+    }
+
+    /// Puts a client that is accepted into its slot. A client that was found not to scramble has the other row of its
+    /// number.
+    fn open_slot(
+        &mut self,
+        key: R::Key,
+        route: Route,
+        qport: Qport,
+        challenge: Challenge,
+        (protocol, is_known): (&'static Protocol, bool),
+    ) {
+        let remote = PeerAddress::new(route.remote, qport).with_local_ip(route.local_ip);
+        let is_clear = !is_known && self.guards.unscrambled.contains(route.remote, qport);
+        let protocol = if is_clear { protocol.next_with_number() } else { protocol };
+        let client = Connection::new(remote, challenge, protocol, is_known, self.now);
+        self.slots.put(key, client.on_port(route.local));
     }
 
     /// Sends the reason of a rejection, within the rate limit.
@@ -315,13 +332,8 @@ fn admit<S: Service>(
     for engine_only in ["challenge", "qport", "protocol"] {
         info.remove(engine_only);
     }
-    let remote = PeerAddress::new(route.remote, qport).with_local_ip(route.local_ip);
-    let protocol = match service.connections().guards.unscrambled.contains(route.remote, qport) {
-        true if !is_known => protocol.next_with_number(),
-        _ => protocol,
-    };
-    let client = Connection::new(remote, challenge, protocol, is_known, now).on_port(route.local);
-    service.connections().slots.put(key, client);
+    let mut connections = service.connections();
+    connections.open_slot(key, route, qport, challenge, (protocol, is_known));
     service.store_userinfo(key, info);
     if let Err(reason) = service.connect(key) {
         service.connections().slots.free(key);

@@ -24,7 +24,7 @@ use crate::{
         load_shedding::TrafficClass,
         message_reader::{self, ClientMessage, UsercmdBlock},
         pacing::GAMESTATE_INTERVAL,
-        scrambling::{ScramblingAnswer, remember},
+        scrambling::ScramblingAnswer,
     },
     wire::{
         client_message::ClientHeader,
@@ -407,7 +407,7 @@ impl<R: Role> Connections<'_, R> {
         };
         client.scrambling = None;
         let from = client.remote.address();
-        remember(&mut self.guards.unscrambled, from, qport, is_clear);
+        self.guards.unscrambled.set(from, qport, is_clear);
         let found = if is_clear { "not scrambled" } else { "scrambled" };
         let version = client.userinfo.get("version").unwrap_or("unknown version");
         let version = text::escaped(version.as_bytes());
