@@ -2,7 +2,7 @@
 //!
 //! [`protocol`] is the table of protocols. Readers and writers carry the encoding of their
 //! protocol, so that server and client name none.
-//! Source: Quake III protocol 68 and its descendants.
+//! Source: Quake III protocol 68, those before it and its descendants.
 
 pub mod bits;
 pub mod client_message;

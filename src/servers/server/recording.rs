@@ -12,7 +12,7 @@
 //!
 //! Invariants: output is bounded; without recordings a snapshot costs one comparison; nothing here changes
 //! what a client is sent, except that one snapshot is full.
-//! Source: demo files of Quake III protocols 68 and 71. Engine names: `SV_Record`, `cl_autoRecordDemo`.
+//! Source: demo files of Quake III protocols 43 to 71. Engine names: `SV_Record`, `cl_autoRecordDemo`.
 
 use std::{collections::VecDeque, sync::Arc};
 

@@ -5,7 +5,7 @@
 //! read its gamestate.
 //!
 //! Invariants: the memory is bounded; a client is judged by several messages, since a wrong reading can pass by chance;
-//! a client whose messages neither row reads is not judged for ever.
+//! the messages by which a client is judged are bounded.
 //! Source: protocols 66 and 67, scrambling.
 
 use std::{

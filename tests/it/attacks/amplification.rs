@@ -29,7 +29,8 @@ fn requests() -> Vec<(&'static str, Vec<u8>)> {
             };
             (*name, oob(text))
         })
-        .chain([("anything else", oob("x"))])
+        // The shortest one in plain text.
+        .chain([("connect \\", oob("connect \\")), ("anything else", oob("x"))])
         .collect()
 }
 
