@@ -163,6 +163,7 @@ fn damage_and_missing_clients_of_records_are_named() {
         ("demo check cut.mv.part", ": note: "),
         ("demo check cut.mv.part", " 0 errors, 1 note\n"),
         ("demo check cut.mv.part --json", "\"notes\":1"),
+        ("demo time cut.dm_71.part", " times real time"),
         ("demo events cut.dm_71.part", "level: "),
         ("demo events cut.dm_71", "level: "),
         ("demo json cut.dm_71", "\"kind\":\"note\""),

@@ -259,7 +259,24 @@ fn map_build_leaves_whole_files_or_nothing() {
     assert!(!is_built && errors.matches("room.map:").count() == 2, "{errors}");
     assert_eq!(names(), ["room.lin", "room.map"]);
     let (is_built, errors) = build_map(&scratch.0.join("none.map"));
-    assert!(!is_built && errors.contains("none.map: cannot be read"), "{errors}");
+    assert!(!is_built && errors.contains("none.map not found"), "{errors}");
+}
+
+/// A folder of another author may hold anything.
+#[test]
+#[cfg(unix)]
+fn map_build_reads_no_pipes_and_devices() {
+    let scratch = Scratch::new("irregular");
+    let zero = |name: &str| std::os::unix::fs::symlink("/dev/zero", scratch.0.join(name)).unwrap();
+    ["z.shader", "endless.map"].into_iter().for_each(zero);
+    let made = Command::new("mkfifo").arg(scratch.0.join("y.shader")).status().unwrap();
+    assert!(made.success());
+    fs::create_dir(scratch.0.join("x.shader")).unwrap();
+    fs::write(scratch.0.join("room.map"), "{\n\"classname\" \"worldspawn\"\n}\n").unwrap();
+    let (is_built, errors) = build_map(&scratch.0.join("room.map"));
+    assert!(!is_built && errors.contains("room.map:1: worldspawn has no brushes"), "{errors}");
+    let (is_built, errors) = build_map(&scratch.0.join("endless.map"));
+    assert!(!is_built && errors.contains("endless.map too long (max "), "{errors}");
 }
 
 #[test]

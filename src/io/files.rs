@@ -66,6 +66,15 @@ pub enum FileError {
 ///
 /// A pipe that the operator names is read to its end.
 pub fn read_file(path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
+    read_opened(path, max, File::open(path))
+}
+
+/// Reads a file that was found in a folder, at most `max` bytes. Pipes and devices are errors.
+pub fn read_regular_file(path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
+    read_opened(path, max, open_regular(path))
+}
+
+fn read_opened(path: &Path, max: u64, opened: io::Result<File>) -> Result<Vec<u8>, FileError> {
     let named = || path.to_owned();
     let failed = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => FileError::Missing { path: named() },
@@ -74,7 +83,7 @@ pub fn read_file(path: &Path, max: u64) -> Result<Vec<u8>, FileError> {
         _ => FileError::Io { path: named(), source },
     };
     let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(max + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    opened.and_then(|file| file.take(max + 1).read_to_end(&mut bytes)).map_err(failed)?;
     if bytes.len() as u64 > max {
         return Err(FileError::TooLong { path: named(), max });
     }

@@ -68,7 +68,7 @@ pub use byte_source::ByteSource;
 pub use clock::{Clock, random_bytes, unix_millis};
 pub use console::Console;
 pub use event_loop::run;
-pub use files::{FileError, read_config, read_file};
+pub use files::{FileError, read_config, read_file, read_regular_file};
 pub use game_folder::{GameFolder, read_game_folder};
 pub use game_log::{GameLog, LogFile};
 #[cfg(any(feature = "http", feature = "metrics"))]

@@ -47,7 +47,14 @@ const NEED_TARGET: [&str; 2] = ["trigger_push", "trigger_teleport"];
 pub(super) fn check_source(source: &MapReading, is_empty: bool, findings: &mut Findings) {
     let entities = &source.map.entities;
     if is_empty && source.is_whole {
-        findings.error(1, "worldspawn has no brushes (expected solid brushes around all rooms)");
+        let what = match source.map.omitted_layers.as_slice() {
+            [] => "worldspawn has no brushes (expected solid brushes around all rooms)".to_owned(),
+            omitted => format!(
+                "worldspawn has no brushes without its omitted layers: {} (expected layers with the rooms in the export)",
+                omitted.join(", ")
+            ),
+        };
+        findings.error(1, what);
     }
     check_lengths(entities, findings);
     for world in entities.iter().skip(1) {

@@ -29,6 +29,8 @@ const MIN_CELL: f64 = 16.0;
 
 /// Maximum doublings of the cells of a light grid.
 const MAX_DOUBLINGS: i32 = 12;
+/// Largest value of the key `luxel`, in units.
+const MAX_LUXEL_KEY: f64 = 64.0;
 /// Maximum points of the light grid of a map without the key `gridsize`.
 const MAX_POINTS: usize = 1 << 18;
 
@@ -52,9 +54,12 @@ pub(super) fn fit_grid(geometry: &mut Geometry) {
 /// Reports luxels that are farther apart than asked for.
 pub(super) fn report_luxel(scene: &Scene, lighting: &light::Lighting, findings: &mut Findings) {
     if lighting.luxel > scene.luxel {
+        let used = lighting.luxel;
+        let remedy =
+            if used <= MAX_LUXEL_KEY { " (expected this value for the key \"luxel\")" } else { "" };
         let what = format!(
-            "map too large for a light map point every {} units; {} used (expected this value for the key \"luxel\")",
-            scene.luxel, lighting.luxel
+            "map too large for a light map point every {} units; {used} used{remedy}",
+            scene.luxel
         );
         findings.warn(1, what);
     }
@@ -112,7 +117,7 @@ pub(super) fn of_geometry(geometry: &Geometry) -> Scene {
         suns: suns.map(|sun| sun_light(&sun)).collect(),
         sky: sky.0,
         ambient: (color(entity) * entity.number("ambient", AMBIENT).max(0.0)).0,
-        luxel: entity.number("luxel", LUXEL).clamp(8.0, 64.0),
+        luxel: entity.number("luxel", LUXEL).clamp(8.0, MAX_LUXEL_KEY),
         grid_cell: cell.0,
         bounds: [bounds.mins.0, bounds.maxs.0],
     }

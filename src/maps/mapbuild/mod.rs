@@ -229,8 +229,8 @@ pub fn build(
     let shaders = shaders_of(source, &mut findings);
     let has_all_shaders = findings.error_count() == before;
     let reading = map_file::read_parts(source.text, &mut findings);
-    let mut reading = reading.ok_or_else(|| findings.fail())?;
-    let omitted_layers = std::mem::take(&mut reading.map.omitted_layers);
+    let reading = reading.ok_or_else(|| findings.fail())?;
+    let omitted_layers = reading.map.omitted_layers.clone();
     let mut images = images::Images::new(source, has_all_shaders);
     let mut geometry = geometry::compile(
         reading,

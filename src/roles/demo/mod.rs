@@ -91,7 +91,7 @@ impl Demo {
         protocol_of(&self.path.to_string_lossy()).map(|protocol| protocol.number)
     }
 
-    /// Reader for `info` and `check`. A recording that is not complete has no end yet.
+    /// Reader for `info`, `check` and `time`. A recording that is not complete has no end yet.
     fn checking_reader(&self) -> DemoReader<'_> {
         let reader = self.reader();
         if multiview::is_part(&self.path) { reader.unfinished() } else { reader }
@@ -191,7 +191,7 @@ fn time(demo: &Demo, as_json: bool, out: &mut Output) -> bool {
     let mut rounds = 0_u32;
     let (mut play_ms, mut counts) = (0, DemoCounts::default());
     while begun.elapsed() < MEASUREMENT {
-        let mut reader = demo.reader();
+        let mut reader = demo.checking_reader();
         let mut clock = DemoClock::default();
         for message in reader.by_ref().flatten() {
             clock.advance(&message);

@@ -3,7 +3,7 @@
 use std::{
     cell::RefCell,
     collections::HashMap,
-    fs, io,
+    fs,
     path::{Component, Path, PathBuf},
     thread,
     time::Instant,
@@ -13,7 +13,7 @@ use super::build_progress::BuildProgress;
 use crate::roles::{game_data, output};
 use fragd::{
     cli::{BuildOptions, ExitStatus},
-    io::{GameData, uninterrupted},
+    io::{FileError, GameData, read_file, read_regular_file, uninterrupted},
     mapbuild::{self, BuildError, Built, Diagnostic, Effort, GameSources, Source, map_file},
     model::{assets::Assets as _, text::counted},
     settings::Choice as _,
@@ -21,6 +21,8 @@ use fragd::{
 
 /// Largest shader script, in bytes.
 const MAX_SCRIPT_LEN: u64 = 4 * 1024 * 1024;
+/// Maximum length of the author's shader scripts in all, in bytes.
+const MAX_SCRIPTS_LEN: u64 = 32 * 1024 * 1024;
 /// Largest image file, in bytes.
 const MAX_IMAGE_LEN: u64 = 64 * 1024 * 1024;
 /// Maximum number of shader scripts of the author.
@@ -105,7 +107,8 @@ fn listed(names: &[String], max: usize) -> String {
 
 fn build(options: &BuildOptions) -> Result<Built, String> {
     let path = &options.source;
-    let text = read(path, map_file::MAX_LEN as u64)?;
+    let text =
+        read_file(path, map_file::MAX_LEN as u64).map_err(|error| format!("error: {error}"))?;
     let folders = source_folders(path);
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let scripts = scripts(path, &folders)?;
@@ -184,8 +187,7 @@ impl AuthorFiles {
     /// Reads a file.
     fn read(&self, name: &str) -> Option<Vec<u8>> {
         let path = self.folders.iter().find_map(|folder| self.find(folder, name))?;
-        let found = fs::metadata(&path).ok()?;
-        (found.is_file() && found.len() <= MAX_IMAGE_LEN).then(|| fs::read(path).ok())?
+        read_regular_file(&path, MAX_IMAGE_LEN).ok()
     }
 
     /// Finds a file below a folder. The reader of sources rejects names that leave it.
@@ -227,30 +229,37 @@ fn source_folders(path: &Path) -> Vec<PathBuf> {
 /// Of equal shaders, the first counts.
 fn scripts(path: &Path, folders: &[PathBuf]) -> Result<Vec<(String, Vec<u8>)>, String> {
     let own = path.with_extension("shader");
-    let mut files: Vec<PathBuf> = own.exists().then(|| own.clone()).into_iter().collect();
+    let mut files: Vec<PathBuf> = own.is_file().then(|| own.clone()).into_iter().collect();
     let beside = folders.first().cloned();
     for folder in beside.into_iter().chain(folders.iter().map(|folder| folder.join("scripts"))) {
         let Ok(entries) = fs::read_dir(folder) else { continue };
         let entries = entries.filter_map(|entry| Some(entry.ok()?.path()));
         let is_script =
             |path: &PathBuf| path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("shader"));
-        let is_new = |path: &PathBuf| path.file_name() != own.file_name() || !own.exists();
-        let mut found: Vec<_> = entries.filter(is_script).filter(is_new).collect();
+        let is_new = |path: &PathBuf| path.file_name() != own.file_name() || !own.is_file();
+        let is_file = |path: &PathBuf| path.is_file();
+        let mut found: Vec<_> =
+            entries.filter(is_script).filter(is_new).filter(is_file).take(MAX_ENTRIES).collect();
         found.sort();
         files.extend(found);
     }
     files.truncate(MAX_SCRIPTS);
-    let named = |file: PathBuf| Ok((file.display().to_string(), read(&file, MAX_SCRIPT_LEN)?));
-    files.into_iter().map(named).collect()
-}
-
-fn read(path: &Path, max: u64) -> Result<Vec<u8>, String> {
-    let cannot = |error: io::Error| format!("error: {}: cannot be read: {error}", path.display());
-    let len = fs::metadata(path).map_err(cannot)?.len();
-    if len > max {
-        return Err(format!("error: {}: too long: {len} bytes (max {max})", path.display()));
-    }
-    fs::read(path).map_err(cannot)
+    let mut left = MAX_SCRIPTS_LEN;
+    let read = |file: PathBuf| {
+        let max = MAX_SCRIPT_LEN.min(left);
+        let bytes = read_regular_file(&file, max).map_err(|error| match error {
+            FileError::TooLong { .. } if max < MAX_SCRIPT_LEN => {
+                format!(
+                    "error: {}: shader scripts too long in all (max {MAX_SCRIPTS_LEN} bytes)",
+                    file.display()
+                )
+            }
+            error => format!("error: {error}"),
+        })?;
+        left -= bytes.len() as u64;
+        Ok((file.display().to_string(), bytes))
+    };
+    files.into_iter().map(read).collect()
 }
 
 /// Writes a file under a temporary name and renames it, so that no half-written file remains.

@@ -91,6 +91,11 @@ fn broken_scripts_name_the_line() {
         ("a/b\n{\n", "x.shader:1: shader \"a/b\" is not closed"),
         ("a/b\nc/d\n", "x.shader:2: no '{' after the shader name"),
         ("a/b\n{\nq3map_sun 1 2 bright\n}\n", "x.shader:3: unusable value of q3map_sun"),
+        (
+            "a/b\n{\nq3map_sun 1 1 1 100 0\n}\n",
+            "x.shader:3: unusable value of q3map_sun: \"1 1 1 100 0\" (expected 6 numbers)",
+        ),
+        ("a/b\n{\nq3map_sun\n}\n", "x.shader:3: unusable value of q3map_sun: nothing"),
         ("}\n", "x.shader:1: unexpected \"}\""),
         ("a/b { }\n\"\" { map a }\n", "x.shader:2: shader without a name"),
         ("a/b {\nqer_editorimage \"\"\n}\n", "x.shader:2: qer_editorimage without a file"),
@@ -119,7 +124,7 @@ fn each_face_of_a_brush_has_its_error() {
         "room.map:4: unusable coordinate: \"zero\"",
         "room.map:5: unexpected ",
         "room.map:6: texture name has an empty part between or behind slashes: ",
-        "room.map:7: texture name contains a space: it ends with \"wall\"",
+        "room.map:7: texture name contains a space: \"my wall\" (expected folder/name without spaces)",
         "room.map:8: line ends early (expected texture scale)",
         "room.map:9: unexpected \"0\" (expected ')'",
         "room.map:12: unusable texture scale: \"wide\"",
@@ -276,6 +281,38 @@ fn open_comment_is_the_only_error() {
     }
     let text = source(&walls(), &format!("/*\n{SPAWN}"));
     assert_problems(&text, &["room.map:52: comment not closed (expected */"]);
+}
+
+#[test]
+fn problem_of_many_primitives_is_one_error() {
+    let wall = brush([0; 3], [8; 3], "my wall");
+    let text = source(&[wall.clone(), wall], SPAWN);
+    assert_problems(&text, &["room.map:4: texture name contains a space: \"my wall\""]);
+    let many = [walls(), vec![PATCH.to_owned(); 8300]].concat();
+    let told = failure(&source(&many, SPAWN));
+    assert_eq!(told.matches("too many").count(), 1, "{told}");
+    assert!(told.contains(": too many patches (max 8192)"), "{told}");
+}
+
+#[test]
+fn shaders_beyond_what_clients_draw_are_warned_of() {
+    let shader =
+        |stages| format!("textures/a/b\n{{\n{}}}\n", "{\nmap $lightmap\n}\n".repeat(stages));
+    let typo = "textures/a/c\n{\nq3map_surfacelite 300\n}\n";
+    let told = |script: String| {
+        let scripts = [("x.shader".to_owned(), script.into_bytes())];
+        let built = compile("room", source(&walls(), SPAWN).as_bytes(), &scripts).unwrap();
+        let lines = built.warnings.iter().map(ToString::to_string);
+        lines.filter(|line| line.starts_with("x.shader")).collect::<Vec<_>>()
+    };
+    assert_eq!(told(shader(8)), [""; 0]);
+    assert_eq!(
+        told(shader(9) + typo),
+        [
+            "x.shader:1: shader \"textures/a/b\" has 9 stages (expected at most 8, as clients draw)",
+            "x.shader:33: unknown keyword: \"q3map_surfacelite\" has no effect (expected \"q3map_surfacelight\")",
+        ]
+    );
 }
 
 #[test]

@@ -252,6 +252,14 @@ fn layers_omitted_from_export_are_left_out() {
     let text = String::from_utf8_lossy(&map.entity_text).into_owned();
     assert_eq!((map.brushes.len(), text.matches("classname").count()), (7, 3), "{text}");
     assert!(text.contains("target_position") && !text.contains("info_n"), "{text}");
+    let omitted = source(&walls(), SPAWN).replacen(
+        "\"worldspawn\"\n",
+        "\"worldspawn\"\n\"_tb_layer_omit_from_export\" \"1\"\n",
+        1,
+    );
+    let told = compile("room", omitted.as_bytes(), &[]).unwrap_err().to_string();
+    let expected = "room.map:1: worldspawn has no brushes without its omitted layers: default (";
+    assert!(told.starts_with(expected), "{told}");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //!
 //! Invariant: a primitive with a problem is read to its end and left out.
 
+use std::iter;
+
 use super::{
     Brush, Entity, Face, MAX_COORDINATE, Mapping, Patch, PatchPoint, reader::Reader, texture_name,
 };
@@ -43,10 +45,10 @@ impl Reader<'_, '_> {
         }
         let is_primitive = first.is("brushDef");
         if is_primitive || first.is("(") {
-            if self.brushes == MAX_BRUSHES {
-                return self.error(line, format!("too many brushes (max {MAX_BRUSHES})"));
-            }
             self.brushes += 1;
+            if self.brushes == MAX_BRUSHES + 1 {
+                self.report(line, format!("too many brushes (max {MAX_BRUSHES})"));
+            }
             if is_primitive {
                 let _ = self.tokens.next();
                 self.expect("{", "after brushDef")?;
@@ -55,19 +57,19 @@ impl Reader<'_, '_> {
             if is_primitive {
                 self.expect("}", "behind brushDef")?;
             }
-            if !self.is_damaged {
+            if !self.is_damaged && self.brushes <= MAX_BRUSHES {
                 entity.brushes.push(brush);
             }
             return Ok(());
         }
         if first.is("patchDef2") {
-            if self.patches == MAX_PATCHES {
-                return self.error(line, format!("too many patches (max {MAX_PATCHES})"));
-            }
             self.patches += 1;
+            if self.patches == MAX_PATCHES + 1 {
+                self.report(line, format!("too many patches (max {MAX_PATCHES})"));
+            }
             let _ = self.tokens.next();
             let patch = self.patch(line)?;
-            if !self.is_damaged {
+            if !self.is_damaged && self.patches <= MAX_PATCHES {
                 entity.patches.push(patch);
             }
             return Ok(());
@@ -122,10 +124,10 @@ impl Reader<'_, '_> {
         let matrix = is_primitive.then(|| self.matrix()).transpose()?;
         let texture = self.texture()?;
         let mapping = if let Some(matrix) = matrix {
-            self.check_name_end(&[0, 1, 2, 3]);
+            self.check_name_end(&texture, &[0, 1, 2, 3]);
             Mapping::Repeats { matrix }
         } else {
-            self.check_name_end(&[5, 6, 7, 8]);
+            self.check_name_end(&texture, &[5, 6, 7, 8]);
             if self.peek("texture shift or '['")?.is("[") {
                 self.valve_mapping()?
             } else {
@@ -219,13 +221,13 @@ impl Reader<'_, '_> {
         }
         let name = texture_name::parse(token.text);
         Ok(name.unwrap_or_else(|what| {
-            self.note_value(token.line, "texture", what);
+            self.note_texture(token.line, what);
             String::new()
         }))
     }
 
     /// Reports a name of several words, behind which the numbers of a face follow. `counts` are their possible numbers.
-    fn check_name_end(&mut self, counts: &[usize]) {
+    fn check_name_end(&mut self, begin: &str, counts: &[usize]) {
         let is_end = |token: &Token<'_>| ["(", ")", "[", "}"].iter().any(|end| token.is(end));
         let is_number = |token: &Token<'_>| token.text.parse::<f64>().is_ok();
         let rest = self.tokens.rest_of_line();
@@ -238,11 +240,10 @@ impl Reader<'_, '_> {
         }
         let line = self.tokens.line();
         let words: Vec<Token<'_>> = self.tokens.by_ref().take(words).collect();
-        let shown = words.last().map(Token::shown).unwrap_or_default();
-        let what = format!(
-            "texture name contains a space: it ends with {shown} (expected folder/name without spaces)"
-        );
-        self.note_value(line, "texture", what);
+        let words = words.iter().map(|word| word.text);
+        let name = iter::once(begin).chain(words).collect::<Vec<_>>().join(" ");
+        let what = texture_name::parse(&name).err().unwrap_or_default();
+        self.note_texture(line, what);
     }
 
     /// Reads the texture matrix of a brush primitive.

@@ -5,6 +5,8 @@
 //! - A problem has no consequences in the report: what it damages is left out, and a brace that is missing or too many is
 //!   one problem.
 
+use std::collections::BTreeSet;
+
 use super::{Entity, Pair};
 use crate::{
     mapbuild::{
@@ -16,6 +18,8 @@ use crate::{
 
 /// Maximum number of entities, with lights and groups, which are not written.
 const MAX_ENTITIES: usize = 16_384;
+/// Maximum number of problems with texture names.
+const MAX_TEXTURE_PROBLEMS: usize = 1000;
 /// Longest value of a key for editors, which is not written.
 const MAX_EDITOR_VALUE_LEN: usize = 65_536;
 /// Words with which a primitive begins.
@@ -50,6 +54,8 @@ pub(super) struct Reader<'a, 'f> {
     pub(super) is_damaged: bool,
     /// Line and subject of the last problem with a value.
     value_problem: (u32, &'static str),
+    /// Problems with texture names.
+    texture_problems: BTreeSet<String>,
     /// Line of the brace that closed the last entity.
     closed_at: u32,
     /// Line of the last entity with too many keys.
@@ -69,6 +75,7 @@ impl<'a, 'f> Reader<'a, 'f> {
             patches: 0,
             is_damaged: false,
             value_problem: (0, ""),
+            texture_problems: BTreeSet::new(),
             closed_at: 0,
             too_many_keys_in: 0,
             extra_braces: 0,
@@ -98,6 +105,21 @@ impl<'a, 'f> Reader<'a, 'f> {
             self.value_problem = (line, subject);
             self.findings.error(line, message);
         }
+    }
+
+    /// Reports a texture name that is not usable, once per name: the faces of a brush often have one texture.
+    pub(super) fn note_texture(&mut self, line: u32, message: String) {
+        self.is_damaged = true;
+        if self.texture_problems.len() < MAX_TEXTURE_PROBLEMS
+            && self.texture_problems.insert(message.clone())
+        {
+            self.note_value(line, "texture", message);
+        }
+    }
+
+    /// Reports a problem that damages no primitive.
+    pub(super) fn report(&mut self, line: u32, message: String) {
+        self.findings.error(line, message);
     }
 
     /// Reports a problem that does not stop the build.

@@ -25,6 +25,8 @@ const KEYWORDS: &[&str] = &[
 const MAX_NUMBER: f64 = 1e9;
 /// Length of a word below which one edit makes it another.
 const SHORT: usize = 7;
+/// Length of a word from which three edits make it another.
+const LONG: usize = 15;
 
 /// Applies a keyword of a stage.
 pub(super) fn stage_keyword(keyword: &Token<'_>, words: &[Token<'_>], shader: &mut Shader) {
@@ -103,7 +105,11 @@ pub(super) fn nearest(
 ) -> Option<&'static str> {
     let (edits, known) = known.map(|known| (distance(own, known), known)).min()?;
     // Short words are near to many.
-    let max = if own.len() < SHORT { 1 } else { 2 };
+    let max = match own.len() {
+        ..SHORT => 1,
+        SHORT..LONG => 2,
+        _ => 3,
+    };
     (1..=max).contains(&edits).then_some(known)
 }
 
@@ -134,13 +140,21 @@ fn sky_images(base: &str, shader: &mut Shader) {
 /// Reads the numbers behind a keyword.
 fn numbers<const N: usize>(keyword: &str, words: &[Token<'_>]) -> Result<[f64; N], String> {
     let mut numbers = [0.0; N];
+    let given = words;
     // Some scripts put parentheses around vectors.
     let mut words = words.iter().filter(|word| !word.is("(") && !word.is(")"));
     for number in &mut numbers {
         let word = words.next();
         let parsed = word.and_then(|word| word.text.parse::<f64>().ok());
         *number = parsed.filter(|number| number.abs() <= MAX_NUMBER).ok_or_else(|| {
-            let shown = word.map_or("nothing".to_owned(), Token::shown);
+            let shown = match word {
+                Some(word) => word.shown(),
+                None if given.is_empty() => "nothing".to_owned(),
+                None => {
+                    let given: Vec<_> = given.iter().map(|word| word.text).collect();
+                    format!("{:?}", given.join(" "))
+                }
+            };
             let range = match parsed {
                 Some(number) if !number.is_nan() => format!(" from -{MAX_NUMBER} to {MAX_NUMBER}"),
                 _ => String::new(),

@@ -15,6 +15,8 @@ const MAX_LEN: usize = 4 * 1024 * 1024;
 const MAX_SHADERS: usize = 8192;
 /// Maximum number of problems of a script that are told, and of advice. The others are counted.
 const MAX_PROBLEMS: usize = 1000;
+/// Maximum number of stages that clients draw.
+const MAX_STAGES: usize = 8;
 
 /// Maximum number of words on a line that are searched for the brace behind a shader name.
 const MAX_BETWEEN: usize = 8;
@@ -188,7 +190,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Reads a shader behind its opening brace.
     fn body(&mut self, name: &Token<'a>, shader: &mut Shader) {
-        let mut in_stage = false;
+        let (mut in_stage, mut stages) = (false, 0);
         loop {
             let next = self.tokens.peek();
             let Some(keyword) = next.filter(|token| !self.begins_shader(token)) else {
@@ -198,6 +200,7 @@ impl<'a> Reader<'a, '_> {
             let _ = self.tokens.next();
             if keyword.is("}") {
                 if !in_stage {
+                    self.check_stages(name, stages);
                     return;
                 }
                 in_stage = false;
@@ -207,18 +210,34 @@ impl<'a> Reader<'a, '_> {
                     self.problem(keyword.line, what);
                 }
                 in_stage = true;
+                stages += 1;
             } else {
                 let words = self.words();
                 if in_stage {
                     keywords::stage_keyword(&keyword, &words, shader);
                 } else if let Err(what) = keywords::shader_keyword(&keyword, &words, shader) {
                     self.problem(keyword.line, what);
-                } else if self.script.advice.len() < MAX_PROBLEMS
-                    && let Some(what) = keywords::misspelled(&keyword, &words)
-                {
-                    self.script.advice.push(Diagnostic::new(self.file, keyword.line, what));
+                } else if let Some(what) = keywords::misspelled(&keyword, &words) {
+                    self.advise(keyword.line, what);
                 }
             }
+        }
+    }
+
+    /// Warns of a shader with more stages than clients draw.
+    fn check_stages(&mut self, name: &Token<'_>, stages: usize) {
+        if stages > MAX_STAGES {
+            let shown = name.shown();
+            let what = format!(
+                "shader {shown} has {stages} stages (expected at most {MAX_STAGES}, as clients draw)"
+            );
+            self.advise(name.line, what);
+        }
+    }
+
+    fn advise(&mut self, line: u32, what: String) {
+        if self.script.advice.len() < MAX_PROBLEMS {
+            self.script.advice.push(Diagnostic::new(self.file, line, what));
         }
     }
 
