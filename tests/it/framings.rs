@@ -1,7 +1,7 @@
-//! Clients that may use one framing of protocol 71, at servers that use the other.
+//! Clients with one framing or scrambling of their number, at servers with the other.
 
 use fragd::{
-    bots::{Bots, BotsOptions, Verdict},
+    bots::{Bots, BotsOptions, Summary, Verdict},
     client::{ConnectionState, Protocol},
     model::Millis,
     node::LocalPort,
@@ -49,6 +49,32 @@ fn bots_of_other_framing_are_refused_with_remedy() {
         assert_eq!(summary.verdict, Verdict::Refused, "{summary}");
         let told = format!("in its form {server} (yours is {wire}); set --protocol auto,");
         assert!(summary.sentence.contains(&told), "{}", summary.sentence);
+    }
+}
+
+/// Result of two bots of a wire at a server of the base game with these settings.
+fn bots_at(wire: &'static Protocol, settings: &[(&str, &str)]) -> Summary {
+    let mut sim = SimFixture::new(5, settings);
+    let address = Network::address(SERVER, LocalPort(0));
+    let options = BotsOptions::new(address, wire, 2, Millis::seconds(8));
+    sim.actors.push(Actor::Bots(Box::new(Bots::new(options, sim.network.now()))));
+    sim.run_for(Millis::seconds(20));
+    let Some(Actor::Bots(bots)) = sim.actors.pop() else { unreachable!() };
+    bots.summary()
+}
+
+#[test]
+fn bots_without_scrambling_are_refused_or_found_out() {
+    let wires =
+        [(Protocol::Q3_66_CLEAR, "sv_protocol66"), (Protocol::Q3_67_CLEAR, "sv_protocol67")];
+    for (wire, setting) in wires {
+        let refused = bots_at(wire, &[(setting, "xor")]);
+        assert_eq!(refused.verdict, Verdict::Refused, "{refused}");
+        let number = wire.number;
+        let told = format!("in its form {number} (yours is {wire}); set --protocol auto,");
+        assert!(refused.sentence.contains(&told), "{}", refused.sentence);
+        let found = bots_at(wire, &[(setting, "auto")]);
+        assert_eq!(found.total.active, 2, "the second attempt is let in: {found}");
     }
 }
 

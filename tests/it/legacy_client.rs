@@ -117,9 +117,7 @@ fn client_of_67_reports_servers_that_do_not_scramble() {
     let mut pair = Pair::new(Protocol::Q3_67);
     pair.server.wire = Protocol::Q3_67_CLEAR;
     pair.join();
-    for step in 0..8 {
-        pair.level(&Level::with_id(5 + step));
-    }
+    pair.level(&Level::with_id(5));
     let refused = ClientEvent::Refused(
         "Server uses protocol version 67 in its form 67-clear (yours is 67).".to_owned(),
     );

@@ -1,7 +1,8 @@
 //! Detection of the scrambling of a server whose protocol number has rows with and without it.
 //!
 //! The right row explains every message; the wrong one about one of 500 by chance, and all that are too short to be
-//! scrambled. So each of the first messages is read in both ways, until enough were explained by one alone.
+//! scrambled. So each of the first messages is read in both ways, until enough were explained by one alone. A gamestate
+//! is enough, since no wrong reading of kilobytes ends where the message does.
 //!
 //! Invariant: a message is applied in one reading, and one that neither row explains decides nothing.
 //! Source: Quake III protocols 66 to 68, scrambling; counts of recorded sessions.
@@ -9,7 +10,10 @@
 use crate::{model::CommandNum, netchan::ReceivedMessage, wire::protocol::Protocol};
 
 use super::{
-    super::event::{ClientEvent, Events, ProtocolErrorKind},
+    super::{
+        event::{ClientEvent, Events, ProtocolErrorKind},
+        inbound::Inbound,
+    },
     Connection,
 };
 
@@ -59,19 +63,22 @@ impl Connection {
         let other = own.next_with_number();
         let message = self.message.clone();
         let fits_other = self.explains(other, received);
+        let proofs_of = |inbound: &Inbound| if inbound.gamestate.is_some() { PROOFS } else { 1 };
+        let other_proof = proofs_of(&self.inbound);
         self.message.clone_from(&message);
         self.change_protocol(own);
         let read = self.read(received);
+        let own_proof = proofs_of(&self.inbound);
         let fits_own = read.is_ok() && self.inbound.rest_bits <= MAX_PADDING;
         let read = match (read, fits_other) {
             (Ok(()), true) if fits_own => EitherRead::Taken,
             (Ok(()), false) => {
-                detection.agreed += 1;
+                detection.agreed += own_proof;
                 detection.against = 0;
                 EitherRead::Taken
             }
             (_, true) if detection.follows => {
-                (detection.agreed, detection.against) = (1, 0);
+                (detection.agreed, detection.against) = (other_proof, 0);
                 self.message = message;
                 self.change_protocol(other);
                 match self.read(received) {
@@ -80,7 +87,7 @@ impl Connection {
                 }
             }
             (_, true) => {
-                detection.against += 1;
+                detection.against += other_proof;
                 EitherRead::Other
             }
             (Err(kind), false) => EitherRead::Unreadable(kind),
