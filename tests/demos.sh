@@ -10,6 +10,7 @@
 # For each protocol, a client and six bots of fragd fight while server and client record the client at the
 # same time. Snapshots of both recordings are equal. The client plays the server's demo and a cut of it to
 # their ends without an error in its console, and shows as many deaths as `fragd demo events`.
+# Then bots of each protocol are recorded; the recording of protocol 43 is converted to 68.
 #
 # Needs the packages of `real_client.sh`, and jq. About 45 seconds per protocol.
 set -u
@@ -124,9 +125,44 @@ one_wire() {
   check 'server ends within 5 s of SIGTERM' stop "$server_pid" 5
 }
 
+# Recordings of clients of all protocols; that of the oldest one is converted. OpenArena's client shows no demo of the
+# base game.
+all_protocols() {
+  local old new file
+  echo '-- recordings of each protocol'
+  sweep
+  server_start fragd - fragd1 16 game baseq3 sv_demoFolder "$work/demos-each" fraglimit 0 || { fail 'server answers'; return; }
+  launch /dev/null "$work/bots-each.log" "$fragd" bots --connect "$server_address" -n 7 --ramp 14/s --seconds 18 \
+    --protocol each --do wander,fight
+  local bots=$launched
+  await 20 counts 7
+  server_order 'record all match'
+  sleep 8
+  server_order 'stoprecord all'
+  check 'recordings of each protocol are complete, 43 and 45 as .dm3' await 5 each_recorded
+  "$fragd" demo check "$work"/demos-each/*.dm* >"$work/decoded-each.txt"
+  check "every recording decodes, the first one as $(sed -n '1s/.*: //p' "$work/decoded-each.txt")" \
+    [ "$(grep -c ' 0 errors, 0 notes$' "$work/decoded-each.txt")" -eq 7 ]
+  stop "$bots" 5 INT
+  old=$(ls "$work"/demos-each/*.dm3 | head -n 1) new=$work/converted.dm_68
+  check 'a recording of 43 is converted to 68' quiet "$fragd" demo convert "$old" -o "$new" &&
+    check 'the result decodes' quiet "$fragd" demo check "$new"
+  for file in "$old" "$new"; do
+    "$fragd" demo events --json "$file" | jq -c 'select(.event == "frag") | [.attacker, .victim]' >"$file.frags"
+  done
+  check "both have the same $(wc -l <"$new.frags") frags" cmp -s "$old.frags" "$new.frags"
+  check 'server ends within 5 s of SIGTERM' stop "$server_pid" 5
+}
+
+# shellcheck disable=SC2317 # called by `await`
+each_recorded() {
+  [ "$(find "$work/demos-each" -type f | sed 's/.*\.//' | sort | tr '\n' ' ')" = 'dm3 dm3 dm_66 dm_67 dm_68 dm_71 dm_71 ' ]
+}
+
 begin demos "$out"
 need jq Xvfb identify "$client_engine" "$client_data"
 find_fragd
 for wire in "${wires[@]}"; do one_wire "$wire"; done
+all_protocols
 sweep
 finish

@@ -17,7 +17,7 @@ Examples:
   fragd demo json match.dm_68 | jq .snapshot.server_time
   fragd demo cut match.dm_68 --from 1:30 --to 2:00 -o frag.dm_68
   fragd demo draw match.dm_68 -o match.png     paths and deaths on the map
-  fragd demo convert old.dm3 new.dm_68         a demo of protocol 43 to 67 for current clients
+  fragd demo convert old.dm3 -o new.dm_68      a demo of protocol 43 to 67 for current clients
   fragd demo play match.dm_68 --port 27970     serve it to clients; /say !pause, !seek 1:30
   fragd demo extract --player Kim match.mv -o kim.dm_68
   fragd demo extract --free 100,-200,64,90 match.mv -o camera.dm_68
@@ -28,7 +28,7 @@ form, that of the content. Demos of Quake Live are not cut, converted or played.
 server, files with .part recordings that are not complete. A client plays a demo from its folder demos with \
 +demo NAME.
 Exit codes: 0 success, 1 an error in a demo or of a file, 2 usage error. A demo that ends early is an error \
-of info and check alone, and a note if its name ends with .part; the other tasks say so and succeed. What \
+of info, check and time alone, and a note if its name ends with .part; the other tasks say so and succeed. What \
 clients play is a note, not an error.";
 
 /// Options of `demo`.
@@ -162,7 +162,7 @@ pub struct ConvertOptions {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Demo to write, .dm_68
-    #[arg(value_name = "NEW")]
+    #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Print JSON
     #[arg(long)]
