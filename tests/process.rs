@@ -78,10 +78,19 @@ impl Server {
         false
     }
 
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
     /// Exit status of the server after SIGTERM.
     fn end(&mut self) -> Option<ExitStatus> {
-        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        kill_process(pid, Signal::TERM).unwrap();
+        self.signal(Signal::TERM);
+        self.wait()
+    }
+
+    /// Exit status of a server that ends.
+    fn wait(&mut self) -> Option<ExitStatus> {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -809,6 +818,57 @@ fn cut_journal_compares_nothing_or_the_same() {
         }
     }
     assert!(codes.contains(&Some(9)), "{codes:?}");
+}
+
+/// Starts a player who stays for a minute, and waits until the server has the player.
+fn start_player(server: &Server, metrics: u16) -> Child {
+    let address = format!("127.0.0.1:{}", server.port);
+    let player = Command::new(env!("CARGO_BIN_EXE_fragd"))
+        .args(["bots", "--connect", &address, "-n", "1", "--seconds", "60"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let end = Instant::now() + PATIENCE;
+    while counter(metrics, "q3_clients ") == 0 {
+        assert!(Instant::now() < end, "no player joins");
+        thread::sleep(Duration::from_millis(100));
+    }
+    player
+}
+
+#[test]
+fn first_sigterm_drains_and_second_one_ends() {
+    let scratch = Scratch::new("drain");
+    let metrics = free_port();
+    let place = format!("127.0.0.1:{metrics}");
+    for ends_early in [false, true] {
+        let seconds = if ends_early { "600" } else { "4" };
+        let arguments =
+            ["--journal", "j", "+set", "sv_drainTime", seconds, "+set", "sv_metrics", &place];
+        let mut server = Server::start(&scratch.0, &arguments, |_| {});
+        assert!(server.answers(PATIENCE));
+        let mut player = start_player(&server, metrics);
+        let begun = Instant::now();
+        server.signal(Signal::TERM);
+        thread::sleep(Duration::from_millis(1500));
+        assert!(server.answers(PATIENCE), "it drains");
+        if ends_early {
+            assert_eq!(counter(metrics, "q3_draining "), 1);
+            server.signal(Signal::TERM);
+        }
+        assert!(server.wait().is_some_and(|status| status.success()));
+        let took = begun.elapsed();
+        let expected = if ends_early { 1..4 } else { 4..8 };
+        assert!(expected.contains(&took.as_secs()), "{took:?}");
+        let _ = player.kill();
+        let _ = player.wait();
+        let (code, text) = fragd(&scratch.0, &["replay", "j"]);
+        assert_eq!(code, Some(0), "{text}");
+        assert!(text.contains("verdict         the same\n"), "{text}");
+        fs::remove_file(scratch.0.join("j")).unwrap();
+    }
 }
 
 #[test]

@@ -131,8 +131,18 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
 
     fn handle_signal(&mut self, engine: &mut Loop<'_, N>, request: Request) -> Option<ExitReason> {
         match request {
-            Request::Stop(_) if self.stopping.is_some() => return Some(ExitReason::Forced),
-            Request::Stop(signal) => {
+            Request::Stop(_) | Request::Terminate(_) if self.stopping.is_some() => {
+                return Some(ExitReason::Forced);
+            }
+            Request::Terminate(signal) if engine.node.drain_line().is_some() => {
+                let line = engine.node.drain_line().unwrap_or_default();
+                log::info!("received signal {signal}: {line}");
+                if let Some(signals) = &self.signals {
+                    signals.rearm();
+                }
+                run_line(engine, line);
+            }
+            Request::Stop(signal) | Request::Terminate(signal) => {
                 log::info!("received signal {signal}");
                 self.stop(engine, &format!("Received signal {signal}"));
             }
@@ -167,15 +177,18 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
                 return;
             };
             match input {
-                ConsoleInput::Line(line) => {
-                    let now = engine.now();
-                    engine.node.handle_input(now, Input::ConsoleLine(&line));
-                }
+                ConsoleInput::Line(line) => run_line(engine, &line),
                 ConsoleInput::TooLong => {
                     log::warn!("console line too long: ignored (max {LINE_BYTES_MAX} bytes)");
                 }
             }
-            engine.drain();
         }
     }
+}
+
+/// Hands a console line to the node.
+fn run_line<N: Hosted + ?Sized>(engine: &mut Loop<'_, N>, line: &str) {
+    let now = engine.now();
+    engine.node.handle_input(now, Input::ConsoleLine(line));
+    engine.drain();
 }

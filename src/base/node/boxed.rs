@@ -49,4 +49,8 @@ impl<N: Hosted + ?Sized> Hosted for Box<N> {
     fn runs_foreign_code(&self) -> bool {
         (**self).runs_foreign_code()
     }
+
+    fn drain_line(&self) -> Option<&'static str> {
+        (**self).drain_line()
+    }
 }

@@ -102,4 +102,10 @@ pub trait Hosted: Node {
     fn runs_foreign_code(&self) -> bool {
         false
     }
+
+    /// Returns the console line that lets peers finish before the node ends, if a request to terminate does that now. The
+    /// event loop stops other nodes.
+    fn drain_line(&self) -> Option<&'static str> {
+        None
+    }
 }

@@ -122,6 +122,10 @@ impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
     fn runs_foreign_code(&self) -> bool {
         self.node.runs_foreign_code()
     }
+
+    fn drain_line(&self) -> Option<&'static str> {
+        self.node.drain_line()
+    }
 }
 
 #[cfg(test)]

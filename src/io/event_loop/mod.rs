@@ -76,7 +76,7 @@ pub fn run<N: Hosted + ?Sized>(
     }
     #[cfg(unix)]
     if options.signals.is_some() {
-        engine.stop_watch.end(engine.node.runs_foreign_code());
+        engine.stop_watch.end(engine.node.runs_foreign_code(), engine.node.drain_line().is_some());
         engine.stop_watch.start()?;
     }
     let mut housekeeping = Housekeeping::start(options, &engine.poll, clock.now())?;
@@ -237,7 +237,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
     fn end_wakeup(&mut self, begun: slow_runs::Begin) {
         self.counters.slow_runs += u64::from(self.slow_runs.record(begun));
         #[cfg(unix)]
-        self.stop_watch.end(self.node.runs_foreign_code());
+        self.stop_watch.end(self.node.runs_foreign_code(), self.node.drain_line().is_some());
     }
 
     /// Updates the counters and hands them to the node.

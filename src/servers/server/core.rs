@@ -14,6 +14,7 @@ use super::{
     console::output::ConsoleStreams,
     current_level::Level,
     downloads::Downloads,
+    drain::Drain,
     frames::ServerFrames,
     game_log::GameLogBuffer,
     heartbeat::Announcer,
@@ -57,6 +58,7 @@ pub(super) struct Core {
     pub(super) level: Level,
     pub(super) frames: ServerFrames,
     pub(super) downloads: Downloads,
+    pub(super) drain: Drain,
     /// Proof that clients owe on a pure server.
     pub(super) pure: Option<PureLevel>,
     pub(super) guards: Guards,
@@ -95,6 +97,7 @@ impl Core {
             level: Level::none(),
             frames: ServerFrames::new(),
             downloads: Downloads::default(),
+            drain: Drain::default(),
             pure: None,
             announcer: Announcer::default(),
             authorizer: Authorizer::new(keys.authorization()),

@@ -24,6 +24,7 @@ mod console;
 mod core;
 mod current_level;
 mod downloads;
+mod drain;
 mod frames;
 mod game_code;
 mod game_faults;
@@ -186,6 +187,7 @@ impl Server {
             gauge("q3_clients", "Clients in the game.", self.active_clients()),
             gauge("q3_max_clients", "Client slots.", self.core.slots()),
             gauge("q3_downloads_active", "Clients that download.", downloading_clients(&self.core)),
+            gauge("q3_draining", "1 while the server drains.", self.core.drain.is_on().into()),
         ];
         self.core.stats.samples().chain(gauges)
     }
@@ -267,7 +269,8 @@ impl Node for Server {
     fn next_frame(&self) -> Millis {
         let due = self.due.unwrap_or_default();
         let is_idle = self.core.clients.is_empty() && self.core.bots.is_empty();
-        if self.due.is_some() && is_idle && !self.texts.waits() {
+        let is_idle = is_idle && !self.texts.waits() && !self.core.drain.is_on();
+        if self.due.is_some() && is_idle {
             return due
                 + Millis(IDLE_INTERVAL.0.saturating_sub(frame_length(&self.core.settings).0));
         }
@@ -340,5 +343,10 @@ impl Hosted for Server {
 
     fn runs_foreign_code(&self) -> bool {
         self.game.code() != GameCode::Native
+    }
+
+    fn drain_line(&self) -> Option<&'static str> {
+        let drains = self.core.settings.int(key::SV_DRAIN_TIME) > 0 && !self.core.drain.is_on();
+        drains.then_some("drain")
     }
 }

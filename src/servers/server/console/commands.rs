@@ -326,6 +326,9 @@ pub(super) fn show_status(server: &mut Server) {
     for line in core.announcer.shown(&core.settings, core.now) {
         core.console.print(line);
     }
+    if let Some(line) = core.drain.line(core.now) {
+        core.console.print(line);
+    }
 }
 
 /// Prints a line for each download, behind the table that tools read.
@@ -346,12 +349,13 @@ pub(super) fn request_heartbeat(server: &mut Server) {
     let core = &mut server.core;
     match heartbeat::obstacle(&core.settings) {
         Some(obstacle) => core.console.print(obstacle),
+        None if core.drain.is_on() => core.console.print("heartbeat: the server drains"),
         None => core.announcer.request_round(),
     }
 }
 
 /// Sanitizes text for a quoted argument of a command.
-fn sanitize_chat(said: &str) -> String {
+pub(super) fn sanitize_chat(said: &str) -> String {
     let safe = |c: char| {
         if c == '"' {
             '\''

@@ -9,6 +9,7 @@ pub(super) mod authority;
 pub(super) mod budget;
 mod changes;
 pub(super) mod commands;
+pub(super) mod drain;
 mod execute;
 pub(super) mod output;
 mod players;
