@@ -5,9 +5,11 @@
 mod process_fixture;
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{self, ErrorKind, PipeReader, PipeWriter, Read as _, Write as _},
     net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket},
+    os::unix::net::UnixDatagram,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     thread,
@@ -117,12 +119,18 @@ fn full_pipe() -> (PipeReader, PipeWriter) {
     (reader, writer)
 }
 
-/// The value of a counter of the server.
-fn counter(port: u16, name: &str) -> u64 {
+/// The answer of the server to a request over HTTP.
+fn page(port: u16, path: &str) -> String {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// The value of a counter of the server.
+fn counter(port: u16, name: &str) -> u64 {
+    let text = page(port, "/metrics");
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     line.trim().parse().unwrap()
 }
@@ -831,7 +839,8 @@ fn start_player(server: &Server, metrics: u16) -> Child {
         .spawn()
         .unwrap();
     let end = Instant::now() + PATIENCE;
-    while counter(metrics, "q3_clients ") == 0 {
+    // Before the first copy there are no counters.
+    while !page(metrics, "/metrics").contains("\nq3_clients 1\n") {
         assert!(Instant::now() < end, "no player joins");
         thread::sleep(Duration::from_millis(100));
     }
@@ -845,17 +854,39 @@ fn first_sigterm_drains_and_second_one_ends() {
     let place = format!("127.0.0.1:{metrics}");
     for ends_early in [false, true] {
         let seconds = if ends_early { "600" } else { "4" };
-        let arguments =
-            ["--journal", "j", "+set", "sv_drainTime", seconds, "+set", "sv_metrics", &place];
+        let arguments = [
+            "--journal",
+            "j",
+            "+set",
+            "sv_drainTime",
+            seconds,
+            "+set",
+            "sv_metrics",
+            &place,
+            "+map",
+            "fragd1",
+        ];
         let mut server = Server::start(&scratch.0, &arguments, |_| {});
         assert!(server.answers(PATIENCE));
         let mut player = start_player(&server, metrics);
+        let ready = page(metrics, "/readyz");
+        assert!(
+            ready.starts_with("HTTP/1.1 200 ") && ready.ends_with("\"ready\":true}\n"),
+            "{ready}"
+        );
         let begun = Instant::now();
         server.signal(Signal::TERM);
         thread::sleep(Duration::from_millis(1500));
         assert!(server.answers(PATIENCE), "it drains");
         if ends_early {
             assert_eq!(counter(metrics, "q3_draining "), 1);
+            let ready = page(metrics, "/readyz");
+            assert!(
+                ready.starts_with("HTTP/1.1 503 ") && ready.contains("[\"draining\"]"),
+                "{ready}"
+            );
+            let live = page(metrics, "/livez");
+            assert!(live.starts_with("HTTP/1.1 200 ") && live.contains("\"live\":true"), "{live}");
             server.signal(Signal::TERM);
         }
         assert!(server.wait().is_some_and(|status| status.success()));
@@ -869,6 +900,105 @@ fn first_sigterm_drains_and_second_one_ends() {
         assert!(text.contains("verdict         the same\n"), "{text}");
         fs::remove_file(scratch.0.join("j")).unwrap();
     }
+}
+
+/// Names of metrics in the queries of a file for Prometheus or Grafana.
+fn named_metrics(text: &str) -> BTreeSet<String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let prefixes = ["q3_", "process_", "loop_", "udp_", "output_"];
+    let words = text.split(|c: char| !is_name(c));
+    let names = words.filter(|word| prefixes.iter().any(|prefix| word.starts_with(prefix)));
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn monitoring_files_name_metrics_that_exist() {
+    let scratch = Scratch::new("metrics");
+    let metrics = free_port();
+    let place = format!("127.0.0.1:{metrics}");
+    let mut server =
+        Server::start(&scratch.0, &["+set", "sv_metrics", &place, "+map", "fragd1"], |_| {});
+    assert!(server.answers(PATIENCE));
+    while !page(metrics, "/readyz").starts_with("HTTP/1.1 200 ") {
+        thread::sleep(Duration::from_millis(50));
+    }
+    let exposition = page(metrics, "/metrics");
+    let known: BTreeSet<&str> = exposition
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split(['{', ' ']).next())
+        .collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (file, least) in [("config/prometheus/alerts.yml", 12), ("config/grafana/fragd.json", 20)] {
+        let text = fs::read_to_string(root.join(file)).unwrap();
+        let names = named_metrics(&text);
+        assert!(names.len() >= least, "{file}: {names:?}");
+        let unknown: Vec<_> = names.iter().filter(|name| !known.contains(name.as_str())).collect();
+        assert!(unknown.is_empty(), "{file}: {unknown:?} not in\n{exposition}");
+    }
+    let version = format!("q3_build_info{{version=\"{}\"}} 1\n", env!("CARGO_PKG_VERSION"));
+    assert!(exposition.contains(&version), "{exposition}");
+    assert!(exposition.contains("q3_map_info{map=\"fragd1\",gametype=\"0\"} 1\n"), "{exposition}");
+    assert!(server.end().is_some_and(|status| status.success()));
+}
+
+/// A socket that receives as systemd does.
+struct Notified(UnixDatagram);
+
+impl Notified {
+    /// Waits for a message with these lines and returns it.
+    fn wait_for(&self, lines: &[&str]) -> String {
+        let end = Instant::now() + PATIENCE;
+        let mut seen = Vec::new();
+        while Instant::now() < end {
+            let mut buffer = [0; 1024];
+            let Ok(len) = self.0.recv(&mut buffer) else { continue };
+            let text = String::from_utf8_lossy(&buffer[..len]).into_owned();
+            if lines.iter().all(|start| text.lines().any(|line| line.starts_with(start))) {
+                return text;
+            }
+            seen.push(text);
+        }
+        panic!("{lines:?} not in {seen:?}");
+    }
+}
+
+#[test]
+fn service_manager_is_told_each_state() {
+    let scratch = Scratch::new("notify");
+    let path = scratch.0.join("notify.sock");
+    let socket = UnixDatagram::bind(&path).unwrap();
+    socket.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    let notified = Notified(socket);
+    let metrics = free_port();
+    let place = format!("127.0.0.1:{metrics}");
+    let arguments = ["+set", "sv_drainTime", "600", "+set", "sv_metrics", &place, "+map", "fragd1"];
+    let mut server = Server::start(&scratch.0, &arguments, |command| {
+        command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "1000000");
+    });
+    notified.wait_for(&["READY=1"]);
+    notified.wait_for(&["STATUS=map fragd1, 0 of 8 clients"]);
+    let begun = Instant::now();
+    (0..4).for_each(|_| drop(notified.wait_for(&["WATCHDOG=1"])));
+    assert!(
+        begun.elapsed() < Duration::from_secs(4),
+        "half of the interval: {:?}",
+        begun.elapsed()
+    );
+    server.signal(Signal::HUP);
+    let text = notified.wait_for(&["RELOADING=1", "MONOTONIC_USEC="]);
+    let stamp = text.lines().find_map(|line| line.strip_prefix("MONOTONIC_USEC=")).unwrap();
+    assert!(stamp.parse::<u64>().is_ok_and(|us| us > 0), "{text}");
+    notified.wait_for(&["READY=1"]);
+    let mut player = start_player(&server, metrics);
+    server.signal(Signal::TERM);
+    notified.wait_for(&["STATUS=draining: stops in 10 min"]);
+    notified.wait_for(&["EXTEND_TIMEOUT_USEC=30000000"]);
+    server.signal(Signal::TERM);
+    notified.wait_for(&["STOPPING=1"]);
+    assert!(server.wait().is_some_and(|status| status.success()));
+    let _ = player.kill();
+    let _ = player.wait();
 }
 
 #[test]

@@ -41,8 +41,8 @@ impl StopWatch {
         self.calls.fetch_or(1, Ordering::Relaxed);
     }
 
-    /// Records that calls into the node have ended, whether later ones may hold the loop, and whether the node drains
-    /// on SIGTERM.
+    /// Records that calls into the node have ended. `is_foreign`: later ones may hold the loop. `drains`: the node does not
+    /// stop on the next SIGTERM.
     pub(super) fn end(&self, is_foreign: bool, drains: bool) {
         self.is_foreign.store(is_foreign, Ordering::Relaxed);
         self.drains.store(drains, Ordering::Relaxed);

@@ -5,6 +5,7 @@ mod browse;
 mod decoy;
 mod demo;
 mod game_data;
+mod health;
 mod maps;
 mod master;
 mod master_pages;

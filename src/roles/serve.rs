@@ -11,7 +11,7 @@ use fragd::{
     journal::{RecordedAssets, Recorder, Start},
     model::{Millis, UnixMillis, assets::Assets},
     node::{LocalPort, Observed, Observer, Trace},
-    server::Server,
+    server::{Server, ends_with_start},
     settings::{LogLevel, Settings, key},
     trace::Role,
 };
@@ -173,7 +173,7 @@ impl Services {
     /// Starts the services. A server that ends with its start uses none, since another one may run with the same
     /// settings: so a configuration is checked.
     fn start(server: &Server, offered: io::assets::OfferedPacks) -> Result<Self, String> {
-        if server.ends_with_start() {
+        if ends_with_start(server) {
             log::info!("quit at the start: no file written, no TCP port opened");
             return Ok(Self::default());
         }

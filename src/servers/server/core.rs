@@ -19,6 +19,7 @@ use super::{
     game_log::GameLogBuffer,
     heartbeat::Announcer,
     pure::PureLevel,
+    quality::Quality,
     recording::Recordings,
     sender::Sender,
 };
@@ -67,6 +68,7 @@ pub(super) struct Core {
     pub(super) authorizer: Authorizer,
     pub(super) sender: Sender,
     pub(super) stats: Stats,
+    pub(super) quality: Quality,
     pub(super) console: ConsoleStreams,
     pub(super) game_log: GameLogBuffer,
     pub(super) recordings: Recordings,
@@ -105,6 +107,7 @@ impl Core {
             rcon: PasswordGuard::new(keys.rcon),
             sender: Sender::default(),
             stats: Stats::default(),
+            quality: Quality::default(),
             console: ConsoleStreams::default(),
             game_log: GameLogBuffer::default(),
             recordings: Recordings::default(),

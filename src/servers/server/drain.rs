@@ -109,7 +109,11 @@ impl Drain {
 impl Plan {
     /// A sentence with the reason behind it.
     fn with_text(&self, sentence: &str) -> String {
-        if self.text.is_empty() { sentence.to_owned() } else { format!("{sentence}: {}", self.text) }
+        if self.text.is_empty() {
+            sentence.to_owned()
+        } else {
+            format!("{sentence}: {}", self.text)
+        }
     }
 }
 
@@ -127,7 +131,11 @@ mod tests {
     use super::*;
 
     /// Announcements with their times in seconds, and the time of the end.
-    fn run(drain: &mut Drain, from_ms: u64, is_intermission: impl Fn(u64) -> bool) -> (Vec<(u64, String)>, u64) {
+    fn run(
+        drain: &mut Drain,
+        from_ms: u64,
+        is_intermission: impl Fn(u64) -> bool,
+    ) -> (Vec<(u64, String)>, u64) {
         let mut told = Vec::new();
         for ms in (from_ms..).step_by(50) {
             match drain.poll(Millis(ms), false, is_intermission(ms)) {

@@ -42,6 +42,7 @@ mod map_loader;
 mod match_recording;
 mod protocols;
 mod pure;
+mod quality;
 mod rate;
 mod rcon;
 mod recording;
@@ -56,7 +57,7 @@ mod status;
 mod usercmds;
 mod visibility;
 
-use std::rc::Rc;
+use std::{borrow::Cow, rc::Rc};
 
 pub(crate) use self::game_code::has_mod;
 use self::{
@@ -67,9 +68,10 @@ use self::{
     schedule::frame_length,
 };
 pub use self::{
+    console::ends_with_start,
     game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
     invariants::{check_frame_ring, check_newest_frame, entity_of},
-    start::ServerStart,
+    start::{ServerStart, start_error},
     state::Server,
 };
 use rand_pcg::Pcg32;
@@ -78,7 +80,7 @@ use crate::{
     game::{FileLimits, GameFiles},
     model::{ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Sequence, assets::Assets},
     netchan::peek_client_header,
-    node::{Hosted, Input, Node, Output, OutputKind, Route},
+    node::{Hosted, Input, Node, NodeState, Output, OutputKind, Route},
     observe::{Counters, Sample, Value},
     serving::{
         connection::{Service as _, receive},
@@ -181,7 +183,14 @@ impl Server {
     pub fn samples(&self) -> impl Iterator<Item = Sample> {
         let gauge = |name, help, value: usize| {
             let value = Value::Gauge(i64::try_from(value).unwrap_or(i64::MAX));
-            Sample { name, help, value }
+            Sample { name: Cow::Borrowed(name), help, value }
+        };
+        let settings = &self.core.settings;
+        let (map, gametype) = (&self.core.level.map, settings.int(key::G_GAMETYPE));
+        let map_info = Sample {
+            name: format!("q3_map_info{{map=\"{map}\",gametype=\"{gametype}\"}}").into(),
+            help: "Map and g_gametype of the level.",
+            value: Value::Gauge(1),
         };
         let gauges = [
             gauge("q3_clients", "Clients in the game.", self.active_clients()),
@@ -189,7 +198,7 @@ impl Server {
             gauge("q3_downloads_active", "Clients that download.", downloading_clients(&self.core)),
             gauge("q3_draining", "1 while the server drains.", self.core.drain.is_on().into()),
         ];
-        self.core.stats.samples().chain(gauges)
+        self.core.stats.samples().chain(gauges).chain(self.core.quality.samples()).chain([map_info])
     }
 
     /// Number of clients in the game.
@@ -343,6 +352,25 @@ impl Hosted for Server {
 
     fn runs_foreign_code(&self) -> bool {
         self.game.code() != GameCode::Native
+    }
+
+    fn state(&self) -> NodeState {
+        let core = &self.core;
+        let obstacles = [
+            (core.level.map.is_empty(), "no map"),
+            (self.faults.has_ended_level(), "game fault"),
+            (core.drain.is_on(), "draining"),
+            (self.finished, "stopping"),
+        ];
+        let text = core.drain.line(core.now).unwrap_or_else(|| {
+            let (clients, slots) = (core.clients.present().count(), core.slots());
+            format!("map {}, {clients} of {slots} clients", core.level.map)
+        });
+        NodeState {
+            text,
+            obstacles: obstacles.into_iter().filter(|one| one.0).map(|one| one.1).collect(),
+            is_draining: core.drain.is_on(),
+        }
     }
 
     fn drain_line(&self) -> Option<&'static str> {

@@ -73,6 +73,7 @@ pub(super) fn run_frames(server: &mut Server, frames: u64) {
     record_frame(server);
     send_snapshots(server);
     server.process_pending_drops();
+    server.core.quality.record(server.core.now, &mut server.core.clients);
     if !server.finished {
         let (mut connections, _, announcer) = server.core.services();
         announcer.announce(&mut connections);

@@ -3,6 +3,7 @@
 //! Source: console commands of Quake III servers and the replies that tools match on.
 
 use super::{
+    chat::sanitize_chat,
     execute,
     players::{find_player, player_in},
     problems::Cause,
@@ -118,7 +119,7 @@ pub(super) fn list_settings(server: &mut Server, words: &CommandArgs) {
 pub(super) fn list_counters(server: &mut Server, words: &CommandArgs) {
     let lines: Vec<_> = server
         .samples()
-        .filter(|sample| name_matches(words.get(1), sample.name))
+        .filter(|sample| name_matches(words.get(1), &sample.name))
         .map(|sample| format!("{:<52} {}", sample.name, sample.value))
         .collect();
     lines.into_iter().for_each(|line| server.core.console.print(line));
@@ -352,18 +353,4 @@ pub(super) fn request_heartbeat(server: &mut Server) {
         None if core.drain.is_on() => core.console.print("heartbeat: the server drains"),
         None => core.announcer.request_round(),
     }
-}
-
-/// Sanitizes text for a quoted argument of a command.
-pub(super) fn sanitize_chat(said: &str) -> String {
-    let safe = |c: char| {
-        if c == '"' {
-            '\''
-        } else if c.is_control() {
-            ' '
-        } else {
-            c
-        }
-    };
-    text::truncated(said, 900).chars().map(safe).collect()
 }

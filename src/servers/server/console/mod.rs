@@ -8,6 +8,7 @@
 pub(super) mod authority;
 pub(super) mod budget;
 mod changes;
+mod chat;
 pub(super) mod commands;
 pub(super) mod drain;
 mod execute;
@@ -24,6 +25,7 @@ pub(super) mod texts;
 mod variables;
 
 pub(in crate::server) use self::changes::SettingChanges;
+pub use self::startup::ends_with_start;
 use self::{execute::run_texts, table::COMMANDS, texts::OpenText};
 use super::state::Server;
 use crate::{
