@@ -839,7 +839,7 @@ fn start_player(server: &Server, metrics: u16) -> Child {
         .spawn()
         .unwrap();
     let end = Instant::now() + PATIENCE;
-    // Before the first copy there are no counters.
+    // The first copy of the counters takes a second.
     while !page(metrics, "/metrics").contains("\nq3_clients 1\n") {
         assert!(Instant::now() < end, "no player joins");
         thread::sleep(Duration::from_millis(100));
@@ -999,6 +999,115 @@ fn service_manager_is_told_each_state() {
     assert!(server.wait().is_some_and(|status| status.success()));
     let _ = player.kill();
     let _ = player.wait();
+}
+
+#[test]
+fn hangup_applies_what_files_have_changed() {
+    let scratch = Scratch::new("reload");
+    let log = scratch.0.join("log.txt");
+    let write = |name: &str, text: &str| fs::write(scratch.0.join(name), text).unwrap();
+    write("f.toml", "sv_hostname = \"first\"\nsv_maxclients = 9\ntimelimit = 15\n");
+    write("s.cfg", "set fraglimit 20\nset d1 \"map fragd1\"\necho ran once\n");
+    let arguments = ["--config", "f.toml", "--journal", "j", "+exec", "./s.cfg", "+map", "fragd1"];
+    let mut server = Server::start(&scratch.0, &arguments, |command| {
+        command.stdin(Stdio::piped()).stderr(fs::File::create(&log).unwrap());
+    });
+    assert!(server.answers(PATIENCE));
+    let mut console = server.child.stdin.take().unwrap();
+    // A value of the console stays while its file has not changed.
+    console.write_all(b"timelimit 40\n").unwrap();
+    let info = |port: u16| {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+        let mut buffer = [0; 4096];
+        socket.send_to(b"\xff\xff\xff\xffgetstatus x", (Ipv4Addr::LOCALHOST, port)).unwrap();
+        let len = socket.recv(&mut buffer).unwrap();
+        String::from_utf8_lossy(&buffer[..len]).into_owned()
+    };
+    let reload = |server: &Server, line: &str| {
+        server.signal(Signal::HUP);
+        let end = Instant::now() + PATIENCE;
+        while !fs::read_to_string(&log).unwrap().contains(line) {
+            assert!(Instant::now() < end, "{line} not in {}", fs::read_to_string(&log).unwrap());
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    reload(
+        &server,
+        "reload: 0 applied, 0 with the next map, 0 need a restart, 0 refused; 1 commands",
+    );
+    write(
+        "f.toml",
+        "sv_hostname = \"second\"\nsv_maxclients = 12\ntimelimit = 15\ng_logSize = 5\nrconPassword = \"hunter2hunter2\"\n",
+    );
+    write("s.cfg", "set fraglimit 30\nset d1 \"map fragd2\"\nset d2 x\necho ran twice\n");
+    reload(
+        &server,
+        "reload: 5 applied, 1 with the next map, 1 need a restart, 0 refused; 1 commands",
+    );
+    let text = fs::read_to_string(&log).unwrap();
+    for line in [
+        "reload: sv_hostname = \"second\": applied",
+        "reload: sv_maxclients = \"12\": with the next map",
+        "reload: g_logSize = \"5\": needs a restart",
+        "reload: fraglimit = \"30\": applied",
+        "reload: d2 = \"x\": applied",
+        "reload: rconPassword: applied",
+    ] {
+        assert!(text.contains(line), "{line} not in {text}");
+    }
+    assert!(!text.contains("hunter2") && !text.contains("ran twice"), "{text}");
+    let shown = info(server.port);
+    for pair in ["\\sv_hostname\\second", "\\timelimit\\40", "\\fraglimit\\30"] {
+        assert!(shown.contains(pair), "{pair} not in {shown}");
+    }
+    write("f.toml", "sv_hostname = \"third\"\nsv_fps = 1\n");
+    reload(&server, "reload refused: nothing is changed");
+    let text = fs::read_to_string(&log).unwrap();
+    assert!(text.contains("reload: f.toml:2: sv_fps: invalid value"), "{text}");
+    assert!(info(server.port).contains("\\sv_hostname\\second"));
+    assert!(server.end().is_some_and(|status| status.success()));
+    drop(console);
+    let (code, text) = fragd(&scratch.0, &["replay", "j"]);
+    assert!(code == Some(0) && text.contains("verdict         the same\n"), "{text}");
+}
+
+#[test]
+fn check_names_errors_with_their_places() {
+    let scratch = Scratch::new("checkfiles");
+    let write = |name: &str, text: &str| fs::write(scratch.0.join(name), text).unwrap();
+    let check = |arguments: &[&str]| fragd(&scratch.0, &[&["check"], arguments].concat());
+    write("good.toml", "sv_hostname = \"x\"\nmap = \"fragd1\"\n");
+    write(
+        "good.cfg",
+        "set fraglimit 20\nmap fragd1\nset d1 \"map fragd1\"; vstr d1\naddip 1.2.3.4\n",
+    );
+    let (code, text) = check(&["good.toml", "good.cfg"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("2 files: 0 errors, 0 notes; 3 commands of scripts not run"), "{text}");
+    write("bad.toml", "sv_hostnam = \"x\"\nsv_fps = 1\n\nmap = \"fragd1\"\n");
+    write(
+        "bad.cfg",
+        "set sv_fps 300\nexec nosuch\nmap nosuchmap\nstats\nquitt\nsets rconPassword x\n",
+    );
+    let (code, text) = check(&["bad.toml", "bad.cfg"]);
+    assert_eq!(code, Some(2), "{text}");
+    for line in [
+        "error: bad.toml:1: unknown setting sv_hostnam; did you mean sv_hostname?\n",
+        "error: bad.toml:2: sv_fps: invalid value \"1\"",
+        "error: bad.cfg:2: couldn't exec nosuch.cfg: ",
+        "error: bad.cfg:3: map nosuchmap not found\n",
+        "error: bad.cfg:6: rconPassword is secret",
+        "note: bad.cfg:1: sv_fps: \"300\" read as 125",
+        "note: bad.cfg:5: unknown command quitt; did you mean quit?\n",
+    ] {
+        assert!(text.contains(line), "{line} not in {text}");
+    }
+    let (code, text) = check(&["--json", "bad.toml"]);
+    let shown = text.contains("\"line\": 2") && text.contains("\"ok\": false");
+    assert!(code == Some(2) && shown, "{text}");
+    let (code, text) = check(&["nosuch.toml"]);
+    assert!(code == Some(2) && text.contains("nosuch.toml not found"), "{text}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ const THREADS: Token = Token(usize::MAX - 2);
 /// Signals, console, timers and shutdown of a run.
 pub(super) struct Housekeeping<'a, N: ?Sized> {
     signals: Option<Signals>,
-    on_hangup: Option<Box<dyn FnMut() + 'a>>,
+    on_hangup: Option<Box<dyn FnMut() -> Vec<String> + 'a>>,
     lines: Option<Lines>,
     lookups: Lookups,
     /// Kept alive: dropping it with a thread would lose pending wake-ups.
@@ -182,7 +182,7 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
                 #[cfg(unix)]
                 self.service_manager.iter().for_each(ServiceManager::reloading);
                 match &mut self.on_hangup {
-                    Some(call) => call(),
+                    Some(call) => call().iter().for_each(|line| run_line(engine, line)),
                     None => log::info!("received SIGHUP: no file to reopen"),
                 }
                 self.begin();

@@ -8,7 +8,7 @@ use std::{
     env, io,
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use sd_notify::NotifyState;
@@ -22,6 +22,8 @@ const SOCKET: &str = "NOTIFY_SOCKET";
 const INTERVAL: Millis = Millis::seconds(1);
 /// Time by which a drain extends the time that the service manager waits for the end.
 const EXTENSION: Duration = Duration::from_secs(30);
+/// Longest wait for a service manager that does not read, at the end.
+const LAST_WAIT: Duration = Duration::from_millis(500);
 /// Time between two extensions, and longest wait of the thread.
 const EXTEND_EVERY: Duration = Duration::from_secs(10);
 /// Least time between two answers to the watchdog without another report.
@@ -92,11 +94,14 @@ impl ServiceManager {
         }
     }
 
-    /// Reports that the node ends, and waits until it is sent.
+    /// Reports that the node ends, and waits until it is sent, at most for a moment.
     pub(super) fn finish(self) {
         let _ = self.reports.send(Report::Stopping);
         drop(self.reports);
-        let _ = self.thread.join();
+        let end = Instant::now() + LAST_WAIT;
+        while !self.thread.is_finished() && Instant::now() < end {
+            thread::sleep(Duration::from_millis(2));
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::health::Health;
+use super::{health::Health, reload::ReloadCounters};
 use fragd::{
     io::{self, HttpCounters, Processes, Progress, pages},
     model::Millis,
@@ -108,6 +108,7 @@ const BUILD_INFO: &str = concat!("q3_build_info{version=\"", env!("CARGO_PKG_VER
 pub(super) fn start(
     settings: &Settings,
     http: &HttpCounters,
+    reloads: ReloadCounters,
 ) -> Result<Option<Progress<'static, Server>>, String> {
     let Some(address) = settings.endpoint(key::SV_METRICS) else { return Ok(None) };
     let http = http.clone();
@@ -117,7 +118,7 @@ pub(super) fn start(
             help,
             value: Value::Counter(value),
         };
-        http.rows().map(row).to_vec()
+        http.rows().map(row).into_iter().chain(reloads.samples()).collect()
     };
     serve("sv_metrics", address, more).map(Some)
 }

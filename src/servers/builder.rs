@@ -14,7 +14,9 @@ use crate::{
     },
     qagame::GameModule,
     qvm::{Engine, EngineError, Executable, Image, MAX_FILE, Program, Symbols},
-    server::{CodeOrigin, GameFactory, GameRequest, Geometry, Server, ServerStart, has_mod, start_error},
+    server::{
+        CodeOrigin, GameFactory, GameRequest, Geometry, Server, ServerStart, has_mod, start_error,
+    },
     settings::{Choice as _, GameCode, SetCommand, Settings, key},
 };
 

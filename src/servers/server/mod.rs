@@ -68,7 +68,7 @@ use self::{
     schedule::frame_length,
 };
 pub use self::{
-    console::ends_with_start,
+    console::{command_names, ends_with_start, script_text},
     game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
     invariants::{check_frame_ring, check_newest_frame, entity_of},
     start::{ServerStart, start_error},

@@ -38,7 +38,7 @@ pub(super) fn drain(server: &mut Server, words: &CommandArgs) {
     let said = sanitize_chat(text::truncated(&said, TEXT_MAX));
     let core = &mut server.core;
     let announcement = core.drain.begin(core.now, Millis::seconds(seconds), said.trim());
-    tell_all(server, &announcement);
+    announce_drain(server, &announcement);
     let (mut connections, _, announcer) = server.core.services();
     announcer.pause(&mut connections);
     if let Some(line) = server.core.drain.line(server.core.now) {
@@ -53,7 +53,7 @@ pub(super) fn undrain(server: &mut Server) {
         return server.core.console.print("undrain: the server does not drain");
     }
     server.core.announcer.resume();
-    tell_all(server, "Server does not stop");
+    announce_drain(server, "Server does not stop");
     log::info!("drain canceled: the server is open");
     server.core.console.print("drain canceled: the server is open");
 }
@@ -67,7 +67,7 @@ pub(in crate::server) fn step(server: &mut Server) {
     let is_empty = core.clients.present().next().is_none();
     let is_intermission = core.level.configstrings.get(configstring::INTERMISSION) == "1";
     match core.drain.poll(core.now, is_empty, is_intermission) {
-        Some(DrainStep::Announce(line)) => tell_all(server, &line),
+        Some(DrainStep::Announce(line)) => announce_drain(server, &line),
         Some(DrainStep::End(reason)) => {
             log::info!("drain complete");
             server.stop(&reason);
@@ -77,7 +77,7 @@ pub(in crate::server) fn step(server: &mut Server) {
 }
 
 /// Tells all clients, and the viewers of relays, in the chat area and in the center of the screen.
-fn tell_all(server: &mut Server, line: &str) {
+fn announce_drain(server: &mut Server, line: &str) {
     let mut audience = server.core.audience();
     audience.send_to_all(&format!("print \"{line}\n\"\n"));
     audience.send_to_all(&format!("cp \"{line}\"\n"));

@@ -25,8 +25,8 @@ pub(super) mod texts;
 mod variables;
 
 pub(in crate::server) use self::changes::SettingChanges;
-pub use self::startup::ends_with_start;
 use self::{execute::run_texts, table::COMMANDS, texts::OpenText};
+pub use self::{scripts::script_text, startup::ends_with_start};
 use super::state::Server;
 use crate::{
     game::GameFiles,
@@ -38,6 +38,12 @@ use crate::{
 
 /// Maximum number of commands of a line that the game runs at once.
 const MAX_COMMANDS_NOW: usize = 512;
+
+/// Names of the commands of the console, also of those without effect.
+pub fn command_names() -> impl Iterator<Item = &'static str> {
+    let without_effect = execute::WITHOUT_EFFECT.iter().map(|(name, _)| *name);
+    COMMANDS.iter().map(|row| row.name).chain(without_effect)
+}
 
 /// Runs a console line of the operator: one or more commands separated by `;` outside quotes.
 pub(super) fn run_line(server: &mut Server, line: &str) {
