@@ -633,7 +633,10 @@ mod signals {
         node.output.push("child runs\n".to_owned());
         let options = Options {
             signals: Some(Signals::install().unwrap()),
-            on_hangup: Some(Box::new(|| println!("hung up"))),
+            on_hangup: Some(Box::new(|| {
+                println!("hung up");
+                Vec::new()
+            })),
             console: Console::Stdin,
             grace: Millis::seconds(15),
             ..within(20)

@@ -5,9 +5,11 @@
 mod process_fixture;
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{self, ErrorKind, PipeReader, PipeWriter, Read as _, Write as _},
     net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket},
+    os::unix::net::UnixDatagram,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     thread,
@@ -78,10 +80,19 @@ impl Server {
         false
     }
 
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
     /// Exit status of the server after SIGTERM.
     fn end(&mut self) -> Option<ExitStatus> {
-        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        kill_process(pid, Signal::TERM).unwrap();
+        self.signal(Signal::TERM);
+        self.wait()
+    }
+
+    /// Exit status of a server that ends.
+    fn wait(&mut self) -> Option<ExitStatus> {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -108,12 +119,18 @@ fn full_pipe() -> (PipeReader, PipeWriter) {
     (reader, writer)
 }
 
-/// The value of a counter of the server.
-fn counter(port: u16, name: &str) -> u64 {
+/// The answer of the server to a request over HTTP.
+fn page(port: u16, path: &str) -> String {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// The value of a counter of the server.
+fn counter(port: u16, name: &str) -> u64 {
+    let text = page(port, "/metrics");
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     line.trim().parse().unwrap()
 }
@@ -826,6 +843,288 @@ fn cut_journal_compares_nothing_or_the_same() {
         }
     }
     assert!(codes.contains(&Some(9)), "{codes:?}");
+}
+
+/// Starts a player who stays for a minute, and waits until the server has the player.
+fn start_player(server: &Server, metrics: u16) -> Child {
+    let address = format!("127.0.0.1:{}", server.port);
+    let player = Command::new(env!("CARGO_BIN_EXE_fragd"))
+        .args(["bots", "--connect", &address, "-n", "1", "--seconds", "60"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let end = Instant::now() + PATIENCE;
+    // The first copy of the counters takes a second.
+    while !page(metrics, "/metrics").contains("\nq3_clients 1\n") {
+        assert!(Instant::now() < end, "no player joins");
+        thread::sleep(Duration::from_millis(100));
+    }
+    player
+}
+
+#[test]
+fn first_sigterm_drains_and_second_one_ends() {
+    let scratch = Scratch::new("drain");
+    let metrics = free_port();
+    let place = format!("127.0.0.1:{metrics}");
+    for ends_early in [false, true] {
+        let seconds = if ends_early { "600" } else { "4" };
+        let arguments = [
+            "--journal",
+            "j",
+            "+set",
+            "sv_drainTime",
+            seconds,
+            "+set",
+            "sv_metrics",
+            &place,
+            "+map",
+            "fragd1",
+        ];
+        let mut server = Server::start(&scratch.0, &arguments, |_| {});
+        assert!(server.answers(PATIENCE));
+        let mut player = start_player(&server, metrics);
+        let ready = page(metrics, "/readyz");
+        assert!(
+            ready.starts_with("HTTP/1.1 200 ") && ready.ends_with("\"ready\":true}\n"),
+            "{ready}"
+        );
+        let begun = Instant::now();
+        server.signal(Signal::TERM);
+        thread::sleep(Duration::from_millis(1500));
+        assert!(server.answers(PATIENCE), "it drains");
+        if ends_early {
+            assert_eq!(counter(metrics, "q3_draining "), 1);
+            let ready = page(metrics, "/readyz");
+            assert!(
+                ready.starts_with("HTTP/1.1 503 ") && ready.contains("[\"draining\"]"),
+                "{ready}"
+            );
+            let live = page(metrics, "/livez");
+            assert!(live.starts_with("HTTP/1.1 200 ") && live.contains("\"live\":true"), "{live}");
+            server.signal(Signal::TERM);
+        }
+        assert!(server.wait().is_some_and(|status| status.success()));
+        let took = begun.elapsed();
+        let expected = if ends_early { 1..4 } else { 4..8 };
+        assert!(expected.contains(&took.as_secs()), "{took:?}");
+        let _ = player.kill();
+        let _ = player.wait();
+        let (code, text) = fragd(&scratch.0, &["replay", "j"]);
+        assert_eq!(code, Some(0), "{text}");
+        assert!(text.contains("verdict         the same\n"), "{text}");
+        fs::remove_file(scratch.0.join("j")).unwrap();
+    }
+}
+
+/// Names of metrics in the queries of a file for Prometheus or Grafana.
+fn named_metrics(text: &str) -> BTreeSet<String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let prefixes = ["q3_", "process_", "loop_", "udp_", "output_"];
+    let words = text.split(|c: char| !is_name(c));
+    let names = words.filter(|word| prefixes.iter().any(|prefix| word.starts_with(prefix)));
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn monitoring_files_name_metrics_that_exist() {
+    let scratch = Scratch::new("metrics");
+    let metrics = free_port();
+    let place = format!("127.0.0.1:{metrics}");
+    let mut server =
+        Server::start(&scratch.0, &["+set", "sv_metrics", &place, "+map", "fragd1"], |_| {});
+    assert!(server.answers(PATIENCE));
+    while !page(metrics, "/readyz").starts_with("HTTP/1.1 200 ") {
+        thread::sleep(Duration::from_millis(50));
+    }
+    let exposition = page(metrics, "/metrics");
+    let known: BTreeSet<&str> = exposition
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split(['{', ' ']).next())
+        .collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (file, least) in [("config/prometheus/alerts.yml", 12), ("config/grafana/fragd.json", 20)] {
+        let text = fs::read_to_string(root.join(file)).unwrap();
+        let names = named_metrics(&text);
+        assert!(names.len() >= least, "{file}: {names:?}");
+        let unknown: Vec<_> = names.iter().filter(|name| !known.contains(name.as_str())).collect();
+        assert!(unknown.is_empty(), "{file}: {unknown:?} not in\n{exposition}");
+    }
+    let version = format!("q3_build_info{{version=\"{}\"}} 1\n", env!("CARGO_PKG_VERSION"));
+    assert!(exposition.contains(&version), "{exposition}");
+    assert!(exposition.contains("q3_map_info{map=\"fragd1\",gametype=\"0\"} 1\n"), "{exposition}");
+    assert!(server.end().is_some_and(|status| status.success()));
+}
+
+/// A socket that receives as systemd does.
+struct Notified(UnixDatagram);
+
+impl Notified {
+    /// Waits for a message with these lines and returns it.
+    fn wait_for(&self, lines: &[&str]) -> String {
+        let end = Instant::now() + PATIENCE;
+        let mut seen = Vec::new();
+        while Instant::now() < end {
+            let mut buffer = [0; 1024];
+            let Ok(len) = self.0.recv(&mut buffer) else { continue };
+            let text = String::from_utf8_lossy(&buffer[..len]).into_owned();
+            if lines.iter().all(|start| text.lines().any(|line| line.starts_with(start))) {
+                return text;
+            }
+            seen.push(text);
+        }
+        panic!("{lines:?} not in {seen:?}");
+    }
+}
+
+#[test]
+fn service_manager_is_told_each_state() {
+    let scratch = Scratch::new("notify");
+    let path = scratch.0.join("notify.sock");
+    let socket = UnixDatagram::bind(&path).unwrap();
+    socket.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    let notified = Notified(socket);
+    let metrics = free_port();
+    let place = format!("127.0.0.1:{metrics}");
+    let arguments = ["+set", "sv_drainTime", "600", "+set", "sv_metrics", &place, "+map", "fragd1"];
+    let mut server = Server::start(&scratch.0, &arguments, |command| {
+        command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "1000000");
+    });
+    notified.wait_for(&["READY=1"]);
+    notified.wait_for(&["STATUS=map fragd1, 0 of 8 clients"]);
+    let begun = Instant::now();
+    (0..4).for_each(|_| drop(notified.wait_for(&["WATCHDOG=1"])));
+    assert!(
+        begun.elapsed() < Duration::from_secs(4),
+        "half of the interval: {:?}",
+        begun.elapsed()
+    );
+    server.signal(Signal::HUP);
+    let text = notified.wait_for(&["RELOADING=1", "MONOTONIC_USEC="]);
+    let stamp = text.lines().find_map(|line| line.strip_prefix("MONOTONIC_USEC=")).unwrap();
+    assert!(stamp.parse::<u64>().is_ok_and(|us| us > 0), "{text}");
+    notified.wait_for(&["READY=1"]);
+    let mut player = start_player(&server, metrics);
+    server.signal(Signal::TERM);
+    notified.wait_for(&["STATUS=draining: stops in 10 min"]);
+    notified.wait_for(&["EXTEND_TIMEOUT_USEC=30000000"]);
+    server.signal(Signal::TERM);
+    notified.wait_for(&["STOPPING=1"]);
+    assert!(server.wait().is_some_and(|status| status.success()));
+    let _ = player.kill();
+    let _ = player.wait();
+}
+
+#[test]
+fn hangup_applies_what_files_have_changed() {
+    let scratch = Scratch::new("reload");
+    let log = scratch.0.join("log.txt");
+    let write = |name: &str, text: &str| fs::write(scratch.0.join(name), text).unwrap();
+    write("f.toml", "sv_hostname = \"first\"\nsv_maxclients = 9\ntimelimit = 15\n");
+    write("s.cfg", "set fraglimit 20\nset d1 \"map fragd1\"\necho ran once\n");
+    let arguments = ["--config", "f.toml", "--journal", "j", "+exec", "./s.cfg", "+map", "fragd1"];
+    let mut server = Server::start(&scratch.0, &arguments, |command| {
+        command.stdin(Stdio::piped()).stderr(fs::File::create(&log).unwrap());
+    });
+    assert!(server.answers(PATIENCE));
+    let mut console = server.child.stdin.take().unwrap();
+    // A value of the console stays while its file has not changed.
+    console.write_all(b"timelimit 40\n").unwrap();
+    let info = |port: u16| {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+        let mut buffer = [0; 4096];
+        socket.send_to(b"\xff\xff\xff\xffgetstatus x", (Ipv4Addr::LOCALHOST, port)).unwrap();
+        let len = socket.recv(&mut buffer).unwrap();
+        String::from_utf8_lossy(&buffer[..len]).into_owned()
+    };
+    let reload = |server: &Server, line: &str| {
+        server.signal(Signal::HUP);
+        let end = Instant::now() + PATIENCE;
+        while !fs::read_to_string(&log).unwrap().contains(line) {
+            assert!(Instant::now() < end, "{line} not in {}", fs::read_to_string(&log).unwrap());
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    reload(
+        &server,
+        "reload: 0 applied, 0 with the next map, 0 need a restart, 0 refused; 1 commands",
+    );
+    write(
+        "f.toml",
+        "sv_hostname = \"second\"\nsv_maxclients = 12\ntimelimit = 15\ng_logSize = 5\nrconPassword = \"hunter2hunter2\"\n",
+    );
+    write("s.cfg", "set fraglimit 30\nset d1 \"map fragd2\"\nset d2 x\necho ran twice\n");
+    reload(
+        &server,
+        "reload: 5 applied, 1 with the next map, 1 need a restart, 0 refused; 1 commands",
+    );
+    let text = fs::read_to_string(&log).unwrap();
+    for line in [
+        "reload: sv_hostname = \"second\": applied",
+        "reload: sv_maxclients = \"12\": with the next map",
+        "reload: g_logSize = \"5\": needs a restart",
+        "reload: fraglimit = \"30\": applied",
+        "reload: d2 = \"x\": applied",
+        "reload: rconPassword: applied",
+    ] {
+        assert!(text.contains(line), "{line} not in {text}");
+    }
+    assert!(!text.contains("hunter2") && !text.contains("ran twice"), "{text}");
+    let shown = info(server.port);
+    for pair in ["\\sv_hostname\\second", "\\timelimit\\40", "\\fraglimit\\30"] {
+        assert!(shown.contains(pair), "{pair} not in {shown}");
+    }
+    write("f.toml", "sv_hostname = \"third\"\nsv_fps = 1\n");
+    reload(&server, "reload refused: nothing is changed");
+    let text = fs::read_to_string(&log).unwrap();
+    assert!(text.contains("reload: f.toml:2: sv_fps: invalid value"), "{text}");
+    assert!(info(server.port).contains("\\sv_hostname\\second"));
+    assert!(server.end().is_some_and(|status| status.success()));
+    drop(console);
+    let (code, text) = fragd(&scratch.0, &["replay", "j"]);
+    assert!(code == Some(0) && text.contains("verdict         the same\n"), "{text}");
+}
+
+#[test]
+fn check_names_errors_with_their_places() {
+    let scratch = Scratch::new("checkfiles");
+    let write = |name: &str, text: &str| fs::write(scratch.0.join(name), text).unwrap();
+    let check = |arguments: &[&str]| fragd(&scratch.0, &[&["check"], arguments].concat());
+    write("good.toml", "sv_hostname = \"x\"\nmap = \"fragd1\"\n");
+    write(
+        "good.cfg",
+        "set fraglimit 20\nmap fragd1\nset d1 \"map fragd1\"; vstr d1\naddip 1.2.3.4\n",
+    );
+    let (code, text) = check(&["good.toml", "good.cfg"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("2 files: 0 errors, 0 notes; 3 commands of scripts not run"), "{text}");
+    write("bad.toml", "sv_hostnam = \"x\"\nsv_fps = 1\n\nmap = \"fragd1\"\n");
+    write(
+        "bad.cfg",
+        "set sv_fps 300\nexec nosuch\nmap nosuchmap\nstats\nquitt\nsets rconPassword x\n",
+    );
+    let (code, text) = check(&["bad.toml", "bad.cfg"]);
+    assert_eq!(code, Some(2), "{text}");
+    for line in [
+        "error: bad.toml:1: unknown setting sv_hostnam; did you mean sv_hostname?\n",
+        "error: bad.toml:2: sv_fps: invalid value \"1\"",
+        "error: bad.cfg:2: couldn't exec nosuch.cfg: ",
+        "error: bad.cfg:3: map nosuchmap not found\n",
+        "error: bad.cfg:6: rconPassword is secret",
+        "note: bad.cfg:1: sv_fps: \"300\" read as 125",
+        "note: bad.cfg:5: unknown command quitt; did you mean quit?\n",
+    ] {
+        assert!(text.contains(line), "{line} not in {text}");
+    }
+    let (code, text) = check(&["--json", "bad.toml"]);
+    let shown = text.contains("\"line\": 2") && text.contains("\"ok\": false");
+    assert!(code == Some(2) && shown, "{text}");
+    let (code, text) = check(&["nosuch.toml"]);
+    assert!(code == Some(2) && text.contains("nosuch.toml not found"), "{text}");
 }
 
 #[test]

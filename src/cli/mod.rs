@@ -8,6 +8,7 @@ mod address;
 mod bind;
 mod bots;
 mod browse;
+mod check;
 mod decoy;
 mod demo;
 mod demo_play;
@@ -104,6 +105,7 @@ Examples:
   fragd maps build arena.map                   compile a map from its source
   fragd master --allow-loopback                list the servers of this machine
   fragd settings sv_fps                        explain a setting
+  fragd check fragd.toml server.cfg            check configuration files
   fragd serve --journal server.journal         record every server input to a journal
   fragd replay server.journal                  replay that run and compare every datagram
   fragd relay --from 127.0.0.1 --port 27970    show a server to hundreds of viewers
@@ -158,6 +160,8 @@ subcommands! {
     maps: Maps(MapsOptions),
     /// Host a master server: list game servers for clients
     master: Master(MasterArguments),
+    /// Check config files and scripts without starting a server
+    check: Check(ConfigCheckOptions),
     /// Explain settings, or print a config template
     settings: Settings(SettingsOptions),
     /// Show a server to hundreds of viewers

@@ -6,6 +6,8 @@ use std::{io, sync::Arc};
 
 use mio::{Events, Poll, Token, Waker};
 
+#[cfg(unix)]
+use super::service_manager::ServiceManager;
 use super::{
     console::{ConsoleInput, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
     event_loop::Loop,
@@ -25,7 +27,7 @@ const THREADS: Token = Token(usize::MAX - 2);
 /// Signals, console, timers and shutdown of a run.
 pub(super) struct Housekeeping<'a, N: ?Sized> {
     signals: Option<Signals>,
-    on_hangup: Option<Box<dyn FnMut() + 'a>>,
+    on_hangup: Option<Box<dyn FnMut() -> Vec<String> + 'a>>,
     lines: Option<Lines>,
     lookups: Lookups,
     /// Kept alive: dropping it with a thread would lose pending wake-ups.
@@ -40,6 +42,8 @@ pub(super) struct Housekeeping<'a, N: ?Sized> {
     grace: Millis,
     /// End of the grace time once a stop was requested.
     stopping: Option<Millis>,
+    #[cfg(unix)]
+    service_manager: Option<ServiceManager>,
 }
 
 impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
@@ -52,7 +56,11 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
         let waker = Arc::new(Waker::new(poll.registry(), THREADS)?);
         let lines = Lines::start(options.console, &waker)?;
         let progress = options.progress;
+        #[cfg(unix)]
+        let service_manager = if signals.is_some() { ServiceManager::start()? } else { None };
         Ok(Self {
+            #[cfg(unix)]
+            service_manager,
             signals,
             on_hangup: options.on_hangup,
             lines,
@@ -69,6 +77,26 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
         })
     }
 
+    /// Tells the service manager that the node serves.
+    pub(super) fn begin(&self) {
+        #[cfg(unix)]
+        self.service_manager.iter().for_each(ServiceManager::ready);
+    }
+
+    /// Tells the service manager that the node has ended.
+    pub(super) fn finish(self) {
+        #[cfg(unix)]
+        self.service_manager.into_iter().for_each(ServiceManager::finish);
+    }
+
+    /// Time at which the service manager is told the state.
+    fn report_due(&self) -> Millis {
+        #[cfg(unix)]
+        return self.service_manager.as_ref().map_or(Millis::NEVER, ServiceManager::due);
+        #[cfg(not(unix))]
+        Millis::NEVER
+    }
+
     /// Whether console lines may be waiting.
     pub(super) const fn is_busy(&self) -> bool {
         self.lines_left
@@ -82,7 +110,7 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
     /// Returns the due time of the next timer.
     pub(super) fn due(&self) -> Millis {
         let end = self.stopping.unwrap_or(self.deadline);
-        self.next_progress.min(self.next_count).min(end)
+        self.next_progress.min(self.next_count).min(self.report_due()).min(end)
     }
 
     /// Handles signals, console lines and due timers. Returns why the loop ends, if it does.
@@ -120,6 +148,10 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
             engine.update_counters();
             self.next_count = now + self.count_interval;
         }
+        #[cfg(unix)]
+        if let Some(manager) = &mut self.service_manager {
+            manager.report(now, || engine.node.state());
+        }
         if self.next_progress <= now
             && let Some(progress) = &mut self.progress
         {
@@ -131,15 +163,30 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
 
     fn handle_signal(&mut self, engine: &mut Loop<'_, N>, request: Request) -> Option<ExitReason> {
         match request {
-            Request::Stop(_) if self.stopping.is_some() => return Some(ExitReason::Forced),
-            Request::Stop(signal) => {
+            Request::Stop(_) | Request::Terminate(_) if self.stopping.is_some() => {
+                return Some(ExitReason::Forced);
+            }
+            Request::Terminate(signal) if engine.node.drain_line().is_some() => {
+                let line = engine.node.drain_line().unwrap_or_default();
+                log::info!("received signal {signal}: {line}");
+                if let Some(signals) = &self.signals {
+                    signals.rearm();
+                }
+                run_line(engine, line);
+            }
+            Request::Stop(signal) | Request::Terminate(signal) => {
                 log::info!("received signal {signal}");
                 self.stop(engine, &format!("Received signal {signal}"));
             }
-            Request::Hangup => match &mut self.on_hangup {
-                Some(call) => call(),
-                None => log::info!("received SIGHUP: no file to reopen"),
-            },
+            Request::Hangup => {
+                #[cfg(unix)]
+                self.service_manager.iter().for_each(ServiceManager::reloading);
+                match &mut self.on_hangup {
+                    Some(call) => call().iter().for_each(|line| run_line(engine, line)),
+                    None => log::info!("received SIGHUP: no file to reopen"),
+                }
+                self.begin();
+            }
         }
         None
     }
@@ -167,15 +214,18 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
                 return;
             };
             match input {
-                ConsoleInput::Line(line) => {
-                    let now = engine.now();
-                    engine.node.handle_input(now, Input::ConsoleLine(&line));
-                }
+                ConsoleInput::Line(line) => run_line(engine, &line),
                 ConsoleInput::TooLong => {
                     log::warn!("console line too long: ignored (max {LINE_BYTES_MAX} bytes)");
                 }
             }
-            engine.drain();
         }
     }
+}
+
+/// Hands a console line to the node.
+fn run_line<N: Hosted + ?Sized>(engine: &mut Loop<'_, N>, line: &str) {
+    let now = engine.now();
+    engine.node.handle_input(now, Input::ConsoleLine(line));
+    engine.drain();
 }

@@ -41,12 +41,15 @@ mod open_files;
 #[cfg(feature = "metrics")]
 pub mod pages;
 pub mod process;
+mod pulse;
 mod rate_limited_warning;
 mod read_schedule;
 pub mod recordings;
 pub mod resolve;
 pub mod run_options;
 mod send_queue;
+#[cfg(unix)]
+mod service_manager;
 pub mod signals;
 mod slow_runs;
 pub mod socket;
@@ -74,6 +77,7 @@ pub use game_log::{GameLog, LogFile};
 #[cfg(any(feature = "http", feature = "metrics"))]
 pub use http_counters::HttpCounters;
 pub use process::Processes;
+pub use pulse::Pulse;
 pub use recordings::{RecordingFolder, Recordings};
 pub use resolve::resolve;
 pub use run_options::{ConsoleOutput, ExitReason, Options, Progress, ProgressFn, RunSummary};

@@ -27,8 +27,23 @@ const LIMITS: HttpLimits = HttpLimits {
 /// Permission of an HTML page: its own styles and forms, no script, nothing from elsewhere.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'";
 
+/// Answer to the request of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Text of the page.
+    pub text: String,
+    /// Whether the status is 200, else 503.
+    pub is_available: bool,
+}
+
+impl From<String> for Answer {
+    fn from(text: String) -> Self {
+        Self { text, is_available: true }
+    }
+}
+
 /// Renders a page from the query string of its request, which is untrusted.
-pub type Render = Arc<dyn Fn(&str) -> String + Send + Sync>;
+pub type Render = Arc<dyn Fn(&str) -> Answer + Send + Sync>;
 
 /// Page at a path.
 #[derive(Clone)]
@@ -63,8 +78,10 @@ fn answer(request: &Request<Incoming>, pages: &[Page]) -> Response<Full<Bytes>> 
             (StatusCode::NOT_FOUND, (CONTENT_TYPE, "text/plain"), text)
         }
         Some(page) if matches!(*request.method(), Method::GET | Method::HEAD) => {
-            let text = (page.render)(request.uri().query().unwrap_or_default());
-            (StatusCode::OK, (CONTENT_TYPE, page.content_type), text)
+            let answer = (page.render)(request.uri().query().unwrap_or_default());
+            let status =
+                if answer.is_available { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+            (status, (CONTENT_TYPE, page.content_type), answer.text)
         }
         Some(_) => (StatusCode::METHOD_NOT_ALLOWED, (ALLOW, "GET, HEAD"), String::new()),
     };
@@ -90,8 +107,12 @@ mod tests {
         let text = "frames_total 7\n# EOF\n";
         let page = |path, render| Page { path, content_type: "text/plain", render };
         let pages = vec![
-            page("/metrics", Arc::new(move |_: &str| text.to_owned()) as Render),
-            page("/list", Arc::new(|query: &str| format!("asked for {query}"))),
+            page("/metrics", Arc::new(move |_: &str| text.to_owned().into()) as Render),
+            page("/list", Arc::new(|query: &str| format!("asked for {query}").into())),
+            page(
+                "/readyz",
+                Arc::new(|_: &str| Answer { text: "no".to_owned(), is_available: false }),
+            ),
         ];
         serve("metrics", ([127, 0, 0, 1], 0).into(), pages).expect("a loopback interface")
     }
@@ -120,9 +141,11 @@ mod tests {
         assert!(twice.starts_with("HTTP/1.1 404 "), "{twice}");
         let other = ask(address, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n");
         assert!(other.starts_with("HTTP/1.1 404 "), "{other}");
-        assert!(other.ends_with("see /metrics /list\n"), "{other}");
+        assert!(other.ends_with("see /metrics /list /readyz\n"), "{other}");
         let list = ask(address, b"GET /list?game=q%203&x HTTP/1.1\r\nHost: x\r\n\r\n");
         assert!(list.ends_with("asked for game=q%203&x"), "{list}");
+        let absent = ask(address, b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert!(absent.starts_with("HTTP/1.1 503 ") && absent.ends_with("no"), "{absent}");
         let post = ask(address, b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
         assert!(post.starts_with("HTTP/1.1 405 "), "{post}");
     }

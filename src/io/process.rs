@@ -1,4 +1,4 @@
-//! Process resource usage: CPU time and resident memory.
+//! Process resource usage: CPU time, memory, open files.
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
 
@@ -14,6 +14,8 @@ pub struct Used {
     pub cpu_us: u64,
     /// Resident memory in bytes.
     pub memory_bytes: u64,
+    /// Reserved address space in bytes.
+    pub virtual_bytes: u64,
 }
 
 impl Processes {
@@ -34,7 +36,24 @@ impl Processes {
         let process = self.system.process(pid)?;
         let cpu_us = processor_us(pid)
             .unwrap_or_else(|| process.accumulated_cpu_time().saturating_mul(1000));
-        Some(Used { cpu_us, memory_bytes: process.memory() })
+        let (memory_bytes, virtual_bytes) = (process.memory(), process.virtual_memory());
+        Some(Used { cpu_us, memory_bytes, virtual_bytes })
+    }
+}
+
+/// Number of open files of this process and their limit, where the system tells them.
+#[must_use]
+pub fn open_files() -> (Option<u64>, Option<u64>) {
+    #[cfg(target_os = "linux")]
+    {
+        // The folder is open while it is read.
+        let count = std::fs::read_dir("/proc/self/fd").ok();
+        let count = count.map(|files| (files.count() as u64).saturating_sub(1));
+        (count, rustix::process::getrlimit(rustix::process::Resource::Nofile).current)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        (None, None)
     }
 }
 
@@ -81,7 +100,9 @@ mod tests {
     fn process_usage_covers_this_process_only() {
         let mut processes = Processes::new();
         let own = processes.used(None).expect("there is this one");
-        assert!(own.memory_bytes > 1_000_000, "{own:?}");
+        assert!(own.memory_bytes > 1_000_000 && own.virtual_bytes > own.memory_bytes, "{own:?}");
+        let (open, limit) = open_files();
+        assert!(!cfg!(target_os = "linux") || open > Some(2) && limit > open, "{open:?} {limit:?}");
         assert_eq!(
             processes.used(Some(std::process::id())).map(|used| used.memory_bytes > 0),
             Some(true)

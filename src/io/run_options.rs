@@ -55,8 +55,8 @@ pub enum ConsoleOutput<'a> {
 pub struct Options<'a, N: ?Sized> {
     /// Signals of the process, if this run handles them.
     pub signals: Option<Signals>,
-    /// Called on SIGHUP, to reopen log files.
-    pub on_hangup: Option<Box<dyn FnMut() + 'a>>,
+    /// Called on SIGHUP, to reopen log files. Returns console lines for the node.
+    pub on_hangup: Option<Box<dyn FnMut() -> Vec<String> + 'a>>,
     /// Source of console lines.
     pub console: Console,
     /// Destination of the node's console output.

@@ -1,6 +1,6 @@
 //! Process signals: stop and reopen requests.
 //!
-//! While the loop runs, SIGINT and SIGTERM stop the node. Before that, while files are loaded, they end the
+//! While the loop runs, SIGINT and SIGTERM stop the node; a node may let its peers finish after the first SIGTERM. Before that, while files are loaded, they end the
 //! process at once, as does a second one when the loop hangs, with the shell's usual status of 128 plus the
 //! signal number. SIGHUP reopens log files. Other systems than Unix have no signals here.
 
@@ -15,6 +15,8 @@ pub use elsewhere::Signals;
 pub(super) enum Request {
     /// Stop the node and exit, with the signal's number.
     Stop(i32),
+    /// End the node, which may let its peers finish, with the signal's number.
+    Terminate(i32),
     /// Reopen log files.
     Hangup,
 }
@@ -68,9 +70,15 @@ mod unix {
             Ok(())
         }
 
+        /// Leaves the next signal to the loop too, since it has handled one that does not stop the node.
+        pub(in crate::io) fn rearm(&self) {
+            self.ends.store(false, Ordering::Relaxed);
+        }
+
         pub(in crate::io) fn pending(&mut self) -> impl Iterator<Item = Request> {
             self.caught.pending().map(|signal| match signal {
                 SIGHUP => Request::Hangup,
+                SIGTERM => Request::Terminate(signal),
                 _ => Request::Stop(signal),
             })
         }
@@ -95,6 +103,8 @@ mod elsewhere {
         pub(in crate::io) fn register(&mut self, _: &Registry, _: Token) -> io::Result<()> {
             Ok(())
         }
+
+        pub(in crate::io) fn rearm(&self) {}
 
         pub(in crate::io) fn pending(&mut self) -> impl Iterator<Item = Request> {
             std::iter::empty()

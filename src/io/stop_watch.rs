@@ -31,6 +31,8 @@ pub(super) struct StopWatch {
     calls: Arc<AtomicU64>,
     /// Whether the node runs code that may hold the loop.
     is_foreign: Arc<AtomicBool>,
+    /// Whether the next SIGTERM does not stop the node.
+    drains: Arc<AtomicBool>,
 }
 
 impl StopWatch {
@@ -39,9 +41,11 @@ impl StopWatch {
         self.calls.fetch_or(1, Ordering::Relaxed);
     }
 
-    /// Records that calls into the node have ended, and whether later ones may hold the loop.
-    pub(super) fn end(&self, is_foreign: bool) {
+    /// Records that calls into the node have ended. `is_foreign`: later ones may hold the loop. `drains`: the node does not
+    /// stop on the next SIGTERM.
+    pub(super) fn end(&self, is_foreign: bool, drains: bool) {
         self.is_foreign.store(is_foreign, Ordering::Relaxed);
+        self.drains.store(drains, Ordering::Relaxed);
         let calls = self.calls.load(Ordering::Relaxed);
         self.calls.store((calls | 1).wrapping_add(1), Ordering::Relaxed);
     }
@@ -61,7 +65,8 @@ impl StopWatch {
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
         let watch = self.clone();
         let wait = move || {
-            let Some(signal) = signals.forever().next() else { return };
+            let stops = |signal: &i32| *signal != SIGTERM || !watch.drains.load(Ordering::Relaxed);
+            let Some(signal) = signals.forever().find(stops) else { return };
             // No call has this number.
             let mut seen = u64::MAX - 1;
             while !watch.must_end(&mut seen) {
@@ -86,15 +91,15 @@ mod tests {
     #[test]
     fn watch_ends_calls_of_foreign_code_that_last() {
         let (watch, mut seen) = (StopWatch::default(), u64::MAX - 1);
-        watch.end(true);
+        watch.end(true, false);
         assert!(!watch.must_end(&mut seen) && !watch.must_end(&mut seen), "the loop waits");
         watch.begin();
         assert!(!watch.must_end(&mut seen), "a call has begun");
         assert!(watch.must_end(&mut seen), "it lasts");
-        watch.end(true);
+        watch.end(true, false);
         watch.begin();
         assert!(!watch.must_end(&mut seen), "another call");
-        watch.end(false);
+        watch.end(false, false);
         watch.begin();
         assert!(!watch.must_end(&mut seen) && !watch.must_end(&mut seen), "code of the program");
     }

@@ -112,6 +112,15 @@ pub(super) fn find(settings: &Settings) -> Result<GameData, String> {
     Ok(data)
 }
 
+/// Opens the game data that the settings name, for its scripts and names of maps. Nothing is logged.
+pub(super) fn of_scripts(settings: &Settings) -> GameData {
+    let folder = settings.choice(key::GAME).name();
+    let homes = home_paths(settings.text(key::FS_HOMEPATH), folder);
+    GameData::open(&paths(settings), &[settings.text(key::FS_GAME), folder])
+        .with_homes(homes)
+        .with_builtin(folder)
+}
+
 /// Whether no path has the folder of a mod. The own folder of the game is not a mod: built-in maps need none.
 fn is_missing(paths: &[PathBuf], mod_folder: &str, game: &str) -> bool {
     let is_mod = !mod_folder.is_empty() && !mod_folder.eq_ignore_ascii_case(game);

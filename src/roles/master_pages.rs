@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use super::{health::Health, monitoring::ProcessFigures};
 use fragd::{
     io::pages::{self, Page, Render},
     master::{self, Master, ServerRow},
@@ -29,6 +30,7 @@ pub(super) struct MasterPages {
     copied: Arc<Mutex<Copied>>,
     /// Count of changes of the copied list; `None` before the first copy.
     changes: Option<u64>,
+    health: Health,
 }
 
 impl MasterPages {
@@ -41,30 +43,35 @@ impl MasterPages {
             Arc::new(move |query| {
                 // Rendered without the lock, so that the event loop can copy meanwhile.
                 let rows = shown.lock().unwrap_or_else(PoisonError::into_inner).rows.clone();
-                render(&rows, query)
+                render(&rows, query).into()
             })
         };
         let shown = Arc::clone(&copied);
+        let process = ProcessFigures::new();
         let counters: Render = Arc::new(move |_| {
-            let samples = shown.lock().unwrap_or_else(PoisonError::into_inner).samples.clone();
-            exposition(samples)
+            let mut samples = shown.lock().unwrap_or_else(PoisonError::into_inner).samples.clone();
+            samples.extend(process.samples());
+            exposition(samples).into()
         });
-        let pages = vec![
+        let health = Health::default();
+        let mut pages = vec![
             page("/", "text/html; charset=utf-8", list(master::page)),
             page("/servers.json", "application/json", list(master::json)),
             page("/metrics", CONTENT_TYPE, counters),
         ];
+        pages.extend(health.pages());
         let bound = pages::serve("pages", address, pages)
             .map_err(|error| format!("web page: cannot listen on {address}: {error}"))?;
         log::info!("serving the list on http://{bound}/");
         if !bound.ip().is_loopback() {
             log::warn!("web page not on loopback: any host that reaches {bound} can read the list");
         }
-        Ok(Self { copied, changes: None })
+        Ok(Self { copied, changes: None, health })
     }
 
     /// Copies counters, and the list if it has changed.
     pub(super) fn update(&mut self, master: &Master, now: Millis) {
+        self.health.report(&[]);
         // While a reader holds the lock, skip this copy. The next one follows in a second.
         let Ok(mut copied) = self.copied.try_lock() else { return };
         copied.samples.clear();

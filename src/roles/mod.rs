@@ -2,9 +2,12 @@
 
 mod bots;
 mod browse;
+mod check;
+mod config_files;
 mod decoy;
 mod demo;
 mod game_data;
+mod health;
 mod maps;
 mod master;
 mod master_pages;
@@ -15,6 +18,7 @@ mod query;
 mod qvm;
 mod qw;
 mod relay;
+mod reload;
 mod replay;
 mod serve;
 mod settings;
@@ -42,6 +46,7 @@ pub(crate) fn run(command: &Command) -> ExitStatus {
         Command::Bots(options) => bots::run(options),
         Command::Maps(options) => maps::run(options),
         Command::Master(options) => master::run(options),
+        Command::Check(options) => check::run(options),
         Command::Settings(options) => settings::run(options),
         Command::Relay(options) => relay::run(options),
         Command::Replay(options) => replay::run(options),

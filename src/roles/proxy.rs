@@ -60,11 +60,7 @@ fn host(arguments: &ProxyArguments) -> Result<(), String> {
     let signals = Signals::install().map_err(|error| format!("signals not available: {error}"))?;
     let progress = arguments
         .metrics
-        .map(|address| {
-            let sample =
-                |node: &Hosted, samples: &mut Vec<_>| samples.extend(node.node().samples());
-            super::monitoring::serve("--metrics", address, Vec::new, sample)
-        })
+        .map(|address| super::monitoring::serve("--metrics", address, Vec::new))
         .transpose()?;
     let clock = Clock::start();
     let mut options = arguments.build(server, secret.rotate_left(17));
@@ -92,9 +88,6 @@ fn host(arguments: &ProxyArguments) -> Result<(), String> {
     log::info!("stopped");
     Ok(())
 }
-
-/// The node that the event loop runs.
-type Hosted = Observed<Proxy, Vec<Box<dyn Observer>>>;
 
 /// Starts the captures that the arguments name.
 fn observers(

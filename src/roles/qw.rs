@@ -139,10 +139,7 @@ fn metrics<O: Observer + 'static>(
     options: &QwOptions,
 ) -> Result<Option<Progress<'static, Observed<QwServer, O>>>, String> {
     let Some(address) = options.metrics else { return Ok(None) };
-    let sample = |node: &Observed<QwServer, O>, samples: &mut Vec<_>| {
-        samples.extend(node.node().samples());
-    };
-    super::monitoring::serve("--metrics", address, Vec::new, sample).map(Some)
+    super::monitoring::serve("--metrics", address, Vec::new).map(Some)
 }
 
 /// Starts the recording of the journal, if one is asked for.

@@ -2,6 +2,7 @@
 
 use std::{cell::RefCell, path::PathBuf, rc::Rc};
 
+use super::reload::{Reload, ReloadCounters};
 use fragd::{
     cli::{ExitStatus, ServeOptions, TraceFiles},
     io::{
@@ -11,7 +12,7 @@ use fragd::{
     journal::{RecordedAssets, Recorder, Start},
     model::{Millis, UnixMillis, assets::Assets},
     node::{LocalPort, Observed, Observer, Trace},
-    server::Server,
+    server::{Server, ends_with_start},
     settings::{LogLevel, Settings, key},
     trace::Role,
 };
@@ -70,7 +71,7 @@ pub(crate) fn run(options: &ServeOptions) -> ExitStatus {
 }
 
 /// Reads the config file. Returns its path and its text.
-fn config(options: &ServeOptions) -> Result<Option<(String, String)>, String> {
+pub(super) fn config(options: &ServeOptions) -> Result<Option<(String, String)>, String> {
     // Container images set the variable, so that other arguments keep their configuration.
     let variable = || std::env::var_os(CONFIG_VARIABLE).filter(|path| !path.is_empty());
     let (path, origin) = match (&options.config, variable()) {
@@ -121,13 +122,15 @@ fn host(
         data = Box::new(RecordedAssets::new(data, Rc::clone(recorder)));
     }
     let begun = clock.now();
+    let reloads = ReloadCounters::default();
+    let reload = Reload::new(asked, &settings, reloads.clone());
     let builder = super::server_of(asked, settings, entropy, began).assets(data);
     let server = builder.start().map_err(HostError::Start)?;
     log::info!("server ready: first level loaded in {} ms", clock.now().since(begun).0);
     // Scripts have set what these read.
     let settings = server.settings();
     io::logging::set_level(level(settings.choice(key::SV_LOG_LEVEL)));
-    let services = Services::start(&server, offered)?;
+    let services = Services::start(&server, offered, reloads)?;
     let mut observers: Vec<Box<dyn Observer>> = Vec::new();
     if let Some(recorder) = &recorder {
         observers.push(Box::new(Rc::clone(recorder)));
@@ -139,7 +142,7 @@ fn host(
     if Trace::is_enabled() {
         observers.push(Box::new(Trace));
     }
-    play(sockets, signals, &clock, services, &mut Observed::new(server, observers))?;
+    play(sockets, (signals, reload), &clock, services, &mut Observed::new(server, observers))?;
     if let Some(recorder) = recorder {
         recorder.borrow_mut().end();
     }
@@ -172,14 +175,18 @@ struct Services {
 impl Services {
     /// Starts the services. A server that ends with its start uses none, since another one may run with the same
     /// settings: so a configuration is checked.
-    fn start(server: &Server, offered: io::assets::OfferedPacks) -> Result<Self, String> {
-        if server.ends_with_start() {
+    fn start(
+        server: &Server,
+        offered: io::assets::OfferedPacks,
+        reloads: ReloadCounters,
+    ) -> Result<Self, String> {
+        if ends_with_start(server) {
             log::info!("quit at the start: no file written, no TCP port opened");
             return Ok(Self::default());
         }
         let settings = server.settings();
         let http = io::HttpCounters::default();
-        let progress = super::monitoring::start(settings, &http)?;
+        let progress = super::monitoring::start(settings, &http, reloads)?;
         start_http(settings, offered, http)?;
         Ok(Self {
             game_log: open_game_log(settings)?,
@@ -194,7 +201,7 @@ impl Services {
 /// Runs the server until it stops.
 fn play<O: Observer>(
     sockets: Sockets,
-    signals: Signals,
+    (signals, mut reload): (Signals, Reload),
     clock: &Clock,
     services: Services,
     server: &mut Observed<Server, O>,
@@ -206,7 +213,7 @@ fn play<O: Observer>(
     for address in sockets.addresses(LocalPort(1)) {
         log::info!("listening on UDP {address}, announced as protocol 43");
     }
-    let reopener = game_log.as_ref().map(GameLog::reopener);
+    let mut reopener = game_log.as_ref().map(GameLog::reopener);
     let progress = progress.map(|Progress { interval, mut call }| Progress {
         interval,
         call: Box::new(move |node: &Observed<Server, O>, now, counters: &_| {
@@ -215,7 +222,10 @@ fn play<O: Observer>(
     });
     let options = Options {
         signals: Some(signals),
-        on_hangup: reopener.map(|reopen| -> Box<dyn FnMut()> { Box::new(reopen) }),
+        on_hangup: Some(Box::new(move || {
+            reopener.iter_mut().for_each(|reopen| reopen());
+            reload.run()
+        })),
         game_log,
         recordings,
         game_folder,

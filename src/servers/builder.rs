@@ -14,7 +14,9 @@ use crate::{
     },
     qagame::GameModule,
     qvm::{Engine, EngineError, Executable, Image, MAX_FILE, Program, Symbols},
-    server::{CodeOrigin, GameFactory, GameRequest, Geometry, Server, ServerStart, has_mod},
+    server::{
+        CodeOrigin, GameFactory, GameRequest, Geometry, Server, ServerStart, has_mod, start_error,
+    },
     settings::{Choice as _, GameCode, SetCommand, Settings, key},
 };
 
@@ -110,7 +112,7 @@ impl ServerBuilder {
     pub fn start(mut self) -> Result<Server, String> {
         self.start.is_strict = true;
         let server = self.build();
-        match server.start_error() {
+        match start_error(&server) {
             Some(error) => Err(error.to_owned()),
             None => Ok(server),
         }

@@ -83,7 +83,7 @@ fn downloading_clients(server: &Server) -> i64 {
     let sample = server.samples().find(|sample| sample.name == "q3_downloads_active");
     match sample.expect("a gauge").value {
         Value::Gauge(count) => count,
-        Value::Counter(_) | Value::Histogram(_) => panic!("not a gauge"),
+        Value::Counter(_) | Value::Duration(_) | Value::Histogram(_) => panic!("not a gauge"),
     }
 }
 

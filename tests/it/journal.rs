@@ -255,7 +255,7 @@ fn damage_at_every_byte_is_detected() {
     let inputs = whole.iter().filter(|entry| matches!(entry, Entry::Input(..))).count();
     assert_eq!(inputs, 12);
     let counted = LoopCounters { received: 50, sent: 7, ..LoopCounters::default() };
-    assert!(whole.contains(&Entry::Input(Millis(50), JournalInput::Counted(counted))));
+    assert!(whole.contains(&Entry::Input(Millis(50), JournalInput::Counted(Box::new(counted)))));
     assert!(whole.contains(&Entry::Input(Millis(50), JournalInput::Line("status".to_owned()))));
     for at in MAGIC.len() + 4..journal.len() {
         for change in [1, 0x80, 0xff] {

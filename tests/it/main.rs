@@ -23,6 +23,7 @@ mod demo_recording;
 mod discovery_family_vectors;
 mod discovery_vectors;
 mod downloads;
+mod draining;
 mod framings;
 mod game_boundary;
 mod generated;

@@ -5,7 +5,7 @@ use fragd::{
     client::Protocol,
     game::{Deathmatch, Game, Ruleset},
     model::{Buttons, ConfigIndex, Millis, assets::MemoryAssets},
-    node::{OutputKind, take_text},
+    node::{Node as _, OutputKind, take_text},
     server::Server,
     settings::Settings,
     sim::Actor,
@@ -132,6 +132,27 @@ fn rotation_keeps_players_across_maps() {
         let found = log.lines().filter(|logged| logged[7..].starts_with(line)).count();
         assert_eq!(found, count, "{line}\n{log}");
     }
+}
+
+#[test]
+fn drain_ends_after_the_match() {
+    let mut sim = sim(25, &[("fraglimit", "1")]);
+    let alpha = sim.join(Protocol::Q3_68, "alpha");
+    let beta = sim.join(Protocol::Q3_68, "beta");
+    sim.run_for(Millis::seconds(8));
+    sim.console("drain 3600 upgrade");
+    sim.run_for(Millis::seconds(2));
+    let begin = "print \"Server stops when this match ends, in 60 min at the latest: upgrade";
+    assert!(heard(&mut sim, alpha, begin));
+    assert!(heard(&mut sim, alpha, "cp \"Server stops when this match ends"));
+    send_command(&mut sim, beta, "kill");
+    sim.run_for(Millis::seconds(9));
+    assert!(heard(&mut sim, beta, "Server stops in 10 s: upgrade"));
+    assert!(sim.player(beta).is_active(), "the scores are shown");
+    sim.run_for(Millis::seconds(3));
+    assert!(sim.actors[SERVER].is_finished());
+    let reason = format!("{:?}", sim.player(beta).disconnect_reason());
+    assert!(reason.contains("Server stopped: upgrade"), "{reason}");
 }
 
 #[test]

@@ -77,6 +77,9 @@ setting_rows! {
         "Action after a fault of the game: restart starts the level again, three times a minute at most, and \
          refuses connects after that; native restarts too, then runs the rules of the program until the \
          next map; stop ends the server.";
+    SV_DRAIN_TIME, "sv_drainTime", Int::or_off(1, 86_400), all("0", O),
+        "Maximum seconds that SIGTERM lets players finish their match, while connects are refused; a second \
+         signal ends the server. 0 ends it at once.";
     SV_TRUST_MOD, "sv_trustMod", Flag::either(), all("0", O),
         "Let a game module and scripts of a mod do what the operator may: settings that are operator only, \
          reading of passwords, and commands such as quit. 0 refuses these.";

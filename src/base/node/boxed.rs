@@ -1,6 +1,6 @@
 //! Boxed nodes: a driver of nodes of several kinds.
 
-use super::{Hosted, Input, Node, Output, OutputKind, Route};
+use super::{Hosted, Input, Node, NodeState, Output, OutputKind, Route};
 use crate::model::Millis;
 
 impl<N: Node + ?Sized> Node for Box<N> {
@@ -48,5 +48,13 @@ impl<N: Hosted + ?Sized> Hosted for Box<N> {
 
     fn runs_foreign_code(&self) -> bool {
         (**self).runs_foreign_code()
+    }
+
+    fn state(&self) -> NodeState {
+        (**self).state()
+    }
+
+    fn drain_line(&self) -> Option<&'static str> {
+        (**self).drain_line()
     }
 }

@@ -85,11 +85,35 @@ loop_counters! {
         "Attempts to associate with a SOCKS5 server.";
     slow_runs, "loop_slow_runs_total",
         "Times that wake-ups took over a second each for ten seconds.";
+    late_within_1_ms, "loop_frames_lateness_total{ms=\"1\"}",
+        "Frames that started at most this many milliseconds late.";
+    late_within_2_ms, "loop_frames_lateness_total{ms=\"2\"}",
+        "Frames that started at most this many milliseconds late.";
+    late_within_5_ms, "loop_frames_lateness_total{ms=\"5\"}",
+        "Frames that started at most this many milliseconds late.";
+    late_within_10_ms, "loop_frames_lateness_total{ms=\"10\"}",
+        "Frames that started at most this many milliseconds late.";
+    late_within_20_ms, "loop_frames_lateness_total{ms=\"20\"}",
+        "Frames that started at most this many milliseconds late.";
+    late_within_50_ms, "loop_frames_lateness_total{ms=\"50\"}",
+        "Frames that started at most this many milliseconds late.";
+    late_within_100_ms, "loop_frames_lateness_total{ms=\"100\"}",
+        "Frames that started at most this many milliseconds late.";
+    late_within_250_ms, "loop_frames_lateness_total{ms=\"250\"}",
+        "Frames that started at most this many milliseconds late.";
+    late_within_1000_ms, "loop_frames_lateness_total{ms=\"1000\"}",
+        "Frames that started at most this many milliseconds late.";
+    lateness_us, "loop_frame_lateness_microseconds_total", "Lateness of all frames.";
 }
 
-/// Rows that [`LoopCounters::frame_durations`] replaces.
-const FRAME_DURATION_ROWS: [&str; 3] =
-    ["loop_frames_total", "loop_frame_microseconds_total", "loop_frames_within_total"];
+/// Rows that [`LoopCounters::frame_durations`] and [`LoopCounters::frame_lateness`] replace.
+const FRAME_DURATION_ROWS: [&str; 5] = [
+    "loop_frames_total",
+    "loop_frame_microseconds_total",
+    "loop_frames_within_total",
+    "loop_frames_lateness_total",
+    "loop_frame_lateness_microseconds_total",
+];
 
 impl LoopCounters {
     /// Records the duration of a frame, in µs.
@@ -111,6 +135,41 @@ impl LoopCounters {
         for (_, count) in times.into_iter().filter(|(us, _)| took_us <= *us) {
             *count += 1;
         }
+    }
+
+    /// Records how late a frame started, in ms.
+    pub fn record_lateness(&mut self, late_ms: u64) {
+        self.lateness_us = self.lateness_us.saturating_add(late_ms.saturating_mul(1000));
+        let times = [
+            (1, &mut self.late_within_1_ms),
+            (2, &mut self.late_within_2_ms),
+            (5, &mut self.late_within_5_ms),
+            (10, &mut self.late_within_10_ms),
+            (20, &mut self.late_within_20_ms),
+            (50, &mut self.late_within_50_ms),
+            (100, &mut self.late_within_100_ms),
+            (250, &mut self.late_within_250_ms),
+            (1000, &mut self.late_within_1000_ms),
+        ];
+        for (_, count) in times.into_iter().filter(|(ms, _)| late_ms <= *ms) {
+            *count += 1;
+        }
+    }
+
+    /// Lateness of frames: upper bounds of buckets in microseconds, each with the number of frames up to it.
+    #[must_use]
+    pub const fn frame_lateness(&self) -> [(u64, u64); 9] {
+        [
+            (1000, self.late_within_1_ms),
+            (2000, self.late_within_2_ms),
+            (5000, self.late_within_5_ms),
+            (10000, self.late_within_10_ms),
+            (20000, self.late_within_20_ms),
+            (50000, self.late_within_50_ms),
+            (100000, self.late_within_100_ms),
+            (250000, self.late_within_250_ms),
+            (1000000, self.late_within_1000_ms),
+        ]
     }
 
     /// Durations of frames: upper bounds of buckets in microseconds, each with the number of frames up to it.
@@ -173,5 +232,8 @@ mod tests {
         };
         assert_eq!([125, 250, 1500, 2000, 3000, 20_000].map(within), [2, 3, 3, 5, 6, 7].map(Some));
         assert_eq!((counters.frames, counters.frame_us), (8, 46_252));
+        [0, 1, 2, 1000, 1001].into_iter().for_each(|ms| counters.record_lateness(ms));
+        let late = counters.frame_lateness().map(|(_, count)| count);
+        assert_eq!((late, counters.lateness_us), ([2, 3, 3, 3, 3, 3, 3, 3, 4], 2_004_000));
     }
 }

@@ -17,6 +17,7 @@ mod observed;
 mod outbox;
 mod output;
 mod recording;
+mod state;
 mod trace;
 
 use std::net::{IpAddr, SocketAddr};
@@ -30,6 +31,7 @@ pub use observed::{NodeEvent, Observed, Observer};
 pub use outbox::Outbox;
 pub use output::{Output, OutputKind, PortChange, take_text};
 pub use recording::{RecordingContent, RecordingPiece};
+pub use state::NodeState;
 pub use trace::Trace;
 
 /// Number of a local UDP port of a node. A server has one, `0`; a load test has one per client.
@@ -101,5 +103,16 @@ pub trait Hosted: Node {
     /// does not wait for the end of the call when it is asked to stop.
     fn runs_foreign_code(&self) -> bool {
         false
+    }
+
+    /// Returns the state for service managers and monitors.
+    fn state(&self) -> NodeState {
+        NodeState::default()
+    }
+
+    /// Returns the console line that lets peers finish before the node ends, if a request to terminate does that now. The
+    /// event loop stops other nodes.
+    fn drain_line(&self) -> Option<&'static str> {
+        None
     }
 }

@@ -69,7 +69,7 @@ macro_rules! counter_table {
             /// All counters as metric samples.
             $vis fn samples(&self) -> impl Iterator<Item = $crate::observe::Sample> {
                 self.iter().map(|(counter, value)| $crate::observe::Sample {
-                    name: counter.name(),
+                    name: counter.name().into(),
                     help: counter.help(),
                     value: $crate::observe::Value::Counter(value),
                 })

@@ -3,7 +3,7 @@
 //! Names are those of the tables, with labels in braces. Samples of one metric family are adjacent; the
 //! help of a family joins the help of its samples.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use prometheus_client::{
     collector::Collector,
@@ -15,33 +15,32 @@ use prometheus_client::{
 /// Content type of the text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Number of buckets of a histogram, without the unbounded one.
-pub const HISTOGRAM_BUCKETS: usize = 10;
-
 /// Value of a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Number that only grows.
     Counter(u64),
+    /// Duration that only grows, in microseconds.
+    Duration(u64),
     /// Number that may shrink.
     Gauge(i64),
-    /// Distribution of durations.
+    /// Distribution of values.
     Histogram(Histogram),
 }
 
-/// Distribution of durations, in microseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Distribution of values, in millionths of their unit, e.g. microseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
-    /// Upper bound of each bucket, and the number of durations up to it, ascending.
-    pub buckets: [(u64, u64); HISTOGRAM_BUCKETS],
-    /// Number of durations.
+    /// Upper bound of each bucket, and the number of values up to it, ascending.
+    pub buckets: Vec<(u64, u64)>,
+    /// Number of values.
     pub count: u64,
-    /// Sum of all durations.
-    pub sum_us: u64,
+    /// Sum of all values.
+    pub sum: u64,
 }
 
 impl Histogram {
-    /// Buckets as the encoder expects them: bounds in seconds, counts of their own.
+    /// Buckets as the encoder expects them: bounds in units, counts of their own.
     fn own_buckets(&self) -> Vec<(f64, u64)> {
         let mut below = 0;
         let mut own = |bound: f64, up_to: u64| {
@@ -49,7 +48,7 @@ impl Histogram {
             below = up_to;
             (bound, count)
         };
-        let bounded = self.buckets.iter().map(|&(us, count)| (us as f64 / 1e6, count));
+        let bounded = self.buckets.iter().map(|&(bound, count)| (bound as f64 / 1e6, count));
         let all = bounded.chain([(f64::INFINITY, self.count)]);
         all.map(|(bound, up_to)| own(bound, up_to)).collect()
     }
@@ -57,7 +56,7 @@ impl Histogram {
 
 impl fmt::Display for Histogram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} in {} us", self.count, self.sum_us)
+        write!(f, "{} with sum {}", self.count, self.sum as f64 / 1e6)
     }
 }
 
@@ -65,6 +64,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Counter(value) => value.fmt(f),
+            Self::Duration(us) => write!(f, "{} s", *us as f64 / 1e6),
             Self::Gauge(value) => value.fmt(f),
             Self::Histogram(value) => value.fmt(f),
         }
@@ -72,12 +72,13 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    fn encode(self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
         match self {
-            Self::Counter(value) => ConstCounter::new(value).encode(encoder),
-            Self::Gauge(value) => ConstGauge::new(value).encode(encoder),
+            Self::Counter(value) => ConstCounter::new(*value).encode(encoder),
+            Self::Duration(us) => ConstCounter::new(*us as f64 / 1e6).encode(encoder),
+            Self::Gauge(value) => ConstGauge::new(*value).encode(encoder),
             Self::Histogram(value) => encoder.encode_histogram::<NoLabelSet>(
-                value.sum_us as f64 / 1e6,
+                value.sum as f64 / 1e6,
                 value.count,
                 &value.own_buckets(),
                 None,
@@ -87,10 +88,10 @@ impl Value {
 }
 
 /// Metric sample: name, help and value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Metric name with labels, e.g. `q3_packets_total{dir="in"}`.
-    pub name: &'static str,
+    /// Metric name with labels, e.g. `q3_packets_total{dir="in"}`. Values of labels have no comma and no quote.
+    pub name: Cow<'static, str>,
     /// Help text.
     pub help: &'static str,
     /// The value.
@@ -99,15 +100,15 @@ pub struct Sample {
 
 impl Sample {
     /// Name of the metric family, without labels.
-    fn family(&self) -> &'static str {
-        let name = self.name.split('{').next().unwrap_or(self.name);
+    fn family(&self) -> &str {
+        let name = self.name.split('{').next().unwrap_or(&self.name);
         // The encoder appends the suffix again.
         name.strip_suffix("_total").unwrap_or(name)
     }
 
     /// Labels of the sample.
-    fn labels(&self) -> Vec<(&'static str, &'static str)> {
-        let (_, labels) = self.name.split_once('{').unwrap_or((self.name, ""));
+    fn labels(&self) -> Vec<(&str, &str)> {
+        let (_, labels) = self.name.split_once('{').unwrap_or((&self.name, ""));
         labels
             .trim_end_matches('}')
             .split(',')
@@ -126,7 +127,7 @@ impl Collector for Samples {
         for family in self.0.chunk_by(|a, b| a.family() == b.family()) {
             let help = family.iter().map(|sample| sample.help).collect::<Vec<_>>().join(" ");
             let kind = match family[0].value {
-                Value::Counter(_) => ConstCounter::new(0u64).metric_type(),
+                Value::Counter(_) | Value::Duration(_) => ConstCounter::new(0u64).metric_type(),
                 Value::Gauge(_) => ConstGauge::new(0i64).metric_type(),
                 Value::Histogram(_) => MetricType::Histogram,
             };
@@ -166,30 +167,29 @@ mod tests {
 
     #[test]
     fn families_and_labels_are_encoded() {
-        let sample = |name, value| Sample { name, help: "One.", value };
+        let sample = |name: &'static str, value| Sample { name: name.into(), help: "One.", value };
         let text = exposition(vec![
             sample("q3_packets_total{dir=\"in\",kind=\"unmatched\"}", Value::Counter(3)),
             sample("q3_packets_total{dir=\"out\",kind=\"unmatched\"}", Value::Counter(4)),
             sample("q3_clients", Value::Gauge(-2)),
+            sample("process_cpu_seconds_total", Value::Duration(2_500_000)),
         ]);
         assert_eq!(
             text,
             "# HELP q3_packets One. One.\n# TYPE q3_packets counter\n\
              q3_packets_total{dir=\"in\",kind=\"unmatched\"} 3\n\
              q3_packets_total{dir=\"out\",kind=\"unmatched\"} 4\n\
-             # HELP q3_clients One.\n# TYPE q3_clients gauge\nq3_clients -2\n# EOF\n"
+             # HELP q3_clients One.\n# TYPE q3_clients gauge\nq3_clients -2\n\
+             # HELP process_cpu_seconds One.\n# TYPE process_cpu_seconds counter\n\
+             process_cpu_seconds_total 2.5\n# EOF\n"
         );
     }
 
     #[test]
     fn histograms_have_cumulative_buckets_in_seconds() {
-        let mut buckets = [(0, 3); HISTOGRAM_BUCKETS];
-        for (at, bucket) in buckets.iter_mut().enumerate() {
-            bucket.0 = 1000 * (at as u64 + 1);
-        }
-        buckets[0].1 = 2;
-        let value = Value::Histogram(Histogram { buckets, count: 4, sum_us: 1_500_000 });
-        let text = exposition(vec![Sample { name: "q3_x_seconds", help: "Time.", value }]);
+        let buckets = (1..=10).map(|at| (1000 * at, if at == 1 { 2 } else { 3 })).collect();
+        let value = Value::Histogram(Histogram { buckets, count: 4, sum: 1_500_000 });
+        let text = exposition(vec![Sample { name: "q3_x_seconds".into(), help: "Time.", value }]);
         for line in [
             "# TYPE q3_x_seconds histogram",
             "q3_x_seconds_sum 1.5",

@@ -5,10 +5,12 @@
 
 mod counter_table;
 mod counters;
+mod distribution;
 mod exposition;
 mod log_limiter;
 
 pub(crate) use counter_table::counter_table;
 pub use counters::{Counter, Counters};
-pub use exposition::{CONTENT_TYPE, HISTOGRAM_BUCKETS, Histogram, Sample, Value, exposition};
+pub use distribution::Distribution;
+pub use exposition::{CONTENT_TYPE, Histogram, Sample, Value, exposition};
 pub use log_limiter::{LogEvent, LogLimiter, Suppressed};

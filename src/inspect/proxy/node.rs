@@ -123,12 +123,16 @@ impl Proxy {
 
     /// Iterates over the counters and the number of sessions, for the metrics endpoint.
     pub fn samples(&self) -> impl Iterator<Item = Sample> {
-        let count = |name, help, value| Sample { name, help, value: Value::Counter(value) };
+        let count = |name: &'static str, help, value| Sample {
+            name: name.into(),
+            help,
+            value: Value::Counter(value),
+        };
         let sessions = i64::try_from(self.sessions.len()).unwrap_or(i64::MAX);
         self.counters
             .samples()
             .chain([Sample {
-                name: "q3_proxy_sessions",
+                name: "q3_proxy_sessions".into(),
                 help: "Sessions now.",
                 value: Value::Gauge(sessions),
             }])

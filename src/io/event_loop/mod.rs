@@ -76,7 +76,7 @@ pub fn run<N: Hosted + ?Sized>(
     }
     #[cfg(unix)]
     if options.signals.is_some() {
-        engine.stop_watch.end(engine.node.runs_foreign_code());
+        engine.stop_watch.end(engine.node.runs_foreign_code(), engine.node.drain_line().is_some());
         engine.stop_watch.start()?;
     }
     let mut housekeeping = Housekeeping::start(options, &engine.poll, clock.now())?;
@@ -84,6 +84,7 @@ pub fn run<N: Hosted + ?Sized>(
     engine.drain();
     // A script that waits for the first answer then reads the log of the start.
     logging::end_gathering();
+    housekeeping.begin();
     let reason = loop {
         if engine.node.is_finished() {
             break ExitReason::Finished;
@@ -105,7 +106,7 @@ pub fn run<N: Hosted + ?Sized>(
     };
     engine.flush_on_exit(&mut events);
     // The reopener holds a sender of the game log, which ends with its last sender.
-    drop(housekeeping);
+    housekeeping.finish();
     Ok(engine.finish(reason))
 }
 
@@ -220,7 +221,9 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             self.node.frame(now);
             self.drain();
             // The first frame is due at time 0 and never late.
-            self.counters.late_frames += u64::from(due > Millis(0) && now.since(due) > LATE);
+            let late = if due > Millis(0) { now.since(due) } else { Millis(0) };
+            self.counters.late_frames += u64::from(late > LATE);
+            self.counters.record_lateness(late.0);
             let took = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
             self.counters.record_frame(took);
         }
@@ -237,7 +240,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
     fn end_wakeup(&mut self, begun: slow_runs::Begin) {
         self.counters.slow_runs += u64::from(self.slow_runs.record(begun));
         #[cfg(unix)]
-        self.stop_watch.end(self.node.runs_foreign_code());
+        self.stop_watch.end(self.node.runs_foreign_code(), self.node.drain_line().is_some());
     }
 
     /// Updates the counters and hands them to the node.

@@ -112,13 +112,17 @@ impl Master {
 
     /// Iterates over the counters and the number of listed servers, for the metrics endpoint.
     pub fn samples(&self) -> impl Iterator<Item = Sample> {
-        let gauge = |name, help, value: usize| Sample {
-            name,
+        let gauge = |name: &'static str, help, value: usize| Sample {
+            name: name.into(),
             help,
             value: Value::Gauge(i64::try_from(value).unwrap_or(i64::MAX)),
         };
         let of = |family| self.registry.len_of(family);
-        let count = |name, help, value| Sample { name, help, value: Value::Counter(value) };
+        let count = |name: &'static str, help, value| Sample {
+            name: name.into(),
+            help,
+            value: Value::Counter(value),
+        };
         self.counters.samples().chain([
             gauge("q3_master_servers{family=\"quake3\"}", "Listed servers.", of(Family::Quake3)),
             gauge("q3_master_servers{family=\"quake4\"}", "Listed servers.", of(Family::Quake4)),

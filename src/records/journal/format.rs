@@ -84,7 +84,7 @@ pub enum JournalInput {
     /// The node was asked to stop, with a reason.
     Stop(String),
     /// The loop counters were updated.
-    Counted(LoopCounters),
+    Counted(Box<LoopCounters>),
     /// A name lookup was answered.
     Lookup(LookupAnswer),
     /// A port could not be opened.

@@ -254,7 +254,7 @@ fn read_body(
             while !body.0.is_empty() {
                 values.push(body.number()?);
             }
-            JournalInput::Counted(LoopCounters::from_values(values))
+            JournalInput::Counted(Box::new(LoopCounters::from_values(values)))
         }
         kind::LOOKUP => JournalInput::Lookup(read_lookup(body)?),
         kind::PORT_FAILED => JournalInput::PortFailed(LocalPort(body.small()?)),

@@ -278,7 +278,7 @@ struct ProcessMeter {
 
 impl ProcessMeter {
     fn used(&mut self, pid: Option<u32>) -> Option<ResourceUsage> {
-        let io::process::Used { cpu_us, memory_bytes } = self.processes.used(pid)?;
+        let io::process::Used { cpu_us, memory_bytes, .. } = self.processes.used(pid)?;
         Some(ResourceUsage { cpu_us, memory_bytes })
     }
 }

@@ -9,6 +9,11 @@
 
 mod bot_link;
 mod clients;
+/// Names of the console commands of the program's rules.
+pub fn console_command_names() -> impl Iterator<Item = &'static str> {
+    clients::CONSOLE_COMMANDS.iter().map(|command| command.name)
+}
+
 #[cfg(test)]
 pub(crate) mod conformance;
 mod deathmatch;

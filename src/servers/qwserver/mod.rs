@@ -68,8 +68,8 @@ use crate::{
         Millis, Qport, UnixMillis,
         assets::{Assets, MemoryAssets},
     },
-    node::{Hosted, Input, LoopCounters, Node, Outbox, Output, OutputKind, Route},
-    observe::LogLimiter,
+    node::{Hosted, Input, LoopCounters, Node, NodeState, Outbox, Output, OutputKind, Route},
+    observe::{LogLimiter, Sample, Value},
     quakeworld::{
         Extensions, ServerMessage,
         bytes::Writer,
@@ -218,8 +218,25 @@ impl QwServer {
     }
 
     /// Counters, for the metrics endpoint.
-    pub fn samples(&self) -> impl Iterator<Item = crate::observe::Sample> {
-        self.counters.samples()
+    pub fn samples(&self) -> impl Iterator<Item = Sample> {
+        let (players, spectators) = self.population();
+        let gauge = |name: std::borrow::Cow<'static, str>, help, value: usize| Sample {
+            name,
+            help,
+            value: Value::Gauge(i64::try_from(value).unwrap_or(i64::MAX)),
+        };
+        // A label has neither quotes nor commas.
+        let map: String = self
+            .map_name()
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || "_-.".contains(*c))
+            .collect();
+        let map = format!("qw_map_info{{map=\"{map}\"}}");
+        self.counters.samples().chain([
+            gauge("qw_clients{kind=\"player\"}".into(), "Connected clients.", players),
+            gauge("qw_clients{kind=\"spectator\"}".into(), "Connected clients.", spectators),
+            gauge(map.into(), "Map of the level.", 1),
+        ])
     }
 
     /// Number of players and of spectators that are connected.
@@ -382,6 +399,12 @@ impl Hosted for QwServer {
 
     fn local_ports(&self) -> u16 {
         1
+    }
+
+    fn state(&self) -> NodeState {
+        let (players, spectators) = self.population();
+        let text = format!("map {}, {players} players, {spectators} spectators", self.map_name());
+        NodeState { text, ..NodeState::default() }
     }
 
     /// Packets of few clients are answered at once. With more of them, packets that follow each other are answered

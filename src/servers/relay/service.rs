@@ -143,7 +143,7 @@ impl Service for RelayState {
         let per_subnet6 = (per_host * ADDRESSES_PER_SUBNET6).min(share);
         let closed = "The source of this relay is not there yet.";
         AdmissionLimits {
-            closed: (!self.current.has_level()).then_some(closed),
+            closed: (!self.current.has_level()).then_some(closed.into()),
             protocol: NEWEST_PROTOCOL,
             ping_ms: (0, 0),
             reconnect_interval: RECONNECT_INTERVAL,

@@ -2,7 +2,9 @@
 //!
 //! Invariant: the entity of the viewing client is never in the set of a snapshot.
 
-use super::{downloads::ClientDownloads, pure::PureState, rate, recording::Recordings};
+use super::{
+    downloads::ClientDownloads, pure::PureState, quality::SeenMessages, rate, recording::Recordings,
+};
 use crate::{
     limits::Bucket,
     model::{ClientNum, EntitySet, Millis, PlayerState, limits::MAX_NAME_LEN, text},
@@ -48,6 +50,8 @@ pub(crate) struct ClientData {
     /// Proof of the archives that the client uses.
     pub(super) pure: PureState,
     pub(super) buckets: ClientBuckets,
+    /// Its messages, of which the loss is measured.
+    pub(super) seen: SeenMessages,
 }
 
 impl RoleData for ClientData {

@@ -24,6 +24,7 @@ mod console;
 mod core;
 mod current_level;
 mod downloads;
+mod drain;
 mod frames;
 mod game_code;
 mod game_faults;
@@ -41,6 +42,7 @@ mod map_loader;
 mod match_recording;
 mod protocols;
 mod pure;
+mod quality;
 mod rate;
 mod rcon;
 mod recording;
@@ -55,7 +57,7 @@ mod status;
 mod usercmds;
 mod visibility;
 
-use std::rc::Rc;
+use std::{borrow::Cow, rc::Rc};
 
 pub(crate) use self::game_code::has_mod;
 use self::{
@@ -66,9 +68,10 @@ use self::{
     schedule::frame_length,
 };
 pub use self::{
+    console::{command_names, ends_with_start, script_text},
     game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
     invariants::{check_frame_ring, check_newest_frame, entity_of},
-    start::ServerStart,
+    start::{ServerStart, start_error},
     state::Server,
 };
 use rand_pcg::Pcg32;
@@ -77,7 +80,7 @@ use crate::{
     game::{FileLimits, GameFiles},
     model::{ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Sequence, assets::Assets},
     netchan::peek_client_header,
-    node::{Hosted, Input, Node, Output, OutputKind, Route},
+    node::{Hosted, Input, Node, NodeState, Output, OutputKind, Route},
     observe::{Counters, Sample, Value},
     serving::{
         connection::{Service as _, receive},
@@ -180,14 +183,22 @@ impl Server {
     pub fn samples(&self) -> impl Iterator<Item = Sample> {
         let gauge = |name, help, value: usize| {
             let value = Value::Gauge(i64::try_from(value).unwrap_or(i64::MAX));
-            Sample { name, help, value }
+            Sample { name: Cow::Borrowed(name), help, value }
+        };
+        let settings = &self.core.settings;
+        let (map, gametype) = (&self.core.level.map, settings.int(key::G_GAMETYPE));
+        let map_info = Sample {
+            name: format!("q3_map_info{{map=\"{map}\",gametype=\"{gametype}\"}}").into(),
+            help: "Map and g_gametype of the level.",
+            value: Value::Gauge(1),
         };
         let gauges = [
             gauge("q3_clients", "Clients in the game.", self.active_clients()),
             gauge("q3_max_clients", "Client slots.", self.core.slots()),
             gauge("q3_downloads_active", "Clients that download.", downloading_clients(&self.core)),
+            gauge("q3_draining", "1 while the server drains.", self.core.drain.is_on().into()),
         ];
-        self.core.stats.samples().chain(gauges)
+        self.core.stats.samples().chain(gauges).chain(self.core.quality.samples()).chain([map_info])
     }
 
     /// Number of clients in the game.
@@ -267,7 +278,8 @@ impl Node for Server {
     fn next_frame(&self) -> Millis {
         let due = self.due.unwrap_or_default();
         let is_idle = self.core.clients.is_empty() && self.core.bots.is_empty();
-        if self.due.is_some() && is_idle && !self.texts.waits() {
+        let is_idle = is_idle && !self.texts.waits() && !self.core.drain.is_on();
+        if self.due.is_some() && is_idle {
             return due
                 + Millis(IDLE_INTERVAL.0.saturating_sub(frame_length(&self.core.settings).0));
         }
@@ -340,5 +352,29 @@ impl Hosted for Server {
 
     fn runs_foreign_code(&self) -> bool {
         self.game.code() != GameCode::Native
+    }
+
+    fn state(&self) -> NodeState {
+        let core = &self.core;
+        let obstacles = [
+            (core.level.map.is_empty(), "no map"),
+            (self.faults.has_ended_level(), "game fault"),
+            (core.drain.is_on(), "draining"),
+            (self.finished, "stopping"),
+        ];
+        let text = core.drain.line(core.now).unwrap_or_else(|| {
+            let (clients, slots) = (core.clients.present().count(), core.slots());
+            format!("map {}, {clients} of {slots} clients", core.level.map)
+        });
+        NodeState {
+            text,
+            obstacles: obstacles.into_iter().filter(|one| one.0).map(|one| one.1).collect(),
+            is_draining: core.drain.is_on(),
+        }
+    }
+
+    fn drain_line(&self) -> Option<&'static str> {
+        let drains = self.core.settings.int(key::SV_DRAIN_TIME) > 0 && !self.core.drain.is_on();
+        drains.then_some("drain")
     }
 }

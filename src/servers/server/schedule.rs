@@ -67,11 +67,13 @@ pub(super) fn run_frames(server: &mut Server, frames: u64) {
     level::continue_after_fault(server);
     console::startup::report_notes(server);
     check_timeouts(server);
+    console::drain::step(server);
     server.core.connections().resend_connect_responses();
     level::restart_before_clock_wrap(server);
     record_frame(server);
     send_snapshots(server);
     server.process_pending_drops();
+    server.core.quality.record(server.core.now, &mut server.core.clients);
     if !server.finished {
         let (mut connections, _, announcer) = server.core.services();
         announcer.announce(&mut connections);

@@ -69,7 +69,9 @@ impl Service for Server {
         let admitted = |connections: &mut Connections<'_, ServerRole>, client, challenge| {
             issue_challenge(connections, client, challenge, false);
         };
-        if authorizer.handle_verdict(&mut connections, route, datagram, admitted) {
+        if authorizer.handle_verdict(&mut connections, route, datagram, admitted)
+            || announcer.ignores(route)
+        {
             Passage::Handled
         } else if announcer.takes_probe(&mut connections, route, datagram) {
             Passage::Probe
@@ -159,7 +161,11 @@ impl Service for Server {
         };
         let per_host = limit(key::SV_MAXCLIENTS_PER_IP);
         AdmissionLimits {
-            closed: self.faults.has_ended_level().then_some(LEVEL_ENDED),
+            closed: if self.faults.has_ended_level() {
+                Some(LEVEL_ENDED.into())
+            } else {
+                self.core.drain.refusal()
+            },
             protocol: settings.int(key::PROTOCOL),
             ping_ms: ping_limits(settings),
             reconnect_interval: Millis::seconds(settings.int(key::SV_RECONNECTLIMIT).max(0) as u64),

@@ -18,7 +18,7 @@ pub struct ServerStart {
     pub overrides: Vec<(SetCommand, String, String)>,
     /// Console lines of the command line, which run in order around the first level, such as `exec server.cfg`.
     pub lines: Vec<String>,
-    /// Whether a missing script of the lines or a missing first map ends the start, see [`Server::start_error`].
+    /// Whether a missing script of the lines or a missing first map ends the start, see [`start_error`].
     pub is_strict: bool,
 }
 
@@ -30,18 +30,18 @@ impl From<[u8; 32]> for ServerStart {
 }
 
 impl Server {
-    /// Error that ends the start: a missing script of the command line, or a first map that cannot be loaded. The server
-    /// then runs free flight.
-    #[must_use]
-    pub fn start_error(&self) -> Option<&str> {
-        self.startup.error()
-    }
-
     /// Console output of the start, which went to the log.
     #[must_use]
     pub fn start_messages(&self) -> &[String] {
         self.core.console.start_messages()
     }
+}
+
+/// Error that ends the start: a missing script of the command line, or a first map that cannot be loaded. The server
+/// then runs free flight.
+#[must_use]
+pub fn start_error(server: &Server) -> Option<&str> {
+    server.startup.error()
 }
 
 /// Names the server's own HTTP downloads in the serverinfo, unless the operator names others.

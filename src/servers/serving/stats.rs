@@ -34,18 +34,33 @@ impl Stats {
 
     /// Counters of the server, then of the event loop.
     pub(crate) fn samples(&self) -> impl Iterator<Item = Sample> {
-        let sample = |(name, help, value)| Sample { name, help, value: Value::Counter(value) };
+        let sample = |(name, help, value): (&'static str, _, _)| Sample {
+            name: name.into(),
+            help,
+            value: Value::Counter(value),
+        };
         let durations = Histogram {
-            buckets: self.loop_counters.frame_durations(),
+            buckets: self.loop_counters.frame_durations().to_vec(),
             count: self.loop_counters.frames,
-            sum_us: self.loop_counters.frame_us,
+            sum: self.loop_counters.frame_us,
+        };
+        let lateness = Histogram {
+            buckets: self.loop_counters.frame_lateness().to_vec(),
+            count: self.loop_counters.frames,
+            sum: self.loop_counters.lateness_us,
         };
         let durations = Sample {
-            name: "q3_frame_duration_seconds",
+            name: "q3_frame_duration_seconds".into(),
             help: "Time spent per frame.",
             value: Value::Histogram(durations),
         };
-        self.counters.samples().chain(self.loop_counters.rows().map(sample)).chain([durations])
+        let lateness = Sample {
+            name: "q3_frame_lateness_seconds".into(),
+            help: "Time from the moment that a frame is due to its start.",
+            value: Value::Histogram(lateness),
+        };
+        let rows = self.loop_counters.rows().map(sample);
+        self.counters.samples().chain(rows).chain([durations, lateness])
     }
 
     /// Whether a log line that outsiders or the game can cause is written now, with the number of suppressed ones.

@@ -14,7 +14,8 @@ use crate::{
 /// Commands that neither a game module nor a mod runs.
 ///
 /// They end the server, permit cheats, write files or announce the server.
-const OPERATOR_COMMANDS: [&str; 5] = ["devmap", "heartbeat", "quit", "record", "stoprecord"];
+const OPERATOR_COMMANDS: [&str; 7] =
+    ["devmap", "drain", "heartbeat", "quit", "record", "stoprecord", "undrain"];
 /// Longest text of a refusal in the log, in bytes.
 const MAX_REFUSAL_LEN: usize = 300;
 

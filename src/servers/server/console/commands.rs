@@ -3,6 +3,7 @@
 //! Source: console commands of Quake III servers and the replies that tools match on.
 
 use super::{
+    chat::sanitize_chat,
     execute,
     players::{find_player, player_in},
     problems::Cause,
@@ -118,7 +119,7 @@ pub(super) fn list_settings(server: &mut Server, words: &CommandArgs) {
 pub(super) fn list_counters(server: &mut Server, words: &CommandArgs) {
     let lines: Vec<_> = server
         .samples()
-        .filter(|sample| name_matches(words.get(1), sample.name))
+        .filter(|sample| name_matches(words.get(1), &sample.name))
         .map(|sample| format!("{:<52} {}", sample.name, sample.value))
         .collect();
     lines.into_iter().for_each(|line| server.core.console.print(line));
@@ -326,6 +327,9 @@ pub(super) fn show_status(server: &mut Server) {
     for line in core.announcer.shown(&core.settings, core.now) {
         core.console.print(line);
     }
+    if let Some(line) = core.drain.line(core.now) {
+        core.console.print(line);
+    }
 }
 
 /// Prints a line for each download, behind the table that tools read.
@@ -346,20 +350,7 @@ pub(super) fn request_heartbeat(server: &mut Server) {
     let core = &mut server.core;
     match heartbeat::obstacle(&core.settings) {
         Some(obstacle) => core.console.print(obstacle),
+        None if core.drain.is_on() => core.console.print("heartbeat: the server drains"),
         None => core.announcer.request_round(),
     }
-}
-
-/// Sanitizes text for a quoted argument of a command.
-fn sanitize_chat(said: &str) -> String {
-    let safe = |c: char| {
-        if c == '"' {
-            '\''
-        } else if c.is_control() {
-            ' '
-        } else {
-            c
-        }
-    };
-    text::truncated(said, 900).chars().map(safe).collect()
 }

@@ -8,7 +8,9 @@
 pub(super) mod authority;
 pub(super) mod budget;
 mod changes;
+mod chat;
 pub(super) mod commands;
+pub(super) mod drain;
 mod execute;
 pub(super) mod output;
 mod players;
@@ -24,6 +26,7 @@ mod variables;
 
 pub(in crate::server) use self::changes::SettingChanges;
 use self::{execute::run_texts, table::COMMANDS, texts::OpenText};
+pub use self::{scripts::script_text, startup::ends_with_start};
 use super::state::Server;
 use crate::{
     game::GameFiles,
@@ -35,6 +38,12 @@ use crate::{
 
 /// Maximum number of commands of a line that the game runs at once.
 const MAX_COMMANDS_NOW: usize = 512;
+
+/// Names of the commands of the console, also of those without effect.
+pub fn command_names() -> impl Iterator<Item = &'static str> {
+    let without_effect = execute::WITHOUT_EFFECT.iter().map(|(name, _)| *name);
+    COMMANDS.iter().map(|row| row.name).chain(without_effect)
+}
 
 /// Runs a console line of the operator: one or more commands separated by `;` outside quotes.
 pub(super) fn run_line(server: &mut Server, line: &str) {

@@ -121,11 +121,14 @@ pub(super) fn read_text(
     name: &str,
     place: ScriptPlace,
 ) -> Result<Result<String, String>, AssetError> {
-    server.maps.assets().read_script(name, MAX_SCRIPT_LEN, place).map(|bytes| text_of(&bytes))
+    server.maps.assets().read_script(name, MAX_SCRIPT_LEN, place).map(|bytes| script_text(&bytes))
 }
 
 /// Text of a script: UTF-8, Latin-1 as older editors write it, or UTF-16 with its mark. Lines end as on any system.
-fn text_of(bytes: &[u8]) -> Result<String, String> {
+///
+/// # Errors
+/// The bytes are not a text.
+pub fn script_text(bytes: &[u8]) -> Result<String, String> {
     let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
         String::from_utf16_lossy(&units.collect::<Vec<_>>())
@@ -168,13 +171,13 @@ mod tests {
 
     #[test]
     fn scripts_are_utf8_latin1_or_utf16() {
-        assert_eq!(text_of(b"\xef\xbb\xbfset a \xc3\xa9").as_deref(), Ok("set a é"));
-        assert_eq!(text_of(b"\xef\xbb\xbfset a \xe9").as_deref(), Ok("set a é"));
-        assert_eq!(text_of(b"set a \xe9").as_deref(), Ok("set a é"));
-        assert_eq!(text_of(b"\xff\xfea\0\xe9\0").as_deref(), Ok("aé"));
-        assert_eq!(text_of(b"\xfe\xff\0a\0\r\0\n").as_deref(), Ok("a\n"));
-        assert_eq!(text_of(b"a\r\nb\rc\n").as_deref(), Ok("a\nb\nc\n"));
-        let error = |bytes: &[u8]| text_of(bytes).unwrap_err();
+        assert_eq!(script_text(b"\xef\xbb\xbfset a \xc3\xa9").as_deref(), Ok("set a é"));
+        assert_eq!(script_text(b"\xef\xbb\xbfset a \xe9").as_deref(), Ok("set a é"));
+        assert_eq!(script_text(b"set a \xe9").as_deref(), Ok("set a é"));
+        assert_eq!(script_text(b"\xff\xfea\0\xe9\0").as_deref(), Ok("aé"));
+        assert_eq!(script_text(b"\xfe\xff\0a\0\r\0\n").as_deref(), Ok("a\n"));
+        assert_eq!(script_text(b"a\r\nb\rc\n").as_deref(), Ok("a\nb\nc\n"));
+        let error = |bytes: &[u8]| script_text(bytes).unwrap_err();
         assert!(error(b"\xff\xfea\0\n\0\0\0").starts_with("zero character in line 2"));
         assert!(error(b"IBSP\n.\0").starts_with("zero byte in line 2, at byte 6"));
         for text in [b"s\0e\0t\0 \0a\0\n\0", b"\0s\0e\0t\0 \0a\0\n"] {

@@ -68,12 +68,10 @@ pub(in crate::server) fn run(
     server.core.console.end_start();
 }
 
-impl Server {
-    /// Whether a command of the start has ended the server, or ends it in the first frame.
-    #[must_use]
-    pub fn ends_with_start(&self) -> bool {
-        self.is_finished() || self.texts.puts_off("quit")
-    }
+/// Whether a command of the start has ended the server, or ends it in the first frame.
+#[must_use]
+pub fn ends_with_start(server: &Server) -> bool {
+    server.is_finished() || server.texts.puts_off("quit")
 }
 
 /// Whether the first level has not begun.

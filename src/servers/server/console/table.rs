@@ -2,7 +2,7 @@
 //!
 //! Source: console commands of Quake III servers.
 
-use super::{commands, recording, scripts, variables};
+use super::{commands, drain, recording, scripts, variables};
 use crate::{
     model::CommandArgs,
     server::{
@@ -59,6 +59,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "<folder> [extension]",
         help: "List files of the game data (.bsp by default).",
         run: |server, words, _| variables::list_files(server, words),
+    },
+    CommandRow {
+        name: "drain",
+        usage: "[seconds] [text], or off",
+        help: "Refuse connects; stop when empty, when the match ends or after [seconds].",
+        run: |server, words, _| drain::drain(server, words),
     },
     CommandRow {
         name: "dumpuser",
@@ -223,6 +229,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "<name> [values]",
         help: "Set a setting to 1 or 0 in turn, or to the next of the values.",
         run: |server, words, _| variables::toggle(server, words),
+    },
+    CommandRow {
+        name: "undrain",
+        usage: "",
+        help: "End a drain: clients may connect again.",
+        run: |server, _, _| drain::undrain(server),
     },
     CommandRow {
         name: "unset",

@@ -79,12 +79,32 @@ pub(super) struct Announcer {
     last_round: Option<Millis>,
     slot_use: SlotUse,
     lookups: VecDeque<Lookup>,
+    /// Whether masters are told nothing and answered nothing, so that they drop the server.
+    is_paused: bool,
 }
 
 impl Announcer {
     /// Schedules a round of heartbeats for the next frame.
     pub(super) fn request_round(&mut self) {
         self.due = Millis(0);
+    }
+
+    /// Tells masters that the server stops, and ignores them from now on.
+    pub(super) fn pause(&mut self, connections: &mut Connections<'_, ServerRole>) {
+        if !std::mem::replace(&mut self.is_paused, true) {
+            self.announce_shutdown(connections);
+        }
+    }
+
+    /// Announces the server again.
+    pub(super) fn resume(&mut self) {
+        self.is_paused = false;
+        self.request_round();
+    }
+
+    /// Whether a datagram is of a master that is ignored.
+    pub(super) fn ignores(&self, route: Route) -> bool {
+        self.is_paused && self.is_master(route.remote)
     }
 
     /// Returns the next name to look up.
@@ -141,7 +161,7 @@ impl Announcer {
     /// Sends the heartbeats that are due.
     pub(super) fn announce(&mut self, connections: &mut Connections<'_, ServerRole>) {
         let (settings, now) = (connections.rates, connections.now);
-        if !is_public(settings) {
+        if !is_public(settings) || self.is_paused {
             return;
         }
         let slot_use = SlotUse::of(connections.slots.present().count(), slot_count(settings));

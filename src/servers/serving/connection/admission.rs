@@ -6,7 +6,7 @@
 //! Source: Quake III protocol 68, connect; ioquake3's texts.
 //! Engine names: `SV_GetChallenge`, `SV_DirectConnect`.
 
-use std::net::SocketAddr;
+use std::{borrow::Cow, net::SocketAddr};
 
 use super::{
     Connections, Role,
@@ -35,7 +35,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct AdmissionLimits {
     /// Reason for rejecting every connect.
-    pub(crate) closed: Option<&'static str>,
+    pub(crate) closed: Option<Cow<'static, str>>,
     /// Protocol number that a rejection names.
     pub(crate) protocol: i32,
     /// Least and most ping in ms; 0 for no limit.
@@ -159,7 +159,7 @@ impl<R: Role> Connections<'_, R> {
         if occupied {
             return Err(Rejection::message("Reconnecting, please wait 1 second."));
         }
-        limits.closed.map_or(Ok(()), |reason| Err(Rejection::message(reason)))
+        limits.closed.as_deref().map_or(Ok(()), |reason| Err(Rejection::message(reason)))
     }
 
     /// Checks the number of clients of an address and of its network, and the connect backoff of

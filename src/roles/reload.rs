@@ -1,0 +1,217 @@
+//! Reload of the configuration on SIGHUP: changes of its files become console lines.
+//!
+//! Values that were changed meanwhile, by rcon or a rotation, stay, unless a file has another value than before. Journals
+//! have the lines, so that a replay does not need the files.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use fragd::{
+    cli::ServeOptions,
+    io::GameData,
+    model::{
+        CommandArgs,
+        assets::{Assets as _, ScriptPlace},
+    },
+    observe::{Sample, Value},
+    settings::{Flags, SETTINGS, Settings, is_secret_name},
+};
+
+use super::{config_files::ConfigReader, game_data, serve};
+
+/// Numbers of reloads, which the monitor reads.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReloadCounters(Arc<[AtomicU64; 2]>);
+
+impl ReloadCounters {
+    fn count(&self, is_applied: bool) {
+        self.0[usize::from(!is_applied)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counters for monitoring.
+    pub(super) fn samples(&self) -> impl Iterator<Item = Sample> {
+        let names = [
+            "q3_config_reloads_total{result=\"applied\"}",
+            "q3_config_reloads_total{result=\"refused\"}",
+        ];
+        let helps = ["Reloads of the configuration.", "Reloads refused for an error."];
+        let values = [0, 1].map(|at| self.0[at].load(Ordering::Relaxed));
+        let rows = names.into_iter().zip(helps).zip(values);
+        rows.map(|((name, help), value)| Sample {
+            name: name.into(),
+            help,
+            value: Value::Counter(value),
+        })
+    }
+}
+
+/// Configuration of a server that reads its files again.
+pub(super) struct Reload {
+    options: ServeOptions,
+    /// Settings as the files said before.
+    before: Settings,
+    /// Game data with the scripts of the command line; none without such scripts.
+    data: Option<GameData>,
+    counters: ReloadCounters,
+}
+
+/// Effect of a changed setting.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Applied,
+    WithNextMap,
+    NeedsRestart,
+    Refused,
+}
+
+impl Effect {
+    const ALL: [Self; 4] = [Self::Applied, Self::WithNextMap, Self::NeedsRestart, Self::Refused];
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::WithNextMap => "with the next map",
+            Self::NeedsRestart => "needs a restart",
+            Self::Refused => "refused: a quote in the value",
+        }
+    }
+}
+
+impl Reload {
+    /// Creates the reload of a server with these settings of its config file and command line.
+    pub(super) fn new(
+        options: &ServeOptions,
+        settings: &Settings,
+        counters: ReloadCounters,
+    ) -> Self {
+        let runs_scripts = scripts(options).next().is_some();
+        let mut this = Self {
+            options: options.clone(),
+            before: settings.clone(),
+            data: runs_scripts.then(|| game_data::of_scripts(settings)),
+            counters,
+        };
+        if let Ok((before, _)) = this.read() {
+            this.before = before;
+        }
+        this
+    }
+
+    /// Reads all files.
+    fn read(&self) -> Result<(Settings, u32), Vec<String>> {
+        let lines = |text: String| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let config = serve::config(&self.options).map_err(lines)?;
+        let config = config.as_ref().map(|(path, text)| (path.as_str(), text.as_str()));
+        let mut settings = self.options.build(config).map_err(lines)?;
+        while settings.poll_note().is_some() {}
+        let mut reader = ConfigReader::new(self.data.as_ref());
+        for name in scripts(&self.options) {
+            reader.exec(&mut settings, &name, "", (ScriptPlace::CommandLine, 1));
+        }
+        // A value that a script may not set is refused at each start, too.
+        let is_missing = |error: &String| error.contains("couldn't exec ");
+        if reader.errors.iter().any(is_missing) {
+            return Err(reader.errors.into_iter().filter(is_missing).collect());
+        }
+        settings.begin_first_level();
+        Ok((settings, reader.commands))
+    }
+
+    /// Reads all files again. Returns console lines that set what has changed; none if a file has an error.
+    pub(super) fn run(&mut self) -> Vec<String> {
+        if let Some(data) = &self.data {
+            data.rescan();
+        }
+        let (now, commands) = match self.read() {
+            Ok(read) => read,
+            Err(errors) => {
+                errors.iter().for_each(|error| log::error!("reload: {error}"));
+                log::error!("reload refused: nothing is changed");
+                self.counters.count(false);
+                return Vec::new();
+            }
+        };
+        let mut counts = [0; Effect::ALL.len()];
+        let mut lines = Vec::new();
+        for (name, value, effect, command) in changes(&self.before, &now) {
+            let effect = if value.contains('"') { Effect::Refused } else { effect };
+            let shown =
+                if is_secret_name(name) { String::new() } else { format!(" = \"{value}\"") };
+            log::info!("reload: {name}{shown}: {}", effect.words());
+            if matches!(effect, Effect::Applied | Effect::WithNextMap) {
+                lines.push(format!("{command} {name} \"{value}\""));
+            }
+            counts[effect as usize] += 1;
+        }
+        let [applied, next, restart, refused] = counts;
+        log::info!(
+            "reload: {applied} applied, {next} with the next map, {restart} need a restart, {refused} \
+             refused; {commands} commands of scripts not run"
+        );
+        self.before = now;
+        self.counters.count(true);
+        lines
+    }
+}
+
+/// Names of the scripts of the command line, in order.
+fn scripts(options: &ServeOptions) -> impl Iterator<Item = String> {
+    let is_exec = |words: &CommandArgs| {
+        ["exec", "execq"].iter().any(|known| known.eq_ignore_ascii_case(words.command()))
+    };
+    let lines = options.start_lines().into_iter().map(|line| CommandArgs::parse(&line));
+    lines.filter(is_exec).map(|words| words.get(1).to_owned())
+}
+
+/// Settings and variables whose values differ: name, value, effect, and the command that sets it.
+fn changes<'a>(
+    before: &'a Settings,
+    now: &'a Settings,
+) -> impl Iterator<Item = (&'a str, &'a str, Effect, &'static str)> {
+    let rows = SETTINGS.iter().filter_map(|row| {
+        let (value, flags) = (now.get(row.name)?, now.flags(row.name)?);
+        let effect = if flags.has(Flags::INIT) || flags.has(Flags::EARLY) {
+            Effect::NeedsRestart
+        } else if flags.has(Flags::LATCHED) {
+            Effect::WithNextMap
+        } else {
+            Effect::Applied
+        };
+        let differs = before.get(row.name) != Some(value) && !flags.has(Flags::READ_ONLY);
+        differs.then_some((row.name, value, effect, "set"))
+    });
+    let variables = now.variables().filter(|(name, value, _)| before.get(name) != Some(value));
+    rows.chain(variables.map(|(name, value, flags)| {
+        let command = if flags.has(Flags::SERVERINFO) { "sets" } else { "set" };
+        (name, value, Effect::Applied, command)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_have_the_effects_of_their_flags() {
+        let (before, mut now) = (Settings::default(), Settings::default());
+        for (name, value) in [
+            ("sv_hostname", "new"),
+            ("sv_maxclients", "12"),
+            ("net_port", "27961"),
+            ("d1", "map fragd1"),
+            ("timelimit", before.get("timelimit").expect("a setting")),
+        ] {
+            now.set(name, value).expect("a value");
+        }
+        let found: Vec<_> =
+            changes(&before, &now).map(|(name, _, effect, _)| (name, effect)).collect();
+        let effect = |name| found.iter().find(|row| row.0 == name).map(|row| row.1.words());
+        assert_eq!(effect("sv_hostname"), Some("applied"));
+        assert_eq!(effect("sv_maxclients"), Some("with the next map"));
+        assert_eq!(effect("net_port"), Some("needs a restart"));
+        assert_eq!(effect("d1"), Some("applied"));
+        assert_eq!(found.len(), 4);
+    }
+}
