@@ -202,6 +202,8 @@ setting_rows! {
     RCON_PASSWORD, "rconPassword", Text::up_to(63), all("", SECRET.and(O)),
         "Password of rcon, the remote console; empty disables rcon. At least 8 characters if dedicated is \
          2 or sv_rconAllow allows more than loopback.";
+    RCON_PASSWORD_FILE, "rconPasswordFile", Text::up_to(255), all("", E.and(O)),
+        "File whose first line is the rconPassword, read before the first level; empty reads none.";
     SV_RCON_ALLOW, "sv_rconAllow", Networks::list(), all("127.0.0.0/10 127.128.0.0/9 ::1", O),
         "Networks that may use rcon, or any; by default loopback without 127.64.0.0/10, the clients of fragd \
          proxy --rcon on this machine.";

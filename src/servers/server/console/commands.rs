@@ -201,6 +201,15 @@ pub(super) fn say(server: &mut Server, words: &CommandArgs) {
     server.core.console.print(format!("console: {said}"));
 }
 
+/// Shows text in the middle of the screens of all clients.
+pub(super) fn show_center_text(server: &mut Server, words: &CommandArgs) {
+    if words.len() < 2 {
+        return server.core.console.print("Usage: cp <text>");
+    }
+    let said = sanitize_chat(&words.rest(1));
+    server.core.audience().send_to_all(&format!("cp \"{said}\"\n"));
+}
+
 pub(super) fn tell_player(server: &mut Server, words: &CommandArgs) {
     if words.len() < 3 {
         server.core.console.print("Usage: tell <name or slot> <text>");
