@@ -7,7 +7,7 @@ use std::{io, sync::Arc};
 use mio::{Events, Poll, Token, Waker};
 
 use super::{
-    console::{ConsoleInput, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
+    console::{ConsoleInput, ConsoleRequest, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
     event_loop::Loop,
     lookups::Lookups,
     run_options::{ExitReason, Options, Progress},
@@ -50,7 +50,7 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
             signals.register(poll.registry(), SIGNALS)?;
         }
         let waker = Arc::new(Waker::new(poll.registry(), THREADS)?);
-        let lines = Lines::start(options.console, &waker)?;
+        let lines = Lines::start(options.console, options.console_socket, &waker)?;
         let progress = options.progress;
         Ok(Self {
             signals,
@@ -162,16 +162,20 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
 
     fn read_lines(&mut self, engine: &mut Loop<'_, N>) {
         for _ in 0..LINES_WAITING_MAX {
-            let Some(input) = self.lines.as_ref().and_then(Lines::next) else {
+            let Some(request) = self.lines.as_ref().and_then(Lines::next) else {
                 self.lines_left = false;
                 return;
             };
-            match input {
-                ConsoleInput::Line(line) => {
+            match request {
+                ConsoleRequest::Complete(line, reply) => {
+                    // The thread may have lost its patience.
+                    let _ = reply.try_send(engine.node.complete(&line));
+                }
+                ConsoleRequest::Input(ConsoleInput::Line(line)) => {
                     let now = engine.now();
                     engine.node.handle_input(now, Input::ConsoleLine(&line));
                 }
-                ConsoleInput::TooLong => {
+                ConsoleRequest::Input(ConsoleInput::TooLong) => {
                     log::warn!("console line too long: ignored (max {LINE_BYTES_MAX} bytes)");
                 }
             }

@@ -213,6 +213,8 @@ setting_rows! {
         "Milliseconds until one more rcon request is allowed.";
     SV_RCON_LOCKOUT, "sv_rconLockout", Int::or_off(1, 3600), all("300", O),
         "Maximum seconds that wrong passwords lock an address out of rcon; 0 disables the lockout.";
+    SV_CONSOLE, "sv_console", Text::up_to(107), all("", E.and(O)),
+        "Path of a Unix socket on which fragd console attaches, for the owner of the process; empty disables it.";
     SV_QUERY_BURST, "sv_queryBurst", Int::range(1, 1000), all("10", O),
         "Burst of queries per address.";
     SV_QUERY_PERIOD, "sv_queryPeriod", Int::range(1, 60_000), all("1000", O),

@@ -1,6 +1,6 @@
 //! Boxed nodes: a driver of nodes of several kinds.
 
-use super::{Hosted, Input, Node, Output, OutputKind, Route};
+use super::{Completion, Hosted, Input, Node, Output, OutputKind, Route};
 use crate::model::Millis;
 
 impl<N: Node + ?Sized> Node for Box<N> {
@@ -48,5 +48,9 @@ impl<N: Hosted + ?Sized> Hosted for Box<N> {
 
     fn runs_foreign_code(&self) -> bool {
         (**self).runs_foreign_code()
+    }
+
+    fn complete(&self, line: &str) -> Completion {
+        (**self).complete(line)
     }
 }

@@ -10,6 +10,7 @@
 //! datagram; a datagram is sent only by draining.
 
 mod boxed;
+mod completion;
 mod input;
 mod lookup;
 mod loop_counters;
@@ -23,6 +24,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::model::Millis;
 
+pub use completion::Completion;
 pub use input::Input;
 pub use lookup::{Lookup, LookupAnswer};
 pub use loop_counters::LoopCounters;
@@ -101,5 +103,12 @@ pub trait Hosted: Node {
     /// does not wait for the end of the call when it is asked to stop.
     fn runs_foreign_code(&self) -> bool {
         false
+    }
+
+    /// Returns the candidates for the last word of a console line that an operator types. A journal does not record the
+    /// call, so it changes nothing.
+    fn complete(&self, line: &str) -> Completion {
+        let _ = line;
+        Completion::default()
     }
 }

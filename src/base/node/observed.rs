@@ -3,7 +3,7 @@
 //! Invariants: an observer sees an input before the node does, and a datagram before the event loop does;
 //! the node behaves the same with and without observers.
 
-use super::{Hosted, Input, Node, Output, OutputKind, Route};
+use super::{Completion, Hosted, Input, Node, Output, OutputKind, Route};
 use crate::model::Millis;
 
 /// Input or output of a node.
@@ -121,6 +121,10 @@ impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
 
     fn runs_foreign_code(&self) -> bool {
         self.node.runs_foreign_code()
+    }
+
+    fn complete(&self, line: &str) -> Completion {
+        self.node.complete(line)
     }
 }
 

@@ -68,7 +68,7 @@ pub(super) fn wait(server: &mut Server, words: &CommandArgs) {
 }
 
 /// Name, usage and help of the commands of the console and the game, by name.
-fn known_commands(server: &Server) -> Vec<[&'static str; 3]> {
+pub(super) fn known_commands(server: &Server) -> Vec<[&'static str; 3]> {
     let own = COMMANDS.iter().map(|command| [command.name, command.usage, command.help]);
     let of_game = server.game.console_commands().iter();
     let of_game = of_game.map(|command| [command.name, command.usage, command.help]);

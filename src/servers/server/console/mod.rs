@@ -9,6 +9,7 @@ pub(super) mod authority;
 pub(super) mod budget;
 mod changes;
 pub(super) mod commands;
+pub(super) mod completion;
 mod entity_list;
 mod execute;
 pub(super) mod output;
