@@ -103,6 +103,9 @@ pub mod discovery;
 pub mod netchan;
 #[path = "protocol/quakeworld/mod.rs"]
 pub mod quakeworld;
+#[cfg(feature = "server")]
+#[path = "protocol/rcon/mod.rs"]
+pub mod rcon;
 #[path = "protocol/wire/mod.rs"]
 pub mod wire;
 

@@ -123,6 +123,97 @@ fn recorded(folder: &Path) -> (PathBuf, PathBuf) {
     (with(".dm_71").unwrap().clone(), with(".mv").unwrap().clone())
 }
 
+/// A server with more arguments, in `folder`, that ends with its owner.
+struct Served(std::process::Child);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Served {
+    fn start(folder: &Path, port: u16, more: &str) -> Self {
+        let line = format!("serve --port {port} +set net_ip 127.0.0.1 +set g_log \"\" {more}");
+        let server = Self(command(folder, &line).stderr(Stdio::null()).spawn().unwrap());
+        let query = format!("query 127.0.0.1:{port} --timeout 500");
+        assert!((0..60).any(|_| fragd(folder, &query).0 == Some(0)), "{more}");
+        server
+    }
+}
+
+/// Result of `fragd rcon` with a password, and lines for standard input.
+fn rcon(folder: &Path, password: &str, line: &str, input: &str) -> (Option<i32>, String, String) {
+    let mut command = command(folder, &format!("rcon {line}"));
+    command.env("FRAGD_RCON_PASSWORD", password);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn rcon_prints_answers_of_server_with_password_file() {
+    let scratch = Scratch::new("rcon");
+    fs::write(scratch.0.join("secret"), "sesame street\nsecond line\n").unwrap();
+    let port = free_port();
+    let place = format!("127.0.0.1:{port}");
+    let _server =
+        Served::start(&scratch.0, port, "+set rconPasswordFile secret +set sv_hostname ^1Red");
+    let (status, text, errors) =
+        rcon(&scratch.0, "sesame street", &format!("{place} cvarlist"), "");
+    assert_eq!(status, Some(0), "{errors}");
+    assert!(text.lines().count() > 100 && text.contains("sv_hostname"), "several packets: {text}");
+    assert!(text.contains("Red") && !text.contains("^1Red"), "{text}");
+    let lines = "echo one\n\nsv_hostname\n";
+    let (status, text, _) =
+        rcon(&scratch.0, "sesame street", &format!("{place} --json --silence 100"), lines);
+    let objects: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((status, objects.len()), (Some(0), 2), "{text}");
+    assert_eq!((&objects[0]["answer"], &objects[0]["game"]), (&"one\n".into(), &"q3".into()));
+    assert!(objects[1]["answer"].as_str().unwrap().contains("^1Red"), "{text}");
+    let file = format!("{place} --password-file secret echo two");
+    assert_eq!(rcon(&scratch.0, "other", &file, "").1, "two\n");
+    let (status, text, errors) = rcon(&scratch.0, "wrong", &format!("{place} status"), "");
+    assert_eq!((status, text.as_str()), (Some(4), ""), "{errors}");
+    assert!(errors.contains("refused the password: Bad rconpassword."), "{errors}");
+    let silent = format!("127.0.0.1:{} --timeout 200 status", free_port());
+    let (status, _, errors) = rcon(&scratch.0, "wrong", &silent, "");
+    assert!(status == Some(3) && errors.contains("no answer from 127.0.0.1:"), "{errors}");
+    let (status, _, errors) = rcon(&scratch.0, "", &format!("{place} status"), "");
+    assert!(status == Some(2) && errors.contains("--password-file"), "{errors}");
+}
+
+#[test]
+fn unusable_password_file_ends_start() {
+    let scratch = Scratch::new("password-file");
+    for (content, why) in [
+        (Some("short"), "rconPassword too short (expected at least 8"),
+        (Some("change-me\n"), "rconPassword is a placeholder of examples"),
+        (Some("\nsesame"), "./secret:1: empty line (expected a password)"),
+        (None, "secret"),
+    ] {
+        let path = scratch.0.join("secret");
+        let _ = fs::remove_file(&path);
+        if let Some(content) = content {
+            fs::write(path, content).unwrap();
+        }
+        let line = format!(
+            "serve --port {} +set net_ip 127.0.0.1 +set g_log \"\" +set sv_rconAllow any +set rconPasswordFile secret +quit",
+            free_port()
+        );
+        let (status, _, errors) = fragd(&scratch.0, &line);
+        assert_eq!(status, Some(2), "{errors}");
+        let last = errors.lines().last().unwrap_or_default();
+        assert!(last.contains("rconPasswordFile: ") && last.contains(why), "{last}");
+        assert!(!errors.contains("sesame") && !errors.contains("change-me"), "{errors}");
+    }
+}
+
 #[test]
 fn demo_without_messages_is_refused_with_the_reason() {
     let scratch = Scratch::new("empty-demo");

@@ -9,6 +9,7 @@ mod bind;
 mod bots;
 mod browse;
 mod check;
+mod console;
 mod decoy;
 mod demo;
 mod demo_play;
@@ -25,6 +26,7 @@ mod proxy;
 mod query;
 mod qvm;
 mod qw;
+mod rcon;
 mod relay;
 mod replay;
 mod serve;
@@ -99,6 +101,7 @@ Examples:
   fragd --config fragd.toml                    with settings from a file
   fragd +set sv_hostname \"My server\" +map oa_dm3
   fragd query 127.0.0.1                        query status and players
+  fragd rcon 127.0.0.1 status                  run a command on a server
   fragd browse --master 127.0.0.1              list the servers of a master
   fragd bots --connect 127.0.0.1 -n 16 --seconds 30
   fragd maps oa_dm1 --draw oa_dm1.svg          draw a top view of a map
@@ -152,6 +155,10 @@ subcommands! {
     serve: Serve(ServeOptions),
     /// Query a server's status and players
     query: Query(QueryOptions),
+    /// Send commands to the remote console of a server
+    rcon: Rcon(RconArguments),
+    /// Attach to the console of a server of this machine
+    console: Console(ConsoleOptions),
     /// List the servers of masters, a file or the local network
     browse: Browse(BrowseOptions),
     /// Load-test a server with simulated clients
@@ -384,6 +391,13 @@ mod tests {
             (query.port(server, Family::Quake3), query.port(server, Family::QuakeWorld)),
             (None, Some(27500))
         );
+        let Ok(Command::Rcon(rcon)) = run("rcon --json dm.example.org say --json hello") else {
+            panic!("asks")
+        };
+        assert_eq!((rcon.ports(), rcon.json), (vec![27960, 27500], true));
+        assert_eq!(rcon.command, ["say", "--json", "hello"]);
+        let Ok(Command::Rcon(rcon)) = run("rcon [::1]:27501 --game qw") else { panic!("asks") };
+        assert_eq!((rcon.ports(), rcon.command.len()), (vec![27501], 0));
         let Ok(Command::Bots(bots)) =
             run("bots --connect [::1] -n 64 --seconds 5 --wire 68 --seed 7 --name-prefix probe")
         else {
@@ -407,6 +421,8 @@ mod tests {
         refused("--port 70000", "70000");
         refused("serve --game quake2", "baseoa or baseq3");
         refused("query", "HOST[:PORT]");
+        refused("rcon", "HOST[:PORT]");
+        refused("rcon x --game q4", "q3, rtcw, et or qw");
         refused("query 127.0.0.1:0", "1 to 65535");
         refused("query 127.0.0.1 --pid 1", "cannot be used with");
         refused("query 127.0.0.1 --timeout 0", "1..=60000");
@@ -468,6 +484,8 @@ mod tests {
             ("serve --help", "sv_hostname"),
             ("query --help", "--settings"),
             ("browse --help", "--favorites <FILE>"),
+            ("rcon --help", "--password-file <FILE>"),
+            ("console --help", "Ctrl-D leaves the console"),
             ("bots --help", "--packets-per-second"),
             ("settings --help", "fragd settings --toml"),
             ("master --help", "fragd master --config master.toml"),

@@ -1,7 +1,7 @@
-//! Console input: lines that the operator types or pipes in.
+//! Console input: lines that the operator types or pipes in, or sends from an attached console.
 //!
 //! A thread reads standard input, because only a blocking read treats a terminal, a pipe, a file and
-//! `/dev/null` alike. The end of input ends the thread and nothing else.
+//! `/dev/null` alike. On a terminal it edits lines, see `line_editor`. The end of input ends the thread and nothing else.
 //! Invariants: at most `LINES_WAITING_MAX` lines are queued; a line of more than [`LINE_BYTES_MAX`] bytes is
 //! reported and no part of it runs. Source of the length: the engine's console line limit.
 
@@ -13,6 +13,9 @@ use std::{
     },
     thread,
 };
+
+use super::console_clients::{ConsoleSocket, SocketFile};
+use crate::node::Completion;
 
 /// Longest line taken, in bytes without its end.
 pub const LINE_BYTES_MAX: usize = 1023;
@@ -28,6 +31,9 @@ pub enum Console {
     Off,
     /// Standard input. The reading thread ends with the input or the process.
     Stdin,
+    /// As [`Console::Stdin`], with edited lines on a terminal. Lines for which the function is true are secret: the history
+    /// leaves them out.
+    Edited(fn(&str) -> bool),
     /// Any reader. Its thread ends with it, or at the first line after the loop has ended.
     Reader(Box<dyn Read + Send>),
 }
@@ -41,34 +47,112 @@ pub(super) enum ConsoleInput {
     TooLong,
 }
 
-/// The loop's end of the reading thread.
+/// Request to the loop.
+#[derive(Debug)]
+pub(super) enum ConsoleRequest {
+    /// Input.
+    Input(ConsoleInput),
+    /// Completion of the last word of a line.
+    Complete(String, SyncSender<Completion>),
+}
+
+/// A reading thread's end of the queue of requests.
+#[derive(Clone)]
+pub(super) struct LineQueue {
+    sender: SyncSender<ConsoleRequest>,
+    waker: Arc<mio::Waker>,
+}
+
+impl LineQueue {
+    /// Queues a request, and waits while the queue is full. Returns false once the loop has ended.
+    pub(super) fn send(&self, request: ConsoleRequest) -> bool {
+        self.sender.send(request).is_ok() && self.waker.wake().is_ok()
+    }
+
+    /// Asks the loop for the candidates of the last word of a line. None if it does not answer soon.
+    pub(super) fn complete(&self, line: &str) -> Completion {
+        /// Longest wait, since a load of a map holds the loop.
+        const PATIENCE: std::time::Duration = std::time::Duration::from_millis(500);
+
+        let (reply, answer) = sync_channel(1);
+        self.send(ConsoleRequest::Complete(line.to_owned(), reply));
+        answer.recv_timeout(PATIENCE).unwrap_or_default()
+    }
+}
+
+/// The loop's end of the queue of requests.
 pub(super) struct Lines {
-    receiver: Receiver<ConsoleInput>,
+    receiver: Receiver<ConsoleRequest>,
+    _socket: Option<SocketFile>,
 }
 
 impl Lines {
-    /// Starts the reading thread, or returns `None` without console input. The waker is called after each input.
-    pub(super) fn start(console: Console, waker: &Arc<mio::Waker>) -> io::Result<Option<Self>> {
-        let mut reader: Box<dyn Read + Send> = match console {
-            Console::Off => return Ok(None),
-            Console::Stdin => Box::new(Stdin(io::stdin())),
-            Console::Reader(reader) => reader,
-        };
-        let theirs = Arc::clone(waker);
+    /// Starts the reading threads, or returns `None` without console input. The waker is called after each request.
+    pub(super) fn start(
+        console: Console,
+        socket: Option<ConsoleSocket>,
+        waker: &Arc<mio::Waker>,
+    ) -> io::Result<Option<Self>> {
+        if matches!(console, Console::Off) && socket.is_none() {
+            return Ok(None);
+        }
         let (sender, receiver) = sync_channel(LINES_WAITING_MAX);
-        thread::Builder::new()
-            .name("console".to_owned())
-            .spawn(move || read_lines(&mut reader, &sender, &theirs))?;
-        Ok(Some(Self { receiver }))
+        let queue = LineQueue { sender, waker: Arc::clone(waker) };
+        let socket = socket.map(|socket| socket.start(queue.clone())).transpose()?;
+        let lines = Self { receiver, _socket: socket };
+        let read: Box<dyn FnOnce() + Send> = match console {
+            Console::Off => return Ok(Some(lines)),
+            Console::Stdin => Box::new(move || read_lines(&mut Stdin(io::stdin()), &queue)),
+            Console::Edited(is_secret) => Box::new(move || read_edited(is_secret, &queue)),
+            Console::Reader(mut reader) => Box::new(move || read_lines(&mut *reader, &queue)),
+        };
+        thread::Builder::new().name("console".to_owned()).spawn(read)?;
+        Ok(Some(lines))
     }
 
-    /// Returns the next queued input.
-    pub(super) fn next(&self) -> Option<ConsoleInput> {
+    /// Returns the next queued request.
+    pub(super) fn next(&self) -> Option<ConsoleRequest> {
         self.receiver.try_recv().ok()
     }
 }
 
-fn read_lines(reader: &mut dyn Read, sender: &SyncSender<ConsoleInput>, waker: &mio::Waker) {
+/// Reads lines that are edited on a terminal, or else as they are.
+fn read_edited(is_secret: fn(&str) -> bool, queue: &LineQueue) {
+    #[cfg(unix)]
+    if super::line_editor::LineEditor::is_available() {
+        match edit_lines(is_secret, queue) {
+            Ok(()) => {}
+            Err(error) => log::info!("console input ended: {error}"),
+        }
+        return;
+    }
+    let _ = is_secret;
+    read_lines(&mut Stdin(io::stdin()), queue);
+}
+
+/// Edits lines on a terminal until the input or the loop ends.
+#[cfg(unix)]
+fn edit_lines(is_secret: fn(&str) -> bool, queue: &LineQueue) -> io::Result<()> {
+    use super::line_editor::{LineEditor, TerminalSignals, wait_for_foreground};
+
+    // A process in the background does not change the terminal.
+    wait_for_foreground()?;
+    let words = queue.clone();
+    let complete = Box::new(move |line: &str| words.complete(line));
+    let mut editor = LineEditor::open("fragd> ", TerminalSignals::Sent, is_secret, complete)?;
+    while let Some(line) = editor.read_line()? {
+        let is_long = line.len() > LINE_BYTES_MAX;
+        let input = if is_long { ConsoleInput::TooLong } else { ConsoleInput::Line(line) };
+        if !queue.send(ConsoleRequest::Input(input)) {
+            return Ok(());
+        }
+    }
+    log::info!("console input ended");
+    Ok(())
+}
+
+/// Reads lines until the input or the loop ends.
+pub(super) fn read_lines(reader: &mut dyn Read, queue: &LineQueue) {
     let mut splitter = Splitter::default();
     let mut chunk = [0; 4096];
     loop {
@@ -80,7 +164,7 @@ fn read_lines(reader: &mut dyn Read, sender: &SyncSender<ConsoleInput>, waker: &
                 0
             }
         };
-        let gone = |input| sender.send(input).is_err() || waker.wake().is_err();
+        let gone = |input| !queue.send(ConsoleRequest::Input(input));
         if splitter.split(&chunk[..count], gone) || count == 0 {
             return;
         }
@@ -89,7 +173,7 @@ fn read_lines(reader: &mut dyn Read, sender: &SyncSender<ConsoleInput>, waker: &
 
 /// Splits bytes into lines. Buffers at most one line.
 #[derive(Default)]
-struct Splitter {
+pub(super) struct Splitter {
     line: Vec<u8>,
     too_long: bool,
 }
@@ -97,7 +181,11 @@ struct Splitter {
 impl Splitter {
     /// Passes each line that ends in `bytes` to `gone`. Empty `bytes` mark the end of input and pass the
     /// unfinished line. Stops and returns true as soon as `gone` does.
-    fn split(&mut self, bytes: &[u8], mut gone: impl FnMut(ConsoleInput) -> bool) -> bool {
+    pub(super) fn split(
+        &mut self,
+        bytes: &[u8],
+        mut gone: impl FnMut(ConsoleInput) -> bool,
+    ) -> bool {
         if bytes.is_empty() {
             return (self.too_long || !self.line.is_empty()) && gone(self.take());
         }

@@ -9,7 +9,7 @@ use mio::{Events, Poll, Token, Waker};
 #[cfg(unix)]
 use super::service_manager::ServiceManager;
 use super::{
-    console::{ConsoleInput, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
+    console::{ConsoleInput, ConsoleRequest, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
     event_loop::Loop,
     lookups::Lookups,
     run_options::{ExitReason, Options, Progress},
@@ -54,7 +54,7 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
             signals.register(poll.registry(), SIGNALS)?;
         }
         let waker = Arc::new(Waker::new(poll.registry(), THREADS)?);
-        let lines = Lines::start(options.console, &waker)?;
+        let lines = Lines::start(options.console, options.console_socket, &waker)?;
         let progress = options.progress;
         #[cfg(unix)]
         let service_manager = if signals.is_some() { ServiceManager::start()? } else { None };
@@ -209,13 +209,19 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
 
     fn read_lines(&mut self, engine: &mut Loop<'_, N>) {
         for _ in 0..LINES_WAITING_MAX {
-            let Some(input) = self.lines.as_ref().and_then(Lines::next) else {
+            let Some(request) = self.lines.as_ref().and_then(Lines::next) else {
                 self.lines_left = false;
                 return;
             };
-            match input {
-                ConsoleInput::Line(line) => run_line(engine, &line),
-                ConsoleInput::TooLong => {
+            match request {
+                ConsoleRequest::Complete(line, reply) => {
+                    // The thread may have lost its patience.
+                    let _ = reply.try_send(engine.node.complete(&line));
+                }
+                ConsoleRequest::Input(ConsoleInput::Line(line)) => {
+                    run_line(engine, &line);
+                }
+                ConsoleRequest::Input(ConsoleInput::TooLong) => {
                     log::warn!("console line too long: ignored (max {LINE_BYTES_MAX} bytes)");
                 }
             }

@@ -21,7 +21,7 @@ use std::{
 use env_logger::{Builder, Env, Target, WriteStyle, fmt::Formatter};
 use log::{LevelFilter, Record};
 
-use super::background::BackgroundWriter;
+use super::{background::BackgroundWriter, screen::Screen};
 
 /// Maximum wait for the last lines on exit.
 const LAST_WRITE: Duration = Duration::from_secs(2);
@@ -47,7 +47,8 @@ pub fn init_background(default: LevelFilter) -> io::Result<()> {
     let report = Box::new(|total| log::warn!("standard error blocked: {total} lines dropped"));
     let is_terminal = io::stderr().is_terminal();
     let gather = (!is_terminal).then_some(GATHER);
-    let writer = BackgroundWriter::text("log", io::stderr(), gather, report)?;
+    let screen = Screen::log(io::stderr(), is_terminal);
+    let writer = BackgroundWriter::text("log", screen, gather, report)?;
     // The limit of all records is `set_level`.
     let mut builder = builder(LevelFilter::Trace);
     builder.target(Target::Pipe(Box::new(writer.clone())));

@@ -12,7 +12,11 @@ pub mod bind;
 mod byte_queue;
 pub mod byte_source;
 pub mod clock;
+pub mod colors;
 pub mod console;
+#[cfg(unix)]
+pub mod console_attach;
+pub mod console_clients;
 pub mod control_echo;
 pub mod event_loop;
 pub mod files;
@@ -30,6 +34,7 @@ mod http_places;
 mod kernel_drops;
 pub mod lan;
 mod lazy_writer;
+pub mod line_editor;
 #[cfg(feature = "server")]
 pub mod live;
 mod local_addresses;
@@ -47,6 +52,7 @@ mod read_schedule;
 pub mod recordings;
 pub mod resolve;
 pub mod run_options;
+mod screen;
 mod send_queue;
 #[cfg(unix)]
 mod service_manager;
@@ -69,13 +75,16 @@ pub use assets::{GameData, InstalledArchives};
 pub use bind::{BindError, Listen, check_source};
 pub use byte_source::ByteSource;
 pub use clock::{Clock, random_bytes, unix_millis};
+pub use colors::Colors;
 pub use console::Console;
+pub use console_clients::ConsoleSocket;
 pub use event_loop::run;
 pub use files::{FileError, read_config, read_file, read_regular_file};
 pub use game_folder::{GameFolder, read_game_folder};
 pub use game_log::{GameLog, LogFile};
 #[cfg(any(feature = "http", feature = "metrics"))]
 pub use http_counters::HttpCounters;
+pub use line_editor::{LineEditor, restore_terminal};
 pub use process::Processes;
 pub use pulse::Pulse;
 pub use recordings::{RecordingFolder, Recordings};

@@ -5,8 +5,8 @@ use std::io::Write;
 #[cfg(feature = "server")]
 use super::live::LiveListener;
 use super::{
-    console::Console, game_folder::GameFolder, game_log::GameLog, recordings::Recordings,
-    signals::Signals,
+    console::Console, console_clients::ConsoleSocket, game_folder::GameFolder, game_log::GameLog,
+    recordings::Recordings, signals::Signals,
 };
 use crate::{model::Millis, node::LoopCounters};
 
@@ -59,6 +59,8 @@ pub struct Options<'a, N: ?Sized> {
     pub on_hangup: Option<Box<dyn FnMut() -> Vec<String> + 'a>>,
     /// Source of console lines.
     pub console: Console,
+    /// Socket on which consoles attach.
+    pub console_socket: Option<ConsoleSocket>,
     /// Destination of the node's console output.
     pub output: ConsoleOutput<'a>,
     /// Destination of the game log; None drops it.
@@ -86,6 +88,7 @@ impl<N: ?Sized> Default for Options<'_, N> {
             signals: None,
             on_hangup: None,
             console: Console::Off,
+            console_socket: None,
             output: ConsoleOutput::default(),
             game_log: None,
             recordings: None,

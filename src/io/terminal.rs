@@ -1,4 +1,4 @@
-//! Full-screen terminal: lines out, keys in.
+//! Full-screen terminal: lines out, keys in; secrets that are typed without an echo.
 //!
 //! Invariant: the terminal is in its former state after [`Terminal`] is dropped, also after a panic.
 
@@ -132,6 +132,66 @@ impl Read for Keys {
     }
 }
 
+/// Longest secret, in characters.
+const MAX_SECRET: usize = 256;
+
+/// Raw mode of the terminal, until it is dropped.
+struct RawMode;
+
+impl Drop for RawMode {
+    fn drop(&mut self) {
+        // An error has no remedy here.
+        let _ = disable_raw_mode();
+    }
+}
+
+/// Reads a line without an echo, behind a prompt on standard error.
+///
+/// # Errors
+/// Standard error or the keyboard is not a terminal, or the input was canceled.
+pub fn read_secret(prompt: &str) -> io::Result<String> {
+    if !io::stderr().is_terminal() {
+        return Err(io::Error::other("not on a terminal"));
+    }
+    let mut out = io::stderr();
+    enable_raw_mode()?;
+    let mode = RawMode;
+    write!(out, "{prompt}")?;
+    out.flush()?;
+    let mut secret = String::new();
+    let result = loop {
+        if let Event::Key(key) = read()?
+            && let Some(end) = edit_secret(&mut secret, key)
+        {
+            break end;
+        }
+    };
+    drop(mode);
+    writeln!(out)?;
+    result.map(|()| secret)
+}
+
+/// Changes a secret by a pressed key. Returns the end of the input.
+fn edit_secret(secret: &mut String, key: KeyEvent) -> Option<io::Result<()>> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    match key.code {
+        KeyCode::Enter => return Some(Ok(())),
+        KeyCode::Char('c' | 'd') if control => {
+            return Some(Err(io::Error::new(io::ErrorKind::Interrupted, "canceled")));
+        }
+        KeyCode::Char('u') if control => secret.clear(),
+        KeyCode::Backspace => drop(secret.pop()),
+        KeyCode::Char(letter) if !control && secret.chars().count() < MAX_SECRET => {
+            secret.push(letter);
+        }
+        _ => {}
+    }
+    None
+}
+
 /// Returns the name of a pressed key.
 fn key_name(key: KeyEvent) -> Option<String> {
     if key.kind == KeyEventKind::Release {
@@ -165,6 +225,23 @@ fn key_name(key: KeyEvent) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn secret_is_edited_until_enter() {
+        let mut secret = String::new();
+        let mut press = |code, modifiers| edit_secret(&mut secret, KeyEvent::new(code, modifiers));
+        for letter in "xab".chars() {
+            assert!(press(KeyCode::Char(letter), KeyModifiers::NONE).is_none());
+        }
+        assert!(press(KeyCode::Char('u'), KeyModifiers::CONTROL).is_none());
+        for letter in "sesamE".chars() {
+            assert!(press(KeyCode::Char(letter), KeyModifiers::SHIFT).is_none());
+        }
+        assert!(press(KeyCode::Backspace, KeyModifiers::NONE).is_none());
+        assert!(matches!(press(KeyCode::Enter, KeyModifiers::NONE), Some(Ok(()))));
+        assert!(matches!(press(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Err(_))));
+        assert_eq!(secret, "sesam");
+    }
 
     #[test]
     fn keys_have_names() {

@@ -4,6 +4,7 @@ mod bots;
 mod browse;
 mod check;
 mod config_files;
+mod console;
 mod decoy;
 mod demo;
 mod game_data;
@@ -17,6 +18,7 @@ mod proxy;
 mod query;
 mod qvm;
 mod qw;
+mod rcon;
 mod relay;
 mod reload;
 mod replay;
@@ -34,7 +36,7 @@ use fragd::{
     io::InstalledArchives,
     model::{UnixMillis, installed_packs::InstalledPacks},
     server::Server,
-    settings::{Choice as _, GameFolder, Settings},
+    settings::{Choice as _, GameFolder, Settings, masked_line},
 };
 
 /// Runs the role of a subcommand.
@@ -42,6 +44,8 @@ pub(crate) fn run(command: &Command) -> ExitStatus {
     match command {
         Command::Serve(options) => serve::run(options),
         Command::Query(options) => query::run(options),
+        Command::Rcon(options) => rcon::run(options),
+        Command::Console(options) => console::run(options),
         Command::Browse(options) => browse::run(options),
         Command::Bots(options) => bots::run(options),
         Command::Maps(options) => maps::run(options),
@@ -71,6 +75,11 @@ fn server_of(
         .started_at(Some(began))
         .overrides(asked.overrides())
         .lines(asked.start_lines())
+}
+
+/// Whether a console line holds a secret, which no history keeps.
+fn is_secret_line(line: &str) -> bool {
+    masked_line(line) != line
 }
 
 /// Returns the installed archives that clients of this process prove to pure servers. Those of the chosen game come

@@ -78,7 +78,7 @@ fn host(arguments: &ProxyArguments) -> Result<(), String> {
     let mut node = Observed::new(Proxy::new(options, secret, clock.now()), observers);
     let options = Options {
         signals: Some(signals),
-        console: Console::Stdin,
+        console: Console::Edited(super::is_secret_line),
         count_interval: COUNT_INTERVAL,
         progress,
         ..Options::default()

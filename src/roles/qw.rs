@@ -106,7 +106,7 @@ fn host(options: &QwOptions) -> Result<(), Failure> {
     let progress = metrics(options).map_err(Failure::System)?;
     let run_options = Options {
         signals: Some(signals),
-        console: Console::Stdin,
+        console: Console::Edited(super::is_secret_line),
         count_interval: COUNT_INTERVAL,
         progress,
         grace: Millis(1000),

@@ -168,7 +168,7 @@ pub(super) fn host<'a>(
     }
     let run_options = Options {
         signals: Some(signals),
-        console: Console::Stdin,
+        console: Console::Edited(super::is_secret_line),
         grace: Millis(1000),
         ..Options::default()
     };

@@ -6,8 +6,9 @@ use super::reload::{Reload, ReloadCounters};
 use fragd::{
     cli::{ExitStatus, ServeOptions, TraceFiles},
     io::{
-        self, Clock, Console, ExitReason, GameFolder, GameLog, Listen, LogFile, Options, Progress,
-        RecordingFolder, Recordings, Signals, Sockets, StreamFile, live::LiveListener,
+        self, Clock, Console, ConsoleSocket, ExitReason, GameFolder, GameLog, Listen, LogFile,
+        Options, Progress, RecordingFolder, Recordings, Signals, Sockets, StreamFile,
+        live::LiveListener,
     },
     journal::{RecordedAssets, Recorder, Start},
     model::{Millis, UnixMillis, assets::Assets},
@@ -169,6 +170,7 @@ struct Services {
     recordings: Option<Recordings>,
     game_folder: Option<GameFolder>,
     live: Option<LiveListener>,
+    console: Option<ConsoleSocket>,
     progress: Option<Progress<'static, Server>>,
 }
 
@@ -193,6 +195,7 @@ impl Services {
             recordings: Some(Recordings::new(recording_folder(settings))),
             game_folder: super::game_data::own_folder(settings).map(GameFolder::new),
             live: start_live(settings)?,
+            console: console_socket(settings)?,
             progress,
         })
     }
@@ -206,7 +209,7 @@ fn play<O: Observer>(
     services: Services,
     server: &mut Observed<Server, O>,
 ) -> Result<(), String> {
-    let Services { game_log, recordings, game_folder, live, progress } = services;
+    let Services { game_log, recordings, game_folder, live, console, progress } = services;
     for address in sockets.addresses(LocalPort(0)) {
         log::info!("listening on UDP {address}");
     }
@@ -230,7 +233,8 @@ fn play<O: Observer>(
         recordings,
         game_folder,
         live,
-        console: Console::Stdin,
+        console_socket: console,
+        console: Console::Edited(super::is_secret_line),
         count_interval: COUNT_INTERVAL,
         progress,
         grace: Millis(1000),
@@ -287,6 +291,18 @@ fn start_live(settings: &Settings) -> Result<Option<LiveListener>, String> {
     let delay = u64::try_from(settings.int(key::SV_RELAY_DELAY)).unwrap_or(0);
     let password = settings.text(key::SV_RELAY_PASSWORD);
     super::relay::offer("sv_relayAddress", address, password, Millis::seconds(delay)).map(Some)
+}
+
+/// Listens for consoles, if `sv_console` names a path.
+fn console_socket(settings: &Settings) -> Result<Option<ConsoleSocket>, String> {
+    let path = settings.text(key::SV_CONSOLE);
+    if path.is_empty() {
+        return Ok(None);
+    }
+    let socket =
+        ConsoleSocket::bind(path.as_ref()).map_err(|what| format!("sv_console: {what}"))?;
+    log::info!("consoles attach on {path}");
+    Ok(Some(socket))
 }
 
 /// Starts the HTTP server of downloads, if `sv_http` names an address.

@@ -34,6 +34,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             ("netchan", &["model", "wire"]),
             ("client", &["discovery", "model", "netchan", "node", "wire"]),
             ("quakeworld", &["model"]),
+            ("rcon", &["discovery", "model", "node", "quakeworld", "wire"]),
         ],
     ),
     (

@@ -541,9 +541,42 @@ fn settings_are_reset_toggled_and_unset() {
 }
 
 #[test]
+fn cvar_restart_keeps_operator_only_settings() {
+    let mut server = server(&[]);
+    run(
+        &mut server,
+        "set fraglimit 5; set own 1; rconPassword sesame; sv_maxclients 12; g_needpass",
+    );
+    let said = run(&mut server, "cvar_restart");
+    assert!(said.contains(", 1 variable removed"), "{said}");
+    let get = |name: &str| server.settings().get(name).map(str::to_owned);
+    assert_eq!((get("fraglimit").as_deref(), get("own")), (Some("20"), None));
+    assert_eq!(
+        (get("rconPassword").as_deref(), get("map").as_deref()),
+        (Some("sesame"), Some("yard"))
+    );
+    assert_eq!(server.settings().latched("sv_maxclients"), None);
+}
+
+#[test]
+fn lists_show_archives_and_entities() {
+    let mut server = server(&[]);
+    assert_eq!(
+        run(&mut server, "path"),
+        "0 archives; files in folders precede those of archives\n"
+    );
+    let said = run(&mut server, "entitylist");
+    assert!(said.ends_with("entities\n") && said.lines().count() > 1, "{said}");
+    assert_eq!(run(&mut server, "entitylist Beam"), "0 entities\n");
+    assert!(run(&mut server, "killserver").starts_with("killserver ignored: "));
+    assert_eq!(run(&mut server, "cp"), "Usage: cp <text>\n");
+    assert_eq!(run(&mut server, "cp hello"), "");
+}
+
+#[test]
 fn help_lists_commands_of_the_game() {
     let mut server = server(&[]);
-    for name in ["addip", "forceteam", "listip", "removeip", "wait", "unset"] {
+    for name in ["addip", "forceteam", "listip", "removeip", "say_team", "wait", "unset"] {
         assert!(run(&mut server, &format!("help {name}")).starts_with(name), "{name}");
         assert!(run(&mut server, "cmdlist").lines().any(|line| line == name), "{name}");
     }

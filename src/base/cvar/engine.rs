@@ -205,6 +205,8 @@ setting_rows! {
     RCON_PASSWORD, "rconPassword", Text::up_to(63), all("", SECRET.and(O)),
         "Password of rcon, the remote console; empty disables rcon. At least 8 characters if dedicated is \
          2 or sv_rconAllow allows more than loopback.";
+    RCON_PASSWORD_FILE, "rconPasswordFile", Text::up_to(255), all("", E.and(O)),
+        "File whose first line is the rconPassword, read before the first level; empty reads none.";
     SV_RCON_ALLOW, "sv_rconAllow", Networks::list(), all("127.0.0.0/10 127.128.0.0/9 ::1", O),
         "Networks that may use rcon, or any; by default loopback without 127.64.0.0/10, the clients of fragd \
          proxy --rcon on this machine.";
@@ -214,6 +216,8 @@ setting_rows! {
         "Milliseconds until one more rcon request is allowed.";
     SV_RCON_LOCKOUT, "sv_rconLockout", Int::or_off(1, 3600), all("300", O),
         "Maximum seconds that wrong passwords lock an address out of rcon; 0 disables the lockout.";
+    SV_CONSOLE, "sv_console", Text::up_to(107), all("", E.and(O)),
+        "Path of a Unix socket on which fragd console attaches, for the owner of the process; empty disables it.";
     SV_QUERY_BURST, "sv_queryBurst", Int::range(1, 1000), all("10", O),
         "Burst of queries per address.";
     SV_QUERY_PERIOD, "sv_queryPeriod", Int::range(1, 60_000), all("1000", O),

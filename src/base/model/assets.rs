@@ -270,6 +270,11 @@ pub trait Assets {
     /// ascending. The empty folder is the game folder itself.
     fn list(&self, folder: &str, extension: &str) -> Vec<GamePath>;
 
+    /// As [`Assets::list`], for hints that change nothing: a journal does not record them.
+    fn list_for_hint(&self, folder: &str, extension: &str) -> Vec<GamePath> {
+        self.list(folder, extension)
+    }
+
     /// Archives, first searched first.
     fn packs(&self) -> Arc<[ListedPack]>;
 
@@ -325,6 +330,10 @@ macro_rules! forward_assets {
 
             fn list(&self, folder: &str, extension: &str) -> Vec<GamePath> {
                 (**self).list(folder, extension)
+            }
+
+            fn list_for_hint(&self, folder: &str, extension: &str) -> Vec<GamePath> {
+                (**self).list_for_hint(folder, extension)
             }
 
             fn packs(&self) -> Arc<[ListedPack]> {

@@ -30,6 +30,7 @@ pub mod text;
 mod time;
 mod trace;
 pub mod trig;
+mod typed_line;
 mod usercmd;
 mod vec3;
 
@@ -49,5 +50,6 @@ pub use player::PlayerState;
 pub use prefetch::prefetch;
 pub use time::{CalendarDate, LevelTime, Millis, UnixMillis};
 pub use trace::{Trace, TracePlane};
+pub use typed_line::TypedLine;
 pub use usercmd::{Buttons, UserCmd};
 pub use vec3::Vec3;

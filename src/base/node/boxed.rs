@@ -1,6 +1,6 @@
 //! Boxed nodes: a driver of nodes of several kinds.
 
-use super::{Hosted, Input, Node, NodeState, Output, OutputKind, Route};
+use super::{Completion, Hosted, Input, Node, NodeState, Output, OutputKind, Route};
 use crate::model::Millis;
 
 impl<N: Node + ?Sized> Node for Box<N> {
@@ -56,5 +56,9 @@ impl<N: Hosted + ?Sized> Hosted for Box<N> {
 
     fn drain_line(&self) -> Option<&'static str> {
         (**self).drain_line()
+    }
+
+    fn complete(&self, line: &str) -> Completion {
+        (**self).complete(line)
     }
 }

@@ -10,6 +10,7 @@
 //! datagram; a datagram is sent only by draining.
 
 mod boxed;
+mod completion;
 mod input;
 mod lookup;
 mod loop_counters;
@@ -24,6 +25,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::model::Millis;
 
+pub use completion::Completion;
 pub use input::Input;
 pub use lookup::{Lookup, LookupAnswer};
 pub use loop_counters::LoopCounters;
@@ -114,5 +116,12 @@ pub trait Hosted: Node {
     /// event loop stops other nodes.
     fn drain_line(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Returns the candidates for the last word of a console line that an operator types. A journal does not record the
+    /// call, so it changes nothing.
+    fn complete(&self, line: &str) -> Completion {
+        let _ = line;
+        Completion::default()
     }
 }

@@ -3,7 +3,7 @@
 //! Invariants: an observer sees an input before the node does, and a datagram before the event loop does;
 //! the node behaves the same with and without observers.
 
-use super::{Hosted, Input, Node, NodeState, Output, OutputKind, Route};
+use super::{Completion, Hosted, Input, Node, NodeState, Output, OutputKind, Route};
 use crate::model::Millis;
 
 /// Input or output of a node.
@@ -129,6 +129,10 @@ impl<N: Hosted, O: Observer> Hosted for Observed<N, O> {
 
     fn drain_line(&self) -> Option<&'static str> {
         self.node.drain_line()
+    }
+
+    fn complete(&self, line: &str) -> Completion {
+        self.node.complete(line)
     }
 }
 

@@ -10,7 +10,7 @@ mod receiving;
 mod tests;
 
 use std::{
-    io::{self, Write},
+    io::{self, IsTerminal as _, Write},
     time::{Duration, Instant},
 };
 
@@ -31,6 +31,7 @@ use super::{
     rate_limited_warning::RateLimitedWarning,
     recordings::Recordings,
     run_options::{ConsoleOutput, ExitReason, Options, RunSummary},
+    screen::Screen,
     slow_runs::{self, SlowRuns},
     socket::Sockets,
 };
@@ -152,7 +153,8 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             ConsoleOutput::Stdout => {
                 let report =
                     Box::new(|total| log::warn!("standard output blocked: {total} texts dropped"));
-                let writer = BackgroundWriter::text("output", io::stdout(), None, report)?;
+                let screen = Screen::output(io::stdout(), io::stdout().is_terminal());
+                let writer = BackgroundWriter::text("output", screen, None, report)?;
                 (Box::new(writer.clone()), Some(writer))
             }
         };

@@ -63,6 +63,10 @@ impl Assets for RecordedAssets {
         names
     }
 
+    fn list_for_hint(&self, folder: &str, extension: &str) -> Vec<GamePath> {
+        self.assets.list_for_hint(folder, extension)
+    }
+
     fn packs(&self) -> Arc<[ListedPack]> {
         let packs = self.assets.packs();
         // They change in a rescan only. The numbers before the first one are positions.

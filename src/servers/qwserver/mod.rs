@@ -68,7 +68,9 @@ use crate::{
         Millis, Qport, UnixMillis,
         assets::{Assets, MemoryAssets},
     },
-    node::{Hosted, Input, LoopCounters, Node, NodeState, Outbox, Output, OutputKind, Route},
+    node::{
+        Completion, Hosted, Input, LoopCounters, Node, NodeState, Outbox, Output, OutputKind, Route,
+    },
     observe::{LogLimiter, Sample, Value},
     quakeworld::{
         Extensions, ServerMessage,
@@ -387,6 +389,10 @@ impl Hosted for QwServer {
             Input::Oversize(_) => self.counters.bump(QwCounter::Oversize),
             Input::PortFailed(_) => {}
         }
+    }
+
+    fn complete(&self, line: &str) -> Completion {
+        self.complete_line(line)
     }
 
     fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {

@@ -36,29 +36,6 @@ impl Server {
         }
     }
 
-    /// Connects a client to the game. A client that stays over a fault is connected to the next level.
-    ///
-    /// # Errors
-    /// The refusal text sent to the client.
-    pub(super) fn connect_to_game(
-        &mut self,
-        number: ClientNum,
-        first_time: bool,
-    ) -> Result<(), String> {
-        let answer = self.enter_game(|game, host| {
-            match game.client_connect(host, number, first_time, false) {
-                Ok(()) => Ok(Ok(())),
-                Err(ConnectError::Refused(reason)) => Ok(Err(reason)),
-                Err(ConnectError::Fault(fault)) => Err(fault),
-            }
-        });
-        match answer {
-            Some(answer) => answer,
-            None if first_time => Err(LEVEL_ENDED.to_owned()),
-            None => Ok(()),
-        }
-    }
-
     /// Disconnects all clients with `reason` and ends.
     pub(super) fn stop(&mut self, reason: &str) {
         if self.finished {
@@ -70,6 +47,29 @@ impl Server {
         announcer.announce_shutdown(&mut connections);
         self.enter_game(|game, host| game.shutdown(host, false));
         self.finished = true;
+    }
+}
+
+/// Connects a client to the game. A client that stays over a fault is connected to the next level.
+///
+/// # Errors
+/// The refusal text sent to the client.
+pub(super) fn connect_to_game(
+    server: &mut Server,
+    number: ClientNum,
+    first_time: bool,
+) -> Result<(), String> {
+    let answer = server.enter_game(|game, host| {
+        match game.client_connect(host, number, first_time, false) {
+            Ok(()) => Ok(Ok(())),
+            Err(ConnectError::Refused(reason)) => Ok(Err(reason)),
+            Err(ConnectError::Fault(fault)) => Err(fault),
+        }
+    });
+    match answer {
+        Some(answer) => answer,
+        None if first_time => Err(LEVEL_ENDED.to_owned()),
+        None => Ok(()),
     }
 }
 

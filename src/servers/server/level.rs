@@ -13,6 +13,7 @@ use super::{
     core::Core,
     current_level::NEXT,
     game_code::{GameRequest, Geometry, next_request},
+    gate,
     info_strings::publish_settings,
     map_loader::MapError,
     protocols, pure,
@@ -197,7 +198,7 @@ fn reconnect_clients(server: &mut Server) {
             server.drop_client(number, &reason);
             continue;
         }
-        if let Err(reason) = server.connect_to_game(number, false) {
+        if let Err(reason) = gate::connect_to_game(server, number, false) {
             server.drop_client(number, &reason);
         }
     }
@@ -235,7 +236,7 @@ pub(super) fn restart_level(server: &mut Server) {
                 server.core.audience().send(number, &"map_restart\n".into());
             }
         }
-        if let Err(reason) = server.connect_to_game(number, false) {
+        if let Err(reason) = gate::connect_to_game(server, number, false) {
             server.drop_client(number, &reason);
             continue;
         }

@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::{
     game::Game,
     model::{
-        assets::{AssetError, Assets},
+        assets::{AssetError, Assets, GamePath},
         near_files::map_suggestion,
     },
     settings::CollisionPrecision,
@@ -102,9 +102,16 @@ impl MapLoader {
 
     /// Names of all maps, in alphabetical order.
     pub(super) fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self
-            .assets
-            .list("maps", "bsp")
+        Self::names_of(&self.assets.list("maps", "bsp"))
+    }
+
+    /// As [`Self::names`], for hints that change nothing.
+    pub(super) fn names_for_hint(&self) -> Vec<String> {
+        Self::names_of(&self.assets.list_for_hint("maps", "bsp"))
+    }
+
+    fn names_of(paths: &[GamePath]) -> Vec<String> {
+        let mut names: Vec<String> = paths
             .iter()
             .filter_map(|path| path.as_str().strip_prefix("maps/")?.strip_suffix(".bsp"))
             .filter(|name| super::current_level::is_map_name(name))

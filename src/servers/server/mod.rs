@@ -80,7 +80,7 @@ use crate::{
     game::{FileLimits, GameFiles},
     model::{ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Sequence, assets::Assets},
     netchan::peek_client_header,
-    node::{Hosted, Input, Node, NodeState, Output, OutputKind, Route},
+    node::{Completion, Hosted, Input, Node, NodeState, Output, OutputKind, Route},
     observe::{Counters, Sample, Value},
     serving::{
         connection::{Service as _, receive},
@@ -321,6 +321,10 @@ impl Hosted for Server {
                 self.stop(reason);
             }
         }
+    }
+
+    fn complete(&self, line: &str) -> Completion {
+        console::completion::complete(self, line)
     }
 
     fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {

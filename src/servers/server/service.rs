@@ -13,6 +13,7 @@ use super::{
     core::Core,
     downloads::commands::is_download_command,
     game_faults::LEVEL_ENDED,
+    gate,
     info_strings::serverinfo,
     lan::is_lan,
     protocols,
@@ -217,7 +218,7 @@ impl Service for Server {
     }
 
     fn connect(&mut self, number: ClientNum) -> Result<(), String> {
-        self.connect_to_game(number, true)
+        gate::connect_to_game(self, number, true)
     }
 
     fn expect_usercmds(&mut self, number: ClientNum) {

@@ -21,14 +21,36 @@ pub(super) fn check_row(settings: &Settings, row: usize) -> Result<(), SettingEr
     if settings.started { check_combinations(settings) } else { Ok(()) }
 }
 
+/// Passwords of examples and templates, in lower case and without separators.
+const PLACEHOLDERS: [&str; 8] = [
+    "changeme",
+    "changethis",
+    "password",
+    "rconpass",
+    "rconpassword",
+    "yourpassword",
+    "yourrconpassword",
+    "mypassword",
+];
+
+/// Whether a password is one of examples.
+fn is_placeholder(password: &str) -> bool {
+    let letters = password.chars().filter(char::is_ascii_alphanumeric);
+    let plain: String = letters.collect::<String>().to_ascii_lowercase();
+    PLACEHOLDERS.contains(&plain.as_str())
+}
+
 /// Checks combinations of settings.
 pub(super) fn check_combinations(settings: &Settings) -> Result<(), SettingError> {
     let password = settings.text(key::RCON_PASSWORD);
-    let guessable = !password.is_empty() && password.len() < MIN_PUBLIC_RCON_PASSWORD_LEN;
+    let is_short = !password.is_empty() && password.len() < MIN_PUBLIC_RCON_PASSWORD_LEN;
     let reachable =
         settings.int(key::DEDICATED) == 2 || !settings.networks(key::SV_RCON_ALLOW).is_loopback();
-    if guessable && reachable {
+    if is_short && reachable {
         return Err(SettingError::RconPasswordShort { min: MIN_PUBLIC_RCON_PASSWORD_LEN });
+    }
+    if reachable && is_placeholder(password) {
+        return Err(SettingError::RconPasswordPlaceholder);
     }
     let (game, movement) = (settings.choice(key::GAME), settings.choice(key::G_MOVEMENT));
     let known = movements(game);
@@ -59,7 +81,9 @@ pub fn check_first_level(settings: &Settings) -> Result<(), String> {
 #[must_use]
 pub fn place_of_error(settings: &Settings, error: &SettingError) -> String {
     match error {
-        SettingError::RconPasswordShort { .. } => settings.origin_of(key::RCON_PASSWORD),
+        SettingError::RconPasswordShort { .. } | SettingError::RconPasswordPlaceholder => {
+            settings.origin_of(key::RCON_PASSWORD)
+        }
         SettingError::Movement { .. } => settings.origin_of(key::G_MOVEMENT),
         _ => String::new(),
     }

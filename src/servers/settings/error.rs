@@ -93,6 +93,12 @@ pub enum SettingError {
         /// Minimum length, in bytes.
         min: usize,
     },
+    /// An rcon password that examples use, on a server that others may administer.
+    #[error(
+        "rconPassword is a placeholder of examples (expected another one, or none, while dedicated is 2 or \
+         sv_rconAllow allows more than loopback)"
+    )]
+    RconPasswordPlaceholder,
     /// A pmove variant that clients of the game do not have.
     #[error(
         "g_movement: invalid value {movement} while game is {game} (expected auto, {} or {})",

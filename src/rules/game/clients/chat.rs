@@ -8,7 +8,7 @@ use crate::game::{Audience, GameEvent, userinfo::clean_text};
 use crate::model::{ClientNum, text::truncated};
 
 /// Maximum length of a chat text, in bytes.
-const MAX_SAY_LEN: usize = 149;
+pub(super) const MAX_SAY_LEN: usize = 149;
 /// Maximum length of the name before a chat text, in bytes.
 const MAX_SPEAKER_LEN: usize = 63;
 /// Maximum length of a voice chat id, in bytes.

@@ -2,8 +2,12 @@
 //!
 //! Source: the base game's console commands.
 
-use super::{ClientContext, ip_bans};
-use crate::{game::ConsoleCommand, model::CommandArgs};
+use super::{ClientContext, chat::MAX_SAY_LEN, ip_bans};
+use crate::{
+    bg::Team,
+    game::{ConsoleCommand, userinfo::clean_text},
+    model::{ClientNum, CommandArgs},
+};
 
 /// Handler of a console command.
 type Handler = fn(&mut ClientContext<'_>, &CommandArgs);
@@ -13,6 +17,7 @@ const HANDLERS: [Handler; COMMANDS.len()] = [
     |cx, words| cx.force(words),
     |cx, _| ip_bans::list(cx.host),
     |cx, words| ip_bans::remove(cx.host, words.get(1)),
+    |cx, words| cx.say_to_team(words),
 ];
 
 /// Console commands, in the order of their handlers.
@@ -33,6 +38,11 @@ pub(in crate::game) const COMMANDS: &[ConsoleCommand] = &[
         usage: "<address>",
         help: "Remove an address from g_banIPs.",
     },
+    ConsoleCommand {
+        name: "say_team",
+        usage: "<team> <text>",
+        help: "Send a chat line to a team: red, blue, free or spectator.",
+    },
 ];
 
 impl ClientContext<'_> {
@@ -42,6 +52,23 @@ impl ClientContext<'_> {
         let Some(at) = COMMANDS.iter().position(is_it) else { return false };
         HANDLERS[at](self, words);
         true
+    }
+
+    /// Sends a chat line of the operator to a team.
+    fn say_to_team(&mut self, words: &CommandArgs) {
+        if words.len() < 3 {
+            return self.host.reply("Usage: say_team <team> <text>");
+        }
+        let Some(team) = team_named(words.get(1)) else {
+            return self.host.reply("the teams are red, blue, free, spectator");
+        };
+        let text = clean_text(&words.rest(2), MAX_SAY_LEN);
+        let hearers = ClientNum::all().filter(|&client| self.clients.player(client).is_some());
+        let line = format!("tchat \"console: {text}\"");
+        for client in hearers.filter(|&client| self.clients.team(client) == team) {
+            self.host.send_command(Some(client), &line);
+        }
+        self.host.reply(&format!("console to {}: {text}", words.get(1)));
     }
 
     fn force(&mut self, words: &CommandArgs) {
@@ -57,4 +84,16 @@ impl ClientContext<'_> {
             }
         }
     }
+}
+
+/// Returns the team of a word, as `forceteam` reads it.
+fn team_named(word: &str) -> Option<Team> {
+    let teams = [
+        (["red", "r"], Team::Red),
+        (["blue", "b"], Team::Blue),
+        (["free", "f"], Team::Free),
+        (["spectator", "s"], Team::Spectator),
+    ];
+    let is_it = |names: &[&str; 2]| names.iter().any(|name| name.eq_ignore_ascii_case(word));
+    teams.iter().find(|(names, _)| is_it(names)).map(|&(_, team)| team)
 }

@@ -3,7 +3,7 @@
 use super::{COMMANDS, QwServer};
 use crate::{
     bsp29::compiler::FRAGQW1,
-    model::{CommandArgs, Millis},
+    model::{CommandArgs, Millis, assets::GamePath},
     quakeworld::info,
     qwserver::{
         QwCounter,
@@ -118,9 +118,13 @@ pub(super) fn help(server: &mut QwServer, args: &CommandArgs) {
 }
 
 pub(super) fn list_maps(server: &mut QwServer) {
-    let mut names: Vec<String> = server
-        .assets
-        .list("maps", "bsp")
+    let names = map_names(&server.assets.list("maps", "bsp"));
+    server.console.print(&format!("{}\n", names.join("\n")));
+}
+
+/// Names of the maps among files, and that of the program.
+pub(super) fn map_names(paths: &[GamePath]) -> Vec<String> {
+    let mut names: Vec<String> = paths
         .iter()
         .filter_map(|path| {
             Some(path.as_str().strip_prefix("maps/")?.strip_suffix(".bsp")?.to_owned())
@@ -131,7 +135,7 @@ pub(super) fn list_maps(server: &mut QwServer) {
     if !names.iter().any(|name| name == FRAGQW1) {
         names.push(FRAGQW1.to_owned());
     }
-    server.console.print(&format!("{}\n", names.join("\n")));
+    names
 }
 
 pub(super) fn show_info(server: &mut QwServer, info: &[u8]) {

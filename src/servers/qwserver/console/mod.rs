@@ -3,6 +3,7 @@
 //! Invariants: scripts run at most [`MAX_DEPTH`] deep and [`MAX_LINES`] lines; secrets do not appear in the log.
 
 mod administration;
+mod completion;
 mod information;
 mod table;
 

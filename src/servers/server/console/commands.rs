@@ -69,7 +69,7 @@ pub(super) fn wait(server: &mut Server, words: &CommandArgs) {
 }
 
 /// Name, usage and help of the commands of the console and the game, by name.
-fn known_commands(server: &Server) -> Vec<[&'static str; 3]> {
+pub(super) fn known_commands(server: &Server) -> Vec<[&'static str; 3]> {
     let own = COMMANDS.iter().map(|command| [command.name, command.usage, command.help]);
     let of_game = server.game.console_commands().iter();
     let of_game = of_game.map(|command| [command.name, command.usage, command.help]);
@@ -200,6 +200,15 @@ pub(super) fn say(server: &mut Server, words: &CommandArgs) {
     let said = sanitize_chat(&words.rest(1));
     server.core.audience().send_to_all(&format!("chat \"console: {said}\"\n"));
     server.core.console.print(format!("console: {said}"));
+}
+
+/// Shows text in the middle of the screens of all clients.
+pub(super) fn show_center_text(server: &mut Server, words: &CommandArgs) {
+    if words.len() < 2 {
+        return server.core.console.print("Usage: cp <text>");
+    }
+    let said = sanitize_chat(&words.rest(1));
+    server.core.audience().send_to_all(&format!("cp \"{said}\"\n"));
 }
 
 pub(super) fn tell_player(server: &mut Server, words: &CommandArgs) {

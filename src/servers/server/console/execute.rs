@@ -22,9 +22,13 @@ use crate::{
 /// Maximum length of a command, in bytes: twice that of a value.
 const MAX_COMMAND_LEN: usize = 2048;
 /// Commands in scripts of other servers that have no effect here, with the reasons.
-pub(super) const WITHOUT_EFFECT: [(&str, &str); 4] = [
+pub(super) const WITHOUT_EFFECT: [(&str, &str); 5] = [
     ("addbot", "the rules of the program have no bots; a game module adds them"),
     ("bind", "keys are those of clients"),
+    (
+        "killserver",
+        "a server always has a level; kickall disconnects all clients, quit ends the server",
+    ),
     ("unbind", "keys are those of clients"),
     ("unbindall", "keys are those of clients"),
 ];

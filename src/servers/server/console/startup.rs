@@ -7,7 +7,7 @@
 //! Source: command lines and config files of Quake III servers. Engine names: `Com_AddStartupCommands`, `autoexec.cfg`.
 
 use super::{
-    execute,
+    execute, password_file,
     problems::{Cause, counted},
     scripts,
     start_state::FirstLevel,
@@ -154,7 +154,8 @@ fn begin_first_level(server: &mut Server) {
             return;
         }
     }
-    if let Err(error) = check_first_level(&server.core.settings) {
+    let checked = check_first_level(&server.core.settings);
+    if let Err(error) = checked.and_then(|()| password_file::read(server)) {
         server.startup.fail(error);
         if server.startup.is_over() {
             return;

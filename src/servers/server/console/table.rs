@@ -2,7 +2,7 @@
 //!
 //! Source: console commands of Quake III servers.
 
-use super::{commands, drain, recording, scripts, variables};
+use super::{commands, drain, entity_list, recording, scripts, variables};
 use crate::{
     model::CommandArgs,
     server::{
@@ -43,6 +43,18 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, words, _| commands::list_counters(server, words),
     },
     CommandRow {
+        name: "cp",
+        usage: "<text>",
+        help: "Show text in the middle of the screens of all clients.",
+        run: |server, words, _| commands::show_center_text(server, words),
+    },
+    CommandRow {
+        name: "cvar_restart",
+        usage: "",
+        help: "Set settings to their defaults and remove variables, except operator-only settings.",
+        run: |server, _, _| variables::reset_all(server),
+    },
+    CommandRow {
         name: "cvarlist",
         usage: "[pattern]",
         help: "List settings and values.",
@@ -77,6 +89,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "<text>",
         help: "Print text.",
         run: |server, words, _| server.core.console.print(words.rest(1)),
+    },
+    CommandRow {
+        name: "entitylist",
+        usage: "[type]",
+        help: "List entities of the level with type and position.",
+        run: |server, words, _| entity_list::show(server, words),
     },
     CommandRow {
         name: "exec",
@@ -137,6 +155,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "[seconds]",
         help: "Restart the level in place after [seconds] (default 5); players stay.",
         run: |server, words, _| commands::restart_in(server, words),
+    },
+    CommandRow {
+        name: "path",
+        usage: "",
+        help: "List archives of the game data in search order.",
+        run: |server, _, _| variables::list_archives(server),
     },
     CommandRow {
         name: "quit",

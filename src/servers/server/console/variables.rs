@@ -1,12 +1,13 @@
-//! Console commands about settings and files: `reset`, `toggle`, `unset`, `dir`.
+//! Console commands about settings and files: `reset`, `toggle`, `unset`, `cvar_restart`, `dir`, `path`.
 //!
-//! Source: console commands of Quake III servers. Engine names: `Cvar_Reset_f`, `Cvar_Toggle_f`, `Cvar_Unset_f`, `FS_Dir_f`.
+//! Source: console commands of Quake III servers. Engine names: `Cvar_Reset_f`, `Cvar_Toggle_f`, `Cvar_Unset_f`, `FS_Dir_f`,
+//! `Cvar_Restart_f`, `FS_Path_f`.
 
 use super::{execute, problems::Cause};
 use crate::{
-    model::{CommandArgs, text},
+    model::{CommandArgs, text, text::counted},
     server::state::Server,
-    settings::{SetCommand, nearest_setting},
+    settings::{Flags, SETTINGS, SetCommand, nearest_setting},
 };
 
 /// Maximum number of files that `dir` lists.
@@ -65,6 +66,46 @@ pub(super) fn toggle(server: &mut Server, words: &CommandArgs) {
         }
     };
     execute::change_setting(server, SetCommand::Set, name, &next);
+}
+
+/// Sets all settings to their defaults and removes variables. Operator-only settings stay, so that rcon does not lock its
+/// user out, as do those of the start.
+pub(super) fn reset_all(server: &mut Server) {
+    const KEPT: Flags =
+        Flags::PROTECTED.and(Flags::INIT).and(Flags::EARLY).and(Flags::READ_ONLY).and(Flags::CHEAT);
+
+    let settings = &server.core.settings;
+    let is_changed = |name: &str| {
+        settings.default_of(name) != settings.get(name) || settings.latched(name).is_some()
+    };
+    let names = SETTINGS.iter().map(|setting| setting.name);
+    let changed: Vec<_> = names
+        .filter(|name| is_changed(name))
+        .filter(|name| settings.flags(name).is_some_and(|flags| !flags.has(KEPT)))
+        .collect();
+    let variables: Vec<_> = settings.variables().map(|(name, ..)| name.to_owned()).collect();
+    let mut removed = 0;
+    for name in &variables {
+        removed += usize::from(server.core.settings.unset(name));
+    }
+    for name in &changed {
+        execute::reset_setting(server, name);
+    }
+    let set = counted(changed.len(), "setting");
+    let removed = counted(removed, "variable");
+    server.core.console.print(format!("{set} set to the default, {removed} removed"));
+}
+
+/// Lists archives of the game data in search order.
+pub(super) fn list_archives(server: &mut Server) {
+    let packs = server.maps.assets().packs();
+    for pack in packs.iter() {
+        let info = &pack.info;
+        let line = format!("{} ({} files)", info.file_name(), info.crcs.len());
+        server.core.console.print(line);
+    }
+    let count = counted(packs.len(), "archive");
+    server.core.console.print(format!("{count}; files in folders precede those of archives"));
 }
 
 /// Lists files of the game data.

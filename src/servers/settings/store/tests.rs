@@ -150,6 +150,14 @@ fn public_server_requires_long_rcon_password() {
         refused(&mut settings, "rconPassword", "1234567", sentence);
         assert_eq!(settings.set("rconPassword", ""), Ok(Change::Changed));
     }
+    let mut public = Settings::default();
+    public.set("dedicated", "2").unwrap();
+    public.start().unwrap();
+    let example = "rconPassword is a placeholder of examples (expected another one, or none, while dedicated is 2 \
+                    or sv_rconAllow allows more than loopback)";
+    for placeholder in ["changeme", "Change_Me", "<your-password>"] {
+        refused(&mut public, "rconPassword", placeholder, example);
+    }
     let mut lan = Settings::default();
     lan.set("rconPassword", "x").unwrap();
     assert_eq!(lan.start(), Ok(()));

@@ -22,6 +22,20 @@ fn told(fixture: &mut Fixture, number: usize, line: &str) -> Vec<String> {
 }
 
 #[test]
+fn operator_speaks_to_one_team() {
+    let mut fixture = Fixture::with(Ruleset::BASEOA, TEAMS, &["alpha", "beta", "gamma"]);
+    told(&mut fixture, 0, "team red");
+    told(&mut fixture, 1, "team blue");
+    fixture.forget();
+    for command in ["say_team RED hold \"the base\"", "say_team green x", "say_team red"] {
+        let words = CommandArgs::parse(command);
+        assert_eq!(fixture.game.console_command(&mut fixture.host, &words), Ok(true));
+    }
+    let line = "tchat \"console: hold the base\"".to_owned();
+    assert_eq!(fixture.host.sent, [(Some(client(0)), line)]);
+}
+
+#[test]
 fn joining_clients_are_spectators_until_they_choose() {
     for ruleset in Ruleset::ALL {
         let mut fixture = Fixture::with(ruleset, TEAMS, &["alpha", "beta"]);
