@@ -18,6 +18,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
         "base",
         &[
             ("model", &[]),
+            ("bans", &["model"]),
             ("cvar", &["model"]),
             ("node", &["model"]),
             ("observe", &["model"]),
@@ -121,6 +122,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             (
                 "server",
                 &[
+                    "bans",
                     "bg",
                     "discovery",
                     "game",
