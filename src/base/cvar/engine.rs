@@ -211,6 +211,10 @@ setting_rows! {
         "Milliseconds until one more rcon request is allowed.";
     SV_RCON_LOCKOUT, "sv_rconLockout", Int::or_off(1, 3600), all("300", O),
         "Maximum seconds that wrong passwords lock an address out of rcon; 0 disables the lockout.";
+    SV_STATE, "sv_state", Text::up_to(1023), all("", I.and(O)),
+        "Folder of the files that outlast the server, such as the list of bans; none keeps them in memory. Empty selects \
+         $STATE_DIRECTORY, else fragd/PORT in fs_homepath, if that is set, else in ~/.local/state. Servers do not share a \
+         folder.";
     SV_QUERY_BURST, "sv_queryBurst", Int::range(1, 1000), all("10", O),
         "Burst of queries per address.";
     SV_QUERY_PERIOD, "sv_queryPeriod", Int::range(1, 60_000), all("1000", O),

@@ -13,8 +13,26 @@ use crate::{
 
 /// Commands that neither a game module nor a mod runs.
 ///
-/// They end the server, permit cheats, write files or announce the server.
-const OPERATOR_COMMANDS: [&str; 5] = ["devmap", "heartbeat", "quit", "record", "stoprecord"];
+/// They end the server, permit cheats, write files, change what outlasts the server or announce it.
+const OPERATOR_COMMANDS: [&str; 17] = [
+    "ban",
+    "banaddr",
+    "bandel",
+    "devmap",
+    "exceptaddr",
+    "exceptdel",
+    "exportbans",
+    "flushbans",
+    "heartbeat",
+    "importbans",
+    "mute",
+    "quit",
+    "record",
+    "rehashbans",
+    "stoprecord",
+    "unban",
+    "unmute",
+];
 /// Longest text of a refusal in the log, in bytes.
 const MAX_REFUSAL_LEN: usize = 300;
 

@@ -6,10 +6,12 @@
 //! Engine names: `Cbuf_ExecuteText`, `Cmd_ExecuteString`, `vstr`.
 
 pub(super) mod authority;
+mod bans;
 pub(super) mod budget;
 mod changes;
 pub(super) mod commands;
 mod execute;
+mod moderation;
 pub(super) mod output;
 mod players;
 pub(super) mod problems;

@@ -2,8 +2,9 @@
 //!
 //! Source: console commands of Quake III servers.
 
-use super::{commands, recording, scripts, variables};
+use super::{bans, commands, execute, moderation, recording, scripts, variables};
 use crate::{
+    bans::EntryKind,
     model::CommandArgs,
     server::{
         info_strings::{serverinfo, systeminfo},
@@ -25,8 +26,36 @@ pub(super) struct CommandRow {
 /// Every command, by name.
 pub(super) const COMMANDS: &[CommandRow] = &[
     CommandRow {
+        name: "addip",
+        usage: "<address>",
+        help: "Ban an address, e.g. 10.1.2.3, 10.1.* or 2001:db8::/32.",
+        run: |server, words, _| {
+            if !bans::add_ip(server, words) {
+                execute::run_in_game(server, words);
+            }
+        },
+    },
+    CommandRow {
+        name: "ban",
+        usage: "[address, guid or name] <player, address, network, GUID or name> [time] [reason]",
+        help: "Ban and kick, for e.g. 30m, 2h or 7d, or without end.",
+        run: |server, words, _| moderation::add_entry(server, words, EntryKind::Ban),
+    },
+    CommandRow {
+        name: "banaddr",
+        usage: "<address, network or slot> [prefix length]",
+        help: "Ban an address or network.",
+        run: |server, words, _| bans::add_network(server, words, EntryKind::Ban),
+    },
+    CommandRow {
+        name: "bandel",
+        usage: "<number or network>",
+        help: "Delete a ban of listbans, or those inside a network.",
+        run: |server, words, _| bans::delete(server, words, EntryKind::Ban),
+    },
+    CommandRow {
         name: "clientkick",
-        usage: "<slot>",
+        usage: "<slot> [reason]",
         help: "Kick the client in a slot.",
         run: |server, words, _| commands::client_kick(server, words),
     },
@@ -73,6 +102,18 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, words, _| server.core.console.print(words.rest(1)),
     },
     CommandRow {
+        name: "exceptaddr",
+        usage: "<address, network or slot> [prefix length]",
+        help: "Admit an address or network in spite of bans.",
+        run: |server, words, _| bans::add_network(server, words, EntryKind::Exception),
+    },
+    CommandRow {
+        name: "exceptdel",
+        usage: "<number or network>",
+        help: "Delete an exception of listbans, or those inside a network.",
+        run: |server, words, _| bans::delete(server, words, EntryKind::Exception),
+    },
+    CommandRow {
         name: "exec",
         usage: "<file>",
         help: "Run a script of the game data (.cfg by default).",
@@ -83,6 +124,18 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "<file>",
         help: "Run a script of the game data without printing its name.",
         run: |server, words, depth| scripts::exec(server, words, depth, true),
+    },
+    CommandRow {
+        name: "exportbans",
+        usage: "",
+        help: "Write the networks of listbans to serverbans.dat in the state folder, as ioquake3 reads them.",
+        run: |server, _, _| bans::export(server),
+    },
+    CommandRow {
+        name: "flushbans",
+        usage: "",
+        help: "Delete all bans and exceptions.",
+        run: |server, _, _| bans::flush(server),
     },
     CommandRow {
         name: "heartbeat",
@@ -97,8 +150,14 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, words, _| commands::explain(server, words),
     },
     CommandRow {
+        name: "importbans",
+        usage: "",
+        help: "Add the networks of serverbans.dat in the state folder, as ioquake3 writes them.",
+        run: |server, _, _| bans::import(server),
+    },
+    CommandRow {
         name: "kick",
-        usage: "<name, slot or all>",
+        usage: "<name, slot or all> [reason]",
         help: "Kick a client, or all.",
         run: |server, words, _| commands::kick(server, words),
     },
@@ -116,9 +175,24 @@ pub(super) const COMMANDS: &[CommandRow] = &[
     },
     CommandRow {
         name: "kicknum",
-        usage: "<slot>",
+        usage: "<slot> [reason]",
         help: "Kick the client in a slot.",
         run: |server, words, _| commands::client_kick(server, words),
+    },
+    CommandRow {
+        name: "listbans",
+        usage: "",
+        help: "List bans, exceptions and mutes.",
+        run: |server, _, _| bans::list(server),
+    },
+    CommandRow {
+        name: "listip",
+        usage: "",
+        help: "List the banned networks and g_banIPs.",
+        run: |server, words, _| {
+            bans::list_ips(server);
+            execute::run_in_game(server, words);
+        },
     },
     CommandRow {
         name: "map",
@@ -133,6 +207,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, words, _| commands::restart_in(server, words),
     },
     CommandRow {
+        name: "mute",
+        usage: "[address, guid or name] <player, address, network, GUID or name> [time] [reason]",
+        help: "Refuse the chat of players, also after a reconnect.",
+        run: |server, words, _| moderation::add_entry(server, words, EntryKind::Mute),
+    },
+    CommandRow {
         name: "quit",
         usage: "[reason]",
         help: "Disconnect all clients and stop the server.",
@@ -143,6 +223,22 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "[name, slot, all or match] [file name]",
         help: "Record a client to a demo file, all clients, or the match with every view.",
         run: |server, words, _| recording::record(server, words),
+    },
+    CommandRow {
+        name: "rehashbans",
+        usage: "",
+        help: "Read the list of bans from its file again.",
+        run: |server, _, _| bans::reload(server),
+    },
+    CommandRow {
+        name: "removeip",
+        usage: "<address>",
+        help: "Remove a ban of addip, or an address of g_banIPs.",
+        run: |server, words, _| {
+            if !bans::remove_ip(server, words) {
+                execute::run_in_game(server, words);
+            }
+        },
     },
     CommandRow {
         name: "reset",
@@ -223,6 +319,18 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "<name> [values]",
         help: "Set a setting to 1 or 0 in turn, or to the next of the values.",
         run: |server, words, _| variables::toggle(server, words),
+    },
+    CommandRow {
+        name: "unban",
+        usage: "<id of listbans, address, network, guid GUID or name NAME>",
+        help: "Delete a ban.",
+        run: |server, words, _| moderation::remove_entry(server, words, EntryKind::Ban),
+    },
+    CommandRow {
+        name: "unmute",
+        usage: "<player, id of listbans, address, network, guid GUID or name NAME>",
+        help: "Delete a mute.",
+        run: |server, words, _| moderation::remove_entry(server, words, EntryKind::Mute),
     },
     CommandRow {
         name: "unset",
