@@ -81,7 +81,8 @@ mod tests {
     fn path(pairs: &[(&str, &str)], variables: &[(&str, &str)]) -> Option<String> {
         let mut settings = Settings::default();
         for (name, value) in pairs {
-            settings.set_with(SetCommand::Set, ChangeSource::Script, name, value).unwrap();
+            let set = settings.set_with(SetCommand::Set, ChangeSource::Script, name, value);
+            assert!(set.is_ok(), "{name}");
         }
         let variable = |name: &str| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())

@@ -141,6 +141,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             (
                 "qwserver",
                 &[
+                    "bans",
                     "bsp29",
                     "cvar",
                     "discovery",

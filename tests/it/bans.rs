@@ -207,8 +207,8 @@ fn exceptions_and_networks_have_meaning_of_ioquake3() {
 #[test]
 fn banned_player_is_kicked_and_told() {
     let mut fixture = fixture(&Rc::default());
-    let bad = fixture.join(&Protocol::OA_71, "^1Bad ^2Guy");
-    let good = fixture.join(&Protocol::OA_71, "good");
+    let bad = fixture.join(Protocol::OA_71, "^1Bad ^2Guy");
+    let good = fixture.join(Protocol::OA_71, "good");
     fixture.run_for(Millis(3000));
     assert_eq!(fixture.server().active_clients(), 2);
     let text = ran(&mut fixture, "ban guid \"bad guy\" 30m too loud");
@@ -231,8 +231,8 @@ fn banned_player_is_kicked_and_told() {
 #[test]
 fn muted_player_is_told_and_not_heard() {
     let mut fixture = fixture(&Rc::default());
-    let loud = fixture.join(&Protocol::OA_71, "loud");
-    let other = fixture.join(&Protocol::OA_71, "other");
+    let loud = fixture.join(Protocol::OA_71, "loud");
+    let other = fixture.join(Protocol::OA_71, "other");
     fixture.run_for(Millis(3000));
     let is_heard = |fixture: &mut SimFixture, text: &str| {
         let now = fixture.network.now();
@@ -261,8 +261,8 @@ fn muted_player_is_told_and_not_heard() {
 #[test]
 fn kick_has_reason() {
     let mut fixture = fixture(&Rc::default());
-    let first = fixture.join(&Protocol::OA_71, "two words");
-    let second = fixture.join(&Protocol::OA_71, "second");
+    let first = fixture.join(Protocol::OA_71, "two words");
+    let second = fixture.join(Protocol::OA_71, "second");
     fixture.run_for(Millis(3000));
     ran(&mut fixture, "kick \"two words\" bad \u{1b}[2Jmanners");
     ran(&mut fixture, "clientkick 1 idle");

@@ -25,4 +25,4 @@ pub use list::{AddError, BanList, Client, MAX_ENTRIES, MAX_PATTERNS};
 pub use name_pattern::NamePattern;
 pub use serverbans::{parse_serverbans, serverbans_text};
 pub use span::Span;
-pub use subject::{Subject, SubjectError, parse_network};
+pub use subject::{Subject, SubjectError, parse_mask, parse_network};

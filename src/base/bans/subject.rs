@@ -114,6 +114,26 @@ pub fn parse_network(text: &str) -> Option<IpNet> {
     Some(canonical(network).trunc())
 }
 
+/// Parses an address mask: a network, or leading numbers of an IPv4 address such as `10.1` or `10.1.*.*`. `None` for
+/// other masks, such as `10.*.2.*`.
+#[must_use]
+pub fn parse_mask(mask: &str) -> Option<IpNet> {
+    if let Some(network) = parse_network(mask) {
+        return Some(network);
+    }
+    let mut octets = [0; 4];
+    let mut count = 0;
+    let mut parts = mask.split('.').peekable();
+    while let Some(part) = parts.next_if(|part| *part != "*") {
+        *octets.get_mut(count)? = part.parse().ok()?;
+        count += 1;
+    }
+    let stars = parts.clone().count();
+    let is_prefix = count + stars <= 4 && parts.all(|part| part == "*");
+    let prefix = u8::try_from(8 * count).ok().filter(|_| is_prefix)?;
+    Ipv4Net::new(octets.into(), prefix).ok().map(IpNet::V4)
+}
+
 /// Returns a network inside `::ffff:0:0/96` as IPv4.
 fn canonical(network: IpNet) -> IpNet {
     let IpNet::V6(inside) = network else { return network };
@@ -143,6 +163,29 @@ mod tests {
         }
         for text in ["", "10.1", "10.0.0.0/33", "::/129", "x", "10.0.0.0/", "1.2.3.4/-1", "[::1]"] {
             assert_eq!(Subject::network(text), Err(SubjectError::Network), "{text}");
+        }
+    }
+
+    #[test]
+    fn masks_of_leading_numbers_are_networks() {
+        for (mask, network) in [
+            ("10.1.2.3", Some("10.1.2.3/32")),
+            ("10.1", Some("10.1.0.0/16")),
+            ("10.1.*.*", Some("10.1.0.0/16")),
+            ("10.1.*", Some("10.1.0.0/16")),
+            ("*", Some("0.0.0.0/0")),
+            ("2001:db8::/32", Some("2001:db8::/32")),
+            ("10.0.0.0/8", Some("10.0.0.0/8")),
+            ("10.*.2.*", None),
+            ("10.1.2.3.4", None),
+            ("10.*.*.*.*", None),
+            ("1..2", None),
+            ("256", None),
+            ("", None),
+            ("x", None),
+        ] {
+            let found = parse_mask(mask).map(|network| network.to_string());
+            assert_eq!(found.as_deref(), network, "{mask}");
         }
     }
 

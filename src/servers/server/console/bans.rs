@@ -5,7 +5,7 @@
 use super::players::player_in;
 use crate::{
     bans::{
-        BanList, Draft, EntryKind, Subject, bounded_text, parse_network, parse_serverbans,
+        BanList, Draft, EntryKind, Subject, bounded_text, parse_mask, parse_serverbans,
         serverbans_text,
     },
     model::{CommandArgs, text},
@@ -253,7 +253,7 @@ pub(super) fn export(server: &mut Server) {
 /// Adds a mask of `addip` to the list. Returns false for one that the game keeps: other masks than networks, and those of
 /// an allow list.
 pub(super) fn add_ip(server: &mut Server, words: &CommandArgs) -> bool {
-    let subject = mask_network(words.get(1)).filter(|_| keeps_masks(server));
+    let subject = parse_mask(words.get(1)).map(Subject::Network).filter(|_| keeps_masks(server));
     let content = subject.map(|subject| draft(server, EntryKind::Ban, subject, None, ""));
     let is_taken = content.is_some();
     if let Some(content) = content {
@@ -264,7 +264,7 @@ pub(super) fn add_ip(server: &mut Server, words: &CommandArgs) -> bool {
 
 /// Removes a mask of `removeip` from the list. Returns false for one that only the game may have.
 pub(super) fn remove_ip(server: &mut Server, words: &CommandArgs) -> bool {
-    let subject = mask_network(words.get(1)).filter(|_| keeps_masks(server));
+    let subject = parse_mask(words.get(1)).map(Subject::Network).filter(|_| keeps_masks(server));
     let id = subject.and_then(|subject| server.core.bans.list().id_of(EntryKind::Ban, &subject));
     id.into_iter().for_each(|id| remove(server, id));
     id.is_some()
@@ -286,45 +286,4 @@ pub(super) fn list_ips(server: &mut Server) {
 fn keeps_masks(server: &Server) -> bool {
     let settings = &server.core.settings;
     settings.flag(key::G_FILTER_BAN) && is_trusted(settings, server.texts.author())
-}
-
-/// Network of an address mask such as `10.1` or `10.1.*.*`, of an address or of a network. `None` for other masks.
-fn mask_network(mask: &str) -> Option<Subject> {
-    if let Some(network) = parse_network(mask) {
-        return Some(Subject::Network(network));
-    }
-    let parts: Vec<&str> = mask.split('.').collect();
-    let numbers: Vec<&str> = parts.iter().copied().take_while(|part| *part != "*").collect();
-    let is_prefix = parts.len() <= 4 && parts[numbers.len()..].iter().all(|part| *part == "*");
-    let octets: Option<Vec<u8>> = numbers.iter().map(|part| part.parse().ok()).collect();
-    let octets = octets.filter(|_| is_prefix && !mask.is_empty())?;
-    let mut address = [0; 4];
-    address[..octets.len()].copy_from_slice(&octets);
-    let [a, b, c, d] = address;
-    Subject::network(&format!("{a}.{b}.{c}.{d}/{}", 8 * octets.len())).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn masks_of_leading_numbers_are_networks() {
-        for (mask, network) in [
-            ("10.1.2.3", Some("10.1.2.3/32")),
-            ("10.1", Some("10.1.0.0/16")),
-            ("10.1.*.*", Some("10.1.0.0/16")),
-            ("10.1.*", Some("10.1.0.0/16")),
-            ("2001:db8::/32", Some("2001:db8::/32")),
-            ("10.0.0.0/8", Some("10.0.0.0/8")),
-            ("10.*.2.*", None),
-            ("10.1.2.3.4", None),
-            ("256", None),
-            ("", None),
-            ("x", None),
-        ] {
-            let found = mask_network(mask).map(|subject| subject.to_string());
-            assert_eq!(found.as_deref(), network, "{mask}");
-        }
-    }
 }
