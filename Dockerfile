@@ -42,7 +42,8 @@ WORKDIR /var/lib/fragd
 VOLUME /var/lib/fragd
 # Other arguments replace the command below and keep configuration and game data.
 ENV FRAGD_CONFIG=/etc/fragd/fragd.toml \
-    FRAGD_BASEPATH=/srv/games
+    FRAGD_BASEPATH=/srv/games \
+    STATE_DIRECTORY=/var/lib/fragd
 EXPOSE 27960/udp
 # Query like a server browser, on the port that process 1 uses: a process that hangs does not answer.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=3 \

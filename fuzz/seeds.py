@@ -135,6 +135,13 @@ def from_words():
         ("comments", "/* set a b;\n */ map yard\r\n\0echo \"x // y\" /* open\0\xff\xfe"),
     ):
         seed("scripts", name, text.encode("latin-1"))
+    for name, text in (
+        ("lines", '{"id":7,"kind":"ban","network":"10.0.0.0/8","reason":"spam","by":"console","made":1732780800,"expires":1732788000}\n'
+                  '{"kind":"mute","guid":"0123456789abcdef0123456789abcdef"}\n{"kind":"exception","name":"*^1bad?*"}\n'),
+        ("serverbans", "0 10.0.0.0 8\n1 10.1.2.3 32\n0 2001:db8:: 32\n"),
+        ("words", "30m 2h 7d ::ffff:10.1.2.3/104 0123456789abcdef0123456789ABCDEF ^1Sarge"),
+    ):
+        seed("bans", name, text.encode())
     config = (HERE.parent / "config" / "fragd.toml").read_text()
     lines = [line[1:] for line in config.splitlines() if line.startswith("#") and " = " in line and line[1] != " "]
     tables = [line for line in config.splitlines() if line.startswith("[")]

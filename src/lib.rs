@@ -74,6 +74,9 @@
 
 // Data types and interfaces of all modules.
 #[cfg(feature = "server")]
+#[path = "base/bans/mod.rs"]
+pub mod bans;
+#[cfg(feature = "server")]
 #[path = "base/cvar/mod.rs"]
 pub mod cvar;
 #[cfg(feature = "load")]

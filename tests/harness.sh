@@ -61,6 +61,9 @@ begin() {
   else
     work=$(mktemp -d "${TMPDIR:-/tmp}/fragd-$1.XXXXXX")
   fi
+  # Servers of checks do not read or leave the state of the user's.
+  export XDG_STATE_HOME=$work/state
+  unset STATE_DIRECTORY
   trap clean_up EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM
@@ -296,7 +299,7 @@ server_try() {
       # The game log is a separate file; checks look for its lines in the server's log, too.
       # Debian's clients predict with native modules, in an engine built with -ffast-math.
       launch "$server_console" "$server_log" env RUST_LOG=info,game=debug "${data[@]}" "$fragd" serve --port "$port" --map "$map" \
-        +set pmove_precision double +set cm_precision fast +set g_log "$server_games" \
+        +set pmove_precision double +set cm_precision fast +set g_log "$server_games" +set sv_state none \
         "${game_settings[@]}" "${settings[@]}" +devmap "$map"
       ;;
     ioq3ded)

@@ -204,11 +204,11 @@ refusals() {
   stop "$server_pid" 5
   server_start fragd - oa_dm1 8 || { fail 'fragd: does not answer'; return; }
   server_order 'addip 127.0.0.*'
-  hears 5 "$server_log" 'Added 127\.0\.0' || fail 'fragd: bans nobody'
+  hears 5 "$server_log" 'Added ban: 127\.0\.0' || fail 'fragd: bans nobody'
   load banned -n 2 --seconds 40 --timeout 3s
   ends banned 4 'refused all 2 bots: .*banned'
   server_order 'removeip 127.0.0.*'
-  hears 5 "$server_log" 'Removed 127\.0\.0' || fail 'fragd: keeps its ban'
+  hears 5 "$server_log" 'Deleting ban 127\.0\.0' || fail 'fragd: keeps its ban'
   load forgiven -n 2 --seconds 3
   check "ban: whose ban is lifted gets in ($code)" [ "$code" -eq 0 ] || tells forgiven
   stop "$server_pid" 5

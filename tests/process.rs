@@ -1159,3 +1159,44 @@ fn drawing_of_a_floor_names_its_items_only() {
     assert_eq!(view(&small), view(&large));
     assert_eq!(2 * width(&small), width(&large));
 }
+
+#[test]
+fn bans_outlast_a_killed_server() {
+    let scratch = Scratch::new("bans");
+    let state = scratch.0.join("state");
+    let settings = ["+set", "sv_state", state.to_str().unwrap(), "+map", "fragd1"];
+    let start = |what: &str| {
+        let mut server = Server::start(&scratch.0, &settings, |command| {
+            command.stdin(Stdio::piped());
+        });
+        assert!(server.answers(PATIENCE), "{what}");
+        server
+    };
+    let file = state.join("bans.jsonl");
+    let written = || fs::read_to_string(&file).unwrap_or_default();
+    let await_ban = |network: &str| {
+        let end = Instant::now() + PATIENCE;
+        while !written().contains(network) && Instant::now() < end {
+            thread::sleep(Duration::from_millis(20));
+        }
+        assert!(written().contains(network), "{network} in {}", written());
+    };
+    let mut server = start("the first server");
+    server.child.stdin.as_mut().unwrap().write_all(b"ban 192.0.2.1 2h spam\n").unwrap();
+    await_ban("192.0.2.1/32");
+    server.child.kill().unwrap();
+    drop(server);
+    // The next server reads the list, adds to it, and ends in good order.
+    let mut server = start("a server after kill -9");
+    server.child.stdin.as_mut().unwrap().write_all(b"ban 192.0.2.2\nban 192.0.2.3\n").unwrap();
+    await_ban("192.0.2.2/32");
+    assert!(server.end().is_some_and(|status| status.success()));
+    for network in ["192.0.2.1/32", "192.0.2.2/32", "192.0.2.3/32"] {
+        assert!(written().contains(network), "{network}: {}", written());
+    }
+    // A file with a fault is kept aside.
+    fs::write(&file, "nonsense\n").unwrap();
+    let mut server = start("a server with an unreadable state file");
+    assert!(server.end().is_some_and(|status| status.success()));
+    assert_eq!(fs::read_to_string(state.join("bans.jsonl.bad")).unwrap(), "nonsense\n");
+}

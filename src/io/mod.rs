@@ -61,6 +61,7 @@ mod slow_runs;
 pub mod socket;
 pub mod socks5;
 pub mod state_file;
+pub mod state_folder;
 mod steering;
 #[cfg(unix)]
 mod stop_watch;
@@ -94,6 +95,7 @@ pub use signals::Signals;
 pub use socket::Sockets;
 pub use socks5::{Login, Socks5};
 pub use state_file::StateFile;
+pub use state_folder::DiskState;
 pub use stream_file::StreamFile;
 pub use udp_listeners::udp_listeners;
 pub use uninterrupted::uninterrupted;

@@ -25,6 +25,7 @@ mod replay;
 mod serve;
 mod settings;
 mod sim;
+mod state;
 mod tap;
 mod trace;
 

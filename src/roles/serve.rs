@@ -125,7 +125,9 @@ fn host(
     let begun = clock.now();
     let reloads = ReloadCounters::default();
     let reload = Reload::new(asked, &settings, reloads.clone());
-    let builder = super::server_of(asked, settings, entropy, began).assets(data);
+    let state =
+        super::state::folder(&settings, asked.journal.is_some()).map_err(HostError::Start)?;
+    let builder = super::server_of(asked, settings, entropy, began).assets(data).state(state);
     let server = builder.start().map_err(HostError::Start)?;
     log::info!("server ready: first level loaded in {} ms", clock.now().since(begun).0);
     // Scripts have set what these read.

@@ -11,6 +11,7 @@ use crate::{
     model::{
         UnixMillis,
         assets::{Assets, GAME_MODULE, MAX_GAME_MODULE_LEN, MemoryAssets},
+        state_folder::StateFolder,
     },
     qagame::GameModule,
     qvm::{Engine, EngineError, Executable, Image, MAX_FILE, Program, Symbols},
@@ -75,6 +76,13 @@ impl ServerBuilder {
     #[must_use]
     pub fn lines(mut self, lines: Vec<String>) -> Self {
         self.start.lines = lines;
+        self
+    }
+
+    /// Sets the folder of the files that outlast the server, such as the list of bans.
+    #[must_use]
+    pub fn state(mut self, folder: Option<Rc<dyn StateFolder>>) -> Self {
+        self.start.state = folder;
         self
     }
 

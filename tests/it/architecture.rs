@@ -18,6 +18,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
         "base",
         &[
             ("model", &[]),
+            ("bans", &["model"]),
             ("cvar", &["model"]),
             ("node", &["model"]),
             ("observe", &["model"]),
@@ -122,6 +123,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             (
                 "server",
                 &[
+                    "bans",
                     "bg",
                     "discovery",
                     "game",
@@ -140,6 +142,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             (
                 "qwserver",
                 &[
+                    "bans",
                     "bsp29",
                     "cvar",
                     "discovery",

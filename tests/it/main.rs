@@ -7,6 +7,7 @@ mod announcing;
 mod architecture;
 mod attacks;
 mod authorization;
+mod bans;
 mod bots;
 mod browsing;
 mod captures;

@@ -218,6 +218,10 @@ setting_rows! {
         "Maximum seconds that wrong passwords lock an address out of rcon; 0 disables the lockout.";
     SV_CONSOLE, "sv_console", Text::up_to(107), all("", E.and(O)),
         "Path of a Unix socket on which fragd console attaches, for the owner of the process; empty disables it.";
+    SV_STATE, "sv_state", Text::up_to(1023), all("", I.and(O)),
+        "Folder of the files that outlast the server, such as the list of bans; none keeps them in memory. Empty selects \
+         $STATE_DIRECTORY, else fragd/PORT in fs_homepath, if that is set, else in ~/.local/state. Servers do not share a \
+         folder.";
     SV_QUERY_BURST, "sv_queryBurst", Int::range(1, 1000), all("10", O),
         "Burst of queries per address.";
     SV_QUERY_PERIOD, "sv_queryPeriod", Int::range(1, 60_000), all("1000", O),

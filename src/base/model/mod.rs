@@ -26,6 +26,7 @@ mod parallel;
 mod player;
 mod prefetch;
 pub mod spelling;
+pub mod state_folder;
 pub mod text;
 mod time;
 mod trace;

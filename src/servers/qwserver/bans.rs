@@ -2,105 +2,60 @@
 //!
 //! Source: QuakeWorld protocol 28, commands `addip`, `removeip`, `listip`, `filterban`.
 
-use std::{
-    fmt,
-    net::{IpAddr, Ipv4Addr},
-};
+use std::{fmt, net::IpAddr};
 
-/// Maximum number of masks.
-const MAX_BANS: usize = 1024;
+use crate::bans::{BanList, Client, Draft, EntryKind, Subject, parse_mask};
 
 /// Addresses with the same leading bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mask {
-    address: IpAddr,
-    bits: u8,
-}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mask(Subject);
 
 impl Mask {
     /// Reads an address, a network such as `10.0.0.0/8`, or the first numbers of an address such as `192.168`.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits.parse::<u8>().ok()?)),
-            None => (text, None),
+        // Zeros at the end of an IPv4 address match everything, as in other servers.
+        let whole = match text.parse::<IpAddr>().map(|address| address.to_canonical()) {
+            Ok(IpAddr::V4(ip)) => format!("{ip}/{}", 32 - ip.to_bits().trailing_zeros() / 8 * 8),
+            Ok(IpAddr::V6(_)) | Err(_) => text.trim_end_matches('.').to_owned(),
         };
-        if let Ok(address) = address.parse::<IpAddr>() {
-            let address = address.to_canonical();
-            let width = if address.is_ipv4() { 32 } else { 128 };
-            // Zeros at the end of an IPv4 address match everything, as in other servers.
-            let zeros = match address {
-                IpAddr::V4(ip) => ip.to_bits().trailing_zeros() / 8 * 8,
-                IpAddr::V6(_) => 0,
-            };
-            let bits = bits.unwrap_or(width - zeros as u8);
-            return (bits <= width).then_some(Self { address, bits });
-        }
-        let mut octets = [0; 4];
-        let mut count = 0;
-        for part in address.trim_end_matches('.').split('.').take_while(|part| *part != "*") {
-            *octets.get_mut(count)? = part.parse().ok()?;
-            count += 1;
-        }
-        let whole = bits.is_none() && (1..4).contains(&count);
-        whole.then(|| Self { address: Ipv4Addr::from(octets).into(), bits: count as u8 * 8 })
-    }
-
-    fn matches(&self, address: IpAddr) -> bool {
-        match (self.address, address) {
-            (IpAddr::V4(mask), IpAddr::V4(ip)) => {
-                let shift = 32 - u32::from(self.bits);
-                (mask.to_bits() ^ ip.to_bits()).checked_shr(shift).unwrap_or(0) == 0
-            }
-            (IpAddr::V6(mask), IpAddr::V6(ip)) => {
-                let shift = 128 - u32::from(self.bits);
-                (mask.to_bits() ^ ip.to_bits()).checked_shr(shift).unwrap_or(0) == 0
-            }
-            _ => false,
-        }
+        let network = parse_mask(&whole).filter(|_| !text.starts_with('*'))?;
+        Some(Self(Subject::Network(network)))
     }
 }
 
 impl fmt::Display for Mask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.bits)
+        self.0.fmt(f)
     }
 }
 
 /// List of masks.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Bans(Vec<Mask>);
+pub(super) struct Bans(BanList);
 
 impl Bans {
     /// Adds a mask. Returns whether there was room.
     pub(super) fn add(&mut self, mask: Mask) -> bool {
-        if self.0.contains(&mask) {
-            return true;
-        }
-        let has_room = self.0.len() < MAX_BANS;
-        if has_room {
-            self.0.push(mask);
-        }
-        has_room
+        let (reason, author) = (String::new(), String::new());
+        let (kind, subject) = (EntryKind::Ban, mask.0);
+        self.0.add(Draft { kind, subject, reason, author, made: 0, expires: None }).is_ok()
     }
 
     /// Removes a mask. Returns whether it was there.
-    pub(super) fn remove(&mut self, mask: Mask) -> bool {
-        let len = self.0.len();
-        self.0.retain(|one| *one != mask);
-        self.0.len() != len
+    pub(super) fn remove(&mut self, mask: &Mask) -> bool {
+        let id = self.0.id_of(EntryKind::Ban, &mask.0);
+        id.and_then(|id| self.0.remove(id)).is_some()
     }
 
     /// Masks, oldest first.
-    pub(super) fn all(&self) -> &[Mask] {
-        &self.0
+    pub(super) fn all(&self) -> impl Iterator<Item = &Subject> {
+        self.0.of_kind(EntryKind::Ban).map(|(_, content)| &content.subject)
     }
 
     /// Whether an address is refused. With `is_filter` the masks are refused, else only they are admitted.
     pub(super) fn is_banned(&self, address: IpAddr, is_filter: bool) -> bool {
-        if self.0.is_empty() && is_filter {
-            return false;
-        }
-        self.0.iter().any(|mask| mask.matches(address)) == is_filter
+        // No mask ends, so that the time does not matter.
+        self.0.ban_of(Client::at(address), 0).is_some() == is_filter
     }
 }
 
@@ -127,7 +82,7 @@ mod tests {
             let address: IpAddr = address.parse().unwrap();
             assert_eq!(bans.is_banned(address, true), is_banned, "{mask} {address}");
             assert_eq!(bans.is_banned(address, false), !is_banned, "{mask} {address}");
-            assert!(bans.remove(Mask::parse(mask).unwrap()));
+            assert!(bans.remove(&Mask::parse(mask).unwrap()));
             assert!(!bans.is_banned(address, true));
         }
     }

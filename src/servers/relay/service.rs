@@ -164,8 +164,12 @@ impl Service for RelayState {
         Ok((guess, guess.next_with_number() == guess))
     }
 
-    fn slots_for(&self, _: &InfoString) -> impl Iterator<Item = ViewerKey> {
-        0..self.options.max_viewers as usize
+    fn slots_for(
+        &self,
+        _: Route,
+        _: &InfoString,
+    ) -> Result<impl Iterator<Item = ViewerKey>, String> {
+        Ok(0..self.options.max_viewers as usize)
     }
 
     fn store_userinfo(&mut self, key: ViewerKey, info: InfoString) {

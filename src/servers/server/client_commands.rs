@@ -7,6 +7,7 @@ use super::{
     client::store_userinfo,
     core::Core,
     downloads::commands::{CommandConsequence, DOWNLOAD_COMMANDS, DownloadRequester},
+    moderation,
     pure::{PureState, check_proof},
     state::Server,
 };
@@ -80,6 +81,9 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
         server.core.stats.bump(Counter::CommandsOverLimit);
         return true;
     }
+    if moderation::refuses_chat(&mut server.core, number, words.command()) {
+        return true;
+    }
     words.for_each_mut(|word| *word = clean_argument(word));
     server.core.stats.bump(Counter::ClientCommands);
     server.enter_game(|game, host| game.client_command(host, number, &words));
@@ -104,6 +108,10 @@ fn handle_userinfo(server: &mut Server, number: ClientNum, words: &CommandArgs) 
             }
             let Core { clients, settings, .. } = &mut server.core;
             store_userinfo(clients, settings, number, info);
+            if moderation::drop_if_banned(server, number) {
+                server.process_pending_drops();
+                return true;
+            }
             server.enter_game(|game, host| game.client_userinfo_changed(host, number));
             server.process_pending_drops();
         }

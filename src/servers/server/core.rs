@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use super::{
     audience::Audience,
     authorization::Authorizer,
+    bans::ServerBans,
     bots::BotSlots,
     client::{ClientSlots, ServerRole, slot_count},
     console::output::ConsoleStreams,
@@ -64,6 +65,7 @@ pub(super) struct Core {
     pub(super) pure: Option<PureLevel>,
     pub(super) guards: Guards,
     pub(super) rcon: PasswordGuard,
+    pub(super) bans: ServerBans,
     pub(super) announcer: Announcer,
     pub(super) authorizer: Authorizer,
     pub(super) sender: Sender,
@@ -105,6 +107,7 @@ impl Core {
             authorizer: Authorizer::new(keys.authorization()),
             guards: Guards::new(keys.guards),
             rcon: PasswordGuard::new(keys.rcon),
+            bans: ServerBans::default(),
             sender: Sender::default(),
             stats: Stats::default(),
             quality: Quality::default(),

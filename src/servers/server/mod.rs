@@ -16,6 +16,7 @@
 
 mod audience;
 mod authorization;
+mod bans;
 mod bots;
 mod challenge_requests;
 mod client;
@@ -40,6 +41,7 @@ mod level;
 mod local_ports;
 mod map_loader;
 mod match_recording;
+mod moderation;
 mod protocols;
 mod pure;
 mod quality;
@@ -61,6 +63,7 @@ use std::{borrow::Cow, rc::Rc};
 
 pub(crate) use self::game_code::has_mod;
 use self::{
+    bans::ServerBans,
     console::{budget::ConsoleBudget, start_state::Startup, texts::ConsoleTexts},
     core::{Core, ServerKeys},
     game_faults::GameFaults,
@@ -111,7 +114,7 @@ impl Server {
         games: GameFactory,
         start: impl Into<ServerStart>,
     ) -> Self {
-        let ServerStart { entropy, epoch, overrides, lines, is_strict } = start.into();
+        let ServerStart { entropy, epoch, overrides, lines, is_strict, state } = start.into();
         let assets: Rc<dyn Assets> = Rc::from(assets);
         let maps = MapLoader::new(Rc::clone(&assets));
         let (key, rest) = entropy.split_at(16);
@@ -122,6 +125,7 @@ impl Server {
         let keys = ServerKeys { guards: GuardKeys { challenges, limits: word(0) }, rcon: !word(0) };
         let mut core = Core::new(settings, maps.names(), keys);
         core.epoch = epoch;
+        core.bans = ServerBans::open(state, moderation::calendar(&core));
         core.files = GameFiles::new(assets, file_limits(&core.settings));
         core.recordings.set_epoch(epoch);
         let (request, errors) = game_code::first_request(&mut core.settings, maps.assets());
@@ -270,6 +274,10 @@ impl Node for Server {
         let frames = schedule::schedule_frames(self);
         if frames > 0 {
             schedule::run_frames(self, frames);
+        }
+        // A start that ends the server, as a check of its configuration, saves nothing.
+        if !self.finished {
+            self.core.bans.save(now);
         }
         // Behind the snapshots, which are never late for a download.
         downloads::send::send_blocks(self);

@@ -16,7 +16,7 @@ use super::{
     gate,
     info_strings::serverinfo,
     lan::is_lan,
-    protocols,
+    moderation, protocols,
     send::send_snapshot,
     state::Server,
     usercmds,
@@ -199,13 +199,18 @@ impl Service for Server {
         Ok(chosen.map_or((guess, false), |chosen| (chosen, true)))
     }
 
-    fn slots_for(&self, info: &InfoString) -> impl Iterator<Item = ClientNum> {
+    fn slots_for(
+        &self,
+        route: Route,
+        info: &InfoString,
+    ) -> Result<impl Iterator<Item = ClientNum>, String> {
+        moderation::check_bans(&self.core, route, info)?;
         let settings = &self.core.settings;
         let password = settings.text(key::SV_PRIVATE_PASSWORD);
         let private = settings.int(key::SV_PRIVATE_CLIENTS).unsigned_abs() as usize;
         let may_be_private = !password.is_empty() && Userinfo(info).password() == password;
         let first = if may_be_private { 0 } else { private };
-        ClientNum::all().take(self.core.slots()).skip(first)
+        Ok(ClientNum::all().take(self.core.slots()).skip(first))
     }
 
     fn is_free(&self, number: ClientNum) -> bool {

@@ -1,8 +1,10 @@
 //! Inputs of a server's start, and what the start reports.
 
+use std::rc::Rc;
+
 use super::{downloads::offer::url_of, state::Server};
 use crate::{
-    model::UnixMillis,
+    model::{UnixMillis, state_folder::StateFolder},
     settings::{SetCommand, Settings, key},
 };
 
@@ -20,12 +22,21 @@ pub struct ServerStart {
     pub lines: Vec<String>,
     /// Whether a missing script of the lines or a missing first map ends the start, see [`start_error`].
     pub is_strict: bool,
+    /// Folder of the files that outlast the server, such as the list of bans. Without one they are in memory only.
+    pub state: Option<Rc<dyn StateFolder>>,
 }
 
 impl From<[u8; 32]> for ServerStart {
     /// A start without calendar time and commands.
     fn from(entropy: [u8; 32]) -> Self {
-        Self { entropy, epoch: None, overrides: Vec::new(), lines: Vec::new(), is_strict: false }
+        Self {
+            entropy,
+            epoch: None,
+            overrides: Vec::new(),
+            lines: Vec::new(),
+            is_strict: false,
+            state: None,
+        }
     }
 }
 

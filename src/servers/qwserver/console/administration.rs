@@ -38,12 +38,12 @@ pub(super) fn add_ip(server: &mut QwServer, args: &CommandArgs) {
 
 pub(super) fn remove_ip(server: &mut QwServer, args: &CommandArgs) {
     let Some(mask) = mask(server, args) else { return };
-    let text = if server.bans.remove(mask) { "removed" } else { "not in the list" };
+    let text = if server.bans.remove(&mask) { "removed" } else { "not in the list" };
     server.console.print(&format!("{mask} {text}\n"));
 }
 
 pub(super) fn list_ips(server: &mut QwServer) {
-    let text: String = server.bans.all().iter().map(|mask| format!("{mask}\n")).collect();
+    let text: String = server.bans.all().map(|mask| format!("{mask}\n")).collect();
     server.console.print(&text);
 }
 

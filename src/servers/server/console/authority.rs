@@ -13,9 +13,28 @@ use crate::{
 
 /// Commands that neither a game module nor a mod runs.
 ///
-/// They end the server, permit cheats, write files or announce the server.
-const OPERATOR_COMMANDS: [&str; 7] =
-    ["devmap", "drain", "heartbeat", "quit", "record", "stoprecord", "undrain"];
+/// They end the server, permit cheats, write files, change what outlasts the server or announce it.
+const OPERATOR_COMMANDS: [&str; 19] = [
+    "ban",
+    "banaddr",
+    "bandel",
+    "devmap",
+    "drain",
+    "exceptaddr",
+    "exceptdel",
+    "exportbans",
+    "flushbans",
+    "heartbeat",
+    "importbans",
+    "mute",
+    "quit",
+    "record",
+    "rehashbans",
+    "stoprecord",
+    "unban",
+    "undrain",
+    "unmute",
+];
 /// Longest text of a refusal in the log, in bytes.
 const MAX_REFUSAL_LEN: usize = 300;
 

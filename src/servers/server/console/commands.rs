@@ -13,6 +13,7 @@ use super::{
     texts::OpenText,
 };
 use crate::{
+    bans::{MAX_REASON_LEN, bounded_text},
     model::{CommandArgs, text},
     server::{
         bots::userinfo_of,
@@ -74,7 +75,9 @@ pub(super) fn known_commands(server: &Server) -> Vec<[&'static str; 3]> {
     let of_game = server.game.console_commands().iter();
     let of_game = of_game.map(|command| [command.name, command.usage, command.help]);
     let mut all: Vec<_> = own.chain(of_game).collect();
-    all.sort_unstable();
+    // Commands of the console win over those of the game.
+    all.sort_by_key(|row| row[0]);
+    all.dedup_by_key(|row| row[0]);
     all
 }
 
@@ -238,12 +241,23 @@ pub(super) fn kick(server: &mut Server, words: &CommandArgs) {
     } else if wanted.eq_ignore_ascii_case("allbots") {
         kick_bots(server);
     } else {
-        match find_player(&server.core, &wanted) {
-            Ok(number) => server.drop_client(number, "was kicked"),
+        // A name may have spaces. Else the first word is the player, and the rest is the reason.
+        let whole = find_player(&server.core, &wanted).map(|number| (number, String::new()));
+        let first = || find_player(&server.core, words.get(1));
+        match whole
+            .or_else(|error| first().map_err(|_| error).map(|number| (number, words.rest(2))))
+        {
+            Ok((number, reason)) => server.drop_client(number, &kick_text(&reason)),
             Err(error) => server.core.console.print(error.to_string()),
         }
     }
     server.process_pending_drops();
+}
+
+/// Text that all players are told about a kicked one.
+fn kick_text(reason: &str) -> String {
+    let reason = bounded_text(reason, MAX_REASON_LEN);
+    if reason.is_empty() { "was kicked".to_owned() } else { format!("was kicked: {reason}") }
 }
 
 pub(super) fn kick_all(server: &mut Server) {
@@ -262,14 +276,14 @@ pub(super) fn kick_bots(server: &mut Server) {
 
 pub(super) fn client_kick(server: &mut Server, words: &CommandArgs) {
     let slot = words.get(1);
-    if words.len() != 2 {
+    if words.len() < 2 {
         server.core.console.print(format!("Usage: {} <client number>", words.command()));
     } else if slot.is_empty() || !slot.bytes().all(|byte| byte.is_ascii_digit()) {
         server.core.console.print(format!("Bad slot number: {slot}"));
     } else {
         let slot = usize::try_from(text::atoi(slot)).unwrap_or(usize::MAX);
         match player_in(&server.core, slot) {
-            Ok(number) => server.drop_client(number, "was kicked"),
+            Ok(number) => server.drop_client(number, &kick_text(&words.rest(2))),
             Err(error) => server.core.console.print(error.to_string()),
         }
     }

@@ -123,10 +123,17 @@ pub(super) fn run_command(server: &mut Server, words: &CommandArgs, depth: u8) {
             let value = words.rest(1);
             change_setting(server, SetCommand::Set, name, &value);
         }
-    } else if server.enter_game(|game, host| game.console_command(host, words)) == Some(true) {
+    } else {
+        run_in_game(server, words);
+    }
+}
+
+/// Runs a command of the game.
+pub(super) fn run_in_game(server: &mut Server, words: &CommandArgs) {
+    if server.enter_game(|game, host| game.console_command(host, words)) == Some(true) {
         server.process_pending_drops();
     } else {
-        report_unknown(server, name);
+        report_unknown(server, command_name(words));
     }
 }
 

@@ -6,6 +6,7 @@
 //! Engine names: `Cbuf_ExecuteText`, `Cmd_ExecuteString`, `vstr`.
 
 pub(super) mod authority;
+mod bans;
 pub(super) mod budget;
 mod changes;
 mod chat;
@@ -14,6 +15,7 @@ pub(super) mod completion;
 pub(super) mod drain;
 mod entity_list;
 mod execute;
+mod moderation;
 pub(super) mod output;
 mod password_file;
 mod players;

@@ -9,27 +9,38 @@ use crate::{
     observe::{Counter, LogEvent},
     server::{
         core::Core,
+        moderation::is_address_banned,
         rcon::{RconDecision, decide, packets},
         state::Server,
     },
-    settings::masked_line,
+    settings::{key, masked_line},
     wire::connectionless::{Message, Rcon},
 };
 
 /// Runs a remote command, or rejects it.
 pub(in crate::server) fn handle_rcon(server: &mut Server, route: Route, request: Rcon<'_>) {
+    // Other networks are refused before a list is searched.
+    let may_ask = server.core.settings.networks(key::SV_RCON_ALLOW).contains(route.remote.ip());
+    let is_banned = may_ask && is_address_banned(&server.core, route);
     let Core { settings, rcon, now, clients, .. } = &mut server.core;
     let (now, from) = (*now, route.remote);
     let is_client =
         || clients.iter().any(|(_, client)| client.is_active() && client.remote.address() == from);
-    match decide(rcon, settings, now, from, is_client, request.password) {
+    let decision = if is_banned {
+        RconDecision::Refused(None)
+    } else {
+        decide(rcon, settings, now, from, is_client, request.password)
+    };
+    match decision {
         RconDecision::Granted => {
             server.core.stats.bump(Counter::RconAccepted);
             let command = request.command.to_string();
             let shown = masked_line(&command);
             log::info!("{from} rcon: {}", text::escaped(shown.as_bytes()));
             server.core.console.redirect();
+            server.core.bans.set_remote(Some(from.ip()));
             run_line(server, &command);
+            server.core.bans.set_remote(None);
             let output = server.core.console.end_redirect();
             let mut connections = server.core.connections();
             for packet in packets(&output) {

@@ -2,8 +2,11 @@
 //!
 //! Source: console commands of Quake III servers.
 
-use super::{commands, drain, entity_list, recording, scripts, variables};
+use super::{
+    bans, commands, drain, entity_list, execute, moderation, recording, scripts, variables,
+};
 use crate::{
+    bans::EntryKind,
     model::CommandArgs,
     server::{
         info_strings::{serverinfo, systeminfo},
@@ -25,8 +28,36 @@ pub(super) struct CommandRow {
 /// Every command, by name.
 pub(super) const COMMANDS: &[CommandRow] = &[
     CommandRow {
+        name: "addip",
+        usage: "<address>",
+        help: "Ban an address, e.g. 10.1.2.3, 10.1.* or 2001:db8::/32.",
+        run: |server, words, _| {
+            if !bans::add_ip(server, words) {
+                execute::run_in_game(server, words);
+            }
+        },
+    },
+    CommandRow {
+        name: "ban",
+        usage: "[address, guid or name] <player, address, network, GUID or name> [time] [reason]",
+        help: "Ban and kick, for e.g. 30m, 2h or 7d, or without end.",
+        run: |server, words, _| moderation::add_entry(server, words, EntryKind::Ban),
+    },
+    CommandRow {
+        name: "banaddr",
+        usage: "<address, network or slot> [prefix length]",
+        help: "Ban an address or network.",
+        run: |server, words, _| bans::add_network(server, words, EntryKind::Ban),
+    },
+    CommandRow {
+        name: "bandel",
+        usage: "<number or network>",
+        help: "Delete a ban of listbans, or those inside a network.",
+        run: |server, words, _| bans::delete(server, words, EntryKind::Ban),
+    },
+    CommandRow {
         name: "clientkick",
-        usage: "<slot>",
+        usage: "<slot> [reason]",
         help: "Kick the client in a slot.",
         run: |server, words, _| commands::client_kick(server, words),
     },
@@ -97,6 +128,18 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, words, _| entity_list::show(server, words),
     },
     CommandRow {
+        name: "exceptaddr",
+        usage: "<address, network or slot> [prefix length]",
+        help: "Admit an address or network in spite of bans.",
+        run: |server, words, _| bans::add_network(server, words, EntryKind::Exception),
+    },
+    CommandRow {
+        name: "exceptdel",
+        usage: "<number or network>",
+        help: "Delete an exception of listbans, or those inside a network.",
+        run: |server, words, _| bans::delete(server, words, EntryKind::Exception),
+    },
+    CommandRow {
         name: "exec",
         usage: "<file>",
         help: "Run a script of the game data (.cfg by default).",
@@ -107,6 +150,18 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "<file>",
         help: "Run a script of the game data without printing its name.",
         run: |server, words, depth| scripts::exec(server, words, depth, true),
+    },
+    CommandRow {
+        name: "exportbans",
+        usage: "",
+        help: "Write the networks of listbans to serverbans.dat in the state folder, as ioquake3 reads them.",
+        run: |server, _, _| bans::export(server),
+    },
+    CommandRow {
+        name: "flushbans",
+        usage: "",
+        help: "Delete all bans and exceptions.",
+        run: |server, _, _| bans::flush(server),
     },
     CommandRow {
         name: "heartbeat",
@@ -121,8 +176,14 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, words, _| commands::explain(server, words),
     },
     CommandRow {
+        name: "importbans",
+        usage: "",
+        help: "Add the networks of serverbans.dat in the state folder, as ioquake3 writes them.",
+        run: |server, _, _| bans::import(server),
+    },
+    CommandRow {
         name: "kick",
-        usage: "<name, slot or all>",
+        usage: "<name, slot or all> [reason]",
         help: "Kick a client, or all.",
         run: |server, words, _| commands::kick(server, words),
     },
@@ -140,9 +201,24 @@ pub(super) const COMMANDS: &[CommandRow] = &[
     },
     CommandRow {
         name: "kicknum",
-        usage: "<slot>",
+        usage: "<slot> [reason]",
         help: "Kick the client in a slot.",
         run: |server, words, _| commands::client_kick(server, words),
+    },
+    CommandRow {
+        name: "listbans",
+        usage: "",
+        help: "List bans, exceptions and mutes.",
+        run: |server, _, _| bans::list(server),
+    },
+    CommandRow {
+        name: "listip",
+        usage: "",
+        help: "List the banned networks and g_banIPs.",
+        run: |server, words, _| {
+            bans::list_ips(server);
+            execute::run_in_game(server, words);
+        },
     },
     CommandRow {
         name: "map",
@@ -155,6 +231,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "[seconds]",
         help: "Restart the level in place after [seconds] (default 5); players stay.",
         run: |server, words, _| commands::restart_in(server, words),
+    },
+    CommandRow {
+        name: "mute",
+        usage: "[address, guid or name] <player, address, network, GUID or name> [time] [reason]",
+        help: "Refuse the chat of players, also after a reconnect.",
+        run: |server, words, _| moderation::add_entry(server, words, EntryKind::Mute),
     },
     CommandRow {
         name: "path",
@@ -173,6 +255,22 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "[name, slot, all or match] [file name]",
         help: "Record a client to a demo file, all clients, or the match with every view.",
         run: |server, words, _| recording::record(server, words),
+    },
+    CommandRow {
+        name: "rehashbans",
+        usage: "",
+        help: "Read the list of bans from its file again.",
+        run: |server, _, _| bans::reload(server),
+    },
+    CommandRow {
+        name: "removeip",
+        usage: "<address>",
+        help: "Remove a ban of addip, or an address of g_banIPs.",
+        run: |server, words, _| {
+            if !bans::remove_ip(server, words) {
+                execute::run_in_game(server, words);
+            }
+        },
     },
     CommandRow {
         name: "reset",
@@ -255,10 +353,22 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, words, _| variables::toggle(server, words),
     },
     CommandRow {
+        name: "unban",
+        usage: "<id of listbans, address, network, guid GUID or name NAME>",
+        help: "Delete a ban.",
+        run: |server, words, _| moderation::remove_entry(server, words, EntryKind::Ban),
+    },
+    CommandRow {
         name: "undrain",
         usage: "",
         help: "End a drain: clients may connect again.",
         run: |server, _, _| drain::undrain(server),
+    },
+    CommandRow {
+        name: "unmute",
+        usage: "<player, id of listbans, address, network, guid GUID or name NAME>",
+        help: "Delete a mute.",
+        run: |server, words, _| moderation::remove_entry(server, words, EntryKind::Mute),
     },
     CommandRow {
         name: "unset",

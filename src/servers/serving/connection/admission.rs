@@ -99,12 +99,12 @@ impl<R: Role> Connections<'_, R> {
 
     fn reject(&mut self, route: Route, rejection: Rejection) {
         match rejection {
-            Rejection::Message(text) => {
+            Rejection::Message(reason) => {
                 self.stats.bump(Counter::ConnectsRefused);
                 if self.stats.allows_log(LogEvent::Refusal, self.now).is_some() {
-                    log::info!("{} rejected: {text}", route.remote);
+                    log::info!("{} rejected: {}", route.remote, text::escaped(reason.as_bytes()));
                 }
-                self.send_rejection(route, &format!("{text}\n"));
+                self.send_rejection(route, &format!("{reason}\n"));
             }
             Rejection::ResendAccept | Rejection::Unanswered => {}
         }
@@ -308,7 +308,9 @@ fn admit<S: Service>(
         service.connections().log_connectionless_error(route, &error);
         Rejection::from(error)
     })?;
-    let free = service.slots_for(&info).find(|&key| service.is_free(key));
+    let mut allowed = service.slots_for(route, &info).map_err(Rejection::Message)?;
+    let free = allowed.find(|&key| service.is_free(key));
+    drop(allowed);
     let from = ConnectSender { route, qport, info: &info };
     let (slots, interval) = (service.slots(), limits.reconnect_interval);
     let earlier = replaced_slot(slots, from, earlier, free.is_none(), now, interval)?;
@@ -325,7 +327,7 @@ fn admit<S: Service>(
             key
         }
         None => free
-            .or_else(|| zombie_slot(service.slots(), service.slots_for(&info)))
+            .or_else(|| zombie_slot(service.slots(), service.slots_for(route, &info).ok()?))
             .or_else(|| displace(service, route, limits.entry_time))
             .ok_or(Rejection::message("Server is full"))?,
     };

@@ -75,8 +75,15 @@ pub(crate) trait Service: Sized {
     /// # Errors
     /// The number is not accepted, with a reason if another level or rule would change that.
     fn protocol_of(&self, number: i32) -> Result<(&'static Protocol, bool), Option<String>>;
-    /// Slots that a client with this userinfo may use.
-    fn slots_for(&self, info: &InfoString) -> impl Iterator<Item = KeyOf<Self>>;
+    /// Slots that a client with a proven address and this userinfo may use.
+    ///
+    /// # Errors
+    /// The refusal text of a client that is banned.
+    fn slots_for(
+        &self,
+        route: Route,
+        info: &InfoString,
+    ) -> Result<impl Iterator<Item = KeyOf<Self>>, String>;
     /// Whether a slot is free.
     fn is_free(&self, key: KeyOf<Self>) -> bool {
         self.slots().get(key).is_none()

@@ -1,0 +1,137 @@
+//! State folder on disk: files that threads replace.
+//!
+//! Invariant: folder, files and threads are created with the first write, unless the folder is checked at the start.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use super::StateFile;
+use crate::model::state_folder::StateFolder;
+
+/// Folder with state files of this process.
+#[derive(Debug)]
+pub struct DiskState {
+    path: PathBuf,
+    files: RefCell<BTreeMap<String, StateFile>>,
+    /// Whether the last try to start a file failed, which is logged once.
+    is_failing: Cell<bool>,
+}
+
+impl DiskState {
+    /// The folder at a path, which need not exist.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, files: RefCell::default(), is_failing: Cell::new(false) }
+    }
+
+    /// Path of the folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Creates the folder and checks that a file in it can be written.
+    ///
+    /// # Errors
+    /// A sentence with path and problem.
+    pub fn check(&self) -> Result<(), String> {
+        create(&self.path)?;
+        StateFile::start(self.path.join("check")).map(drop)
+    }
+
+    /// Starts the thread of a file, unless it runs.
+    fn start(&self, name: &str) -> Result<(), String> {
+        let mut files = self.files.borrow_mut();
+        if !files.contains_key(name) {
+            create(&self.path)?;
+            files.insert(name.to_owned(), StateFile::start(self.path.join(name))?);
+        }
+        Ok(())
+    }
+}
+
+impl StateFolder for DiskState {
+    fn path_of(&self, name: &str) -> String {
+        self.path.join(name).display().to_string()
+    }
+
+    fn read(&self, name: &str, most: u64) -> Result<Option<String>, String> {
+        if self.files.borrow().get(name).is_some_and(|file| !file.is_written()) {
+            return Err(format!("state file {} is being written", self.path_of(name)));
+        }
+        StateFile::read_up_to(&self.path.join(name), most)
+    }
+
+    fn write(&self, name: &str, text: String) -> bool {
+        let started = self.start(name);
+        // The caller tries again.
+        if let Err(error) = &started
+            && !self.is_failing.get()
+        {
+            log::error!("{error}");
+        }
+        self.is_failing.set(started.is_err());
+        self.files.borrow().get(name).is_some_and(|file| file.write(text))
+    }
+
+    fn write_last(&self, name: &str, text: String) {
+        if let Err(error) = self.start(name) {
+            log::error!("{error}");
+        }
+        if let Some(file) = self.files.borrow_mut().remove(name) {
+            file.finish(text);
+        }
+    }
+
+    fn keep_aside(&self, name: &str) -> Result<String, String> {
+        let kept = format!("{name}.bad");
+        fs::rename(self.path.join(name), self.path.join(&kept))
+            .map_err(|error| format!("{} not renamed: {error}", self.path_of(name)))?;
+        Ok(kept)
+    }
+}
+
+/// Creates a folder for this user only, with its parents.
+fn create(path: &Path) -> Result<(), String> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let failed = |error: io::Error| format!("state folder {} not created: {error}", path.display());
+    builder.create(path).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_folder_is_created_by_first_write() {
+        let path = std::env::temp_dir().join(format!("fragd-folder-{}/a/b", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        let folder = DiskState::new(path.clone());
+        assert_eq!(folder.read("bans.jsonl", 99), Ok(None));
+        assert!(!path.exists());
+        assert!(folder.write("bans.jsonl", "first\n".to_owned()));
+        folder.write_last("bans.jsonl", "last\n".to_owned());
+        assert_eq!(folder.read("bans.jsonl", 99), Ok(Some("last\n".to_owned())));
+        assert_eq!(folder.keep_aside("bans.jsonl").as_deref(), Ok("bans.jsonl.bad"));
+        assert_eq!(folder.read("bans.jsonl", 99), Ok(None));
+        assert!(folder.keep_aside("bans.jsonl").unwrap_err().contains("not renamed"));
+        assert!(folder.check().is_ok());
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn unusable_state_folder_is_named() {
+        let folder = DiskState::new("/dev/null/state".into());
+        let error = folder.check().unwrap_err();
+        assert!(error.starts_with("state folder /dev/null/state not created: "), "{error}");
+        assert!(!folder.write("bans.jsonl", String::new()));
+    }
+}

@@ -1,0 +1,114 @@
+//! Effects of bans and mutes on connections, players in the game, and chat.
+//!
+//! Source: ioquake3, refusal of a banned client.
+
+use super::{core::Core, state::Server};
+use crate::{
+    bans::{Client, Draft},
+    bg::configstring::INTERMISSION,
+    model::{ClientNum, Millis, UnixMillis},
+    node::Route,
+    serving::connection::Service as _,
+    wire::{info::InfoString, userinfo::Userinfo},
+};
+
+/// Chat commands of clients, of which a muted client sends none. Voice chat has texts, too.
+const CHAT_COMMANDS: [&str; 12] = [
+    "say",
+    "say_team",
+    "tell",
+    "vosay",
+    "vosay_local",
+    "vosay_team",
+    "votell",
+    "vsay",
+    "vsay_local",
+    "vsay_team",
+    "vtaunt",
+    "vtell",
+];
+/// Command of clients that the game never takes for chat.
+const SCORES: &str = "score";
+
+/// Calendar time in seconds. It follows the clock of the process, so that a change of the calendar lengthens no ban.
+pub(super) fn calendar(core: &Core) -> u64 {
+    (core.epoch.unwrap_or(UnixMillis(0)) + Millis(core.now.0)).0 / 1000
+}
+
+/// Checks the bans for a client that connects.
+///
+/// # Errors
+/// The refusal text of a banned client.
+pub(super) fn check_bans(core: &Core, route: Route, info: &InfoString) -> Result<(), String> {
+    let info = Userinfo(info);
+    let client = Client { address: route.remote.ip(), guid: info.guid(), name: info.name() };
+    let now = calendar(core);
+    core.bans
+        .ban_of(client, now)
+        .map_or(Ok(()), |ban| Err(format!("You are banned from this server.{}", ban.notice(now))))
+}
+
+/// Whether an address is banned. It has no remote console then.
+pub(super) fn is_address_banned(core: &Core, route: Route) -> bool {
+    core.bans.ban_of(Client::at(route.remote.ip()), calendar(core)).is_some()
+}
+
+/// Drops a client that is banned. Returns whether it was.
+pub(super) fn drop_if_banned(server: &mut Server, number: ClientNum) -> bool {
+    let now = calendar(&server.core);
+    let ban = with_client(&server.core, number, |core, client| core.bans.ban_of(client, now));
+    let Some(reason) = ban.map(|ban| format!("was banned.{}", ban.notice(now))) else {
+        return false;
+    };
+    server.drop_client(number, &reason);
+    true
+}
+
+/// Drops all clients that are banned.
+pub(super) fn drop_banned(server: &mut Server) {
+    for number in server.core.clients.keys() {
+        drop_if_banned(server, number);
+    }
+    server.process_pending_drops();
+}
+
+/// Sends a muted client the reason instead of its chat. Returns whether a command was refused.
+pub(super) fn refuses_chat(core: &mut Core, number: ClientNum, command: &str) -> bool {
+    let is = |known: &str| known.eq_ignore_ascii_case(command);
+    // In intermission the game takes unknown commands for chat.
+    let is_intermission = core.level.configstrings.get(INTERMISSION) == "1" && !is(SCORES);
+    if !is_intermission && !CHAT_COMMANDS.iter().any(|known| is(known)) {
+        return false;
+    }
+    let Some(text) = mute_text(core, number) else { return false };
+    core.audience().send(number, &text.into());
+    true
+}
+
+/// Tells each muted client in the game that it is muted.
+pub(super) fn tell_muted(core: &mut Core) {
+    for number in core.clients.keys() {
+        if let Some(text) = mute_text(core, number) {
+            core.audience().send(number, &text.into());
+        }
+    }
+}
+
+/// Command that tells a client its mute, if there is one.
+fn mute_text(core: &Core, number: ClientNum) -> Option<String> {
+    let now = calendar(core);
+    let mute = with_client(core, number, |core, client| core.bans.list().mute_of(client, now))?;
+    Some(format!("print \"You are muted.{}\n\"", mute.notice(now)))
+}
+
+/// Looks an entry up for a client in a slot.
+fn with_client<'a>(
+    core: &'a Core,
+    number: ClientNum,
+    look_up: impl FnOnce(&'a Core, Client<'_>) -> Option<&'a Draft>,
+) -> Option<&'a Draft> {
+    let client = core.clients.get(number).filter(|client| !client.is_zombie())?;
+    let guid = Userinfo(&client.userinfo).guid();
+    let address = client.remote.address().ip();
+    look_up(core, Client { address, guid, name: &client.name })
+}
