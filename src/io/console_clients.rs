@@ -1,9 +1,9 @@
 //! Consoles of other processes, attached over a Unix socket.
 //!
-//! A client sends lines, and receives the log and the console output of the server. A line that begins with [`MARK`] asks
-//! for candidates of its last word; the answer is a line that begins with [`MARK`], too. No other text has this byte.
+//! A client sends lines, and receives the log and the console output of the server. A line that begins with byte 1 asks
+//! for candidates of its last word; the answer is a line that begins with byte 1, too. No other text has this byte.
 //!
-//! Invariants: only the owner of the process can connect; at most [`MAX_CLIENTS`] are attached, each with a bounded queue; a
+//! Invariants: only the owner of the process can connect; at most eight are attached, each with a bounded queue; a
 //! client whose queue is full is disconnected; the server never waits for a client.
 
 /// First byte of a request for candidates and of its answer, and byte between the words of an answer.
