@@ -8,6 +8,7 @@
 mod wire_enum;
 
 pub mod animation;
+pub mod chat;
 pub mod configstring;
 mod entity_type;
 mod event;

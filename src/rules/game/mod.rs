@@ -9,11 +9,6 @@
 
 mod bot_link;
 mod clients;
-/// Names of the console commands of the program's rules.
-pub fn console_command_names() -> impl Iterator<Item = &'static str> {
-    clients::CONSOLE_COMMANDS.iter().map(|command| command.name)
-}
-
 #[cfg(test)]
 pub(crate) mod conformance;
 mod deathmatch;
@@ -49,6 +44,11 @@ pub use files::{FileLimits, GameFiles, ScriptMask};
 pub use flight::Flight;
 pub use game_event::{Audience, FlagAction, GameEvent, MatchPhase, TeamScoreCause};
 pub use ruleset::{BaseGame, Ruleset};
+
+/// Names of the console commands of the program's rules.
+pub fn console_command_names() -> impl Iterator<Item = &'static str> {
+    clients::CONSOLE_COMMANDS.iter().map(|command| command.name)
+}
 
 /// A console command of a game, as listings show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,30 +5,15 @@
 use super::{core::Core, state::Server};
 use crate::{
     bans::{Client, Draft},
-    bg::configstring::INTERMISSION,
+    bg::{
+        chat::{CHAT_COMMANDS, SCORE_COMMAND},
+        configstring::INTERMISSION,
+    },
     model::{ClientNum, Millis, UnixMillis},
     node::Route,
     serving::connection::Service as _,
     wire::{info::InfoString, userinfo::Userinfo},
 };
-
-/// Chat commands of clients, of which a muted client sends none. Voice chat has texts, too.
-const CHAT_COMMANDS: [&str; 12] = [
-    "say",
-    "say_team",
-    "tell",
-    "vosay",
-    "vosay_local",
-    "vosay_team",
-    "votell",
-    "vsay",
-    "vsay_local",
-    "vsay_team",
-    "vtaunt",
-    "vtell",
-];
-/// Command of clients that the game never takes for chat.
-const SCORES: &str = "score";
 
 /// Calendar time in seconds. It follows the clock of the process, so that a change of the calendar lengthens no ban.
 pub(super) fn calendar(core: &Core) -> u64 {
@@ -75,8 +60,8 @@ pub(super) fn drop_banned(server: &mut Server) {
 /// Sends a muted client the reason instead of its chat. Returns whether a command was refused.
 pub(super) fn refuses_chat(core: &mut Core, number: ClientNum, command: &str) -> bool {
     let is = |known: &str| known.eq_ignore_ascii_case(command);
-    // In intermission the game takes unknown commands for chat.
-    let is_intermission = core.level.configstrings.get(INTERMISSION) == "1" && !is(SCORES);
+    // A muted client sends no text of voice chat either. In intermission the game takes unknown commands for chat.
+    let is_intermission = core.level.configstrings.get(INTERMISSION) == "1" && !is(SCORE_COMMAND);
     if !is_intermission && !CHAT_COMMANDS.iter().any(|known| is(known)) {
         return false;
     }

@@ -8,7 +8,10 @@ use super::{
     chat::{ORDERS, VoiceChat},
     cheats::Cheat,
 };
-use crate::bg::TeamColor;
+use crate::bg::{
+    TeamColor,
+    chat::{CHAT_COMMANDS, SCORE_COMMAND},
+};
 use crate::cvar::engine;
 use crate::game::{
     Audience, BaseGame, Host, Ruleset,
@@ -111,23 +114,6 @@ const COMMANDS: &[CommandRow] = {
         cheat("levelshot", |game, client, words| game.cheat(client, Cheat::LevelShot, words)),
     ]
 };
-
-/// Commands allowed in intermission.
-const INTERMISSION_COMMANDS: [&str; 13] = [
-    "say",
-    "say_team",
-    "score",
-    "tell",
-    "vosay",
-    "vosay_local",
-    "vosay_team",
-    "votell",
-    "vsay",
-    "vsay_local",
-    "vsay_team",
-    "vtaunt",
-    "vtell",
-];
 
 /// Map names per `mappage` command.
 const MAPS_PER_PAGE: usize = 10;
@@ -350,7 +336,9 @@ fn send_map_page(host: &mut dyn Host, client: ClientNum, page: i32) {
 
 /// Whether a command of the table is allowed in intermission.
 fn allowed_in_intermission(ruleset: &Ruleset, command: &str) -> bool {
-    INTERMISSION_COMMANDS.contains(&command) || command == ruleset.matches.intermission_command
+    CHAT_COMMANDS.contains(&command)
+        || command == SCORE_COMMAND
+        || command == ruleset.matches.intermission_command
 }
 
 /// Returns the answer for a word that names no player.

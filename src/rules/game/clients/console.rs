@@ -2,9 +2,8 @@
 //!
 //! Source: the base game's console commands.
 
-use super::{ClientContext, chat::MAX_SAY_LEN, ip_bans};
+use super::{ClientContext, chat::MAX_SAY_LEN, ip_bans, teams::named_team};
 use crate::{
-    bg::Team,
     game::{ConsoleCommand, userinfo::clean_text},
     model::{ClientNum, CommandArgs},
 };
@@ -59,7 +58,7 @@ impl ClientContext<'_> {
         if words.len() < 3 {
             return self.host.reply("Usage: say_team <team> <text>");
         }
-        let Some(team) = team_named(words.get(1)) else {
+        let Some(team) = named_team(words.get(1)) else {
             return self.host.reply("the teams are red, blue, free, spectator");
         };
         let text = clean_text(&words.rest(2), MAX_SAY_LEN);
@@ -84,16 +83,4 @@ impl ClientContext<'_> {
             }
         }
     }
-}
-
-/// Returns the team of a word, as `forceteam` reads it.
-fn team_named(word: &str) -> Option<Team> {
-    let teams = [
-        (["red", "r"], Team::Red),
-        (["blue", "b"], Team::Blue),
-        (["free", "f"], Team::Free),
-        (["spectator", "s"], Team::Spectator),
-    ];
-    let is_it = |names: &[&str; 2]| names.iter().any(|name| name.eq_ignore_ascii_case(word));
-    teams.iter().find(|(names, _)| is_it(names)).map(|&(_, team)| team)
 }

@@ -6,7 +6,7 @@
 use super::{ClientContext, Clients, Role, commands::answer};
 use crate::model::ClientNum;
 use crate::{
-    bg::TeamColor,
+    bg::{Team, TeamColor},
     game::{
         Host,
         userinfo::{PlayerUserinfo, clean_text},
@@ -49,6 +49,16 @@ const REQUESTS: &[(&str, TeamRequest)] = &[
 
 fn team_request(word: &str) -> Option<TeamRequest> {
     REQUESTS.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|&(_, request)| request)
+}
+
+/// Returns the team that a word of the `team` command names; `free` and `auto` stand for players without a team.
+pub(super) fn named_team(word: &str) -> Option<Team> {
+    match team_request(word)? {
+        TeamRequest::Join(color) => Some(color.team()),
+        TeamRequest::Play => Some(Team::Free),
+        TeamRequest::Other(Role::Spectating) => Some(Team::Spectator),
+        TeamRequest::Other(_) => None,
+    }
 }
 
 impl ClientContext<'_> {

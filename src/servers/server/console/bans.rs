@@ -5,7 +5,7 @@
 use super::players::player_in;
 use crate::{
     bans::{
-        BanList, Draft, EntryKind, Subject, bounded_text, parse_mask, parse_serverbans,
+        BanList, Draft, Entry, EntryKind, Subject, bounded_text, parse_mask, parse_serverbans,
         serverbans_text,
     },
     model::{CommandArgs, text},
@@ -58,8 +58,8 @@ pub(super) fn add(server: &mut Server, content: Draft) -> bool {
     let (kind, subject) = (content.kind, content.subject.to_string());
     let added = server.core.bans.change(now, |list| list.add(content));
     let entry = added.map(|id| {
-        let entry = server.core.bans.list().entries().find(|entry| entry.id == id);
-        entry.map(|entry| entry.details(now).to_string()).unwrap_or_default()
+        let content = server.core.bans.list().get(id).cloned();
+        content.map(|content| Entry { id, content }.details(now).to_string()).unwrap_or_default()
     });
     match entry {
         Ok(details) => {

@@ -342,6 +342,17 @@ fn admit<S: Service>(
         return Err(Rejection::Message(reason));
     }
     service.process_pending_drops();
+    report_accepted(service, key, route, challenge);
+    Ok(())
+}
+
+/// Tells a client, the counters and the log that it is accepted.
+fn report_accepted<S: Service>(
+    service: &mut S,
+    key: <S::Role as Role>::Key,
+    route: Route,
+    challenge: Challenge,
+) {
     let mut connections = service.connections();
     connections.accept(route, challenge);
     connections.stats.bump(Counter::ConnectsAccepted);
@@ -349,5 +360,4 @@ fn admit<S: Service>(
         let (noun, name) = (S::Role::NOUN, text::escaped(client.name.as_bytes()));
         log::info!("{noun} {key} \"{name}\" connected from {}", route.remote);
     }
-    Ok(())
 }
