@@ -51,7 +51,7 @@ fn team_request(word: &str) -> Option<TeamRequest> {
     REQUESTS.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|&(_, request)| request)
 }
 
-/// Returns the team that a word of the `team` command names; `free` and `auto` stand for players without a team.
+/// Returns the team that a word of the `team` command names. The words `free` and `auto` mean players without a team.
 pub(super) fn named_team(word: &str) -> Option<Team> {
     match team_request(word)? {
         TeamRequest::Join(color) => Some(color.team()),
